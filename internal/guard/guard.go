@@ -1,0 +1,119 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// grace is how long a call may take to notice that it was cancelled.
+const grace = 500 * time.Millisecond
+
+// HungError says that a call did not return in time, or that an earlier one has
+// still not returned.
+type HungError struct {
+	// Since is when the call that hangs was started.
+	Since time.Time
+	// Earlier is true when nothing was started now because an earlier call hangs.
+	Earlier bool
+}
+
+// Error says since when.
+func (e *HungError) Error() string {
+	if e.Earlier {
+		return fmt.Sprintf("a call made at %s has not returned yet", e.Since.Format(time.RFC3339))
+	}
+	return fmt.Sprintf("no answer since %s", e.Since.Format(time.RFC3339))
+}
+
+// Guard lets one call at a time through. The zero value is ready. It must not be copied.
+type Guard struct {
+	mu    sync.Mutex
+	since time.Time // zero when no call is under way
+	last  func()    // to be done when the call under way returns
+}
+
+// Since returns when the call under way was started, zero when there is none.
+func (g *Guard) Since() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.since
+}
+
+// Finally runs f now, or when the call under way returns. It is for giving back
+// what that call may still be using, such as a file descriptor.
+func (g *Guard) Finally(f func()) {
+	g.mu.Lock()
+	if !g.since.IsZero() {
+		if before := g.last; before != nil {
+			after := f
+			f = func() { before(); after() }
+		}
+		g.last = f
+		g.mu.Unlock()
+		return
+	}
+	g.mu.Unlock()
+	f()
+}
+
+func (g *Guard) enter() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.since.IsZero() {
+		return &HungError{Since: g.since, Earlier: true}
+	}
+	g.since = time.Now()
+	return nil
+}
+
+func (g *Guard) leave() {
+	g.mu.Lock()
+	last := g.last
+	g.since, g.last = time.Time{}, nil
+	g.mu.Unlock()
+	if last != nil {
+		last()
+	}
+}
+
+// Do runs f through the guard and waits for it, at most for timeout. f gets a
+// context that ends with ctx and with the timeout, and should stop then if it
+// can; it has a short grace to do so. When it does not, Do returns a *HungError
+// and f's result is dropped. f must own everything it writes to.
+func Do[T any](ctx context.Context, g *Guard, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	if err := g.enter(); err != nil {
+		return none, err
+	}
+	since := g.Since()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	done := make(chan result, 1)
+	go func() {
+		defer g.leave()
+		value, err := f(ctx)
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-late.C:
+		return none, &HungError{Since: since}
+	}
+}

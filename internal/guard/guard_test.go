@@ -1,0 +1,75 @@
+package guard_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+)
+
+func TestDoReturnsWhatTheCallReturned(t *testing.T) {
+	var g guard.Guard
+	boom := errors.New("boom")
+	n, err := guard.Do(t.Context(), &g, time.Minute, func(context.Context) (int, error) { return 7, boom })
+	assert.Equal(t, 7, n)
+	require.ErrorIs(t, err, boom)
+}
+
+func TestHungCallIsLeftAloneAndNoSecondIsStarted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g guard.Guard
+		release := make(chan struct{})
+		hang := func(context.Context) (int, error) { <-release; return 1, nil }
+
+		start := time.Now()
+		_, err := guard.Do(t.Context(), &g, 20*time.Second, hang)
+		var hung *guard.HungError
+		require.ErrorAs(t, err, &hung)
+		assert.Equal(t, guard.HungError{Since: start}, *hung)
+		assert.Equal(t, start, g.Since(), "the age of the stuck call is known")
+
+		started := false
+		_, err = guard.Do(t.Context(), &g, time.Second, func(context.Context) (int, error) { started = true; return 0, nil })
+		require.ErrorAs(t, err, &hung)
+		assert.True(t, hung.Earlier)
+		assert.False(t, started)
+
+		closed := 0
+		g.Finally(func() { closed++ })
+		g.Finally(func() { closed++ })
+		assert.Zero(t, closed, "what the stuck call uses is not taken away from it")
+		close(release)
+		synctest.Wait()
+		assert.Equal(t, 2, closed)
+		assert.Zero(t, g.Since())
+
+		n, err := guard.Do(t.Context(), &g, time.Second, func(context.Context) (int, error) { return 2, nil })
+		require.NoError(t, err)
+		assert.Equal(t, 2, n, "the guard is ready again")
+	})
+}
+
+func TestCallThatHeedsItsContextKeepsItsResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g guard.Guard
+		n, err := guard.Do(t.Context(), &g, time.Second, func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			return 5, ctx.Err()
+		})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, 5, n)
+	})
+}
+
+func TestFinallyRunsAtOnceWhenNothingIsUnderWay(t *testing.T) {
+	var g guard.Guard
+	ran := false
+	g.Finally(func() { ran = true })
+	assert.True(t, ran)
+}

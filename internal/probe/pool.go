@@ -1,0 +1,229 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+)
+
+const (
+	// PoolEnough is how many written blocks a raw device must offer before its
+	// rounds are worth a baseline: fewer come from too small a part of it.
+	PoolEnough = 4096
+	// poolCapacity is how many are kept; beyond it the most crowded region gives way.
+	poolCapacity = 2 * PoolEnough
+	// poolRegions is into how many parts the device is divided to keep the pool spread.
+	poolRegions = 256
+	// sampleMemory is how many blind samples the written ratio looks back on, roughly.
+	sampleMemory = 16384
+	// neighbourhood is how far from a known block a search looks for more: file
+	// systems and drives keep what was written together, together.
+	neighbourhood = 8 << 20 / granule
+)
+
+// Pool keeps blocks of a raw device that are known to have been written. Most
+// blocks of a lightly used drive never were; reading one measures the drive's
+// mapping table and not its flash.
+//
+// Blocks are dealt like a deck of cards: none comes a second time before all
+// others came once. The zero value is not ready; see NewPool. It is not safe for
+// concurrent use.
+type Pool struct {
+	device  int64         // blocks on the device
+	blocks  []int64       // block numbers (of granule bytes); the deck
+	at      map[int64]int // block number → index in blocks
+	crowd   [poolRegions]int
+	next    int // of blocks, to be dealt
+	sampled int64
+	written int64
+	random  *rand.Rand
+	blind   *Permutation
+}
+
+// PoolState is the stored form of a pool.
+type PoolState struct {
+	SizeBytes int64 `json:"size_bytes"`
+	// Sampled and Written count blind samples and those that were not zero.
+	Sampled int64 `json:"sampled"`
+	Written int64 `json:"written"`
+	// Blocks are numbers of 4 KiB blocks.
+	Blocks []int64 `json:"blocks"`
+}
+
+// Candidate is an offset to look at in search of written blocks.
+type Candidate struct {
+	Offset int64 // bytes
+	// Blind is true when it was drawn from the whole device, so that it counts
+	// for the share of it that is written.
+	Blind bool
+}
+
+// NewPool returns an empty pool for a device of sizeBytes.
+func NewPool(sizeBytes int64, seed uint64) (*Pool, error) {
+	if sizeBytes < granule {
+		return nil, fmt.Errorf("pool for a device of %d bytes: smaller than one block of %d", sizeBytes, granule)
+	}
+	n := sizeBytes / granule
+	return &Pool{
+		device: n, at: map[int64]int{}, random: rand.New(rand.NewPCG(seed, uint64(n))),
+		blind: NewPermutation(uint64(n), seed),
+	}, nil
+}
+
+// ErrPoolMismatch says that a stored pool belongs to a device of another size.
+var ErrPoolMismatch = errors.New("the stored pool is of a device of another size")
+
+// Restore puts back what State returned.
+func (p *Pool) Restore(s PoolState) error {
+	if s.SizeBytes/granule != p.device {
+		return fmt.Errorf("%w: %d bytes, and now %d", ErrPoolMismatch, s.SizeBytes, p.device*granule)
+	}
+	if s.Written < 0 || s.Sampled < s.Written {
+		return fmt.Errorf("restore a pool: %d of %d samples written makes no sense", s.Written, s.Sampled)
+	}
+	for _, b := range s.Blocks {
+		if b < 0 || b >= p.device {
+			return fmt.Errorf("restore a pool: block %d is not on a device of %d blocks", b, p.device)
+		}
+	}
+	p.sampled, p.written = s.Sampled, s.Written
+	for _, b := range s.Blocks {
+		p.add(b)
+	}
+	return nil
+}
+
+// State returns what Restore takes.
+func (p *Pool) State() PoolState {
+	return PoolState{
+		SizeBytes: p.device * granule, Sampled: p.sampled, Written: p.written,
+		Blocks: append([]int64{}, p.blocks...),
+	}
+}
+
+// Len returns how many written blocks are known.
+func (p *Pool) Len() int { return len(p.blocks) }
+
+// Enough reports whether rounds from this pool are worth a baseline. A device
+// that has fewer blocks than that in all needs a quarter of them.
+func (p *Pool) Enough() bool { return int64(len(p.blocks)) >= min(PoolEnough, max(1, p.device/4)) }
+
+// WrittenRatio returns the share (0 to 1) of the device that reads as written,
+// and false before anything was sampled.
+func (p *Pool) WrittenRatio() (float64, bool) {
+	if p.sampled == 0 {
+		return 0, false
+	}
+	return float64(p.written) / float64(p.sampled), true
+}
+
+// Candidates returns n places to look at: half of them anywhere, so that the
+// pool spreads and the written ratio is known, half of them near known blocks,
+// since what is written lies together.
+func (p *Pool) Candidates(n int) []Candidate {
+	list := make([]Candidate, n)
+	for i := range list {
+		if i%2 == 0 || len(p.blocks) == 0 || p.Enough() {
+			list[i] = Candidate{Offset: int64(p.blind.Next()) * granule, Blind: true}
+			continue
+		}
+		b := p.blocks[p.random.IntN(len(p.blocks))] + p.random.Int64N(2*neighbourhood+1) - neighbourhood
+		list[i] = Candidate{Offset: min(max(b, 0), p.device-1) * granule}
+	}
+	return list
+}
+
+// Saw tells the pool what a candidate turned out to be.
+func (p *Pool) Saw(c Candidate, written bool) {
+	if c.Blind {
+		p.sampled++
+		if written {
+			p.written++
+		}
+		if p.sampled >= sampleMemory { // forget the older half
+			p.sampled /= 2
+			p.written /= 2
+		}
+	}
+	if written {
+		p.add(c.Offset / granule)
+		return
+	}
+	p.Drop(c.Offset)
+}
+
+// Deal returns the offset of the next known block, in bytes, and false when
+// none is known.
+func (p *Pool) Deal() (int64, bool) {
+	if len(p.blocks) == 0 {
+		return 0, false
+	}
+	if p.next >= len(p.blocks) {
+		p.shuffle()
+	}
+	b := p.blocks[p.next]
+	p.next++
+	return b * granule, true
+}
+
+// Drop forgets the block at off: it reads as zeros now.
+func (p *Pool) Drop(off int64) {
+	i, ok := p.at[off/granule]
+	if !ok {
+		return
+	}
+	p.crowd[p.region(p.blocks[i])]--
+	delete(p.at, p.blocks[i])
+	last := len(p.blocks) - 1
+	if i != last {
+		p.blocks[i] = p.blocks[last]
+		p.at[p.blocks[i]] = i
+	}
+	p.blocks = p.blocks[:last]
+	p.next = min(p.next, last)
+}
+
+func (p *Pool) add(block int64) {
+	if _, known := p.at[block]; known {
+		return
+	}
+	if len(p.blocks) >= poolCapacity && !p.makeRoom(p.region(block)) {
+		return
+	}
+	p.at[block] = len(p.blocks)
+	p.blocks = append(p.blocks, block)
+	p.crowd[p.region(block)]++
+}
+
+// makeRoom drops a block of the most crowded region, and returns false when
+// that is the region that wants the room.
+func (p *Pool) makeRoom(region int) bool {
+	most := 0
+	for r, n := range p.crowd {
+		if n > p.crowd[most] {
+			most = r
+		}
+	}
+	if p.crowd[most] <= p.crowd[region]+1 {
+		return false
+	}
+	start := p.random.IntN(len(p.blocks))
+	for i := range p.blocks {
+		b := p.blocks[(start+i)%len(p.blocks)]
+		if p.region(b) == most {
+			p.Drop(b * granule)
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Pool) region(block int64) int { return int(block * poolRegions / p.device) }
+
+func (p *Pool) shuffle() {
+	p.next = 0
+	p.random.Shuffle(len(p.blocks), func(i, j int) {
+		p.blocks[i], p.blocks[j] = p.blocks[j], p.blocks[i]
+		p.at[p.blocks[i]], p.at[p.blocks[j]] = i, j
+	})
+}

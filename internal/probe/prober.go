@@ -1,0 +1,97 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Area is the part of a target that probes use, in bytes.
+type Area struct{ Start, Size int64 }
+
+// Prober executes the probes of one target and remembers where they were: it
+// chooses offsets, searches a raw device for written blocks, and feeds back what
+// was read. It is not safe for concurrent use.
+type Prober struct {
+	engine *Engine
+	source io.ReaderAt
+	sink   Sink
+	area   Area
+	pool   *Pool // nil on files, which were written in full
+	seed   uint64
+	orders map[string]*Permutation // random offsets, per probe
+	heads  map[string]int64        // sequential offsets, per probe
+}
+
+// NewFileProber returns a prober for an area of a file that is known to be
+// written in full. A nil sink makes it read-only.
+func NewFileProber(e *Engine, source io.ReaderAt, sink Sink, area Area, seed uint64) *Prober {
+	return &Prober{
+		engine: e, source: source, sink: sink, area: area, seed: seed,
+		orders: map[string]*Permutation{}, heads: map[string]int64{},
+	}
+}
+
+// NewDeviceProber returns a prober for a raw device, which is only ever read,
+// at the blocks that pool knows to be written.
+func NewDeviceProber(e *Engine, source io.ReaderAt, pool *Pool) *Prober {
+	return &Prober{engine: e, source: source, pool: pool, area: Area{Size: pool.device * granule}}
+}
+
+// Round executes one round of p. The measurement carries neither device,
+// conditions nor load: those are the caller's.
+func (b *Prober) Round(ctx context.Context, p record.Probe) (record.Measurement, error) {
+	if p.Direction == record.Write && b.sink == nil {
+		return record.Measurement{}, fmt.Errorf("probe %s: %w", p.Name, ErrReadOnly)
+	}
+	if b.area.Size < p.BlockBytes {
+		return record.Measurement{}, fmt.Errorf("probe %s: the target's %d bytes are less than a block of %d",
+			p.Name, b.area.Size, p.BlockBytes)
+	}
+	if b.pool == nil {
+		return b.fileRound(ctx, p)
+	}
+	return b.deviceRound(ctx, p)
+}
+
+func (b *Prober) fileRound(ctx context.Context, p record.Probe) (record.Measurement, error) {
+	offsets := make([]int64, p.WarmupIOs+p.IOs)
+	for i := range offsets {
+		offsets[i] = b.area.Start + b.fileOffset(p)
+	}
+	result, err := b.engine.Round(ctx, Round{
+		Probe: p, Source: b.source, Sink: b.sink,
+		Warmup: offsets[:p.WarmupIOs], Offsets: offsets[p.WarmupIOs:],
+	})
+	if err != nil {
+		return record.Measurement{}, err
+	}
+	m := result.Measurement
+	// Ten rounds are about a window; a target they wrap around in is read from
+	// the drive's own cache.
+	if p.Pattern == record.Random && b.area.Size/p.BlockBytes < int64(10*p.IOs) {
+		m.Warnings = append(m.Warnings, record.Warning{
+			Code: record.WarnRepeatedBlocks,
+			Text: fmt.Sprintf("the file has only %d blocks of %d bytes, so the same ones are read again within minutes "+
+				"and may come from the drive's own cache; make the file larger", b.area.Size/p.BlockBytes, p.BlockBytes),
+		})
+	}
+	return m, nil
+}
+
+func (b *Prober) fileOffset(p record.Probe) int64 {
+	blocks := b.area.Size / p.BlockBytes
+	if p.Pattern == record.Sequential {
+		head := b.heads[p.Name] % blocks
+		b.heads[p.Name] = head + 1
+		return head * p.BlockBytes
+	}
+	order := b.orders[p.Name]
+	if order == nil {
+		order = NewPermutation(uint64(blocks), b.seed)
+		b.orders[p.Name] = order
+	}
+	return int64(order.Next()) * p.BlockBytes
+}

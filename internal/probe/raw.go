@@ -1,0 +1,151 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// firstSearch is how many blocks are looked at, once, when nothing is known of a device.
+	firstSearch = 2048
+	// runTries is how many places are tried for a sequential run of written blocks.
+	runTries = 16
+)
+
+// deviceRound searches a little, draws offsets from the pool and executes the round.
+func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measurement, error) {
+	s, err := newSearch(b.source)
+	if err != nil {
+		return record.Measurement{}, fmt.Errorf("probe %s: %w", p.Name, err)
+	}
+	defer s.release()
+
+	counted := b.lookAround(ctx, s, p)
+	dealt := b.deal(ctx, s, p, counted)
+	m := record.Measurement{Probe: p.Name, Start: time.Now()}
+	if len(dealt) == 0 {
+		m.Outcome, m.CheckedBlocks, m.ZeroBlocks = record.OutcomeUnmapped, s.checked, s.zero
+		m.Reason = fmt.Sprintf("only %d written blocks found so far (%s): too few for a round; "+
+			"the search goes on, or probe a file on the device instead", b.pool.Len(), b.writtenText())
+		if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
+			return record.Measurement{}, fmt.Errorf("probe %s: %w", p.Name, cause)
+		}
+	} else {
+		warmup := min(p.WarmupIOs, len(dealt)-1)
+		result, err := b.engine.Round(ctx, Round{
+			Probe: p, Source: b.source, Warmup: b.aligned(p, dealt[:warmup]), Offsets: b.aligned(p, dealt[warmup:]),
+		})
+		if err != nil {
+			return record.Measurement{}, err
+		}
+		if p.Pattern == record.Random {
+			for i, unwritten := range result.Unwritten {
+				if unwritten {
+					b.pool.Drop(dealt[warmup+i])
+				}
+			}
+		}
+		m = result.Measurement
+	}
+	s.addTo(&m)
+	if !b.pool.Enough() {
+		m.Warnings = append(m.Warnings, record.Warning{
+			Code: record.WarnPoolSmall,
+			Text: fmt.Sprintf("only %d written blocks are known on this device (%s); %d are wanted before a baseline is learned: "+
+				"the search goes on, or probe a file on the device instead", b.pool.Len(), b.writtenText(), PoolEnough),
+		})
+	}
+	return m, nil
+}
+
+// lookAround searches for written blocks and returns how many counted I/Os are
+// left to the round: the search of a random probe lives inside its I/Os, half of
+// them while too few blocks are known and one in sixteen afterwards. Only a
+// device of which nothing is known is searched beyond that, once.
+func (b *Prober) lookAround(ctx context.Context, s *search, p record.Probe) int {
+	look := 0
+	switch {
+	case p.Pattern == record.Sequential:
+	case b.pool.Enough():
+		look = p.IOs / 16
+	default:
+		look = p.IOs / 2
+	}
+	counted := p.IOs - look
+	if b.pool.Len() == 0 {
+		look = max(look, firstSearch)
+	}
+	for _, c := range b.pool.Candidates(look) {
+		written, ok := s.written(ctx, c.Offset)
+		if !ok {
+			break
+		}
+		b.pool.Saw(c, written)
+	}
+	return counted
+}
+
+// deal draws the known blocks of a round, or none when the pool has too few:
+// for a sequential probe the blocks of one run, else as many as the round has I/Os.
+func (b *Prober) deal(ctx context.Context, s *search, p record.Probe, counted int) []int64 {
+	if p.Pattern == record.Sequential {
+		return b.dealRun(ctx, s, p)
+	}
+	total := p.WarmupIOs + counted
+	if b.pool.Len() < total {
+		return nil
+	}
+	dealt := make([]int64, total)
+	for i := range dealt {
+		dealt[i], _ = b.pool.Deal() // the pool is not empty
+	}
+	return dealt
+}
+
+// dealRun looks for a known block from which a whole run is written: its middle
+// and its end are read to see. The last place tried is used in any case; if it
+// was never written, the round says so.
+func (b *Prober) dealRun(ctx context.Context, s *search, p record.Probe) []int64 {
+	room := b.area.Size / p.BlockBytes * p.BlockBytes
+	length := min(int64(p.WarmupIOs+p.IOs)*p.BlockBytes, room)
+	var start int64
+	for range runTries {
+		known, ok := b.pool.Deal()
+		if !ok {
+			return nil
+		}
+		start = min(known-known%p.BlockBytes, room-length)
+		middle, ok1 := s.written(ctx, start+length/2/granule*granule)
+		end, ok2 := s.written(ctx, start+(length-1)/granule*granule)
+		if !ok1 || !ok2 || middle && end {
+			break
+		}
+	}
+	run := make([]int64, 0, length/p.BlockBytes)
+	for off := start; off < start+length; off += p.BlockBytes {
+		run = append(run, off)
+	}
+	return run
+}
+
+// aligned moves offsets down to the probe's block size, inside the device.
+func (b *Prober) aligned(p record.Probe, offsets []int64) []int64 {
+	last := (b.area.Size/p.BlockBytes - 1) * p.BlockBytes
+	moved := make([]int64, len(offsets))
+	for i, off := range offsets {
+		moved[i] = min(off-off%p.BlockBytes, last)
+	}
+	return moved
+}
+
+func (b *Prober) writtenText() string {
+	ratio, ok := b.pool.WrittenRatio()
+	if !ok {
+		return "nothing sampled yet"
+	}
+	return fmt.Sprintf("%.1f %% of the sampled blocks read as written", 100*ratio)
+}

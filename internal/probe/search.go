@@ -1,0 +1,79 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// searchTime bounds the search of one round, for the sake of slow devices.
+const searchTime = 2 * time.Second
+
+// search reads single blocks to see whether they were ever written. It lives
+// for one round.
+type search struct {
+	source        io.ReaderAt
+	deadline      time.Time
+	buffer        []byte
+	bytes         int64
+	checked, zero int64
+	failed        int64
+	errors        map[string]int64
+}
+
+func newSearch(source io.ReaderAt) (*search, error) {
+	buffer, err := unix.Mmap(-1, 0, granule, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, fmt.Errorf("map a buffer of %d bytes: %w", granule, err)
+	}
+	return &search{source: source, deadline: time.Now().Add(searchTime), buffer: buffer}, nil
+}
+
+// written reads the block at off. It returns false for ok when the search is
+// over: out of time, cancelled, or after too many I/O errors.
+func (s *search) written(ctx context.Context, off int64) (written, ok bool) {
+	if s.failed >= maxFailed || ctx.Err() != nil || time.Now().After(s.deadline) {
+		return false, false
+	}
+	n, err := s.source.ReadAt(s.buffer, off)
+	s.bytes += int64(n)
+	if err != nil || n < len(s.buffer) {
+		if s.errors == nil {
+			s.errors = map[string]int64{}
+		}
+		s.errors[errnoName(err)]++
+		s.failed++
+		return false, true
+	}
+	s.checked++
+	if isZero(s.buffer) {
+		s.zero++
+		return false, true
+	}
+	return true, true
+}
+
+// addTo adds what the search read and the errors it met to the round it was for.
+func (s *search) addTo(m *record.Measurement) {
+	m.ReadBytes += s.bytes
+	if s.failed == 0 {
+		return
+	}
+	if m.Errors == nil {
+		m.Errors = map[string]int64{}
+	}
+	for name, n := range s.errors {
+		m.Errors[name] += n
+	}
+	if m.Outcome != record.OutcomeTimeout {
+		m.Outcome, m.Reason = record.OutcomeError, "I/O errors: "+describe(m.Errors)
+	}
+}
+
+// release gives the buffer back. The mapping is ours and whole, so it cannot fail.
+func (s *search) release() { _ = unix.Munmap(s.buffer) }

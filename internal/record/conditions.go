@@ -1,0 +1,78 @@
+package record
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Conditions are all that may rightly change a device's speed. Two measurements
+// may be compared when their conditions are equal (==). An empty field means
+// that the machine does not say.
+type Conditions struct {
+	Model        string `json:"model,omitempty"`
+	Firmware     string `json:"firmware,omitempty"`
+	Transport    string `json:"transport,omitempty"`
+	Format       string `json:"format,omitempty"`    // logical/physical block bytes, "512/4096"
+	PCIeLink     string `json:"pcie_link,omitempty"` // "8.0 GT/s x4"
+	NUMANode     string `json:"numa_node,omitempty"`
+	Scheduler    string `json:"scheduler,omitempty"`
+	NrRequests   string `json:"nr_requests,omitempty"`
+	WriteCache   string `json:"write_cache,omitempty"`
+	Polling      string `json:"polling,omitempty"`
+	Governor     string `json:"governor,omitempty"`
+	Kernel       string `json:"kernel,omitempty"`
+	Stack        string `json:"stack,omitempty"` // "dm-0 on nvme0n1" when devices are stacked
+	Filesystem   string `json:"filesystem,omitempty"`
+	MountOptions string `json:"mount_options,omitempty"`
+	Engine       string `json:"engine,omitempty"` // what measured: "ssdprobe-1", "fio-3.33 libaio"
+}
+
+// Condition is one field of Conditions by its name.
+type Condition struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Change is a condition that differs between two Conditions.
+type Change struct {
+	Condition string `json:"condition"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+}
+
+// String says "firmware A → B".
+func (c Change) String() string {
+	return fmt.Sprintf("%s %s → %s", c.Condition, orUnknown(c.From), orUnknown(c.To))
+}
+
+// List returns all conditions in their declared order, unknown ones included.
+// The names are those of the JSON form.
+func (c Conditions) List() []Condition {
+	v := reflect.ValueOf(c)
+	list := make([]Condition, v.NumField())
+	for i := range list {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		list[i] = Condition{Name: name, Value: v.Field(i).String()}
+	}
+	return list
+}
+
+// Changes returns what differs from c to later, in declared order.
+func (c Conditions) Changes(later Conditions) []Change {
+	var changes []Change
+	after := later.List()
+	for i, before := range c.List() {
+		if before.Value != after[i].Value {
+			changes = append(changes, Change{Condition: before.Name, From: before.Value, To: after[i].Value})
+		}
+	}
+	return changes
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}

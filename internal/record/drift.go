@@ -1,0 +1,86 @@
+package record
+
+import "time"
+
+// Statistic is a figure of a round that is compared with its baseline. Its name
+// carries its unit.
+type Statistic string
+
+// The statistics under comparison.
+const (
+	LatencyP50 Statistic = "latency_p50_seconds"
+	LatencyP95 Statistic = "latency_p95_seconds"
+	LatencyP99 Statistic = "latency_p99_seconds"
+	IOPS       Statistic = "iops"
+)
+
+// Statistics lists all of them.
+func Statistics() []Statistic { return []Statistic{LatencyP50, LatencyP95, LatencyP99, IOPS} }
+
+// Of returns the statistic of a round in its unit: seconds, or I/Os per second.
+func (s Statistic) Of(m Measurement) float64 {
+	switch s {
+	case LatencyP50:
+		return m.Latency.Quantile(0.50).Seconds()
+	case LatencyP95:
+		return m.Latency.Quantile(0.95).Seconds()
+	case LatencyP99:
+		return m.Latency.Quantile(0.99).Seconds()
+	case IOPS:
+		return m.IOPS()
+	}
+	return 0
+}
+
+// Slower returns how many times slower now is than before: above 1 is worse
+// for every statistic, so IOPS is inverted. It is 0 when either is not positive.
+func (s Statistic) Slower(before, now float64) float64 {
+	if before <= 0 || now <= 0 {
+		return 0
+	}
+	if s == IOPS {
+		return before / now
+	}
+	return now / before
+}
+
+// Baseline is the learned reference of one (device id, probe) in one epoch.
+type Baseline struct {
+	Conditions Conditions            `json:"conditions"`
+	Learned    time.Time             `json:"learned"` // zero while learning
+	Rounds     int                   `json:"rounds"`
+	Values     map[Statistic]float64 `json:"values"`
+}
+
+// DriftState is the verdict on one statistic.
+type DriftState string
+
+// The states of drift.
+const (
+	Learning  DriftState = "learning"
+	Stable    DriftState = "stable"
+	Suspect   DriftState = "suspect"
+	Regressed DriftState = "regressed"
+	Improved  DriftState = "improved"
+)
+
+// DriftStates lists all of them.
+func DriftStates() []DriftState {
+	return []DriftState{Learning, Stable, Suspect, Regressed, Improved}
+}
+
+// Drift is the comparison of the recent window with the baseline.
+type Drift struct {
+	Statistic Statistic  `json:"statistic"`
+	State     DriftState `json:"state"`
+	// Since is when the state began.
+	Since time.Time `json:"since"`
+	// Ratio is how many times slower than the baseline; 0 when there is nothing to compare yet.
+	Ratio float64 `json:"ratio,omitempty"`
+	// Lower and Upper bound the 95 % interval of Ratio; both 0 when the window
+	// has too few rounds for one.
+	Lower float64 `json:"lower,omitempty"`
+	Upper float64 `json:"upper,omitempty"`
+	// Attribution is the change of conditions at the onset, if any.
+	Attribution []Change `json:"attribution,omitempty"`
+}

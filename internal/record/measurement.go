@@ -1,0 +1,86 @@
+package record
+
+import "time"
+
+// Outcome tells what a round is worth.
+type Outcome string
+
+// The outcomes of a round.
+const (
+	OutcomeOK        Outcome = "ok"        // measured the device
+	OutcomeBusy      Outcome = "busy"      // not admitted: nothing was read or written
+	OutcomeDisturbed Outcome = "disturbed" // the measuring thread waited for a CPU: it measured the CPU
+	OutcomeUnmapped  Outcome = "unmapped"  // mostly blocks that were never written: it measured a table
+	OutcomeError     Outcome = "error"     // at least one I/O failed
+	OutcomeTimeout   Outcome = "timeout"   // did not end in time: the device hangs
+)
+
+// Outcomes lists all of them, in the order of METRICS.
+func Outcomes() []Outcome {
+	return []Outcome{OutcomeOK, OutcomeBusy, OutcomeDisturbed, OutcomeUnmapped, OutcomeError, OutcomeTimeout}
+}
+
+// Measurement is what one round of a probe yields.
+type Measurement struct {
+	Device  string    `json:"device"` // the target's id
+	Probe   string    `json:"probe"`
+	Start   time.Time `json:"start"`
+	Outcome Outcome   `json:"outcome"`
+	Reason  string    `json:"reason,omitempty"` // why the outcome is not ok
+
+	// Duration is the wall time of the counted I/Os.
+	Duration time.Duration `json:"duration_ns"`
+	// Latency holds every counted I/O that succeeded.
+	Latency Histogram `json:"latency,omitempty"`
+	// Warmup holds the I/Os before them.
+	Warmup Histogram `json:"warmup,omitempty"`
+
+	// ReadBytes and WrittenBytes are all that the round moved, warm-up and search included.
+	ReadBytes    int64 `json:"read_bytes"`
+	WrittenBytes int64 `json:"written_bytes"`
+	// Errors counts failed I/Os by the name of their errno.
+	Errors map[string]int64 `json:"errors,omitempty"`
+	// CheckedBlocks and ZeroBlocks count the blocks read and those that were all zero.
+	CheckedBlocks int64 `json:"checked_blocks,omitempty"`
+	ZeroBlocks    int64 `json:"zero_blocks,omitempty"`
+
+	Disturbance Disturbance `json:"disturbance"`
+	Load        Load        `json:"load"`
+	Conditions  Conditions  `json:"conditions"`
+	Warnings    []Warning   `json:"warnings,omitempty"`
+}
+
+// IOPS is the rate of counted I/Os over the round, 0 when nothing was measured.
+func (m Measurement) IOPS() float64 {
+	if m.Duration <= 0 {
+		return 0
+	}
+	return float64(m.Latency.Count()) / m.Duration.Seconds()
+}
+
+// Disturbance is what kept the measuring threads from running.
+type Disturbance struct {
+	// CPUWait is the time the threads were runnable and waited for a CPU
+	// (second field of /proc/thread-self/schedstat), averaged over threads.
+	CPUWait time.Duration `json:"cpu_wait_ns"`
+	// CPUWaitRatio is CPUWait as a share (0 to 1) of the round.
+	CPUWaitRatio float64 `json:"cpu_wait_ratio"`
+	// Throttled is the time the cgroup's CPU quota stopped the process.
+	Throttled time.Duration `json:"throttled_ns,omitempty"`
+	// InvoluntarySwitches counts how often a thread lost its CPU.
+	InvoluntarySwitches int64 `json:"involuntary_switches,omitempty"`
+}
+
+// Load is what others did to the device, as seen by the admission of a round.
+type Load struct {
+	// Utilisation is the share (0 to 1) of time with I/O of others in flight
+	// since our last I/O; negative when not known.
+	Utilisation float64 `json:"utilisation"`
+	// InFlight is the number of I/Os of others in flight when the round began.
+	InFlight int64 `json:"in_flight"`
+	// IOPressure is the share (0 to 1) of time in the last 10 s in which some
+	// task of the host waited for I/O (/proc/pressure/io); negative when not known.
+	IOPressure float64 `json:"io_pressure"`
+	// OthersIOs counts I/Os of others completed during the round; negative when not known.
+	OthersIOs int64 `json:"others_ios"`
+}

@@ -1,0 +1,89 @@
+package record
+
+import "time"
+
+// Probe is a small fixed workload, repeated for ever on a target.
+type Probe struct {
+	Name       string    `json:"name"`
+	Direction  Direction `json:"direction"`
+	Pattern    Pattern   `json:"pattern"`
+	BlockBytes int64     `json:"block_bytes"`
+	QueueDepth int       `json:"queue_depth"`
+	// IOs is the number of counted I/Os per round.
+	IOs int `json:"ios"`
+	// WarmupIOs are issued before the counted ones and kept as a figure of their
+	// own: the first I/O after a pause pays for waking the CPU and the drive.
+	WarmupIOs int `json:"warmup_ios"`
+	// Datasync makes a write complete only when fdatasync after it has returned.
+	Datasync bool          `json:"datasync,omitempty"`
+	Interval time.Duration `json:"interval_ns"`
+	// Timeout ends a round that takes longer: the device is then hung or far too slow.
+	Timeout time.Duration `json:"timeout_ns"`
+	Targets TargetKinds   `json:"targets"`
+}
+
+// RoundBytes is what one round moves, warm-up included.
+func (p Probe) RoundBytes() int64 { return int64(p.IOs+p.WarmupIOs) * p.BlockBytes }
+
+// Direction is read or write.
+type Direction string
+
+// The directions.
+const (
+	Read  Direction = "read"
+	Write Direction = "write"
+)
+
+// Pattern is the order of offsets.
+type Pattern string
+
+// The patterns.
+const (
+	Random     Pattern = "random"
+	Sequential Pattern = "sequential"
+)
+
+// TargetKinds says on which kind of target a probe runs.
+type TargetKinds string
+
+// The kinds of targets.
+const (
+	OnAll     TargetKinds = "all"
+	OnDevices TargetKinds = "devices"
+	OnFiles   TargetKinds = "files"
+)
+
+// RunsOn reports whether the probe is meant for a target that is a file (or
+// else a raw device). Write probes run on files alone, whatever is configured.
+func (p Probe) RunsOn(file bool) bool {
+	switch {
+	case p.Direction == Write && !file:
+		return false
+	case p.Targets == OnFiles:
+		return file
+	case p.Targets == OnDevices:
+		return !file
+	default:
+		return true
+	}
+}
+
+// DefaultProbes are light enough to run for ever: 256 reads of 4 KiB every
+// 30 s, 32 reads of 128 KiB every minute, and on files 32 durable writes a minute.
+func DefaultProbes() []Probe {
+	const timeout = 20 * time.Second
+	return []Probe{
+		{
+			Name: "read-4k", Direction: Read, Pattern: Random, BlockBytes: 4 << 10, QueueDepth: 1,
+			IOs: 256, WarmupIOs: 8, Interval: 30 * time.Second, Timeout: timeout, Targets: OnAll,
+		},
+		{
+			Name: "read-128k", Direction: Read, Pattern: Sequential, BlockBytes: 128 << 10, QueueDepth: 1,
+			IOs: 32, WarmupIOs: 2, Interval: time.Minute, Timeout: timeout, Targets: OnAll,
+		},
+		{
+			Name: "durable-write-4k", Direction: Write, Pattern: Sequential, BlockBytes: 4 << 10, QueueDepth: 1,
+			IOs: 32, WarmupIOs: 1, Datasync: true, Interval: time.Minute, Timeout: timeout, Targets: OnFiles,
+		},
+	}
+}

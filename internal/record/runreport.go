@@ -1,0 +1,57 @@
+package record
+
+import "time"
+
+// RunReportVersion is the version of the stored form of RunReport.
+const RunReportVersion = 1
+
+// RunReport is what one execution of a suite, or of probes on demand, yields.
+type RunReport struct {
+	Version    int        `json:"version"`
+	Suite      string     `json:"suite"`
+	Device     Device     `json:"device"` // the device measured, or the one below the file
+	Target     string     `json:"target"` // path that the I/O went to
+	TargetID   string     `json:"target_id"`
+	Started    time.Time  `json:"started"`
+	Finished   time.Time  `json:"finished"`
+	Node       string     `json:"node"`
+	Generator  string     `json:"generator"` // "ssdprobe 1.2.3"
+	Engine     string     `json:"engine"`    // "fio-3.33", "ssdprobe-1"
+	Conditions Conditions `json:"conditions"`
+	Steps      []Step     `json:"steps"`
+	Warnings   []Warning  `json:"warnings,omitempty"`
+}
+
+// Step is one measured part of a run. A direction without I/O is nil.
+type Step struct {
+	Name     string        `json:"name"`
+	Plan     string        `json:"plan"` // "4 KiB random read, depth 1"
+	Duration time.Duration `json:"duration_ns"`
+	Read     *Result       `json:"read,omitempty"`
+	Write    *Result       `json:"write,omitempty"`
+	// Sync holds the latencies of the fsync or fdatasync calls alone.
+	Sync *Result `json:"sync,omitempty"`
+	// JobFile is the exact fio job, for steps that fio ran.
+	JobFile string `json:"job_file,omitempty"`
+	// UserCPU and SystemCPU are the shares (0 to number of CPUs) that the load generator used.
+	UserCPU   float64 `json:"user_cpu,omitempty"`
+	SystemCPU float64 `json:"system_cpu,omitempty"`
+	// InterruptsPerIO is negative when not known.
+	InterruptsPerIO float64          `json:"interrupts_per_io"`
+	Errors          map[string]int64 `json:"errors,omitempty"`
+	Disturbance     Disturbance      `json:"disturbance"`
+	Warnings        []Warning        `json:"warnings,omitempty"`
+}
+
+// Result is one direction of a step.
+type Result struct {
+	IOs            int64     `json:"ios"`
+	Bytes          int64     `json:"bytes"`
+	IOPS           float64   `json:"iops"`
+	BytesPerSecond float64   `json:"bytes_per_second"`
+	Latency        Histogram `json:"latency"`
+	// Min, Mean and Max are exact where the generator gave them; the histogram's bins round.
+	Min  time.Duration `json:"min_ns"`
+	Mean time.Duration `json:"mean_ns"`
+	Max  time.Duration `json:"max_ns"`
+}

@@ -1,0 +1,82 @@
+package record
+
+import "time"
+
+// Snapshot is everything the daemon knows at one moment. What shows it to
+// people or to Prometheus reads this and nothing else.
+type Snapshot struct {
+	Time    time.Time      `json:"time"`
+	Node    string         `json:"node"`
+	Started time.Time      `json:"started"`
+	Targets []TargetStatus `json:"targets"`
+	// Ignored are devices that are here and not watched, with the reason.
+	Ignored    []Ignored         `json:"ignored,omitempty"`
+	Collectors []CollectorStatus `json:"collectors,omitempty"`
+	Warnings   []Warning         `json:"warnings,omitempty"`
+}
+
+// Ignored is a device that is not watched.
+type Ignored struct {
+	Device Device `json:"device"`
+	Reason string `json:"reason"`
+}
+
+// TargetStatus is one watched target.
+type TargetStatus struct {
+	// ID is the stable identity: the device's, or "file:" and the path.
+	ID   string `json:"id"`
+	Path string `json:"path"`
+	File bool   `json:"file"`
+	// Device is the watched device, or the one below the file.
+	Device     Device     `json:"device"`
+	Conditions Conditions `json:"conditions"`
+	// Changed holds when each condition was last seen to change.
+	Changed  map[string]time.Time `json:"changed,omitempty"`
+	Warnings []Warning            `json:"warnings,omitempty"`
+	// Problem says in words why the target cannot be probed now; empty when it can.
+	Problem string        `json:"problem,omitempty"`
+	Probes  []ProbeStatus `json:"probes"`
+	// WrittenRatio is the share (0 to 1) of blindly sampled blocks that read as
+	// written; nil when nothing was sampled, and on files.
+	WrittenRatio *float64 `json:"written_ratio,omitempty"`
+	// PoolBlocks is how many written blocks are known to read from.
+	PoolBlocks int               `json:"pool_blocks,omitempty"`
+	Collectors []CollectorStatus `json:"collectors,omitempty"`
+}
+
+// ProbeStatus is one probe on one target.
+type ProbeStatus struct {
+	Probe        Probe              `json:"probe"`
+	Rounds       map[Outcome]uint64 `json:"rounds"`
+	ReadBytes    uint64             `json:"read_bytes"`
+	WrittenBytes uint64             `json:"written_bytes"`
+	Errors       map[string]uint64  `json:"errors,omitempty"`
+	LastSuccess  time.Time          `json:"last_success,omitzero"`
+	// InflightSince is when the round in progress began; zero when none is.
+	InflightSince time.Time    `json:"inflight_since,omitzero"`
+	Next          time.Time    `json:"next,omitzero"`
+	Last          *Measurement `json:"last,omitempty"` // of any outcome
+	Window        *Window      `json:"window,omitempty"`
+	Baseline      *Baseline    `json:"baseline,omitempty"`
+	// LearningRounds of LearningGoal are gathered for the baseline.
+	LearningRounds int     `json:"learning_rounds"`
+	LearningGoal   int     `json:"learning_goal"`
+	Drift          []Drift `json:"drift,omitempty"`
+}
+
+// Window is what the good rounds of the last minutes say together.
+type Window struct {
+	Span    time.Duration `json:"span_ns"`
+	Rounds  int           `json:"rounds"`
+	Latency Histogram     `json:"latency"`
+	IOPS    float64       `json:"iops"`
+}
+
+// CollectorStatus is how the last reading of one source went.
+type CollectorStatus struct {
+	Collector string        `json:"collector"`
+	Device    string        `json:"device,omitempty"`
+	Success   bool          `json:"success"`
+	Duration  time.Duration `json:"duration_ns"`
+	Error     string        `json:"error,omitempty"`
+}

@@ -1,0 +1,31 @@
+package record
+
+// Warning says why a number may be wrong. It travels with the number to every
+// place where the number is shown.
+type Warning struct {
+	// Code is stable and machine readable, one of the constants below.
+	Code string `json:"code"`
+	// Text is one sentence for people: what was seen and what to do about it.
+	Text string `json:"text"`
+}
+
+// The warnings of this tree.
+const (
+	WarnUnmapped          = "unmapped"           // blocks never written were read
+	WarnPoolSmall         = "pool_small"         // too few written blocks found to measure with
+	WarnRepeatedBlocks    = "repeated_blocks"    // the same blocks were read again within a window
+	WarnDisturbed         = "disturbed"          // the measuring thread did not get its CPU
+	WarnIOLimited         = "io_limited"         // the cgroup limits I/O on the device
+	WarnOthersActive      = "others_active"      // others used the device during the measurement
+	WarnGovernor          = "governor"           // the CPU governor saves power
+	WarnLinkBelowMaximum  = "link_below_maximum" // the PCIe link runs below what both ends can do
+	WarnIdentity          = "identity"           // no stable identity: the name may change over a restart
+	WarnRemote            = "remote"             // a network is measured along with the drive
+	WarnStacked           = "stacked"            // a device made of other devices
+	WarnFewSamples        = "few_samples"        // too few rounds to be sure
+	WarnConditionsDiffer  = "conditions_differ"  // compared across different conditions
+	WarnCPUBound          = "cpu_bound"          // the CPUs were the limit, not the device
+	WarnShort             = "short"              // stopped before the end
+	WarnFilesystemUnknown = "filesystem_unknown" // the device below a file is not known
+	WarnErrors            = "errors"             // some I/Os failed
+)

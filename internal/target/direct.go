@@ -1,0 +1,151 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrNoDirectIO says that a file or device does not take O_DIRECT. Reading
+// through the page cache would measure memory, so there is no falling back.
+var ErrNoDirectIO = errors.New("direct I/O (O_DIRECT) is not possible here")
+
+// direct is a descriptor opened with O_DIRECT. Its calls go through the Go
+// scheduler (package unix, never a raw system call): a raw one that blocks in the
+// kernel would block the garbage collector, and with it the whole process.
+type direct struct {
+	fd   int
+	path string
+}
+
+func openDirect(path string, flags int, mode uint32) (direct, error) {
+	for {
+		fd, err := unix.Open(path, flags|unix.O_DIRECT|unix.O_CLOEXEC|unix.O_NONBLOCK, mode)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case errors.Is(err, unix.EINVAL):
+			return direct{}, fmt.Errorf("open %s: %w", path, ErrNoDirectIO)
+		case errors.Is(err, unix.ELOOP):
+			return direct{}, fmt.Errorf("open %s: it is a symbolic link; name the file itself", path)
+		case err != nil:
+			return direct{}, &fs.PathError{Op: "open", Path: path, Err: err}
+		}
+		return direct{fd: fd, path: path}, nil
+	}
+}
+
+// ReadAt reads len(p) bytes at off with one system call. Unlike io.ReaderAt asks,
+// it may return fewer bytes without an error, at the end of the target.
+func (d *direct) ReadAt(p []byte, off int64) (int, error) {
+	for {
+		n, err := unix.Pread(d.fd, p, off)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		return max(n, 0), err
+	}
+}
+
+// Path returns the path that was opened.
+func (d *direct) Path() string { return d.path }
+
+// Close gives the descriptor back.
+func (d *direct) Close() error {
+	if err := unix.Close(d.fd); err != nil {
+		return &fs.PathError{Op: "close", Path: d.path, Err: err}
+	}
+	return nil
+}
+
+func (d *direct) stat() (unix.Stat_t, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(d.fd, &st); err != nil {
+		return st, &fs.PathError{Op: "stat", Path: d.path, Err: err}
+	}
+	return st, nil
+}
+
+// Device is a raw block device, opened for reading only.
+type Device struct {
+	direct
+	sizeBytes int64
+}
+
+// OpenDevice opens the block device at path read-only. number is the kernel's
+// number of the device that is meant ("259:0"); it is compared after opening, so
+// that a name that has changed hands in between is noticed. An empty number is
+// not compared.
+func OpenDevice(path, number string) (*Device, error) {
+	d, err := openDirect(path, unix.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	device, err := checkDevice(d, number)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return device, nil
+}
+
+func checkDevice(d direct, number string) (*Device, error) {
+	st, err := d.stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFBLK {
+		return nil, fmt.Errorf("open %s: not a block device", d.path)
+	}
+	got := fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev))
+	if number != "" && got != number {
+		return nil, fmt.Errorf("open %s: it is device %s now, and %s was meant", d.path, got, number)
+	}
+	size, err := unix.Seek(d.fd, 0, unix.SEEK_END)
+	if err != nil {
+		return nil, &fs.PathError{Op: "seek to the end of", Path: d.path, Err: err}
+	}
+	if size == 0 {
+		return nil, fmt.Errorf("open %s: the device has no medium or no size", d.path)
+	}
+	return &Device{direct: d, sizeBytes: size}, nil
+}
+
+// SizeBytes returns the size of the device.
+func (d *Device) SizeBytes() int64 { return d.sizeBytes }
+
+// Existing is a file that somebody else made; it is only read.
+type Existing struct {
+	direct
+	sizeBytes int64
+}
+
+// OpenExisting opens a regular file for reading.
+func OpenExisting(path string) (*Existing, error) {
+	d, err := openDirect(path, unix.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	st, err := d.stat()
+	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
+		err = fmt.Errorf("open %s: not a regular file", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return &Existing{direct: d, sizeBytes: st.Size}, nil
+}
+
+// SizeBytes returns the size of the file when it was opened.
+func (e *Existing) SizeBytes() int64 { return e.sizeBytes }
+
+// IsBlockDevice reports whether path names a block device.
+func IsBlockDevice(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, err
+	}
+	return info.Mode()&os.ModeDevice != 0 && info.Mode()&os.ModeCharDevice == 0, nil
+}

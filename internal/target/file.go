@@ -1,0 +1,249 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/dustin/go-humanize"
+)
+
+// FileName is what a probe file is called in a directory.
+const FileName = "ssdprobe.dat"
+
+const (
+	// MinFileBytes is the smallest probe file: below it, a drive's cache answers.
+	MinFileBytes = 16 << 20
+	// freeShare is the part of the free space that a probe file may take.
+	freeShare = 10
+	// verifiedBlocks is how many blocks are compared when a probe file is reused.
+	verifiedBlocks = 64
+)
+
+var (
+	// ErrNoSpace says that a probe file does not fit.
+	ErrNoSpace = errors.New("too little space for a probe file")
+	// ErrMemory says that a path is on a filesystem in memory.
+	ErrMemory = errors.New("the filesystem is in memory, so there is no drive to measure")
+	// ErrForeign says that a file exists and was not made by ssdprobe.
+	ErrForeign = errors.New("the file was not made by ssdprobe, so it is only read")
+	// ErrDamaged says that a probe file does not hold what was written to it.
+	ErrDamaged = errors.New("the probe file does not hold what was written to it")
+)
+
+// FileOptions say how to make a probe file.
+type FileOptions struct {
+	// SizeBytes is wanted; the file is smaller when that is more than a tenth of
+	// the free space.
+	SizeBytes int64
+	// BytesPerSecond limits the rate of filling; 0 is without limit.
+	BytesPerSecond int64
+	// Progress is told the bytes written and wanted; may be nil.
+	Progress func(done, total int64)
+}
+
+// File is a probe file, full of random data, open for reading and writing.
+type File struct {
+	direct
+	content
+	sizeBytes int64
+	// Filled is how many bytes were written to make the file now; 0 when it was
+	// there already.
+	Filled int64
+	// SetAside is where a damaged earlier file was moved; empty mostly.
+	SetAside string
+}
+
+// Locate returns the path of the probe file that path stands for: a directory
+// stands for the file of the usual name in it.
+func Locate(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return path, nil
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return filepath.Join(path, FileName), nil
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is neither a directory nor a regular file", path)
+	}
+	return path, nil
+}
+
+// PrepareFile opens the probe file at path, or makes and fills it: a file that
+// exists, is full and verified is used again. Errors: ErrForeign, ErrNoSpace,
+// ErrMemory, ErrNoDirectIO, and those of the filesystem.
+func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error) {
+	path, err := Locate(path)
+	if err != nil {
+		return nil, err
+	}
+	free, err := freeBytes(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	setAside := ""
+	existing, err := openFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, ErrDamaged):
+		if setAside, err = moveAside(path); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	default:
+		planned := plannedBytes(o.SizeBytes, free+existing.sizeBytes)
+		if existing.sizeBytes <= o.SizeBytes && existing.sizeBytes >= planned {
+			return existing, nil
+		}
+		free += existing.sizeBytes
+		if err := existing.Close(); err != nil {
+			return nil, err
+		}
+	}
+	size := plannedBytes(o.SizeBytes, free)
+	if size < MinFileBytes {
+		return nil, fmt.Errorf("make %s: %w: %s are free; at most a tenth of it is used and %s are needed",
+			path, ErrNoSpace, humanize.IBytes(uint64(free)), humanize.IBytes(MinFileBytes))
+	}
+	if err := makeFile(ctx, path, size, o); err != nil {
+		return nil, err
+	}
+	f, err := openFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the probe file just made: %w", err)
+	}
+	f.Filled, f.SetAside = size, setAside
+	return f, nil
+}
+
+// plannedBytes is the size of a new file when free bytes could be had for it.
+func plannedBytes(wanted, free int64) int64 {
+	const unit = 1 << 20
+	return min(wanted, free/freeShare) / unit * unit
+}
+
+func freeBytes(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	if st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC {
+		return 0, fmt.Errorf("probe a file in %s: %w", dir, ErrMemory)
+	}
+	return int64(st.Bavail) * st.Bsize, nil
+}
+
+// openFile opens a probe file that is there, and verifies it.
+func openFile(path string) (*File, error) {
+	d, err := openDirect(path, unix.O_RDWR|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{direct: d}
+	if err := f.verify(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return f, nil
+}
+
+// verify checks that the file is ours, full, and holds what was written to it.
+func (f *File) verify() error {
+	st, err := f.stat()
+	if err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return fmt.Errorf("open %s: not a regular file", f.path)
+	}
+	buffer, err := alignedBuffer(contentBlock)
+	if err != nil {
+		return err
+	}
+	defer buffer.release()
+	n, err := f.ReadAt(buffer.p, 0)
+	if err != nil {
+		return readError(f.path, 0, err)
+	}
+	h, err := parseHeader(buffer.p[:n])
+	if errors.Is(err, errNoHeader) {
+		return fmt.Errorf("open %s: %w", f.path, ErrForeign)
+	} else if err != nil {
+		return fmt.Errorf("open %s: %w", f.path, err)
+	}
+	if st.Size != h.Size || st.Blocks*512 < h.Size {
+		return fmt.Errorf("open %s: %w: %d bytes, %d of them allocated, and the header says %d",
+			f.path, ErrDamaged, st.Size, st.Blocks*512, h.Size)
+	}
+	f.content, f.sizeBytes = content{h.Seed}, h.Size
+	want := make([]byte, contentBlock)
+	for range verifiedBlocks {
+		off := dataStart + rand.Int64N((h.Size-dataStart)/contentBlock)*contentBlock
+		if n, err := f.ReadAt(buffer.p, off); err != nil || n < contentBlock {
+			return readError(f.path, off, err)
+		}
+		f.Content(want, off)
+		if string(want) != string(buffer.p) {
+			return fmt.Errorf("open %s: %w: the block at %d differs", f.path, ErrDamaged, off)
+		}
+	}
+	return nil
+}
+
+func readError(path string, off int64, err error) error {
+	if errors.Is(err, unix.EINVAL) {
+		err = ErrNoDirectIO
+	}
+	if err == nil {
+		err = errors.New("fewer bytes than asked for")
+	}
+	return fmt.Errorf("read %s at %d: %w", path, off, err)
+}
+
+func moveAside(path string) (string, error) {
+	aside := path + ".damaged"
+	if err := os.Rename(path, aside); err != nil {
+		return "", fmt.Errorf("set the damaged probe file aside: %w", err)
+	}
+	return aside, nil
+}
+
+// WriteAt writes p at off with one system call.
+func (f *File) WriteAt(p []byte, off int64) (int, error) {
+	if off < dataStart || off+int64(len(p)) > f.sizeBytes {
+		return 0, fmt.Errorf("write %d bytes at %d of %s: outside its data", len(p), off, f.path)
+	}
+	for {
+		n, err := unix.Pwrite(f.fd, p, off)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		return max(n, 0), err
+	}
+}
+
+// Datasync returns when all that was written is on the drive.
+func (f *File) Datasync() error {
+	for {
+		if err := unix.Fdatasync(f.fd); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// SizeBytes returns the size of the file.
+func (f *File) SizeBytes() int64 { return f.sizeBytes }
+
+// Data returns where the random data is: its first byte and its length.
+func (f *File) Data() (start, length int64) { return dataStart, f.sizeBytes - dataStart }
+
+// Seed returns the seed of the file's content.
+func (f *File) Seed() uint64 { return f.seed }

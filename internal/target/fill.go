@@ -1,0 +1,145 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sys/unix"
+)
+
+// chunk is what is written at once when a probe file is filled.
+const chunk = 1 << 20
+
+// makeFile fills a new file beside path and puts it in place when it is whole,
+// so that no half-filled file ever has the name. What a broken fill leaves
+// behind is removed, at once or by the next one.
+func makeFile(ctx context.Context, path string, size int64, o FileOptions) error {
+	filling := path + ".filling"
+	if err := os.Remove(filling); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove what an earlier fill left: %w", err)
+	}
+	d, err := openDirect(filling, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	err = fill(ctx, &d, size, o)
+	err = errors.Join(err, d.Close())
+	if err == nil {
+		err = os.Rename(filling, path)
+	}
+	if err != nil {
+		if removed := os.Remove(filling); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
+	// Asking for the space first finds out at once that there is not enough, and
+	// keeps the file in one piece. Not every filesystem can do it.
+	if err := unix.Fallocate(d.fd, 0, 0, size); err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
+		return fillError(d.path, size, err)
+	}
+	buffer, err := alignedBuffer(chunk)
+	if err != nil {
+		return err
+	}
+	defer buffer.release()
+	data := content{seed: rand.Uint64()}
+	start := time.Now()
+	for off := int64(0); off < size; {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("fill %s: %w", d.path, context.Cause(ctx))
+		}
+		part := buffer.p[:min(chunk, size-off)]
+		data.Content(part, off)
+		n, err := unix.Pwrite(d.fd, part, off)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return fillError(d.path, size, err)
+		case n%contentBlock != 0:
+			return fillError(d.path, size, unix.ENOSPC)
+		}
+		off += int64(n)
+		if o.Progress != nil {
+			o.Progress(off, size)
+		}
+		if o.BytesPerSecond > 0 {
+			pace := time.Duration(float64(off) / float64(o.BytesPerSecond) * float64(time.Second))
+			wait(ctx, time.Until(start.Add(pace)))
+		}
+	}
+	if err := unix.Fdatasync(d.fd); err != nil {
+		return fillError(d.path, size, err)
+	}
+	text, err := header{Made: headerMade, Note: headerNote, Version: headerVersion, Seed: data.seed, Size: size}.encode()
+	if err != nil {
+		return err
+	}
+	copy(buffer.p, text)
+	if _, err := unix.Pwrite(d.fd, buffer.p[:headerBytes], 0); err != nil {
+		return fillError(d.path, size, err)
+	}
+	if err := unix.Fsync(d.fd); err != nil {
+		return fillError(d.path, size, err)
+	}
+	return nil
+}
+
+func fillError(path string, size int64, err error) error {
+	if errors.Is(err, unix.EINVAL) {
+		return fmt.Errorf("fill %s: %w", path, ErrNoDirectIO)
+	}
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		return fmt.Errorf("fill %s with %s: %w: %w", path, humanize.IBytes(uint64(size)), ErrNoSpace, err)
+	}
+	return fmt.Errorf("fill %s: %w", path, err)
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return f.Close()
+}
+
+// aligned is memory aligned to the page, as O_DIRECT asks for.
+type aligned struct{ p []byte }
+
+func alignedBuffer(size int) (aligned, error) {
+	p, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return aligned{}, fmt.Errorf("map a buffer of %d bytes: %w", size, err)
+	}
+	return aligned{p}, nil
+}
+
+// release gives the memory back. The mapping is ours and whole, so it cannot fail.
+func (a aligned) release() { _ = unix.Munmap(a.p) }

@@ -1,0 +1,62 @@
+package target
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+const (
+	headerVersion = 1
+	headerBytes   = 4096
+	// dataStart is where the data of a probe file begins: far enough from the
+	// header to be aligned to whatever lies below.
+	dataStart = 1 << 20
+)
+
+// header is the first block of a probe file, as text that a person can read. It
+// is written when all the data is on the drive, so a file that has it is full.
+type header struct {
+	Made    string `json:"made_by"`
+	Note    string `json:"note"`
+	Version int    `json:"version"`
+	Seed    uint64 `json:"seed"`
+	Size    int64  `json:"size_bytes"`
+}
+
+const (
+	headerMade = "ssdprobe"
+	headerNote = "probe file of random data; safe to delete when no ssdprobe uses it"
+)
+
+var errNoHeader = errors.New("not a probe file")
+
+func (h header) encode() ([]byte, error) {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("encode the header of a probe file: %w", err)
+	}
+	if len(text) >= headerBytes {
+		return nil, fmt.Errorf("encode the header of a probe file: %d bytes do not fit in %d", len(text), headerBytes)
+	}
+	block := bytes.Repeat([]byte{'\n'}, headerBytes)
+	copy(block, text)
+	return block, nil
+}
+
+// parseHeader returns errNoHeader for what no ssdprobe wrote.
+func parseHeader(block []byte) (header, error) {
+	var h header
+	if err := json.Unmarshal(bytes.TrimRight(block, "\n"), &h); err != nil || h.Made != headerMade {
+		return header{}, errNoHeader
+	}
+	if h.Version != headerVersion {
+		return header{}, fmt.Errorf("the probe file is of version %d and this ssdprobe knows version %d: remove it or upgrade",
+			h.Version, headerVersion)
+	}
+	if h.Size <= dataStart || h.Size%contentBlock != 0 {
+		return header{}, fmt.Errorf("the header of the probe file gives a size of %d bytes, which cannot be", h.Size)
+	}
+	return h, nil
+}
