@@ -28,4 +28,7 @@ const (
 	WarnShort             = "short"              // stopped before the end
 	WarnFilesystemUnknown = "filesystem_unknown" // the device below a file is not known
 	WarnErrors            = "errors"             // some I/Os failed
+	WarnDisturbanceBlind  = "disturbance_blind"  // this kernel does not say when a thread waited for a CPU
+	WarnState             = "state"              // the state directory cannot be read or written
+	WarnReadOnly          = "read_only"          // the target is only read, so write probes do not run
 )

@@ -1,0 +1,51 @@
+# What CI runs is what you run here: `make test` and `make lint`.
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+CACHE       := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ssdprobe
+GOLANGCI    := $(CACHE)/bin/golangci-lint-$(GOLANGCI_VERSION)
+GOLANGCI_VERSION := v2.15.0
+VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS     := -s -w -X github.com/ssdprobe/ssdprobe/internal/cli.version=$(VERSION)
+ARGS        ?=
+FUZZTIME    ?= 3s
+
+.PHONY: help build run test fuzz lint bench golden fixtures lab clean
+
+help: ## show what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+build: ## one static binary: bin/ssdprobe
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ssdprobe ./cmd/ssdprobe
+
+run: build ## install what is missing and start the daemon; pass flags with ARGS='…'
+	@scripts/install.sh fio
+	@exec bin/ssdprobe daemon $(ARGS)
+
+test: ## all tests; installs what they need
+	scripts/test.sh
+
+fuzz: ## every fuzz test for FUZZTIME each
+	scripts/fuzz.sh $(FUZZTIME)
+
+lint: $(GOLANGCI) ## vet and linters, for both architectures
+	go vet ./...
+	GOARCH=arm64 CGO_ENABLED=0 go vet ./...
+	$(GOLANGCI) run
+
+$(GOLANGCI):
+	@mkdir -p $(CACHE)/bin
+	GOBIN=$(CACHE)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	@mv $(CACHE)/bin/golangci-lint $@
+
+bench: build ## compare with fio on one file in one run
+	@scripts/install.sh fio
+	go run ./internal/bench -binary bin/ssdprobe
+
+golden: ## rewrite the expected outputs of tests
+	go test ./internal/report ./internal/export ./internal/web ./internal/cli -update
+
+fixtures: ## capture a fixture of this machine's /sys and /proc
+	scripts/capture-fixture.sh
+
+clean: ## remove what was built
+	rm -rf bin dist

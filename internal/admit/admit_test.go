@@ -1,0 +1,141 @@
+package admit_test
+
+import (
+	"errors"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// host answers with what the test says.
+type host struct {
+	usage       admit.Usage
+	usageErr    error
+	pressure    float64
+	pressureErr error
+}
+
+func (h *host) Usage() (admit.Usage, error)  { return h.usage, h.usageErr }
+func (h *host) IOPressure() (float64, error) { return h.pressure, h.pressureErr }
+
+var (
+	limits = admit.Limits{MaxUtilisation: 0.5, MaxInFlight: 4, MaxIOPressure: 0.3}
+	start  = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+)
+
+func TestAdmit(t *testing.T) {
+	broken := errors.New("broken")
+	tests := map[string]struct {
+		now      host // ten seconds after a start with 100 s busy
+		want     record.Load
+		busy     string
+		otherErr error
+	}{
+		"idle": {
+			now:  host{usage: admit.Usage{Busy: 101 * time.Second}, pressure: 0.1},
+			want: record.Load{Utilisation: 0.1, IOPressure: 0.1, OthersIOs: -1},
+		},
+		"utilised": {
+			now:  host{usage: admit.Usage{Busy: 106 * time.Second}},
+			want: record.Load{Utilisation: 0.6, OthersIOs: -1},
+			busy: "busy: others kept the device busy for 60 % of the time, above the limit of 50 %",
+		},
+		"deep queue": {
+			now:  host{usage: admit.Usage{Busy: 100 * time.Second, InFlight: 5}},
+			want: record.Load{InFlight: 5, OthersIOs: -1},
+			busy: "busy: others have 5 I/Os in flight, above the limit of 4",
+		},
+		"pressure": {
+			now:  host{usage: admit.Usage{Busy: 100 * time.Second}, pressure: 0.31},
+			want: record.Load{IOPressure: 0.31, OthersIOs: -1},
+			busy: "busy: tasks of this host waited for I/O for 31 % of the last 10 s, above the limit of 30 %",
+		},
+		"no pressure counted by this kernel": {
+			now:  host{usage: admit.Usage{Busy: 100 * time.Second}, pressureErr: fs.ErrNotExist},
+			want: record.Load{IOPressure: -1, OthersIOs: -1},
+		},
+		"counter reset": {
+			now:  host{usage: admit.Usage{Busy: time.Second}},
+			want: record.Load{OthersIOs: -1},
+		},
+		"unreadable": {
+			now:      host{usageErr: broken},
+			want:     record.Load{Utilisation: -1, IOPressure: -1, OthersIOs: -1},
+			otherErr: broken,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := &host{usage: admit.Usage{Busy: 100 * time.Second}}
+			gate := admit.NewGate(h, limits)
+			require.NoError(t, gate.Start(start))
+			*h = test.now
+			load, err := gate.Admit(start.Add(10 * time.Second))
+			assert.Equal(t, test.want, load)
+			switch {
+			case test.busy != "":
+				require.ErrorIs(t, err, admit.ErrBusy)
+				assert.EqualError(t, err, test.busy)
+			case test.otherErr != nil:
+				require.ErrorIs(t, err, test.otherErr)
+				require.NotErrorIs(t, err, admit.ErrBusy, "not knowing the load is not the same as a load")
+			default:
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+func TestOurOwnIOIsNotOthersLoad(t *testing.T) {
+	h := &host{}
+	gate := admit.NewGate(h, limits)
+	require.NoError(t, gate.Start(start))
+	load, err := gate.Admit(start.Add(10 * time.Second))
+	require.NoError(t, err)
+
+	// Our round keeps the device busy for 9 s with 256 I/Os; others add 44.
+	h.usage = admit.Usage{Busy: 9 * time.Second, IOs: 300}
+	require.NoError(t, gate.Done(start.Add(20*time.Second), 256, &load))
+	assert.EqualValues(t, 44, load.OthersIOs)
+
+	load, err = gate.Admit(start.Add(30 * time.Second))
+	require.NoError(t, err)
+	assert.Zero(t, load.Utilisation)
+}
+
+func TestUtilisationNeedsASpan(t *testing.T) {
+	h := &host{}
+	gate := admit.NewGate(h, limits)
+	require.NoError(t, gate.Start(start))
+	h.usage.Busy = time.Millisecond
+	load, err := gate.Admit(start.Add(time.Millisecond))
+	require.NoError(t, err)
+	assert.InDelta(t, -1, load.Utilisation, 0, "one I/O in one millisecond is not a load of 100 %")
+}
+
+func TestGateWithoutHostAdmits(t *testing.T) {
+	gate := admit.NewGate(nil, limits)
+	require.NoError(t, gate.Start(start))
+	load, err := gate.Admit(start)
+	require.NoError(t, err)
+	assert.Equal(t, record.Load{Utilisation: -1, IOPressure: -1, OthersIOs: -1}, load)
+	require.NoError(t, gate.Done(start, 1, &load))
+}
+
+func TestBudgetHoldsForADay(t *testing.T) {
+	var b admit.Budget
+	require.NoError(t, b.Allow(start, 600, 1000))
+	b.Charge(start, 600)
+	require.NoError(t, b.Allow(start, 400, 1000))
+	err := b.Allow(start, 401, 1000)
+	require.ErrorIs(t, err, admit.ErrBusy)
+	assert.EqualError(t, err, "busy: 600 B were written today, and the budget is 1000 B a day")
+	require.NoError(t, b.Allow(start.Add(12*time.Hour), 1000, 1000), "a new day")
+	assert.Equal(t, admit.Budget{Day: "2026-11-22"}, b)
+}

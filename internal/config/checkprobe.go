@@ -1,0 +1,68 @@
+package config
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	minBlockBytes = 512
+	maxBlockBytes = 16 << 20
+	maxRoundBytes = 1 << 30
+)
+
+var probeName = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
+
+func (c Config) checkProbes(f *findings) {
+	names := unique{}
+	for i, p := range c.Probes {
+		field := item("probes", i)
+		checkProbe(f, field, p)
+		names.check(f, field+".name", p.Name)
+	}
+}
+
+func checkProbe(f *findings, field string, p record.Probe) {
+	at := func(key string) string { return join(field, key) }
+
+	f.need(p.Name != "", Problem{Field: at("name"), Wrong: "is missing", Want: "a name, e.g. read-4k"})
+	f.need(probeName.MatchString(p.Name),
+		notAt(at("name"), "a name", p.Name, "at most 40 of the characters a to z, 0 to 9 and -"))
+	oneOf(f, at("direction"), "a direction", p.Direction, record.Read, record.Write)
+	oneOf(f, at("pattern"), "a pattern", p.Pattern, record.Random, record.Sequential)
+	oneOf(f, at("targets"), "a kind of targets", p.Targets, record.OnAll, record.OnDevices, record.OnFiles)
+	within(f, at("block_size"), p.BlockBytes, minBlockBytes, maxBlockBytes, FormatSize)
+	f.need(p.BlockBytes&(p.BlockBytes-1) == 0, Problem{
+		Field: at("block_size"), Value: FormatSize(p.BlockBytes), Wrong: "is not a power of two", Want: "512, 1KiB, 2KiB, 4KiB and so on to 16MiB",
+	})
+	within(f, at("queue_depth"), p.QueueDepth, 1, 64, formatCount)
+	within(f, at("ios"), p.IOs, 1, 100_000, formatCount)
+	within(f, at("warmup_ios"), p.WarmupIOs, 0, 1000, formatCount)
+	atLeast(f, at("interval"), p.Interval, time.Second, FormatDuration)
+	atLeast(f, at("timeout"), p.Timeout, 100*time.Millisecond, FormatDuration)
+
+	if f.sound(at("direction"), at("datasync")) && p.Direction == record.Read {
+		f.need(!p.Datasync, Problem{
+			Field: at("datasync"), Value: "true", Wrong: "is for write probes", Want: "direction: write, or no datasync",
+		})
+	}
+	if f.sound(at("direction"), at("targets")) && p.Direction == record.Write {
+		f.need(p.Targets != record.OnDevices, Problem{
+			Field: at("targets"), Value: string(p.Targets), Wrong: "is not for write probes: block devices are never written",
+			Want: "files, or direction: read",
+		})
+	}
+	if f.sound(at("queue_depth"), at("ios")) {
+		f.need(p.QueueDepth <= p.IOs, Problem{
+			Field: at("queue_depth"), Value: formatCount(p.QueueDepth), Wrong: "is above ios", Want: "at most " + formatCount(p.IOs),
+		})
+	}
+	if f.sound(at("ios"), at("warmup_ios"), at("block_size")) {
+		f.need(p.RoundBytes() <= maxRoundBytes, Problem{
+			Field: field, Value: FormatSize(p.RoundBytes()), Wrong: "is too much for a round, (ios + warmup_ios) × block_size",
+			Want: "at most " + FormatSize(maxRoundBytes),
+		})
+	}
+}

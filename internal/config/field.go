@@ -1,0 +1,168 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// field is a value of the file, bound to its place in a Config.
+type field interface {
+	// read sets the value from the node; name is the field's, for problems.
+	read(n *yaml.Node, name string, r *reader)
+	// write returns the value as a node, nil when it is to be left out.
+	write() *yaml.Node
+}
+
+// reader is what one reading of a file has learned.
+type reader struct {
+	findings
+	places map[string]place
+}
+
+// place is where a field is in the file.
+type place struct {
+	line int
+	text string // as written; empty for sections and lists
+}
+
+// accept notes where a field is, and reports whether the node is of the kind
+// that it has to be. Anchors may stay, but nothing may refer to them: each value
+// is written where it is used, so that a line says all about it.
+func (r *reader) accept(n *yaml.Node, name string, kind yaml.Kind, want string) bool {
+	r.places[name] = place{n.Line, n.Value}
+	p := Problem{Line: n.Line, Field: name, Want: want}
+	switch {
+	case n.Kind == yaml.AliasNode:
+		p.Value, p.Wrong, p.Want = "*"+n.Value, "is an alias", "the value itself: aliases are not read"
+	case n.Style&yaml.TaggedStyle != 0:
+		p.Value, p.Wrong, p.Want = n.Tag, "is a tag", "the value without it"
+	case n.Kind == kind:
+		return true
+	default:
+		p.Wrong = "is " + map[yaml.Kind]string{
+			yaml.ScalarNode: "a single value", yaml.SequenceNode: "a list", yaml.MappingNode: "a section of keys",
+		}[n.Kind]
+		if name == "" {
+			p.Wrong = "the file " + p.Wrong
+		}
+	}
+	r.add(p)
+	return false
+}
+
+// locate gives each problem that was found later the line and the text of its field.
+func (r *reader) locate() {
+	for i, p := range r.problems {
+		if p.Line > 0 {
+			continue
+		}
+		if at, ok := r.places[p.Field]; ok && at.text != "" {
+			r.problems[i].Value = at.text
+		}
+		for field := p.Field; field != ""; field = parent(field) {
+			if at, ok := r.places[field]; ok {
+				r.problems[i].Line = at.line
+				break
+			}
+		}
+	}
+}
+
+// absent is a key with nothing behind it, as when all that follows is commented out.
+func absent(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Style&yaml.TaggedStyle == 0
+}
+
+// section is a map of fixed keys, in the order in which they are shown.
+type section []entry
+
+type entry struct {
+	key   string
+	field field
+}
+
+func (s section) keys() []string {
+	keys := make([]string, len(s))
+	for i, e := range s {
+		keys[i] = e.key
+	}
+	return keys
+}
+
+func (s section) read(n *yaml.Node, name string, r *reader) {
+	keys := strings.Join(s.keys(), ", ")
+	if absent(n) || !r.accept(n, name, yaml.MappingNode, "keys with their values: "+keys) {
+		return
+	}
+	first := map[string]int{}
+	for pair := range slices.Chunk(n.Content, 2) {
+		key, value := pair[0], pair[1]
+		if key.Kind != yaml.ScalarNode {
+			r.add(Problem{Line: key.Line, Field: name, Wrong: "a key is not a word", Want: "one of " + keys})
+			continue
+		}
+		known := slices.IndexFunc(s, func(e entry) bool { return e.key == key.Value })
+		p := Problem{Line: key.Line, Field: join(name, key.Value)}
+		switch line, again := first[key.Value]; {
+		case again:
+			p.Wrong, p.Want = "is given again", "it once: the first is in line "+strconv.Itoa(line)
+			r.list(p)
+		case known < 0:
+			p.Wrong, p.Want = "is not a key here", "one of "+keys
+			if near, ok := nearest(key.Value, s.keys()); ok {
+				p.Wrong += " (did you mean " + near + "?)"
+			}
+			r.add(p)
+		default:
+			s[known].field.read(value, p.Field, r)
+		}
+		if first[key.Value] == 0 {
+			first[key.Value] = key.Line
+		}
+	}
+}
+
+func (s section) write() *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for _, e := range s {
+		if value := e.field.write(); value != nil {
+			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: e.key}, value)
+		}
+	}
+	return n
+}
+
+// list is a list of values of one kind. What the file gives replaces all of it.
+type list[T any] struct {
+	dst   *[]T
+	fresh func() T       // an item of which nothing is given yet
+	form  func(*T) field // of one item
+}
+
+func (l list[T]) read(n *yaml.Node, name string, r *reader) {
+	if absent(n) || !r.accept(n, name, yaml.SequenceNode, "a list: lines that begin with a dash, or [a, b]") {
+		return
+	}
+	var items []T
+	for i, content := range n.Content {
+		v := l.fresh()
+		if absent(content) {
+			r.add(Problem{Line: content.Line, Field: item(name, i), Wrong: "is empty", Want: "a value, or no dash"})
+		} else {
+			l.form(&v).read(content, item(name, i), r)
+		}
+		items = append(items, v)
+	}
+	*l.dst = items
+}
+
+func (l list[T]) write() *yaml.Node {
+	n := &yaml.Node{Kind: yaml.SequenceNode}
+	for i := range *l.dst {
+		n.Content = append(n.Content, l.form(&(*l.dst)[i]).write())
+	}
+	return n
+}

@@ -1,0 +1,94 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFileBytes is the largest file that is read; a real one has a few KiB.
+const maxFileBytes = 10 << 20
+
+// Load reads the configuration file at path. Errors: those of Parse and of
+// opening and reading the file.
+func Load(path string) (Config, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Config{}, fmt.Errorf("load configuration: %w", err)
+	}
+	defer f.Close() // nothing was written, so there is nothing to lose
+	c, err := Parse(f)
+	if err != nil {
+		return Config{}, fmt.Errorf("configuration %s:\n%w", path, err)
+	}
+	return c, nil
+}
+
+// Parse reads a configuration: what r holds, over the defaults, validated. An
+// empty file is the default configuration. What is wrong with the content is
+// returned as Problems, all of it at once.
+func Parse(r io.Reader) (Config, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxFileBytes+1))
+	if err != nil {
+		return Config{}, fmt.Errorf("read configuration: %w", err)
+	}
+	if len(data) > maxFileBytes {
+		return Config{}, Problems{{Wrong: "the file is too large", Want: "at most " + FormatSize(maxFileBytes)}}
+	}
+	root, err := document(data)
+	if err != nil {
+		return Config{}, err
+	}
+	c := Default()
+	found := reader{places: map[string]place{}}
+	if root != nil {
+		c.form().read(root, "", &found)
+	}
+	c.check(&found.findings)
+	found.locate()
+	if err := found.err(); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// YAML returns the configuration in the form of the file, every key with its
+// value. Parse reads it back to an equal Config when this one is valid.
+func (c Config) YAML() ([]byte, error) {
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(c.form().write()); err != nil {
+		return nil, fmt.Errorf("write configuration: %w", err)
+	}
+	if err := e.Close(); err != nil {
+		return nil, fmt.Errorf("write configuration: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// document returns the only document in data, nil when there is none.
+func document(data []byte) (*yaml.Node, error) {
+	var first, second yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	err := d.Decode(&first)
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err == nil {
+		err = d.Decode(&second)
+		if err == nil {
+			return nil, Problems{{
+				Line: second.Line, Wrong: "a second document begins here", Want: "one document: no line of three dashes",
+			}}
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, Problems{syntaxProblem(data, err)}
+	}
+	return first.Content[0], nil
+}

@@ -1,0 +1,186 @@
+package config_test
+
+import (
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func parse(text string) (config.Config, error) { return config.Parse(strings.NewReader(text)) }
+
+// with is the default configuration after a change.
+func with(change func(*config.Config)) config.Config {
+	c := config.Default()
+	change(&c)
+	return c
+}
+
+func TestDefaultIsValidAndWithoutWarnings(t *testing.T) {
+	require.NoError(t, config.Default().Validate())
+	assert.Empty(t, config.Default().Warnings())
+}
+
+func TestDeployedFileIsTheDefault(t *testing.T) {
+	const deployed = "../../deploy/ssdprobe.yaml"
+	c, err := config.Load(deployed)
+	require.NoError(t, err)
+	assert.Equal(t, config.Default(), c)
+
+	text, err := os.ReadFile(deployed)
+	require.NoError(t, err)
+	all, err := config.Default().YAML()
+	require.NoError(t, err)
+	assert.Equal(t, string(all), withoutComments(string(text)), "every key is there, in the order of `ssdprobe config show`")
+}
+
+// withoutComments leaves what `ssdprobe config show` writes.
+func withoutComments(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		code, _, _ := strings.Cut(line, "#")
+		if code = strings.TrimRight(code, " \n"); code != "" {
+			b.WriteString(code + "\n")
+		}
+	}
+	return b.String()
+}
+
+func TestParse(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       config.Config
+	}{
+		{"empty", "", config.Default()},
+		{"comments alone", "# nothing\n\n", config.Default()},
+		{"an empty document", "---\n", config.Default()},
+		{"sections of which all is commented out", "devices:\n  # enabled: true\nadmission:\nprobes:\nfiles:\n", config.Default()},
+		{
+			"texts stay as written, whatever YAML takes them for", "node: 007\ndevices:\n  include: [{id: 5002e38, name: true}]\n",
+			with(func(c *config.Config) {
+				c.Node = "007"
+				c.Devices.Include = []config.Rule{{ID: "5002e38", Name: "true"}}
+			}),
+		},
+		{
+			"paths are cleaned", "state_dir: /var//lib/x/\nfiles:\n  - path: /srv/./data/\n",
+			with(func(c *config.Config) {
+				c.StateDir = "/var/lib/x"
+				c.Files = []config.File{{Path: "/srv/data", SizeBytes: 1 << 30}}
+			}),
+		},
+		{
+			"a list replaces the default, and its items have defaults", "probes:\n  - name: deep\n    queue_depth: 16\n    block_size: 16KiB\n",
+			with(func(c *config.Config) {
+				c.Probes = []record.Probe{{
+					Name: "deep", Direction: record.Read, Pattern: record.Random, BlockBytes: 16 << 10, QueueDepth: 16,
+					IOs: 256, WarmupIOs: 8, Interval: 30 * time.Second, Timeout: 20 * time.Second, Targets: record.OnAll,
+				}}
+			}),
+		},
+		{"an empty list replaces the default", "probes: []\n", with(func(c *config.Config) { c.Probes = nil })},
+		{
+			"ratios as shares and percentages", "admission:\n  max_utilisation: 75%\n  max_cpu_wait: 0.1\ndrift:\n  threshold: 150 %\n",
+			with(func(c *config.Config) {
+				c.Admission.MaxUtilisation, c.Admission.MaxCPUWait, c.Drift.Threshold = 0.75, 0.1, 1.5
+			}),
+		},
+		{"quoted numbers and switches", "rounds_at_once: \"2\"\nfallback_file: 'false'\n", with(func(c *config.Config) {
+			c.RoundsAtOnce, c.FallbackFile = 2, false
+		})},
+		{"JSON is YAML", `{"listen": ["127.0.0.1:0", "[::1]:9"], "drift": {"window": "1d"}}`, with(func(c *config.Config) {
+			c.Listen, c.Drift.Window = []string{"127.0.0.1:0", "[::1]:9"}, 24*time.Hour
+		})},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := parse(test.text)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, got)
+		})
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	_, err := config.Load(filepath.Join(dir, "absent.yaml"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+
+	_, err = config.Load(dir)
+	require.ErrorContains(t, err, "is a directory")
+
+	path := filepath.Join(dir, "bad.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("drift:\n  window: 1s\n  windows: 1s\n"), 0o600))
+	_, err = config.Load(path)
+	assert.EqualError(t, err, "configuration "+path+":\n"+
+		"line 2: drift.window: \"1s\" is too small; want 30s or more\n"+
+		"line 3: drift.windows: is not a key here (did you mean window?); want one of window, baseline_rounds, threshold")
+	var problems config.Problems
+	require.ErrorAs(t, err, &problems)
+	assert.Equal(t, config.Problem{Line: 2, Field: "drift.window", Value: "1s", Wrong: "is too small", Want: "30s or more"}, problems[0])
+}
+
+func TestParseReportsReadErrors(t *testing.T) {
+	broken := errors.New("drive on fire")
+	_, err := config.Parse(iotest.ErrReader(broken))
+	require.ErrorIs(t, err, broken)
+}
+
+func TestParseRefusesLargeFiles(t *testing.T) {
+	const most = 10 << 20
+	_, err := parse(strings.Repeat(" ", most))
+	require.NoError(t, err)
+	_, err = parse(strings.Repeat(" ", most+1))
+	require.EqualError(t, err, "the file is too large; want at most 10MiB")
+}
+
+func TestParseBoundsWhatItSays(t *testing.T) {
+	_, err := parse(strings.Repeat("- x\n", 3))
+	require.EqualError(t, err, "line 1: the file is a list; want keys with their values: node, state_dir, lock_dir, host_root, listen, "+
+		"discovery_interval, rounds_at_once, devices, files, fallback_file, fill_rate, probes, admission, drift")
+
+	_, err = parse("listen:\n" + strings.Repeat("  - nowhere\n", 5000))
+	var problems config.Problems
+	require.ErrorAs(t, err, &problems)
+	require.Len(t, problems, 101)
+	assert.Equal(t, "and 4900 more problems, not listed", problems[100].Error())
+}
+
+// Documents that make careless readers use all memory or never return.
+func TestParseEndsWhateverTheFile(t *testing.T) {
+	laughs := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c < 'k'; c++ {
+		before := string(c - 1)
+		laughs += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+before+",", 9) + "]\n"
+	}
+	const many = 20_000
+	for name, test := range map[string]struct{ text, want string }{
+		"a billion laughs":             {laughs + "listen: *j\n", "line 11: listen: \"*j\" is an alias; want the value itself: aliases are not read"},
+		"an alias to what it is in":    {"listen: &a\n  - *a\n", "line 2: listen[0]: \"*a\" is an alias"},
+		"the same section for ever":    {"files:\n  - &f {" + strings.Repeat("x, ", many) + "}\n" + strings.Repeat("  - *f\n", many), "more problems, not listed"},
+		"as deep as it goes":           {strings.Repeat("[", many), "exceeded max depth"},
+		"as deep as it goes, in lines": {strings.Repeat("? ", many), "exceeded max depth"},
+		"many different listeners":     {"listen:\n" + strings.Repeat("  - :1\n", many), "listen[1]: \":1\" is the same as listen[0]; want it once"},
+		"many files and probes": {
+			"files:\n" + strings.Repeat("  - path: /a\n", many) + "probes:\n" + strings.Repeat("  - name: a\n", many),
+			"probes[1].name: \"a\" is the same as probes[0].name; want it once",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse(test.text)
+			require.ErrorContains(t, err, test.want)
+		})
+	}
+}

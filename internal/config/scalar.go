@@ -1,0 +1,138 @@
+package config
+
+import (
+	"errors"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// scalar is a single value. It is read as it is written, whatever YAML takes it
+// for: a serial number such as 5002e38 stays what it is.
+type scalar[T comparable] struct {
+	dst    *T
+	parse  func(string) (T, error)
+	format func(T) string
+	// tag is that of text, so that it is quoted where it would read as something
+	// else; empty for values that are never quoted.
+	tag string
+	// omitZero leaves the value out when it is the zero value.
+	omitZero bool
+}
+
+func (s scalar[T]) read(n *yaml.Node, name string, r *reader) {
+	if !r.accept(n, name, yaml.ScalarNode, "a single value") {
+		return
+	}
+	if absent(n) && s.tag != "" {
+		r.add(Problem{Line: n.Line, Field: name, Wrong: "is empty", Want: "a value, or the key left out"})
+		return
+	}
+	text := n.Value
+	if absent(n) {
+		text = ""
+	}
+	v, err := s.parse(text)
+	if err != nil {
+		p := Problem{Value: text, Wrong: err.Error()}
+		errors.As(err, &p)
+		p.Line, p.Field = n.Line, name
+		r.add(p)
+		return
+	}
+	*s.dst = v
+}
+
+func (s scalar[T]) write() *yaml.Node {
+	var zero T
+	if s.omitZero && *s.dst == zero {
+		return nil
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: s.tag, Value: s.format(*s.dst)}
+}
+
+func optional[T comparable](s scalar[T]) scalar[T] {
+	s.omitZero = true
+	return s
+}
+
+func text[T ~string](dst *T) scalar[T] {
+	return scalar[T]{
+		dst: dst, tag: "!!str",
+		parse:  func(s string) (T, error) { return T(s), nil },
+		format: func(v T) string { return string(v) },
+	}
+}
+
+// cleanPath is a text that is cleaned; empty stays empty.
+func cleanPath(dst *string) scalar[string] {
+	s := text(dst)
+	s.parse = func(s string) (string, error) {
+		if s == "" {
+			return "", nil
+		}
+		return filepath.Clean(s), nil
+	}
+	return s
+}
+
+func size(dst *int64) scalar[int64] {
+	return scalar[int64]{dst: dst, parse: ParseSize, format: FormatSize}
+}
+
+// bound is a size for which 0 stands for none, so that 0 is not to be written.
+func bound(dst *int64) scalar[int64] {
+	s := size(dst)
+	s.parse = func(text string) (int64, error) {
+		n, err := ParseSize(text)
+		if err == nil && n == 0 {
+			err = Problem{Value: text, Wrong: "bounds nothing", Want: "1 byte or more, or the key left out"}
+		}
+		return n, err
+	}
+	return s
+}
+
+func duration(dst *time.Duration) scalar[time.Duration] {
+	return scalar[time.Duration]{dst: dst, parse: ParseDuration, format: FormatDuration}
+}
+
+func ratio(dst *float64) scalar[float64] {
+	return scalar[float64]{dst: dst, parse: ParseRatio, format: FormatRatio}
+}
+
+func count[T int | int64](dst *T) scalar[T] {
+	const want = "a whole number, e.g. 32"
+	return scalar[T]{
+		dst: dst,
+		parse: func(s string) (T, error) {
+			if s == "" || strings.Trim(s, "0123456789") != "" {
+				return 0, notA("a count", s, want)
+			}
+			n, err := strconv.Atoi(s)
+			if err != nil {
+				return 0, Problem{Value: s, Wrong: "is too large for a count", Want: want}
+			}
+			return T(n), nil
+		},
+		format: formatCount[T],
+	}
+}
+
+func formatCount[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
+
+func flag(dst *bool) scalar[bool] {
+	return scalar[bool]{
+		dst: dst,
+		parse: func(s string) (bool, error) {
+			if s != "true" && s != "false" {
+				return false, notA("a switch", s, "true or false")
+			}
+			return s == "true", nil
+		},
+		format: strconv.FormatBool,
+	}
+}

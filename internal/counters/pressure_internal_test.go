@@ -1,0 +1,21 @@
+package counters
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// A kernel booted with psi=0 has the file and answers EOPNOTSUPP to whoever opens it.
+func TestNoPressure(t *testing.T) {
+	off := noPressure(&os.PathError{Op: "open", Path: "/proc/pressure/io", Err: unix.EOPNOTSUPP})
+	require.ErrorIs(t, off, os.ErrNotExist)
+	require.ErrorIs(t, off, unix.EOPNOTSUPP)
+
+	denied := noPressure(&os.PathError{Op: "open", Path: "/proc/pressure/io", Err: unix.EACCES})
+	assert.NotErrorIs(t, denied, os.ErrNotExist)
+	assert.NoError(t, noPressure(nil))
+}

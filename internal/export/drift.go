@@ -1,0 +1,106 @@
+package export
+
+import "github.com/ssdprobe/ssdprobe/internal/record"
+
+// baselineFamilies tell what a probe is compared with.
+func baselineFamilies() []family[probeNow] {
+	return []family[probeNow]{
+		{
+			name: "ssdprobe_baseline_value", kind: gauge,
+			help:   "The learned reference, in the unit that the statistic's name ends with. Absent while it is being learned.",
+			labels: []string{"statistic"},
+			series: func(p probeNow, emit emit) {
+				if !learned(p) {
+					return
+				}
+				for _, s := range record.Statistics() {
+					if v, ok := p.Baseline.Values[s]; ok {
+						emit(v, string(s))
+					}
+				}
+			},
+		},
+		{
+			name: "ssdprobe_baseline_learned_timestamp_seconds", kind: gauge,
+			help: "When the baseline was learned. Absent until then.",
+			series: func(p probeNow, emit emit) {
+				if learned(p) {
+					emit(timestamp(p.Baseline.Learned))
+				}
+			},
+		},
+		{
+			name: "ssdprobe_baseline_samples", kind: gauge,
+			help: "Good rounds behind the baseline. It grows while the baseline is being learned.",
+			series: func(p probeNow, emit emit) {
+				switch {
+				case learned(p):
+					emit(float64(p.Baseline.Rounds))
+				case p.LearningGoal > 0:
+					emit(float64(p.LearningRounds))
+				}
+			},
+		},
+	}
+}
+
+func learned(p probeNow) bool { return p.Baseline != nil && !p.Baseline.Learned.IsZero() }
+
+// driftFamilies tell how the last window compares with the baseline.
+func driftFamilies() []family[probeNow] {
+	return []family[probeNow]{
+		{
+			name: "ssdprobe_drift_ratio", kind: gauge,
+			help:   "How many times slower than the baseline the last window is: above 1 is worse for every statistic, IOPS being inverted.",
+			labels: []string{"statistic"},
+			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Ratio, string(d.Statistic)) }),
+		},
+		{
+			name: "ssdprobe_drift_ratio_lower", kind: gauge,
+			help:   "Lower bound of the 95 % interval of ssdprobe_drift_ratio. Absent when the window has too few rounds for one.",
+			labels: []string{"statistic"},
+			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Lower, string(d.Statistic)) }),
+		},
+		{
+			name: "ssdprobe_drift_ratio_upper", kind: gauge,
+			help:   "Upper bound of the 95 % interval of ssdprobe_drift_ratio. Absent when the window has too few rounds for one.",
+			labels: []string{"statistic"},
+			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Upper, string(d.Statistic)) }),
+		},
+		{
+			name: "ssdprobe_drift_state", kind: gauge,
+			help: "The verdict on a statistic as the label state: learning, stable, suspect, regressed or improved; always 1. " +
+				"States that do not hold have no series.",
+			labels: []string{"statistic", "state"},
+			series: eachDrift(func(d record.Drift, emit emit) { emit(1, string(d.Statistic), string(d.State)) }),
+		},
+		{
+			name: "ssdprobe_drift_since_timestamp_seconds", kind: gauge,
+			help:   "Estimated onset of the drift. Absent while there is none, that is while the state is learning or stable.",
+			labels: []string{"statistic"},
+			series: eachDrift(func(d record.Drift, emit emit) {
+				if d.State != record.Learning && d.State != record.Stable && !d.Since.IsZero() {
+					emit(timestamp(d.Since), string(d.Statistic))
+				}
+			}),
+		},
+		{
+			name: "ssdprobe_drift_attribution_info", kind: gauge,
+			help:   "The change of conditions at the onset of a drift, as labels; always 1. from and to are empty when not known.",
+			labels: []string{"condition", "from", "to"},
+			series: eachDrift(func(d record.Drift, emit emit) {
+				for _, c := range d.Attribution {
+					emit(1, c.Condition, c.From, c.To)
+				}
+			}),
+		},
+	}
+}
+
+func eachDrift(series func(record.Drift, emit)) func(probeNow, emit) {
+	return func(p probeNow, emit emit) {
+		for _, d := range p.Drift {
+			series(d, emit)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package wire
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"syscall"
+)
+
+// Port is the number of the virtio serial port that both ends use. The guest sees it as /dev/vport0p1.
+const Port = 1
+
+// MaxFrameBytes is the longest message that Read accepts and Write sends.
+const MaxFrameBytes = 64 << 20
+
+// Request asks the agent for one thing: the one verb that is set.
+type Request struct {
+	ID     uint64
+	Run    *Command    `json:",omitempty"` // start, wait for the end, forget
+	Start  *Command    `json:",omitempty"` // start and answer at once; the process is named by this request's ID
+	Await  *Await      `json:",omitempty"` // wait for a line of a started process
+	Wait   *Process    `json:",omitempty"` // wait for the end of a started process
+	Peek   *Process    `json:",omitempty"` // output of a started process so far
+	Signal *SignalVerb `json:",omitempty"`
+	Read   *Path       `json:",omitempty"` // a whole file
+	Write  *WriteVerb  `json:",omitempty"` // create or replace a file
+	Glob   *Path       `json:",omitempty"` // paths that match a pattern of path/filepath
+}
+
+// Reply answers the request of the same ID. Error is empty when the request was carried out.
+type Reply struct {
+	ID     uint64
+	Error  string        `json:",omitempty"`
+	Errno  syscall.Errno `json:",omitempty"` // behind Error, when it is known
+	Hello  *Hello        `json:",omitempty"` // only in the first message, which has no ID
+	PID    int           `json:",omitempty"` // Start: the process's ID in the guest
+	Output *Output       `json:",omitempty"` // Run, Wait, Peek
+	Line   string        `json:",omitempty"` // Await
+	Data   []byte        `json:",omitempty"` // Read
+	Paths  []string      `json:",omitempty"` // Glob
+}
+
+// Hello says that the guest is up.
+type Hello struct {
+	Kernel string // release, such as "6.1.0-56-cloud-amd64"
+}
+
+// Command is a program to run in the guest.
+type Command struct {
+	Args  []string // the program, looked up in PATH, and its arguments
+	Env   []string // "NAME=value", added to the agent's own environment
+	Dir   string   // working directory; "" means "/"
+	Stdin []byte   // nothing means /dev/null
+
+	// UID and GID to run as; 0 is root. Another user has no capability except those of Capabilities, which are
+	// numbered as in <linux/capability.h>.
+	UID, GID     uint32
+	Capabilities []uintptr
+}
+
+// Process names a process by the ID of the request that started it.
+type Process struct {
+	ID uint64
+}
+
+// Await waits until the process has written a whole line with Text in it, to its standard output or error.
+type Await struct {
+	Process uint64
+	Text    string
+}
+
+// SignalVerb sends a signal to the process, or to the process group that it leads. Run's process can be named too.
+type SignalVerb struct {
+	Process uint64
+	Signal  syscall.Signal
+	Group   bool
+}
+
+// Path names a file, or several by a pattern.
+type Path struct {
+	Path string
+}
+
+// WriteVerb is a file to create, or to replace in place.
+type WriteVerb struct {
+	Path string
+	Data []byte
+	Mode uint32 // permission bits of a new file
+}
+
+// Output is what a process wrote, and how it ended if it has.
+type Output struct {
+	Stdout, Stderr []byte
+	Exited         bool
+	ExitCode       int // as a shell has it: 128+n when signal n ended it
+}
+
+// Write sends one message.
+func Write(w io.Writer, message any) error {
+	body, err := json.Marshal(message)
+	if err != nil {
+		return fmt.Errorf("encode message: %w", err)
+	}
+	if len(body) > MaxFrameBytes {
+		return fmt.Errorf("message of %d bytes is longer than %d", len(body), MaxFrameBytes)
+	}
+	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body)))
+	_, err = w.Write(append(frame, body...))
+	return err
+}
+
+// Read receives one message. It returns io.EOF when the other end closed between two messages.
+func Read(r io.Reader, message any) error {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return err
+	}
+	length := binary.BigEndian.Uint32(head[:])
+	if length > MaxFrameBytes {
+		return fmt.Errorf("message of %d bytes is longer than %d", length, MaxFrameBytes)
+	}
+	body := make([]byte, length)
+	if _, err := io.ReadFull(r, body); err != nil {
+		return fmt.Errorf("read message: %w", err)
+	}
+	if err := json.Unmarshal(body, message); err != nil {
+		return fmt.Errorf("decode message: %w", err)
+	}
+	return nil
+}

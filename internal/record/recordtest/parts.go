@@ -1,0 +1,117 @@
+package recordtest
+
+import (
+	"math"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// drive is a 3.84 TB data centre drive whose link runs at currentGTs of 16 GT/s.
+func drive(id, name, serial, address string, currentGTs float64) record.Device {
+	return record.Device{
+		ID: id, Name: name, Number: "259:0", Kind: record.KindDisk, Transport: "pcie",
+		Model: "SAMSUNG MZQL23T8HCLS-00A07", Serial: serial, WWID: id, Firmware: "GDC5602Q",
+		SizeBytes: 3840755982336, LogicalBlockBytes: 512, PhysicalBlockBytes: 4096,
+		PCIAddress:  address,
+		Link:        &record.PCIeLink{CurrentGTs: currentGTs, MaxGTs: 16, CurrentLanes: 4, MaxLanes: 4},
+		Controllers: []string{"nvme0"},
+		ByID:        []string{"nvme-SAMSUNG_MZQL23T8HCLS-00A07_" + serial},
+	}
+}
+
+func conditions(link, node string) record.Conditions {
+	return record.Conditions{
+		Model: "SAMSUNG MZQL23T8HCLS-00A07", Firmware: "GDC5602Q", Transport: "pcie", Format: "512/4096",
+		PCIeLink: link, NUMANode: node, Scheduler: "none", NrRequests: "1023", WriteCache: "write back",
+		Polling: "off", Governor: "performance", Kernel: "6.12.22-amd64", Engine: "ssdprobe-1",
+	}
+}
+
+// curve is a latency distribution by its median and 99th percentile, in seconds.
+type curve struct{ p50, p99 float64 }
+
+// latencies returns n latencies of a log-normal distribution, evenly spread over
+// its quantiles and rounded to three digits, as an HDR histogram gives them.
+func (c curve) latencies(n int) record.Histogram {
+	const z99 = 2.3263478740408408 // the 0.99 quantile of the normal distribution
+	sigma := math.Log(c.p99/c.p50) / z99
+	bins := make([]record.Bin, n)
+	for i := range bins {
+		q := (float64(i) + 0.5) / float64(n)
+		z := math.Sqrt2 * math.Erfinv(2*q-1)
+		bins[i] = record.Bin{Latency: threeDigits(c.p50 * math.Exp(sigma*z)), Count: 1}
+	}
+	return record.NewHistogram(bins)
+}
+
+func threeDigits(seconds float64) time.Duration {
+	ns := seconds * 1e9
+	unit := math.Pow10(int(math.Floor(math.Log10(ns))) - 2)
+	return time.Duration(math.Round(ns/unit) * unit)
+}
+
+// status is a probe that has run every round for two days, the last one ago.
+func status(id string, probe record.Probe, ago time.Duration, c curve, conditions record.Conditions) record.ProbeStatus {
+	const window = 5 * time.Minute
+	rounds := uint64(51 * time.Hour / probe.Interval)
+	inWindow := int(window / probe.Interval)
+	latency := c.latencies(probe.IOs)
+	s := record.ProbeStatus{
+		Probe: probe,
+		Rounds: map[record.Outcome]uint64{
+			record.OutcomeOK: rounds, record.OutcomeBusy: 17,
+		},
+		LastSuccess:  Now().Add(-ago),
+		Next:         Now().Add(probe.Interval - ago),
+		LearningGoal: 120,
+		Last: &record.Measurement{
+			Device: id, Probe: probe.Name, Start: Now().Add(-ago), Outcome: record.OutcomeOK,
+			Duration: latency.Sum(), Latency: latency, CheckedBlocks: int64(probe.IOs),
+			Disturbance: record.Disturbance{CPUWait: 40 * time.Microsecond, CPUWaitRatio: 0.002},
+			Load:        record.Load{Utilisation: 0.04, IOPressure: 0.01},
+			Conditions:  conditions,
+		},
+		Window: &record.Window{Span: window, Rounds: inWindow, Latency: c.latencies(inWindow * probe.IOs)},
+	}
+	s.Window.IOPS = figure(record.IOPS, s.Window.Latency)
+	moved := probe.RoundBytes()
+	if probe.Direction == record.Write {
+		s.Last.CheckedBlocks = 0
+		s.Last.WrittenBytes, s.WrittenBytes = moved, rounds*uint64(moved)
+	} else {
+		s.Last.ReadBytes, s.ReadBytes = moved, rounds*uint64(moved)
+	}
+	return s
+}
+
+// compared adds a baseline of the given distribution, learned two days ago, and
+// the verdict state on every statistic. since is relative to now.
+func compared(
+	s record.ProbeStatus, before curve, c record.Conditions, state record.DriftState, since time.Duration, because ...record.Change,
+) record.ProbeStatus {
+	s.LearningRounds = s.LearningGoal
+	old := before.latencies(s.LearningGoal * s.Probe.IOs)
+	s.Baseline = &record.Baseline{
+		Conditions: c, Learned: Now().Add(-49 * time.Hour), Rounds: s.LearningGoal, Values: map[record.Statistic]float64{},
+	}
+	for _, statistic := range record.Statistics() {
+		was, is := figure(statistic, old), figure(statistic, s.Window.Latency)
+		s.Baseline.Values[statistic] = was
+		ratio := statistic.Slower(was, is)
+		s.Drift = append(s.Drift, record.Drift{
+			Statistic: statistic, State: state, Since: Now().Add(since),
+			Ratio: milli(ratio), Lower: milli(ratio * 0.97), Upper: milli(ratio * 1.04),
+			Attribution: because,
+		})
+	}
+	return s
+}
+
+// figure is a statistic of I/Os that followed each other without a pause.
+func figure(s record.Statistic, h record.Histogram) float64 {
+	return s.Of(record.Measurement{Latency: h, Duration: h.Sum()})
+}
+
+// milli rounds to three decimals.
+func milli(v float64) float64 { return math.Round(v*1000) / 1000 }

@@ -1,0 +1,134 @@
+package recordtest
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// The ids of the three targets of Snapshot.
+const (
+	HealthyID   = "eui.36344730559002200025384500000001"
+	RegressedID = "eui.36344730559002210025384500000001"
+	FileID      = "file:/var/lib/ssdprobe/probe/data"
+)
+
+// Now returns the time of Snapshot.
+func Now() time.Time { return time.Date(2026, 5, 4, 13, 2, 11, 250e6, time.UTC) }
+
+// Snapshot returns what a daemon knows that has run for two days on a node with
+// two NVMe drives: a healthy one; one that has been slower for an hour and lost
+// half its link five minutes ago; and a probe file on the first, whose baseline
+// is being learned.
+func Snapshot() record.Snapshot {
+	return record.Snapshot{
+		Time:    Now(),
+		Node:    "stor-07",
+		Started: Now().Add(-51*time.Hour - 20*time.Minute),
+		Targets: []record.TargetStatus{healthy(), regressed(), learning()},
+		Ignored: []record.Ignored{
+			{
+				Device: record.Device{
+					ID: "wwn-0x5002538f42b1c3d0", Name: "sda", Number: "8:0", Kind: record.KindDisk,
+					Transport: "sata", Model: "Samsung SSD 870 EVO 500GB", Serial: "S62ANJ0R412345", Firmware: "SVT02B6Q",
+					SizeBytes: 500107862016, LogicalBlockBytes: 512, PhysicalBlockBytes: 512, NUMANode: -1,
+				},
+				Reason: "excluded by the configuration: transport sata",
+			},
+			{
+				Device: record.Device{
+					ID: "md-uuid-0f3c9a2e:5d1b7c44:9e2f6a10:c4b8d7e3", Name: "md127", Number: "9:127", Kind: record.KindMD,
+					SizeBytes: 7681409581056, LogicalBlockBytes: 512, PhysicalBlockBytes: 4096, NUMANode: -1,
+					Members: []string{"nvme2n1", "nvme3n1"},
+				},
+				Reason: "made of nvme2n1 and nvme3n1",
+			},
+		},
+		Collectors: []record.CollectorStatus{
+			{Collector: "devices", Success: true, Duration: 4200 * time.Microsecond},
+			{Collector: "pressure", Error: "read /proc/pressure/io: operation not supported", Duration: 90 * time.Microsecond},
+		},
+	}
+}
+
+func healthy() record.TargetStatus {
+	written := 0.83
+	same := conditions("16 GT/s x4", "0")
+	return record.TargetStatus{
+		ID: HealthyID, Path: "/dev/nvme0n1",
+		Device:     drive(HealthyID, "nvme0n1", "S64HNE0R500101", "0000:01:00.0", 16),
+		Conditions: same,
+		Changed: map[string]time.Time{
+			"kernel":   Now().Add(-51 * time.Hour),
+			"governor": Now().Add(-30 * time.Hour),
+		},
+		WrittenRatio: &written, PoolBlocks: 16384,
+		Probes: []record.ProbeStatus{
+			compared(status(HealthyID, record.DefaultProbes()[0], 12*time.Second, curve{p50: 84e-6, p99: 152e-6}, same),
+				curve{p50: 83.2e-6, p99: 149e-6}, same, record.Stable, -49*time.Hour),
+			compared(status(HealthyID, record.DefaultProbes()[1], 41*time.Second, curve{p50: 121e-6, p99: 196e-6}, same),
+				curve{p50: 122e-6, p99: 201e-6}, same, record.Stable, -49*time.Hour),
+		},
+		Collectors: []record.CollectorStatus{
+			{Collector: "conditions", Device: "nvme0n1", Success: true, Duration: 650 * time.Microsecond},
+		},
+	}
+}
+
+func regressed() record.TargetStatus {
+	written := 0.41
+	before, now := conditions("16 GT/s x4", "1"), conditions("8 GT/s x4", "1")
+	device := drive(RegressedID, "nvme1n1", "S64HNE0R500102", "0000:41:00.0", 8)
+	device.NUMANode = 1
+	retrained := record.Change{Condition: "pcie_link", From: "16 GT/s x4", To: "8 GT/s x4"}
+
+	random := compared(status(RegressedID, record.DefaultProbes()[0], 3*time.Second, curve{p50: 136e-6, p99: 410e-6}, now),
+		curve{p50: 84.1e-6, p99: 158e-6}, before, record.Regressed, -58*time.Minute)
+	random.Errors = map[string]uint64{"EIO": 2}
+	random.Rounds[record.OutcomeError] = 1
+
+	sequential := compared(status(RegressedID, record.DefaultProbes()[1], 27*time.Second, curve{p50: 142e-6, p99: 247e-6}, now),
+		curve{p50: 123e-6, p99: 204e-6}, before, record.Suspect, -4*time.Minute, retrained)
+	sequential.Rounds[record.OutcomeDisturbed] = 3
+	sequential.Last.Outcome = record.OutcomeDisturbed
+	sequential.Last.Reason = "waited for a CPU for 14 % of the round"
+	sequential.Last.Disturbance = record.Disturbance{CPUWait: 900 * time.Microsecond, CPUWaitRatio: 0.14, InvoluntarySwitches: 7}
+	sequential.LastSuccess = Now().Add(-87 * time.Second)
+
+	return record.TargetStatus{
+		ID: RegressedID, Path: "/dev/nvme1n1", Device: device, Conditions: now,
+		Changed:      map[string]time.Time{"kernel": Now().Add(-51 * time.Hour), "pcie_link": Now().Add(-5 * time.Minute)},
+		WrittenRatio: &written, PoolBlocks: 16384,
+		Warnings: []record.Warning{{
+			Code: record.WarnLinkBelowMaximum,
+			Text: "the PCIe link runs at 8 GT/s x4, and drive and slot can do 16 GT/s x4: reseat the drive or look at the slot",
+		}},
+		Probes: []record.ProbeStatus{random, sequential},
+		Collectors: []record.CollectorStatus{
+			{Collector: "conditions", Device: "nvme1n1", Success: true, Duration: 710 * time.Microsecond},
+		},
+	}
+}
+
+func learning() record.TargetStatus {
+	below := conditions("16 GT/s x4", "0")
+	below.Filesystem, below.MountOptions = "ext4", "rw,relatime"
+	t := record.TargetStatus{
+		ID: FileID, Path: "/var/lib/ssdprobe/probe/data", File: true,
+		Device:     drive(HealthyID, "nvme0n1", "S64HNE0R500101", "0000:01:00.0", 16),
+		Conditions: below,
+		Collectors: []record.CollectorStatus{
+			{Collector: "conditions", Device: "nvme0n1", Success: true, Duration: 580 * time.Microsecond},
+		},
+	}
+	for i, c := range []curve{{p50: 86e-6, p99: 160e-6}, {p50: 124e-6, p99: 199e-6}, {p50: 31e-6, p99: 1900e-6}} {
+		probe := status(FileID, record.DefaultProbes()[i], time.Duration(8+11*i)*time.Second, c, below)
+		probe.LearningRounds = 43
+		for _, s := range record.Statistics() {
+			probe.Drift = append(probe.Drift, record.Drift{Statistic: s, State: record.Learning, Since: Now().Add(-22 * time.Minute)})
+		}
+		t.Probes = append(t.Probes, probe)
+	}
+	t.Probes[2].InflightSince = Now().Add(-120 * time.Millisecond)
+	return t
+}

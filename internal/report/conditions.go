@@ -1,0 +1,77 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// conditionName is how people call a condition.
+func conditionName(name string) string {
+	switch name {
+	case "pcie_link":
+		return "PCIe link"
+	case "numa_node":
+		return "NUMA node"
+	case "nr_requests":
+		return name // the kernel's own word
+	default:
+		return strings.ReplaceAll(name, "_", " ")
+	}
+}
+
+// conditionsList lists what is known: "firmware GDC5602Q", "scheduler none".
+func conditionsList(c record.Conditions) []string {
+	var known []string
+	for _, condition := range c.List() {
+		if condition.Value != "" {
+			known = append(known, conditionName(condition.Name)+" "+condition.Value)
+		}
+	}
+	if len(known) == 0 {
+		return []string{"none known"}
+	}
+	return known
+}
+
+// changesList lists changes: "firmware A → B", "scheduler none → bfq".
+func changesList(changes []record.Change) []string {
+	texts := make([]string, len(changes))
+	for i, c := range changes {
+		c.Condition = conditionName(c.Condition)
+		texts[i] = c.String()
+	}
+	return texts
+}
+
+// linkText is a PCIe link with what it could be, where that is more:
+// "16 GT/s x4", "8 of 16 GT/s x4", "16 GT/s x2 of x4".
+func linkText(l record.PCIeLink) string {
+	speed := fmt.Sprintf("%g GT/s", l.CurrentGTs)
+	if l.CurrentGTs < l.MaxGTs {
+		speed = fmt.Sprintf("%g of %g GT/s", l.CurrentGTs, l.MaxGTs)
+	}
+	lanes := fmt.Sprintf("x%d", l.CurrentLanes)
+	if l.CurrentLanes < l.MaxLanes {
+		lanes = fmt.Sprintf("x%d of x%d", l.CurrentLanes, l.MaxLanes)
+	}
+	return speed + " " + lanes
+}
+
+// deviceText names a drive: "SAMSUNG MZQL23T8HCLS-00A07, serial S64H, firmware GDC5602Q, 3.84 TB".
+func deviceText(d record.Device) string {
+	var about []string
+	for _, f := range []fact{{"", d.Model}, {"serial ", d.Serial}, {"firmware ", d.Firmware}} {
+		if f.value != "" {
+			about = append(about, f.name+f.value)
+		}
+	}
+	if d.SizeBytes > 0 {
+		about = append(about, DriveSize(d.SizeBytes))
+	}
+	if len(about) == 0 {
+		return d.Name
+	}
+	return strings.Join(about, ", ")
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// DeviceRow is a device that is here and what becomes of it.
+type DeviceRow struct {
+	Device     record.Device     `json:"device"`
+	Conditions record.Conditions `json:"conditions"`
+	Watched    bool              `json:"watched"`
+	// Reason says why a device is not watched, or in what way one is; may be
+	// empty when it is watched.
+	Reason   string           `json:"reason,omitempty"`
+	Warnings []record.Warning `json:"warnings,omitempty"`
+}
+
+// Devices writes a table of devices. Ids stand whole on a line of their own, to
+// be copied into a configuration.
+func Devices(w io.Writer, rows []DeviceRow) error {
+	var p page
+	if len(rows) == 0 {
+		p.line("No block devices here.")
+		return p.writeTo(w, "devices")
+	}
+	watched := 0
+	g := grid{
+		header: [][]string{{
+			"device", "watched", "size", "type", "model", "link", "format", "scheduler", "write cache",
+		}},
+		align: "llrllllll",
+	}
+	for _, row := range rows {
+		if row.Watched {
+			watched++
+		}
+		g.rows = append(g.rows, gridRow{cells: row.cells(), below: row.notes})
+	}
+	p.grid(g)
+	p.blank()
+	p.sentence("", fmt.Sprintf("%s, %s watched%s.", plural(len(rows), "device"), Count(int64(watched)), hostText(rows)))
+	return p.writeTo(w, "devices")
+}
+
+func (r DeviceRow) cells() []string {
+	d, c := r.Device, r.Conditions
+	watched := "no"
+	if r.Watched {
+		watched = "yes"
+	}
+	link := c.PCIeLink
+	if d.Link != nil {
+		link = linkText(*d.Link)
+	}
+	return []string{
+		d.Name, watched, DriveSize(d.SizeBytes), typeText(d), known(d.Model), known(link),
+		known(c.Format), known(c.Scheduler), known(c.WriteCache),
+	}
+}
+
+// notes are the lines below a device: what identifies it, why it is not
+// watched, what is to be warned of.
+func (r DeviceRow) notes(p *page) {
+	var names []string
+	for _, f := range []fact{{"id ", r.Device.ID}, {"serial ", r.Device.Serial}, {"firmware ", r.Device.Firmware}} {
+		if f.value != "" {
+			names = append(names, f.name+f.value)
+		}
+	}
+	if len(names) > 0 {
+		p.list("    ", names)
+	}
+	if r.Reason != "" {
+		prefix := "    not watched: "
+		if r.Watched {
+			prefix = "    note: "
+		}
+		p.sentence(prefix, r.Reason)
+	}
+	p.warnings("    ", r.Warnings)
+}
+
+// typeText is the kind of a device and how it is reached: "disk pcie".
+func typeText(d record.Device) string {
+	return strings.TrimSpace(string(d.Kind) + " " + d.Transport)
+}
+
+// hostText names the conditions that all devices of a host share.
+func hostText(rows []DeviceRow) string {
+	var kernels, governors []string
+	for _, row := range rows {
+		kernels = append(kernels, row.Conditions.Kernel)
+		governors = append(governors, row.Conditions.Governor)
+	}
+	text := ""
+	if kernel := distinct(kernels); kernel != "" {
+		text += "; kernel " + kernel
+	}
+	if governor := distinct(governors); governor != "" {
+		text += "; CPU governor " + governor
+	}
+	return text
+}
+
+// distinct joins the different values that are known, in order of the alphabet.
+func distinct(values []string) string {
+	values = slices.Compact(slices.Sorted(slices.Values(values)))
+	values = slices.DeleteFunc(values, func(v string) bool { return v == "" })
+	return strings.Join(values, " and ")
+}
+
+func known(s string) string {
+	if s == "" {
+		return none
+	}
+	return s
+}

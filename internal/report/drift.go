@@ -1,0 +1,171 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Drift writes how each watched target compares with its baseline: per probe
+// and statistic the state, the baseline's value, how many times slower now with
+// the 95 % interval, since when, and which change of conditions came with it.
+// While a baseline is being learned it says how far that is. Ages are counted
+// from the time of the snapshot.
+func Drift(w io.Writer, s record.Snapshot) error {
+	var p page
+	p.sentence("", driftHeadline(s))
+	p.blank()
+	p.warnings("", s.Warnings)
+	if len(s.Warnings) > 0 {
+		p.blank()
+	}
+	if len(s.Targets) == 0 {
+		p.line("Nothing is watched, so there is no drift to show.")
+	}
+	for i, target := range s.Targets {
+		if i > 0 {
+			p.blank()
+		}
+		p.driftOfTarget(target, s.Time)
+	}
+	return p.writeTo(w, "drift")
+}
+
+func driftHeadline(s record.Snapshot) string {
+	compared, counts := 0, map[record.DriftState]int{}
+	for _, target := range s.Targets {
+		for _, probe := range target.Probes {
+			for _, d := range probe.Drift {
+				counts[d.State]++
+				if d.State != record.Learning {
+					compared++
+				}
+			}
+		}
+	}
+	where := Time(s.Time)
+	if s.Node != "" {
+		where = s.Node + ", " + where
+	}
+	if compared == 0 {
+		return "Drift on " + where + ": nothing compared yet"
+	}
+	text := fmt.Sprintf("Drift on %s: %s compared", where, plural(compared, "statistic"))
+	for _, state := range []record.DriftState{record.Regressed, record.Suspect, record.Improved, record.Stable} {
+		if n := counts[state]; n > 0 {
+			text += fmt.Sprintf(", %s %s", Count(int64(n)), state)
+		}
+	}
+	return text
+}
+
+func (p *page) driftOfTarget(target record.TargetStatus, now time.Time) {
+	p.list("", []string{targetText(target)})
+	p.line("  id " + clean(target.ID))
+	if target.Problem != "" {
+		p.sentence("  cannot be probed now: ", target.Problem)
+	}
+	p.warnings("  ", target.Warnings)
+	g := grid{
+		header: [][]string{{"probe", "statistic", "state", "baseline", "times slower", "since"}},
+		align:  "lllrrl", indent: "  ",
+	}
+	var without []record.ProbeStatus
+	for _, probe := range target.Probes {
+		rows := driftRows(probe, now)
+		if len(rows) == 0 {
+			without = append(without, probe)
+		}
+		g.rows = append(g.rows, rows...)
+	}
+	if len(g.rows) > 0 {
+		p.grid(g)
+	}
+	for _, probe := range without {
+		p.sentence("  "+clean(probe.Probe.Name)+": ", notCompared(probe, now))
+	}
+	if len(target.Probes) == 0 {
+		p.line("  No probe runs here.")
+	}
+}
+
+// driftRows returns a row per compared statistic, and none while all is learning.
+func driftRows(probe record.ProbeStatus, now time.Time) []gridRow {
+	var rows []gridRow
+	name := probe.Probe.Name
+	compared := slices.DeleteFunc(slices.Clone(probe.Drift), func(d record.Drift) bool { return d.State == record.Learning })
+	for i, d := range compared {
+		baseline := none
+		if probe.Baseline != nil {
+			if value, ok := probe.Baseline.Values[d.Statistic]; ok {
+				baseline = Statistic(d.Statistic, value)
+			}
+		}
+		row := gridRow{cells: []string{
+			name, StatisticName(d.Statistic), string(d.State), baseline, ratioText(d),
+			fmt.Sprintf("%s, %s", Time(d.Since), Ago(d.Since, now)),
+		}}
+		// Statistics of a probe mostly move together: a cause is told once for all.
+		if last := i == len(compared)-1; last || !sameCause(d, compared[i+1]) {
+			row.below = func(p *page) { p.because(d) }
+		}
+		rows = append(rows, row)
+		name = ""
+	}
+	return rows
+}
+
+func sameCause(a, b record.Drift) bool {
+	return slices.Equal(a.Attribution, b.Attribution) && (a.State == record.Regressed) == (b.State == record.Regressed)
+}
+
+// because says what came with a change of speed.
+func (p *page) because(d record.Drift) {
+	if len(d.Attribution) > 0 {
+		p.list("    because ", changesList(d.Attribution))
+	} else if d.State == record.Regressed {
+		p.line("    because of no change of conditions that was seen: look at the drive itself")
+	}
+}
+
+// ratioText is "1.31× (1.27 to 1.36)", the bounds where there are any.
+func ratioText(d record.Drift) string {
+	switch {
+	case d.Ratio == 0:
+		return none
+	case d.Lower == 0 && d.Upper == 0:
+		return Ratio(d.Ratio)
+	default:
+		return fmt.Sprintf("%s (%s to %s)", Ratio(d.Ratio), Ratio(d.Lower), Ratio(d.Upper))
+	}
+}
+
+// notCompared says in words why a probe has no drift.
+func notCompared(probe record.ProbeStatus, now time.Time) string {
+	text := "no comparison yet"
+	if probe.Baseline == nil || probe.Baseline.Learned.IsZero() {
+		text = fmt.Sprintf("learning, %s of %s", Count(int64(probe.LearningRounds)), plural(probe.LearningGoal, "round"))
+	}
+	last := probe.Last
+	switch {
+	case last == nil:
+		return text + "; no round so far"
+	case last.Outcome == record.OutcomeOK:
+		return text
+	case last.Reason == "":
+		return fmt.Sprintf("%s; last round %s: %s", text, Ago(last.Start, now), last.Outcome)
+	default:
+		return fmt.Sprintf("%s; last round %s: %s, %s", text, Ago(last.Start, now), last.Outcome, last.Reason)
+	}
+}
+
+// targetText names a target for a heading: "/dev/nvme0n1, SAMSUNG …, serial …".
+func targetText(t record.TargetStatus) string {
+	if about := deviceText(t.Device); about != "" {
+		return t.Path + ", " + about
+	}
+	return t.Path
+}

@@ -1,0 +1,233 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Run writes a run report as text: what was run where, the warnings, the
+// conditions, and a table with a row per step and direction. A percentile that
+// too few I/Os stand for (see Supported) has a "~" before it. CPU is in percent
+// of one CPU.
+func Run(w io.Writer, r record.RunReport) error {
+	var p page
+	p.sentence("", runHeadline(r))
+	p.blank()
+	if p.runWarnings(r) {
+		p.blank()
+	}
+	p.facts(runFacts(r))
+	p.blank()
+	if len(r.Steps) == 0 {
+		p.line("Nothing was measured.")
+		return p.writeTo(w, "run report")
+	}
+	p.runTable(r)
+	return p.writeTo(w, "run report")
+}
+
+func runHeadline(r record.RunReport) string {
+	text := fmt.Sprintf("%s on %s, %s, %s", r.Suite, r.Target, Time(r.Started), plural(len(r.Steps), "step"))
+	if r.Finished.After(r.Started) {
+		text += " in " + Span(r.Finished.Sub(r.Started))
+	}
+	return text
+}
+
+// runWarnings writes the warnings of the whole run, points to those of the
+// steps, and reports whether there was any.
+func (p *page) runWarnings(r record.RunReport) bool {
+	p.warnings("", r.Warnings)
+	marked := 0
+	for _, step := range r.Steps {
+		if len(step.Warnings) > 0 {
+			marked++
+		}
+	}
+	if marked > 0 {
+		p.sentence("warning: ", fmt.Sprintf("%d of %s had warnings, shown below the figures.",
+			marked, plural(len(r.Steps), "step")))
+	}
+	return marked > 0 || len(r.Warnings) > 0
+}
+
+func runFacts(r record.RunReport) []fact {
+	c := r.Conditions
+	link := c.PCIeLink
+	if r.Device.Link != nil {
+		link = linkText(*r.Device.Link)
+	}
+	filesystem := c.Filesystem
+	if c.MountOptions != "" {
+		filesystem += " (" + c.MountOptions + ")"
+	}
+	device := deviceText(r.Device)
+	if device == "" {
+		device = "not known"
+	} else if r.Device.Name != "" && device != r.Device.Name {
+		device += " (" + r.Device.Name + ")"
+	}
+	scheduler := c.Scheduler
+	if scheduler != "" && c.NrRequests != "" {
+		scheduler += ", nr_requests " + c.NrRequests
+	}
+	return []fact{
+		{"device", device},
+		{"target id", r.TargetID},
+		{"transport", r.Device.Transport},
+		{"PCIe link", link},
+		{"NUMA node", c.NUMANode},
+		{"format", c.Format},
+		{"scheduler", scheduler},
+		{"polling", c.Polling},
+		{"write cache", c.WriteCache},
+		{"stack", c.Stack},
+		{"filesystem", filesystem},
+		{"governor", c.Governor},
+		{"kernel", c.Kernel},
+		{"engine", r.Engine},
+		{"measured by", measuredBy(r)},
+	}
+}
+
+func measuredBy(r record.RunReport) string {
+	if r.Node == "" {
+		return r.Generator
+	}
+	return strings.TrimSpace(r.Generator + " on " + r.Node)
+}
+
+func (p *page) runTable(r record.RunReport) {
+	unit := unitFor(lowestMedian(r))
+	g := grid{
+		header: [][]string{
+			{"", "IOPS", "MB/s", "min", "mean", "p50", "p95", "p99", "p99.9", "max", "CPU", "errors"},
+			{"", "", "", unit.name, unit.name, unit.name, unit.name, unit.name, unit.name, unit.name, "%", ""},
+		},
+		align: "lrrrrrrrrrrr", indent: "  ",
+	}
+	unsure := false
+	for _, step := range r.Steps {
+		rows, anyUnsure := stepRows(step, unit)
+		g.rows = append(g.rows, rows...)
+		unsure = unsure || anyUnsure
+	}
+	p.grid(g)
+	if unsure {
+		p.blank()
+		p.sentence("~ ", fmt.Sprintf("fewer than %d I/Os lie above this percentile: a hint only; measure longer to know it.", minimumAbove))
+	}
+}
+
+// lowestMedian decides the unit of all latencies of the table: small ones keep
+// their digits, large ones get more of them.
+func lowestMedian(r record.RunReport) time.Duration {
+	var lowest time.Duration
+	for _, s := range Summarise(r) {
+		if s.P50 > 0 && (lowest == 0 || s.P50 < lowest) {
+			lowest = s.P50
+		}
+	}
+	return lowest
+}
+
+// stepRows returns the rows of a step: its plan above the first, its errors and
+// warnings below the last. CPU and errors belong to the step, so they stand in
+// the first row alone.
+func stepRows(step record.Step, unit latencyUnit) (rows []gridRow, unsure bool) {
+	cpu, errors := none, Count(sum(step.Errors))
+	if used := step.UserCPU + step.SystemCPU; used > 0 {
+		cpu = number(used * 100)
+	}
+	for _, part := range parts(step) {
+		s := summarise(step, part)
+		unsure = unsure || len(s.Unsure) > 0
+		rows = append(rows, gridRow{cells: append(s.cells(unit), cpu, errors)})
+		cpu, errors = "", ""
+	}
+	if len(rows) == 0 {
+		empty := slices.Repeat([]string{none}, 10)
+		empty[0] = "no result"
+		rows = []gridRow{{cells: append(empty, cpu, errors)}}
+	}
+	rows[0].above = func(p *page) { p.list("", stepText(step)) }
+	rows[len(rows)-1].below = func(p *page) {
+		if len(step.Errors) > 0 {
+			p.list("    errors: ", errorsList(step.Errors))
+		}
+		p.warnings("    ", step.Warnings)
+	}
+	return rows, unsure
+}
+
+// stepText says what a step did: "qd1: 4 KiB random read, depth 1, 10 s, 381 200 I/Os".
+func stepText(step record.Step) []string {
+	about := []string{step.Name}
+	if step.Plan != "" {
+		about[0] += ": " + step.Plan
+	}
+	if step.Duration > 0 {
+		about = append(about, Span(step.Duration))
+	}
+	var ios int64
+	for _, part := range parts(step) {
+		if part.direction != partSync {
+			ios += part.result.IOs
+		}
+	}
+	about = append(about, Count(ios)+" I/Os")
+	if step.InterruptsPerIO >= 0 {
+		about = append(about, number(step.InterruptsPerIO)+" interrupts per I/O")
+	}
+	return about
+}
+
+// cells are the figures of a row up to the step's own.
+func (s Summary) cells(unit latencyUnit) []string {
+	bandwidth := none
+	if s.BytesPerSecond > 0 {
+		bandwidth = number(s.BytesPerSecond / 1e6)
+	}
+	iops := none
+	if s.IOPS > 0 {
+		iops = IOPS(s.IOPS)
+	}
+	latency := func(name string, d time.Duration) string {
+		switch {
+		case d <= 0:
+			return none
+		case slices.Contains(s.Unsure, name):
+			return "~" + unit.format(d)
+		default:
+			return unit.format(d)
+		}
+	}
+	return []string{
+		s.Direction, iops, bandwidth,
+		latency("min", s.Min), latency("mean", s.Mean), latency("p50", s.P50), latency("p95", s.P95),
+		latency("p99", s.P99), latency("p99.9", s.P999), latency("max", s.Max),
+	}
+}
+
+// errorsList lists errnos by name: "EIO 3", "ENODATA 1".
+func errorsList(errors map[string]int64) []string {
+	var texts []string
+	for _, errno := range slices.Sorted(maps.Keys(errors)) {
+		texts = append(texts, errno+" "+Count(errors[errno]))
+	}
+	return texts
+}
+
+func sum(counts map[string]int64) int64 {
+	var n int64
+	for _, count := range counts {
+		n += count
+	}
+	return n
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// The parts of a step that have figures of their own. Sync is the time of the
+// fsync or fdatasync calls alone.
+const (
+	partRead  = "read"
+	partWrite = "write"
+	partSync  = "sync"
+)
+
+// Summary is what people read of one direction of a step.
+type Summary struct {
+	Step      string `json:"step"`
+	Plan      string `json:"plan"`
+	Direction string `json:"direction"` // read, write or sync
+
+	IOs            int64   `json:"ios"`
+	IOPS           float64 `json:"iops"`
+	BytesPerSecond float64 `json:"bytes_per_second"`
+
+	Min  time.Duration `json:"min_ns"`
+	Mean time.Duration `json:"mean_ns"`
+	P50  time.Duration `json:"p50_ns"`
+	P95  time.Duration `json:"p95_ns"`
+	P99  time.Duration `json:"p99_ns"`
+	P999 time.Duration `json:"p99_9_ns"`
+	Max  time.Duration `json:"max_ns"`
+	// Unsure names the percentiles that too few I/Os stand for, see Supported.
+	Unsure []string `json:"unsure,omitempty"`
+}
+
+// minimumAbove is how many I/Os have to lie above a percentile. The number
+// above it scatters by its square root; below ten, one pause of the drive more
+// or less moves the percentile visibly.
+const minimumAbove = 10
+
+// Supported reports whether a sample of n I/Os can carry the quantile q (0 to
+// 1): whether at least ten of its I/Os lie above it. That takes 20 I/Os for
+// p50, 200 for p95, 1 000 for p99 and 10 000 for p99.9.
+func Supported(q float64, n int64) bool {
+	// 1-q is inexact: a hair below ten is ten.
+	return float64(n)*(1-q) >= minimumAbove-1e-6
+}
+
+// Summarise returns the figures of all steps and directions, in their order.
+func Summarise(r record.RunReport) []Summary {
+	var all []Summary
+	for _, step := range r.Steps {
+		for _, part := range parts(step) {
+			all = append(all, summarise(step, part))
+		}
+	}
+	return all
+}
+
+// part is one direction of a step that has a result.
+type part struct {
+	direction string
+	result    record.Result
+}
+
+func parts(step record.Step) []part {
+	var present []part
+	for _, p := range []struct {
+		direction string
+		result    *record.Result
+	}{{partRead, step.Read}, {partWrite, step.Write}, {partSync, step.Sync}} {
+		if p.result != nil {
+			present = append(present, part{p.direction, *p.result})
+		}
+	}
+	return present
+}
+
+func summarise(step record.Step, p part) Summary {
+	h := p.result.Latency
+	s := Summary{
+		Step: step.Name, Plan: step.Plan, Direction: p.direction,
+		IOs: p.result.IOs, IOPS: p.result.IOPS, BytesPerSecond: p.result.BytesPerSecond,
+		Min: p.result.Min, Mean: p.result.Mean, Max: p.result.Max,
+		P50: h.Quantile(0.50), P95: h.Quantile(0.95), P99: h.Quantile(0.99), P999: h.Quantile(0.999),
+	}
+	if s.Max == 0 { // the generator gave no exact ones
+		s.Min, s.Mean, s.Max = h.Min(), h.Mean(), h.Max()
+	}
+	if len(h) == 0 {
+		return s
+	}
+	for _, q := range []struct {
+		name  string
+		value float64
+	}{{"p50", 0.50}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}} {
+		if !Supported(q.value, h.Count()) {
+			s.Unsure = append(s.Unsure, q.name)
+		}
+	}
+	return s
+}

@@ -1,0 +1,77 @@
+package sysfstest
+
+import (
+	"bufio"
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Unpack makes the machine of a txtar archive in a directory of the test's own.
+func Unpack(t testing.TB, archive string) sysfs.FS {
+	t.Helper()
+	a, err := txtar.ParseFile(archive)
+	require.NoError(t, err)
+	files, links := map[string]string{}, map[string]string{}
+	for _, f := range a.Files {
+		if f.Name == "SYMLINKS" {
+			maps.Copy(links, parseLinks(t, f.Data))
+			continue
+		}
+		files[f.Name] = string(f.Data)
+	}
+	require.NotEmpty(t, files, "%s holds no files", archive)
+	return Make(t, files, links)
+}
+
+// Make makes a machine of files and of links from name to target. All names are
+// relative to the root; targets are taken as they are.
+func Make(t testing.TB, files, links map[string]string) sysfs.FS {
+	t.Helper()
+	root := t.TempDir()
+	Add(t, root, files, links)
+	return sysfs.New(root)
+}
+
+// Add makes files and links below a root.
+func Add(t testing.TB, root string, files, links map[string]string) {
+	t.Helper()
+	for name, data := range files {
+		full := inside(t, root, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
+		require.NoError(t, os.WriteFile(full, []byte(data), 0o644))
+	}
+	for name, target := range links {
+		full := inside(t, root, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
+		require.NoError(t, os.Symlink(target, full))
+	}
+}
+
+func inside(t testing.TB, root, name string) string {
+	t.Helper()
+	require.True(t, filepath.IsLocal(name), "%q leaves the root", name)
+	return filepath.Join(root, name)
+}
+
+func parseLinks(t testing.TB, data []byte) map[string]string {
+	t.Helper()
+	links := map[string]string{}
+	for s := bufio.NewScanner(bytes.NewReader(data)); s.Scan(); {
+		if s.Text() == "" {
+			continue
+		}
+		name, target, ok := strings.Cut(s.Text(), " -> ")
+		require.True(t, ok, "SYMLINKS: %q is not \"link -> target\"", s.Text())
+		links[name] = target
+	}
+	return links
+}

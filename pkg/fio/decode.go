@@ -1,0 +1,241 @@
+package fio
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParseOutput reads what fio 3.28 or later prints with --output-format=json or
+// json+. Lines of text before and after the JSON are kept as notes. Everything
+// else is strict: a field that is missing, of another type, negative or not a
+// number is a [*FieldError]; so is a histogram that does not add up. Two reports
+// in one output (--status-interval) are an error. Fields it does not know are ignored.
+func ParseOutput(r io.Reader) (Output, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return Output{}, fmt.Errorf("read fio output: %w", err)
+	}
+	before, document, after, err := splitOutput(data)
+	if err != nil {
+		return Output{}, fmt.Errorf("parse fio output: %w", err)
+	}
+	out := decodeOutput(object{fields: document, err: &err})
+	if err != nil {
+		return Output{}, fmt.Errorf("parse fio output: %w", err)
+	}
+	out.Notes = append(notes(before), notes(after)...)
+	return out, nil
+}
+
+// splitOutput finds the JSON object, which begins on a line of its own.
+func splitOutput(data []byte) (before []byte, document map[string]any, after []byte, err error) {
+	start := objectStart(data)
+	if start < 0 {
+		return nil, nil, nil, fmt.Errorf("no JSON in %d bytes: %s", len(data), abridge(strings.Join(notes(data), "; ")))
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data[start:]))
+	decoder.UseNumber()
+	if err := decoder.Decode(&document); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, nil, nil, syntaxError(data[start:], syntax)
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, nil, nil, fmt.Errorf("the JSON is cut off: %w", err)
+		}
+		return nil, nil, nil, err
+	}
+	after = data[start+int(decoder.InputOffset()):]
+	if objectStart(after) >= 0 {
+		return nil, nil, nil, errors.New("more than one report: fio ran with --status-interval")
+	}
+	return data[:start], document, after, nil
+}
+
+// objectStart returns the offset of the first line that is a brace alone or
+// begins an object, -1 when there is none.
+func objectStart(data []byte) int {
+	at := regexp.MustCompile(`(?m)^\s*\{\s*("|\}|$)`).FindIndex(data)
+	if at == nil {
+		return -1
+	}
+	return at[0] + bytes.IndexByte(data[at[0]:], '{')
+}
+
+// syntaxError names the field whose value JSON does not know. fio prints
+// numbers by printf, so one that is not a number reads nan or inf.
+func syntaxError(data []byte, syntax *json.SyntaxError) error {
+	read := min(int(syntax.Offset), len(data))
+	begin := bytes.LastIndexByte(data[:max(read-1, 0)], '\n') + 1
+	line, _, _ := bytes.Cut(data[begin:], []byte("\n"))
+	if f := regexp.MustCompile(`^\s*"([^"]*)"\s*:\s*(.*?),?\s*$`).FindSubmatch(line); f != nil {
+		return &FieldError{Field: string(f[1]), Value: abridge(string(f[2])), Reason: syntax.Error()}
+	}
+	return fmt.Errorf("at byte %d, %q: %w", syntax.Offset, abridge(string(line)), syntax)
+}
+
+func notes(text []byte) []string {
+	var list []string
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+func decodeOutput(o object) Output {
+	out := Output{
+		Time:          time.UnixMilli(o.count("timestamp_ms")),
+		GlobalOptions: o.texts("global options"),
+	}
+	version, err := ParseVersion(o.text("fio version"))
+	if err != nil {
+		o.fail("fio version", o.text("fio version"), err.Error())
+	}
+	out.Version = version
+	for _, job := range o.list("jobs") {
+		out.Jobs = append(out.Jobs, decodeJob(job))
+	}
+	if len(out.Jobs) == 0 {
+		o.fail("jobs", "", "empty")
+	}
+	if o.has("disk_util") {
+		for _, disk := range o.list("disk_util") {
+			out.DiskUtil = append(out.DiskUtil, decodeDiskUtil(disk))
+		}
+	}
+	return out
+}
+
+func decodeJob(o object) JobResult {
+	const percent = 100
+	j := JobResult{
+		Name:            o.text("jobname"),
+		Group:           o.small("groupid"),
+		Errno:           o.small("error"),
+		Options:         o.texts("job options"),
+		Elapsed:         o.span("elapsed", time.Second),
+		Runtime:         o.span("job_runtime", time.Millisecond),
+		UserCPU:         o.real("usr_cpu") / percent,
+		SystemCPU:       o.real("sys_cpu") / percent,
+		ContextSwitches: o.count("ctx"),
+		MajorFaults:     o.count("majf"),
+		MinorFaults:     o.count("minf"),
+	}
+	for key, direction := range map[string]**Direction{
+		"read": &j.Read, "write": &j.Write, "trim": &j.Trim, "mixed": &j.Mixed,
+	} {
+		if o.has(key) {
+			*direction = decodeDirection(o.child(key))
+		}
+	}
+	if j.Read == nil && j.Mixed == nil {
+		o.fail("read", "", "missing, and mixed too")
+	}
+	if o.has("sync") {
+		sync := o.child("sync")
+		j.Sync = &Sync{Calls: sync.count("total_ios"), Latency: decodeLatency(sync.child("lat_ns"))}
+	}
+	if o.has("total_err") {
+		j.Errors = &Errors{Total: o.count("total_err"), First: o.small("first_error")}
+	}
+	return j
+}
+
+func decodeDirection(o object) *Direction {
+	return &Direction{
+		IOs:            o.count("total_ios"),
+		Bytes:          o.count("io_bytes"),
+		ShortIOs:       o.count("short_ios"),
+		DroppedIOs:     o.count("drop_ios"),
+		IOPS:           o.real("iops"),
+		BytesPerSecond: o.count("bw_bytes"),
+		Runtime:        o.span("runtime", time.Millisecond),
+		Submission:     decodeLatency(o.child("slat_ns")),
+		Completion:     decodeLatency(o.child("clat_ns")),
+		Total:          decodeLatency(o.child("lat_ns")),
+	}
+}
+
+func decodeLatency(o object) Latency {
+	l := Latency{
+		Samples: o.count("N"),
+		Min:     o.span("min", time.Nanosecond),
+		Max:     o.span("max", time.Nanosecond),
+		Mean:    o.nanoseconds("mean"),
+		StdDev:  o.nanoseconds("stddev"),
+	}
+	if o.has("percentile") {
+		l.Percentiles = decodePercentiles(o.child("percentile"))
+	}
+	if o.has("bins") {
+		l.Histogram = decodeBins(o.child("bins"))
+		if n := l.Histogram.Count(); n != l.Samples {
+			o.fail("bins", "", fmt.Sprintf("they add up to %d I/Os, N is %d", n, l.Samples))
+		}
+	}
+	return l
+}
+
+func decodePercentiles(o object) []Percentile {
+	var list []Percentile
+	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
+		rank, err := strconv.ParseFloat(key, 64)
+		if err != nil || !(rank > 0 && rank <= 100) {
+			o.fail(abridge(key), "", "not a rank between 0 and 100")
+			return nil
+		}
+		list = append(list, Percentile{Rank: rank, Latency: o.span(key, time.Nanosecond)})
+	}
+	slices.SortFunc(list, func(a, b Percentile) int {
+		if a.Rank < b.Rank {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+func decodeBins(o object) Histogram {
+	var bins []Bin
+	var total int64
+	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
+		latency, err := strconv.ParseUint(key, 10, 63)
+		if err != nil {
+			o.fail(abridge(key), "", "not a latency in nanoseconds")
+			return nil
+		}
+		n := o.count(key)
+		if total += n; total < 0 {
+			o.fail(abridge(key), strconv.FormatInt(n, 10), "more I/Os than can be counted")
+			return nil
+		}
+		bins = append(bins, Bin{Latency: time.Duration(latency), Count: n})
+	}
+	return NewHistogram(bins)
+}
+
+func decodeDiskUtil(o object) DiskUtil {
+	const percent = 100
+	return DiskUtil{
+		Name:        o.text("name"),
+		ReadIOs:     o.count("read_ios"),
+		WriteIOs:    o.count("write_ios"),
+		ReadMerges:  o.count("read_merges"),
+		WriteMerges: o.count("write_merges"),
+		ReadTime:    o.span("read_ticks", time.Millisecond),
+		WriteTime:   o.span("write_ticks", time.Millisecond),
+		Busy:        o.span("in_queue", time.Millisecond),
+		Utilisation: o.real("util") / percent,
+	}
+}

@@ -1,0 +1,90 @@
+package fio
+
+import "time"
+
+// Global is the name of the sections whose options hold for every section after them.
+const Global = "global"
+
+// Job is a fio job file: sections in order. Sections named [Global] give the
+// defaults of the sections after them, every other one is a job to run.
+type Job struct {
+	Sections []Section
+}
+
+// Section is one [name] of a job file.
+type Section struct {
+	Name    string
+	Options Options
+}
+
+// Options are the options of a section. What is nil or empty is not in the file,
+// and fio's default or that of a global section holds. The names are fio's, with
+// the unit where fio leaves it open.
+type Options struct {
+	Filenames       []string // literal paths; fio joins them by colons
+	RW              RW
+	IOEngine        string
+	Direct          *bool
+	Thread          *bool // jobs are threads of fio's process; else each is a process in a session of its own
+	BlockBytes      *int64
+	SizeBytes       *int64
+	OffsetBytes     *int64
+	IODepth         *int
+	NumJobs         *int
+	TimeBased       *bool
+	Runtime         *time.Duration // whole microseconds
+	RampTime        *time.Duration // whole microseconds; what happens in it is not counted
+	Fsync           *int           // writes between two fsync calls, 0 for none
+	Fdatasync       *int           // writes between two fdatasync calls, 0 for none
+	RWMixRead       *int           // percent of reads in a mixed load
+	CPUsAllowed     string         // "0-3,8"
+	GroupReporting  *bool
+	NoRandomMap     *bool
+	LatPercentiles  *bool // percentiles and bins of the total latency too, not of the completion latency alone
+	AllowFileCreate *bool
+	Invalidate      *bool
+	Stonewall       *bool // wait for the sections before to end
+	// Extra are all other options in order, and well-known ones whose value is
+	// more than one plain number ("bs=4k,8k", "size=50%").
+	Extra []Option
+}
+
+// Option is one line of a section.
+type Option struct {
+	Key   string
+	Value string
+	// Bare options have no value at all: "verify_only" and not "verify_only=".
+	Bare bool
+}
+
+// Effective returns the options that hold for section i: its own over those of
+// the global sections before it. Extra has those of the global sections first.
+func (j Job) Effective(i int) Options {
+	var all Options
+	for _, s := range j.Sections[:i] {
+		if s.Name == Global {
+			all.add(s.Options)
+		}
+	}
+	all.add(j.Sections[i].Options)
+	return all
+}
+
+// add puts what is set in over on top of o.
+func (o *Options) add(over Options) {
+	own := o.fields()
+	for i, f := range over.fields() {
+		if f.isSet() {
+			own[i].copyFrom(f)
+			o.dropExtra(f)
+		}
+	}
+	for _, x := range over.Extra {
+		for _, f := range own {
+			if f.named(x.Key) {
+				f.clear()
+			}
+		}
+	}
+	o.Extra = append(o.Extra[:len(o.Extra):len(o.Extra)], over.Extra...)
+}

@@ -1,0 +1,78 @@
+package fio
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// RW is a kind of load, fio's option rw. fio's default is [Read].
+type RW string
+
+// The kinds of load.
+const (
+	Read          RW = "read"
+	Write         RW = "write"
+	Trim          RW = "trim"
+	ReadWrite     RW = "rw"
+	RandRead      RW = "randread"
+	RandWrite     RW = "randwrite"
+	RandTrim      RW = "randtrim"
+	RandRW        RW = "randrw"
+	TrimWrite     RW = "trimwrite"
+	RandTrimWrite RW = "randtrimwrite"
+)
+
+// OnlyReads reports whether a job of this kind neither writes nor trims. What
+// it does not know, writes.
+func (rw RW) OnlyReads() bool {
+	kind, _, _ := strings.Cut(string(rw), ":") // "randread:8" changes the offset every 8 I/Os
+	return kind == "" || kind == string(Read) || kind == string(RandRead)
+}
+
+// Modifies says what in the job may change data, in one phrase each: sections
+// that write or trim, options that run commands or remove files, engines that
+// work on files instead of their content. It is empty for a job that only reads.
+func (j Job) Modifies() []string {
+	var reasons []string
+	for i, s := range j.Sections {
+		if s.Name == Global {
+			continue
+		}
+		o := j.Effective(i)
+		add := func(format string, args ...any) {
+			reasons = append(reasons, fmt.Sprintf("section %q: ", s.Name)+fmt.Sprintf(format, args...))
+		}
+		if !o.RW.OnlyReads() {
+			add("rw=%s", o.RW)
+		}
+		if modifyingEngine(o.IOEngine) {
+			add("ioengine=%s", o.IOEngine)
+		}
+		for _, x := range o.Extra {
+			if modifyingOption(x) {
+				add("%s=%s", x.Key, x.Value)
+			}
+		}
+	}
+	return reasons
+}
+
+// modifyingEngine knows engines that change files whatever rw says, and foreign
+// ones given by the path of their library, which may do anything.
+func modifyingEngine(engine string) bool {
+	known := []string{"exec", "filecreate", "filedelete", "dircreate", "dirdelete", "e4defrag"}
+	return slices.Contains(known, engine) || strings.ContainsAny(engine, "/:")
+}
+
+func modifyingOption(x Option) bool {
+	switch x.Key {
+	case "rw", "readwrite", "ioengine": // not readable as the field that they are
+		return true
+	case "exec_prerun", "exec_postrun", "read_iolog", "profile":
+		return true
+	case "unlink", "unlink_each_loop":
+		return x.Bare || x.Value != "0"
+	}
+	return false
+}

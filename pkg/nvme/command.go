@@ -1,0 +1,74 @@
+package nvme
+
+import (
+	"fmt"
+	"time"
+)
+
+// Opcode selects an admin command (Figure 141). Its two lowest bits say which way
+// data goes.
+type Opcode uint8
+
+// The admin commands of this package.
+const (
+	OpcodeGetLogPage  Opcode = 0x02
+	OpcodeIdentify    Opcode = 0x06
+	OpcodeSetFeatures Opcode = 0x09
+	OpcodeGetFeatures Opcode = 0x0A
+)
+
+// String names the command.
+func (o Opcode) String() string {
+	switch o {
+	case OpcodeGetLogPage:
+		return "get log page"
+	case OpcodeIdentify:
+		return "identify"
+	case OpcodeSetFeatures:
+		return "set features"
+	case OpcodeGetFeatures:
+		return "get features"
+	}
+	return fmt.Sprintf("admin command %#02x", uint8(o))
+}
+
+// DefaultTimeout is the Linux driver's own for admin commands.
+//
+// A shorter one is dangerous: when an admin command of a PCIe drive expires, the
+// driver resets the controller, and all I/O in flight with it. A drive may take
+// seconds to answer during a firmware activation or garbage collection. Who does
+// not want to wait that long should stop waiting rather than expire the command.
+const DefaultTimeout = 60 * time.Second
+
+// Command is one admin command without its buffer (Figure 92). The dwords that
+// are not named are zero. Commands are comparable.
+type Command struct {
+	Opcode      Opcode
+	NamespaceID uint32
+	Dword10     uint32
+	Dword11     uint32
+	Dword14     uint32
+	// Timeout is rounded up to milliseconds; 0 means the driver's own.
+	Timeout time.Duration
+}
+
+// allNamespaces addresses the controller rather than one of its namespaces.
+const allNamespaces = 0xFFFFFFFF
+
+// Completion is a controller's answer.
+type Completion struct {
+	// Status is 0 when the command succeeded.
+	Status Status
+	// Result is what dwords 0 and 1 of the completion say; dword 0 is the lower half.
+	Result uint64
+}
+
+// Transport carries admin commands to one controller.
+//
+// Admin sends cmd and waits for its completion. The command's data is read into
+// or taken from data, whose length is a multiple of 4; data is nil for a command
+// without data. The error says that there was no completion; a command that the
+// controller refused has one, with its status.
+type Transport interface {
+	Admin(cmd Command, data []byte) (Completion, error)
+}

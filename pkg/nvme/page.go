@@ -1,0 +1,43 @@
+package nvme
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// page is a structure of the wire: little-endian fields at fixed offsets.
+type page []byte
+
+// pageOf checks that b holds all of a structure, and cuts off what is beyond it.
+func pageOf(name string, b []byte, size int) (page, error) {
+	if len(b) < size {
+		return nil, fmt.Errorf("%s: want %d bytes, have %d: %w", name, size, len(b), io.ErrUnexpectedEOF)
+	}
+	return page(b[:size]), nil
+}
+
+func (p page) u16(offset int) uint16 { return binary.LittleEndian.Uint16(p[offset:]) }
+func (p page) u32(offset int) uint32 { return binary.LittleEndian.Uint32(p[offset:]) }
+func (p page) u64(offset int) uint64 { return binary.LittleEndian.Uint64(p[offset:]) }
+
+// u48 reads the 6-byte counters of vendor pages.
+func (p page) u48(offset int) uint64 {
+	return uint64(p.u32(offset)) | uint64(p.u16(offset+4))<<32
+}
+
+// u56 reads the 7-byte counters of vendor pages.
+func (p page) u56(offset int) uint64 {
+	return p.u48(offset) | uint64(p[offset+6])<<48
+}
+
+func (p page) u128(offset int) Uint128 {
+	return Uint128{High: p.u64(offset + 8), Low: p.u64(offset)}
+}
+
+// text reads an ASCII string that is padded with spaces, or with zeros by drives
+// that do not follow the specification.
+func (p page) text(offset, size int) string {
+	return strings.TrimSpace(strings.TrimRight(string(p[offset:offset+size]), "\x00"))
+}

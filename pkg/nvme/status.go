@@ -1,0 +1,97 @@
+package nvme
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Status is how a controller completed a command, as an error when it is not 0:
+// the status field of a completion queue entry without the phase tag (Figure 100).
+//
+// With errors.Is it is
+//
+//   - [errors.ErrUnsupported] when the controller does not implement what it was
+//     asked for: invalid opcode, invalid field, invalid log page, or a feature that
+//     cannot be changed, saved or set for a namespace;
+//   - [os.ErrPermission] when it is implemented and denied;
+//   - [os.ErrNotExist] when the namespace is not there.
+type Status uint16
+
+// StatusType is the class of a status code (Figure 101).
+type StatusType uint8
+
+// The classes of status codes.
+const (
+	StatusGeneric         StatusType = 0
+	StatusCommandSpecific StatusType = 1
+	StatusMediaError      StatusType = 2
+	StatusPathError       StatusType = 3
+	StatusVendorSpecific  StatusType = 7
+)
+
+// Type returns the class that gives the code its meaning.
+func (s Status) Type() StatusType { return StatusType(s >> 8 & 0x7) }
+
+// Code returns the status code within its class.
+func (s Status) Code() uint8 { return uint8(s) }
+
+// More reports that the error log page holds more about this command.
+func (s Status) More() bool { return s&(1<<13) != 0 }
+
+// DoNotRetry reports that the same command would fail again.
+func (s Status) DoNotRetry() bool { return s&(1<<14) != 0 }
+
+// Text says what the status means, "unknown status" when this package does not know.
+func (s Status) Text() string {
+	if text, ok := statusText(s.code()); ok {
+		return text
+	}
+	if s.Type() == StatusVendorSpecific || s.Code() >= 0xC0 {
+		return "vendor specific status"
+	}
+	return "unknown status"
+}
+
+// Error says the meaning and the numbers: "invalid field in command (status type
+// 0x0 code 0x02, do not retry)".
+func (s Status) Error() string {
+	var flags string
+	if s.More() {
+		flags += ", more in the error log"
+	}
+	if s.DoNotRetry() {
+		flags += ", do not retry"
+	}
+	return fmt.Sprintf("%s (status type %#x code %#02x%s)", s.Text(), uint8(s.Type()), s.Code(), flags)
+}
+
+// Is makes errors.Is find what the status means to a caller; see [Status].
+func (s Status) Is(target error) bool {
+	switch s.code() {
+	case invalidOpcode, invalidField, invalidLogPage, featureNotSaveable, featureNotChangeable, featureNotNamespace:
+		return target == errors.ErrUnsupported
+	case operationDenied, prohibitedByLockdown, accessDenied:
+		return target == os.ErrPermission
+	case invalidNamespace:
+		return target == os.ErrNotExist
+	}
+	return false
+}
+
+// code is the class and code without the flags.
+func (s Status) code() Status { return s & 0x7FF }
+
+// The statuses that mean something to Is.
+const (
+	invalidOpcode        Status = 0x001
+	invalidField         Status = 0x002
+	invalidNamespace     Status = 0x00B
+	operationDenied      Status = 0x015
+	prohibitedByLockdown Status = 0x023
+	invalidLogPage       Status = 0x109
+	featureNotSaveable   Status = 0x10D
+	featureNotChangeable Status = 0x10E
+	featureNotNamespace  Status = 0x10F
+	accessDenied         Status = 0x286
+)

@@ -1,0 +1,65 @@
+package nvme
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"time"
+)
+
+// Uint128 is an unsigned counter of 128 bits. Values are comparable with ==.
+type Uint128 struct{ High, Low uint64 }
+
+// Uint64 returns the value, and whether it fits.
+func (u Uint128) Uint64() (value uint64, ok bool) { return u.Low, u.High == 0 }
+
+// Float64 returns the nearest floating-point number; exact below 2⁵³.
+func (u Uint128) Float64() float64 {
+	f, _ := new(big.Float).SetInt(u.Big()).Float64()
+	return f
+}
+
+// Big returns the value as an integer of any size.
+func (u Uint128) Big() *big.Int {
+	b := new(big.Int).SetUint64(u.High)
+	return b.Lsh(b, 64).Or(b, new(big.Int).SetUint64(u.Low))
+}
+
+// String returns the value in decimal.
+func (u Uint128) String() string { return u.Big().String() }
+
+// Times returns u × factor, or the largest Uint128 when that is more than it holds.
+func (u Uint128) Times(factor uint64) Uint128 {
+	carry, low := bits.Mul64(u.Low, factor)
+	over, high := bits.Mul64(u.High, factor)
+	high, over2 := bits.Add64(high, carry, 0)
+	if over != 0 || over2 != 0 {
+		return Uint128{High: math.MaxUint64, Low: math.MaxUint64}
+	}
+	return Uint128{High: high, Low: low}
+}
+
+// Duration returns u × unit, and whether a time.Duration can hold it (292 years).
+func (u Uint128) Duration(unit time.Duration) (d time.Duration, ok bool) {
+	if unit <= 0 {
+		return 0, false
+	}
+	ns, fits := u.Times(uint64(unit)).Uint64()
+	if !fits || ns > math.MaxInt64 {
+		return 0, false
+	}
+	return time.Duration(ns), true
+}
+
+// DataUnits counts data in thousands of 512-byte units, rounded up, whatever the
+// size of a logical block is.
+type DataUnits Uint128
+
+// Bytes returns the amount in bytes.
+func (d DataUnits) Bytes() Uint128 { return Uint128(d).Times(512_000) }
+
+// BillionBytes counts data in units of 10⁹ bytes, rounded up.
+type BillionBytes Uint128
+
+// Bytes returns the amount in bytes.
+func (b BillionBytes) Bytes() Uint128 { return Uint128(b).Times(1_000_000_000) }

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Installs the named Debian or Ubuntu packages that are missing. A command that is
+# already there counts as its package.
+set -euo pipefail
+
+missing=()
+for package in "$@"; do
+	case "$package" in
+	qemu-system-x86) command=qemu-system-x86_64 ;;
+	nvme-cli) command=nvme ;;
+	util-linux) command=losetup ;;
+	e2fsprogs) command=mkfs.ext4 ;;
+	busybox-static) command=busybox ;;
+	*) command=$package ;;
+	esac
+	command -v "$command" >/dev/null || PATH=$PATH:/sbin:/usr/sbin command -v "$command" >/dev/null || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+sudo=
+if [ "$(id -u)" -ne 0 ]; then
+	if ! command -v sudo >/dev/null; then
+		echo "Please install these packages as root, then try again: apt-get install ${missing[*]}" >&2
+		exit 1
+	fi
+	sudo=sudo
+fi
+if ! command -v apt-get >/dev/null; then
+	echo "Please install these, then try again: ${missing[*]}" >&2
+	exit 1
+fi
+echo "Installing ${missing[*]} …" >&2
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get update -qq >&2
+$sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
