@@ -1,8 +1,6 @@
 package export
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -12,11 +10,12 @@ import (
 type Build struct{ Version, Revision, GoVersion string }
 
 // Collector is a prometheus.Collector of what a snapshot holds. All its metrics
-// are made anew in each scrape.
+// are made anew in each scrape. It may be used by several goroutines.
 type Collector struct {
 	snapshot  func() record.Snapshot
 	latencies *Latencies
 	node      []family[record.Snapshot]
+	reports   []family[reports]
 	target    []family[record.TargetStatus]
 	probe     []family[probeNow]
 }
@@ -28,6 +27,7 @@ func New(snapshot func() record.Snapshot, latencies *Latencies, build Build) *Co
 		snapshot:  snapshot,
 		latencies: latencies,
 		node:      described(nodeFamilies(build)),
+		reports:   described(reportFamilies(), deviceLabels()...),
 		target:    described(targetFamilies(), deviceLabels()...),
 		probe:     described(probeFamilies(), probeLabels()...),
 	}
@@ -42,47 +42,50 @@ func probeLabels() []string { return append(deviceLabels(), "probe") }
 // Describe sends the descriptions of all families.
 func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	describe(c.node, out)
+	describe(c.reports, out)
 	describe(c.target, out)
 	describe(c.probe, out)
 	c.latencies.histograms.Describe(out)
 }
 
-// Collect sends the metrics of one snapshot. Targets and probes that cannot be
-// told apart by their labels would make Prometheus refuse the scrape: the first
-// of them is sent, the others are reported as errors of the scrape.
+// owner is whose series something is: of the node when empty, of a target, or of
+// a probe on a target.
+type owner struct{ device, id, probe string }
+
+// Collect sends the metrics of one snapshot. Of targets and probes that cannot
+// be told apart by their labels the first is sent and a warning for the others:
+// sent as they are, they would make Prometheus refuse everything.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	s := c.snapshot()
 	collect(c.node, s, out)
-	seen := map[[2]string]bool{}
+	collect(c.reports, nodeReports(s), out, "", "")
+	seen := map[owner]bool{{}: true} // with the node
+	twice := map[owner]bool{}
+	first := func(o owner) bool {
+		if seen[o] {
+			twice[o] = true
+			return false
+		}
+		seen[o] = true
+		return true
+	}
 	for _, t := range s.Targets {
-		device, id := labelValue(t.Device.Name), labelValue(t.ID)
-		if key := [2]string{device, id}; seen[key] {
-			out <- c.clash(fmt.Errorf("two targets on device %q have the id %q", device, id))
-			continue
-		} else {
-			seen[key] = true
-		}
-		collect(c.target, t, out, device, id)
-		c.collectProbes(s, t, out, device, id)
-	}
-}
-
-func (c *Collector) collectProbes(s record.Snapshot, t record.TargetStatus, out chan<- prometheus.Metric, device, id string) {
-	seen := map[string]bool{}
-	for _, p := range t.Probes {
-		name := labelValue(p.Probe.Name)
-		if seen[name] {
-			out <- c.clash(fmt.Errorf("target %q has two probes named %q", id, name))
+		o := owner{device: labelValue(t.Device.Name), id: labelValue(t.ID)}
+		if !first(o) {
 			continue
 		}
-		seen[name] = true
-		collect(c.probe, probeNow{ProbeStatus: p, now: s.Time}, out, device, id, name)
-		if histogram, ok := c.latencies.metric(t.Device.Name, t.ID, p.Probe.Name); ok {
-			out <- histogram
+		collect(c.reports, targetReports(t), out, o.device, o.id)
+		collect(c.target, t, out, o.device, o.id)
+		for _, p := range t.Probes {
+			o.probe = labelValue(p.Probe.Name)
+			if !first(o) {
+				continue
+			}
+			collect(c.probe, newProbeNow(s, p), out, o.device, o.id, o.probe)
+			c.latencies.collect(o, out)
 		}
 	}
-}
-
-func (c *Collector) clash(err error) prometheus.Metric {
-	return prometheus.NewInvalidMetric(c.target[0].desc, err)
+	for o := range twice {
+		collect(c.reports, duplicate(o.probe), out, o.device, o.id)
+	}
 }

@@ -11,7 +11,7 @@
 // below it have the same device and different ids.
 //
 //	latencies := export.NewLatencies()
-//	registry.MustRegister(export.New(daemon.Snapshot, latencies, build))
+//	registry, err := export.NewRegistry(daemon.Snapshot, latencies, build)
 //	…
 //	latencies.Observe("nvme0n1", measurement) // after each round
 package export

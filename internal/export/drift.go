@@ -25,7 +25,7 @@ func baselineFamilies() []family[probeNow] {
 			help: "When the baseline was learned. Absent until then.",
 			series: func(p probeNow, emit emit) {
 				if learned(p) {
-					emit(timestamp(p.Baseline.Learned))
+					emitTime(emit, p.Baseline.Learned)
 				}
 			},
 		},
@@ -33,11 +33,19 @@ func baselineFamilies() []family[probeNow] {
 			name: "ssdprobe_baseline_samples", kind: gauge,
 			help: "Good rounds behind the baseline. It grows while the baseline is being learned.",
 			series: func(p probeNow, emit emit) {
-				switch {
-				case learned(p):
+				if learned(p) {
 					emit(float64(p.Baseline.Rounds))
-				case p.LearningGoal > 0:
+				} else {
 					emit(float64(p.LearningRounds))
+				}
+			},
+		},
+		{
+			name: "ssdprobe_baseline_samples_goal", kind: gauge,
+			help: "Good rounds that a baseline is learned from. Absent once it is learned.",
+			series: func(p probeNow, emit emit) {
+				if !learned(p) {
+					emitKnown(emit, float64(p.LearningGoal))
 				}
 			},
 		},
@@ -79,8 +87,8 @@ func driftFamilies() []family[probeNow] {
 			help:   "Estimated onset of the drift. Absent while there is none, that is while the state is learning or stable.",
 			labels: []string{"statistic"},
 			series: eachDrift(func(d record.Drift, emit emit) {
-				if d.State != record.Learning && d.State != record.Stable && !d.Since.IsZero() {
-					emit(timestamp(d.Since), string(d.Statistic))
+				if d.State != record.Learning && d.State != record.Stable {
+					emitTime(emit, d.Since, string(d.Statistic))
 				}
 			}),
 		},

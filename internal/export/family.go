@@ -2,10 +2,8 @@ package export
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -25,15 +23,29 @@ type family[T any] struct {
 	desc   *prometheus.Desc
 }
 
-// emit sends one series with the values of the family's own labels.
+// emit sends one series with the values of the family's own labels. It may
+// change labels.
 type emit func(value float64, labels ...string)
 
 // described completes families whose series are led by the labels leading.
 func described[T any](families []family[T], leading ...string) []family[T] {
 	for i, f := range families {
-		families[i].desc = prometheus.NewDesc(f.name, f.help, slices.Concat(leading, f.labels), nil)
+		labels := prometheus.UnconstrainedLabels(slices.Concat(leading, f.labels))
+		families[i].desc = prometheus.V2.NewDesc(f.name, f.help, labels, nil, prometheus.WithUnit(unit(f.name)))
 	}
 	return families
+}
+
+// unit is the base unit that a name ends with, for the metadata of OpenMetrics;
+// empty when it ends with none.
+func unit(name string) string {
+	base := strings.TrimSuffix(name, "_total")
+	for _, u := range []string{"seconds", "bytes", "ratio"} {
+		if strings.HasSuffix(base, "_"+u) {
+			return u
+		}
+	}
+	return ""
 }
 
 func describe[T any](families []family[T], out chan<- *prometheus.Desc) {
@@ -43,7 +55,8 @@ func describe[T any](families []family[T], out chan<- *prometheus.Desc) {
 }
 
 // collect sends all series that v has. Of two with the same labels the first is
-// sent: they state one fact twice, as the same change behind the drift of two statistics.
+// sent: they state one fact twice, as the same change behind the drift of two
+// statistics does.
 func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, leading ...string) {
 	for _, f := range families {
 		var sent [][]string
@@ -64,28 +77,19 @@ func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, lea
 	}
 }
 
-// labelValue returns s with bytes that are not UTF-8 written as \xNN: one such
-// byte in a drive's model or a path would make Prometheus refuse the whole
-// scrape, and replacing all of them by one mark could make two ids equal.
-func labelValue(s string) string {
-	if utf8.ValidString(s) {
-		return s
+// emitKnown emits a value that is positive when it is known.
+func emitKnown(emit emit, value float64, labels ...string) {
+	if value > 0 {
+		emit(value, labels...)
 	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && size == 1 {
-			b.WriteString(`\x` + strconv.FormatUint(uint64(s[0]), 16))
-		} else {
-			b.WriteString(s[:size])
-		}
-		s = s[size:]
-	}
-	return b.String()
 }
 
-// timestamp is t in seconds since 1970.
-func timestamp(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
+// emitTime emits a moment, in seconds since 1970 to the millisecond, when there is one.
+func emitTime(emit emit, t time.Time, labels ...string) {
+	if !t.IsZero() {
+		emit(float64(t.UnixMilli())/1e3, labels...)
+	}
+}
 
 func boolean(b bool) float64 {
 	if b {

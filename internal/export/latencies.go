@@ -8,30 +8,32 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
+const (
+	latencyName = "ssdprobe_probe_latency_seconds"
+	latencyHelp = "Latency of every I/O that succeeded in a round that measured the device; a classic and a native histogram."
+)
+
 // Latencies is a cumulative latency histogram per probe and target, classic and
 // native at once. It is fed after each round and may be used by several
 // goroutines. It grows with targets and probes only; Forget takes them out.
 type Latencies struct {
 	histograms *prometheus.HistogramVec
 
-	mu      sync.Mutex
-	current map[latencyKey]latency
+	mu sync.Mutex
+	// devices holds the device's name that each histogram has as a label.
+	devices map[latencyKey]string
 }
 
+// latencyKey is a probe on a target, both as label values.
 type latencyKey struct{ id, probe string }
-
-// latency is the histogram of a probe under the device's name of today.
-type latency struct {
-	device    string
-	histogram prometheus.Histogram
-}
 
 // NewLatencies returns an empty set.
 func NewLatencies() *Latencies {
 	return &Latencies{
 		histograms: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "ssdprobe_probe_latency_seconds",
-			Help: "Latency of every I/O that succeeded in a round that measured the device; a classic and a native histogram.",
+			Name: latencyName,
+			Help: latencyHelp,
+			Unit: unit(latencyName),
 			// Few on purpose: each costs a series per device and probe. They
 			// tell a good flash drive from a slow one and from a sick one; the
 			// percentile gauges and the native histogram tell the rest.
@@ -42,18 +44,19 @@ func NewLatencies() *Latencies {
 			NativeHistogramBucketFactor:    1.1,
 			NativeHistogramMaxBucketNumber: 160,
 		}, probeLabels()),
-		current: map[latencyKey]latency{},
+		devices: map[latencyKey]string{},
 	}
 }
 
 // Observe adds the I/Os of a round on a target, whose device has this name of
 // today. Rounds that did not measure the device add nothing; of a round with
-// errors the I/Os that succeeded count.
+// errors the I/Os that succeeded count. A device that came back under another
+// name begins anew, and its series of before are dropped.
 func (l *Latencies) Observe(device string, m record.Measurement) {
 	if len(m.Latency) == 0 || m.Outcome != record.OutcomeOK && m.Outcome != record.OutcomeError {
 		return
 	}
-	histogram := l.histogram(device, m.Device, m.Probe)
+	histogram := l.histogram(labelValue(device), latencyKey{id: labelValue(m.Device), probe: labelValue(m.Probe)})
 	for _, bin := range m.Latency {
 		seconds := bin.Latency.Seconds()
 		for range bin.Count {
@@ -64,9 +67,10 @@ func (l *Latencies) Observe(device string, m record.Measurement) {
 
 // Forget drops all histograms of the target with this id.
 func (l *Latencies) Forget(id string) {
+	id = labelValue(id)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for key := range l.current {
+	for key := range l.devices {
 		if key.id == id {
 			l.drop(key)
 		}
@@ -74,31 +78,37 @@ func (l *Latencies) Forget(id string) {
 }
 
 // histogram returns that of a probe on a target, a new one if there is none yet
-// or if the device came back under another name.
-func (l *Latencies) histogram(device, id, probe string) prometheus.Histogram {
+// under this name of the device.
+func (l *Latencies) histogram(device string, key latencyKey) prometheus.Observer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := latencyKey{id: id, probe: probe}
-	if known, ok := l.current[key]; ok {
-		if known.device == device {
-			return known.histogram
-		}
+	if before, ok := l.devices[key]; ok && before != device {
 		l.drop(key)
 	}
-	histogram, ok := l.histograms.WithLabelValues(labelValue(device), labelValue(id), labelValue(probe)).(prometheus.Histogram)
-	_ = ok
-	l.current[key] = latency{device: device, histogram: histogram}
-	return histogram
+	l.devices[key] = device
+	return l.histograms.WithLabelValues(device, key.id, key.probe)
 }
 
+// drop forgets one histogram. The caller holds the lock.
 func (l *Latencies) drop(key latencyKey) {
-	delete(l.current, key)
+	l.histograms.DeleteLabelValues(l.devices[key], key.id, key.probe)
+	delete(l.devices, key)
 }
 
-// metric returns the histogram of a probe on a target, false if there is none.
-func (l *Latencies) metric(device, id, probe string) (prometheus.Metric, bool) {
+// collect sends the histogram of a probe, if there is one under the device's
+// name of today.
+func (l *Latencies) collect(o owner, out chan<- prometheus.Metric) {
+	if histogram, ok := l.current(o); ok {
+		out <- histogram
+	}
+}
+
+func (l *Latencies) current(o owner) (prometheus.Metric, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	known, ok := l.current[latencyKey{id: id, probe: probe}]
-	return known.histogram, ok && known.device == device
+	if device, ok := l.devices[latencyKey{id: o.id, probe: o.probe}]; !ok || device != o.device {
+		return nil, false
+	}
+	histogram, ok := l.histograms.WithLabelValues(o.device, o.id, o.probe).(prometheus.Metric)
+	return histogram, ok
 }

@@ -11,6 +11,19 @@ import (
 type probeNow struct {
 	record.ProbeStatus
 	now time.Time
+	// blind is set where the kernel does not say how long a thread waited for a CPU.
+	blind bool
+}
+
+func newProbeNow(s record.Snapshot, p record.ProbeStatus) probeNow {
+	blind := slices.ContainsFunc(s.Warnings, func(w record.Warning) bool { return w.Code == record.WarnDisturbanceBlind })
+	return probeNow{ProbeStatus: p, now: s.Time, blind: blind}
+}
+
+// ranThrough reports whether the last round got through its I/Os, so that what
+// was measured of its threads stands for all of it.
+func (p probeNow) ranThrough() bool {
+	return p.Last != nil && p.Last.Outcome != record.OutcomeBusy && p.Last.Outcome != record.OutcomeTimeout
 }
 
 // probeFamilies have series per probe and target, led by probeLabels.
@@ -62,13 +75,21 @@ func roundFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_probe_read_bytes_total", kind: counter,
-			help:   "What ssdprobe itself read for this probe, warm-up and search included.",
-			series: func(p probeNow, emit emit) { emit(float64(p.ReadBytes)) },
+			help: "What ssdprobe itself read for this probe, warm-up and search included. Absent for probes that only write.",
+			series: func(p probeNow, emit emit) {
+				if p.ReadBytes > 0 || p.Probe.Direction == record.Read {
+					emit(float64(p.ReadBytes))
+				}
+			},
 		},
 		{
 			name: "ssdprobe_probe_written_bytes_total", kind: counter,
-			help:   "What ssdprobe itself wrote for this probe: wear of its own making.",
-			series: func(p probeNow, emit emit) { emit(float64(p.WrittenBytes)) },
+			help: "What ssdprobe itself wrote for this probe: wear of its own making. Absent for probes that only read.",
+			series: func(p probeNow, emit emit) {
+				if p.WrittenBytes > 0 || p.Probe.Direction == record.Write {
+					emit(float64(p.WrittenBytes))
+				}
+			},
 		},
 		{
 			name: "ssdprobe_probe_errors_total", kind: counter,
@@ -82,12 +103,8 @@ func roundFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_probe_last_success_timestamp_seconds", kind: gauge,
-			help: "When the last good round began.",
-			series: func(p probeNow, emit emit) {
-				if !p.LastSuccess.IsZero() {
-					emit(timestamp(p.LastSuccess))
-				}
-			},
+			help:   "When the last good round was. Absent when there was none since the start.",
+			series: func(p probeNow, emit emit) { emitTime(emit, p.LastSuccess) },
 		},
 		{
 			name: "ssdprobe_probe_inflight_seconds", kind: gauge,
@@ -100,9 +117,10 @@ func roundFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_probe_cpu_wait_ratio", kind: gauge,
-			help: "Share of the last round that its threads spent waiting for a CPU. Absent when that round did not run to its end.",
+			help: "Share of the last round that its threads spent waiting for a CPU. " +
+				"Absent when that round did not run to its end, or where the kernel does not say.",
 			series: func(p probeNow, emit emit) {
-				if p.Last != nil && p.Last.Outcome != record.OutcomeBusy && p.Last.Outcome != record.OutcomeTimeout {
+				if p.ranThrough() && !p.blind {
 					emit(p.Last.Disturbance.CPUWaitRatio)
 				}
 			},

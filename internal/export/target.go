@@ -1,9 +1,18 @@
 package export
 
-import "github.com/ssdprobe/ssdprobe/internal/record"
+import (
+	"slices"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
 
 // targetFamilies have series per target, led by deviceLabels.
 func targetFamilies() []family[record.TargetStatus] {
+	return slices.Concat(deviceFamilies(), linkFamilies(), accessFamilies())
+}
+
+// deviceFamilies tell what a device is and under which conditions it works.
+func deviceFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		{
 			name: "ssdprobe_device_info", kind: gauge,
@@ -19,12 +28,8 @@ func targetFamilies() []family[record.TargetStatus] {
 		},
 		{
 			name: "ssdprobe_device_size_bytes", kind: gauge,
-			help: "Capacity of the device, or of the device below a probe file.",
-			series: func(t record.TargetStatus, emit emit) {
-				if t.Device.SizeBytes > 0 {
-					emit(float64(t.Device.SizeBytes))
-				}
-			},
+			help:   "Capacity of the device, or of the device below a probe file.",
+			series: func(t record.TargetStatus, emit emit) { emitKnown(emit, float64(t.Device.SizeBytes)) },
 		},
 		{
 			name: "ssdprobe_device_conditions_info", kind: gauge,
@@ -32,6 +37,9 @@ func targetFamilies() []family[record.TargetStatus] {
 			labels: []string{"scheduler", "governor", "kernel", "write_cache", "numa_node"},
 			series: func(t record.TargetStatus, emit emit) {
 				c := t.Conditions
+				if c == (record.Conditions{}) { // not read yet
+					return
+				}
 				emit(1, c.Scheduler, c.Governor, c.Kernel, c.WriteCache, c.NUMANode)
 			},
 		},
@@ -41,10 +49,16 @@ func targetFamilies() []family[record.TargetStatus] {
 			labels: []string{"condition"},
 			series: func(t record.TargetStatus, emit emit) {
 				for condition, at := range t.Changed {
-					emit(timestamp(at), condition)
+					emitTime(emit, at, condition)
 				}
 			},
 		},
+	}
+}
+
+// linkFamilies tell what a PCIe device is connected by; others have none.
+func linkFamilies() []family[record.TargetStatus] {
+	return []family[record.TargetStatus]{
 		{
 			name: "ssdprobe_pcie_link_speed_transfers_per_second", kind: gauge,
 			help:   "Speed of the PCIe link per lane: what it trained to (current) and what both ends can do (max).",
@@ -76,6 +90,17 @@ func targetFamilies() []family[record.TargetStatus] {
 				}
 			},
 		},
+	}
+}
+
+// accessFamilies tell whether a target can be probed, and what there is to read.
+func accessFamilies() []family[record.TargetStatus] {
+	return []family[record.TargetStatus]{
+		{
+			name: "ssdprobe_target_up", kind: gauge,
+			help:   "Whether the target can be probed now (1) or has a problem that the log and the status page name (0).",
+			series: func(t record.TargetStatus, emit emit) { emit(boolean(t.Problem == "")) },
+		},
 		{
 			name: "ssdprobe_device_written_ratio", kind: gauge,
 			help: "Share of blindly sampled blocks that read as written; raw targets only. Blocks never written say nothing about a drive's speed.",
@@ -85,12 +110,14 @@ func targetFamilies() []family[record.TargetStatus] {
 				}
 			},
 		},
-	}
-}
-
-// emitKnown emits a value that is positive when it is known.
-func emitKnown(emit emit, value float64, labels ...string) {
-	if value > 0 {
-		emit(value, labels...)
+		{
+			name: "ssdprobe_device_pool_blocks", kind: gauge,
+			help: "Written blocks of the device that are known to read from; raw targets only, absent until the search has looked anywhere.",
+			series: func(t record.TargetStatus, emit emit) {
+				if t.PoolBlocks > 0 || t.WrittenRatio != nil {
+					emit(float64(t.PoolBlocks))
+				}
+			},
+		},
 	}
 }

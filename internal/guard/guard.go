@@ -41,9 +41,10 @@ func (g *Guard) Since() time.Time {
 	return g.since
 }
 
-// Finally runs f now, or when the call under way returns. It is for giving back
-// what that call may still be using, such as a file descriptor.
-func (g *Guard) Finally(f func()) {
+// Finally runs f now, or when the call under way returns; it returns whether f
+// has run. It is for giving back what that call may still be using, such as a
+// file descriptor.
+func (g *Guard) Finally(f func()) (done bool) {
 	g.mu.Lock()
 	if !g.since.IsZero() {
 		if before := g.last; before != nil {
@@ -52,10 +53,11 @@ func (g *Guard) Finally(f func()) {
 		}
 		g.last = f
 		g.mu.Unlock()
-		return
+		return false
 	}
 	g.mu.Unlock()
 	f()
+	return true
 }
 
 func (g *Guard) enter() error {
@@ -99,8 +101,8 @@ func Do[T any](ctx context.Context, g *Guard, timeout time.Duration, f func(cont
 	defer cancel()
 	done := make(chan result, 1)
 	go func() {
-		defer g.leave()
 		value, err := f(ctx)
+		g.leave() // before the answer, so that who gets it may call again at once
 		done <- result{value, err}
 	}()
 	select {

@@ -14,7 +14,8 @@ type Conditions struct {
 	Firmware     string `json:"firmware,omitempty"`
 	Transport    string `json:"transport,omitempty"`
 	Format       string `json:"format,omitempty"`    // logical/physical block bytes, "512/4096"
-	PCIeLink     string `json:"pcie_link,omitempty"` // "8.0 GT/s x4"
+	PCIeLink     string `json:"pcie_link,omitempty"` // "8 GT/s x4"
+	ASPM         string `json:"aspm,omitempty"`      // power management of the link: "L1, policy default"
 	NUMANode     string `json:"numa_node,omitempty"`
 	Scheduler    string `json:"scheduler,omitempty"`
 	NrRequests   string `json:"nr_requests,omitempty"`

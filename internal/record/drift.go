@@ -50,6 +50,25 @@ type Baseline struct {
 	Learned    time.Time             `json:"learned"` // zero while learning
 	Rounds     int                   `json:"rounds"`
 	Values     map[Statistic]float64 `json:"values"`
+	// Sureness is how much the baseline is worth: young (large shifts are judged
+	// only), provisional, final; empty while learning.
+	Sureness string `json:"sureness,omitempty"`
+}
+
+// Effect is what a change of conditions did: the first rounds after it against
+// the baseline before it.
+type Effect struct {
+	Time    time.Time           `json:"time"` // of the change
+	Changes []Change            `json:"changes"`
+	Ratios  map[Statistic]Ratio `json:"ratios"`
+}
+
+// Ratio is how many times slower, with the bounds of its 95 % interval; both are
+// 0 when there is none.
+type Ratio struct {
+	Ratio float64 `json:"ratio"`
+	Lower float64 `json:"lower,omitempty"`
+	Upper float64 `json:"upper,omitempty"`
 }
 
 // DriftState is the verdict on one statistic.
@@ -73,7 +92,7 @@ func DriftStates() []DriftState {
 type Drift struct {
 	Statistic Statistic  `json:"statistic"`
 	State     DriftState `json:"state"`
-	// Since is when the state began.
+	// Since is when the state began; for a drift, its estimated onset.
 	Since time.Time `json:"since"`
 	// Ratio is how many times slower than the baseline; 0 when there is nothing to compare yet.
 	Ratio float64 `json:"ratio,omitempty"`
@@ -81,6 +100,9 @@ type Drift struct {
 	// has too few rounds for one.
 	Lower float64 `json:"lower,omitempty"`
 	Upper float64 `json:"upper,omitempty"`
+	// Cause is what gave a drift away: level (all rounds changed), slow_rounds
+	// (slow ones became common), large_shift (minutes of far too slow rounds).
+	Cause string `json:"cause,omitempty"`
 	// Attribution is the change of conditions at the onset, if any.
 	Attribution []Change `json:"attribution,omitempty"`
 }

@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Probe is a small fixed workload, repeated for ever on a target.
 type Probe struct {
@@ -86,4 +89,20 @@ func DefaultProbes() []Probe {
 			IOs: 32, WarmupIOs: 1, Datasync: true, Interval: time.Minute, Timeout: timeout, Targets: OnFiles,
 		},
 	}
+}
+
+// String says "4 KiB random read, depth 1".
+func (p Probe) String() string {
+	size := fmt.Sprintf("%d B", p.BlockBytes)
+	switch {
+	case p.BlockBytes%(1<<20) == 0:
+		size = fmt.Sprintf("%d MiB", p.BlockBytes>>20)
+	case p.BlockBytes%(1<<10) == 0:
+		size = fmt.Sprintf("%d KiB", p.BlockBytes>>10)
+	}
+	text := fmt.Sprintf("%s %s %s, depth %d", size, p.Pattern, p.Direction, p.QueueDepth)
+	if p.Datasync {
+		text += ", fdatasync after each"
+	}
+	return text
 }

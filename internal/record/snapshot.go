@@ -10,7 +10,8 @@ type Snapshot struct {
 	Started time.Time      `json:"started"`
 	Targets []TargetStatus `json:"targets"`
 	// Ignored are devices that are here and not watched, with the reason.
-	Ignored    []Ignored         `json:"ignored,omitempty"`
+	Ignored []Ignored `json:"ignored,omitempty"`
+	// Collectors are the sources of the whole node; those of a target are with it.
 	Collectors []CollectorStatus `json:"collectors,omitempty"`
 	Warnings   []Warning         `json:"warnings,omitempty"`
 }

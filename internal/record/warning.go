@@ -24,11 +24,14 @@ const (
 	WarnStacked           = "stacked"            // a device made of other devices
 	WarnFewSamples        = "few_samples"        // too few rounds to be sure
 	WarnConditionsDiffer  = "conditions_differ"  // compared across different conditions
+	WarnConditionsUnknown = "conditions_unknown" // not all conditions could be read
 	WarnCPUBound          = "cpu_bound"          // the CPUs were the limit, not the device
 	WarnShort             = "short"              // stopped before the end
 	WarnFilesystemUnknown = "filesystem_unknown" // the device below a file is not known
 	WarnErrors            = "errors"             // some I/Os failed
 	WarnDisturbanceBlind  = "disturbance_blind"  // this kernel does not say when a thread waited for a CPU
+	WarnThrottleBlind     = "throttle_blind"     // the cgroup does not say when its CPU quota stopped the process
 	WarnState             = "state"              // the state directory cannot be read or written
 	WarnReadOnly          = "read_only"          // the target is only read, so write probes do not run
+	WarnDuplicate         = "duplicate"          // a second target or probe has the same name and is not exported
 )

@@ -92,7 +92,7 @@ type UnmatchedFigures struct {
 // or p95 or p99 where both sides have at least 1 000 I/Os.
 func Compare(baseline, now record.RunReport, threshold float64) Comparison {
 	c := Comparison{
-		Baseline: reference(baseline), Now: reference(now), Threshold: threshold,
+		Baseline: Reference(baseline), Now: Reference(now), Threshold: threshold,
 		Conditions: baseline.Conditions.Changes(now.Conditions),
 	}
 	before := stepsByName(baseline)
@@ -242,7 +242,8 @@ func (c Comparison) shortSteps() []string {
 	return short
 }
 
-func reference(r record.RunReport) RunReference {
+// Reference tells which run r is.
+func Reference(r record.RunReport) RunReference {
 	return RunReference{
 		Suite: r.Suite, TargetID: r.TargetID, Target: r.Target,
 		Node: r.Node, Started: r.Started, Generator: r.Generator,

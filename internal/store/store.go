@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -65,29 +66,50 @@ type envelope struct {
 	Data     json.RawMessage `json:"data"`
 }
 
-// Open opens the state directory dir and makes it when it is not there. What
-// saves that were cut short left behind is removed.
+// Open opens the state directory dir and makes it when it is not there.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, fmt.Errorf("open the state directory: %w", err)
 	}
-	s := &Store{dir: dir, newer: map[string]bool{}}
-	leftovers, err := filepath.Glob(filepath.Join(dir, "*", ".*"+suffix+"*"))
+	return &Store{dir: dir, newer: map[string]bool{}}, nil
+}
+
+// RemoveLeftovers removes what saves that were cut short left behind. It must not
+// be called while another process may be saving.
+func (s *Store) RemoveLeftovers() error {
+	leftovers, err := s.files("*", func(name string) bool { return strings.HasPrefix(name, ".") && strings.Contains(name, suffix) })
 	if err != nil {
-		return nil, fmt.Errorf("open the state directory %s: %w", dir, err)
+		return fmt.Errorf("list what saves left behind: %w", err)
 	}
 	for _, path := range leftovers {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("remove what a save left behind: %w", err)
+			return fmt.Errorf("remove what a save left behind: %w", err)
 		}
 	}
-	return s, nil
+	return nil
+}
+
+// files returns the paths of the files of a kind, or of all ("*"), whose names
+// are wanted, sorted.
+func (s *Store) files(kind string, wanted func(name string) bool) ([]string, error) {
+	// Not filepath.Glob, to which brackets in the directory's name mean something.
+	names, err := fs.Glob(os.DirFS(s.dir), kind+"/*")
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, name := range names {
+		if wanted(path.Base(name)) {
+			paths = append(paths, filepath.Join(s.dir, filepath.FromSlash(name)))
+		}
+	}
+	return paths, nil
 }
 
 // Dir returns the state directory.
 func (s *Store) Dir() string { return s.dir }
 
-func (s *Store) path(kind, name string) string {
+func (s *Store) pathOf(kind, name string) string {
 	file := url.PathEscape(name)
 	if len(file) > maxNameBytes {
 		sum := sha256.Sum256([]byte(name))
@@ -101,7 +123,7 @@ func (s *Store) path(kind, name string) string {
 
 // Save stores v as the value of that kind and name.
 func (s *Store) Save(kind, name string, v any) error {
-	path := s.path(kind, name)
+	path := s.pathOf(kind, name)
 	if s.isNewer(path) {
 		return fmt.Errorf("save %s: %w; not overwritten", path, ErrNewer)
 	}
@@ -153,7 +175,7 @@ func syncDir(dir string) error {
 // is none. A damaged file is set aside and reported as a *DamagedError; v may
 // then be changed in part and must not be used.
 func (s *Store) Load(kind, name string, v any) (bool, error) {
-	path := s.path(kind, name)
+	path := s.pathOf(kind, name)
 	text, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -182,7 +204,7 @@ func (s *Store) Load(kind, name string, v any) (bool, error) {
 // SetAside renames the file of a value that turned out to make no sense, and
 // returns the *DamagedError that says so.
 func (s *Store) SetAside(kind, name string, cause error) error {
-	path := s.path(kind, name)
+	path := s.pathOf(kind, name)
 	aside := fmt.Sprintf("%s.damaged-%s", path, time.Now().UTC().Format("20060102T150405.000000000"))
 	if err := os.Rename(path, aside); err != nil {
 		return errors.Join(fmt.Errorf("load %s: %w", path, cause), fmt.Errorf("set it aside: %w", err))
@@ -237,7 +259,7 @@ func read(path string) ([]byte, error) {
 // joins what was wrong with files that could not be understood; the names of the
 // others are returned all the same.
 func (s *Store) Names(kind string) ([]string, error) {
-	paths, err := filepath.Glob(filepath.Join(s.dir, kind, "[!.]*"+suffix))
+	paths, err := s.files(kind, func(name string) bool { return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix) })
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", kind, err)
 	}
@@ -261,7 +283,7 @@ func (s *Store) Names(kind string) ([]string, error) {
 
 // Remove removes the value of that kind and name; it need not be there.
 func (s *Store) Remove(kind, name string) error {
-	path := s.path(kind, name)
+	path := s.pathOf(kind, name)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove: %w", err)
 	}

@@ -7,16 +7,32 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// drive is a 3.84 TB data centre drive whose link runs at currentGTs of 16 GT/s.
-func drive(id, name, serial, address string, currentGTs float64) record.Device {
+// healthyDrive is the 3.84 TB data centre drive of node 0.
+func healthyDrive() record.Device {
+	d := drive(HealthyID, "S64HNE0R500101")
+	d.Name, d.Number, d.Controllers = "nvme0n1", "259:0", []string{"nvme0"}
+	d.NUMANode, d.PCIAddress = 0, "0000:01:00.0"
+	d.Children = []string{"nvme0n1p1"}
+	return d
+}
+
+// regressedDrive is its twin of node 1, whose link runs at half its speed.
+func regressedDrive() record.Device {
+	d := drive(RegressedID, "S64HNE0R500102")
+	d.Name, d.Number, d.Controllers = "nvme1n1", "259:2", []string{"nvme1"}
+	d.NUMANode, d.PCIAddress = 1, "0000:41:00.0"
+	d.Link.CurrentGTs = 8
+	d.Holders = []string{"dm-0"}
+	return d
+}
+
+func drive(id, serial string) record.Device {
 	return record.Device{
-		ID: id, Name: name, Number: "259:0", Kind: record.KindDisk, Transport: "pcie",
+		ID: id, Kind: record.KindDisk, Transport: "pcie",
 		Model: "SAMSUNG MZQL23T8HCLS-00A07", Serial: serial, WWID: id, Firmware: "GDC5602Q",
 		SizeBytes: 3840755982336, LogicalBlockBytes: 512, PhysicalBlockBytes: 4096,
-		PCIAddress:  address,
-		Link:        &record.PCIeLink{CurrentGTs: currentGTs, MaxGTs: 16, CurrentLanes: 4, MaxLanes: 4},
-		Controllers: []string{"nvme0"},
-		ByID:        []string{"nvme-SAMSUNG_MZQL23T8HCLS-00A07_" + serial},
+		Link: &record.PCIeLink{CurrentGTs: 16, MaxGTs: 16, CurrentLanes: 4, MaxLanes: 4},
+		ByID: []string{"nvme-SAMSUNG_MZQL23T8HCLS-00A07_" + serial},
 	}
 }
 

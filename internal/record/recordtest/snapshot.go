@@ -16,10 +16,12 @@ const (
 // Now returns the time of Snapshot.
 func Now() time.Time { return time.Date(2026, 5, 4, 13, 2, 11, 250e6, time.UTC) }
 
+const unsaved = "save targets/" + HealthyID + ": write /var/lib/ssdprobe/targets: no space left on device"
+
 // Snapshot returns what a daemon knows that has run for two days on a node with
 // two NVMe drives: a healthy one; one that has been slower for an hour and lost
 // half its link five minutes ago; and a probe file on the first, whose baseline
-// is being learned.
+// is being learned. The state directory is full.
 func Snapshot() record.Snapshot {
 	return record.Snapshot{
 		Time:    Now(),
@@ -37,17 +39,18 @@ func Snapshot() record.Snapshot {
 			},
 			{
 				Device: record.Device{
-					ID: "md-uuid-0f3c9a2e:5d1b7c44:9e2f6a10:c4b8d7e3", Name: "md127", Number: "9:127", Kind: record.KindMD,
-					SizeBytes: 7681409581056, LogicalBlockBytes: 512, PhysicalBlockBytes: 4096, NUMANode: -1,
-					Members: []string{"nvme2n1", "nvme3n1"},
+					ID: "dm-uuid-LVM-9nYq2kJvD1mZc0Hs4Tt8uXwBf6Ga3RePLoKi5NbVxQyWzMhEjUlSpCdArOgFtI7n", Name: "dm-0", Number: "253:0",
+					Kind: record.KindDM, SizeBytes: 3840751140864, LogicalBlockBytes: 512, PhysicalBlockBytes: 4096, NUMANode: -1,
+					Members: []string{"nvme1n1"},
 				},
-				Reason: "made of nvme2n1 and nvme3n1",
+				Reason: "made of nvme1n1",
 			},
 		},
 		Collectors: []record.CollectorStatus{
-			{Collector: "devices", Success: true, Duration: 4200 * time.Microsecond},
-			{Collector: "pressure", Error: "read /proc/pressure/io: operation not supported", Duration: 90 * time.Microsecond},
+			{Collector: "discovery", Success: true, Duration: 4200 * time.Microsecond},
+			{Collector: "state", Error: unsaved, Duration: 90 * time.Microsecond},
 		},
+		Warnings: []record.Warning{{Code: record.WarnState, Text: unsaved}},
 	}
 }
 
@@ -56,7 +59,7 @@ func healthy() record.TargetStatus {
 	same := conditions("16 GT/s x4", "0")
 	return record.TargetStatus{
 		ID: HealthyID, Path: "/dev/nvme0n1",
-		Device:     drive(HealthyID, "nvme0n1", "S64HNE0R500101", "0000:01:00.0", 16),
+		Device:     healthyDrive(),
 		Conditions: same,
 		Changed: map[string]time.Time{
 			"kernel":   Now().Add(-51 * time.Hour),
@@ -78,14 +81,17 @@ func healthy() record.TargetStatus {
 func regressed() record.TargetStatus {
 	written := 0.41
 	before, now := conditions("16 GT/s x4", "1"), conditions("8 GT/s x4", "1")
-	device := drive(RegressedID, "nvme1n1", "S64HNE0R500102", "0000:41:00.0", 8)
-	device.NUMANode = 1
 	retrained := record.Change{Condition: "pcie_link", From: "16 GT/s x4", To: "8 GT/s x4"}
 
 	random := compared(status(RegressedID, record.DefaultProbes()[0], 3*time.Second, curve{p50: 136e-6, p99: 410e-6}, now),
 		curve{p50: 84.1e-6, p99: 158e-6}, before, record.Regressed, -58*time.Minute)
 	random.Errors = map[string]uint64{"EIO": 2}
 	random.Rounds[record.OutcomeError] = 1
+	random.Last.Load.OthersIOs = 1240
+	random.Last.Warnings = []record.Warning{{
+		Code: record.WarnOthersActive,
+		Text: "others completed 1240 I/Os on the device during the round",
+	}}
 
 	sequential := compared(status(RegressedID, record.DefaultProbes()[1], 27*time.Second, curve{p50: 142e-6, p99: 247e-6}, now),
 		curve{p50: 123e-6, p99: 204e-6}, before, record.Suspect, -4*time.Minute, retrained)
@@ -96,7 +102,7 @@ func regressed() record.TargetStatus {
 	sequential.LastSuccess = Now().Add(-87 * time.Second)
 
 	return record.TargetStatus{
-		ID: RegressedID, Path: "/dev/nvme1n1", Device: device, Conditions: now,
+		ID: RegressedID, Path: "/dev/nvme1n1", Device: regressedDrive(), Conditions: now,
 		Changed:      map[string]time.Time{"kernel": Now().Add(-51 * time.Hour), "pcie_link": Now().Add(-5 * time.Minute)},
 		WrittenRatio: &written, PoolBlocks: 16384,
 		Warnings: []record.Warning{{
@@ -110,22 +116,25 @@ func regressed() record.TargetStatus {
 	}
 }
 
+// learning is a file whose filesystem was mounted anew, which began an epoch.
 func learning() record.TargetStatus {
+	const since = 22 * time.Minute
 	below := conditions("16 GT/s x4", "0")
 	below.Filesystem, below.MountOptions = "ext4", "rw,relatime"
 	t := record.TargetStatus{
 		ID: FileID, Path: "/var/lib/ssdprobe/probe/data", File: true,
-		Device:     drive(HealthyID, "nvme0n1", "S64HNE0R500101", "0000:01:00.0", 16),
+		Device:     healthyDrive(),
 		Conditions: below,
+		Changed:    map[string]time.Time{"kernel": Now().Add(-51 * time.Hour), "mount_options": Now().Add(-since)},
 		Collectors: []record.CollectorStatus{
 			{Collector: "conditions", Device: "nvme0n1", Success: true, Duration: 580 * time.Microsecond},
 		},
 	}
 	for i, c := range []curve{{p50: 86e-6, p99: 160e-6}, {p50: 124e-6, p99: 199e-6}, {p50: 31e-6, p99: 1900e-6}} {
 		probe := status(FileID, record.DefaultProbes()[i], time.Duration(8+11*i)*time.Second, c, below)
-		probe.LearningRounds = 43
+		probe.LearningRounds = int(since / probe.Probe.Interval)
 		for _, s := range record.Statistics() {
-			probe.Drift = append(probe.Drift, record.Drift{Statistic: s, State: record.Learning, Since: Now().Add(-22 * time.Minute)})
+			probe.Drift = append(probe.Drift, record.Drift{Statistic: s, State: record.Learning, Since: Now().Add(-since)})
 		}
 		t.Probes = append(t.Probes, probe)
 	}

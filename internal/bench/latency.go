@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/target"
+)
+
+// latencyIOs is how many I/Os a side makes in one turn: under a second.
+const latencyIOs = 80 * 256
+
+// compareLatency sets the percentiles of read-4k against those of fio's psync
+// engine at depth 1. Who goes first changes from pair to pair.
+func compareLatency(ctx context.Context, file *target.File, pairs int) ([]ratio, error) {
+	prober, err := newProber(file)
+	if err != nil {
+		return nil, err
+	}
+	var p50, p99 []float64
+	for i := range pairs {
+		var ours record.Histogram
+		var theirs fioRun
+		sides := []func() error{
+			func() (err error) { ours, err = rounds(ctx, prober, latencyIOs); return err },
+			func() (err error) { theirs, err = runFio(ctx, file, latencyIOs); return err },
+		}
+		for j := range sides {
+			if err := sides[(i+j)%2](); err != nil {
+				return nil, err
+			}
+		}
+		p50 = append(p50, seconds(ours.Quantile(0.50))/seconds(theirs.latency.Quantile(0.50)))
+		p99 = append(p99, seconds(ours.Quantile(0.99))/seconds(theirs.latency.Quantile(0.99)))
+	}
+	return []ratio{
+		newRatio("read-4k p50", "fio psync QD1", "within 3 %", p50, within(0.03)),
+		newRatio("read-4k p99", "fio psync QD1", "within 10 %", p99, within(0.10)),
+	}, nil
+}
+
+func seconds(d time.Duration) float64 { return d.Seconds() }
+
+func newProber(file *target.File) (*probe.Prober, error) {
+	meter, _, err := counters.NewMeter()
+	if err != nil {
+		return nil, err
+	}
+	start, length := file.Data()
+	return probe.NewFileProber(probe.NewEngine(meter, 1), file, nil, probe.Area{Start: start, Size: length}, file.Seed()), nil
+}
+
+// rounds executes read-4k until it has made so many I/Os.
+func rounds(ctx context.Context, prober *probe.Prober, ios int64) (record.Histogram, error) {
+	p := record.DefaultProbes()[0]
+	var all []record.Histogram
+	for done := int64(0); done < ios; done += int64(p.IOs) {
+		m, err := prober.Round(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if m.Outcome != record.OutcomeOK {
+			return nil, fmt.Errorf("round of %s: %s: %s", p.Name, m.Outcome, m.Reason)
+		}
+		all = append(all, m.Latency)
+	}
+	return record.Merge(all...), nil
+}

@@ -1,0 +1,67 @@
+package export_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+)
+
+// BenchmarkScrape is what the collector does in one scrape, and what the
+// registry, which the library brings, does with it.
+func BenchmarkScrape(b *testing.B) {
+	for _, n := range []int{24, 256} {
+		s := recordtest.Snapshot()
+		drive := s.Targets[0]
+		s.Targets = nil
+		latencies := export.NewLatencies()
+		for i := range n {
+			drive.ID, drive.Device.Name = fmt.Sprintf("eui.%032x", i), fmt.Sprintf("nvme%dn1", i)
+			s.Targets = append(s.Targets, drive)
+			for _, p := range drive.Probes {
+				m := *p.Last
+				m.Device = drive.ID
+				latencies.Observe(drive.Device.Name, m)
+			}
+		}
+		b.Run(fmt.Sprintf("collect/targets=%d", n), func(b *testing.B) {
+			c := collector(s, latencies)
+			b.ReportAllocs()
+			for b.Loop() {
+				out := make(chan prometheus.Metric, 1024)
+				go func() {
+					c.Collect(out)
+					close(out)
+				}()
+				var sent int
+				for range out {
+					sent++
+				}
+				b.ReportMetric(float64(sent), "metrics/op")
+			}
+		})
+		b.Run(fmt.Sprintf("gather/targets=%d", n), func(b *testing.B) {
+			r := prometheus.NewRegistry()
+			require.NoError(b, r.Register(collector(s, latencies)))
+			b.ReportAllocs()
+			for b.Loop() {
+				_, err := r.Gather()
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+// BenchmarkObserve is what a round of 256 I/Os costs the histograms.
+func BenchmarkObserve(b *testing.B) {
+	m := *recordtest.Snapshot().Targets[0].Probes[0].Last
+	l := export.NewLatencies()
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Observe("nvme0n1", m)
+	}
+}

@@ -1,0 +1,172 @@
+package export_test
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+)
+
+// movement is one fact that becomes another, and the families that tell it.
+type movement struct {
+	name     string
+	families []string
+	change   func(*record.Snapshot, *export.Latencies)
+}
+
+// moves is a movement of what the snapshot says of the node.
+func moves(name string, change func(*record.Snapshot), families ...string) movement {
+	return movement{name, families, func(s *record.Snapshot, _ *export.Latencies) { change(s) }}
+}
+
+// ofTarget is a movement of what it says of the raw device that regressed.
+func ofTarget(name string, change func(*record.TargetStatus), families ...string) movement {
+	return moves(name, func(s *record.Snapshot) { change(&s.Targets[1]) }, families...)
+}
+
+// ofProbe is a movement of what it says of a probe on that device.
+func ofProbe(name string, change func(*record.ProbeStatus), families ...string) movement {
+	return ofTarget(name, func(t *record.TargetStatus) { change(&t.Probes[0]) }, families...)
+}
+
+func movements() []movement {
+	later := recordtest.Now().Add(-time.Second)
+	return slices.Concat([]movement{
+		moves("a source fails", func(s *record.Snapshot) { s.Collectors[0].Success = false }, "ssdprobe_collector_success"),
+		moves("a source is slow", func(s *record.Snapshot) { s.Collectors[0].Duration *= 2 }, "ssdprobe_collector_duration_seconds"),
+		moves("a warning of the node", func(s *record.Snapshot) { s.Warnings = nil }, "ssdprobe_warning"),
+		moves("time goes on", func(s *record.Snapshot) { s.Time = s.Time.Add(time.Second) }, "ssdprobe_probe_inflight_seconds"),
+		moves("disturbance cannot be seen", func(s *record.Snapshot) {
+			s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnDisturbanceBlind})
+		}, "ssdprobe_warning", "ssdprobe_probe_cpu_wait_ratio"),
+		moves("the baseline needs more", func(s *record.Snapshot) { s.Targets[2].Probes[0].LearningGoal++ }, "ssdprobe_baseline_samples_goal"),
+		moves("one more round is learned", func(s *record.Snapshot) { s.Targets[2].Probes[0].LearningRounds++ }, "ssdprobe_baseline_samples"),
+		moves("a file is written", func(s *record.Snapshot) { s.Targets[2].Probes[2].WrittenBytes++ }, "ssdprobe_probe_written_bytes_total"),
+		{"one more round is observed", []string{"ssdprobe_probe_latency_seconds"}, func(s *record.Snapshot, l *export.Latencies) {
+			l.Observe("nvme0n1", *s.Targets[0].Probes[0].Last)
+		}},
+	}, targetMovements(later), probeMovements(later), driftMovements(later))
+}
+
+func targetMovements(later time.Time) []movement {
+	return []movement{
+		ofTarget("another model", func(t *record.TargetStatus) { t.Device.Model += "X" }, "ssdprobe_device_info"),
+		ofTarget("another size", func(t *record.TargetStatus) { t.Device.SizeBytes++ }, "ssdprobe_device_size_bytes"),
+		ofTarget("another scheduler", func(t *record.TargetStatus) { t.Conditions.Scheduler = "bfq" }, "ssdprobe_device_conditions_info"),
+		ofTarget("a condition changed", func(t *record.TargetStatus) { t.Changed["kernel"] = later }, "ssdprobe_conditions_changed_timestamp_seconds"),
+		ofTarget("a slower slot", func(t *record.TargetStatus) { t.Device.Link.MaxGTs = 8 }, "ssdprobe_pcie_link_speed_transfers_per_second"),
+		ofTarget("a narrower slot", func(t *record.TargetStatus) { t.Device.Link.MaxLanes = 2 }, "ssdprobe_pcie_link_width_lanes"),
+		ofTarget("a slower link", func(t *record.TargetStatus) { t.Device.Link.CurrentGTs = 5 },
+			"ssdprobe_pcie_link_speed_transfers_per_second", "ssdprobe_pcie_bandwidth_bytes_per_second"),
+		ofTarget("a problem", func(t *record.TargetStatus) { t.Problem = "open /dev/nvme1n1: no such device" }, "ssdprobe_target_up"),
+		ofTarget("more of it written", func(t *record.TargetStatus) { *t.WrittenRatio = 0.5 }, "ssdprobe_device_written_ratio"),
+		ofTarget("more blocks to read from", func(t *record.TargetStatus) { t.PoolBlocks++ }, "ssdprobe_device_pool_blocks"),
+		ofTarget("a warning of the target", func(t *record.TargetStatus) { t.Warnings = nil }, "ssdprobe_warning"),
+		ofTarget("a source of the target fails", func(t *record.TargetStatus) { t.Collectors[0].Success = false }, "ssdprobe_collector_success"),
+	}
+}
+
+func probeMovements(later time.Time) []movement {
+	return []movement{
+		ofProbe("the window is slower", func(p *record.ProbeStatus) {
+			p.Window.Latency = record.Histogram{{Latency: time.Second, Count: 1}}
+		}, "ssdprobe_probe_latency_percentile_seconds"),
+		ofProbe("fewer I/Os per second", func(p *record.ProbeStatus) { p.Window.IOPS-- }, "ssdprobe_probe_iops"),
+		ofProbe("one more busy round", func(p *record.ProbeStatus) { p.Rounds[record.OutcomeBusy]++ }, "ssdprobe_probe_rounds_total"),
+		ofProbe("more was read", func(p *record.ProbeStatus) { p.ReadBytes++ }, "ssdprobe_probe_read_bytes_total"),
+		ofProbe("a read probe wrote", func(p *record.ProbeStatus) { p.WrittenBytes++ }, "ssdprobe_probe_written_bytes_total"),
+		ofProbe("one more error", func(p *record.ProbeStatus) { p.Errors["EIO"]++ }, "ssdprobe_probe_errors_total"),
+		ofProbe("another error", func(p *record.ProbeStatus) { p.Errors["ENODATA"]++ }, "ssdprobe_probe_errors_total"),
+		ofProbe("a good round", func(p *record.ProbeStatus) { p.LastSuccess = later }, "ssdprobe_probe_last_success_timestamp_seconds"),
+		ofProbe("a round in progress", func(p *record.ProbeStatus) { p.InflightSince = later }, "ssdprobe_probe_inflight_seconds"),
+		ofProbe("more waiting for a CPU", func(p *record.ProbeStatus) { p.Last.Disturbance.CPUWaitRatio = 0.5 }, "ssdprobe_probe_cpu_wait_ratio"),
+		ofProbe("a warning of the round", func(p *record.ProbeStatus) { p.Last.Warnings = nil }, "ssdprobe_warning"),
+	}
+}
+
+func driftMovements(later time.Time) []movement {
+	return []movement{
+		ofProbe("another baseline", func(p *record.ProbeStatus) { p.Baseline.Values[record.IOPS]++ }, "ssdprobe_baseline_value"),
+		ofProbe("learned later", func(p *record.ProbeStatus) { p.Baseline.Learned = later }, "ssdprobe_baseline_learned_timestamp_seconds"),
+		ofProbe("learned from more", func(p *record.ProbeStatus) { p.Baseline.Rounds++ }, "ssdprobe_baseline_samples"),
+		ofProbe("slower", func(p *record.ProbeStatus) { p.Drift[0].Ratio++ }, "ssdprobe_drift_ratio"),
+		ofProbe("surely slower", func(p *record.ProbeStatus) { p.Drift[0].Lower++ }, "ssdprobe_drift_ratio_lower"),
+		ofProbe("less sure", func(p *record.ProbeStatus) { p.Drift[0].Upper++ }, "ssdprobe_drift_ratio_upper"),
+		ofProbe("another verdict", func(p *record.ProbeStatus) { p.Drift[0].State = record.Improved }, "ssdprobe_drift_state"),
+		ofProbe("stable again", func(p *record.ProbeStatus) { p.Drift[0].State = record.Stable },
+			"ssdprobe_drift_state", "ssdprobe_drift_since_timestamp_seconds"),
+		ofProbe("another onset", func(p *record.ProbeStatus) { p.Drift[0].Since = later }, "ssdprobe_drift_since_timestamp_seconds"),
+		ofProbe("a cause", func(p *record.ProbeStatus) {
+			p.Drift[0].Attribution = []record.Change{{Condition: "firmware", From: "A", To: "B"}}
+		}, "ssdprobe_drift_attribution_info"),
+	}
+}
+
+func TestOneFactMovesItsFamiliesAndNoOther(t *testing.T) {
+	s := recordtest.Snapshot()
+	before, _ := exposition(t, gather(t, s, observed(s)))
+	for _, m := range movements() {
+		t.Run(m.name, func(t *testing.T) {
+			changed := recordtest.Snapshot()
+			latencies := observed(changed)
+			m.change(&changed, latencies)
+			after, _ := exposition(t, gather(t, changed, latencies))
+			var moved []string
+			for name := range maps.Keys(after) {
+				if after[name] != before[name] {
+					moved = append(moved, name)
+				}
+			}
+			for name := range maps.Keys(before) {
+				if _, ok := after[name]; !ok {
+					moved = append(moved, name)
+				}
+			}
+			assert.ElementsMatch(t, m.families, moved)
+		})
+	}
+}
+
+// names are those of all families that a collector describes.
+func names(t *testing.T) []string {
+	t.Helper()
+	descriptions := make(chan *prometheus.Desc)
+	go func() {
+		collector(record.Snapshot{}, export.NewLatencies()).Describe(descriptions)
+		close(descriptions)
+	}()
+	pattern := regexp.MustCompile(`fqName: "([^"]+)"`)
+	var all []string
+	for d := range descriptions {
+		match := pattern.FindStringSubmatch(d.String())
+		require.NotNil(t, match, d)
+		all = append(all, match[1])
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestEveryFamilyIsMoved(t *testing.T) {
+	moved := []string{"ssdprobe_build_info"} // by TestBuildInfo
+	for _, m := range movements() {
+		moved = append(moved, m.families...)
+	}
+	slices.Sort(moved)
+	assert.Equal(t, names(t), slices.Compact(moved))
+}
+
+func TestBuildInfo(t *testing.T) {
+	all, _ := exposition(t, gather(t, record.Snapshot{}, export.NewLatencies()))
+	assert.Equal(t, map[string]string{"ssdprobe_build_info": "# HELP ssdprobe_build_info What is running, as labels; always 1.\n" +
+		"# TYPE ssdprobe_build_info gauge\n" +
+		`ssdprobe_build_info{goversion="go1.26.0",revision="0a1b2c3",version="1.2.3"} 1` + "\n"}, all)
+}

@@ -1,0 +1,93 @@
+package export_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+)
+
+// Whatever a drive or a path calls itself, the scrape can be read, and two names
+// that differ stay different.
+func TestHostileLabelValues(t *testing.T) {
+	const hostile = "a\"b\\c\nd\x00e\xff\xfef\u2028é{}=,# HELP"
+	const readable = "a\"b\\c\nd\x00e\\xff\\xfef\u2028é{}=,# HELP"
+	s := recordtest.Snapshot()
+	s.Collectors[0].Collector = hostile
+	s.Warnings[0].Code = hostile
+	target := &s.Targets[1]
+	target.ID, target.Device.Name, target.Device.Model, target.Conditions.Kernel = hostile, hostile, hostile, hostile
+	target.Changed = map[string]time.Time{hostile: recordtest.Now()}
+	probe := &target.Probes[0]
+	probe.Probe.Name, probe.Last.Device, probe.Last.Probe = hostile, hostile, hostile
+	probe.Errors = map[string]uint64{hostile: 1, "EIO": 1}
+	probe.Drift[0].Attribution = []record.Change{{Condition: hostile, From: hostile, To: hostile}}
+	s.Targets[0].ID = "\xff"
+	s.Targets[2].ID = "\xfe"
+
+	_, text := exposition(t, gather(t, s, observed(s)))
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	require.NoError(t, err)
+	values := map[string]map[string]bool{} // of each label
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if values[l.GetName()] == nil {
+					values[l.GetName()] = map[string]bool{}
+				}
+				values[l.GetName()][l.GetValue()] = true
+			}
+		}
+	}
+	for _, label := range []string{
+		"device", "id", "probe", "model", "kernel", "errno", "collector", "code", "condition", "from", "to",
+	} {
+		assert.Contains(t, values[label], readable, label)
+	}
+	assert.Equal(t, map[string]bool{`\xff`: true, `\xfe`: true, readable: true, "": true}, values["id"])
+	assert.Len(t, families["ssdprobe_probe_latency_seconds"].GetMetric(), 1, "the round of the hostile name; no other's id is that of its round")
+}
+
+// Prometheus refuses a scrape with one series twice; the rest must be seen.
+func TestDuplicatesAreReportedAndHideNothing(t *testing.T) {
+	s := recordtest.Snapshot()
+	before, _ := exposition(t, gather(t, s, observed(s)))
+
+	again := s.Targets[0]
+	again.Device.Model = "the second of the name"
+	s.Targets = append(s.Targets, again, again)
+	file := &s.Targets[2]
+	file.Probes = append(file.Probes, file.Probes[1])
+	file.Collectors = append(file.Collectors, file.Collectors[0])
+	file.Warnings = []record.Warning{{Code: record.WarnShort}, {Code: record.WarnShort}}
+	nameless := record.TargetStatus{Warnings: []record.Warning{{Code: record.WarnState}}}
+	s.Targets = append(s.Targets, nameless)
+
+	after, _ := exposition(t, gather(t, s, observed(recordtest.Snapshot())))
+	warned := after["ssdprobe_warning"]
+	delete(before, "ssdprobe_warning")
+	delete(after, "ssdprobe_warning")
+	assert.Equal(t, before, after)
+	for _, labels := range []string{
+		`code="duplicate",device="nvme0n1",id="` + recordtest.HealthyID + `",probe=""`,
+		`code="duplicate",device="nvme0n1",id="` + recordtest.FileID + `",probe="read-128k"`,
+		`code="short",device="nvme0n1",id="` + recordtest.FileID + `",probe=""`,
+		`code="duplicate",device="",id="",probe=""`,
+	} {
+		assert.Equal(t, 1, strings.Count(warned, "ssdprobe_warning{"+labels+"} 1\n"), labels)
+	}
+}
+
+func TestTheSameCauseOfTwoStatisticsIsOneSeries(t *testing.T) {
+	s := recordtest.Snapshot()
+	all, _ := exposition(t, gather(t, s, observed(s)))
+	assert.Equal(t, 1, strings.Count(all["ssdprobe_drift_attribution_info"], "} 1\n"))
+}

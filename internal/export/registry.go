@@ -1,0 +1,21 @@
+package export
+
+import (
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// NewRegistry returns all that the daemon publishes: what New collects, and its
+// own use of the Go runtime, of CPU and of memory.
+func NewRegistry(snapshot func() record.Snapshot, latencies *Latencies, build Build) (*prometheus.Registry, error) {
+	r := prometheus.NewRegistry()
+	return r, errors.Join(
+		r.Register(New(snapshot, latencies, build)),
+		r.Register(collectors.NewGoCollector()),
+		r.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})),
+	)
+}

@@ -1,0 +1,26 @@
+package export_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+)
+
+func TestRegistryHasTheDevicesAndTheDaemonItself(t *testing.T) {
+	s := recordtest.Snapshot()
+	r, err := export.NewRegistry(func() record.Snapshot { return s }, observed(s), export.Build{})
+	require.NoError(t, err)
+	families, err := r.Gather()
+	require.NoError(t, err)
+	all, _ := exposition(t, families)
+	for _, name := range names(t) {
+		assert.Contains(t, all, name)
+	}
+	assert.Contains(t, all, "go_goroutines")
+	assert.Contains(t, all, "process_resident_memory_bytes")
+}

@@ -1,0 +1,66 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// NewMeasurement returns what is known of a round of p before it begins.
+func NewMeasurement(id string, p record.Probe) record.Measurement {
+	return record.Measurement{
+		Device: id, Probe: p.Name, Start: time.Now(),
+		Load: record.Load{Utilisation: -1, IOPressure: -1, OthersIOs: -1},
+	}
+}
+
+// Round executes one round of p, if the device may be touched now. What the round
+// is worth is its outcome; the error is for what is no fault of the device: ctx
+// ended, or the load cannot be read any more.
+func (s *Session) Round(ctx context.Context, p record.Probe) (record.Measurement, error) {
+	m := NewMeasurement(s.target.ID, p)
+	load, err := s.gate.Admit(time.Now())
+	m.Load = load
+	if errors.Is(err, admit.ErrBusy) {
+		m.Outcome, m.Reason = record.OutcomeBusy, err.Error()
+		return m, nil
+	} else if err != nil {
+		return m, err
+	}
+	done, err := guard.Do(ctx, s.options.Guard, p.Timeout, func(ctx context.Context) (record.Measurement, error) {
+		return s.prober.Round(ctx, p)
+	})
+	if ctx.Err() != nil {
+		return m, context.Cause(ctx)
+	}
+	var hung *guard.HungError
+	switch {
+	case errors.As(err, &hung):
+		m.Start, m.Outcome, m.Reason = hung.Since, record.OutcomeTimeout, hung.Error()
+	case err != nil:
+		m.Outcome, m.Reason = record.OutcomeError, err.Error()
+	default:
+		m = done
+	}
+	m.Device = s.target.ID
+	err = s.gate.Done(time.Now(), (m.ReadBytes+m.WrittenBytes)/p.BlockBytes, &load)
+	m.Load = load
+	s.checkLimits(&m)
+	return m, err
+}
+
+// checkLimits calls a round disturbed when the cgroup limits I/O on the device:
+// it measured the limit.
+func (s *Session) checkLimits(m *record.Measurement) {
+	if m.Outcome != record.OutcomeOK || s.target.Number == "" {
+		return
+	}
+	if warning, limited := s.options.Meter.IOLimited(s.target.Number); limited {
+		m.Outcome, m.Reason = record.OutcomeDisturbed, warning.Text
+		m.Warnings = append(m.Warnings, warning)
+	}
+}

@@ -1,0 +1,53 @@
+package measure
+
+import (
+	"path/filepath"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Subject is a target with what is known of it before it is opened.
+type Subject struct {
+	Target
+	// LockID names the lock of the device that is touched: for files, of the one below.
+	LockID string
+	// Device is the device itself, or the one below the file.
+	Device     record.Device
+	Conditions record.Conditions
+	Warnings   []record.Warning
+}
+
+// OfDevice returns the subject that a raw device is. The error joins what could
+// not be read of it; the subject is of use all the same.
+func OfDevice(fs sysfs.FS, path string, dev record.Device) (Subject, error) {
+	conditions, warnings, err := device.Conditions(fs, dev)
+	conditions.Engine = probe.Name
+	return Subject{
+		Target: Target{ID: dev.ID, Path: path, Number: dev.Number, SizeBytes: dev.SizeBytes},
+		LockID: dev.ID, Device: dev, Conditions: conditions, Warnings: warnings,
+	}, err
+}
+
+// OfFile returns the subject that a file, or a directory for one, is. Its identity
+// is its path: what is measured is what lies there, on whatever drive. The error
+// joins what could not be read of the device below; the subject is of use all the
+// same.
+func OfFile(fs sysfs.FS, path string, fileBytes, fillBytesPerSecond int64) (Subject, error) {
+	path = filepath.Clean(path)
+	below, err := device.BelowFile(fs, path)
+	below.Conditions.Engine = probe.Name
+	s := Subject{
+		Target: Target{
+			ID: "file:" + path, Path: path, File: true, Number: below.Device.Number,
+			FileBytes: fileBytes, FillBytesPerSecond: fillBytesPerSecond,
+		},
+		LockID: below.Device.ID, Device: below.Device, Conditions: below.Conditions, Warnings: below.Warnings,
+	}
+	if s.LockID == "" {
+		s.LockID = s.ID
+	}
+	return s, err
+}

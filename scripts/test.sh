@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Installs what the tests need and runs all of them: the Go tests with the race
+# detector, then every fuzz test for a few seconds. Ends with the summary of go test.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install.sh fio util-linux e2fsprogs chromium
+scripts/lab-setup.sh
+
+# Tests that find something missing say so and fail when CI is set; a person may
+# run them without root, and sees which ones were left out.
+summary=$(mktemp)
+trap 'rm -f "$summary"' EXIT
+status=0
+go test -race -timeout 20m ./... 2>&1 | tee "$summary" || status=$?
+if [ "$status" -eq 0 ]; then
+	scripts/fuzz.sh "${FUZZTIME:-3s}" || status=$?
+fi
+
+echo
+echo "go test: $(grep -c '^ok' "$summary" || true) packages passed, $(grep -c '^FAIL.*github.com' "$summary" || true) failed"
+exit "$status"
