@@ -2,8 +2,8 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 CACHE       := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ssdprobe
-GOLANGCI    := $(CACHE)/bin/golangci-lint-$(GOLANGCI_VERSION)
 GOLANGCI_VERSION := v2.15.0
+GOLANGCI    := $(CACHE)/bin/golangci-lint-$(GOLANGCI_VERSION)
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS     := -s -w -X github.com/ssdprobe/ssdprobe/internal/cli.version=$(VERSION)
 ARGS        ?=
@@ -33,19 +33,22 @@ lint: $(GOLANGCI) ## vet and linters, for both architectures
 	$(GOLANGCI) run
 
 $(GOLANGCI):
-	@mkdir -p $(CACHE)/bin
-	GOBIN=$(CACHE)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
-	@mv $(CACHE)/bin/golangci-lint $@
+	GOBIN=$@.d go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mv $@.d/golangci-lint $@ && rmdir $@.d
 
 bench: build ## compare with fio on one file in one run
 	@scripts/install.sh fio
 	go run ./internal/bench -binary bin/ssdprobe
 
 golden: ## rewrite the expected outputs of tests
-	go test ./internal/report ./internal/export ./internal/web ./internal/cli -update
+	go test ./internal/device ./internal/export ./internal/report ./internal/web -update
 
 fixtures: ## capture a fixture of this machine's /sys and /proc
 	scripts/capture-fixture.sh
+
+lab: build ## a shell in a machine with two emulated NVMe drives
+	scripts/lab-setup.sh
+	go run ./internal/lab/shell
 
 clean: ## remove what was built
 	rm -rf bin dist

@@ -11,6 +11,7 @@ for package in "$@"; do
 	util-linux) command=losetup ;;
 	e2fsprogs) command=mkfs.ext4 ;;
 	busybox-static) command=busybox ;;
+	prometheus) command=promtool ;;
 	*) command=$package ;;
 	esac
 	command -v "$command" >/dev/null || PATH=$PATH:/sbin:/usr/sbin command -v "$command" >/dev/null || missing+=("$package")
@@ -32,4 +33,17 @@ fi
 echo "Installing ${missing[*]} …" >&2
 export DEBIAN_FRONTEND=noninteractive
 $sudo apt-get update -qq >&2
+
+# What is installed here are tools. A package that brings a service, as prometheus
+# does, must not start it: neither now nor at the next boot.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+	trap '$sudo rm -f "$policy"' EXIT
+	printf '#!/bin/sh\nexit 101\n' | $sudo install -m 755 /dev/stdin "$policy"
+fi
 $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+for package in "${missing[@]}"; do
+	if [ -e "/lib/systemd/system/$package.service" ] && command -v systemctl >/dev/null; then
+		$sudo systemctl --quiet disable "$package" >&2
+	fi
+done

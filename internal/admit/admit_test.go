@@ -135,7 +135,7 @@ func TestBudgetHoldsForADay(t *testing.T) {
 	require.NoError(t, b.Allow(start, 400, 1000))
 	err := b.Allow(start, 401, 1000)
 	require.ErrorIs(t, err, admit.ErrBusy)
-	assert.EqualError(t, err, "busy: 600 B were written today, and the budget is 1000 B a day")
+	require.EqualError(t, err, "busy: 600 B were written today, and the budget is 1000 B a day")
 	require.NoError(t, b.Allow(start.Add(12*time.Hour), 1000, 1000), "a new day")
 	assert.Equal(t, admit.Budget{Day: "2026-11-22"}, b)
 }

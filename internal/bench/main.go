@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
@@ -31,8 +32,9 @@ func main() {
 	flag.StringVar(&o.jsonFile, "json", "", "file to write the ratios to as well")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := bench(ctx, o, os.Stdout); err != nil {
+	err := bench(ctx, o, os.Stdout)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -59,7 +61,7 @@ func bench(ctx context.Context, o options, w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	results := append(latency, cost...)
+	results := slices.Concat(latency, cost)
 	printTable(w, results)
 	if o.jsonFile != "" {
 		return writeJSON(o.jsonFile, results)

@@ -68,7 +68,7 @@ func (c Config) checkListen(f *findings) {
 			_, err = strconv.ParseUint(port, 10, 16)
 		}
 		f.need(err == nil, notAt(field, "a listen address", a, want))
-		addresses.check(f, field, a)
+		addresses.check(f, field, a, a)
 	}
 }
 
@@ -117,7 +117,7 @@ func (c Config) checkFiles(f *findings) {
 				Want: "a file or directory on one: block devices are chosen under devices",
 			})
 		}
-		paths.check(f, at, filepath.Clean(file.Path))
+		paths.check(f, at, filepath.Clean(file.Path), file.Path)
 		// Below it, package target makes no probe file.
 		atLeast(f, size, file.SizeBytes, 16<<20, FormatSize)
 		f.need(file.SizeBytes >= 2*largest.BlockBytes, Problem{
@@ -169,10 +169,11 @@ func notAt(field, noun, value, want string) Problem {
 // unique holds values that must not be given twice, and the field of each.
 type unique map[string]string
 
-func (u unique) check(f *findings, field, v string) {
-	if before, again := u[v]; again {
-		f.need(false, Problem{Field: field, Value: v, Wrong: "is the same as " + before, Want: "it once"})
+// check compares by key and shows the value as it was given.
+func (u unique) check(f *findings, field, key, given string) {
+	if before, again := u[key]; again {
+		f.need(false, Problem{Field: field, Value: given, Wrong: "is the same as " + before, Want: "it once"})
 		return
 	}
-	u[v] = field
+	u[key] = field
 }

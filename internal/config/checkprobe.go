@@ -20,7 +20,7 @@ func (c Config) checkProbes(f *findings) {
 	for i, p := range c.Probes {
 		field := item("probes", i)
 		checkProbe(f, field, p)
-		names.check(f, field+".name", p.Name)
+		names.check(f, field+".name", p.Name, p.Name)
 	}
 }
 

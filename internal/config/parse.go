@@ -10,8 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFileBytes is the largest file that is read; a real one has a few KiB.
-const maxFileBytes = 10 << 20
+// maxFileBytes is the largest file that is read. A real one has a few KiB, and YAML
+// may take a hundred times its size in memory.
+const maxFileBytes = 1 << 20
 
 // Load reads the configuration file at path. Errors: those of Parse and of
 // opening and reading the file.

@@ -1,11 +1,13 @@
 package config_test
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -139,11 +141,60 @@ func TestParseReportsReadErrors(t *testing.T) {
 }
 
 func TestParseRefusesLargeFiles(t *testing.T) {
-	const most = 10 << 20
+	const most = 1 << 20
 	_, err := parse(strings.Repeat(" ", most))
 	require.NoError(t, err)
 	_, err = parse(strings.Repeat(" ", most+1))
-	require.EqualError(t, err, "the file is too large; want at most 10MiB")
+	require.EqualError(t, err, "the file is too large; want at most 1MiB")
+
+	endless := endlessReader{}
+	_, err = config.Parse(&endless)
+	require.EqualError(t, err, "the file is too large; want at most 1MiB")
+	assert.Less(t, endless.read, 2*most, "no more is read than it takes to know")
+}
+
+// endlessReader counts how much of its comments was read.
+type endlessReader struct{ read int }
+
+func (r *endlessReader) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '#'
+	}
+	r.read += len(p)
+	return len(p), nil
+}
+
+// lineBreak is what YAML 1.1 ends a line with.
+var lineBreak = regexp.MustCompile("[\r\n\u0085\u2028\u2029]")
+
+func FuzzParse(f *testing.F) {
+	// Short ones: a mutation of a long one rarely hits a place that matters.
+	for _, text := range []string{
+		"", "---\n", "a: &a [*a]", "\t", "probes: [", "node: !!str x", "node: a\nnode: b\n", "listen: [':1', '[::1]:2']\n",
+		"devices:\n  include: [{id: 5002e38, max_size: 1TB}]\n", "files:\n- path: /a\n  size: 1GiB\n", "drift:\n  window: 1d\n  threshold: 20%\n",
+		"probes:\n- name: a\n  direction: write\n  targets: files\n  datasync: true\n  interval: 2m\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := config.Parse(bytes.NewReader(text))
+		var problems config.Problems
+		if errors.As(err, &problems) {
+			require.Equal(t, config.Config{}, c)
+			for _, p := range problems {
+				require.NotEmpty(t, p.Wrong)
+				require.LessOrEqual(t, p.Line, 1+len(lineBreak.FindAll(text, -1)))
+			}
+			return
+		}
+		require.NoError(t, err)
+		require.NoError(t, c.Validate())
+		written, err := c.YAML()
+		require.NoError(t, err)
+		again, err := config.Parse(bytes.NewReader(written))
+		require.NoError(t, err, "%s", written)
+		require.Equal(t, c, again)
+	})
 }
 
 func TestParseBoundsWhatItSays(t *testing.T) {

@@ -34,7 +34,9 @@ func TestProblems(t *testing.T) {
 		// The file.
 		{"two documents", "node: a\n---\nnode: b\n", "line 2: a second document begins here; want one document: no line of three dashes"},
 		{"a word", "hello\n", "line 1: the file is a single value; want keys with their values: " + topKeys},
-		{"a tab", "drift:\n\twindow: 5m\n", "line 2: not YAML, here or just above: found a tab character that violates indentation"},
+		{"a tab", "drift:\n\twindow: 5m\n", "line 2: not YAML, here or just above: the line is indented by a tab; want spaces"},
+		{"a tab after spaces", "probes:\n  - name: a\n  \tios: 4\n", "line 3: not YAML, here or just above: the line is indented by a tab; want spaces"},
+		{"a tab that is not the trouble", "node: a\tb\ndrift: [\n", "line 2: not YAML, here or just above: did not find expected node content"},
 		{"bad indentation", "probes:\n  - name: x\n   ios: 4\n  - name: y\n",
 			"line 3: not YAML, here or just above: did not find expected '-' indicator"},
 		{"an error in the first line", "node: a: b\ndrift:\n", "line 1: not YAML, here or just above: mapping values are not allowed in this context"},

@@ -19,10 +19,23 @@ func syntaxProblem(data []byte, err error) Problem {
 			break
 		}
 	}
-	reason := regexp.MustCompile(`^yaml: (line \d+: )?`).ReplaceAllString(err.Error(), "")
-	return Problem{
-		Line: 1 + bytes.Count(data[:max(r.next-1, 0)], []byte("\n")), Wrong: "not YAML, here or just above: " + reason,
+	at := max(r.next-1, 0)
+	p := Problem{Line: 1 + bytes.Count(data[:at], []byte("\n"))}
+	if indentedByTab(data, at) {
+		p.Wrong, p.Want = "not YAML, here or just above: the line is indented by a tab", "spaces"
+		return p
 	}
+	reason := regexp.MustCompile(`^yaml: (line \d+: )?`).ReplaceAllString(err.Error(), "")
+	p.Wrong = "not YAML, here or just above: " + reason
+	return p
+}
+
+// indentedByTab reports whether there is a tab before the first character of the
+// line that at is in: most often the cause, and not to be seen in an editor.
+func indentedByTab(data []byte, at int) bool {
+	line := data[bytes.LastIndexByte(data[:at], '\n')+1:]
+	indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
+	return bytes.IndexByte(indent, '\t') >= 0
 }
 
 // byteReader gives one byte at a time, so that its user reads no further than it must.

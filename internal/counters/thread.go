@@ -52,7 +52,7 @@ func ReadThread(fs sysfs.FS) (Thread, error) {
 	if err := unix.Getrusage(unix.RUSAGE_THREAD, &usage); err != nil {
 		return Thread{}, fmt.Errorf("resource usage of the thread: %w", err)
 	}
-	t.InvoluntarySwitches = int64(usage.Nivcsw)
+	t.InvoluntarySwitches = usage.Nivcsw
 	return t, nil
 }
 

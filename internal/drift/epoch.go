@@ -12,16 +12,36 @@ const maxEpochs = 16
 
 // epoch is a stretch of time under one set of conditions, and its baseline.
 type epoch struct {
-	Conditions record.Conditions            `json:"conditions"`
-	Started    time.Time                    `json:"started"`
-	Learned    time.Time                    `json:"learned,omitzero"`
-	Rounds     int                          `json:"rounds,omitempty"`
-	Values     map[record.Statistic]float64 `json:"values,omitempty"`
-	// Samples are the rounds gathered so far, while learning.
-	Samples []values `json:"samples,omitempty"`
+	Conditions record.Conditions `json:"conditions"`
+	Started    time.Time         `json:"started"`
+	// Previous are the conditions before, when there were any.
+	Previous *record.Conditions `json:"previous,omitempty"`
+	// Samples are the rounds gathered for the reference, until there is one.
+	Samples []Round `json:"samples,omitempty"`
+
+	// Learned is when the baseline last grew surer; zero until there is one.
+	Learned time.Time `json:"learned,omitzero"`
+	Rounds  int       `json:"rounds,omitempty"` // behind the baseline
+	// Values are what the baseline says at its usual load.
+	Values map[record.Statistic]float64 `json:"values,omitempty"`
+	// Reference is what all shifts of the epoch are counted from.
+	Reference Values    `json:"reference"`
+	Baseline  *baseline `json:"baseline,omitempty"`
+	// Blocks are gathered until the baseline is final.
+	Blocks []block `json:"blocks,omitempty"`
+	// Anchored says that the level was given (imported, accepted): noise and load
+	// are learned, the level is not.
+	Anchored bool `json:"anchored,omitempty"`
+	// Unjudged counts the blocks under more load than the baseline has seen.
+	Unjudged int `json:"unjudged,omitempty"`
+	// Effect is what the change of conditions at the start of the epoch did.
+	Effect *record.Effect `json:"effect,omitempty"`
+	Notes  []Note         `json:"notes,omitempty"`
 }
 
-func (e *epoch) learned() bool { return !e.Learned.IsZero() }
+func (e *epoch) learned() bool { return e.Baseline != nil }
+
+func (e *epoch) final() bool { return e.learned() && e.Baseline.Sureness == Final }
 
 func (e *epoch) rounds() int {
 	if e.learned() {
@@ -31,35 +51,100 @@ func (e *epoch) rounds() int {
 }
 
 func (e *epoch) baseline() record.Baseline {
-	return record.Baseline{Conditions: e.Conditions, Learned: e.Learned, Rounds: e.Rounds, Values: e.Values}
+	b := record.Baseline{Conditions: e.Conditions, Learned: e.Learned, Rounds: e.rounds(), Values: e.Values}
+	if e.learned() {
+		b.Sureness = string(e.Baseline.Sureness)
+	}
+	return b
 }
 
-// learn adds a round, and returns true when that made the baseline complete.
-func (e *epoch) learn(v values, at time.Time, goal int) bool {
-	e.Samples = append(e.Samples, v)
+// point returns a round as seen in this epoch.
+func (e *epoch) point(r Round) point {
+	return point{Load: r.load(), Shifts: r.Values.from(e.Reference)}
+}
+
+// sample adds a round, and returns true when that made the first baseline.
+func (e *epoch) sample(r Round, goal int) bool {
+	e.Samples = append(e.Samples, r)
 	if len(e.Samples) < goal {
 		return false
 	}
-	e.Learned, e.Rounds, e.Values = at, len(e.Samples), medians(e.Samples)
-	e.Samples = nil
+	column := make([]float64, len(e.Samples))
+	for i := range statistics {
+		for j, s := range e.Samples {
+			column[j] = s.Values[i]
+		}
+		e.Reference[i] = median(column)
+	}
+	points := make([]point, len(e.Samples))
+	for i, s := range e.Samples {
+		points[i] = e.point(s)
+	}
+	e.Baseline, e.Learned, e.Rounds, e.Values = learnYoung(points), r.Time, len(e.Samples), e.Reference.byName()
 	return true
+}
+
+// takeSamples turns the rounds gathered for the reference into blocks; what is
+// left of them is the block under way.
+func (e *epoch) takeSamples() openBlock {
+	var open openBlock
+	for _, r := range e.Samples {
+		if b, ok := open.add(slot(r.Time), e.point(r)); ok {
+			e.Blocks = append(e.Blocks, b)
+		}
+	}
+	e.Samples = nil
+	return open
+}
+
+// gather adds a block to what the baseline is learned from, and returns true when
+// that made the baseline surer.
+func (e *epoch) gather(b block) bool {
+	e.Blocks = append(e.Blocks, b)
+	n := len(e.Blocks)
+	sureness := Provisional
+	if n >= finalBlocks || (n >= minFinalBlocks && b.Slot-e.Blocks[0].Slot >= finalBlocks) {
+		sureness = Final
+	} else if n < provisionalBlocks || n%provisionalBlocks != 0 {
+		return false
+	}
+	e.Baseline, e.Rounds = learn(e.Blocks, sureness, e.Anchored), 0
+	for _, b := range e.Blocks {
+		e.Rounds += b.Rounds
+	}
+	if !e.Anchored {
+		e.Values = e.Reference.moved(e.Baseline.level(e.Blocks)).byName()
+	}
+	if sureness == Final {
+		e.Blocks = nil
+	}
+	return true
+}
+
+// forget drops the gathered blocks since a slot: a drift is no part of the baseline.
+func (e *epoch) forget(since int64) {
+	e.Blocks = slices.DeleteFunc(e.Blocks, func(b block) bool { return b.Slot >= since })
 }
 
 // current returns the epoch under way; there must be one.
 func (t *Tracker) current() *epoch { return &t.epochs[len(t.epochs)-1] }
 
-// enter makes the epoch of m's conditions the current one: the one known
+// enter makes the epoch of these conditions the current one: the one known
 // before when the conditions have come back, else a new one.
-func (t *Tracker) enter(m record.Measurement) []Event {
-	if len(t.epochs) > 0 && t.current().Conditions == m.Conditions {
+func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
+	if len(t.epochs) > 0 && t.current().Conditions == conditions {
 		return nil
 	}
 	var events []Event
+	e := epoch{Conditions: conditions, Started: now}
 	if len(t.epochs) > 0 {
-		events = []Event{{Time: m.Start, Changes: t.current().Conditions.Changes(m.Conditions)}}
+		previous := t.current().Conditions
+		changes := previous.Changes(conditions)
+		events = []Event{{Time: now, Changes: changes}}
+		t.noteChanges(now, changes)
+		e.Previous = &previous
 	}
-	known := slices.IndexFunc(t.epochs, func(e epoch) bool { return e.Conditions == m.Conditions })
-	e := epoch{Conditions: m.Conditions, Started: m.Start}
+	known := slices.IndexFunc(t.epochs, func(e epoch) bool { return e.Conditions == conditions })
 	if known >= 0 {
 		e = t.epochs[known]
 		t.epochs = slices.Delete(t.epochs, known, known+1)
@@ -68,11 +153,9 @@ func (t *Tracker) enter(m record.Measurement) []Event {
 	if n := len(t.epochs); n > maxEpochs {
 		t.epochs = slices.Delete(t.epochs, 0, n-maxEpochs)
 	}
-	t.restart(m.Start)
+	t.restart(now)
 	if e.learned() {
-		for i := range t.verdicts {
-			t.verdicts[i].State = record.Stable
-		}
+		t.become(record.Stable, now)
 	}
 	return events
 }

@@ -1,26 +1,43 @@
 package drift
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// State is all that a tracker knows and that is worth keeping over a restart.
-// The recent window is not: it fills again within minutes.
+// State is all that a tracker knows and that is worth keeping over a restart. A
+// tracker that was given it comes to the same verdicts at the same times as one
+// that was never stopped. Only the rounds behind Status.Window are not in it: they
+// decide nothing, and the window fills again within minutes.
 type State struct {
 	Epochs   []epoch                      `json:"epochs"` // the last one is the current one
 	Verdicts map[record.Statistic]verdict `json:"verdicts"`
+	Changes  []change                     `json:"changes,omitempty"`
+	Last     time.Time                    `json:"last,omitzero"` // when the last round was
+	Open     openBlock                    `json:"open"`
+	Recent   []judged                     `json:"recent,omitempty"`
 }
 
 // State returns what Restore takes.
 func (t *Tracker) State() State {
-	s := State{Epochs: slices.Clone(t.epochs), Verdicts: map[record.Statistic]verdict{}}
+	s := State{
+		Epochs: slices.Clone(t.epochs), Verdicts: map[record.Statistic]verdict{}, Changes: slices.Clone(t.changes),
+		Last: t.last, Open: t.open, Recent: slices.Clone(t.recent),
+	}
+	s.Open.Points = slices.Clone(s.Open.Points)
+	for i := range s.Epochs {
+		s.Epochs[i].Samples, s.Epochs[i].Blocks = slices.Clone(s.Epochs[i].Samples), slices.Clone(s.Epochs[i].Blocks)
+	}
 	for i, statistic := range record.Statistics() {
-		s.Verdicts[statistic] = t.verdicts[i]
+		v := t.verdicts[i]
+		v.Fast.Shifts = slices.Clone(v.Fast.Shifts)
+		s.Verdicts[statistic] = v
 	}
 	return s
 }
@@ -31,37 +48,19 @@ func (t *Tracker) Restore(s State) error {
 	if err := s.validate(); err != nil {
 		return err
 	}
-	t.restart(t.verdicts[0].Since)
-	t.epochs = slices.Clone(s.Epochs)
+	t.restart(s.Last)
+	t.epochs, t.changes, t.last, t.open = slices.Clone(s.Epochs), slices.Clone(s.Changes), s.Last, s.Open
+	t.recent = slices.Clone(s.Recent)
 	for i, statistic := range record.Statistics() {
 		if v, ok := s.Verdicts[statistic]; ok {
 			t.verdicts[i] = v
 		}
-	}
-	return nil
-}
-
-func (s State) validate() error {
-	for i, e := range s.Epochs {
-		for _, v := range e.Samples {
-			if !v.valid() {
-				return fmt.Errorf("epoch %d: a learned round has impossible values %v", i, []float64(v))
-			}
-		}
-		if !e.learned() {
-			continue
-		}
-		for _, statistic := range record.Statistics() {
-			if v, ok := e.Values[statistic]; !ok || v <= 0 {
-				return fmt.Errorf("epoch %d: the baseline's %s is %v, which cannot be", i, statistic, v)
-			}
+		// A baseline that was imported has no verdict yet.
+		if len(t.epochs) > 0 && t.current().learned() && t.verdicts[i].State == record.Learning {
+			t.verdicts[i].begin(record.Stable, t.current().Learned)
 		}
 	}
-	for statistic, v := range s.Verdicts {
-		if !slices.Contains(record.DriftStates(), v.State) {
-			return fmt.Errorf("statistic %s: unknown state %q", statistic, v.State)
-		}
-	}
+	t.prepare()
 	return nil
 }
 
@@ -71,27 +70,68 @@ func (s State) Baselines() []record.Baseline {
 	list := make([]record.Baseline, len(s.Epochs))
 	for i := range s.Epochs {
 		list[i] = s.Epochs[i].baseline()
-		list[i].Rounds = s.Epochs[i].rounds()
 	}
 	return list
 }
 
 // WithBaseline returns s with b as the baseline of its conditions, for import
-// from another node. The current epoch stays the current one.
+// from another node. Its values are the anchor from then on; how much the device
+// differs from block to block and under load is learned here. The current epoch
+// stays the current one.
 func (s State) WithBaseline(b record.Baseline) (State, error) {
 	if b.Learned.IsZero() {
 		return State{}, errors.New("import a baseline: it was never learned")
 	}
 	imported := epoch{
 		Conditions: b.Conditions, Started: b.Learned, Learned: b.Learned,
-		Rounds: b.Rounds, Values: maps.Clone(b.Values),
+		Rounds: b.Rounds, Values: maps.Clone(b.Values), Reference: valuesByName(b.Values),
+		Baseline: learnYoung(nil), Anchored: true,
 	}
-	out := State{Verdicts: s.Verdicts, Epochs: slices.Clone(s.Epochs)}
+	out := s
+	out.Epochs = slices.Clone(s.Epochs)
 	same := func(e epoch) bool { return e.Conditions == b.Conditions }
-	if i := slices.IndexFunc(out.Epochs, same); i >= 0 {
-		out.Epochs[i] = imported
-	} else {
+	switch i := slices.IndexFunc(out.Epochs, same); {
+	case i < 0:
 		out.Epochs = slices.Insert(out.Epochs, max(0, len(out.Epochs)-1), imported)
+	case i == len(out.Epochs)-1:
+		// What was concluded from the baseline before is void.
+		out = State{Epochs: out.Epochs, Changes: s.Changes, Last: s.Last}
+		fallthrough
+	default:
+		out.Epochs[i] = imported
 	}
 	return out, out.validate()
+}
+
+// MarshalJSON writes a row of numbers: slot, the shifts of the statistics in their
+// order, and for each whether the block had a slow round.
+func (j judged) MarshalJSON() ([]byte, error) {
+	row := []int64{j.Slot}
+	for _, s := range j.Shifts {
+		row = append(row, int64(s))
+	}
+	for _, slow := range j.Slow {
+		if slow {
+			row = append(row, 1)
+		} else {
+			row = append(row, 0)
+		}
+	}
+	return json.Marshal(row)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (j *judged) UnmarshalJSON(data []byte) error {
+	var row []int32
+	if err := json.Unmarshal(data, &row); err != nil {
+		return err
+	}
+	if len(row) != 1+2*statistics {
+		return fmt.Errorf("a judged block has %d numbers instead of %d", len(row), 1+2*statistics)
+	}
+	*j = judged{Slot: int64(row[0])}
+	for i := range statistics {
+		j.Shifts[i], j.Slow[i] = shift(row[1+i]), row[1+statistics+i] != 0
+	}
+	return nil
 }

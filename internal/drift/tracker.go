@@ -1,21 +1,12 @@
 package drift
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
-
-// Settings of the comparison.
-type Settings struct {
-	// Window is how far back the recent rounds reach.
-	Window time.Duration
-	// BaselineRounds is how many good rounds a baseline is learned from.
-	BaselineRounds int
-	// Threshold is the smallest slow-down to speak of: 0.2 is 20 % slower.
-	Threshold float64
-}
 
 // Event is a change that people want to hear of.
 type Event struct {
@@ -23,11 +14,21 @@ type Event struct {
 	// Statistic is empty for events about the epoch as a whole.
 	Statistic record.Statistic
 	From, To  record.DriftState
-	Ratio     float64
+	// Ratio is how many times slower than the baseline, Lower and Upper the bounds
+	// of its 95 % interval, both 0 when there is none.
+	Ratio, Lower, Upper float64
+	// Since is the estimated onset.
+	Since time.Time
+	Cause Cause
+	// Attribution are the changes of conditions within an hour of the onset.
+	Attribution []record.Change
+
 	// Changes are the conditions that began a new epoch.
 	Changes []record.Change
-	// Learned is true when a baseline has just become complete.
+	// Learned is true when a first baseline has just become complete, and Effect
+	// is then what the change of conditions before it did, when that is known.
 	Learned bool
+	Effect  *record.Effect
 }
 
 // Status is what is known now.
@@ -37,189 +38,259 @@ type Status struct {
 	LearningRounds int
 	LearningGoal   int
 	Drift          []record.Drift
+	// Effect is what the last change of conditions did; nil when not known.
+	Effect *record.Effect
+	// UnjudgedBlocks counts the five-minute blocks under more load from others than
+	// the baseline has seen. Only shifts beyond what a queue explains are noticed in them.
+	UnjudgedBlocks int
 }
 
 // Tracker follows one probe on one target. It is not safe for concurrent use.
 type Tracker struct {
 	settings Settings
+	window   window
 	epochs   []epoch // the last one is the current one
-	recent   []round
-	window   *record.Window
+	changes  []change
+	last     time.Time // of the round before
+	open     openBlock
+	recent   []judged  // at most recentBlocks, the last one last
 	verdicts []verdict // in the order of record.Statistics
+	plans    [statistics][references]plan
 }
 
-// round is a good round of the recent window.
-type round struct {
-	at      time.Time
-	span    time.Duration
-	latency record.Histogram
-	values  values
-	worthy  bool // may be compared, and not only shown
-}
-
-// verdict is the state of one statistic.
-type verdict struct {
-	State record.DriftState `json:"state"`
-	Since time.Time         `json:"since"`
-	// Beyond is when the ratio went past the threshold without a break, and
-	// Slower to which side.
-	Beyond time.Time `json:"beyond,omitzero"`
-	Slower bool      `json:"slower,omitempty"`
-	last   comparison
+// plan is what a sum of one statistic subtracts from each block, and how high it
+// must come in either direction. It follows from the baseline and the settings.
+type plan struct {
+	reference      shift
+	slower, faster float64
 }
 
 // NewTracker returns a tracker that knows nothing yet.
 func NewTracker(s Settings) *Tracker {
-	t := &Tracker{settings: s}
+	t := &Tracker{settings: s.orDefault()}
+	t.window.span = t.settings.Window
 	t.restart(time.Time{})
 	return t
 }
 
+// restart forgets the recent past, and all that was concluded from it.
 func (t *Tracker) restart(now time.Time) {
-	t.recent, t.window = nil, nil
-	t.verdicts = make([]verdict, len(record.Statistics()))
+	t.window.clear()
+	t.open, t.recent = openBlock{}, nil
+	t.verdicts = make([]verdict, statistics)
+	t.become(record.Learning, now)
+	t.prepare()
+}
+
+func (t *Tracker) become(state record.DriftState, now time.Time) {
 	for i := range t.verdicts {
-		t.verdicts[i] = verdict{State: record.Learning, Since: now}
+		t.verdicts[i].begin(state, now)
 	}
 }
 
-// Add takes a round. Rounds whose outcome is not ok are ignored; those that
+// prepare sets the heights of the sums for the current baseline.
+func (t *Tracker) prepare() {
+	if len(t.epochs) == 0 || !t.current().learned() {
+		return
+	}
+	for i := range statistics {
+		n := &t.current().Baseline.Of[i]
+		if len(n.Residuals) == 0 {
+			continue
+		}
+		for k, reference := range n.references(t.settings.smallest()) {
+			t.plans[i][k] = plan{
+				reference: reference,
+				slower:    n.height(n.slower, reference, t.settings.rarity()),
+				faster:    n.height(n.faster, reference, t.settings.rarity()),
+			}
+		}
+	}
+}
+
+// slowHeight is how high the sum of slow rounds must be. It is a sum of
+// logarithms of likelihood ratios, so θ is 1 (see noise.height).
+func (t *Tracker) slowHeight(i int) float64 {
+	return max(1, t.current().Baseline.Of[i].SlowInertia) * -math.Log(t.settings.rarity())
+}
+
+// Add takes a measurement. Those whose outcome is not ok are ignored; those that
 // carry a warning that they come from too small a part of the device are shown
 // but neither learned from nor compared.
 func (t *Tracker) Add(m record.Measurement) []Event {
 	if m.Outcome != record.OutcomeOK {
 		return nil
 	}
-	v := valuesOf(m)
-	if !v.valid() {
+	r := Round{Time: m.Start, Utilisation: m.Load.Utilisation}
+	for i, s := range record.Statistics() {
+		r.Values[i] = s.Of(m)
+	}
+	if !r.Values.valid() {
 		return nil
 	}
-	events := t.enter(m)
-	worthy := !slices.ContainsFunc(m.Warnings, func(w record.Warning) bool { return w.Code == record.WarnPoolSmall })
-	t.remember(round{at: m.Start, span: m.Duration, latency: m.Latency, values: v, worthy: worthy})
-	if !worthy {
+	events := t.enter(m.Start, m.Conditions)
+	t.window.add(m)
+	if slices.ContainsFunc(m.Warnings, func(w record.Warning) bool { return w.Code == record.WarnPoolSmall }) {
 		return events
 	}
-	if e := t.current(); !e.learned() {
-		if e.learn(v, m.Start, t.settings.BaselineRounds) {
-			events = append(events, Event{Time: m.Start, Learned: true})
-			for i := range t.verdicts {
-				t.verdicts[i].State, t.verdicts[i].Since = record.Stable, m.Start
-			}
-		}
-		return events
-	}
-	return append(events, t.judge(m.Start)...)
+	return append(events, t.take(r)...)
 }
 
-// remember puts a round in the window and drops those that have left it.
-func (t *Tracker) remember(r round) {
-	t.recent = append(t.recent, r)
-	t.recent = slices.DeleteFunc(t.recent, func(old round) bool {
-		age := r.at.Sub(old.at)
-		// A negative age: the clock was set back, and old times mean nothing now.
-		return age >= t.settings.Window || age < 0
-	})
-	histograms := make([]record.Histogram, len(t.recent))
-	var span time.Duration
-	var ios int64
-	for i, r := range t.recent {
-		histograms[i] = r.latency
-		span += r.span
-		ios += r.latency.Count()
+// AddRound takes a round of which only the figures are known, from a recorded
+// history. The window does not show it.
+func (t *Tracker) AddRound(r Round, conditions record.Conditions) []Event {
+	if !r.Values.valid() {
+		return nil
 	}
-	t.window = &record.Window{
-		Span: t.settings.Window, Rounds: len(t.recent), Latency: record.Merge(histograms...),
-		IOPS: float64(ios) / span.Seconds(),
+	return append(t.enter(r.Time, conditions), t.take(r)...)
+}
+
+// take learns from a round or compares it.
+func (t *Tracker) take(r Round) []Event {
+	if r.Time.Before(t.last.Add(-blockLength)) {
+		t.clockSetBack(r.Time)
+	}
+	t.last = r.Time
+	e := t.current()
+	if !e.learned() {
+		if !e.sample(r, t.settings.BaselineRounds) {
+			return nil
+		}
+		t.open = e.takeSamples()
+		t.become(record.Stable, r.Time)
+		e.Effect = t.effect()
+		return []Event{{Time: r.Time, Learned: true, Effect: e.Effect}}
+	}
+	before := t.states()
+	p := e.point(r)
+	if b, ok := t.open.add(slot(r.Time), p); ok {
+		t.takeBlock(b, r.Time)
+	}
+	t.judgeRound(p, r.Time)
+	return t.changed(before, r.Time)
+}
+
+// clockSetBack forgets all that hangs on times that now lie in the future.
+func (t *Tracker) clockSetBack(now time.Time) {
+	t.open, t.recent, t.changes = openBlock{}, nil, nil
+	for i, v := range t.verdicts {
+		t.verdicts[i] = verdict{
+			State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution,
+			BackReference: v.BackReference, BackHeight: v.BackHeight,
+		}
+		if v.Since.After(now) {
+			t.verdicts[i].Since = now
+		}
 	}
 }
 
-// judge compares the window with the baseline and moves the states.
-func (t *Tracker) judge(now time.Time) []Event {
-	baseline := t.current().Values
-	var events []Event
-	for i, s := range record.Statistics() {
-		var column []float64
-		for _, r := range t.recent {
-			if r.worthy {
-				column = append(column, r.values[i])
+// takeBlock judges a block, and learns from it while the baseline is not final.
+func (t *Tracker) takeBlock(b block, now time.Time) {
+	e := t.current()
+	if e.Baseline.knows(b.Load) {
+		j := judged{Slot: b.Slot}
+		for i := range statistics {
+			n := &e.Baseline.Of[i]
+			expected := n.Curve.at(b.Load)
+			j.Shifts[i] = b.Level[i] - expected
+			j.Slow[i] = len(n.Residuals) > 0 && b.Worst[i]-expected > n.SlowAbove
+		}
+		if t.recent = append(t.recent, j); len(t.recent) > recentBlocks {
+			t.recent = slices.Delete(t.recent, 0, len(t.recent)-recentBlocks)
+		}
+		for i := range statistics {
+			switch {
+			case len(e.Baseline.Of[i].Residuals) > 0:
+				t.judge(i, now)
+			case t.verdicts[i].found():
+				t.judgeBack(i, now)
 			}
 		}
-		v := &t.verdicts[i]
-		c, ok := compare(s, baseline[s], column)
-		v.last = c
-		if !ok {
+	} else {
+		e.Unjudged++
+	}
+	if e.final() || slices.ContainsFunc(t.verdicts, func(v verdict) bool { return v.State != record.Stable }) {
+		return
+	}
+	if e.gather(b) {
+		e.Learned = now
+		t.become(record.Stable, t.verdicts[0].Since)
+		t.recent = nil // their shifts are against the baseline before
+		t.prepare()
+	}
+}
+
+// judgeRound is the fast path: it looks for shifts so large that they need not
+// wait for whole blocks. Under a load that the baseline has not seen, what a
+// queue explains is allowed for, and tails are not judged at all: how much they
+// grow under load follows no simple law.
+func (t *Tracker) judgeRound(p point, now time.Time) {
+	b := t.current().Baseline
+	known := b.knows(p.Load)
+	var allowed shift
+	if !known {
+		allowed = b.allowance(p.Load)
+	}
+	for i, statistic := range record.Statistics() {
+		v, n := &t.verdicts[i], &b.Of[i]
+		if v.State == record.Regressed || !t.judgeable(i) || (!known && statistic != record.LatencyP50) {
 			continue
 		}
-		before := v.State
-		if v.move(c, now, t.settings); v.State != before {
-			events = append(events, Event{Time: now, Statistic: s, From: before, To: v.State, Ratio: c.ratio})
+		x := p.Shifts[i] - n.Curve.at(p.Load)
+		if v.Fast.add(now, x, x > n.LargeAbove+allowed) {
+			t.find(i, record.Regressed, ByLargeShift, v.Fast.From, now)
+		}
+	}
+}
+
+func (t *Tracker) states() [statistics]record.DriftState {
+	var states [statistics]record.DriftState
+	for i, v := range t.verdicts {
+		states[i] = v.State
+	}
+	return states
+}
+
+// changed returns an event for each statistic whose state is not as before.
+func (t *Tracker) changed(before [statistics]record.DriftState, now time.Time) []Event {
+	var events []Event
+	for i, d := range t.drift() {
+		if d.State != before[i] {
+			events = append(events, Event{
+				Time: now, Statistic: d.Statistic, From: before[i], To: d.State, Ratio: d.Ratio, Lower: d.Lower, Upper: d.Upper,
+				Since: d.Since, Cause: Cause(d.Cause), Attribution: d.Attribution,
+			})
 		}
 	}
 	return events
 }
 
-// move applies one comparison to the state. A shift has to hold for a whole
-// window before it is called a regression or an improvement, and has to fall
-// below half of the threshold before it is called over.
-func (v *verdict) move(c comparison, now time.Time, s Settings) {
-	limit := 1 + s.Threshold
-	half := 1 + s.Threshold/2
-	slower, faster := c.ratio > limit && c.lower > 1, c.ratio < 1/limit && c.upper < 1
-	switch {
-	case slower || faster:
-		if v.Beyond.IsZero() || v.Slower != slower || now.Before(v.Beyond) {
-			v.Beyond, v.Slower = now, slower
-		}
-		held := now.Sub(v.Beyond) >= s.Window
-		switch {
-		case held && slower:
-			v.set(record.Regressed, v.Beyond)
-		case held:
-			v.set(record.Improved, v.Beyond)
-		case slower && v.State != record.Regressed:
-			v.set(record.Suspect, v.Beyond)
-		}
-	case c.ratio < half && c.ratio > 1/half:
-		v.Beyond = time.Time{}
-		v.set(record.Stable, now)
-	case v.State == record.Suspect:
-		v.Beyond = time.Time{}
-		v.set(record.Stable, now)
-	default: // between half the threshold and the threshold: nothing new
-		v.Beyond = time.Time{}
-	}
-}
-
-func (v *verdict) set(state record.DriftState, since time.Time) {
-	if v.State != state {
-		v.State, v.Since = state, since
-	}
-}
-
 // Status returns what is known at now. A window whose last round has left it
 // says nothing any more.
 func (t *Tracker) Status(now time.Time) Status {
-	s := Status{LearningGoal: t.settings.BaselineRounds}
-	fresh := len(t.recent) > 0 && now.Sub(t.recent[len(t.recent)-1].at) < t.settings.Window
-	if fresh {
-		s.Window = t.window
-	}
+	s := Status{LearningGoal: t.settings.BaselineRounds, Window: t.window.at(now)}
 	if len(t.epochs) > 0 {
 		e := t.current()
-		s.LearningRounds = e.rounds()
+		s.LearningRounds, s.Effect, s.UnjudgedBlocks = e.rounds(), e.Effect, e.Unjudged
 		if e.learned() {
 			b := e.baseline()
 			s.Baseline = &b
 		}
 	}
-	for i, statistic := range record.Statistics() {
-		v := t.verdicts[i]
-		d := record.Drift{Statistic: statistic, State: v.State, Since: v.Since}
-		if fresh {
-			d.Ratio, d.Lower, d.Upper = v.last.ratio, v.last.lower, v.last.upper
-		}
-		s.Drift = append(s.Drift, d)
-	}
+	s.Drift = t.drift()
 	return s
+}
+
+// drift returns the comparison of now.
+func (t *Tracker) drift() []record.Drift {
+	list := make([]record.Drift, statistics)
+	for i, statistic := range record.Statistics() {
+		v := &t.verdicts[i]
+		d := record.Drift{Statistic: statistic, State: v.State, Since: v.Since, Cause: string(v.Cause), Attribution: v.Attribution}
+		if len(t.epochs) > 0 && t.current().learned() {
+			d.Ratio, d.Lower, d.Upper = t.now(i).ratios()
+		}
+		list[i] = d
+	}
+	return list
 }

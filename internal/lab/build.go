@@ -44,7 +44,7 @@ func withBuild(importPath string, use func(program string) error) error {
 		return fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
 	program := filepath.Join(dir, path.Base(importPath))
-	cmd := exec.Command("go", "build", "-trimpath", "-o", program, importPath)
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, importPath)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", importPath, err, out)

@@ -41,7 +41,7 @@ type Drive struct {
 	// drive with two is called ID + ".1", and so on.
 	ID string
 
-	Serial    string // "LAB0", "LAB1", … by position when empty
+	Serial    string // "LAB0", "LAB1", … by position when empty; several drives may have the same
 	SizeBytes int64  // 64 MiB when 0
 
 	// WrittenRatio is the share of the drive, 0 to 1, that holds data: every stretch of 1 MiB either is a hole,
@@ -51,7 +51,7 @@ type Drive struct {
 	// Faults are media errors from the start; Machine.SetFaults changes them.
 	Faults []Fault
 
-	NUMANode int // node of the PCIe bus that the drive hangs on
+	NUMANode int // node of the PCIe bus that the drive hangs on; none is known when the machine has only one
 
 	// Controllers of the drive; 1 when 0. Several make a multi-ported drive: one NVMe subsystem, whose namespace is
 	// reached by each of its controllers.
@@ -90,7 +90,11 @@ func (o Options) withDefaults() (Options, error) {
 	if o.NUMANodes > o.CPUs {
 		problems = append(problems, fmt.Errorf("%d NUMA nodes need as many processors, not %d", o.NUMANodes, o.CPUs))
 	}
+	if o.NUMANodes > maxNodes {
+		problems = append(problems, fmt.Errorf("%d NUMA nodes are more than %d", o.NUMANodes, maxNodes))
+	}
 	ids := map[string]bool{}
+	ports := 0
 	drives := make([]Drive, len(o.Drives))
 	for i, d := range o.Drives {
 		setDefault(&d.ID, fmt.Sprintf("nv%d", i))
@@ -108,10 +112,31 @@ func (o Options) withDefaults() (Options, error) {
 			problems = append(problems, fmt.Errorf("two drives are called %s", d.ID))
 		}
 		ids[d.ID] = true
+		ports += d.Controllers
 		drives[i] = d
 	}
+	if ports > maxPorts {
+		problems = append(problems, fmt.Errorf("%d controllers are more than %d", ports, maxPorts))
+	}
 	o.Drives = drives
+	for _, d := range drives {
+		if d.Unplugged && (d.Controllers > 1 || d.EUI64 != 0 || o.drivesWith(d.Serial) > 1) {
+			// QEMU cannot plug a namespace that is an object of its own: see drive.shared.
+			problems = append(problems, fmt.Errorf(
+				"drive %s: with several controllers, an EUI64 or another's serial it has to be there at boot", d.ID))
+		}
+	}
 	return o, errors.Join(problems...)
+}
+
+func (o Options) drivesWith(serial string) int {
+	n := 0
+	for _, d := range o.Drives {
+		if d.Serial == serial {
+			n++
+		}
+	}
+	return n
 }
 
 func setDefault[T comparable](value *T, otherwise T) {

@@ -63,8 +63,10 @@ type Session struct {
 	ReadOnly bool
 	// Pool is that of a raw device; nil on files.
 	Pool *probe.Pool
-	// Path is that of the device node or of the file.
+	// Path is that of the device node or of the file, and Area the part of it that
+	// is measured.
 	Path string
+	Area probe.Area
 	// Filled is how many bytes were written to make a probe file now.
 	Filled int64
 	// SetAside is where a probe file was moved that did not hold what was written
@@ -75,7 +77,14 @@ type Session struct {
 	options Options
 	gate    *admit.Gate
 	prober  *probe.Prober
-	opened  io.Closer
+	handle  handle
+}
+
+// handle is an open target that is given back between rounds.
+type handle interface {
+	io.Closer
+	Acquire() error
+	Release() error
 }
 
 // Open opens a target. Errors: those of package target, and *guard.HungError.
@@ -95,7 +104,11 @@ func Open(ctx context.Context, t Target, o Options) (*Session, error) {
 		host = admit.Disk{FS: o.FS, Number: t.Number}
 	}
 	s.gate = admit.NewGate(host, o.Limits)
-	if err := s.gate.Start(time.Now()); err != nil {
+	err = s.gate.Start(time.Now())
+	if err == nil {
+		err = s.handle.Release()
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -117,7 +130,7 @@ func (s *Session) openDevice(ctx context.Context) error {
 			return errors.Join(err, s.Close())
 		}
 	}
-	s.prober, s.Path = probe.NewDeviceProber(s.options.Engine, d, s.Pool), d.Path()
+	s.prober, s.Path, s.Area = probe.NewDeviceProber(s.options.Engine, d, s.Pool), d.Path(), probe.Area{Size: d.SizeBytes()}
 	return nil
 }
 
@@ -139,7 +152,8 @@ func (s *Session) openFile(ctx context.Context) error {
 	}
 	start, length := f.Data()
 	s.Path, s.Filled, s.SetAside = f.Path(), f.Filled, f.SetAside
-	s.prober = probe.NewFileProber(s.options.Engine, f, f, probe.Area{Start: start, Size: length}, f.Seed())
+	s.Area = probe.Area{Start: start, Size: length}
+	s.prober = probe.NewFileProber(s.options.Engine, f, f, s.Area, f.Seed())
 	return nil
 }
 
@@ -151,14 +165,14 @@ func (s *Session) openExisting(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Path, s.ReadOnly = f.Path(), true
-	s.prober = probe.NewFileProber(s.options.Engine, f, nil, probe.Area{Size: f.SizeBytes()}, Seed(s.target.ID))
+	s.Path, s.ReadOnly, s.Area = f.Path(), true, probe.Area{Size: f.SizeBytes()}
+	s.prober = probe.NewFileProber(s.options.Engine, f, nil, s.Area, Seed(s.target.ID))
 	return nil
 }
 
 // openGuarded opens through the guard and keeps what was opened for closing. What
 // an open that was given up returns later is closed by itself.
-func openGuarded[T io.Closer](ctx context.Context, s *Session, timeout time.Duration, open func(context.Context) (T, error)) (T, error) {
+func openGuarded[T handle](ctx context.Context, s *Session, timeout time.Duration, open func(context.Context) (T, error)) (T, error) {
 	opened, err := guard.Do(ctx, s.options.Guard, timeout, func(ctx context.Context) (T, error) {
 		opened, err := open(ctx)
 		if err == nil && ctx.Err() != nil {
@@ -167,7 +181,7 @@ func openGuarded[T io.Closer](ctx context.Context, s *Session, timeout time.Dura
 		return opened, err
 	})
 	if err == nil {
-		s.opened = opened
+		s.handle = opened
 	}
 	return opened, err
 }
@@ -177,7 +191,7 @@ func openGuarded[T io.Closer](ctx context.Context, s *Session, timeout time.Dura
 // as nothing that was written depends on it.
 func (s *Session) Close() error {
 	var err error
-	if !s.options.Guard.Finally(func() { err = s.opened.Close() }) {
+	if !s.options.Guard.Finally(func() { err = s.handle.Close() }) {
 		return nil
 	}
 	return err

@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
@@ -18,9 +19,13 @@ func NewMeasurement(id string, p record.Probe) record.Measurement {
 	}
 }
 
+// ErrGone says that the target is not there any more, or is another one. The
+// session is of no further use.
+var ErrGone = errors.New("the target is gone")
+
 // Round executes one round of p, if the device may be touched now. What the round
-// is worth is its outcome; the error is for what is no fault of the device: ctx
-// ended, or the load cannot be read any more.
+// is worth is its outcome; the error is for what ends more than the round: ctx
+// ended, ErrGone, or the load cannot be read any more.
 func (s *Session) Round(ctx context.Context, p record.Probe) (record.Measurement, error) {
 	m := NewMeasurement(s.target.ID, p)
 	load, err := s.gate.Admit(time.Now())
@@ -32,7 +37,11 @@ func (s *Session) Round(ctx context.Context, p record.Probe) (record.Measurement
 		return m, err
 	}
 	done, err := guard.Do(ctx, s.options.Guard, p.Timeout, func(ctx context.Context) (record.Measurement, error) {
-		return s.prober.Round(ctx, p)
+		if err := s.handle.Acquire(); err != nil {
+			return m, fmt.Errorf("%w: %w", ErrGone, err)
+		}
+		m, err := s.prober.Round(ctx, p)
+		return m, errors.Join(err, s.handle.Release())
 	})
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
@@ -47,6 +56,9 @@ func (s *Session) Round(ctx context.Context, p record.Probe) (record.Measurement
 		m = done
 	}
 	m.Device = s.target.ID
+	if errors.Is(err, ErrGone) {
+		return m, err
+	}
 	err = s.gate.Done(time.Now(), (m.ReadBytes+m.WrittenBytes)/p.BlockBytes, &load)
 	m.Load = load
 	s.checkLimits(&m)

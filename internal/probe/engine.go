@@ -223,7 +223,7 @@ func (x *execution) run() error {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			t := &x.threads[i]
-			for j := i; j < len(x.Warmup); j += len(x.threads) {
+			for j := i; j < len(x.Warmup) && !x.over(); j += len(x.threads) {
 				if latency, ok := x.do(t, x.Warmup[j], nil); ok {
 					t.warmup = append(t.warmup, latency)
 				}
@@ -239,12 +239,17 @@ func (x *execution) run() error {
 	return group.Wait()
 }
 
+// over reports that the round has to end before its last I/O.
+func (x *execution) over() bool {
+	return x.stop() != nil || x.gone.Load() || x.failed.Load() >= maxFailed
+}
+
 func (x *execution) measure(t *thread) error {
 	wait, involuntary, err := x.meter.Thread()
 	if err != nil {
 		return fmt.Errorf("read the time spent waiting for a CPU: %w", err)
 	}
-	for x.stop() == nil && !x.gone.Load() && x.failed.Load() < maxFailed {
+	for !x.over() {
 		i := int(x.next.Add(1)) - 1
 		if i >= len(x.Offsets) {
 			break

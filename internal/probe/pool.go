@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 )
 
 const (
@@ -26,9 +27,10 @@ const (
 // mapping table and not its flash.
 //
 // Blocks are dealt like a deck of cards: none comes a second time before all
-// others came once. The zero value is not ready; see NewPool. It is not safe for
-// concurrent use.
+// others came once. The zero value is not ready; see NewPool. It is safe for
+// concurrent use: a round that hangs may still have it when its state is saved.
 type Pool struct {
+	mu      sync.Mutex
 	device  int64         // blocks on the device
 	blocks  []int64       // block numbers (of granule bytes); the deck
 	at      map[int64]int // block number → index in blocks
@@ -86,15 +88,20 @@ func (p *Pool) Restore(s PoolState) error {
 			return fmt.Errorf("restore a pool: block %d is not on a device of %d blocks", b, p.device)
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.sampled, p.written = s.Sampled, s.Written
-	for _, b := range s.Blocks {
-		p.add(b)
+	// Shuffled, so that what comes first is not what was read before the restart.
+	for _, i := range p.random.Perm(len(s.Blocks)) {
+		p.add(s.Blocks[i])
 	}
 	return nil
 }
 
 // State returns what Restore takes.
 func (p *Pool) State() PoolState {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return PoolState{
 		SizeBytes: p.device * granule, Sampled: p.sampled, Written: p.written,
 		Blocks: append([]int64{}, p.blocks...),
@@ -102,15 +109,30 @@ func (p *Pool) State() PoolState {
 }
 
 // Len returns how many written blocks are known.
-func (p *Pool) Len() int { return len(p.blocks) }
+func (p *Pool) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.blocks)
+}
 
 // Enough reports whether rounds from this pool are worth a baseline. A device
 // that has fewer blocks than that in all needs a quarter of them.
-func (p *Pool) Enough() bool { return int64(len(p.blocks)) >= min(PoolEnough, max(1, p.device/4)) }
+func (p *Pool) Enough() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.enough()
+}
+
+func (p *Pool) enough() bool { return int64(len(p.blocks)) >= p.wanted() }
+
+// wanted is how many blocks are enough.
+func (p *Pool) wanted() int64 { return min(PoolEnough, max(1, p.device/4)) }
 
 // WrittenRatio returns the share (0 to 1) of the device that reads as written,
 // and false before anything was sampled.
 func (p *Pool) WrittenRatio() (float64, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.sampled == 0 {
 		return 0, false
 	}
@@ -121,9 +143,11 @@ func (p *Pool) WrittenRatio() (float64, bool) {
 // pool spreads and the written ratio is known, half of them near known blocks,
 // since what is written lies together.
 func (p *Pool) Candidates(n int) []Candidate {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	list := make([]Candidate, n)
 	for i := range list {
-		if i%2 == 0 || len(p.blocks) == 0 || p.Enough() {
+		if i%2 == 0 || len(p.blocks) == 0 || p.enough() {
 			list[i] = Candidate{Offset: int64(p.blind.Next()) * granule, Blind: true}
 			continue
 		}
@@ -135,6 +159,8 @@ func (p *Pool) Candidates(n int) []Candidate {
 
 // Saw tells the pool what a candidate turned out to be.
 func (p *Pool) Saw(c Candidate, written bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if c.Blind {
 		p.sampled++
 		if written {
@@ -149,17 +175,19 @@ func (p *Pool) Saw(c Candidate, written bool) {
 		p.add(c.Offset / granule)
 		return
 	}
-	p.Drop(c.Offset)
+	p.drop(c.Offset / granule)
 }
 
 // Deal returns the offset of the next known block, in bytes, and false when
 // none is known.
 func (p *Pool) Deal() (int64, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if len(p.blocks) == 0 {
 		return 0, false
 	}
 	if p.next >= len(p.blocks) {
-		p.shuffle()
+		p.next = 0 // the same order again: shuffled, the last could be the first
 	}
 	b := p.blocks[p.next]
 	p.next++
@@ -168,19 +196,33 @@ func (p *Pool) Deal() (int64, bool) {
 
 // Drop forgets the block at off: it reads as zeros now.
 func (p *Pool) Drop(off int64) {
-	i, ok := p.at[off/granule]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drop(off / granule)
+}
+
+func (p *Pool) drop(block int64) {
+	i, ok := p.at[block]
 	if !ok {
 		return
 	}
-	p.crowd[p.region(p.blocks[i])]--
-	delete(p.at, p.blocks[i])
-	last := len(p.blocks) - 1
-	if i != last {
-		p.blocks[i] = p.blocks[last]
-		p.at[p.blocks[i]] = i
+	p.crowd[p.region(block)]--
+	delete(p.at, block)
+	if i < p.next { // the gap moves to the end of the dealt part, so that no other block changes sides
+		p.next--
+		p.move(p.next, i)
+		i = p.next
 	}
+	last := len(p.blocks) - 1
+	p.move(last, i)
 	p.blocks = p.blocks[:last]
-	p.next = min(p.next, last)
+}
+
+func (p *Pool) move(from, to int) {
+	if from != to {
+		p.blocks[to] = p.blocks[from]
+		p.at[p.blocks[to]] = to
+	}
 }
 
 func (p *Pool) add(block int64) {
@@ -211,7 +253,7 @@ func (p *Pool) makeRoom(region int) bool {
 	for i := range p.blocks {
 		b := p.blocks[(start+i)%len(p.blocks)]
 		if p.region(b) == most {
-			p.Drop(b * granule)
+			p.drop(b)
 			return true
 		}
 	}
@@ -219,11 +261,3 @@ func (p *Pool) makeRoom(region int) bool {
 }
 
 func (p *Pool) region(block int64) int { return int(block * poolRegions / p.device) }
-
-func (p *Pool) shuffle() {
-	p.next = 0
-	p.random.Shuffle(len(p.blocks), func(i, j int) {
-		p.blocks[i], p.blocks[j] = p.blocks[j], p.blocks[i]
-		p.at[p.blocks[i]], p.at[p.blocks[j]] = i, j
-	})
-}

@@ -27,14 +27,17 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 	counted := b.lookAround(ctx, s, p)
 	dealt := b.deal(ctx, s, p, counted)
 	m := record.Measurement{Probe: p.Name, Start: time.Now()}
-	if len(dealt) == 0 {
+	switch cause := context.Cause(ctx); {
+	case cause != nil && !errors.Is(cause, context.DeadlineExceeded):
+		return record.Measurement{}, fmt.Errorf("probe %s: %w", p.Name, cause)
+	case cause != nil:
+		m.Outcome, m.CheckedBlocks, m.ZeroBlocks = record.OutcomeTimeout, s.checked, s.zero
+		m.Reason = "stopped in the search for written blocks: the time for a round was over"
+	case len(dealt) == 0:
 		m.Outcome, m.CheckedBlocks, m.ZeroBlocks = record.OutcomeUnmapped, s.checked, s.zero
 		m.Reason = fmt.Sprintf("only %d written blocks found so far (%s): too few for a round; "+
 			"the search goes on, or probe a file on the device instead", b.pool.Len(), b.writtenText())
-		if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
-			return record.Measurement{}, fmt.Errorf("probe %s: %w", p.Name, cause)
-		}
-	} else {
+	default:
 		warmup := min(p.WarmupIOs, len(dealt)-1)
 		result, err := b.engine.Round(ctx, Round{
 			Probe: p, Source: b.source, Warmup: b.aligned(p, dealt[:warmup]), Offsets: b.aligned(p, dealt[warmup:]),
@@ -56,7 +59,7 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 		m.Warnings = append(m.Warnings, record.Warning{
 			Code: record.WarnPoolSmall,
 			Text: fmt.Sprintf("only %d written blocks are known on this device (%s); %d are wanted before a baseline is learned: "+
-				"the search goes on, or probe a file on the device instead", b.pool.Len(), b.writtenText(), PoolEnough),
+				"the search goes on, or probe a file on the device instead", b.pool.Len(), b.writtenText(), b.pool.wanted()),
 		})
 	}
 	return m, nil
@@ -64,46 +67,60 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 
 // lookAround searches for written blocks and returns how many counted I/Os are
 // left to the round: the search of a random probe lives inside its I/Os, half of
-// them while too few blocks are known and one in sixteen afterwards. Only a
-// device of which nothing is known is searched beyond that, once.
+// them while too few blocks are known and one in sixteen afterwards; that of a
+// sequential probe adds a thirty-second to its bytes while too few are known. Only
+// a device of which nothing is known is searched beyond that.
 func (b *Prober) lookAround(ctx context.Context, s *search, p record.Probe) int {
-	look := 0
-	switch {
+	look, counted := 0, p.IOs
+	switch enough := b.pool.Enough(); {
+	case p.Pattern == record.Sequential && enough:
 	case p.Pattern == record.Sequential:
-	case b.pool.Enough():
+		look = int(max(1, p.RoundBytes()/granule/32))
+	case enough:
 		look = p.IOs / 16
+		counted -= look
 	default:
-		look = p.IOs / 2
+		look = max(1, p.IOs/2)
+		counted = max(1, counted-look)
 	}
-	counted := p.IOs - look
 	if b.pool.Len() == 0 {
 		look = max(look, firstSearch)
 	}
 	for _, c := range b.pool.Candidates(look) {
-		written, ok := s.written(ctx, c.Offset)
-		if !ok {
+		if s.over(ctx) {
 			break
 		}
-		b.pool.Saw(c, written)
+		if written, ok := s.written(c.Offset); ok {
+			b.pool.Saw(c, written)
+		}
 	}
 	return counted
 }
 
 // deal draws the known blocks of a round, or none when the pool has too few:
-// for a sequential probe the blocks of one run, else as many as the round has I/Os.
+// for a sequential probe the blocks of one run, else as many as the round has
+// I/Os, no two of them in one block of the probe.
 func (b *Prober) deal(ctx context.Context, s *search, p record.Probe, counted int) []int64 {
 	if p.Pattern == record.Sequential {
 		return b.dealRun(ctx, s, p)
 	}
 	total := p.WarmupIOs + counted
-	if b.pool.Len() < total {
-		return nil
+	dealt := make([]int64, 0, total)
+	drawn := make(map[int64]bool, total)
+	for range b.pool.Len() {
+		off, ok := b.pool.Deal()
+		if !ok {
+			break
+		}
+		if at := b.align(p, off); !drawn[at] {
+			drawn[at] = true
+			dealt = append(dealt, off)
+		}
+		if len(dealt) == total {
+			return dealt
+		}
 	}
-	dealt := make([]int64, total)
-	for i := range dealt {
-		dealt[i], _ = b.pool.Deal() // the pool is not empty
-	}
-	return dealt
+	return nil
 }
 
 // dealRun looks for a known block from which a whole run is written: its middle
@@ -119,9 +136,12 @@ func (b *Prober) dealRun(ctx context.Context, s *search, p record.Probe) []int64
 			return nil
 		}
 		start = min(known-known%p.BlockBytes, room-length)
-		middle, ok1 := s.written(ctx, start+length/2/granule*granule)
-		end, ok2 := s.written(ctx, start+(length-1)/granule*granule)
-		if !ok1 || !ok2 || middle && end {
+		if s.over(ctx) {
+			break
+		}
+		middle, _ := s.written(start + length/2/granule*granule)
+		end, _ := s.written(start + (length-1)/granule*granule)
+		if middle && end {
 			break
 		}
 	}
@@ -132,12 +152,16 @@ func (b *Prober) dealRun(ctx context.Context, s *search, p record.Probe) []int64
 	return run
 }
 
-// aligned moves offsets down to the probe's block size, inside the device.
-func (b *Prober) aligned(p record.Probe, offsets []int64) []int64 {
+// align moves an offset down to the probe's block size, inside the device.
+func (b *Prober) align(p record.Probe, off int64) int64 {
 	last := (b.area.Size/p.BlockBytes - 1) * p.BlockBytes
+	return min(off-off%p.BlockBytes, last)
+}
+
+func (b *Prober) aligned(p record.Probe, offsets []int64) []int64 {
 	moved := make([]int64, len(offsets))
 	for i, off := range offsets {
-		moved[i] = min(off-off%p.BlockBytes, last)
+		moved[i] = b.align(p, off)
 	}
 	return moved
 }

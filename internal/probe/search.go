@@ -34,12 +34,14 @@ func newSearch(source io.ReaderAt) (*search, error) {
 	return &search{source: source, deadline: time.Now().Add(searchTime), buffer: buffer}, nil
 }
 
-// written reads the block at off. It returns false for ok when the search is
-// over: out of time, cancelled, or after too many I/O errors.
-func (s *search) written(ctx context.Context, off int64) (written, ok bool) {
-	if s.failed >= maxFailed || ctx.Err() != nil || time.Now().After(s.deadline) {
-		return false, false
-	}
+// over reports that the search has to end: it is out of time, cancelled, or has
+// met too many I/O errors.
+func (s *search) over(ctx context.Context) bool {
+	return s.failed >= maxFailed || ctx.Err() != nil || time.Now().After(s.deadline)
+}
+
+// written reads the block at off. It returns false for ok when it cannot be read.
+func (s *search) written(off int64) (written, ok bool) {
 	n, err := s.source.ReadAt(s.buffer, off)
 	s.bytes += int64(n)
 	if err != nil || n < len(s.buffer) {
@@ -48,7 +50,7 @@ func (s *search) written(ctx context.Context, off int64) (written, ok bool) {
 		}
 		s.errors[errnoName(err)]++
 		s.failed++
-		return false, true
+		return false, false
 	}
 	s.checked++
 	if isZero(s.buffer) {

@@ -93,7 +93,7 @@ type Drift struct {
 	Statistic Statistic  `json:"statistic"`
 	State     DriftState `json:"state"`
 	// Since is when the state began; for a drift, its estimated onset.
-	Since time.Time `json:"since"`
+	Since time.Time `json:"since,omitzero"`
 	// Ratio is how many times slower than the baseline; 0 when there is nothing to compare yet.
 	Ratio float64 `json:"ratio,omitempty"`
 	// Lower and Upper bound the 95 % interval of Ratio; both 0 when the window

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -28,8 +27,8 @@ func TestMain(m *testing.M) {
 // all text: it is plain, and no line ends in spaces.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	assert.NotRegexp(t, regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f]`), got, "control characters")
-	assert.NotRegexp(t, regexp.MustCompile(`(?m) $`), got, "trailing spaces")
+	assert.NotRegexp(t, `[\x00-\x09\x0b-\x1f\x7f]`, got, "control characters")
+	assert.NotRegexp(t, `(?m) $`, got, "trailing spaces")
 	path := filepath.Join("testdata", name)
 	if *update {
 		require.NoError(t, os.MkdirAll("testdata", 0o755))

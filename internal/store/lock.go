@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,10 +20,10 @@ type Lock struct{ file *os.File }
 // there, or returns ErrLocked at once. The file itself stays: removing it would
 // let two processes hold two locks of one name.
 func TakeLock(dir, name string) (*Lock, error) {
-	if err := os.MkdirAll(dir, 0o750); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("take the lock %s: %w", name, err)
 	}
-	path := filepath.Join(dir, strings.ReplaceAll(name, string(filepath.Separator), "%2F")+".lock")
+	path := filepath.Join(dir, fileName(name)+".lock")
 	// O_NOFOLLOW: in a shared directory the name may be somebody else's link.
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {

@@ -44,7 +44,7 @@ func (f FS) Bytes(name string) ([]byte, error) {
 	if err != nil {
 		return nil, pathError("open", full, err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }() // only read
 
 	// One raw read, for two reasons. Attributes of sysfs can be polled, so an
 	// os.File hands them to the runtime's poller; some drivers then answer EAGAIN

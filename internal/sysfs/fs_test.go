@@ -1,7 +1,6 @@
 package sysfs_test
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -163,6 +162,6 @@ func TestGoneDeviceIsNotExist(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorIs(t, err, unix.ENXIO)
 	var pathErr *os.PathError
-	require.True(t, errors.As(err, &pathErr))
+	require.ErrorAs(t, err, &pathErr)
 	assert.Equal(t, node, pathErr.Path)
 }

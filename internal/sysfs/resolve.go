@@ -36,7 +36,8 @@ func (f FS) Resolve(name string) (string, error) {
 		case err != nil:
 			return "", err
 		}
-		if links++; links > maxLinks {
+		links++
+		if links > maxLinks {
 			return "", pathError("resolve", f.root+name, unix.ELOOP)
 		}
 		if path.IsAbs(target) {

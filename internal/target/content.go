@@ -30,12 +30,12 @@ func (c content) Content(p []byte, off int64) {
 	}
 }
 
+// block takes a PCG and not a ChaCha8, which would be allocated for every block
+// that a write probe writes.
 func (c content) block(p []byte, number int64) {
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], c.seed)
-	binary.LittleEndian.PutUint64(key[8:], uint64(number))
-	var stream rand.ChaCha8
-	stream.Seed(key)
-	// ChaCha8.Read always fills p and never returns an error.
-	_, _ = stream.Read(p)
+	var stream rand.PCG
+	stream.Seed(c.seed, uint64(number))
+	for ; len(p) >= 8; p = p[8:] {
+		binary.LittleEndian.PutUint64(p, stream.Uint64())
+	}
 }

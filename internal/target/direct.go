@@ -17,8 +17,11 @@ var ErrNoDirectIO = errors.New("direct I/O (O_DIRECT) is not possible here")
 // scheduler (package unix, never a raw system call): a raw one that blocks in the
 // kernel would block the garbage collector, and with it the whole process.
 type direct struct {
-	fd   int
-	path string
+	fd    int
+	path  string
+	flags int
+	// released says what was given back by Release; nil while open.
+	released *identity
 }
 
 func openDirect(path string, flags int, mode uint32) (direct, error) {
@@ -28,15 +31,26 @@ func openDirect(path string, flags int, mode uint32) (direct, error) {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EINVAL):
-			return direct{}, fmt.Errorf("open %s: %w", path, ErrNoDirectIO)
+			return direct{}, fmt.Errorf("open %s: %w", path, whyInvalid(path))
 		case errors.Is(err, unix.ELOOP):
 			return direct{}, fmt.Errorf("open %s: it is a symbolic link; name the file itself", path)
 		case err != nil:
 			return direct{}, &fs.PathError{Op: "open", Path: path, Err: err}
 		}
-		return direct{fd: fd, path: path}, nil
+		return direct{fd: fd, path: path, flags: flags}, nil
 	}
 }
+
+// whyInvalid tells what takes no O_DIRECT from what no I/O is meant for.
+func whyInvalid(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && (info.Mode().IsRegular() || info.Mode().Type() == fs.ModeDevice) {
+		return ErrNoDirectIO
+	}
+	return errors.Join(errNoTarget, err)
+}
+
+var errNoTarget = errors.New("neither a regular file nor a block device")
 
 // ReadAt reads len(p) bytes at off with one system call. Unlike io.ReaderAt asks,
 // it may return fewer bytes without an error, at the end of the target.
@@ -50,11 +64,29 @@ func (d *direct) ReadAt(p []byte, off int64) (int, error) {
 	}
 }
 
+// datasync returns when all that was written is on the drive.
+func (d *direct) datasync() error {
+	return uninterrupted(func() error { return unix.Fdatasync(d.fd) })
+}
+
+// uninterrupted calls until no signal came in between: the Go runtime sends them
+// to its own threads.
+func uninterrupted(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
 // Path returns the path that was opened.
 func (d *direct) Path() string { return d.path }
 
 // Close gives the descriptor back.
 func (d *direct) Close() error {
+	if d.released != nil {
+		return nil
+	}
 	if err := unix.Close(d.fd); err != nil {
 		return &fs.PathError{Op: "close", Path: d.path, Err: err}
 	}
@@ -122,20 +154,36 @@ type Existing struct {
 	sizeBytes int64
 }
 
-// OpenExisting opens a regular file for reading.
+// OpenExisting opens a regular file for reading. Errors: ErrMemory,
+// ErrNoDirectIO, and those of the filesystem.
 func OpenExisting(path string) (*Existing, error) {
 	d, err := openDirect(path, unix.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
 	}
-	st, err := d.stat()
-	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
-		err = fmt.Errorf("open %s: not a regular file", path)
-	}
+	size, err := checkExisting(d)
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Existing{direct: d, sizeBytes: st.Size}, nil
+	return &Existing{direct: d, sizeBytes: size}, nil
+}
+
+func checkExisting(d direct) (sizeBytes int64, err error) {
+	st, err := d.stat()
+	if err != nil {
+		return 0, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return 0, fmt.Errorf("open %s: not a regular file", d.path)
+	}
+	var filesystem unix.Statfs_t
+	if err := unix.Fstatfs(d.fd, &filesystem); err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: d.path, Err: err}
+	}
+	if inMemory(filesystem) { // newer kernels take O_DIRECT there and ignore it
+		return 0, fmt.Errorf("open %s: %w", d.path, ErrMemory)
+	}
+	return st.Size, nil
 }
 
 // SizeBytes returns the size of the file when it was opened.

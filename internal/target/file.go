@@ -33,6 +33,8 @@ var (
 	ErrMemory = errors.New("the filesystem is in memory, so there is no drive to measure")
 	// ErrForeign says that a file exists and was not made by ssdprobe.
 	ErrForeign = errors.New("the file was not made by ssdprobe, so it is only read")
+	// ErrFilling says that a probe file is being made by another process.
+	ErrFilling = errors.New("another ssdprobe is filling the probe file")
 	// ErrDamaged says that a probe file does not hold what was written to it.
 	ErrDamaged = errors.New("the probe file does not hold what was written to it")
 )
@@ -78,9 +80,14 @@ func Locate(path string) (string, error) {
 }
 
 // PrepareFile opens the probe file at path, or makes and fills it: a file that
-// exists, is full and verified is used again. Errors: ErrForeign, ErrNoSpace,
-// ErrMemory, ErrNoDirectIO, and those of the filesystem.
+// exists, is full and verified is used again. One that does not hold what was
+// written to it is set aside, and a new one is made. Errors: ErrForeign,
+// ErrNoSpace, ErrMemory, ErrNoDirectIO, ErrFilling, and those of the filesystem.
 func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error) {
+	if o.SizeBytes < MinFileBytes {
+		return nil, fmt.Errorf("make a probe file of %s: too small, at least %s are needed",
+			humanize.IBytes(uint64(max(0, o.SizeBytes))), humanize.IBytes(MinFileBytes))
+	}
 	path, err := Locate(path)
 	if err != nil {
 		return nil, err
@@ -100,8 +107,7 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 	case err != nil:
 		return nil, err
 	default:
-		planned := plannedBytes(o.SizeBytes, free+existing.sizeBytes)
-		if existing.sizeBytes <= o.SizeBytes && existing.sizeBytes >= planned {
+		if existing.fits(o.SizeBytes, free+existing.sizeBytes) {
 			return existing, nil
 		}
 		free += existing.sizeBytes
@@ -125,6 +131,16 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 	return f, nil
 }
 
+// fits reports whether the file is of the size that would be made now. Where the
+// free space decides, which is another at every start, half of that will do.
+func (f *File) fits(wanted, free int64) bool {
+	least := plannedBytes(wanted, free)
+	if least < wanted {
+		least /= 2
+	}
+	return f.sizeBytes >= least && f.sizeBytes <= wanted
+}
+
 // plannedBytes is the size of a new file when free bytes could be had for it.
 func plannedBytes(wanted, free int64) int64 {
 	const unit = 1 << 20
@@ -136,10 +152,14 @@ func freeBytes(dir string) (int64, error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, &fs.PathError{Op: "statfs", Path: dir, Err: err}
 	}
-	if st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC {
+	if inMemory(st) {
 		return 0, fmt.Errorf("probe a file in %s: %w", dir, ErrMemory)
 	}
 	return int64(st.Bavail) * st.Bsize, nil
+}
+
+func inMemory(st unix.Statfs_t) bool {
+	return st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC
 }
 
 // openFile opens a probe file that is there, and verifies it.
@@ -208,8 +228,15 @@ func readError(path string, off int64, err error) error {
 	return fmt.Errorf("read %s at %d: %w", path, off, err)
 }
 
+// moveAside gives a damaged probe file another name. One is kept, for people to
+// look at: more could fill the filesystem, and replacing it would lose it.
 func moveAside(path string) (string, error) {
 	aside := path + ".damaged"
+	if _, err := os.Lstat(aside); err == nil {
+		return "", fmt.Errorf("set %s aside: %w: %s is there from the last time; look at both and remove them", path, ErrDamaged, aside)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("set the damaged probe file aside: %w", err)
+	}
 	if err := os.Rename(path, aside); err != nil {
 		return "", fmt.Errorf("set the damaged probe file aside: %w", err)
 	}
@@ -231,13 +258,7 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 }
 
 // Datasync returns when all that was written is on the drive.
-func (f *File) Datasync() error {
-	for {
-		if err := unix.Fdatasync(f.fd); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}
+func (f *File) Datasync() error { return f.datasync() }
 
 // SizeBytes returns the size of the file.
 func (f *File) SizeBytes() int64 { return f.sizeBytes }

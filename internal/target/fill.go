@@ -17,36 +17,75 @@ import (
 // chunk is what is written at once when a probe file is filled.
 const chunk = 1 << 20
 
+// fillingSuffix marks a file that is being filled. Nobody else's has it.
+const fillingSuffix = ".ssdprobe-filling"
+
 // makeFile fills a new file beside path and puts it in place when it is whole,
 // so that no half-filled file ever has the name. What a broken fill leaves
 // behind is removed, at once or by the next one.
 func makeFile(ctx context.Context, path string, size int64, o FileOptions) error {
-	filling := path + ".filling"
-	if err := os.Remove(filling); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove what an earlier fill left: %w", err)
-	}
-	d, err := openDirect(filling, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	filling := path + fillingSuffix
+	d, err := openFilling(filling)
 	if err != nil {
 		return err
 	}
-	err = fill(ctx, &d, size, o)
-	err = errors.Join(err, d.Close())
-	if err == nil {
+	if err = fill(ctx, &d, size, o); err == nil {
 		err = os.Rename(filling, path)
 	}
 	if err != nil {
-		if removed := os.Remove(filling); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
-			err = errors.Join(err, removed)
-		}
+		err = errors.Join(err, os.Remove(filling))
+	}
+	// The lock goes with the descriptor: not before the file is in place or gone.
+	if err = errors.Join(err, d.Close()); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
 }
 
+// openFilling opens the empty file that is to be filled, for this process alone.
+// What an earlier fill left is used again.
+func openFilling(path string) (direct, error) {
+	d, err := openDirect(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return direct{}, err
+	}
+	if err := claim(d); err != nil {
+		return direct{}, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func claim(d direct) error {
+	if err := unix.Flock(d.fd, unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+		return fmt.Errorf("open %s: %w", d.path, ErrFilling)
+	} else if err != nil {
+		return fmt.Errorf("lock %s: %w", d.path, err)
+	}
+	opened, err := d.stat()
+	if err != nil {
+		return err
+	}
+	// Who had the lock before may have put the file in place, or removed it.
+	var named unix.Stat_t
+	if err := unix.Lstat(d.path, &named); errors.Is(err, unix.ENOENT) || err == nil && (named.Dev != opened.Dev || named.Ino != opened.Ino) {
+		return fmt.Errorf("open %s: %w", d.path, ErrFilling)
+	} else if err != nil {
+		return &fs.PathError{Op: "stat", Path: d.path, Err: err}
+	}
+	if opened.Mode&unix.S_IFMT != unix.S_IFREG {
+		return fmt.Errorf("open %s: not a regular file", d.path)
+	}
+	if err := uninterrupted(func() error { return unix.Ftruncate(d.fd, 0) }); err != nil {
+		return &fs.PathError{Op: "truncate", Path: d.path, Err: err}
+	}
+	return nil
+}
+
 func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 	// Asking for the space first finds out at once that there is not enough, and
 	// keeps the file in one piece. Not every filesystem can do it.
-	if err := unix.Fallocate(d.fd, 0, 0, size); err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
+	err := uninterrupted(func() error { return unix.Fallocate(d.fd, 0, 0, size) })
+	if err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
 		return fillError(d.path, size, err)
 	}
 	buffer, err := alignedBuffer(chunk)
@@ -68,7 +107,7 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 			continue
 		case err != nil:
 			return fillError(d.path, size, err)
-		case n%contentBlock != 0:
+		case n == 0 || n%contentBlock != 0:
 			return fillError(d.path, size, unix.ENOSPC)
 		}
 		off += int64(n)
@@ -80,7 +119,7 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 			wait(ctx, time.Until(start.Add(pace)))
 		}
 	}
-	if err := unix.Fdatasync(d.fd); err != nil {
+	if err := d.datasync(); err != nil {
 		return fillError(d.path, size, err)
 	}
 	text, err := header{Made: headerMade, Note: headerNote, Version: headerVersion, Seed: data.seed, Size: size}.encode()
@@ -91,7 +130,7 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 	if _, err := unix.Pwrite(d.fd, buffer.p[:headerBytes], 0); err != nil {
 		return fillError(d.path, size, err)
 	}
-	if err := unix.Fsync(d.fd); err != nil {
+	if err := uninterrupted(func() error { return unix.Fsync(d.fd) }); err != nil {
 		return fillError(d.path, size, err)
 	}
 	return nil

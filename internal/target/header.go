@@ -45,7 +45,8 @@ func (h header) encode() ([]byte, error) {
 	return block, nil
 }
 
-// parseHeader returns errNoHeader for what no ssdprobe wrote.
+// parseHeader returns errNoHeader for what no ssdprobe wrote, and ErrDamaged for
+// what one wrote and cannot have meant.
 func parseHeader(block []byte) (header, error) {
 	var h header
 	if err := json.Unmarshal(bytes.TrimRight(block, "\n"), &h); err != nil || h.Made != headerMade {
@@ -56,7 +57,7 @@ func parseHeader(block []byte) (header, error) {
 			h.Version, headerVersion)
 	}
 	if h.Size <= dataStart || h.Size%contentBlock != 0 {
-		return header{}, fmt.Errorf("the header of the probe file gives a size of %d bytes, which cannot be", h.Size)
+		return header{}, fmt.Errorf("%w: its header gives a size of %d bytes, which cannot be", ErrDamaged, h.Size)
 	}
 	return h, nil
 }

@@ -40,7 +40,8 @@ func ParseOutput(r io.Reader) (Output, error) {
 func splitOutput(data []byte) (before []byte, document map[string]any, after []byte, err error) {
 	start := objectStart(data)
 	if start < 0 {
-		return nil, nil, nil, fmt.Errorf("no JSON in %d bytes: %s", len(data), abridge(strings.Join(notes(data), "; ")))
+		begin := notes(data[:min(len(data), 1<<10)])
+		return nil, nil, nil, fmt.Errorf("no JSON in %d bytes: %s", len(data), abridge(strings.Join(begin, "; ")))
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data[start:]))
 	decoder.UseNumber()
@@ -132,19 +133,20 @@ func decodeJob(o object) JobResult {
 		MajorFaults:     o.count("majf"),
 		MinorFaults:     o.count("minf"),
 	}
-	for key, direction := range map[string]**Direction{
-		"read": &j.Read, "write": &j.Write, "trim": &j.Trim, "mixed": &j.Mixed,
-	} {
-		if o.has(key) {
-			*direction = decodeDirection(o.child(key))
+	for _, d := range []struct {
+		key string
+		at  **Direction
+	}{{"read", &j.Read}, {"write", &j.Write}, {"trim", &j.Trim}, {"mixed", &j.Mixed}} {
+		if o.has(d.key) {
+			*d.at = decodeDirection(o.child(d.key))
 		}
 	}
 	if j.Read == nil && j.Mixed == nil {
 		o.fail("read", "", "missing, and mixed too")
 	}
 	if o.has("sync") {
-		sync := o.child("sync")
-		j.Sync = &Sync{Calls: sync.count("total_ios"), Latency: decodeLatency(sync.child("lat_ns"))}
+		sync := decodeLatency(o.child("sync").child("lat_ns"))
+		j.Sync = &sync
 	}
 	if o.has("total_err") {
 		j.Errors = &Errors{Total: o.count("total_err"), First: o.small("first_error")}

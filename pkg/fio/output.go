@@ -35,8 +35,10 @@ type JobResult struct {
 	Read, Write, Trim *Direction
 	// Mixed is all directions as one; nil without unified_rw_reporting.
 	Mixed *Direction
-	// Sync is the sync calls; nil when fio does not report them.
-	Sync *Sync
+	// Sync is the time of the fsync, fdatasync and sync_file_range calls; nil when
+	// fio does not report them. Its Samples are the number of calls: the one that
+	// fio gives beside it stays 0 with synchronous engines.
+	Sync *Latency
 
 	// UserCPU and SystemCPU are shares of one CPU (1 is all of it) over Runtime:
 	// of a group, the mean of its jobs.
@@ -70,12 +72,6 @@ type Direction struct {
 	// there to its completion (clat), Total both (lat). By default fio gives
 	// percentiles and bins of Completion alone.
 	Submission, Completion, Total Latency
-}
-
-// Sync is the fsync, fdatasync and sync_file_range calls of a job.
-type Sync struct {
-	Calls   int64
-	Latency Latency
 }
 
 // Latency is a distribution of latencies. Without samples, all is zero.

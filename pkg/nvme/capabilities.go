@@ -1,6 +1,6 @@
 package nvme
 
-// ControllerAttributes is the Controller Attributes field, CTRATT (Figure 312).
+// ControllerAttributes is the field CTRATT of Identify Controller (Figure 275).
 type ControllerAttributes uint32
 
 // The attributes that this package asks for.
@@ -12,44 +12,38 @@ const (
 // Has reports whether all bits of a are set.
 func (c ControllerAttributes) Has(a ControllerAttributes) bool { return c&a == a }
 
-// AdminCommands is the Optional Admin Command Support field, OACS (Figure 312).
+// AdminCommands is the field OACS of Identify Controller (Figure 275): which
+// optional admin commands there are.
 type AdminCommands uint16
 
-// The optional admin commands that this package asks for.
-const (
-	AdminCommandNamespaceManagement AdminCommands = 1 << 3
-	AdminCommandDeviceSelfTest      AdminCommands = 1 << 4
-)
+// The optional admin command that this package asks for.
+const AdminCommandDeviceSelfTest AdminCommands = 1 << 4
 
 // Has reports whether all bits of a are set.
 func (c AdminCommands) Has(a AdminCommands) bool { return c&a == a }
 
-// LogPageAttributes is the Log Page Attributes field, LPA (Figure 312).
+// LogPageAttributes is the field LPA of Identify Controller (Figure 275).
 type LogPageAttributes uint8
 
-// The log page attributes.
+// The attributes of log pages that this package asks for.
 const (
-	LogPagesSmartPerNamespace LogPageAttributes = 1 << 0
-	LogPagesCommandEffects    LogPageAttributes = 1 << 1
-	LogPagesExtendedData      LogPageAttributes = 1 << 2
-	LogPagesTelemetry         LogPageAttributes = 1 << 3
-	LogPagesPersistentEvents  LogPageAttributes = 1 << 4
+	LogPagesTelemetry LogPageAttributes = 1 << 3
 	// LogPagesSupported says that log page 00h tells which others there are.
-	LogPagesSupported     LogPageAttributes = 1 << 5
-	LogPagesTelemetryArea LogPageAttributes = 1 << 6
+	LogPagesSupported LogPageAttributes = 1 << 5
+	// LogPagesTelemetryArea4 says that telemetry has a fourth data area.
+	LogPagesTelemetryArea4 LogPageAttributes = 1 << 6
 )
 
 // Has reports whether all bits of a are set.
 func (l LogPageAttributes) Has(a LogPageAttributes) bool { return l&a == a }
 
-// OptionalCommands is the Optional NVM Command Support field, ONCS (Figure 312).
+// OptionalCommands is the field ONCS of Identify Controller (Figure 275): which
+// optional commands and fields of commands there are.
 type OptionalCommands uint16
 
-// The optional commands that this package asks for.
-const (
-	// CommandSaveSelect says that Get Features has a select field.
-	CommandSaveSelect OptionalCommands = 1 << 4
-)
+// CommandSaveSelect says that Set Features has a save bit and Get Features a
+// select field.
+const CommandSaveSelect OptionalCommands = 1 << 4
 
 // Has reports whether all bits of a are set.
 func (c OptionalCommands) Has(a OptionalCommands) bool { return c&a == a }

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Opcode selects an admin command (Figure 141). Its two lowest bits say which way
-// data goes.
+// Opcode selects an admin command. Its two lowest bits say which way data goes.
 type Opcode uint8
 
 // The admin commands of this package.
@@ -29,7 +28,7 @@ func (o Opcode) String() string {
 	case OpcodeGetFeatures:
 		return "get features"
 	}
-	return fmt.Sprintf("admin command %#02x", uint8(o))
+	return fmt.Sprintf("admin command %02xh", uint8(o))
 }
 
 // DefaultTimeout is the Linux driver's own for admin commands.
@@ -40,8 +39,8 @@ func (o Opcode) String() string {
 // not want to wait that long should stop waiting rather than expire the command.
 const DefaultTimeout = 60 * time.Second
 
-// Command is one admin command without its buffer (Figure 92). The dwords that
-// are not named are zero. Commands are comparable.
+// Command is one admin command without its buffer: the dwords of a submission
+// queue entry that this package uses; the others are zero. Commands are comparable.
 type Command struct {
 	Opcode      Opcode
 	NamespaceID uint32
@@ -52,8 +51,17 @@ type Command struct {
 	Timeout time.Duration
 }
 
-// allNamespaces addresses the controller rather than one of its namespaces.
-const allNamespaces = 0xFFFFFFFF
+// String names the command and what it asks for: "get log page 02h".
+func (c Command) String() string {
+	s := fmt.Sprintf("%v %02xh", c.Opcode, uint8(c.Dword10))
+	if c.NamespaceID != 0 && c.NamespaceID != AllNamespaces {
+		s += fmt.Sprintf(" of namespace %d", c.NamespaceID)
+	}
+	return s
+}
+
+// AllNamespaces is the namespace id that addresses the controller and all it has.
+const AllNamespaces uint32 = 0xFFFFFFFF
 
 // Completion is a controller's answer.
 type Completion struct {
@@ -66,9 +74,9 @@ type Completion struct {
 // Transport carries admin commands to one controller.
 //
 // Admin sends cmd and waits for its completion. The command's data is read into
-// or taken from data, whose length is a multiple of 4; data is nil for a command
-// without data. The error says that there was no completion; a command that the
-// controller refused has one, with its status.
+// data, whose length is a multiple of 4; data is nil for a command without data.
+// The error says that there was no completion; a command that the controller
+// refused has one, with its status.
 type Transport interface {
 	Admin(cmd Command, data []byte) (Completion, error)
 }

@@ -2,28 +2,41 @@
 // the admin commands of the Linux NVMe driver, and changes two features when
 // told to.
 //
-// It owns the wire format (every decoder names the specification's revision and
-// figure), the translation of statuses and errnos into errors, and the rule that
-// a drive is asked only for what it says it supports: a command that a drive
-// refuses adds an entry to the drive's error log, and monitoring that fills the
-// log of a healthy drive raises alarms of its own.
-//
-// It refuses to send anything to what is not an NVMe device, sends no command
-// that touches user data, and never repeats a command the controller has
-// refused. What a drive does not have is [errors.ErrUnsupported] or a nil pointer,
-// never a zero. Temperatures are degrees Celsius, capacities bytes.
-//
-// Figures are those of the NVM Express Base Specification revision 2.1, where
-// not said otherwise.
-//
-//	c, err := nvme.Open("/dev/nvme0")
+//	d, err := nvme.Open("/dev/nvme0")
 //	if err != nil {
 //		return err
 //	}
-//	defer c.Close()
-//	smart, err := c.Smart()
+//	defer d.Close()
+//	smart, err := d.SMART()
 //	if err != nil {
 //		return err // errors.Is(err, fs.ErrPermission): CAP_SYS_ADMIN is missing
 //	}
 //	fmt.Println(smart.PercentageUsed, smart.DataUnitsWritten.Bytes())
+//
+// It owns the wire format, the translation of statuses and errnos into errors,
+// and the rule that a drive is asked only for what it says it supports: a command
+// that a drive refuses adds an entry to the drive's error log, and monitoring that
+// fills the log of a healthy drive raises alarms of its own. What a drive does not
+// have is [errors.ErrUnsupported] or a nil pointer, never a zero. Temperatures are
+// degrees Celsius, sizes are bytes, times have a unit.
+//
+// It refuses commands that touch user data, Format, Sanitize, firmware download,
+// namespace management, and every vendor specific command and log page but the
+// OCP SMART log. It sends nothing again that a controller refused for good. It
+// reads neither sysfs nor a list of devices: the caller knows the node.
+//
+// # Specification
+//
+// Figures are those of the NVM Express Base Specification, revision 2.0b, unless
+// said otherwise. Where a figure's number differs between the prints of
+// revision 2.0, the doc comment names the structure and its log page, feature or
+// CNS number instead, which never change.
+//
+// # Blocking
+//
+// A command blocks its thread in the kernel, out of reach of any context, until
+// the controller answers or the driver gives it up after the command's timeout
+// (see [DefaultTimeout]). Callers that must not wait call from a goroutine of
+// their own and stop waiting for it. One Device serves one goroutine at a time;
+// several of one controller are independent of each other.
 package nvme

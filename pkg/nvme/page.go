@@ -13,7 +13,7 @@ type page []byte
 // pageOf checks that b holds all of a structure, and cuts off what is beyond it.
 func pageOf(name string, b []byte, size int) (page, error) {
 	if len(b) < size {
-		return nil, fmt.Errorf("%s: want %d bytes, have %d: %w", name, size, len(b), io.ErrUnexpectedEOF)
+		return nil, fmt.Errorf("decode %s: want %d bytes, have %d: %w", name, size, len(b), io.ErrUnexpectedEOF)
 	}
 	return page(b[:size]), nil
 }
@@ -40,4 +40,21 @@ func (p page) u128(offset int) Uint128 {
 // that do not follow the specification.
 func (p page) text(offset, size int) string {
 	return strings.TrimSpace(strings.TrimRight(string(p[offset:offset+size]), "\x00"))
+}
+
+// reported returns a field in which 0 means that the controller does not report it.
+func reported[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
+}
+
+// onlyIf returns a field that another one declares valid.
+func onlyIf[T any](valid bool, value T) *T {
+	if !valid {
+		return nil
+	}
+	return &value
 }

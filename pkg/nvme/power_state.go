@@ -2,21 +2,22 @@ package nvme
 
 import "time"
 
-// PowerState describes one power state of a controller (Figure 313).
+// PowerState describes one power state of a controller (Figure 276). Values that
+// the controller does not report are nil.
 type PowerState struct {
-	// MaximumWatts is the most power drawn in this state; nil when not reported.
+	// MaximumWatts is the most power drawn in this state.
 	MaximumWatts *float64
 	// NonOperational states do no I/O: the controller leaves them first.
 	NonOperational bool
-	// EntryLatency and ExitLatency are upper bounds; 0 when not reported.
-	EntryLatency time.Duration
-	ExitLatency  time.Duration
+	// EntryLatency and ExitLatency are upper bounds.
+	EntryLatency *time.Duration
+	ExitLatency  *time.Duration
 	// Relative ranks compare the states of one controller with each other; lower is better.
 	RelativeReadThroughput  uint8
 	RelativeReadLatency     uint8
 	RelativeWriteThroughput uint8
 	RelativeWriteLatency    uint8
-	// IdleWatts and ActiveWatts are averages over 30 and 10 seconds; nil when not reported.
+	// IdleWatts and ActiveWatts are averages over 30 and 10 seconds.
 	IdleWatts   *float64
 	ActiveWatts *float64
 }
@@ -28,15 +29,11 @@ func decodePowerState(p page) PowerState {
 	if p[3]&1 != 0 { // MXPS
 		scale = 0.0001
 	}
-	var maximum *float64
-	if raw := p.u16(0); raw != 0 {
-		maximum = new(float64(raw) * scale)
-	}
 	return PowerState{
-		MaximumWatts:            maximum,
+		MaximumWatts:            reported(float64(p.u16(0)) * scale),
 		NonOperational:          p[3]&2 != 0,
-		EntryLatency:            time.Duration(p.u32(4)) * time.Microsecond,
-		ExitLatency:             time.Duration(p.u32(8)) * time.Microsecond,
+		EntryLatency:            reported(time.Duration(p.u32(4)) * time.Microsecond),
+		ExitLatency:             reported(time.Duration(p.u32(8)) * time.Microsecond),
 		RelativeReadThroughput:  p[12] & 0x1F,
 		RelativeReadLatency:     p[13] & 0x1F,
 		RelativeWriteThroughput: p[14] & 0x1F,
@@ -46,7 +43,7 @@ func decodePowerState(p page) PowerState {
 	}
 }
 
-// watts applies the scale of idle and active power: 0 means not reported.
+// watts applies the scale of idle and active power; scale 0 means not reported.
 func watts(raw uint16, scale uint8) *float64 {
 	switch scale {
 	case 1:

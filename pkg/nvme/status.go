@@ -3,22 +3,14 @@ package nvme
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 )
 
-// Status is how a controller completed a command, as an error when it is not 0:
-// the status field of a completion queue entry without the phase tag (Figure 100).
-//
-// With errors.Is it is
-//
-//   - [errors.ErrUnsupported] when the controller does not implement what it was
-//     asked for: invalid opcode, invalid field, invalid log page, or a feature that
-//     cannot be changed, saved or set for a namespace;
-//   - [os.ErrPermission] when it is implemented and denied;
-//   - [os.ErrNotExist] when the namespace is not there.
+// Status is how a controller completed a command, 0 for success: the status field
+// of a completion queue entry without the phase tag.
 type Status uint16
 
-// StatusType is the class of a status code (Figure 101).
+// StatusType is the class of a status code.
 type StatusType uint8
 
 // The classes of status codes.
@@ -53,9 +45,9 @@ func (s Status) Text() string {
 	return "unknown status"
 }
 
-// Error says the meaning and the numbers: "invalid field in command (status type
-// 0x0 code 0x02, do not retry)".
-func (s Status) Error() string {
+// String says the meaning and the numbers: "invalid field in command (type 0h,
+// code 02h, do not retry)".
+func (s Status) String() string {
 	var flags string
 	if s.More() {
 		flags += ", more in the error log"
@@ -63,26 +55,57 @@ func (s Status) Error() string {
 	if s.DoNotRetry() {
 		flags += ", do not retry"
 	}
-	return fmt.Sprintf("%s (status type %#x code %#02x%s)", s.Text(), uint8(s.Type()), s.Code(), flags)
-}
-
-// Is makes errors.Is find what the status means to a caller; see [Status].
-func (s Status) Is(target error) bool {
-	switch s.code() {
-	case invalidOpcode, invalidField, invalidLogPage, featureNotSaveable, featureNotChangeable, featureNotNamespace:
-		return target == errors.ErrUnsupported
-	case operationDenied, prohibitedByLockdown, accessDenied:
-		return target == os.ErrPermission
-	case invalidNamespace:
-		return target == os.ErrNotExist
-	}
-	return false
+	return fmt.Sprintf("%s (type %xh, code %02xh%s)", s.Text(), uint8(s.Type()), s.Code(), flags)
 }
 
 // code is the class and code without the flags.
 func (s Status) code() Status { return s & 0x7FF }
 
-// The statuses that mean something to Is.
+// StatusError is a command that the controller refused or could not complete.
+//
+// With errors.Is it is
+//
+//   - [errors.ErrUnsupported] when the controller does not implement what it was
+//     asked for: invalid opcode, invalid field, invalid log page, or a feature that
+//     cannot be changed, saved or set for a namespace;
+//   - [fs.ErrPermission] when it is implemented and denied;
+//   - [fs.ErrNotExist] when the namespace is not there.
+type StatusError struct {
+	Command Command
+	Status  Status
+	// Remembered reports that the command was not sent: the controller had refused
+	// it before, and said that it would again.
+	Remembered bool
+}
+
+// Error says the command and the status.
+func (e *StatusError) Error() string {
+	var remembered string
+	if e.Remembered {
+		remembered = ", not asked again"
+	}
+	return fmt.Sprintf("%v: %v%s", e.Command, e.Status, remembered)
+}
+
+// Is makes errors.Is find what the status means to a caller.
+func (e *StatusError) Is(target error) bool {
+	switch e.Status.code() {
+	case invalidOpcode, invalidField, invalidLogPage, featureNotSaveable, featureNotChangeable, featureNotNamespace:
+		return target == errors.ErrUnsupported
+	case operationDenied, prohibitedByLockdown, accessDenied:
+		return target == fs.ErrPermission
+	case invalidNamespace:
+		return target == fs.ErrNotExist
+	}
+	return false
+}
+
+// final reports that sending the command again would only add to the error log.
+func (e *StatusError) final() bool {
+	return e.Status.DoNotRetry() || e.Is(errors.ErrUnsupported)
+}
+
+// The statuses that mean something to a caller.
 const (
 	invalidOpcode        Status = 0x001
 	invalidField         Status = 0x002

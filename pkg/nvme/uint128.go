@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"time"
 )
 
 // Uint128 is an unsigned counter of 128 bits. Values are comparable with ==.
@@ -13,7 +12,7 @@ type Uint128 struct{ High, Low uint64 }
 // Uint64 returns the value, and whether it fits.
 func (u Uint128) Uint64() (value uint64, ok bool) { return u.Low, u.High == 0 }
 
-// Float64 returns the nearest floating-point number; exact below 2⁵³.
+// Float64 returns the nearest floating-point number; exact up to 2⁵³.
 func (u Uint128) Float64() float64 {
 	f, _ := new(big.Float).SetInt(u.Big()).Float64()
 	return f
@@ -38,28 +37,3 @@ func (u Uint128) Times(factor uint64) Uint128 {
 	}
 	return Uint128{High: high, Low: low}
 }
-
-// Duration returns u × unit, and whether a time.Duration can hold it (292 years).
-func (u Uint128) Duration(unit time.Duration) (d time.Duration, ok bool) {
-	if unit <= 0 {
-		return 0, false
-	}
-	ns, fits := u.Times(uint64(unit)).Uint64()
-	if !fits || ns > math.MaxInt64 {
-		return 0, false
-	}
-	return time.Duration(ns), true
-}
-
-// DataUnits counts data in thousands of 512-byte units, rounded up, whatever the
-// size of a logical block is.
-type DataUnits Uint128
-
-// Bytes returns the amount in bytes.
-func (d DataUnits) Bytes() Uint128 { return Uint128(d).Times(512_000) }
-
-// BillionBytes counts data in units of 10⁹ bytes, rounded up.
-type BillionBytes Uint128
-
-// Bytes returns the amount in bytes.
-func (b BillionBytes) Bytes() Uint128 { return Uint128(b).Times(1_000_000_000) }

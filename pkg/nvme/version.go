@@ -3,7 +3,7 @@ package nvme
 import "fmt"
 
 // Version is the revision of the NVM Express Base Specification that a controller
-// follows: major, minor and tertiary number (Figure 37). 0 was reported by
+// follows: major, minor and tertiary number (VER). 0 was reported by
 // controllers before revision 1.2.
 type Version uint32
 

@@ -24,6 +24,7 @@ type process struct {
 	mu             sync.Mutex
 	changed        *sync.Cond
 	stdout, stderr bytes.Buffer
+	overflow       bool // more was written than is kept
 	exited         bool
 }
 
@@ -37,6 +38,13 @@ func (s stream) Write(p []byte) (int, error) {
 	s.process.mu.Lock()
 	defer s.process.mu.Unlock()
 	defer s.process.changed.Broadcast()
+	// What is too much is dropped, and told to who asks: the program goes on, and the guest's memory stays free.
+	room := wire.MaxDataBytes - s.process.stdout.Len() - s.process.stderr.Len()
+	if len(p) > room {
+		s.process.overflow = true
+		s.buffer.Write(p[:room])
+		return len(p), nil
+	}
 	return s.buffer.Write(p)
 }
 
@@ -79,13 +87,16 @@ func (p *process) finish() {
 }
 
 // output is what the process wrote so far.
-func (p *process) output() *wire.Output {
+func (p *process) output() (*wire.Output, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.outputLocked()
 }
 
-func (p *process) outputLocked() *wire.Output {
+func (p *process) outputLocked() (*wire.Output, error) {
+	if p.overflow {
+		return nil, fmt.Errorf("it wrote more than %d bytes: %w", wire.MaxDataBytes, syscall.EMSGSIZE)
+	}
 	out := &wire.Output{
 		Stdout: bytes.Clone(p.stdout.Bytes()),
 		Stderr: bytes.Clone(p.stderr.Bytes()),
@@ -94,11 +105,11 @@ func (p *process) outputLocked() *wire.Output {
 	if p.exited {
 		out.ExitCode = exitCode(p.cmd.ProcessState)
 	}
-	return out
+	return out, nil
 }
 
 // wait is output at the end of the process.
-func (p *process) wait() *wire.Output {
+func (p *process) wait() (*wire.Output, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for !p.exited {

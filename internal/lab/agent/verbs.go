@@ -1,14 +1,34 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"syscall"
 
 	"github.com/ssdprobe/ssdprobe/internal/lab/wire"
 )
 
-func (s *server) run(id uint64, c *wire.Command) (wire.Reply, error) {
-	p, err := s.launch(id, c)
+// launch starts the program of a request that has one.
+func (s *server) launch(r wire.Request) error {
+	command := cmp.Or(r.Run, r.Start)
+	if command == nil {
+		return nil
+	}
+	p, err := startProcess(command)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.processes[r.ID] = p
+	return nil
+}
+
+func (s *server) run(id uint64) (wire.Reply, error) {
+	p, err := s.find(id)
 	if err != nil {
 		return wire.Reply{}, err
 	}
@@ -16,11 +36,11 @@ func (s *server) run(id uint64, c *wire.Command) (wire.Reply, error) {
 	s.mu.Lock()
 	delete(s.processes, id)
 	s.mu.Unlock()
-	return wire.Reply{Output: p.output()}, nil
+	return outputReply(p.output())
 }
 
-func (s *server) start(id uint64, c *wire.Command) (wire.Reply, error) {
-	p, err := s.launch(id, c)
+func (s *server) start(id uint64) (wire.Reply, error) {
+	p, err := s.find(id)
 	if err != nil {
 		return wire.Reply{}, err
 	}
@@ -28,16 +48,21 @@ func (s *server) start(id uint64, c *wire.Command) (wire.Reply, error) {
 	return wire.Reply{PID: p.cmd.Process.Pid}, nil
 }
 
-func (s *server) launch(id uint64, c *wire.Command) (*process, error) {
-	// Held over the start, so that a signal which follows the request finds the process.
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, err := startProcess(c)
+// readFile reads a whole file, also one of those that are empty by their size.
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	s.processes[id] = p
-	return p, nil
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, wire.MaxDataBytes+1))
+	if err == nil && len(data) > wire.MaxDataBytes {
+		err = fmt.Errorf("%s has more than %d bytes: %w", path, wire.MaxDataBytes, syscall.EMSGSIZE)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
 }
 
 func (s *server) find(id uint64) (*process, error) {
@@ -50,12 +75,16 @@ func (s *server) find(id uint64) (*process, error) {
 	return p, nil
 }
 
-func (s *server) output(id uint64, get func(*process) *wire.Output) (wire.Reply, error) {
+func (s *server) output(id uint64, get func(*process) (*wire.Output, error)) (wire.Reply, error) {
 	p, err := s.find(id)
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	return wire.Reply{Output: get(p)}, nil
+	return outputReply(get(p))
+}
+
+func outputReply(output *wire.Output, err error) (wire.Reply, error) {
+	return wire.Reply{Output: output}, err
 }
 
 func (s *server) await(r *wire.Await) (wire.Reply, error) {
@@ -65,7 +94,10 @@ func (s *server) await(r *wire.Await) (wire.Reply, error) {
 	}
 	line, ok := p.await(r.Text)
 	if !ok {
-		out := p.output()
+		out, err := p.output()
+		if err != nil {
+			return wire.Reply{}, fmt.Errorf("ended before it wrote %q; %w", r.Text, err)
+		}
 		return wire.Reply{}, fmt.Errorf("ended with exit code %d before it wrote %q\nstdout:\n%s\nstderr:\n%s",
 			out.ExitCode, r.Text, out.Stdout, out.Stderr)
 	}
@@ -80,5 +112,9 @@ func (s *server) signal(r *wire.SignalVerb) (wire.Reply, error) {
 	if r.Group {
 		return wire.Reply{}, syscall.Kill(-p.cmd.Process.Pid, r.Signal)
 	}
-	return wire.Reply{}, p.cmd.Process.Signal(r.Signal)
+	err = p.cmd.Process.Signal(r.Signal)
+	if errors.Is(err, os.ErrProcessDone) {
+		err = syscall.ESRCH // which can be told to the laboratory
+	}
+	return wire.Reply{}, err
 }

@@ -3,16 +3,21 @@ package wire
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"syscall"
+	"time"
 )
 
-// Port is the number of the virtio serial port that both ends use. The guest sees it as /dev/vport0p1.
+// Port is the number of the virtio serial port that both ends use. The guest sees it as /dev/vport0p1, or another number before the p.
 const Port = 1
 
-// MaxFrameBytes is the longest message that Read accepts and Write sends.
-const MaxFrameBytes = 64 << 20
+// MaxFrameBytes is the longest message that Read accepts and Write sends: room for MaxDataBytes as JSON has them.
+const MaxFrameBytes = 16 << 20
+
+// MaxDataBytes is the most that a program may write to both its outputs together, and the longest file to read or write.
+const MaxDataBytes = 8 << 20
 
 // Request asks the agent for one thing: the one verb that is set.
 type Request struct {
@@ -26,6 +31,7 @@ type Request struct {
 	Read   *Path       `json:",omitempty"` // a whole file
 	Write  *WriteVerb  `json:",omitempty"` // create or replace a file
 	Glob   *Path       `json:",omitempty"` // paths that match a pattern of path/filepath
+	Find   *Find       `json:",omitempty"` // wait for a drive
 }
 
 // Reply answers the request of the same ID. Error is empty when the request was carried out.
@@ -39,6 +45,7 @@ type Reply struct {
 	Line   string        `json:",omitempty"` // Await
 	Data   []byte        `json:",omitempty"` // Read
 	Paths  []string      `json:",omitempty"` // Glob
+	Drive  *Drive        `json:",omitempty"` // Find
 }
 
 // Hello says that the guest is up.
@@ -89,6 +96,19 @@ type WriteVerb struct {
 	Mode uint32 // permission bits of a new file
 }
 
+// Find waits until a drive can be used: until there is a controller with a namespace behind each of the PCIe ports. Serial
+// numbers would not do, as drives may have the same.
+type Find struct {
+	Ports  []string // PCI addresses, such as "0000:00:10.0"
+	Within time.Duration
+}
+
+// Drive is what the guest's kernel calls a drive.
+type Drive struct {
+	Controllers []string // such as "nvme0", in the order of the ports
+	Namespaces  []string // such as "nvme0n1", sorted, each once; with multipath those of the subsystem
+}
+
 // Output is what a process wrote, and how it ended if it has.
 type Output struct {
 	Stdout, Stderr []byte
@@ -96,14 +116,17 @@ type Output struct {
 	ExitCode       int // as a shell has it: 128+n when signal n ended it
 }
 
-// Write sends one message.
+// ErrTooLong is returned for a message of more than MaxFrameBytes.
+var ErrTooLong = errors.New("message is too long")
+
+// Write sends one message, or nothing when it returns ErrTooLong.
 func Write(w io.Writer, message any) error {
 	body, err := json.Marshal(message)
 	if err != nil {
 		return fmt.Errorf("encode message: %w", err)
 	}
 	if len(body) > MaxFrameBytes {
-		return fmt.Errorf("message of %d bytes is longer than %d", len(body), MaxFrameBytes)
+		return fmt.Errorf("%w: %d bytes, %d are allowed", ErrTooLong, len(body), MaxFrameBytes)
 	}
 	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body)))
 	_, err = w.Write(append(frame, body...))
@@ -118,7 +141,7 @@ func Read(r io.Reader, message any) error {
 	}
 	length := binary.BigEndian.Uint32(head[:])
 	if length > MaxFrameBytes {
-		return fmt.Errorf("message of %d bytes is longer than %d", length, MaxFrameBytes)
+		return fmt.Errorf("%w: %d bytes, %d are allowed", ErrTooLong, length, MaxFrameBytes)
 	}
 	body := make([]byte, length)
 	if _, err := io.ReadFull(r, body); err != nil {

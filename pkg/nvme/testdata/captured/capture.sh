@@ -2,29 +2,22 @@
 # Captures raw NVMe pages from QEMU's emulated controller, and what nvme-cli
 # makes of the same pages, into the folder this script is in.
 #
-# It boots Debian's cloud kernel with an initial RAM disk of busybox and nvme-cli,
-# lets the guest write each answer as base64 to the serial console and unpacks
-# the console's output here. Nothing is installed; all work is done in a
-# temporary folder.
-#
-# Needs: apt-get install qemu-system-x86 busybox-static nvme-cli cpio
+# It boots the laboratory's kernel with an initial RAM disk of busybox and nvme-cli,
+# lets the guest write each answer as base64 to the serial console and unpacks the
+# console's output here. All work is done in a temporary folder.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
+"$here/../../../../scripts/lab-setup.sh"
+vmlinuz="${XDG_CACHE_HOME:-$HOME/.cache}/ssdprobe/lab/kernel/current/vmlinuz"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-# The kernel, unpacked rather than installed: installing would touch /boot.
 cd "$work"
-package=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/^ *Depends: \(linux-image-\)/\1/p' | head -n 1)
-apt-get download "$package" >/dev/null 2>&1
-dpkg -x ./*.deb kernel
-vmlinuz=$(ls kernel/boot/vmlinuz-*)
 
 # The guest's files.
 mkdir -p root/bin root/dev root/proc root/sys root/tmp
 cp /bin/busybox root/bin/
-nvme=$(command -v nvme)
+nvme=$(PATH="$PATH:/usr/sbin" command -v nvme)
 cp "$nvme" root/bin/nvme
 ldd "$nvme" | grep -o '/[^ ]*' | while read -r library; do
 	mkdir -p "root$(dirname "$library")"
@@ -58,6 +51,8 @@ keep identify-controller.bin nvme id-ctrl /dev/nvme0 --raw-binary
 keep identify-controller.json nvme id-ctrl /dev/nvme0 --output-format=json
 keep identify-namespace.bin nvme id-ns /dev/nvme0n1 --raw-binary
 keep identify-namespace.json nvme id-ns /dev/nvme0n1 --output-format=json
+keep namespace-identifiers.bin nvme admin-passthru /dev/nvme0 --opcode=0x06 --namespace-id=1 --cdw10=0x03 --data-len=4096 --read --raw-binary
+keep namespace-identifiers.json nvme ns-descs /dev/nvme0 --namespace-id=1 --output-format=json
 keep active-namespaces.bin nvme admin-passthru /dev/nvme0 --opcode=0x06 --cdw10=0x02 --data-len=4096 --read --raw-binary
 keep active-namespaces.json nvme list-ns /dev/nvme0 --output-format=json
 keep smart.bin nvme smart-log /dev/nvme0 --raw-binary

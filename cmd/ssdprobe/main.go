@@ -1,0 +1,12 @@
+// Command ssdprobe watches how fast drives are. See package cli.
+package main
+
+import (
+	"os"
+
+	"github.com/ssdprobe/ssdprobe/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
+}

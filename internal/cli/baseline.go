@@ -1,0 +1,326 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/daemon"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+func (a *app) baselineCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "baseline",
+		Short: "Show, forget, export or import what is learned of how fast targets are",
+		Long: `A baseline is what the daemon learned of one probe on one target under one set of
+conditions. A target is named by its id, its path or its device name.
+
+While a daemon runs it carries out reset and import itself, within its discovery
+interval (10 s by default).`,
+		Example: "  ssdprobe baseline show\n  ssdprobe baseline reset nvme0n1 --probe read-4k",
+		Args:    noSubcommand,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.baselineShow(), a.baselineReset(), a.baselineExport(), a.baselineImport())
+	return c
+}
+
+func (a *app) baselineShow() *cobra.Command {
+	var form output
+	c := &cobra.Command{
+		Use:     "show [TARGET]",
+		Short:   "Show the learned baselines and the saved runs",
+		Example: "  ssdprobe baseline show\n  ssdprobe baseline show nvme0n1 --output json",
+		Args:    arguments(cobra.MaximumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			state, targets, err := a.targets(args)
+			if err != nil {
+				return err
+			}
+			rows := baselineRows(targets)
+			runs, err := run.Baselines(state)
+			runs = slices.DeleteFunc(runs, func(r record.RunReport) bool {
+				return len(args) > 0 && !slices.ContainsFunc(targets, func(t daemon.TargetState) bool { return t.ID == r.TargetID })
+			})
+			if form == outputJSON {
+				return errors.Join(err, report.JSON(a.stdout, baselineList{Baselines: rows, Runs: references(runs)}))
+			}
+			if len(rows) > 0 || len(runs) == 0 {
+				err = errors.Join(err, report.Baselines(a.stdout, rows))
+			}
+			return errors.Join(err, a.printSavedRuns(runs))
+		},
+	}
+	addOutput(c, &form)
+	return c
+}
+
+type baselineList struct {
+	Baselines []report.BaselineRow  `json:"baselines"`
+	Runs      []report.RunReference `json:"saved_runs"`
+}
+
+func references(runs []record.RunReport) []report.RunReference {
+	list := make([]report.RunReference, len(runs))
+	for i, r := range runs {
+		list[i] = report.Reference(r)
+	}
+	return list
+}
+
+func (a *app) printSavedRuns(runs []record.RunReport) error {
+	for _, r := range runs {
+		if _, err := fmt.Fprintf(a.stdout, "Saved run of %s on %s, %s, by %s.\n", r.Suite, r.Target, report.Time(r.Started), r.Generator); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) baselineReset() *cobra.Command {
+	var probe, suite string
+	c := &cobra.Command{
+		Use:     "reset TARGET",
+		Short:   "Forget what was learned of a target, so that it is learned anew",
+		Example: "  ssdprobe baseline reset nvme0n1\n  ssdprobe baseline reset nvme0n1 --probe read-4k\n  ssdprobe baseline reset /var/tmp --run quick",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if suite != "" {
+				return a.resetRun(args[0], suite)
+			}
+			state, targets, err := a.targets(args)
+			if err != nil {
+				return err
+			}
+			return a.submit(state, daemon.Request{Target: targets[0].ID, Probe: probe},
+				fmt.Sprintf("baselines of %s forgotten", targets[0].Path))
+		},
+	}
+	c.Flags().StringVar(&probe, "probe", "", "only those of the probe of this `NAME`")
+	c.Flags().StringVar(&suite, "run", "", "the saved run of this `SUITE` (probe, quick) instead of what the daemon learned")
+	c.MarkFlagsMutuallyExclusive("probe", "run")
+	return c
+}
+
+// resetRun forgets a saved run.
+func (a *app) resetRun(target, suite string) error {
+	state, err := a.openState()
+	if err != nil {
+		return err
+	}
+	runs, err := run.Baselines(state)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(runs, func(r record.RunReport) bool {
+		return r.Suite == suite && named(target, r.TargetID, r.Target, r.Device.Name)
+	})
+	if i < 0 {
+		return usage(fmt.Errorf("no run of %s is saved for %q; see ssdprobe baseline show", suite, target))
+	}
+	if err := run.RemoveBaseline(state, suite, runs[i].TargetID); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stderr, "saved run of %s on %s forgotten\n", suite, runs[i].Target)
+	return err
+}
+
+// exported is the form in which baselines leave a node.
+type exported struct {
+	Format    string               `json:"format"`
+	Version   int                  `json:"version"`
+	Baselines []report.BaselineRow `json:"baselines"`
+}
+
+const (
+	exportFormat  = "ssdprobe/baselines"
+	exportVersion = 1
+)
+
+func (a *app) baselineExport() *cobra.Command {
+	return &cobra.Command{
+		Use:     "export [TARGET]",
+		Short:   "Write learned baselines as JSON, for import elsewhere",
+		Example: "  ssdprobe baseline export > baselines.json\n  ssdprobe baseline export nvme0n1 > drive.json",
+		Args:    arguments(cobra.MaximumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			_, targets, err := a.targets(args)
+			if err != nil {
+				return err
+			}
+			rows := slices.DeleteFunc(baselineRows(targets), func(r report.BaselineRow) bool { return r.Baseline.Learned.IsZero() })
+			if len(rows) == 0 {
+				return errors.New("nothing to export: no baseline has been learned yet")
+			}
+			return report.JSON(a.stdout, exported{exportFormat, exportVersion, rows})
+		},
+	}
+}
+
+func (a *app) baselineImport() *cobra.Command {
+	var target string
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Use baselines that were exported before, here or on another node",
+		Long: `Reads what "baseline export" wrote; - stands for standard input. A baseline is used
+when its target has the same id and is under the same conditions; what is here
+under the same conditions is replaced.`,
+		Example: "  ssdprobe baseline import baselines.json\n  ssdprobe baseline import drive.json --target nvme1n1",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.importBaselines(args[0], target) },
+	}
+	c.Flags().StringVar(&target, "target", "", "import all of them for this `TARGET` instead of their own")
+	return c
+}
+
+func (a *app) importBaselines(path, target string) error {
+	file, err := readExport(path)
+	if err != nil {
+		return usage(err)
+	}
+	state, err := a.openState()
+	if err != nil {
+		return err
+	}
+	if target != "" {
+		_, targets, err := a.targets([]string{target})
+		if err != nil {
+			return err
+		}
+		target = targets[0].ID
+	}
+	for _, row := range file.Baselines {
+		if target != "" {
+			row.TargetID = target
+		}
+		err := a.submit(state, daemon.Request{Target: row.TargetID, Probe: row.Probe, Import: &row.Baseline},
+			fmt.Sprintf("baseline of %s for %s imported", row.Probe, row.TargetID))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readExport(path string) (exported, error) {
+	var e exported
+	in := io.ReadCloser(os.Stdin)
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return e, err
+		}
+		defer f.Close() // only read
+		in = f
+	}
+	if err := json.NewDecoder(in).Decode(&e); err != nil {
+		return e, fmt.Errorf("read %s: not what baseline export writes: %w", path, err)
+	}
+	switch {
+	case e.Format != exportFormat:
+		return e, fmt.Errorf("read %s: its format is %q, not %q", path, e.Format, exportFormat)
+	case e.Version != exportVersion:
+		return e, fmt.Errorf("read %s: its version is %d, and this ssdprobe knows %d", path, e.Version, exportVersion)
+	}
+	for i, row := range e.Baselines {
+		if row.TargetID == "" || row.Probe == "" || row.Baseline.Learned.IsZero() {
+			return e, fmt.Errorf("read %s: baseline %d lacks its target_id, its probe or when it was learned", path, i+1)
+		}
+	}
+	return e, nil
+}
+
+// submit carries out a request, or leaves it to the daemon, and says which.
+func (a *app) submit(s *store.Store, r daemon.Request, done string) error {
+	left, err := daemon.Submit(s, r)
+	if err != nil {
+		return err
+	}
+	if left {
+		done = "the running daemon was asked: " + done + " within its discovery interval"
+	}
+	_, err = fmt.Fprintln(a.stderr, done)
+	return err
+}
+
+// openState opens the state directory of the settings. One that is not there is
+// not made.
+func (a *app) openState() (*store.Store, error) {
+	c, err := a.settings()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(c.StateDir); err != nil {
+		return nil, fmt.Errorf("open the state directory: %w; name it with --state-dir", err)
+	}
+	return store.Open(c.StateDir)
+}
+
+// targets returns the stored targets, or only those that the argument names.
+func (a *app) targets(args []string) (*store.Store, []daemon.TargetState, error) {
+	s, err := a.openState()
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := daemon.Targets(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(args) == 0 {
+		return s, all, nil
+	}
+	found := slices.DeleteFunc(all, func(t daemon.TargetState) bool { return !named(args[0], t.ID, t.Path, t.Device.Name) })
+	switch {
+	case len(found) == 0:
+		return nil, nil, usage(fmt.Errorf("nothing is known about a target %q in %s; see ssdprobe baseline show", args[0], s.Dir()))
+	case len(found) > 1:
+		return nil, nil, usage(fmt.Errorf("%q stands for %d targets; name one by its id: %s", args[0], len(found), ids(found)))
+	}
+	return s, found, nil
+}
+
+func ids(targets []daemon.TargetState) string {
+	text := ""
+	for i, t := range targets {
+		if i > 0 {
+			text += ", "
+		}
+		text += t.ID
+	}
+	return text
+}
+
+// named reports whether what the user typed stands for the target.
+func named(typed, id, path, device string) bool {
+	if typed == id || typed == path || typed == device && device != "" {
+		return true
+	}
+	abs, err := filepath.Abs(typed)
+	return err == nil && (abs == path || "file:"+abs == id)
+}
+
+// baselineRows lists the baselines of all epochs.
+func baselineRows(targets []daemon.TargetState) []report.BaselineRow {
+	rows := []report.BaselineRow{}
+	for _, t := range targets {
+		for _, name := range t.ProbeNames() {
+			baselines := t.Probes[name].Baselines()
+			for i, b := range baselines {
+				rows = append(rows, report.BaselineRow{
+					TargetID: t.ID, Target: t.Path, Probe: name, Epoch: i + 1, Current: i == len(baselines)-1, Baseline: b,
+				})
+			}
+		}
+	}
+	return rows
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+)
+
+// Exit codes.
+const (
+	exitFine    = 0
+	exitFailed  = 1 // could not measure, or could not do what was asked
+	exitUsage   = 2 // wrong flags, arguments or configuration
+	exitSlower  = 3 // slower than the baseline
+	exitRefused = 4 // not safe, or busy
+)
+
+// exitError is an error that chooses the exit code. A nil err says nothing more:
+// the output has told.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage marks an error as one of the caller's.
+func usage(err error) error { return &exitError{exitUsage, err} }
+
+// Main runs the command line and returns the exit code. SIGINT and SIGTERM end
+// the command's context; a second one ends the process.
+func Main(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	root := newRoot(stdout, stderr)
+	root.SetArgs(args)
+	return exitCode(root.ExecuteContext(ctx), stderr)
+}
+
+// exitCode writes the error and says what it means to the shell.
+func exitCode(err error, stderr io.Writer) int {
+	if err == nil {
+		return exitFine
+	}
+	code := exitFailed
+	var e *exitError
+	if errors.As(err, &e) {
+		code = e.code
+	}
+	if text := err.Error(); text != "" {
+		_, _ = fmt.Fprintf(stderr, "ssdprobe: %s\n", text) // nowhere left to say that it failed
+	}
+	return code
+}
+
+// app is what all commands share.
+type app struct {
+	stdout, stderr io.Writer
+	configFile     string
+	stateDir       string
+}
+
+func newRoot(stdout, stderr io.Writer) *cobra.Command {
+	a := &app{stdout: stdout, stderr: stderr}
+	root := &cobra.Command{
+		Use:   "ssdprobe",
+		Short: "Tell how fast drives are, how fast they used to be, and what changed in between",
+		Long: `ssdprobe watches how fast drives are: a daemon probes each of them lightly and
+for ever, learns what is normal, and publishes latency, IOPS and drift as
+Prometheus metrics; "ssdprobe run" measures now.
+
+Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the
+baseline, 4 refused because it is not safe or the device is busy.`,
+		Example:                    "  ssdprobe daemon\n  ssdprobe devices\n  ssdprobe run --target /var/tmp",
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		Args:                       noSubcommand,
+		RunE:                       func(c *cobra.Command, _ []string) error { return c.Help() },
+		SuggestionsMinimumDistance: 2,
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
+	})
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.configFile, "config", "", "configuration `FILE`; without one the defaults are used")
+	flags.StringVar(&a.stateDir, "state-dir", "", "`DIR`ectory of baselines and drift state; goes before the configuration's")
+	root.AddCommand(
+		a.daemonCommand(), a.runCommand(), a.devicesCommand(), a.driftCommand(), a.baselineCommand(),
+		a.configCommand(), a.versionCommand(),
+	)
+	return root
+}
+
+// noSubcommand refuses words that are no command of c.
+func noSubcommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		text += fmt.Sprintf("; did you mean %s?", strings.Join(near, ", "))
+	}
+	return usage(fmt.Errorf("%s; see %s --help", text, c.CommandPath()))
+}
+
+// arguments makes a check of the number of arguments that counts as wrong usage.
+func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
+		}
+		return nil
+	}
+}
+
+// output is the form in which a command prints.
+type output string
+
+const (
+	outputText output = "text"
+	outputJSON output = "json"
+)
+
+func (o *output) String() string { return string(*o) }
+
+// Type is what help calls the value.
+func (*output) Type() string { return "text|json" }
+
+// Set takes the value of a flag.
+func (o *output) Set(v string) error {
+	switch output(v) {
+	case outputText, outputJSON:
+		*o = output(v)
+		return nil
+	}
+	return errors.New("want text or json")
+}
+
+func addOutput(c *cobra.Command, o *output) {
+	*o = outputText
+	c.Flags().VarP(o, "output", "o", "form of the output: text or json")
+}

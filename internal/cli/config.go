@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) configCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "config",
+		Short:   "Check a configuration, or show the one in force",
+		Example: "  ssdprobe config show\n  ssdprobe config check /etc/ssdprobe/ssdprobe.yaml",
+		Args:    noSubcommand,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(
+		&cobra.Command{
+			Use:     "check FILE",
+			Short:   "Say everything that is wrong with a configuration file, with lines",
+			Example: "  ssdprobe config check /etc/ssdprobe/ssdprobe.yaml",
+			Args:    arguments(cobra.ExactArgs(1)),
+			RunE:    func(_ *cobra.Command, args []string) error { return a.checkConfig(args[0]) },
+		},
+		&cobra.Command{
+			Use:     "show",
+			Short:   "Print the configuration in force, defaults included",
+			Example: "  ssdprobe config show\n  ssdprobe config show --config /etc/ssdprobe/ssdprobe.yaml",
+			Args:    arguments(cobra.NoArgs),
+			RunE:    func(*cobra.Command, []string) error { return a.showConfig() },
+		},
+	)
+	return c
+}
+
+func (a *app) checkConfig(path string) error {
+	a.configFile = path
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	for _, warning := range c.Warnings() {
+		if _, err := fmt.Fprintf(a.stdout, "%s: warning: %s\n", path, warning); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: valid\n", path)
+	return err
+}
+
+func (a *app) showConfig() error {
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	text, err := c.YAML()
+	if err != nil {
+		return err
+	}
+	_, err = a.stdout.Write(text)
+	return err
+}

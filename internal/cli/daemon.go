@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/daemon"
+	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/web"
+)
+
+// daemonOptions are the flags of daemon.
+type daemonOptions struct {
+	listen        []string
+	systemdSocket bool
+	webConfigFile string
+	logLevel      string
+	logFormat     string
+}
+
+func (a *app) daemonCommand() *cobra.Command {
+	var o daemonOptions
+	c := &cobra.Command{
+		Use:   "daemon",
+		Short: "Watch drives for ever and publish what is seen as Prometheus metrics",
+		Long: `Probes every drive that the configuration selects (by default each whole disk,
+read-only), or a file of its own when no drive may be opened, and serves /metrics,
+a status page and a read-only JSON API.
+
+SIGHUP makes it read its configuration again; a bad one is refused and the old one
+stays. SIGINT and SIGTERM end it; what was learned is kept in the state directory.`,
+		Example: `  ssdprobe daemon
+  ssdprobe daemon --config /etc/ssdprobe/ssdprobe.yaml --web.listen-address 127.0.0.1:10040`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return a.daemon(c.Context(), o) },
+	}
+	f := c.Flags()
+	f.StringArrayVar(&o.listen, "web.listen-address", nil, "`ADDRESS` of the HTTP server, host:port or :port; may be given more than once; goes before the configuration's")
+	f.BoolVar(&o.systemdSocket, "web.systemd-socket", false, "serve on the sockets that systemd passes instead")
+	f.StringVar(&o.webConfigFile, "web.config.file", "", "`FILE` that turns on TLS or basic authentication, in the format of Prometheus exporters")
+	f.StringVar(&o.logLevel, "log.level", "info", "least `LEVEL` to log: debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log.format", "text", "`FORM` of the log: text or json")
+	return c
+}
+
+// newLog returns the log that the flags ask for.
+func (o daemonOptions) newLog(w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		return nil, usage(fmt.Errorf("--log.level: %q is unknown; want debug, info, warn or error", o.logLevel))
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch o.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, options)), nil
+	}
+	return nil, usage(fmt.Errorf("--log.format: %q is unknown; want text or json", o.logFormat))
+}
+
+// daemonSettings are the settings with the flags of daemon over them.
+func (a *app) daemonSettings(o daemonOptions) (config.Config, error) {
+	c, err := a.settings()
+	if err != nil || len(o.listen) == 0 {
+		return c, err
+	}
+	c.Listen = o.listen
+	if err := c.Validate(); err != nil {
+		return c, usage(fmt.Errorf("--web.listen-address: %w", err))
+	}
+	return c, nil
+}
+
+func (a *app) daemon(ctx context.Context, o daemonOptions) error {
+	log, err := o.newLog(a.stderr)
+	if err != nil {
+		return err
+	}
+	c, err := a.daemonSettings(o)
+	if err != nil {
+		return err
+	}
+	for _, warning := range c.Warnings() {
+		log.Warn("configuration", "warning", warning)
+	}
+	server, err := web.Listen(ctx, web.Config{
+		Listen: c.Listen, SystemdSocket: o.systemdSocket, WebConfigFile: o.webConfigFile, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	reload, stopReload := a.reloads(o)
+	defer stopReload()
+	latencies := export.NewLatencies()
+	var d *daemon.Daemon
+	registry, err := export.NewRegistry(func() record.Snapshot { return d.Snapshot() }, latencies, build())
+	if err != nil {
+		return errors.Join(err, server.Close())
+	}
+	d, err = daemon.New(daemon.Options{
+		Config: c, Log: log, Latencies: latencies, Reload: reload,
+		Serve: func(ctx context.Context) error {
+			return server.Serve(ctx, web.Handler(web.Options{
+				Snapshot: d.Snapshot, Ready: d.Ready, Metrics: registry, Version: build().Version, Log: log,
+			}))
+		},
+	})
+	if err != nil {
+		return errors.Join(err, server.Close())
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return d.Run(ctx) })
+	group.Go(func() error {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-d.Discovered():
+			return a.banner(d.Snapshot(), server.URLs())
+		}
+	})
+	return group.Wait()
+}
+
+// reloads returns a channel that gives a configuration for each SIGHUP.
+func (a *app) reloads(o daemonOptions) (<-chan daemon.Reload, func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGHUP)
+	out := make(chan daemon.Reload)
+	done := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-done:
+				return
+			case <-signals:
+			}
+			c, err := a.daemonSettings(o)
+			select {
+			case <-done:
+				return
+			case out <- daemon.Reload{Config: c, Err: err}:
+			}
+		}
+	}()
+	return out, func() {
+		signal.Stop(signals)
+		close(done)
+		<-ended
+	}
+}
+
+// banner tells the person who started the daemon what it does and where to look.
+func (a *app) banner(s record.Snapshot, urls []string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ssdprobe %s on %s\n\n", build().Version, s.Node)
+	for _, t := range s.Targets {
+		fmt.Fprintf(&b, "watches   %s\n", describe(t))
+	}
+	if len(s.Targets) == 0 {
+		b.WriteString("watches   nothing: no device is selected; see ssdprobe devices\n")
+	}
+	for _, i := range s.Ignored {
+		if i.Device.SizeBytes > 0 { // empty loop devices and card readers are no news
+			fmt.Fprintf(&b, "ignores   %s: %s\n", i.Device.Name, i.Reason)
+		}
+	}
+	for _, u := range urls {
+		fmt.Fprintf(&b, "metrics   %smetrics\nstatus    %s\n", u, u)
+	}
+	b.WriteString("\nCtrl-C stops it; what it learned is kept.\n")
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
+}
+
+func describe(t record.TargetStatus) string {
+	text := t.Path
+	if t.File {
+		text = "a probe file in " + t.Path
+		if t.Device.Name != "" {
+			text += ", on " + t.Device.Name
+		}
+	}
+	if t.Device.SizeBytes > 0 {
+		text += fmt.Sprintf(" (%s%s)", join(t.Device.Model, ", "), report.DriveSize(t.Device.SizeBytes))
+	}
+	return text
+}
+
+// join puts the separator behind a text that is not empty.
+func join(text, separator string) string {
+	if text == "" {
+		return ""
+	}
+	return text + separator
+}

@@ -1,0 +1,265 @@
+package cli_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+// quickProbes makes rounds come every second, so that a test need not wait.
+const quickProbes = `
+probes:
+  - {name: read-4k, interval: 1s, ios: 64}
+  - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 1s, ios: 4, targets: files}
+`
+
+// onFile is a configuration that watches nothing but a small file.
+func onFile(dir string) string {
+	return fmt.Sprintf("devices: {enabled: false}\ndiscovery_interval: 1s\nfiles: [{path: %s, size: 16MiB}]\nadmission: {max_io_pressure: 1, max_cpu_wait: 1}\n%s",
+		dir, quickProbes)
+}
+
+// startDaemon starts a daemon and returns it with the URL of its server.
+func startDaemon(t *testing.T, state, config string, more ...string) (*program, string) {
+	t.Helper()
+	args := append([]string{"daemon", "--config", config, "--state-dir", state, "--web.listen-address", "127.0.0.1:0"}, more...)
+	p := start(t, args...)
+	return p, p.stdout.find(t, `status +(http://\S+/)`)[1]
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	response, err := http.Get(url)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response.StatusCode, string(body)
+}
+
+// scrape returns the metrics of a daemon.
+func scrape(t *testing.T, url string) map[string]*dto.MetricFamily {
+	t.Helper()
+	code, body := get(t, url+"metrics")
+	require.Equal(t, http.StatusOK, code, body)
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
+	require.NoError(t, err)
+	return families
+}
+
+// value returns the series of a family that has these labels, false when there is none.
+func value(families map[string]*dto.MetricFamily, name string, labels map[string]string) (float64, bool) {
+	for _, m := range families[name].GetMetric() {
+		have := map[string]string{}
+		for _, l := range m.Label {
+			have[l.GetName()] = l.GetValue()
+		}
+		matches := true
+		for k, v := range labels {
+			matches = matches && have[k] == v
+		}
+		if matches {
+			return m.GetGauge().GetValue() + m.GetCounter().GetValue(), true
+		}
+	}
+	return 0, false
+}
+
+func good(probe string) map[string]string { return map[string]string{"probe": probe, "outcome": "ok"} }
+
+// awaitRounds waits until a probe has had so many good rounds.
+func awaitRounds(t *testing.T, url, probe string, n float64) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%v good rounds of %s", n, probe), func() bool {
+		got, _ := value(scrape(t, url), "ssdprobe_probe_rounds_total", good(probe))
+		return got >= n
+	})
+}
+
+func TestDaemonProbesAFile(t *testing.T) {
+	state, dir := onDisk(t), onDisk(t)
+	p, url := startDaemon(t, state, file(t, "c.yaml", onFile(dir)))
+	awaitRounds(t, url, "read-4k", 2)
+	awaitRounds(t, url, "durable-write-4k", 1)
+
+	code, body := get(t, url+"metrics")
+	require.Equal(t, http.StatusOK, code)
+	problems, err := promlint.New(strings.NewReader(body)).Lint()
+	require.NoError(t, err)
+	assert.Empty(t, problems)
+
+	families := scrape(t, url)
+	read, _ := value(families, "ssdprobe_probe_read_bytes_total", map[string]string{"probe": "read-4k"})
+	rounds, _ := value(families, "ssdprobe_probe_rounds_total", good("read-4k"))
+	assert.Equal(t, rounds*(64+8)*4096, read, "each round reads its I/Os and its warm-up, and nothing else")
+	for _, path := range []string{"", "-/healthy", "-/ready", "api/v1/status", "api/v1/devices", "api/v1/drift"} {
+		code, body := get(t, url+path)
+		assert.Equal(t, http.StatusOK, code, "%s: %s", path, body)
+	}
+	assert.FileExists(t, filepath.Join(dir, "ssdprobe.dat"))
+
+	p.signal(syscall.SIGTERM)
+	assert.Equal(t, 0, p.wait(), "a clean stop")
+	saved, err := filepath.Glob(filepath.Join(state, "targets", "*.json"))
+	require.NoError(t, err)
+	assert.Len(t, saved, 1, "what was learned is kept")
+	shown := ssdprobe(t, "drift", "--state-dir", state, "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]"))
+	assert.Equal(t, 0, shown.code, shown.stderr)
+	assert.Contains(t, shown.stderr, "no daemon answers at 127.0.0.1:1")
+	assert.Contains(t, shown.stdout, "read-4k")
+}
+
+func TestDaemonReload(t *testing.T) {
+	state, dir := onDisk(t), onDisk(t)
+	path := file(t, "c.yaml", onFile(dir))
+	p, url := startDaemon(t, state, path)
+	awaitRounds(t, url, "read-4k", 1)
+
+	require.NoError(t, os.WriteFile(path, []byte("probes: [{name: read-4k, block_size: 5KiB}]\nfoo: 1\n"), 0o600))
+	p.signal(syscall.SIGHUP)
+	p.stderr.find(t, `refused; the old one stays.*block_size`)
+	eventually(t, "the reload shows as failed", func() bool {
+		ok, found := value(scrape(t, url), "ssdprobe_collector_success", map[string]string{"collector": "configuration"})
+		return found && ok == 0
+	})
+	before, _ := value(scrape(t, url), "ssdprobe_probe_rounds_total", good("read-4k"))
+	awaitRounds(t, url, "read-4k", before+1) // the old one is in force
+
+	require.NoError(t, os.WriteFile(path, []byte(onFile(dir)+"  - {name: read-8k, block_size: 8KiB, interval: 1s, ios: 16}\n"), 0o600))
+	p.signal(syscall.SIGHUP)
+	awaitRounds(t, url, "read-8k", 1)
+	ok, _ := value(scrape(t, url), "ssdprobe_collector_success", map[string]string{"collector": "configuration"})
+	assert.Equal(t, 1.0, ok)
+
+	require.NoError(t, os.WriteFile(path, []byte("node: another\n"+onFile(dir)), 0o600))
+	p.signal(syscall.SIGHUP)
+	p.stderr.find(t, `refused; the old one stays.*node cannot change`)
+}
+
+func TestDaemonTwice(t *testing.T) {
+	state, dir := onDisk(t), onDisk(t)
+	config := file(t, "c.yaml", onFile(dir))
+	startDaemon(t, state, config)
+	second := ssdprobe(t, "daemon", "--config", config, "--state-dir", state, "--web.listen-address", "127.0.0.1:0")
+	assert.Equal(t, 1, second.code)
+	assert.Contains(t, second.stderr, "another ssdprobe daemon uses the state directory")
+}
+
+func TestDaemonPortInUse(t *testing.T) {
+	state, dir := onDisk(t), onDisk(t)
+	config := file(t, "c.yaml", onFile(dir))
+	_, url := startDaemon(t, state, config)
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/")
+	second := ssdprobe(t, "daemon", "--config", config, "--state-dir", onDisk(t), "--web.listen-address", address)
+	assert.Equal(t, 1, second.code)
+	assert.Contains(t, second.stderr, address)
+	assert.Contains(t, second.stderr, "address already in use")
+}
+
+func TestDaemonWithDamagedState(t *testing.T) {
+	state, dir := onDisk(t), onDisk(t)
+	config := file(t, "c.yaml", onFile(dir))
+	p, url := startDaemon(t, state, config)
+	awaitRounds(t, url, "read-4k", 1)
+	p.signal(syscall.SIGTERM)
+	require.Equal(t, 0, p.wait())
+
+	saved, err := filepath.Glob(filepath.Join(state, "targets", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, saved, 1)
+	text, err := os.ReadFile(saved[0])
+	require.NoError(t, err)
+	damaged := append(text[:len(text)/2:len(text)/2], []byte("!")...)
+	require.NoError(t, os.WriteFile(saved[0], damaged, 0o600))
+
+	p, url = startDaemon(t, state, config)
+	p.stderr.find(t, `is damaged .* it was set aside as`)
+	awaitRounds(t, url, "read-4k", 1) // it goes on all the same
+	aside, err := filepath.Glob(saved[0] + ".damaged-*")
+	require.NoError(t, err)
+	require.Len(t, aside, 1)
+	kept, err := os.ReadFile(aside[0])
+	require.NoError(t, err)
+	assert.Equal(t, damaged, kept, "what was there is kept as it was")
+}
+
+func TestDaemonIsKilled(t *testing.T) {
+	state, dir := onDisk(t), onDisk(t)
+	config := file(t, "c.yaml", onFile(dir)+"drift: {baseline_rounds: 10}\nlisten: [127.0.0.1:1]\n")
+	p, url := startDaemon(t, state, config)
+	p.stderr.find(t, `baseline learned`)
+	awaitRounds(t, url, "read-4k", 11)
+	p.signal(syscall.SIGKILL)
+	p.wait()
+
+	shown := ssdprobe(t, "drift", "--config", config, "--state-dir", state)
+	assert.Equal(t, 0, shown.code, shown.stderr)
+	_, url = startDaemon(t, state, config)
+	eventually(t, "the baseline is there again", func() bool {
+		_, found := value(scrape(t, url), "ssdprobe_baseline_value", map[string]string{"probe": "read-4k"})
+		return found
+	})
+}
+
+// What the state directory's drive does must not stop the probing.
+func TestDaemonWhenStateCannotBeSaved(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, mount string){
+		"disk full": func(t *testing.T, mount string) {
+			f, err := os.Create(filepath.Join(mount, "filler"))
+			require.NoError(t, err)
+			for err == nil {
+				_, err = f.Write(make([]byte, 1<<20))
+			}
+			for err = nil; err == nil; {
+				_, err = f.Write(make([]byte, 512))
+			}
+			require.ErrorIs(t, err, syscall.ENOSPC)
+			require.NoError(t, f.Close())
+		},
+		"gone": func(t *testing.T, mount string) {
+			require.NoError(t, os.RemoveAll(filepath.Join(mount, "state", "targets")))
+			require.NoError(t, os.WriteFile(filepath.Join(mount, "state", "targets"), nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mount, dir := testenv.Ext4(t, 16<<20), onDisk(t)
+			state := filepath.Join(mount, "state")
+			p, url := startDaemon(t, state, file(t, "c.yaml", onFile(dir)+"drift: {baseline_rounds: 10}\n"))
+			awaitRounds(t, url, "read-4k", 1)
+			spoil(t, mount)
+			eventually(t, "the trouble shows", func() bool {
+				ok, found := value(scrape(t, url), "ssdprobe_collector_success", map[string]string{"collector": "state"})
+				return found && ok == 0
+			})
+			p.stderr.find(t, "the stored state has a problem")
+			before, _ := value(scrape(t, url), "ssdprobe_probe_rounds_total", good("read-4k"))
+			awaitRounds(t, url, "read-4k", before+2)
+			p.signal(syscall.SIGTERM)
+			assert.Equal(t, 0, p.wait())
+		})
+	}
+}
+
+func TestDaemonRefusesAReadOnlyStateDirectory(t *testing.T) {
+	mount := testenv.Ext4(t, 16<<20)
+	testenv.RemountReadOnly(t, mount)
+	got := ssdprobe(t, "daemon", "--state-dir", filepath.Join(mount, "state"), "--web.listen-address", "127.0.0.1:0")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stderr, "read-only file system")
+	assert.Contains(t, got.stderr, "--state-dir")
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/daemon"
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+func (a *app) devicesCommand() *cobra.Command {
+	var form output
+	c := &cobra.Command{
+		Use:   "devices",
+		Short: "Show the block devices that are here, which would be watched, and why not",
+		Long: `Shows every whole block device with the conditions that it works under (link,
+scheduler, write cache, …) and what is to be warned of, and whether a daemon with
+the same configuration would watch it.`,
+		Example: "  ssdprobe devices\n  ssdprobe devices --config /etc/ssdprobe/ssdprobe.yaml --output json",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    func(c *cobra.Command, _ []string) error { return a.devices(c.Context(), form) },
+	}
+	addOutput(c, &form)
+	return c
+}
+
+func (a *app) devices(ctx context.Context, form output) error {
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	host := sysfs.New(c.HostRoot)
+	picks, err := device.Choose(host, daemon.Rules(c.Devices.Include), daemon.Rules(c.Devices.Exclude))
+	if picks == nil && err != nil {
+		return err
+	}
+	problems := []error{err}
+	rows := make([]report.DeviceRow, len(picks))
+	for i, pick := range picks {
+		row := report.DeviceRow{Device: pick.Device, Reason: pick.Reason}
+		if pick.Device.SizeBytes > 0 { // of an empty loop device there is nothing to warn of
+			var err error
+			row.Conditions, row.Warnings, err = device.Conditions(host, pick.Device)
+			problems = append(problems, err)
+		}
+		switch path := filepath.Join(c.HostRoot, "dev", pick.Device.Name); {
+		case row.Reason != "":
+		case !c.Devices.Enabled:
+			row.Reason = "devices.enabled is false in the configuration"
+		default:
+			row.Reason = measure.Denied(ctx, path, pick.Device.Number)
+		}
+		row.Watched = row.Reason == ""
+		rows[i] = row
+	}
+	if form == outputJSON {
+		problems = append(problems, report.JSON(a.stdout, rows))
+	} else {
+		problems = append(problems, report.Devices(a.stdout, rows))
+	}
+	return errors.Join(problems...)
+}

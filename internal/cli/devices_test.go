@@ -1,0 +1,88 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+// oddSize is a size that no other device of this machine has.
+const oddSize = 67<<20 + 7*4096
+
+// onLoop is a configuration that watches loop devices of that size alone.
+func onLoop(locks string) string {
+	return fmt.Sprintf(`
+lock_dir: %s
+fallback_file: false
+discovery_interval: 1s
+devices: {include: [{name: "loop*", min_size: %d, max_size: %d}]}
+admission: {max_utilisation: 1, max_in_flight: 1000, max_io_pressure: 1, max_cpu_wait: 1}
+`, locks, oddSize, oddSize) + quickProbes
+}
+
+func TestDaemonFollowsDevices(t *testing.T) {
+	loop := testenv.LoopDevice(t, oddSize, testenv.Options{Random: true})
+	name := filepath.Base(loop.Path)
+	before := sum(t, loop.Backing)
+	_, url := startDaemon(t, onDisk(t), file(t, "c.yaml", onLoop(t.TempDir())))
+	awaitRounds(t, url, "read-4k", 1)
+	families := scrape(t, url)
+	size, _ := value(families, "ssdprobe_device_size_bytes", map[string]string{"device": name})
+	assert.Equal(t, float64(oddSize), size)
+	_, writes := value(families, "ssdprobe_probe_rounds_total", good("durable-write-4k"))
+	assert.False(t, writes, "write probes never run on raw devices")
+
+	// The device leaves: its series end. It comes back: it is found again.
+	losetup(t, "--detach", loop.Path)
+	eventually(t, "its series end", func() bool {
+		_, there := value(scrape(t, url), "ssdprobe_device_info", map[string]string{"device": name})
+		return !there
+	})
+	losetup(t, "--direct-io=on", loop.Path, loop.Backing)
+	eventually(t, "it is watched again", func() bool {
+		rounds, _ := value(scrape(t, url), "ssdprobe_probe_rounds_total", good("read-4k"))
+		return rounds > 0
+	})
+	assert.Equal(t, before, sum(t, loop.Backing), "bit-identical")
+}
+
+func losetup(t *testing.T, args ...string) {
+	t.Helper()
+	out, err := exec.Command("losetup", args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+func TestDevices(t *testing.T) {
+	loop := testenv.LoopDevice(t, oddSize, testenv.Options{})
+	name := filepath.Base(loop.Path)
+	row := func(config string) report.DeviceRow {
+		t.Helper()
+		got := ssdprobe(t, "devices", "--output", "json", "--config", config, "--state-dir", t.TempDir())
+		require.Equal(t, 0, got.code, got.stderr)
+		var rows []report.DeviceRow
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &rows))
+		for _, r := range rows {
+			if r.Device.Name == name {
+				return r
+			}
+		}
+		t.Fatalf("%s is not among %d devices", name, len(rows))
+		return report.DeviceRow{}
+	}
+	left := row(file(t, "default.yaml", ""))
+	assert.False(t, left.Watched)
+	assert.Contains(t, left.Reason, "loop")
+	assert.Equal(t, int64(oddSize), left.Device.SizeBytes)
+	assert.NotEmpty(t, left.Conditions.Scheduler)
+
+	taken := row(file(t, "loop.yaml", onLoop(t.TempDir())))
+	assert.True(t, taken.Watched, taken.Reason)
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/daemon"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// daemonTimeout is how long a daemon may take to answer; it answers from memory.
+const daemonTimeout = 5 * time.Second
+
+// maxAnswer bounds what is read of a daemon's answer.
+const maxAnswer = 64 << 20
+
+func (a *app) driftCommand() *cobra.Command {
+	var form output
+	var address string
+	c := &cobra.Command{
+		Use:   "drift",
+		Short: "Show how each target compares with its baseline",
+		Long: `Asks the running daemon. When none answers, shows what was last stored in the
+state directory, and says so.`,
+		Example: "  ssdprobe drift\n  ssdprobe drift --url http://stor-07:10040 --output json",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    func(c *cobra.Command, _ []string) error { return a.drift(c.Context(), address, form) },
+	}
+	c.Flags().StringVar(&address, "url", "", "`URL` of the daemon; by default where the configuration listens")
+	addOutput(c, &form)
+	return c
+}
+
+func (a *app) drift(ctx context.Context, address string, form output) error {
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	var s record.Snapshot
+	if address != "" {
+		s, err = askDaemon(ctx, address)
+	} else if s, err = askDaemon(ctx, "http://"+localAddress(c.Listen[0])); errors.Is(err, unix.ECONNREFUSED) {
+		s, err = a.stored(c)
+	}
+	if err != nil && len(s.Targets) == 0 {
+		return err
+	}
+	if form == outputJSON {
+		return errors.Join(err, report.JSON(a.stdout, s))
+	}
+	return errors.Join(err, report.Drift(a.stdout, s))
+}
+
+func (a *app) stored(c config.Config) (record.Snapshot, error) {
+	if _, err := os.Stat(c.StateDir); errors.Is(err, fs.ErrNotExist) {
+		return record.Snapshot{}, fmt.Errorf("no daemon answers at %s, and nothing is stored in %s; start one with ssdprobe daemon", c.Listen[0], c.StateDir)
+	}
+	state, err := store.Open(c.StateDir)
+	if err != nil {
+		return record.Snapshot{}, err
+	}
+	s, err := daemon.Stored(state, c, time.Now())
+	if err == nil {
+		_, err = fmt.Fprintf(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
+	}
+	return s, err
+}
+
+// localAddress is where a program on this machine reaches a listen address.
+func localAddress(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen // the configuration was checked: there is nothing better
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// askDaemon returns a daemon's snapshot.
+func askDaemon(ctx context.Context, address string) (record.Snapshot, error) {
+	var s record.Snapshot
+	at, err := url.JoinPath(address, "/api/v1/snapshot")
+	if err != nil {
+		return s, usage(fmt.Errorf("--url %s: %w", address, err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, daemonTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+	if err != nil {
+		return s, usage(fmt.Errorf("--url %s: %w", address, err))
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return s, fmt.Errorf("ask the daemon: %w", err)
+	}
+	defer response.Body.Close() // only read
+	if response.StatusCode != http.StatusOK {
+		return s, fmt.Errorf("ask the daemon at %s: it answers %s", at, response.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(&s); err != nil {
+		return s, fmt.Errorf("ask the daemon at %s: not an answer of ssdprobe: %w", at, err)
+	}
+	return s, nil
+}

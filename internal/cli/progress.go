@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/ssdprobe/ssdprobe/internal/run"
+)
+
+// progress shows how far a run is: on a terminal one line that is written over
+// and over, elsewhere a line when a step begins and when it is over. It is for
+// people, so what cannot be written is dropped.
+type progress struct {
+	w        io.Writer
+	terminal bool
+	width    int
+	step     string // the one begun last
+	shown    int    // columns of the line on the terminal
+}
+
+func newProgress(w io.Writer) *progress {
+	p := &progress{w: w, width: 80}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.terminal = true
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			p.width = width
+		}
+	}
+	return p
+}
+
+func (p *progress) show(now run.Progress) {
+	text := fmt.Sprintf("%s %3.0f %%", now.Step, 100*now.Done)
+	if now.Text != "" {
+		text += "  " + now.Text
+	}
+	if p.terminal {
+		p.overwrite(text)
+		return
+	}
+	if now.Step != p.step || now.Done >= 1 {
+		p.write(text + "\n")
+	}
+	p.step = now.Step
+}
+
+func (p *progress) overwrite(text string) {
+	if runes := []rune(text); len(runes) >= p.width {
+		text = string(runes[:p.width-1])
+	}
+	columns := len([]rune(text))
+	p.write("\r" + text + strings.Repeat(" ", max(0, p.shown-columns)))
+	p.shown = columns
+}
+
+// end clears the line, so that what follows has the terminal to itself.
+func (p *progress) end() {
+	if p.terminal && p.shown > 0 {
+		p.write("\r" + strings.Repeat(" ", p.shown) + "\r")
+		p.shown = 0
+	}
+}
+
+// note writes a line of its own.
+func (p *progress) note(text string) {
+	p.end()
+	p.write(text + "\n")
+}
+
+func (p *progress) write(text string) { _, _ = io.WriteString(p.w, text) }

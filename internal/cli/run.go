@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/daemon"
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// runOptions are the flags of run.
+type runOptions struct {
+	suite        string
+	target       string
+	size         string
+	keepFile     bool
+	probes       []string
+	rounds       int
+	set          []string
+	evenIfBusy   bool
+	saveBaseline bool
+	threshold    string
+	form         output
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run [probe|quick] --target PATH",
+		Short: "Measure a device or a filesystem now",
+		Long: `Measures now and prints the figures: "probe" runs the configured probes back to
+back (a second or two), "quick" runs fio for half a minute.
+
+The target is a block device, which is only read; or a directory, in which a file
+is made, filled, measured and removed; or a file, which is only read unless
+ssdprobe made it. The daemon leaves the device alone meanwhile.
+
+With --save-baseline the run becomes what later runs of the same suite on the same
+target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage,
+3 slower than the baseline, 4 refused because it is not safe or the device is busy.`,
+		Example: `  ssdprobe run --target /var/tmp
+  ssdprobe run probe --target /dev/nvme0n1 --save-baseline
+  ssdprobe run quick --target /dev/nvme0n1 --output json`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.suite = run.ProbeSuite
+			if len(args) > 0 {
+				o.suite = args[0]
+			}
+			return a.run(c.Context(), o)
+		},
+		ValidArgs: suiteNames(),
+	}
+	f := c.Flags()
+	f.StringVarP(&o.target, "target", "t", "", "block device, directory or file (`PATH`); required")
+	f.StringVar(&o.size, "size", "1GiB", "`SIZE` of a file that is made; less when space is short")
+	f.BoolVar(&o.keepFile, "keep-file", false, "leave a file that was made in its place, for the next run")
+	f.StringSliceVar(&o.probes, "probe", nil, "probe: run only the probe of this `NAME`; may be given more than once")
+	f.IntVar(&o.rounds, "rounds", 10, "probe: good rounds of each probe")
+	f.StringArrayVar(&o.set, "set", nil, "suite of fio: set a parameter (`NAME=VALUE`), e.g. time=5s; may be given more than once")
+	f.BoolVar(&o.evenIfBusy, "even-if-busy", false, "measure although others use the device")
+	f.BoolVar(&o.saveBaseline, "save-baseline", false, "compare later runs with this one")
+	f.StringVar(&o.threshold, "threshold", "20%", "share by which a figure must be slower than the baseline to count")
+	addOutput(c, &o.form)
+	return c
+}
+
+// checked is what the flags of run come to.
+type checked struct {
+	runOptions
+	sizeBytes int64
+	threshold float64
+	probes    []record.Probe
+	plan      suite.Suite // of fio jobs; zero for the probes
+	values    suite.Values
+}
+
+// suiteNames are what run can do.
+func suiteNames() []string {
+	names := []string{run.ProbeSuite}
+	for _, s := range suite.All() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func (o runOptions) check(c config.Config) (checked, error) {
+	k := checked{runOptions: o}
+	var problems []error
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if !slices.Contains(suiteNames(), o.suite) {
+		bad("suite: %q is unknown; want one of %s", o.suite, strings.Join(suiteNames(), ", "))
+	}
+	if o.suite == run.ProbeSuite && len(o.set) > 0 {
+		bad("--set: is for suites of fio, not for %s", o.suite)
+	}
+	if o.target == "" {
+		bad("--target: is missing; want a block device, a directory or a file, e.g. --target /var/tmp")
+	}
+	var err error
+	if k.plan, err = suite.Find(o.suite); err == nil {
+		if k.values, err = k.plan.Set(o.set); err != nil {
+			bad("--set: %w", err)
+		}
+	}
+	if k.sizeBytes, err = config.ParseSize(o.size); err != nil {
+		bad("--size: %w", err)
+	} else if k.sizeBytes < 16<<20 {
+		bad("--size: %q is too small; want 16MiB or more", o.size)
+	}
+	if k.threshold, err = config.ParseRatio(o.threshold); err != nil {
+		bad("--threshold: %w", err)
+	} else if k.threshold <= 0 {
+		bad("--threshold: %q is too small; want more than 0, e.g. 20%%", o.threshold)
+	}
+	if o.rounds < 1 || o.rounds > 10_000 {
+		bad("--rounds: %d is out of range; want 1 to 10000", o.rounds)
+	}
+	if o.suite != run.ProbeSuite && len(o.probes) > 0 {
+		bad("--probe: is for the suite probe, not %s", o.suite)
+	}
+	names := make([]string, len(c.Probes))
+	for i, p := range c.Probes {
+		names[i] = p.Name
+		if len(o.probes) == 0 || slices.Contains(o.probes, p.Name) {
+			k.probes = append(k.probes, p)
+		}
+	}
+	for _, name := range o.probes {
+		if !slices.Contains(names, name) {
+			bad("--probe: %q is unknown; want one of %s", name, strings.Join(names, ", "))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return k, usage(err)
+	}
+	return k, nil
+}
+
+func (a *app) run(ctx context.Context, options runOptions) error {
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	o, err := options.check(c)
+	if err != nil {
+		return err
+	}
+	host := sysfs.New(c.HostRoot)
+	subject, err := run.Find(host, o.target, o.sizeBytes)
+	if err != nil {
+		return usage(err)
+	}
+	meter, warnings, err := counters.NewMeter()
+	if err != nil {
+		return err
+	}
+	subject.Warnings = append(subject.Warnings, warnings...)
+	state, err := store.Open(c.StateDir)
+	if err != nil {
+		return fmt.Errorf("%w; name another one with --state-dir", err)
+	}
+	var binary fiorun.Binary
+	if o.suite != run.ProbeSuite {
+		if binary, err = fiorun.Find(ctx); err != nil {
+			return err
+		}
+	}
+	progress := newProgress(a.stderr)
+	session, err := run.Begin(ctx, subject, run.Options{
+		Options: measure.Options{FS: host, Engine: probe.NewEngine(meter, c.Admission.MaxCPUWait), Meter: meter, Pool: storedPool(state, subject)},
+		Limits:  daemon.Limits(c.Admission), EvenIfBusy: o.evenIfBusy, LockDir: c.LockDir,
+		Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Progress: progress.show,
+	})
+	switch {
+	case errors.Is(err, admit.ErrBusy):
+		return &exitError{exitRefused, fmt.Errorf("refused: %w; try again later, or measure a busy device with --even-if-busy", err)}
+	case errors.Is(err, run.ErrInUse):
+		return &exitError{exitRefused, fmt.Errorf("refused: %w; wait for it to end", err)}
+	case err != nil:
+		return err
+	}
+	var r record.RunReport
+	if o.suite == run.ProbeSuite {
+		r, err = session.Probes(ctx, onTarget(o.probes, subject), o.rounds)
+	} else {
+		r, err = session.Suite(ctx, o.plan, o.values, binary)
+	}
+	progress.end()
+	removed, endErr := session.End()
+	err = errors.Join(err, endErr)
+	if removed != "" {
+		progress.note("removed " + removed)
+	}
+	if len(r.Steps) == 0 {
+		return err
+	}
+	return a.conclude(state, r, o, err)
+}
+
+// onTarget leaves the probes that run on this kind of target.
+func onTarget(probes []record.Probe, s measure.Subject) []record.Probe {
+	return slices.DeleteFunc(slices.Clone(probes), func(p record.Probe) bool { return !p.RunsOn(s.File) })
+}
+
+// storedPool returns what the daemon has learned of the written blocks of a raw
+// device; nil when it has learned nothing of use.
+func storedPool(s *store.Store, subject measure.Subject) *probe.Pool {
+	var t daemon.TargetState
+	// A damaged state is the daemon's to report; the run searches by itself.
+	if found, err := daemon.LoadTarget(s, subject.ID, &t); err != nil || !found || t.Pool == nil || subject.File {
+		return nil
+	}
+	pool, err := probe.NewPool(subject.SizeBytes, measure.Seed(subject.ID))
+	if err != nil || pool.Restore(*t.Pool) != nil {
+		return nil
+	}
+	return pool
+}
+
+// conclude prints the report, compares it with the saved run and saves it when
+// asked. failed is what went wrong while measuring.
+func (a *app) conclude(state *store.Store, r record.RunReport, o checked, failed error) error {
+	var comparison *report.Comparison
+	before, found, err := run.LoadBaseline(state, r.Suite, r.TargetID)
+	if err != nil {
+		failed = errors.Join(failed, err)
+	}
+	if found && failed == nil {
+		c := report.Compare(before, r, o.threshold)
+		comparison = &c
+	}
+	if o.form == outputJSON {
+		err = report.JSON(a.stdout, report.NewDocument(r, comparison))
+	} else if err = report.Run(a.stdout, r); err == nil && comparison != nil {
+		if _, err = fmt.Fprintln(a.stdout); err == nil {
+			err = comparison.Text(a.stdout)
+		}
+	}
+	if err != nil || failed != nil {
+		return errors.Join(failed, err)
+	}
+	if o.saveBaseline {
+		if err := run.SaveBaseline(state, r); err != nil {
+			return fmt.Errorf("save the baseline: %w", err)
+		}
+		if _, err := fmt.Fprintf(a.stderr, "saved as the baseline of %s on %s\n", r.Suite, r.Target); err != nil {
+			return err
+		}
+	}
+	if comparison != nil && comparison.Slower() {
+		return &exitError{code: exitSlower}
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package cli_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+// calm is a configuration in which a busy test machine neither refuses a run nor
+// disturbs a round, with locks of the test's own.
+func calm(t *testing.T) string {
+	t.Helper()
+	return file(t, "c.yaml", "lock_dir: "+t.TempDir()+"\nadmission: {max_utilisation: 1, max_in_flight: 1000, max_io_pressure: 1, max_cpu_wait: 1}\n")
+}
+
+func document(t *testing.T, d done) report.Document {
+	t.Helper()
+	var doc report.Document
+	require.NoError(t, json.Unmarshal([]byte(d.stdout), &doc), "%s%s", d.stdout, d.stderr)
+	return doc
+}
+
+func TestRunProbesInADirectory(t *testing.T) {
+	dir, state := onDisk(t), t.TempDir()
+	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", state, "--target", dir, "--size", "16MiB", "--rounds", "3", "-o", "json")
+	require.Equal(t, 0, got.code, got.stderr)
+	doc := document(t, got)
+	r := doc.Report
+	assert.Equal(t, "probe", r.Suite)
+	assert.Equal(t, filepath.Join(dir, "ssdprobe.dat"), r.Target)
+	assert.Nil(t, doc.Comparison, "nothing was saved to compare with")
+	require.Len(t, r.Steps, 3)
+	for i, p := range record.DefaultProbes() {
+		step := r.Steps[i]
+		assert.Equal(t, p.Name, step.Name)
+		result := step.Read
+		if p.Direction == record.Write {
+			result = step.Write
+		}
+		require.NotNil(t, result, p.Name)
+		assert.Equal(t, int64(3*p.IOs), result.IOs)
+		assert.Equal(t, int64(3*p.IOs)*p.BlockBytes, result.Bytes)
+		assert.Equal(t, result.IOs, result.Latency.Count())
+		assert.InEpsilon(t, float64(result.IOs)/step.Duration.Seconds(), result.IOPS, 1e-9)
+		assert.Positive(t, result.Min)
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left, "the file that was made is removed")
+	assert.Contains(t, got.stderr, "removed "+r.Target)
+	assert.Contains(t, got.stderr, "fill 100 %", "plain lines of progress where there is no terminal")
+}
+
+func TestRunComparesWithTheSavedRun(t *testing.T) {
+	dir, state, config := onDisk(t), t.TempDir(), calm(t)
+	args := []string{"run", "--config", config, "--state-dir", state, "-t", dir, "--size", "16MiB", "--keep-file", "--probe", "read-4k", "--rounds", "5"}
+	first := ssdprobe(t, append(args, "--save-baseline")...)
+	require.Equal(t, 0, first.code, first.stderr)
+	assert.Contains(t, first.stderr, "saved as the baseline of probe")
+
+	// A drive that was a hundred times faster, and one that was as much slower.
+	s, err := store.Open(state)
+	require.NoError(t, err)
+	saved, err := run.Baselines(s)
+	require.NoError(t, err)
+	require.Len(t, saved, 1)
+	for name, c := range map[string]struct {
+		factor  float64
+		code    int
+		verdict report.Verdict
+	}{
+		"slower than before": {0.01, 3, report.Slower},
+		"faster than before": {100, 0, report.Faster},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, run.SaveBaseline(s, scaled(saved[0], c.factor)))
+			again := ssdprobe(t, append(args, "-o", "json")...)
+			assert.Equal(t, c.code, again.code, again.stderr)
+			doc := document(t, again)
+			require.NotNil(t, doc.Comparison)
+			assert.Equal(t, c.verdict, doc.Comparison.Verdict)
+		})
+	}
+
+	shown := ssdprobe(t, "baseline", "show", "--state-dir", state)
+	assert.Contains(t, shown.stdout, "Saved run of probe on "+filepath.Join(dir, "ssdprobe.dat"))
+	forgot := ssdprobe(t, "baseline", "reset", dir, "--run", "probe", "--state-dir", state)
+	assert.Equal(t, 0, forgot.code, forgot.stderr)
+	assert.NotContains(t, ssdprobe(t, "baseline", "show", "--state-dir", state).stdout, "Saved run")
+}
+
+// scaled is a run whose drive took factor times as long.
+func scaled(r record.RunReport, factor float64) record.RunReport {
+	steps := append([]record.Step{}, r.Steps...)
+	for i := range steps {
+		read := *steps[i].Read
+		bins := make([]record.Bin, len(read.Latency))
+		for j, b := range read.Latency {
+			bins[j] = record.Bin{Latency: time.Duration(float64(b.Latency) * factor), Count: b.Count}
+		}
+		read.Latency, read.IOPS = record.NewHistogram(bins), read.IOPS/factor
+		steps[i].Read = &read
+	}
+	r.Steps = steps
+	return r
+}
+
+func TestRunRefusesADeviceInUse(t *testing.T) {
+	dir, config := onDisk(t), calm(t)
+	first := start(t, "run", "--config", config, "--state-dir", t.TempDir(), "-t", dir, "--size", "16MiB", "--rounds", "10000")
+	first.stderr.find(t, `read-4k`)
+	second := ssdprobe(t, "run", "--config", config, "--state-dir", t.TempDir(), "-t", dir, "--size", "16MiB")
+	assert.Equal(t, 4, second.code)
+	assert.Contains(t, second.stderr, "another ssdprobe uses the device")
+	assert.Empty(t, second.stdout)
+
+	first.signal(syscall.SIGINT)
+	assert.Equal(t, 1, first.wait(), "interrupted")
+	first.stderr.find(t, `removed .*ssdprobe\.dat`)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+func TestRunReadsARawDevice(t *testing.T) {
+	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
+	before := sum(t, loop.Backing)
+	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--target", loop.Path, "--rounds", "2", "-o", "json")
+	require.Equal(t, 0, got.code, got.stderr)
+	r := document(t, got).Report
+	require.Len(t, r.Steps, 2, "the write probe does not run on raw devices")
+	assert.NotNil(t, r.Steps[0].Read)
+	assert.Equal(t, before, sum(t, loop.Backing), "bit-identical")
+}
+
+func TestRunSaysWhenNothingWasEverWritten(t *testing.T) {
+	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{})
+	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--target", loop.Path)
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stderr, "written blocks")
+	assert.Contains(t, got.stderr, "probe a file on the device instead")
+}
+
+func sum(t *testing.T, path string) [sha256.Size]byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return sha256.Sum256(data)
+}
+
+func TestRunQuick(t *testing.T) {
+	dir := onDisk(t)
+	got := ssdprobe(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir, "--size", "32MiB",
+		"--set", "time=200ms", "-o", "json")
+	require.Equal(t, 0, got.code, got.stderr)
+	r := document(t, got).Report
+	require.Len(t, r.Steps, 3)
+	for _, step := range r.Steps {
+		require.NotNil(t, step.Read, step.Name)
+		assert.Positive(t, step.Read.IOs)
+		assert.Contains(t, step.JobFile, r.Target)
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// fioOn lists the processes that run fio on a file below dir.
+func fioOn(t *testing.T, dir string) []string {
+	t.Helper()
+	var found []string
+	lists, err := filepath.Glob("/proc/[0-9]*/task/[0-9]*/comm")
+	require.NoError(t, err)
+	for _, comm := range lists {
+		name, _ := os.ReadFile(comm) // a process may end meanwhile
+		process := filepath.Dir(filepath.Dir(filepath.Dir(comm)))
+		files, _ := filepath.Glob(process + "/fd/*")
+		for _, fd := range files {
+			if target, _ := os.Readlink(fd); strings.HasPrefix(string(name), "fio") && strings.HasPrefix(target, dir+"/") {
+				found = append(found, process)
+			}
+		}
+	}
+	return found
+}
+
+func TestRunQuickInterrupted(t *testing.T) {
+	for name, signal := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "SIGTERM": syscall.SIGTERM} {
+		t.Run(name, func(t *testing.T) {
+			dir := onDisk(t)
+			p := start(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir, "--size", "32MiB", "--set", "time=10m")
+			eventually(t, "fio works on the file", func() bool { return len(fioOn(t, dir)) > 0 })
+			p.signal(signal)
+			assert.Equal(t, 1, p.wait())
+			assert.Empty(t, fioOn(t, dir), "fio is gone, all of it")
+			p.stderr.find(t, `removed .*ssdprobe\.dat`)
+			left, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			assert.Empty(t, left)
+		})
+	}
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+)
+
+// settings returns the configuration in force: the file's, or the defaults, with
+// nothing left to be chosen.
+func (a *app) settings() (config.Config, error) {
+	c := config.Default()
+	if a.configFile != "" {
+		var err error
+		if c, err = config.Load(a.configFile); err != nil {
+			var problems config.Problems
+			if errors.As(err, &problems) || errors.Is(err, fs.ErrNotExist) {
+				return c, usage(err)
+			}
+			return c, err
+		}
+	}
+	if a.stateDir != "" {
+		dir, err := filepath.Abs(a.stateDir)
+		if err != nil {
+			return c, usage(fmt.Errorf("--state-dir %s: %w", a.stateDir, err))
+		}
+		c.StateDir = dir
+	}
+	return complete(c)
+}
+
+// complete fills in what depends on the machine and the user.
+func complete(c config.Config) (config.Config, error) {
+	if c.Node == "" {
+		name, err := os.Hostname()
+		if err != nil {
+			return c, fmt.Errorf("find the name of this machine, or set node in the configuration: %w", err)
+		}
+		c.Node = name
+	}
+	root := os.Geteuid() == 0
+	if c.StateDir == "" {
+		c.StateDir = "/var/lib/ssdprobe"
+		if !root {
+			dir, err := userStateDir()
+			if err != nil {
+				return c, err
+			}
+			c.StateDir = dir
+		}
+	}
+	if c.LockDir == "" {
+		switch runtimeDir := os.Getenv("XDG_RUNTIME_DIR"); {
+		case root:
+			c.LockDir = "/run/ssdprobe/locks"
+		case filepath.IsAbs(runtimeDir):
+			c.LockDir = filepath.Join(runtimeDir, "ssdprobe", "locks")
+		default:
+			c.LockDir = filepath.Join(c.StateDir, "locks")
+		}
+	}
+	return c, nil
+}
+
+// userStateDir is where the XDG Base Directory Specification puts the state of
+// a user's programs.
+func userStateDir() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) { // a relative one is to be ignored
+		return filepath.Join(dir, "ssdprobe"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find a place for the state, or name one with --state-dir: %w", err)
+	}
+	return filepath.Join(home, ".local", "state", "ssdprobe"), nil
+}

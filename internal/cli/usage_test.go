@@ -1,0 +1,90 @@
+package cli_test
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/cli"
+)
+
+// in runs the command line in this process.
+func in(args ...string) done {
+	var out, errs bytes.Buffer
+	code := cli.Main(args, &out, &errs)
+	return done{code, out.String(), errs.String()}
+}
+
+func TestWrongUsage(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		says []string
+	}{
+		"unknown command":  {[]string{"runn"}, []string{`unknown command "runn"`, "did you mean run?"}},
+		"unknown flag":     {[]string{"devices", "--foo"}, []string{"unknown flag: --foo", "ssdprobe devices --help"}},
+		"unknown output":   {[]string{"devices", "-o", "xml"}, []string{"--output", "xml", "want text or json"}},
+		"too many words":   {[]string{"version", "now"}, []string{"ssdprobe version --help"}},
+		"no target":        {[]string{"run"}, []string{"--target: is missing"}},
+		"unknown suite":    {[]string{"run", "slow", "--target", "/"}, []string{`suite: "slow" is unknown; want one of`}},
+		"several problems": {[]string{"run", "--rounds", "0", "--size", "1KiB"}, []string{"--target", "--rounds: 0", `--size: "1KiB" is too small`}},
+		"unknown probe":    {[]string{"run", "-t", "/", "--probe", "x"}, []string{`--probe: "x" is unknown; want one of read-4k`}},
+		"target not there": {[]string{"run", "-t", "/no/such/place"}, []string{"/no/such/place"}},
+		"no config file":   {[]string{"config", "check", "/no/such/file"}, []string{"/no/such/file"}},
+		"log level":        {[]string{"daemon", "--log.level", "loud"}, []string{"--log.level", "loud", "debug, info, warn or error"}},
+		"log format":       {[]string{"daemon", "--log.format", "xml"}, []string{"--log.format", "xml", "text or json"}},
+		"listen address":   {[]string{"daemon", "--web.listen-address", "here"}, []string{"--web.listen-address", "here", "host:port"}},
+		"url":              {[]string{"drift", "--url", "http://[::1"}, []string{"--url", "http://[::1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := in(append(c.args, "--state-dir", t.TempDir())...)
+			assert.Equal(t, 2, got.code, got.stderr)
+			assert.Empty(t, got.stdout)
+			for _, part := range c.says {
+				assert.Contains(t, got.stderr, part)
+			}
+		})
+	}
+}
+
+// commands lists all commands that there are, by the help of their parents.
+func commands(t *testing.T, path ...string) [][]string {
+	t.Helper()
+	help := in(append(path, "--help")...)
+	require.Equal(t, 0, help.code, help.stderr)
+	all := [][]string{path}
+	_, list, ok := strings.Cut(help.stdout, "Available Commands:\n")
+	if !ok {
+		return all
+	}
+	list, _, _ = strings.Cut(list, "\n\n")
+	for _, match := range regexp.MustCompile(`(?m)^  (\S+)`).FindAllStringSubmatch(list, -1) {
+		if name := match[1]; name != "help" && name != "completion" {
+			all = append(all, commands(t, append(path[:len(path):len(path)], name)...)...)
+		}
+	}
+	return all
+}
+
+func TestHelpShowsExamples(t *testing.T) {
+	all := commands(t)
+	assert.Greater(t, len(all), 12)
+	for _, path := range all {
+		help := in(append(path, "--help")...)
+		assert.Equal(t, 0, help.code)
+		assert.Contains(t, help.stdout, "Examples:\n  ssdprobe", "help of %v", path)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		got := in("completion", shell)
+		assert.Equal(t, 0, got.code, got.stderr)
+		assert.Contains(t, got.stdout, "ssdprobe")
+	}
+	got := in("__complete", "run", "")
+	assert.Contains(t, got.stdout, "probe\nquick\n")
+}

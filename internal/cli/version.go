@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+// version is set by the linker: see Makefile.
+var version = ""
+
+// build tells what this binary was made from.
+func build() export.Build {
+	b := export.Build{Version: version, GoVersion: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if b.Version == "" { // by go install: the module's
+		b.Version = info.Main.Version
+	}
+	modified := ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			b.Revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = "-modified"
+		}
+	}
+	b.Revision += modified
+	return b
+}
+
+// generator is what reports say made them.
+func generator() string { return "ssdprobe " + build().Version }
+
+func (a *app) versionCommand() *cobra.Command {
+	var form output
+	c := &cobra.Command{
+		Use:     "version",
+		Short:   "Print what this binary is",
+		Example: "  ssdprobe version\n  ssdprobe version --output json",
+		Args:    arguments(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			b := build()
+			if form == outputJSON {
+				return report.JSON(a.stdout, map[string]string{
+					"version": b.Version, "revision": b.Revision, "go_version": b.GoVersion, "platform": runtime.GOOS + "/" + runtime.GOARCH,
+				})
+			}
+			_, err := fmt.Fprintf(a.stdout, "ssdprobe %s (revision %s, %s, %s/%s)\n",
+				b.Version, orUnknown(b.Revision), b.GoVersion, runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+	addOutput(c, &form)
+	return c
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}

@@ -1,0 +1,160 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Options say what a daemon needs besides its configuration.
+type Options struct {
+	// Config has all defaults filled in, Node, StateDir and LockDir too.
+	Config config.Config
+	Log    *slog.Logger
+	// Latencies receives every measured I/O, for the histograms of the metrics.
+	Latencies *export.Latencies
+	// Reload gives a new configuration each time the daemon is to take one; may be nil.
+	Reload <-chan Reload
+	// Serve runs the HTTP server until its context ends; nil for none.
+	Serve func(context.Context) error
+}
+
+// Daemon watches targets. Make one with New and run it once.
+type Daemon struct {
+	shared   *shared
+	reload   <-chan Reload
+	serve    func(context.Context) error
+	lock     *store.Lock
+	warnings []record.Warning
+	started  time.Time
+	scanning guard.Guard
+
+	mu         sync.Mutex
+	config     config.Config
+	watches    map[string]*watch
+	ignored    []record.Ignored
+	discovered record.CollectorStatus
+	reloaded   record.CollectorStatus
+	ready      bool
+	first      chan struct{} // closed when the first discovery is over
+}
+
+// ErrRunning says that another daemon uses the state directory.
+var ErrRunning = errors.New("another ssdprobe daemon uses the state directory")
+
+// New returns a daemon that holds its state directory. Close it, or run it.
+func New(o Options) (*Daemon, error) {
+	s, err := store.Open(o.Config.StateDir)
+	if err != nil {
+		return nil, fmt.Errorf("%w; name another one with state_dir or --state-dir", err)
+	}
+	lock, err := store.TakeLock(s.Dir(), lockName)
+	if errors.Is(err, store.ErrLocked) {
+		return nil, fmt.Errorf("%w %s; stop it, or give this one another --state-dir", ErrRunning, s.Dir())
+	} else if err != nil {
+		return nil, err
+	}
+	if err := s.RemoveLeftovers(); err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	meter, warnings, err := counters.NewMeter()
+	if err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	return &Daemon{
+		shared: &shared{
+			fs: sysfs.New(o.Config.HostRoot), node: o.Config.Node, lockDir: o.Config.LockDir, log: o.Log, store: s,
+			meter: meter, engine: probe.NewEngine(meter, o.Config.Admission.MaxCPUWait), latencies: o.Latencies,
+			slots: make(chan struct{}, o.Config.RoundsAtOnce), stateProblems: map[string]error{},
+		},
+		config: o.Config, reload: o.Reload, serve: o.Serve, lock: lock, warnings: warnings, started: time.Now(),
+		watches: map[string]*watch{}, first: make(chan struct{}),
+		reloaded: reloadStatus(),
+	}, nil
+}
+
+// task is one thing that the daemon does all the time.
+type task struct {
+	name string
+	run  func(context.Context) error
+}
+
+func (d *Daemon) tasks() []task {
+	tasks := []task{{"discovery", d.discover}}
+	if d.serve != nil {
+		tasks = append(tasks, task{"http server", d.serve})
+	}
+	return tasks
+}
+
+// Run does everything until ctx ends, and then stops it in order: the watches
+// save what they know. A task that fails ends all others.
+func (d *Daemon) Run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, d.lock.Release()) }()
+	// A thread that comes back from a system call needs a processor of Go's to go
+	// on; with only one, any other goroutine would delay the clock read after an I/O.
+	if runtime.GOMAXPROCS(0) < 2 {
+		runtime.GOMAXPROCS(2)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, t := range d.tasks() {
+		group.Go(func() error {
+			if err := t.run(ctx); err != nil && ctx.Err() == nil {
+				return fmt.Errorf("%s: %w", t.name, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// Ready returns nil once the first discovery is over, and else why not.
+func (d *Daemon) Ready() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.ready {
+		return errors.New("devices are being discovered")
+	}
+	return nil
+}
+
+// Discovered is closed when the first discovery is over.
+func (d *Daemon) Discovered() <-chan struct{} { return d.first }
+
+// Snapshot returns what is known now. It reads memory only.
+func (d *Daemon) Snapshot() record.Snapshot {
+	now := time.Now()
+	state, problems := d.shared.stateStatus()
+	d.mu.Lock()
+	watches := make([]*watch, 0, len(d.watches))
+	for _, id := range slices.Sorted(maps.Keys(d.watches)) {
+		watches = append(watches, d.watches[id])
+	}
+	s := record.Snapshot{
+		Time: now, Node: d.shared.node, Started: d.started, Ignored: slices.Clone(d.ignored),
+		Collectors: []record.CollectorStatus{d.discovered, d.reloaded, state},
+		Warnings:   slices.Concat(d.warnings, problems),
+	}
+	d.mu.Unlock()
+	for _, w := range watches {
+		s.Targets = append(s.Targets, w.Status(now))
+	}
+	return s
+}

@@ -1,0 +1,125 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+)
+
+const (
+	// saveEvery bounds how much learning a crash can lose.
+	saveEvery = 10 * time.Minute
+	// saveBytes bounds how much writing a crash can leave uncounted.
+	saveBytes = 16 << 20
+	// saveTimeout is how long the state directory may take; its drive may hang.
+	saveTimeout = 5 * time.Second
+	// lastSaveTimeout is the same when the daemon stops.
+	lastSaveTimeout = time.Second
+)
+
+// savePoint is when and at what count of written bytes the state was last saved.
+type savePoint struct {
+	at      time.Time
+	written int64
+}
+
+// restore puts back what is stored of the target. What makes no sense is set
+// aside and learned anew.
+func (w *watch) restore(now time.Time) {
+	w.saved.at = now
+	var state TargetState
+	found, err := LoadTarget(w.shared.store, w.spec.ID, &state)
+	if err != nil {
+		w.shared.reportState(w.spec.ID, err)
+	}
+	if !found {
+		return
+	}
+	if err := w.take(state); err != nil {
+		err = w.shared.store.SetAside(kindTargets, w.spec.ID, err)
+		w.shared.reportState(w.spec.ID, err)
+	}
+}
+
+// take puts a stored state in place. Of a state that makes no sense nothing is used.
+func (w *watch) take(state TargetState) error {
+	var problems []error
+	for _, p := range w.probes {
+		if s, ok := state.Probes[p.probe.Name]; ok {
+			problems = append(problems, p.tracker.Restore(s))
+		}
+	}
+	if state.Pool != nil && !w.spec.File {
+		pool, err := probe.NewPool(w.spec.SizeBytes, measure.Seed(w.spec.ID))
+		if err == nil {
+			err = pool.Restore(*state.Pool)
+		}
+		switch {
+		case errors.Is(err, probe.ErrPoolMismatch):
+			w.log.Warn("the device has another size than before; searching for written blocks anew", "err", err)
+		case err != nil:
+			problems = append(problems, err)
+		default:
+			w.pool = pool
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		w.pool = nil
+		for _, p := range w.probes {
+			p.tracker = drift.NewTracker(w.spec.Drift)
+		}
+		return err
+	}
+	w.budget = state.Budget
+	w.saved.written = w.budget.Bytes
+	w.status.Conditions = state.Conditions
+	if state.Changed != nil {
+		w.status.Changed = state.Changed
+	}
+	return nil
+}
+
+// state returns what is to be stored.
+func (w *watch) state() TargetState {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := TargetState{
+		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.status.Device, Probes: map[string]drift.State{}, Budget: w.budget,
+		Conditions: w.status.Conditions, Changed: map[string]time.Time{},
+	}
+	for _, p := range w.probes {
+		s.Probes[p.probe.Name] = p.tracker.State()
+	}
+	if w.pool != nil {
+		pool := w.pool.State()
+		s.Pool = &pool
+	}
+	for name, at := range w.status.Changed {
+		s.Changed[name] = at
+	}
+	return s
+}
+
+// saveWhenDue saves when something worth it happened, or from time to time.
+func (w *watch) saveWhenDue(ctx context.Context, now bool) {
+	written := w.budget.Bytes - w.saved.written
+	if now || time.Since(w.saved.at) >= saveEvery || written >= saveBytes || written < 0 {
+		w.save(ctx, saveTimeout)
+	}
+}
+
+func (w *watch) save(ctx context.Context, timeout time.Duration) {
+	w.saved = savePoint{at: time.Now(), written: w.budget.Bytes}
+	w.shared.reportState(w.spec.ID, w.shared.save(ctx, timeout, kindTargets, w.spec.ID, w.state()))
+}
+
+// stop saves for the last time and gives the target back.
+func (w *watch) stop() {
+	w.save(context.Background(), lastSaveTimeout)
+	w.closeTarget()
+	w.log.Info("no longer watching")
+}

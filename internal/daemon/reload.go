@@ -1,0 +1,58 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Reload is a configuration to take, or why there is none.
+type Reload struct {
+	Config config.Config
+	Err    error
+}
+
+// take puts a new configuration in place, or says why the old one stays.
+func (d *Daemon) take(r Reload) {
+	start := time.Now()
+	err := r.Err
+	if err == nil {
+		err = restartNeeded(d.configuration(), r.Config)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.reloaded = collected("configuration", "", start, err)
+	if err != nil {
+		d.shared.log.Error("the new configuration is refused; the old one stays", "err", err)
+		return
+	}
+	d.config = r.Config
+	d.shared.log.Info("configuration reloaded")
+}
+
+// restartNeeded refuses what cannot change while the daemon runs.
+func restartNeeded(before, after config.Config) error {
+	var problems []error
+	check := func(field string, same bool) {
+		if !same {
+			problems = append(problems, fmt.Errorf("%s cannot change while the daemon runs: restart it", field))
+		}
+	}
+	check("node", before.Node == after.Node)
+	check("state_dir", before.StateDir == after.StateDir)
+	check("lock_dir", before.LockDir == after.LockDir)
+	check("host_root", before.HostRoot == after.HostRoot)
+	check("listen", slices.Equal(before.Listen, after.Listen))
+	check("rounds_at_once", before.RoundsAtOnce == after.RoundsAtOnce)
+	check("admission.max_cpu_wait", before.Admission.MaxCPUWait == after.Admission.MaxCPUWait)
+	return errors.Join(problems...)
+}
+
+// reloadStatus is how the last reload went; nothing was wrong before the first.
+func reloadStatus() record.CollectorStatus {
+	return record.CollectorStatus{Collector: "configuration", Success: true}
+}

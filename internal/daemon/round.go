@@ -1,0 +1,129 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// round executes one round of p, or finds out why not. It returns false when
+// the daemon stops.
+func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, bool) {
+	m := measure.NewMeasurement(w.spec.ID, p.probe)
+	if since := w.guard.Since(); !since.IsZero() {
+		m.Outcome, m.Reason = record.OutcomeTimeout, (&guard.HungError{Since: since, Earlier: true}).Error()
+		return m, true
+	}
+	busy := func(err error) (record.Measurement, bool) {
+		m.Outcome, m.Reason = record.OutcomeBusy, err.Error()
+		return m, true
+	}
+	if p.probe.Direction == record.Write {
+		if err := w.budget.Allow(m.Start, p.probe.RoundBytes(), w.spec.Admission.WriteBytesPerDay); err != nil {
+			return busy(err)
+		}
+	}
+	select {
+	case w.shared.slots <- struct{}{}:
+		defer func() { <-w.shared.slots }()
+	case <-ctx.Done():
+		return m, false
+	}
+	lock, err := store.TakeLock(w.shared.lockDir, w.spec.LockID)
+	if err != nil {
+		return busy(fmt.Errorf("another run of ssdprobe uses the device: %w", err))
+	}
+	// A round that hangs keeps its lock until the kernel gives the thread back.
+	defer w.guard.Finally(func() {
+		if err := lock.Release(); err != nil {
+			w.log.Error("release the device's lock", "err", err)
+		}
+	})
+	w.inflight(p, time.Now())
+	m, err = w.session.Round(ctx, p.probe)
+	if ctx.Err() != nil {
+		return m, false
+	}
+	switch {
+	case errors.Is(err, measure.ErrGone):
+		w.closeTarget() // to be opened anew
+	case err != nil && m.Outcome == "":
+		m.Outcome, m.Reason = record.OutcomeError, err.Error()
+	case err != nil:
+		w.log.Warn("the load of the device is not known", "probe", p.probe.Name, "err", err)
+	}
+	return m, true
+}
+
+// inflight marks that a round is in progress. While a device hangs the mark
+// stays, and is cleared by the round that gets through again.
+func (w *watch) inflight(p *probeState, since time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.status.InflightSince = since
+}
+
+// took adds a measurement to what is known.
+func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
+	w.budget.Charge(time.Now(), m.WrittenBytes)
+
+	w.mu.Lock()
+	m.Conditions = w.status.Conditions
+	s := &p.status
+	before := s.Last
+	s.Last = &m
+	s.Rounds[m.Outcome]++
+	s.ReadBytes += uint64(m.ReadBytes)
+	s.WrittenBytes += uint64(m.WrittenBytes)
+	for name, n := range m.Errors {
+		s.Errors[name] += uint64(n)
+	}
+	if m.Outcome == record.OutcomeOK {
+		s.LastSuccess = time.Now()
+	}
+	if m.Outcome != record.OutcomeTimeout {
+		s.InflightSince = time.Time{}
+	}
+	if w.pool != nil {
+		w.status.PoolBlocks = w.pool.Len()
+		if ratio, ok := w.pool.WrittenRatio(); ok {
+			w.status.WrittenRatio = &ratio
+		}
+	}
+	events := p.tracker.Add(m)
+	name := w.status.Device.Name
+	w.mu.Unlock()
+
+	w.shared.latencies.Observe(name, m)
+	w.tell(before, m, events)
+	w.saveWhenDue(ctx, len(events) > 0)
+}
+
+// tell logs what people want to hear of: outcomes when they change, and drift.
+func (w *watch) tell(before *record.Measurement, m record.Measurement, events []drift.Event) {
+	changed := before == nil || before.Outcome != m.Outcome
+	switch {
+	case m.Outcome == record.OutcomeOK && before != nil && changed:
+		w.log.Info("rounds are fine again", "probe", m.Probe, "was", before.Outcome)
+	case m.Outcome != record.OutcomeOK && changed:
+		w.log.Warn("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
+	}
+	for _, e := range events {
+		switch {
+		case e.Learned:
+			w.log.Info("baseline learned", "probe", m.Probe)
+		case len(e.Changes) > 0:
+			w.log.Warn("a new epoch begins: conditions differ from the baseline's", "probe", m.Probe, "changes", e.Changes)
+		default:
+			w.log.Warn("drift state changed", "probe", m.Probe, "statistic", e.Statistic,
+				"from", e.From, "to", e.To, "times_slower", e.Ratio)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
+)
+
+// spec is what a watch watches and how. A watch whose spec changes is replaced.
+// The target's number and size are in it, so that a device that comes back as
+// another node or with another size is opened again.
+type spec struct {
+	measure.Target
+	// LockID is the id of the device that is touched: for files, the one below.
+	LockID    string
+	Probes    []record.Probe
+	Admission config.Admission
+	Drift     drift.Settings
+}
+
+// watch keeps one target under watch.
+type watch struct {
+	spec   spec
+	shared *shared
+	log    *slog.Logger
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	// These belong to the goroutine of Run.
+	guard   guard.Guard
+	session *measure.Session // nil while the target is not open
+	pool    *probe.Pool      // nil on files
+	budget  admit.Budget
+	saved   savePoint
+
+	mu       sync.Mutex
+	status   record.TargetStatus
+	readOnly bool // somebody else's file
+	probes   []*probeState
+}
+
+// probeState is one probe of a watch.
+type probeState struct {
+	probe   record.Probe
+	phase   time.Duration
+	next    time.Time
+	tracker *drift.Tracker
+	status  record.ProbeStatus
+}
+
+// reopenAfter is the pause before a target that could not be opened is tried again.
+const reopenAfter = 15 * time.Second
+
+func newWatch(s spec, seen sighting, shared *shared) *watch {
+	w := &watch{
+		spec: s, shared: shared, done: make(chan struct{}),
+		log: shared.log.With("device", seen.device.Name, "id", s.ID),
+		status: record.TargetStatus{
+			ID: s.ID, Path: s.Path, File: s.File, Changed: map[string]time.Time{},
+		},
+	}
+	now := time.Now()
+	for _, p := range s.Probes {
+		if !p.RunsOn(s.File) {
+			continue
+		}
+		phase := schedule.Phase(shared.node, s.ID, p.Name, p.Interval)
+		state := &probeState{
+			probe: p, phase: phase, next: schedule.First(now, p.Interval, phase), tracker: drift.NewTracker(s.Drift),
+			status: record.ProbeStatus{Probe: p, Rounds: map[record.Outcome]uint64{}, Errors: map[string]uint64{}},
+		}
+		for _, o := range record.Outcomes() {
+			state.status.Rounds[o] = 0
+		}
+		w.probes = append(w.probes, state)
+	}
+	w.restore(now)
+	w.see(seen, now)
+	return w
+}
+
+// Run probes the target until ctx ends.
+func (w *watch) Run(ctx context.Context) {
+	defer close(w.done)
+	w.log.Info("watching", "path", w.spec.Path)
+	defer w.stop()
+	for ctx.Err() == nil {
+		if w.session == nil {
+			if err := w.open(ctx); err != nil && ctx.Err() == nil {
+				w.log.Warn("cannot open the target", "err", err, "retry_in", reopenAfter)
+				w.setProblem(err.Error())
+				pause(ctx, reopenAfter)
+			}
+			continue
+		}
+		p := w.nextProbe()
+		if p == nil { // no configured probe runs on this kind of target
+			<-ctx.Done()
+			return
+		}
+		pause(ctx, time.Until(p.next))
+		if ctx.Err() != nil {
+			return
+		}
+		if m, ok := w.round(ctx, p); ok {
+			w.took(ctx, p, m)
+		}
+		w.mu.Lock()
+		p.next = schedule.Next(time.Now(), p.probe.Interval, p.phase)
+		w.mu.Unlock()
+	}
+}
+
+func (w *watch) nextProbe() *probeState {
+	var first *probeState
+	for _, p := range w.probes {
+		if first == nil || p.next.Before(first.next) {
+			first = p
+		}
+	}
+	return first
+}
+
+// see takes what discovery has seen of the target.
+func (w *watch) see(s sighting, now time.Time) {
+	w.mu.Lock()
+	before := w.status.Conditions
+	w.status.Device, w.status.Conditions, w.status.Warnings = s.device, s.conditions, s.warnings
+	w.status.Collectors = []record.CollectorStatus{s.collector}
+	var changes []record.Change
+	if before != (record.Conditions{}) {
+		changes = before.Changes(s.conditions)
+	}
+	for _, c := range changes {
+		w.status.Changed[c.Condition] = now
+	}
+	w.mu.Unlock()
+	for _, c := range changes {
+		w.log.Warn("a condition changed", "condition", c.Condition, "from", c.From, "to", c.To)
+	}
+}
+
+func (w *watch) setProblem(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.status.Problem = text
+}
+
+// Status returns what is known at now. It shares nothing that changes.
+func (w *watch) Status(now time.Time) record.TargetStatus {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.status
+	s.Changed = maps.Clone(s.Changed)
+	if w.readOnly {
+		s.Warnings = append(slices.Clone(s.Warnings), record.Warning{
+			Code: record.WarnReadOnly,
+			Text: s.Path + " was not made by ssdprobe, so it is only read; name a directory to have a probe file made in it",
+		})
+	}
+	s.Probes = make([]record.ProbeStatus, len(w.probes))
+	for i, p := range w.probes {
+		ps := p.status
+		ps.Rounds, ps.Errors, ps.Next = maps.Clone(ps.Rounds), maps.Clone(ps.Errors), p.next
+		t := p.tracker.Status(now)
+		ps.Window, ps.Baseline, ps.Drift = t.Window, t.Baseline, t.Drift
+		ps.LearningRounds, ps.LearningGoal = t.LearningRounds, t.LearningGoal
+		s.Probes[i] = ps
+	}
+	return s
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,163 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/moby/sys/mountinfo"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Below is what a file rests on.
+type Below struct {
+	// Device is the lowest device that holds all of the filesystem; the zero Device
+	// when the filesystem does not name one.
+	Device     record.Device
+	Conditions record.Conditions
+	Warnings   []record.Warning
+}
+
+// BelowFile returns the device under the filesystem that path is or would be on, as
+// this process sees it, with the filesystem and its mount options among the
+// conditions. The path need not exist yet.
+//
+// A partition stands for its disk, and what is made of one device only (dm-crypt, a
+// linear volume) for that device, with Conditions.Stack naming what is between. A
+// filesystem that is not on one block device (btrfs, overlay, tmpfs, NFS, ZFS) has a
+// warning instead of a device. The error joins what could not be read; the rest
+// is returned all the same.
+func BelowFile(fs sysfs.FS, path string) (Below, error) {
+	var below Below
+	resolved, err := follow(path)
+	if err == nil {
+		below, err = belowResolved(fs, resolved)
+	}
+	if err != nil {
+		err = fmt.Errorf("find the device below %s: %w", path, err)
+	}
+	return below, err
+}
+
+// follow returns a path without symbolic links, as this process sees it: mounts
+// are this process's too, whatever root the files of the host are seen at. Parts that
+// do not exist yet are left as they are.
+func follow(name string) (string, error) {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	missing := ""
+	for at := name; ; at = filepath.Dir(at) {
+		resolved, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			return filepath.Join(resolved, missing), nil
+		}
+		if !errors.Is(err, os.ErrNotExist) || at == "/" {
+			return "", err
+		}
+		missing = filepath.Join(filepath.Base(at), missing)
+	}
+}
+
+func belowResolved(fs sysfs.FS, path string) (Below, error) {
+	mount, err := mountOf(fs, path)
+	if err != nil {
+		return Below{}, err
+	}
+	below, err := belowMount(fs, mount)
+	below.Conditions.Filesystem = mount.FSType
+	below.Conditions.MountOptions = mountOptions(mount)
+	return below, err
+}
+
+func belowMount(fs sysfs.FS, mount mountinfo.Info) (Below, error) {
+	if mount.Major == 0 { // not a block device's number but one of the filesystem's own
+		return deviceless(fs, mount)
+	}
+	disk, err := diskAt(fs, fmt.Sprintf("/sys/dev/block/%d:%d", mount.Major, mount.Minor))
+	if errors.Is(err, os.ErrNotExist) {
+		return deviceless(fs, mount)
+	} else if err != nil {
+		return Below{}, err
+	}
+	return lowest(fs, disk)
+}
+
+// deviceless is what is known when no device is.
+func deviceless(fs sysfs.FS, mount mountinfo.Info) (Below, error) {
+	a := &attributes{fs: fs}
+	host, warnings := hostConditions(a)
+	return Below{
+		Conditions: host,
+		Warnings: append([]record.Warning{{
+			Code: record.WarnFilesystemUnknown,
+			Text: fmt.Sprintf("the filesystem at %s is %s (%s), which does not say which device it is on: "+
+				"load, link and firmware of that device are not known", mount.Mountpoint, mount.FSType, mount.Source),
+		}}, warnings...),
+	}, errors.Join(a.errs...)
+}
+
+// lowest goes down from the disk with a name in /sys/block as long as it is made
+// of one device only.
+func lowest(fs sysfs.FS, name string) (Below, error) {
+	links, err := byID(fs)
+	if err != nil {
+		return Below{}, err
+	}
+	stack := ""
+	for member := ""; ; {
+		f, here := read(fs, name, links)
+		switch {
+		case !here:
+			return Below{}, fmt.Errorf("read device %s: %w", nodeName(name), os.ErrNotExist)
+		case len(f.Members) != 1:
+			return restsOn(fs, f, stack, member)
+		case strings.Contains(stack, layer(f.Device)+on):
+			return Below{}, fmt.Errorf("%s%s is made of itself", stack, f.Name)
+		}
+		stack += layer(f.Device) + on
+		member = f.Members[0]
+		if name, err = diskAt(fs, path.Join("/sys/class/block", sysfsName(member))); err != nil {
+			return Below{}, err
+		}
+	}
+}
+
+// restsOn completes what is known of the lowest device: stack is what lies on its
+// part called member, empty when nothing does.
+func restsOn(fs sysfs.FS, f found, stack, member string) (Below, error) {
+	conditions, warnings, err := Conditions(fs, f.Device)
+	if stack != "" {
+		if conditions.Stack == "" {
+			conditions.Stack = stack + member
+			warnings = append(warnings, stacked(conditions.Stack))
+		} else {
+			conditions.Stack = stack + conditions.Stack
+		}
+	}
+	return Below{Device: f.Device, Conditions: conditions, Warnings: warnings}, errors.Join(f.err, err)
+}
+
+// diskAt returns the name in /sys/block of the device at a path of sysfs: of a
+// partition that of its disk.
+func diskAt(fs sysfs.FS, name string) (string, error) {
+	dir, err := fs.Resolve(name)
+	if err != nil {
+		return "", err
+	}
+	_, err = fs.Text(path.Join(dir, "partition"))
+	switch {
+	case err == nil:
+		return path.Base(path.Dir(dir)), nil
+	case errors.Is(err, os.ErrNotExist):
+		return path.Base(dir), nil
+	default:
+		return "", err
+	}
+}

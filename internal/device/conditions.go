@@ -1,0 +1,208 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Conditions reads what may rightly change the speed of a device, and what is to be
+// warned of. The engine is left to whoever measures; Filesystem and MountOptions are
+// set by BelowFile. The error joins what could not be read; the rest is returned all
+// the same. It matches os.ErrNotExist when the device is gone.
+func Conditions(fs sysfs.FS, d record.Device) (record.Conditions, []record.Warning, error) {
+	dir, err := fs.Resolve(path.Join(blockDir, sysfsName(d.Name)))
+	if err != nil {
+		return record.Conditions{}, nil, fmt.Errorf("read conditions of %s: %w", d.Name, err)
+	}
+	a := &attributes{fs: fs, dir: dir}
+	c, hostWarnings := hostConditions(a)
+	c.Model, c.Firmware, c.Transport = d.Model, d.Firmware, d.Transport
+	c.Format, c.Stack, c.ASPM = format(a, d), stackText(d), aspm(a, d)
+	c.WriteCache = a.text("queue/write_cache")
+	if d.Link != nil {
+		c.PCIeLink = d.Link.String()
+	}
+	if d.NUMANode >= 0 {
+		c.NUMANode = strconv.Itoa(d.NUMANode)
+	}
+	queue := a.queue(d)
+	c.Scheduler = selected(queue.text("queue/scheduler"))
+	c.NrRequests = queue.text("queue/nr_requests")
+	c.Polling = polling(queue, d)
+	a.errs = append(a.errs, queue.errs...)
+	if len(a.errs) > 0 {
+		err = fmt.Errorf("read conditions of %s: %w", d.Name, errors.Join(a.errs...))
+	}
+	return c, append(warnings(d), hostWarnings...), err
+}
+
+// hostConditions reads the conditions that all devices of a machine share.
+func hostConditions(a *attributes) (record.Conditions, []record.Warning) {
+	governor := readGovernor(a)
+	c := record.Conditions{Governor: governor.String(), Kernel: a.at("/proc/sys/kernel", "osrelease")}
+	if w, ok := governor.warning(); ok {
+		return c, []record.Warning{w}
+	}
+	return c, nil
+}
+
+// queue returns the device whose queue holds and orders the I/O: for a multipath
+// NVMe namespace, which has none of its own, that of its first path.
+func (a *attributes) queue(d record.Device) *attributes {
+	if a.target("device/subsystem") != "nvme-subsystem" {
+		return &attributes{fs: a.fs, dir: a.dir}
+	}
+	for _, p := range pathsOf(d.Name, a.siblings()) {
+		dir, err := a.fs.Resolve(path.Join(blockDir, p.name))
+		if err == nil {
+			return &attributes{fs: a.fs, dir: dir}
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			a.errs = append(a.errs, err)
+		}
+	}
+	return &attributes{fs: a.fs, dir: a.dir}
+}
+
+// warnings says what about the device itself makes its figures less trustworthy.
+func warnings(d record.Device) []record.Warning {
+	var list []record.Warning
+	warn := func(code, format string, args ...any) {
+		list = append(list, record.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
+	}
+	if d.Link != nil && d.Link.BelowMaximum() {
+		most := record.PCIeLink{CurrentGTs: d.Link.MaxGTs, CurrentLanes: d.Link.MaxLanes}
+		warn(record.WarnLinkBelowMaximum,
+			"the PCIe link of %s (%s) runs at %s although both ends can do %s: reseat the drive, then check its cable, backplane and slot settings",
+			d.Name, d.PCIAddress, d.Link, most)
+	}
+	if !stable(d.ID) {
+		warn(record.WarnIdentity,
+			"%s has no wwid, no serial number and no name of its own in /dev/disk/by-id, and is known as %s: another drive in its place is not noticed",
+			d.Name, d.ID)
+	}
+	switch d.Transport {
+	case "tcp", "rdma", "fc":
+		warn(record.WarnRemote, "%s is reached over a network (%s), which is measured along with the drive", d.Name, d.Transport)
+	default:
+		if d.Kind == record.KindNetwork {
+			warn(record.WarnRemote, "%s is reached over a network, which is measured along with the drive", d.Name)
+		}
+	}
+	switch text := stackText(d); {
+	case text != "":
+		list = append(list, stacked(text))
+	case d.Kind == record.KindLoop:
+		warn(record.WarnStacked, "%s is a file: what is measured is its filesystem and the device below", d.Name)
+	}
+	return list
+}
+
+func stacked(stack string) record.Warning {
+	return record.Warning{Code: record.WarnStacked, Text: stack +
+		": what is measured is all of them together; probe the drives themselves to learn about one"}
+}
+
+// on stands between a device and what it is made of.
+const on = " on "
+
+// stackText says "md0 (raid1) on nvme0n1, nvme1n1"; empty for what is not made
+// of other devices.
+func stackText(d record.Device) string {
+	if len(d.Members) == 0 {
+		return ""
+	}
+	return layer(d) + on + strings.Join(d.Members, ", ")
+}
+
+// layer says "md0 (raid1)".
+func layer(d record.Device) string {
+	if d.Model != "" && (d.Kind == record.KindMD || d.Kind == record.KindDM) {
+		return fmt.Sprintf("%s (%s)", d.Name, d.Model)
+	}
+	return d.Name
+}
+
+// format says "512/4096", and what each block carries beside the data.
+func format(a *attributes, d record.Device) string {
+	if d.LogicalBlockBytes == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d/%d", d.LogicalBlockBytes, d.PhysicalBlockBytes)
+	if n, ok := a.number("metadata_bytes"); ok && n > 0 { // NVMe, since Linux 6.8
+		text += fmt.Sprintf(" + %d bytes of metadata", n)
+	}
+	if protection := a.text("integrity/format"); protection != "" && protection != "none" {
+		text += ", " + protection
+	}
+	return text
+}
+
+// polling says whether I/Os may be waited for by polling, and with how many queues.
+func polling(queue *attributes, d record.Device) string {
+	text := queue.text("queue/io_poll")
+	switch {
+	case text == "":
+		return ""
+	case text == "0":
+		return "off"
+	case d.Transport != "pcie":
+		return "on"
+	}
+	queues := queue.at("/sys/module/nvme/parameters", "poll_queues")
+	if queues == "" {
+		return "on"
+	}
+	return "on, poll_queues " + queues
+}
+
+// aspm says which states of PCIe's active state power management are enabled on the
+// link, and the policy of the kernel; empty where there is no link.
+func aspm(a *attributes, d record.Device) string {
+	if d.Link == nil {
+		return ""
+	}
+	var states []string
+	known := false
+	for _, state := range []struct{ file, name string }{
+		{"l0s_aspm", "L0s"}, {"l1_aspm", "L1"}, {"l1_1_aspm", "L1.1"}, {"l1_2_aspm", "L1.2"},
+	} {
+		text := a.at("/sys/bus/pci/devices/"+d.PCIAddress+"/link", state.file)
+		known = known || text != ""
+		if text == "1" {
+			states = append(states, state.name)
+		}
+	}
+	var parts []string
+	switch {
+	case len(states) > 0:
+		parts = append(parts, strings.Join(states, " "))
+	case known:
+		parts = append(parts, "off")
+	}
+	if policy := selected(a.at("/sys/module/pcie_aspm/parameters", "policy")); policy != "" {
+		parts = append(parts, "policy "+policy)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// selected returns the choice that is in force, the one in brackets: "none" of
+// "[none] mq-deadline". A single word stands for itself; empty when there is neither.
+func selected(text string) string {
+	words := strings.Fields(text)
+	for _, word := range words {
+		choice, opened := strings.CutPrefix(word, "[")
+		choice, closed := strings.CutSuffix(choice, "]")
+		if (opened && closed || len(words) == 1) && !strings.ContainsAny(choice, "[]") {
+			return choice
+		}
+	}
+	return ""
+}

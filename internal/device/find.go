@@ -1,0 +1,67 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Find returns the device that a person means: by its node (/dev/nvme0n1) or a link to
+// that (/dev/disk/by-id/…, /dev/mapper/…), its kernel name, its number ("259:0"), its
+// stable identity or one of its by-id names.
+//
+// The error matches os.ErrNotExist when nothing here is called so, and ErrAmbiguousID
+// when another device claims the same identity. A partition is refused with the name
+// of its disk.
+func Find(fs sysfs.FS, nameOrPath string) (record.Device, error) {
+	all, err := scan(fs)
+	if err != nil {
+		return record.Device{}, err
+	}
+	name := nameOrPath
+	if path.IsAbs(nameOrPath) {
+		name = nodeAt(fs, path.Clean(nameOrPath))
+	}
+	markClones(all)
+	i := slices.IndexFunc(all, func(f found) bool { return f.called(name) })
+	switch {
+	case i >= 0 && (all[i].unknown || errors.Is(all[i].err, ErrAmbiguousID)):
+		return record.Device{}, fmt.Errorf("find device %s: %w", nameOrPath, all[i].err)
+	case i >= 0:
+		return all[i].Device, nil
+	}
+	var names []string
+	for _, f := range all {
+		if slices.Contains(f.Children, name) {
+			return record.Device{}, fmt.Errorf("find device %s: it is a partition of %s: name the disk", nameOrPath, f.Name)
+		}
+		names = append(names, f.Name)
+	}
+	return record.Device{}, fmt.Errorf("find device %s: %w; here are: %s", nameOrPath, os.ErrNotExist, strings.Join(names, ", "))
+}
+
+// called reports whether a name is one of the device's.
+func (f found) called(name string) bool {
+	return name != "" && (name == f.Name || name == f.Number || name == f.ID || slices.Contains(f.ByID, name))
+}
+
+// nodeAt returns the name below /dev of the node that a path leads to. In a
+// container the last step may lead to nothing.
+func nodeAt(fs sysfs.FS, name string) string {
+	if resolved, err := fs.Resolve(name); err == nil {
+		name = resolved
+	} else if target, err := fs.Link(name); err == nil {
+		name = target
+	}
+	node, ok := strings.CutPrefix(name, "/dev/")
+	if !ok {
+		return ""
+	}
+	return node
+}

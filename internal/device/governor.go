@@ -1,0 +1,102 @@
+package device
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// governor is what decides the frequency of the CPUs: how many CPUs have which.
+type governor map[governing]int
+
+type governing struct {
+	name       string // scaling_governor
+	driver     string // scaling_driver
+	preference string // energy_performance_preference; empty when the driver has none
+}
+
+// readGovernor reads the frequency policies of the CPUs
+// (Documentation/admin-guide/pm/cpufreq.rst). Policies whose CPUs are all offline
+// do not count. It is empty when the machine does not tell, as most virtual ones.
+func readGovernor(a *attributes) governor {
+	const dir = "/sys/devices/system/cpu/cpufreq"
+	policies, err := a.fs.List(dir)
+	a.note(err)
+	found := governor{}
+	for _, policy := range policies {
+		if !numbered(policy, "policy") {
+			continue // boost, a switch for all
+		}
+		at := path.Join(dir, policy)
+		cpus := len(strings.Fields(a.at(at, "affected_cpus")))
+		g := governing{name: a.at(at, "scaling_governor")}
+		if cpus == 0 || g.name == "" {
+			continue
+		}
+		if g.name == "powersave" {
+			g.driver = a.at(at, "scaling_driver")
+			g.preference = a.at(at, "energy_performance_preference")
+		}
+		found[g] += cpus
+	}
+	return found
+}
+
+// hardware reports whether the processor itself chooses the frequency by a
+// preference, so that the name powersave means nothing: it is the default of
+// intel_pstate and amd-pstate in their active modes
+// (Documentation/admin-guide/pm/intel_pstate.rst, amd-pstate.rst).
+func (g governing) hardware() bool {
+	return g.preference != "" && (g.driver == "intel_pstate" || g.driver == "amd-pstate-epp")
+}
+
+// savesPower reports whether the CPU is kept slow.
+func (g governing) savesPower() bool {
+	if g.hardware() {
+		return g.preference == "power"
+	}
+	return g.name == "powersave"
+}
+
+// String says "powersave (preference balance_performance)".
+func (g governing) String() string {
+	if g.hardware() {
+		return fmt.Sprintf("%s (preference %s)", g.name, g.preference)
+	}
+	return g.name
+}
+
+// String says "performance", or "mixed: performance on 4 CPUs, powersave on 12 CPUs".
+func (g governor) String() string {
+	counts := map[string]int{}
+	for governing, cpus := range g {
+		counts[governing.String()] += cpus
+	}
+	names := slices.Sorted(maps.Keys(counts))
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s on %d CPUs", name, counts[name])
+	}
+	return "mixed: " + strings.Join(names, ", ")
+}
+
+func (g governor) warning() (record.Warning, bool) {
+	saving, all := 0, 0
+	for governing, cpus := range g {
+		all += cpus
+		if governing.savesPower() {
+			saving += cpus
+		}
+	}
+	if saving == 0 {
+		return record.Warning{}, false
+	}
+	return record.Warning{Code: record.WarnGovernor, Text: fmt.Sprintf(
+		"the governor of %d of %d CPUs saves power (%s), which makes each I/O slower: set it to performance to compare drives", saving, all, g)}, true
+}

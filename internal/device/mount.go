@@ -1,0 +1,88 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/moby/sys/mountinfo"
+
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// mountOf returns the mount that a path is on: path is absolute, clean and free
+// of symbolic links.
+func mountOf(fs sysfs.FS, path string) (mountinfo.Info, error) {
+	file, err := fs.Open("/proc/self/mountinfo")
+	if err != nil {
+		return mountinfo.Info{}, fmt.Errorf("read mounts: %w", err)
+	}
+	mounts, err := mountinfo.GetMountsFromReader(file, nil)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return mountinfo.Info{}, fmt.Errorf("read mounts: %w", err)
+	}
+	m, ok := walk(mounts, path)
+	if !ok {
+		return mountinfo.Info{}, fmt.Errorf("find the mount of %s: none contains it", path)
+	}
+	return m, nil
+}
+
+// walk goes down the path as the kernel does, from mount to mount. The longest mount
+// point alone would not do: a mount may hide others that were there before it.
+func walk(mounts []*mountinfo.Info, path string) (mountinfo.Info, bool) {
+	at, ok := top(mounts, path)
+	if !ok {
+		return mountinfo.Info{}, false
+	}
+	for range mounts { // each step is another mount, whatever the parents say
+		var next *mountinfo.Info
+		for _, m := range mounts {
+			below := m.Parent == at.ID && m.ID != at.ID && contains(m.Mountpoint, path) && contains(at.Mountpoint, m.Mountpoint)
+			if below && (next == nil || len(m.Mountpoint) <= len(next.Mountpoint)) {
+				next = m
+			}
+		}
+		if next == nil {
+			break
+		}
+		at = *next
+	}
+	return at, true
+}
+
+// top returns the mount to begin with: the longest among those whose parent is not
+// seen by this process, the last one mounted if there are several.
+func top(mounts []*mountinfo.Info, path string) (mountinfo.Info, bool) {
+	var best *mountinfo.Info
+	for _, m := range mounts {
+		orphan := m.Parent == m.ID || !slices.ContainsFunc(mounts, func(o *mountinfo.Info) bool { return o.ID == m.Parent })
+		if orphan && contains(m.Mountpoint, path) && (best == nil || len(m.Mountpoint) >= len(best.Mountpoint)) {
+			best = m
+		}
+	}
+	if best == nil {
+		return mountinfo.Info{}, false
+	}
+	return *best, true
+}
+
+// contains reports whether a path is a directory or below it.
+func contains(dir, path string) bool {
+	if dir == "/" || dir == path {
+		return strings.HasPrefix(path, "/")
+	}
+	return strings.HasPrefix(path, dir+"/")
+}
+
+// mountOptions returns the options of a mount and of its filesystem, each once.
+func mountOptions(m mountinfo.Info) string {
+	options := strings.Split(m.Options, ",")
+	for option := range strings.SplitSeq(m.VFSOptions, ",") {
+		if option != "" && !slices.Contains(options, option) {
+			options = append(options, option)
+		}
+	}
+	return strings.Join(options, ",")
+}

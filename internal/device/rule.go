@@ -1,0 +1,65 @@
+package device
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Rule matches a device when everything that is set in it matches. The texts are
+// shell patterns (path.Match). The zero Rule matches nothing.
+type Rule struct {
+	Name      string // the kernel's name, "nvme*"
+	ID        string // the stable identity
+	Model     string
+	ByID      string // one of the names in /dev/disk/by-id
+	Transport string // one of record.Transports
+	// MinSizeBytes and MaxSizeBytes bound the size, themselves included; 0 is no bound.
+	MinSizeBytes int64
+	MaxSizeBytes int64
+}
+
+// match reports whether a device is meant by the rule.
+func (r Rule) match(d record.Device) bool {
+	return r != Rule{} &&
+		matches(r.Name, d.Name) && matches(r.ID, d.ID) && matches(r.Model, d.Model) && matches(r.ByID, d.ByID...) &&
+		matches(r.Transport, d.Transport) &&
+		d.SizeBytes >= r.MinSizeBytes && (r.MaxSizeBytes == 0 || d.SizeBytes <= r.MaxSizeBytes)
+}
+
+// names reports whether the rule says of a device which it is, and not only how
+// large it is or how it is attached.
+func (r Rule) names() bool { return r.Name != "" || r.ID != "" || r.Model != "" || r.ByID != "" }
+
+// String says "name nvme*, at least 1.0 TB".
+func (r Rule) String() string {
+	var parts []string
+	for _, field := range []struct{ name, pattern string }{
+		{"name", r.Name}, {"id", r.ID}, {"model", r.Model}, {"by-id", r.ByID}, {"transport", r.Transport},
+	} {
+		if field.pattern != "" {
+			parts = append(parts, field.name+" "+field.pattern)
+		}
+	}
+	if r.MinSizeBytes > 0 {
+		parts = append(parts, fmt.Sprint("at least ", humanize.Bytes(uint64(r.MinSizeBytes))))
+	}
+	if r.MaxSizeBytes > 0 {
+		parts = append(parts, fmt.Sprint("at most ", humanize.Bytes(uint64(r.MaxSizeBytes))))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// matches reports whether a pattern is not set or matches one of the values. A
+// malformed pattern matches nothing; configurations with one are refused when read.
+func matches(pattern string, values ...string) bool {
+	return pattern == "" || slices.ContainsFunc(values, func(value string) bool {
+		ok, err := path.Match(pattern, value)
+		return ok && err == nil
+	})
+}

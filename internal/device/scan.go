@@ -1,0 +1,162 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+const blockDir = "/sys/block"
+
+// Scan finds all whole block devices, in order of their names. Partitions are not
+// devices of their own, nor are the hidden paths of a multipath NVMe namespace
+// (nvme0c1n1) and the hardware partitions of an eMMC (mmcblk0boot0).
+//
+// The error joins what could not be read of single devices and an
+// *AmbiguousIDError for each identity that several claim. Left out are those and
+// devices of which it could not be read which they are; all others are returned all
+// the same. The slice is nil only when the machine could not be looked at.
+func Scan(fs sysfs.FS) ([]record.Device, error) {
+	found, err := scan(fs)
+	if err != nil {
+		return nil, err
+	}
+	markClones(found)
+	devices := make([]record.Device, 0, len(found))
+	var errs []error
+	for _, f := range found {
+		var clone *AmbiguousIDError
+		if errors.As(f.err, &clone) {
+			if clone.Devices[0].Name == f.Name { // told once, not of each
+				errs = append(errs, clone)
+			}
+			continue
+		}
+		errs = append(errs, f.err)
+		if !f.unknown {
+			devices = append(devices, f.Device)
+		}
+	}
+	return devices, errors.Join(errs...)
+}
+
+// found is a device and why not all of it could be read.
+type found struct {
+	record.Device
+	err error
+	// unknown is set when what could not be read decides which device it is.
+	unknown bool
+}
+
+func scan(fs sysfs.FS) ([]found, error) {
+	names, err := fs.List(blockDir)
+	if err != nil {
+		return nil, fmt.Errorf("list block devices: %w", err)
+	}
+	links, err := byID(fs)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]found, 0, len(names))
+	for _, name := range names {
+		if f, here := read(fs, name, links); here {
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+// read reads the device with a name in /sys/block, and reports whether it is
+// there and is a device of its own.
+func read(fs sysfs.FS, name string, links map[string][]string) (found, bool) {
+	dir, err := fs.Resolve(path.Join(blockDir, name))
+	if err != nil {
+		return found{}, false // it left since it was listed
+	}
+	a := &attributes{fs: fs, dir: dir}
+	if a.flag("hidden") || a.target("device/subsystem") == "block" {
+		return found{}, false
+	}
+	d := record.Device{Name: nodeName(name), ByID: links[nodeName(name)], NUMANode: -1}
+	d.Number = a.need("dev")
+	sectors, err := fs.Int(path.Join(dir, "size"))
+	if err != nil {
+		a.errs = append(a.errs, err)
+	}
+	d.SizeBytes = sectors * 512 // always, whatever the logical block is: Documentation/ABI/stable/sysfs-block
+	d.Kind = kind(a, name)
+	attached := readIdentity(a, name, &d)
+	unknown := len(a.errs) > 0
+
+	readQueue(a, &d)
+	readStack(a, name, &d)
+	readPCI(a, attached, &d)
+	d.ID = identity(d, name)
+	if _, err := fs.Text(path.Join(dir, "dev")); errors.Is(err, os.ErrNotExist) && d.Number != "" {
+		return found{}, false // it left meanwhile, so that part of it was not there
+	}
+	return found{d, a.err(d.Name), unknown}, true
+}
+
+// readIdentity reads what tells devices apart, which each bus has elsewhere. It
+// returns the directory of what the device is attached through.
+func readIdentity(a *attributes, name string, d *record.Device) (attached string) {
+	switch bus := a.target("device/subsystem"); bus {
+	case "nvme", "nvme-subsystem":
+		return readNVMe(a, name, d)
+	case "scsi":
+		readSCSI(a, d)
+	case "mmc":
+		readMMC(a, d)
+	case "virtio", "xen":
+		d.Transport = bus
+		d.Serial = serial(a.words("serial"))
+	default:
+		readVirtual(a, d)
+	}
+	return a.dir
+}
+
+func readQueue(a *attributes, d *record.Device) {
+	logical, _ := a.number("queue/logical_block_size")
+	physical, _ := a.number("queue/physical_block_size")
+	d.LogicalBlockBytes, d.PhysicalBlockBytes = int(logical), int(physical)
+	d.ReadOnly = a.flag("ro")
+	d.Removable = a.flag("removable")
+	d.Rotational = a.flag("queue/rotational")
+	if zoned := a.text("queue/zoned"); zoned != "none" {
+		d.Zoned = zoned
+	}
+}
+
+// byID returns the names in /dev/disk/by-id of each device. The links are not
+// followed: a container may have them and not the device files.
+func byID(fs sysfs.FS) (map[string][]string, error) {
+	const dir = "/dev/disk/by-id"
+	names, err := fs.List(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("list %s: %w", dir, err)
+	}
+	links := map[string][]string{}
+	for _, name := range names {
+		target, err := fs.Link(path.Join(dir, name))
+		if err != nil {
+			continue // renamed by udev meanwhile, or no link
+		}
+		device := strings.TrimPrefix(target, "/dev/")
+		links[device] = append(links[device], name)
+	}
+	return links, nil
+}
+
+// nodeName is the name of a device below /dev and in /proc/diskstats. A file
+// name of sysfs cannot hold its slashes: cciss!c0d0 is /dev/cciss/c0d0.
+func nodeName(sysfsName string) string { return strings.ReplaceAll(sysfsName, "!", "/") }
+
+// sysfsName is the inverse of nodeName.
+func sysfsName(nodeName string) string { return strings.ReplaceAll(nodeName, "/", "!") }

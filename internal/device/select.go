@@ -1,0 +1,150 @@
+package device
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Pick is a device and whether it is to be watched.
+type Pick struct {
+	Device record.Device
+	// Reason says why the device is not watched; empty when it is.
+	Reason string
+}
+
+// Choose scans the machine and selects from what is there. It returns the error of
+// Scan; the slice is nil only when the machine could not be looked at.
+func Choose(fs sysfs.FS, include, exclude []Rule) ([]Pick, error) {
+	devices, err := Scan(fs)
+	if devices == nil {
+		return nil, err
+	}
+	return Select(devices, include, exclude), err
+}
+
+// Select says of each device whether it is to be watched. A device must match one
+// of the include rules, if there are any, and none of the exclude rules.
+//
+// Without include rules every whole disk is watched that is not loop, RAM, optical,
+// floppy, a network's, or made of other devices. Rules that only speak of size and
+// transport choose among those; what is left out by default is watched when a rule
+// gives its name, id, model or by-id name. Never are a device and those it is made
+// of watched at once: who includes an array or a volume gives up its members.
+func Select(devices []record.Device, include, exclude []Rule) []Pick {
+	picks := make([]Pick, len(devices))
+	for i, d := range devices {
+		picks[i] = Pick{Device: d, Reason: unwanted(d, include, exclude)}
+	}
+	under := stacks(picks)
+	for i := range picks {
+		if stack, ok := under[picks[i].Device.Name]; ok && picks[i].Reason == "" {
+			picks[i].Reason = fmt.Sprintf("part of %s, which is watched", stack)
+		}
+	}
+	return picks
+}
+
+func unwanted(d record.Device, include, exclude []Rule) string {
+	if i := slices.IndexFunc(exclude, func(r Rule) bool { return r.match(d) }); i >= 0 {
+		return "excluded by the rule: " + exclude[i].String()
+	}
+	if d.SizeBytes <= 0 {
+		return "it has no size: there is no medium in it"
+	}
+	matched, named := len(include) == 0, false
+	for _, r := range include {
+		if r.match(d) {
+			matched, named = true, named || r.names()
+		}
+	}
+	if !matched {
+		return "no include rule matches it"
+	}
+	if reason := special(d); reason != "" && !named {
+		return reason + "; watched only when an include rule names it"
+	}
+	return ""
+}
+
+// special says what keeps a device from being an ordinary disk; empty when nothing does.
+func special(d record.Device) string {
+	switch d.Kind {
+	case record.KindLoop:
+		return "a loop device: what is measured is the file below"
+	case record.KindRAM, record.KindZRAM:
+		return "it is memory"
+	case record.KindOptical:
+		return "an optical drive"
+	case record.KindNetwork:
+		return "a network device"
+	case record.KindMD, record.KindDM:
+		return "made of " + membersText(d)
+	default:
+	}
+	switch {
+	case len(d.Members) > 0:
+		return "made of " + membersText(d)
+	case numbered(d.Name, "fd"):
+		return "a floppy drive"
+	case numbered(d.Name, "zd"):
+		return "a ZFS volume, made of other devices"
+	case numbered(d.Name, "mtdblock"):
+		return "raw flash memory"
+	}
+	return ""
+}
+
+func membersText(d record.Device) string {
+	if len(d.Members) == 0 {
+		return "other devices"
+	}
+	return strings.Join(d.Members, ", ")
+}
+
+// stacks returns, for each device that a watched one is made of, directly or not,
+// the name of the watched one that is itself part of none.
+func stacks(picks []Pick) map[string]string {
+	disks := map[string]record.Device{} // by their names and those of their partitions
+	for _, p := range picks {
+		disks[p.Device.Name] = p.Device
+		for _, partition := range p.Device.Children {
+			disks[partition] = p.Device
+		}
+	}
+	parts := map[string]map[string]bool{} // by the names of watched devices
+	inner := map[string]bool{}
+	for _, p := range picks {
+		if p.Reason == "" {
+			parts[p.Device.Name] = partsOf(p.Device, disks)
+			maps.Copy(inner, parts[p.Device.Name])
+		}
+	}
+	under := map[string]string{}
+	for _, stack := range slices.Sorted(maps.Keys(parts)) {
+		if inner[stack] {
+			continue
+		}
+		for part := range parts[stack] {
+			under[part] = stack
+		}
+	}
+	return under
+}
+
+// partsOf returns the names of the disks that a device is made of, and of those
+// that they are made of.
+func partsOf(d record.Device, disks map[string]record.Device) map[string]bool {
+	parts := map[string]bool{}
+	for pending := slices.Clone(d.Members); len(pending) > 0; pending = pending[1:] {
+		if disk, known := disks[pending[0]]; known && !parts[disk.Name] {
+			parts[disk.Name] = true
+			pending = append(pending, disk.Members...)
+		}
+	}
+	return parts
+}

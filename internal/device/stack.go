@@ -1,0 +1,65 @@
+package device
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// readStack reads partitions, what the device is made of and what is made of it
+// or of its partitions. Members are named as the kernel does, which may be partitions.
+func readStack(a *attributes, name string, d *record.Device) {
+	holders := a.list("holders")
+	for _, entry := range a.list(".") {
+		if strings.HasPrefix(entry, name) && a.text(path.Join(entry, "partition")) != "" {
+			d.Children = append(d.Children, nodeName(entry))
+			holders = append(holders, a.list(path.Join(entry, "holders"))...)
+		}
+	}
+	slices.Sort(holders)
+	for _, holder := range slices.Compact(holders) {
+		d.Holders = append(d.Holders, nodeName(holder))
+	}
+	for _, member := range a.list("slaves") {
+		d.Members = append(d.Members, nodeName(member))
+	}
+}
+
+// readVirtual reads what md and device-mapper devices say of themselves: md's level
+// and what made a dm device stand for the model, their UUID for the identity.
+func readVirtual(a *attributes, d *record.Device) {
+	switch d.Kind {
+	case record.KindMD:
+		d.Model = a.words("md/level")
+		d.WWID = mdUUID(a.text("md/uuid"), d.ByID)
+	case record.KindDM:
+		uuid := a.text("dm/uuid")
+		maker, _, _ := strings.Cut(uuid, "-")
+		d.Model = strings.ToLower(maker)
+		if uuid != "" {
+			d.WWID = "dm-uuid-" + safe(uuid)
+		}
+	default:
+	}
+}
+
+// mdUUID returns one identity for an array, whether the kernel tells its UUID
+// (since Linux 6.7, with dashes) or only udev does (with colons).
+func mdUUID(attribute string, byID []string) string {
+	const prefix = "md-uuid-"
+	if attribute == "" {
+		for _, name := range byID {
+			if uuid, ok := strings.CutPrefix(name, prefix); ok {
+				attribute = uuid
+				break
+			}
+		}
+	}
+	digits := strings.NewReplacer("-", "", ":", "").Replace(attribute)
+	if strings.Trim(digits, "0") == "" {
+		return ""
+	}
+	return prefix + strings.ToLower(digits)
+}

@@ -1,0 +1,214 @@
+package drift
+
+import (
+	"math"
+	"slices"
+)
+
+// Sureness is how much a baseline is worth.
+type Sureness string
+
+// How sure a baseline is. It grows with the time it was learned from.
+const (
+	// Young is learned from the first rounds: only large shifts are judged.
+	Young Sureness = "young"
+	// Provisional knows the noise of about two hours or more: shifts beyond
+	// Settings.Threshold are judged.
+	Provisional Sureness = "provisional"
+	// Final knows a whole day, with its load. It is the anchor of its epoch and
+	// does not move any more, so that a slow creep cannot hide in it.
+	Final Sureness = "final"
+)
+
+const (
+	// provisionalBlocks make a baseline provisional: two hours.
+	provisionalBlocks = 24
+	// finalBlocks make it final: a day. A day with gaps is enough too, when at
+	// least minFinalBlocks of it are there.
+	finalBlocks    = 288
+	minFinalBlocks = finalBlocks / 2
+
+	// largeShift is how many times slower a single round has to be for the fast path.
+	largeShift = 1.5
+	// loadMargin is how much load beyond the highest seen still counts as seen, in
+	// thousandths.
+	loadMargin = 30
+
+	// slowLeast is how many times slower than the usual slowest round of a block a
+	// round must be to be called slow, and slowQuartiles how many times the usual
+	// spread above it.
+	slowLeast, slowQuartiles = 1.3, 5
+	// slowCommon is the share of blocks with a slow round that the search for slow
+	// rounds expects to find: every tenth of a block's five to ten rounds.
+	slowCommon = 0.3
+	// slowPrior is how many slow blocks are assumed beyond those seen, because a
+	// day without one does not prove that they never come.
+	slowPrior = 2
+)
+
+// baseline is what is learned from the blocks of an epoch.
+type baseline struct {
+	Sureness Sureness `json:"sureness"`
+	Blocks   int      `json:"blocks"`
+	// MinLoad and MaxLoad bound the load, in thousandths, under which the baseline
+	// knows what is normal.
+	MinLoad int              `json:"min_load"`
+	MaxLoad int              `json:"max_load"`
+	Of      [statistics]norm `json:"statistics"` // in the order of record.Statistics
+}
+
+// norm is the normal behaviour of one statistic.
+type norm struct {
+	Curve curve `json:"curve,omitempty"`
+	noise
+	// LargeAbove is where a single round counts as far too slow, for the fast path.
+	LargeAbove shift `json:"large_above"`
+	// SlowAbove is where a block's slowest round is slower than any normal one,
+	// and SlowShare the share of the baseline's blocks that have such a round.
+	SlowAbove shift   `json:"slow_above"`
+	SlowShare float64 `json:"slow_share"`
+	// SlowInertia is Inertia for slow rounds: above 1 when they come in spells.
+	SlowInertia float64 `json:"slow_inertia"`
+}
+
+// learnYoung makes a baseline of the rounds that made the reference.
+func learnYoung(points []point) *baseline {
+	b := &baseline{Sureness: Young}
+	loads := make([]int, len(points))
+	for i, p := range points {
+		loads[i] = p.Load
+	}
+	b.knowLoads(loads)
+	for i := range statistics {
+		column := make([]shift, len(points))
+		for j, p := range points {
+			column[j] = p.Shifts[i]
+		}
+		slices.Sort(column)
+		b.Of[i].LargeAbove = largeAbove(quantile(column, 0.95))
+	}
+	return b
+}
+
+// knowLoads sets the bounds of load from what was seen. In the first day the upper
+// quarter does not count: while load is on the rise, its upper end is known from a
+// few blocks only, and tomorrow's peak is still to come.
+func (b *baseline) knowLoads(loads []int) {
+	if len(loads) == 0 {
+		return
+	}
+	slices.Sort(loads)
+	b.MinLoad, b.MaxLoad = loads[0], loads[len(loads)-1]
+	if b.Sureness != Final {
+		b.MaxLoad = loads[len(loads)*3/4]
+	}
+}
+
+// largeAbove sets the limit for single rounds: twice as far out as rounds or blocks
+// hardly ever are.
+func largeAbove(seldom shift) shift { return max(shiftOf(largeShift), 2*seldom) }
+
+// learn makes a baseline of blocks in the order of time. An anchored one keeps
+// its level at the reference and learns load and noise only.
+func learn(blocks []block, sureness Sureness, anchored bool) *baseline {
+	b := &baseline{Sureness: sureness, Blocks: len(blocks)}
+	loads := make([]int, len(blocks))
+	for i, one := range blocks {
+		loads[i] = one.Load
+	}
+	b.knowLoads(loads)
+	for i := range statistics {
+		b.Of[i] = learnNorm(blocks, i, anchored)
+	}
+	return b
+}
+
+func learnNorm(blocks []block, statistic int, anchored bool) norm {
+	n := norm{Curve: learnCurve(blocks, statistic)}
+	residuals, worst := make([]shift, len(blocks)), make([]shift, len(blocks))
+	for i, b := range blocks {
+		expected := n.Curve.at(b.Load)
+		residuals[i], worst[i] = b.Level[statistic]-expected, b.Worst[statistic]-expected
+	}
+	n.noise = learnNoise(blocks, residuals)
+	n.LargeAbove = largeAbove(quantile(n.Residuals, 0.99))
+	slices.Sort(worst)
+	middle, upper := quantile(worst, 0.5), quantile(worst, 0.75)
+	n.SlowAbove = middle + max(shiftOf(slowLeast), slowQuartiles*(upper-middle))
+	n.learnSlow(blocks, statistic)
+	if anchored {
+		levels := make([]shift, len(blocks))
+		for i, b := range blocks {
+			levels[i] = n.Curve.at(b.Load)
+		}
+		n.Curve = n.Curve.raised(-median(levels))
+	}
+	return n
+}
+
+// learnSlow learns how often blocks have a slow round, erring on the high side by
+// one standard error and by slowPrior.
+func (n *norm) learnSlow(blocks []block, statistic int) {
+	marks, count := make([]float64, len(blocks)), 0.0
+	for i, b := range blocks {
+		if b.Worst[statistic]-n.Curve.at(b.Load) > n.SlowAbove {
+			marks[i] = 1
+			count++
+		}
+	}
+	total := float64(len(blocks))
+	n.SlowInertia = 1
+	if count >= minSlowBlocks {
+		for i := range marks {
+			marks[i] -= count / total
+		}
+		n.SlowInertia = inertia(blocks, marks)
+	}
+	n.SlowShare = min(0.95, (count+slowPrior+math.Sqrt(count*n.SlowInertia))/(total+slowPrior))
+}
+
+// level is what the baseline says of a statistic at its usual load.
+func (b *baseline) level(blocks []block) shifts {
+	var out shifts
+	for i := range statistics {
+		levels := make([]shift, len(blocks))
+		for j, one := range blocks {
+			levels[j] = b.Of[i].Curve.at(one.Load)
+		}
+		out[i] = median(levels)
+	}
+	return out
+}
+
+// knows reports whether the baseline knows what is normal under this load.
+func (b *baseline) knows(load int) bool {
+	return load >= b.MinLoad-loadMargin && load <= b.MaxLoad+loadMargin
+}
+
+// allowance is how much slower than at the highest load seen a drive may rightly
+// be at a load beyond it: a queue makes waiting times grow like 1/(1-load).
+func (b *baseline) allowance(load int) shift {
+	free := func(load int) float64 { return 1 - min(0.98, float64(load)/1000) }
+	return shiftOf(max(1, free(b.MaxLoad)/free(load)))
+}
+
+// references are what is subtracted from a block before it is scored: half of the
+// shift that each sum is quickest to find. The first finds the smallest effect of
+// interest; the others find larger shifts sooner on statistics with much noise.
+// None can be smaller than twice the error of the baseline's own level: what looks
+// like a small shift is then just that error.
+func (n norm) references(smallest shift) [references]shift {
+	knots := max(1, len(n.Curve))
+	first := max(smallest/2, 2*n.error(max(1, len(n.Residuals)/knots)))
+	return [references]shift{first, 3 * first, 9 * first}
+}
+
+// slowEvidence is the logarithm of how much likelier a block is when slow rounds
+// have become common (about every tenth round) than when they are as in the baseline.
+func (n norm) slowEvidence(isSlow bool) float64 {
+	common := n.SlowShare + slowCommon*(1-n.SlowShare)
+	if isSlow {
+		return math.Log(common / n.SlowShare)
+	}
+	return math.Log((1 - common) / (1 - n.SlowShare))
+}

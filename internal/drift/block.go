@@ -1,0 +1,121 @@
+package drift
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// blockLength is the unit of comparison. Single rounds differ too much, and
+	// one slow round must not weigh more than one fast round.
+	blockLength = 5 * time.Minute
+	// minBlockRounds is how many rounds a block needs. A block with fewer goes on
+	// into the next five minutes, so that slow probes have blocks too.
+	minBlockRounds = 2
+	// maxBlockSlots is after how many slots a block that still has too few rounds
+	// is given up: the rounds are too far apart to say anything together.
+	maxBlockSlots = 12
+)
+
+// Round is a good round as the comparison sees it.
+type Round struct {
+	Time   time.Time `json:"time"`
+	Values Values    `json:"values"`
+	// Utilisation is the share (0 to 1) of time that the device was busy with
+	// others' I/O; negative when not known, which counts as idle.
+	Utilisation float64 `json:"utilisation"`
+}
+
+// load is the round's utilisation in thousandths, 0 to 1000.
+func (r Round) load() int { return int(1000*min(1, max(0, r.Utilisation)) + 0.5) }
+
+// slot numbers the five minutes that t lies in, by the clock.
+func slot(t time.Time) int64 { return t.Unix() / int64(blockLength/time.Second) }
+
+func slotTime(n int64) time.Time { return time.Unix(n*int64(blockLength/time.Second), 0).UTC() }
+
+// point is a round against its epoch's reference.
+type point struct {
+	Load   int    `json:"load"` // thousandths
+	Shifts shifts `json:"shifts"`
+}
+
+// openBlock gathers the rounds of the block under way.
+type openBlock struct {
+	Slot   int64   `json:"slot"` // of the first round
+	Points []point `json:"points,omitempty"`
+}
+
+// add puts a round in, and returns the block that ended before it, if one did.
+func (o *openBlock) add(n int64, p point) (block, bool) {
+	var done block
+	var ok bool
+	switch {
+	case len(o.Points) == 0:
+		o.Slot = n
+	case n < o.Slot || (len(o.Points) < minBlockRounds && n-o.Slot >= maxBlockSlots):
+		// The clock was set back, or the round before is too long ago.
+		*o = openBlock{Slot: n}
+	case n != o.Slot && len(o.Points) >= minBlockRounds:
+		done, ok = o.close(), true
+		*o = openBlock{Slot: n}
+	}
+	o.Points = append(o.Points, p)
+	return done, ok
+}
+
+// close returns the block of the rounds so far; there is at least one. The order
+// of rounds does not matter.
+func (o *openBlock) close() block {
+	b := block{Slot: o.Slot, Rounds: len(o.Points)}
+	loads := make([]int, len(o.Points))
+	for i, p := range o.Points {
+		loads[i] = p.Load
+	}
+	b.Load = median(loads)
+	column := make([]shift, len(o.Points))
+	for i := range statistics {
+		for j, p := range o.Points {
+			column[j] = p.Shifts[i]
+		}
+		b.Level[i] = median(column)
+		b.Worst[i] = slices.Max(column)
+	}
+	return b
+}
+
+// block is what five minutes of rounds say together: per statistic the median
+// round and the slowest one, as shifts against the epoch's reference.
+type block struct {
+	Slot         int64
+	Rounds, Load int // Load is the median utilisation in thousandths
+	Level, Worst shifts
+}
+
+// MarshalJSON writes a row of numbers: slot, rounds, load, the levels of the
+// statistics in their order, and the slowest rounds.
+func (b block) MarshalJSON() ([]byte, error) {
+	row := []int64{b.Slot, int64(b.Rounds), int64(b.Load)}
+	for _, s := range slices.Concat(b.Level[:], b.Worst[:]) {
+		row = append(row, int64(s))
+	}
+	return json.Marshal(row)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (b *block) UnmarshalJSON(data []byte) error {
+	var row []int32
+	if err := json.Unmarshal(data, &row); err != nil {
+		return err
+	}
+	if len(row) != 3+2*statistics {
+		return fmt.Errorf("a block has %d numbers instead of %d", len(row), 3+2*statistics)
+	}
+	*b = block{Slot: int64(row[0]), Rounds: int(row[1]), Load: int(row[2])}
+	for i := range statistics {
+		b.Level[i], b.Worst[i] = shift(row[3+i]), shift(row[3+statistics+i])
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package drift
+
+import (
+	"cmp"
+	"slices"
+)
+
+// curve is how much slower a statistic is at a given load from others, as seen
+// within the baseline. It never falls: more load does not make a drive faster.
+// Between knots it is straight, beyond them level.
+type curve []knot
+
+type knot struct {
+	Load  int   `json:"load"` // thousandths
+	Shift shift `json:"shift"`
+}
+
+const (
+	// binLoad is the least width of a bin in thousandths: an idle host's flutter
+	// between 1 % and 5 % is no load to learn a slope from.
+	binLoad = 50
+	// binShare is the least part of all blocks in a bin (one in so many), and binBlocks the least
+	// number: with fewer its median is mostly noise.
+	binShare, binBlocks = 10, 6
+)
+
+// learnCurve returns the curve through the medians of bins, made monotone. It is
+// of medians and not a straight line, because latency over load bends upwards
+// and a line would leave a daily wave behind that looks like drift.
+func learnCurve(blocks []block, statistic int) curve {
+	sorted := slices.Clone(blocks)
+	slices.SortStableFunc(sorted, func(a, b block) int { return cmp.Compare(a.Load, b.Load) })
+	bin := max(binBlocks, len(sorted)/binShare)
+	var c curve
+	var weights []int
+	for from := 0; from < len(sorted); {
+		to := from + 1
+		for to < len(sorted) && (to-from < bin || sorted[to].Load-sorted[from].Load < binLoad || sorted[to].Load == sorted[to-1].Load) {
+			to++
+		}
+		if len(sorted)-to < bin {
+			to = len(sorted) // too few are left for a bin of their own
+		}
+		loads, levels := make([]int, 0, to-from), make([]shift, 0, to-from)
+		for _, b := range sorted[from:to] {
+			loads, levels = append(loads, b.Load), append(levels, b.Level[statistic])
+		}
+		c = append(c, knot{Load: median(loads), Shift: median(levels)})
+		weights = append(weights, to-from)
+		from = to
+	}
+	return c.monotone(weights).stretched(max(0, sorted[0].Load-loadMargin), min(1000, sorted[len(sorted)-1].Load+loadMargin))
+}
+
+// stretched carries the first and the last slope on to the ends of what is judged:
+// the knots lie in the middle of their bins.
+func (c curve) stretched(low, high int) curve {
+	n := len(c)
+	if n < 2 {
+		return c
+	}
+	beyond := func(a, b knot, load int) knot {
+		return knot{load, a.Shift + shift(int(b.Shift-a.Shift)*(load-a.Load)/(b.Load-a.Load))}
+	}
+	out := c
+	if low < c[0].Load {
+		out = append(curve{beyond(c[0], c[1], low)}, out...)
+	}
+	if high > c[n-1].Load {
+		out = append(out, beyond(c[n-2], c[n-1], high))
+	}
+	return out
+}
+
+// monotone pools neighbours that fall into their weighted mean (the pool
+// adjacent violators algorithm of isotonic regression).
+func (c curve) monotone(weights []int) curve {
+	type pool struct{ sum, weight, knots int }
+	var pools []pool
+	for i, k := range c {
+		pools = append(pools, pool{int(k.Shift) * weights[i], weights[i], 1})
+		for n := len(pools); n > 1; n = len(pools) {
+			a, b := pools[n-2], pools[n-1]
+			if a.sum*b.weight <= b.sum*a.weight {
+				break
+			}
+			pools = append(pools[:n-2], pool{a.sum + b.sum, a.weight + b.weight, a.knots + b.knots})
+		}
+	}
+	i := 0
+	for _, p := range pools {
+		for range p.knots {
+			c[i].Shift = shift(p.sum / p.weight)
+			i++
+		}
+	}
+	return c
+}
+
+// at returns the shift that a load explains.
+func (c curve) at(load int) shift {
+	n := len(c)
+	if n == 0 {
+		return 0
+	}
+	i, _ := slices.BinarySearchFunc(c, load, func(k knot, load int) int { return cmp.Compare(k.Load, load) })
+	switch {
+	case i == 0:
+		return c[0].Shift
+	case i == n:
+		return c[n-1].Shift
+	}
+	a, b := c[i-1], c[i]
+	return a.Shift + shift(int(b.Shift-a.Shift)*(load-a.Load)/(b.Load-a.Load))
+}
+
+// raised returns the curve moved by s.
+func (c curve) raised(s shift) curve {
+	out := slices.Clone(c)
+	for i := range out {
+		out[i].Shift += s
+	}
+	return out
+}

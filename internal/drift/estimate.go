@@ -1,0 +1,115 @@
+package drift
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// minIntervalBlocks is how many blocks bound their median with 95 % certainty by
+// themselves: below six, no two of them do.
+const minIntervalBlocks = 6
+
+// estimate is the shift over some blocks: the median block, and the bounds of the
+// 95 % interval of the true median. blocks is 0 when there was none.
+type estimate struct {
+	middle, lower, upper shift
+	blocks               int
+	bounded              bool
+}
+
+// ratios returns the estimate as times slower; the bounds are 0 when there are none.
+func (e estimate) ratios() (ratio, lower, upper float64) {
+	if e.blocks == 0 {
+		return 0, 0, 0
+	}
+	if !e.bounded {
+		return e.middle.ratio(), 0, 0
+	}
+	return e.middle.ratio(), e.lower.ratio(), e.upper.ratio()
+}
+
+// level is the median shift of statistic i over the recent blocks from slot since
+// on, at most so many of the last ones, and of how many it is.
+func (t *Tracker) level(i int, since int64, most int) (shift, int) {
+	values := make([]shift, 0, recentBlocks)
+	for _, b := range slices.Backward(t.recent) {
+		if b.Slot < since || len(values) == most {
+			break
+		}
+		values = append(values, b.Shifts[i])
+	}
+	if len(values) == 0 {
+		return 0, 0
+	}
+	return median(values), len(values)
+}
+
+// estimate bounds the median by order statistics where there are enough values,
+// and else by what the baseline's blocks differ, which must be known then.
+// Blocks that resemble their predecessors count for fewer.
+func (n noise) estimate(values []shift) estimate {
+	e := estimate{blocks: len(values)}
+	if len(values) == 0 {
+		return e
+	}
+	slices.Sort(values)
+	e.middle = median(values)
+	independent := float64(len(values)) / max(1, n.Inertia)
+	switch {
+	case independent >= minIntervalBlocks:
+		low, high := medianBounds(int(independent))
+		// The same ranks among all values as among the independent ones.
+		scale := float64(len(values)-1) / float64(int(independent)-1)
+		e.lower = values[int(float64(low)*scale)]
+		e.upper = values[min(len(values)-1, int(math.Ceil(float64(high)*scale)))]
+		e.bounded = true
+	case len(n.Residuals) > 0:
+		// A median's error is about 1.25 times that of a mean.
+		widen := func(s shift) shift { return shift(1.25 * float64(s) / math.Sqrt(max(1, independent))) }
+		e.lower = e.middle - widen(max(0, quantile(n.Residuals, 0.975)))
+		e.upper = e.middle - widen(min(0, quantile(n.Residuals, 0.025)))
+		e.bounded = true
+	}
+	return e
+}
+
+// medianBounds returns the indices of the two order statistics of n values that
+// hold the true median between them with at least 95 % certainty, whatever the
+// values' distribution (each value is above the median with probability 1/2, so
+// how many are is binomial). n is at least minIntervalBlocks.
+func medianBounds(n int) (low, high int) {
+	half := distuv.Binomial{N: float64(n), P: 0.5}
+	for low = 0; low+1 < n/2 && half.CDF(float64(low+1)) <= 0.025; low++ {
+	}
+	return low, n - 1 - low
+}
+
+// now is the shift to show of statistic i: over the last hour, or since the onset
+// when that is less, the block under way included. While a large shift has only
+// just been found, it is that of the rounds that gave it away.
+func (t *Tracker) now(i int) estimate {
+	v := &t.verdicts[i]
+	since := int64(math.MinInt64)
+	if v.found() {
+		since = slot(v.Since)
+		if v.Since.After(slotTime(since)) {
+			since++ // the block of the onset is half good
+		}
+	}
+	var values []shift
+	e := t.current()
+	if len(t.open.Points) >= minBlockRounds && t.open.Slot >= since {
+		if b := t.open.close(); e.Baseline.knows(b.Load) {
+			values = append(values, b.Level[i]-e.Baseline.Of[i].Curve.at(b.Load))
+		}
+	}
+	for _, b := range slices.Backward(t.recent) {
+		if b.Slot < since || len(values) == shownBlocks {
+			break
+		}
+		values = append(values, b.Shifts[i])
+	}
+	return e.Baseline.Of[i].estimate(values)
+}

@@ -1,0 +1,142 @@
+package drift
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// noise is what a statistic does while nothing happens: how far the baseline's
+// blocks lie from the load curve. No law of distribution is assumed: what counts
+// is only how a new block ranks among them.
+type noise struct {
+	// Residuals are the blocks' distances from the curve in rising order.
+	Residuals []shift `json:"residuals"`
+	// Inertia is how many times longer the sums have to be because blocks
+	// resemble the ones before them; 1 when they do not.
+	Inertia float64 `json:"inertia"`
+}
+
+// maxLag is how far back blocks may resemble each other, in slots: two hours.
+const maxLag = 24
+
+// learnNoise takes the residuals of blocks, in the blocks' order, which is that of time.
+func learnNoise(blocks []block, residuals []shift) noise {
+	n := noise{Residuals: slices.Sorted(slices.Values(residuals)), Inertia: 1}
+	scores := make([]float64, len(residuals))
+	for i, r := range residuals {
+		scores[i] = n.score(r)
+	}
+	n.Inertia = inertia(blocks, scores)
+	return n
+}
+
+// inertia is the sum of autocorrelations (the variance inflation of a mean of
+// correlated values), lags up to maxLag. As correlations of far lags are hardly
+// more than chance, the sum ends with the first pair of lags that is not positive
+// (Geyer's initial positive sequence). Lags are taken by the clock, so that gaps
+// do not join what was apart.
+func inertia(blocks []block, scores []float64) float64 {
+	lags := min(maxLag, len(blocks)/4)
+	products, pairs := make([]float64, lags+1), make([]int, lags+1)
+	for i := range blocks {
+		for j := i; j >= 0; j-- {
+			lag := blocks[i].Slot - blocks[j].Slot
+			if lag < 0 || lag > int64(lags) {
+				break
+			}
+			products[lag] += scores[i] * scores[j]
+			pairs[lag]++
+		}
+	}
+	if products[0] == 0 {
+		return 1
+	}
+	correlation := func(lag int) float64 {
+		if pairs[lag] == 0 {
+			return 0
+		}
+		return products[lag] / float64(pairs[lag]) * float64(pairs[0]) / products[0]
+	}
+	sum, used := 1.0, 0
+	for lag := 1; lag+1 <= lags; lag += 2 {
+		both := correlation(lag) + correlation(lag+1)
+		if both <= 0 {
+			break
+		}
+		sum += 2 * both
+		used = lag + 1
+	}
+	// Of a day it is known to within sqrt(2(2m+1)/n) of itself when m lags are
+	// summed (Bartlett). To err on the side of fewer alarms costs little.
+	return sum * (1 + inertiaDoubt*math.Sqrt(2*float64(2*used+1)/float64(len(blocks))))
+}
+
+// inertiaDoubt is how many standard errors are added to the inertia.
+const inertiaDoubt = 1.5
+
+// maxScore bounds what one block can say, however far out it is.
+const maxScore = 3
+
+// error is how far a level that was learned from so many of the blocks may
+// lie from the true one: the standard error of a median of correlated blocks.
+func (n noise) error(blocks int) shift {
+	spread := float64(quantile(n.Residuals, 0.84)-quantile(n.Residuals, 0.16)) / 2
+	return shift(1.25 * spread * math.Sqrt(n.Inertia/float64(blocks)))
+}
+
+// score is the normal quantile of the rank of s among the residuals: 0 in their
+// middle, about 2.9 beyond the largest of 288.
+func (n noise) score(s shift) float64 {
+	below, _ := slices.BinarySearch(n.Residuals, s)
+	notAbove, _ := slices.BinarySearch(n.Residuals, s+1)
+	return rankScore(below+notAbove, len(n.Residuals))
+}
+
+// rankScore takes twice the rank, so that ties stand in the middle of theirs.
+func rankScore(twiceRank, n int) float64 {
+	p := (float64(twiceRank)/2 + 0.5) / float64(n+1)
+	return max(-maxScore, min(maxScore, distuv.UnitNormal.Quantile(p)))
+}
+
+// slower scores a block that should be no slower than reference, and faster one
+// that should be no faster: positive speaks for a change.
+func (n noise) slower(s, reference shift) float64 { return n.score(s - reference) }
+func (n noise) faster(s, reference shift) float64 { return -n.score(s + reference) }
+
+// height returns how high a sum of scores must be to come up without a change no
+// more often than rarity, a share of blocks. It follows Lundberg: the sum of
+// scores z reaches h with a probability of about exp(-θh), where θ > 0 solves
+// E[exp(θz)] = 1, z being what the baseline's own blocks score. One block more
+// counts as the worst that a block can be, because the next one may be worse than
+// any before. Inertia makes runs longer and therefore the height higher, as far as
+// the noise reaches up to the reference at all.
+func (n noise) height(score func(s, reference shift) float64, reference shift, rarity float64) float64 {
+	scores := []float64{rankScore(2*len(n.Residuals), len(n.Residuals))}
+	for _, r := range n.Residuals {
+		scores = append(scores, score(r, reference))
+	}
+	reach := min(1, float64(max(quantile(n.Residuals, 0.975), -quantile(n.Residuals, 0.025)))/float64(reference))
+	return (1 + (n.Inertia-1)*reach) * -math.Log(rarity) / lundberg(scores)
+}
+
+// lundberg returns the θ > 0 that solves mean(exp(θz)) = 1, at least minTheta for
+// scores that hardly fall without a change, and at most maxTheta.
+func lundberg(scores []float64) float64 {
+	const minTheta, maxTheta = 0.02, 8
+	low, high := minTheta, float64(maxTheta)
+	for range 40 {
+		middle := (low + high) / 2
+		var sum float64
+		for _, z := range scores {
+			sum += math.Exp(middle * z)
+		}
+		if sum < float64(len(scores)) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}

@@ -1,0 +1,54 @@
+package drift
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Note is what an operator said about a baseline.
+type Note struct {
+	Time time.Time `json:"time"`
+	Text string    `json:"text"`
+	// Ratios are the levels that were accepted, against the baseline before.
+	Ratios map[record.Statistic]float64 `json:"ratios,omitempty"`
+}
+
+// ErrNothingToAccept says that no statistic has drifted from its baseline.
+var ErrNothingToAccept = errors.New("nothing has drifted from its baseline")
+
+// Accept returns s with the level of now as the normal one for every statistic
+// that has regressed or improved, and a note that says why. What is known of noise and
+// load stays, so the device is watched on at once.
+func (s State) Accept(now time.Time, text string) (State, error) {
+	t := NewTracker(Settings{})
+	if err := t.Restore(s); err != nil {
+		return State{}, fmt.Errorf("accept a level: %w", err)
+	}
+	note := Note{Time: now, Text: text, Ratios: map[record.Statistic]float64{}}
+	var moved shifts
+	for i, statistic := range record.Statistics() {
+		if !t.verdicts[i].found() {
+			continue
+		}
+		if e := t.now(i); e.blocks > 0 {
+			moved[i] = e.middle
+			note.Ratios[statistic] = e.middle.ratio()
+		}
+	}
+	if len(note.Ratios) == 0 {
+		return State{}, fmt.Errorf("accept a level: %w", ErrNothingToAccept)
+	}
+	e := t.current()
+	e.Reference = e.Reference.moved(moved)
+	e.Values = valuesByName(e.Values).moved(moved).byName()
+	e.Learned = now
+	e.Blocks = nil
+	e.Notes = append(slices.Clone(e.Notes), note)
+	t.restart(now)
+	t.become(record.Stable, now)
+	return t.State(), nil
+}

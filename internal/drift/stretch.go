@@ -1,0 +1,61 @@
+package drift
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	// stretchLength is how long rounds must be far too slow, and stretchRounds how
+	// many, before a large shift is called one without waiting for whole blocks.
+	stretchLength, stretchRounds = 5 * time.Minute, 5
+	// stretchOthers is how many slow rounds there must be for each that is not.
+	stretchOthers = 5
+	// stretchGap ends a stretch: nobody knows what was between.
+	stretchGap = 30 * time.Minute
+)
+
+// stretch is a run of rounds that are nearly all far too slow.
+type stretch struct {
+	From   time.Time `json:"from,omitzero"`
+	Last   time.Time `json:"last,omitzero"`
+	Others int       `json:"others,omitempty"`
+	Count  int       `json:"count,omitempty"`
+	// Shifts are those of the last slow rounds, at most stretchKept.
+	Shifts []shift `json:"shifts,omitempty"`
+}
+
+const stretchKept = 32
+
+// add takes a round and returns whether the stretch is long enough now.
+func (s *stretch) add(at time.Time, x shift, slow bool) bool {
+	if gap := at.Sub(s.Last); gap < 0 || gap > stretchGap {
+		*s = stretch{}
+	}
+	switch {
+	case slow:
+		if s.Count == 0 {
+			s.From = at
+		}
+		s.Count++
+		if s.Shifts = append(s.Shifts, x); len(s.Shifts) > stretchKept {
+			s.Shifts = slices.Delete(s.Shifts, 0, 1)
+		}
+	case s.Count > 0:
+		if s.Others++; s.Others*stretchOthers > s.Count {
+			*s = stretch{}
+		}
+	}
+	s.Last = at
+	if s.Count == 0 {
+		s.Last = time.Time{}
+	}
+	return slow && s.Count >= stretchRounds && at.Sub(s.From) >= stretchLength
+}
+
+func (s *stretch) middle() shift {
+	if len(s.Shifts) == 0 {
+		return 0
+	}
+	return median(slices.Clone(s.Shifts))
+}

@@ -1,0 +1,145 @@
+package drift
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// maxShift is beyond all that is measured.
+	maxShift = 1_000_000
+	// maxSlot is that of the year 9999, the last that JSON can write.
+	maxSlot = 253402300799 / int64(blockLength/time.Second)
+	// maxStored bounds lists in a state that was read: no tracker keeps as many.
+	maxStored = 100_000
+)
+
+// validate refuses a state that no tracker can have written.
+func (s State) validate() error {
+	for i, e := range s.Epochs {
+		if err := e.validate(); err != nil {
+			return fmt.Errorf("epoch %d: %w", i, err)
+		}
+	}
+	for statistic, v := range s.Verdicts {
+		if err := v.validate(); err != nil {
+			return fmt.Errorf("statistic %s: %w", statistic, err)
+		}
+	}
+	if len(s.Epochs) == 0 && (len(s.Recent) > 0 || len(s.Open.Points) > 0) {
+		return errors.New("there are blocks without an epoch")
+	}
+	if len(s.Recent) > recentBlocks || len(s.Open.Points) > maxStored || !isSlot(s.Open.Slot) {
+		return errors.New("the recent blocks cannot be")
+	}
+	for _, p := range s.Open.Points {
+		if !isLoad(p.Load) || !p.Shifts.valid() {
+			return fmt.Errorf("an impossible round %v", p)
+		}
+	}
+	for _, j := range s.Recent {
+		if !isSlot(j.Slot) || !j.Shifts.valid() {
+			return fmt.Errorf("an impossible block %v", j)
+		}
+	}
+	return nil
+}
+
+func (e epoch) validate() error {
+	for _, r := range e.Samples {
+		if !r.Values.valid() {
+			return fmt.Errorf("a learned round has impossible values %v", r.Values)
+		}
+	}
+	for _, b := range e.Blocks {
+		if !isSlot(b.Slot) || !isLoad(b.Load) || b.Rounds < 1 || !b.Level.valid() || !b.Worst.valid() {
+			return fmt.Errorf("an impossible block %v", b)
+		}
+	}
+	if len(e.Blocks) > finalBlocks {
+		return fmt.Errorf("%d blocks are more than a baseline takes", len(e.Blocks))
+	}
+	switch {
+	case e.Baseline == nil && e.Learned.IsZero():
+		return nil
+	case e.Baseline == nil || e.Learned.IsZero():
+		return errors.New("a baseline and the time it was learned need each other")
+	}
+	if !e.Reference.valid() || !valuesByName(e.Values).valid() {
+		return fmt.Errorf("the baseline's values are %v, which cannot be", e.Values)
+	}
+	return e.Baseline.validate()
+}
+
+func (b *baseline) validate() error {
+	if !slices.Contains([]Sureness{Young, Provisional, Final}, b.Sureness) {
+		return fmt.Errorf("unknown sureness %q", b.Sureness)
+	}
+	if !isLoad(b.MaxLoad) {
+		return fmt.Errorf("a load of %d thousandths", b.MaxLoad)
+	}
+	for i, n := range b.Of {
+		if err := n.validate(b.Sureness); err != nil {
+			return fmt.Errorf("baseline of %s: %w", record.Statistics()[i], err)
+		}
+	}
+	return nil
+}
+
+func (n norm) validate(sureness Sureness) error {
+	for i, k := range n.Curve {
+		if !isLoad(k.Load) || !k.Shift.valid() || (i > 0 && k.Load <= n.Curve[i-1].Load) {
+			return fmt.Errorf("the load curve %v cannot be", n.Curve)
+		}
+	}
+	if (sureness == Young) != (len(n.Residuals) == 0) || len(n.Residuals) > finalBlocks ||
+		!slices.IsSortedFunc(n.Residuals, cmp.Compare) || slices.ContainsFunc(n.Residuals, func(s shift) bool { return !s.valid() }) {
+		return errors.New("the residuals cannot be")
+	}
+	if sureness != Young && (n.Inertia < 1 || n.Inertia > 1000 || n.SlowInertia < 1 || n.SlowInertia > 1000 || n.SlowShare <= 0 || n.SlowShare > 1) {
+		return fmt.Errorf("an inertia of %v or a share of slow blocks of %v cannot be", n.Inertia, n.SlowShare)
+	}
+	if !n.LargeAbove.valid() || !n.SlowAbove.valid() || n.LargeAbove <= 0 {
+		return errors.New("the limits cannot be")
+	}
+	return nil
+}
+
+func (v verdict) validate() error {
+	if !slices.Contains(record.DriftStates(), v.State) {
+		return fmt.Errorf("unknown state %q", v.State)
+	}
+	for _, s := range slices.Concat(v.Slower[:], v.Faster[:], []sum{v.Slow, v.Back}) {
+		if s.Value < 0 || s.Value > 1e6 || !isSlot(s.Since) {
+			return fmt.Errorf("a sum of %v since slot %d cannot be", s.Value, s.Since)
+		}
+	}
+	if !v.BackReference.valid() || v.BackHeight < 0 || v.BackHeight > 1e6 {
+		return errors.New("what ends the drift cannot be")
+	}
+	if v.Fast.Count < 0 || v.Fast.Others < 0 || len(v.Fast.Shifts) > stretchKept {
+		return errors.New("the run of slow rounds cannot be")
+	}
+	for _, s := range v.Fast.Shifts {
+		if !s.valid() {
+			return errors.New("the run of slow rounds cannot be")
+		}
+	}
+	return nil
+}
+
+// valid allows for differences of what was measured.
+func (s shift) valid() bool { return s >= -4*maxShift && s <= 4*maxShift }
+
+func (s shifts) valid() bool {
+	return !slices.ContainsFunc(s[:], func(s shift) bool { return !s.valid() })
+}
+
+func isLoad(n int) bool { return n >= 0 && n <= 1000 }
+
+func isSlot(n int64) bool { return n >= 0 && n <= maxSlot }

@@ -1,0 +1,256 @@
+package drift
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Cause is what gave a drift away.
+type Cause string
+
+// The causes of a verdict.
+const (
+	ByLevel      Cause = "level"       // all rounds have become slower or faster
+	BySlowRounds Cause = "slow_rounds" // slow rounds have become common; the others are as before
+	ByLargeShift Cause = "large_shift" // several minutes of rounds far too slow
+)
+
+// verdict is the state of one statistic and the evidence so far.
+type verdict struct {
+	State       record.DriftState `json:"state"`
+	Since       time.Time         `json:"since"`
+	Cause       Cause             `json:"cause,omitempty"`
+	Attribution []record.Change   `json:"attribution,omitempty"`
+
+	// Slower and Faster look for a change of level, each sum for another size.
+	Slower [references]sum `json:"slower"`
+	Faster [references]sum `json:"faster"`
+	// Slow looks for slow rounds that have become common.
+	Slow sum `json:"slow"`
+	// Fast looks for a large shift round by round.
+	Fast stretch `json:"fast"`
+
+	// While the state is regressed or improved: Back adds up evidence that it is
+	// over, against a level of BackReference, and is believed at BackHeight.
+	Back          sum     `json:"back"`
+	BackReference shift   `json:"back_reference,omitempty"`
+	BackHeight    float64 `json:"back_height,omitempty"`
+}
+
+// found returns whether the state is a verdict, and not a wait for one.
+func (v *verdict) found() bool {
+	return v.State == record.Regressed || v.State == record.Improved
+}
+
+// begin starts over in a state.
+func (v *verdict) begin(state record.DriftState, now time.Time) {
+	*v = verdict{State: state, Since: now}
+}
+
+// judged is a block after the load has been taken out.
+type judged struct {
+	Slot   int64
+	Shifts shifts
+	Slow   [statistics]bool
+}
+
+const (
+	// recentBlocks are kept to estimate a shift and its onset: three hours.
+	recentBlocks = 36
+	// shownBlocks are what the ratio tells of: the last hour.
+	shownBlocks = 12
+	// backLikelihood is how likely the end of a drift may be a mistake.
+	backLikelihood = 1.0 / 30
+	// minSlowBlocks is how many blocks with a slow round are a pattern.
+	minSlowBlocks = 4
+	// enough is the share of the smallest effect that the estimate must reach: an
+	// effect of just that size is estimated too low as often as too high.
+	enough = 0.9
+)
+
+// judge moves the state of statistic i after the block that was judged last.
+func (t *Tracker) judge(i int, now time.Time) {
+	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
+	last := t.recent[len(t.recent)-1]
+	x := last.Shifts[i]
+	for k, p := range t.plans[i] {
+		v.Slower[k].add(n.slower(x, p.reference), last.Slot, 2*p.slower)
+		v.Faster[k].add(n.faster(x, p.reference), last.Slot, 2*p.faster)
+	}
+	v.Slow.add(n.slowEvidence(last.Slow[i]), last.Slot, t.slowHeight(i))
+	if v.found() {
+		t.judgeBack(i, now)
+	} else {
+		t.judgeLevel(i, now)
+	}
+}
+
+// judgeLevel looks whether a sum has crossed its height and the shift is worth it.
+func (t *Tracker) judgeLevel(i int, now time.Time) {
+	v := &t.verdicts[i]
+	if !t.judgeable(i) {
+		return
+	}
+	suspect := false
+	for k := range references {
+		if k == 0 && t.current().Baseline.Sureness != Final {
+			continue
+		}
+		p := t.plans[i][k]
+		switch up, down := v.Slower[k], v.Faster[k]; {
+		case up.Value >= p.slower && t.worth(i, up.Since, 1):
+			t.find(i, record.Regressed, ByLevel, t.onset(i, up.Since), now)
+			return
+		case down.Value >= p.faster && t.worth(i, down.Since, -1):
+			t.find(i, record.Improved, ByLevel, t.onset(i, down.Since), now)
+			return
+		case up.Value >= p.slower/2 && t.worth(i, up.Since, 1):
+			suspect = true
+		}
+	}
+	if t.current().Baseline.Sureness == Final {
+		slow := t.slowBlocks(i, v.Slow.Since)
+		switch {
+		case v.Slow.Value >= t.slowHeight(i) && slow >= minSlowBlocks:
+			t.find(i, record.Regressed, BySlowRounds, slotTime(v.Slow.Since), now)
+			return
+		case v.Slow.Value >= t.slowHeight(i)/2 && slow >= minSlowBlocks-1:
+			suspect = true
+		}
+	}
+	switch {
+	case suspect && v.State == record.Stable:
+		v.State, v.Since = record.Suspect, now
+	case !suspect && v.State == record.Suspect:
+		v.State, v.Since = record.Stable, now
+	}
+}
+
+// judgeable returns whether a statistic is judged with the baseline of now. What
+// is normal for tails takes a day to know.
+func (t *Tracker) judgeable(i int) bool {
+	s := record.Statistics()[i]
+	return t.current().final() || s == record.LatencyP50 || s == record.IOPS
+}
+
+// worth returns whether the shift since a slot, to the given side, is large enough
+// for a verdict, beyond its own error.
+func (t *Tracker) worth(i int, since int64, side shift) bool {
+	size, blocks := t.level(i, since, recentBlocks)
+	return blocks > 0 && side*size >= t.least(i)+t.current().Baseline.Of[i].error(blocks)
+}
+
+// least is the smallest shift that is a verdict. Before the baseline is final that
+// is a large one, and far out of what has been seen so far.
+func (t *Tracker) least(i int) shift {
+	if b := t.current().Baseline; b.Sureness != Final {
+		return max(shiftOf(1+t.settings.Threshold), 2*quantile(b.Of[i].Residuals, 0.975))
+	}
+	return shift(enough * 2 * float64(t.plans[i][0].reference))
+}
+
+// find makes a verdict.
+func (t *Tracker) find(i int, state record.DriftState, cause Cause, onset, now time.Time) {
+	v := &t.verdicts[i]
+	v.State, v.Since, v.Cause, v.Back = state, onset, cause, sum{}
+	v.Attribution = t.changesNear(onset)
+	if cause != BySlowRounds {
+		size, _ := t.level(i, slot(onset), recentBlocks)
+		if cause == ByLargeShift {
+			size = v.Fast.middle()
+		}
+		t.prepareBack(i, size)
+	}
+	v.Fast = stretch{}
+	t.current().forget(slot(onset))
+}
+
+// prepareBack sets what it takes to believe that a shift of this size is over:
+// the level must be back below half of it.
+func (t *Tracker) prepareBack(i int, size shift) {
+	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
+	size = max(size, -size)
+	v.BackReference = max(t.settings.smallest()/2, size/2)
+	v.BackHeight = 0
+	if len(n.Residuals) > 0 {
+		// Seen from the shifted level, going back is a change the other way.
+		v.BackHeight = n.height(n.faster, max(1, size-v.BackReference), backLikelihood)
+	}
+}
+
+// judgeBack looks whether a drift is over.
+func (t *Tracker) judgeBack(i int, now time.Time) {
+	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
+	last := t.recent[len(t.recent)-1]
+	side := shift(1)
+	if v.State == record.Improved {
+		side = -1
+	}
+	var evidence, height float64
+	switch {
+	case v.Cause == BySlowRounds:
+		evidence, height = -n.slowEvidence(last.Slow[i]), slowBackHeight
+	case len(n.Residuals) == 0: // the baseline is young and knows no noise yet
+		evidence, height = youngEvidence, youngBackHeight
+		if side*last.Shifts[i] >= v.BackReference {
+			evidence = -youngEvidence
+		}
+	case v.State == record.Regressed:
+		evidence, height = -n.slower(last.Shifts[i], v.BackReference), v.BackHeight
+	default:
+		evidence, height = -n.faster(last.Shifts[i], v.BackReference), v.BackHeight
+	}
+	v.Back.add(evidence, last.Slot, 2*height)
+	if v.Back.Value < height {
+		return
+	}
+	level, _ := t.level(i, v.Back.Since, shownBlocks)
+	level *= side
+	if v.Cause == BySlowRounds || level < max(t.plans[i][0].reference, v.BackReference/4) || len(n.Residuals) == 0 {
+		v.begin(record.Stable, now)
+	}
+}
+
+const (
+	// A young baseline takes four blocks without a shift for the end of it.
+	youngEvidence, youngBackHeight = 1, 4
+	// slowBackHeight is ln 30: without slow rounds for so long that common slow
+	// rounds would have made it thirty times less likely.
+	slowBackHeight = 3.4
+)
+
+// slowBlocks counts recent blocks with a slow round since a slot.
+func (t *Tracker) slowBlocks(i int, since int64) int {
+	count := 0
+	for _, b := range t.recent {
+		if b.Slot >= since && b.Slow[i] {
+			count++
+		}
+	}
+	return count
+}
+
+// onset says when a change of level began that a sum has found: the recent block
+// from which on the blocks lie highest above half of their shift. The slot where
+// the sum left zero is often too early, because noise had lifted it before.
+func (t *Tracker) onset(i int, since int64) time.Time {
+	size, _ := t.level(i, since, recentBlocks)
+	side := shift(1)
+	if size < 0 {
+		side = -1
+	}
+	n := &t.current().Baseline.Of[i]
+	best, total, at := 0.0, 0.0, since
+	for _, b := range slices.Backward(t.recent) {
+		if b.Slot < since {
+			break
+		}
+		total += n.score(side*b.Shifts[i] - side*size/2)
+		if total >= best {
+			best, at = total, b.Slot
+		}
+	}
+	return slotTime(at)
+}

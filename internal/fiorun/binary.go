@@ -1,0 +1,76 @@
+package fiorun
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+var (
+	// ErrNotInstalled says that there is no fio to run.
+	ErrNotInstalled = errors.New(
+		"fio is not installed: install version 3.28 or later (apt install fio, dnf install fio, zypper install fio, apk add fio)")
+	// ErrTooOld says that fio is there and too old to be understood.
+	ErrTooOld = errors.New("version 3.28 or later is needed: install a newer one from your distribution or https://github.com/axboe/fio")
+	// ErrEngine says that an I/O engine cannot be used here.
+	ErrEngine = errors.New("this I/O engine cannot be used here")
+)
+
+// Binary is an installed fio of a version that is understood.
+type Binary struct {
+	Path    string
+	Version fio.Version
+}
+
+// Find looks for fio in PATH and asks for its version. Errors: ErrNotInstalled, ErrTooOld.
+func Find(ctx context.Context) (Binary, error) { return At(ctx, "fio") }
+
+// At takes the fio at path, or one of that name in PATH.
+func At(ctx context.Context, path string) (Binary, error) {
+	found, err := exec.LookPath(path)
+	switch {
+	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, syscall.ENOENT):
+		return Binary{}, fmt.Errorf("find %s: %w", path, ErrNotInstalled)
+	case err != nil:
+		return Binary{}, fmt.Errorf("find fio: %w", err)
+	}
+	answer, err := ask(ctx, found, "--version")
+	if err != nil {
+		return Binary{}, err
+	}
+	line, _, _ := bytes.Cut(answer, []byte("\n"))
+	version, err := fio.ParseVersion(string(line))
+	if err != nil {
+		return Binary{}, fmt.Errorf("ask %s for its version: %w", found, err)
+	}
+	if version.Less(fio.Version{Major: 3, Minor: 28}) {
+		return Binary{}, fmt.Errorf("%s is %s: %w", found, version, ErrTooOld)
+	}
+	return Binary{Path: found, Version: version}, nil
+}
+
+// ask runs fio for an answer that it gives at once.
+func ask(ctx context.Context, path string, args ...string) ([]byte, error) {
+	const patience = 10 * time.Second
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))
+	defer cancel()
+	out := head{limit: 64 << 10}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("run %s %s: %w%s", path, args[0], err, out.note())
+	}
+	return out.data, nil
+}

@@ -1,0 +1,99 @@
+package fiorun
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// ErrHung says that fio did not end, not even when it was killed: it waits for
+// the device in the kernel. It is left to the kernel.
+var ErrHung = errors.New("fio does not end, not even killed: the device hangs")
+
+// ErrTimeout is why a run was stopped that took longer than its limit.
+var ErrTimeout = errors.New("fio took longer than it was given")
+
+// FailedError is an fio that ended without having measured anything. It matches
+// the errors of its jobs: errors.Is(err, os.ErrPermission).
+type FailedError struct {
+	// Ended says how: "exit status 1", "signal: killed".
+	Ended string
+	Jobs  []JobError
+	// Messages are the first lines that fio wrote to its standard error, joined by "; ".
+	Messages string
+}
+
+// JobError is the error that ended a job.
+type JobError struct {
+	Job   string
+	Errno syscall.Errno
+}
+
+// Error says "job a: EACCES".
+func (e JobError) Error() string { return fmt.Sprintf("job %s: %s", e.Job, errnoName(e.Errno)) }
+
+// Unwrap returns the errno.
+func (e JobError) Unwrap() error { return e.Errno }
+
+// Error says "run fio: exit status 1: job a: EACCES: fio: pid=1, err=13…".
+func (e *FailedError) Error() string {
+	text := "run fio"
+	if e.Ended != "" {
+		text += ": " + e.Ended
+	}
+	for _, job := range e.Jobs {
+		text += ": " + job.Error()
+	}
+	return text + e.Messages
+}
+
+// Unwrap returns the errors of the jobs.
+func (e *FailedError) Unwrap() []error {
+	errs := make([]error, len(e.Jobs))
+	for i, job := range e.Jobs {
+		errs[i] = job
+	}
+	return errs
+}
+
+func jobErrors(out fio.Output) []JobError {
+	var errs []JobError
+	for _, job := range out.Jobs {
+		if job.Errno != 0 {
+			errs = append(errs, JobError{Job: job.Name, Errno: syscall.Errno(job.Errno)})
+		}
+	}
+	return errs
+}
+
+// errnoName is "EIO", or "errno 4711" for a number that has no name.
+func errnoName(errno syscall.Errno) string {
+	if name := unix.ErrnoName(errno); name != "" {
+		return name
+	}
+	return fmt.Sprintf("errno %d", int(errno))
+}
+
+// ending says how a process ended; empty when it ended well.
+func ending(err error) string {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &exit):
+		text := exit.Error()
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signal() == syscall.SIGKILL {
+			text += " (out of memory?)"
+		}
+		return text
+	case errors.Is(err, exec.ErrWaitDelay):
+		return "something that it started kept its output open"
+	}
+	return strings.TrimSpace(err.Error())
+}

@@ -1,0 +1,32 @@
+package fiorun
+
+import "bytes"
+
+// lines calls line for each line written to it. fio ends its status lines by a
+// carriage return, to write the next one over it.
+type lines struct {
+	line    func(string)
+	partial []byte
+}
+
+// maxLine is more than any line of fio's; longer ones are cut.
+const maxLine = 8 << 10
+
+// Write never fails.
+func (l *lines) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		i := bytes.IndexAny(p, "\r\n")
+		rest := p
+		if i >= 0 {
+			rest = p[:i]
+		}
+		l.partial = append(l.partial, rest[:min(len(rest), maxLine-len(l.partial))]...)
+		if i < 0 {
+			return n, nil
+		}
+		l.line(string(l.partial))
+		l.partial = l.partial[:0]
+		p = p[i+1:]
+	}
+}

@@ -1,0 +1,138 @@
+package fiorun
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// reportLimit is the most bytes that a report of fio may have. One job and
+	// direction takes 50 KiB at most.
+	reportLimit = 64 << 20
+	// drain is how long the pipes of an ended fio are read on: whoever holds them
+	// open then is not fio.
+	drain = 2 * time.Second
+)
+
+// process is one running fio.
+type process struct {
+	cmd    *exec.Cmd
+	marker string // in the environment of fio and of all that it starts
+	kill   context.CancelFunc
+	// ended gets how fio ended, once.
+	ended chan error
+
+	messages head // what fio said on its standard error
+	results  *os.File
+	report   chan []byte
+	tooLong  chan struct{} // closed when the report is longer than reportLimit
+}
+
+// start runs fio with a job on its standard input. status gets the lines of its
+// standard output.
+//
+// fio reports its status on the standard output only when the results go
+// somewhere else, so they go to a pipe of their own.
+func start(ctx context.Context, path string, args []string, job, marker string, status func(string)) (*process, error) {
+	results, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start fio: %w", err)
+	}
+	// Cancelling ctx is a wish that Run passes on politely; this one kills.
+	ctx, kill := context.WithCancel(context.WithoutCancel(ctx))
+	p := &process{
+		marker: marker, kill: kill, ended: make(chan error, 1), messages: head{limit: 64 << 10},
+		results: results, report: make(chan []byte, 1), tooLong: make(chan struct{}),
+	}
+	p.cmd = exec.CommandContext(ctx, path, append(args, "--output=/proc/self/fd/3", "-")...)
+	p.cmd.Stdin = strings.NewReader(job)
+	p.cmd.Stdout = &lines{line: status}
+	p.cmd.Stderr = &p.messages
+	p.cmd.ExtraFiles = []*os.File{theirs}
+	p.cmd.Env = append(os.Environ(), marker)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	p.cmd.Cancel = func() error { return p.signal(syscall.SIGKILL) }
+	p.cmd.WaitDelay = drain
+
+	started := make(chan error, 1)
+	go p.run(started)
+	err = <-started
+	err = errors.Join(err, theirs.Close())
+	if err != nil {
+		kill()
+		return nil, errors.Join(fmt.Errorf("start fio: %w", err), results.Close())
+	}
+	go p.read()
+	return p, nil
+}
+
+// run starts fio and waits for it. It keeps its thread: the kernel sends the
+// signal of Pdeathsig when the thread that started fio ends, not the process.
+func (p *process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err == nil {
+		p.ended <- p.cmd.Wait()
+	}
+}
+
+// read collects the report. It ends with the pipe, or when collect cuts it:
+// then something other than fio kept the pipe open, and what is there is all.
+func (p *process) read() {
+	var b bytes.Buffer
+	if n, _ := io.CopyN(&b, p.results, reportLimit+1); n > reportLimit {
+		close(p.tooLong)
+	}
+	p.report <- b.Bytes()
+}
+
+// collect returns the report of an fio that has ended.
+func (p *process) collect() ([]byte, error) {
+	p.kill()
+	if err := p.results.SetReadDeadline(time.Now().Add(drain)); err != nil {
+		return nil, fmt.Errorf("read fio's report: %w", err)
+	}
+	report := <-p.report
+	if err := p.results.Close(); err != nil {
+		return nil, fmt.Errorf("read fio's report: %w", err)
+	}
+	return report, nil
+}
+
+// abandon gives back what can be given back of an fio whose report nobody reads.
+func (p *process) abandon() error {
+	p.kill()
+	return p.results.Close()
+}
+
+// signal sends a signal to fio's process group.
+func (p *process) signal(s syscall.Signal) error {
+	err := syscall.Kill(-p.cmd.Process.Pid, s)
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+// wait returns true and how fio ended when it does within d.
+func (p *process) wait(d time.Duration) (ended bool, err error) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case err := <-p.ended:
+		return true, err
+	case <-timer.C:
+		return false, nil
+	}
+}

@@ -1,0 +1,97 @@
+package fiorun
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+)
+
+// killRemains kills every process that fio started and left behind. Without
+// thread=1, fio makes each job a process in a session of its own, which no signal
+// to fio's group reaches, and which goes on when fio itself is killed. They are
+// known by what stands in their environment.
+//
+// Reading another process's environment can block with that process, so this
+// goes through a guard.
+func killRemains(ctx context.Context, marker string, patience time.Duration) error {
+	var g guard.Guard
+	_, err := guard.Do(context.WithoutCancel(ctx), &g, patience, func(ctx context.Context) (struct{}, error) {
+		again := time.NewTicker(5 * time.Millisecond)
+		defer again.Stop()
+		for {
+			left, err := killMarked(marker)
+			if err != nil || len(left) == 0 {
+				return struct{}{}, err
+			}
+			select {
+			case <-again.C:
+			case <-ctx.Done():
+				return struct{}{}, fmt.Errorf("processes %v of fio do not end", left)
+			}
+		}
+	})
+	return err
+}
+
+// killMarked kills all processes with marker in their environment, and returns
+// which they were.
+func killMarked(marker string) ([]int, error) {
+	found, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil, err
+	}
+	var killed []int
+	for _, dir := range found {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		// Found first and looked at then: the kernel keeps a found process apart
+		// from any later one of the same number.
+		process, err := os.FindProcess(pid)
+		if err != nil {
+			continue
+		}
+		switch marked, err := isMarked(dir, marker); {
+		case err != nil:
+			return killed, err
+		case marked:
+			killed = append(killed, pid)
+			err = process.Kill()
+			if err != nil && !errors.Is(err, os.ErrProcessDone) {
+				return killed, fmt.Errorf("kill process %d of fio: %w", pid, err)
+			}
+		}
+		if err := process.Release(); err != nil {
+			return killed, err
+		}
+	}
+	return killed, nil
+}
+
+// isMarked reads a process's environment. What has ended has none, and what
+// belongs to other users was not started by fio.
+func isMarked(dir, marker string) (bool, error) {
+	environment, err := os.ReadFile(filepath.Join(dir, "environ"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ESRCH):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	for entry := range bytes.SplitSeq(environment, []byte{0}) {
+		if string(entry) == marker {
+			return true, nil
+		}
+	}
+	return false, nil
+}

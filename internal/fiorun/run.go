@@ -1,0 +1,201 @@
+package fiorun
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// defaultGrace is how long fio may take to end after it was asked to.
+const defaultGrace = 5 * time.Second
+
+// Request is one run of fio.
+type Request struct {
+	Job fio.Job
+	// ReadOnly makes fio itself refuse to write. The job is refused beforehand when
+	// anything in it modifies data.
+	ReadOnly bool
+	// Limit is the longest that the run may take; 0 is without limit. A run that
+	// reaches it is stopped with ErrTimeout.
+	Limit time.Duration
+	// Grace is how long fio may take to end when it is stopped, before it is killed;
+	// 0 is 5 s.
+	Grace time.Duration
+	// Progress gets fio's status about once a second; may be nil. It is called from
+	// another goroutine, and never after Run has returned, unless with ErrHung.
+	Progress func(fio.Status)
+	// Watch is what is looked at beside fio.
+	Watch Watch
+}
+
+// Run is what fio measured.
+type Run struct {
+	Job     fio.Job
+	JobFile string // the exact text that fio got
+	Output  fio.Output
+	// Duration is the time from the start of fio to its end.
+	Duration time.Duration
+	// Stopped is why the run was ended early: the cause of its context, or
+	// ErrTimeout. It is nil for a run that came to its end.
+	Stopped error
+	// Ended is how fio ended when that was not well, Messages what it complained of
+	// (": first line; second line"). Both are empty mostly.
+	Ended, Messages string
+	Seen            Seen
+}
+
+// Run runs fio and returns what it measured. When ctx ends or the limit is
+// reached, fio is asked to stop, and its report so far is returned with Stopped
+// set; when it does not stop, it and all that it started are killed.
+//
+// The error is a *FailedError when fio measured nothing, and matches ErrHung, or
+// the cause of ctx, when there is no report for that reason.
+func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
+	text, err := check(r)
+	if err != nil {
+		return Run{}, err
+	}
+	if ctx.Err() != nil {
+		return Run{}, fmt.Errorf("run fio: %w", context.Cause(ctx))
+	}
+	args := []string{"--output-format=json+", "--eta=always", "--eta-newline=1"}
+	if r.ReadOnly {
+		args = append(args, "--readonly")
+	}
+	seeing := r.Watch.begin()
+	started := time.Now()
+	p, err := start(ctx, b.Path, args, text, "SSDPROBE_FIO="+rand.Text(), func(line string) {
+		if status, ok := fio.ParseStatus(line); ok && r.Progress != nil {
+			r.Progress(status)
+		}
+	})
+	if err != nil {
+		return Run{}, err
+	}
+	run := Run{Job: r.Job, JobFile: text}
+	ended, err := p.finish(ctx, r, &run)
+	if err != nil {
+		return Run{}, errors.Join(err, p.abandon())
+	}
+	run.Duration = time.Since(started)
+	run.Seen = seeing.end()
+	report, err := p.collect()
+	if err != nil {
+		return Run{}, err
+	}
+	if err := run.read(report, ended, p); err != nil {
+		return Run{}, err
+	}
+	return run, nil
+}
+
+// check renders the job and refuses what would not be understood or not be safe.
+func check(r Request) (string, error) {
+	if reasons := r.Job.Modifies(); r.ReadOnly && len(reasons) > 0 {
+		return "", fmt.Errorf("run fio read-only: the job modifies data: %s", reasons[0])
+	}
+	for i := range r.Job.Sections {
+		for _, x := range r.Job.Effective(i).Extra {
+			if x.Key == "unified_rw_reporting" && !slices.Contains([]string{"none", "0", "both", "2"}, x.Value) {
+				return "", fmt.Errorf("run fio: section %q: with unified_rw_reporting=%s reads cannot be told from writes: remove it",
+					r.Job.Sections[i].Name, x.Value)
+			}
+		}
+	}
+	return r.Job.Render()
+}
+
+// finish waits until fio has ended, and sees to it that it does when it has to.
+func (p *process) finish(ctx context.Context, r Request, run *Run) (ended error, err error) {
+	limit := make(<-chan time.Time)
+	if r.Limit > 0 {
+		timer := time.NewTimer(r.Limit)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	select {
+	case ended := <-p.ended:
+		if ended == nil {
+			return nil, nil
+		}
+		return ended, killRemains(ctx, p.marker, p.grace(r))
+	case <-ctx.Done():
+		run.Stopped = context.Cause(ctx)
+	case <-limit:
+		run.Stopped = fmt.Errorf("%w: %v", ErrTimeout, r.Limit)
+	case <-p.tooLong: // read says so
+	}
+	return p.stop(ctx, p.grace(r))
+}
+
+func (p *process) grace(r Request) time.Duration {
+	if r.Grace > 0 {
+		return r.Grace
+	}
+	return defaultGrace
+}
+
+// stop asks fio to end as Ctrl-C does, upon which it still reports, and kills it
+// when it does not.
+func (p *process) stop(ctx context.Context, grace time.Duration) (ended error, err error) {
+	// A group that is gone has ended by itself; how, is seen next.
+	_ = p.signal(syscall.SIGINT)
+	done, ended := p.wait(grace)
+	if !done {
+		p.kill()
+		if done, ended = p.wait(grace + drain); !done {
+			return nil, fmt.Errorf("run fio: process %d: %w", p.cmd.Process.Pid, ErrHung)
+		}
+	}
+	return ended, killRemains(ctx, p.marker, grace)
+}
+
+// read makes sense of the report and of how fio ended.
+func (r *Run) read(report []byte, ended error, p *process) error {
+	r.Ended, r.Messages = ending(ended), p.messages.note()
+	if len(report) > reportLimit {
+		return fmt.Errorf("run fio: its report is longer than %d MiB%s", reportLimit>>20, r.Messages)
+	}
+	out, err := fio.ParseOutput(bytes.NewReader(report))
+	switch {
+	case err != nil && r.Stopped != nil:
+		return fmt.Errorf("run fio: stopped before it reported: %w%s", r.Stopped, r.Messages)
+	case err != nil && r.Ended != "":
+		return &FailedError{Ended: r.Ended, Messages: r.Messages}
+	case err != nil:
+		return errors.Join(err, describe(r.Messages))
+	}
+	r.Output = out
+	if jobs := jobErrors(out); !measured(out) && r.Stopped == nil && (len(jobs) > 0 || r.Ended != "") {
+		return &FailedError{Ended: r.Ended, Jobs: jobs, Messages: r.Messages}
+	}
+	return nil
+}
+
+// describe makes fio's messages an error of their own; nil when there are none.
+func describe(messages string) error {
+	if messages == "" {
+		return nil
+	}
+	return errors.New("fio said" + messages)
+}
+
+// measured reports whether any I/O completed. fio counts I/Os that failed, too,
+// but not their latency.
+func measured(out fio.Output) bool {
+	for _, job := range out.Jobs {
+		for _, d := range []*fio.Direction{job.Read, job.Write, job.Trim, job.Mixed} {
+			if d != nil && d.Bytes > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,198 @@
+package fiorun
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// Steps makes a record of the run: one step for each group of jobs that fio
+// reports on (sections are a group until one of them has stonewall or new_group).
+// It is named after its jobs and has no plan; the caller knows a better one.
+//
+// Latencies are from before the submission of an I/O to its completion (fio's
+// lat), when the job has lat_percentiles=1; else they are from after the
+// submission (clat), which is what fio keeps distributions of by itself. Min,
+// mean and max belong to the same. IOPS and bandwidth of jobs are added up.
+func (r Run) Steps() []record.Step {
+	var steps []record.Step
+	for jobs := r.Output.Jobs; len(jobs) > 0; {
+		end := slices.IndexFunc(jobs, func(job fio.JobResult) bool { return job.Group != jobs[0].Group })
+		if end < 0 {
+			end = len(jobs)
+		}
+		steps = append(steps, r.step(jobs[:end]))
+		jobs = jobs[end:]
+	}
+	return steps
+}
+
+// step is that of one group.
+func (r Run) step(jobs []fio.JobResult) record.Step {
+	s := record.Step{JobFile: r.JobFile, InterruptsPerIO: r.interruptsPerIO()}
+	var names []string
+	var read, write []fio.Direction
+	var syncs []fio.Latency
+	for _, job := range jobs {
+		if !slices.Contains(names, job.Name) {
+			names = append(names, job.Name)
+		}
+		for _, d := range []*fio.Direction{job.Read, job.Write} {
+			if d != nil {
+				s.Duration = max(s.Duration, d.Runtime)
+			}
+		}
+		read, write = withIO(read, job.Read), withIO(write, job.Write)
+		if job.Sync != nil && job.Sync.Samples > 0 {
+			syncs = append(syncs, *job.Sync)
+		}
+		if n := failures(job); n > 0 {
+			if s.Errors == nil {
+				s.Errors = map[string]int64{}
+			}
+			s.Errors[errnoName(syscall.Errno(job.Errno))] += n
+		}
+	}
+	s.Name = strings.Join(names, ", ")
+	s.Read, s.Write = direction(read), direction(write)
+	s.Sync = syncResult(syncs, s.Duration)
+	s.UserCPU, s.SystemCPU = cpu(jobs, s.Duration)
+	s.Disturbance.Throttled = r.Seen.Throttled
+	s.Warnings = r.warnings(s, jobs)
+	return s
+}
+
+// withIO adds d to list when something was done in that direction.
+func withIO(list []fio.Direction, d *fio.Direction) []fio.Direction {
+	if d == nil || d.Bytes == 0 {
+		return list
+	}
+	return append(list, *d)
+}
+
+// failures is how many I/Os of a job failed. One ends the job, unless it goes on after errors.
+func failures(job fio.JobResult) int64 {
+	switch {
+	case job.Errno == 0:
+		return 0
+	case job.Errors != nil:
+		return max(1, job.Errors.Total)
+	}
+	return 1
+}
+
+// direction puts the jobs' I/O in one direction together; nil when there is none.
+func direction(parts []fio.Direction) *record.Result {
+	if len(parts) == 0 {
+		return nil
+	}
+	total := !slices.ContainsFunc(parts, func(d fio.Direction) bool {
+		return d.Total.Histogram == nil && d.Completion.Histogram != nil
+	})
+	var r record.Result
+	var latencies []fio.Latency
+	for _, d := range parts {
+		r.IOs += d.IOs
+		r.Bytes += d.Bytes
+		r.IOPS += d.IOPS
+		r.BytesPerSecond += float64(d.BytesPerSecond)
+		if total {
+			latencies = append(latencies, d.Total)
+		} else {
+			latencies = append(latencies, d.Completion)
+		}
+	}
+	setLatency(&r, latencies)
+	return &r
+}
+
+// syncResult puts the jobs' sync calls together; nil when there are none.
+func syncResult(parts []fio.Latency, duration time.Duration) *record.Result {
+	if len(parts) == 0 {
+		return nil
+	}
+	var r record.Result
+	for _, l := range parts {
+		r.IOs += l.Samples
+	}
+	if duration > 0 {
+		r.IOPS = float64(r.IOs) / duration.Seconds()
+	}
+	setLatency(&r, parts)
+	return &r
+}
+
+func setLatency(r *record.Result, parts []fio.Latency) {
+	var bins []record.Bin
+	var samples int64
+	var sum float64
+	for i, l := range parts {
+		for _, bin := range l.Histogram {
+			bins = append(bins, record.Bin{Latency: bin.Latency, Count: bin.Count})
+		}
+		samples += l.Samples
+		sum += float64(l.Mean) * float64(l.Samples)
+		if i == 0 || l.Samples > 0 && l.Min < r.Min {
+			r.Min = l.Min
+		}
+		r.Max = max(r.Max, l.Max)
+	}
+	r.Latency = record.NewHistogram(bins)
+	if samples > 0 {
+		r.Mean = time.Duration(math.Round(sum / float64(samples)))
+	}
+}
+
+// cpu is how many CPUs the jobs used together over the duration.
+func cpu(jobs []fio.JobResult, duration time.Duration) (user, system float64) {
+	if duration <= 0 {
+		return 0, 0
+	}
+	for _, job := range jobs {
+		share := job.Runtime.Seconds() / duration.Seconds() // of a group: the number of its jobs
+		user += job.UserCPU * share
+		system += job.SystemCPU * share
+	}
+	return user, system
+}
+
+// interruptsPerIO divides by the I/Os of the device when they are known, since
+// the interrupts are all of its I/Os too; negative when it cannot be known.
+func (r Run) interruptsPerIO() float64 {
+	if r.Seen.Interrupts == nil || r.Seen.Disk == nil || r.Seen.Disk.IOs() == 0 {
+		return -1
+	}
+	return float64(*r.Seen.Interrupts) / float64(r.Seen.Disk.IOs())
+}
+
+// ownBytes is what fio read and wrote; not ok when it did more than it counts:
+// in a ramp time, or through the page cache.
+func (r Run) ownBytes() (read, written uint64, ok bool) {
+	for i, s := range r.Job.Sections {
+		if s.Name == fio.Global {
+			continue
+		}
+		o := r.Job.Effective(i)
+		if o.Direct == nil || !*o.Direct || o.RampTime != nil && *o.RampTime > 0 {
+			return 0, 0, false
+		}
+	}
+	for _, job := range r.Output.Jobs {
+		read += bytesOf(job.Read)
+		written += bytesOf(job.Write) + bytesOf(job.Trim)
+	}
+	return read, written, cmp.Or(read, written) > 0
+}
+
+func bytesOf(d *fio.Direction) uint64 {
+	if d == nil {
+		return 0
+	}
+	return uint64(d.Bytes)
+}

@@ -1,0 +1,144 @@
+package fiorun_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// captured is a run whose report is one of those that pkg/fio keeps.
+func captured(t *testing.T, name string) fiorun.Run {
+	t.Helper()
+	f, err := os.Open(filepath.Join("../../pkg/fio/testdata", name))
+	require.NoError(t, err)
+	defer f.Close()
+	out, err := fio.ParseOutput(f)
+	require.NoError(t, err)
+	return fiorun.Run{Output: out, Job: job("any", reads("x")), JobFile: "[any]\n", Duration: time.Second}
+}
+
+func TestStepsOfAGroup(t *testing.T) {
+	steps := captured(t, "fio-3.33-randread-group.json").Steps()
+	require.Len(t, steps, 1)
+	assert.Equal(t, int64(450), steps[0].Read.Latency.Count())
+	// fio's own p50 and p99 of lat_ns, and not those of clat_ns.
+	assert.Equal(t, 288768*time.Nanosecond, steps[0].Read.Latency.Quantile(0.5))
+	assert.Equal(t, 12779520*time.Nanosecond, steps[0].Read.Latency.Quantile(0.99))
+	steps[0].Read.Latency = nil
+	assert.Equal(t, record.Step{
+		Name: "qd8", Duration: 30 * time.Millisecond, JobFile: "[any]\n", InterruptsPerIO: -1,
+		Read: &record.Result{IOs: 450, Bytes: 1843200, IOPS: 15000, BytesPerSecond: 61440000, Min: 59559, Mean: 510519, Max: 14563170},
+		// 14.7 % of one CPU in each of the jobs, that together ran for 75 ms.
+		SystemCPU: 0.14666667 * 75 / 30,
+	}, steps[0])
+}
+
+func TestStepsOfTwoGroups(t *testing.T) {
+	steps := captured(t, "fio-3.33-stonewall-sync.json").Steps()
+	require.Len(t, steps, 2)
+	assert.Equal(t, []string{"mixed", "durable"}, []string{steps[0].Name, steps[1].Name})
+	assert.Equal(t, []int64{40, 20}, []int64{steps[0].Read.IOs, steps[0].Write.IOs})
+	assert.Nil(t, steps[0].Sync)
+	assert.Nil(t, steps[1].Read)
+	assert.Equal(t, int64(59), steps[1].Sync.IOs)
+	assert.Equal(t, int64(59), steps[1].Sync.Latency.Count())
+	assert.Equal(t, []time.Duration{37527, 429485, 2468696}, []time.Duration{steps[1].Sync.Min, steps[1].Sync.Mean, steps[1].Sync.Max})
+	assert.InEpsilon(t, 59/steps[1].Duration.Seconds(), steps[1].Sync.IOPS, 1e-9)
+}
+
+// Jobs that fio reports on one by one come to the same as those that it puts together.
+func TestStepsAddJobsUp(t *testing.T) {
+	run := captured(t, "fio-3.33-stonewall-sync.json")
+	one := run.Steps()[0].Read
+	twice := run
+	first := run.Output.Jobs[0]
+	twice.Output.Jobs = []fio.JobResult{first, first}
+	both := twice.Steps()
+	require.Len(t, both, 1)
+	assert.Equal(t, "mixed", both[0].Name)
+	assert.Equal(t, 2*one.IOs, both[0].Read.IOs)
+	assert.InEpsilon(t, 2*one.IOPS, both[0].Read.IOPS, 1e-9)
+	assert.Equal(t, record.Merge(one.Latency, one.Latency), both[0].Read.Latency)
+	assert.Equal(t, []time.Duration{one.Min, one.Mean, one.Max}, []time.Duration{both[0].Read.Min, both[0].Read.Mean, both[0].Read.Max})
+}
+
+func TestWarnings(t *testing.T) {
+	plain := captured(t, "fio-3.33-randread-group.json")
+	busy := func(user, system float64) fiorun.Run {
+		run := plain
+		run.Output.Jobs = append([]fio.JobResult(nil), plain.Output.Jobs...)
+		run.Output.Jobs[0].UserCPU, run.Output.Jobs[0].SystemCPU = user, system
+		run.Output.Jobs[0].Runtime = 30 * time.Millisecond
+		return run
+	}
+	all := busy(0.5, 0.3)
+	all.Output.Jobs[0].Runtime = time.Duration(runtime.NumCPU()) * 37 * time.Millisecond
+	with := func(change func(*fiorun.Run)) fiorun.Run {
+		run := plain
+		change(&run)
+		return run
+	}
+	disk := func(readSectors, writeSectors counters.Sectors512) *counters.Disk {
+		return &counters.Disk{ReadSectors: readSectors, WriteSectors: writeSectors}
+	}
+	for name, c := range map[string]struct {
+		run        fiorun.Run
+		code, text string
+	}{
+		"nothing":         {run: plain},
+		"one CPU":         {busy(0.4, 0.58), record.WarnCPUBound, "The load generator used 98 % of one CPU"},
+		"all CPUs":        {all, record.WarnCPUBound, "they were the limit"},
+		"hardly one":      {run: busy(0.4, 0.4)},
+		"stopped":         {with(func(r *fiorun.Run) { r.Stopped, r.Ended = errors.New("interrupt"), "exit status 128" }), record.WarnShort, "Stopped before its end: interrupt."},
+		"ended badly":     {with(func(r *fiorun.Run) { r.Ended, r.Messages = "exit status 1", ": fio: odd" }), record.WarnErrors, "fio did not end well, exit status 1: fio: odd."},
+		"throttled":       {with(func(r *fiorun.Run) { r.Seen.Throttled = 11 * time.Millisecond }), record.WarnDisturbed, "stopped threads for 11ms in 1s"},
+		"hardly so":       {run: with(func(r *fiorun.Run) { r.Seen.Throttled = 9 * time.Millisecond })},
+		"others read":     {with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600+2000, 0) }), record.WarnOthersActive, "they read 1.0 MB and wrote 0 B, beside the 1.8 MB of this run"},
+		"others write":    {with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600, 2000) }), record.WarnOthersActive, "they read 0 B and wrote 1.0 MB"},
+		"a journal":       {run: with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600, 400) })},
+		"fewer than read": {run: with(func(r *fiorun.Run) { r.Seen.Disk = disk(10, 0) })},
+		"ramp": {run: with(func(r *fiorun.Run) {
+			o := reads("x")
+			o.RampTime = new(time.Second)
+			r.Job, r.Seen.Disk = job("any", o), disk(99999, 0)
+		})},
+		"page cache": {run: with(func(r *fiorun.Run) {
+			o := reads("x")
+			o.Direct = new(false)
+			r.Job, r.Seen.Disk = job("any", o), disk(99999, 0)
+		})},
+		"blind": {with(func(r *fiorun.Run) { r.Seen.Problems = []string{"interrupts: none", "throttling: odd"} }), record.WarnDisturbanceBlind, "Could not look at interrupts: none; throttling: odd."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			warnings := c.run.Steps()[0].Warnings
+			if c.code == "" {
+				assert.Empty(t, warnings)
+				return
+			}
+			require.Len(t, warnings, 1)
+			assert.Equal(t, c.code, warnings[0].Code)
+			assert.Contains(t, warnings[0].Text, c.text)
+		})
+	}
+}
+
+func TestInterruptsPerIO(t *testing.T) {
+	run := captured(t, "fio-3.33-randread-group.json")
+	run.Seen.Interrupts = new(uint64(90))
+	assert.Less(t, run.Steps()[0].InterruptsPerIO, 0.0, "without the device's I/Os")
+	run.Seen.Disk = &counters.Disk{ReadIOs: 80, WriteIOs: 20}
+	assert.InDelta(t, 0.9, run.Steps()[0].InterruptsPerIO, 1e-9)
+	run.Seen.Interrupts = nil
+	assert.Less(t, run.Steps()[0].InterruptsPerIO, 0.0)
+}

@@ -1,0 +1,106 @@
+package fiorun_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+var errEnough = errors.New("enough")
+
+// An interrupted run yields what was measured until then, and leaves no process,
+// whether jobs are threads or processes.
+func TestRunIsCancelled(t *testing.T) {
+	for _, thread := range []bool{true, false} {
+		t.Run(fmt.Sprintf("thread=%v", thread), func(t *testing.T) {
+			left := marked(t)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			run, err := real(t).Run(ctx, fiorun.Request{Job: endless(dataFile(t), thread), Progress: func(s fio.Status) {
+				if s.Rates != nil {
+					cancel(errEnough)
+				}
+			}})
+			require.NoError(t, err)
+			assert.Empty(t, left())
+			require.ErrorIs(t, run.Stopped, errEnough)
+			steps := run.Steps()
+			require.Len(t, steps, 1)
+			assert.Positive(t, steps[0].Read.IOs)
+			require.NotEmpty(t, steps[0].Warnings)
+			assert.Equal(t, record.Warning{Code: record.WarnShort, Text: "Stopped before its end: enough."}, steps[0].Warnings[0])
+		})
+	}
+}
+
+func TestRunIsNotStartedWhenCancelledBefore(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errEnough)
+	_, err := real(t).Run(ctx, fiorun.Request{Job: job("r", reads("x"))})
+	assert.ErrorIs(t, err, errEnough)
+}
+
+// What does not listen to a signal is killed, with all that it started.
+func TestRunKillsWhatDoesNotStop(t *testing.T) {
+	left := marked(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	deaf := script(t, `trap '' INT TERM; (setsid sleep 1000 3>&- >/dev/null 2>&1 &); sleep 1000 & echo 'Jobs: 1 (f=1)'; while :; do wait; sleep 1000; done`)
+	_, err := deaf.Run(ctx, fiorun.Request{Job: job("r", reads("x")), Grace: 100 * time.Millisecond, Progress: func(fio.Status) { cancel(errEnough) }})
+	require.ErrorIs(t, err, errEnough)
+	require.ErrorContains(t, err, "stopped before it reported")
+	assert.Empty(t, left())
+}
+
+func TestRunEndsAtItsLimit(t *testing.T) {
+	left := marked(t)
+	_, err := script(t, "sleep 1000").Run(t.Context(), fiorun.Request{Job: job("r", reads("x")), Limit: 50 * time.Millisecond})
+	require.ErrorIs(t, err, fiorun.ErrTimeout)
+	assert.Empty(t, left())
+}
+
+// Without fio, the processes of its jobs would go on for their hour.
+func TestRunOfAnFioThatIsKilled(t *testing.T) {
+	left := marked(t)
+	kill := sync.OnceFunc(func() {
+		pids := left()
+		i := slices.IndexFunc(pids, func(pid int) bool { return parent(t, pid) == os.Getpid() })
+		assert.Len(t, pids, 3, "fio and its two jobs")
+		assert.NoError(t, syscall.Kill(pids[i], syscall.SIGKILL))
+	})
+	_, err := real(t).Run(t.Context(), fiorun.Request{Job: endless(dataFile(t), false), Progress: func(s fio.Status) {
+		if s.Rates != nil {
+			kill()
+		}
+	}})
+	var failed *fiorun.FailedError
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, "signal: killed (out of memory?)", failed.Ended)
+	assert.Empty(t, left())
+}
+
+// fio does not outlive the program that started it, however that ends.
+func TestFioDiesWithItsParent(t *testing.T) {
+	left := marked(t)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	helper := exec.CommandContext(t.Context(), self)
+	helper.Env = append(os.Environ(), helperFile+"="+dataFile(t))
+	require.NoError(t, helper.Start())
+	require.Eventually(t, func() bool { return len(left()) == 2 }, 20*time.Second, 5*time.Millisecond, "the helper and its fio")
+	require.NoError(t, helper.Process.Kill())
+	require.Error(t, helper.Wait())
+	require.Eventually(t, func() bool { return len(left()) == 0 }, 20*time.Second, 5*time.Millisecond)
+}

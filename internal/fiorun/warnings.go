@@ -1,0 +1,98 @@
+package fiorun
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+const (
+	// cpuBound is the share of a CPU from which on the CPU is taken for the limit.
+	cpuBound = 0.9
+	// throttledShare is the share of the time that a CPU quota may take.
+	throttledShare = 0.01
+	// othersShare of fio's own bytes, and no less than othersBytes, is what others
+	// may read and write: the journal of a filesystem does that much.
+	othersShare = 0.02
+	othersBytes = 256 << 10
+)
+
+// warnings says what makes the figures of a step doubtful.
+func (r Run) warnings(s record.Step, jobs []fio.JobResult) []record.Warning {
+	var all []record.Warning
+	add := func(code, text string) {
+		if text != "" {
+			all = append(all, record.Warning{Code: code, Text: text})
+		}
+	}
+	if r.Stopped != nil {
+		add(record.WarnShort, fmt.Sprintf("Stopped before its end: %v.", r.Stopped))
+	}
+	add(record.WarnErrors, r.errorsText(s))
+	add(record.WarnCPUBound, cpuText(s, jobs, runtime.NumCPU()))
+	if limit := time.Duration(float64(r.Duration) * throttledShare); r.Seen.Throttled > limit {
+		add(record.WarnDisturbed, fmt.Sprintf(
+			"The CPU quota of the control group stopped threads for %v in %v: raise it (cpu.max, a container's CPU limit) and repeat.",
+			r.Seen.Throttled.Round(time.Millisecond), r.Duration.Round(time.Millisecond)))
+	}
+	add(record.WarnOthersActive, r.othersText())
+	if len(r.Seen.Problems) > 0 {
+		add(record.WarnDisturbanceBlind, fmt.Sprintf("Could not look at %s.", strings.Join(r.Seen.Problems, "; ")))
+	}
+	return all
+}
+
+func (r Run) errorsText(s record.Step) string {
+	var failed int64
+	for _, n := range s.Errors {
+		failed += n
+	}
+	switch {
+	case failed > 0:
+		return fmt.Sprintf("%d I/Os failed and are not in the figures: look at the kernel's log and the drive's error log%s.", failed, r.Messages)
+	case r.Ended != "" && r.Stopped == nil:
+		return fmt.Sprintf("fio did not end well, %s%s.", r.Ended, r.Messages)
+	}
+	return ""
+}
+
+// cpuText says that the CPUs were the limit: one job used up its own, or all jobs
+// together all that they were allowed.
+func cpuText(s record.Step, jobs []fio.JobResult, cpus int) string {
+	most := slices.MaxFunc(jobs, func(a, b fio.JobResult) int {
+		return int(1e6 * (a.UserCPU + a.SystemCPU - b.UserCPU - b.SystemCPU))
+	})
+	switch used, one := s.UserCPU+s.SystemCPU, most.UserCPU+most.SystemCPU; {
+	case one >= cpuBound:
+		return fmt.Sprintf("The load generator used %.0f %% of one CPU: the CPU was the limit, not the drive; use more jobs.", 100*one)
+	case used >= cpuBound*float64(cpus):
+		return fmt.Sprintf("The load generator used %.1f of %d CPUs: they were the limit, not the drive; use a machine with more.", used, cpus)
+	}
+	return ""
+}
+
+// othersText compares what the device did with what fio did. Writes count when
+// fio itself wrote nothing: the writes of a file bring those of its filesystem along.
+func (r Run) othersText() string {
+	read, written, ok := r.ownBytes()
+	if r.Seen.Disk == nil || !ok {
+		return ""
+	}
+	others := func(all, own uint64) uint64 { return max(all, own) - own }
+	reads, writes := others(r.Seen.Disk.ReadSectors.Bytes(), read), uint64(0)
+	if written == 0 {
+		writes = r.Seen.Disk.WriteSectors.Bytes()
+	}
+	if limit := max(othersBytes, othersShare*float64(read+written)); float64(reads+writes) <= limit {
+		return ""
+	}
+	return fmt.Sprintf("Others used the device meanwhile: they read %s and wrote %s, beside the %s of this run; repeat when it is idle.",
+		humanize.Bytes(reads), humanize.Bytes(writes), humanize.Bytes(read+written))
+}

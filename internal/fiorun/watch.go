@@ -1,0 +1,152 @@
+package fiorun
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Watch says what to look at beside fio: whether it was throttled always, and
+// what its device did when that is known.
+type Watch struct {
+	// FS is this process's own view of /proc and /sys; the zero value is the machine.
+	FS sysfs.FS
+	// Device is the kernel's number of the device that the I/O goes to ("259:0");
+	// empty when it is not known.
+	Device string
+	// Controllers are the names under which the device's interrupts stand in
+	// /proc/interrupts ("nvme0"); empty when they are not known.
+	Controllers []string
+}
+
+// Seen is what happened beside fio from its start to its end.
+type Seen struct {
+	// Throttled is how long the CPU quota of the control group stopped threads, fio's
+	// among them, summed over CPUs.
+	Throttled time.Duration
+	// Disk is what the device did, fio's I/O included; nil when not known.
+	Disk *counters.Disk
+	// Interrupts are those of the controllers; nil when not known.
+	Interrupts *uint64
+	// Problems say what could not be looked at, and why.
+	Problems []string
+}
+
+// seeing is the state of all counters at one time.
+type seeing struct {
+	watch      Watch
+	cgroup     *counters.CGroup
+	throttled  time.Duration
+	disk       *counters.Disk
+	interrupts []counters.Interrupt
+	problems   []string
+}
+
+func (w Watch) begin() *seeing {
+	s := &seeing{watch: w}
+	cgroup, err := counters.FindCGroup(w.FS)
+	if err == nil {
+		s.throttled, err = cgroup.Throttled()
+	}
+	switch {
+	case err == nil:
+		s.cgroup = &cgroup
+	case !errors.Is(err, os.ErrNotExist): // without a control group there is no quota
+		s.note("throttling", err)
+	}
+	if w.Device != "" {
+		s.disk, err = w.readDisk()
+		s.note("the device's I/O", err)
+	}
+	s.interrupts, err = w.readInterrupts()
+	s.note("interrupts", err)
+	return s
+}
+
+func (s *seeing) end() Seen {
+	var seen Seen
+	if s.cgroup != nil {
+		now, err := s.cgroup.Throttled()
+		s.note("throttling", err)
+		if err == nil {
+			seen.Throttled = max(0, now-s.throttled)
+		}
+	}
+	if s.disk != nil {
+		now, err := s.watch.readDisk()
+		s.note("the device's I/O", err)
+		if err == nil {
+			if since, ok := now.Since(*s.disk); ok {
+				seen.Disk = &since
+			}
+		}
+	}
+	if len(s.interrupts) > 0 {
+		now, err := s.watch.readInterrupts()
+		s.note("interrupts", err)
+		if err == nil {
+			seen.Interrupts = new(taken(s.interrupts, now))
+		}
+	}
+	seen.Problems = s.problems
+	return seen
+}
+
+// note keeps a problem, if there is one.
+func (s *seeing) note(what string, err error) {
+	if err != nil {
+		s.problems = append(s.problems, fmt.Sprintf("%s: %v", what, err))
+	}
+}
+
+func (w Watch) readDisk() (*counters.Disk, error) {
+	disks, err := counters.ReadDisks(w.FS)
+	if err != nil {
+		return nil, err
+	}
+	disk, ok := disks.ByNumber(w.Device)
+	if !ok {
+		return nil, fmt.Errorf("no device %s in /proc/diskstats", w.Device)
+	}
+	return &disk, nil
+}
+
+func (w Watch) readInterrupts() ([]counters.Interrupt, error) {
+	var all []counters.Interrupt
+	for _, controller := range w.Controllers {
+		lines, err := counters.ReadDeviceInterrupts(w.FS, controller)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, lines...)
+	}
+	return all, nil
+}
+
+// taken counts the interrupts between two readings. A CPU that came or went in
+// between is left out.
+func taken(before, after []counters.Interrupt) uint64 {
+	type place struct {
+		name string
+		cpu  int
+	}
+	was := map[place]uint64{}
+	for _, line := range before {
+		for i, cpu := range line.CPUs {
+			was[place{line.Name, cpu}] = line.Counts[i]
+		}
+	}
+	var n uint64
+	for _, line := range after {
+		for i, cpu := range line.CPUs {
+			if old, ok := was[place{line.Name, cpu}]; ok {
+				n += uint64(uint32(line.Counts[i]) - uint32(old)) // the kernel counts in 32 bits
+			}
+		}
+	}
+	return n
+}

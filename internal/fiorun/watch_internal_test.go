@@ -1,0 +1,84 @@
+package fiorun
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
+)
+
+func machine(throttled, diskstats, interrupts string) map[string]string {
+	return map[string]string{
+		"proc/self/cgroup":           "0::/box\n",
+		"proc/self/mountinfo":        "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 none rw\n",
+		"sys/fs/cgroup/box/cpu.stat": "usage_usec 1\nnr_throttled 1\nthrottled_usec " + throttled + "\n",
+		"proc/diskstats":             " 259       0 nvme0n1 " + diskstats + "\n",
+		"proc/interrupts":            "           CPU0       CPU1\n 40:  " + interrupts + "  PCI-MSIX-0000:01:00.0 1-edge nvme0q1\n 41:  7  7  PCI-MSIX-0000:02:00.0 1-edge nvme1q1\n",
+	}
+}
+
+func TestWatch(t *testing.T) {
+	root := t.TempDir()
+	sysfstest.Add(t, root, machine("1000", "10 0 80 5 20 0 160 6 0 9 11 0 0 0 0 0 0", "100 4294967290"), nil)
+	w := Watch{FS: sysfs.New(root), Device: "259:0", Controllers: []string{"nvme0"}}
+	s := w.begin()
+	sysfstest.Add(t, root, machine("251000", "110 0 880 55 20 0 160 6 0 59 61 0 0 0 0 0 0", "150 10"), nil)
+	seen := s.end()
+	require.NotNil(t, seen.Disk)
+	require.NotNil(t, seen.Interrupts)
+	assert.Equal(t, uint64(100), seen.Disk.ReadIOs)
+	assert.Equal(t, counters.Sectors512(800), seen.Disk.ReadSectors)
+	assert.Equal(t, uint64(50+16), *seen.Interrupts, "the counts are 32 bits wide")
+	assert.Equal(t, 250*time.Millisecond, seen.Throttled)
+	assert.Empty(t, seen.Problems)
+}
+
+func TestWatchSaysWhatItCannotSee(t *testing.T) {
+	root := t.TempDir()
+	sysfstest.Add(t, root, machine("broken", "1", "x"), nil)
+	seen := Watch{FS: sysfs.New(root), Device: "259:0", Controllers: []string{"nvme0"}}.begin().end()
+	assert.Nil(t, seen.Disk)
+	assert.Nil(t, seen.Interrupts)
+	assert.Len(t, seen.Problems, 3)
+
+	// A machine without control groups has no quotas to look at.
+	require.NoError(t, os.RemoveAll(root))
+	seen = Watch{FS: sysfs.New(root)}.begin().end()
+	assert.Empty(t, seen.Problems)
+
+	seen = Watch{Device: "0:0"}.begin().end()
+	assert.Equal(t, []string{"the device's I/O: no device 0:0 in /proc/diskstats"}, seen.Problems)
+}
+
+func TestTakenLeavesOutCPUsThatCameOrWent(t *testing.T) {
+	before := []counters.Interrupt{{Name: "40", CPUs: []int{0, 1}, Counts: []uint64{5, 9}}}
+	after := []counters.Interrupt{{Name: "40", CPUs: []int{0, 2}, Counts: []uint64{8, 100}}, {Name: "41", CPUs: []int{0, 2}, Counts: []uint64{3, 3}}}
+	assert.Equal(t, uint64(3), taken(before, after))
+}
+
+func TestHead(t *testing.T) {
+	h := head{limit: 5}
+	for _, text := range []string{"a\n", "\n b\n", "cd"} {
+		n, err := h.Write([]byte(text))
+		require.NoError(t, err)
+		assert.Equal(t, len(text), n)
+	}
+	assert.Equal(t, ": a; b (3 bytes more)", h.note())
+	assert.Empty(t, (&head{limit: 5}).note())
+}
+
+func TestLines(t *testing.T) {
+	var got []string
+	l := lines{line: func(s string) { got = append(got, s) }}
+	for _, text := range []string{"Jobs: 1\rJo", "bs: 2\r\n", "\nend"} {
+		_, err := l.Write([]byte(text))
+		require.NoError(t, err)
+	}
+	assert.Equal(t, []string{"Jobs: 1", "Jobs: 2", "", ""}, got)
+}

@@ -1,0 +1,162 @@
+package lab
+
+import (
+	"fmt"
+	"maps"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	firstSlot    = 8  // of the root ports on their bus; lower ones go to QEMU's own devices
+	maxPorts     = 16 // slots end at 30
+	busesPerNode = 32 // PCI bus numbers of each NUMA node
+	maxNodes     = 7  // of 256 buses
+)
+
+// hostBridge is the root bus of a NUMA node, when there are several.
+func hostBridge(node int) string { return fmt.Sprintf("node%d", node) }
+
+// firstBus is the number of that bus.
+func firstBus(node int) int { return busesPerNode * (node + 1) }
+
+// drive is one of a machine's drives as QEMU has it. Its data goes through a chain of block nodes: a throttle filter on
+// top, which stays; below it blkdebug when there are faults; the image's file at the bottom. That way the limits and
+// the faults belong to the drive and not to its controllers, and stay when these are unplugged.
+type drive struct {
+	Drive
+	image   int  // the image's descriptor in QEMU
+	first   int  // number of the drive's first controller among those of all drives
+	cloned  bool // another drive has the same serial number
+	bridged bool // hangs on the host bridge of its NUMA node; else on the only one
+
+	// What was changed from outside.
+	plugged         bool
+	iops            int
+	criticalWarning uint8
+	faultsVersion   int // how often faults were changed: nodes of two versions meet
+}
+
+func (d *drive) limitsNode() string { return d.ID + "-limits" }
+func (d *drive) imageNode() string  { return d.ID + "-image" }
+func (d *drive) faultsNode() string { return fmt.Sprintf("%s-faults%d", d.ID, d.faultsVersion) }
+func (d *drive) subsystem() string  { return d.ID + "-subsystem" }
+
+// controllerID is what QEMU calls the drive's controller: the drive's ID, and with ".1" and so on for further ones.
+func (d *drive) controllerID(i int) string {
+	if i == 0 {
+		return d.ID
+	}
+	return fmt.Sprintf("%s.%d", d.ID, i)
+}
+
+// blockNodes are the nodes of the chain, lower ones first.
+func (d *drive) blockNodes() []object {
+	nodes := []object{{
+		"driver": "file", "node-name": d.imageNode(), "filename": fmt.Sprintf("/proc/self/fd/%d", d.image),
+		"locking": "off", "discard": "unmap",
+	}}
+	if len(d.Faults) > 0 {
+		nodes = append(nodes, d.faultsDefinition())
+	}
+	return append(nodes, d.limitsDefinition())
+}
+
+func (d *drive) limitsDefinition() object {
+	below := d.imageNode()
+	if len(d.Faults) > 0 {
+		below = d.faultsNode()
+	}
+	return object{"driver": "throttle", "node-name": d.limitsNode(), "throttle-group": d.limitsNode(), "file": below}
+}
+
+func (d *drive) faultsDefinition() object {
+	var rules []object
+	for _, fault := range d.Faults {
+		kind := "read"
+		if fault.Write {
+			kind = "write"
+		}
+		// The event "none" has happened when the node is there: from then on the rule is in force.
+		rules = append(rules, object{
+			"event": "none", "iotype": kind, "sector": fault.Sector, "once": false, "errno": int(unix.EIO),
+		})
+	}
+	return object{"driver": "blkdebug", "node-name": d.faultsNode(), "image": d.imageNode(), "inject-error": rules}
+}
+
+// shared says that the namespace is an object of its own in a subsystem. A lone namespace is part of its controller,
+// because only that can be plugged in; but then it has no identifiers, and the subsystem's name is the serial number, which
+// Linux refuses to see twice.
+func (d *drive) shared() bool { return d.Controllers > 1 || d.EUI64 != 0 || d.cloned }
+
+// fixtures are the devices that must be there before the controllers, and stay when these are unplugged.
+func (d *drive) fixtures() []object {
+	var devices []object
+	if d.shared() {
+		devices = append(devices, object{"driver": "nvme-subsys", "id": d.subsystem()})
+	}
+	bus := "pcie.0"
+	if d.bridged {
+		bus = hostBridge(d.NUMANode)
+	}
+	for i := range d.Controllers {
+		number := d.first + i
+		devices = append(devices, object{
+			"driver": "pcie-root-port", "id": d.port(i), "bus": bus,
+			"addr": (firstSlot + number) << 3, "chassis": 1, "slot": d.slot(i),
+		})
+	}
+	return devices
+}
+
+// slot is the number on the case, from 1.
+func (d *drive) slot(i int) int { return d.first + i + 1 }
+
+func (d *drive) port(i int) string { return d.controllerID(i) + "-port" }
+
+// portAddresses are the PCI addresses of the drive's root ports in the guest.
+func (d *drive) portAddresses() []string {
+	bus := 0
+	if d.bridged {
+		bus = firstBus(d.NUMANode)
+	}
+	var addresses []string
+	for i := range d.Controllers {
+		addresses = append(addresses, fmt.Sprintf("0000:%02x:%02x.0", bus, firstSlot+d.first+i))
+	}
+	return addresses
+}
+
+// controllers are the devices to plug.
+func (d *drive) controllers() []object {
+	var devices []object
+	for i := range d.Controllers {
+		device := object{"driver": "nvme", "id": d.controllerID(i), "bus": d.port(i), "serial": d.Serial}
+		if d.shared() {
+			device["subsys"] = d.subsystem()
+		} else {
+			device["drive"] = d.limitsNode()
+			device["logical_block_size"] = d.LogicalBlockBytes
+			device["physical_block_size"] = d.LogicalBlockBytes
+		}
+		maps.Copy(device, d.Properties)
+		devices = append(devices, device)
+	}
+	return devices
+}
+
+// namespaces are the devices that come last, at boot only.
+func (d *drive) namespaces() []object {
+	if !d.shared() {
+		return nil
+	}
+	namespace := object{
+		"driver": "nvme-ns", "id": d.ID + "-namespace", "bus": d.ID, "drive": d.limitsNode(), "nsid": 1, "shared": true,
+		"logical_block_size": d.LogicalBlockBytes, "physical_block_size": d.LogicalBlockBytes,
+	}
+	if d.EUI64 != 0 {
+		namespace["eui64"] = d.EUI64
+	}
+	return []object{namespace}
+}

@@ -1,0 +1,39 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// admitIdentifiers makes the guest's kernel believe in the drives' EUI64. Linux ignores all namespace identifiers of
+// QEMU's controllers, because old ones had bogus ones (NVME_QUIRK_BOGUS_NID in drivers/nvme/host/pci.c). An ID added at
+// run time comes before the built-in one, and has no quirks; writing it binds the controllers without a driver, which
+// are those that must be known anew. Of several paths to a namespace all have to go before the first returns.
+func (m *Machine) admitIdentifiers(ctx context.Context) error {
+	var identified []*drive
+	var ports []string
+	for _, d := range m.drives {
+		if d.EUI64 != 0 && d.plugged {
+			identified = append(identified, d)
+			ports = append(ports, d.portAddresses()...)
+		}
+	}
+	if len(identified) == 0 {
+		return nil
+	}
+	const script = `cd /sys/bus/pci/devices
+for port in %s; do
+	for controller in $port/*:*:*.?; do basename $controller >$controller/driver/unbind; done
+done
+echo 1b36 0010 ffffffff ffffffff 010802 ffffff 0 >/sys/bus/pci/drivers/nvme/new_id`
+	if _, err := m.Output(ctx, "sh", "-ec", fmt.Sprintf(script, strings.Join(ports, " "))); err != nil {
+		return fmt.Errorf("admit identifiers: %w", err)
+	}
+	for _, d := range identified {
+		if _, err := m.find(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}

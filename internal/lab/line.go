@@ -1,0 +1,53 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// line makes a connection to QEMU without a name anybody else could use: our end, and the file that QEMU inherits.
+func line(name string) (net.Conn, *os.File, error) {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s line: %w", name, err)
+	}
+	ours, theirs := os.NewFile(uintptr(ends[0]), name), os.NewFile(uintptr(ends[1]), name)
+	defer ours.Close() // FileConn takes a duplicate
+	conn, err := net.FileConn(ours)
+	if err != nil {
+		theirs.Close()
+		return nil, nil, fmt.Errorf("%s line: %w", name, err)
+	}
+	return conn, theirs, nil
+}
+
+// within bounds a conversation on the connection by the context.
+func within(ctx context.Context, conn net.Conn, conversation func() error) error {
+	if err := conn.SetDeadline(time.Time{}); err != nil {
+		return err
+	}
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(interrupted)
+		interrupt(conn)
+	})
+	err := conversation()
+	if stop() {
+		return err
+	}
+	<-interrupted
+	if err != nil {
+		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return conn.SetDeadline(time.Time{})
+}
+
+// interrupt makes those return who read from the connection or write to it.
+func interrupt(conn net.Conn) {
+	conn.SetDeadline(time.Unix(1, 0)) //nolint:errcheck // fails only when it is closed, and then they return as well
+}

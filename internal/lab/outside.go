@@ -1,0 +1,174 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// Throttle limits the drive to so many I/Os per second, reads and writes together, at once; 0 sets it free. The limit
+// stays when the drive is unplugged.
+func (m *Machine) Throttle(ctx context.Context, id string, iops int) error {
+	return m.change(ctx, id, "throttle", func(d *drive) error {
+		_, err := m.monitor.execute(ctx, "qom-set", object{
+			"path": "/objects/" + d.limitsNode(), "property": "limits", "value": object{"iops-total": iops},
+		})
+		if err == nil {
+			d.iops = iops
+		}
+		return err
+	})
+}
+
+// SetCriticalWarning sets the bits of the SMART page's critical warning, on all the drive's controllers, until it is
+// unplugged.
+func (m *Machine) SetCriticalWarning(ctx context.Context, id string, bits uint8) error {
+	return m.change(ctx, id, "set critical warning", func(d *drive) error {
+		for i := range d.Controllers {
+			_, err := m.monitor.execute(ctx, "qom-set", object{
+				"path": "/machine/peripheral/" + d.controllerID(i), "property": "smart_critical_warning", "value": bits,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		d.criticalWarning = bits
+		return nil
+	})
+}
+
+// SetFaults makes these the drive's only faults; none makes it whole. What is in flight may still meet the old ones.
+func (m *Machine) SetFaults(ctx context.Context, id string, faults ...Fault) error {
+	return m.change(ctx, id, "set faults", func(d *drive) error {
+		old := *d
+		d.Faults = faults
+		d.faultsVersion++
+		if err := m.replaceFaults(ctx, &old, d); err != nil {
+			d.Faults = old.Faults
+			return err
+		}
+		return nil
+	})
+}
+
+func (m *Machine) replaceFaults(ctx context.Context, before, after *drive) error {
+	if len(after.Faults) > 0 {
+		if _, err := m.monitor.execute(ctx, "blockdev-add", after.faultsDefinition()); err != nil {
+			return err
+		}
+	}
+	reopen := object{"options": []object{after.limitsDefinition()}}
+	if _, err := m.monitor.execute(ctx, "blockdev-reopen", reopen); err != nil {
+		return err
+	}
+	if len(before.Faults) == 0 {
+		return nil
+	}
+	_, err := m.monitor.execute(ctx, "blockdev-del", object{"node-name": before.faultsNode()})
+	return err
+}
+
+// Unplug removes the drive, all its controllers, and waits until the guest has let go of it.
+func (m *Machine) Unplug(ctx context.Context, id string) error {
+	return m.change(ctx, id, "unplug", func(d *drive) error {
+		if !d.plugged {
+			return fmt.Errorf("it is not plugged in: %w", os.ErrNotExist)
+		}
+		for i := range d.Controllers {
+			gone := event{Name: "DEVICE_DELETED"}
+			gone.Data.Device = d.controllerID(i)
+			off := func() error { return m.powerOffSlot(ctx, d, i) }
+			err := m.monitor.executeAwaiting(ctx, "device_del", object{"id": d.controllerID(i)}, off, gone)
+			if err != nil {
+				return err
+			}
+		}
+		d.plugged = false
+		d.criticalWarning = 0
+		return nil
+	})
+}
+
+// Plug brings the drive, or brings it back with the same data, and waits until the guest can use it. The kernel may give
+// it another name than before.
+func (m *Machine) Plug(ctx context.Context, id string) (Disk, error) {
+	var disk Disk
+	err := m.change(ctx, id, "plug", func(d *drive) error {
+		if d.plugged {
+			return fmt.Errorf("it is plugged in already: %w", os.ErrExist)
+		}
+		for _, controller := range d.controllers() {
+			if _, err := m.monitor.execute(ctx, "device_add", controller); err != nil {
+				return err
+			}
+		}
+		d.plugged = true
+		var err error
+		disk, err = m.find(ctx, d)
+		return err
+	})
+	return disk, err
+}
+
+// Reset restarts the machine as its reset button would: nothing is written back, all processes are gone, and files are as
+// in Options. Drives keep their data, their limits and their faults.
+func (m *Machine) Reset(ctx context.Context) error {
+	m.changing.Lock()
+	defer m.changing.Unlock()
+	ctx, cancel := m.bootContext(ctx)
+	defer cancel()
+	m.current().hangUp()
+	if err := m.pressReset(ctx); err != nil {
+		return fmt.Errorf("reset: %w", m.explain(ctx, err))
+	}
+	if err := m.greet(ctx); err != nil {
+		return fmt.Errorf("reset: %w", err)
+	}
+	return nil
+}
+
+// pressReset makes a reset restart the machine this once, and not end QEMU as after a panic.
+func (m *Machine) pressReset(ctx context.Context) error {
+	return m.monitor.do(ctx, func() error {
+		if _, err := m.monitor.call("set-action", object{"reboot": "reset"}); err != nil {
+			return err
+		}
+		if _, err := m.monitor.call("system_reset", nil); err != nil {
+			return err
+		}
+		if err := m.monitor.await(event{Name: "RESET"}); err != nil {
+			return err
+		}
+		_, err := m.monitor.call("set-action", object{"reboot": "shutdown"})
+		return err
+	})
+}
+
+// powerOffSlot spares the five seconds in which Linux lets a person at a slot's button think again. Slots of the only host
+// bridge are ACPI's, and have no button. EINVAL says that the slot is without power already.
+func (m *Machine) powerOffSlot(ctx context.Context, d *drive, i int) error {
+	if !d.bridged {
+		return nil
+	}
+	err := m.WriteFile(ctx, fmt.Sprintf("/sys/bus/pci/slots/%d/power", d.slot(i)), []byte("0"), 0)
+	if errors.Is(err, syscall.EINVAL) {
+		return nil
+	}
+	return err
+}
+
+// change lets one thing at a time happen to the drives.
+func (m *Machine) change(ctx context.Context, id, what string, action func(*drive) error) error {
+	m.changing.Lock()
+	defer m.changing.Unlock()
+	d, err := m.drive(id)
+	if err == nil {
+		err = action(d)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", what, id, m.explain(ctx, err))
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package probe_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+// deviceProber is a prober of a raw device and its pool.
+func deviceProber(t *testing.T, path string) (*probe.Prober, *probe.Pool) {
+	t.Helper()
+	d := openDevice(t, path)
+	p, err := probe.NewPool(d.SizeBytes(), 1)
+	require.NoError(t, err)
+	return probe.NewDeviceProber(calm(), d, p), p
+}
+
+func defaultProbe(name string) record.Probe {
+	for _, p := range record.DefaultProbes() {
+		if p.Name == name {
+			return p
+		}
+	}
+	panic(name)
+}
+
+// within reports whether all known blocks are in [from, to) of the device.
+func within(p *probe.Pool, from, to int64) bool {
+	for _, b := range p.State().Blocks {
+		if b*4096 < from || b*4096 >= to {
+			return false
+		}
+	}
+	return true
+}
+
+func TestSearchFindsWhatIsWritten(t *testing.T) {
+	for _, logical := range []int{512, 4096} {
+		loop := testenv.LoopDevice(t, 32*mib, testenv.Options{LogicalBlockBytes: logical})
+		loop.Write(t, 8*mib, 12*mib)
+		b, known := deviceProber(t, loop.Path)
+		p := defaultProbe("read-4k")
+
+		before := blockStat(t, loop.Number)[statReadSectors]
+		m, err := b.Round(t.Context(), p)
+		require.NoError(t, err)
+		assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+		assert.EqualValues(t, p.IOs/2, m.Latency.Count(), "half of the round went into the search")
+		assert.Zero(t, m.ZeroBlocks)
+		assert.Equal(t, m.ReadBytes, 512*(blockStat(t, loop.Number)[statReadSectors]-before))
+		assert.Equal(t, []string{record.WarnPoolSmall}, codes(m))
+
+		for rounds := 0; !known.Enough(); rounds++ {
+			require.Less(t, rounds, 100, "the search gets nowhere: %d known", known.Len())
+			m, err = b.Round(t.Context(), p)
+			require.NoError(t, err)
+			require.LessOrEqual(t, m.ReadBytes, p.RoundBytes(), "the search lives inside the round's budget")
+		}
+		assert.Empty(t, codes(m))
+		assert.True(t, within(known, 8*mib, 20*mib))
+		ratio, ok := known.WrittenRatio()
+		require.True(t, ok)
+		assert.InDelta(t, 12.0/32, ratio, 0.05)
+
+		m, err = b.Round(t.Context(), p)
+		require.NoError(t, err)
+		assert.EqualValues(t, p.IOs-p.IOs/16, m.Latency.Count(), "one in sixteen goes on searching")
+		assert.Zero(t, m.ZeroBlocks)
+		assert.Equal(t, p.RoundBytes(), m.ReadBytes)
+	}
+}
+
+func TestBlocksThatWereDiscardedAgeOut(t *testing.T) {
+	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true})
+	b, known := deviceProber(t, loop.Path)
+	p := defaultProbe("read-4k")
+	_, err := b.Round(t.Context(), p)
+	require.NoError(t, err)
+	require.True(t, known.Enough())
+
+	loop.Punch(t, 4*mib, 12*mib)
+	for rounds := 0; !within(known, 0, 4*mib); rounds++ {
+		require.Less(t, rounds, 100)
+		_, err := b.Round(t.Context(), p)
+		require.NoError(t, err)
+	}
+	assert.NotZero(t, known.Len())
+
+	loop.Punch(t, 0, 4*mib)
+	var m record.Measurement
+	for rounds := 0; known.Len() > 0; rounds++ {
+		require.Less(t, rounds, 100)
+		m, err = b.Round(t.Context(), p)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, record.OutcomeUnmapped, m.Outcome)
+	m, err = b.Round(t.Context(), p)
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeUnmapped, m.Outcome)
+	assert.Regexp(t, `^only 0 written blocks found so far \(\d+\.\d % of the sampled blocks read as written\): too few for a round; `, m.Reason)
+	assert.Zero(t, m.Latency.Count())
+	assert.EqualValues(t, 2048, m.ZeroBlocks, "what the search saw")
+}
+
+func TestSequentialProbeOnADevice(t *testing.T) {
+	loop := testenv.LoopDevice(t, 32*mib, testenv.Options{})
+	loop.Write(t, 10*mib, 16*mib)
+	b, known := deviceProber(t, loop.Path)
+	p := defaultProbe("read-128k")
+	for rounds := 0; !known.Enough(); rounds++ { // it searches by itself too
+		require.Less(t, rounds, 500, "%d known", known.Len())
+		m, err := b.Round(t.Context(), p)
+		require.NoError(t, err)
+		require.Contains(t, []record.Outcome{record.OutcomeOK, record.OutcomeUnmapped}, m.Outcome, m.Reason)
+	}
+	for range 5 {
+		m, err := b.Round(t.Context(), p)
+		require.NoError(t, err)
+		assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+		assert.EqualValues(t, 32, m.Latency.Count())
+		assert.Zero(t, m.ZeroBlocks, "all of the run is inside what was written")
+	}
+}
+
+// A source in memory shows where a sequential round reads.
+func TestSequentialRunIsOneRun(t *testing.T) {
+	known := pool(t, 16384, 4096)
+	s := &source{}
+	m, err := probe.NewDeviceProber(calm(), s, known).Round(t.Context(), defaultProbe("read-128k"))
+	require.NoError(t, err)
+	require.Equal(t, record.OutcomeOK, m.Outcome)
+	run := s.places[len(s.places)-34:]
+	assert.Zero(t, run[0]%(128<<10))
+	assert.Equal(t, offsets(34, run[0], 128<<10), run)
+}
+
+func TestLargeRandomBlocksAreReadOnceInARound(t *testing.T) {
+	known := pool(t, 1<<20, 4096) // sixteen known in each 64 KiB
+	s := &source{}
+	p := record.Probe{Name: "read-64k", Direction: record.Read, Pattern: record.Random, BlockBytes: 64 << 10, QueueDepth: 1, IOs: 100}
+	m, err := probe.NewDeviceProber(calm(), s, known).Round(t.Context(), p)
+	require.NoError(t, err)
+	require.Equal(t, record.OutcomeOK, m.Outcome)
+	seen := map[int64]bool{}
+	for _, off := range s.places[len(s.places)-int(m.Latency.Count()):] {
+		assert.Zero(t, off%(64<<10))
+		assert.False(t, seen[off], "%d twice in a round", off)
+		seen[off] = true
+	}
+}
+
+func TestErrorsInTheSearchAreNotUnwrittenBlocks(t *testing.T) {
+	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true})
+	b, known := deviceProber(t, loop.Path)
+	loop.Truncate(t, 8*mib)
+	m, err := b.Round(t.Context(), defaultProbe("read-4k"))
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeError, m.Outcome)
+	assert.Equal(t, map[string]int64{"EIO": 8}, m.Errors)
+	assert.Equal(t, "I/O errors: EIO × 8", m.Reason)
+	ratio, ok := known.WrittenRatio()
+	require.True(t, ok)
+	assert.InDelta(t, 1.0, ratio, 0, "what could be read is written")
+}
+
+func TestSearchEndsWithTheRound(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	s := &source{read: func(nth int, p []byte, _ int64) (int, error) {
+		if nth == 3 {
+			<-ctx.Done()
+		}
+		return len(p), nil
+	}}
+	m, err := probe.NewDeviceProber(calm(), s, pool(t, 1000, 0)).Round(ctx, read4k(16))
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeTimeout, m.Outcome)
+	assert.Len(t, s.places, 3)
+	assert.EqualValues(t, 3*4096, m.ReadBytes)
+
+	stopped, stop := context.WithCancelCause(t.Context())
+	stop(errBroken)
+	_, err = probe.NewDeviceProber(calm(), s, pool(t, 1000, 0)).Round(stopped, read4k(16))
+	require.ErrorIs(t, err, errBroken)
+	assert.Len(t, s.places, 3)
+}
+
+func TestDevicesAreNeverWritten(t *testing.T) {
+	loop := testenv.LoopDevice(t, 1*mib, testenv.Options{Random: true})
+	b, _ := deviceProber(t, loop.Path)
+	_, err := b.Round(t.Context(), defaultProbe("durable-write-4k"))
+	require.ErrorIs(t, err, probe.ErrReadOnly)
+}
+
+func TestTheSmallestProbeStillSearches(t *testing.T) {
+	known := pool(t, 1<<20, 1)
+	s := &source{}
+	b := probe.NewDeviceProber(calm(), s, known)
+	for range 10 {
+		m, err := b.Round(t.Context(), read4k(1))
+		require.NoError(t, err)
+		require.Equal(t, record.OutcomeOK, m.Outcome)
+	}
+	assert.Equal(t, 11, known.Len())
+}

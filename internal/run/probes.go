@@ -1,0 +1,103 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+// ProbeSuite is what a run of probes is called.
+const ProbeSuite = "probe"
+
+// attempts is how often a round is tried for each good one that is wanted.
+const attempts = 3
+
+// ErrNothingMeasured says that no round of a probe was good.
+var ErrNothingMeasured = errors.New("nothing could be measured")
+
+// Probes runs each probe until it has as many good rounds as are asked for, back
+// to back. A run that ctx ends early returns what it has, with a warning, and the
+// cause. ErrNothingMeasured comes with a report that says why.
+func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds int) (record.RunReport, error) {
+	r := s.report(ProbeSuite, probe.Name)
+	s.options.Guard = &guard.Guard{}
+	opened, err := s.open(ctx)
+	if err != nil {
+		return r, err
+	}
+	if opened.ReadOnly {
+		probes = slices.DeleteFunc(slices.Clone(probes), func(p record.Probe) bool { return p.Direction == record.Write })
+		r.Warnings = append(r.Warnings, record.Warning{
+			Code: record.WarnReadOnly, Text: opened.Path + " was not made by ssdprobe, so it is only read",
+		})
+	}
+	r.Target = opened.Path
+	var problems []error
+	for _, p := range probes {
+		step, err := s.step(ctx, opened, p, rounds)
+		if step.Read != nil || step.Write != nil || len(step.Warnings) > 0 {
+			r.Steps = append(r.Steps, step)
+		}
+		if ctx.Err() != nil {
+			r.Warnings = append(r.Warnings, record.Warning{
+				Code: record.WarnShort, Text: "stopped before the end: " + context.Cause(ctx).Error(),
+			})
+			problems = append(problems, context.Cause(ctx))
+			break
+		}
+		problems = append(problems, err)
+	}
+	r.Finished = time.Now()
+	return r, errors.Join(append(problems, opened.Close())...)
+}
+
+// step is one probe of a run.
+func (s *Session) step(ctx context.Context, opened *measure.Session, p record.Probe, rounds int) (record.Step, error) {
+	sum := summing{probe: p}
+	interrupts, counted := s.interrupts()
+	for try := 0; sum.good < rounds && try < attempts*rounds; try++ {
+		m, err := opened.Round(ctx, p)
+		if err != nil {
+			return sum.step(-1), err
+		}
+		sum.add(m)
+		s.options.Progress(Progress{
+			Step: p.Name, Done: float64(sum.good) / float64(rounds),
+			Text: fmt.Sprintf("round %d of %d: %s", sum.good, rounds, roundText(m)),
+		})
+		if m.Outcome == record.OutcomeTimeout || m.Outcome == record.OutcomeUnmapped && opened.Pool == nil {
+			break // no use in trying again
+		}
+	}
+	perIO := -1.0
+	if after, ok := s.interrupts(); counted && ok && sum.issued > 0 && after >= interrupts {
+		perIO = float64(after-interrupts) / float64(sum.issued)
+	}
+	step := sum.step(perIO)
+	if sum.good == 0 {
+		return step, fmt.Errorf("%s: %w in %d rounds: %s", p.Name, ErrNothingMeasured, sum.rounds, sum.last)
+	}
+	return step, nil
+}
+
+// interrupts returns the device's interrupts so far, false when it has none to count.
+func (s *Session) interrupts() (uint64, bool) {
+	n, ok, err := counters.DeviceInterrupts(s.options.FS, s.subject.Device)
+	return n, ok && err == nil // a figure less is no reason to fail a run
+}
+
+func roundText(m record.Measurement) string {
+	if m.Outcome == record.OutcomeOK {
+		return "p50 " + report.Latency(m.Latency.Quantile(0.5))
+	}
+	return fmt.Sprintf("%s (%s)", m.Outcome, m.Reason)
+}

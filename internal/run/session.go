@@ -1,0 +1,163 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// Options are what a run works with.
+type Options struct {
+	measure.Options // its Limits and Guard are not used: a run has its own
+
+	// Limits above which the device is left alone.
+	Limits admit.Limits
+	// EvenIfBusy measures a busy device all the same, with a warning.
+	EvenIfBusy bool
+	// LockDir holds one lock file per device.
+	LockDir string
+	// Node and Generator are what the report says of where and by what it was made.
+	Node, Generator string
+	// KeepFile leaves a probe file that was made for the run in its place.
+	KeepFile bool
+	// Progress is told what is done; never nil.
+	Progress func(Progress)
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Step string // what is being done
+	// Done is the share (0 to 1) of the step that is over.
+	Done float64
+	// Text is what is known so far; may be empty.
+	Text string
+}
+
+// ErrInUse says that another run, or a round of the daemon, uses the device.
+var ErrInUse = errors.New("another ssdprobe uses the device")
+
+const (
+	// loadSpan is how long the load of others is looked at before a run.
+	loadSpan = 600 * time.Millisecond
+	// lockPatience is how long a round of the daemon is waited for.
+	lockPatience = 5 * time.Second
+	lockRetry    = 50 * time.Millisecond
+)
+
+// Session is a run under way: it holds the device's lock.
+type Session struct {
+	subject  measure.Subject
+	options  Options
+	lock     *store.Lock
+	warnings []record.Warning
+	made     string // a file to be removed
+}
+
+// Begin takes the device for a run. Errors: ErrInUse; admit.ErrBusy when others
+// keep the device busier than the limits allow.
+func Begin(ctx context.Context, subject measure.Subject, o Options) (*Session, error) {
+	lock, err := takeLock(ctx, o.LockDir, subject.LockID)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{subject: subject, options: o, lock: lock}
+	if err := s.checkLoad(ctx); err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	return s, nil
+}
+
+// takeLock waits a little for a round of the daemon to end.
+func takeLock(ctx context.Context, dir, id string) (*store.Lock, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lockPatience, ErrInUse)
+	defer cancel()
+	retry := time.NewTicker(lockRetry)
+	defer retry.Stop()
+	for {
+		lock, err := store.TakeLock(dir, id)
+		if err == nil || !errors.Is(err, store.ErrLocked) {
+			return lock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		case <-retry.C:
+		}
+	}
+}
+
+// checkLoad looks at the device for a moment before anything is done to it.
+func (s *Session) checkLoad(ctx context.Context) error {
+	if s.subject.Number == "" {
+		return nil
+	}
+	gate := admit.NewGate(admit.Disk{FS: s.options.FS, Number: s.subject.Number}, s.options.Limits)
+	if err := gate.Start(time.Now()); err != nil {
+		return err
+	}
+	timer := time.NewTimer(loadSpan)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+	}
+	_, err := gate.Admit(time.Now())
+	if errors.Is(err, admit.ErrBusy) && s.options.EvenIfBusy {
+		s.warnings = append(s.warnings, record.Warning{
+			Code: record.WarnOthersActive,
+			Text: fmt.Sprintf("measured although the device was not idle (%v): the figures are those of a shared device", err),
+		})
+		return nil
+	}
+	return err
+}
+
+// End gives the device back and removes what was made for the run. It returns
+// what it removed.
+func (s *Session) End() (removed string, err error) {
+	if s.made != "" && !s.options.KeepFile {
+		if err = os.Remove(s.made); err == nil {
+			removed = s.made
+		}
+	}
+	return removed, errors.Join(err, s.lock.Release())
+}
+
+// open opens the target for rounds and notes a file that was made for them.
+func (s *Session) open(ctx context.Context) (*measure.Session, error) {
+	o := s.options.Options
+	o.Limits = admit.Limits{MaxUtilisation: 1, MaxInFlight: math.MaxInt64, MaxIOPressure: 1} // Begin has looked
+	o.Filling = func(done, total int64) {
+		s.options.Progress(Progress{
+			Step: "fill", Done: float64(done) / float64(total),
+			Text: fmt.Sprintf("%d of %d MiB of random data", done>>20, total>>20),
+		})
+	}
+	opened, err := measure.Open(ctx, s.subject.Target, o)
+	if err != nil {
+		return nil, err
+	}
+	if opened.Filled > 0 {
+		s.made = opened.Path
+	}
+	return opened, nil
+}
+
+// report returns the report of a run that begins now.
+func (s *Session) report(suite, engine string) record.RunReport {
+	return record.RunReport{
+		Version: record.RunReportVersion, Suite: suite, Device: s.subject.Device, Target: s.subject.Path,
+		TargetID: s.subject.ID, Started: time.Now(), Node: s.options.Node, Generator: s.options.Generator,
+		Engine: engine, Conditions: s.subject.Conditions,
+		Warnings: append(append([]record.Warning{}, s.subject.Warnings...), s.warnings...),
+	}
+}

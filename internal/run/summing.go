@@ -1,0 +1,104 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// summing adds up the rounds of one probe. The good ones are the result; those
+// that were disturbed stand in, with a warning, when there is no other.
+type summing struct {
+	probe           record.Probe
+	rounds, good    int
+	issued          int64 // I/Os, warm-up and search included
+	ok, disturbed   totals
+	errors          map[string]int64
+	disturbance     record.Disturbance
+	warnings        []record.Warning
+	last            string // reason of the last round that was not good
+	disturbedRounds int
+}
+
+type totals struct {
+	latency record.Histogram
+	span    time.Duration
+}
+
+func (t *totals) add(m record.Measurement) {
+	t.latency = record.Merge(t.latency, m.Latency)
+	t.span += m.Duration
+}
+
+func (s *summing) add(m record.Measurement) {
+	s.rounds++
+	s.issued += (m.ReadBytes + m.WrittenBytes) / s.probe.BlockBytes
+	for name, n := range m.Errors {
+		if s.errors == nil {
+			s.errors = map[string]int64{}
+		}
+		s.errors[name] += n
+	}
+	for _, w := range m.Warnings {
+		if i := slices.IndexFunc(s.warnings, func(have record.Warning) bool { return have.Code == w.Code }); i >= 0 {
+			s.warnings[i] = w // the latest of a kind
+		} else {
+			s.warnings = append(s.warnings, w)
+		}
+	}
+	s.disturbance.CPUWait += m.Disturbance.CPUWait
+	s.disturbance.Throttled += m.Disturbance.Throttled
+	s.disturbance.InvoluntarySwitches += m.Disturbance.InvoluntarySwitches
+	switch m.Outcome {
+	case record.OutcomeOK:
+		s.good++
+		s.ok.add(m)
+		return
+	case record.OutcomeDisturbed:
+		s.disturbedRounds++
+		s.disturbed.add(m)
+	default: // measured nothing of use
+	}
+	s.last = fmt.Sprintf("%s: %s", m.Outcome, m.Reason)
+}
+
+// step returns what the rounds come to.
+func (s *summing) step(interruptsPerIO float64) record.Step {
+	step := record.Step{
+		Name: s.probe.Name, Plan: s.probe.String(), Errors: s.errors, Disturbance: s.disturbance,
+		Warnings: s.warnings, InterruptsPerIO: interruptsPerIO,
+	}
+	use := s.ok
+	if s.good == 0 {
+		use = s.disturbed
+	}
+	switch {
+	case s.good == 0 && s.disturbedRounds > 0:
+		step.Warnings = append(step.Warnings, record.Warning{
+			Code: record.WarnDisturbed, Text: "every round was disturbed, so the CPU was measured along with the drive: " + s.last,
+		})
+	case s.last != "":
+		step.Warnings = append(step.Warnings, record.Warning{
+			Code: record.WarnFewSamples, Text: fmt.Sprintf("%d of %d rounds did not count; the last because: %s", s.rounds-s.good, s.rounds, s.last),
+		})
+	}
+	step.Duration = use.span
+	if use.span <= 0 || use.latency.Count() == 0 {
+		return step
+	}
+	step.Disturbance.CPUWaitRatio = min(1, s.disturbance.CPUWait.Seconds()/use.span.Seconds())
+	n := use.latency.Count()
+	result := &record.Result{
+		IOs: n, Bytes: n * s.probe.BlockBytes, Latency: use.latency,
+		IOPS: float64(n) / use.span.Seconds(), BytesPerSecond: float64(n*s.probe.BlockBytes) / use.span.Seconds(),
+		Min: use.latency.Min(), Mean: use.latency.Mean(), Max: use.latency.Max(),
+	}
+	if s.probe.Direction == record.Write {
+		step.Write = result
+	} else {
+		step.Read = result
+	}
+	return step
+}

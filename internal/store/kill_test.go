@@ -1,0 +1,117 @@
+package store_test
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+const (
+	saverEnv = "SSDPROBE_TEST_SAVER"
+	fromEnv  = "SSDPROBE_TEST_FROM"
+)
+
+// large is a value of which every part tells the number.
+func large(n int) value { return value{N: n, Text: strings.Repeat(strconv.Itoa(n)+",", 20_000)} }
+
+// A process that saves without end is killed at moments drawn at random from
+// what happens in the directory. What can be loaded then is one of the values
+// that were saved, whole, and never older than the last time.
+func TestKilledWhileSaving(t *testing.T) {
+	if dir := os.Getenv(saverEnv); dir != "" {
+		saveForEver(t, dir)
+	}
+	s := open(t)
+	require.NoError(t, s.Save(kind, "x", large(0)))
+	events := watch(t, filepath.Join(s.Dir(), kind))
+	random := rand.New(rand.NewPCG(1, 2))
+	last, half := 0, 0
+	for range 30 {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledWhileSaving$")
+		cmd.Env = append(os.Environ(), saverEnv+"="+s.Dir(), fromEnv+"="+strconv.Itoa(last+1))
+		require.NoError(t, cmd.Start())
+		events.await(t, 1+random.IntN(25))
+		require.NoError(t, cmd.Process.Kill())
+		var exit *exec.ExitError
+		require.ErrorAs(t, cmd.Wait(), &exit)
+		require.Equal(t, syscall.SIGKILL, exit.Sys().(syscall.WaitStatus).Signal())
+
+		var v value
+		found, err := at(t, s.Dir()).Load(kind, "x", &v)
+		require.NoError(t, err)
+		require.True(t, found)
+		require.Equal(t, large(v.N), v)
+		require.GreaterOrEqual(t, v.N, last, "an older one came back")
+		last = v.N
+		half += len(tree(t, s.Dir())) - 1
+		require.NoError(t, s.RemoveLeftovers())
+		require.Len(t, tree(t, s.Dir()), 1)
+		events.drain(t)
+	}
+	assert.NotZero(t, last, "nothing was ever saved")
+	assert.NotZero(t, half, "no save was ever interrupted")
+}
+
+func saveForEver(t *testing.T, dir string) {
+	n, err := strconv.Atoi(os.Getenv(fromEnv))
+	require.NoError(t, err)
+	s, err := store.Open(dir)
+	require.NoError(t, err)
+	for ; ; n++ {
+		require.NoError(t, s.Save(kind, "x", large(n)))
+	}
+}
+
+// dirEvents counts what happens in a directory (inotify).
+type dirEvents struct{ file *os.File }
+
+func watch(t *testing.T, dir string) dirEvents {
+	t.Helper()
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	require.NoError(t, err)
+	file := os.NewFile(uintptr(fd), "inotify")
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
+	_, err = unix.InotifyAddWatch(fd, dir, unix.IN_CREATE|unix.IN_MODIFY|unix.IN_CLOSE_WRITE|unix.IN_MOVED_TO|unix.IN_DELETE)
+	require.NoError(t, err)
+	return dirEvents{file}
+}
+
+// await returns after n more events.
+func (e dirEvents) await(t *testing.T, n int) {
+	t.Helper()
+	require.NoError(t, e.file.SetReadDeadline(time.Now().Add(time.Minute)))
+	buffer := make([]byte, 64<<10)
+	for n > 0 {
+		got, err := e.file.Read(buffer)
+		require.NoError(t, err)
+		for p := buffer[:got]; len(p) > 0; n-- {
+			p = p[unix.SizeofInotifyEvent+binary.NativeEndian.Uint32(p[12:]):]
+		}
+	}
+}
+
+// drain forgets the events that have happened.
+func (e dirEvents) drain(t *testing.T) {
+	t.Helper()
+	require.NoError(t, e.file.SetReadDeadline(time.Now().Add(time.Millisecond)))
+	buffer := make([]byte, 64<<10)
+	for {
+		if _, err := e.file.Read(buffer); err != nil {
+			require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+			return
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package store_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+func TestLock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made", "when missing")
+	long := "file:/" + strings.Repeat("deep/", 100)
+	for _, name := range []string{"eui.0025", "file:/srv/data", "..", long} {
+		lock, err := store.TakeLock(dir, name)
+		require.NoError(t, err, name)
+		_, err = store.TakeLock(dir, name)
+		require.ErrorIs(t, err, store.ErrLocked, name)
+		other, err := store.TakeLock(dir, name+"x")
+		require.NoError(t, err, "another name is another lock")
+		require.NoError(t, other.Release())
+		require.NoError(t, lock.Release())
+		again, err := store.TakeLock(dir, name)
+		require.NoError(t, err)
+		require.NoError(t, again.Release())
+	}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 8, "all in the one directory, and they stay")
+}
+
+func TestLockRefusesLinks(t *testing.T) {
+	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(dir, "x.lock")))
+	_, err := store.TakeLock(dir, "x")
+	require.ErrorIs(t, err, unix.ELOOP)
+	assert.NoFileExists(t, elsewhere)
+}
+
+func TestAKilledProcessHoldsNoLock(t *testing.T) {
+	const env = "SSDPROBE_TEST_LOCK"
+	if dir := os.Getenv(env); dir != "" {
+		_, err := store.TakeLock(dir, "x")
+		require.NoError(t, err)
+		_, err = os.Stdout.WriteString("locked\n")
+		require.NoError(t, err)
+		select {}
+	}
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestAKilledProcessHoldsNoLock$")
+	cmd.Env = append(os.Environ(), env+"="+dir)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "locked\n", line)
+	_, err = store.TakeLock(dir, "x")
+	require.ErrorIs(t, err, store.ErrLocked)
+
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+	lock, err := store.TakeLock(dir, "x")
+	require.NoError(t, err)
+	require.NoError(t, lock.Release())
+}

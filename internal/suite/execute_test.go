@@ -1,0 +1,175 @@
+package suite_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+func TestQuickOnAFile(t *testing.T) {
+	s, target, b := find(t, "quick"), dataFile(t), binary(t)
+	var seen []suite.Progress
+	before := time.Now()
+	caller := record.Warning{Code: record.WarnGovernor, Text: "The governor saves power."}
+	got, err := suite.Execute(t.Context(), s, suite.Options{
+		Fio: b, Target: target, Values: set(t, s, "time=200ms"), Conditions: record.Conditions{Kernel: "6.1", Scheduler: "none"},
+		Node: "storage-07", Generator: "ssdprobe 1.2.3", Warnings: []record.Warning{caller},
+		Progress: func(p suite.Progress) { seen = append(seen, p) },
+	})
+	require.NoError(t, err)
+
+	steps := got.Steps
+	assert.False(t, got.Started.Before(before.Round(0)))
+	assert.True(t, got.Finished.After(got.Started))
+	got.Started, got.Finished, got.Steps = time.Time{}, time.Time{}, nil
+	assert.Equal(t, record.RunReport{
+		Version: record.RunReportVersion, Suite: "quick", Device: target.Device, Target: target.Path, TargetID: target.ID,
+		Node: "storage-07", Generator: "ssdprobe 1.2.3", Engine: b.Version.String(),
+		Conditions: record.Conditions{Kernel: "6.1", Scheduler: "none", Engine: b.Version.String() + " libaio"},
+		Warnings:   []record.Warning{caller},
+	}, got)
+
+	planned, err := s.Plan(set(t, s, "time=200ms"), target)
+	require.NoError(t, err)
+	require.Len(t, steps, 3)
+	for i, step := range steps {
+		text, err := planned[i].Job.Render()
+		require.NoError(t, err)
+		assert.Equal(t, text, step.JobFile)
+		assert.Equal(t, [2]string{planned[i].Name, planned[i].Plan}, [2]string{step.Name, step.Plan})
+		assert.GreaterOrEqual(t, step.Duration, 200*time.Millisecond)
+		require.NotNil(t, step.Read)
+		assert.Nil(t, step.Write)
+		assert.Positive(t, step.Read.IOs)
+		assert.Equal(t, step.Read.IOs*[]int64{4096, 4096, 128 << 10}[i], step.Read.Bytes)
+		assert.Positive(t, step.Read.Latency.Quantile(0.99))
+		assert.LessOrEqual(t, step.Read.Min, step.Read.Mean)
+		assert.LessOrEqual(t, step.Read.Mean, step.Read.Max)
+		assert.Positive(t, step.UserCPU+step.SystemCPU)
+		for _, w := range step.Warnings {
+			assert.NotContains(t, []string{record.WarnDisturbanceBlind, record.WarnErrors, record.WarnShort}, w.Code, w.Text)
+		}
+	}
+
+	require.GreaterOrEqual(t, len(seen), 3)
+	assert.Equal(t, suite.Progress{
+		Step: "random-read-qd1", Plan: "4 KiB random read, depth 1", Number: 1, Steps: 3, Done: seen[0].Done, Remaining: seen[0].Remaining,
+	}, seen[0])
+	for i := range seen[1:] {
+		assert.GreaterOrEqual(t, seen[i+1].Done, seen[i].Done)
+	}
+
+	got.Steps = steps
+	var text bytes.Buffer
+	require.NoError(t, report.Run(&text, got))
+	assert.Contains(t, text.String(), "random-read-qd32: 4 KiB random read, depth 32, ")
+	assert.Contains(t, text.String(), "engine       "+b.Version.String())
+}
+
+// Reading a raw device leaves it as it was.
+func TestQuickOnADevice(t *testing.T) {
+	s := find(t, "quick")
+	target, behind := loopDevice(t)
+	before, err := os.ReadFile(behind)
+	require.NoError(t, err)
+	got, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: target, Values: set(t, s, "time=100ms")})
+	require.NoError(t, err)
+	require.Len(t, got.Steps, 3)
+	for _, step := range got.Steps {
+		assert.Positive(t, step.Read.IOs)
+	}
+	after, err := os.ReadFile(behind)
+	require.NoError(t, err)
+	assert.Equal(t, sha256.Sum256(before), sha256.Sum256(after))
+}
+
+func TestExecuteIsInterrupted(t *testing.T) {
+	s := find(t, "quick")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	interrupted := errors.New("interrupted by Ctrl-C")
+	got, err := suite.Execute(ctx, s, suite.Options{
+		Fio: binary(t), Target: dataFile(t), Values: set(t, s, "time=1h", "random-depths=1"),
+		Progress: func(p suite.Progress) {
+			if p.Rates != nil {
+				cancel(interrupted)
+			}
+		},
+	})
+	require.NoError(t, err)
+	require.Len(t, got.Steps, 1)
+	assert.Positive(t, got.Steps[0].Read.IOs)
+	require.NotEmpty(t, got.Steps[0].Warnings)
+	assert.Equal(t, record.Warning{Code: record.WarnShort, Text: "Stopped before its end: interrupted by Ctrl-C."}, got.Steps[0].Warnings[0])
+	assert.Equal(t, []record.Warning{{Code: record.WarnShort, Text: "Stopped in step 1 of 2: interrupted by Ctrl-C."}}, got.Warnings)
+}
+
+// An fio that is interrupted before it has anything to say still makes a report.
+func TestExecuteIsInterruptedAtOnce(t *testing.T) {
+	s := find(t, "quick")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	got, err := suite.Execute(ctx, s, suite.Options{
+		Fio: script(t, `case $1 in --enghelp) echo libaio;; *) sleep 1000;; esac`), Target: dataFile(t),
+		Progress: func(suite.Progress) { cancel(errors.New("interrupted by Ctrl-C")) },
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []record.Step{{
+		Name: "random-read-qd1", Plan: "4 KiB random read, depth 1", InterruptsPerIO: -1,
+		Warnings: []record.Warning{{Code: record.WarnShort, Text: "Stopped before anything was reported: interrupted by Ctrl-C."}},
+	}}, got.Steps)
+}
+
+// script stands in for fio.
+func script(t *testing.T, text string) fiorun.Binary {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "fio")
+	require.NoError(t, os.WriteFile(name, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+	return fiorun.Binary{Path: name, Version: fio.Version{Major: 3, Minor: 33}}
+}
+
+func TestExecuteRefuses(t *testing.T) {
+	s, file := find(t, "quick"), dataFile(t)
+	raw, short, gone := file, file, file
+	raw.Raw = true
+	short.SizeBytes++
+	gone.Path += ".gone"
+	device := file
+	device.Path = "/dev/null"
+	for want, target := range map[string]suite.Target{
+		"is not a block device": raw, "has 16777216 bytes, fewer than the 16777217": short,
+		"no such file or directory": gone, "/dev/null is not a regular file": device,
+	} {
+		got, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: target})
+		require.ErrorContains(t, err, want)
+		assert.Zero(t, got)
+	}
+	_, err := suite.Execute(t.Context(), s, suite.Options{Fio: script(t, "echo sync"), Target: file})
+	require.ErrorIs(t, err, fiorun.ErrEngine)
+}
+
+// What was measured before a failure is not lost.
+func TestExecuteKeepsTheStepsBeforeAFailure(t *testing.T) {
+	s, b := find(t, "quick"), binary(t)
+	once := filepath.Join(t.TempDir(), "once")
+	fails := script(t, `case $1 in --enghelp) echo libaio; exit;; esac
+test -e `+once+` && { echo broken >&2; exit 1; }
+touch `+once+`
+exec `+b.Path+` "$@"`)
+	got, err := suite.Execute(t.Context(), s, suite.Options{Fio: fails, Target: dataFile(t), Values: set(t, s, "time=100ms")})
+	require.EqualError(t, err, "run quick: step random-read-qd32: run fio: exit status 1: broken")
+	require.Len(t, got.Steps, 1)
+	assert.Positive(t, got.Steps[0].Read.IOs)
+}

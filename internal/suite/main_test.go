@@ -1,0 +1,84 @@
+package suite_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func binary(t *testing.T) fiorun.Binary {
+	t.Helper()
+	b, err := fiorun.Find(t.Context())
+	require.NoError(t, err)
+	return b
+}
+
+func find(t *testing.T, name string) suite.Suite {
+	t.Helper()
+	s, err := suite.Find(name)
+	require.NoError(t, err)
+	return s
+}
+
+func set(t *testing.T, s suite.Suite, settings ...string) suite.Values {
+	t.Helper()
+	v, err := s.Set(settings)
+	require.NoError(t, err)
+	return v
+}
+
+const dataBytes = 16 << 20
+
+// dataFile is a file of random data, as a target.
+func dataFile(t *testing.T) suite.Target {
+	t.Helper()
+	data := make([]byte, dataBytes)
+	_, err := rand.Read(data)
+	require.NoError(t, err)
+	name := filepath.Join(t.TempDir(), "data")
+	require.NoError(t, os.WriteFile(name, data, 0o600))
+	target := suite.Target{Path: name, ID: "file:" + name, OffsetBytes: 1 << 20, SizeBytes: dataBytes - 1<<20}
+
+	var st unix.Stat_t
+	require.NoError(t, unix.Stat(name, &st))
+	number := fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev))
+	disks, err := counters.ReadDisks(sysfs.FS{})
+	require.NoError(t, err)
+	if _, ok := disks.ByNumber(number); ok { // not so on btrfs and overlay
+		target.Device.Number = number
+	}
+	return target
+}
+
+// loopDevice is a block device of random data, and the file that it is made of.
+func loopDevice(t *testing.T) (target suite.Target, behind string) {
+	t.Helper()
+	behind = dataFile(t).Path
+	out, err := exec.CommandContext(t.Context(), "losetup", "--find", "--show", behind).CombinedOutput()
+	if err != nil && os.Geteuid() != 0 && os.Getenv("CI") == "" {
+		t.Skipf("a loop device takes root: %s", out)
+	}
+	require.NoError(t, err, "%s", out)
+	path := strings.TrimSpace(string(out))
+	t.Cleanup(func() {
+		out, err := exec.CommandContext(context.Background(), "losetup", "--detach", path).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	})
+	return suite.Target{Path: path, ID: "loop", Raw: true, SizeBytes: dataBytes}, behind
+}

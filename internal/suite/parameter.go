@@ -1,0 +1,165 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+)
+
+// Parameter is something that can be set about a suite.
+type Parameter struct {
+	Name string
+	// Doc is what it sets, in one line.
+	Doc string
+	// Default is its value unless set, as people write it.
+	Default string
+
+	parse func(string) (any, error)
+}
+
+// Values are the values of a suite's parameters. The zero value has the defaults.
+type Values struct{ set map[string]any }
+
+// Set reads settings of the form name=value. The error names all that is wrong
+// with them, and what would be right.
+func (s Suite) Set(settings []string) (Values, error) {
+	v := Values{set: map[string]any{}}
+	var wrong []error
+	for _, setting := range settings {
+		name, text, ok := strings.Cut(setting, "=")
+		i := slices.IndexFunc(s.Parameters, func(p Parameter) bool { return p.Name == name })
+		_, twice := v.set[name]
+		switch {
+		case !ok:
+			wrong = append(wrong, fmt.Errorf("%q: not of the form name=value", setting))
+			continue
+		case i < 0:
+			wrong = append(wrong, fmt.Errorf("%s: the suite %s has no such parameter; it has %s", name, s.Name, s.parameterNames()))
+			continue
+		case twice:
+			wrong = append(wrong, fmt.Errorf("%s: set twice", name))
+			continue
+		}
+		value, err := s.Parameters[i].parse(text)
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
+		}
+		v.set[name] = value
+	}
+	if len(wrong) > 0 {
+		return Values{}, errors.Join(wrong...)
+	}
+	return v, nil
+}
+
+func (s Suite) parameterNames() string {
+	names := make([]string, len(s.Parameters))
+	for i, p := range s.Parameters {
+		names[i] = p.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// knob is a parameter seen from the plan: its value has a type.
+type knob[T any] struct {
+	name     string
+	fallback T
+}
+
+func (k knob[T]) of(v Values) T {
+	if set, ok := v.set[k.name]; ok {
+		return set.(T)
+	}
+	return k.fallback
+}
+
+// form is how values of a type are written.
+type form[T any] struct {
+	parse func(string) (T, error)
+	write func(T) string
+}
+
+// declare adds a parameter to a suite.
+func declare[T any](s *Suite, name, doc string, fallback T, f form[T]) knob[T] {
+	s.Parameters = append(s.Parameters, Parameter{
+		Name: name, Doc: doc, Default: f.write(fallback),
+		parse: func(text string) (any, error) { return f.parse(text) },
+	})
+	return knob[T]{name, fallback}
+}
+
+// duration is a time of at least least: "30s", "2m".
+func duration(least time.Duration) form[time.Duration] {
+	return form[time.Duration]{write: config.FormatDuration, parse: func(text string) (time.Duration, error) {
+		d, err := config.ParseDuration(text)
+		if err == nil && d < least {
+			err = fmt.Errorf("%q is too short; want at least %s", text, config.FormatDuration(least))
+		}
+		return d, err
+	}}
+}
+
+// blockSize is a size that direct I/O can use: a multiple of 512 bytes up to 16 MiB.
+func blockSize() form[int64] {
+	const sector, most = 512, 16 << 20
+	return form[int64]{write: config.FormatSize, parse: func(text string) (int64, error) {
+		n, err := config.ParseSize(text)
+		if err == nil && (n <= 0 || n > most || n%sector != 0) {
+			err = fmt.Errorf("%q is not the size of a block; want a multiple of 512 up to 16MiB", text)
+		}
+		return n, err
+	}}
+}
+
+// count is a whole number in a range.
+func count(least, most int) form[int] {
+	return form[int]{write: strconv.Itoa, parse: func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return 0, fmt.Errorf("%q is not right; want a whole number from %d to %d", text, least, most)
+		}
+		return n, nil
+	}}
+}
+
+// list is values with commas between them, at least one and none twice.
+func list[T comparable](one form[T]) form[[]T] {
+	return form[[]T]{
+		write: func(values []T) string {
+			texts := make([]string, len(values))
+			for i, v := range values {
+				texts[i] = one.write(v)
+			}
+			return strings.Join(texts, ",")
+		},
+		parse: func(text string) ([]T, error) {
+			var values []T
+			for part := range strings.SplitSeq(text, ",") {
+				v, err := one.parse(strings.TrimSpace(part))
+				if err != nil {
+					return nil, err
+				}
+				if slices.Contains(values, v) {
+					return nil, fmt.Errorf("%q stands there twice", part)
+				}
+				values = append(values, v)
+			}
+			return values, nil
+		},
+	}
+}
+
+// choice is one of some words.
+func choice(words ...string) form[string] {
+	return form[string]{write: func(s string) string { return s }, parse: func(text string) (string, error) {
+		if !slices.Contains(words, text) {
+			return "", fmt.Errorf("%q is not right; want %s", text, strings.Join(words, " or "))
+		}
+		return text, nil
+	}}
+}

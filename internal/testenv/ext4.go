@@ -1,0 +1,49 @@
+package testenv
+
+import (
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Ext4 makes an ext4 filesystem of sizeBytes on a loop device of its own and
+// returns where it is mounted. mkfs are further arguments to mkfs.ext4, such as
+// "-O", "^extent". It is gone when the test ends.
+func Ext4(t testing.TB, sizeBytes int64, mkfs ...string) string {
+	t.Helper()
+	device := LoopDevice(t, sizeBytes, Options{})
+	// Nothing is reserved for root and nothing is left to be written later.
+	args := append([]string{"-q", "-F", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"}, mkfs...)
+	run(t, "mkfs.ext4", append(args, device.Path)...)
+	dir := t.TempDir()
+	if err := unix.Mount(device.Path, dir, "ext4", unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID, ""); err != nil {
+		t.Fatalf("mount %s: %v", device.Path, err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Errorf("unmount %s: %v", dir, err)
+			if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+				t.Errorf("detach %s: %v", dir, err)
+			}
+		}
+	})
+	return dir
+}
+
+// RemountReadOnly makes a filesystem that Ext4 has made read-only.
+func RemountReadOnly(t testing.TB, dir string) {
+	t.Helper()
+	if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID, ""); err != nil {
+		t.Fatalf("remount %s read-only: %v", dir, err)
+	}
+}
+
+// FreeBytes returns what an ordinary user may still write to the filesystem at dir.
+func FreeBytes(t testing.TB, dir string) int64 {
+	t.Helper()
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		t.Fatalf("statfs %s: %v", dir, err)
+	}
+	return int64(st.Bavail) * st.Bsize
+}

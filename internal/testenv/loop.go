@@ -1,0 +1,116 @@
+package testenv
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Options say what kind of loop device is wanted. The zero value is a writable
+// one of 512 byte blocks, on a sparse file, so that all of it reads as zeros.
+type Options struct {
+	ReadOnly          bool
+	LogicalBlockBytes int  // 512 when 0
+	Random            bool // fill the backing file with random data
+}
+
+// Loop is a loop device.
+type Loop struct {
+	Path    string // of the device node
+	Number  string // the kernel's number of the device, "7:0"
+	Backing string // path of the file that holds its data
+}
+
+// LoopDevice makes a loop device of sizeBytes, which passes I/O on to its backing
+// file without a cache. It is gone when the test ends.
+func LoopDevice(t testing.TB, sizeBytes int64, o Options) Loop {
+	t.Helper()
+	Root(t)
+	backing := filepath.Join(t.TempDir(), "backing")
+	if err := makeBacking(backing, sizeBytes, o.Random); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--find", "--show", "--direct-io=on"}
+	if o.LogicalBlockBytes > 0 {
+		args = append(args, "--sector-size", strconv.Itoa(o.LogicalBlockBytes))
+	}
+	if o.ReadOnly {
+		args = append(args, "--read-only")
+	}
+	path := run(t, "losetup", append(args, backing)...)
+	t.Cleanup(func() { run(t, "losetup", "--detach", path) })
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		t.Fatalf("stat %s: %v", path, err)
+	}
+	return Loop{Path: path, Number: fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev)), Backing: backing}
+}
+
+func makeBacking(path string, sizeBytes int64, random bool) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+	}()
+	if random {
+		if _, err := io.CopyN(f, rand.Reader, sizeBytes); err != nil {
+			return err
+		}
+		return f.Sync()
+	}
+	return f.Truncate(sizeBytes)
+}
+
+// Write puts random data at [off, off+length) of the device's backing file.
+func (l Loop) Write(t testing.TB, off, length int64) {
+	t.Helper()
+	f, err := os.OpenFile(l.Backing, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.CopyN(io.NewOffsetWriter(f, off), rand.Reader, length)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Punch makes [off, off+length) of the device read as zeros, as a discard does.
+func (l Loop) Punch(t testing.TB, off, length int64) {
+	t.Helper()
+	f, err := os.OpenFile(l.Backing, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, length)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Truncate shortens the backing file without telling the device, so that
+// reading beyond it fails with EIO.
+func (l Loop) Truncate(t testing.TB, sizeBytes int64) {
+	t.Helper()
+	if err := os.Truncate(l.Backing, sizeBytes); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,51 @@
+package testenv
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Root ends the test when it does not run as root.
+func Root(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		missing(t, "root, to make block devices and mounts")
+	}
+}
+
+// missing ends a test for want of something.
+func missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("this test needs %s", what)
+	}
+	t.Skipf("this test needs %s", what)
+}
+
+// commandTimeout is what any command of this package may take.
+const commandTimeout = time.Minute
+
+// run executes a command and returns what it printed.
+func run(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		missing(t, "the program "+name)
+	}
+	// Not the test's context: that has ended when its cleanups run.
+	ctx, cancel := context.WithTimeout(context.Background(), commandTimeout)
+	defer cancel()
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", cmd, err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSpace(string(out))
+}

@@ -1,0 +1,217 @@
+package web
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+// status is the shape of /api/v1/status.
+type status struct {
+	Time    time.Time `json:"time"`
+	Node    string    `json:"node"`
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+	Ready   bool      `json:"ready"`
+	// Findings is what is wrong, worst first; empty when all is well.
+	Findings   []finding                `json:"findings"`
+	Targets    int                      `json:"targets"`
+	Probes     int                      `json:"probes"`
+	Ignored    int                      `json:"ignored"`
+	Collectors []record.CollectorStatus `json:"collectors"`
+}
+
+func newStatus(s record.Snapshot, version string, notReady error) status {
+	answer := status{
+		Time: s.Time, Node: s.Node, Version: version, Started: s.Started, Ready: notReady == nil,
+		Findings: findings(s, notReady), Targets: len(s.Targets), Ignored: len(s.Ignored),
+		Collectors: append([]record.CollectorStatus{}, s.Collectors...),
+	}
+	for _, t := range s.Targets {
+		answer.Probes += len(t.Probes)
+		answer.Collectors = append(answer.Collectors, t.Collectors...)
+	}
+	return answer
+}
+
+// devices is the shape of /api/v1/devices.
+type devices struct {
+	Time    time.Time        `json:"time"`
+	Node    string           `json:"node"`
+	Targets []target         `json:"targets"`
+	Ignored []record.Ignored `json:"ignored"`
+}
+
+func newDevices(s record.Snapshot) devices {
+	answer := devices{Time: s.Time, Node: s.Node, Targets: []target{}, Ignored: append([]record.Ignored{}, s.Ignored...)}
+	for _, t := range s.Targets {
+		answer.Targets = append(answer.Targets, newTarget(t, figuresOnly))
+	}
+	return answer
+}
+
+// target is the shape of /api/v1/devices/{id}: a record.TargetStatus whose
+// windows have ready figures. In the list of all targets the histograms, most of
+// its bytes, are left out.
+type target struct {
+	record.TargetStatus
+	Probes []probe `json:"probes"`
+}
+
+type probe struct {
+	record.ProbeStatus
+	Window *window `json:"window,omitempty"`
+}
+
+type window struct {
+	record.Window
+	IOs int64 `json:"ios"`
+	// Values are in the unit that the statistic's name ends in.
+	Values map[record.Statistic]float64 `json:"values"`
+	// Unsure names the statistics that too few I/Os stand for, see report.Supported.
+	Unsure  []record.Statistic `json:"unsure,omitempty"`
+	Latency record.Histogram   `json:"latency,omitempty"`
+}
+
+// detail says whether histograms are wanted.
+type detail bool
+
+const (
+	whole       detail = true
+	figuresOnly detail = false
+)
+
+func newTarget(t record.TargetStatus, d detail) target {
+	answer := target{TargetStatus: t, Probes: []probe{}}
+	for _, p := range t.Probes {
+		shown := probe{ProbeStatus: p, Window: newWindow(p.Window, d)}
+		if p.Last != nil && d == figuresOnly {
+			last := *p.Last
+			last.Latency, last.Warmup = nil, nil
+			shown.Last = &last
+		}
+		answer.Probes = append(answer.Probes, shown)
+	}
+	return answer
+}
+
+func newWindow(w *record.Window, d detail) *window {
+	if w == nil {
+		return nil
+	}
+	answer := window{Window: *w, IOs: w.Latency.Count(), Values: map[record.Statistic]float64{}}
+	for _, s := range record.Statistics() {
+		value, sure := windowValue(*w, s)
+		answer.Values[s] = value
+		if !sure {
+			answer.Unsure = append(answer.Unsure, s)
+		}
+	}
+	if d == whole {
+		answer.Latency = w.Latency
+	}
+	return &answer
+}
+
+// windowValue is a statistic of a window in its own unit, and whether enough
+// I/Os stand for it.
+func windowValue(w record.Window, s record.Statistic) (value float64, sure bool) {
+	q := 0.0
+	switch s {
+	case record.IOPS:
+		return w.IOPS, true
+	case record.LatencyP50:
+		q = 0.50
+	case record.LatencyP95:
+		q = 0.95
+	case record.LatencyP99:
+		q = 0.99
+	}
+	return w.Latency.Quantile(q).Seconds(), report.Supported(q, w.Latency.Count())
+}
+
+// where names a probe on a target in a row.
+type where struct {
+	TargetID string `json:"target_id"`
+	Path     string `json:"path"`
+	Device   string `json:"device"`
+	Probe    string `json:"probe"`
+}
+
+func newWhere(t record.TargetStatus, p record.ProbeStatus) where {
+	return where{TargetID: t.ID, Path: t.Path, Device: t.Device.Name, Probe: p.Probe.Name}
+}
+
+// drifts is the shape of /api/v1/drift.
+type drifts struct {
+	Time  time.Time  `json:"time"`
+	Node  string     `json:"node"`
+	Drift []driftRow `json:"drift"`
+}
+
+type driftRow struct {
+	where
+	record.Drift
+	// Baseline and Window are the values compared, in the statistic's unit;
+	// absent when there is none.
+	Baseline *float64 `json:"baseline,omitempty"`
+	Window   *float64 `json:"window,omitempty"`
+}
+
+func newDrifts(s record.Snapshot) drifts {
+	answer := drifts{Time: s.Time, Node: s.Node, Drift: []driftRow{}}
+	for _, t := range s.Targets {
+		for _, p := range t.Probes {
+			for _, d := range p.Drift {
+				row := driftRow{where: newWhere(t, p), Drift: d}
+				if p.Baseline != nil {
+					if value, ok := p.Baseline.Values[d.Statistic]; ok {
+						row.Baseline = &value
+					}
+				}
+				if p.Window != nil {
+					value, _ := windowValue(*p.Window, d.Statistic)
+					row.Window = &value
+				}
+				answer.Drift = append(answer.Drift, row)
+			}
+		}
+	}
+	return answer
+}
+
+// baselines is the shape of /api/v1/baselines.
+type baselines struct {
+	Time      time.Time     `json:"time"`
+	Node      string        `json:"node"`
+	Baselines []baselineRow `json:"baselines"`
+}
+
+type baselineRow struct {
+	where
+	LearningRounds int `json:"learning_rounds"`
+	LearningGoal   int `json:"learning_goal"`
+	// Baseline is that of the epoch of now; absent while it is being learned.
+	Baseline *record.Baseline `json:"baseline,omitempty"`
+}
+
+func newBaselines(s record.Snapshot) baselines {
+	answer := baselines{Time: s.Time, Node: s.Node, Baselines: []baselineRow{}}
+	for _, t := range s.Targets {
+		for _, p := range t.Probes {
+			answer.Baselines = append(answer.Baselines, baselineRow{
+				where: newWhere(t, p), LearningRounds: p.LearningRounds, LearningGoal: p.LearningGoal, Baseline: learned(p),
+			})
+		}
+	}
+	return answer
+}
+
+// learned returns the baseline once it is complete.
+func learned(p record.ProbeStatus) *record.Baseline {
+	if p.Baseline == nil || p.Baseline.Learned.IsZero() {
+		return nil
+	}
+	return p.Baseline
+}

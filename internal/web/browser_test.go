@@ -1,0 +1,87 @@
+package web_test
+
+import (
+	"bytes"
+	"html"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// chromium runs a real browser on an address and returns what it prints.
+func chromium(t *testing.T, url string, arguments ...string) []byte {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	require.NoError(t, err, "this test needs a browser: scripts/install.sh chromium")
+	// The sandbox does not start for root or in containers; the page is our own.
+	arguments = append([]string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--user-data-dir=" + t.TempDir(),
+	}, append(arguments, url)...)
+	command := exec.CommandContext(t.Context(), path, arguments...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	require.NoError(t, err, stderr.String())
+	return out
+}
+
+// words is the text of a page as a person reads it.
+func words(dom string) string {
+	_, body, _ := strings.Cut(dom, "<body>")
+	text := regexp.MustCompile(`</?(time|small|strong|bdi|code|span|a)\b[^>]*>`).ReplaceAllString(body, "")
+	text = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, " ")
+	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
+}
+
+func TestBrowserShowsTheKeyFacts(t *testing.T) {
+	text := words(string(chromium(t, serve(t, options()).URL, "--dump-dom")))
+	for _, fact := range []string{
+		"stor-07",
+		"1 problem",
+		"/dev/nvme1n1 read-4k slower than its baseline: p50 1.62× (1.57× to 1.68×)",
+		"since 12:04:11 UTC, 58 min ago",
+		"the PCIe link runs at 8 GT/s x4",
+		"p50 136 µs",
+		"baseline 84.1 µs regressed 1.62× 1.57× to 1.68×",
+		"disturbed, waited for a CPU for 14 % of the round",
+		"of 120 rounds",
+		"pcie link 8 GT/s x4 changed 12:57:11 UTC, 5 min ago",
+		"from only 160 I/Os",
+		"sda: excluded by the configuration",
+	} {
+		shows(t, text, fact)
+	}
+}
+
+// The style is applied, which the policy allows by its hash alone, and follows
+// the reader's choice of light or dark.
+func TestBrowserAppliesTheStyle(t *testing.T) {
+	url := serve(t, options()).URL
+	for name, c := range map[string]struct {
+		setting    string
+		background [3]uint32
+	}{
+		"light": {"--blink-settings=preferredColorScheme=1", [3]uint32{0xf6, 0xf7, 0xf8}},
+		"dark":  {"--blink-settings=preferredColorScheme=0", [3]uint32{0x10, 0x13, 0x16}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			picture := filepath.Join(t.TempDir(), "page.png")
+			chromium(t, url, c.setting, "--window-size=390,844", "--screenshot="+picture)
+			file, err := os.Open(picture)
+			require.NoError(t, err)
+			defer file.Close()
+			decoded, err := png.Decode(file)
+			require.NoError(t, err)
+			r, g, b, _ := decoded.At(2, 2).RGBA()
+			background := [3]uint32{r >> 8, g >> 8, b >> 8}
+			assert.Equal(t, c.background, background)
+		})
+	}
+}

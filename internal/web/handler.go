@@ -1,0 +1,164 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+// Options say what a handler shows.
+type Options struct {
+	// Snapshot returns what is known now. It must not wait for a device.
+	Snapshot func() record.Snapshot
+	// Ready returns nil once the daemon does its work, and else why not; nil
+	// when it always does.
+	Ready func() error
+	// Metrics is what /metrics gathers. The handler registers its own counter of
+	// incomplete scrapes in it.
+	Metrics *prometheus.Registry
+	Version string
+	Log     *slog.Logger
+}
+
+type handler struct {
+	Options
+	page *page
+}
+
+// Handler returns the handler of all paths, see the package.
+func Handler(o Options) http.Handler {
+	if o.Ready == nil {
+		o.Ready = func() error { return nil }
+	}
+	h := handler{Options: o, page: newPage()}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", h.servePage)
+	mux.Handle("/metrics", metrics(o.Metrics, o.Log))
+	mux.HandleFunc("/-/healthy", h.serveHealthy)
+	mux.HandleFunc("/-/ready", h.serveReady)
+	mux.HandleFunc("/api/v1/status", h.answer(func(s record.Snapshot) any { return newStatus(s, o.Version, o.Ready()) }))
+	mux.HandleFunc("/api/v1/devices", h.answer(func(s record.Snapshot) any { return newDevices(s) }))
+	mux.HandleFunc("/api/v1/devices/{id...}", h.serveDevice)
+	mux.HandleFunc("/api/v1/drift", h.answer(func(s record.Snapshot) any { return newDrifts(s) }))
+	mux.HandleFunc("/api/v1/baselines", h.answer(func(s record.Snapshot) any { return newBaselines(s) }))
+	mux.HandleFunc("/api/v1/snapshot", h.answer(func(s record.Snapshot) any { return s }))
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		h.fail(w, http.StatusNotFound, "nothing is here; / links to all there is")
+	})
+	return h.secured(h.readOnly(mux))
+}
+
+// readOnly refuses whatever is neither GET nor HEAD.
+func (h handler) readOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			h.fail(w, http.StatusMethodNotAllowed, "only GET and HEAD: nothing can be changed or started over HTTP")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// secured sets the headers that keep a browser from doing more with an answer
+// than showing it. What the operator's web config file has set stays.
+func (h handler) secured(next http.Handler) http.Handler {
+	headers := map[string]string{
+		"Content-Security-Policy":      h.page.policy,
+		"X-Content-Type-Options":       "nosniff",
+		"X-Frame-Options":              "deny", // for browsers that do not know frame-ancestors
+		"Referrer-Policy":              "no-referrer",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"Cache-Control":                "no-store",
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range headers {
+			if w.Header().Get(name) == "" {
+				w.Header().Set(name, value)
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (h handler) serveHealthy(w http.ResponseWriter, _ *http.Request) {
+	h.write(w, http.StatusOK, plainText, []byte("healthy\n"))
+}
+
+func (h handler) serveReady(w http.ResponseWriter, _ *http.Request) {
+	if err := h.Ready(); err != nil {
+		h.write(w, http.StatusServiceUnavailable, plainText, fmt.Appendf(nil, "not ready: %v\n", err))
+		return
+	}
+	h.write(w, http.StatusOK, plainText, []byte("ready\n"))
+}
+
+func (h handler) servePage(w http.ResponseWriter, _ *http.Request) {
+	body, err := h.page.render(h.Snapshot(), h.Version, h.Ready())
+	if err != nil {
+		h.broken(w, err)
+		return
+	}
+	h.write(w, http.StatusOK, "text/html; charset=utf-8", body)
+}
+
+func (h handler) serveDevice(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	for _, t := range h.Snapshot().Targets {
+		if t.ID == id {
+			h.writeJSON(w, http.StatusOK, newTarget(t, whole))
+			return
+		}
+	}
+	h.fail(w, http.StatusNotFound, "no target has this id; /api/v1/devices lists them")
+}
+
+// answer serves what shape makes of the snapshot.
+func (h handler) answer(shape func(record.Snapshot) any) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { h.writeJSON(w, http.StatusOK, shape(h.Snapshot())) }
+}
+
+// problem is the JSON form of an error.
+type problem struct {
+	Status int    `json:"status"`
+	Error  string `json:"error"`
+}
+
+func (h handler) fail(w http.ResponseWriter, status int, text string) {
+	h.writeJSON(w, status, problem{status, text})
+}
+
+// broken tells the client only that we are at fault, and the log why.
+func (h handler) broken(w http.ResponseWriter, err error) {
+	h.Log.Error("answer an HTTP request", "err", err)
+	h.fail(w, http.StatusInternalServerError, "ssdprobe could not make this answer; its log says why")
+}
+
+func (h handler) writeJSON(w http.ResponseWriter, status int, v any) {
+	var body bytes.Buffer
+	if err := report.JSON(&body, v); err != nil {
+		h.broken(w, err)
+		return
+	}
+	h.write(w, status, "application/json", body.Bytes())
+}
+
+const plainText = "text/plain; charset=utf-8"
+
+// write sends an answer that is complete in memory, so that neither an error nor
+// a slow client leaves half of one.
+func (h handler) write(w http.ResponseWriter, status int, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		h.Log.Debug("the client left before the answer was sent", "err", err)
+	}
+}

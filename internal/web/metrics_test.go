@@ -1,0 +1,146 @@
+package web_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+)
+
+const latencyName = "ssdprobe_probe_latency_seconds"
+
+// withLatency is a registry with one histogram, classic and native at once.
+func withLatency() *prometheus.Registry {
+	registry := prometheus.NewPedanticRegistry()
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: latencyName, Help: "Latency of every I/O.", Buckets: []float64{1e-4, 1e-3}, NativeHistogramBucketFactor: 1.1,
+	})
+	for _, seconds := range []float64{80e-6, 90e-6, 400e-6} {
+		h.Observe(seconds)
+	}
+	registry.MustRegister(h)
+	return registry
+}
+
+func TestMetricsFormats(t *testing.T) {
+	o := options()
+	o.Metrics = withLatency()
+	server := serve(t, o)
+
+	for name, c := range map[string]struct{ accept, contentType, holds string }{
+		"text": {"", "text/plain; version=0.0.4", latencyName + `_bucket{le="0.001"} 3`},
+		"OpenMetrics": {
+			"application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5",
+			"application/openmetrics-text; version=1.0.0", "# EOF",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := request(t, http.DefaultClient, http.MethodGet, server.URL+"/metrics", http.Header{"Accept": {c.accept}})
+			assert.Equal(t, http.StatusOK, got.status)
+			assert.True(t, strings.HasPrefix(got.header.Get("Content-Type"), c.contentType), got.header.Get("Content-Type"))
+			assert.Contains(t, got.body, c.holds)
+		})
+	}
+
+	t.Run("protobuf with native histograms", func(t *testing.T) {
+		const accept = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+		got := request(t, http.DefaultClient, http.MethodGet, server.URL+"/metrics", http.Header{"Accept": {accept}})
+		require.Equal(t, http.StatusOK, got.status)
+		decoder := expfmt.NewDecoder(strings.NewReader(got.body), expfmt.ResponseFormat(got.header))
+		families := map[string]*dto.MetricFamily{}
+		for {
+			var family dto.MetricFamily
+			if err := decoder.Decode(&family); errors.Is(err, io.EOF) {
+				break
+			} else {
+				require.NoError(t, err)
+			}
+			families[family.GetName()] = &family
+		}
+		require.Contains(t, families, latencyName)
+		h := families[latencyName].GetMetric()[0].GetHistogram()
+		assert.Equal(t, uint64(3), h.GetSampleCount())
+		assert.Len(t, h.GetBucket(), 2, "classic buckets")
+		assert.NotEmpty(t, h.GetPositiveSpan(), "native buckets")
+		assert.Positive(t, h.GetSchema())
+	})
+}
+
+// broken is a collector of one good series and one that cannot be made.
+type broken struct{}
+
+func (broken) Describe(chan<- *prometheus.Desc) {}
+
+func (broken) Collect(out chan<- prometheus.Metric) {
+	good := prometheus.NewDesc("good", "A good one.", nil, nil)
+	out <- prometheus.MustNewConstMetric(good, prometheus.GaugeValue, 1)
+	out <- prometheus.NewInvalidMetric(good, errors.New("two targets have one id"))
+}
+
+func TestAnIncompleteScrapeIsCountedAndLogged(t *testing.T) {
+	var log bytes.Buffer
+	o := options()
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	o.Metrics.MustRegister(broken{})
+	server := serve(t, o)
+
+	first := get(t, server.URL+"/metrics")
+	assert.Equal(t, http.StatusOK, first.status)
+	assert.Contains(t, first.body, "good 1\n", "one broken series does not hide the others")
+	assert.Contains(t, log.String(), "a scrape is incomplete")
+	assert.Contains(t, log.String(), "two targets have one id")
+	assert.Equal(t, 1, strings.Count(log.String(), "\n"))
+	second := get(t, server.URL+"/metrics")
+	assert.Contains(t, second.body, `promhttp_metric_handler_errors_total{cause="gathering"} 1`)
+}
+
+// slow is a collector that waits to be let go.
+type slow struct{ entered, leave chan struct{} }
+
+func (slow) Describe(chan<- *prometheus.Desc) {}
+
+func (s slow) Collect(chan<- prometheus.Metric) {
+	s.entered <- struct{}{}
+	<-s.leave
+}
+
+func TestScrapesAtOnceAreLimited(t *testing.T) {
+	const atOnce = 8
+	s := slow{make(chan struct{}), make(chan struct{})}
+	o := options()
+	o.Metrics.MustRegister(s)
+	server := serve(t, o)
+
+	var group errgroup.Group
+	statuses := make([]int, atOnce)
+	for i := range statuses {
+		group.Go(func() error {
+			response, err := http.Get(server.URL + "/metrics")
+			if err != nil {
+				return err
+			}
+			statuses[i] = response.StatusCode
+			return response.Body.Close()
+		})
+	}
+	for range atOnce {
+		<-s.entered
+	}
+	assert.Equal(t, http.StatusServiceUnavailable, get(t, server.URL+"/metrics").status)
+	assert.Equal(t, http.StatusOK, get(t, server.URL+"/").status, "the rest goes on")
+	close(s.leave)
+	require.NoError(t, group.Wait())
+	for _, status := range statuses {
+		assert.Equal(t, http.StatusOK, status)
+	}
+}

@@ -1,0 +1,46 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+// page is the status page, ready to be filled in.
+type page struct {
+	template *template.Template
+	// policy is the Content-Security-Policy that lets this page have its style
+	// and nothing else: no script, no image, no other place.
+	policy string
+}
+
+func newPage() *page {
+	sum := sha256.Sum256([]byte(pageCSS))
+	return &page{
+		// Must: the text is part of the program.
+		template: template.Must(template.New("page").Parse(pageHTML)),
+		policy: fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+			base64.StdEncoding.EncodeToString(sum[:])),
+	}
+}
+
+func (p *page) render(s record.Snapshot, version string, notReady error) ([]byte, error) {
+	view := newView(s, version, notReady)
+	view.Style = template.CSS(pageCSS) // part of the program, not of a request
+	var b bytes.Buffer
+	if err := p.template.Execute(&b, view); err != nil {
+		return nil, fmt.Errorf("fill in the status page: %w", err)
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,105 @@
+package web_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+)
+
+func TestPage(t *testing.T) {
+	got := get(t, serve(t, options()).URL+"/")
+	style := regexp.MustCompile(`(?s)<style>(.*)</style>`).FindStringSubmatch(got.body)
+	require.Len(t, style, 2)
+	sum := sha256.Sum256([]byte(style[1]))
+	assert.Contains(t, got.header.Get("Content-Security-Policy"), "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'",
+		"a browser applies the style only when its hash is the policy's")
+	hides(t, got.body, "<script")
+	hides(t, got.body, "ZgotmplZ") // html/template's mark for what it refused
+	golden(t, "page.html", strings.Replace(got.body, style[1], "", 1))
+}
+
+func TestPageOfNothing(t *testing.T) {
+	o := options()
+	o.Snapshot = func() record.Snapshot {
+		return record.Snapshot{Time: recordtest.Now(), Started: recordtest.Now(), Node: "stor-07"}
+	}
+	body := get(t, serve(t, o).URL+"/").body
+	shows(t, body, "<title>nothing is watched · stor-07 · ssdprobe</title>")
+	shows(t, body, "<p>Nothing is watched.</p>")
+}
+
+func TestPageWhenAllIsWell(t *testing.T) {
+	o := options()
+	o.Snapshot = func() record.Snapshot {
+		s := recordtest.Snapshot()
+		s.Targets, s.Collectors, s.Warnings = s.Targets[:1], s.Collectors[:1], nil
+		return s
+	}
+	body := get(t, serve(t, o).URL+"/").body
+	shows(t, body, `<strong class="badge good">all well</strong>`)
+	hides(t, body, "What needs attention")
+}
+
+// A drive may answer with any bytes as its model, and a path hold any name.
+func TestPageShowsForeignTextAsText(t *testing.T) {
+	const evil = `"><script>alert(1)</script><img src=x onerror=alert(2)>`
+	o := options()
+	o.Snapshot = func() record.Snapshot {
+		s := recordtest.Snapshot()
+		target := &s.Targets[0]
+		target.ID, target.Path, target.Problem = "file:/"+evil, "/"+evil, evil
+		target.Device.Model, target.Device.Serial = evil, "\x00\xff"+evil
+		target.Conditions.Scheduler = evil
+		target.Warnings = []record.Warning{{Code: evil, Text: evil}}
+		target.Probes[0].Probe.Name = evil
+		target.Probes[0].Last.Reason, target.Probes[0].Errors = evil, map[string]uint64{evil: 1}
+		s.Node, s.Ignored[0].Reason, s.Collectors[1].Error = evil, evil, evil
+		return s
+	}
+	body := get(t, serve(t, o).URL+"/").body
+	hides(t, body, "<script")
+	hides(t, body, "<img")
+	assert.Greater(t, strings.Count(body, "&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), 9)
+}
+
+// shows fails without printing the whole page.
+func shows(t *testing.T, page, text string) {
+	t.Helper()
+	if !strings.Contains(page, text) {
+		t.Errorf("the page does not show %q", text)
+	}
+}
+
+func hides(t *testing.T, page, text string) {
+	t.Helper()
+	if strings.Contains(page, text) {
+		t.Errorf("the page shows %q", text)
+	}
+}
+
+// Every warning stands beside the numbers it is about.
+func TestPageDoubtsTheNumbersThatMayBeWrong(t *testing.T) {
+	o := options()
+	o.Snapshot = func() record.Snapshot {
+		s := recordtest.Snapshot()
+		s.Targets = s.Targets[:1]
+		s.Targets[0].Probes = s.Targets[0].Probes[:1]
+		s.Targets[0].Probes[0].Last.Warnings = []record.Warning{{
+			Code: record.WarnRepeatedBlocks, Text: "the same blocks were read again: the figures are the drive's cache's",
+		}}
+		return s
+	}
+	body := get(t, serve(t, o).URL+"/").body
+	assert.Equal(t, 4, strings.Count(body, `<dd class="doubt">⚠ repeated blocks</dd>`), "each of the four figures")
+	_, below, found := strings.Cut(body, `</dl>`)
+	require.True(t, found)
+	assert.True(t, strings.HasPrefix(strings.TrimSpace(below), `<p class="note warn"><strong>warning:</strong> the same blocks`), below[:200])
+}

@@ -1,0 +1,218 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+// badge is a state in one or two words.
+type badge struct {
+	Tone tone
+	Text string
+	// Since is when the state began; may be nil.
+	Since *moment
+}
+
+type probeView struct {
+	Name, Workload string
+	State          badge
+	// Learning is the progress of the baseline; nil once there is one.
+	Learning *learningView
+	Last     lastView
+	// Sample is what the figures are made of.
+	Sample  string
+	Figures []figureView
+	// Warnings say why the figures may be wrong.
+	Warnings []record.Warning
+	Because  string
+	Rounds   string
+}
+
+type learningView struct {
+	Rounds, Goal int
+	Left         string
+}
+
+// lastView is the outcome of the last round.
+type lastView struct {
+	Tone    tone
+	Outcome string
+	At      *moment
+	Reason  string
+	// Good is the last good round where the last one was not.
+	Good    *moment
+	Running string
+	Next    string
+}
+
+// figureView is one statistic of the window beside its baseline.
+type figureView struct {
+	Name, Value string
+	Tone        tone
+	State       record.DriftState
+	Baseline    string
+	// Ratio and Interval are how many times slower than the baseline.
+	Ratio, Interval string
+	// Doubt says why this very number may be wrong.
+	Doubt string
+}
+
+// newProbeView foretells no end of learning on an unavailable target: no round
+// comes until its own problem is solved.
+func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeView {
+	v := probeView{
+		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, now), Last: newLastView(p, now),
+		Sample: sample(p), Rounds: roundsText(p),
+	}
+	if p.Last != nil {
+		v.Warnings = p.Last.Warnings
+	}
+	if learned(p) == nil && p.LearningGoal > 0 && !unavailable {
+		v.Learning = &learningView{
+			Rounds: p.LearningRounds, Goal: p.LearningGoal,
+			Left: report.Span(time.Duration(max(p.LearningGoal-p.LearningRounds, 0)) * p.Probe.Interval),
+		}
+	}
+	if p.Window != nil {
+		for _, s := range record.Statistics() {
+			v.Figures = append(v.Figures, newFigureView(p, s))
+		}
+	}
+	if slower := slices.Concat(inState(p.Drift, record.Regressed), inState(p.Drift, record.Suspect)); len(slower) > 0 {
+		v.Because = because(slower)
+	}
+	return v
+}
+
+// stateBadge is the worst verdict on any of the probe's statistics.
+func stateBadge(p record.ProbeStatus, now time.Time) badge {
+	if since, hung := hungSince(p, now); hung {
+		return badge{Tone: toneBad, Text: "hung", Since: at(since, now)}
+	}
+	for _, state := range []record.DriftState{record.Regressed, record.Suspect, record.Improved, record.Learning, record.Stable} {
+		if in := inState(p.Drift, state); len(in) > 0 {
+			return badge{Tone: stateTone(state), Text: string(state), Since: at(earliest(in), now)}
+		}
+	}
+	if learned(p) == nil {
+		return badge{Tone: toneQuiet, Text: string(record.Learning)}
+	}
+	return badge{Tone: toneQuiet, Text: "not compared"}
+}
+
+func stateTone(s record.DriftState) tone {
+	switch s {
+	case record.Regressed:
+		return toneBad
+	case record.Suspect:
+		return toneWarn
+	case record.Stable:
+		return toneGood
+	case record.Improved:
+		return toneInfo
+	case record.Learning:
+	}
+	return toneQuiet
+}
+
+// worse returns the badge of the two that matters more, a when they are equal.
+func worse(a, b badge) badge {
+	order := []tone{"", toneGood, toneQuiet, toneInfo, toneWarn, toneBad}
+	if slices.Index(order, b.Tone) > slices.Index(order, a.Tone) {
+		return b
+	}
+	return a
+}
+
+func newLastView(p record.ProbeStatus, now time.Time) lastView {
+	v := lastView{Tone: toneQuiet, Outcome: "none yet"}
+	if p.Last != nil {
+		v.Outcome, v.At, v.Reason, v.Tone = string(p.Last.Outcome), at(p.Last.Start, now), p.Last.Reason, outcomeTone(p.Last.Outcome)
+		if p.Last.Outcome != record.OutcomeOK {
+			v.Good = at(p.LastSuccess, now)
+		}
+	}
+	switch {
+	case !p.InflightSince.IsZero():
+		v.Running = "a round has been running for " + report.Span(max(now.Sub(p.InflightSince), 0))
+	case !p.Next.IsZero():
+		v.Next = keep("next " + report.Ago(p.Next, now))
+	}
+	return v
+}
+
+func outcomeTone(o record.Outcome) tone {
+	switch o {
+	case record.OutcomeOK:
+		return toneGood
+	case record.OutcomeError, record.OutcomeTimeout:
+		return toneBad
+	case record.OutcomeDisturbed, record.OutcomeUnmapped:
+		return toneWarn
+	case record.OutcomeBusy:
+	}
+	return toneQuiet
+}
+
+// sample is "5 min: 10 rounds, 2 560 I/Os".
+func sample(p record.ProbeStatus) string {
+	if p.Window == nil {
+		return "no figures: no good round within the window"
+	}
+	return fmt.Sprintf("last %s: %s, %s", report.Span(p.Window.Span),
+		keep(plural(uint64(max(p.Window.Rounds, 0)), "round")), keep(plural(uint64(max(p.Window.Latency.Count(), 0)), "I/O")))
+}
+
+func newFigureView(p record.ProbeStatus, s record.Statistic) figureView {
+	value, sure := windowValue(*p.Window, s)
+	v := figureView{Name: report.StatisticName(s), Value: report.Statistic(s, value)}
+	if s == record.IOPS {
+		v.Value = report.IOPS(value) // the name above it is the unit
+	}
+	if !sure {
+		v.Doubt = "from only " + plural(uint64(max(p.Window.Latency.Count(), 0)), "I/O")
+	}
+	if p.Last != nil {
+		for _, w := range p.Last.Warnings {
+			v.Doubt = strings.TrimPrefix(v.Doubt+"; "+strings.ReplaceAll(w.Code, "_", " "), "; ")
+		}
+	}
+	if b := learned(p); b != nil {
+		if was, ok := b.Values[s]; ok {
+			v.Baseline = report.Statistic(s, was)
+			if s == record.IOPS {
+				v.Baseline = report.IOPS(was)
+			}
+		}
+	}
+	for _, d := range p.Drift {
+		if d.Statistic == s && d.State != record.Learning {
+			v.Tone, v.State = stateTone(d.State), d.State
+			v.Ratio, v.Interval = ratio(d), interval(d)
+		}
+	}
+	return v
+}
+
+// roundsText is "6 120 ok, 17 busy; 2 I/Os failed: 2 EIO".
+func roundsText(p record.ProbeStatus) string {
+	var parts []string
+	for _, o := range record.Outcomes() {
+		if n := p.Rounds[o]; n > 0 {
+			parts = append(parts, keep(fmt.Sprintf("%s %s", count(n), o)))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"none"}
+	}
+	text := strings.Join(parts, ", ")
+	if len(p.Errors) > 0 {
+		text += "; " + errorsText(p.Errors)
+	}
+	return text
+}

@@ -1,0 +1,477 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/bcrypt"
+)
+
+// TestMain is also the program that TestSystemdSocket starts.
+func TestMain(m *testing.M) {
+	if os.Getenv("SSDPROBE_TEST_SOCKET") != "" {
+		os.Exit(serveSystemdSocket())
+	}
+	os.Exit(m.Run())
+}
+
+func hello(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }
+
+func config(listen ...string) Config {
+	return Config{Listen: listen, Log: slog.New(slog.DiscardHandler)}
+}
+
+func listen(t *testing.T, c Config) *Server {
+	t.Helper()
+	s, err := Listen(t.Context(), c)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// running serves until the function it returns is called, which waits for the
+// end and returns what Serve returned.
+func running(t *testing.T, s *Server, h http.HandlerFunc) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, h) }()
+	t.Cleanup(cancel)
+	return func() error {
+		cancel()
+		return <-served
+	}
+}
+
+// ask makes a request on a connection of its own.
+func ask(url string) (string, error) {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get(url)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
+}
+
+func TestServe(t *testing.T) {
+	s := listen(t, config("127.0.0.1:0", "127.0.0.1:0"))
+	stop := running(t, s, hello)
+	require.Len(t, s.URLs(), 2)
+	for i, url := range s.URLs() {
+		assert.Equal(t, "http://"+s.Addrs()[i].String()+"/", url)
+		body, err := ask(url)
+		require.NoError(t, err)
+		assert.Equal(t, "hello", body)
+	}
+	require.NoError(t, stop())
+	for _, url := range s.URLs() {
+		_, err := ask(url)
+		assert.ErrorIs(t, err, syscall.ECONNREFUSED)
+	}
+}
+
+func TestURLs(t *testing.T) {
+	s := listen(t, config(":0"))
+	_, port, err := net.SplitHostPort(s.Addrs()[0].String())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"http://localhost:" + port + "/"}, s.URLs())
+}
+
+func TestListenRefuses(t *testing.T) {
+	taken := listen(t, config("127.0.0.1:0")).Addrs()[0].String()
+	for name, c := range map[string]struct {
+		config Config
+		want   string
+	}{
+		"no address": {config(), `no address to listen on: name one with --web.listen-address, ":10040" for example`},
+		"a port in use": {
+			config("127.0.0.1:0", taken),
+			"--web.listen-address " + taken + ": listen tcp " + taken + ": bind: address already in use; " +
+				"another program, or another of these addresses, has this port: stop it or choose another port",
+		},
+		"an address of another machine": {
+			config("192.0.2.1:0"),
+			"--web.listen-address 192.0.2.1:0: listen tcp 192.0.2.1:0: bind: cannot assign requested address; this machine does not have that address",
+		},
+		"no port": {config("localhost"), "--web.listen-address localhost: listen tcp: address localhost: missing port in address"},
+		"no systemd": {
+			Config{SystemdSocket: true, Log: slog.New(slog.DiscardHandler)},
+			"--web.systemd-socket: systemd passed no socket; start ssdprobe by its .socket unit",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Listen(t.Context(), c.config)
+			assert.EqualError(t, err, c.want)
+		})
+	}
+}
+
+// What was opened before the failure is given free.
+func TestListenOpensAllOrNone(t *testing.T) {
+	first := listen(t, config("127.0.0.1:0"))
+	address := first.Addrs()[0].String()
+	require.NoError(t, first.Close())
+	_, err := Listen(t.Context(), config(address, "192.0.2.1:0"))
+	require.ErrorIs(t, err, syscall.EADDRNOTAVAIL)
+	listen(t, config(address))
+}
+
+// webConfig writes a web config file and a certificate for 127.0.0.1 beside it.
+func webConfig(t *testing.T, text string) (path string, roots *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	certificate := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ssdprobe test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, certificate, certificate, &key.PublicKey, key)
+	require.NoError(t, err)
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	write := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, content, 0o600))
+		return path
+	}
+	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	write("cert.pem", public)
+	write("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}))
+	roots = x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(public))
+	return write("web.yml", []byte(text)), roots
+}
+
+func TestTLSAndBasicAuth(t *testing.T) {
+	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
+	require.NoError(t, err)
+	path, roots := webConfig(t, `
+tls_server_config: {cert_file: cert.pem, key_file: key.pem}
+basic_auth_users: {prometheus: "`+string(hash)+`"}
+http_server_config:
+  headers: {X-Frame-Options: sameorigin}
+`)
+	c := config("127.0.0.1:0", "127.0.0.1:0")
+	c.WebConfigFile = path
+	s := listen(t, c)
+	h := handler{Options: Options{Log: c.Log}, page: newPage()}
+	stop := running(t, s, h.secured(http.HandlerFunc(hello)).ServeHTTP)
+
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
+	defer client.CloseIdleConnections()
+	for _, url := range s.URLs() {
+		require.True(t, strings.HasPrefix(url, "https://127.0.0.1:"), url)
+		for password, want := range map[string]int{"secret": http.StatusOK, "wrong": http.StatusUnauthorized, "": http.StatusUnauthorized} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+			require.NoError(t, err)
+			if password != "" {
+				r.SetBasicAuth("prometheus", password)
+			}
+			response, err := client.Do(r)
+			require.NoError(t, err)
+			body, err := io.ReadAll(response.Body)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			assert.Equal(t, want, response.StatusCode, "password %q", password)
+			assert.Equal(t, "HTTP/2.0", response.Proto)
+			if want == http.StatusOK {
+				assert.Equal(t, "hello", string(body))
+				assert.Equal(t, []string{"sameorigin"}, response.Header["X-Frame-Options"], "the operator's header stays")
+			} else {
+				assert.NotContains(t, string(body), "hello")
+			}
+		}
+		plain, err := ask("http" + strings.TrimPrefix(url, "https"))
+		require.NoError(t, err)
+		assert.Equal(t, "Client sent an HTTP request to an HTTPS server.\n", plain)
+	}
+	client.CloseIdleConnections()
+	require.NoError(t, stop())
+}
+
+func TestABadWebConfigIsRefusedAtStart(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown key":      {"basic_auth: {}", "field basic_auth not found"},
+		"no certificate":   {"tls_server_config: {cert_file: missing.pem, key_file: key.pem}", "missing.pem"},
+		"no key":           {"tls_server_config: {cert_file: cert.pem}", "missing one of key or key_file"},
+		"a plain password": {"basic_auth_users: {me: secret}", "hashedSecret too short"},
+		"not YAML":         {"{", "did not find expected node content"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, _ := webConfig(t, c.text)
+			bad := config("127.0.0.1:0")
+			bad.WebConfigFile = path
+			_, err := Listen(t.Context(), bad)
+			require.ErrorContains(t, err, c.want)
+			assert.ErrorContains(t, err, "web config file "+path+" (--web.config.file): ")
+		})
+	}
+}
+
+// dial opens a connection and sends text on it.
+func dial(t *testing.T, s *Server, text string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", s.Addrs()[0].String())
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	_, err = io.WriteString(c, text)
+	require.NoError(t, err)
+	return c
+}
+
+// ended waits for the other side to close.
+func ended(t *testing.T, c net.Conn) {
+	t.Helper()
+	_, err := io.Copy(io.Discard, c)
+	if err != nil {
+		require.ErrorIs(t, err, syscall.ECONNRESET)
+	}
+}
+
+const halfARequest = "GET / HTTP/1.1\r\nHost: ssdprobe\r\nX-Slow: "
+
+func TestConnectionsThatNeverAskAreEnded(t *testing.T) {
+	s := listen(t, config("127.0.0.1:0"))
+	s.limits.readHeader, s.limits.read = 50*time.Millisecond, time.Hour
+	stop := running(t, s, hello)
+	ended(t, dial(t, s, ""))
+	ended(t, dial(t, s, halfARequest))
+	require.NoError(t, stop())
+}
+
+func TestAHeaderThatNeverEndsIsRefused(t *testing.T) {
+	s := listen(t, config("127.0.0.1:0"))
+	stop := running(t, s, hello)
+	c := dial(t, s, halfARequest+strings.Repeat("x", 32<<10)+"\r\n\r\n")
+	response, err := http.ReadResponse(bufio.NewReader(c), nil)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, response.StatusCode)
+	require.NoError(t, stop())
+}
+
+func TestHalfOpenConnectionsDoNotStarveAScraper(t *testing.T) {
+	s := listen(t, config("127.0.0.1:0"))
+	s.limits.connections, s.limits.readHeader, s.limits.read = 4, time.Hour, time.Hour
+	stop := running(t, s, hello)
+	crowd := make([]net.Conn, 50)
+	for i := range crowd {
+		crowd[i] = dial(t, s, halfARequest)
+	}
+	body, err := ask(s.URLs()[0])
+	require.NoError(t, err)
+	assert.Equal(t, "hello", body)
+	for _, c := range crowd[:len(crowd)-4] {
+		ended(t, c)
+	}
+	require.NoError(t, stop())
+}
+
+// The oldest connection has a request, so a crowd without one is no reason to
+// end it.
+func TestHalfOpenConnectionsDoNotEndAnAnswer(t *testing.T) {
+	s := listen(t, config("127.0.0.1:0"))
+	s.limits.connections, s.limits.readHeader, s.limits.read = 4, time.Hour, time.Hour
+	entered, leave := make(chan struct{}), make(chan struct{})
+	stop := running(t, s, func(w http.ResponseWriter, r *http.Request) {
+		close(entered)
+		<-leave
+		hello(w, r)
+	})
+	c := dial(t, s, "GET / HTTP/1.1\r\nHost: ssdprobe\r\nConnection: close\r\n\r\n")
+	<-entered
+	crowd := make([]net.Conn, 50)
+	for i := range crowd {
+		crowd[i] = dial(t, s, halfARequest)
+	}
+	for _, idle := range crowd[:len(crowd)-3] {
+		ended(t, idle)
+	}
+	close(leave)
+	body, err := io.ReadAll(c)
+	require.NoError(t, err)
+	assert.True(t, strings.HasSuffix(string(body), "hello"), string(body))
+	require.NoError(t, stop())
+}
+
+// slowly serves an answer that no socket buffer holds, and tells when it has
+// begun and how sending it ended.
+func slowly() (h http.HandlerFunc, begun chan struct{}, sent chan error) {
+	begun, sent = make(chan struct{}, 100), make(chan error, 100)
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/large" {
+			hello(w, r)
+			return
+		}
+		begun <- struct{}{}
+		_, err := io.Copy(w, bytes.NewReader(make([]byte, 64<<20)))
+		sent <- err
+	}, begun, sent
+}
+
+const largeRequest = "GET /large HTTP/1.1\r\nHost: ssdprobe\r\n\r\n"
+
+func TestSlowReadersDoNotStarveAScraper(t *testing.T) {
+	s := listen(t, config("127.0.0.1:0"))
+	s.limits.connections, s.limits.write = 4, time.Hour
+	h, begun, sent := slowly()
+	stop := running(t, s, h)
+	for range 4 {
+		dial(t, s, largeRequest)
+		<-begun
+	}
+	body, err := ask(s.URLs()[0])
+	require.NoError(t, err)
+	assert.Equal(t, "hello", body)
+	require.Error(t, <-sent, "the slowest reader had to go")
+	require.NoError(t, stop())
+}
+
+func TestASlowReaderIsEnded(t *testing.T) {
+	s := listen(t, config("127.0.0.1:0"))
+	s.limits.write = 50 * time.Millisecond
+	h, _, sent := slowly()
+	stop := running(t, s, h)
+	dial(t, s, largeRequest)
+	require.ErrorIs(t, <-sent, os.ErrDeadlineExceeded)
+	require.NoError(t, stop())
+}
+
+func TestShutdownWhileClientsHang(t *testing.T) {
+	s := listen(t, config("127.0.0.1:0"))
+	s.limits.grace, s.limits.write = 50*time.Millisecond, time.Hour
+	h, begun, sent := slowly()
+	stop := running(t, s, h)
+	half := dial(t, s, halfARequest)
+	dial(t, s, largeRequest)
+	<-begun
+	require.NoError(t, stop(), "it returns, though both would hang for long")
+	require.Error(t, <-sent)
+	ended(t, half)
+}
+
+func TestShutdownLetsAnAnswerEnd(t *testing.T) {
+	s := listen(t, config("127.0.0.1:0"))
+	s.limits.grace = time.Hour
+	entered, leave := make(chan struct{}), make(chan struct{})
+	stop := running(t, s, func(w http.ResponseWriter, r *http.Request) {
+		close(entered)
+		<-leave
+		hello(w, r)
+	})
+	c := dial(t, s, "GET / HTTP/1.1\r\nHost: ssdprobe\r\n\r\n")
+	<-entered
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	// Once connections are refused, the server is stopping.
+	require.Eventually(t, func() bool {
+		probe, err := net.Dial("tcp", s.Addrs()[0].String())
+		if err == nil {
+			probe.Close()
+		}
+		return err != nil
+	}, time.Minute, time.Millisecond)
+	close(leave)
+	body, err := io.ReadAll(c)
+	require.NoError(t, err)
+	assert.True(t, strings.HasSuffix(string(body), "hello"), string(body))
+	require.NoError(t, <-stopped)
+}
+
+// When one listener fails, the other ones do not go on alone.
+func TestServeFailsAsAWhole(t *testing.T) {
+	s := listen(t, config("127.0.0.1:0", "127.0.0.1:0"))
+	require.NoError(t, s.listeners[1].Close())
+	err := s.Serve(t.Context(), http.HandlerFunc(hello))
+	require.ErrorIs(t, err, net.ErrClosed)
+	assert.ErrorContains(t, err, "serve HTTP on "+s.Addrs()[1].String())
+}
+
+func serveSystemdSocket() int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s, err := Listen(ctx, Config{SystemdSocket: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the test closes it
+		cancel()
+	}()
+	if err := s.Serve(ctx, http.HandlerFunc(hello)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// socketActivated runs this test's program as systemd would, with a descriptor
+// as its first socket.
+func socketActivated(t *testing.T, descriptor *os.File) (c *exec.Cmd, stdin io.Closer, stderr *bytes.Buffer) {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	// LISTEN_PID has to be the pid that the program itself will have.
+	c = exec.CommandContext(t.Context(), "sh", "-c", `LISTEN_PID=$$ exec "$0"`, self)
+	c.Env = append(os.Environ(), "SSDPROBE_TEST_SOCKET=1", "LISTEN_FDS=1")
+	c.ExtraFiles = []*os.File{descriptor}
+	stderr = &bytes.Buffer{}
+	c.Stderr = stderr
+	stdin, err = c.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	return c, stdin, stderr
+}
+
+func TestSystemdSocket(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	file, err := l.(*net.TCPListener).File()
+	require.NoError(t, err)
+	c, stdin, stderr := socketActivated(t, file)
+	// Only the child accepts from now on.
+	require.NoError(t, file.Close())
+	require.NoError(t, l.Close())
+	body, err := ask("http://" + l.Addr().String())
+	require.NoError(t, err)
+	assert.Equal(t, "hello", body)
+	require.NoError(t, stdin.Close())
+	require.NoError(t, c.Wait(), stderr)
+}
+
+func TestSystemdSocketOfTheWrongKind(t *testing.T) {
+	file, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer file.Close()
+	c, stdin, stderr := socketActivated(t, file)
+	defer stdin.Close()
+	require.Error(t, c.Wait())
+	assert.Equal(t, "--web.systemd-socket: socket 1 of 1 is not a stream socket\n", stderr.String())
+}

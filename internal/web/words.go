@@ -1,0 +1,121 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+const dayAndTime = "2006-01-02 15:04:05 UTC"
+
+// moment is a time as the page shows it.
+type moment struct{ Machine, UTC, Ago string }
+
+// at shows t in UTC, without the day when that is the day of now. It is nil for
+// the zero time.
+func at(t, now time.Time) *moment {
+	if t.IsZero() {
+		return nil
+	}
+	t, now = t.UTC(), now.UTC()
+	layout := dayAndTime
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		layout = "15:04:05 UTC"
+	}
+	return &moment{Machine: t.Format(time.RFC3339), UTC: t.Format(layout), Ago: keep(report.Ago(t, now))}
+}
+
+// asOf is at with the day, and without how long ago.
+func asOf(t time.Time) *moment {
+	t = t.UTC()
+	return &moment{Machine: t.Format(time.RFC3339), UTC: t.Format(dayAndTime)}
+}
+
+// keep keeps the words of a short text on one line: "3 060 ok" broken after the
+// 3 is another number.
+func keep(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
+
+// ratio is how many times slower: "1.62×"; empty when nothing was compared.
+func ratio(d record.Drift) string {
+	if d.Ratio == 0 {
+		return ""
+	}
+	return report.Ratio(d.Ratio)
+}
+
+// interval is that of the ratio: "1.57× to 1.68×"; empty when there is none.
+func interval(d record.Drift) string {
+	if d.Lower == 0 && d.Upper == 0 {
+		return ""
+	}
+	return report.Ratio(d.Lower) + " to " + report.Ratio(d.Upper)
+}
+
+// conditionName is the name of a condition in words; the words are those of the
+// API and of the metrics.
+func conditionName(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+func changeText(c record.Change) string {
+	c.Condition = conditionName(c.Condition)
+	return c.String()
+}
+
+// workload is "4 KiB random read, depth 1, 256 I/Os every 30 s".
+func workload(p record.Probe) string {
+	text := fmt.Sprintf("%s %s %s", report.BlockSize(p.BlockBytes), p.Pattern, p.Direction)
+	if p.Datasync {
+		text += " + fdatasync"
+	}
+	return fmt.Sprintf("%s, depth %d, %s every %s", text, p.QueueDepth, plural(uint64(max(p.IOs, 0)), "I/O"), report.Span(p.Interval))
+}
+
+// about is "SAMSUNG MZQL23T8HCLS-00A07, 3.84 TB, pcie", as far as it is known.
+func about(d record.Device) string { return known(d.Model, size(d.SizeBytes), d.Transport) }
+
+// identity is about with all that tells the drive from another of its kind.
+func identity(d record.Device) string {
+	return known(about(d), link(d.Link), named("serial", d.Serial), named("firmware", d.Firmware))
+}
+
+func named(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return name + " " + value
+}
+
+// known joins what is not empty by commas.
+func known(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+}
+
+func size(bytes int64) string {
+	if bytes <= 0 {
+		return ""
+	}
+	return report.DriveSize(bytes)
+}
+
+// link is "16 GT/s x4", or "8 GT/s x4 of 16 GT/s x4" below what it could be.
+func link(l *record.PCIeLink) string {
+	if l == nil {
+		return ""
+	}
+	if most := (record.PCIeLink{CurrentGTs: l.MaxGTs, CurrentLanes: l.MaxLanes}); l.BelowMaximum() {
+		return l.String() + " of " + most.String()
+	}
+	return l.String()
+}
+
+func count(n uint64) string { return report.Count(int64(n)) }
+
+func plural(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return count(n) + " " + noun + "s"
+}

@@ -1,0 +1,240 @@
+package nvme_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/pkg/nvme"
+	"github.com/ssdprobe/ssdprobe/pkg/nvme/nvmetest"
+)
+
+// Offsets in the Identify Controller page that decide what a controller supports.
+const (
+	offsetFR        = 64
+	offsetVER       = 80
+	offsetCTRATT    = 96
+	offsetCNTRLTYPE = 111
+	offsetOACS      = 256
+	offsetLPA       = 261
+	offsetELPE      = 262
+	offsetAPSTA     = 265
+	offsetHCTMA     = 322
+	offsetENDGIDMAX = 340
+	offsetNN        = 516
+	offsetONCS      = 520
+	offsetVWC       = 525
+	offsetIOCCSZ    = 1792
+)
+
+// These are asked for in almost all tests.
+var (
+	identifyController = nvme.IdentifyCommand(nvme.IdentifyController, 0)
+	smartLog           = logPage(nvme.LogSMART)
+)
+
+func logPage(page nvme.LogPage) nvme.Command {
+	return nvme.LogPageCommand(nvme.LogPageRequest{Page: page, Bytes: 512})
+}
+
+func getFeature(f nvme.Feature, dword11 uint32) nvme.Command {
+	return nvme.GetFeatureCommand(f, nvme.SelectCurrent, dword11)
+}
+
+// identifyPage is that of QEMU's controller, revision 1.4, with some bytes changed.
+func identifyPage(t testing.TB, changes map[int][]byte) []byte {
+	t.Helper()
+	page, err := os.ReadFile("testdata/captured/identify-controller.bin")
+	require.NoError(t, err)
+	for offset, value := range changes {
+		copy(page[offset:], value)
+	}
+	return page
+}
+
+// drive is a scripted controller that so far only identifies itself.
+func drive(t testing.TB, changes map[int][]byte) (*nvme.Device, *nvmetest.Script) {
+	t.Helper()
+	script := nvmetest.New(t)
+	script.On(identifyController).Return(identifyPage(t, changes))
+	return nvme.NewDevice(script), script
+}
+
+func TestControllerIsAskedOnceForWhatItSupports(t *testing.T) {
+	d, script := drive(t, nil)
+	script.On(smartLog).Return([]byte{0x02, 0x2C, 0x01})
+	for range 2 {
+		smart, err := d.SMART()
+		require.NoError(t, err)
+		assert.Equal(t, nvme.SMART{CriticalWarnings: nvme.WarningTemperature, Temperature: new(nvme.Celsius(27))}, smart)
+	}
+	identify, smart := identifyController, smartLog
+	smart.Dword10 |= 1 << 15 // reading health takes no event from anybody
+	identify.Timeout, smart.Timeout = nvme.DefaultTimeout, nvme.DefaultTimeout
+	assert.Equal(t, []nvme.Command{identify, smart, smart}, script.Sent())
+}
+
+func TestTimeoutOfTheDevice(t *testing.T) {
+	d, script := drive(t, nil)
+	d.Timeout = 5 * time.Minute
+	_, err := d.Controller()
+	require.NoError(t, err)
+	assert.Equal(t, 5*time.Minute, script.Sent()[0].Timeout)
+}
+
+func TestReservedBitIsClearBeforeRevision13(t *testing.T) {
+	d, script := drive(t, map[int][]byte{offsetVER: {0, 2, 1, 0}})
+	script.On(smartLog).Return(nil)
+	_, err := d.SMART()
+	require.NoError(t, err)
+	assert.Zero(t, script.Sent()[1].Dword10&(1<<15))
+}
+
+func TestRefusedCommandsAreNotRepeated(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		status nvme.Status
+		sent   int // of 3 attempts
+		is     error
+	}{
+		{"do not retry", 0x4006, 1, nil},
+		{"do not retry, denied", 0x4015, 1, fs.ErrPermission},
+		{"not implemented, without saying do not retry", 0x0109, 1, errors.ErrUnsupported},
+		{"passing", 0x0006, 3, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, script := drive(t, nil)
+			script.On(smartLog).Refuse(c.status)
+			for attempt := range 3 {
+				_, err := d.SMART()
+				var refusal *nvme.StatusError
+				require.ErrorAs(t, err, &refusal)
+				assert.Equal(t, c.status, refusal.Status)
+				assert.Equal(t, attempt > 0 && c.sent == 1, refusal.Remembered)
+				if c.is != nil {
+					require.ErrorIs(t, err, c.is)
+				}
+			}
+			assert.Len(t, script.Sent(), 1+c.sent)
+		})
+	}
+}
+
+func TestRefusalHoldsForWhatWasAskedOnly(t *testing.T) {
+	d, script := drive(t, map[int][]byte{offsetCTRATT: {0x10, 0}, offsetENDGIDMAX: {2}})
+	group := func(id uint16) nvme.Command {
+		return nvme.LogPageCommand(nvme.LogPageRequest{Page: nvme.LogEnduranceGroup, Bytes: 512, Identifier: id})
+	}
+	script.On(group(1)).Refuse(0x4002)
+	script.On(group(2)).Return([]byte{0x01})
+	_, err := d.EnduranceGroup(1)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	got, err := d.EnduranceGroup(2)
+	require.NoError(t, err)
+	assert.Equal(t, nvme.GroupWarningSpare, got.CriticalWarnings)
+}
+
+func TestNewFirmwareIsAskedAnew(t *testing.T) {
+	d, script := drive(t, nil)
+	script.On(identifyController).Return(identifyPage(t, map[int][]byte{offsetFR: []byte("2.0     ")}))
+	script.On(smartLog).Refuse(0x4109).Return([]byte{0x01})
+	_, err := d.SMART()
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	c, err := d.Controller()
+	require.NoError(t, err)
+	assert.Equal(t, "2.0", c.FirmwareRevision)
+	_, err = d.SMART()
+	require.NoError(t, err)
+}
+
+func TestDriverErrorsAreNotRemembered(t *testing.T) {
+	d, script := drive(t, nil)
+	script.On(smartLog).Fail(nvme.ErrCancelled).Return([]byte{0x01})
+	_, err := d.SMART()
+	require.ErrorIs(t, err, nvme.ErrCancelled)
+	require.EqualError(t, err, "get log page 02h: given up by the driver")
+	_, err = d.SMART()
+	require.NoError(t, err)
+}
+
+// TestUnsupportedIsNotSent: the script fails the test for any command but Identify
+// Controller.
+func TestUnsupportedIsNotSent(t *testing.T) {
+	discovery := map[int][]byte{offsetCNTRLTYPE: {byte(nvme.ControllerTypeDiscovery)}}
+	for _, c := range []struct {
+		name    string
+		changes map[int][]byte
+		call    func(*nvme.Device) error
+	}{
+		{"smart of a discovery controller", discovery, smart},
+		{"firmware slots of a discovery controller", discovery, func(d *nvme.Device) error { return second(d.FirmwareSlots()) }},
+		{"error log of a discovery controller", discovery, func(d *nvme.Device) error { return second(d.ErrorLog(1)) }},
+		{"power management of a discovery controller", discovery, func(d *nvme.Device) error { return second(d.PowerManagement()) }},
+		{"queues of an administrative controller", map[int][]byte{offsetCNTRLTYPE: {3}}, func(d *nvme.Device) error { return second(d.Queues()) }},
+		{"supported log pages", nil, func(d *nvme.Device) error { return second(d.SupportedLogPages()) }},
+		{"self-tests", map[int][]byte{offsetOACS: {0, 0}}, func(d *nvme.Device) error { return second(d.SelfTests()) }},
+		{"host telemetry", nil, func(d *nvme.Device) error { return second(d.HostTelemetry()) }},
+		{"controller telemetry", nil, func(d *nvme.Device) error { return second(d.ControllerTelemetry()) }},
+		{"endurance group", nil, func(d *nvme.Device) error { return second(d.EnduranceGroup(1)) }},
+		{"ocp smart", nil, func(d *nvme.Device) error { return second(d.OCPSMART()) }},
+		{"write cache", map[int][]byte{offsetVWC: {0x06}}, func(d *nvme.Device) error { return second(d.WriteCache()) }},
+		{"coalescing behind a fabric", map[int][]byte{offsetIOCCSZ: {4}}, func(d *nvme.Device) error { return second(d.InterruptCoalescing()) }},
+		{"autonomous power", map[int][]byte{offsetAPSTA: {0}}, func(d *nvme.Device) error { return second(d.AutonomousPower()) }},
+		{"thermal management", map[int][]byte{offsetHCTMA: {0}}, func(d *nvme.Device) error { return second(d.ThermalManagement()) }},
+		{"under temperature of revision 1.1", map[int][]byte{offsetVER: {0, 1, 1, 0}}, func(d *nvme.Device) error {
+			return second(d.UnderTemperature(nvme.CompositeSensor))
+		}},
+		{"namespaces of an unknown revision", map[int][]byte{offsetVER: {0, 0, 0, 0}}, func(d *nvme.Device) error { return second(d.Namespaces()) }},
+		{"namespace identifiers of revision 1.2", map[int][]byte{offsetVER: {1, 2, 1, 0}}, func(d *nvme.Device) error {
+			return second(d.NamespaceIdentifiers(1))
+		}},
+		{"capabilities of features", map[int][]byte{offsetONCS: {0, 0}}, func(d *nvme.Device) error {
+			return second(d.FeatureCapabilities(nvme.FeatureVolatileWriteCache))
+		}},
+		{"a feature of another package", nil, func(d *nvme.Device) error { return second(d.FeatureCapabilities(0x81)) }},
+		{"to save without save bit", map[int][]byte{offsetONCS: {0, 0}}, func(d *nvme.Device) error {
+			return nvme.NewFeatureWriter(d).SetWriteCache(true, nvme.Saved)
+		}},
+		{"to set a cache that is not there", map[int][]byte{offsetVWC: {0}}, func(d *nvme.Device) error {
+			return nvme.NewFeatureWriter(d).SetWriteCache(true, nvme.UntilReset)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, script := drive(t, c.changes)
+			require.ErrorIs(t, c.call(d), errors.ErrUnsupported)
+			assert.Len(t, script.Sent(), 1, "identify controller")
+		})
+	}
+}
+
+func smart(d *nvme.Device) error { return second(d.SMART()) }
+
+func second[T any](_ T, err error) error { return err }
+
+func TestOutOfRangeIsNotSent(t *testing.T) {
+	changes := map[int][]byte{offsetCTRATT: {0x10, 0}, offsetENDGIDMAX: {2, 0}, offsetNN: {2, 0, 0, 0}}
+	for name, call := range map[string]func(*nvme.Device) error{
+		"endurance group 0":       func(d *nvme.Device) error { return second(d.EnduranceGroup(0)) },
+		"endurance group 3":       func(d *nvme.Device) error { return second(d.EnduranceGroup(3)) },
+		"namespace 0":             func(d *nvme.Device) error { return second(d.Namespace(0)) },
+		"namespace 3":             func(d *nvme.Device) error { return second(d.Namespace(3)) },
+		"all namespaces":          func(d *nvme.Device) error { return second(d.Namespace(nvme.AllNamespaces)) },
+		"identifiers of a third":  func(d *nvme.Device) error { return second(d.NamespaceIdentifiers(3)) },
+		"identifiers of all":      func(d *nvme.Device) error { return second(d.NamespaceIdentifiers(nvme.AllNamespaces)) },
+		"identifiers of the zero": func(d *nvme.Device) error { return second(d.NamespaceIdentifiers(0)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, script := drive(t, changes)
+			require.ErrorIs(t, call(d), fs.ErrNotExist)
+			assert.Len(t, script.Sent(), 1, "identify controller")
+		})
+	}
+	d, script := drive(t, nil)
+	require.EqualError(t, second(d.ErrorLog(0)), "error information log: limit 0: want at least 1")
+	assert.Empty(t, script.Sent())
+}

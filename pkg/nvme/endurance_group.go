@@ -1,0 +1,91 @@
+package nvme
+
+import (
+	"fmt"
+	"io/fs"
+)
+
+// EnduranceGroup is the wear of one group of media: the Endurance Group Information
+// log, log identifier 09h, revision 2.0.
+type EnduranceGroup struct {
+	CriticalWarnings        EnduranceGroupWarnings
+	AvailableSpare          Percent
+	AvailableSpareThreshold Percent
+	PercentageUsed          Percent // may be above 100; 255 stands for all above 254
+
+	// EnduranceEstimate is how much can be written in the group's life when the host
+	// writes as the vendor supposes; nil when not reported.
+	EnduranceEstimate *BillionBytes
+	DataRead          BillionBytes
+	DataWritten       BillionBytes
+	MediaWritten      BillionBytes // by the host and by the controller
+	HostReadCommands  Uint128
+	HostWriteCommands Uint128
+	MediaErrors       Uint128
+	ErrorLogEntries   Uint128
+
+	TotalCapacityBytes       *Uint128 // nil when not reported
+	UnallocatedCapacityBytes *Uint128 // nil when not reported, and when nothing is unallocated
+}
+
+// EnduranceGroupWarnings is a set of conditions of an endurance group that need attention.
+type EnduranceGroupWarnings uint8
+
+// The critical warnings of endurance groups.
+const (
+	GroupWarningSpare       EnduranceGroupWarnings = 1 << 0 // available spare is below its threshold
+	GroupWarningReliability EnduranceGroupWarnings = 1 << 2 // degraded by media or internal errors
+	GroupWarningReadOnly    EnduranceGroupWarnings = 1 << 3 // all namespaces of it are read-only
+)
+
+// Has reports whether all of w are set.
+func (e EnduranceGroupWarnings) Has(w EnduranceGroupWarnings) bool { return e&w == w }
+
+const enduranceGroupBytes = 512
+
+// EnduranceGroup reads the wear of a group (CTRATT bit 4). Namespace.EnduranceGroup
+// says which there are; an id beyond the controller's limit is [fs.ErrNotExist].
+func (d *Device) EnduranceGroup(id uint16) (EnduranceGroup, error) {
+	c, err := d.supports()
+	if err != nil {
+		return EnduranceGroup{}, err
+	}
+	if !c.Attributes.Has(AttributeEnduranceGroups) {
+		return EnduranceGroup{}, unsupported(LogEnduranceGroup.String())
+	}
+	if id == 0 || id > c.EnduranceGroupLimit {
+		return EnduranceGroup{}, fmt.Errorf("%v: group %d: ids are 1 to %d: %w",
+			LogEnduranceGroup, id, c.EnduranceGroupLimit, fs.ErrNotExist)
+	}
+	data, err := d.log(LogPageRequest{Page: LogEnduranceGroup, Identifier: id, Bytes: enduranceGroupBytes})
+	if err != nil {
+		return EnduranceGroup{}, err
+	}
+	return DecodeEnduranceGroup(data)
+}
+
+// DecodeEnduranceGroup decodes the 512 bytes of log page 09h.
+func DecodeEnduranceGroup(b []byte) (EnduranceGroup, error) {
+	p, err := pageOf(LogEnduranceGroup.String(), b, enduranceGroupBytes)
+	if err != nil {
+		return EnduranceGroup{}, err
+	}
+	return EnduranceGroup{
+		CriticalWarnings:        EnduranceGroupWarnings(p[0]),
+		AvailableSpare:          Percent(p[3]),
+		AvailableSpareThreshold: Percent(p[4]),
+		PercentageUsed:          Percent(p[5]),
+
+		EnduranceEstimate: reported(BillionBytes(p.u128(32))),
+		DataRead:          BillionBytes(p.u128(48)),
+		DataWritten:       BillionBytes(p.u128(64)),
+		MediaWritten:      BillionBytes(p.u128(80)),
+		HostReadCommands:  p.u128(96),
+		HostWriteCommands: p.u128(112),
+		MediaErrors:       p.u128(128),
+		ErrorLogEntries:   p.u128(144),
+
+		TotalCapacityBytes:       reported(p.u128(160)),
+		UnallocatedCapacityBytes: reported(p.u128(176)),
+	}, nil
+}

@@ -1,0 +1,157 @@
+package nvme
+
+import "encoding/hex"
+
+// Namespace is the size and format of a namespace: the Identify Namespace data
+// structure of the NVM Command Set Specification, revision 1.0b, CNS 00h. Sizes in
+// blocks are of Format.DataBytes each.
+type Namespace struct {
+	SizeBlocks     uint64 // NSZE
+	CapacityBlocks uint64 // NCAP, at most SizeBlocks
+	// UtilizationBlocks is how many blocks are allocated (NUSE). Controllers that do
+	// not keep count report CapacityBlocks.
+	UtilizationBlocks uint64
+	CapacityBytes     *Uint128 // NVMCAP; nil when not reported
+
+	ThinProvisioning bool // NSFEAT bit 0
+	Shared           bool // NMIC bit 0
+	WriteProtected   bool // NSATTR bit 0
+
+	Formats []LBAFormat // LBAF0 and following, 1 to 64
+	Format  LBAFormat   // the one in use (FLBAS)
+	// MetadataInline reports that the metadata follows the data of each block rather
+	// than lying in a buffer of its own (FLBAS bit 4).
+	MetadataInline bool
+	Protection     Protection
+
+	Deallocated DeallocatedRead // DLFEAT bits 2:0
+	// OptimalBoundaryBlocks is the boundary that I/O should not cross (NOIOB).
+	OptimalBoundaryBlocks *uint16
+	Preferred             *PreferredIO // nil when not reported (NSFEAT bit 4)
+
+	EnduranceGroup *uint16 // ENDGID
+	NVMSet         *uint16 // NVMSETID
+	NGUID          *NGUID
+	EUI64          *EUI64
+}
+
+// SizeBytes is the size of the data that the namespace can address.
+func (n Namespace) SizeBytes() Uint128 { return n.bytes(n.SizeBlocks) }
+
+// UtilizationBytes is the size of the data that is allocated.
+func (n Namespace) UtilizationBytes() Uint128 { return n.bytes(n.UtilizationBlocks) }
+
+func (n Namespace) bytes(blocks uint64) Uint128 {
+	return Uint128{Low: blocks}.Times(n.Format.DataBytes)
+}
+
+// LBAFormat is one way to format a namespace: the LBA Format data structure.
+type LBAFormat struct {
+	DataBytes     uint64 // 512 or more, a power of two; 0 for a format that cannot be used (LBADS)
+	MetadataBytes uint16 // MS
+	// RelativePerformance ranks the formats of a namespace: 0 best, 1 better, 2 good,
+	// 3 degraded (RP).
+	RelativePerformance uint8
+}
+
+// Protection is the end-to-end data protection in use (DPS).
+type Protection struct {
+	Type uint8 // 1 to 3; 0 for none
+	// First reports that the protection information is at the start of the metadata
+	// rather than at its end.
+	First bool
+}
+
+// DeallocatedRead is what reads of blocks return that were never written or are
+// deallocated.
+type DeallocatedRead uint8
+
+// The answers to reads of deallocated blocks.
+const (
+	DeallocatedNotReported DeallocatedRead = 0
+	DeallocatedZeros       DeallocatedRead = 1
+	DeallocatedOnes        DeallocatedRead = 2
+)
+
+// PreferredIO are the sizes and alignments that suit the namespace best, in blocks.
+type PreferredIO struct {
+	WriteGranularityBlocks      uint32 // NPWG
+	WriteAlignmentBlocks        uint32 // NPWA
+	DeallocateGranularityBlocks uint32 // NPDG
+	DeallocateAlignmentBlocks   uint32 // NPDA
+	OptimalWriteBlocks          uint32 // NOWS
+}
+
+// NGUID is a namespace's 16-byte name, for ever and everywhere.
+type NGUID [16]byte
+
+// String says the name in hexadecimal.
+func (g NGUID) String() string { return hex.EncodeToString(g[:]) }
+
+// EUI64 is a namespace's 8-byte name, for ever and everywhere.
+type EUI64 [8]byte
+
+// String says the name in hexadecimal.
+func (e EUI64) String() string { return hex.EncodeToString(e[:]) }
+
+// DecodeNamespace decodes the 4096 bytes of Identify, CNS 00h.
+func DecodeNamespace(b []byte) (Namespace, error) {
+	p, err := pageOf("identify namespace", b, identifyBytes)
+	if err != nil {
+		return Namespace{}, err
+	}
+	formats := decodeFormats(p)
+	index := int(p[26] & 0xF)
+	if len(formats) > 16 {
+		index |= int(p[26]>>5&3) << 4
+	}
+	var format LBAFormat
+	if index < len(formats) {
+		format = formats[index]
+	}
+	n := Namespace{
+		SizeBlocks:        p.u64(0),
+		CapacityBlocks:    p.u64(8),
+		UtilizationBlocks: p.u64(16),
+		CapacityBytes:     reported(p.u128(48)),
+
+		ThinProvisioning: p[24]&1 != 0,
+		Shared:           p[30]&1 != 0,
+		WriteProtected:   p[99]&1 != 0,
+
+		Formats:        formats,
+		Format:         format,
+		MetadataInline: p[26]&0x10 != 0,
+		Protection:     Protection{Type: p[29] & 7, First: p[29]&8 != 0},
+
+		Deallocated:           DeallocatedRead(p[33] & 7),
+		OptimalBoundaryBlocks: reported(p.u16(46)),
+
+		EnduranceGroup: reported(p.u16(102)),
+		NVMSet:         reported(p.u16(100)),
+		NGUID:          reported(NGUID(p[104:120])),
+		EUI64:          reported(EUI64(p[120:128])),
+	}
+	if p[24]&0x10 != 0 {
+		n.Preferred = &PreferredIO{ // all are one less than they mean
+			WriteGranularityBlocks:      uint32(p.u16(64)) + 1,
+			WriteAlignmentBlocks:        uint32(p.u16(66)) + 1,
+			DeallocateGranularityBlocks: uint32(p.u16(68)) + 1,
+			DeallocateAlignmentBlocks:   uint32(p.u16(70)) + 1,
+			OptimalWriteBlocks:          uint32(p.u16(72)) + 1,
+		}
+	}
+	return n, nil
+}
+
+func decodeFormats(p page) []LBAFormat {
+	formats := make([]LBAFormat, min(int(p[25])+1, 64))
+	for i := range formats {
+		entry := p[128+4*i:]
+		formats[i] = LBAFormat{MetadataBytes: entry.u16(0), RelativePerformance: entry[3] & 3}
+		if shift := entry[2]; shift >= 9 && shift < 64 { // below 9 is not allowed
+			formats[i].DataBytes = 1 << shift
+		}
+	}
+	return formats
+}

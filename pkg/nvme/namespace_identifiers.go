@@ -1,0 +1,68 @@
+package nvme
+
+import (
+	"fmt"
+	"io"
+)
+
+// NamespaceIdentifiers are the lasting names of a namespace, and the command set it
+// speaks. What a namespace does not have is nil.
+type NamespaceIdentifiers struct {
+	EUI64      *EUI64
+	NGUID      *NGUID
+	UUID       *UUID
+	CommandSet *CommandSet
+}
+
+// CommandSet is how I/O to a namespace is spoken, CSI (Figure 274).
+type CommandSet uint8
+
+// The command sets.
+const (
+	CommandSetNVM      CommandSet = 0
+	CommandSetKeyValue CommandSet = 1
+	CommandSetZoned    CommandSet = 2
+)
+
+// UUID is a universally unique identifier of RFC 9562, in network order.
+type UUID [16]byte
+
+// String says the identifier in groups of 8, 4, 4, 4 and 12 digits.
+func (u UUID) String() string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
+}
+
+// DecodeNamespaceIdentifiers decodes the 4096 bytes of Identify, CNS 03h: Namespace
+// Identification Descriptors (Figure 277) up to one of type 0. Types that are not
+// known are passed over.
+func DecodeNamespaceIdentifiers(b []byte) (NamespaceIdentifiers, error) {
+	p, err := pageOf("namespace identifiers", b, identifyBytes)
+	if err != nil {
+		return NamespaceIdentifiers{}, err
+	}
+	const headerBytes = 4
+	var ids NamespaceIdentifiers
+	for len(p) >= headerBytes && p[0] != 0 {
+		kind, size := p[0], int(p[1])
+		p = p[headerBytes:]
+		if size == 0 || size > len(p) {
+			return NamespaceIdentifiers{}, fmt.Errorf("decode namespace identifiers: type %d of %d bytes, %d left: %w",
+				kind, size, len(p), io.ErrUnexpectedEOF)
+		}
+		value := p[:size]
+		p = p[size:]
+		switch {
+		case kind == 1 && size == 8:
+			ids.EUI64 = new(EUI64(value))
+		case kind == 2 && size == 16:
+			ids.NGUID = new(NGUID(value))
+		case kind == 3 && size == 16:
+			ids.UUID = new(UUID(value))
+		case kind == 4 && size == 1:
+			ids.CommandSet = new(CommandSet(value[0]))
+		case kind <= 4:
+			return NamespaceIdentifiers{}, fmt.Errorf("decode namespace identifiers: type %d of %d bytes", kind, size)
+		}
+	}
+	return ids, nil
+}

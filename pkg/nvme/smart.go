@@ -1,0 +1,106 @@
+package nvme
+
+import "time"
+
+// SMART is the health of a controller and its media: the SMART / Health Information
+// log, log identifier 02h (Figure 207). Counters count from the making of the drive.
+type SMART struct {
+	CriticalWarnings CriticalWarnings
+	// Temperature of the drive as its vendor composes it; nil when not reported.
+	Temperature *Celsius
+	// TemperatureSensors are nil where there is no sensor.
+	TemperatureSensors [8]*Celsius
+
+	AvailableSpare          Percent
+	AvailableSpareThreshold Percent
+	PercentageUsed          Percent // may be above 100; 255 stands for all above 254
+	// EnduranceGroupWarnings sums up those of all endurance groups.
+	EnduranceGroupWarnings EnduranceGroupWarnings
+
+	DataUnitsRead     DataUnits // 0 also when not reported
+	DataUnitsWritten  DataUnits // 0 also when not reported
+	HostReadCommands  Uint128
+	HostWriteCommands Uint128
+	ControllerBusy    Minutes
+
+	PowerCycles     Uint128
+	PowerOn         Hours // may leave out non-operational power states
+	UnsafeShutdowns Uint128
+	MediaErrors     Uint128
+	ErrorLogEntries Uint128
+
+	// Time that the temperature was at or above the warning threshold but below the
+	// critical one, and above the critical one; whole minutes.
+	WarningTemperatureTime  time.Duration
+	CriticalTemperatureTime time.Duration
+	// Thermal management, light then heavy throttling: how often, and how long in all.
+	ThermalTransitions [2]uint32
+	ThermalTime        [2]time.Duration // whole seconds
+}
+
+// CriticalWarnings is a set of conditions that need attention.
+type CriticalWarnings uint8
+
+// The critical warnings.
+const (
+	WarningSpare            CriticalWarnings = 1 << 0 // available spare is below its threshold
+	WarningTemperature      CriticalWarnings = 1 << 1 // a temperature is beyond its threshold
+	WarningReliability      CriticalWarnings = 1 << 2 // degraded by media or internal errors
+	WarningReadOnly         CriticalWarnings = 1 << 3 // all media are read-only
+	WarningBackup           CriticalWarnings = 1 << 4 // the backup of volatile memory has failed
+	WarningPersistentMemory CriticalWarnings = 1 << 5 // the persistent memory region is unreliable or read-only
+)
+
+// Has reports whether all of w are set.
+func (c CriticalWarnings) Has(w CriticalWarnings) bool { return c&w == w }
+
+const smartBytes = 512
+
+// SMART reads the health of the controller.
+func (d *Device) SMART() (SMART, error) {
+	data, err := d.log(LogPageRequest{Page: LogSMART, Bytes: smartBytes})
+	if err != nil {
+		return SMART{}, err
+	}
+	return DecodeSMART(data)
+}
+
+// DecodeSMART decodes the 512 bytes of log page 02h.
+func DecodeSMART(b []byte) (SMART, error) {
+	p, err := pageOf(LogSMART.String(), b, smartBytes)
+	if err != nil {
+		return SMART{}, err
+	}
+	s := SMART{
+		CriticalWarnings:        CriticalWarnings(p[0]),
+		Temperature:             celsius(p.u16(1)),
+		AvailableSpare:          Percent(p[3]),
+		AvailableSpareThreshold: Percent(p[4]),
+		PercentageUsed:          Percent(p[5]),
+		EnduranceGroupWarnings:  EnduranceGroupWarnings(p[6]),
+
+		DataUnitsRead:     DataUnits(p.u128(32)),
+		DataUnitsWritten:  DataUnits(p.u128(48)),
+		HostReadCommands:  p.u128(64),
+		HostWriteCommands: p.u128(80),
+		ControllerBusy:    Minutes(p.u128(96)),
+
+		PowerCycles:     p.u128(112),
+		PowerOn:         Hours(p.u128(128)),
+		UnsafeShutdowns: p.u128(144),
+		MediaErrors:     p.u128(160),
+		ErrorLogEntries: p.u128(176),
+
+		WarningTemperatureTime:  time.Duration(p.u32(192)) * time.Minute,
+		CriticalTemperatureTime: time.Duration(p.u32(196)) * time.Minute,
+		ThermalTransitions:      [2]uint32{p.u32(216), p.u32(220)},
+		ThermalTime: [2]time.Duration{
+			time.Duration(p.u32(224)) * time.Second,
+			time.Duration(p.u32(228)) * time.Second,
+		},
+	}
+	for i := range s.TemperatureSensors {
+		s.TemperatureSensors[i] = celsius(p.u16(200 + 2*i))
+	}
+	return s, nil
+}

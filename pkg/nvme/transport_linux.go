@@ -1,0 +1,194 @@
+package nvme
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// ErrNotNVMe is what Open and commands answer for a file that is no node of the
+// NVMe driver.
+var ErrNotNVMe = errors.New("not an NVMe device")
+
+// ErrCancelled is a command without an answer, given up by the driver: its timeout
+// passed, or the controller was reset or removed. Whether the controller carried it
+// out is not known.
+var ErrCancelled = errors.New("given up by the driver")
+
+// Open opens the node of a controller, /dev/nvme0, or of a namespace, /dev/nvme0n1,
+// read-only and close-on-exec. Reading needs CAP_SYS_ADMIN, or what the kernel allows
+// without; a command that is denied is [fs.ErrPermission].
+//
+// The health of a controller is best read from the controller's node: that of a
+// namespace with several paths leads to any of its controllers.
+//
+// Nodes of other drivers are refused with [ErrNotNVMe], block devices by Open and
+// character devices by the first command: the numbers of the NVMe ioctls are
+// reserved to the NVMe driver, so another one does not know them. No drive behind a
+// USB bridge is ever sent one.
+func Open(path string) (*Device, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("open nvme: %w", err)
+	}
+	// Opening something else, a FIFO for one, might block or act.
+	if info.Mode()&fs.ModeDevice == 0 {
+		return nil, fmt.Errorf("open nvme %s: %w", path, ErrNotNVMe)
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open nvme: %w", err)
+	}
+	transport := &ioctlTransport{file: file}
+	d := NewDevice(transport)
+	d.file = file
+	if info.Mode()&fs.ModeCharDevice == 0 {
+		id, err := transport.namespaceID()
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open nvme %s: %w", path, err), file.Close())
+		}
+		d.namespaceID = &id
+	}
+	return d, nil
+}
+
+// ioctlTransport sends commands through the ioctls of linux/nvme_ioctl.h.
+type ioctlTransport struct {
+	file *os.File
+	// narrow is set once the driver turned out to be older than Linux 5.4, which
+	// brought the form with a 64-bit result.
+	narrow bool
+}
+
+// The ioctls of linux/nvme_ioctl.h. The direction and size bits come out the same
+// on all architectures of Linux.
+const (
+	ioctlNamespaceID = 0x4E40     // _IO('N', 0x40)
+	ioctlAdmin       = 0xC0484E41 // _IOWR('N', 0x41, struct nvme_passthru_cmd)
+	ioctlAdmin64     = 0xC0504E47 // _IOWR('N', 0x47, struct nvme_passthru_cmd64)
+)
+
+// passthru is struct nvme_passthru_cmd64. The older struct nvme_passthru_cmd is the
+// same up to the timeout, and ends with a result of 32 bits where this one has
+// reserved bytes.
+type passthru struct {
+	opcode         uint8
+	flags          uint8
+	_              uint16
+	namespaceID    uint32
+	dword2         uint32
+	dword3         uint32
+	metadata       uint64
+	address        uint64
+	metadataLength uint32
+	dataLength     uint32
+	dword10        uint32
+	dword11        uint32
+	dword12        uint32
+	dword13        uint32
+	dword14        uint32
+	dword15        uint32
+	timeoutMillis  uint32
+	narrowResult   uint32
+	result         uint64
+}
+
+// Admin implements [Transport].
+func (t *ioctlTransport) Admin(cmd Command, data []byte) (Completion, error) {
+	var pinner runtime.Pinner
+	defer pinner.Unpin()
+	p := passthru{
+		opcode:        uint8(cmd.Opcode),
+		namespaceID:   cmd.NamespaceID,
+		dword10:       cmd.Dword10,
+		dword11:       cmd.Dword11,
+		dword14:       cmd.Dword14,
+		timeoutMillis: milliseconds(cmd.Timeout),
+	}
+	if len(data) > 0 {
+		// The address is hidden from the garbage collector in an integer.
+		pinner.Pin(&data[0])
+		p.address = uint64(uintptr(unsafe.Pointer(&data[0])))
+		p.dataLength = uint32(len(data))
+	}
+	if !t.narrow {
+		status, err := t.ioctl(ioctlAdmin64, &p)
+		if !errors.Is(err, syscall.ENOTTY) {
+			return Completion{Status: status, Result: p.result}, driverError(err)
+		}
+	}
+	status, err := t.ioctl(ioctlAdmin, &p)
+	if err != nil {
+		return Completion{}, driverError(err)
+	}
+	t.narrow = true
+	return Completion{Status: status, Result: uint64(p.narrowResult)}, nil
+}
+
+// namespaceID asks the driver, not the drive, for the namespace of a block device.
+func (t *ioctlTransport) namespaceID() (uint32, error) {
+	id, err := t.control(func(fd uintptr) (uintptr, syscall.Errno) {
+		id, _, errno := syscall.Syscall(syscall.SYS_IOCTL, fd, ioctlNamespaceID, 0)
+		return id, errno
+	})
+	if errors.Is(err, syscall.EINVAL) {
+		// What drivers answer that know no ioctls at all.
+		return 0, fmt.Errorf("%w: %w", ErrNotNVMe, err)
+	}
+	return uint32(id), driverError(err)
+}
+
+// ioctl returns what the call did, which is the status of the command when it is
+// positive: half of the answer.
+func (t *ioctlTransport) ioctl(request uintptr, p *passthru) (Status, error) {
+	status, err := t.control(func(fd uintptr) (uintptr, syscall.Errno) {
+		status, _, errno := syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(unsafe.Pointer(p)))
+		return status, errno
+	})
+	return Status(status), err
+}
+
+// control keeps the descriptor open during the call, also when another goroutine
+// closes the device meanwhile.
+func (t *ioctlTransport) control(call func(fd uintptr) (uintptr, syscall.Errno)) (uintptr, error) {
+	raw, err := t.file.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var result uintptr
+	var errno syscall.Errno
+	if err := raw.Control(func(fd uintptr) { result, errno = call(fd) }); err != nil {
+		return 0, fmt.Errorf("%w: %w", fs.ErrClosed, err)
+	}
+	if errno != 0 {
+		return 0, errno
+	}
+	return result, nil
+}
+
+// driverError gives the errnos of the driver their meaning. EPERM and EACCES are
+// fs.ErrPermission by themselves.
+func driverError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOTTY):
+		return fmt.Errorf("%w: %w", ErrNotNVMe, err)
+	case errors.Is(err, syscall.EINTR):
+		return fmt.Errorf("%w: %w", ErrCancelled, err)
+	case errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO):
+		return fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+	}
+	return err
+}
+
+// milliseconds rounds up, so that no timeout becomes the driver's own by accident.
+func milliseconds(d time.Duration) uint32 {
+	ms := (max(d, 0) + time.Millisecond - 1) / time.Millisecond
+	return uint32(min(ms, 1<<32-1))
+}

@@ -1,0 +1,120 @@
+package nvme
+
+import (
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestPassthruLayout holds the structure against linux/nvme_ioctl.h.
+func TestPassthruLayout(t *testing.T) {
+	kind := reflect.TypeFor[passthru]()
+	for name, want := range map[string]uintptr{
+		"opcode": 0, "flags": 1, "namespaceID": 4, "dword2": 8, "dword3": 12, "metadata": 16, "address": 24,
+		"metadataLength": 32, "dataLength": 36, "dword10": 40, "dword11": 44, "dword12": 48, "dword13": 52,
+		"dword14": 56, "dword15": 60, "timeoutMillis": 64, "narrowResult": 68, "result": 72,
+	} {
+		field, ok := kind.FieldByName(name)
+		require.True(t, ok, name)
+		assert.Equal(t, want, field.Offset, name)
+	}
+	// The number of an ioctl says the size of its structure.
+	assert.Equal(t, uintptr(80), kind.Size())
+	assert.Equal(t, 80, ioctlAdmin64>>16&0x3FFF)
+	assert.Equal(t, 72, ioctlAdmin>>16&0x3FFF)
+}
+
+// TestOpenFlags: read-only and close-on-exec are safety, not style. Any character
+// device opens; only a command tells whether it is the NVMe driver's.
+func TestOpenFlags(t *testing.T) {
+	d, err := Open("/dev/null")
+	require.NoError(t, err)
+	transport, ok := d.transport.(*ioctlTransport)
+	require.True(t, ok)
+	assert.Equal(t, syscall.O_RDONLY, fcntl(t, transport.file, syscall.F_GETFL)&syscall.O_ACCMODE)
+	assert.Equal(t, syscall.FD_CLOEXEC, fcntl(t, transport.file, syscall.F_GETFD)&syscall.FD_CLOEXEC)
+	_, ok = d.NamespaceID()
+	assert.False(t, ok)
+
+	_, err = d.SMART()
+	require.ErrorIs(t, err, ErrNotNVMe)
+	require.ErrorContains(t, err, "identify 01h: not an NVMe device")
+	assert.False(t, transport.narrow, "no driver told that it is old")
+
+	require.NoError(t, d.Close())
+	_, err = d.SMART()
+	require.ErrorIs(t, err, fs.ErrClosed)
+}
+
+func fcntl(t *testing.T, file *os.File, command uintptr) int {
+	t.Helper()
+	raw, err := file.SyscallConn()
+	require.NoError(t, err)
+	var flags uintptr
+	var errno syscall.Errno
+	require.NoError(t, raw.Control(func(fd uintptr) {
+		flags, _, errno = syscall.Syscall(syscall.SYS_FCNTL, fd, command, 0)
+	}))
+	require.Zero(t, errno)
+	return int(flags)
+}
+
+func TestOpenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for path, want := range map[string]error{
+		filepath.Join(dir, "none"): fs.ErrNotExist,
+		dir:                        ErrNotNVMe,
+		file:                       ErrNotNVMe,
+		fifo:                       ErrNotNVMe, // opening it would wait for a writer
+	} {
+		_, err := Open(path)
+		require.ErrorIs(t, err, want, path)
+		assert.ErrorContains(t, err, path)
+	}
+}
+
+func TestDriverError(t *testing.T) {
+	for _, c := range []struct {
+		errno syscall.Errno
+		want  error
+	}{
+		{syscall.ENOTTY, ErrNotNVMe},
+		{syscall.EINTR, ErrCancelled},
+		{syscall.ENODEV, fs.ErrNotExist},
+		{syscall.ENXIO, fs.ErrNotExist},
+		{syscall.EACCES, fs.ErrPermission},
+		{syscall.EPERM, fs.ErrPermission},
+		{syscall.EIO, syscall.EIO},
+	} {
+		err := driverError(c.errno)
+		require.ErrorIs(t, err, c.want)
+		require.ErrorIs(t, err, c.errno, "the cause is kept")
+	}
+	require.NoError(t, driverError(nil))
+}
+
+func TestMilliseconds(t *testing.T) {
+	for d, want := range map[time.Duration]uint32{
+		0:                                0,
+		-time.Second:                     0,
+		time.Nanosecond:                  1,
+		time.Millisecond:                 1,
+		time.Millisecond + 1:             2,
+		DefaultTimeout:                   60_000,
+		math.MaxInt64 - time.Millisecond: math.MaxUint32,
+	} {
+		assert.Equal(t, want, milliseconds(d), d)
+	}
+}

@@ -1,0 +1,37 @@
+package nvme
+
+import "fmt"
+
+// DataUnits counts data in thousands of 512-byte units, rounded up, whatever the
+// size of a logical block is.
+type DataUnits Uint128
+
+// Bytes returns the amount in bytes.
+func (d DataUnits) Bytes() Uint128 { return Uint128(d).Times(512_000) }
+
+// BillionBytes counts data in units of 10⁹ bytes, rounded up.
+type BillionBytes Uint128
+
+// Bytes returns the amount in bytes.
+func (b BillionBytes) Bytes() Uint128 { return Uint128(b).Times(1_000_000_000) }
+
+// Minutes is a duration that may be longer than a time.Duration holds.
+type Minutes Uint128
+
+// Seconds returns the duration in seconds.
+func (m Minutes) Seconds() Uint128 { return Uint128(m).Times(60) }
+
+// Hours is a duration that may be longer than a time.Duration holds.
+type Hours Uint128
+
+// Seconds returns the duration in seconds.
+func (h Hours) Seconds() Uint128 { return Uint128(h).Times(3600) }
+
+// Percent is a share of 100. Some fields may be above 100; each says so.
+type Percent uint8
+
+// Ratio returns the share of 1.
+func (p Percent) Ratio() float64 { return float64(p) / 100 }
+
+// String says "36 %".
+func (p Percent) String() string { return fmt.Sprintf("%d %%", uint8(p)) }
