@@ -63,6 +63,9 @@ type probeState struct {
 // reopenAfter is the pause before a target that could not be opened is tried again.
 const reopenAfter = 15 * time.Second
 
+// firstRetry is the pause before a first round that was disturbed is tried again.
+const firstRetry = 2 * time.Second
+
 func newWatch(s spec, seen sighting, shared *shared) *watch {
 	w := &watch{
 		spec: s, shared: shared, done: make(chan struct{}),
@@ -118,9 +121,22 @@ func (w *watch) Run(ctx context.Context) {
 			w.took(ctx, p, m)
 		}
 		w.mu.Lock()
-		p.next = schedule.Next(time.Now(), p.probe.Interval, p.phase)
+		p.next = p.after(time.Now())
 		w.mu.Unlock()
 	}
+}
+
+// after returns when the probe is due again. On a busy host the first rounds are
+// often disturbed: until one is good, they are tried again soon, so that a new
+// daemon has something to show.
+func (p *probeState) after(now time.Time) time.Time {
+	next := schedule.Next(now, p.probe.Interval, p.phase)
+	if last := p.status.Last; p.status.LastSuccess.IsZero() && last != nil && last.Outcome == record.OutcomeDisturbed {
+		if soon := now.Add(firstRetry); soon.Before(next) {
+			return soon
+		}
+	}
+	return next
 }
 
 func (w *watch) nextProbe() *probeState {

@@ -112,11 +112,11 @@ func TestWrittenRatioIsOfBlindSamples(t *testing.T) {
 	assert.True(t, ok)
 	assert.InDelta(t, 0.3, ratio, 1e-9)
 	// A device that fills up: old samples fade.
-	for i := range int64(100_000) {
+	for i := range int64(40_000) {
 		p.Saw(probe.Candidate{Offset: i * 4096, Blind: true}, true)
 	}
 	ratio, _ = p.WrittenRatio()
-	assert.Greater(t, ratio, 0.99)
+	assert.Greater(t, ratio, 0.98)
 }
 
 func TestPoolStateSurvives(t *testing.T) {

@@ -180,7 +180,7 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 			require.NoError(t, f.Truncate(size))
 		},
 		"with one hole": func(t *testing.T, f *os.File) {
-			require.NoError(t, unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 8*mib, 64<<10))
+			require.NoError(t, unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 8*mib, 4096))
 		},
 		"impossible size": func(t *testing.T, f *os.File) {
 			_, err := f.WriteAt([]byte(`{"made_by":"ssdprobe","version":1,"size_bytes":-4096}`+strings.Repeat("\n", 4096)), 0)

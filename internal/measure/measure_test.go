@@ -1,0 +1,204 @@
+package measure_test
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+// options admit everything and disturb nothing, however busy the test machine is.
+func options(t *testing.T) measure.Options {
+	t.Helper()
+	meter, _, err := counters.NewMeter()
+	require.NoError(t, err)
+	return measure.Options{
+		FS: sysfs.New("/"), Engine: probe.NewEngine(meter, 1), Meter: meter, Guard: &guard.Guard{},
+		Limits: admit.Limits{MaxUtilisation: 1, MaxInFlight: 1 << 20, MaxIOPressure: 1},
+	}
+}
+
+// read4k is a small read-4k, and write4k a small durable-write-4k.
+func read4k() record.Probe {
+	p := record.DefaultProbes()[0]
+	p.IOs, p.WarmupIOs = 32, 2
+	return p
+}
+
+func write4k() record.Probe {
+	p := record.DefaultProbes()[2]
+	p.IOs, p.WarmupIOs = 4, 0
+	return p
+}
+
+// onDisk returns a directory on a filesystem of a drive.
+func onDisk(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(".", ".test-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	dir, err = filepath.Abs(dir)
+	require.NoError(t, err)
+	return dir
+}
+
+func openFile(t *testing.T, path string, o measure.Options) *measure.Session {
+	t.Helper()
+	subject, err := measure.OfFile(o.FS, path, 16<<20, 0)
+	require.NoError(t, err)
+	s, err := measure.Open(context.Background(), subject.Target, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func openLoop(t *testing.T, path string, o measure.Options) *measure.Session {
+	t.Helper()
+	d, err := device.Find(o.FS, path)
+	require.NoError(t, err)
+	subject, err := measure.OfDevice(o.FS, path, d)
+	require.NoError(t, err)
+	s, err := measure.Open(context.Background(), subject.Target, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// openHere lists what this process has open below path.
+func openHere(t *testing.T, path string) []string {
+	t.Helper()
+	fds, err := filepath.Glob("/proc/self/fd/*")
+	require.NoError(t, err)
+	var found []string
+	for _, fd := range fds {
+		if target, err := os.Readlink(fd); err == nil && strings.HasPrefix(target, path) {
+			found = append(found, target)
+		}
+	}
+	return found
+}
+
+func TestRoundOnAFile(t *testing.T) {
+	dir := onDisk(t)
+	s := openFile(t, dir, options(t))
+	assert.Equal(t, filepath.Join(dir, "ssdprobe.dat"), s.Path)
+	assert.Equal(t, int64(16<<20), s.Filled)
+	assert.False(t, s.ReadOnly)
+
+	read, err := s.Round(context.Background(), read4k())
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeOK, read.Outcome, read.Reason)
+	assert.Equal(t, "file:"+dir, read.Device)
+	assert.Equal(t, int64(32), read.Latency.Count())
+	assert.Equal(t, int64(34*4096), read.ReadBytes)
+
+	write, err := s.Round(context.Background(), write4k())
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeOK, write.Outcome, write.Reason)
+	assert.Equal(t, int64(4*4096), write.WrittenBytes)
+	assert.Empty(t, openHere(t, dir), "nothing is held open between rounds")
+}
+
+func TestForeignFileIsOnlyRead(t *testing.T) {
+	dir := onDisk(t)
+	path := filepath.Join(dir, "data")
+	data := make([]byte, 4<<20)
+	_, err := rand.Read(data)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	s := openFile(t, path, options(t))
+	assert.True(t, s.ReadOnly)
+	m, err := s.Round(context.Background(), read4k())
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+	m, err = s.Round(context.Background(), write4k())
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeError, m.Outcome)
+	assert.Contains(t, m.Reason, "read-only")
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, data, after)
+}
+
+func TestReplacedFileIsGone(t *testing.T) {
+	dir := onDisk(t)
+	s := openFile(t, dir, options(t))
+	require.NoError(t, os.Rename(s.Path, s.Path+".old"))
+	require.NoError(t, os.WriteFile(s.Path, []byte("somebody else's"), 0o600))
+	m, err := s.Round(context.Background(), write4k())
+	require.ErrorIs(t, err, measure.ErrGone)
+	assert.Equal(t, record.OutcomeError, m.Outcome)
+	text, err := os.ReadFile(s.Path)
+	require.NoError(t, err)
+	assert.Equal(t, "somebody else's", string(text))
+
+	require.NoError(t, os.Remove(s.Path))
+	_, err = s.Round(context.Background(), read4k())
+	require.ErrorIs(t, err, measure.ErrGone)
+}
+
+func TestBusyDeviceIsNotTouched(t *testing.T) {
+	o := options(t)
+	o.Limits.MaxInFlight = -1 // even an idle device is too busy
+	s := openFile(t, onDisk(t), o)
+	m, err := s.Round(context.Background(), read4k())
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeBusy, m.Outcome)
+	assert.Contains(t, m.Reason, "in flight")
+	assert.Zero(t, m.ReadBytes)
+}
+
+func TestRoundOnADevice(t *testing.T) {
+	loop := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
+	s := openLoop(t, loop.Path, options(t))
+	require.NotNil(t, s.Pool)
+	m, err := s.Round(context.Background(), read4k())
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+	assert.Empty(t, openHere(t, loop.Path), "nothing is held open between rounds")
+	written, err := s.Sample(context.Background(), 100)
+	require.NoError(t, err)
+	assert.InDelta(t, 1, written, 0)
+}
+
+func TestSampleOfADeviceNeverWritten(t *testing.T) {
+	loop := testenv.LoopDevice(t, 32<<20, testenv.Options{})
+	s := openLoop(t, loop.Path, options(t))
+	written, err := s.Sample(context.Background(), 100)
+	require.NoError(t, err)
+	assert.Zero(t, written)
+}
+
+func TestCancelledRound(t *testing.T) {
+	s := openFile(t, onDisk(t), options(t))
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(assert.AnError)
+	_, err := s.Round(ctx, read4k())
+	require.ErrorIs(t, err, assert.AnError)
+}
+
+func TestDeniedOfWhatCannotBeOpened(t *testing.T) {
+	assert.Empty(t, measure.Denied(context.Background(), filepath.Join(t.TempDir(), "none"), ""), "not there is no lack of rights")
+}
+
+func TestWrongSizeIsRefused(t *testing.T) {
+	loop := testenv.LoopDevice(t, 32<<20, testenv.Options{})
+	_, err := measure.Open(context.Background(), measure.Target{ID: "x", Path: loop.Path, Number: loop.Number, SizeBytes: 1}, options(t))
+	require.ErrorContains(t, err, "it is being resized or replaced")
+	assert.Empty(t, openHere(t, loop.Path))
+}
