@@ -176,9 +176,7 @@ func (a *app) banner(s record.Snapshot, urls []string) error {
 		b.WriteString("watches   nothing: no device is selected; see ssdprobe devices\n")
 	}
 	for _, i := range s.Ignored {
-		if i.Device.SizeBytes > 0 { // empty loop devices and card readers are no news
-			fmt.Fprintf(&b, "ignores   %s: %s\n", i.Device.Name, i.Reason)
-		}
+		fmt.Fprintf(&b, "ignores   %s: %s\n", i.Device.Name, i.Reason)
 	}
 	for _, u := range urls {
 		fmt.Fprintf(&b, "metrics   %smetrics\nstatus    %s\n", u, u)

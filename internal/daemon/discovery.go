@@ -210,6 +210,9 @@ func (d *Daemon) look(ctx context.Context, c config.Config) (findings, error) {
 			if _, open := watched[pick.Device.ID]; reason == "" && !open {
 				reason = measure.Denied(ctx, devicePath(c, pick.Device), pick.Device.Number)
 			}
+			if reason != "" && pick.Device.SizeBytes == 0 && pick.Device.Kind != record.KindDisk {
+				continue // an empty loop device or drive tray is no news
+			}
 			if reason != "" {
 				f.ignored = append(f.ignored, record.Ignored{Device: pick.Device, Reason: reason})
 				continue
