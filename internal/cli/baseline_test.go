@@ -1,0 +1,81 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// hasBaseline tells whether the daemon compares read-4k with a baseline.
+func hasBaseline(t *testing.T, url string) bool {
+	t.Helper()
+	_, found := value(scrape(t, url), "ssdprobe_baseline_value", map[string]string{"probe": "read-4k"})
+	return found
+}
+
+func TestBaselineOfARunningDaemon(t *testing.T) {
+	state, dir := onDisk(t), onDisk(t)
+	config := file(t, "c.yaml", onFile(dir)+"drift: {baseline_rounds: 10}\n")
+	p, url := startDaemon(t, state, config)
+	eventually(t, "a baseline", func() bool { return hasBaseline(t, url) })
+	asked := ssdprobe(t, "drift", "--url", strings.TrimSuffix(url, "/"))
+	assert.Equal(t, 0, asked.code, asked.stderr)
+	assert.Contains(t, asked.stdout, dir)
+
+	// The daemon saves when it has learned, so there is something to export.
+	exported := ssdprobe(t, "baseline", "export", dir, "--state-dir", state)
+	require.Equal(t, 0, exported.code, exported.stderr)
+	var list struct {
+		Format    string           `json:"format"`
+		Baselines []map[string]any `json:"baselines"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(exported.stdout), &list))
+	assert.Equal(t, "ssdprobe/baselines", list.Format)
+	require.NotEmpty(t, list.Baselines)
+
+	reset := ssdprobe(t, "baseline", "reset", dir, "--probe", "read-4k", "--state-dir", state)
+	require.Equal(t, 0, reset.code, reset.stderr)
+	assert.Contains(t, reset.stderr, "the running daemon was asked")
+	p.stderr.find(t, `request carried out.*import=false`)
+	eventually(t, "it learns anew", func() bool {
+		_, learning := value(scrape(t, url), "ssdprobe_drift_state", map[string]string{"probe": "read-4k", "state": "learning"})
+		return learning
+	})
+	p.signal(syscall.SIGTERM)
+	require.Equal(t, 0, p.wait())
+
+	imported := ssdprobe(t, "baseline", "import", file(t, "b.json", exported.stdout), "--state-dir", state)
+	require.Equal(t, 0, imported.code, imported.stderr)
+	shown := ssdprobe(t, "baseline", "show", dir, "--state-dir", state, "-o", "json")
+	assert.Equal(t, 0, shown.code, shown.stderr)
+	assert.Contains(t, shown.stdout, `"probe": "read-4k"`)
+	_, url = startDaemon(t, state, config)
+	eventually(t, "the imported baseline is in force", func() bool { return hasBaseline(t, url) })
+}
+
+func TestBaselineMistakes(t *testing.T) {
+	state := t.TempDir()
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no state directory": {[]string{"baseline", "show", "--state-dir", state + "/none"}, 1, "--state-dir"},
+		"unknown target":     {[]string{"baseline", "reset", "sdz", "--state-dir", state}, 2, `a target "sdz"`},
+		"nothing to export":  {[]string{"baseline", "export", "--state-dir", state}, 1, "no baseline has been learned yet"},
+		"not an export":      {[]string{"baseline", "import", file(t, "x", "{}"), "--state-dir", state}, 2, `its format is ""`},
+		"not JSON":           {[]string{"baseline", "import", file(t, "x", "hello"), "--state-dir", state}, 2, "not what baseline export writes"},
+		"no such run":        {[]string{"baseline", "reset", "sdz", "--run", "quick", "--state-dir", state}, 2, `no run of quick is saved for "sdz"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := in(c.args...)
+			assert.Equal(t, c.code, got.code, got.stderr)
+			assert.Contains(t, got.stderr, c.says)
+			assert.Empty(t, got.stdout)
+		})
+	}
+}

@@ -1,0 +1,121 @@
+package daemon_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/daemon"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+const id = "eui.0011223344556677"
+
+func baseline() record.Baseline {
+	return record.Baseline{
+		Conditions: record.Conditions{Firmware: "A", Engine: "ssdprobe-1"}, Rounds: 120,
+		Learned: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC),
+		Values: map[record.Statistic]float64{
+			record.LatencyP50: 80e-6, record.LatencyP95: 100e-6, record.LatencyP99: 130e-6, record.IOPS: 12000,
+		},
+	}
+}
+
+func open(t *testing.T) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.TempDir())
+	require.NoError(t, err)
+	return s
+}
+
+func TestImportAndReset(t *testing.T) {
+	s := open(t)
+	b := baseline()
+	left, err := daemon.Submit(s, daemon.Request{Target: id, Probe: "read-4k", Import: &b})
+	require.NoError(t, err)
+	assert.False(t, left, "no daemon runs, so it is done at once")
+
+	targets, err := daemon.Targets(s)
+	require.NoError(t, err)
+	require.Len(t, targets, 1)
+	assert.Equal(t, id, targets[0].ID)
+	assert.Equal(t, []string{"read-4k"}, targets[0].ProbeNames())
+	known := targets[0].Probes["read-4k"].Baselines()
+	require.Len(t, known, 1)
+	assert.Equal(t, b.Values, known[0].Values)
+	assert.Equal(t, b.Conditions, known[0].Conditions)
+
+	snapshot, err := daemon.Stored(s, config.Default(), b.Learned.Add(time.Hour))
+	require.NoError(t, err)
+	require.Len(t, snapshot.Targets, 1)
+	require.Len(t, snapshot.Targets[0].Probes, 1)
+	shown := snapshot.Targets[0].Probes[0]
+	assert.Equal(t, record.DefaultProbes()[0], shown.Probe)
+	require.NotNil(t, shown.Baseline)
+	assert.Equal(t, b.Values, shown.Baseline.Values)
+
+	_, err = daemon.Submit(s, daemon.Request{Target: id, Probe: "read-128k"})
+	require.ErrorIs(t, err, daemon.ErrUnknownTarget)
+	_, err = daemon.Submit(s, daemon.Request{Target: id, Probe: "read-4k"})
+	require.NoError(t, err)
+	targets, err = daemon.Targets(s)
+	require.NoError(t, err)
+	assert.Empty(t, targets[0].ProbeNames())
+}
+
+func TestRequestsThatMakeNoSense(t *testing.T) {
+	s := open(t)
+	b, never := baseline(), baseline()
+	never.Learned = time.Time{}
+	for name, c := range map[string]struct {
+		request daemon.Request
+		says    string
+	}{
+		"reset of what is unknown": {daemon.Request{Target: "x"}, "nothing is known about this target"},
+		"import for no probe":      {daemon.Request{Target: "x", Import: &b}, "no probe named"},
+		"import never learned":     {daemon.Request{Target: "x", Probe: "p", Import: &never}, "never learned"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := daemon.Submit(s, c.request)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+	targets, err := daemon.Targets(s)
+	require.NoError(t, err)
+	assert.Empty(t, targets, "nothing half-done")
+}
+
+func TestRequestsAreLeftToTheDaemon(t *testing.T) {
+	s := open(t)
+	lock, err := store.TakeLock(s.Dir(), "daemon")
+	require.NoError(t, err)
+	left, err := daemon.Submit(s, daemon.Request{Target: id})
+	require.NoError(t, err, "whether it makes sense is the daemon's to know")
+	assert.True(t, left)
+	names, err := s.Names("requests")
+	require.NoError(t, err)
+	assert.Len(t, names, 1)
+	require.NoError(t, lock.Release())
+}
+
+func TestTargetsWithADamagedOne(t *testing.T) {
+	s := open(t)
+	b := baseline()
+	for _, target := range []string{"a", "b"} {
+		_, err := daemon.Submit(s, daemon.Request{Target: target, Probe: "read-4k", Import: &b})
+		require.NoError(t, err)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(s.Dir(), "targets", "a.json"), []byte("{"), 0o600))
+	targets, err := daemon.Targets(s)
+	require.Error(t, err)
+	assert.False(t, errors.Is(err, store.ErrNewer))
+	require.Len(t, targets, 1)
+	assert.Equal(t, "b", targets[0].ID)
+}
