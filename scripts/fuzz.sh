@@ -14,7 +14,7 @@ ran_out_of_time() {
 
 grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do
 	grep -oE '^func Fuzz[A-Za-z0-9_]+' "$file" | sed 's/^func //' | while read -r name; do
-		if ! go test "$(dirname "$file")" -run '^$' -fuzz "^$name\$" -fuzztime "$time" -parallel 2 >"$output" 2>&1 && ! ran_out_of_time; then
+		if ! go test "$(dirname "$file")" -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 20x -parallel 2 >"$output" 2>&1 && ! ran_out_of_time; then
 			cat "$output"
 			echo "FAIL: $name in $file" >&2
 			exit 1

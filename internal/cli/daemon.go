@@ -112,7 +112,7 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 		return errors.Join(err, server.Close())
 	}
 	d, err = daemon.New(daemon.Options{
-		Config: c, Log: log, Latencies: latencies, Reload: reload,
+		Config: c, Log: log, Generator: generator(), Latencies: latencies, Reload: reload,
 		Serve: func(ctx context.Context) error {
 			return server.Serve(ctx, web.Handler(web.Options{
 				Snapshot: d.Snapshot, Ready: d.Ready, Metrics: registry, Version: build().Version, Log: log,

@@ -174,6 +174,12 @@ func (o *output) find(t *testing.T, pattern string) []string {
 // eventually polls what can only be asked for.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
+	patient(t, patience, what, holds)
+}
+
+// patient polls for as long as is needed for what takes its time.
+func patient(t *testing.T, patience time.Duration, what string, holds func() bool) {
+	t.Helper()
 	late := time.After(patience)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -227,7 +228,7 @@ func storedPool(s *store.Store, subject measure.Subject) *probe.Pool {
 	if found, err := daemon.LoadTarget(s, subject.ID, &t); err != nil || !found || t.Pool == nil || subject.File {
 		return nil
 	}
-	pool, err := probe.NewPool(subject.SizeBytes, measure.Seed(subject.ID))
+	pool, err := probe.NewPool(subject.SizeBytes, rand.Uint64())
 	if err != nil || pool.Restore(*t.Pool) != nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/daemon"
 )
 
 // settings returns the configuration in force: the file's, or the defaults, with
@@ -23,6 +24,9 @@ func (a *app) settings() (config.Config, error) {
 			}
 			return c, err
 		}
+	}
+	if err := daemon.CheckRuns(c); err != nil {
+		return c, usage(fmt.Errorf("configuration %s:\n%w", a.configFile, err))
 	}
 	if a.stateDir != "" {
 		dir, err := filepath.Abs(a.stateDir)

@@ -42,6 +42,7 @@ func (c Config) check(f *findings) {
 	}
 	c.checkProbes(f)
 	c.checkFiles(f)
+	c.checkRuns(f)
 	atLeast(f, "fill_rate", c.FillBytesPerSecond, 1<<20, FormatSize)
 
 	within(f, "admission.max_utilisation", c.Admission.MaxUtilisation, 0, 1, FormatRatio)
@@ -53,6 +54,8 @@ func (c Config) check(f *findings) {
 	atLeast(f, "drift.window", c.Drift.Window, 30*time.Second, FormatDuration)
 	within(f, "drift.baseline_rounds", c.Drift.BaselineRounds, 10, 100_000, formatCount)
 	within(f, "drift.threshold", c.Drift.Threshold, 0.01, 10, FormatRatio)
+
+	atLeast(f, "health.interval", c.Health.Interval, time.Second, FormatDuration)
 }
 
 func (c Config) checkListen(f *findings) {

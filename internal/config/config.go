@@ -37,6 +37,9 @@ type Config struct {
 	Probes             []record.Probe
 	Admission          Admission
 	Drift              Drift
+	Health             Health
+	// Runs are full runs of suites by the calendar; none by default.
+	Runs []Run
 }
 
 // Devices says which block devices are watched.
@@ -102,6 +105,14 @@ type Drift struct {
 	Threshold float64
 }
 
+// Health is how drives are asked for their SMART data and how interrupts are counted.
+type Health struct {
+	// Enabled is false when no drive is to be asked.
+	Enabled bool
+	// Interval is the time between two readings of a drive; 1 s or more.
+	Interval time.Duration
+}
+
 // Default is the configuration of an empty file. It is valid.
 func Default() Config {
 	return Config{
@@ -120,7 +131,8 @@ func Default() Config {
 			MaxCPUWait:       0.05,
 			WriteBytesPerDay: 1 << 30,
 		},
-		Drift: Drift{Window: 5 * time.Minute, BaselineRounds: 120, Threshold: 0.2},
+		Drift:  Drift{Window: 5 * time.Minute, BaselineRounds: 120, Threshold: 0.2},
+		Health: Health{Enabled: true, Interval: time.Minute},
 	}
 }
 

@@ -30,10 +30,15 @@ func (c *Config) form() section {
 			{"max_cpu_wait", ratio(&c.Admission.MaxCPUWait)},
 			{"write_budget_per_day", size(&c.Admission.WriteBytesPerDay)},
 		}},
+		{"runs", list[Run]{&c.Runs, defaultRun, runForm}},
 		{"drift", section{
 			{"window", duration(&c.Drift.Window)},
 			{"baseline_rounds", count(&c.Drift.BaselineRounds)},
 			{"threshold", ratio(&c.Drift.Threshold)},
+		}},
+		{"health", section{
+			{"enabled", flag(&c.Health.Enabled)},
+			{"interval", duration(&c.Health.Interval)},
 		}},
 	}
 }

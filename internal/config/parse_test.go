@@ -126,7 +126,7 @@ func TestLoad(t *testing.T) {
 	path := filepath.Join(dir, "bad.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("drift:\n  window: 1s\n  windows: 1s\n"), 0o600))
 	_, err = config.Load(path)
-	assert.EqualError(t, err, "configuration "+path+":\n"+
+	require.EqualError(t, err, "configuration "+path+":\n"+
 		"line 2: drift.window: \"1s\" is too small; want 30s or more\n"+
 		"line 3: drift.windows: is not a key here (did you mean window?); want one of window, baseline_rounds, threshold")
 	var problems config.Problems
@@ -200,7 +200,7 @@ func FuzzParse(f *testing.F) {
 func TestParseBoundsWhatItSays(t *testing.T) {
 	_, err := parse(strings.Repeat("- x\n", 3))
 	require.EqualError(t, err, "line 1: the file is a list; want keys with their values: node, state_dir, lock_dir, host_root, listen, "+
-		"discovery_interval, rounds_at_once, devices, files, fallback_file, fill_rate, probes, admission, drift")
+		"discovery_interval, rounds_at_once, devices, files, fallback_file, fill_rate, probes, admission, runs, drift")
 
 	_, err = parse("listen:\n" + strings.Repeat("  - nowhere\n", 5000))
 	var problems config.Problems

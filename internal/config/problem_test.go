@@ -27,7 +27,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	const topKeys = "node, state_dir, lock_dir, host_root, listen, discovery_interval, rounds_at_once, devices, files, " +
-		"fallback_file, fill_rate, probes, admission, drift"
+		"fallback_file, fill_rate, probes, admission, runs, drift"
 	for _, test := range []struct {
 		name, text, want string
 	}{
@@ -68,6 +68,7 @@ func TestProblems(t *testing.T) {
 		{"no rounds", "rounds_at_once: 0\n", `line 1: rounds_at_once: "0" is out of range; want 1 to 64`},
 		{"a minute without unit", "drift:\n  window: 60\n",
 			`line 2: drift.window: "60" has no unit; want a number with its unit (ms, s, m, h or d), e.g. 500ms, 30s, 1h30m, 7d`},
+		{"health all the time", "health:\n  interval: 100ms\n", `line 2: health.interval: "100ms" is too small; want 1s or more`},
 		{"a share of nothing", "drift:\n  threshold: 0.5%\n", `line 2: drift.threshold: "0.5%" is out of range; want 0.01 to 10`},
 		{"an empty rule", "devices:\n  include: [{}]\n",
 			"line 2: devices.include[0]: is an empty rule; want at least one of name, id, model, by_id, transport, min_size, max_size"},
@@ -118,6 +119,7 @@ func TestValidateWithoutFile(t *testing.T) {
 		c.Probes = append(c.Probes, record.Probe{})
 		c.Admission.MaxInFlight = -1
 		c.Drift.Threshold = -0.5
+		c.Health.Interval = 0
 	})
 	assert.EqualError(t, c.Validate(), `node: "a\xffb" has characters that cannot be shown; want letters, digits, signs and spaces
 host_root: is empty; want a path that begins with /
@@ -137,5 +139,6 @@ probes[3].timeout: "0s" is too small; want 100ms or more
 files[1].path: "/a/" is the same as files[0].path; want it once
 files[1].size: "4KiB" is too small; want 16MiB or more
 admission.max_in_flight: "-1" is too small; want 0 or more
-drift.threshold: "-0.5" is out of range; want 0.01 to 10`)
+drift.threshold: "-0.5" is out of range; want 0.01 to 10
+health.interval: "0s" is too small; want 1s or more`)
 }

@@ -32,8 +32,13 @@ type Stall struct {
 
 // ReadIOPressure reads /proc/pressure/io. Where the kernel was built or booted
 // without pressure information the error matches os.ErrNotExist.
-func ReadIOPressure(fs sysfs.FS) (Pressure, error) {
-	f, err := fs.Open("/proc/pressure/io")
+func ReadIOPressure(fs sysfs.FS) (Pressure, error) { return readPressure(fs, "/proc/pressure/io") }
+
+// ReadCPUPressure reads /proc/pressure/cpu as ReadIOPressure does the other one.
+func ReadCPUPressure(fs sysfs.FS) (Pressure, error) { return readPressure(fs, "/proc/pressure/cpu") }
+
+func readPressure(fs sysfs.FS, name string) (Pressure, error) {
+	f, err := fs.Open(name)
 	if err != nil {
 		return Pressure{}, noPressure(err)
 	}

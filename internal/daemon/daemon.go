@@ -28,6 +28,8 @@ type Options struct {
 	// Config has all defaults filled in, Node, StateDir and LockDir too.
 	Config config.Config
 	Log    *slog.Logger
+	// Generator is what run reports say made them: "ssdprobe 1.2.3".
+	Generator string
 	// Latencies receives every measured I/O, for the histograms of the metrics.
 	Latencies *export.Latencies
 	// Reload gives a new configuration each time the daemon is to take one; may be nil.
@@ -38,13 +40,16 @@ type Options struct {
 
 // Daemon watches targets. Make one with New and run it once.
 type Daemon struct {
-	shared   *shared
-	reload   <-chan Reload
-	serve    func(context.Context) error
-	lock     *store.Lock
-	warnings []record.Warning
-	started  time.Time
-	scanning guard.Guard
+	shared *shared
+	reload <-chan Reload
+	serve  func(context.Context) error
+	// generator is what run reports say made them.
+	generator string
+	lock      *store.Lock
+	warnings  []record.Warning
+	started   time.Time
+	scanning  guard.Guard
+	health    *keeper
 
 	mu         sync.Mutex
 	config     config.Config
@@ -84,9 +89,10 @@ func New(o Options) (*Daemon, error) {
 			meter: meter, engine: probe.NewEngine(meter, o.Config.Admission.MaxCPUWait), latencies: o.Latencies,
 			slots: make(chan struct{}, o.Config.RoundsAtOnce), stateProblems: map[string]error{},
 		},
-		config: o.Config, reload: o.Reload, serve: o.Serve, lock: lock, warnings: warnings, started: time.Now(),
+		config: o.Config, generator: o.Generator, reload: o.Reload, serve: o.Serve, lock: lock, warnings: warnings, started: time.Now(),
 		watches: map[string]*watch{}, first: make(chan struct{}),
 		reloaded: reloadStatus(),
+		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),
 	}, nil
 }
 
@@ -97,7 +103,7 @@ type task struct {
 }
 
 func (d *Daemon) tasks() []task {
-	tasks := []task{{"discovery", d.discover}}
+	tasks := []task{{"discovery", d.discover}, {"calendar", d.followCalendar}, {"interrupts", d.health.count}}
 	if d.serve != nil {
 		tasks = append(tasks, task{"http server", d.serve})
 	}
@@ -156,5 +162,6 @@ func (d *Daemon) Snapshot() record.Snapshot {
 	for _, w := range watches {
 		s.Targets = append(s.Targets, w.Status(now))
 	}
+	d.health.fill(&s)
 	return s
 }

@@ -57,6 +57,7 @@ func (d *Daemon) discover(ctx context.Context) error {
 		case <-ctx.Done():
 			timer.Stop()
 			d.stopAll()
+			d.health.stopAll()
 			return nil
 		case r := <-d.reload:
 			timer.Stop()
@@ -102,7 +103,9 @@ func (d *Daemon) reconcile(ctx, running context.Context) {
 		}
 	}
 	d.answerRequests()
+	d.health.follow(ctx, running, c, found.devices())
 	for id, target := range found.wanted {
+		target.seen.conditions = d.health.complete(target.seen.device, target.seen.conditions)
 		if w, ok := d.current()[id]; ok {
 			w.see(target.seen, time.Now())
 			continue
@@ -191,6 +194,15 @@ type findings struct {
 	// complete is false when the host could not be looked at, so that nothing is
 	// to be concluded from what is missing.
 	complete bool
+}
+
+// devices are those of the targets, once for each target.
+func (f findings) devices() []record.Device {
+	devices := make([]record.Device, 0, len(f.wanted))
+	for _, w := range f.wanted {
+		devices = append(devices, w.seen.device)
+	}
+	return devices
 }
 
 // look finds what should be under watch. The error joins what could not be read

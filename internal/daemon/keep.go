@@ -3,10 +3,10 @@ package daemon
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
-	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 )
 
@@ -54,7 +54,7 @@ func (w *watch) take(state TargetState) error {
 		}
 	}
 	if state.Pool != nil && !w.spec.File {
-		pool, err := probe.NewPool(w.spec.SizeBytes, measure.Seed(w.spec.ID))
+		pool, err := probe.NewPool(w.spec.SizeBytes, rand.Uint64())
 		if err == nil {
 			err = pool.Restore(*state.Pool)
 		}

@@ -76,6 +76,7 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 
 	w.mu.Lock()
 	m.Conditions = w.status.Conditions
+	measure.CheckLink(&m, p.probe, w.status.Device.Link)
 	s := &p.status
 	before := s.Last
 	s.Last = &m

@@ -49,6 +49,8 @@ type watch struct {
 	status   record.TargetStatus
 	readOnly bool // somebody else's file
 	probes   []*probeState
+	runs     []*record.RunStatus
+	resting  chan struct{} // nil while the probes may run
 }
 
 // probeState is one probe of a watch.
@@ -90,6 +92,7 @@ func newWatch(s spec, seen sighting, shared *shared) *watch {
 		w.probes = append(w.probes, state)
 	}
 	w.restore(now)
+	w.restoreRuns()
 	w.see(seen, now)
 	return w
 }
@@ -116,6 +119,13 @@ func (w *watch) Run(ctx context.Context) {
 		pause(ctx, time.Until(p.next))
 		if ctx.Err() != nil {
 			return
+		}
+		if rested := w.rested(); rested != nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-rested:
+			}
 		}
 		if m, ok := w.round(ctx, p); ok {
 			w.took(ctx, p, m)
@@ -153,6 +163,7 @@ func (w *watch) nextProbe() *probeState {
 func (w *watch) see(s sighting, now time.Time) {
 	w.mu.Lock()
 	before := w.status.Conditions
+	s.conditions = remembered(s.conditions, before)
 	w.status.Device, w.status.Conditions, w.status.Warnings = s.device, s.conditions, s.warnings
 	w.status.Collectors = []record.CollectorStatus{s.collector}
 	var changes []record.Change
@@ -186,6 +197,7 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 			Text: s.Path + " was not made by ssdprobe, so it is only read; name a directory to have a probe file made in it",
 		})
 	}
+	s.Runs = w.runStatuses()
 	s.Probes = make([]record.ProbeStatus, len(w.probes))
 	for i, p := range w.probes {
 		ps := p.status

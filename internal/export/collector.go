@@ -18,6 +18,9 @@ type Collector struct {
 	reports   []family[reports]
 	target    []family[record.TargetStatus]
 	probe     []family[probeNow]
+
+	controller []family[record.Controller]
+	drive      []family[record.Controller]
 }
 
 // New returns a collector of what snapshot returns at the time of the scrape.
@@ -30,6 +33,9 @@ func New(snapshot func() record.Snapshot, latencies *Latencies, build Build) *Co
 		reports:   described(reportFamilies(), deviceLabels()...),
 		target:    described(targetFamilies(), deviceLabels()...),
 		probe:     described(probeFamilies(), probeLabels()...),
+
+		controller: described(controllerFamilies(), controllerLabels()...),
+		drive:      described(driveFamilies(), deviceLabels()...),
 	}
 }
 
@@ -45,6 +51,8 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	describe(c.reports, out)
 	describe(c.target, out)
 	describe(c.probe, out)
+	describe(c.controller, out)
+	describe(c.drive, out)
 	c.latencies.histograms.Describe(out)
 }
 
@@ -85,6 +93,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 			c.latencies.collect(o, out)
 		}
 	}
+	c.collectControllers(s, out)
 	for o := range twice {
 		collect(c.reports, duplicate(o.probe), out, o.device, o.id)
 	}

@@ -54,7 +54,7 @@ func movements() []movement {
 		{"one more round is observed", []string{"ssdprobe_probe_latency_seconds"}, func(s *record.Snapshot, l *export.Latencies) {
 			l.Observe("nvme0n1", *s.Targets[0].Probes[0].Last)
 		}},
-	}, targetMovements(later), probeMovements(later), driftMovements(later))
+	}, targetMovements(later), runMovements(later), probeMovements(later), driftMovements(later))
 }
 
 func targetMovements(later time.Time) []movement {
@@ -72,6 +72,29 @@ func targetMovements(later time.Time) []movement {
 		ofTarget("more blocks to read from", func(t *record.TargetStatus) { t.PoolBlocks++ }, "ssdprobe_device_pool_blocks"),
 		ofTarget("a warning of the target", func(t *record.TargetStatus) { t.Warnings = nil }, "ssdprobe_warning"),
 		ofTarget("a source of the target fails", func(t *record.TargetStatus) { t.Collectors[0].Success = false }, "ssdprobe_collector_success"),
+	}
+}
+
+func runMovements(later time.Time) []movement {
+	ofRun := func(name string, change func(*record.RunStatus), families ...string) movement {
+		return ofTarget(name, func(t *record.TargetStatus) { change(&t.Runs[0]) }, families...)
+	}
+	slow := record.Histogram{{Latency: time.Second, Count: 1}}
+	return []movement{
+		ofRun("one more run", func(r *record.RunStatus) { r.Outcomes[record.RunOK]++ }, "ssdprobe_runs_total"),
+		ofRun("a run in progress", func(r *record.RunStatus) { r.Since = later }, "ssdprobe_run_in_progress"),
+		ofRun("a longer run", func(r *record.RunStatus) { r.Last.Started = r.Last.Started.Add(-time.Minute) }, "ssdprobe_run_duration_seconds"),
+		ofRun("a later run", func(r *record.RunStatus) {
+			r.Last.Started, r.Last.Finished = r.Last.Started.Add(time.Hour), r.Last.Finished.Add(time.Hour)
+		}, "ssdprobe_run_last_completion_timestamp_seconds"),
+		ofRun("a warning of the run", func(r *record.RunStatus) { r.Last.Warnings = nil }, "ssdprobe_run_warning"),
+		ofRun("a warning of a step", func(r *record.RunStatus) { r.Last.Steps[0].Warnings = nil }, "ssdprobe_run_warning"),
+		ofRun("more reads", func(r *record.RunStatus) { r.Last.Steps[0].Read.IOPS++ }, "ssdprobe_run_read_iops"),
+		ofRun("more read", func(r *record.RunStatus) { r.Last.Steps[0].Read.BytesPerSecond++ }, "ssdprobe_run_read_bytes_per_second"),
+		ofRun("slower reads", func(r *record.RunStatus) { r.Last.Steps[0].Read.Latency = slow }, "ssdprobe_run_read_latency_percentile_seconds"),
+		ofRun("more writes", func(r *record.RunStatus) { r.Last.Steps[1].Write.IOPS++ }, "ssdprobe_run_write_iops"),
+		ofRun("more written", func(r *record.RunStatus) { r.Last.Steps[1].Write.BytesPerSecond++ }, "ssdprobe_run_write_bytes_per_second"),
+		ofRun("slower writes", func(r *record.RunStatus) { r.Last.Steps[1].Write.Latency = slow }, "ssdprobe_run_write_latency_percentile_seconds"),
 	}
 }
 

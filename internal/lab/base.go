@@ -96,7 +96,7 @@ func identity(files map[string]string) (string, error) {
 }
 
 func writeBase(path string, t tools, files map[string]string) error {
-	applets, err := exec.Command(t.busybox, "--list").Output()
+	applets, err := exec.Command(t.busybox, "--list").Output() //nolint:noctx // ends at once
 	if err != nil {
 		return fmt.Errorf("list busybox's commands: %w", err)
 	}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -44,7 +45,7 @@ func withBuild(importPath string, use func(program string) error) error {
 		return fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
 	program := filepath.Join(dir, path.Base(importPath))
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, importPath)
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, importPath) //nolint:noctx // the next test needs it too
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", importPath, err, out)
@@ -62,9 +63,6 @@ func copyProgram(to, from string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(file, source); err != nil {
-		file.Close()
-		return err
-	}
-	return file.Close()
+	_, err = io.Copy(file, source)
+	return errors.Join(err, file.Close())
 }

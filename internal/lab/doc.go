@@ -8,6 +8,13 @@
 //	})
 //	result, err := m.Run(ctx, "nvme", "smart-log", "/dev/nvme0", "--output-format=json")
 //
+// Booting is what takes time, so tests that do not disturb each other share a machine as subtests of one: Start is called
+// by the parent, and Machine.RestoreAfter in subtests that change something.
+//
+//	t.Run("media error", func(t *testing.T) {
+//		m.RestoreAfter(t)
+//		err := m.SetFaults(ctx, "nv0", lab.Fault{Sector: 16384})
+//
 // The guest has busybox, fio, nvme-cli and the files of the options; its root is memory. It needs Debian's packages,
 // which scripts/lab-setup.sh gets, and neither KVM nor root. QEMU ends with the test, also when the test process is
 // killed, and leaves no file behind: images and archives are unlinked before QEMU starts.

@@ -19,6 +19,7 @@ type guest struct {
 	kernel string // release
 
 	sending sync.Mutex // one message at a time
+	hungUp  bool       // no message any more
 
 	mu      sync.Mutex
 	lastID  uint64
@@ -82,8 +83,9 @@ func (g *guest) receive() {
 func (g *guest) hangUp() {
 	interrupt(g.conn)
 	<-g.ended
-	g.sending.Lock()
+	g.sending.Lock() // who writes now is interrupted
 	defer g.sending.Unlock()
+	g.hungUp = true
 }
 
 // ask sends a request and waits for the reply.
@@ -131,12 +133,10 @@ func (g *guest) leave(id uint64) {
 func (g *guest) send(request wire.Request) error {
 	g.sending.Lock()
 	defer g.sending.Unlock()
-	select {
-	case <-g.ended:
+	if g.hungUp {
 		return g.lost
-	default:
-		return wire.Write(g.conn, request)
 	}
+	return wire.Write(g.conn, request)
 }
 
 // guestError is an error of the agent; errors.Is finds its errno.

@@ -18,8 +18,10 @@ type hypervisor struct {
 }
 
 // startHypervisor starts the program with the files as descriptors 3 and up.
-func startHypervisor(program string, args []string, files []*os.File, in io.Reader, out, errOut io.Writer) (*hypervisor, error) {
-	cmd := exec.Command(program, args...)
+func startHypervisor(
+	program string, args []string, files []*os.File, in io.Reader, out, errOut io.Writer,
+) (*hypervisor, error) {
+	cmd := exec.Command(program, args...) //nolint:noctx // it outlives the context of its boot; kill ends it
 	cmd.ExtraFiles = files
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errOut
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -12,22 +12,27 @@ import (
 // are those that must be known anew. Of several paths to a namespace all have to go before the first returns.
 func (m *Machine) admitIdentifiers(ctx context.Context) error {
 	var identified []*drive
-	var ports []string
+	var controllers []string // patterns: the one function of the one device behind each port
 	for _, d := range m.drives {
 		if d.EUI64 != 0 && d.plugged {
 			identified = append(identified, d)
-			ports = append(ports, d.portAddresses()...)
+			for _, port := range d.portAddresses() {
+				controllers = append(controllers, port+"/*:*:*.?")
+			}
 		}
 	}
 	if len(identified) == 0 {
 		return nil
 	}
-	const script = `cd /sys/bus/pci/devices
-for port in %s; do
-	for controller in $port/*:*:*.?; do basename $controller >$controller/driver/unbind; done
-done
-echo 1b36 0010 ffffffff ffffffff 010802 ffffff 0 >/sys/bus/pci/drivers/nvme/new_id`
-	if _, err := m.Output(ctx, "sh", "-ec", fmt.Sprintf(script, strings.Join(ports, " "))); err != nil {
+	const (
+		script = `cd /sys/bus/pci/devices
+for controller in %s; do basename $controller >$controller/driver/unbind; done
+echo %s >/sys/bus/pci/drivers/nvme/new_id`
+		anyID = "ffffffff"
+	)
+	// Vendor and device of QEMU's controller, of any subsystem; class and its mask; the driver's data, which is its quirks.
+	id := strings.Join([]string{"1b36", "0010", anyID, anyID, "010802", "ffffff", "0"}, " ")
+	if _, err := m.Output(ctx, "sh", "-ec", fmt.Sprintf(script, strings.Join(controllers, " "), id)); err != nil {
 		return fmt.Errorf("admit identifiers: %w", err)
 	}
 	for _, d := range identified {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -17,8 +18,7 @@ func (d Drive) image() (*os.File, error) {
 		return nil, err
 	}
 	if err := d.fill(file); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("fill image of %s: %w", d.ID, err)
+		return nil, fmt.Errorf("fill image of %s: %w", d.ID, errors.Join(err, file.Close()))
 	}
 	return file, nil
 }

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,8 +27,7 @@ func (o Options) initramfs(t tools) (*os.File, error) {
 		return nil, err
 	}
 	if err := o.writeRoot(file, base, t.modules); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("write initramfs: %w", err)
+		return nil, fmt.Errorf("write initramfs: %w", errors.Join(err, file.Close()))
 	}
 	return file, nil
 }
@@ -103,8 +103,7 @@ func unnamedFile() (*os.File, error) {
 		return nil, err
 	}
 	if err := os.Remove(file.Name()); err != nil {
-		file.Close()
-		return nil, err
+		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
 }

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -20,8 +21,7 @@ func line(name string) (net.Conn, *os.File, error) {
 	defer ours.Close() // FileConn takes a duplicate
 	conn, err := net.FileConn(ours)
 	if err != nil {
-		theirs.Close()
-		return nil, nil, fmt.Errorf("%s line: %w", name, err)
+		return nil, nil, fmt.Errorf("%s line: %w", name, errors.Join(err, theirs.Close()))
 	}
 	return conn, theirs, nil
 }

@@ -100,7 +100,7 @@ func libraries(program string) ([]string, error) {
 	if dynamic, err := isDynamic(program); err != nil || !dynamic {
 		return nil, err
 	}
-	out, err := exec.Command("ldd", program).Output()
+	out, err := exec.Command("ldd", program).Output() //nolint:noctx // ends at once
 	if err != nil {
 		return nil, fmt.Errorf("ldd %s: %w", program, err)
 	}

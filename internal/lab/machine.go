@@ -89,8 +89,7 @@ func (m *Machine) powerOn(h *hardware, program string) error {
 	m.monitorLine = monitorLine
 	agentLine, agentEnd, err := line("agent")
 	if err != nil {
-		monitorEnd.Close()
-		return err
+		return errors.Join(err, monitorEnd.Close())
 	}
 	m.agentLine = agentLine
 	if err := h.addLines(monitorEnd, agentEnd); err != nil {

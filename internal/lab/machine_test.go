@@ -114,7 +114,7 @@ func testBigOutputs(t *testing.T, m *lab.Machine) {
 	const size = 4 << 20
 	out, err := m.Output(bounded(t), "dd", "if=/dev/zero", "bs=1M", "count=4", "status=none")
 	require.NoError(t, err)
-	assert.Equal(t, size, len(out))
+	assert.Len(t, out, size)
 	assert.Equal(t, size, strings.Count(out, "\x00"))
 
 	// Too much is an error, and the conversation goes on.
@@ -261,7 +261,7 @@ func testControllers(t *testing.T, m *lab.Machine) {
 }
 
 func testWritten(t *testing.T, m *lab.Machine) {
-	const zeros = "dd bs=1M count=64 status=none if=%s | tr -d '\\0' | wc -c"
+	const zeros = "dd bs=1M count=16 status=none if=%s | tr -d '\\0' | wc -c"
 	out, err := m.Output(bounded(t), "sh", "-c", fmt.Sprintf(zeros, disk(t, m, remote).Node()))
 	require.NoError(t, err)
 	assert.Equal(t, "0\n", out, "bytes of a sparse drive that are not zero")
@@ -311,7 +311,7 @@ func interrupts(t *testing.T, m *lab.Machine, controller string) map[string]int 
 
 func testThrottle(t *testing.T, m *lab.Machine) {
 	m.RestoreAfter(t)
-	const limit, seconds = 20, 2
+	const limit, seconds = 20, 1
 	// A bucket of a tenth of a second, and what is in flight at the end, come on top of the limit.
 	const most = limit*seconds + limit
 	assert.Greater(t, completedReads(t, m, seconds), 2*most)

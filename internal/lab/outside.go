@@ -126,24 +126,25 @@ func (m *Machine) Reset(ctx context.Context) error {
 	if err := m.greet(ctx); err != nil {
 		return fmt.Errorf("reset: %w", err)
 	}
+	if err := m.onReboot(ctx, "shutdown"); err != nil {
+		return fmt.Errorf("reset: %w", m.explain(ctx, err))
+	}
 	return nil
 }
 
-// pressReset makes a reset restart the machine this once, and not end QEMU as after a panic.
+// pressReset makes a reset restart the machine, and not end QEMU as after a panic. It has to stay so until the agent is
+// there: SeaBIOS resets the machine once more when it sees that it has run before.
 func (m *Machine) pressReset(ctx context.Context) error {
-	return m.monitor.do(ctx, func() error {
-		if _, err := m.monitor.call("set-action", object{"reboot": "reset"}); err != nil {
-			return err
-		}
-		if _, err := m.monitor.call("system_reset", nil); err != nil {
-			return err
-		}
-		if err := m.monitor.await(event{Name: "RESET"}); err != nil {
-			return err
-		}
-		_, err := m.monitor.call("set-action", object{"reboot": "shutdown"})
+	if err := m.onReboot(ctx, "reset"); err != nil {
 		return err
-	})
+	}
+	nothing := func() error { return nil }
+	return m.monitor.executeAwaiting(ctx, "system_reset", nil, nothing, event{Name: "RESET"})
+}
+
+func (m *Machine) onReboot(ctx context.Context, action string) error {
+	_, err := m.monitor.execute(ctx, "set-action", object{"reboot": action})
+	return err
 }
 
 // powerOffSlot spares the five seconds in which Linux lets a person at a slot's button think again. Slots of the only host

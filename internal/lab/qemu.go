@@ -156,7 +156,7 @@ func (h *hardware) add(args ...string) { h.args = append(h.args, args...) }
 // closeFiles closes what QEMU has inherited, or will not.
 func (h *hardware) closeFiles() {
 	for _, file := range h.files {
-		file.Close()
+		file.Close() //nolint:errcheck // only a duplicate, or of no use any more
 	}
 	h.files = nil
 }

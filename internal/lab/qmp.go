@@ -49,13 +49,14 @@ type object map[string]any
 // openQMP does the handshake: QEMU's greeting is the first line.
 func openQMP(ctx context.Context, conn net.Conn) (*qmp, error) {
 	q := &qmp{conn: conn, in: bufio.NewReader(conn)}
-	return q, q.do(ctx, func() error {
+	err := q.do(ctx, func() error {
 		if _, err := q.receive(); err != nil {
 			return fmt.Errorf("await QEMU's greeting: %w", err)
 		}
 		_, err := q.call("qmp_capabilities", nil)
 		return err
 	})
+	return q, err
 }
 
 // do runs the conversation, alone and within the context.

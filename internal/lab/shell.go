@@ -1,20 +1,21 @@
 package lab
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"io"
+	"os"
 )
 
 // Terminal is where a person sits.
 type Terminal struct {
-	In            io.Reader
-	Out           io.Writer
+	In, Out       *os.File
 	Rows, Columns int
 }
 
 // Shell boots a machine with a shell on the terminal, and returns when it is switched off: by the shell's end, or by
-// Control-A X. When In is a terminal, QEMU makes it raw. Nothing is served to methods of Machine.
-func Shell(options Options, terminal Terminal) error {
+// Control-A X, or when the context ends. When In is a terminal, QEMU makes it raw. Nothing is served to methods of Machine.
+func Shell(ctx context.Context, options Options, terminal Terminal) error {
 	options, err := options.withDefaults()
 	if err != nil {
 		return fmt.Errorf("options: %w", err)
@@ -34,7 +35,11 @@ func Shell(options Options, terminal Terminal) error {
 	if err != nil {
 		return err
 	}
-	<-machine.done
+	select {
+	case <-machine.done:
+	case <-ctx.Done():
+		return errors.Join(context.Cause(ctx), machine.kill())
+	}
 	if machine.err != nil {
 		return fmt.Errorf("QEMU: %w", machine.err)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
+	"math/rand/v2"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
@@ -28,7 +28,7 @@ const (
 
 // Target is what is to be opened.
 type Target struct {
-	// ID is the stable identity; the order of offsets follows from it.
+	// ID is the stable identity.
 	ID   string
 	Path string // of the device node, or of the file or its directory
 	File bool
@@ -87,7 +87,8 @@ type handle interface {
 	Release() error
 }
 
-// Open opens a target. Errors: those of package target, and *guard.HungError.
+// Open opens a target. The order in which its blocks are read is another one each
+// time: the first ones of a fixed order would soon be in some cache. Errors: those of package target, and *guard.HungError.
 func Open(ctx context.Context, t Target, o Options) (*Session, error) {
 	s := &Session{target: t, options: o}
 	var err error
@@ -126,7 +127,7 @@ func (s *Session) openDevice(ctx context.Context) error {
 			s.target.Path, d.SizeBytes(), s.target.SizeBytes))
 	}
 	if s.Pool = s.options.Pool; s.Pool == nil {
-		if s.Pool, err = probe.NewPool(d.SizeBytes(), Seed(s.target.ID)); err != nil {
+		if s.Pool, err = probe.NewPool(d.SizeBytes(), rand.Uint64()); err != nil {
 			return errors.Join(err, s.Close())
 		}
 	}
@@ -153,7 +154,7 @@ func (s *Session) openFile(ctx context.Context) error {
 	start, length := f.Data()
 	s.Path, s.Filled, s.SetAside = f.Path(), f.Filled, f.SetAside
 	s.Area = probe.Area{Start: start, Size: length}
-	s.prober = probe.NewFileProber(s.options.Engine, f, f, s.Area, f.Seed())
+	s.prober = probe.NewFileProber(s.options.Engine, f, f, s.Area, rand.Uint64())
 	return nil
 }
 
@@ -166,7 +167,7 @@ func (s *Session) openExisting(ctx context.Context) error {
 		return err
 	}
 	s.Path, s.ReadOnly, s.Area = f.Path(), true, probe.Area{Size: f.SizeBytes()}
-	s.prober = probe.NewFileProber(s.options.Engine, f, nil, s.Area, Seed(s.target.ID))
+	s.prober = probe.NewFileProber(s.options.Engine, f, nil, s.Area, rand.Uint64())
 	return nil
 }
 
@@ -195,11 +196,4 @@ func (s *Session) Close() error {
 		return nil
 	}
 	return err
-}
-
-// Seed makes what looks random on each target, and the same after a restart.
-func Seed(id string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(id)) // never fails
-	return h.Sum64()
 }

@@ -241,7 +241,7 @@ func (p *Pool) add(block int64) {
 // that is the region that wants the room.
 func (p *Pool) makeRoom(region int) bool {
 	most := 0
-	for r, n := range p.crowd {
+	for r, n := range &p.crowd {
 		if n > p.crowd[most] {
 			most = r
 		}

@@ -19,7 +19,10 @@ type Conditions struct {
 	NUMANode     string `json:"numa_node,omitempty"`
 	Scheduler    string `json:"scheduler,omitempty"`
 	NrRequests   string `json:"nr_requests,omitempty"`
-	WriteCache   string `json:"write_cache,omitempty"`
+	WriteCache   string `json:"write_cache,omitempty"` // as the kernel takes it to be
+	DriveCache   string `json:"drive_cache,omitempty"` // the drive's own setting: "on", "off"
+	Coalescing   string `json:"coalescing,omitempty"`  // of interrupts: "off", "11 / 200µs"
+	PowerState   string `json:"power_state,omitempty"` // "0"; "autonomous" when the drive changes it by itself
 	Polling      string `json:"polling,omitempty"`
 	Governor     string `json:"governor,omitempty"`
 	Kernel       string `json:"kernel,omitempty"`

@@ -20,6 +20,13 @@ type RunReport struct {
 	Conditions Conditions `json:"conditions"`
 	Steps      []Step     `json:"steps"`
 	Warnings   []Warning  `json:"warnings,omitempty"`
+	// Targets are all of them when there are several; Target, TargetID, Device and
+	// Conditions are then those of the first.
+	Targets []RunTarget `json:"targets,omitempty"`
+	// Settings are the parameters of the suite that were set, by name.
+	Settings map[string]string `json:"settings,omitempty"`
+	// Analysis is what the steps come to; nil when nothing was concluded.
+	Analysis *Analysis `json:"analysis,omitempty"`
 }
 
 // Step is one measured part of a run. A direction without I/O is nil.
@@ -27,8 +34,14 @@ type Step struct {
 	Name     string        `json:"name"`
 	Plan     string        `json:"plan"` // "4 KiB random read, depth 1"
 	Duration time.Duration `json:"duration_ns"`
-	Read     *Result       `json:"read,omitempty"`
-	Write    *Result       `json:"write,omitempty"`
+	// Series is the name that the repeats of one load share; empty when there are none.
+	Series string `json:"series,omitempty"`
+	// Workload is nil when it is not known in figures: for a user's own job.
+	Workload *Workload `json:"workload,omitempty"`
+	// Parts are the shares of the targets when the step used several at once.
+	Parts []Part  `json:"parts,omitempty"`
+	Read  *Result `json:"read,omitempty"`
+	Write *Result `json:"write,omitempty"`
 	// Sync holds the latencies of the fsync or fdatasync calls alone.
 	Sync *Result `json:"sync,omitempty"`
 	// JobFile is the exact fio job, for steps that fio ran.

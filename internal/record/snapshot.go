@@ -9,6 +9,8 @@ type Snapshot struct {
 	Node    string         `json:"node"`
 	Started time.Time      `json:"started"`
 	Targets []TargetStatus `json:"targets"`
+	// Controllers are what answers for the health of the targets' devices, by name.
+	Controllers []Controller `json:"controllers,omitempty"`
 	// Ignored are devices that are here and not watched, with the reason.
 	Ignored []Ignored `json:"ignored,omitempty"`
 	// Collectors are the sources of the whole node; those of a target are with it.
@@ -37,6 +39,8 @@ type TargetStatus struct {
 	// Problem says in words why the target cannot be probed now; empty when it can.
 	Problem string        `json:"problem,omitempty"`
 	Probes  []ProbeStatus `json:"probes"`
+	// Runs are the full runs of suites on the target, by suite.
+	Runs []RunStatus `json:"runs,omitempty"`
 	// WrittenRatio is the share (0 to 1) of blindly sampled blocks that read as
 	// written; nil when nothing was sampled, and on files.
 	WrittenRatio *float64 `json:"written_ratio,omitempty"`

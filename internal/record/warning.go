@@ -34,4 +34,10 @@ const (
 	WarnState             = "state"              // the state directory cannot be read or written
 	WarnReadOnly          = "read_only"          // the target is only read, so write probes do not run
 	WarnDuplicate         = "duplicate"          // a second target or probe has the same name and is not exported
+	WarnImpossible        = "impossible"         // beyond what the bus can carry: something else was measured
+	WarnUnwritten         = "unwritten"          // most of the namespace was never written
+	WarnThrottling        = "throttling"         // the drive slows down to cool
+	WarnWorn              = "worn"               // the drive is beyond the life that its vendor foresaw
+	WarnMediaErrors       = "media_errors"       // the drive could not read what was written, or cannot be sure to
+	WarnDriveCritical     = "drive_critical"     // the drive itself says that something is wrong
 )

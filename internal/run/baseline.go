@@ -32,7 +32,8 @@ func SaveBaseline(s *store.Store, r record.RunReport) error {
 	}
 	for _, w := range warnings {
 		switch w.Code {
-		case record.WarnShort, record.WarnDisturbed, record.WarnIOLimited, record.WarnUnmapped, record.WarnPoolSmall, record.WarnErrors:
+		case record.WarnShort, record.WarnDisturbed, record.WarnIOLimited, record.WarnUnmapped, record.WarnPoolSmall, record.WarnErrors,
+			record.WarnImpossible:
 			return fmt.Errorf("%w: %s", ErrUnfit, w.Text)
 		}
 	}

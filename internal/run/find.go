@@ -30,6 +30,9 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 		}
 		return known(measure.OfDevice(fs, path, d))
 	}
+	if made, err := os.Stat(filepath.Join(path, target.FileName)); err == nil {
+		fileBytes = made.Size() // the daemon's: used as it is
+	}
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		path = resolved
 	}

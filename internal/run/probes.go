@@ -69,6 +69,7 @@ func (s *Session) step(ctx context.Context, opened *measure.Session, p record.Pr
 		if err != nil {
 			return sum.step(-1), err
 		}
+		measure.CheckLink(&m, p, s.subject.Device.Link)
 		sum.add(m)
 		s.options.Progress(Progress{
 			Step: p.Name, Done: float64(sum.good) / float64(rounds),

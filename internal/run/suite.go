@@ -56,6 +56,7 @@ func (s *Session) Suite(ctx context.Context, chosen suite.Suite, values suite.Va
 	if len(done.Steps) == 0 {
 		return r, err
 	}
+	done.FlagImpossible()
 	return done, err
 }
 

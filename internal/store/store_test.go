@@ -265,7 +265,7 @@ func TestWhatMakesNoSenseIsSetAside(t *testing.T) {
 			kept, err := os.ReadFile(damaged.SetAside)
 			require.NoError(t, err)
 			assert.Equal(t, text, string(kept))
-			assert.EqualError(t, damaged, path+" is damaged ("+damaged.Err.Error()+"); it was set aside as "+damaged.SetAside)
+			require.EqualError(t, damaged, path+" is damaged ("+damaged.Err.Error()+"); it was set aside as "+damaged.SetAside)
 
 			require.NoError(t, s.Save(kind, "x", some(2)), "and life goes on")
 			names, err := s.Names(kind)

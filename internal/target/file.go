@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -211,7 +212,7 @@ func (f *File) verify() error {
 			return readError(f.path, off, err)
 		}
 		f.Content(want, off)
-		if string(want) != string(buffer.p) {
+		if !bytes.Equal(want, buffer.p) {
 			return fmt.Errorf("open %s: %w: the block at %d differs", f.path, ErrDamaged, off)
 		}
 	}

@@ -255,8 +255,8 @@ func TestSymbolicLinksAreNotFollowed(t *testing.T) {
 func TestWhatIsNoFileIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, unix.Mkfifo(filepath.Join(dir, "fifo"), 0o600))
-	assert.ErrorContains(t, refused(t, filepath.Join(dir, "fifo")), "neither a directory nor a regular file")
-	assert.ErrorContains(t, refused(t, "/dev/null"), "neither a directory nor a regular file")
+	require.ErrorContains(t, refused(t, filepath.Join(dir, "fifo")), "neither a directory nor a regular file")
+	require.ErrorContains(t, refused(t, "/dev/null"), "neither a directory nor a regular file")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, target.FileName), 0o700))
 	require.ErrorIs(t, refused(t, dir), unix.EISDIR)
 	require.ErrorIs(t, refused(t, filepath.Join(dir, "absent", "file")), fs.ErrNotExist)

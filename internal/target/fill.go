@@ -36,7 +36,7 @@ func makeFile(ctx context.Context, path string, size int64, o FileOptions) error
 		err = errors.Join(err, os.Remove(filling))
 	}
 	// The lock goes with the descriptor: not before the file is in place or gone.
-	if err = errors.Join(err, d.Close()); err != nil {
+	if err := errors.Join(err, d.Close()); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))

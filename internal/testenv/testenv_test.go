@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,7 @@ func TestLoopDeviceIsWhatWasAskedFor(t *testing.T) {
 }
 
 func TestNothingStaysWhenTheTestEnds(t *testing.T) {
+	testenv.Root(t)
 	var dir, backing string
 	t.Run("inner", func(t *testing.T) {
 		dir = testenv.Ext4(t, 16<<20)
@@ -58,7 +60,8 @@ func TestNothingStaysWhenTheTestEnds(t *testing.T) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	require.NoError(t, err)
 	assert.NotContains(t, string(mounts), dir)
-	assert.False(t, attached(t, backing), "a loop device stays behind")
+	// The kernel detaches when the last who looks at the device has closed it.
+	assert.Eventually(t, func() bool { return !attached(t, backing) }, 10*time.Second, 10*time.Millisecond, "a loop device stays behind")
 }
 
 // attached reports whether a loop device has its backing file below dir.

@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var environment = []string{
-	"PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin",
-	"HOME=/root",
-	"TERM=linux",
+// environment is that of all programs in the guest.
+func environment() []string {
+	return []string{"PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin", "HOME=/root", "TERM=linux"}
 }
 
 type mount struct {
@@ -47,7 +46,7 @@ func boot() error {
 		return err
 	}
 	os.Clearenv()
-	for _, pair := range environment {
+	for _, pair := range environment() {
 		name, value, _ := strings.Cut(pair, "=")
 		if err := os.Setenv(name, value); err != nil {
 			return err
@@ -99,7 +98,8 @@ func startNetwork() error {
 	if _, err := os.Stat("/sys/class/net/eth0"); err == nil {
 		script += " && ip addr add 10.0.2.15/24 dev eth0 && ip link set eth0 up && ip route add default via 10.0.2.2"
 	}
-	if out, err := exec.Command("sh", "-c", script).CombinedOutput(); err != nil {
+	cmd := exec.Command("sh", "-c", script) //nolint:noctx // process 1 has nothing to do but wait for it
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("network: %w: %s", err, out)
 	}
 	return nil

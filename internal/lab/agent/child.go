@@ -17,12 +17,8 @@ func startChild() (int, error) {
 		return 0, err
 	}
 	path, args := "/proc/self/exe", []string{"agent"}
-	attr := &os.ProcAttr{Env: environment, Dir: "/", Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}}
-	for field := range strings.FieldsSeq(string(cmdline)) {
-		size, ok := strings.CutPrefix(field, "lab.shell=")
-		if !ok {
-			continue
-		}
+	attr := &os.ProcAttr{Env: environment(), Dir: "/", Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}}
+	if size, ok := shellSize(string(cmdline)); ok {
 		console, err := openConsole(size)
 		if err != nil {
 			return 0, err
@@ -38,6 +34,16 @@ func startChild() (int, error) {
 		return 0, err
 	}
 	return process.Pid, nil
+}
+
+// shellSize finds the terminal's size in the kernel's command line, when a shell is asked for.
+func shellSize(cmdline string) (string, bool) {
+	for field := range strings.FieldsSeq(cmdline) {
+		if size, ok := strings.CutPrefix(field, "lab.shell="); ok {
+			return size, true
+		}
+	}
+	return "", false
 }
 
 // openConsole opens the serial line as a terminal of the given size. /dev/console itself cannot control a session.

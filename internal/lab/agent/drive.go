@@ -36,7 +36,7 @@ func findDrive(f *wire.Find) (*wire.Drive, error) {
 }
 
 // hiddenPath matches a path of a multipath namespace, such as "nvme0c1n1", whose head is "nvme0n1".
-var hiddenPath = regexp.MustCompile(`^(nvme\d+)c\d+(n\d+)$`) //nolint:gochecknoglobals // a constant in all but syntax
+var hiddenPath = regexp.MustCompile(`^(nvme\d+)c\d+(n\d+)$`)
 
 // lookForDrive returns what there is of the drive behind the ports, and whether nothing is missing.
 func lookForDrive(ports []string) (drive *wire.Drive, complete bool, err error) {
@@ -59,7 +59,7 @@ func lookForDrive(ports []string) (drive *wire.Drive, complete bool, err error) 
 		for _, path := range paths {
 			namespace := hiddenPath.ReplaceAllString(filepath.Base(path), "$1$2")
 			drive.Namespaces = append(drive.Namespaces, namespace)
-			if _, err := os.Stat(filepath.Join("/dev", namespace)); errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat("/dev/" + namespace); errors.Is(err, os.ErrNotExist) {
 				complete = false
 			} else if err != nil {
 				return drive, false, err

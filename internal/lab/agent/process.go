@@ -53,7 +53,7 @@ func startProcess(c *wire.Command) (*process, error) {
 	if len(c.Args) == 0 {
 		return nil, fmt.Errorf("command without a program: %w", os.ErrInvalid)
 	}
-	p := &process{cmd: exec.Command(c.Args[0], c.Args[1:]...)}
+	p := &process{cmd: exec.Command(c.Args[0], c.Args[1:]...)} //nolint:noctx // the laboratory kills it by Signal
 	p.changed = sync.NewCond(&p.mu)
 	p.cmd.Env = append(os.Environ(), c.Env...)
 	p.cmd.Dir = c.Dir

@@ -11,9 +11,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ssdprobe/ssdprobe/internal/lab/wire"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/lab/wire"
 )
 
 // The serial port's device node comes some time after its driver is loaded.

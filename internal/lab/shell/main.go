@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -54,5 +55,5 @@ func run() error {
 			return fmt.Errorf("terminal's size: %w", err)
 		}
 	}
-	return lab.Shell(options, terminal)
+	return lab.Shell(context.Background(), options, terminal)
 }

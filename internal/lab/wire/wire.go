@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Port is the number of the virtio serial port that both ends use. The guest sees it as /dev/vport0p1, or another number before the p.
+// Port is the number of the virtio serial port that both ends use. The guest sees it as /dev/vport0p1, or with another
+// number before the p.
 const Port = 1
 
 // MaxFrameBytes is the longest message that Read accepts and Write sends: room for MaxDataBytes as JSON has them.

@@ -28,6 +28,7 @@ func Snapshot() record.Snapshot {
 		Node:    "stor-07",
 		Started: Now().Add(-51*time.Hour - 20*time.Minute),
 		Targets: []record.TargetStatus{healthy(), regressed(), learning()},
+		Controllers: controllers(),
 		Ignored: []record.Ignored{
 			{
 				Device: record.Device{
@@ -48,6 +49,7 @@ func Snapshot() record.Snapshot {
 		},
 		Collectors: []record.CollectorStatus{
 			{Collector: "discovery", Success: true, Duration: 4200 * time.Microsecond},
+			{Collector: "interrupts", Success: true, Duration: 1100 * time.Microsecond},
 			{Collector: "state", Error: unsaved, Duration: 90 * time.Microsecond},
 		},
 		Warnings: []record.Warning{{Code: record.WarnState, Text: unsaved}},
@@ -74,6 +76,7 @@ func healthy() record.TargetStatus {
 		},
 		Collectors: []record.CollectorStatus{
 			{Collector: "conditions", Device: "nvme0n1", Success: true, Duration: 650 * time.Microsecond},
+			healthReading("nvme0n1"),
 		},
 	}
 }
@@ -110,8 +113,10 @@ func regressed() record.TargetStatus {
 			Text: "the PCIe link runs at 8 GT/s x4, and drive and slot can do 16 GT/s x4: reseat the drive or look at the slot",
 		}},
 		Probes: []record.ProbeStatus{random, sequential},
+		Runs:   []record.RunStatus{saturated(RegressedID, regressedDrive(), now)},
 		Collectors: []record.CollectorStatus{
 			{Collector: "conditions", Device: "nvme1n1", Success: true, Duration: 710 * time.Microsecond},
+			healthReading("nvme1n1"),
 		},
 	}
 }
@@ -128,6 +133,7 @@ func learning() record.TargetStatus {
 		Changed:    map[string]time.Time{"kernel": Now().Add(-51 * time.Hour), "mount_options": Now().Add(-since)},
 		Collectors: []record.CollectorStatus{
 			{Collector: "conditions", Device: "nvme0n1", Success: true, Duration: 580 * time.Microsecond},
+			healthReading("nvme0n1"),
 		},
 	}
 	for i, c := range []curve{{p50: 86e-6, p99: 160e-6}, {p50: 124e-6, p99: 199e-6}, {p50: 31e-6, p99: 1900e-6}} {

@@ -35,6 +35,10 @@ func TestEveryCallReturnsTheSameInFreshMemory(t *testing.T) {
 	first.Targets[1].Probes[0].Errors["EIO"] = 0
 	first.Targets[1].Probes[1].Drift[0].Attribution[0] = record.Change{}
 	first.Warnings[0].Code = ""
+	*first.Controllers[0].Interrupts.PerIO = 0
+	first.Controllers[0].Interrupts.Queues[0].Count = 0
+	first.Controllers[1].Health.Temperatures[0].Celsius = 0
+	*first.Controllers[1].Health.Features.WriteCache = true
 	assert.Equal(t, second, recordtest.Snapshot())
 }
 
@@ -59,7 +63,7 @@ func TestTheSnapshotAgreesWithItself(t *testing.T) {
 		assert.Equal(t, c.Success, c.Error == "", c.Collector)
 		assert.Empty(t, c.Device)
 	}
-	assert.Equal(t, []string{"discovery", "state"}, collectors)
+	assert.Equal(t, []string{"discovery", "interrupts", "state"}, collectors)
 
 	for _, target := range s.Targets {
 		t.Run(target.ID, func(t *testing.T) {
@@ -79,9 +83,15 @@ func TestTheSnapshotAgreesWithItself(t *testing.T) {
 				assert.Contains(t, names, name)
 				assert.WithinRange(t, at, s.Started, s.Time)
 			}
-			require.Len(t, target.Collectors, 1)
-			assert.Equal(t, "conditions", target.Collectors[0].Collector)
-			assert.Equal(t, device.Name, target.Collectors[0].Device)
+			require.Len(t, target.Collectors, 2)
+			for i, name := range []string{"conditions", "health"} {
+				assert.Equal(t, name, target.Collectors[i].Collector)
+				assert.Equal(t, device.Name, target.Collectors[i].Device)
+			}
+			controllers := s.ControllersOf(device.ID)
+			require.Len(t, controllers, 1)
+			assert.Equal(t, device.Controllers[0], controllers[0].Name)
+			assert.Equal(t, device.Serial, controllers[0].Health.Identity.Serial)
 
 			var probes, meant []string
 			for _, p := range target.Probes {

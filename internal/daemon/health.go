@@ -1,0 +1,249 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/health"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// firstReading is how long discovery waits for the first reading of new controllers, so
+// that their settings are among the conditions from the first round on.
+const firstReading = 2 * time.Second
+
+// keeper keeps what is known of the health of the devices under watch: a reader for each
+// controller and drive, so that none delays another, and one count of all interrupts.
+type keeper struct {
+	fs    sysfs.FS
+	log   *slog.Logger
+	meter *health.Meter
+	// changed wakes the count of interrupts when the sources are others.
+	changed chan struct{}
+
+	mu         sync.Mutex
+	settings   config.Health
+	sources    []health.Source
+	readers    map[string]*healthReader
+	interrupts map[string]record.Interrupts
+	counted    record.CollectorStatus
+	said       map[string]bool // what is said once in the life of the daemon
+}
+
+func newKeeper(fs sysfs.FS, log *slog.Logger) *keeper {
+	return &keeper{
+		fs: fs, log: log, meter: health.NewMeter(fs), changed: make(chan struct{}, 1),
+		readers: map[string]*healthReader{}, said: map[string]bool{},
+	}
+}
+
+// follow makes the readers match the devices under watch. It waits a moment for the
+// first readings of new ones.
+func (k *keeper) follow(ctx, running context.Context, c config.Config, devices []record.Device) {
+	var sources []health.Source
+	if c.Health.Enabled {
+		sources = health.Sources(k.fs, devices)
+	}
+	wanted := map[string]health.Source{}
+	for _, s := range sources {
+		wanted[s.Name] = s
+	}
+	for name, r := range k.current() {
+		if s, ok := wanted[name]; !ok || r.interval != c.Health.Interval || r.source.Kind != s.Kind || !slices.Equal(r.source.IDs(), s.IDs()) {
+			k.stop(name, r)
+		}
+	}
+	late, cancel := context.WithTimeout(ctx, firstReading)
+	defer cancel()
+	var started []*healthReader
+	for _, s := range sources {
+		if _, ok := k.current()[s.Name]; ok {
+			continue
+		}
+		if read, closing := k.reading(c, s); read != nil {
+			started = append(started, k.start(running, s, c.Health.Interval, read, closing))
+		}
+	}
+	k.take(c.Health, sources)
+	for _, r := range started {
+		select {
+		case <-r.first:
+		case <-late.Done():
+		}
+	}
+}
+
+// take notes which sources there are now.
+func (k *keeper) take(settings config.Health, sources []health.Source) {
+	k.mu.Lock()
+	same := slices.EqualFunc(k.sources, sources, func(a, b health.Source) bool {
+		return a.Name == b.Name && slices.Equal(a.IDs(), b.IDs())
+	})
+	k.settings, k.sources = settings, sources
+	k.mu.Unlock()
+	if !same {
+		select {
+		case k.changed <- struct{}{}:
+		default: // it is awake
+		}
+	}
+}
+
+// reading returns how a source is read and given back; nil when it has no health to read.
+func (k *keeper) reading(c config.Config, s health.Source) (read func(context.Context, *healthReader) error, closing func() error) {
+	none := func() error { return nil }
+	switch s.Kind {
+	case record.ControllerNVMe:
+		controller := health.NewController(k.fs, s.Name, health.Node(filepath.Join(c.HostRoot, "dev", s.Name)))
+		return func(ctx context.Context, r *healthReader) error { return r.readController(ctx, k.fs, controller) }, controller.Close
+	case record.ControllerDrive:
+		smartctl, err := health.FindSmartctl()
+		if err != nil {
+			k.sayOnce(slog.LevelInfo, "the health of SATA and SAS drives is not read", err.Error())
+			return nil, none
+		}
+		drive := health.NewDrive(k.fs, smartctl, s.Devices[0], devicePath(c, s.Devices[0]))
+		return func(ctx context.Context, r *healthReader) error { return r.readDrive(ctx, drive) }, none
+	case record.ControllerVirtio:
+	}
+	return nil, none
+}
+
+// sayOnce logs what would be the same of every drive.
+func (k *keeper) sayOnce(level slog.Level, message, reason string) {
+	k.mu.Lock()
+	said := k.said[reason]
+	k.said[reason] = true
+	k.mu.Unlock()
+	if !said {
+		k.log.Log(context.Background(), level, message, "reason", reason)
+	}
+}
+
+func (k *keeper) current() map[string]*healthReader {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return maps.Clone(k.readers)
+}
+
+func (k *keeper) start(
+	running context.Context, s health.Source, interval time.Duration, read func(context.Context, *healthReader) error, closing func() error,
+) *healthReader {
+	ctx, cancel := context.WithCancel(running)
+	r := &healthReader{
+		source: s, interval: interval, read: read, closing: closing, cancel: cancel, keeper: k,
+		log: k.log.With("controller", s.Name), done: make(chan struct{}), first: make(chan struct{}),
+		status: record.Controller{Name: s.Name, Kind: s.Kind, Devices: s.IDs()},
+	}
+	k.mu.Lock()
+	k.readers[s.Name] = r
+	k.mu.Unlock()
+	go r.Run(ctx) // ends with its context; stop waits for it
+	return r
+}
+
+// stop ends a reader; one that hangs does not end it, as the guard leaves that behind.
+func (k *keeper) stop(name string, r *healthReader) {
+	r.cancel()
+	<-r.done
+	k.mu.Lock()
+	delete(k.readers, name)
+	k.mu.Unlock()
+}
+
+func (k *keeper) stopAll() {
+	readers := k.current()
+	for _, r := range readers {
+		r.cancel()
+	}
+	for name, r := range readers {
+		k.stop(name, r)
+	}
+}
+
+// count counts interrupts until ctx ends.
+func (k *keeper) count(ctx context.Context) error {
+	for {
+		k.mu.Lock()
+		sources, interval := k.sources, k.settings.Interval
+		k.mu.Unlock()
+		if len(sources) > 0 {
+			start := time.Now()
+			found, err := k.meter.Read(start, sources)
+			k.counts(found, collected("interrupts", "", start, err))
+		} else {
+			interval = time.Hour // until there are some
+			k.counts(nil, record.CollectorStatus{})
+		}
+		timer := time.NewTimer(interval)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-k.changed:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+func (k *keeper) counts(found map[string]record.Interrupts, status record.CollectorStatus) {
+	k.mu.Lock()
+	before := k.counted.Error
+	k.interrupts, k.counted = found, status
+	k.mu.Unlock()
+	if status.Error != "" && status.Error != before {
+		k.log.Error("interrupts cannot be counted", "err", status.Error)
+	}
+}
+
+// complete adds what the controllers of a device say to its conditions.
+func (k *keeper) complete(d record.Device, c record.Conditions) record.Conditions {
+	var known []record.Health
+	readers := k.current()
+	for _, name := range slices.Sorted(maps.Keys(readers)) {
+		r := readers[name]
+		if h := r.lastKnown(); h != nil && slices.Contains(r.source.IDs(), d.ID) {
+			known = append(known, *h)
+		}
+	}
+	return health.Complete(c, known)
+}
+
+// remembered keeps of the conditions before what only the drive knows, while it does not
+// say: that it could not be asked is no change.
+func remembered(now, before record.Conditions) record.Conditions {
+	now.DriveCache = cmp.Or(now.DriveCache, before.DriveCache)
+	now.Coalescing = cmp.Or(now.Coalescing, before.Coalescing)
+	now.PowerState = cmp.Or(now.PowerState, before.PowerState)
+	return now
+}
+
+// fill adds to a snapshot what is known of the health of its targets.
+func (k *keeper) fill(s *record.Snapshot) {
+	k.mu.Lock()
+	sources, interrupts, counted := k.sources, k.interrupts, k.counted
+	readers := maps.Clone(k.readers)
+	k.mu.Unlock()
+	if counted.Collector != "" {
+		s.Collectors = append(s.Collectors, counted)
+	}
+	for _, source := range sources {
+		status := record.Controller{Name: source.Name, Kind: source.Kind, Devices: source.IDs()}
+		if r, ok := readers[source.Name]; ok {
+			status = r.fill(s.Targets)
+		}
+		if i, ok := interrupts[source.Name]; ok {
+			status.Interrupts = &i
+		}
+		s.Controllers = append(s.Controllers, status)
+	}
+}

@@ -1,0 +1,245 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+)
+
+const (
+	// calendarLook is how often the calendar is looked at when nothing is due, so
+	// that a new configuration and a clock that was set are noticed.
+	calendarLook = time.Minute
+	// busyRetry is the pause before a run on a busy device is tried again.
+	busyRetry = time.Minute
+	// pressureLook is how often the host's CPU pressure is looked at during a run.
+	pressureLook = 5 * time.Second
+)
+
+var (
+	errWindowClosed = errors.New("the window of the run has closed")
+	errCPUPressure  = errors.New("the host became too busy")
+)
+
+// CheckRuns returns what is wrong with the runs of a configuration: what only
+// the suites know.
+func CheckRuns(c config.Config) error {
+	var problems config.Problems
+	for i, r := range c.Runs {
+		s, err := suite.Find(r.Suite)
+		if err != nil {
+			problems = append(problems, config.Problem{Field: fmt.Sprintf("runs[%d].suite", i), Value: r.Suite, Wrong: err.Error(), Want: "one of those"})
+			continue
+		}
+		if _, err := s.Set(r.Set); err != nil {
+			problems = append(problems, config.Problem{Field: fmt.Sprintf("runs[%d].set", i), Wrong: err.Error(), Want: "parameters of " + r.Suite})
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return problems
+}
+
+// followCalendar executes the runs of the configuration when they are due, one
+// after the other, until ctx ends.
+func (d *Daemon) followCalendar(ctx context.Context) error {
+	from := time.Now()
+	for ctx.Err() == nil {
+		due, at := d.nextRuns(from)
+		wait := calendarLook
+		if len(due) > 0 {
+			wait = min(wait, time.Until(at))
+		}
+		pause(ctx, wait)
+		now := time.Now()
+		if len(due) == 0 || now.Before(at) {
+			if now.Before(from) { // the clock was set back
+				from = now
+			}
+			continue
+		}
+		for _, r := range due {
+			d.executeRun(ctx, r, at.Add(r.Window))
+		}
+		from = at
+		if late := time.Now(); late.Sub(at) > calendarLook {
+			from = late // what came due meanwhile is not made up for: runs would pile up
+		}
+	}
+	return nil
+}
+
+// nextRuns returns the runs that are due next after a time, and when.
+func (d *Daemon) nextRuns(after time.Time) (due []config.Run, at time.Time) {
+	for _, r := range d.configuration().Runs {
+		next, err := r.Next(after)
+		switch {
+		case err != nil || next.IsZero(): // the configuration was checked: there is no such day
+			continue
+		case at.IsZero() || next.Before(at):
+			due, at = []config.Run{r}, next
+		case next.Equal(at):
+			due = append(due, r)
+		}
+	}
+	return due, at
+}
+
+// executeRun runs a suite on each target that it is meant for.
+func (d *Daemon) executeRun(ctx context.Context, r config.Run, end time.Time) {
+	ctx, cancel := context.WithDeadlineCause(ctx, end, errWindowClosed)
+	defer cancel()
+	watches := d.current()
+	for _, id := range slices.Sorted(maps.Keys(watches)) {
+		w := watches[id]
+		if s := w.Status(time.Now()); !r.Matches(s.ID, s.Device.Name, s.Path) {
+			continue
+		}
+		d.runOn(ctx, w, r)
+	}
+}
+
+// runOn runs a suite on one target, when it can be had before ctx ends.
+func (d *Daemon) runOn(ctx context.Context, w *watch, r config.Run) {
+	w.rest(true)
+	defer w.rest(false)
+	w.runBegins(r.Suite, time.Now())
+	log := w.log.With("suite", r.Suite)
+	for {
+		report, err := d.attempt(ctx, w, r)
+		busy := errors.Is(err, admit.ErrBusy) || errors.Is(err, run.ErrInUse)
+		if busy && ctx.Err() == nil {
+			log.Info("the device is busy; the run waits", "err", err)
+			pause(ctx, busyRetry)
+			continue
+		}
+		outcome := runOutcome(ctx, report, err, busy)
+		if err != nil {
+			log.Warn("run not complete", "outcome", outcome, "err", err)
+		} else {
+			log.Info("run complete", "steps", len(report.Steps), "took", report.Finished.Sub(report.Started))
+		}
+		w.runEnds(r.Suite, outcome, report, err)
+		if len(report.Steps) > 0 {
+			w.shared.reportState("runs of "+w.spec.ID, keepReport(d.shared.store, report, r.Keep))
+		}
+		return
+	}
+}
+
+func runOutcome(ctx context.Context, r record.RunReport, err error, busy bool) record.RunOutcome {
+	switch {
+	case err == nil:
+		return record.RunOK
+	case busy:
+		return record.RunRefused
+	case ctx.Err() != nil && len(r.Steps) > 0, errors.Is(err, errCPUPressure):
+		return record.RunShort
+	case ctx.Err() != nil:
+		return record.RunRefused
+	default:
+		return record.RunError
+	}
+}
+
+// attempt tries to run the suite now.
+func (d *Daemon) attempt(ctx context.Context, w *watch, r config.Run) (record.RunReport, error) {
+	chosen, err := suite.Find(r.Suite)
+	if err != nil {
+		return record.RunReport{}, err
+	}
+	values, err := chosen.Set(r.Set)
+	if err != nil {
+		return record.RunReport{}, err
+	}
+	binary, err := fiorun.Find(ctx)
+	if err != nil {
+		return record.RunReport{}, err
+	}
+	status := w.Status(time.Now())
+	ctx, calm := context.WithCancelCause(ctx)
+	defer calm(nil)
+	session, err := run.Begin(ctx, measure.Subject{
+		Target: w.spec.Target, LockID: w.spec.LockID, Device: status.Device, Conditions: status.Conditions, Warnings: status.Warnings,
+	}, run.Options{
+		Options: measure.Options{FS: d.shared.fs, Engine: d.shared.engine, Meter: d.shared.meter},
+		Limits:  Limits(w.spec.Admission), LockDir: d.shared.lockDir, Node: d.shared.node, Generator: d.generator,
+		KeepFile: true, Progress: func(p run.Progress) { w.log.Debug("run", "step", p.Step, "done", p.Done) },
+	})
+	if err != nil {
+		return record.RunReport{}, err
+	}
+	watching := make(chan struct{})
+	go func() {
+		defer close(watching)
+		d.watchPressure(ctx, r.MaxCPUPressure, calm)
+	}()
+	report, err := session.Suite(ctx, chosen, values, binary)
+	calm(nil)
+	<-watching
+	_, endErr := session.End()
+	return report, errors.Join(err, endErr)
+}
+
+// watchPressure ends a run when tasks of the host wait for a CPU for too much of
+// the time. Where the kernel does not tell, nothing ends it.
+func (d *Daemon) watchPressure(ctx context.Context, limit float64, end context.CancelCauseFunc) {
+	for ctx.Err() == nil {
+		pause(ctx, pressureLook)
+		p, err := counters.ReadCPUPressure(d.shared.fs)
+		if err != nil {
+			return
+		}
+		if p.Some.Average10 > limit {
+			end(fmt.Errorf("%w: tasks waited for a CPU for %.0f %% of the last 10 s, above the limit of %.0f %%",
+				errCPUPressure, 100*p.Some.Average10, 100*limit))
+			return
+		}
+	}
+}
+
+// kindRuns is where the state directory keeps run reports.
+const kindRuns = "runs"
+
+// reportPrefix begins the names of all reports of a suite on a target; what
+// follows is a time, so that names sort by age.
+func reportPrefix(suite, target string) string { return suite + " " + target + " " }
+
+// keepReport stores a report and drops the oldest ones beyond keep.
+func keepReport(s *store.Store, r record.RunReport, keep int) error {
+	prefix := reportPrefix(r.Suite, r.TargetID)
+	if err := s.Save(kindRuns, prefix+r.Started.UTC().Format("20060102T150405.000"), r); err != nil {
+		return err
+	}
+	names, err := reportNames(s, prefix)
+	problems := []error{err}
+	for len(names) > keep {
+		problems = append(problems, s.Remove(kindRuns, names[0]))
+		names = names[1:]
+	}
+	return errors.Join(problems...)
+}
+
+// reportNames lists the reports with this prefix, oldest first.
+func reportNames(s *store.Store, prefix string) ([]string, error) {
+	names, err := s.Names(kindRuns)
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return len(name) <= len(prefix) || name[:len(prefix)] != prefix
+	})
+	slices.Sort(names)
+	return names, err
+}

@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// rest makes the probes of a watch rest, or go on. A round that is under way ends
+// by itself: a run waits for its lock.
+func (w *watch) rest(resting bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if resting {
+		w.resting = make(chan struct{})
+		return
+	}
+	close(w.resting)
+	w.resting = nil
+}
+
+// rested returns a channel that is closed when the probes may go on, nil when
+// they may now.
+func (w *watch) rested() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.resting
+}
+
+// restoreRuns puts back the last report of each suite.
+func (w *watch) restoreRuns() {
+	names, err := w.shared.store.Names(kindRuns)
+	problems := []error{err}
+	latest := map[string]string{}
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		suite, rest, _ := strings.Cut(name, " ")
+		if strings.HasPrefix(rest, w.spec.ID+" ") {
+			latest[suite] = name
+		}
+	}
+	for _, suite := range slices.Sorted(maps.Keys(latest)) {
+		var r record.RunReport
+		found, err := w.shared.store.Load(kindRuns, latest[suite], &r)
+		problems = append(problems, err)
+		if found {
+			w.runStatus(suite).Last = &r
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		w.shared.reportState("runs of "+w.spec.ID, err)
+	}
+}
+
+// runStatus returns the status of a suite, a new one if need be. w.mu is held,
+// or nobody else knows w yet.
+func (w *watch) runStatus(suite string) *record.RunStatus {
+	for _, s := range w.runs {
+		if s.Suite == suite {
+			return s
+		}
+	}
+	s := &record.RunStatus{Suite: suite, Outcomes: map[record.RunOutcome]uint64{}}
+	for _, o := range record.RunOutcomes() {
+		s.Outcomes[o] = 0
+	}
+	w.runs = append(w.runs, s)
+	return s
+}
+
+func (w *watch) runBegins(suite string, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.runStatus(suite).Since = now
+}
+
+func (w *watch) runEnds(suite string, outcome record.RunOutcome, r record.RunReport, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.runStatus(suite)
+	s.Since = time.Time{}
+	s.Outcomes[outcome]++
+	s.Problem = ""
+	if err != nil {
+		s.Problem = err.Error()
+	}
+	if len(r.Steps) > 0 {
+		s.Last = &r
+	}
+}
+
+// runStatuses returns copies. w.mu is held.
+func (w *watch) runStatuses() []record.RunStatus {
+	list := make([]record.RunStatus, len(w.runs))
+	for i, s := range w.runs {
+		list[i] = *s
+		list[i].Outcomes = maps.Clone(s.Outcomes)
+	}
+	return list
+}

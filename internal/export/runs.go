@@ -1,0 +1,121 @@
+package export
+
+import (
+	"strconv"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// runFamilies tell of full runs of suites on a target: of the last one that
+// measured anything, kept over restarts, and how all of them went.
+func runFamilies() []family[record.TargetStatus] {
+	return append(lastRunFamilies(),
+		family[record.TargetStatus]{
+			name: "ssdprobe_run_last_completion_timestamp_seconds", kind: gauge,
+			help:   "When the last run of the suite that measured anything was over.",
+			labels: []string{"suite"},
+			series: eachRun(func(r record.RunReport, emit emit) { emitTime(emit, r.Finished, r.Suite) }),
+		},
+		family[record.TargetStatus]{
+			name: "ssdprobe_run_duration_seconds", kind: gauge,
+			help:   "How long the last run of the suite took.",
+			labels: []string{"suite"},
+			series: eachRun(func(r record.RunReport, emit emit) {
+				emitKnown(emit, r.Finished.Sub(r.Started).Seconds(), r.Suite)
+			}),
+		},
+		family[record.TargetStatus]{
+			name: "ssdprobe_run_warning", kind: gauge,
+			help:   "1 for each kind of warning on the last run of the suite or on one of its steps; the step is empty for the whole run.",
+			labels: []string{"suite", "step", "code"},
+			series: eachRun(func(r record.RunReport, emit emit) {
+				for _, w := range r.Warnings {
+					emit(1, r.Suite, "", w.Code)
+				}
+				for _, step := range r.Steps {
+					for _, w := range step.Warnings {
+						emit(1, r.Suite, step.Name, w.Code)
+					}
+				}
+			}),
+		},
+		family[record.TargetStatus]{
+			name: "ssdprobe_run_in_progress", kind: gauge,
+			help:   "1 while the suite runs or waits for the device, else 0.",
+			labels: []string{"suite"},
+			series: func(t record.TargetStatus, emit emit) {
+				for _, r := range t.Runs {
+					emit(boolean(!r.Since.IsZero()), r.Suite)
+				}
+			},
+		},
+		family[record.TargetStatus]{
+			name: "ssdprobe_runs_total", kind: counter,
+			help:   "Runs of the suite since the daemon started, by outcome: ok, short (ended early), refused (the device was busy all through the window), error.",
+			labels: []string{"suite", "outcome"},
+			series: func(t record.TargetStatus, emit emit) {
+				for _, r := range t.Runs {
+					for outcome, n := range r.Outcomes {
+						emit(float64(n), r.Suite, string(outcome))
+					}
+				}
+			},
+		},
+	)
+}
+
+// lastRunFamilies are the figures of the last run, reads and writes apart.
+func lastRunFamilies() []family[record.TargetStatus] {
+	var all []family[record.TargetStatus]
+	for _, d := range []struct {
+		direction record.Direction
+		of        func(record.Step) *record.Result
+	}{
+		{record.Read, func(s record.Step) *record.Result { return s.Read }},
+		{record.Write, func(s record.Step) *record.Result { return s.Write }},
+	} {
+		name := "ssdprobe_run_" + string(d.direction)
+		eachResult := func(series func(r record.Result, suite, step string, emit emit)) func(record.TargetStatus, emit) {
+			return eachRun(func(r record.RunReport, emit emit) {
+				for _, step := range r.Steps {
+					if result := d.of(step); result != nil {
+						series(*result, r.Suite, step.Name, emit)
+					}
+				}
+			})
+		}
+		all = append(all,
+			family[record.TargetStatus]{
+				name: name + "_iops", kind: gauge, labels: []string{"suite", "step"},
+				help:   "I/Os per second (" + string(d.direction) + ") of a step of the last run.",
+				series: eachResult(func(r record.Result, suite, step string, emit emit) { emitKnown(emit, r.IOPS, suite, step) }),
+			},
+			family[record.TargetStatus]{
+				name: name + "_bytes_per_second", kind: gauge, labels: []string{"suite", "step"},
+				help:   "Bandwidth (" + string(d.direction) + ") of a step of the last run.",
+				series: eachResult(func(r record.Result, suite, step string, emit emit) { emitKnown(emit, r.BytesPerSecond, suite, step) }),
+			},
+			family[record.TargetStatus]{
+				name: name + "_latency_percentile_seconds", kind: gauge, labels: []string{"suite", "step", "percentile"},
+				help: "Latency percentile (" + string(d.direction) + ") of a step of the last run, by nearest rank.",
+				series: eachResult(func(r record.Result, suite, step string, emit emit) {
+					for _, percentile := range []float64{50, 95, 99, 99.9} {
+						emitKnown(emit, r.Latency.Quantile(percentile/100).Seconds(), suite, step, strconv.FormatFloat(percentile, 'g', -1, 64))
+					}
+				}),
+			},
+		)
+	}
+	return all
+}
+
+// eachRun makes the series of the last run of each suite on a target.
+func eachRun(series func(record.RunReport, emit)) func(record.TargetStatus, emit) {
+	return func(t record.TargetStatus, emit emit) {
+		for _, r := range t.Runs {
+			if r.Last != nil {
+				series(*r.Last, emit)
+			}
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package record
+
+import "time"
+
+// Analysis is what the steps of a run come to. What the suite does not ask for,
+// or the steps do not tell, is nil or empty.
+type Analysis struct {
+	// Spreads are over the repeats of each load, in the order of the loads.
+	Spreads []Spread `json:"spreads,omitempty"`
+	Knees   []Knee   `json:"knees,omitempty"`
+	Steady  *Steady  `json:"steady,omitempty"`
+	// Scalings are one per load.
+	Scalings []Scaling `json:"scalings,omitempty"`
+	// Effects are of settings that were changed for the run.
+	Effects []SettingEffect `json:"effects,omitempty"`
+	// Offsets are the speeds over the device, in rising order of offset.
+	Offsets *OffsetSpeeds `json:"offsets,omitempty"`
+	// Bounds say for each step what its limit was.
+	Bounds []Bound `json:"bounds,omitempty"`
+	// DataSheet compares with the figures that the user gave.
+	DataSheet []SheetShare `json:"data_sheet,omitempty"`
+	// Interrupts are those of each step, where they are known.
+	Interrupts []InterruptRate `json:"interrupts,omitempty"`
+}
+
+// Interval is a value with the bounds of its 95 % interval; both bounds are nil
+// when there are too few values for one.
+type Interval struct {
+	Value float64  `json:"value"`
+	Lower *float64 `json:"lower,omitempty"`
+	Upper *float64 `json:"upper,omitempty"`
+}
+
+// Spread is how far the repeats of one load lie apart, in one direction.
+type Spread struct {
+	Load      string    `json:"load"` // Step.Series
+	Direction Direction `json:"direction"`
+	Repeats   int       `json:"repeats"`
+	// IOPS, BytesPerSecond and MeanSeconds (the mean latency) are means over the repeats.
+	IOPS           SpreadOf `json:"iops"`
+	BytesPerSecond SpreadOf `json:"bytes_per_second"`
+	MeanSeconds    SpreadOf `json:"mean_seconds"`
+}
+
+// SpreadOf is the mean of one figure over repeats with its interval, by Student's
+// t, and its extremes.
+type SpreadOf struct {
+	Mean Interval `json:"mean"`
+	Min  float64  `json:"min"`
+	Max  float64  `json:"max"`
+}
+
+// Knee is the depth after which latency grows faster than IOPS.
+type Knee struct {
+	Load string `json:"load"`
+	// Depth is 0 when IOPS still grew faster at the deepest depth tried.
+	Depth int           `json:"depth"`
+	IOPS  float64       `json:"iops,omitempty"`
+	Mean  time.Duration `json:"mean_ns,omitempty"`
+	P99   time.Duration `json:"p99_ns,omitempty"`
+	// Deepest is the deepest depth tried; IOPSGain and LatencyGrowth are what it has
+	// over the knee, as factors.
+	Deepest       int     `json:"deepest"`
+	IOPSGain      float64 `json:"iops_gain,omitempty"`
+	LatencyGrowth float64 `json:"latency_growth,omitempty"`
+}
+
+// Steady is whether rounds have become steady by the SNIA Performance Test
+// Specification: over a window of rounds, the range is at most MaxRange of the
+// mean, and the excursion of the fitted line at most MaxSlope of it.
+type Steady struct {
+	Reached bool `json:"reached"`
+	// Round is the last of the first window that holds, from 1; 0 when none does.
+	Round  int `json:"round,omitempty"`
+	Window int `json:"window"` // rounds
+	// Mean is that of the window, in IOPS or bytes per second: see Unit. When no
+	// window holds, it and the ratios are those of the last one.
+	Mean       float64 `json:"mean"`
+	Unit       string  `json:"unit"` // "IOPS" or "B/s"
+	RangeRatio float64 `json:"range_ratio"`
+	SlopeRatio float64 `json:"slope_ratio"`
+	MaxRange   float64 `json:"max_range"`
+	MaxSlope   float64 `json:"max_slope"`
+	// Fresh is the mean of the first round over that of the window.
+	Fresh float64 `json:"fresh_ratio"`
+	// Path has all rounds in order.
+	Path []SteadyRound `json:"path"`
+}
+
+// SteadyRound is one round on the way to the steady state.
+type SteadyRound struct {
+	Round int     `json:"round"` // from 1
+	Value float64 `json:"value"` // in Steady.Unit
+	// Phase is fresh, transition or steady.
+	Phase string        `json:"phase"`
+	Mean  time.Duration `json:"mean_ns"`
+	// WrittenBytes are all that the run had written when the round ended.
+	WrittenBytes int64 `json:"written_bytes"`
+}
+
+// Scaling is what each added device brought.
+type Scaling struct {
+	Load string `json:"load"`
+	Unit string `json:"unit"` // of the rates: "IOPS" or "B/s"
+	// Alone is the rate of the first device alone.
+	Alone  float64      `json:"alone"`
+	Points []ScalePoint `json:"points"`
+	// BreaksAt is the number of devices from which on linearity is below Limit; 0
+	// when it never is.
+	BreaksAt int     `json:"breaks_at,omitempty"`
+	Limit    float64 `json:"limit"`
+	// Group is where devices lost the most when it broke: "pci0000:40".
+	Group string `json:"group,omitempty"`
+	// GroupRatio is the mean of the group's devices over Alone then.
+	GroupRatio float64 `json:"group_ratio,omitempty"`
+}
+
+// ScalePoint is the load on a number of devices at once.
+type ScalePoint struct {
+	Devices int     `json:"devices"`
+	Added   string  `json:"added"` // path of the device that came last
+	Group   string  `json:"group,omitempty"`
+	Total   float64 `json:"total"`
+	// Linearity is Total over Devices times Alone.
+	Linearity float64 `json:"linearity"`
+	Slowest   float64 `json:"slowest"`
+	Fastest   float64 `json:"fastest"`
+}
+
+// SettingEffect is what a setting did to one load: the figures under To over those
+// under From.
+type SettingEffect struct {
+	Load      string    `json:"load"`
+	Direction Direction `json:"direction"`
+	Setting   string    `json:"setting"`
+	From      string    `json:"from"`
+	To        string    `json:"to"`
+	IOPS      Interval  `json:"iops_ratio"`
+	Latency   Interval  `json:"latency_ratio"` // of the mean latency
+	// Certain is true when the interval of IOPS excludes 1.
+	Certain bool `json:"certain"`
+}
+
+// OffsetSpeeds are sequential speeds over the device.
+type OffsetSpeeds struct {
+	Points []OffsetSpeed `json:"points"`
+	// Slowest and Fastest are of all points, Evenness their ratio.
+	Slowest  OffsetSpeed `json:"slowest"`
+	Fastest  OffsetSpeed `json:"fastest"`
+	Evenness float64     `json:"evenness"`
+}
+
+// OffsetSpeed is the speed at one place.
+type OffsetSpeed struct {
+	OffsetBytes    int64   `json:"offset_bytes"`
+	BytesPerSecond float64 `json:"bytes_per_second"`
+}
+
+// Limit is what keeps a load from being faster.
+type Limit string
+
+// The limits.
+const (
+	LimitCPU     Limit = "cpu"     // the CPUs of the load generator
+	LimitLink    Limit = "link"    // the PCIe link
+	LimitLatency Limit = "latency" // one I/O at a time: how long the device takes for it
+	LimitDevice  Limit = "device"  // none of the others: the device, or what lies between
+)
+
+// Bound is what the limit of a step was.
+type Bound struct {
+	Step  string `json:"step"`
+	Limit Limit  `json:"limit"`
+	// CPUShare is the share of the CPUs that the jobs could use, LinkShare that of
+	// the link's bandwidth; nil when not known.
+	CPUShare  *float64 `json:"cpu_share,omitempty"`
+	LinkShare *float64 `json:"link_share,omitempty"`
+	// Evidence is one sentence.
+	Evidence string `json:"evidence"`
+}
+
+// DataSheet is what a drive's maker says of it. What it does not say is nil.
+type DataSheet struct {
+	Model                         string         `json:"model,omitempty"`
+	RandomReadIOPS                *float64       `json:"random_read_iops,omitempty"`
+	RandomWriteIOPS               *float64       `json:"random_write_iops,omitempty"`
+	SequentialReadBytesPerSecond  *float64       `json:"sequential_read_bytes_per_second,omitempty"`
+	SequentialWriteBytesPerSecond *float64       `json:"sequential_write_bytes_per_second,omitempty"`
+	RandomReadLatency             *time.Duration `json:"random_read_latency_ns,omitempty"`
+	RandomWriteLatency            *time.Duration `json:"random_write_latency_ns,omitempty"`
+}
+
+// SheetShare is the best figure of the run over the one of the data sheet.
+type SheetShare struct {
+	Figure   string  `json:"figure"` // "random read"
+	Unit     string  `json:"unit"`   // "IOPS", "B/s" or "s"
+	Promised float64 `json:"promised"`
+	Measured float64 `json:"measured"`
+	Step     string  `json:"step"` // where it was measured
+	// Share is Measured over Promised; for latencies the other way round, so that
+	// below 1 is always worse than promised.
+	Share float64 `json:"share"`
+}
+
+// InterruptRate is how often the device interrupted in a step.
+type InterruptRate struct {
+	Step      string  `json:"step"`
+	Setting   string  `json:"setting,omitempty"` // of coalescing or polling
+	PerIO     float64 `json:"per_io"`
+	PerSecond float64 `json:"per_second"`
+}

@@ -1,0 +1,103 @@
+package record_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+func TestConditionsAreComparedByName(t *testing.T) {
+	a := record.Conditions{Firmware: "A", Kernel: "6.1", PCIeLink: "8 GT/s x4"}
+	b := a
+	assert.Equal(t, a, b)
+	assert.Empty(t, a.Changes(b))
+	b.Firmware, b.Kernel = "B", ""
+	changes := a.Changes(b)
+	assert.Equal(t, []record.Change{{Condition: "firmware", From: "A", To: "B"}, {Condition: "kernel", From: "6.1", To: ""}}, changes)
+	assert.Equal(t, "firmware A → B", changes[0].String())
+	assert.Equal(t, "kernel 6.1 → unknown", changes[1].String())
+}
+
+// Every condition has a name of its own, that of its JSON form.
+func TestConditionsList(t *testing.T) {
+	names := map[string]bool{}
+	for _, c := range (record.Conditions{}).List() {
+		assert.Empty(t, c.Value)
+		assert.Regexp(t, `^[a-z_]+$`, c.Name)
+		assert.False(t, names[c.Name], c.Name)
+		names[c.Name] = true
+		var v record.Conditions
+		require.NoError(t, json.Unmarshal([]byte(`{"`+c.Name+`":"x"}`), &v))
+		assert.Equal(t, []record.Change{{Condition: c.Name, To: "x"}}, record.Conditions{}.Changes(v))
+	}
+}
+
+func TestPCIeLinkBandwidth(t *testing.T) {
+	// Per lane and direction, as the specifications' own summaries round them.
+	for gts, mbps := range map[float64]float64{2.5: 250, 5: 500, 8: 985, 16: 1969, 32: 3938, 64: 7563} {
+		for _, lanes := range []int{1, 4, 16} {
+			l := record.PCIeLink{CurrentGTs: gts, MaxGTs: gts, CurrentLanes: lanes, MaxLanes: lanes}
+			assert.InEpsilon(t, mbps*1e6*float64(lanes), l.BytesPerSecond(), 0.001, "%s", l)
+			assert.False(t, l.BelowMaximum())
+		}
+	}
+	l := record.PCIeLink{CurrentGTs: 2.5, MaxGTs: 8, CurrentLanes: 4, MaxLanes: 4}
+	assert.Equal(t, "2.5 GT/s x4", l.String())
+	assert.True(t, l.BelowMaximum())
+	assert.True(t, record.PCIeLink{CurrentGTs: 8, MaxGTs: 8, CurrentLanes: 2, MaxLanes: 4}.BelowMaximum())
+}
+
+func TestStatistics(t *testing.T) {
+	m := record.Measurement{
+		Duration: 2 * time.Second,
+		Latency:  record.Histogram{{Latency: 10 * us, Count: 90}, {Latency: 20 * us, Count: 8}, {Latency: 1000 * us, Count: 2}},
+	}
+	want := map[record.Statistic]float64{record.LatencyP50: 10e-6, record.LatencyP95: 20e-6, record.LatencyP99: 1e-3, record.IOPS: 50}
+	for _, s := range record.Statistics() {
+		assert.InEpsilon(t, want[s], s.Of(m), 1e-9, s)
+		assert.Zero(t, s.Of(record.Measurement{}), "no figure of nothing")
+		assert.Zero(t, s.Slower(0, 1))
+		assert.Zero(t, s.Slower(1, 0))
+	}
+	assert.InDelta(t, 2, record.LatencyP99.Slower(1, 2), 0)
+	assert.InDelta(t, 2, record.IOPS.Slower(2, 1), 0, "fewer is slower")
+}
+
+func TestProbesRunWhereTheyAreMeantTo(t *testing.T) {
+	for _, test := range []struct {
+		direction record.Direction
+		targets   record.TargetKinds
+		files     bool
+		devices   bool
+	}{
+		{record.Read, record.OnAll, true, true},
+		{record.Read, record.OnFiles, true, false},
+		{record.Read, record.OnDevices, false, true},
+		{record.Write, record.OnAll, true, false},
+		{record.Write, record.OnFiles, true, false},
+		{record.Write, record.OnDevices, false, false}, // never on a device, whatever is asked for
+	} {
+		p := record.Probe{Direction: test.direction, Targets: test.targets}
+		assert.Equal(t, test.files, p.RunsOn(true), "%+v", test)
+		assert.Equal(t, test.devices, p.RunsOn(false), "%+v", test)
+	}
+}
+
+func TestDefaultProbesAreLight(t *testing.T) {
+	var written, read float64
+	for _, p := range record.DefaultProbes() {
+		perDay := float64(p.RoundBytes()) * float64(24*time.Hour) / float64(p.Interval)
+		if p.Direction == record.Write {
+			written += perDay
+		} else {
+			read += perDay
+		}
+	}
+	assert.Less(t, written, float64(256<<20), "bytes written in a day")
+	assert.Less(t, read, float64(10<<30), "bytes read in a day")
+}

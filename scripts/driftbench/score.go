@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/replay"
+)
+
+const (
+	year = 365.25 * 24 * time.Hour
+	// sameAlarm: alarms of several statistics within this time are one.
+	sameAlarm = 6 * time.Hour
+	// after what has ended, an alarm that names it is still none too many.
+	afterEnd = time.Hour
+)
+
+// score counts what is right and what is wrong.
+type score struct {
+	watched     time.Duration
+	falseAlarms map[string]int // by kind and noise
+	found       map[string]*found
+}
+
+// found is what became of the streams of a kind.
+type found struct {
+	streams int
+	delays  []time.Duration
+	onsets  []time.Duration // how far the estimate is off
+	ends    []time.Duration // of transients: until resolved
+	missed  []string        // noises
+}
+
+// add judges the changes of state of one stream. A regression outside of what
+// happens, or where nothing gets slower by itself, is a false alarm.
+func (s *score) add(label drifttest.Label, lines []replay.Line) {
+	if s.found == nil {
+		s.falseAlarms, s.found = map[string]int{}, map[string]*found{}
+	}
+	since := func(t replay.Seconds) time.Duration { return time.Time(t).Sub(drifttest.Start()) }
+	quiet := label.Quiet()
+	s.watched += label.Duration
+	if !quiet {
+		s.watched += min(label.Onset, label.Duration) - label.Duration
+	}
+	last := time.Duration(-1 << 62)
+	var first *replay.Line
+	for i, l := range lines {
+		at := since(l.Time)
+		switch {
+		case l.State != record.Regressed:
+		case quiet || label.Onset < 0 || at < label.Onset || at > label.End+afterEnd:
+			if at-last > sameAlarm {
+				s.falseAlarms[label.Kind+"/"+label.Noise]++
+			}
+			last = at
+		case first == nil && at <= label.End:
+			first = &lines[i]
+		}
+	}
+	if quiet {
+		return
+	}
+	f := s.found[label.Kind]
+	if f == nil {
+		f = &found{}
+		s.found[label.Kind] = f
+	}
+	f.streams++
+	if first == nil {
+		f.missed = append(f.missed, label.Noise)
+		return
+	}
+	f.delays = append(f.delays, since(first.Time)-label.Onset)
+	f.onsets = append(f.onsets, (since(first.Since) - label.Onset).Abs())
+	if label.Kind == "transient" {
+		f.ends = append(f.ends, resolved(lines, label)...)
+	}
+}
+
+// resolved is how long after the end the last statistic was no longer regressed.
+func resolved(lines []replay.Line, label drifttest.Label) []time.Duration {
+	states := map[record.Statistic]record.DriftState{}
+	for _, l := range lines {
+		states[l.Statistic] = l.State
+		at := time.Time(l.Time).Sub(drifttest.Start())
+		if at >= label.End && !slices.Contains(slices.Collect(maps.Values(states)), record.Regressed) {
+			return []time.Duration{at - label.End}
+		}
+	}
+	return nil
+}
+
+func (s *score) write(w io.Writer) error {
+	var b bytes.Buffer
+	total := 0
+	for _, n := range s.falseAlarms {
+		total += n
+	}
+	years := float64(s.watched) / float64(year)
+	fmt.Fprintf(&b, "%d false alarms in %.2f device-years: %.2f a year", total, years, float64(total)/years)
+	for _, where := range slices.Sorted(maps.Keys(s.falseAlarms)) {
+		fmt.Fprintf(&b, "  %s %d", where, s.falseAlarms[where])
+	}
+	fmt.Fprintf(&b, "\n%-14s %-9s %-14s %-14s %-16s %s\n", "kind", "found", "median delay", "worst delay", "onset off by", "missed with")
+	for _, kind := range slices.Sorted(maps.Keys(s.found)) {
+		f := s.found[kind]
+		fmt.Fprintf(&b, "%-14s %-9s %-14s %-14s %-16s %v", kind, fmt.Sprintf("%d/%d", len(f.delays), f.streams),
+			minutes(middle(f.delays)), minutes(middle(f.delays[max(0, len(f.delays)-1):])), minutes(middle(f.onsets)), f.missed)
+		if len(f.ends) > 0 {
+			fmt.Fprintf(&b, "  over after %s, at worst %s", minutes(middle(f.ends)), minutes(f.ends[len(f.ends)-1]))
+		}
+		fmt.Fprintln(&b)
+	}
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// middle sorts values and returns their median, 0 when there are none.
+func middle(values []time.Duration) time.Duration {
+	slices.Sort(values)
+	if len(values) == 0 {
+		return 0
+	}
+	return values[len(values)/2]
+}
+
+func minutes(d time.Duration) string {
+	if d >= 24*time.Hour {
+		return fmt.Sprintf("%.1f days", d.Hours()/24)
+	}
+	return fmt.Sprintf("%.0f min", d.Minutes())
+}
