@@ -9,10 +9,10 @@ LDFLAGS     := -s -w -X github.com/ssdprobe/ssdprobe/internal/cli.version=$(VERS
 ARGS        ?=
 FUZZTIME    ?= 3s
 
-.PHONY: help build run test fuzz lint bench golden fixtures lab clean
+.PHONY: help build run test fuzz lint bench drift-bench golden fixtures lab clean
 
 help: ## show what there is
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 21
 
 build: ## one static binary: bin/ssdprobe
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ssdprobe ./cmd/ssdprobe
@@ -36,12 +36,18 @@ $(GOLANGCI):
 	GOBIN=$@.d go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	mv $@.d/golangci-lint $@ && rmdir $@.d
 
+packages: ## static binaries, .deb and .rpm for amd64 and arm64: dist
+	VERSION=$(VERSION) scripts/packages.sh
+
 bench: build ## compare with fio on one file in one run
 	@scripts/install.sh fio
 	go run ./internal/bench -binary bin/ssdprobe
 
+drift-bench: ## false alarms and delays of drift detection; ARGS='-seed 7' or ARGS='FOLDER…' with recorded streams
+	go run ./scripts/driftbench $(ARGS)
+
 golden: ## rewrite the expected outputs of tests
-	go test ./internal/device ./internal/export ./internal/report ./internal/web -update
+	go test ./internal/device ./internal/export ./internal/report ./internal/web ./internal/manifesttest -update
 
 fixtures: ## capture a fixture of this machine's /sys and /proc
 	scripts/capture-fixture.sh

@@ -12,6 +12,8 @@ for package in "$@"; do
 	e2fsprogs) command=mkfs.ext4 ;;
 	busybox-static) command=busybox ;;
 	prometheus) command=promtool ;;
+	nodejs) command=node ;;
+	systemd) command=systemd-analyze ;;
 	*) command=$package ;;
 	esac
 	command -v "$command" >/dev/null || PATH=$PATH:/sbin:/usr/sbin command -v "$command" >/dev/null || missing+=("$package")

@@ -25,14 +25,26 @@ esac
 VERSION=$(sed -E 's/-(alpha|beta|rc)/~\1/; s/-/./g' <<<"$number")
 export VERSION
 
+build() { # ARCH FILE
+	CGO_ENABLED=0 GOOS=linux GOARCH=$1 go build -trimpath \
+		-ldflags "-s -w -X github.com/ssdprobe/ssdprobe/internal/cli.version=$version" -o "$2" ./cmd/ssdprobe
+}
+
+for arch in "$@"; do
+	build "$arch" "$out/ssdprobe-linux-$arch"
+done
+native=$out/ssdprobe-linux-$(go env GOHOSTARCH)
+if [ ! -x "$native" ]; then
+	native=$work/ssdprobe
+	build "$(go env GOHOSTARCH)" "$native"
+fi
 export COMPLETIONS=$work
 for shell in bash fish zsh; do
-	go run ./cmd/ssdprobe completion "$shell" >"$work/$shell"
+	"$native" completion "$shell" >"$work/$shell"
 done
+
 for ARCH in "$@"; do
 	export ARCH BINARY=$out/ssdprobe-linux-$ARCH
-	CGO_ENABLED=0 GOOS=linux GOARCH=$ARCH go build -trimpath \
-		-ldflags "-s -w -X github.com/ssdprobe/ssdprobe/internal/cli.version=$version" -o "$BINARY" ./cmd/ssdprobe
 	for packager in deb rpm; do
 		"$nfpm" package --config deploy/packages/nfpm.yaml --packager "$packager" --target "$out" >/dev/null
 	done

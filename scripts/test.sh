@@ -4,8 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install.sh fio util-linux e2fsprogs chromium
+scripts/install.sh fio util-linux e2fsprogs chromium prometheus runc rpm busybox-static systemd nodejs
 scripts/lab-setup.sh
+scripts/build-tool.sh helm kustomize nfpm >/dev/null
 
 # Tests that find something missing say so and fail when CI is set; a person may
 # run them without root, and sees which ones were left out.

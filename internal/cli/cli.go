@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,11 +16,12 @@ import (
 
 // Exit codes.
 const (
-	exitFine    = 0
-	exitFailed  = 1 // could not measure, or could not do what was asked
-	exitUsage   = 2 // wrong flags, arguments or configuration
-	exitSlower  = 3 // slower than the baseline
-	exitRefused = 4 // not safe, or busy
+	exitFine     = 0
+	exitFailed   = 1 // could not measure, or could not do what was asked
+	exitUsage    = 2 // wrong flags, arguments or configuration
+	exitSlower   = 3 // slower than the baseline
+	exitCritical = 3 // of smart: the drive says that something is wrong
+	exitRefused  = 4 // not safe, or busy
 )
 
 // exitError is an error that chooses the exit code. A nil err says nothing more:
@@ -73,6 +75,7 @@ type app struct {
 	stdout, stderr io.Writer
 	configFile     string
 	stateDir       string
+	node           string
 }
 
 func newRoot(stdout, stderr io.Writer) *cobra.Command {
@@ -85,7 +88,8 @@ for ever, learns what is normal, and publishes latency, IOPS and drift as
 Prometheus metrics; "ssdprobe run" measures now.
 
 Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the
-baseline, 4 refused because it is not safe or the device is busy.`,
+baseline (of smart: the drive says that something is wrong), 4 refused because it
+is not safe or the device is busy.`,
 		Example:                    "  ssdprobe daemon\n  ssdprobe devices\n  ssdprobe run --target /var/tmp",
 		SilenceErrors:              true,
 		SilenceUsage:               true,
@@ -101,8 +105,10 @@ baseline, 4 refused because it is not safe or the device is busy.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.configFile, "config", "", "configuration `FILE`; without one the defaults are used")
 	flags.StringVar(&a.stateDir, "state-dir", "", "`DIR`ectory of baselines and drift state; goes before the configuration's")
+	flags.StringVar(&a.node, "node", "", "`NAME` of this machine; goes before the configuration's")
 	root.AddCommand(
-		a.daemonCommand(), a.runCommand(), a.devicesCommand(), a.driftCommand(), a.baselineCommand(),
+		a.daemonCommand(), a.runCommand(), a.devicesCommand(), a.smartCommand(), a.driftCommand(), a.baselineCommand(),
+		a.reportCommand(), a.compareCommand(),
 		a.configCommand(), a.versionCommand(),
 	)
 	return root
@@ -136,24 +142,40 @@ type output string
 const (
 	outputText output = "text"
 	outputJSON output = "json"
+	outputHTML output = "html" // of runs
 )
 
-func (o *output) String() string { return string(*o) }
-
-// Type is what help calls the value.
-func (*output) Type() string { return "text|json" }
-
-// Set takes the value of a flag.
-func (o *output) Set(v string) error {
-	switch output(v) {
-	case outputText, outputJSON:
-		*o = output(v)
-		return nil
-	}
-	return errors.New("want text or json")
+// outputFlag is the flag that sets an output to one of some forms.
+type outputFlag struct {
+	to    *output
+	forms []string
 }
 
-func addOutput(c *cobra.Command, o *output) {
+func (f outputFlag) String() string {
+	if f.to == nil { // as made by those who want to know the zero value
+		return ""
+	}
+	return string(*f.to)
+}
+
+// Type is what help calls the value.
+func (f outputFlag) Type() string { return strings.Join(f.forms, "|") }
+
+// Set takes the value of a flag.
+func (f outputFlag) Set(v string) error {
+	if !slices.Contains(f.forms, v) {
+		return fmt.Errorf("want %s", strings.Join(f.forms, " or "))
+	}
+	*f.to = output(v)
+	return nil
+}
+
+// addOutput adds the flag for text, JSON and further forms.
+func addOutput(c *cobra.Command, o *output, more ...output) {
 	*o = outputText
-	c.Flags().VarP(o, "output", "o", "form of the output: text or json")
+	forms := []string{string(outputText), string(outputJSON)}
+	for _, form := range more {
+		forms = append(forms, string(form))
+	}
+	c.Flags().VarP(outputFlag{o, forms}, "output", "o", "form of the output: "+strings.Join(forms, " or "))
 }

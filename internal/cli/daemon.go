@@ -94,6 +94,9 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.systemdSocket && len(o.listen) > 0 {
+		return usage(errors.New("--web.listen-address: cannot be given with --web.systemd-socket, whose sockets are systemd's to choose"))
+	}
 	for _, warning := range c.Warnings() {
 		log.Warn("configuration", "warning", warning)
 	}

@@ -57,7 +57,7 @@ target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage
 3 slower than the baseline, 4 refused because it is not safe or the device is busy.`,
 		Example: `  ssdprobe run --target /var/tmp
   ssdprobe run probe --target /dev/nvme0n1 --save-baseline
-  ssdprobe run quick --target /dev/nvme0n1 --output json`,
+  ssdprobe run quick --target /dev/nvme0n1 --output html > quick.html`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.suite = run.ProbeSuite
@@ -78,7 +78,7 @@ target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage
 	f.BoolVar(&o.evenIfBusy, "even-if-busy", false, "measure although others use the device")
 	f.BoolVar(&o.saveBaseline, "save-baseline", false, "compare later runs with this one")
 	f.StringVar(&o.threshold, "threshold", "20%", "share by which a figure must be slower than the baseline to count")
-	addOutput(c, &o.form)
+	addOutput(c, &o.form, outputHTML)
 	return c
 }
 
@@ -247,13 +247,7 @@ func (a *app) conclude(state *store.Store, r record.RunReport, o checked, failed
 		c := report.Compare(before, r, o.threshold)
 		comparison = &c
 	}
-	if o.form == outputJSON {
-		err = report.JSON(a.stdout, report.NewDocument(r, comparison))
-	} else if err = report.Run(a.stdout, r); err == nil && comparison != nil {
-		if _, err = fmt.Fprintln(a.stdout); err == nil {
-			err = comparison.Text(a.stdout)
-		}
-	}
+	err = a.printRuns(o.form, report.NewDocument(r, comparison))
 	if err != nil || failed != nil {
 		return errors.Join(failed, err)
 	}

@@ -28,6 +28,12 @@ func (a *app) settings() (config.Config, error) {
 	if err := daemon.CheckRuns(c); err != nil {
 		return c, usage(fmt.Errorf("configuration %s:\n%w", a.configFile, err))
 	}
+	if a.node != "" {
+		c.Node = a.node
+		if err := c.Validate(); err != nil {
+			return c, usage(fmt.Errorf("--node: %w", err))
+		}
+	}
 	if a.stateDir != "" {
 		dir, err := filepath.Abs(a.stateDir)
 		if err != nil {

@@ -136,12 +136,17 @@ func (d *Daemon) start(running context.Context, t wanted) {
 
 // stop ends a watch and waits for it, so that its state is saved.
 func (d *Daemon) stop(w *watch) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	d.stopBefore(ctx, w)
+}
+
+// stopBefore is stop with the patience of ctx.
+func (d *Daemon) stopBefore(ctx context.Context, w *watch) {
 	w.cancel()
-	timer := time.NewTimer(stopTimeout)
-	defer timer.Stop()
 	select {
 	case <-w.done:
-	case <-timer.C:
+	case <-ctx.Done():
 		w.log.Error("the watch does not stop; leaving it behind")
 	}
 	d.mu.Lock()
@@ -149,13 +154,17 @@ func (d *Daemon) stop(w *watch) {
 	d.mu.Unlock()
 }
 
+// stopAll ends all watches. Those that hang share the patience for one, so that a
+// dozen drives that hang do not hold up the end of the process.
 func (d *Daemon) stopAll() {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
 	watches := d.current()
 	for _, w := range watches {
 		w.cancel()
 	}
 	for _, w := range watches {
-		d.stop(w)
+		d.stopBefore(ctx, w)
 	}
 }
 

@@ -107,7 +107,9 @@ func (k *keeper) reading(c config.Config, s health.Source) (read func(context.Co
 	case record.ControllerDrive:
 		smartctl, err := health.FindSmartctl()
 		if err != nil {
-			k.sayOnce(slog.LevelInfo, "the health of SATA and SAS drives is not read", err.Error())
+			if k.news(err.Error()) {
+				k.log.Info("the health of SATA and SAS drives is not read", "reason", err)
+			}
 			return nil, none
 		}
 		drive := health.NewDrive(k.fs, smartctl, s.Devices[0], devicePath(c, s.Devices[0]))
@@ -117,15 +119,13 @@ func (k *keeper) reading(c config.Config, s health.Source) (read func(context.Co
 	return nil, none
 }
 
-// sayOnce logs what would be the same of every drive.
-func (k *keeper) sayOnce(level slog.Level, message, reason string) {
+// news reports what would be said of every drive in the same words: true the first time.
+func (k *keeper) news(reason string) bool {
 	k.mu.Lock()
-	said := k.said[reason]
+	defer k.mu.Unlock()
+	known := k.said[reason]
 	k.said[reason] = true
-	k.mu.Unlock()
-	if !said {
-		k.log.Log(context.Background(), level, message, "reason", reason)
-	}
+	return !known
 }
 
 func (k *keeper) current() map[string]*healthReader {
@@ -243,6 +243,8 @@ func (k *keeper) fill(s *record.Snapshot) {
 		}
 		if i, ok := interrupts[source.Name]; ok {
 			status.Interrupts = &i
+		} else if source.Kind == record.ControllerVirtio {
+			continue // there is nothing to say of it
 		}
 		s.Controllers = append(s.Controllers, status)
 	}

@@ -70,7 +70,9 @@ func (r *healthReader) report(start time.Time, err error) {
 	r.mu.Unlock()
 	switch missing := health.Denied(err); {
 	case missing != "":
-		r.keeper.sayOnce(slog.LevelWarn, "the health of drives cannot be read; probes go on without", missing)
+		if r.keeper.news(missing) {
+			r.keeper.log.Warn("the health of drives cannot be read; probes go on without", "reason", missing)
+		}
 	case err != nil && status.Error != before.Error:
 		r.log.Error("the health cannot be read", "err", err)
 	case err == nil && before.Error != "":

@@ -28,8 +28,10 @@ const (
 	finalBlocks    = 288
 	minFinalBlocks = finalBlocks / 2
 
-	// largeShift is how many times slower a single round has to be for the fast path.
-	largeShift = 1.5
+	// largeShift is how many times slower a single round has to be for the fast path,
+	// and largeShiftEarly before the baseline is final: a drive may do in its second
+	// hour what it did not do in the first.
+	largeShift, largeShiftEarly = 1.5, 1.7
 	// loadMargin is how much load beyond the highest seen still counts as seen, in
 	// thousandths.
 	loadMargin = 30
@@ -85,12 +87,13 @@ func learnYoung(points []point) *baseline {
 			column[j] = p.Shifts[i]
 		}
 		slices.Sort(column)
-		b.Of[i].LargeAbove = largeAbove(quantile(column, 0.95))
+		b.Of[i].LargeAbove = b.largeAbove(quantile(column, 0.95))
 	}
 	return b
 }
 
-// knowLoads sets the bounds of load from what was seen. In the first day the upper
+// knowLoads sets the bounds of load from what was seen, without the few highest: a
+// curve is worst at its end. In the first day the upper
 // quarter does not count: while load is on the rise, its upper end is known from a
 // few blocks only, and tomorrow's peak is still to come.
 func (b *baseline) knowLoads(loads []int) {
@@ -98,7 +101,7 @@ func (b *baseline) knowLoads(loads []int) {
 		return
 	}
 	slices.Sort(loads)
-	b.MinLoad, b.MaxLoad = loads[0], loads[len(loads)-1]
+	b.MinLoad, b.MaxLoad = loads[0], loads[(len(loads)-1)*98/100]
 	if b.Sureness != Final {
 		b.MaxLoad = loads[len(loads)*3/4]
 	}
@@ -106,7 +109,12 @@ func (b *baseline) knowLoads(loads []int) {
 
 // largeAbove sets the limit for single rounds: twice as far out as rounds or blocks
 // hardly ever are.
-func largeAbove(seldom shift) shift { return max(shiftOf(largeShift), 2*seldom) }
+func (b *baseline) largeAbove(seldom shift) shift {
+	if b.Sureness != Final {
+		return max(shiftOf(largeShiftEarly), 2*seldom)
+	}
+	return max(shiftOf(largeShift), 2*seldom)
+}
 
 // learn makes a baseline of blocks in the order of time. An anchored one keeps
 // its level at the reference and learns load and noise only.
@@ -119,6 +127,7 @@ func learn(blocks []block, sureness Sureness, anchored bool) *baseline {
 	b.knowLoads(loads)
 	for i := range statistics {
 		b.Of[i] = learnNorm(blocks, i, anchored)
+		b.Of[i].LargeAbove = b.largeAbove(quantile(b.Of[i].Residuals, 0.99))
 	}
 	return b
 }
@@ -131,7 +140,6 @@ func learnNorm(blocks []block, statistic int, anchored bool) norm {
 		residuals[i], worst[i] = b.Level[statistic]-expected, b.Worst[statistic]-expected
 	}
 	n.noise = learnNoise(blocks, residuals)
-	n.LargeAbove = largeAbove(quantile(n.Residuals, 0.99))
 	slices.Sort(worst)
 	middle, upper := quantile(worst, 0.5), quantile(worst, 0.75)
 	n.SlowAbove = middle + max(shiftOf(slowLeast), slowQuartiles*(upper-middle))

@@ -78,6 +78,11 @@ func all(state record.DriftState) []record.DriftState {
 	return []record.DriftState{state, state, state, state}
 }
 
+// middleOnly are the states when tails are not judged yet.
+func middleOnly(state record.DriftState) []record.DriftState {
+	return []record.DriftState{state, record.Stable, record.Stable, state}
+}
+
 func TestWindowHoldsTheRecentRoundsOnly(t *testing.T) {
 	f := newFeeder(small())
 	f.add(50 * time.Microsecond)
@@ -265,7 +270,7 @@ func TestClockSetBack(t *testing.T) {
 
 	events := f.run(60, 300*time.Microsecond)
 	require.NotEmpty(t, events, "the drive is still watched")
-	assert.Equal(t, all(record.Regressed), states(f.status()))
+	assert.Equal(t, middleOnly(record.Regressed), states(f.status()))
 }
 
 func TestImportedBaselineIsComparedWithAtOnce(t *testing.T) {
@@ -280,7 +285,7 @@ func TestImportedBaselineIsComparedWithAtOnce(t *testing.T) {
 	f.run(60, 300*time.Microsecond)
 	require.NotNil(t, f.status().Baseline)
 	assert.Equal(t, b.Values, f.status().Baseline.Values)
-	assert.Equal(t, all(record.Regressed), states(f.status()))
+	assert.Equal(t, middleOnly(record.Regressed), states(f.status()))
 
 	t.Run("the current epoch stays current", func(t *testing.T) {
 		other := b

@@ -104,10 +104,10 @@ func (c curve) at(load int) shift {
 		return 0
 	}
 	i, _ := slices.BinarySearchFunc(c, load, func(k knot, load int) int { return cmp.Compare(k.Load, load) })
-	switch {
-	case i == 0:
+	switch i {
+	case 0:
 		return c[0].Shift
-	case i == n:
+	case n:
 		return c[n-1].Shift
 	}
 	a, b := c[i-1], c[i]

@@ -29,6 +29,8 @@ type epoch struct {
 	Baseline  *baseline `json:"baseline,omitempty"`
 	// Blocks are gathered until the baseline is final.
 	Blocks []block `json:"blocks,omitempty"`
+	// Beyond are blocks under more load than a final baseline knows.
+	Beyond []block `json:"beyond,omitempty"`
 	// Anchored says that the level was given (imported, accepted): noise and load
 	// are learned, the level is not.
 	Anchored bool `json:"anchored,omitempty"`
@@ -123,7 +125,8 @@ func (e *epoch) gather(b block) bool {
 
 // forget drops the gathered blocks since a slot: a drift is no part of the baseline.
 func (e *epoch) forget(since int64) {
-	e.Blocks = slices.DeleteFunc(e.Blocks, func(b block) bool { return b.Slot >= since })
+	late := func(b block) bool { return b.Slot >= since }
+	e.Blocks, e.Beyond = slices.DeleteFunc(e.Blocks, late), slices.DeleteFunc(e.Beyond, late)
 }
 
 // current returns the epoch under way; there must be one.

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // minIntervalBlocks is how many blocks bound their median with 95 % certainty by
@@ -86,14 +88,13 @@ func medianBounds(n int) (low, high int) {
 	return low, n - 1 - low
 }
 
-// now is the shift to show of statistic i: over the last hour, or since the onset
-// when that is less, the block under way included. While a large shift has only
-// just been found, it is that of the rounds that gave it away.
+// now is the shift to show of statistic i: over the last hour; for a drift, since
+// its onset, but over the last three hours at most. The block under way counts.
 func (t *Tracker) now(i int) estimate {
 	v := &t.verdicts[i]
-	since := int64(math.MinInt64)
-	if v.found() {
-		since = slot(v.Since)
+	since, most := int64(math.MinInt64), shownBlocks
+	if v.found() || v.State == record.Suspect {
+		since, most = slot(v.Since), recentBlocks
 		if v.Since.After(slotTime(since)) {
 			since++ // the block of the onset is half good
 		}
@@ -106,7 +107,7 @@ func (t *Tracker) now(i int) estimate {
 		}
 	}
 	for _, b := range slices.Backward(t.recent) {
-		if b.Slot < since || len(values) == shownBlocks {
+		if b.Slot < since || len(values) == most {
 			break
 		}
 		values = append(values, b.Shifts[i])

@@ -46,7 +46,7 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 	e.Reference = e.Reference.moved(moved)
 	e.Values = valuesByName(e.Values).moved(moved).byName()
 	e.Learned = now
-	e.Blocks = nil
+	e.Blocks, e.Beyond = nil, nil
 	e.Notes = append(slices.Clone(e.Notes), note)
 	t.restart(now)
 	t.become(record.Stable, now)

@@ -10,7 +10,7 @@ type Settings struct {
 	// then on there is a ratio, and large shifts are judged.
 	BaselineRounds int
 	// Threshold is the smallest shift that is judged before the baseline is final,
-	// which takes a day: 0.5 is 1.5 times slower.
+	// which takes a day: 0.2 is 20 % slower.
 	Threshold float64
 	// SmallestEffect is the smallest shift of interest once the baseline is final:
 	// 0.08 is 8 %. Smaller shifts never alarm; see docs/drift.md for what it costs.
@@ -23,7 +23,7 @@ type Settings struct {
 // Default returns the settings that users get.
 func Default() Settings {
 	return Settings{
-		Window: 5 * time.Minute, BaselineRounds: 120, Threshold: 0.5,
+		Window: 5 * time.Minute, BaselineRounds: 120, Threshold: 0.2,
 		SmallestEffect: 0.08, FalseAlarmsPerYear: 0.5,
 	}
 }

@@ -32,7 +32,8 @@ func (t *Tracker) State() State {
 	}
 	s.Open.Points = slices.Clone(s.Open.Points)
 	for i := range s.Epochs {
-		s.Epochs[i].Samples, s.Epochs[i].Blocks = slices.Clone(s.Epochs[i].Samples), slices.Clone(s.Epochs[i].Blocks)
+		e := &s.Epochs[i]
+		e.Samples, e.Blocks, e.Beyond = slices.Clone(e.Samples), slices.Clone(e.Blocks), slices.Clone(e.Beyond)
 	}
 	for i, statistic := range record.Statistics() {
 		v := t.verdicts[i]

@@ -42,7 +42,8 @@ func (s *stretch) add(at time.Time, x shift, slow bool) bool {
 			s.Shifts = slices.Delete(s.Shifts, 0, 1)
 		}
 	case s.Count > 0:
-		if s.Others++; s.Others*stretchOthers > s.Count {
+		s.Others++
+		if s.Others*stretchOthers > s.Count {
 			*s = stretch{}
 		}
 	}

@@ -1,5 +1,7 @@
 package drift
 
+import "time"
+
 // sum is a one-sided cumulative sum: it adds up evidence for a change and never
 // falls below zero. Where it left zero is where the change probably began.
 type sum struct {
@@ -17,4 +19,12 @@ func (s *sum) add(evidence float64, n int64, most float64) {
 	if s.Value = min(most, s.Value+evidence); s.Value <= 0 {
 		*s = sum{}
 	}
+}
+
+// time is when the sum left zero; the zero time while it is there.
+func (s sum) time() time.Time {
+	if s.Value <= 0 {
+		return time.Time{}
+	}
+	return slotTime(s.Since)
 }

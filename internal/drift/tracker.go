@@ -209,10 +209,13 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 	} else {
 		e.Unjudged++
 	}
-	if e.final() || slices.ContainsFunc(t.verdicts, func(v verdict) bool { return v.State != record.Stable }) {
-		return
-	}
-	if e.gather(b) {
+	switch {
+	case slices.ContainsFunc(t.verdicts, func(v verdict) bool { return v.State != record.Stable }):
+	case e.final() && b.Load > e.Baseline.MaxLoad+loadMargin:
+		if e.beyond(b) {
+			t.prepare()
+		}
+	case !e.final() && e.gather(b):
 		e.Learned = now
 		t.become(record.Stable, t.verdicts[0].Since)
 		t.recent = nil // their shifts are against the baseline before
@@ -253,6 +256,9 @@ func (t *Tracker) states() [statistics]record.DriftState {
 
 // changed returns an event for each statistic whose state is not as before.
 func (t *Tracker) changed(before [statistics]record.DriftState, now time.Time) []Event {
+	if t.states() == before {
+		return nil
+	}
 	var events []Event
 	for i, d := range t.drift() {
 		if d.State != before[i] {

@@ -56,13 +56,13 @@ func (e epoch) validate() error {
 			return fmt.Errorf("a learned round has impossible values %v", r.Values)
 		}
 	}
-	for _, b := range e.Blocks {
+	for _, b := range slices.Concat(e.Blocks, e.Beyond) {
 		if !isSlot(b.Slot) || !isLoad(b.Load) || b.Rounds < 1 || !b.Level.valid() || !b.Worst.valid() {
 			return fmt.Errorf("an impossible block %v", b)
 		}
 	}
-	if len(e.Blocks) > finalBlocks {
-		return fmt.Errorf("%d blocks are more than a baseline takes", len(e.Blocks))
+	if len(e.Blocks) > finalBlocks || len(e.Beyond) > finalBlocks {
+		return fmt.Errorf("%d and %d blocks are more than a baseline takes", len(e.Blocks), len(e.Beyond))
 	}
 	switch {
 	case e.Baseline == nil && e.Learned.IsZero():
@@ -97,7 +97,7 @@ func (n norm) validate(sureness Sureness) error {
 			return fmt.Errorf("the load curve %v cannot be", n.Curve)
 		}
 	}
-	if (sureness == Young) != (len(n.Residuals) == 0) || len(n.Residuals) > finalBlocks ||
+	if (sureness == Young) != (len(n.Residuals) == 0) || (len(n.Residuals) > 0 && len(n.Curve) == 0) || len(n.Residuals) > finalBlocks ||
 		!slices.IsSortedFunc(n.Residuals, cmp.Compare) || slices.ContainsFunc(n.Residuals, func(s shift) bool { return !s.valid() }) {
 		return errors.New("the residuals cannot be")
 	}

@@ -59,7 +59,7 @@ type judged struct {
 const (
 	// recentBlocks are kept to estimate a shift and its onset: three hours.
 	recentBlocks = 36
-	// shownBlocks are what the ratio tells of: the last hour.
+	// shownBlocks are what the ratio tells of while nothing happens: the last hour.
 	shownBlocks = 12
 	// backLikelihood is how likely the end of a drift may be a mistake.
 	backLikelihood = 1.0 / 30
@@ -93,9 +93,10 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 	if !t.judgeable(i) {
 		return
 	}
-	suspect := false
+	final := t.current().final()
+	var suspect *time.Time // the onset, if there is one
 	for k := range references {
-		if k == 0 && t.current().Baseline.Sureness != Final {
+		if k == 0 && !final {
 			continue
 		}
 		p := t.plans[i][k]
@@ -103,27 +104,30 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 		case up.Value >= p.slower && t.worth(i, up.Since, 1):
 			t.find(i, record.Regressed, ByLevel, t.onset(i, up.Since), now)
 			return
-		case down.Value >= p.faster && t.worth(i, down.Since, -1):
+		case final && down.Value >= p.faster && t.worth(i, down.Since, -1):
+			// Before, faster blocks are just learned from: the first ones were slow.
 			t.find(i, record.Improved, ByLevel, t.onset(i, down.Since), now)
 			return
-		case up.Value >= p.slower/2 && t.worth(i, up.Since, 1):
-			suspect = true
+		case up.Value >= p.slower/2 && suspect == nil && t.worth(i, up.Since, 1):
+			onset := t.onset(i, up.Since)
+			suspect = &onset
 		}
 	}
-	if t.current().Baseline.Sureness == Final {
+	if final {
 		slow := t.slowBlocks(i, v.Slow.Since)
 		switch {
 		case v.Slow.Value >= t.slowHeight(i) && slow >= minSlowBlocks:
 			t.find(i, record.Regressed, BySlowRounds, slotTime(v.Slow.Since), now)
 			return
 		case v.Slow.Value >= t.slowHeight(i)/2 && slow >= minSlowBlocks-1:
-			suspect = true
+			onset := slotTime(v.Slow.Since)
+			suspect = &onset
 		}
 	}
 	switch {
-	case suspect && v.State == record.Stable:
-		v.State, v.Since = record.Suspect, now
-	case !suspect && v.State == record.Suspect:
+	case suspect != nil && v.State == record.Stable:
+		v.State, v.Since = record.Suspect, *suspect
+	case suspect == nil && v.State == record.Suspect:
 		v.State, v.Since = record.Stable, now
 	}
 }
@@ -136,10 +140,10 @@ func (t *Tracker) judgeable(i int) bool {
 }
 
 // worth returns whether the shift since a slot, to the given side, is large enough
-// for a verdict, beyond its own error.
+// for a verdict and for half of its own error beyond.
 func (t *Tracker) worth(i int, since int64, side shift) bool {
 	size, blocks := t.level(i, since, recentBlocks)
-	return blocks > 0 && side*size >= t.least(i)+t.current().Baseline.Of[i].error(blocks)
+	return blocks > 0 && side*size >= t.least(i)+t.current().Baseline.Of[i].error(blocks)/2
 }
 
 // least is the smallest shift that is a verdict. Before the baseline is final that

@@ -25,6 +25,8 @@ func Documentation() (text string, names []string) {
 		{"The node and each target", rows(c.reports, deviceLabels()...)},
 		{"Each target", rows(c.target, deviceLabels()...)},
 		{"Each probe on a target", append(rows(c.probe, probeLabels()...), latency)},
+		{"Each NVMe controller", rows(c.controller, controllerLabels()...)},
+		{"Each SATA or SAS drive", rows(c.drive, deviceLabels()...)},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n| name | type | labels | meaning |\n|---|---|---|---|\n", s.title)
 		slices.SortFunc(s.rows, func(x, y row) int { return cmp.Compare(x.name, y.name) })

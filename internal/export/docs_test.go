@@ -19,6 +19,9 @@ survives re-enumeration. A probe file has the device below it as ` + "`device`" 
 their meaning says otherwise. A missing result is an absent series, never 0: alert on
 ` + "`ssdprobe_probe_last_success_timestamp_seconds`" + ` to notice that results stopped. The latency histogram has classic buckets in every
 format, and native ones where Prometheus scrapes protobuf.
+
+The series of an NVMe controller come once, with the ` + "`device`" + ` and ` + "`id`" + ` of the first of its namespaces that is watched. A namespace that
+several controllers reach has the series of each: take ` + "`max by (id)`" + ` of what the drive as a whole counts.
 `
 
 func TestDocumentation(t *testing.T) {

@@ -54,7 +54,7 @@ func movements() []movement {
 		{"one more round is observed", []string{"ssdprobe_probe_latency_seconds"}, func(s *record.Snapshot, l *export.Latencies) {
 			l.Observe("nvme0n1", *s.Targets[0].Probes[0].Last)
 		}},
-	}, targetMovements(later), runMovements(later), probeMovements(later), driftMovements(later))
+	}, targetMovements(later), runMovements(later), probeMovements(later), driftMovements(later), controllerMovements(later))
 }
 
 func targetMovements(later time.Time) []movement {

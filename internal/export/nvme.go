@@ -12,7 +12,7 @@ import (
 
 // maxQueues is how many series the interrupts of a controller take. A server of many
 // cores has a queue for each: those from the last of these on are one series.
-const maxQueues = 8
+const maxQueues = 6
 
 // otherQueues is the label of the queues that have no series of their own.
 const otherQueues = "other"

@@ -13,6 +13,7 @@ import (
 
 func TestRegistryHasTheDevicesAndTheDaemonItself(t *testing.T) {
 	s := recordtest.Snapshot()
+	s.Controllers = append(s.Controllers, sataDrive())
 	r, err := export.NewRegistry(func() record.Snapshot { return s }, observed(s), export.Build{})
 	require.NoError(t, err)
 	families, err := r.Gather()

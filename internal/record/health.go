@@ -1,6 +1,10 @@
 package record
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // Controller is what answers for one or several devices: an NVMe controller, a
 // virtio device, or a SATA or SAS drive itself. It is read once, however many
@@ -147,6 +151,14 @@ type Coalescing struct {
 	Threshold int           `json:"threshold"` // completions, 1 to 256
 }
 
+// String says "11 / 200µs", or "off" when every completion interrupts at once.
+func (c Coalescing) String() string {
+	if c.Threshold <= 1 {
+		return "off"
+	}
+	return fmt.Sprintf("%d / %v", c.Threshold, c.Time)
+}
+
 // NamespaceHealth is how a namespace is formatted and how much of it is in use.
 type NamespaceHealth struct {
 	ID             uint32 `json:"id"`
@@ -214,10 +226,8 @@ type QueueInterrupts struct {
 func (s Snapshot) ControllersOf(id string) []Controller {
 	var found []Controller
 	for _, c := range s.Controllers {
-		for _, device := range c.Devices {
-			if device == id {
-				found = append(found, c)
-			}
+		if slices.Contains(c.Devices, id) {
+			found = append(found, c)
 		}
 	}
 	return found

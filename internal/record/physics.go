@@ -36,21 +36,50 @@ func (l PCIeLink) Impossible(bytesPerSecond float64, blockBytes int64, typical t
 }
 
 // FlagImpossible adds a warning to each step whose figures the device's link
-// cannot carry.
+// cannot carry: of several targets at once, each is held against its own link. What
+// went through the page cache is not looked at.
 func (r *RunReport) FlagImpossible() {
-	if r.Device.Link == nil {
-		return
-	}
 	for i := range r.Steps {
 		step := &r.Steps[i]
-		for _, result := range []*Result{step.Read, step.Write} {
-			if result == nil || result.IOs <= 0 {
-				continue
-			}
-			w, bad := r.Device.Link.Impossible(result.BytesPerSecond, result.Bytes/result.IOs, result.Latency.Quantile(0.5))
-			if bad {
-				step.Warnings = append(step.Warnings, w)
-			}
+		if step.Workload != nil && step.Workload.Buffered {
+			continue
+		}
+		target := r.Target
+		if step.Workload != nil && len(step.Workload.Targets) == 1 {
+			target = step.Workload.Targets[0]
+		}
+		parts := step.Parts
+		if len(parts) == 0 {
+			parts = []Part{{Target: target, Read: step.Read, Write: step.Write}}
+		}
+		for _, part := range parts {
+			step.Warnings = append(step.Warnings, part.impossible(r.linkOf(part.Target))...)
 		}
 	}
+}
+
+// linkOf returns the link of a target; nil when it has none.
+func (r *RunReport) linkOf(path string) *PCIeLink {
+	for _, t := range r.Targets {
+		if t.Path == path {
+			return t.Device.Link
+		}
+	}
+	return r.Device.Link
+}
+
+func (p Part) impossible(link *PCIeLink) []Warning {
+	if link == nil {
+		return nil
+	}
+	var all []Warning
+	for _, result := range []*Result{p.Read, p.Write} {
+		if result == nil || result.IOs <= 0 {
+			continue
+		}
+		if w, bad := link.Impossible(result.BytesPerSecond, result.Bytes/result.IOs, result.Latency.Quantile(0.5)); bad {
+			all = append(all, w)
+		}
+	}
+	return all
 }

@@ -15,6 +15,8 @@ type Workload struct {
 	// OffsetBytes is where on the target it began.
 	OffsetBytes int64  `json:"offset_bytes,omitempty"`
 	Engine      string `json:"engine,omitempty"`
+	// Buffered I/O went through the page cache.
+	Buffered bool `json:"buffered,omitempty"`
 	// CPUs are those that the jobs were bound to; empty when they were free.
 	CPUs []int `json:"cpus,omitempty"`
 	// Repeat counts the repeats of a series from 1; 0 when there is only one.

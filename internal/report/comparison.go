@@ -114,7 +114,7 @@ func Compare(baseline, now record.RunReport, threshold float64) Comparison {
 		}
 	}
 	c.Verdict = c.verdict()
-	c.Warnings = append(c.ownWarnings(), bothSides(baseline.Warnings, now.Warnings)...)
+	c.Warnings = append(c.ownWarnings(), bothSides(theBaseline, thisRun, baseline.Warnings, now.Warnings)...)
 	return c
 }
 
@@ -131,7 +131,7 @@ func (c *Comparison) addStep(baseline, now record.Step) {
 	for _, p := range parts(baseline) {
 		before[p.direction] = p.result
 	}
-	warnings := bothSides(baseline.Warnings, now.Warnings)
+	warnings := bothSides(theBaseline, thisRun, baseline.Warnings, now.Warnings)
 	for _, p := range parts(now) {
 		earlier, found := before[p.direction]
 		delete(before, p.direction)
@@ -258,9 +258,15 @@ func stepsByName(r record.RunReport) map[string]record.Step {
 	return steps
 }
 
+// How the sides of a comparison are called in front of their warnings.
+const (
+	theBaseline = "The baseline: "
+	thisRun     = "This run: "
+)
+
 // bothSides joins the warnings of two runs, each saying whose it is unless both
 // have it.
-func bothSides(baseline, now []record.Warning) []record.Warning {
+func bothSides(earlier, later string, baseline, now []record.Warning) []record.Warning {
 	var all []record.Warning
 	shared := map[record.Warning]bool{}
 	for _, w := range baseline {
@@ -271,12 +277,12 @@ func bothSides(baseline, now []record.Warning) []record.Warning {
 			shared[w] = true
 			all = append(all, w)
 		} else {
-			all = append(all, record.Warning{Code: w.Code, Text: "This run: " + w.Text})
+			all = append(all, record.Warning{Code: w.Code, Text: later + w.Text})
 		}
 	}
 	for _, w := range baseline {
 		if !shared[w] {
-			all = append(all, record.Warning{Code: w.Code, Text: "The baseline: " + w.Text})
+			all = append(all, record.Warning{Code: w.Code, Text: earlier + w.Text})
 		}
 	}
 	return all

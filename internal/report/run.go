@@ -11,13 +11,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Run writes a run report as text: what was run where, the warnings, the
-// conditions, and a table with a row per step and direction. A percentile that
+// Run writes a run report as text: what was run where and what it comes to, the
+// warnings, the conditions, a table with a row per step and direction, and what the
+// analysis says, with small plots. A percentile that
 // too few I/Os stand for (see Supported) has a "~" before it. CPU is in percent
 // of one CPU.
 func Run(w io.Writer, r record.RunReport) error {
 	var p page
+	all := sections(r)
 	p.sentence("", runHeadline(r))
+	for _, s := range all {
+		if s.lead != "" && !s.minor {
+			p.sentence("", s.lead)
+			break
+		}
+	}
 	p.blank()
 	if p.runWarnings(r) {
 		p.blank()
@@ -29,15 +37,27 @@ func Run(w io.Writer, r record.RunReport) error {
 		return p.writeTo(w, "run report")
 	}
 	p.runTable(r)
+	for _, s := range all {
+		p.blank()
+		p.section(s)
+	}
 	return p.writeTo(w, "run report")
 }
 
 func runHeadline(r record.RunReport) string {
-	text := fmt.Sprintf("%s on %s, %s, %s", r.Suite, r.Target, Time(r.Started), plural(len(r.Steps), "step"))
+	text := fmt.Sprintf("%s on %s, %s, %s", r.Suite, runTarget(r), Time(r.Started), plural(len(r.Steps), "step"))
 	if r.Finished.After(r.Started) {
 		text += " in " + Span(r.Finished.Sub(r.Started))
 	}
 	return text
+}
+
+// runTarget names the target, and says how many others there are.
+func runTarget(r record.RunReport) string {
+	if n := len(r.Targets); n > 1 {
+		return fmt.Sprintf("%s and %d more", r.Target, n-1)
+	}
+	return r.Target
 }
 
 // runWarnings writes the warnings of the whole run, points to those of the
@@ -82,11 +102,15 @@ func runFacts(r record.RunReport) []fact {
 		{"target id", r.TargetID},
 		{"transport", r.Device.Transport},
 		{"PCIe link", link},
+		{"ASPM", c.ASPM},
 		{"NUMA node", c.NUMANode},
 		{"format", c.Format},
 		{"scheduler", scheduler},
 		{"polling", c.Polling},
 		{"write cache", c.WriteCache},
+		{"drive cache", c.DriveCache},
+		{"coalescing", c.Coalescing},
+		{"power state", c.PowerState},
 		{"stack", c.Stack},
 		{"filesystem", filesystem},
 		{"governor", c.Governor},

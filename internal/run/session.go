@@ -24,6 +24,9 @@ type Options struct {
 	EvenIfBusy bool
 	// LockDir holds one lock file per device.
 	LockDir string
+	// Store is the state directory, where settings that a suite changes are noted;
+	// nil refuses such suites.
+	Store *store.Store
 	// Node and Generator are what the report says of where and by what it was made.
 	Node, Generator string
 	// KeepFile leaves a probe file that was made for the run in its place.
@@ -56,7 +59,7 @@ const (
 type Session struct {
 	subject  measure.Subject
 	options  Options
-	lock     *store.Lock
+	lock     *store.Lock // nil when another session of the same run has it
 	warnings []record.Warning
 	made     string // a file to be removed
 }
@@ -129,7 +132,10 @@ func (s *Session) End() (removed string, err error) {
 			removed = s.made
 		}
 	}
-	return removed, errors.Join(err, s.lock.Release())
+	if s.lock != nil { // another session of the same run has it
+		err = errors.Join(err, s.lock.Release())
+	}
+	return removed, err
 }
 
 // open opens the target for rounds and notes a file that was made for them.

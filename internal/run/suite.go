@@ -2,18 +2,17 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
-	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
+	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
 const (
@@ -24,31 +23,38 @@ const (
 	writtenEnough = 0.95
 )
 
-// Suite runs a suite of fio jobs. A run that ctx ends early returns what it has,
-// with a warning, and the cause.
+// Suite is a suite of fio jobs with what it is run with.
+type Suite struct {
+	suite.Suite
+	Values suite.Values
+	Fio    fiorun.Binary
+	// Destroy are the serial numbers of the raw devices that the user allows to be overwritten.
+	Destroy []string
+	// DataSheet is what the results are compared with; nil for nothing.
+	DataSheet *record.DataSheet
+}
+
+// Suite runs a suite on the session's target alone; see RunSuite.
 func (s *Session) Suite(ctx context.Context, chosen suite.Suite, values suite.Values, binary fiorun.Binary) (record.RunReport, error) {
-	r := s.report(chosen.Name, binary.Version.String())
-	s.options.Guard = &guard.Guard{}
-	opened, err := s.open(ctx)
+	return RunSuite(ctx, []*Session{s}, Suite{Suite: chosen, Values: values, Fio: binary})
+}
+
+// RunSuite runs a suite on the targets of sessions, in the order of their PCIe roots.
+// A run that ctx ends early returns what it has, with a warning, and the cause. What
+// is not safe to be written to matches safety.ErrRefused.
+func RunSuite(ctx context.Context, sessions []*Session, chosen Suite) (record.RunReport, error) {
+	first := sessions[0]
+	r := first.report(chosen.Name, chosen.Fio.Version.String())
+	targets, warnings, err := prepare(ctx, sessions, chosen)
 	if err != nil {
 		return r, err
 	}
-	unwritten, err := s.checkWritten(ctx, opened)
-	if err := errors.Join(err, opened.Close()); err != nil { // fio opens it by itself
-		return r, err
-	}
-	r.Warnings = append(r.Warnings, unwritten...)
-	names, err := counters.InterruptNames(s.options.FS, s.subject.Device)
-	if err != nil {
-		names = nil // a figure less is no reason to fail a run
-	}
-	done, err := suite.Execute(ctx, chosen, suite.Options{
-		Fio: binary, Values: values, Conditions: s.subject.Conditions, Node: s.options.Node, Generator: s.options.Generator,
-		Warnings: r.Warnings, Progress: s.suiteProgress,
-		Target: suite.Target{
-			Path: opened.Path, ID: s.subject.ID, Raw: !s.subject.File, OffsetBytes: opened.Area.Start, SizeBytes: opened.Area.Size,
-			Device: s.subject.Device, Controllers: names,
-		},
+	r.Warnings = append(r.Warnings, warnings...)
+	done, err := suite.Execute(ctx, chosen.Suite, suite.Options{
+		Fio: chosen.Fio, Target: targets[0], More: targets[1:], Values: chosen.Values, DataSheet: chosen.DataSheet,
+		Settings:   settings.Options{FS: first.options.FS, Store: first.options.Store, OpenNVMe: nvme.Open},
+		Conditions: targets[0].Conditions, Node: first.options.Node, Generator: first.options.Generator,
+		Warnings: r.Warnings, Progress: first.suiteProgress,
 	})
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

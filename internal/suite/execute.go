@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
@@ -16,9 +18,15 @@ import (
 type Options struct {
 	Fio    fiorun.Binary
 	Target Target
+	// More are further targets, for suites that take several.
+	More   []Target
 	Values Values
 	// FS is this process's own view of /proc and /sys; the zero value is the machine.
 	FS sysfs.FS
+	// Settings are what settings of the device are changed with, for suites that do.
+	Settings settings.Options
+	// DataSheet is what the results are compared with; nil for nothing.
+	DataSheet *record.DataSheet
 	// Conditions are those of now; their Engine is filled in.
 	Conditions record.Conditions
 	// Node and Generator go into the report: "storage-07", "ssdprobe 1.2.3".
@@ -44,55 +52,118 @@ type Progress struct {
 	Rates *fio.Rates
 }
 
+func (o Options) targets() []Target { return append([]Target{o.Target}, o.More...) }
+
 // Execute runs a suite and returns its report. When ctx ends, the report has what
 // was measured until then, with the warning record.WarnShort on itself and on the
 // step that was cut short, and the error is nil. With any other error, the report
 // has the steps before it; the report is zero when nothing was run.
-func Execute(ctx context.Context, s Suite, o Options) (record.RunReport, error) {
-	steps, err := s.Plan(o.Values, o.Target)
+//
+// Before each step that writes, everything that speaks against it is looked at
+// again. Settings that were changed are restored before it returns.
+func Execute(ctx context.Context, s Suite, o Options) (report record.RunReport, err error) {
+	fail := func(err error) error { return fmt.Errorf("run %s: %w", s.Name, err) }
+	steps, err := s.Plan(o.Values, o.targets()...)
 	if err != nil {
 		return record.RunReport{}, err
 	}
-	if err := o.Target.checkKind(); err != nil {
-		return record.RunReport{}, fmt.Errorf("run %s: %w", s.Name, err)
-	}
-	engines := enginesOf(steps)
-	for _, engine := range engines {
-		if err := o.Fio.CheckEngine(ctx, engine); err != nil {
-			return record.RunReport{}, fmt.Errorf("run %s: %w", s.Name, err)
+	for _, t := range o.targets() {
+		if err := t.checkKind(); err != nil {
+			return record.RunReport{}, fail(err)
 		}
 	}
+	for _, engine := range enginesOf(steps) {
+		if err := o.Fio.CheckEngine(ctx, engine); err != nil {
+			return record.RunReport{}, fail(err)
+		}
+	}
+	held, err := hold(steps)
+	if err != nil {
+		return record.RunReport{}, fail(err)
+	}
+	defer func() { err = errors.Join(err, held.close()) }()
+	changing, err := o.takeSettings(steps)
+	if err != nil {
+		return record.RunReport{}, fail(err)
+	}
+	defer func() {
+		if restored := changing.restore(); restored != nil {
+			err = errors.Join(err, fail(restored))
+		}
+	}()
+	report = o.newReport(s, steps)
+	err = o.run(ctx, s, steps, &report, func(step Step) error {
+		return errors.Join(held.check(step), changing.apply(step))
+	})
+	if len(report.Steps) > 0 {
+		report.Analysis = conclude(s, o, report.Steps)
+	}
+	return report, err
+}
+
+func (o Options) newReport(s Suite, steps []Step) record.RunReport {
 	report := record.RunReport{
 		Version: record.RunReportVersion, Suite: s.Name, Device: o.Target.Device, Target: o.Target.Path, TargetID: o.Target.ID,
 		Started: time.Now(), Node: o.Node, Generator: o.Generator, Engine: o.Fio.Version.String(),
-		Conditions: o.Conditions, Warnings: append([]record.Warning(nil), o.Warnings...),
+		Conditions: o.Conditions, Warnings: append([]record.Warning(nil), o.Warnings...), Settings: o.Values.texts,
 	}
 	report.Conditions.Engine = o.Fio.Version.String()
-	for _, engine := range engines {
+	for _, engine := range enginesOf(steps) {
 		report.Conditions.Engine += " " + engine
 	}
+	if len(o.More) > 0 {
+		for i, t := range o.targets() {
+			r := t.record()
+			r.Conditions.Engine = report.Conditions.Engine
+			report.Targets = append(report.Targets, r)
+			if i > 0 {
+				report.TargetID += "+" + t.ID
+			}
+		}
+	}
+	return report
+}
+
+// run executes the steps into the report. prepare is called before each of them.
+func (o Options) run(ctx context.Context, s Suite, steps []Step, report *record.RunReport, prepare func(Step) error) error {
 	for i := range steps {
-		step, stopped, err := o.execute(ctx, steps, i)
+		if steps[i].Optional && s.steady(o.Values, report.Steps) {
+			continue
+		}
+		fail := func(err error) error { return fmt.Errorf("run %s: step %s: %w", s.Name, steps[i].Name, err) }
+		if err := prepare(steps[i]); err != nil {
+			return fail(err)
+		}
+		done, stopped, err := o.execute(ctx, steps, i)
 		report.Finished = time.Now()
 		if err != nil {
-			return report, fmt.Errorf("run %s: step %s: %w", s.Name, steps[i].Name, err)
+			return fail(err)
 		}
-		report.Steps = append(report.Steps, step)
+		report.Steps = append(report.Steps, done...)
 		if stopped == nil {
 			continue
 		}
 		report.Warnings = append(report.Warnings, record.Warning{Code: record.WarnShort, Text: fmt.Sprintf(
 			"Stopped in step %d of %d: %v.", i+1, len(steps), stopped)})
 		if ctx.Err() == nil {
-			return report, fmt.Errorf("run %s: step %s: %w", s.Name, steps[i].Name, stopped)
+			return fail(stopped)
 		}
 		break
 	}
-	return report, nil
+	return nil
+}
+
+// steady reports whether the rounds so far are, so that no more are needed.
+func (s Suite) steady(v Values, done []record.Step) bool {
+	if s.rule == nil {
+		return false
+	}
+	found := analysis.Steadiness(done, s.rule(v))
+	return found != nil && found.Reached
 }
 
 // execute runs one step. stopped is why it was cut short; nil when it was not.
-func (o Options) execute(ctx context.Context, steps []Step, i int) (result record.Step, stopped, err error) {
+func (o Options) execute(ctx context.Context, steps []Step, i int) (result []record.Step, stopped, err error) {
 	planned := steps[i]
 	started := time.Now()
 	tell := func(rates *fio.Rates) {
@@ -104,34 +175,49 @@ func (o Options) execute(ctx context.Context, steps []Step, i int) (result recor
 	}
 	tell(nil)
 	run, err := o.Fio.Run(ctx, fiorun.Request{
-		Job: planned.Job, ReadOnly: planned.Writes == "", Limit: limit(planned.Expected),
+		Job: planned.Job, ReadOnly: planned.Writes == "", Limit: limit(planned),
 		Progress: func(status fio.Status) { tell(status.Rates) },
-		Watch:    fiorun.Watch{FS: o.FS, Device: o.Target.Device.Number, Controllers: o.Target.Controllers},
+		Watch:    o.watch(planned),
 	})
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
-		return unmeasured(planned, context.Cause(ctx)), context.Cause(ctx), nil
+		return []record.Step{unmeasured(planned, context.Cause(ctx))}, context.Cause(ctx), nil
 	case err != nil:
-		return record.Step{}, nil, err
+		return nil, nil, err
 	}
-	measured := run.Steps()
-	if len(measured) != 1 {
-		return record.Step{}, nil, fmt.Errorf("fio reports on %d groups of jobs instead of one", len(measured))
+	result, err = planned.measured(run.Steps())
+	return result, run.Stopped, err
+}
+
+// watch says what to look at beside fio: the counters of one device, since those
+// of several do not tell which step disturbed which.
+func (o Options) watch(planned Step) fiorun.Watch {
+	w := fiorun.Watch{FS: o.FS}
+	if len(planned.Targets) == 1 {
+		w.Device, w.Controllers = planned.Targets[0].Device.Number, planned.Targets[0].Controllers
 	}
-	result = measured[0]
-	result.Name, result.Plan = planned.Name, planned.Plan
-	result.Warnings = append(result.Warnings, impossible(result, o.Target)...)
-	return result, run.Stopped, nil
+	return w
 }
 
 // limit is when a step is taken for hung.
-func limit(expected time.Duration) time.Duration { return 2*expected + time.Minute }
+func limit(planned Step) time.Duration {
+	if planned.Limit > 0 {
+		return planned.Limit
+	}
+	if planned.own && planned.Expected == 0 {
+		return 0 // nobody knows how long it takes
+	}
+	return 2*planned.Expected + time.Minute
+}
 
 // unmeasured is a step that was stopped before anything of it was known.
 func unmeasured(planned Step, cause error) record.Step {
-	return record.Step{Name: planned.Name, Plan: planned.Plan, InterruptsPerIO: -1, Warnings: []record.Warning{{
-		Code: record.WarnShort, Text: fmt.Sprintf("Stopped before anything was reported: %v.", cause),
-	}}}
+	return record.Step{
+		Name: planned.Name, Plan: planned.Plan, Series: planned.Series, Workload: planned.Workload, InterruptsPerIO: -1,
+		Warnings: []record.Warning{{
+			Code: record.WarnShort, Text: fmt.Sprintf("Stopped before anything was reported: %v.", cause),
+		}},
+	}
 }
 
 // progress goes by the planned times: fio's own share knows of one step, and not

@@ -35,12 +35,15 @@ func TestQuickOnAFile(t *testing.T) {
 	steps := got.Steps
 	assert.False(t, got.Started.Before(before.Round(0)))
 	assert.True(t, got.Finished.After(got.Started))
-	got.Started, got.Finished, got.Steps = time.Time{}, time.Time{}, nil
+	require.NotNil(t, got.Analysis)
+	assert.Len(t, got.Analysis.Bounds, 3)
+	assert.Equal(t, record.LimitLatency, got.Analysis.Bounds[0].Limit)
+	got.Started, got.Finished, got.Steps, got.Analysis = time.Time{}, time.Time{}, nil, nil
 	assert.Equal(t, record.RunReport{
 		Version: record.RunReportVersion, Suite: "quick", Device: target.Device, Target: target.Path, TargetID: target.ID,
 		Node: "storage-07", Generator: "ssdprobe 1.2.3", Engine: b.Version.String(),
 		Conditions: record.Conditions{Kernel: "6.1", Scheduler: "none", Engine: b.Version.String() + " libaio"},
-		Warnings:   []record.Warning{caller},
+		Warnings:   []record.Warning{caller}, Settings: map[string]string{"time": "200ms"},
 	}, got)
 
 	planned, err := s.Plan(set(t, s, "time=200ms"), target)
@@ -50,7 +53,7 @@ func TestQuickOnAFile(t *testing.T) {
 		text, err := planned[i].Job.Render()
 		require.NoError(t, err)
 		assert.Equal(t, text, step.JobFile)
-		assert.Equal(t, [2]string{planned[i].Name, planned[i].Plan}, [2]string{step.Name, step.Plan})
+		assert.Equal(t, []any{planned[i].Name, planned[i].Plan, planned[i].Workload}, []any{step.Name, step.Plan, step.Workload})
 		assert.GreaterOrEqual(t, step.Duration, 200*time.Millisecond)
 		require.NotNil(t, step.Read)
 		assert.Nil(t, step.Write)
@@ -127,7 +130,7 @@ func TestExecuteIsInterruptedAtOnce(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []record.Step{{
-		Name: "random-read-qd1", Plan: "4 KiB random read, depth 1", InterruptsPerIO: -1,
+		Name: "random-read-qd1", Plan: "4 KiB random read, depth 1", InterruptsPerIO: -1, Workload: got.Steps[0].Workload,
 		Warnings: []record.Warning{{Code: record.WarnShort, Text: "Stopped before anything was reported: interrupted by Ctrl-C."}},
 	}}, got.Steps)
 }

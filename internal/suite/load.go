@@ -2,74 +2,291 @@ package suite
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// maxDepth is more than any device keeps in flight per queue.
-const maxDepth = 65535
+const (
+	// maxDepth is more than any device keeps in flight per queue.
+	maxDepth = 65535
+	// guessedRate is what loads of a number of bytes are expected to take, and
+	// slowestRate what they are given before they are taken for hung.
+	guessedRate = 1e9
+	slowestRate = 20e6
+)
 
-// load is one kind of I/O for a time.
+// polling is the name under which it stands among the settings of a workload.
+const polling = "polling"
+
+// load is one kind of I/O: for a time, or for a number of bytes.
 type load struct {
-	kind       fio.RW
-	blockBytes int64
-	depth      int
-	engine     string
-	runtime    time.Duration
+	kind        fio.RW
+	blockBytes  int64
+	depth       int
+	jobs        int // on each target; 0 is 1
+	readPercent int // of a mixed load
+	engine      string
+	ramp        time.Duration // before it is measured
+	runtime     time.Duration
+	bytes       int64 // instead of runtime
+	offset      int64 // where it begins on the target
+
+	cpus      []int  // instead of those of the target's node
+	lfsr      bool   // offsets from a shift register, which costs less CPU
+	datasync  bool   // fdatasync after each write
+	buffered  bool   // through the page cache
+	polling   string // on: completions are polled for; off: expressly not
+	repeat    int
+	round     int
+	name      string // instead of the usual one
+	prefix    string // before the name, where the kind and depth do not tell loads apart
+	settings  map[settings.Name]string
+	condition string // what holds beside the settings, for the plan: "one core, one thread"
+	optional  bool
 }
 
-// job is the load on the whole target, past the page cache.
+func (l load) reads() bool { return l.kind.OnlyReads() }
+func (l load) mixed() bool { return l.kind == fio.RandRW || l.kind == fio.ReadWrite }
+func (l load) jobsOf() int { return max(1, l.jobs) }
+func (l load) random() bool {
+	return l.kind == fio.RandRead || l.kind == fio.RandWrite || l.kind == fio.RandRW
+}
+
+// workload is the load in figures.
+func (l load) workload() record.Workload {
+	w := record.Workload{
+		Direction: record.Write, Pattern: record.Sequential, BlockBytes: l.blockBytes, QueueDepth: l.depth, Jobs: l.jobsOf(),
+		OffsetBytes: l.offset, Engine: l.engine, Buffered: l.buffered, CPUs: l.cpus, Repeat: l.repeat, Round: l.round,
+	}
+	if l.random() {
+		w.Pattern = record.Random
+	}
+	switch {
+	case l.mixed():
+		w.Direction, w.ReadPercent = "", l.readPercent
+	case l.reads():
+		w.Direction = record.Read
+	}
+	set := func(name, value string) {
+		if w.Settings == nil {
+			w.Settings = map[string]string{}
+		}
+		w.Settings[name] = value
+	}
+	for name, value := range l.settings {
+		set(string(name), value)
+	}
+	if l.polling != "" {
+		set(polling, l.polling)
+	}
+	return w
+}
+
+// baseName is "random-read-qd32-jobs4": what repeats share.
+func (l load) baseName() string {
+	if l.name != "" {
+		return l.name
+	}
+	kind := map[fio.RW]string{
+		fio.Read: "sequential-read", fio.Write: "sequential-write", fio.RandRead: "random-read", fio.RandWrite: "random-write",
+		fio.RandRW: "random-mixed",
+	}[l.kind]
+	name := fmt.Sprintf("%s%s-qd%d", l.prefix, kind, l.depth)
+	if l.jobsOf() > 1 {
+		name += fmt.Sprintf("-jobs%d", l.jobs)
+	}
+	return name
+}
+
+// step is the load on targets at once as a step of a plan.
+func (l load) step(targets ...Target) (Step, error) {
+	name := l.baseName()
+	s := Step{Name: name, Expected: l.ramp + l.runtime, Targets: targets, Optional: l.optional}
+	if l.repeat > 0 {
+		s.Series = name
+		s.Name += "-repeat" + strconv.Itoa(l.repeat)
+	}
+	w := l.workload()
+	cpus := assign(targets, l.jobsOf())
+	for i, t := range targets {
+		if l.cpus != nil {
+			cpus[i] = l.cpus
+		}
+		section, err := l.section(t, cpus[i])
+		if err != nil {
+			return Step{}, err
+		}
+		section.Name = s.Name
+		if len(targets) > 1 {
+			section.Name = fmt.Sprintf("%s-%d", s.Name, i+1)
+			section.Options.Extra = append(section.Options.Extra, fio.Option{Key: "new_group", Bare: true})
+			w.Targets = append(w.Targets, t.Path)
+		}
+		s.Job.Sections = append(s.Job.Sections, section)
+	}
+	if len(targets) == 1 {
+		w.CPUs = cpus[0]
+	}
+	if l.bytes > 0 {
+		s.Expected = time.Duration(float64(l.bytes) / guessedRate * float64(time.Second)).Round(time.Millisecond)
+		s.Limit = time.Minute + time.Duration(float64(l.bytes)/slowestRate*float64(time.Second))
+	}
+	s.Plan = l.plan(w)
+	s.Workload = &w
+	for _, name := range []settings.Name{settings.WriteCache, settings.InterruptCoalescing} {
+		if value, set := l.settings[name]; set {
+			s.Settings = append(s.Settings, Setting{name, value})
+		}
+	}
+	if !l.reads() {
+		s.Writes = l.writes(w)
+	}
+	return s, nil
+}
+
+// plan is "4 KiB random read, depth 32, 4 jobs, write cache off".
+func (l load) plan(w record.Workload) string {
+	text := w.String()
+	if l.datasync {
+		text += ", fdatasync after each"
+	}
+	if l.condition != "" {
+		text += ", " + l.condition
+	}
+	for _, name := range []settings.Name{settings.WriteCache, settings.InterruptCoalescing} {
+		if value, set := l.settings[name]; set {
+			text += fmt.Sprintf(", %s %s", name, value)
+		}
+	}
+	if n := len(w.Targets); n > 0 {
+		text += fmt.Sprintf(", %d devices", n)
+	}
+	return text
+}
+
+// writes says what is written: "4 KiB random writes for 1m".
+func (l load) writes(w record.Workload) string {
+	text := fmt.Sprintf("%s %s writes", sizeText(w.BlockBytes), w.Pattern)
+	if l.kind == fio.Trim {
+		return "discards all blocks"
+	}
+	if l.bytes > 0 {
+		return fmt.Sprintf("%s of %s", text, sizeText(l.bytes))
+	}
+	return fmt.Sprintf("%s for %v", text, l.ramp+l.runtime)
+}
+
+// section is the load on one target, past the page cache.
 //
 // Jobs are threads: then fio is one process, and no job outlives it. Random
 // offsets differ from run to run, so that no cache knows them yet, and are drawn
 // without a map of the blocks done, which for a large drive takes long to make.
 // What the page cache holds is left there: direct I/O does not look at it, and
 // for a raw device invalidating means to flush it for everyone.
-func (l load) job(name string, t Target) (fio.Job, error) {
+func (l load) section(t Target, cpus []int) (fio.Section, error) {
 	size, err := t.room(l.blockBytes, l.depth)
 	if err != nil {
-		return fio.Job{}, err
+		return fio.Section{}, err
 	}
-	return fio.Job{Sections: []fio.Section{{Name: name, Options: fio.Options{
-		Filenames: []string{t.Path}, RW: l.kind, IOEngine: l.engine, Direct: new(true), Thread: new(true),
-		BlockBytes: new(l.blockBytes), OffsetBytes: new(t.OffsetBytes), SizeBytes: new(size), IODepth: new(l.depth),
-		TimeBased: new(true), Runtime: new(l.runtime), NoRandomMap: new(true), LatPercentiles: new(true),
-		AllowFileCreate: new(false), Invalidate: new(false),
+	o := fio.Options{
+		Filenames: []string{t.Path}, RW: l.kind, IOEngine: l.engine, Direct: new(!l.buffered), Thread: new(true),
+		BlockBytes: new(l.blockBytes), OffsetBytes: new(t.OffsetBytes + l.offset), SizeBytes: new(size), IODepth: new(l.depth),
+		NoRandomMap: new(true), LatPercentiles: new(true), AllowFileCreate: new(false), Invalidate: new(l.buffered),
 		Extra: []fio.Option{{Key: "randrepeat", Value: "0"}},
-	}}}}, nil
-}
-
-// name is "random-read-qd32".
-func (l load) name() string {
-	return fmt.Sprintf("%s-qd%d", strings.ReplaceAll(l.kindText(), " ", "-"), l.depth)
-}
-
-// plan is "4 KiB random read, depth 32".
-func (l load) plan() string {
-	return fmt.Sprintf("%s %s, depth %d", sizeText(l.blockBytes), l.kindText(), l.depth)
-}
-
-func (l load) kindText() string {
-	if l.kind == fio.RandRead {
-		return "random read"
 	}
-	return "sequential read"
+	extra := func(key, value string) { o.Extra = append(o.Extra, fio.Option{Key: key, Value: value}) }
+	if l.bytes > 0 {
+		if passes := l.bytes / size; passes > 1 {
+			extra("loops", strconv.FormatInt(passes, 10))
+		} else {
+			o.SizeBytes = new(min(size, l.bytes))
+		}
+	} else {
+		o.TimeBased, o.Runtime = new(true), new(l.runtime)
+		if l.ramp > 0 {
+			o.RampTime = new(l.ramp)
+		}
+	}
+	if l.jobsOf() > 1 {
+		o.NumJobs = new(l.jobs)
+		o.GroupReporting = new(true)
+		if !l.random() { // each in a part of its own, or all would do the same
+			part := size / int64(l.jobs) / l.blockBytes * l.blockBytes
+			if part < l.blockBytes*int64(l.depth) {
+				return fio.Section{}, fmt.Errorf("target %s: %s is too small for %d jobs", t.Path, sizeText(size), l.jobs)
+			}
+			o.SizeBytes = new(part)
+			extra("offset_increment", strconv.FormatInt(part, 10))
+		}
+	}
+	if l.mixed() {
+		o.RWMixRead = new(l.readPercent)
+	}
+	if l.datasync {
+		o.Fdatasync = new(1)
+	}
+	if len(cpus) > 0 {
+		o.CPUsAllowed = cpuText(cpus)
+		if l.jobsOf() > 1 {
+			extra("cpus_allowed_policy", "split")
+		}
+	}
+	if l.lfsr {
+		extra("random_generator", "lfsr")
+	}
+	if l.polling == "on" {
+		extra("hipri", "1")
+	}
+	return fio.Section{Options: o}, nil
 }
 
-// step is the load as a step of a plan.
-func (l load) step(t Target) (Step, error) {
-	job, err := l.job(l.name(), t)
-	if err != nil {
-		return Step{}, err
+// cpuText is "0-3,8", with the numbers in order.
+func cpuText(cpus []int) string {
+	sorted := slices.Sorted(slices.Values(cpus))
+	var parts []string
+	for i := 0; i < len(sorted); {
+		j := i
+		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(sorted[i])
+		if j > i {
+			part += "-" + strconv.Itoa(sorted[j])
+		}
+		parts = append(parts, part)
+		i = j + 1
 	}
-	return Step{Name: l.name(), Plan: l.plan(), Job: job, Expected: l.runtime}, nil
+	return strings.Join(parts, ",")
 }
 
 // sizeText is "4 KiB": as config writes it, with a space.
 func sizeText(bytes int64) string {
 	return strings.Replace(humanize.IBytes(uint64(bytes)), ".0 ", " ", 1)
+}
+
+// steps makes steps of loads on one target, repeated so that all loads come once
+// before any comes again: what drifts meanwhile then meets them all alike.
+func steps(loads []load, repeats int, targets ...Target) ([]Step, error) {
+	var all []Step
+	for repeat := 1; repeat <= repeats; repeat++ {
+		for _, l := range loads {
+			if repeats > 1 {
+				l.repeat = repeat
+			}
+			step, err := l.step(targets...)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, step)
+		}
+	}
+	return all, nil
 }

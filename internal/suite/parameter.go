@@ -13,17 +13,20 @@ import (
 
 // Parameter is something that can be set about a suite.
 type Parameter struct {
-	Name string
+	Name string `json:"name"`
 	// Doc is what it sets, in one line.
-	Doc string
+	Doc string `json:"doc"`
 	// Default is its value unless set, as people write it.
-	Default string
+	Default string `json:"default"`
 
 	parse func(string) (any, error)
 }
 
 // Values are the values of a suite's parameters. The zero value has the defaults.
-type Values struct{ set map[string]any }
+type Values struct {
+	set   map[string]any
+	texts map[string]string // as they were written
+}
 
 // Set reads settings of the form name=value. The error names all that is wrong
 // with them, and what would be right.
@@ -50,6 +53,10 @@ func (s Suite) Set(settings []string) (Values, error) {
 			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
 		}
 		v.set[name] = value
+		if v.texts == nil {
+			v.texts = map[string]string{}
+		}
+		v.texts[name] = text
 	}
 	if len(wrong) > 0 {
 		return Values{}, errors.Join(wrong...)
@@ -161,5 +168,51 @@ func choice(words ...string) form[string] {
 			return "", fmt.Errorf("%q is not right; want %s", text, strings.Join(words, " or "))
 		}
 		return text, nil
+	}}
+}
+
+// word is text that parse puts into its usual form.
+func word(parse func(string) (string, error)) form[string] {
+	return form[string]{write: func(s string) string { return s }, parse: parse}
+}
+
+// automatic is values that are worked out when none is given: nil, written "auto".
+func automatic[T any](one form[[]T]) form[[]T] {
+	const auto = "auto"
+	return form[[]T]{
+		write: func(values []T) string {
+			if values == nil {
+				return auto
+			}
+			return one.write(values)
+		},
+		parse: func(text string) ([]T, error) {
+			if text == auto {
+				return nil, nil
+			}
+			return one.parse(text)
+		},
+	}
+}
+
+// bytes is a size of at least least.
+func bytes(least int64) form[int64] {
+	return form[int64]{write: config.FormatSize, parse: func(text string) (int64, error) {
+		n, err := config.ParseSize(text)
+		if err == nil && n < least {
+			err = fmt.Errorf("%q is too small; want at least %s", text, config.FormatSize(least))
+		}
+		return n, err
+	}}
+}
+
+// share is a part of something: "20%" or "0.2".
+func share() form[float64] {
+	return form[float64]{write: config.FormatRatio, parse: func(text string) (float64, error) {
+		x, err := config.ParseRatio(text)
+		if err == nil && !(x > 0 && x <= 1) {
+			err = fmt.Errorf("%q is not right; want more than 0 and no more than 100%%", text)
+		}
+		return x, err
 	}}
 }

@@ -10,29 +10,26 @@ import (
 // which is the drive's latency; random reads at depth, which is what it can do at
 // once; sequential reads, which is its bandwidth.
 func quick() Suite {
-	s := Suite{Name: "quick", Question: "Is this drive roughly what it should be?"}
-	runtime := declare(&s, "time", "how long each step measures", 10*time.Second, duration(100*time.Millisecond))
-	randomBlock := declare(&s, "random-block", "block size of the random reads", 4<<10, blockSize())
+	s := Suite{
+		Name: "quick", Question: "Is this drive roughly what it should be?",
+		Does: "Random reads one at a time and at depth, and sequential reads.",
+	}
+	runtime := timeKnob(&s, 10*time.Second)
+	randomBlock := blockKnob(&s, "random-block", "block size of the random reads", 4<<10)
 	randomDepths := declare(&s, "random-depths", "depths of the random reads, a step each", []int{1, 32}, list(count(1, maxDepth)))
-	sequentialBlock := declare(&s, "sequential-block", "block size of the sequential reads", 128<<10, blockSize())
+	sequentialBlock := blockKnob(&s, "sequential-block", "block size of the sequential reads", 128<<10)
 	sequentialDepth := declare(&s, "sequential-depth", "depth of the sequential reads", 8, count(1, maxDepth))
-	engine := declare(&s, "engine", "fio's I/O engine", "libaio", choice("libaio", "io_uring"))
+	engine := engineKnob(&s)
 
-	s.plan = func(v Values, t Target) ([]Step, error) {
+	s.plan = func(v Values, targets []Target) ([]Step, error) {
 		var loads []load
 		for _, depth := range randomDepths.of(v) {
-			loads = append(loads, load{fio.RandRead, randomBlock.of(v), depth, engine.of(v), runtime.of(v)})
+			loads = append(loads, load{kind: fio.RandRead, blockBytes: randomBlock.of(v), depth: depth, engine: engine.of(v), runtime: runtime.of(v)})
 		}
-		loads = append(loads, load{fio.Read, sequentialBlock.of(v), sequentialDepth.of(v), engine.of(v), runtime.of(v)})
-		steps := make([]Step, len(loads))
-		for i, l := range loads {
-			step, err := l.step(t)
-			if err != nil {
-				return nil, err
-			}
-			steps[i] = step
-		}
-		return steps, nil
+		loads = append(loads, load{
+			kind: fio.Read, blockBytes: sequentialBlock.of(v), depth: sequentialDepth.of(v), engine: engine.of(v), runtime: runtime.of(v),
+		})
+		return steps(loads, 1, targets...)
 	}
 	return s
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -17,14 +20,27 @@ type Suite struct {
 	Name string
 	// Question is what people want to know when they run it, in one line.
 	Question string
+	// Does says what is run, in a line or two.
+	Does string
+	// Writes says what it writes, in a phrase; empty when it only reads.
+	Writes string
 	// Parameters are all that can be set, in the order in which they are shown.
 	Parameters []Parameter
+	// Many says that it takes several targets in one run.
+	Many bool
 
-	plan func(Values, Target) ([]Step, error)
+	plan func(Values, []Target) ([]Step, error)
+	// rule says when rounds are steady; nil for suites without rounds.
+	rule func(Values) analysis.Rule
 }
 
 // All returns the suites in the order in which they are shown.
-func All() []Suite { return []Suite{quick()} }
+func All() []Suite {
+	return []Suite{
+		quick(), concurrency(), sequentialVsRandom(), depthSweep(), linearRead(), saturate(), singleCore(), scale(),
+		mixed(), steadyState(), interrupts(), writeCache(), durableWrite(),
+	}
+}
 
 // Find returns the suite of a name. The error matches ErrUnknown and lists what there is.
 func Find(name string) (Suite, error) {
@@ -42,28 +58,66 @@ func Find(name string) (Suite, error) {
 type Step struct {
 	Name string
 	Plan string // "4 KiB random read, depth 1"
-	Job  fio.Job
+	// Series is the name that repeats share; empty when there are none.
+	Series string
+	// Workload is nil for a user's own job.
+	Workload *record.Workload
+	Job      fio.Job
 	// Expected is how long it takes when nothing goes wrong.
 	Expected time.Duration
-	// Writes says what it writes to the target, in a phrase; empty when it only reads.
+	// Limit is when it is taken for hung; 0 leaves that to Expected.
+	Limit time.Duration
+	// Writes says what it writes to the targets, in a phrase; empty when it only reads.
 	Writes string
+	// Targets are those that the I/O goes to, all at once.
+	Targets []Target
+	// Settings of the device that it runs under; what is not named is as before the run.
+	Settings []Setting
+	// Optional steps are left out once the rounds before are steady.
+	Optional bool
+
+	// parts asks for the share of each target, even of a single one.
+	parts bool
+	// own marks a user's own job, which may be several groups.
+	own bool
 }
 
-// Plan returns the steps of the suite on a target, in order. Nothing is run or opened.
-func (s Suite) Plan(v Values, t Target) ([]Step, error) {
-	if err := t.check(); err != nil {
-		return nil, fmt.Errorf("plan %s: %w", s.Name, err)
-	}
-	steps, err := s.plan(v, t)
+// Setting is a setting of the device and its value.
+type Setting struct {
+	Name  settings.Name
+	Value string
+}
+
+// Plan returns the steps of the suite on its targets, in order. Nothing is run or
+// opened. A plan that writes is refused unless every target allows it: a raw device
+// by its Permission.
+func (s Suite) Plan(v Values, targets ...Target) ([]Step, error) {
+	all, err := s.sketch(v, targets)
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", s.Name, err)
 	}
-	for _, step := range steps {
-		if err := step.check(t); err != nil {
+	for _, step := range all {
+		if err := step.check(); err != nil {
 			return nil, fmt.Errorf("plan %s: step %s: %w", s.Name, step.Name, err)
 		}
 	}
-	return steps, nil
+	return all, nil
+}
+
+// sketch is a plan that is not yet known to be allowed.
+func (s Suite) sketch(v Values, targets []Target) ([]Step, error) {
+	switch {
+	case len(targets) == 0:
+		return nil, errors.New("no target")
+	case len(targets) > 1 && !s.Many:
+		return nil, fmt.Errorf("%d targets: it takes one", len(targets))
+	}
+	for _, t := range targets {
+		if err := t.check(); err != nil {
+			return nil, err
+		}
+	}
+	return s.plan(v, targets)
 }
 
 // Expected is how long the steps take together.
@@ -76,13 +130,18 @@ func Expected(steps []Step) time.Duration {
 }
 
 // check keeps a plan from writing where it must not.
-func (s Step) check(t Target) error {
+func (s Step) check() error {
 	reasons := s.Job.Modifies()
-	switch {
-	case len(reasons) > 0 && s.Writes == "":
+	if len(reasons) == 0 {
+		return nil
+	}
+	if s.Writes == "" {
 		return fmt.Errorf("it is planned to read, and its job modifies data: %s", strings.Join(reasons, "; "))
-	case len(reasons) > 0 && t.Raw:
-		return fmt.Errorf("it writes to the raw device %s: %s", t.Path, s.Writes)
+	}
+	for _, t := range s.Targets {
+		if err := t.checkWrite(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -16,15 +16,16 @@ func TestFind(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, s.Question, got.Question)
 		assert.NotEmpty(t, s.Question)
+		assert.NotEmpty(t, s.Does)
 	}
 	_, err := suite.Find("quik")
 	require.ErrorIs(t, err, suite.ErrUnknown)
-	require.ErrorContains(t, err, `no such suite "quik": there is quick`)
+	require.ErrorContains(t, err, `no such suite "quik": there is quick, concurrency, sequential-vs-random, depth-sweep, `)
 }
 
 // What a parameter shows as its default can be given back to it, and is described.
 func TestDefaultsCanBeSet(t *testing.T) {
-	target := suite.Target{Path: "/dev/nvme0n1", Raw: true, SizeBytes: 1 << 40}
+	target := suite.Target{Path: "/srv/data", SizeBytes: 1 << 40}
 	for _, s := range suite.All() {
 		byDefault, err := s.Plan(suite.Values{}, target)
 		require.NoError(t, err)

@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/safety"
 )
 
 // Target is where the I/O of a run goes.
@@ -19,11 +23,28 @@ type Target struct {
 	// OffsetBytes is where the data begins that may be used, and SizeBytes how much
 	// of it there is. What lies before, such as the header of a probe file, is left alone.
 	OffsetBytes, SizeBytes int64
+	// ReadOnly says that the content is somebody's, so that nothing writes to it.
+	ReadOnly bool
+	// Permission allows to overwrite a raw device; the zero value does not.
+	Permission safety.Permission
+
 	// Device is the device, or the one below the file; zero when it is not known.
 	Device record.Device
+	// Conditions are those of now.
+	Conditions record.Conditions
 	// Controllers are the names under which its interrupts stand in
 	// /proc/interrupts ("nvme0"); without them interrupts are not counted.
 	Controllers []string
+	// Group is the PCIe root that the device is below ("pci0000:40"); empty when it
+	// is not known.
+	Group string
+	// QueueDepth is the most I/Os that the device takes at once; 0 when not known.
+	QueueDepth int
+	// CPUs are those of the device's NUMA node that this process may run on; without
+	// them jobs are not bound to CPUs.
+	CPUs device.CPUSet
+	// Core are the hardware threads of one physical core among them.
+	Core []int
 }
 
 func (t Target) check() error {
@@ -32,6 +53,17 @@ func (t Target) check() error {
 		return fmt.Errorf("target %q: not an absolute path", t.Path)
 	case t.OffsetBytes < 0 || t.SizeBytes <= 0:
 		return fmt.Errorf("target %s: %d bytes from %d on are no place for I/O", t.Path, t.SizeBytes, t.OffsetBytes)
+	}
+	return nil
+}
+
+// checkWrite says why the target must not be written to; nil when it may.
+func (t Target) checkWrite() error {
+	switch {
+	case t.Raw && !t.Permission.Covers(t.Path, t.Device.Number):
+		return fmt.Errorf("it would overwrite the raw device %s, and nobody has permitted that by naming its serial number", t.Path)
+	case t.ReadOnly:
+		return fmt.Errorf("it would overwrite the file %s, which ssdprobe did not make: name a directory instead", t.Path)
 	}
 	return nil
 }
@@ -61,4 +93,48 @@ func (t Target) room(blockBytes int64, depth int) (int64, error) {
 		return 0, fmt.Errorf("target %s: %s is too small for blocks of %s at depth %d", t.Path, sizeText(t.SizeBytes), sizeText(blockBytes), depth)
 	}
 	return size, nil
+}
+
+// isNVMe reports whether the device is an NVMe namespace.
+func (t Target) isNVMe() bool { return len(t.Device.Controllers) > 0 }
+
+// polled reports whether the driver has queues without interrupts.
+func (t Target) polled() bool {
+	_, queues, known := strings.Cut(t.Conditions.Polling, "poll_queues ")
+	return known && queues != "0"
+}
+
+// cpus is how many CPUs jobs may use.
+func (t Target) cpus() int {
+	if n := len(t.CPUs.CPUs); n > 0 {
+		return n
+	}
+	return runtime.NumCPU()
+}
+
+func (t Target) record() record.RunTarget {
+	return record.RunTarget{Path: t.Path, ID: t.ID, Group: t.Group, Device: t.Device, Conditions: t.Conditions}
+}
+
+// assign gives the jobs on each target CPUs of its node: as long as there are
+// enough, one each, physical cores first, and none twice. A single job on a single
+// target may move among the physical cores of the node.
+func assign(targets []Target, jobs int) [][]int {
+	assigned := make([][]int, len(targets))
+	used := map[string]int{} // CPUs given away, by the list they are from
+	for i, t := range targets {
+		all := t.CPUs.CPUs
+		switch {
+		case len(all) == 0:
+		case len(targets) == 1 && jobs == 1:
+			assigned[i] = all[:t.CPUs.Cores]
+		default:
+			key := fmt.Sprint(all)
+			for range min(jobs, len(all)) {
+				assigned[i] = append(assigned[i], all[used[key]%len(all)])
+				used[key]++
+			}
+		}
+	}
+	return assigned
 }

@@ -43,6 +43,7 @@ type rank int
 const (
 	rankHung rank = iota
 	rankCannotProbe
+	rankDrive
 	rankIOErrors
 	rankRegressed
 	rankNotReady
@@ -215,6 +216,9 @@ func ofWarnings(warnings []record.Warning) []finding {
 	all := make([]finding, len(warnings))
 	for i, w := range warnings {
 		all[i] = finding{rank: rankWarning, Severity: severityWarning, Code: w.Code, Text: w.Text}
+		if w.Code == record.WarnDriveCritical { // what the drive says of itself is more than a doubt
+			all[i].rank, all[i].Severity = rankDrive, severityProblem
+		}
 	}
 	return all
 }

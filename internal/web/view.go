@@ -73,7 +73,9 @@ func newView(s record.Snapshot, version string, notReady error) view {
 	v.Verdict, v.Tone = verdict(v.Findings, len(s.Targets))
 	v.Title = v.Verdict + " · " + s.Node + " · ssdprobe"
 	for _, t := range s.Targets {
-		v.Targets = append(v.Targets, newTargetView(t, anchors[t.ID], s.Time))
+		target := newTargetView(t, anchors[t.ID], s.Time)
+		target.Health = newHealthViews(s.ControllersOf(t.Device.ID), s.Time)
+		v.Targets = append(v.Targets, target)
 		v.readings(t.Collectors)
 	}
 	v.readings(s.Collectors)
@@ -170,6 +172,8 @@ type targetView struct {
 	Warnings        []record.Warning
 	Probes          []probeView
 	Conditions      []conditionView
+	// Health tells what the controllers of the device say, a line each.
+	Health []healthView
 	// Written tells how much of a raw device can be measured, Cost what
 	// ssdprobe itself has moved.
 	Written, Cost string

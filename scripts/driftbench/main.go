@@ -36,6 +36,7 @@ func main() {
 	flag.StringVar(&o.events, "events", "", "folder to write changes of state to")
 	flag.Float64Var(&o.settings.SmallestEffect, "effect", defaults.SmallestEffect, "smallest effect of interest")
 	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", defaults.FalseAlarmsPerYear, "wanted at most in a year")
+	flag.Float64Var(&o.settings.Threshold, "threshold", defaults.Threshold, "smallest shift judged before the baseline is final")
 	flag.Parse()
 	if err := run(context.Background(), os.Stdout, o, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "driftbench:", err)

@@ -111,10 +111,13 @@ func (s *score) write(w io.Writer) error {
 	fmt.Fprintf(&b, "\n%-14s %-9s %-14s %-14s %-16s %s\n", "kind", "found", "median delay", "worst delay", "onset off by", "missed with")
 	for _, kind := range slices.Sorted(maps.Keys(s.found)) {
 		f := s.found[kind]
+		delay, worst := summary(f.delays)
+		onset, _ := summary(f.onsets)
 		fmt.Fprintf(&b, "%-14s %-9s %-14s %-14s %-16s %v", kind, fmt.Sprintf("%d/%d", len(f.delays), f.streams),
-			minutes(middle(f.delays)), minutes(middle(f.delays[max(0, len(f.delays)-1):])), minutes(middle(f.onsets)), f.missed)
+			minutes(delay), minutes(worst), minutes(onset), f.missed)
 		if len(f.ends) > 0 {
-			fmt.Fprintf(&b, "  over after %s, at worst %s", minutes(middle(f.ends)), minutes(f.ends[len(f.ends)-1]))
+			end, late := summary(f.ends)
+			fmt.Fprintf(&b, "  over after %s, at worst %s", minutes(end), minutes(late))
 		}
 		fmt.Fprintln(&b)
 	}
@@ -122,13 +125,13 @@ func (s *score) write(w io.Writer) error {
 	return err
 }
 
-// middle sorts values and returns their median, 0 when there are none.
-func middle(values []time.Duration) time.Duration {
-	slices.Sort(values)
+// summary returns the median and the largest of values, 0 when there are none.
+func summary(values []time.Duration) (middle, worst time.Duration) {
 	if len(values) == 0 {
-		return 0
+		return 0, 0
 	}
-	return values[len(values)/2]
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2], sorted[len(sorted)-1]
 }
 
 func minutes(d time.Duration) string {

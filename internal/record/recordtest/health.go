@@ -40,7 +40,8 @@ func controller(name, id, serial string) record.Controller {
 // health is that of the 3.84 TB data centre drive after 15 months.
 func health(serial string) *record.Health {
 	on, autonomous := false, false
-	zero, queues, polled, power := time.Duration(0), 16, 0, 0
+	warm, hot := time.Duration(0), time.Duration(0)
+	queues, polled, power := 16, 0, 0
 	warning, critical := 74, 83
 	allocated := 128
 	read, written := uint64(812_345_678_848_000), uint64(96_123_456_512_000)
@@ -56,7 +57,7 @@ func health(serial string) *record.Health {
 		AvailableSpare: 1, AvailableSpareThreshold: 0.1, PercentageUsed: 0.02,
 		DataReadBytes: &read, DataWrittenBytes: &written, HostReadCommands: 17_123_456_789, HostWriteCommands: 3_012_345_678,
 		ControllerBusy: 34_567 * time.Minute, PowerCycles: 31, PowerOn: 11034 * time.Hour, UnsafeShutdowns: 12, ErrorLogEntries: 4,
-		WarningTemperatureTime: &zero, CriticalTemperatureTime: &zero,
+		WarningTemperatureTime: &warm, CriticalTemperatureTime: &hot,
 		Throttling: []record.Throttling{{Level: "light"}, {Level: "heavy"}},
 		Features: record.Features{
 			Coalescing: &record.Coalescing{Threshold: 1}, WriteCache: &on, AllocatedQueues: &allocated, IOQueues: &queues, PollQueues: &polled,

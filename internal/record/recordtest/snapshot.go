@@ -24,10 +24,10 @@ const unsaved = "save targets/" + HealthyID + ": write /var/lib/ssdprobe/targets
 // is being learned. The state directory is full.
 func Snapshot() record.Snapshot {
 	return record.Snapshot{
-		Time:    Now(),
-		Node:    "stor-07",
-		Started: Now().Add(-51*time.Hour - 20*time.Minute),
-		Targets: []record.TargetStatus{healthy(), regressed(), learning()},
+		Time:        Now(),
+		Node:        "stor-07",
+		Started:     Now().Add(-51*time.Hour - 20*time.Minute),
+		Targets:     []record.TargetStatus{healthy(), regressed(), learning()},
 		Controllers: controllers(),
 		Ignored: []record.Ignored{
 			{

@@ -1,0 +1,101 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// cpuFull is the share of the CPUs that the jobs may use from which on those are
+	// taken for the limit.
+	cpuFull = 0.9
+	// linkFull is that of the link's bandwidth: headers of packets of 256 bytes and
+	// flow control take the rest.
+	linkFull = 0.82
+)
+
+// Machine is what the limits of a step are judged by.
+type Machine struct {
+	CPUs int // that the jobs may use
+	// LinkBytesPerSecond is the bandwidth of all links together; 0 when not known.
+	LinkBytesPerSecond float64
+	LinkText           string
+}
+
+// Bounds says for each step what its limit was, with the evidence.
+func Bounds(steps []record.Step, m Machine) []record.Bound {
+	var all []record.Bound
+	for _, s := range complete(steps) {
+		all = append(all, bound(s, m))
+	}
+	return all
+}
+
+func bound(s record.Step, m Machine) record.Bound {
+	b := record.Bound{Step: s.Name}
+	used, jobs := s.UserCPU+s.SystemCPU, m.CPUs
+	if s.Workload != nil {
+		jobs = min(m.CPUs, max(1, s.Workload.Jobs)*max(1, len(s.Parts)))
+	}
+	if jobs > 0 {
+		b.CPUShare = new(used / float64(jobs))
+	}
+	if m.LinkBytesPerSecond > 0 {
+		// The link carries both directions at once, each at its full rate.
+		var most float64
+		for _, r := range results(s) {
+			most = max(most, r.BytesPerSecond)
+		}
+		b.LinkShare = new(most / m.LinkBytesPerSecond)
+	}
+	warned := slices.ContainsFunc(s.Warnings, func(w record.Warning) bool { return w.Code == record.WarnCPUBound })
+	switch {
+	case warned || b.CPUShare != nil && *b.CPUShare >= cpuFull:
+		b.Limit = record.LimitCPU
+		b.Evidence = fmt.Sprintf("the load generator used %.2f of the %d CPUs that its jobs could use", used, jobs)
+	case b.LinkShare != nil && *b.LinkShare >= linkFull:
+		b.Limit = record.LimitLink
+		b.Evidence = fmt.Sprintf("%s/s are %.0f %% of what the PCIe link (%s) carries",
+			humanize.Bytes(uint64(bytesOf(s))), 100**b.LinkShare, m.LinkText)
+	case s.Workload != nil && s.Workload.InFlight() == 1 && len(s.Parts) <= 1:
+		b.Limit = record.LimitLatency
+		b.Evidence = fmt.Sprintf("one I/O at a time, which takes %v in the mean", results(s)[0].Mean)
+	default:
+		b.Limit = record.LimitDevice
+		b.Evidence = notOthers(b)
+	}
+	return b
+}
+
+// notOthers says why it is neither the CPU nor the link.
+func notOthers(b record.Bound) string {
+	text := "neither the CPUs"
+	if b.CPUShare != nil {
+		text += fmt.Sprintf(" (%.0f %% used)", 100**b.CPUShare)
+	}
+	if b.LinkShare == nil {
+		return text + " nor a link that is known"
+	}
+	return text + fmt.Sprintf(" nor the PCIe link (%.0f %% used)", 100**b.LinkShare)
+}
+
+// InterruptRates are those of the steps where they are known. setting is the name
+// of the setting that explains them; may be empty.
+func InterruptRates(steps []record.Step, setting string) []record.InterruptRate {
+	var all []record.InterruptRate
+	for _, s := range complete(steps) {
+		if s.InterruptsPerIO < 0 {
+			continue
+		}
+		r := record.InterruptRate{Step: s.Name, PerIO: s.InterruptsPerIO, PerSecond: s.InterruptsPerIO * iopsOf(s)}
+		if s.Workload != nil {
+			r.Setting = s.Workload.Settings[setting]
+		}
+		all = append(all, r)
+	}
+	return all
+}

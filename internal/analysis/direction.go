@@ -1,0 +1,62 @@
+package analysis
+
+import "github.com/ssdprobe/ssdprobe/internal/record"
+
+// result is one direction of a step.
+type result struct {
+	direction record.Direction
+	record.Result
+}
+
+// results returns the directions in which a step did I/O.
+func results(s record.Step) []result {
+	var all []result
+	if s.Read != nil {
+		all = append(all, result{record.Read, *s.Read})
+	}
+	if s.Write != nil {
+		all = append(all, result{record.Write, *s.Write})
+	}
+	return all
+}
+
+// iopsOf and bytesOf are the rates of both directions together.
+func iopsOf(s record.Step) float64 {
+	var sum float64
+	for _, r := range results(s) {
+		sum += r.IOPS
+	}
+	return sum
+}
+
+func bytesOf(s record.Step) float64 {
+	var sum float64
+	for _, r := range results(s) {
+		sum += r.BytesPerSecond
+	}
+	return sum
+}
+
+// rateOf is the rate by which a workload is known: IOPS for random ones, bytes per
+// second for sequential ones.
+func rateOf(w record.Workload, s record.Step) (rate float64, unit string) {
+	if w.Pattern == record.Sequential {
+		return bytesOf(s), "B/s"
+	}
+	return iopsOf(s), "IOPS"
+}
+
+// complete leaves the steps that measured something and came to their end.
+func complete(steps []record.Step) []record.Step {
+	var all []record.Step
+	for _, s := range steps {
+		short := false
+		for _, w := range s.Warnings {
+			short = short || w.Code == record.WarnShort
+		}
+		if !short && len(results(s)) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}

@@ -1,0 +1,83 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// student returns the 97.5 % point of Student's t distribution, for a 95 % interval:
+// from a table up to nine degrees of freedom, on a straight line between its rows, and
+// from there on by the expansion of Cornish and Fisher (Abramowitz and Stegun,
+// 26.7.5), which is good to four digits there.
+func student(degrees float64) float64 {
+	table := []float64{12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622}
+	if row := max(1, int(degrees)); row < len(table) {
+		return table[row-1] + (table[row]-table[row-1])*max(0, degrees-float64(row))
+	}
+	const z = 1.959964
+	z3, z5, z7 := math.Pow(z, 3), math.Pow(z, 5), math.Pow(z, 7)
+	return z + (z3+z)/(4*degrees) +
+		(5*z5+16*z3+3*z)/(96*math.Pow(degrees, 2)) +
+		(3*z7+19*z5+17*z3-15*z)/(384*math.Pow(degrees, 3))
+}
+
+// meanOf returns the mean and the variance of single values; the variance is NaN
+// for fewer than two.
+func meanOf(values []float64) (mean, variance float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	if len(values) < 2 {
+		return mean, math.NaN()
+	}
+	for _, v := range values {
+		variance += (v - mean) * (v - mean) / float64(len(values)-1)
+	}
+	return mean, variance
+}
+
+// spreadOf is the mean of values with its interval, and their extremes.
+func spreadOf(values []float64) record.SpreadOf {
+	mean, variance := meanOf(values)
+	s := record.SpreadOf{Mean: record.Interval{Value: mean}, Min: slices.Min(values), Max: slices.Max(values)}
+	if n := float64(len(values)); n >= 2 {
+		half := student(n-1) * math.Sqrt(variance/n)
+		s.Mean.Lower, s.Mean.Upper = new(mean-half), new(mean+half)
+	}
+	return s
+}
+
+// ratioOf is the ratio of the means of two samples of positive values. Its interval
+// is Welch's on the logarithms; there is none with fewer than two values on a side.
+func ratioOf(from, to []float64) record.Interval {
+	mean0, variance0 := meanOf(logs(from))
+	mean1, variance1 := meanOf(logs(to))
+	i := record.Interval{Value: math.Exp(mean1 - mean0)}
+	n0, n1 := float64(len(from)), float64(len(to))
+	if n0 < 2 || n1 < 2 {
+		return i
+	}
+	v0, v1 := variance0/n0, variance1/n1
+	half := 0.0
+	if v0+v1 > 0 {
+		degrees := (v0 + v1) * (v0 + v1) / (v0*v0/(n0-1) + v1*v1/(n1-1))
+		half = student(degrees) * math.Sqrt(v0+v1)
+	}
+	i.Lower, i.Upper = new(math.Exp(mean1-mean0-half)), new(math.Exp(mean1-mean0+half))
+	return i
+}
+
+func logs(values []float64) []float64 {
+	all := make([]float64, len(values))
+	for i, v := range values {
+		all[i] = math.Log(v)
+	}
+	return all
+}
+
+// excludes reports whether an interval is known and does not hold x.
+func excludes(i record.Interval, x float64) bool {
+	return i.Lower != nil && i.Upper != nil && (*i.Lower > x || *i.Upper < x)
+}

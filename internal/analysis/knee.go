@@ -1,0 +1,123 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// depthPoint is what one depth of a sweep gave.
+type depthPoint struct {
+	depth     int
+	iops      float64
+	mean, p99 time.Duration
+}
+
+// Knees finds the knee of each load that was measured at three depths or more,
+// whatever else was the same. Repeats of a depth count as their mean.
+func Knees(steps []record.Step) []record.Knee {
+	var order []string
+	sweeps := map[string][]depthPoint{}
+	for _, s := range complete(steps) {
+		if s.Workload == nil || s.Workload.Round > 0 {
+			continue
+		}
+		w := *s.Workload
+		for _, r := range results(s) {
+			name := sweepName(w, r.direction)
+			if sweeps[name] == nil {
+				order = append(order, name)
+			}
+			sweeps[name] = append(sweeps[name], depthPoint{w.InFlight(), r.IOPS, r.Mean, r.Latency.Quantile(0.99)})
+		}
+	}
+	var knees []record.Knee
+	for _, name := range order {
+		if points := byDepth(sweeps[name]); len(points) >= 3 {
+			k := knee(points)
+			k.Load = name
+			knees = append(knees, k)
+		}
+	}
+	return knees
+}
+
+// sweepName is the load without its depth: "4 KiB random read".
+func sweepName(w record.Workload, d record.Direction) string {
+	w.QueueDepth, w.Jobs = 0, 1
+	text := w.String()
+	name := text[:len(text)-len(", depth 0")]
+	if w.Direction == "" {
+		name += ": " + string(d)
+	}
+	for _, key := range slices.Sorted(maps.Keys(w.Settings)) {
+		name += fmt.Sprintf(", %s %s", key, w.Settings[key])
+	}
+	for _, target := range w.Targets {
+		name += " on " + target
+	}
+	return name
+}
+
+// byDepth puts the points in order and takes the mean of those of one depth.
+func byDepth(points []depthPoint) []depthPoint {
+	slices.SortStableFunc(points, func(a, b depthPoint) int { return cmp.Compare(a.depth, b.depth) })
+	var merged []depthPoint
+	for start := 0; start < len(points); {
+		end := start
+		var sum depthPoint
+		for ; end < len(points) && points[end].depth == points[start].depth; end++ {
+			sum.iops += points[end].iops
+			sum.mean += points[end].mean
+			sum.p99 += points[end].p99
+		}
+		n := end - start
+		merged = append(merged, depthPoint{
+			points[start].depth, sum.iops / float64(n), sum.mean / time.Duration(n), sum.p99 / time.Duration(n),
+		})
+		start = end
+	}
+	return merged
+}
+
+// knee returns the first depth from which doubling it raises latency more than
+// IOPS: by Little's law IOPS times latency is the depth, so that is where IOPS grow
+// by less than its square root. The next depth has to agree, unless it is the last,
+// so that one disturbed step is no knee.
+func knee(points []depthPoint) record.Knee {
+	deepest := points[len(points)-1]
+	past := make([]bool, len(points))
+	for i := range points {
+		j := doubled(points, i)
+		grown := math.Log(points[j].iops / points[i].iops)
+		past[i] = j > i && grown < math.Log(float64(points[j].depth)/float64(points[i].depth))/2
+	}
+	for i := range points[:len(points)-1] {
+		agrees := i+2 >= len(points) || past[i+1]
+		if !past[i] || !agrees {
+			continue
+		}
+		at := points[i]
+		return record.Knee{
+			Depth: at.depth, IOPS: at.iops, Mean: at.mean, P99: at.p99, Deepest: deepest.depth,
+			IOPSGain: deepest.iops / at.iops, LatencyGrowth: float64(deepest.mean) / float64(at.mean),
+		}
+	}
+	return record.Knee{Deepest: deepest.depth}
+}
+
+// doubled returns the first point with at least twice the depth of i, the last one
+// when there is none.
+func doubled(points []depthPoint, i int) int {
+	for j := i + 1; j < len(points); j++ {
+		if points[j].depth >= 2*points[i].depth {
+			return j
+		}
+	}
+	return len(points) - 1
+}

@@ -1,0 +1,45 @@
+package analysis_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+)
+
+// Two roots of four drives; the second one carries 2.5 of them.
+func TestScalingBreaksInTheGroupThatIsFull(t *testing.T) {
+	groups := []string{"pci0000:00", "pci0000:00", "pci0000:00", "pci0000:00", "pci0000:40", "pci0000:40", "pci0000:40", "pci0000:40"}
+	rates := [][]float64{
+		{100}, {100, 100}, {100, 100, 100}, {100, 100, 100, 100}, {100, 100, 100, 100, 100}, {100, 100, 100, 100, 100, 100},
+		{100, 100, 100, 100, 83, 83, 84}, {100, 100, 100, 100, 62, 62, 63, 63},
+	}
+	steps := slices.Collect(func(yield func(s step) bool) {
+		for _, r := range rates {
+			if !yield(together(groups, r...)) {
+				return
+			}
+		}
+	})
+	got := analysis.Scalings(steps)
+	require.Len(t, got, 1)
+	s := got[0]
+	assert.Equal(t, []any{"4 KiB random read, depth 32", "IOPS", 100.0, 8, "pci0000:40", 0.9}, []any{s.Load, s.Unit, s.Alone, s.BreaksAt, s.Group, s.Limit})
+	assert.InDelta(t, 0.625, s.GroupRatio, 1e-9)
+	require.Len(t, s.Points, 8)
+	assert.InDelta(t, 650.0/700, s.Points[6].Linearity, 1e-9)
+	assert.InDelta(t, 650.0/800, s.Points[7].Linearity, 1e-9)
+	assert.Equal(t, []any{"/dev/nvme6n1", "pci0000:40", 83.0, 100.0}, []any{s.Points[6].Added, s.Points[6].Group, s.Points[6].Slowest, s.Points[6].Fastest})
+}
+
+func TestScalingThatHolds(t *testing.T) {
+	groups := []string{"a", "a", "b"}
+	got := analysis.Scalings([]step{together(groups, 100), together(groups, 100, 98), together(groups, 99, 97, 102)})
+	assert.Zero(t, got[0].BreaksAt)
+	assert.Empty(t, got[0].Group)
+	assert.Empty(t, analysis.Scalings([]step{together(groups, 100, 98)}), "nothing is known of one alone")
+	assert.Empty(t, analysis.Scalings([]step{randomRead(1, 100)}))
+}

@@ -1,0 +1,200 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// sheetLimit is more than any data sheet of seven lines has.
+const sheetLimit = 64 << 10
+
+// ParseDataSheet reads what a drive's maker promises, as YAML: lines such as
+//
+//	model: PM1743 7.68TB
+//	random-read: 2000k IOPS
+//	sequential-read: 14000 MB/s
+//	random-read-latency: 85us
+//
+// Units are decimal: MB/s is a million bytes a second, k a thousand IOPS. Binary
+// ones are refused, since no data sheet means them.
+func ParseDataSheet(r io.Reader) (record.DataSheet, error) {
+	data, err := io.ReadAll(io.LimitReader(r, sheetLimit+1))
+	if err != nil {
+		return record.DataSheet{}, fmt.Errorf("read the data sheet: %w", err)
+	}
+	if len(data) > sheetLimit {
+		return record.DataSheet{}, fmt.Errorf("read the data sheet: longer than %d bytes", sheetLimit)
+	}
+	var texts map[string]string
+	if err := yaml.Unmarshal(data, &texts); err != nil {
+		return record.DataSheet{}, fmt.Errorf("parse the data sheet: %w", err)
+	}
+	var sheet record.DataSheet
+	known := []struct {
+		name string
+		take func(string) error
+	}{
+		{"model", func(text string) error { sheet.Model = text; return nil }},
+		{"random-read", into(&sheet.RandomReadIOPS, parseIOPS)},
+		{"random-write", into(&sheet.RandomWriteIOPS, parseIOPS)},
+		{"sequential-read", into(&sheet.SequentialReadBytesPerSecond, parseRate)},
+		{"sequential-write", into(&sheet.SequentialWriteBytesPerSecond, parseRate)},
+		{"random-read-latency", into(&sheet.RandomReadLatency, parseLatency)},
+		{"random-write-latency", into(&sheet.RandomWriteLatency, parseLatency)},
+	}
+	var problems []error
+	var names []string
+	for _, k := range known {
+		names = append(names, k.name)
+		if text, given := texts[k.name]; given {
+			if err := k.take(text); err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", k.name, err))
+			}
+		}
+	}
+	for name := range texts {
+		if !slices.Contains(names, name) {
+			problems = append(problems, fmt.Errorf("%s: unknown; want one of %s", name, strings.Join(names, ", ")))
+		}
+	}
+	if len(problems) == 0 && (sheet == record.DataSheet{} || sheet == record.DataSheet{Model: sheet.Model}) {
+		problems = append(problems, errors.New("it has no figures"))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return record.DataSheet{}, fmt.Errorf("parse the data sheet: %w", err)
+	}
+	return sheet, nil
+}
+
+func into[T any](at **T, parse func(string) (T, error)) func(string) error {
+	return func(text string) error {
+		v, err := parse(text)
+		if err == nil {
+			*at = &v
+		}
+		return err
+	}
+}
+
+// parseIOPS reads "2000k IOPS", "1.9M", "850000".
+func parseIOPS(text string) (float64, error) {
+	number := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "IOPS"))
+	factor := 1.0
+	for unit, f := range map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6} {
+		if trimmed, ok := strings.CutSuffix(number, unit); ok {
+			number, factor = strings.TrimSpace(trimmed), f
+			break
+		}
+	}
+	return positive(number, factor, text, `want I/Os per second, e.g. "2000k IOPS"`)
+}
+
+// parseRate reads "14000 MB/s", "3.5 GB/s".
+func parseRate(text string) (float64, error) {
+	const want = `want decimal bytes per second, e.g. "14000 MB/s"`
+	number, ok := strings.CutSuffix(strings.TrimSpace(text), "B/s")
+	if !ok || number == "" {
+		return 0, fmt.Errorf("%q: %s", text, want)
+	}
+	factor := 1.0
+	if i := strings.IndexByte("kMGT", number[len(number)-1]); i >= 0 {
+		factor = []float64{1e3, 1e6, 1e9, 1e12}[i]
+		number = number[:len(number)-1]
+	}
+	return positive(strings.TrimSpace(number), factor, text, want)
+}
+
+func positive(number string, factor float64, text, want string) (float64, error) {
+	const most = 1e15 // keeps out infinities and slips of the keyboard alike
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v > 0) || v*factor > most {
+		return 0, fmt.Errorf("%q: %s", text, want)
+	}
+	return v * factor, nil
+}
+
+func parseLatency(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(strings.ReplaceAll(text, " ", ""))
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf(`%q: want a time, e.g. "85us"`, text)
+	}
+	return d, nil
+}
+
+// Shares compares the best step of each kind with the data sheet. Latencies are
+// compared at depth 1, where makers state them.
+func Shares(steps []record.Step, sheet record.DataSheet) []record.SheetShare {
+	var shares []record.SheetShare
+	add := func(share record.SheetShare, found bool) {
+		if found {
+			shares = append(shares, share)
+		}
+	}
+	for _, f := range []struct {
+		figure    string
+		direction record.Direction
+		pattern   record.Pattern
+		promised  *float64
+	}{
+		{"random read", record.Read, record.Random, sheet.RandomReadIOPS},
+		{"random write", record.Write, record.Random, sheet.RandomWriteIOPS},
+		{"sequential read", record.Read, record.Sequential, sheet.SequentialReadBytesPerSecond},
+		{"sequential write", record.Write, record.Sequential, sheet.SequentialWriteBytesPerSecond},
+	} {
+		if f.promised != nil {
+			add(bestRate(steps, f.direction, f.pattern, record.SheetShare{Figure: f.figure, Promised: *f.promised}))
+		}
+	}
+	if sheet.RandomReadLatency != nil {
+		add(bestLatency(steps, record.Read, record.SheetShare{Figure: "random read latency", Promised: sheet.RandomReadLatency.Seconds()}))
+	}
+	if sheet.RandomWriteLatency != nil {
+		add(bestLatency(steps, record.Write, record.SheetShare{Figure: "random write latency", Promised: sheet.RandomWriteLatency.Seconds()}))
+	}
+	return shares
+}
+
+// pure reports whether a step is of one device, direction and pattern alone.
+func pure(s record.Step, d record.Direction, p record.Pattern) bool {
+	return s.Workload != nil && s.Workload.Direction == d && s.Workload.Pattern == p && len(s.Parts) <= 1
+}
+
+func bestRate(steps []record.Step, d record.Direction, p record.Pattern, share record.SheetShare) (record.SheetShare, bool) {
+	for _, s := range complete(steps) {
+		if !pure(s, d, p) {
+			continue
+		}
+		rate, unit := rateOf(*s.Workload, s)
+		if share.Step == "" || rate > share.Measured {
+			share.Measured, share.Unit, share.Step = rate, unit, s.Name
+		}
+	}
+	share.Share = share.Measured / share.Promised
+	return share, share.Step != ""
+}
+
+func bestLatency(steps []record.Step, d record.Direction, share record.SheetShare) (record.SheetShare, bool) {
+	share.Unit = "s"
+	for _, s := range complete(steps) {
+		if !pure(s, d, record.Random) || s.Workload.InFlight() != 1 {
+			continue
+		}
+		if mean := results(s)[0].Mean.Seconds(); share.Step == "" || mean < share.Measured {
+			share.Measured, share.Step = mean, s.Name
+		}
+	}
+	if share.Step == "" || share.Measured == 0 {
+		return share, false
+	}
+	share.Share = share.Promised / share.Measured
+	return share, true
+}

@@ -1,0 +1,40 @@
+package analysis
+
+import "github.com/ssdprobe/ssdprobe/internal/record"
+
+// Spreads tells how far the repeats of each series lie apart. A series with fewer
+// than two repeats that came to their end has none.
+func Spreads(steps []record.Step) []record.Spread {
+	type key struct {
+		series    string
+		direction record.Direction
+	}
+	type samples struct{ iops, bytes, mean []float64 }
+	var order []key
+	all := map[key]*samples{}
+	for _, s := range complete(steps) {
+		if s.Series == "" {
+			continue
+		}
+		for _, r := range results(s) {
+			k := key{s.Series, r.direction}
+			if all[k] == nil {
+				all[k] = &samples{}
+				order = append(order, k)
+			}
+			all[k].iops = append(all[k].iops, r.IOPS)
+			all[k].bytes = append(all[k].bytes, r.BytesPerSecond)
+			all[k].mean = append(all[k].mean, r.Mean.Seconds())
+		}
+	}
+	var spreads []record.Spread
+	for _, k := range order {
+		if got := all[k]; len(got.iops) >= 2 {
+			spreads = append(spreads, record.Spread{
+				Load: k.series, Direction: k.direction, Repeats: len(got.iops),
+				IOPS: spreadOf(got.iops), BytesPerSecond: spreadOf(got.bytes), MeanSeconds: spreadOf(got.mean),
+			})
+		}
+	}
+	return spreads
+}

@@ -1,0 +1,86 @@
+package analysis_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+func repeats(series string, iops ...float64) []step {
+	var steps []step
+	for i, v := range iops {
+		s := randomRead(32, v)
+		s.Series, s.Workload.Repeat = series, i+1
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// The intervals are those of Student's t: 4.303, 3.182 and 2.262 for 3, 4 and 10 values, 2.228 for 11.
+func TestSpreadsHaveStudentsIntervals(t *testing.T) {
+	for _, c := range []struct {
+		values     []float64
+		mean, half float64
+	}{
+		{[]float64{99, 101}, 100, 12.7062},                                          // s/√n = 1
+		{[]float64{90, 100, 110}, 100, 24.841},                                      // 4.3027 · 10/√3
+		{[]float64{98, 100, 100, 102}, 100, 2.5985},                                 // 3.1824 · 1.63299/2
+		{[]float64{95, 96, 97, 98, 99, 101, 102, 103, 104, 105}, 100, 2.50095},      // 2.2622 · 3.49603/√10
+		{[]float64{95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105}, 100, 2.22814}, // 2.2281 · 3.31662/√11
+	} {
+		got := analysis.Spreads(append(repeats("a", c.values...), randomRead(1, 5), short(repeats("a", 1)[0])))
+		require.Len(t, got, 1)
+		s := got[0]
+		assert.Equal(t, []any{"a", record.Read, len(c.values)}, []any{s.Load, s.Direction, s.Repeats})
+		assert.InDelta(t, c.mean, s.IOPS.Mean.Value, 1e-9)
+		assert.InEpsilon(t, c.half, *s.IOPS.Mean.Upper-c.mean, 0.002)
+		assert.InEpsilon(t, c.half, c.mean-*s.IOPS.Mean.Lower, 0.002)
+		assert.Equal(t, []float64{c.values[0], c.values[len(c.values)-1]}, []float64{s.IOPS.Min, s.IOPS.Max})
+		assert.InDelta(t, 4096*c.mean, s.BytesPerSecond.Mean.Value, 1e-6)
+	}
+	assert.Empty(t, analysis.Spreads(repeats("a", 100)), "one is no spread")
+}
+
+func cached(cache string, iops ...float64) []step {
+	steps := repeats("8k "+cache, iops...)
+	for i := range steps {
+		steps[i].Workload.Settings = map[string]string{"write cache": cache}
+	}
+	return steps
+}
+
+func TestEffectOfASetting(t *testing.T) {
+	steps := append(cached("off", 500, 510, 490, 500), cached("on", 5000, 5100, 4900, 5000)...)
+	got := analysis.Effects(steps, "write cache")
+	require.Len(t, got, 1)
+	e := got[0]
+	assert.Equal(t, []any{"4 KiB random read, depth 32", "write cache", "off", "on", true}, []any{e.Load, e.Setting, e.From, e.To, e.Certain})
+	assert.InEpsilon(t, 10, e.IOPS.Value, 1e-3)
+	assert.InEpsilon(t, 0.1, e.Latency.Value, 1e-3)
+	assert.True(t, *e.IOPS.Lower > 9.7 && *e.IOPS.Lower < 10 && *e.IOPS.Upper > 10 && *e.IOPS.Upper < 10.3)
+	// Both sides scatter by 1.633 % (of logs); Welch: t(6) · √(2·0.01633²/4)
+	assert.InDelta(t, 0.02826, (*e.IOPS.Upper/e.IOPS.Value)-1, 0.001)
+
+	noisy := analysis.Effects(append(cached("off", 500, 900, 700), cached("on", 600, 1000, 650)...), "write cache")[0]
+	assert.False(t, noisy.Certain)
+	single := analysis.Effects(append(cached("off", 500), cached("on", 600)...), "write cache")[0]
+	assert.Equal(t, []any{false, (*float64)(nil)}, []any{single.Certain, single.IOPS.Lower})
+	assert.Empty(t, analysis.Effects(steps, "interrupt coalescing"))
+}
+
+func TestOffsets(t *testing.T) {
+	at := func(offset int64, speed float64) step {
+		w := &record.Workload{Direction: record.Read, Pattern: record.Sequential, BlockBytes: 1 << 20, QueueDepth: 8, Jobs: 1, OffsetBytes: offset}
+		return step{Workload: w, Read: &record.Result{BytesPerSecond: speed}}
+	}
+	got := analysis.Offsets([]step{at(200, 50e6), at(0, 100e6), at(100, 70e6), at(100, 80e6)})
+	assert.Equal(t, &record.OffsetSpeeds{
+		Points:  []record.OffsetSpeed{{OffsetBytes: 0, BytesPerSecond: 100e6}, {OffsetBytes: 100, BytesPerSecond: 75e6}, {OffsetBytes: 200, BytesPerSecond: 50e6}},
+		Slowest: record.OffsetSpeed{OffsetBytes: 200, BytesPerSecond: 50e6}, Fastest: record.OffsetSpeed{OffsetBytes: 0, BytesPerSecond: 100e6}, Evenness: 0.5,
+	}, got)
+	assert.Nil(t, analysis.Offsets([]step{at(0, 100e6)}))
+}

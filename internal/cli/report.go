@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// maxReportBytes bounds what is read of a file; a report is far smaller.
+const maxReportBytes = 64 << 20
+
+func (a *app) reportCommand() *cobra.Command {
+	var form output
+	c := &cobra.Command{
+		Use:   "report FILE…",
+		Short: "Show runs that were stored as JSON, as tables or as a page with plots",
+		Long: `Shows what "ssdprobe run --output json" wrote, or what the daemon keeps in the
+directory runs of its state directory. "-" is standard input.
+
+With --output html it is one page with tables and plots, which needs neither a
+network nor scripts, and can be printed.`,
+		Example: "  ssdprobe report run.json\n  ssdprobe report /var/lib/ssdprobe/runs/*.json --output html > report.html",
+		Args:    arguments(cobra.MinimumNArgs(1)),
+		RunE:    func(c *cobra.Command, args []string) error { return a.report(c.InOrStdin(), args, form) },
+	}
+	addOutput(c, &form, outputHTML)
+	return c
+}
+
+func (a *app) report(stdin io.Reader, files []string, form output) error {
+	stored, err := readRuns(stdin, files)
+	if err != nil {
+		return err
+	}
+	documents := make([]report.Document, len(stored))
+	for i, s := range stored {
+		documents[i] = s.Document
+	}
+	return a.printRuns(form, documents...)
+}
+
+// printRuns prints runs, each with its comparison if there is one.
+func (a *app) printRuns(form output, all ...report.Document) error {
+	switch {
+	case form == outputHTML:
+		return report.HTML(a.stdout, all...)
+	case form == outputJSON && len(all) == 1:
+		return report.JSON(a.stdout, all[0])
+	case form == outputJSON:
+		return report.JSON(a.stdout, all)
+	}
+	for i, d := range all {
+		if i > 0 {
+			if _, err := fmt.Fprintf(a.stdout, "\n\n"); err != nil {
+				return err
+			}
+		}
+		if err := report.Run(a.stdout, d.Report); err != nil {
+			return err
+		}
+		if d.Comparison == nil {
+			continue
+		}
+		if _, err := fmt.Fprintln(a.stdout); err != nil {
+			return err
+		}
+		if err := d.Comparison.Text(a.stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storedRun is a run and the file that it was read from.
+type storedRun struct {
+	report.Document
+	file string
+}
+
+// readRuns reads files of runs; all that is wrong with them is in the error.
+func readRuns(stdin io.Reader, files []string) ([]storedRun, error) {
+	var all []storedRun
+	var problems []error
+	for _, file := range files {
+		documents, err := readFile(stdin, file)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("read %s: %w", file, err))
+			continue
+		}
+		for i, d := range documents {
+			s := storedRun{d, file}
+			if len(documents) > 1 {
+				s.file = fmt.Sprintf("%s, %d", file, i+1)
+			}
+			all = append(all, s)
+		}
+	}
+	return all, errors.Join(problems...)
+}
+
+func readFile(stdin io.Reader, file string) ([]report.Document, error) {
+	from := stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, errors.Unwrap(err) // the caller names the file
+		}
+		defer f.Close() // only read
+		from = f
+	}
+	text, err := io.ReadAll(io.LimitReader(from, maxReportBytes+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > maxReportBytes:
+		return nil, fmt.Errorf("more than %s: not a report", report.BlockSize(maxReportBytes))
+	}
+	data, wrapped, err := store.Unwrap(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case wrapped:
+		text = data
+	}
+	return report.Parse(text)
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/health"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+func (a *app) smartCommand() *cobra.Command {
+	var form output
+	c := &cobra.Command{
+		Use:   "smart DEVICE",
+		Short: "Show what a drive says of its own health, and what that means",
+		Long: `Reads the health of a drive now: temperatures, wear, errors, settings and the
+interrupts of its queues, with what is wrong in plain words. DEVICE is an NVMe
+controller (nvme0), or a drive by its name, path, id or by-id name; of a namespace
+that several controllers reach, each is shown. NVMe needs CAP_SYS_ADMIN; SATA and
+SAS drives need smartctl, and are not woken when they sleep.
+
+Nothing is changed, and a drive is asked only for what it says it supports.
+
+Exit codes: 0 the drive says nothing critical, 1 it could not be read, 2 wrong
+usage, 3 the drive itself says that something is wrong.`,
+		Example: "  ssdprobe smart nvme0\n  ssdprobe smart /dev/nvme0n1 --output json",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE:    func(c *cobra.Command, args []string) error { return a.smart(c.Context(), args[0], form) },
+	}
+	addOutput(c, &form)
+	return c
+}
+
+func (a *app) smart(ctx context.Context, name string, form output) error {
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	host := sysfs.New(c.HostRoot)
+	sources, err := sourcesOf(host, name)
+	if err != nil {
+		return err
+	}
+	interrupts, err := health.NewMeter(host).Read(time.Now(), sources)
+	problems := []error{err}
+	rows := make([]report.SmartRow, 0, len(sources))
+	critical := false
+	for _, s := range sources {
+		controller, ok, err := readSource(ctx, host, filepath.Join(c.HostRoot, "dev"), s)
+		problems = append(problems, err)
+		if !ok {
+			continue
+		}
+		if i, ok := interrupts[s.Name]; ok {
+			controller.Interrupts = &i
+		}
+		critical = critical || health.Critical(controller.Warnings)
+		rows = append(rows, report.SmartRow{Controller: controller, Devices: s.Devices})
+	}
+	if len(rows) > 0 {
+		if form == outputJSON {
+			problems = append(problems, report.JSON(a.stdout, rows))
+		} else {
+			problems = append(problems, report.Smart(a.stdout, rows))
+		}
+	}
+	err = errors.Join(problems...)
+	if critical {
+		return &exitError{exitCritical, err}
+	}
+	return err
+}
+
+// sourcesOf returns what answers for the controller or device of this name.
+func sourcesOf(host sysfs.FS, name string) ([]health.Source, error) {
+	all, err := device.Scan(host)
+	if all == nil {
+		return nil, err
+	}
+	if s, ok := health.NamedController(host, strings.TrimPrefix(name, "/dev/"), all); ok {
+		return []health.Source{s}, nil // what is wrong with other devices does not matter here
+	}
+	d, err := device.Find(host, name)
+	if err != nil {
+		return nil, err
+	}
+	sources := health.Sources(host, []record.Device{d})
+	sources = slices.DeleteFunc(sources, func(s health.Source) bool { return s.Kind == record.ControllerVirtio })
+	if len(sources) == 0 {
+		return nil, fmt.Errorf("%s (%s) says nothing of its health: NVMe, SATA and SAS drives do", d.Name, d.Transport)
+	}
+	return sources, nil
+}
+
+// readSource reads a controller or drive once; false when it could not be read.
+func readSource(ctx context.Context, host sysfs.FS, dev string, s health.Source) (record.Controller, bool, error) {
+	c := record.Controller{Name: s.Name, Kind: s.Kind, Devices: s.IDs()}
+	if s.Kind == record.ControllerDrive {
+		h, err := readDrive(ctx, host, dev, s.Devices[0])
+		if err != nil {
+			return c, false, err
+		}
+		c.Disk, c.LastRead, c.Warnings = &h, h.Time, health.DiskWarnings(s.Name, nil, h)
+		return c, true, nil
+	}
+	reader := health.NewController(host, s.Name, health.Node(filepath.Join(dev, s.Name)))
+	h, ok, err := reader.Read(ctx, health.Timeout, nil)
+	err = errors.Join(err, reader.Close())
+	if missing := health.Denied(err); missing != "" {
+		err = fmt.Errorf("%w: %s", err, missing)
+	}
+	if !ok {
+		return c, false, err
+	}
+	c.Health, c.LastRead, c.Warnings = &h, h.Time, health.Warnings(s.Name, nil, h)
+	ids := health.NamespaceIDs(host, s.Devices)
+	for _, d := range s.Devices {
+		for _, n := range h.Namespaces {
+			if id, ok := ids[d.ID]; ok && id == n.ID {
+				c.Warnings = append(c.Warnings, health.NamespaceWarnings(d.Name, n)...)
+			}
+		}
+	}
+	return c, true, err
+}
+
+func readDrive(ctx context.Context, host sysfs.FS, dev string, d record.Device) (record.DiskHealth, error) {
+	smartctl, err := health.FindSmartctl()
+	if err != nil {
+		return record.DiskHealth{}, fmt.Errorf("health of %s: %w", d.Name, err)
+	}
+	return health.NewDrive(host, smartctl, d, filepath.Join(dev, d.Name)).Read(ctx, health.Timeout)
+}

@@ -1,0 +1,144 @@
+package deploytest
+
+import "strings"
+
+// chosen is what the variables select, as labels of any series of a target.
+const chosen = `instance=~"$instance",device=~"$device",id=~"$id"`
+
+// withModel adds model and firmware to what has one series per target or more,
+// and leaves out the models that are not chosen.
+func withModel(expr string) string {
+	return strings.TrimSpace(expr) +
+		` * on (job, instance, device, id) group_left (model, firmware) ssdprobe_device_info{model=~"$model",` + chosen + `}`
+}
+
+// counted is the number of series, 0 when there are none.
+func counted(expr string) string { return "count(" + expr + ") or vector(0)" }
+
+func fleetDashboard() dashboard {
+	return dashboard{
+		uid: fleetUID, title: "ssdprobe / Fleet", since: "now-24h",
+		description: "Which drives are slow, the worst first, and how drives of one model and firmware compare. Needs the recording rules of ssdprobe.",
+		variables:   variables(many),
+		rows: []row{
+			{"Now", fleetNow()},
+			{"Slow drives, the worst first", slowDrives()},
+			{"Peers by model and firmware", peers()},
+			{"How well the fleet is watched", watched()},
+		},
+	}
+}
+
+func fleetNow() []panel {
+	state := func(state string) string {
+		return counted(`count by (job, instance, id) (` + withModel(`ssdprobe_drift_state{state="`+state+`",`+chosen+`}`) + `)`)
+	}
+	return []panel{
+		number("Targets", "none", "Devices and probe files under watch.",
+			counted(`ssdprobe_device_info{model=~"$model",`+chosen+`}`), plain()),
+		number("Slower than their baseline", "none", "Targets with a statistic that has regressed. They are listed below, the worst first.",
+			state("regressed"), steps("green", 1, "red")),
+		number("Suspect", "none", "Targets that may be getting slower: there is not enough evidence yet.", state("suspect"), steps("green", 1, "orange")),
+		number("Slower than their peers", "none",
+			"Drives that are slower than 95 % of the drives of their model by more than 30 %, over an hour. Models with fewer than five drives are left out.",
+			counted(`count by (job, instance, id) (device:ssdprobe_probe_latency_percentile_seconds:vs_peers{percentile=~"50|99",model=~"$model",`+chosen+`} > 1.3)`),
+			steps("green", 1, "orange")),
+		number("Learning", "none", "Targets with a baseline that is still being learned: nobody knows yet what is normal for them.",
+			state("learning"), steps("green", 1, "blue")),
+		number("Cannot be probed", "none", "Targets that have a problem; the status page of their node says which.",
+			counted(withModel(`(ssdprobe_target_up{`+chosen+`} == 0)`)), steps("green", 1, "red")),
+	}
+}
+
+// named are the columns that say which drive a row is about.
+func named() []column {
+	return []column{
+		{field: "instance", name: "Node"}, {field: "device", name: "Device"}, {field: "id", name: "Target"},
+		{field: "model", name: "Model"}, {field: "firmware", name: "Firmware"}, {field: "probe", name: "Probe"},
+	}
+}
+
+func slowDrives() []panel {
+	drift := func(family string) query { return query{expr: `topk(100, ` + withModel(family+`{`+chosen+`}`) + `)`} }
+	return []panel{
+		table("Against their own baseline",
+			"How many times slower each target is than its own baseline, the worst first, with the bounds of the 95 % interval. "+
+				"Above 1 is worse for every statistic. The device leads to its dashboard.",
+			24, 10, append(named(),
+				column{field: "statistic", name: "Statistic"},
+				column{field: "Value #A", name: "Times slower", unit: "none", at: 1.2},
+				column{field: "Value #B", name: "At least", unit: "none"},
+				column{field: "Value #C", name: "At most", unit: "none"}),
+			drift("ssdprobe_drift_ratio"), drift("ssdprobe_drift_ratio_lower"), drift("ssdprobe_drift_ratio_upper")),
+		table("Against their peers",
+			"How many times slower each drive is than what 95 % of the drives of its model stay below, over an hour, the worst first. "+
+				"This finds a drive that was slow from its first day. Models with fewer than five drives are left out.",
+			24, 10, append(named(),
+				column{field: "percentile", name: "Percentile"},
+				column{field: "Value #A", name: "Times slower", unit: "none", at: 1.3},
+				column{field: "Value #B", name: "Latency", unit: "s"}),
+			query{expr: `topk(100, device:ssdprobe_probe_latency_percentile_seconds:vs_peers{percentile=~"50|99",model=~"$model",` + chosen + `})`},
+			query{expr: `device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile=~"50|99",model=~"$model",` + chosen + `} and ` +
+				`topk(100, device:ssdprobe_probe_latency_percentile_seconds:vs_peers{percentile=~"50|99",model=~"$model",` + chosen + `})`}),
+		series("Times slower than the baseline, the worst ten", "none",
+			"The drift of the ten targets and statistics that are worst at each moment. 1 is as fast as ever.", 24,
+			query{
+				expr:   `topk(10, max by (instance, device, id, probe, statistic) (` + withModel(`ssdprobe_drift_ratio{`+chosen+`}`) + `))`,
+				legend: "{{instance}} {{device}} {{probe}} {{statistic}}",
+			}).limit(1.2),
+	}
+}
+
+func peers() []panel {
+	const kind = `{percentile="$percentile",model=~"$model"}`
+	of := func(percentile string) string { return strings.ReplaceAll(kind, "$percentile", percentile) }
+	const legend = "{{model}} {{firmware}} {{probe}} {{kind}}"
+	const fleet = "model_firmware:ssdprobe_probe_latency_percentile_seconds"
+	return []panel{
+		table("Models and firmware",
+			"How the drives of one model and firmware differ: the median drive, the one that 95 % are below, and the slowest, by their 99th percentile of an hour.",
+			24, 9, []column{
+				{field: "model", name: "Model"}, {field: "firmware", name: "Firmware"}, {field: "kind", name: "Kind"}, {field: "probe", name: "Probe"},
+				{field: "Value #A", name: "Slowest drive", unit: "s"}, {field: "Value #B", name: "95 % of drives below", unit: "s"},
+				{field: "Value #C", name: "Median drive", unit: "s"}, {field: "Value #D", name: "IOPS of the median drive", unit: "iops"},
+			},
+			query{expr: fleet + ":max" + of("99")}, query{expr: fleet + ":p95" + of("99")}, query{expr: fleet + ":p50" + of("99")},
+			query{expr: `model_firmware:ssdprobe_probe_iops:p50{model=~"$model"}`}),
+		series("Median drive, 99th percentile", "s",
+			"The 99th percentile of the latency of the median drive of each model and firmware. A step after an update is the firmware's.", 12,
+			query{expr: fleet + ":p50" + of("99"), legend: legend}).from0(),
+		series("Slowest drive, 99th percentile", "s",
+			"The same of the slowest drive. Far away from the median drive it is an outlier.", 12,
+			query{expr: fleet + ":max" + of("99"), legend: legend}).from0(),
+		series("Drives by model and firmware", "none", "How many targets of each model and firmware there are: how far an update has come.", 12,
+			query{expr: `model_firmware:ssdprobe_drives:count{model=~"$model"}`, legend: "{{model}} {{firmware}} {{kind}}"}).from0(),
+		series("Each drive's median", "s", "The median latency of every chosen drive over an hour. Drives of one model belong together; one that leaves them does not.", 12,
+			query{
+				expr:   `device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile="50",model=~"$model",` + chosen + `}`,
+				legend: "{{instance}} {{device}} {{probe}}",
+			}).from0(),
+	}
+}
+
+func watched() []panel {
+	return []panel{
+		series("Rounds", "ops", "Rounds of all probes by what they were worth. Only ok measured a device; busy touched nothing.", 12,
+			query{
+				expr:   `sum by (outcome) (rate(ssdprobe_probe_rounds_total{` + chosen + `}[$__rate_interval]))`,
+				legend: "{{outcome}}",
+			}).from0(),
+		series("Warnings", "none", "Why figures may be wrong, by the code of the warning, as a number of targets and probes.", 12,
+			query{expr: `count by (code) (ssdprobe_warning{instance=~"$instance"})`, legend: "{{code}}"}).from0(),
+		series("CPU that ssdprobe takes", "percentunit", "Share of one core, on the node that it takes most on and on average.", 12,
+			query{expr: `max(` + own("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, legend: "most"},
+			query{expr: `avg(` + own("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, legend: "average"}).from0(),
+		series("Memory that ssdprobe takes", "bytes", "Resident memory, on the node that it takes most on and on average.", 12,
+			query{expr: `max(` + own("process_resident_memory_bytes") + `)`, legend: "most"},
+			query{expr: `avg(` + own("process_resident_memory_bytes") + `)`, legend: "average"}).from0(),
+	}
+}
+
+// own is a metric of the process, of ssdprobe on the chosen nodes.
+func own(expr string) string {
+	return expr + ` and on (job, instance) ssdprobe_build_info{instance=~"$instance"}`
+}

@@ -1,0 +1,115 @@
+package deploytest
+
+// runsChosen is what the variables of the dashboard of runs select.
+const runsChosen = chosen + `,suite=~"$suite"`
+
+func runsDashboard() dashboard {
+	suite := variable("suite", "Suite", `ssdprobe_run_last_completion_timestamp_seconds{`+chosen+`}`)
+	return dashboard{
+		uid: runsUID, title: "ssdprobe / Runs", since: "now-30d",
+		description: "Full fio runs: what the last ones said, the depth sweep and its knee, and the steady state.",
+		variables:   append(variables(many), suite),
+		annotations: []object{{
+			"name": "Runs", "enable": true, "hide": false, "iconColor": "green", "datasource": source(),
+			"target":          object{"refId": "Anno", "expr": `ssdprobe_run_last_completion_timestamp_seconds{` + runsChosen + `} * 1000`},
+			"useValueForTime": true, "titleFormat": "{{suite}} completed", "textFormat": "{{instance}} {{device}}", "tagKeys": "suite",
+		}},
+		rows: []row{
+			{"Last runs", lastRuns()},
+			{"Depth sweep", sweep()},
+			{"Steady state", steady()},
+		},
+	}
+}
+
+func ofRun() []column {
+	return []column{
+		{field: "instance", name: "Node"}, {field: "device", name: "Device"}, {field: "id", name: "Target"}, {field: "model", name: "Model"},
+		{field: "suite", name: "Suite"},
+	}
+}
+
+func lastRuns() []panel {
+	run := func(family string) query { return query{expr: withModel(family + `{` + runsChosen + `}`)} }
+	bandwidth := series("Bandwidth of the last runs", "Bps", "What each step of the last run of each suite read and wrote per second. A point of each run, kept until the next.", 12,
+		query{expr: `ssdprobe_run_read_bytes_per_second{` + runsChosen + `}`, legend: "{{device}} {{suite}} {{step}} read"},
+		query{expr: `ssdprobe_run_write_bytes_per_second{` + runsChosen + `}`, legend: "{{device}} {{suite}} {{step}} write"})
+	return []panel{
+		table("Last run of each suite", "When it was completed and how long it took.", 24, 8, append(ofRun(),
+			column{field: "Value #A", name: "Completed", unit: "dateTimeFromNow"},
+			column{field: "Value #B", name: "Took", unit: "s"}),
+			query{expr: withModel(`1000 * ssdprobe_run_last_completion_timestamp_seconds{` + runsChosen + `}`)},
+			run("ssdprobe_run_duration_seconds")),
+		table("Reads, the slowest step first", "What each step of the last runs read: IOPS, bandwidth and the 99th percentile of the latency.", 24, 9, append(ofRun(),
+			column{field: "step", name: "Step"},
+			column{field: "Value #A", name: "p99", unit: "s"},
+			column{field: "Value #B", name: "IOPS", unit: "iops"},
+			column{field: "Value #C", name: "Bandwidth", unit: "Bps"}),
+			query{expr: withModel(`sum without (percentile) (ssdprobe_run_read_latency_percentile_seconds{percentile="99",` + runsChosen + `})`)},
+			run("ssdprobe_run_read_iops"), run("ssdprobe_run_read_bytes_per_second")),
+		table("Writes, the slowest step first", "What each step of the last runs wrote: IOPS, bandwidth and the 99th percentile of the latency.", 24, 9, append(ofRun(),
+			column{field: "step", name: "Step"},
+			column{field: "Value #A", name: "p99", unit: "s"},
+			column{field: "Value #B", name: "IOPS", unit: "iops"},
+			column{field: "Value #C", name: "Bandwidth", unit: "Bps"}),
+			query{expr: withModel(`sum without (percentile) (ssdprobe_run_write_latency_percentile_seconds{percentile="99",` + runsChosen + `})`)},
+			run("ssdprobe_run_write_iops"), run("ssdprobe_run_write_bytes_per_second")),
+		table("Warnings of the last runs", "Why figures of the last runs may be wrong. An empty step means all of the run.", 24, 6, append(ofRun(),
+			column{field: "step", name: "Step"}, column{field: "code", name: "Warning"}),
+			run("ssdprobe_run_warning")),
+		bandwidth.from0(),
+		series("Runs", "none", "Runs by how they ended, in the time shown, and those in progress.", 12,
+			query{expr: `sum by (suite, outcome) (increase(ssdprobe_runs_total{` + runsChosen + `}[$__range]))`, legend: "{{suite}} {{outcome}}"},
+			query{expr: `sum by (suite) (ssdprobe_run_in_progress{` + runsChosen + `})`, legend: "{{suite}} in progress"}).from0(),
+	}
+}
+
+// bars shows values of each step in the order of the number that the step's name
+// ends with, which is a depth or a round.
+func bars(number, title, unit, description string, expressions ...string) panel {
+	var queries []query
+	for _, expr := range expressions {
+		expr = `avg by (` + number + `) (label_replace(` + expr + `, "` + number + `", "$1", "step", ".*[^0-9]([0-9]+)"))`
+		queries = append(queries, query{expr: expr, instant: true, format: "table"})
+	}
+	return panel{
+		kind: "barchart", title: title, description: description, unit: unit, width: 12, height: 9, queries: queries,
+		options: object{
+			"xField": number, "orientation": "auto", "barWidth": 0.8, "groupWidth": 0.7, "showValue": "never", "stacking": "none", "fullHighlight": false,
+			"xTickLabelRotation": 0, "xTickLabelMaxLength": 0,
+			"legend":  object{"showLegend": true, "displayMode": "list", "placement": "bottom", "calcs": []string{}},
+			"tooltip": object{"mode": "multi", "sort": "none"},
+		},
+		custom: object{"fillOpacity": 80, "lineWidth": 1},
+		transform: []object{
+			{"id": "merge", "options": object{}},
+			{"id": "filterFieldsByName", "options": object{"include": object{"pattern": number + "|Value.*"}}},
+			{"id": "convertFieldType", "options": object{"fields": object{}, "conversions": []object{{"targetField": number, "destinationType": "number"}}}},
+			{"id": "sortBy", "options": object{"sort": []object{{"field": number}}}},
+		},
+	}
+}
+
+func sweep() []panel {
+	const of = chosen + `,suite="depth-sweep"`
+	return []panel{
+		bars("depth", "IOPS by depth", "iops", "IOPS of each step of the last depth sweep, the mean of the chosen devices. The knee is where they stop to grow.",
+			`ssdprobe_run_read_iops{`+of+`}`),
+		bars("depth", "Latency by depth", "s", "The 99th percentile and the median of the latency of the same steps. Past the knee only this grows.",
+			`ssdprobe_run_read_latency_percentile_seconds{`+of+`,percentile="50"}`,
+			`ssdprobe_run_read_latency_percentile_seconds{`+of+`,percentile="99"}`),
+	}
+}
+
+func steady() []panel {
+	const of = chosen + `,suite="steady-state"`
+	return []panel{
+		bars("round", "Write IOPS by round", "iops", "Write IOPS of each round of the last steady-state run, the mean of the chosen devices. It is steady when five rounds stay within 20 %.",
+			`ssdprobe_run_write_iops{`+of+`}`),
+		bars("round", "Write latency by round", "s", "The median and the 99th percentile of the latency of the same rounds.",
+			`ssdprobe_run_write_latency_percentile_seconds{`+of+`,percentile="50"}`,
+			`ssdprobe_run_write_latency_percentile_seconds{`+of+`,percentile="99"}`),
+		series("Steady state over runs", "iops", "Write IOPS of the last rounds of each run over time: what is left when a drive is full, and whether that becomes less.", 24,
+			query{expr: `min by (instance, device, id) (ssdprobe_run_write_iops{` + of + `})`, legend: "{{instance}} {{device}}"}).from0(),
+	}
+}

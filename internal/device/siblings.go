@@ -1,0 +1,21 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Siblings returns the hardware threads of the physical core that a CPU belongs to,
+// itself among them, in order. A kernel that does not tell has each for a core.
+func Siblings(fs sysfs.FS, cpu int) ([]int, error) {
+	siblings, err := readCPUList(fs, fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
+	if errors.Is(err, os.ErrNotExist) {
+		return []int{cpu}, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read the topology of CPU %d: %w", cpu, err)
+	}
+	return siblings, nil
+}

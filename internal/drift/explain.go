@@ -1,0 +1,129 @@
+package drift
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Explanation is everything behind the state of now, for people.
+type Explanation struct {
+	Conditions record.Conditions `json:"conditions"`
+	Sureness   Sureness          `json:"sureness,omitempty"` // empty while there is no baseline
+	// Blocks and Rounds are what the baseline was learned from.
+	Blocks int `json:"blocks"`
+	Rounds int `json:"rounds"`
+	// MinLoad and MaxLoad bound the utilisation (0 to 1) under which blocks are judged.
+	MinLoad        float64                `json:"min_load"`
+	MaxLoad        float64                `json:"max_load"`
+	UnjudgedBlocks int                    `json:"unjudged_blocks"`
+	Statistics     []StatisticExplanation `json:"statistics"`
+	Recent         []Block                `json:"recent"` // at most three hours, the last one last
+	Effect         *record.Effect         `json:"effect,omitempty"`
+	Notes          []Note                 `json:"notes,omitempty"`
+}
+
+// StatisticExplanation is what is behind the state of one statistic.
+type StatisticExplanation struct {
+	record.Drift
+	// NoiseLower and NoiseUpper bound 95 % of the baseline's blocks, as times slower
+	// than the baseline at their load.
+	NoiseLower float64 `json:"noise_lower,omitempty"`
+	NoiseUpper float64 `json:"noise_upper,omitempty"`
+	// Inertia is how many times longer the evidence has to be because blocks
+	// resemble those before them.
+	Inertia float64 `json:"inertia,omitempty"`
+	// Load is how many times slower the baseline says the statistic is at a
+	// utilisation, against no load from others at all.
+	Load []LoadEffect `json:"load,omitempty"`
+	// SlowAbove is from how many times slower on a round is slow, and SlowShare the
+	// share of blocks that may have such a round.
+	SlowAbove float64    `json:"slow_above,omitempty"`
+	SlowShare float64    `json:"slow_share,omitempty"`
+	Evidence  []Evidence `json:"evidence,omitempty"`
+}
+
+// LoadEffect is a point of the load curve.
+type LoadEffect struct {
+	Utilisation float64 `json:"utilisation"`
+	Ratio       float64 `json:"ratio"`
+}
+
+// Evidence is a sum against the height at which it alarms.
+type Evidence struct {
+	// For is what it would be evidence for: "slower", "faster" or "slow rounds".
+	For string `json:"for"`
+	// Ratio is the size of shift that this sum is quickest to find; 0 for slow rounds.
+	Ratio  float64   `json:"ratio,omitempty"`
+	Value  float64   `json:"value"`
+	Height float64   `json:"height"`
+	Since  time.Time `json:"since,omitzero"`
+}
+
+// Block is a judged block: how many times slower than the baseline under the
+// same load, and whether it had a slow round, per statistic in their order.
+type Block struct {
+	Time   time.Time        `json:"time"`
+	Ratios Values           `json:"ratios"`
+	Slow   [statistics]bool `json:"slow"`
+}
+
+func (j judged) block() Block {
+	b := Block{Time: slotTime(j.Slot), Slow: j.Slow}
+	for i, s := range j.Shifts {
+		b.Ratios[i] = s.ratio()
+	}
+	return b
+}
+
+// LastBlock returns the block that was judged last, if there is one.
+func (t *Tracker) LastBlock() (Block, bool) {
+	if len(t.recent) == 0 {
+		return Block{}, false
+	}
+	return t.recent[len(t.recent)-1].block(), true
+}
+
+// Explain tells why the states are what they are.
+func (t *Tracker) Explain() Explanation {
+	out := Explanation{}
+	for _, d := range t.drift() {
+		out.Statistics = append(out.Statistics, StatisticExplanation{Drift: d})
+	}
+	for _, j := range t.recent {
+		out.Recent = append(out.Recent, j.block())
+	}
+	if len(t.epochs) == 0 {
+		return out
+	}
+	e := t.current()
+	out.Conditions, out.Rounds, out.UnjudgedBlocks, out.Effect, out.Notes = e.Conditions, e.rounds(), e.Unjudged, e.Effect, e.Notes
+	if !e.learned() {
+		return out
+	}
+	b := e.Baseline
+	out.Sureness, out.Blocks = b.Sureness, b.Blocks
+	out.MinLoad, out.MaxLoad = float64(b.MinLoad)/1000, float64(b.MaxLoad)/1000
+	for i := range out.Statistics {
+		if n := &b.Of[i]; len(n.Residuals) > 0 {
+			t.explain(i, n, &out.Statistics[i])
+		}
+	}
+	return out
+}
+
+func (t *Tracker) explain(i int, n *norm, out *StatisticExplanation) {
+	out.NoiseLower, out.NoiseUpper = quantile(n.Residuals, 0.025).ratio(), quantile(n.Residuals, 0.975).ratio()
+	out.Inertia, out.SlowAbove, out.SlowShare = n.Inertia, n.SlowAbove.ratio(), n.SlowShare
+	for _, k := range n.Curve {
+		out.Load = append(out.Load, LoadEffect{float64(k.Load) / 1000, (k.Shift - n.Curve.at(0)).ratio()})
+	}
+	v := &t.verdicts[i]
+	for k, p := range t.plans[i] {
+		size := (2 * p.reference).ratio()
+		out.Evidence = append(out.Evidence,
+			Evidence{"slower", size, v.Slower[k].Value, p.slower, v.Slower[k].time()},
+			Evidence{"faster", size, v.Faster[k].Value, p.faster, v.Faster[k].time()})
+	}
+	out.Evidence = append(out.Evidence, Evidence{For: "slow rounds", Value: v.Slow.Value, Height: t.slowHeight(i), Since: v.Slow.time()})
+}

@@ -1,0 +1,259 @@
+package health_test
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/health"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
+	"github.com/ssdprobe/ssdprobe/pkg/nvme"
+	"github.com/ssdprobe/ssdprobe/pkg/nvme/nvmetest"
+)
+
+// The values are those that nvme-cli printed of the same pages.
+func TestHealthOfAnEmulatedController(t *testing.T) {
+	files := sysfstest.Make(t, map[string]string{
+		"sys/class/nvme/nvme0/queue_count": "5\n",
+		"sys/class/nvme/nvme0/transport":   "pcie\n",
+		"proc/interrupts": "           CPU0       CPU1\n 24: 19 0 PCI-MSIX-0000:01:00.0 0-edge nvme0q0\n" +
+			" 25: 7 3 PCI-MSIX-0000:01:00.0 1-edge nvme0q1\n 26: 7 3 PCI-MSIX-0000:01:00.0 2-edge nvme0q2\n 27: 1 1 PCI-MSIX-0000:02:00.0 1-edge nvme00q3\n",
+	}, nil)
+	var opened atomic.Int32
+	c := health.NewController(files, "nvme0", opening(emulated(t), &opened))
+	h, ok, err := c.Read(t.Context(), health.Timeout, nil)
+	require.NoError(t, err)
+	require.True(t, ok)
+	assert.WithinDuration(t, time.Now(), h.Time, time.Minute)
+	h.Time = time.Time{}
+	namespace := record.NamespaceHealth{SizeBytes: 67108864, AllocatedBytes: 67108864, BlockBytes: 512}
+	namespaces := []record.NamespaceHealth{namespace, namespace, namespace}
+	namespaces[0].ID, namespaces[1].ID, namespaces[2].ID = 1, 2, 7
+	assert.Equal(t, record.Health{
+		Identity: record.ControllerIdentity{
+			Model: "QEMU NVMe Ctrl", Serial: "SSDPROBE-0001", Firmware: "7.2.22", VendorID: 0x1b36, Revision: "1.4",
+			WarningTemperature: new(70), CriticalTemperature: new(100),
+		},
+		CriticalWarnings: []record.CriticalWarning{record.CriticalTemperature, record.CriticalBackup},
+		Temperatures:     []record.Temperature{{Sensor: "composite", Celsius: 50}},
+		DataReadBytes:    new(uint64(9 * 512_000)), DataWrittenBytes: new(uint64(13 * 512_000)),
+		HostReadCommands: 70, HostWriteCommands: 13,
+		WarningTemperatureTime: new(time.Duration), CriticalTemperatureTime: new(time.Duration),
+		Features: record.Features{
+			Coalescing: &record.Coalescing{Threshold: 1}, WriteCache: new(true), AllocatedQueues: new(64),
+			IOQueues: new(4), PollQueues: new(2), PowerState: new(0),
+		},
+		Namespaces: namespaces,
+	}, h)
+
+	again, _, err := c.Read(t.Context(), health.Timeout, []uint32{7})
+	require.NoError(t, err)
+	assert.Len(t, again.Namespaces, 1, "only what was asked for")
+	assert.EqualValues(t, 1, opened.Load(), "it stays open")
+	require.NoError(t, c.Close())
+}
+
+// full is a controller that has everything, after the specification.
+func full(t *testing.T) *nvmetest.Script {
+	t.Helper()
+	id, smart := make([]byte, 4096), make([]byte, 512)
+	copy(id[4:], "S64HNE0R500101      ")
+	put(id, 80, 4, 0x00020000) // revision 2.0
+	id[111] = 1                // an I/O controller
+	id[265] = 1                // autonomous power states
+	put(id, 322, 2, 1)         // host thermal management
+	put(id, 516, 4, 1)         // one namespace
+	smart[0] = 0x3F
+	put(smart, 1, 2, 339)
+	smart[3], smart[4], smart[5] = 97, 10, 105
+	put(smart, 32, 8, 3)
+	put(smart, 40, 8, 1) // 2^64 + 3 data units
+	put(smart, 64, 8, 31574523925)
+	put(smart, 80, 8, 5) // write commands, and no data units written: not reported
+	put(smart, 96, 8, 12345)
+	put(smart, 128, 8, 10846)
+	put(smart, 160, 8, 3)
+	put(smart, 176, 8, math.MaxUint64)
+	put(smart, 184, 8, 1)
+	put(smart, 192, 4, 30)
+	put(smart, 202, 2, 272)
+	put(smart, 216, 4, 11)
+	put(smart, 228, 4, 60)
+	s := nvmetest.New(t)
+	s.On(identify()).Return(id)
+	s.On(smartLog()).Return(smart)
+	s.On(feature(nvme.FeatureInterruptCoalescing)).Result(522)
+	s.On(feature(nvme.FeatureNumberOfQueues)).Result(0x001f003f)
+	s.On(feature(nvme.FeaturePowerManagement)).Result(3)
+	s.On(feature(nvme.FeatureAutonomousPower)).ReturnResult(make([]byte, 256), 1)
+	return s
+}
+
+func TestHealthOfAFullController(t *testing.T) {
+	var opened atomic.Int32
+	c := health.NewController(nothing(t), "nvme0", opening(full(t), &opened))
+	h, ok, err := c.Read(t.Context(), health.Timeout, []uint32{})
+	require.NoError(t, err)
+	require.True(t, ok)
+	h.Time = time.Time{}
+	assert.Equal(t, record.Health{
+		Identity:         record.ControllerIdentity{Serial: "S64HNE0R500101", Revision: "2.0"},
+		CriticalWarnings: record.CriticalWarnings(),
+		Temperatures:     []record.Temperature{{Sensor: "composite", Celsius: 66}, {Sensor: "2", Celsius: -1}},
+		AvailableSpare:   0.97, AvailableSpareThreshold: 0.10, PercentageUsed: 1.05,
+		DataReadBytes:    new(uint64(math.MaxUint64)), // as much as fits
+		HostReadCommands: 31574523925, HostWriteCommands: 5,
+		ControllerBusy: 12345 * time.Minute, PowerOn: 10846 * time.Hour, MediaErrors: 3, ErrorLogEntries: math.MaxUint64,
+		WarningTemperatureTime: new(30 * time.Minute),
+		Throttling:             []record.Throttling{{Level: "light", Transitions: 11}, {Level: "heavy", Time: time.Minute}},
+		Features: record.Features{
+			Coalescing:      &record.Coalescing{Time: 200 * time.Microsecond, Threshold: 11},
+			AllocatedQueues: new(32), PowerState: new(3), AutonomousPower: new(true),
+		},
+	}, h)
+}
+
+// A drive that refuses a feature is well all the same, and is never asked for it again:
+// each refusal would grow its error log.
+func TestWhatIsRefusedIsNotAskedAgain(t *testing.T) {
+	const invalidField = 0x4002
+	script := full(t)
+	script.On(feature(nvme.FeatureInterruptCoalescing)) // answers as before
+	refusing := nvmetest.New(t)
+	refusing.On(feature(nvme.FeaturePowerManagement)).Refuse(invalidField)
+	var opened atomic.Int32
+	c := health.NewController(nothing(t), "nvme0", opening(choosing{refusing, script}, &opened))
+	for range 3 {
+		h, ok, err := c.Read(t.Context(), health.Timeout, []uint32{})
+		require.NoError(t, err)
+		assert.True(t, ok)
+		assert.Nil(t, h.Features.PowerState)
+		assert.NotNil(t, h.Features.Coalescing)
+	}
+	assert.Len(t, refusing.Sent(), 1)
+	assert.EqualValues(t, 1, opened.Load())
+}
+
+// choosing asks the first of two controllers for the power state, the second for all else.
+type choosing struct{ power, other nvme.Transport }
+
+func (c choosing) Admin(cmd nvme.Command, data []byte) (nvme.Completion, error) {
+	if cmd.Opcode == nvme.OpcodeGetFeatures && nvme.Feature(cmd.Dword10) == nvme.FeaturePowerManagement {
+		return c.power.Admin(cmd, data)
+	}
+	return c.other.Admin(cmd, data)
+}
+
+// What fails for another reason is told, and does not hide the rest.
+func TestAFeatureThatFails(t *testing.T) {
+	const internalError = 0x0006
+	script := nvmetest.New(t)
+	script.On(feature(nvme.FeaturePowerManagement)).Refuse(internalError)
+	var opened atomic.Int32
+	c := health.NewController(nothing(t), "nvme0", opening(choosing{script, full(t)}, &opened))
+	h, ok, err := c.Read(t.Context(), health.Timeout, []uint32{})
+	require.ErrorContains(t, err, "health of nvme0: get features 02h: internal error")
+	assert.True(t, ok)
+	assert.EqualValues(t, 3, h.MediaErrors)
+	assert.Nil(t, h.Features.PowerState)
+}
+
+func TestWithoutSmartThereIsNoHealth(t *testing.T) {
+	script := nvmetest.New(t)
+	script.On(identify()).Return(captured(t, "identify-controller"))
+	script.On(smartLog()).Fail(syscall.EPERM)
+	var opened atomic.Int32
+	c := health.NewController(nothing(t), "nvme0", opening(script, &opened))
+	for range 2 {
+		h, ok, err := c.Read(t.Context(), health.Timeout, nil)
+		require.ErrorIs(t, err, fs.ErrPermission)
+		assert.Contains(t, health.Denied(err), "CAP_SYS_ADMIN")
+		assert.False(t, ok)
+		assert.Zero(t, h)
+	}
+	assert.EqualValues(t, 1, opened.Load(), "a new descriptor would be denied too")
+}
+
+func TestDenied(t *testing.T) {
+	assert.Empty(t, health.Denied(nil))
+	assert.Empty(t, health.Denied(syscall.EIO))
+	assert.Contains(t, health.Denied(&fs.PathError{Op: "open", Path: "/dev/nvme0", Err: syscall.EACCES}), "node may not be opened")
+}
+
+// A controller that left is opened anew: another one may have come under its name.
+func TestAControllerThatLeavesAndComesBack(t *testing.T) {
+	var opened atomic.Int32
+	left := nvmetest.New(nil)
+	left.On(identify()).Fail(fs.ErrNotExist)
+	transports := []nvme.Transport{left, emulated(t)}
+	c := health.NewController(nothing(t), "nvme0", func() (*nvme.Device, error) {
+		return nvme.NewDevice(transports[opened.Add(1)-1]), nil
+	})
+	_, ok, err := c.Read(t.Context(), health.Timeout, nil)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	assert.False(t, ok)
+	_, ok, err = c.Read(t.Context(), health.Timeout, nil)
+	require.NoError(t, err)
+	assert.True(t, ok)
+	assert.EqualValues(t, 2, opened.Load())
+}
+
+func TestNodesThatAreNoController(t *testing.T) {
+	for _, path := range []string{"/dev/null", "/dev/no-such-controller"} {
+		c := health.NewController(nothing(t), "nvme0", health.Node(path))
+		_, ok, err := c.Read(t.Context(), health.Timeout, nil)
+		require.Error(t, err)
+		assert.False(t, ok)
+		assert.True(t, errors.Is(err, nvme.ErrNotNVMe) || errors.Is(err, fs.ErrNotExist), err)
+		require.NoError(t, c.Close())
+	}
+}
+
+// stuck answers nothing until it is released.
+type stuck struct {
+	release chan struct{}
+	after   nvme.Transport
+}
+
+func (s stuck) Admin(cmd nvme.Command, data []byte) (nvme.Completion, error) {
+	<-s.release
+	return s.after.Admin(cmd, data)
+}
+
+func TestAControllerThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := stuck{make(chan struct{}), emulated(t)}
+		var opened atomic.Int32
+		c := health.NewController(nothing(t), "nvme0", opening(transport, &opened))
+		_, ok, err := c.Read(t.Context(), time.Second, nil)
+		var hung *guard.HungError
+		require.ErrorAs(t, err, &hung)
+		assert.False(t, ok)
+		assert.False(t, hung.Earlier)
+
+		start := time.Now()
+		_, _, err = c.Read(t.Context(), time.Second, nil)
+		require.ErrorAs(t, err, &hung)
+		assert.True(t, hung.Earlier, "no second reading while the first one hangs")
+		assert.Zero(t, time.Since(start), "and nobody waits")
+		assert.EqualValues(t, 1, opened.Load())
+
+		close(transport.release)
+		synctest.Wait()
+		_, ok, err = c.Read(t.Context(), time.Second, nil)
+		require.NoError(t, err)
+		assert.True(t, ok)
+		assert.EqualValues(t, 2, opened.Load(), "what the reading that hung had opened was closed")
+		require.NoError(t, c.Close())
+	})
+}

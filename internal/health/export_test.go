@@ -1,0 +1,4 @@
+package health
+
+// ParseSmartctl is parseSmartctl, for tests and fuzzing.
+var ParseSmartctl = parseSmartctl

@@ -1,0 +1,71 @@
+package health_test
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/health"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
+	"github.com/ssdprobe/ssdprobe/pkg/nvme"
+	"github.com/ssdprobe/ssdprobe/pkg/nvme/nvmetest"
+)
+
+// captured is a page of QEMU's controller, see pkg/nvme/testdata/README.md.
+func captured(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "pkg", "nvme", "testdata", "captured", name+".bin"))
+	require.NoError(t, err)
+	return b
+}
+
+// put writes a little-endian field of a page.
+func put(page []byte, offset, bytes int, value uint64) {
+	var field [8]byte
+	binary.LittleEndian.PutUint64(field[:], value)
+	copy(page[offset:offset+bytes], field[:])
+}
+
+func identify() nvme.Command { return nvme.IdentifyCommand(nvme.IdentifyController, 0) }
+
+func smartLog() nvme.Command {
+	return nvme.LogPageCommand(nvme.LogPageRequest{Page: nvme.LogSMART, Bytes: 512})
+}
+
+func feature(f nvme.Feature) nvme.Command { return nvme.GetFeatureCommand(f, nvme.SelectCurrent, 0) }
+
+// emulated is QEMU's controller: it answers as it was captured, and refuses nothing.
+func emulated(t *testing.T) *nvmetest.Script {
+	t.Helper()
+	s := nvmetest.New(t)
+	s.On(identify()).Return(captured(t, "identify-controller"))
+	s.On(smartLog()).Return(captured(t, "smart"))
+	s.On(feature(nvme.FeatureInterruptCoalescing)).Result(0)
+	s.On(feature(nvme.FeatureVolatileWriteCache)).Result(1)
+	s.On(feature(nvme.FeatureNumberOfQueues)).Result(0x003f003f)
+	s.On(feature(nvme.FeaturePowerManagement)).Result(0)
+	s.On(nvme.IdentifyCommand(nvme.IdentifyActiveNamespaces, 0)).Return(captured(t, "active-namespaces"))
+	for _, id := range []uint32{1, 2, 7} {
+		s.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, id)).Return(captured(t, "identify-namespace"))
+	}
+	return s
+}
+
+// opening opens a transport, and counts how often.
+func opening(transport nvme.Transport, opened *atomic.Int32) health.Open {
+	return func() (*nvme.Device, error) {
+		opened.Add(1)
+		return nvme.NewDevice(transport), nil
+	}
+}
+
+// nothing is a machine that tells nothing.
+func nothing(t *testing.T) sysfs.FS {
+	t.Helper()
+	return sysfstest.Make(t, map[string]string{"proc/x": ""}, nil)
+}

@@ -1,0 +1,202 @@
+package health_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/health"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
+)
+
+// machine is one of two nodes with two CPUs each, and an NVMe drive at node 1.
+type machine struct {
+	t    *testing.T
+	root string
+	fs   sysfs.FS
+}
+
+func newMachine(t *testing.T) machine {
+	t.Helper()
+	m := machine{t: t, root: t.TempDir()}
+	m.fs = sysfs.New(m.root)
+	m.set(map[string]string{
+		"sys/devices/system/node/node1/cpulist":   "2-3\n",
+		"sys/class/nvme/nvme0/nvme0n1/stat":       stat(100),
+		"sys/class/nvme/nvme0/nvme0n2/stat":       stat(0),
+		"sys/class/nvme/nvme0/power/x":            "",
+		"proc/irq/41/effective_affinity_list":     "2\n",
+		"sys/devices/system/node/node7/cpulist":   "nonsense\n",
+		"sys/block/vda/stat":                      stat(50),
+		"sys/class/nvme/nvme1/nvme1c1n1/stat":     "1 2 3\n",
+		"sys/class/nvme/nvme2/device/numa_node":   "-1\n",
+		"sys/class/nvme/nvme2/nvme2n1/queue/nope": "",
+	})
+	return m
+}
+
+func (m machine) set(files map[string]string) { sysfstest.Add(m.t, m.root, files, nil) }
+
+func stat(reads int) string {
+	return fmt.Sprintf("%d 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", reads)
+}
+
+// table writes /proc/interrupts with the counts of three queues on CPUs 0 to 3.
+func (m machine) table(admin, first, second [4]uint64) {
+	text := "            CPU0       CPU1       CPU2       CPU3\n"
+	for i, counts := range [][4]uint64{admin, first, second} {
+		text += fmt.Sprintf(" %d: %d %d %d %d  PCI-MSIX-0000:01:00.0 %d-edge nvme0q%d\n", 40+i, counts[0], counts[1], counts[2], counts[3], i, i)
+	}
+	m.set(map[string]string{"proc/interrupts": text + "NMI: 0 0 0 0 Non-maskable interrupts\n"})
+}
+
+func nvme0(node int) []health.Source {
+	return []health.Source{{Name: "nvme0", Kind: record.ControllerNVMe, NUMANode: node, Devices: []record.Device{{ID: "a", Name: "nvme0n1"}}}}
+}
+
+func TestInterruptsOfAController(t *testing.T) {
+	m := newMachine(t)
+	meter := health.NewMeter(m.fs)
+	start := time.Now()
+
+	m.table([4]uint64{19}, [4]uint64{0, 1, 500, 0}, [4]uint64{0, 0, 0, 700})
+	found, err := meter.Read(start, nvme0(1))
+	require.NoError(t, err)
+	want := record.Interrupts{
+		Time: start, Remote: new(uint64(20)),
+		Queues: []record.QueueInterrupts{
+			{Queue: "0", Number: "40", Count: 19}, {Queue: "1", Number: "41", Count: 501, CPUs: "2"}, {Queue: "2", Number: "42", Count: 700},
+		},
+	}
+	assert.Equal(t, map[string]record.Interrupts{"nvme0": want}, found)
+
+	// 60 I/Os and 90 interrupts later; those of the admin queue do not count.
+	m.table([4]uint64{1019}, [4]uint64{0, 1, 530, 0}, [4]uint64{0, 0, 0, 760})
+	m.set(map[string]string{"sys/class/nvme/nvme0/nvme0n1/stat": stat(140), "sys/class/nvme/nvme0/nvme0n2/stat": stat(20)})
+	found, err = meter.Read(start.Add(time.Minute), nvme0(1))
+	require.NoError(t, err)
+	want.Time, want.Remote, want.PerIO, want.Span = start.Add(time.Minute), new(uint64(1020)), new(1.5), time.Minute
+	want.Queues[0].Count, want.Queues[1].Count, want.Queues[2].Count = 1019, 531, 760
+	assert.Equal(t, map[string]record.Interrupts{"nvme0": want}, found)
+
+	// No I/O since: nothing to divide by.
+	found, err = meter.Read(start.Add(2*time.Minute), nvme0(1))
+	require.NoError(t, err)
+	assert.Nil(t, found["nvme0"].PerIO)
+}
+
+func TestCountsOnlyGrow(t *testing.T) {
+	m := newMachine(t)
+	meter := health.NewMeter(m.fs)
+	read := func(first [4]uint64) uint64 {
+		t.Helper()
+		m.table([4]uint64{}, first, [4]uint64{})
+		found, err := meter.Read(time.Now(), nvme0(1))
+		require.NoError(t, err)
+		return found["nvme0"].Queues[1].Count
+	}
+	const most = math.MaxUint32
+	assert.EqualValues(t, most-1+5, read([4]uint64{most - 1, 5, 0, 0}))
+	assert.EqualValues(t, most+10+5, read([4]uint64{9, 5, 0, 0}), "the kernel's 32 bits went over")
+	assert.EqualValues(t, most+10+5+3, read([4]uint64{3, 0, 0, 0}), "the controller was reset")
+
+	// CPU 1 goes offline: its column is gone, and what it counted is not.
+	m.set(map[string]string{"proc/interrupts": "      CPU0  CPU2 CPU3\n 41: 4 0 0 PCI-MSIX-0000:01:00.0 1-edge nvme0q1\n"})
+	found, err := meter.Read(time.Now(), nvme0(1))
+	require.NoError(t, err)
+	assert.EqualValues(t, most+10+5+4, found["nvme0"].Queues[0].Count)
+}
+
+// A controller that is being reset has none of its interrupts for a moment, and then the first ones.
+func TestCountsOutliveAReset(t *testing.T) {
+	m := newMachine(t)
+	meter := health.NewMeter(m.fs)
+	start := time.Now()
+	read := func() record.Interrupts {
+		t.Helper()
+		found, err := meter.Read(start, nvme0(1))
+		require.NoError(t, err)
+		return found["nvme0"]
+	}
+	m.table([4]uint64{19}, [4]uint64{0, 1, 500, 0}, [4]uint64{0, 0, 0, 700})
+	read()
+	m.set(map[string]string{"proc/interrupts": "      CPU0  CPU1 CPU2 CPU3\n"})
+	assert.Equal(t, record.Interrupts{}, read())
+	m.set(map[string]string{"proc/interrupts": "      CPU0  CPU1 CPU2 CPU3\n 40: 2 0 0 0 PCI-MSIX-0000:01:00.0 0-edge nvme0q0\n"})
+	assert.Equal(t, []record.QueueInterrupts{{Queue: "0", Number: "40", Count: 21}}, read().Queues)
+	m.table([4]uint64{2}, [4]uint64{0, 0, 3, 0}, [4]uint64{0, 0, 0, 4})
+	m.set(map[string]string{"sys/class/nvme/nvme0/nvme0n1/stat": stat(107)})
+	after := read()
+	assert.Equal(t, record.Interrupts{
+		Time: start, Remote: new(uint64(19 + 1 + 2)), PerIO: new(1.0), Queues: []record.QueueInterrupts{
+			{Queue: "0", Number: "40", Count: 21}, {Queue: "1", Number: "41", Count: 504, CPUs: "2"}, {Queue: "2", Number: "42", Count: 704},
+		},
+	}, after)
+}
+
+func TestQueuesThatShareAnInterrupt(t *testing.T) {
+	m := newMachine(t)
+	m.set(map[string]string{"proc/interrupts": "  CPU0\n 9: 8 IO-APIC 9-fasteoi nvme0q0, nvme0q1\n"})
+	found, err := health.NewMeter(m.fs).Read(time.Now(), nvme0(-1))
+	require.NoError(t, err)
+	assert.Equal(t, []record.QueueInterrupts{{Queue: "0,1", Number: "9", Count: 8}}, found["nvme0"].Queues)
+	assert.Nil(t, found["nvme0"].Remote, "the machine does not say where the drive is")
+}
+
+func TestInterruptsOfVirtio(t *testing.T) {
+	m := newMachine(t)
+	source := []health.Source{{Name: "virtio1", Kind: record.ControllerVirtio, NUMANode: -1, Devices: []record.Device{{Name: "vda"}}}}
+	meter := health.NewMeter(m.fs)
+	write := func(config, request int) {
+		m.set(map[string]string{"proc/interrupts": fmt.Sprintf("  CPU0\n 9: %d PCI-MSI 1-edge virtio1-config\n 10: %d PCI-MSI 2-edge virtio1-req.0\n", config, request)})
+	}
+	write(1, 10)
+	_, err := meter.Read(time.Now(), source)
+	require.NoError(t, err)
+	write(100, 40)
+	m.set(map[string]string{"sys/block/vda/stat": stat(80)})
+	found, err := meter.Read(time.Now(), source)
+	require.NoError(t, err)
+	assert.Equal(t, 1.0, *found["virtio1"].PerIO)
+	assert.Equal(t, "req.0", found["virtio1"].Queues[1].Queue)
+}
+
+// What cannot be read costs the figure that needs it, and no other source.
+func TestInterruptsOfWhichSomeCannotBeRead(t *testing.T) {
+	m := newMachine(t)
+	m.set(map[string]string{"proc/interrupts": "  CPU0\n 9: 8 PCI-MSI 1-edge nvme0q1\n 10: 4 PCI-MSI 1-edge nvme1q1\n 11: 2 PCI-MSI 1-edge nvme2q1\n"})
+	sources := append(nvme0(7), health.Source{Name: "nvme1", Kind: record.ControllerNVMe, NUMANode: 9}, health.Source{Name: "nvme2", Kind: record.ControllerNVMe, NUMANode: -1})
+	found, err := health.NewMeter(m.fs).Read(time.Now(), sources)
+	require.ErrorContains(t, err, "interrupts of nvme0")
+	require.ErrorContains(t, err, "nvme1c1n1/stat")
+	assert.EqualValues(t, 8, found["nvme0"].Queues[0].Count)
+	assert.Nil(t, found["nvme0"].Remote)
+	assert.EqualValues(t, 4, found["nvme1"].Queues[0].Count)
+	assert.Nil(t, found["nvme1"].Remote, "there is no node 9")
+	assert.EqualValues(t, 2, found["nvme2"].Queues[0].Count)
+
+	m.set(map[string]string{"proc/interrupts": "broken\n"})
+	found, err = health.NewMeter(m.fs).Read(time.Now(), sources)
+	require.Error(t, err)
+	assert.Nil(t, found)
+}
+
+// This machine's own files, whatever drives it has.
+func TestInterruptsOfThisMachine(t *testing.T) {
+	host := sysfs.New("/")
+	devices, err := device.Scan(host)
+	require.NoError(t, err)
+	sources := health.Sources(host, devices)
+	found, err := health.NewMeter(host).Read(time.Now(), sources)
+	require.NoError(t, err)
+	for name, i := range found {
+		assert.NotEmpty(t, i.Queues, name)
+	}
+}

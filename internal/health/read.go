@@ -1,0 +1,177 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/pkg/nvme"
+)
+
+// maxNamespaces bounds how many are read of a controller at once.
+const maxNamespaces = 32
+
+// read asks a controller for all that record.Health holds. Without the SMART log
+// there is no health; ok is false then. It stops between two commands when ctx ends.
+func read(ctx context.Context, d *nvme.Device, namespaces []uint32) (h record.Health, ok bool, err error) {
+	c, err := d.Controller()
+	if err != nil {
+		return h, false, err
+	}
+	smart, err := d.SMART()
+	if err != nil {
+		return h, false, err
+	}
+	h = ofSMART(smart, c)
+	h.Time = time.Now()
+	h.Identity = identity(c)
+	var problems []error
+	for _, feature := range []func(*nvme.Device, *record.Features) error{
+		coalescing, writeCache, queues, powerState, autonomousPower,
+	} {
+		if ctx.Err() != nil {
+			return h, true, context.Cause(ctx)
+		}
+		problems = append(problems, unlessUnsupported(feature(d, &h.Features)))
+	}
+	h.Namespaces, err = readNamespaces(ctx, d, namespaces)
+	return h, true, errors.Join(append(problems, err)...)
+}
+
+// unlessUnsupported drops the error of a controller that does not have what it was
+// asked for: the value stays absent.
+func unlessUnsupported(err error) error {
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+func identity(c nvme.Controller) record.ControllerIdentity {
+	return record.ControllerIdentity{
+		Model: c.ModelNumber, Serial: c.SerialNumber, Firmware: c.FirmwareRevision, VendorID: c.VendorID,
+		ControllerID: c.ControllerID, Revision: c.Version.String(),
+		WarningTemperature: degrees(c.WarningTemperature), CriticalTemperature: degrees(c.CriticalTemperature),
+	}
+}
+
+func degrees(t *nvme.Celsius) *int {
+	if t == nil {
+		return nil
+	}
+	return new(int(*t))
+}
+
+// ofSMART takes from the SMART log what the controller really reports.
+func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
+	h := record.Health{
+		CriticalWarnings: criticalWarnings(s.CriticalWarnings),
+		Temperatures:     temperatures(s),
+		AvailableSpare:   s.AvailableSpare.Ratio(), AvailableSpareThreshold: s.AvailableSpareThreshold.Ratio(),
+		PercentageUsed:   s.PercentageUsed.Ratio(),
+		HostReadCommands: whole(s.HostReadCommands), HostWriteCommands: whole(s.HostWriteCommands),
+		ControllerBusy: span(s.ControllerBusy.Seconds()), PowerOn: span(s.PowerOn.Seconds()),
+		PowerCycles: whole(s.PowerCycles), UnsafeShutdowns: whole(s.UnsafeShutdowns),
+		MediaErrors: whole(s.MediaErrors), ErrorLogEntries: whole(s.ErrorLogEntries),
+	}
+	// Data units count from 1 up as soon as there was a command, so 0 after commands
+	// says that they are not reported.
+	none := nvme.DataUnits{}
+	if s.DataUnitsRead != none || h.HostReadCommands == 0 {
+		h.DataReadBytes = new(whole(s.DataUnitsRead.Bytes()))
+	}
+	if s.DataUnitsWritten != none || h.HostWriteCommands == 0 {
+		h.DataWrittenBytes = new(whole(s.DataUnitsWritten.Bytes()))
+	}
+	if c.WarningTemperature != nil || s.WarningTemperatureTime > 0 {
+		h.WarningTemperatureTime = &s.WarningTemperatureTime
+	}
+	if c.CriticalTemperature != nil || s.CriticalTemperatureTime > 0 {
+		h.CriticalTemperatureTime = &s.CriticalTemperatureTime
+	}
+	for i, level := range []string{"light", "heavy"} {
+		if c.HostThermalManagement || s.ThermalTransitions[i] > 0 || s.ThermalTime[i] > 0 {
+			h.Throttling = append(h.Throttling, record.Throttling{
+				Level: level, Transitions: uint64(s.ThermalTransitions[i]), Time: s.ThermalTime[i],
+			})
+		}
+	}
+	return h
+}
+
+func criticalWarnings(w nvme.CriticalWarnings) []record.CriticalWarning {
+	set := []record.CriticalWarning{}
+	for i, bit := range []nvme.CriticalWarnings{
+		nvme.WarningSpare, nvme.WarningTemperature, nvme.WarningReliability,
+		nvme.WarningReadOnly, nvme.WarningBackup, nvme.WarningPersistentMemory,
+	} {
+		if w.Has(bit) {
+			set = append(set, record.CriticalWarnings()[i])
+		}
+	}
+	return set
+}
+
+func temperatures(s nvme.SMART) []record.Temperature {
+	list := []record.Temperature{}
+	if s.Temperature != nil {
+		list = append(list, record.Temperature{Sensor: record.CompositeSensor, Celsius: int(*s.Temperature)})
+	}
+	for i, t := range s.TemperatureSensors {
+		if t != nil {
+			list = append(list, record.Temperature{Sensor: strconv.Itoa(i + 1), Celsius: int(*t)})
+		}
+	}
+	return list
+}
+
+// whole returns a counter, the largest number when it does not fit.
+func whole(u nvme.Uint128) uint64 {
+	if n, ok := u.Uint64(); ok {
+		return n
+	}
+	return math.MaxUint64
+}
+
+// span returns seconds as a duration, the longest one when they do not fit.
+func span(seconds nvme.Uint128) time.Duration {
+	n, ok := seconds.Uint64()
+	if !ok || n > math.MaxInt64/uint64(time.Second) {
+		return math.MaxInt64
+	}
+	return time.Duration(n) * time.Second
+}
+
+// readNamespaces reads those with the given ids, or those that are active. One that
+// is gone is left out.
+func readNamespaces(ctx context.Context, d *nvme.Device, ids []uint32) ([]record.NamespaceHealth, error) {
+	if ids == nil {
+		var err error
+		if ids, err = d.Namespaces(); err != nil {
+			return nil, unlessUnsupported(err)
+		}
+	}
+	var list []record.NamespaceHealth
+	var problems []error
+	for _, id := range ids[:min(len(ids), maxNamespaces)] {
+		if ctx.Err() != nil {
+			return list, context.Cause(ctx)
+		}
+		n, err := d.Namespace(id)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			problems = append(problems, unlessUnsupported(err))
+		default:
+			list = append(list, record.NamespaceHealth{
+				ID: id, SizeBytes: whole(n.SizeBytes()), AllocatedBytes: whole(n.UtilizationBytes()),
+				BlockBytes: n.Format.DataBytes, MetadataBytes: n.Format.MetadataBytes, Protection: n.Protection.Type,
+			})
+		}
+	}
+	return list, errors.Join(problems...)
+}

@@ -1,0 +1,127 @@
+package health
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// answer is what is used of smartctl's JSON, format 1.0. A value that a drive does not
+// have, or an older smartctl does not print, is nil.
+type answer struct {
+	Smartctl *struct {
+		Messages []struct {
+			Text     string `json:"string"`
+			Severity string `json:"severity"`
+		} `json:"messages"`
+		ExitStatus int `json:"exit_status"`
+	} `json:"smartctl"`
+	Status *struct {
+		Passed *bool `json:"passed"`
+	} `json:"smart_status"`
+	Temperature *struct {
+		Current *int `json:"current"`
+	} `json:"temperature"`
+	PowerOn *struct {
+		Hours *int64 `json:"hours"`
+	} `json:"power_on_time"`
+	PowerCycles *int64 `json:"power_cycle_count"`
+	// Endurance is printed by smartctl 7.4 and later, the other one for SAS since 7.3.
+	Endurance *struct {
+		CurrentPercent *float64 `json:"current_percent"`
+	} `json:"endurance_used"`
+	SASEndurance *float64 `json:"scsi_percentage_used_endurance_indicator"`
+	GrownDefects *int64   `json:"scsi_grown_defect_list"`
+	Attributes   *struct {
+		Table []struct {
+			ID  int `json:"id"`
+			Raw struct {
+				Value int64 `json:"value"`
+			} `json:"raw"`
+		} `json:"table"`
+	} `json:"ata_smart_attributes"`
+}
+
+// The bits of smartctl's exit status that say that the drive could not be asked.
+const (
+	statusUsage = 1 << 0
+	statusOpen  = 1 << 1
+)
+
+// The attributes of ATA drives that all vendors count in the same way.
+const (
+	attributeReallocated   = 5
+	attributePending       = 197
+	attributeUncorrectable = 198
+)
+
+// ErrNoSmart says that a drive answers no question about its health.
+var ErrNoSmart = errors.New("the drive says nothing about its health")
+
+// parseSmartctl takes from an answer what is known, tolerant of all that is not used.
+func parseSmartctl(data []byte) (record.DiskHealth, error) {
+	var a answer
+	if err := json.Unmarshal(data, &a); err != nil {
+		return record.DiskHealth{}, fmt.Errorf("read the answer of smartctl (7.0 or later is needed): %w", err)
+	}
+	if a.Smartctl == nil {
+		return record.DiskHealth{}, errors.New("read the answer of smartctl: it says nothing about itself")
+	}
+	switch status := a.Smartctl.ExitStatus; {
+	case status == asleepStatus:
+		return record.DiskHealth{Asleep: true}, nil
+	case status&(statusUsage|statusOpen) != 0:
+		return record.DiskHealth{}, a.failure()
+	}
+	h := record.DiskHealth{PowerCycles: a.PowerCycles, ReallocatedSectors: a.GrownDefects}
+	if a.Status != nil {
+		h.Passed = a.Status.Passed
+	}
+	if a.Temperature != nil && a.Temperature.Current != nil && *a.Temperature.Current != 0 { // 0 is what drives without sensor say
+		h.TemperatureCelsius = a.Temperature.Current
+	}
+	if a.PowerOn != nil {
+		h.PowerOnHours = a.PowerOn.Hours
+	}
+	used := a.SASEndurance
+	if a.Endurance != nil && a.Endurance.CurrentPercent != nil {
+		used = a.Endurance.CurrentPercent
+	}
+	if used != nil {
+		h.PercentageUsed = new(*used / 100)
+	}
+	if a.Attributes != nil {
+		for _, attribute := range a.Attributes.Table {
+			raw := attribute.Raw.Value
+			switch attribute.ID {
+			case attributeReallocated:
+				h.ReallocatedSectors = &raw
+			case attributePending:
+				h.PendingSectors = &raw
+			case attributeUncorrectable:
+				h.UncorrectableSectors = &raw
+			}
+		}
+	}
+	if h == (record.DiskHealth{}) {
+		return h, ErrNoSmart
+	}
+	return h, nil
+}
+
+// failure says why the drive could not be asked, in smartctl's own words.
+func (a answer) failure() error {
+	var texts []string
+	for _, m := range a.Smartctl.Messages {
+		texts = append(texts, m.Text)
+	}
+	text := strings.Join(texts, "; ")
+	if strings.Contains(text, "Permission denied") || strings.Contains(text, "Operation not permitted") {
+		return fmt.Errorf("smartctl: %s: %w", text, fs.ErrPermission)
+	}
+	return fmt.Errorf("smartctl: exit status %d: %s", a.Smartctl.ExitStatus, text)
+}

@@ -1,0 +1,125 @@
+package health_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/health"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// well is a controller with nothing to complain about.
+func well() record.Health {
+	return record.Health{
+		Identity: record.ControllerIdentity{Serial: "A"}, AvailableSpare: 1, AvailableSpareThreshold: 0.1, PercentageUsed: 0.02, MediaErrors: 3,
+		Temperatures:            []record.Temperature{{Sensor: "1", Celsius: 90}, {Sensor: record.CompositeSensor, Celsius: 78}},
+		CriticalTemperatureTime: new(time.Minute), Throttling: []record.Throttling{{Level: "light", Transitions: 2, Time: time.Minute}, {Level: "heavy"}},
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for name, c := range map[string]struct {
+		change   func(before, now *record.Health)
+		code     string
+		says     []string
+		critical bool
+	}{
+		"nothing": {func(_, _ *record.Health) {}, "", nil, false},
+		"few spares": {func(_, n *record.Health) {
+			n.CriticalWarnings, n.AvailableSpare = []record.CriticalWarning{record.CriticalSpare}, 0.05
+		}, record.WarnDriveCritical, []string{"spare blocks (5 %) are below the drive's threshold (10 %)", "replace it soon"}, true},
+		"too hot": {func(_, n *record.Health) { n.CriticalWarnings = []record.CriticalWarning{record.CriticalTemperature} },
+			record.WarnDriveCritical, []string{"(78 °C now)", "airflow"}, true},
+		"unreliable": {func(_, n *record.Health) { n.CriticalWarnings = []record.CriticalWarning{record.CriticalReliability} },
+			record.WarnDriveCritical, []string{"unreliable", "copy what is on it"}, true},
+		"read-only": {func(_, n *record.Health) { n.CriticalWarnings = []record.CriticalWarning{record.CriticalReadOnly} },
+			record.WarnDriveCritical, []string{"read-only", "replace it"}, true},
+		"capacitors": {func(_, n *record.Health) { n.CriticalWarnings = []record.CriticalWarning{record.CriticalBackup} },
+			record.WarnDriveCritical, []string{"capacitors", "lost with the power"}, true},
+		"persistent memory": {func(_, n *record.Health) {
+			n.CriticalWarnings = []record.CriticalWarning{record.CriticalPersistentMemory}
+		},
+			record.WarnDriveCritical, []string{"persistent memory region"}, true},
+		"worn":             {func(_, n *record.Health) { n.PercentageUsed = 1.05 }, record.WarnWorn, []string{"105 %"}, false},
+		"throttles longer": {func(_, n *record.Health) { n.Throttling[0].Time += 7 * time.Second }, record.WarnThrottling, []string{"light throttling for 7s"}, false},
+		"throttles again":  {func(_, n *record.Health) { n.Throttling[1].Transitions++ }, record.WarnThrottling, []string{"heavy throttling, 1 times"}, false},
+		"critically hot": {func(_, n *record.Health) { n.CriticalTemperatureTime = new(2 * time.Minute) },
+			record.WarnThrottling, []string{"1m0s above its critical temperature"}, false},
+		"media errors":            {func(_, n *record.Health) { n.MediaErrors = 5 }, record.WarnMediaErrors, []string{"2 new media errors", "5 in all"}, false},
+		"another drive came":      {func(b, n *record.Health) { b.Identity.Serial, n.MediaErrors = "B", 9 }, "", nil, false},
+		"counters began anew":     {func(b, _ *record.Health) { b.MediaErrors, b.Throttling[0].Time = 7, time.Hour }, "", nil, false},
+		"levels not told before":  {func(b, _ *record.Health) { b.Throttling, b.CriticalTemperatureTime = nil, nil }, "", nil, false},
+		"a level without meaning": {func(b, n *record.Health) { n.Throttling[0].Level, n.Throttling[0].Time = "?", time.Hour; _ = b }, "", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, now := well(), well()
+			c.change(&before, &now)
+			got := health.Warnings("nvme0", &before, now)
+			assert.Equal(t, c.critical, health.Critical(got))
+			if c.code == "" {
+				assert.Empty(t, got)
+				return
+			}
+			if assert.Len(t, got, 1) {
+				assert.Equal(t, c.code, got[0].Code)
+				for _, text := range append(c.says, "nvme0: ") {
+					assert.Contains(t, got[0].Text, text)
+				}
+			}
+		})
+	}
+	all := well()
+	all.CriticalWarnings = record.CriticalWarnings()
+	assert.Len(t, health.Warnings("nvme0", nil, all), 6, "also at the first reading, and each says its own")
+}
+
+func TestNamespaceWarnings(t *testing.T) {
+	for allocated, warns := range map[uint64]bool{0: true, 499: true, 500: false, 1000: false} {
+		got := health.NamespaceWarnings("nvme0n1", record.NamespaceHealth{SizeBytes: 1000, AllocatedBytes: allocated})
+		assert.Equal(t, warns, len(got) == 1 && got[0].Code == record.WarnUnwritten, allocated)
+	}
+	assert.Empty(t, health.NamespaceWarnings("nvme0n1", record.NamespaceHealth{}))
+}
+
+func TestDiskWarnings(t *testing.T) {
+	sound := record.DiskHealth{Passed: new(true), PercentageUsed: new(0.99), PendingSectors: new(int64(0)), ReallocatedSectors: new(int64(6))}
+	assert.Empty(t, health.DiskWarnings("sda", nil, sound))
+	assert.Empty(t, health.DiskWarnings("sda", &sound, sound))
+	assert.Empty(t, health.DiskWarnings("sda", nil, record.DiskHealth{Asleep: true}))
+
+	failing := record.DiskHealth{
+		Passed: new(false), PercentageUsed: new(1.0), PendingSectors: new(int64(8)), UncorrectableSectors: new(int64(2)), ReallocatedSectors: new(int64(9)),
+	}
+	got := health.DiskWarnings("sda", &sound, failing)
+	var codes []string
+	for _, w := range got {
+		codes = append(codes, w.Code)
+		assert.Contains(t, w.Text, "sda: ")
+	}
+	assert.Equal(t, []string{record.WarnDriveCritical, record.WarnWorn, record.WarnMediaErrors, record.WarnMediaErrors, record.WarnMediaErrors}, codes)
+	assert.Contains(t, got[4].Text, "3 sectors were replaced")
+	assert.True(t, health.Critical(got))
+}
+
+func TestComplete(t *testing.T) {
+	base := record.Conditions{Model: "x"}
+	assert.Equal(t, base, health.Complete(base, nil))
+
+	set := record.Features{WriteCache: new(true), Coalescing: &record.Coalescing{Threshold: 11, Time: 200 * time.Microsecond}, PowerState: new(2)}
+	want := base
+	want.DriveCache, want.Coalescing, want.PowerState = "on", "11 / 200µs", "2"
+	assert.Equal(t, want, health.Complete(base, []record.Health{{Features: set}}))
+
+	// A power state that the drive changes by itself would be another one at every look.
+	for state := range 3 {
+		idle := record.Features{AutonomousPower: new(true), PowerState: &state, WriteCache: new(false), Coalescing: &record.Coalescing{Threshold: 1, Time: time.Second}}
+		want.DriveCache, want.Coalescing, want.PowerState = "off", "off", "autonomous"
+		assert.Equal(t, want, health.Complete(base, []record.Health{{Features: idle}, {Features: idle}}))
+	}
+
+	other := set
+	other.Coalescing = &record.Coalescing{Threshold: 1}
+	assert.Equal(t, "11 / 200µs and off", health.Complete(base, []record.Health{{Features: set}, {Features: other}}).Coalescing)
+}

@@ -1,0 +1,170 @@
+package manifesttest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// makePackages makes both packages for this machine, once for all tests.
+var makePackages = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(scratch, "packages")
+	c := exec.Command(at("scripts", "packages.sh"), "-o", dir, runtime.GOARCH)
+	c.Env = append(os.Environ(), "VERSION=v1.2.3-rc1")
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("make packages: %w:\n%s", err, out)
+	}
+	return dir, nil
+})
+
+// made returns the path of the one package with that suffix.
+func made(t *testing.T, suffix string) string {
+	t.Helper()
+	dir, err := makePackages()
+	require.NoError(t, err)
+	found, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	return found[0]
+}
+
+// common are the files that both packages hold, with modes.
+var common = map[string]string{
+	"/usr/bin/ssdprobe":                                  "-rwxr-xr-x",
+	"/etc/ssdprobe/ssdprobe.yaml":                        "-rw-r--r--",
+	"/usr/lib/systemd/system/ssdprobe.service":           "-rw-r--r--",
+	"/usr/lib/systemd/system/ssdprobe.socket":            "-rw-r--r--",
+	"/usr/share/bash-completion/completions/ssdprobe":    "-rw-r--r--",
+	"/usr/share/fish/vendor_completions.d/ssdprobe.fish": "-rw-r--r--",
+	"/usr/share/doc/ssdprobe/CHANGELOG.md":               "-rw-r--r--",
+}
+
+// with returns the common files and those that one kind of package alone has.
+func with(more ...string) map[string]string {
+	all := map[string]string{}
+	for name, mode := range common {
+		all[name] = mode
+	}
+	for _, name := range more {
+		all[name] = "-rw-r--r--"
+	}
+	return all
+}
+
+// listed parses lines that begin with mode and owner and end with a path, without
+// directories.
+func listed(text string) map[string]string {
+	all := map[string]string{}
+	line := regexp.MustCompile(`(?m)^(-\S+).*\sroot[/ ]+root\s.*?\.?(/\S+)$`)
+	for _, match := range line.FindAllStringSubmatch(text, -1) {
+		all[match[2]] = match[1]
+	}
+	return all
+}
+
+// host is a root directory with a shell and a systemctl that writes down what it is
+// asked for: that of systemd talks to a systemd that runs.
+func host(t *testing.T) (root string, calls func() string) {
+	t.Helper()
+	if os.Geteuid() != 0 && os.Getenv("CI") != "true" {
+		t.Skip("dpkg and rpm install into another root directory only for root")
+	}
+	need(t, "busybox", "busybox-static")
+	root = t.TempDir()
+	busybox, err := exec.LookPath("busybox")
+	require.NoError(t, err)
+	for _, name := range []string{"/bin/sh", "/bin/rm"} {
+		write(t, filepath.Join(root, name), read(t, busybox), 0o755)
+	}
+	write(t, filepath.Join(root, "bin", "systemctl"), "#!/bin/sh\necho \"$@\" >>/calls\n", 0o755)
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "run", "systemd", "system"), 0o755))
+	write(t, filepath.Join(root, "var", "lib", "ssdprobe", "targets", "one.json"), "{}", 0o600)
+	return root, func() string {
+		path := filepath.Join(root, "calls")
+		text := read(t, path)
+		require.NoError(t, os.Remove(path))
+		return text
+	}
+}
+
+const (
+	atInstall = "daemon-reload\ntry-restart ssdprobe.service\n"
+	atRemove  = "--quiet disable --now ssdprobe.socket ssdprobe.service\n"
+)
+
+func TestDeb(t *testing.T) {
+	t.Parallel()
+	need(t, "dpkg-deb", "dpkg")
+	deb := made(t, ".deb")
+	assert.Equal(t, with("/usr/share/zsh/vendor-completions/_ssdprobe", "/usr/share/doc/ssdprobe/copyright"),
+		listed(run(t, "dpkg-deb", "--contents", deb)))
+	assert.Equal(t, "ssdprobe 1.2.3~rc1 fio", run(t, "dpkg-deb", "--show", "--showformat=${Package} ${Version} ${Recommends}", deb))
+
+	root, calls := host(t)
+	admin := filepath.Join(root, "var", "lib", "dpkg")
+	for _, name := range []string{"status", "available", "info/format", "updates/.keep"} {
+		text := ""
+		if name == "info/format" {
+			text = "1\n"
+		}
+		write(t, filepath.Join(admin, name), text, 0o644)
+	}
+	require.NoError(t, os.Remove(filepath.Join(admin, "updates/.keep")))
+	dpkg := func(args ...string) {
+		run(t, "dpkg", append([]string{"--root=" + root, "--force-depends"}, args...)...)
+	}
+	configuration := filepath.Join(root, "etc", "ssdprobe", "ssdprobe.yaml")
+	state := filepath.Join(root, "var", "lib", "ssdprobe")
+
+	dpkg("--install", deb)
+	assert.Equal(t, atInstall, calls())
+	assert.Contains(t, run(t, filepath.Join(root, "usr", "bin", "ssdprobe"), "config", "check", configuration), "valid")
+
+	write(t, configuration, "rounds_at_once: 2\n", 0o644)
+	dpkg("--install", deb)
+	assert.Equal(t, "daemon-reload\n"+atInstall, calls(), "an upgrade stops nothing")
+	assert.Equal(t, "rounds_at_once: 2\n", read(t, configuration), "the administrator's configuration stays")
+
+	dpkg("--remove", "ssdprobe")
+	assert.Equal(t, atRemove+"daemon-reload\n", calls())
+	assert.FileExists(t, configuration)
+	assert.DirExists(t, state)
+
+	dpkg("--purge", "ssdprobe")
+	assert.Equal(t, "daemon-reload\n", calls())
+	assert.NoFileExists(t, configuration)
+	assert.NoDirExists(t, state)
+}
+
+func TestRPM(t *testing.T) {
+	t.Parallel()
+	need(t, "rpm", "rpm")
+	rpm := made(t, ".rpm")
+	assert.Equal(t, with("/usr/share/zsh/site-functions/_ssdprobe", "/usr/share/licenses/ssdprobe/LICENSE"),
+		listed(run(t, "rpm", "--query", "--package", "--list", "--verbose", rpm)))
+	assert.Equal(t, "/etc/ssdprobe/ssdprobe.yaml\n", run(t, "rpm", "--query", "--package", "--configfiles", rpm))
+	assert.Equal(t, "fio\n", run(t, "rpm", "--query", "--package", "--recommends", rpm))
+
+	root, calls := host(t)
+	manage := func(args ...string) { run(t, "rpm", append([]string{"--root", root, "--nodeps"}, args...)...) }
+	configuration := filepath.Join(root, "etc", "ssdprobe", "ssdprobe.yaml")
+
+	manage("--install", rpm)
+	assert.Equal(t, atInstall, calls())
+	write(t, configuration, "rounds_at_once: 2\n", 0o644)
+	manage("--upgrade", "--force", rpm)
+	assert.NotContains(t, calls(), "disable")
+	assert.Equal(t, "rounds_at_once: 2\n", read(t, configuration))
+	manage("--erase", "ssdprobe")
+	assert.Equal(t, atRemove+"daemon-reload\n", calls())
+	assert.NoFileExists(t, filepath.Join(root, "usr", "bin", "ssdprobe"))
+	assert.DirExists(t, filepath.Join(root, "var", "lib", "ssdprobe"))
+}

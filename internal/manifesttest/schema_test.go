@@ -1,0 +1,85 @@
+package manifesttest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// podMonitor has the fields of monitoring.coreos.com/v1 that are used.
+type podMonitor struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		JobLabel            string               `json:"jobLabel"`
+		Selector            metav1.LabelSelector `json:"selector"`
+		PodMetricsEndpoints []struct {
+			Port        string `json:"port"`
+			Path        string `json:"path"`
+			Relabelings []struct {
+				SourceLabels []string `json:"sourceLabels"`
+				TargetLabel  string   `json:"targetLabel"`
+			} `json:"relabelings"`
+		} `json:"podMetricsEndpoints"`
+	} `json:"spec"`
+}
+
+// rules has the fields of monitoring.coreos.com/v1 PrometheusRule that there are.
+type rules struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		Groups []struct {
+			Name        string            `json:"name"`
+			Interval    string            `json:"interval,omitempty"`
+			QueryOffset string            `json:"query_offset,omitempty"`
+			Limit       int               `json:"limit,omitempty"`
+			Labels      map[string]string `json:"labels,omitempty"`
+			Rules       []struct {
+				Record        string            `json:"record,omitempty"`
+				Alert         string            `json:"alert,omitempty"`
+				Expr          string            `json:"expr"`
+				For           string            `json:"for,omitempty"`
+				KeepFiringFor string            `json:"keep_firing_for,omitempty"`
+				Labels        map[string]string `json:"labels,omitempty"`
+				Annotations   map[string]string `json:"annotations,omitempty"`
+			} `json:"rules"`
+		} `json:"groups"`
+	} `json:"spec"`
+}
+
+// decode decodes an object into the type of its kind; a field that the type does not
+// have, or one given twice, fails the test.
+func decode(t *testing.T, text string) metav1.Object {
+	t.Helper()
+	var kind metav1.TypeMeta
+	require.NoError(t, yaml.Unmarshal([]byte(text), &kind))
+	var object metav1.Object
+	switch kind {
+	case metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}:
+		object = &corev1.ConfigMap{}
+	case metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}:
+		object = &corev1.ServiceAccount{}
+	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}:
+		object = &appsv1.DaemonSet{}
+	case metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"}:
+		object = &networkingv1.NetworkPolicy{}
+	case metav1.TypeMeta{APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass"}:
+		object = &schedulingv1.PriorityClass{}
+	case metav1.TypeMeta{APIVersion: "monitoring.coreos.com/v1", Kind: "PodMonitor"}:
+		object = &podMonitor{}
+	case metav1.TypeMeta{APIVersion: "monitoring.coreos.com/v1", Kind: "PrometheusRule"}:
+		object = &rules{}
+	default:
+		// No role and no binding among them: ssdprobe asks the API server for nothing.
+		require.Failf(t, "a kind that is not expected", "%+v in:\n%s", kind, text)
+	}
+	require.NoErrorf(t, yaml.UnmarshalStrict([]byte(text), object), "decode:\n%s", text)
+	return object
+}

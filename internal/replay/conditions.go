@@ -1,0 +1,49 @@
+package replay
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// ParseConditions reads conditions from pairs like "firmware=GDC5602Q;kernel=6.12".
+// Names are those of record.Conditions, and fw is short for firmware. A history may tell
+// conditions in other ways: what is no such pair is kept as the engine, the
+// condition that says what measured, so that another text is another epoch all the same.
+func ParseConditions(text string) record.Conditions {
+	fields, other := map[string]string{}, []string{}
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == ',' }) {
+		name, value, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if name == "fw" {
+			name = "firmware"
+		}
+		if ok && isCondition(name) {
+			fields[name] = value
+		} else {
+			other = append(other, strings.TrimSpace(part))
+		}
+	}
+	if len(other) > 0 {
+		fields["engine"] = strings.TrimSpace(strings.Join(append(other, fields["engine"]), " "))
+	}
+	var c record.Conditions
+	// Conditions are strings by their JSON names, so neither step can fail.
+	data, err := json.Marshal(fields)
+	if err == nil {
+		err = json.Unmarshal(data, &c)
+	}
+	if err != nil {
+		return record.Conditions{Engine: text}
+	}
+	return c
+}
+
+func isCondition(name string) bool {
+	for _, c := range (record.Conditions{}).List() {
+		if c.Name == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,232 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// ErrAmbiguous says that more than one device has the wanted name.
+var ErrAmbiguous = errors.New("more than one device is meant")
+
+// Query says which history to ask Prometheus for.
+type Query struct {
+	// URL of the server, with its path prefix if it has one.
+	URL string
+	// Device is the label device or id of the history; a name like nvme0n1 is that of
+	// one device per node, so Instance may be needed with it.
+	Device string
+	// Instance is the label instance; empty for any.
+	Instance string
+	Probe    string
+	From, To time.Time
+	// Step between samples; a minute when zero. The daemon's figures are those of its
+	// window, so steps below a minute add nothing.
+	Step time.Duration
+	// Utilisation is a PromQL expression for the share (0 to 1) of time that the
+	// device was busy with others' I/O; empty when not recorded. One of node_exporter's:
+	// rate(node_disk_io_time_seconds_total{device="nvme0n1"}[5m]).
+	Utilisation string
+}
+
+func (q Query) validate() error {
+	switch {
+	case q.URL == "":
+		return errors.New("read a history from prometheus: no URL")
+	case q.Device == "":
+		return errors.New("read a history from prometheus: no device")
+	case q.Probe == "":
+		return errors.New("read a history from prometheus: no probe")
+	case !q.From.Before(q.To):
+		return errors.New("read a history from prometheus: it ends before it begins")
+	}
+	return nil
+}
+
+// Prometheus reads the history that a Prometheus server recorded of a daemon's
+// metrics, through its HTTP API and a week at a time. The server keeps figures
+// of the daemon's window and not single rounds, so a rare slow round shows
+// less than it did to the daemon.
+type Prometheus struct {
+	client *http.Client
+	query  Query
+	next   time.Time // where the next page begins
+	page   []Round
+}
+
+// pointsPerPage is below the 11 000 points that Prometheus gives in one answer.
+const pointsPerPage = 10_000
+
+// NewPrometheus returns a reader. The client may be nil; its transport is where
+// credentials belong.
+func NewPrometheus(client *http.Client, q Query) (*Prometheus, error) {
+	if err := q.validate(); err != nil {
+		return nil, err
+	}
+	if client == nil {
+		client = &http.Client{Timeout: time.Minute}
+	}
+	if q.Step <= 0 {
+		q.Step = time.Minute
+	}
+	return &Prometheus{client: client, query: q, next: q.From}, nil
+}
+
+// Next returns the next round, and io.EOF after the last.
+func (p *Prometheus) Next(ctx context.Context) (Round, error) {
+	for len(p.page) == 0 {
+		if p.next.After(p.query.To) {
+			return Round{}, io.EOF
+		}
+		end := p.next.Add(pointsPerPage * p.query.Step)
+		if end.After(p.query.To) {
+			end = p.query.To
+		}
+		page, err := p.read(ctx, p.next, end)
+		if err != nil {
+			return Round{}, fmt.Errorf("read a history from prometheus: %w", err)
+		}
+		p.page, p.next = page, end.Add(p.query.Step)
+	}
+	r := p.page[0]
+	p.page = p.page[1:]
+	return r, nil
+}
+
+// selector selects the series of the wanted device, by either of its labels.
+func (p *Prometheus) selector(metric string, more ...string) string {
+	with := func(label string) string {
+		matchers := append([]string{fmt.Sprintf("%s=%q", label, p.query.Device)}, more...)
+		if p.query.Instance != "" {
+			matchers = append(matchers, fmt.Sprintf("instance=%q", p.query.Instance))
+		}
+		return metric + "{" + strings.Join(matchers, ",") + "}"
+	}
+	return with("device") + " or " + with("id")
+}
+
+// figure is the metric of a statistic, with the matchers that single it out.
+func figure(s record.Statistic, probe string) (metric string, more []string) {
+	more = []string{fmt.Sprintf("probe=%q", probe)}
+	percentile := map[record.Statistic]string{record.LatencyP50: "50", record.LatencyP95: "95", record.LatencyP99: "99"}[s]
+	if percentile == "" {
+		return "ssdprobe_probe_iops", more
+	}
+	return "ssdprobe_probe_latency_percentile_seconds", append(more, fmt.Sprintf("percentile=%q", percentile))
+}
+
+// read gets the rounds between two times, in the order of time. A time at which one of the
+// statistics is missing has no round.
+func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Round, error) {
+	rounds := map[int64]*Round{}
+	for i, statistic := range record.Statistics() {
+		metric, more := figure(statistic, p.query.Probe)
+		samples, err := p.one(ctx, p.selector(metric, more...), from, to)
+		if err != nil {
+			return nil, err
+		}
+		for at, v := range samples {
+			r := rounds[at]
+			if r == nil {
+				r = &Round{Round: drift.Round{Time: time.UnixMilli(at).UTC(), Utilisation: -1}}
+				rounds[at] = r
+			}
+			r.Values[i] = v
+		}
+	}
+	if err := p.addUtilisation(ctx, rounds, from, to); err != nil {
+		return nil, err
+	}
+	if err := p.addConditions(ctx, rounds, from, to); err != nil {
+		return nil, err
+	}
+	var list []Round
+	for _, r := range rounds {
+		if !slices.ContainsFunc(r.Values[:], func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 }) {
+			list = append(list, *r)
+		}
+	}
+	slices.SortFunc(list, func(a, b Round) int { return cmp.Compare(a.Time.UnixMilli(), b.Time.UnixMilli()) })
+	return list, nil
+}
+
+// one returns the samples of what must be one series at most, by unix milliseconds.
+func (p *Prometheus) one(ctx context.Context, query string, from, to time.Time) (map[int64]float64, error) {
+	series, err := p.rangeQuery(ctx, query, from, to)
+	if err != nil {
+		return nil, err
+	}
+	out, owner := map[int64]float64{}, ""
+	for _, s := range series {
+		// The same device may have other labels later: its series follow each other.
+		// At the same time, there may be one only.
+		name := s.Metric["instance"] + " " + s.Metric["device"] + " " + s.Metric["id"]
+		for _, v := range s.Values {
+			if _, twice := out[v.at]; twice && name != owner {
+				return nil, fmt.Errorf("%w by %q: %s and %s; name the instance or the device's id", ErrAmbiguous, p.query.Device, owner, name)
+			}
+			out[v.at] = v.value
+		}
+		owner = name
+	}
+	return out, nil
+}
+
+func (p *Prometheus) addUtilisation(ctx context.Context, rounds map[int64]*Round, from, to time.Time) error {
+	if p.query.Utilisation == "" || len(rounds) == 0 {
+		return nil
+	}
+	samples, err := p.one(ctx, p.query.Utilisation, from, to)
+	if err != nil {
+		return fmt.Errorf("utilisation: %w", err)
+	}
+	for at, v := range samples {
+		if r := rounds[at]; r != nil && !math.IsNaN(v) {
+			r.Utilisation = min(1, max(0, v))
+		}
+	}
+	return nil
+}
+
+// addConditions takes the conditions from the info metrics. Where a time has none
+// (a daemon that has just started), those before it hold on.
+func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Round, from, to time.Time) error {
+	if len(rounds) == 0 {
+		return nil
+	}
+	for _, metric := range []string{"ssdprobe_device_info", "ssdprobe_device_conditions_info"} {
+		series, err := p.rangeQuery(ctx, p.selector(metric), from, to)
+		if err != nil {
+			return err
+		}
+		for _, s := range series {
+			for _, v := range s.Values {
+				if r := rounds[v.at]; r != nil {
+					setConditions(&r.Conditions, s.Metric)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func setConditions(c *record.Conditions, labels map[string]string) {
+	for label, field := range map[string]*string{
+		"model": &c.Model, "firmware": &c.Firmware, "transport": &c.Transport, "scheduler": &c.Scheduler,
+		"governor": &c.Governor, "kernel": &c.Kernel, "write_cache": &c.WriteCache, "numa_node": &c.NUMANode,
+	} {
+		if v, ok := labels[label]; ok {
+			*field = v
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/replay"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected outputs")
+
+const header = "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops,utilisation,conditions\n"
+
+// history writes a stream as CSV.
+func history(s drifttest.Stream) string {
+	var b strings.Builder
+	b.WriteString(header)
+	for r := range s.Rounds() {
+		fmt.Fprintf(&b, "%d,%.3e,%.3e,%.3e,%.1f,%.3f,fw=%s\n", r.Time.Unix(),
+			r.Values[0], r.Values[1], r.Values[2], r.Values[3], r.Utilisation, r.Conditions.Firmware)
+	}
+	return b.String()
+}
+
+func run(t *testing.T, csv string, emit func(replay.Line) error) *replay.Report {
+	t.Helper()
+	r, err := replay.NewReader(strings.NewReader(csv))
+	require.NoError(t, err)
+	report, err := replay.Run(t.Context(), r, replay.Options{Settings: drift.Default()}, emit)
+	require.NoError(t, err)
+	return report
+}
+
+// golden compares with a file, or writes it.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, got, 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(got))
+}
+
+func TestGoldenReplays(t *testing.T) {
+	for _, kind := range []string{"none", "step20", "firmware", "transient"} {
+		t.Run(kind, func(t *testing.T) {
+			csv := history(drifttest.Stream{Kind: kind, Noise: "diurnal", Seed: 3, Days: 4})
+			report := run(t, csv, nil)
+			var text bytes.Buffer
+			require.NoError(t, report.Text(&text))
+			golden(t, kind+".txt", text.Bytes())
+
+			var lines bytes.Buffer
+			out := json.NewEncoder(&lines)
+			streamed := run(t, csv, func(l replay.Line) error { return out.Encode(l) })
+			golden(t, kind+".jsonl", lines.Bytes())
+			assert.Empty(t, streamed.Lines, "what was emitted is not kept")
+			assert.Equal(t, report.Now, streamed.Now)
+		})
+	}
+}
+
+func TestEmptyHistory(t *testing.T) {
+	var text bytes.Buffer
+	require.NoError(t, run(t, header, nil).Text(&text))
+	assert.Equal(t, "The history holds no round.\n", text.String())
+}
+
+func TestRunStopsWhenToldTo(t *testing.T) {
+	csv := history(drifttest.Stream{Kind: "none", Noise: "quiet", Seed: 1, Days: 1})
+	r, err := replay.NewReader(strings.NewReader(csv))
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = replay.Run(ctx, r, replay.Options{}, nil)
+	require.ErrorIs(t, err, context.Canceled)
+
+	r, err = replay.NewReader(strings.NewReader(csv))
+	require.NoError(t, err)
+	full := errors.New("disk full")
+	_, err = replay.Run(t.Context(), r, replay.Options{}, func(replay.Line) error { return full })
+	require.ErrorIs(t, err, full)
+}
+
+func TestReaderTakesColumnsInAnyOrder(t *testing.T) {
+	r, err := replay.NewReader(strings.NewReader(
+		"iops,note,time,latency_p99_seconds,latency_p95_seconds,latency_p50_seconds,conditions\n" +
+			"9000,x,2026-01-02T03:04:05Z,0.0003,0.0002,0.0001,firmware=A;kernel=6.12\n" +
+			"9000,,1767323106.25,3e-4,2e-4,1e-4,nvme cli run\n"))
+	require.NoError(t, err)
+	got, err := r.Next(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, replay.Round{
+		Round: drift.Round{
+			Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Values: drift.Values{1e-4, 2e-4, 3e-4, 9000}, Utilisation: -1,
+		},
+		Conditions: record.Conditions{Firmware: "A", Kernel: "6.12"},
+	}, got)
+	got, err = r.Next(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, time.Date(2026, 1, 2, 3, 5, 6, 250e6, time.UTC), got.Time)
+	assert.Equal(t, record.Conditions{Engine: "nvme cli run"}, got.Conditions)
+	_, err = r.Next(t.Context())
+	require.ErrorIs(t, err, io.EOF)
+}
+
+func TestReaderSaysWhatIsWrongAndWhere(t *testing.T) {
+	good := "0,1e-4,1e-4,1e-4,9000,0.1,\n"
+	for name, tt := range map[string]struct{ csv, want string }{
+		"nothing":           {"", "read a history: it is empty; want a header line"},
+		"no columns":        {"time,iops\n", "read a history: the header lacks latency_p50_seconds, latency_p95_seconds, latency_p99_seconds"},
+		"twice":             {"time,time\n", `read a history: the header names "time" twice`},
+		"a word":            {header + good + "60,fast,1e-4,1e-4,9000,0.1,\n", `read a history: line 3: latency_p50_seconds "fast": want a number above 0`},
+		"zero":              {header + "60,1e-4,1e-4,1e-4,0,0.1,\n", `read a history: line 2: iops "0": want a number above 0`},
+		"not a number":      {header + "60,NaN,1e-4,1e-4,1,0.1,\n", `read a history: line 2: latency_p50_seconds "NaN": want a number above 0`},
+		"percent":           {header + "60,1e-4,1e-4,1e-4,1,55,\n", `read a history: line 2: utilisation "55": want a share of 0 to 1, or nothing when not known`},
+		"yesterday":         {header + "yesterday,1e-4,1e-4,1e-4,1,0.1,\n", `read a history: line 2: time "yesterday": want unix seconds or RFC 3339`},
+		"a short line":      {header + "60,1e-4\n", "read a history: record on line 2: wrong number of fields"},
+		"a stray quote":     {header + "60,\"1e-4,1e-4,1e-4,1,0.1,\n", `read a history: parse error on line 2, column 27: extraneous or missing " in quoted-field`},
+		"far in the future": {header + "1e300,1e-4,1e-4,1e-4,1,0.1,\n", `read a history: line 2: time "1e300": want unix seconds or RFC 3339`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := replay.NewReader(strings.NewReader(tt.csv))
+			for err == nil {
+				_, err = r.Next(t.Context())
+			}
+			require.EqualError(t, err, tt.want)
+		})
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	f.Add([]byte(history(drifttest.Stream{Kind: "firmware", Noise: "quiet", Seed: 1, Days: 0.02})))
+	f.Add([]byte(header + "0,1,1,1,1,,\n-1,1,1,1,1,,\n"))
+	f.Add([]byte(header + "9e11,1,1,1,1,,\"a\nb\"\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := replay.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		report, err := replay.Run(t.Context(), r, replay.Options{Settings: drift.Settings{BaselineRounds: 3}}, nil)
+		if err != nil {
+			return
+		}
+		require.NoError(t, report.Text(io.Discard))
+		_, err = json.Marshal(report)
+		require.NoError(t, err)
+	})
+}

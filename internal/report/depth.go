@@ -1,0 +1,209 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+)
+
+// sweep is one load at several depths.
+type sweep struct {
+	load   string
+	jobs   bool // depth was reached with several jobs
+	points []depthPoint
+	knee   *record.Knee
+}
+
+// depthPoint is what one depth gave; repeats count as their mean.
+type depthPoint struct {
+	depth          int
+	iops           float64
+	mean, p50, p99 time.Duration
+	warnings       []record.Warning
+	repeats        int
+}
+
+// sweeps are the loads that were measured at three depths or more.
+func sweeps(r record.RunReport) []sweep {
+	var order []string
+	all := map[string]*sweep{}
+	for _, s := range measured(r.Steps) {
+		if s.Workload == nil || s.Workload.Round > 0 {
+			continue
+		}
+		for _, p := range parts(s) {
+			if p.direction == partSync {
+				continue
+			}
+			name := analysis.SweepName(*s.Workload, record.Direction(p.direction))
+			if all[name] == nil {
+				all[name] = &sweep{load: name}
+				order = append(order, name)
+			}
+			all[name].add(s, p.result)
+		}
+	}
+	var found []sweep
+	for _, name := range order {
+		s := all[name]
+		if len(s.points) < 3 {
+			continue
+		}
+		slices.SortFunc(s.points, func(a, b depthPoint) int { return cmp.Compare(a.depth, b.depth) })
+		if r.Analysis != nil {
+			for _, k := range r.Analysis.Knees {
+				if k.Load == name {
+					s.knee = &k
+				}
+			}
+		}
+		found = append(found, *s)
+	}
+	return found
+}
+
+func (s *sweep) add(step record.Step, r record.Result) {
+	depth := step.Workload.InFlight()
+	s.jobs = s.jobs || step.Workload.Jobs > 1
+	i := slices.IndexFunc(s.points, func(p depthPoint) bool { return p.depth == depth })
+	if i < 0 {
+		s.points = append(s.points, depthPoint{depth: depth})
+		i = len(s.points) - 1
+	}
+	p := &s.points[i]
+	p.repeats++
+	n := float64(p.repeats)
+	p.iops += (r.IOPS - p.iops) / n
+	for _, l := range []struct {
+		to   *time.Duration
+		take time.Duration
+	}{{&p.mean, r.Mean}, {&p.p50, r.Latency.Quantile(0.5)}, {&p.p99, r.Latency.Quantile(0.99)}} {
+		*l.to += time.Duration(float64(l.take-*l.to) / n)
+	}
+	p.warnings = append(p.warnings, step.Warnings...)
+}
+
+// depthSections tell for each load where more depth stops to pay.
+func depthSections(r record.RunReport) []section {
+	var all []section
+	for i, s := range sweeps(r) {
+		lowest := s.points[0].mean
+		for _, p := range s.points {
+			lowest = min(lowest, p.mean)
+		}
+		unit := unitFor(lowest)
+		all = append(all, section{
+			id: fmt.Sprintf("depth-%d", i+1), title: "IOPS and latency over depth: " + s.load, lead: s.sentence(),
+			plots: []picture{s.picture(unit)}, small: s.small, table: s.table(unit),
+		})
+	}
+	return all
+}
+
+func (s sweep) sentence() string {
+	switch {
+	case s.knee == nil:
+		return ""
+	case s.knee.Depth == 0:
+		return fmt.Sprintf("%s: no knee up to depth %d: IOPS still grow faster than latency.", s.load, s.knee.Deepest)
+	}
+	return fmt.Sprintf("%s: the knee is at depth %d with %s IOPS at %s; from there to depth %d IOPS grow %s and mean latency %s.",
+		s.load, s.knee.Depth, IOPS(s.knee.IOPS), Latency(s.knee.Mean), s.knee.Deepest, Ratio(s.knee.IOPSGain), Ratio(s.knee.LatencyGrowth))
+}
+
+func (s sweep) axis() plot.Axis {
+	a := plot.Axis{Label: "queue depth, I/Os in flight", Format: tick}
+	if s.points[0].depth > 0 && s.points[len(s.points)-1].depth >= 16*s.points[0].depth {
+		a.Scale = plot.Log2
+	}
+	if s.jobs {
+		a.Label = "I/Os in flight, depth × jobs"
+	}
+	return a
+}
+
+func (s sweep) picture(unit latencyUnit) picture {
+	var iops, mean, p99 []plot.Point
+	var warnings []record.Warning
+	var lowest, highest time.Duration
+	for _, p := range s.points {
+		at, doubt, why := float64(p.depth), len(p.warnings) > 0, noteOf(p.warnings)
+		iops = append(iops, plot.Point{X: at, Y: p.iops, Doubt: doubt, Note: fmt.Sprintf("depth %d: %s IOPS%s", p.depth, IOPS(p.iops), why)})
+		mean = append(mean, plot.Point{X: at, Y: unit.of(p.mean), Doubt: doubt, Note: fmt.Sprintf("depth %d: mean %s%s", p.depth, Latency(p.mean), why)})
+		if p.p99 > 0 {
+			p99 = append(p99, plot.Point{X: at, Y: unit.of(p.p99), Doubt: doubt, Note: fmt.Sprintf("depth %d: p99 %s%s", p.depth, Latency(p.p99), why)})
+		}
+		warnings = append(warnings, p.warnings...)
+		if p.mean > 0 && (lowest == 0 || p.mean < lowest) {
+			lowest = p.mean
+		}
+		highest = max(highest, p.mean, p.p99)
+	}
+	latency := plot.Axis{Label: "latency, " + unit.name, Zero: true, Format: tick}
+	if lowest > 0 && highest > 100*lowest {
+		latency.Scale = plot.Log10
+	}
+	diagram := plot.Plot{
+		Title: "IOPS and latency over depth, " + s.load, X: s.axis(),
+		Y: plot.Axis{Label: "IOPS", Zero: true, Format: tick}, Right: &latency,
+		Series: []plot.Series{
+			{Name: "IOPS (left)", Points: iops, Colour: 1},
+			{Name: "mean latency (right)", Points: mean, Colour: 2, Right: true},
+			{Name: "p99 latency (right)", Points: p99, Colour: 5, Right: true, Dashed: true},
+		},
+	}
+	caption := "IOPS without latency mean nothing: past the knee only the waiting grows."
+	if s.knee != nil && s.knee.Depth > 0 {
+		diagram.Marks = []plot.Mark{{X: new(float64(s.knee.Depth)), Label: fmt.Sprintf("knee: depth %d", s.knee.Depth)}}
+	}
+	return pictured(diagram.SVG(), caption, warnings)
+}
+
+func (s sweep) small() string {
+	values := make([]float64, len(s.points))
+	names := make([]string, len(s.points))
+	for i, p := range s.points {
+		values[i], names[i] = p.iops, strconv.Itoa(p.depth)
+	}
+	return terminal("IOPS over "+s.axis().Label, values, names)
+}
+
+func (s sweep) table(unit latencyUnit) *sheet {
+	t := &sheet{
+		header: [2][]string{{"depth", "IOPS", "mean", "p50", "p99", "", "warnings"}, {"", "", unit.name, unit.name, unit.name, "", ""}},
+		align:  "rrrrrll",
+	}
+	for _, p := range s.points {
+		mark := ""
+		if s.knee != nil && s.knee.Depth == p.depth {
+			mark = "knee"
+		}
+		t.add(Count(int64(p.depth)), IOPS(p.iops), unit.cell(p.mean), unit.cell(p.p50), unit.cell(p.p99), mark, warned(p.warnings))
+	}
+	return t
+}
+
+// noteOf is what the reader of a point is told of its warnings.
+func noteOf(warnings []record.Warning) string {
+	if len(warnings) == 0 {
+		return ""
+	}
+	return " (" + warned(warnings) + ")"
+}
+
+// of is d in the unit.
+func (u latencyUnit) of(d time.Duration) float64 { return float64(d) / float64(u.size) }
+
+// cell writes d, "-" when there is none.
+func (u latencyUnit) cell(d time.Duration) string {
+	if d <= 0 {
+		return none
+	}
+	return u.format(d)
+}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// boundSection tells what the limit of each step was.
+func boundSection(r record.RunReport) []section {
+	if r.Analysis == nil || len(r.Analysis.Bounds) == 0 {
+		return nil
+	}
+	t := &sheet{header: [2][]string{{"step", "limit", "CPUs used", "link used"}, nil}, align: "llrr"}
+	counts := map[record.Limit]int{}
+	share := func(v *float64) string {
+		if v == nil {
+			return none
+		}
+		return Percent(*v)
+	}
+	for _, b := range r.Analysis.Bounds {
+		counts[b.Limit]++
+		row := t.add(b.Step, limitText(b.Limit), share(b.CPUShare), share(b.LinkShare))
+		if b.Evidence != "" {
+			row.notes = []string{b.Evidence}
+		}
+	}
+	var texts []string
+	for _, l := range []record.Limit{record.LimitDevice, record.LimitLatency, record.LimitLink, record.LimitCPU} {
+		if counts[l] > 0 {
+			texts = append(texts, fmt.Sprintf("%s in %d", limitText(l), counts[l]))
+		}
+	}
+	return []section{{
+		id: "limits", title: "What the limit was", table: t, minor: true,
+		lead: fmt.Sprintf("What limited the %s: %s.", plural(len(r.Analysis.Bounds), "step"), strings.Join(texts, ", ")),
+	}}
+}
+
+func limitText(l record.Limit) string {
+	switch l {
+	case record.LimitCPU:
+		return "the CPUs"
+	case record.LimitLink:
+		return "the PCIe link"
+	case record.LimitLatency:
+		return "one I/O at a time"
+	case record.LimitDevice:
+		return "the device"
+	}
+	return string(l)
+}
+
+// sheetSection compares with the data sheet.
+func sheetSection(r record.RunReport) []section {
+	if r.Analysis == nil || len(r.Analysis.DataSheet) == 0 {
+		return nil
+	}
+	t := &sheet{header: [2][]string{{"figure", "promised", "measured", "share", "in step"}, nil}, align: "lrrrl"}
+	lowest := r.Analysis.DataSheet[0] // the share that is the least good news
+	for _, s := range r.Analysis.DataSheet {
+		t.add(s.Figure, sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), Percent(s.Share), s.Step)
+		if s.Share < lowest.Share {
+			lowest = s
+		}
+	}
+	return []section{{
+		id: "data-sheet", title: "Share of the data sheet", table: t,
+		lead: fmt.Sprintf("Furthest from its data sheet is the drive in %s: %s measured, %s promised, %s.", lowest.Figure,
+			sheetFigure(lowest.Unit, lowest.Measured), sheetFigure(lowest.Unit, lowest.Promised), Percent(lowest.Share)),
+	}}
+}
+
+func sheetFigure(unit string, v float64) string {
+	if unit == "s" {
+		return Latency(seconds(v))
+	}
+	return rateIn(unit, v)
+}
+
+// interruptSection tells how often the device interrupted.
+func interruptSection(r record.RunReport) []section {
+	if r.Analysis == nil || len(r.Analysis.Interrupts) == 0 {
+		return nil
+	}
+	t := &sheet{header: [2][]string{{"step", "setting", "interrupts", "interrupts"}, {"", "", "per I/O", "per second"}}, align: "llrr"}
+	for _, i := range r.Analysis.Interrupts {
+		t.add(i.Step, i.Setting, number(i.PerIO), number(i.PerSecond))
+	}
+	return []section{{id: "interrupts", title: "Interrupts", table: t}}
+}
+
+// targetSection lists the targets of a run with several.
+func targetSection(r record.RunReport) []section {
+	if len(r.Targets) == 0 {
+		return nil
+	}
+	t := &sheet{header: [2][]string{{"target", "group", "device", "PCIe link", "NUMA node", "filesystem"}, nil}, align: "llllll"}
+	first := r.Targets[0].Conditions
+	for _, target := range r.Targets {
+		row := t.add(target.Path, target.Group, deviceText(target.Device), target.Conditions.PCIeLink, target.Conditions.NUMANode, target.Conditions.Filesystem)
+		if changes := first.Changes(target.Conditions); len(changes) > 0 {
+			row.notes = []string{"differs from the first: " + strings.Join(changesList(changes), ", ")}
+		}
+	}
+	return []section{{id: "targets", title: "Targets", table: t}}
+}

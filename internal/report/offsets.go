@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+)
+
+// offsetSection shows the speed over the device.
+func offsetSection(r record.RunReport) []section {
+	if r.Analysis == nil || r.Analysis.Offsets == nil || len(r.Analysis.Offsets.Points) == 0 {
+		return nil
+	}
+	o := *r.Analysis.Offsets
+	warnings := map[int64][]record.Warning{}
+	for _, s := range measured(r.Steps) {
+		if s.Workload != nil && s.Workload.Pattern == record.Sequential {
+			at := s.Workload.OffsetBytes
+			warnings[at] = append(warnings[at], s.Warnings...)
+		}
+	}
+	name, by := offsetUnit(o.Points[len(o.Points)-1].OffsetBytes)
+	points := make([]plot.Point, len(o.Points))
+	var speeds []float64
+	var names []string
+	var all []record.Warning
+	t := &sheet{header: [2][]string{{"offset", "speed", "", "warnings"}, {name, "MB/s", "", ""}}, align: "rrll"}
+	for i, p := range o.Points {
+		at := number(float64(p.OffsetBytes) / by)
+		points[i] = plot.Point{
+			X: float64(p.OffsetBytes) / by, Y: p.BytesPerSecond / 1e6, Doubt: len(warnings[p.OffsetBytes]) > 0,
+			Note: fmt.Sprintf("at %s %s: %s%s", at, name, Bandwidth(p.BytesPerSecond), noteOf(warnings[p.OffsetBytes])),
+		}
+		speeds, names = append(speeds, p.BytesPerSecond/1e6), append(names, at)
+		all = append(all, warnings[p.OffsetBytes]...)
+		mark := ""
+		switch p {
+		case o.Slowest:
+			mark = "slowest"
+		case o.Fastest:
+			mark = "fastest"
+		}
+		t.add(at, number(p.BytesPerSecond/1e6), mark, warned(warnings[p.OffsetBytes]))
+	}
+	diagram := plot.Plot{
+		Title:  "Sequential speed over the offset",
+		X:      plot.Axis{Label: "offset on the device, " + name, Format: tick},
+		Y:      plot.Axis{Label: "sequential speed, MB/s", Zero: true, Format: tick},
+		Series: []plot.Series{{Points: points, Colour: 1}},
+	}
+	return []section{{
+		id: "offsets", title: "Speed over the device",
+		lead: fmt.Sprintf("The slowest place, at %s, reaches %s of the speed of the fastest, at %s: %s against %s.",
+			DriveSize(o.Slowest.OffsetBytes), Percent(o.Evenness), DriveSize(o.Fastest.OffsetBytes),
+			Bandwidth(o.Slowest.BytesPerSecond), Bandwidth(o.Fastest.BytesPerSecond)),
+		plots: []picture{pictured(diagram.SVG(), "", all)},
+		small: func() string { return terminal("sequential speed in MB/s over the offset in "+name, speeds, names) },
+		table: t,
+	}}
+}
+
+// offsetUnit is the unit of an axis that ends at most.
+func offsetUnit(most int64) (name string, by float64) {
+	switch {
+	case most < 2e9:
+		return "MB", 1e6
+	case most < 2e12:
+		return "GB", 1e9
+	default:
+		return "TB", 1e12
+	}
+}

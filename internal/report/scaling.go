@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+)
+
+// scalingSections show for each load what every added device brought.
+func scalingSections(r record.RunReport) []section {
+	if r.Analysis == nil {
+		return nil
+	}
+	var all []section
+	for i, s := range r.Analysis.Scalings {
+		if len(s.Points) == 0 {
+			continue
+		}
+		name, by := rateColumn(s.Unit)
+		t := &sheet{
+			header: [2][]string{{"devices", "added", "group", "total", "of ideal", "slowest", "fastest"}, {"", "", "", name, "", name, name}},
+			align:  "rllrrrr",
+		}
+		var values []float64
+		var names []string
+		for _, p := range s.Points {
+			row := t.add(Count(int64(p.Devices)), p.Added, p.Group, number(p.Total/by), Percent(p.Linearity), number(p.Slowest/by), number(p.Fastest/by))
+			if p.Devices == s.BreaksAt {
+				row.notes = []string{breakSentence(s)}
+			}
+			values, names = append(values, p.Total/by), append(names, strconv.Itoa(p.Devices))
+		}
+		all = append(all, section{
+			id: fmt.Sprintf("scaling-%d", i+1), title: "Several devices at once: " + s.Load, lead: scalingSentence(s),
+			plots: []picture{{
+				svg: scalingPlot(s), caption: "Ideal is the first device alone times their number.",
+				hollow: fmt.Sprintf("Hollow points are below %s of it.", Percent(s.Limit)),
+			}},
+			small: func() string { return terminal("total "+name+" over the number of devices", values, names) },
+			table: t,
+		})
+	}
+	return all
+}
+
+func scalingSentence(s record.Scaling) string {
+	last := s.Points[len(s.Points)-1]
+	text := fmt.Sprintf("%s: %s do %s together, %s of the ideal", s.Load, plural(last.Devices, "device"), rateIn(s.Unit, last.Total), Percent(last.Linearity))
+	if s.BreaksAt == 0 {
+		return text + ": they do not slow each other down."
+	}
+	return text + "; " + breakSentence(s)
+}
+
+func breakSentence(s record.Scaling) string {
+	text := fmt.Sprintf("below %s from %s on", Percent(s.Limit), plural(s.BreaksAt, "device"))
+	if s.Group != "" {
+		text += fmt.Sprintf(", where those of %s fall to %s of one alone", s.Group, Percent(s.GroupRatio))
+	}
+	return text + "."
+}
+
+func scalingPlot(s record.Scaling) template.HTML {
+	name, by := rateColumn(s.Unit)
+	var total, ideal []plot.Point
+	for _, p := range s.Points {
+		x := float64(p.Devices)
+		total = append(total, plot.Point{
+			X: x, Y: p.Total / by, Doubt: p.Linearity < s.Limit,
+			Note: fmt.Sprintf("%s, added %s %s: %s, %s of the ideal", plural(p.Devices, "device"), p.Added, p.Group, rateIn(s.Unit, p.Total), Percent(p.Linearity)),
+		})
+		ideal = append(ideal, plot.Point{X: x, Y: x * s.Alone / by})
+	}
+	diagram := plot.Plot{
+		Title: "Total over the number of devices, " + s.Load,
+		X:     plot.Axis{Label: "devices at once", Format: tick},
+		Y:     plot.Axis{Label: "total, " + name, Zero: true, Format: tick},
+		Series: []plot.Series{
+			{Name: "measured", Points: total, Colour: 1},
+			{Name: "ideal", Points: ideal, Shape: plot.Line, Colour: 6, Dashed: true},
+		},
+	}
+	if s.BreaksAt > 0 {
+		diagram.Marks = []plot.Mark{{X: new(float64(s.BreaksAt)), Label: fmt.Sprintf("below %s from %d on", Percent(s.Limit), s.BreaksAt)}}
+	}
+	return diagram.SVG()
+}

@@ -1,0 +1,64 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// bestSentence says what the run measured at best, for runs that come to nothing more
+// telling: "At most 297 072 IOPS (random-read-qd32 read) and 5 501 MB/s
+// (sequential-read-qd8 read); at best a median of 78.0 µs (random-read-qd1 read)."
+func bestSentence(r record.RunReport) string {
+	var iops, bytes, median Summary
+	for _, s := range Summarise(r) {
+		if s.Direction == partSync {
+			continue
+		}
+		if s.IOPS > iops.IOPS {
+			iops = s
+		}
+		if s.BytesPerSecond > bytes.BytesPerSecond {
+			bytes = s
+		}
+		if s.P50 > 0 && (median.P50 == 0 || s.P50 < median.P50) {
+			median = s
+		}
+	}
+	var texts []string
+	where := func(s Summary) string { return " (" + joined(s.Step, s.Direction) + ")" }
+	if iops.IOPS > 0 {
+		texts = append(texts, "at most "+IOPS(iops.IOPS)+" IOPS"+where(iops))
+	}
+	if bytes.BytesPerSecond > 0 {
+		texts = append(texts, "at most "+Bandwidth(bytes.BytesPerSecond)+where(bytes))
+	}
+	if median.P50 > 0 {
+		texts = append(texts, "at best a median latency of "+Latency(median.P50)+where(median))
+	}
+	if len(texts) == 0 {
+		return "Nothing was measured."
+	}
+	text := strings.Join(texts, ", ")
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// doubtSentence counts what makes figures of the run less trustworthy; empty when
+// nothing does.
+func doubtSentence(r record.RunReport) string {
+	marked := 0
+	for _, s := range r.Steps {
+		if len(s.Warnings) > 0 {
+			marked++
+		}
+	}
+	var texts []string
+	if n := len(r.Warnings); n > 0 {
+		texts = append(texts, plural(n, "warning")+" about the whole run")
+	}
+	if marked > 0 {
+		texts = append(texts, fmt.Sprintf("%d of %s with warnings", marked, plural(len(r.Steps), "step")))
+	}
+	return strings.Join(texts, ", ")
+}

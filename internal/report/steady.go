@@ -1,0 +1,105 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+)
+
+// steadySection shows the way to the steady state and the window in which it holds.
+func steadySection(r record.RunReport) []section {
+	if r.Analysis == nil || r.Analysis.Steady == nil || len(r.Analysis.Steady.Path) == 0 {
+		return nil
+	}
+	s := *r.Analysis.Steady
+	name, by := rateColumn(s.Unit)
+	warnings := map[int][]record.Warning{}
+	for _, step := range r.Steps {
+		if step.Workload != nil && step.Workload.Round > 0 {
+			warnings[step.Workload.Round] = append(warnings[step.Workload.Round], step.Warnings...)
+		}
+	}
+	slowest := s.Path[0].Mean
+	for _, round := range s.Path {
+		slowest = min(slowest, round.Mean)
+	}
+	unit := unitFor(slowest)
+	t := &sheet{
+		header: [2][]string{{"round", name, "mean", "written", "phase", "warnings"}, {"", "", unit.name, "GB", "", ""}},
+		align:  "rrrrll",
+	}
+	var values []float64
+	var names []string
+	var all []record.Warning
+	for _, round := range s.Path {
+		t.add(Count(int64(round.Round)), number(round.Value/by), unit.cell(round.Mean), number(float64(round.WrittenBytes)/1e9), round.Phase, warned(warnings[round.Round]))
+		values, names = append(values, round.Value/by), append(names, strconv.Itoa(round.Round))
+		all = append(all, warnings[round.Round]...)
+	}
+	return []section{{
+		id: "steady", title: "The way to the steady state", lead: steadySentence(s), notes: []string{steadyRule(s)},
+		plots: []picture{pictured(steadyPlot(s, warnings), "", all)},
+		small: func() string { return terminal(name+" over the rounds", values, names) },
+		table: t,
+	}}
+}
+
+func steadySentence(s record.Steady) string {
+	if !s.Reached {
+		return fmt.Sprintf("Not steady after %s: the last ones have a range of %s and a slope of %s around %s.",
+			plural(len(s.Path), "round"), Percent(s.RangeRatio), Percent(s.SlopeRatio), rateIn(s.Unit, s.Mean))
+	}
+	text := fmt.Sprintf("Steady at %s, reached with round %d", rateIn(s.Unit, s.Mean), s.Round)
+	switch {
+	case s.Fresh > 1:
+		text += fmt.Sprintf("; the first round was %s as fast", Ratio(s.Fresh))
+	case s.Fresh > 0:
+		text += fmt.Sprintf("; the first round was no faster (%s)", Ratio(s.Fresh))
+	}
+	return text + "."
+}
+
+func steadyRule(s record.Steady) string {
+	return fmt.Sprintf("Steady by the SNIA Performance Test Specification: over %s, a range of at most %s of the mean (here %s) "+
+		"and a fitted line that rises or falls by at most %s of it (here %s).",
+		plural(s.Window, "round"), Percent(s.MaxRange), Percent(s.RangeRatio), Percent(s.MaxSlope), Percent(s.SlopeRatio))
+}
+
+func steadyPlot(s record.Steady, warnings map[int][]record.Warning) template.HTML {
+	name, by := rateColumn(s.Unit)
+	var path []plot.Point
+	phases := map[string][]plot.Point{}
+	for _, round := range s.Path {
+		p := plot.Point{
+			X: float64(round.Round), Y: round.Value / by, Doubt: len(warnings[round.Round]) > 0,
+			Note: fmt.Sprintf("round %d, %s: %s, mean %s, %s written so far%s", round.Round, round.Phase,
+				rateIn(s.Unit, round.Value), Latency(round.Mean), DriveSize(round.WrittenBytes), noteOf(warnings[round.Round])),
+		}
+		path, phases[round.Phase] = append(path, p), append(phases[round.Phase], p)
+	}
+	diagram := plot.Plot{
+		Title:  "The way to the steady state",
+		X:      plot.Axis{Label: "round", Format: tick},
+		Y:      plot.Axis{Label: name, Zero: true, Format: tick},
+		Series: []plot.Series{{Points: path, Shape: plot.Line, Colour: 6}},
+	}
+	for _, phase := range []struct {
+		name   string
+		colour int
+	}{{"fresh", 2}, {"transition", 4}, {"steady", 3}} {
+		if points := phases[phase.name]; len(points) > 0 {
+			diagram.Series = append(diagram.Series, plot.Series{Name: phase.name, Points: points, Shape: plot.Points, Colour: phase.colour})
+		}
+	}
+	if s.Reached {
+		diagram.Bands = []plot.Band{{
+			From: float64(s.Round-s.Window) + 0.5, To: float64(s.Round) + 0.5,
+			Label: fmt.Sprintf("window: range %s, slope %s", Percent(s.RangeRatio), Percent(s.SlopeRatio)),
+		}}
+		diagram.Marks = []plot.Mark{{Y: new(s.Mean / by), Label: "mean of the window: " + rateIn(s.Unit, s.Mean)}}
+	}
+	return diagram.SVG()
+}

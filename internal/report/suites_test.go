@@ -1,0 +1,178 @@
+package report_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// suiteRun is a run of a suite on the data centre drive without warnings.
+func suiteRun(suite string, steps ...record.Step) record.RunReport {
+	r := quickRun()
+	r.Suite, r.Warnings, r.Steps = suite, nil, steps
+	r.Finished = r.Started.Add(time.Duration(len(steps)) * 30 * time.Second)
+	return r
+}
+
+// step is one step with a workload.
+func step(name string, w record.Workload, results ...*record.Result) record.Step {
+	s := record.Step{Name: name, Plan: w.String(), Duration: 30 * time.Second, Workload: &w, InterruptsPerIO: -1, UserCPU: 0.1, SystemCPU: 0.3}
+	switch {
+	case w.Direction == "":
+		s.Read, s.Write = results[0], results[1]
+	case w.Direction == record.Write:
+		s.Write = results[0]
+	default:
+		s.Read = results[0]
+	}
+	return s
+}
+
+// saturating is the drive of a sweep: 80 µs for one I/O, and no more than 310 000 IOPS.
+func saturating(depth int) record.Histogram {
+	factor := 1 + math.Pow(float64(depth)*12_500/310_000, 2)
+	factor = math.Sqrt(factor)
+	return slowed(depth1(20_000), factor)
+}
+
+// depthRun is the suite depth-sweep; the step at depth 8 was disturbed.
+func depthRun() record.RunReport {
+	var steps []record.Step
+	for depth := 1; depth <= 1024; depth *= 2 {
+		w := record.Workload{Direction: record.Read, Pattern: record.Random, BlockBytes: 4 << 10, QueueDepth: depth, Jobs: 1, Engine: "libaio"}
+		s := step(fmt.Sprintf("random-read-qd%d", depth), w, result(saturating(depth), 4<<10, float64(depth)))
+		s.JobFile = fmt.Sprintf("[%s]\nfilename=/dev/nvme0n1\nrw=randread\niodepth=%d\n", s.Name, depth)
+		if depth == 8 {
+			s.Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The jobs waited for a CPU for 9 % of the step: repeat on a quieter machine."}}
+		}
+		steps = append(steps, s)
+	}
+	r := suiteRun("depth-sweep", steps...)
+	r.Analysis = &record.Analysis{Knees: analysis.Knees(steps), Bounds: analysis.Bounds(steps, analysis.Machine{CPUs: 16, LinkBytesPerSecond: 7.88e9, LinkText: "8 GT/s x4"})}
+	return r
+}
+
+// linearRun is the suite linear-read on a drive that gets slower towards its end.
+func linearRun() record.RunReport {
+	var steps []record.Step
+	for i := range 48 {
+		share := float64(i) / 47
+		w := record.Workload{Direction: record.Read, Pattern: record.Sequential, BlockBytes: 1 << 20, QueueDepth: 8, Jobs: 1, OffsetBytes: int64(share * 3.83e12)}
+		slow := 1 + 0.2*share*share
+		if i == 30 {
+			slow = 1.6
+		}
+		steps = append(steps, step(fmt.Sprintf("read-at-%d", i), w, result(slowed(sequential(2000), 9*slow), 1<<20, 8)))
+	}
+	r := suiteRun("linear-read", steps...)
+	r.Analysis = &record.Analysis{Offsets: analysis.Offsets(steps)}
+	return r
+}
+
+// steadyRun is the suite steady-state: fast while fresh, down to a quarter.
+func steadyRun() record.RunReport {
+	random := rand.New(rand.NewPCG(1, 2))
+	var steps []record.Step
+	for round := 1; round <= 24; round++ {
+		w := record.Workload{Direction: record.Write, Pattern: record.Random, BlockBytes: 4 << 10, QueueDepth: 32, Jobs: 1, Round: round}
+		slow := 4 - 3*math.Exp(-math.Pow(float64(round)/8, 3)) + 0.2*random.Float64()
+		steps = append(steps, step(fmt.Sprintf("round-%d", round), w, result(slowed(depth32(5000), slow), 4<<10, 32)))
+	}
+	r := suiteRun("steady-state", steps...)
+	r.Settings = map[string]string{"round": "1m", "precondition": "none"}
+	r.Analysis = &record.Analysis{Steady: analysis.Steadiness(steps, analysis.PTS())}
+	return r
+}
+
+// scaleRun is the suite scale on 24 drives of two roots; from the 18th on, those of
+// the second root share too narrow a link.
+func scaleRun() record.RunReport {
+	var steps []record.Step
+	for n := 1; n <= 24; n++ {
+		w := record.Workload{Direction: record.Read, Pattern: record.Random, BlockBytes: 4 << 10, QueueDepth: 128, Jobs: 4}
+		s := step(fmt.Sprintf("devices-%d", n), w, result(depth32(1000), 4<<10, 128))
+		s.Read.IOPS = 0
+		for i := range n {
+			part := record.Part{Target: fmt.Sprintf("/dev/nvme%dn1", i), Group: "pci0000:00", Read: result(depth32(1000), 4<<10, 128)}
+			part.Read.IOPS = 1.9e6
+			if i >= 12 {
+				part.Group = "pci0000:40"
+				part.Read.IOPS *= math.Min(1, 4.5/float64(n-12))
+			}
+			s.Read.IOPS += part.Read.IOPS
+			s.Parts = append(s.Parts, part)
+		}
+		steps = append(steps, s)
+	}
+	r := suiteRun("scale", steps...)
+	r.Analysis = &record.Analysis{Scalings: analysis.Scalings(steps)}
+	for _, p := range steps[23].Parts {
+		d := datacentreDrive()
+		c := datacentreConditions()
+		if p.Target == "/dev/nvme20n1" {
+			c.Firmware = "GDC5302Q"
+		}
+		r.Targets = append(r.Targets, record.RunTarget{Path: p.Target, Group: p.Group, Device: d, Conditions: c})
+	}
+	return r
+}
+
+// cacheRun is the suite write-cache with four repeats of each load, cache on and off.
+func cacheRun() record.RunReport {
+	random := rand.New(rand.NewPCG(3, 4))
+	var steps []record.Step
+	for _, depth := range []int{1, 32} {
+		for _, cache := range []string{"on", "off"} {
+			for repeat := 1; repeat <= 4; repeat++ {
+				w := record.Workload{
+					Direction: record.Write, Pattern: record.Random, BlockBytes: 8 << 10, QueueDepth: depth, Jobs: 1, Repeat: repeat,
+					Settings: map[string]string{"write cache": cache},
+				}
+				slow := 1 + 0.08*random.Float64()
+				if cache == "off" && depth == 1 {
+					slow *= 9
+				}
+				series := fmt.Sprintf("random-write-qd%d-cache-%s", depth, cache)
+				s := step(fmt.Sprintf("%s-%d", series, repeat), w, result(slowed(depth1(4000), slow), 8<<10, float64(depth)))
+				s.Series = series
+				if repeat == 1 && cache == "on" {
+					s.Warnings = []record.Warning{{Code: record.WarnOthersActive, Text: "Others completed 1 240 I/Os on the device during the step."}}
+				}
+				steps = append(steps, s)
+			}
+		}
+	}
+	r := suiteRun("write-cache", steps...)
+	r.Analysis = &record.Analysis{Spreads: analysis.Spreads(steps), Effects: analysis.Effects(steps, "write cache")}
+	return r
+}
+
+// sheetRun is quick with all of the analysis that has no plot of its own.
+func sheetRun() record.RunReport {
+	r := quickRun()
+	r.Analysis = &record.Analysis{
+		DataSheet: []record.SheetShare{
+			{Figure: "random read", Unit: "IOPS", Promised: 1e6, Measured: 297_072, Step: "random-read-qd32", Share: 0.297},
+			{Figure: "sequential read", Unit: "B/s", Promised: 6.9e9, Measured: 5.5e9, Step: "sequential-read-qd8", Share: 0.797},
+			{Figure: "random read latency", Unit: "s", Promised: 85e-6, Measured: 79.7e-6, Step: "random-read-qd1", Share: 1.066},
+		},
+		Interrupts: []record.InterruptRate{{Step: "random-read-qd1", Setting: "off", PerIO: 1, PerSecond: 12_544}},
+		Bounds: []record.Bound{
+			{Step: "random-read-qd1", Limit: record.LimitLatency, Evidence: "one I/O at a time, which takes 79.7µs in the mean"},
+			{Step: "random-read-qd32", Limit: record.LimitCPU, CPUShare: new(0.99), Evidence: "the load generator used 0.99 of the 1 CPUs that its jobs could use"},
+		},
+	}
+	return r
+}
+
+// suiteRuns are all of them by name.
+func suiteRuns() map[string]record.RunReport {
+	return map[string]record.RunReport{
+		"depth": depthRun(), "linear": linearRun(), "steady": steadyRun(), "scale": scaleRun(), "cache": cacheRun(), "sheet": sheetRun(),
+		"probe": probeRun(),
+	}
+}

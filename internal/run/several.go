@@ -1,0 +1,54 @@
+package run
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+)
+
+// BeginAll takes several devices for one run, or none of them. Targets on the same
+// device share its lock. options are those of a subject. Errors are those of Begin.
+func BeginAll(ctx context.Context, subjects []measure.Subject, options func(measure.Subject) Options) ([]*Session, error) {
+	var sessions []*Session
+	fail := func(err error) ([]*Session, error) { return nil, errors.Join(err, endAll(sessions)) }
+	locked := map[string]bool{}
+	for _, subject := range subjects {
+		s := &Session{subject: subject, options: options(subject)}
+		if !locked[subject.LockID] {
+			lock, err := takeLock(ctx, s.options.LockDir, subject.LockID)
+			if err != nil {
+				return fail(err)
+			}
+			s.lock, locked[subject.LockID] = lock, true
+		}
+		sessions = append(sessions, s)
+	}
+	var looking errgroup.Group
+	for _, s := range sessions {
+		looking.Go(func() error { return s.checkLoad(ctx) })
+	}
+	if err := looking.Wait(); err != nil {
+		return fail(err)
+	}
+	return sessions, nil
+}
+
+// EndAll ends all sessions and returns what it removed.
+func EndAll(sessions []*Session) (removed []string, err error) {
+	for _, s := range sessions {
+		name, ended := s.End()
+		err = errors.Join(err, ended)
+		if name != "" {
+			removed = append(removed, name)
+		}
+	}
+	return removed, err
+}
+
+func endAll(sessions []*Session) error {
+	_, err := EndAll(sessions)
+	return err
+}

@@ -1,0 +1,188 @@
+package run_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/safety"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+const mib = 1 << 20
+
+// begin takes targets for a run.
+func begin(t *testing.T, paths ...string) []*run.Session {
+	t.Helper()
+	meter, _, err := counters.NewMeter()
+	require.NoError(t, err)
+	state, err := store.Open(t.TempDir())
+	require.NoError(t, err)
+	locks := t.TempDir()
+	var subjects []measure.Subject
+	for _, path := range paths {
+		subject, err := run.Find(sysfs.FS{}, path, 16*mib)
+		require.NoError(t, err)
+		subjects = append(subjects, subject)
+	}
+	sessions, err := run.BeginAll(t.Context(), subjects, func(measure.Subject) run.Options {
+		return run.Options{
+			Options: measure.Options{Engine: probe.NewEngine(meter, 1), Meter: meter},
+			Limits:  admit.Limits{MaxUtilisation: 1, MaxInFlight: math.MaxInt64, MaxIOPressure: 1},
+			LockDir: locks, Store: state, Node: "storage-07", Progress: func(run.Progress) {},
+		}
+	})
+	require.NoError(t, err)
+	return sessions
+}
+
+func chosen(t *testing.T, name string, settings ...string) run.Suite {
+	t.Helper()
+	s, err := suite.Find(name)
+	require.NoError(t, err)
+	v, err := s.Set(settings)
+	require.NoError(t, err)
+	binary, err := fiorun.Find(t.Context())
+	require.NoError(t, err)
+	return run.Suite{Suite: s, Values: v, Fio: binary}
+}
+
+func end(t *testing.T, sessions []*run.Session) []string {
+	t.Helper()
+	removed, err := run.EndAll(sessions)
+	require.NoError(t, err)
+	return removed
+}
+
+func TestRunSuiteOnSeveralDevices(t *testing.T) {
+	var paths []string
+	for range 3 {
+		paths = append(paths, testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true}).Path)
+	}
+	sessions := begin(t, paths[2], paths[0], paths[1])
+	r, err := run.RunSuite(t.Context(), sessions, chosen(t, "scale", "time=100ms", "ramp=0s", "loads=random-read", "random-jobs=1", "counts=1,3"))
+	require.NoError(t, err)
+	assert.Empty(t, end(t, sessions))
+	require.Len(t, r.Steps, 2)
+	require.Len(t, r.Targets, 3)
+	assert.Equal(t, paths, []string{r.Targets[0].Path, r.Targets[1].Path, r.Targets[2].Path})
+	assert.Len(t, r.Analysis.Scalings, 1)
+	assert.Equal(t, "storage-07", r.Node)
+}
+
+// Two targets on one device share its lock.
+func TestTargetsOnOneDevice(t *testing.T) {
+	dir := testenv.Ext4(t, 512*mib)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "a"), 0o700))
+	sessions := begin(t, dir, filepath.Join(dir, "a"))
+	r, err := run.RunSuite(t.Context(), sessions, chosen(t, "concurrency", "time=100ms", "jobs=1", "repeats=1"))
+	require.NoError(t, err)
+	require.Len(t, r.Steps, 2)
+	assert.Contains(t, r.Steps[0].Plan, "on "+dir+" (ext4)")
+	assert.Len(t, end(t, sessions), 2)
+}
+
+func sum(t *testing.T, loop testenv.Loop) [sha256.Size]byte {
+	t.Helper()
+	data, err := os.ReadFile(loop.Backing)
+	require.NoError(t, err)
+	return sha256.Sum256(data)
+}
+
+func TestRunSuiteOverwritesWhatWasNamed(t *testing.T) {
+	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true})
+	before := sum(t, loop)
+	subject, err := run.Find(sysfs.FS{}, loop.Path, 0)
+	require.NoError(t, err)
+	for want, destroy := range map[string][]string{
+		"nobody has named it by its serial number": nil,
+		", and S1 was named":                       {"S1", "S2"},
+	} {
+		sessions := begin(t, loop.Path)
+		c := chosen(t, "mixed", "time=100ms", "engines=libaio")
+		c.Destroy = destroy
+		r, err := run.RunSuite(t.Context(), sessions, c)
+		require.ErrorIs(t, err, safety.ErrRefused)
+		require.ErrorContains(t, err, want)
+		assert.Empty(t, r.Steps)
+		end(t, sessions)
+		assert.Equal(t, before, sum(t, loop))
+	}
+	sessions := begin(t, loop.Path)
+	c := chosen(t, "mixed", "time=100ms", "engines=libaio")
+	c.Destroy = []string{"S1", safety.Name(subject.Device)}
+	r, err := run.RunSuite(t.Context(), sessions, c)
+	require.NoError(t, err)
+	end(t, sessions)
+	assert.Positive(t, r.Steps[0].Write.IOs)
+	assert.NotEqual(t, before, sum(t, loop))
+}
+
+// Files that are written to are the run's own: the daemon's keeps what it holds, and
+// nobody else's is touched.
+func TestRunSuiteWritesToAFileOfItsOwn(t *testing.T) {
+	dir := testenv.Ext4(t, 512*mib)
+	daemons, foreign := filepath.Join(dir, "ssdprobe.dat"), filepath.Join(dir, "database")
+	precious := slices.Repeat([]byte("precious"), 2*mib)
+	for _, name := range []string{daemons, foreign, filepath.Join(dir, "ssdprobe-write.dat")} {
+		require.NoError(t, os.WriteFile(name, precious, 0o600))
+	}
+	sessions := begin(t, dir)
+	r, err := run.RunSuite(t.Context(), sessions, chosen(t, "durable-write", "time=100ms", "repeats=1"))
+	require.NoError(t, err)
+	assert.Positive(t, r.Steps[0].Sync.IOs)
+	assert.Equal(t, []string{filepath.Join(dir, "ssdprobe-write.dat")}, end(t, sessions))
+
+	sessions = begin(t, foreign)
+	_, err = run.RunSuite(t.Context(), sessions, chosen(t, "mixed", "time=100ms", "engines=libaio"))
+	require.ErrorIs(t, err, safety.ErrRefused)
+	require.ErrorContains(t, err, "it exists; name a directory")
+	end(t, sessions)
+	for _, name := range []string{daemons, foreign} {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(precious, text), name)
+	}
+}
+
+// Settings are changed through the state directory of the run.
+func TestRunSuiteChangesSettings(t *testing.T) {
+	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true})
+	cache := "/sys/block/" + filepath.Base(loop.Path) + "/queue/write_cache"
+	require.NoError(t, os.WriteFile(cache, []byte("write back"), 0))
+	sessions := begin(t, loop.Path)
+	c := chosen(t, "sequential-vs-random", "time=100ms", "writes=no", "depths=1", "repeats=1", "cache=off")
+	r, err := run.RunSuite(t.Context(), sessions, c)
+	require.NoError(t, err)
+	end(t, sessions)
+	assert.Equal(t, map[string]string{"write cache": "off"}, r.Steps[0].Workload.Settings)
+	text, err := os.ReadFile(cache)
+	require.NoError(t, err)
+	assert.Equal(t, "write back\n", string(text))
+	assert.NotContains(t, codes(r.Warnings), record.WarnShort)
+}
+
+func codes(warnings []record.Warning) []string {
+	var all []string
+	for _, w := range warnings {
+		all = append(all, w.Code)
+	}
+	return all
+}

@@ -1,0 +1,144 @@
+package run
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Target returns a subject as a target of suites, before anything of it is opened:
+// a file is taken to be of the size that is wanted. What the machine does not say
+// about where the device is attached is left out.
+func Target(fs sysfs.FS, s measure.Subject) (suite.Target, error) {
+	var allowed unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		return suite.Target{}, fmt.Errorf("ask which CPUs this process may use: %w", err)
+	}
+	return targetOn(fs, s, allowed.IsSet)
+}
+
+// targetOn is Target for a process that may use some CPUs.
+func targetOn(fs sysfs.FS, s measure.Subject, may func(cpu int) bool) (suite.Target, error) {
+	t := suite.Target{
+		Path: s.Path, ID: s.ID, Raw: !s.File, SizeBytes: s.SizeBytes, Device: s.Device, Conditions: s.Conditions,
+		Group: pcieRoot(fs, s.Device),
+	}
+	if s.File {
+		t.SizeBytes = s.FileBytes
+	}
+	names, err := counters.InterruptNames(fs, s.Device)
+	if err == nil { // a figure less is no reason to fail a run
+		t.Controllers = names
+	}
+	if depth, err := fs.Int(path.Join(sysBlock(s.Device), "device/queue_depth")); err == nil { // SCSI
+		t.QueueDepth = int(depth)
+	}
+	node := s.Device.NUMANode
+	if s.Device.Name == "" {
+		node = -1
+	}
+	if err := bindTo(fs, &t, node, may); err != nil {
+		return suite.Target{}, err
+	}
+	return t, nil
+}
+
+func sysBlock(d record.Device) string {
+	return path.Join("/sys/block", strings.ReplaceAll(d.Name, "/", "!"))
+}
+
+// bindTo sets the CPUs of a NUMA node that this process may use. A machine that
+// does not list its CPUs leaves jobs free.
+func bindTo(fs sysfs.FS, t *suite.Target, node int, may func(cpu int) bool) error {
+	set, err := device.CPUs(fs, node)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	t.CPUs = usable(set, may)
+	if len(t.CPUs.CPUs) == 0 { // none of the node's: rather any than none
+		return nil
+	}
+	t.Core, err = oneCore(fs, t.CPUs)
+	return err
+}
+
+// usable leaves the CPUs that may be used.
+func usable(set device.CPUSet, may func(int) bool) device.CPUSet {
+	var left device.CPUSet
+	for i, cpu := range set.CPUs {
+		if !may(cpu) {
+			continue
+		}
+		left.CPUs = append(left.CPUs, cpu)
+		if i < set.Cores {
+			left.Cores++
+		}
+	}
+	if left.Cores == 0 { // second threads of cores alone, each a core to us
+		left.Cores = len(left.CPUs)
+	}
+	return left
+}
+
+// oneCore returns the hardware threads of one physical core: not the one of CPU 0
+// when there is another, since interrupts and housekeeping gather there.
+func oneCore(fs sysfs.FS, set device.CPUSet) ([]int, error) {
+	first := set.CPUs[0]
+	if first == 0 && set.Cores > 1 {
+		first = set.CPUs[1]
+	}
+	core := []int{first}
+	siblings, err := device.Siblings(fs, first)
+	if err != nil {
+		return nil, err
+	}
+	for _, cpu := range siblings {
+		if cpu != first && slices.Contains(set.CPUs, cpu) {
+			core = append(core, cpu)
+		}
+	}
+	return core, nil
+}
+
+// pcieRoot returns the name of the root that a device is below, "pci0000:40"; empty
+// when it is not on PCIe.
+func pcieRoot(fs sysfs.FS, d record.Device) string {
+	if d.Name == "" {
+		return ""
+	}
+	dir, err := fs.Resolve(sysBlock(d))
+	if err != nil {
+		return ""
+	}
+	return regexp.MustCompile(`pci[0-9a-f]{4,}:[0-9a-f]{2}`).FindString(dir)
+}
+
+// ByRoot puts targets in the order in which a suite adds them: by NUMA node and PCIe
+// root, so that one group is whole before the next begins, then by address and name.
+func ByRoot(targets []suite.Target) []suite.Target {
+	return slices.SortedStableFunc(slices.Values(targets), func(a, b suite.Target) int {
+		return cmp.Or(
+			cmp.Compare(a.Device.NUMANode, b.Device.NUMANode),
+			cmp.Compare(a.Group, b.Group),
+			cmp.Compare(a.Device.PCIAddress, b.Device.PCIAddress),
+			cmp.Compare(len(a.Path), len(b.Path)), // nvme9n1 before nvme10n1
+			cmp.Compare(a.Path, b.Path),
+		)
+	})
+}

@@ -1,0 +1,135 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/device/devicetest"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+)
+
+func anyCPU(int) bool { return true }
+
+// server is one of two sockets with sixteen cores and twelve drives each: targets in
+// the order in which the shell gives their names.
+func server(t *testing.T, may func(int) bool) []suite.Target {
+	t.Helper()
+	fs := devicetest.Server{Sockets: 2, Cores: 16, Threads: 2, Drives: 12}.Make(t)
+	var names []string
+	for i := range 24 {
+		names = append(names, fmt.Sprintf("nvme%dn1", i))
+	}
+	slices.Sort(names)
+	var targets []suite.Target
+	for _, name := range names {
+		d, err := device.Find(fs, name)
+		require.NoError(t, err)
+		subject, err := measure.OfDevice(fs, "/dev/"+name, d)
+		if err != nil {
+			require.ErrorContains(t, err, "read conditions", "the fixture has no governor")
+		}
+		target, err := targetOn(fs, subject, may)
+		require.NoError(t, err)
+		targets = append(targets, target)
+	}
+	return targets
+}
+
+func paths(targets []suite.Target) []string {
+	all := make([]string, len(targets))
+	for i, t := range targets {
+		all[i] = t.Path
+	}
+	return all
+}
+
+func TestTargetsByRoot(t *testing.T) {
+	ordered := ByRoot(server(t, anyCPU))
+	var want []string
+	for i := range 24 {
+		want = append(want, fmt.Sprintf("/dev/nvme%dn1", i))
+	}
+	assert.Equal(t, want, paths(ordered))
+	for i, target := range ordered {
+		first := 16 * (i / 12)
+		assert.Equal(t, fmt.Sprintf("pci%04x:00", i/12), target.Group)
+		assert.Equal(t, []any{32, 16}, []any{len(target.CPUs.CPUs), target.CPUs.Cores})
+		assert.Equal(t, []int{first, first + 1, 32 + first}, []int{target.CPUs.CPUs[0], target.CPUs.CPUs[1], target.CPUs.CPUs[16]})
+	}
+	assert.Equal(t, []int{1, 33}, ordered[0].Core, "not CPU 0, where interrupts gather")
+	assert.Equal(t, []int{16, 48}, ordered[12].Core)
+}
+
+// A container that may use some of the CPUs gets jobs on those alone.
+func TestTargetsOfARestrictedProcess(t *testing.T) {
+	may := func(cpu int) bool { return cpu >= 2 && cpu <= 5 || cpu == 34 }
+	ordered := ByRoot(server(t, may))
+	assert.Equal(t, device.CPUSet{CPUs: []int{2, 3, 4, 5, 34}, Cores: 4}, ordered[0].CPUs)
+	assert.Equal(t, []int{2, 34}, ordered[0].Core)
+	assert.Equal(t, device.CPUSet{}, ordered[12].CPUs, "none of that node: jobs are free")
+	assert.Nil(t, ordered[12].Core)
+}
+
+// options are the lines of a job file that set an option.
+func options(text, key string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(strings.TrimSpace(line), key+"="); ok {
+			all = append(all, value)
+		}
+	}
+	return all
+}
+
+// On 24 drives every job has a physical core of the drive's node, and no two the
+// same as long as there are enough.
+func TestScaleOnAServer(t *testing.T) {
+	ordered := ByRoot(server(t, anyCPU))
+	s, err := suite.Find("scale")
+	require.NoError(t, err)
+	v, err := s.Set([]string{"loads=random-read", "random-jobs=1"})
+	require.NoError(t, err)
+	steps, err := s.DryRun(v, ordered...)
+	require.NoError(t, err)
+	require.Len(t, steps, 24)
+	last := steps[23]
+	assert.Equal(t, "random-read-24-devices", last.Name)
+	assert.Equal(t, paths(ordered), options(last.JobFile, "filename"))
+	var want []string
+	for i := range 24 {
+		want = append(want, fmt.Sprint(16*(i/12)+i%12))
+	}
+	assert.Equal(t, want, options(last.JobFile, "cpus_allowed"))
+	assert.Equal(t, paths(ordered)[:3], options(steps[2].JobFile, "filename"), "one group first")
+
+	// Four jobs on each of twelve drives are more than the node's 32 threads.
+	steps, err = s.DryRun(suite.Values{}, ordered...)
+	require.NoError(t, err)
+	require.Len(t, steps, 48)
+	sets := options(steps[23].JobFile, "cpus_allowed")
+	assert.Equal(t, []string{"0-3", "4-7", "8-11", "12-15", "32-35", "36-39", "40-43", "44-47", "0-3", "4-7", "8-11", "12-15"}, sets[:12])
+	assert.Equal(t, "16-19", sets[12], "the other node's own")
+}
+
+func TestSaturateOnAServer(t *testing.T) {
+	ordered := ByRoot(server(t, anyCPU))
+	s, err := suite.Find("saturate")
+	require.NoError(t, err)
+	steps, err := s.DryRun(suite.Values{}, ordered[20])
+	require.NoError(t, err)
+	var cpus []string
+	for _, step := range steps {
+		cpus = append(cpus, options(step.JobFile, "cpus_allowed")...)
+	}
+	assert.Equal(t, []string{"16-31", "16-19", "16-23", "16-31", "16-31", "16-19", "16-23", "16-31", "16-31", "16-31"}, cpus,
+		"physical cores of the second node")
+	_, err = s.DryRun(suite.Values{}, ordered...)
+	require.EqualError(t, err, "24 targets: it takes one")
+}

@@ -1,0 +1,14 @@
+// Package safety decides whether a raw device may be overwritten, and whether a file
+// may be written to without filling its filesystem.
+//
+// It owns the checks: the serial that the user typed, mounts of the device and its
+// partitions, swap, holders, other processes, signatures of filesystems, volumes and
+// partition tables. A Permission can be had from Permit alone, so that code that plans
+// writes cannot do without it. It refuses rather once too often: what it cannot look
+// at is a reason not to write. It opens devices for reading only and changes nothing.
+//
+//	permission, err := safety.Permit(fs, "/dev/nvme0n1", device, "S6XYNG0T123456")
+//	if err != nil { … } // a *safety.RefusedError names everything that was found
+//	claim, err := permission.Claim() // checks again, and keeps others away
+//	defer claim.Close()
+package safety

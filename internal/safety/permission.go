@@ -1,0 +1,184 @@
+package safety
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Permission allows to overwrite one raw device. Only Permit gives one; the zero
+// value allows nothing.
+type Permission struct {
+	fs     sysfs.FS
+	path   string
+	number string
+	typed  string
+}
+
+// Name is what the user has to type to allow overwriting a device: its serial
+// number, or its identity when it has none.
+func Name(d record.Device) string {
+	if d.Serial != "" {
+		return d.Serial
+	}
+	return d.ID
+}
+
+// Permit allows to overwrite the device at path when the user typed its Name and
+// nothing speaks against it. The error is a *RefusedError with all that does, or says
+// what could not be looked at.
+func Permit(fs sysfs.FS, path string, d record.Device, typed string) (Permission, error) {
+	p := Permission{fs: fs, path: path, number: d.Number, typed: typed}
+	claim, err := p.Claim()
+	if err != nil {
+		return Permission{}, err
+	}
+	return p, claim.Close()
+}
+
+// Covers reports whether the permission is for the device of that path and number.
+func (p Permission) Covers(path, number string) bool {
+	return p.path != "" && p.path == path && p.number != "" && p.number == number
+}
+
+// Claim is a device that is held exclusively: while it is, the kernel lets nobody
+// mount it or a partition of it, or make a volume of it.
+type Claim struct {
+	permission Permission
+	file       *os.File
+}
+
+// Claim checks everything again and holds the device until it is closed. Errors are
+// those of Permit.
+func (p Permission) Claim() (*Claim, error) {
+	if p.path == "" {
+		return nil, fmt.Errorf("claim a device: %w: nobody has permitted it", ErrRefused)
+	}
+	file, held, err := open(p.path)
+	if err != nil {
+		return nil, fmt.Errorf("check %s: %w", p.path, err)
+	}
+	c := &Claim{permission: p, file: file}
+	if err := c.check(held); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// open opens a device for reading: exclusively, or not when somebody else holds it,
+// which is a finding.
+func open(path string) (*os.File, []Finding, error) {
+	const flags = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK
+	file, err := os.OpenFile(path, flags|unix.O_EXCL, 0)
+	if !errors.Is(err, unix.EBUSY) {
+		return file, nil, err
+	}
+	file, err = os.OpenFile(path, flags, 0)
+	return file, []Finding{{KindExclusive, "the kernel or another process holds it exclusively"}}, err
+}
+
+// Check checks everything again while the device is held.
+func (c *Claim) Check() error { return c.check(nil) }
+
+// Close lets go of the device.
+func (c *Claim) Close() error { return c.file.Close() }
+
+func (c *Claim) check(found []Finding) error {
+	p := c.permission
+	fail := func(err error) error { return fmt.Errorf("check %s: %w", p.path, err) }
+	size, other, err := c.identify()
+	if err != nil {
+		return fail(err)
+	}
+	if other != "" {
+		return &RefusedError{p.path, []Finding{{KindOther, other}}}
+	}
+	d, err := device.Find(p.fs, p.number)
+	if err != nil {
+		return fail(err)
+	}
+	found = append(found, aboutDevice(d, p.typed)...)
+	n, err := numbersOf(p.fs, d)
+	if err != nil {
+		return fail(err)
+	}
+	for _, look := range []func() ([]Finding, error){
+		func() ([]Finding, error) { return mounts(p.fs, n) },
+		func() ([]Finding, error) { return swaps(p.fs, n) },
+		func() ([]Finding, error) { return holders(p.fs, d, n) },
+		func() ([]Finding, error) { return processes(n) },
+		func() ([]Finding, error) { return signed(c.file, size) },
+	} {
+		more, err := look()
+		if err != nil {
+			return fail(err)
+		}
+		found = append(found, more...)
+	}
+	if len(found) > 0 {
+		return &RefusedError{p.path, found}
+	}
+	return nil
+}
+
+// identify makes sure that what is open, and what the path leads to now, is the
+// device that was meant; other says what it is instead.
+func (c *Claim) identify() (size int64, other string, err error) {
+	var opened, named unix.Stat_t
+	if err := unix.Fstat(int(c.file.Fd()), &opened); err != nil {
+		return 0, "", err
+	}
+	if err := unix.Stat(c.permission.path, &named); err != nil {
+		return 0, "", err
+	}
+	for _, st := range []unix.Stat_t{opened, named} {
+		switch {
+		case st.Mode&unix.S_IFMT != unix.S_IFBLK:
+			return 0, "it is no block device", nil
+		case numberText(st.Rdev) != c.permission.number:
+			return 0, fmt.Sprintf("it is device %s now, and %s was meant", numberText(st.Rdev), c.permission.number), nil
+		}
+	}
+	size, err = c.file.Seek(0, 2)
+	return size, "", err
+}
+
+func aboutDevice(d record.Device, typed string) []Finding {
+	var found []Finding
+	add := func(kind Kind, format string, args ...any) {
+		found = append(found, Finding{kind, fmt.Sprintf(format, args...)})
+	}
+	switch name := Name(d); {
+	case name == "":
+		add(KindSerial, "it has neither a serial number nor an identity to name it by")
+	case typed == "":
+		add(KindSerial, "nobody has named it by its serial number")
+	case typed != name:
+		add(KindSerial, "its serial number is %s, and %s was named", name, typed)
+	}
+	if d.ReadOnly {
+		add(KindReadOnly, "it is read-only")
+	}
+	if d.Zoned != "" {
+		add(KindZoned, "it is zoned (%s) and takes writes in order only", d.Zoned)
+	}
+	return found
+}
+
+func signed(file *os.File, size int64) ([]Finding, error) {
+	signatures, err := Signatures(file, size)
+	if err != nil {
+		return nil, fmt.Errorf("look for signatures: %w", err)
+	}
+	var found []Finding
+	for _, s := range signatures {
+		found = append(found, Finding{KindSignature, fmt.Sprintf("there is %s on it (at byte %d): wipefs removes the mark if nobody needs it", s.Name, s.OffsetBytes)})
+	}
+	return found, nil
+}

@@ -1,0 +1,313 @@
+package safety_test
+
+import (
+	"crypto/sha256"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/safety"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+// drive is a loop device of random data, which nothing speaks against.
+func drive(t *testing.T) (testenv.Loop, record.Device) {
+	t.Helper()
+	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true})
+	return loop, known(t, loop)
+}
+
+func known(t *testing.T, loop testenv.Loop) record.Device {
+	t.Helper()
+	d, err := device.Find(sysfs.FS{}, loop.Path)
+	require.NoError(t, err)
+	return d
+}
+
+func run(t *testing.T, name string, args ...string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	require.NoError(t, err, "%s %v: %s", name, args, out)
+}
+
+// content is the checksum of what is on a device.
+func content(t *testing.T, loop testenv.Loop) [sha256.Size]byte {
+	t.Helper()
+	f, err := os.Open(loop.Backing)
+	require.NoError(t, err)
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	require.NoError(t, err)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// refused checks that the device is refused for a reason and stays as it is.
+func refused(t *testing.T, loop testenv.Loop, d record.Device, typed string, kind safety.Kind, text string) {
+	t.Helper()
+	before := content(t, loop)
+	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, typed)
+	require.ErrorIs(t, err, safety.ErrRefused)
+	assert.Equal(t, safety.Permission{}, p)
+	var refusal *safety.RefusedError
+	require.ErrorAs(t, err, &refusal)
+	assert.Equal(t, loop.Path, refusal.Path)
+	named := false
+	for _, f := range refusal.Found {
+		named = named || f.Kind == kind && strings.Contains(f.Text, text)
+	}
+	assert.True(t, named, "%s %q is not in: %v", kind, text, err)
+	assert.Equal(t, before, content(t, loop), "the device was changed")
+}
+
+func TestPermit(t *testing.T) {
+	loop, d := drive(t)
+	before := content(t, loop)
+	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	require.NoError(t, err)
+	assert.True(t, p.Covers(loop.Path, loop.Number))
+	assert.False(t, p.Covers(loop.Path, "7:4711"))
+	assert.False(t, p.Covers("/dev/other", loop.Number))
+	assert.False(t, safety.Permission{}.Covers("", ""))
+	_, err = safety.Permission{}.Claim()
+	require.ErrorIs(t, err, safety.ErrRefused)
+
+	claim, err := p.Claim()
+	require.NoError(t, err)
+	require.NoError(t, claim.Check())
+	_, err = os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
+	require.ErrorIs(t, err, unix.EBUSY, "others are kept away")
+	_, err = p.Claim()
+	require.ErrorIs(t, err, safety.ErrRefused)
+	require.NoError(t, claim.Close())
+	assert.Equal(t, before, content(t, loop))
+}
+
+func TestRefusesTheWrongSerial(t *testing.T) {
+	loop, d := drive(t)
+	refused(t, loop, d, "", safety.KindSerial, "nobody has named it by its serial number")
+	refused(t, loop, d, "S6XYNG0T", safety.KindSerial, "its serial number is "+safety.Name(d)+", and S6XYNG0T was named")
+	assert.Equal(t, "SN1", safety.Name(record.Device{ID: "eui.1", Serial: "SN1"}))
+}
+
+func TestRefusesReadOnly(t *testing.T) {
+	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true, ReadOnly: true})
+	d := known(t, loop)
+	refused(t, loop, d, safety.Name(d), safety.KindReadOnly, "it is read-only")
+}
+
+func TestRefusesSignatures(t *testing.T) {
+	loop, d := drive(t)
+	for name, c := range map[string]struct {
+		command []string
+		want    string
+	}{
+		"a filesystem": {[]string{"mkfs.ext4", "-q", "-F", loop.Path}, "there is ext2, ext3 or ext4 on it (at byte 1080)"},
+		"swap space":   {[]string{"mkswap", "-f", loop.Path}, "there is swap space on it (at byte 4086)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, c.command[0], c.command[1:]...)
+			refused(t, loop, d, safety.Name(d), safety.KindSignature, c.want)
+			run(t, "wipefs", "-q", "-a", loop.Path)
+			_, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+			require.NoError(t, err, "wiped, it may be written to")
+		})
+	}
+}
+
+// mount mounts and sees to it that it ends with the test.
+func mount(t *testing.T, source string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	require.NoError(t, unix.Mount(source, dir, "ext4", unix.MS_RDONLY, "noload"))
+	t.Cleanup(func() { require.NoError(t, unix.Unmount(dir, 0)) })
+	return dir
+}
+
+func TestRefusesMounted(t *testing.T) {
+	loop, d := drive(t)
+	run(t, "mkfs.ext4", "-q", "-F", loop.Path)
+	dir := mount(t, loop.Path)
+	refused(t, loop, d, safety.Name(d), safety.KindMount, loop.Path+" is mounted at "+dir+" (ext4)")
+	refused(t, loop, d, safety.Name(d), safety.KindExclusive, "the kernel or another process holds it exclusively")
+}
+
+// The name under which a device was mounted does not matter.
+func TestRefusesMountedUnderAnotherName(t *testing.T) {
+	loop, d := drive(t)
+	run(t, "mkfs.ext4", "-q", "-F", loop.Path)
+	other := filepath.Join(t.TempDir(), "my disk")
+	var st unix.Stat_t
+	require.NoError(t, unix.Stat(loop.Path, &st))
+	require.NoError(t, unix.Mknod(other, unix.S_IFBLK|0o600, int(st.Rdev)))
+	dir := mount(t, other)
+	refused(t, loop, d, safety.Name(d), safety.KindMount, loop.Path+" is mounted at "+dir)
+}
+
+// The kernel of a test machine may know no partition tables, but all can be told of
+// a partition.
+func TestRefusesAMountedPartition(t *testing.T) {
+	loop := testenv.LoopDevice(t, 32*mib, testenv.Options{Random: true})
+	run(t, "addpart", loop.Path, "1", "2048", "40960")
+	t.Cleanup(func() {
+		out, err := exec.Command("delpart", loop.Path, "1").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	})
+	partition := loop.Path + "p1"
+	node(t, partition)
+	run(t, "mkfs.ext4", "-q", "-F", partition)
+	d := known(t, loop)
+	assert.Equal(t, []string{filepath.Base(partition)}, d.Children)
+	dir := mount(t, partition)
+	refused(t, loop, d, safety.Name(d), safety.KindMount, partition+" is mounted at "+dir)
+}
+
+// node makes the device node of a partition where nobody else does.
+func node(t *testing.T, path string) {
+	t.Helper()
+	number, err := sysfs.FS{}.Text("/sys/class/block/" + filepath.Base(path) + "/dev")
+	require.NoError(t, err)
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
+	major, minor, _ := strings.Cut(number, ":")
+	run(t, "mknod", path, "b", major, minor)
+	t.Cleanup(func() { require.NoError(t, os.Remove(path)) })
+}
+
+func TestRefusesSwap(t *testing.T) {
+	loop, d := drive(t)
+	run(t, "mkswap", "-f", loop.Path)
+	run(t, "swapon", loop.Path)
+	t.Cleanup(func() {
+		out, err := exec.Command("swapoff", loop.Path).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	})
+	refused(t, loop, d, safety.Name(d), safety.KindSwap, loop.Path+" is swap space in use")
+}
+
+func TestRefusesWhatALoopDeviceIsMadeOf(t *testing.T) {
+	loop, d := drive(t)
+	out, err := exec.CommandContext(t.Context(), "losetup", "--find", "--show", loop.Path).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	above := strings.TrimSpace(string(out))
+	t.Cleanup(func() { require.NoError(t, exec.Command("losetup", "--detach", above).Run()) })
+	refused(t, loop, d, safety.Name(d), safety.KindHolder, "the loop device "+above+" is made of "+loop.Path)
+}
+
+// Holders stand in sysfs, whether md, LVM or dm-crypt made them.
+func TestRefusesHolders(t *testing.T) {
+	loop, d := drive(t)
+	major, minor, _ := strings.Cut(loop.Number, ":")
+	name := filepath.Base(loop.Path)
+	dir := "sys/devices/virtual/block/" + name
+	fs := sysfstest.Make(t, map[string]string{
+		dir + "/dev": loop.Number + "\n", dir + "/size": "32768\n", dir + "/holders/md127/dev": "9:127\n",
+		dir + "/queue/logical_block_size": "512\n", dir + "/queue/physical_block_size": "512\n",
+		"proc/self/mountinfo": "", "proc/swaps": "Filename Type Size Used Priority\n",
+	}, map[string]string{"sys/block/" + name: "/" + dir, "sys/class/block/" + name: "/" + dir, "sys/dev/block/" + major + ":" + minor: "/" + dir})
+	found, err := device.Find(fs, loop.Number)
+	require.NoError(t, err)
+	_, err = safety.Permit(fs, loop.Path, d, safety.Name(found))
+	require.EqualError(t, err, "refused to write to "+loop.Path+": /dev/md127 is made of it")
+}
+
+func TestRefusesWhatOthersHold(t *testing.T) {
+	loop, d := drive(t)
+	other, err := os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
+	require.NoError(t, err)
+	refused(t, loop, d, safety.Name(d), safety.KindExclusive, "the kernel or another process holds it exclusively")
+	require.NoError(t, other.Close())
+	_, err = safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	require.NoError(t, err)
+}
+
+func TestRefusesWhatOthersMayWrite(t *testing.T) {
+	loop, d := drive(t)
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "exec 3<>"+loop.Path+"; echo ready; read line")
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = stdout.Read(make([]byte, 6))
+	require.NoError(t, err)
+	refused(t, loop, d, safety.Name(d), safety.KindProcess, "(sh) has "+loop.Path+" open for writing")
+	require.NoError(t, stdin.Close())
+	_ = cmd.Wait() // read fails at the end of its input
+	_, err = safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	require.NoError(t, err)
+}
+
+// What was permitted is checked again when it is claimed, and while it is held.
+func TestEverythingIsCheckedAgain(t *testing.T) {
+	loop, d := drive(t)
+	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	require.NoError(t, err)
+	claim, err := p.Claim()
+	require.NoError(t, err)
+	require.Error(t, exec.Command("mkfs.ext4", "-q", "-F", "-F", loop.Path).Run(), "others are kept away")
+	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0) // which asks nobody
+	require.NoError(t, err)
+	_, err = f.WriteAt([]byte("XFSB"), 0)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	require.ErrorContains(t, claim.Check(), "there is XFS on it")
+	require.NoError(t, claim.Close())
+	run(t, "mkfs.ext4", "-q", "-F", loop.Path)
+	mount(t, loop.Path)
+	_, err = p.Claim()
+	require.ErrorContains(t, err, "is mounted at")
+}
+
+// A name may change hands between the permission and the run.
+func TestRefusesAnotherDeviceOfTheSameName(t *testing.T) {
+	loop, d := drive(t)
+	second, _ := drive(t)
+	link := filepath.Join(t.TempDir(), "disk")
+	require.NoError(t, os.Symlink(loop.Path, link))
+	p, err := safety.Permit(sysfs.FS{}, link, d, safety.Name(d))
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(link))
+	require.NoError(t, os.Symlink(second.Path, link))
+	_, err = p.Claim()
+	require.EqualError(t, err, "refused to write to "+link+": it is device "+second.Number+" now, and "+loop.Number+" was meant")
+	require.NoError(t, os.Remove(link))
+	require.NoError(t, os.WriteFile(link, nil, 0o600))
+	_, err = p.Claim()
+	require.ErrorContains(t, err, "it is no block device")
+}
+
+func TestCheckSpace(t *testing.T) {
+	dir := testenv.Ext4(t, 64*mib)
+	free := testenv.FreeBytes(t, dir)
+	require.NoError(t, safety.CheckSpace(filepath.Join(dir, "new"), free/2))
+	err := safety.CheckSpace(filepath.Join(dir, "new"), free-mib)
+	require.ErrorIs(t, err, safety.ErrRefused)
+	require.ErrorContains(t, err, "have to stay free: make it smaller")
+
+	// What a file has it may write again; what is sparse is still to be taken.
+	full, sparse := filepath.Join(dir, "full"), filepath.Join(dir, "sparse")
+	require.NoError(t, os.WriteFile(full, make([]byte, free-mib), 0o600))
+	require.NoError(t, safety.CheckSpace(full, free-mib))
+	require.NoError(t, os.Truncate(full, 0))
+	f, err := os.Create(sparse)
+	require.NoError(t, err)
+	require.NoError(t, f.Truncate(free))
+	require.NoError(t, f.Close())
+	require.ErrorIs(t, safety.CheckSpace(sparse, free), safety.ErrRefused)
+	require.ErrorIs(t, safety.CheckSpace(dir, mib), safety.ErrRefused, "a directory is no file")
+	_, err = os.Stat(filepath.Join(dir, "new"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

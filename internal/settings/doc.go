@@ -1,0 +1,15 @@
+// Package settings changes how a device works for the time of a run, and restores
+// what it found.
+//
+// It owns the volatile write cache and interrupt coalescing: where each device has
+// them, how their values are written, and the journal in the state directory that
+// says what they were. The journal is on the drive before anything is changed, so
+// that a process that is killed leaves behind what the next one needs. It refuses
+// what it cannot read back.
+//
+//	session, err := settings.Take(settings.Options{Store: s, Device: d})
+//	defer session.Restore()
+//	err = session.Set(settings.WriteCache, "off")
+//
+// and at every start: restored, err := settings.RestorePending(options).
+package settings

@@ -1,0 +1,115 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// kindJournal is where the state directory keeps what has to be restored.
+const kindJournal = "settings"
+
+const journalVersion = 1
+
+// journal says what the settings of a device were.
+type journal struct {
+	Version  int     `json:"version"`
+	DeviceID string  `json:"device_id"`
+	Entries  []entry `json:"entries"` // in the order in which they were changed
+}
+
+type entry struct {
+	Setting Name   `json:"setting"`
+	Was     string `json:"was"`
+}
+
+// note keeps the first value of a setting, and reports whether it is new.
+func (j *journal) note(name Name, was string) bool {
+	if slices.ContainsFunc(j.Entries, func(e entry) bool { return e.Setting == name }) {
+		return false
+	}
+	j.Entries = append(j.Entries, entry{name, was})
+	return true
+}
+
+// RestorePending restores the settings of all devices that a process changed and
+// did not restore, since it was killed. Those of processes that live are left alone. It
+// returns what it restored, a sentence each; the error joins what could not be, which
+// is tried again the next time. The daemon and every run call it when they start.
+func RestorePending(o Options) ([]string, error) {
+	ids, err := o.Store.Names(kindJournal)
+	problems := []error{err}
+	var restored []string
+	for _, id := range ids {
+		lock, err := o.lock(id)
+		if errors.Is(err, store.ErrLocked) {
+			continue
+		} else if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		done, err := o.restore(id)
+		problems = append(problems, err, lock.Release())
+		restored = append(restored, done...)
+	}
+	return restored, errors.Join(problems...)
+}
+
+// restore puts back what the journal of a device says, the last change first. The
+// caller holds the lock.
+func (o Options) restore(id string) ([]string, error) {
+	var j journal
+	found, err := o.Store.Load(kindJournal, id, &j)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("restore settings: %w", err)
+	case !found:
+		return nil, nil
+	case j.Version > journalVersion:
+		return nil, fmt.Errorf("restore settings of %s: %w", id, store.ErrNewer)
+	}
+	d, err := device.Find(o.FS, id)
+	if err != nil {
+		return nil, fmt.Errorf("restore settings: %w", err)
+	}
+	var restored []string
+	var left []entry
+	var problems []error
+	for _, e := range slices.Backward(j.Entries) {
+		changed, err := o.putBack(d, e)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("restore %s of %s to %s: %w", e.Setting, d.Name, e.Was, err))
+			left = append([]entry{e}, left...)
+		} else if changed {
+			restored = append(restored, fmt.Sprintf("%s of %s (%s) is %s again", e.Setting, d.Name, id, e.Was))
+		}
+	}
+	if len(left) == 0 {
+		return restored, errors.Join(append(problems, o.Store.Remove(kindJournal, id))...)
+	}
+	j.Entries = left
+	return restored, errors.Join(append(problems, o.Store.Save(kindJournal, id, j))...)
+}
+
+// putBack restores one setting, and reports whether it had to.
+func (o Options) putBack(d record.Device, e entry) (bool, error) {
+	p, err := o.find(d, e.Setting)
+	if err != nil {
+		return false, err
+	}
+	now, err := p.read()
+	if err != nil || now == e.Was {
+		return false, err
+	}
+	if err := p.write(e.Was); err != nil {
+		return false, err
+	}
+	if now, err = p.read(); err == nil && now != e.Was {
+		err = fmt.Errorf("it is %s still", now)
+	}
+	return true, err
+}

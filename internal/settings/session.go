@@ -1,0 +1,98 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/pkg/nvme"
+)
+
+// Options are what settings are changed with.
+type Options struct {
+	FS    sysfs.FS // the host's
+	Store *store.Store
+	// OpenNVMe opens a controller; nvme.Open.
+	OpenNVMe func(path string) (*nvme.Device, error)
+}
+
+// Session changes the settings of one device. It is not safe for concurrent use.
+type Session struct {
+	options Options
+	device  record.Device
+	journal journal
+	lock    *store.Lock
+}
+
+// Take begins to change settings of a device; what a process that was killed left
+// changed is restored first. Nobody else may meanwhile: store.ErrLocked.
+func Take(o Options, d record.Device) (*Session, error) {
+	if d.ID == "" {
+		return nil, errors.New("change settings: the device is not known")
+	}
+	lock, err := o.lock(d.ID)
+	if err != nil {
+		return nil, fmt.Errorf("change settings of %s: %w", d.Name, err)
+	}
+	s := &Session{options: o, device: d, lock: lock, journal: journal{Version: journalVersion, DeviceID: d.ID}}
+	if _, err := o.restore(d.ID); err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	return s, nil
+}
+
+// lock keeps the journal of a device to this process for as long as it lives.
+func (o Options) lock(id string) (*store.Lock, error) {
+	return store.TakeLock(filepath.Join(o.Store.Dir(), kindJournal+"-locks"), id)
+}
+
+// Read returns the value of a setting. Errors: ErrNone.
+func (s *Session) Read(name Name) (string, error) {
+	p, err := s.options.find(s.device, name)
+	if err != nil {
+		return "", err
+	}
+	return p.read()
+}
+
+// Set changes a setting, and makes sure that it is changed. Errors: ErrNone.
+func (s *Session) Set(name Name, value string) error {
+	fail := func(err error) error { return fmt.Errorf("set %s of %s to %s: %w", name, s.device.Name, value, err) }
+	p, err := s.options.find(s.device, name)
+	if err != nil {
+		return fail(err)
+	}
+	before, err := p.read()
+	if err != nil {
+		return fail(err)
+	}
+	if before == value {
+		return nil
+	}
+	if s.journal.note(name, before) {
+		if err := s.options.Store.Save(kindJournal, s.device.ID, s.journal); err != nil {
+			return fail(err)
+		}
+	}
+	if err := p.write(value); err != nil {
+		return fail(err)
+	}
+	now, err := p.read()
+	if err == nil && now != value {
+		err = fmt.Errorf("it is %s still", now)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// Restore puts everything back as it was and ends the session. What could not be
+// put back stays in the journal.
+func (s *Session) Restore() error {
+	_, err := s.options.restore(s.device.ID)
+	return errors.Join(err, s.lock.Release())
+}

@@ -1,0 +1,26 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Unwrap returns the value in the text of a file of a state directory, wherever the
+// file is now, and false when the text is none. It errs with ErrNewer, and when the
+// checksum is wrong.
+func Unwrap(text []byte) (data json.RawMessage, found bool, err error) {
+	var e envelope
+	if json.Unmarshal(text, &e) != nil {
+		return nil, false, nil // the text says so to whoever takes it for something else
+	}
+	kind, found := strings.CutPrefix(e.Format, "ssdprobe/")
+	if !found {
+		return nil, false, nil
+	}
+	e, err = decode(text, kind)
+	if err != nil {
+		return nil, true, fmt.Errorf("file of a state directory: %w", err)
+	}
+	return e.Data, true, nil
+}

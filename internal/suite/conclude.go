@@ -1,0 +1,57 @@
+package suite
+
+import (
+	"reflect"
+
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
+)
+
+// conclude says what the steps come to; nil when that is nothing.
+func conclude(s Suite, o Options, steps []record.Step) *record.Analysis {
+	a := record.Analysis{
+		Spreads:    analysis.Spreads(steps),
+		Knees:      analysis.Knees(steps),
+		Scalings:   analysis.Scalings(steps),
+		Offsets:    analysis.Offsets(steps),
+		Bounds:     analysis.Bounds(steps, o.machine()),
+		Interrupts: analysis.InterruptRates(steps, string(settings.InterruptCoalescing)),
+	}
+	for _, name := range []string{string(settings.WriteCache), string(settings.InterruptCoalescing), polling} {
+		a.Effects = append(a.Effects, analysis.Effects(steps, name)...)
+	}
+	if s.rule != nil {
+		a.Steady = analysis.Steadiness(steps, s.rule(o.Values))
+	}
+	if o.DataSheet != nil {
+		a.DataSheet = analysis.Shares(steps, *o.DataSheet)
+	}
+	if reflect.ValueOf(a).IsZero() {
+		return nil
+	}
+	return &a
+}
+
+// machine is what limits are judged by. The link counts when there is one target:
+// several need not share one.
+func (o Options) machine() analysis.Machine {
+	m := analysis.Machine{CPUs: o.Target.cpus()}
+	if link := o.Target.Device.Link; link != nil && len(o.More) == 0 {
+		m.LinkBytesPerSecond, m.LinkText = link.BytesPerSecond(), link.String()
+	}
+	nodes := map[string]bool{}
+	for _, t := range o.targets() {
+		nodes[cpuText(t.CPUs.CPUs)] = true
+	}
+	if len(nodes) > 1 {
+		m.CPUs = 0
+		for _, t := range o.targets() {
+			if key := cpuText(t.CPUs.CPUs); nodes[key] {
+				m.CPUs += t.cpus()
+				nodes[key] = false
+			}
+		}
+	}
+	return m
+}

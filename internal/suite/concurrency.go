@@ -1,0 +1,61 @@
+package suite
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// concurrency compares targets under many threads: the raw device, and filesystems
+// on it. Repeats go round the targets, so that each meets the same conditions.
+func concurrency() Suite {
+	s := Suite{
+		Name: "concurrency", Question: "What does it do under many threads?", Many: true,
+		Does: "4 KiB random reads by many jobs, on one target after the other: a raw device, files on filesystems.",
+	}
+	runtime := timeKnob(&s, 39*time.Second)
+	block := blockKnob(&s, "block", "block size", 4<<10)
+	depth := depthKnob(&s, 16)
+	jobs := jobsKnob(&s, "jobs", "threads that read", 16)
+	repeats := repeatsKnob(&s, 3)
+	engine := engineKnob(&s)
+
+	s.plan = func(v Values, targets []Target) ([]Step, error) {
+		var all []Step
+		for repeat := 1; repeat <= repeats.of(v); repeat++ {
+			for i, t := range targets {
+				l := load{kind: fio.RandRead, blockBytes: block.of(v), depth: depth.of(v), jobs: jobs.of(v), engine: engine.of(v), runtime: runtime.of(v)}
+				if repeats.of(v) > 1 {
+					l.repeat = repeat
+				}
+				if len(targets) > 1 {
+					l.prefix = fmt.Sprintf("target%d-", i+1)
+					l.condition = "on " + describe(t)
+				}
+				step, err := l.step(t)
+				if err != nil {
+					return nil, err
+				}
+				if len(targets) > 1 {
+					step.Workload.Targets = []string{t.Path}
+				}
+				all = append(all, step)
+			}
+		}
+		return all, nil
+	}
+	return s
+}
+
+// describe names a target and what it is: "/dev/nvme0n1 (raw)", "/mnt/a (xfs)".
+func describe(t Target) string {
+	switch {
+	case t.Raw:
+		return t.Path + " (raw)"
+	case t.Conditions.Filesystem != "":
+		return fmt.Sprintf("%s (%s)", filepath.Dir(t.Path), t.Conditions.Filesystem)
+	}
+	return t.Path
+}

@@ -1,0 +1,55 @@
+package suite
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// depthSweep finds the knee: the depth after which only waiting grows.
+func depthSweep() Suite {
+	s := Suite{
+		Name: "depth-sweep", Question: "Where is the knee?",
+		Does: "4 KiB random reads at rising depth: IOPS and latency at each.",
+	}
+	runtime := timeKnob(&s, 30*time.Second)
+	block := blockKnob(&s, "block", "block size", 4<<10)
+	depths := declare(&s, "depths",
+		"I/Os in flight, a step each; auto is powers of two up to 1024 on NVMe, else every depth up to the device's own (32 when that is not known)",
+		nil, automatic(list(count(1, maxDepth))))
+	repeats := repeatsKnob(&s, 1)
+	engine := engineKnob(&s)
+
+	s.plan = func(v Values, targets []Target) ([]Step, error) {
+		all := depths.of(v)
+		if all == nil {
+			all = usualDepths(targets[0])
+		}
+		var loads []load
+		for _, depth := range all {
+			loads = append(loads, load{kind: fio.RandRead, blockBytes: block.of(v), depth: depth, engine: engine.of(v), runtime: runtime.of(v)})
+		}
+		return steps(loads, repeats.of(v), targets...)
+	}
+	return s
+}
+
+// usualDepths are the depths that a kind of device is swept over.
+func usualDepths(t Target) []int {
+	const most, fallback = 1024, 32
+	var depths []int
+	if t.isNVMe() {
+		for depth := 1; depth <= most; depth *= 2 {
+			depths = append(depths, depth)
+		}
+		return depths
+	}
+	deepest := t.QueueDepth
+	if deepest == 0 {
+		deepest = fallback
+	}
+	for depth := 1; depth <= min(deepest, most); depth++ {
+		depths = append(depths, depth)
+	}
+	return depths
+}

@@ -1,0 +1,33 @@
+package suite
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// durableWrite does what a database's log or etcd does: it appends a little and
+// waits until it is on the drive.
+func durableWrite() Suite {
+	s := Suite{
+		Name: "durable-write", Question: "Can a log or etcd live here?", Writes: "small blocks all the time, to a file",
+		Does: "Small sequential writes to a file that is there in full, each followed by fdatasync.",
+	}
+	runtime := timeKnob(&s, 60*time.Second)
+	block := blockKnob(&s, "block", "block size", 4<<10)
+	jobs := jobsKnob(&s, "jobs", "logs written at once", 1)
+	direct := declare(&s, "direct", "write past the page cache, as few logs do", no, choice(yes, no))
+	repeats := repeatsKnob(&s, 3)
+
+	s.plan = func(v Values, targets []Target) ([]Step, error) {
+		if targets[0].Raw {
+			return nil, errors.New("it writes to a file: name a directory")
+		}
+		return steps([]load{{
+			name: "durable-write", kind: fio.Write, blockBytes: block.of(v), depth: 1, jobs: jobs.of(v), engine: "psync", runtime: runtime.of(v),
+			datasync: true, buffered: direct.of(v) == no,
+		}}, repeats.of(v), targets...)
+	}
+	return s
+}

@@ -1,0 +1,250 @@
+package suite_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/safety"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+func content(t *testing.T, path string) [sha256.Size]byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return sha256.Sum256(data)
+}
+
+// A permission that was good when it was given is looked at again before fio starts.
+func TestWritesAreCheckedAgainJustBefore(t *testing.T) {
+	target, loop := raw(t)
+	s := find(t, "mixed")
+	o := suite.Options{Fio: binary(t), Target: target, Values: set(t, s, "time=100ms", "engines=libaio")}
+	_, err := s.Plan(o.Values, target)
+	require.NoError(t, err, "it is permitted")
+
+	out, err := exec.CommandContext(t.Context(), "mkfs.ext4", "-q", "-F", loop.Path).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	before := content(t, loop.Backing)
+	got, err := suite.Execute(t.Context(), s, o)
+	require.ErrorIs(t, err, safety.ErrRefused)
+	require.ErrorContains(t, err, "there is ext2, ext3 or ext4 on it")
+	assert.Zero(t, got)
+	assert.Equal(t, before, content(t, loop.Backing))
+
+	dir := t.TempDir()
+	require.NoError(t, unix.Mount(loop.Path, dir, "ext4", unix.MS_RDONLY, "noload"))
+	_, err = suite.Execute(t.Context(), s, o)
+	require.ErrorContains(t, err, "is mounted at "+dir)
+	require.NoError(t, unix.Unmount(dir, 0))
+	assert.Equal(t, before, content(t, loop.Backing))
+}
+
+// Between two steps, too; what was measured until then is kept.
+func TestWritesAreCheckedBetweenSteps(t *testing.T) {
+	target, loop := raw(t)
+	s := find(t, "write-cache")
+	var other *exec.Cmd
+	got, err := suite.Execute(t.Context(), s, suite.Options{
+		Fio: binary(t), Target: target, Values: set(t, s, "time=100ms", "cache=as-found", "blocks=4KiB", "repeats=1"),
+		Progress: func(suite.Progress) {
+			if other != nil {
+				return
+			}
+			// While the first step runs, another program opens the drive.
+			other = exec.CommandContext(t.Context(), "sh", "-c", "exec 3<>"+loop.Path+"; echo ready; read line")
+			out, err := other.StdoutPipe()
+			assert.NoError(t, err)
+			_, err = other.StdinPipe()
+			assert.NoError(t, err)
+			assert.NoError(t, other.Start())
+			_, err = out.Read(make([]byte, 6))
+			assert.NoError(t, err)
+			_, err = os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
+			assert.ErrorIs(t, err, unix.EBUSY, "the run holds it")
+		},
+	})
+	require.ErrorIs(t, err, safety.ErrRefused)
+	require.ErrorContains(t, err, "step 4k-random-write-qd32: refused to write to "+loop.Path+": process ")
+	require.Len(t, got.Steps, 1)
+	assert.Positive(t, got.Steps[0].Write.IOs)
+	require.NoError(t, other.Process.Kill())
+	_ = other.Wait() // killed
+	f, err := os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
+	require.NoError(t, err, "it is given back")
+	require.NoError(t, f.Close())
+}
+
+func TestWritesReallyOverwrite(t *testing.T) {
+	target, loop := raw(t)
+	before := content(t, loop.Backing)
+	s := find(t, "steady-state")
+	_, err := suite.Execute(t.Context(), s, suite.Options{
+		Fio: binary(t), Target: target, Values: set(t, s, "time=100ms", "rounds=1", "window=2", "precondition=1"),
+	})
+	require.NoError(t, err)
+	assert.NotEqual(t, before, content(t, loop.Backing))
+	_, err = safety.Permit(sysfs.FS{}, loop.Path, target.Device, safety.Name(target.Device))
+	require.NoError(t, err, "what fio wrote is no signature, so that it can be run again")
+}
+
+// A sparse file would fill the filesystem.
+func TestWritesDoNotFillAFilesystem(t *testing.T) {
+	dir := testenv.Ext4(t, 64<<20)
+	path := filepath.Join(dir, "sparse")
+	free := testenv.FreeBytes(t, dir)
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	require.NoError(t, os.Truncate(path, free))
+	s := find(t, "mixed")
+	_, err := suite.Execute(t.Context(), s, suite.Options{
+		Fio: binary(t), Target: suite.Target{Path: path, SizeBytes: free}, Values: set(t, s, "time=100ms", "engines=libaio"),
+	})
+	require.ErrorIs(t, err, safety.ErrRefused)
+	require.ErrorContains(t, err, "make it smaller")
+	assert.Equal(t, free, testenv.FreeBytes(t, dir))
+}
+
+func cacheOf(t *testing.T, target suite.Target) string {
+	t.Helper()
+	text, err := sysfs.FS{}.Text("/sys/block/" + target.Device.Name + "/queue/write_cache")
+	require.NoError(t, err)
+	return text
+}
+
+// Settings are those of the step while it runs and restored afterwards, however it ends.
+func TestSettingsAreRestored(t *testing.T) {
+	s, b := find(t, "write-cache"), binary(t)
+	fails := script(t, `case $1 in --enghelp) exec `+b.Path+` "$@";; esac; echo broken >&2; exit 1`)
+	for name, c := range map[string]struct {
+		broken, interrupted bool
+	}{"success": {}, "failure": {broken: true}, "an interruption": {interrupted: true}} {
+		t.Run(name, func(t *testing.T) {
+			target, _ := raw(t)
+			require.NoError(t, os.WriteFile("/sys/block/"+target.Device.Name+"/queue/write_cache", []byte("write back"), 0))
+			o := suite.Options{Fio: b, Target: target, Settings: changer(t), Values: set(t, s, "time=100ms", "blocks=4KiB", "depths=1", "repeats=1")}
+			if c.broken {
+				o.Fio = fails
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			seen := map[string]bool{}
+			o.Progress = func(p suite.Progress) {
+				seen[cacheOf(t, target)] = true
+				if c.interrupted {
+					cancel(errors.New("interrupted by Ctrl-C"))
+				}
+			}
+			r, err := suite.Execute(ctx, s, o)
+			assert.Equal(t, c.broken, err != nil)
+			assert.Equal(t, "write back", cacheOf(t, target))
+			assert.True(t, seen["write through"])
+			assert.Equal(t, name == "success", seen["write back"])
+			names, err := o.Settings.Store.Names("settings")
+			require.NoError(t, err)
+			assert.Empty(t, names)
+			if name == "success" {
+				assert.Equal(t, map[string]string{"write cache": "off"}, r.Steps[0].Workload.Settings)
+			}
+		})
+	}
+}
+
+// What cannot be set is found out before anything is run.
+func TestSettingsThatAreNotThere(t *testing.T) {
+	target, _ := raw(t)
+	s := find(t, "interrupts")
+	got, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: target, Settings: changer(t), Values: set(t, s, "time=100ms")})
+	require.ErrorIs(t, err, settings.ErrNone)
+	assert.Zero(t, got)
+	_, err = suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: target})
+	require.ErrorContains(t, err, "there is no state directory to note what they were")
+}
+
+const ownJob = `; a comment
+[global]
+ioengine=psync
+direct=1
+bs=4k
+runtime=200ms
+time_based
+ramp_time=100ms
+[first]
+rw=randread
+[second]
+stonewall
+rw=read
+bs=64k
+size=1m
+offset=1m
+`
+
+func TestOwnJob(t *testing.T) {
+	s, err := suite.OwnJob("my job.fio", strings.NewReader(ownJob))
+	require.NoError(t, err)
+	assert.Equal(t, "job-my-job.fio", s.Name)
+	assert.Empty(t, s.Writes)
+	target := dataFile(t)
+	steps, err := s.Plan(suite.Values{}, target)
+	require.NoError(t, err)
+	require.Len(t, steps, 1)
+	assert.Equal(t, int64(600), steps[0].Expected.Milliseconds(), "one after the other")
+	fio, dir := witness(t)
+	r, err := suite.Execute(t.Context(), s, suite.Options{Fio: fio, Target: target})
+	require.NoError(t, err)
+	require.Len(t, r.Steps, 2)
+	assert.Equal(t, []string{"first", "second"}, []string{r.Steps[0].Name, r.Steps[1].Name})
+	reads, _ := saidByFio(t, dir)
+	assert.Equal(t, reads[0].ios, r.Steps[0].Read.IOs+r.Steps[1].Read.IOs)
+	assert.Contains(t, r.Steps[1].JobFile, "filename="+target.Path+"\n")
+	assert.Contains(t, r.Steps[1].JobFile, "offset=2097152\n", "from the beginning of what may be used")
+	assert.Contains(t, r.Engine, "fio-3.")
+}
+
+func TestOwnJobRefuses(t *testing.T) {
+	device := serverDrive()
+	for text, want := range map[string]string{
+		"":                                    "no section",
+		"[a]\nrw=randwrite":                   "nobody has permitted that by naming its serial number",
+		"[a]\nrw=randtrim":                    "nobody has permitted that",
+		"[a]\nexec_prerun=rm -r /":            "exec_prerun: it leads beyond the target",
+		"[a]\nfilename=/dev/sda":              "filename=/dev/sda: leave it out, or name the target /dev/nvme0n1",
+		"[a]\nfilename=/dev/nvme0n1:/dev/sda": "leave it out, or name the target /dev/nvme0n1",
+		"[a]\nfilename=$x":                    "leave it out, or name the target",
+		"[a]\ndirectory=/tmp":                 "directory: it leads beyond the target",
+		"[global]\nwrite_bw_log=x\n[a]":       "write_bw_log: it leads beyond the target",
+		"[a]\nsize=150%":                      "size=150%: size, offset and io_size have to be plain numbers",
+		"[a]\nsize=5t":                        "do not fit the 3.6 TiB of /dev/nvme0n1",
+		"[a]\noffset=5t":                      "do not fit the 3.6 TiB of /dev/nvme0n1",
+		"[a]\ninclude x":                      "include is not supported",
+	} {
+		s, err := suite.OwnJob("x", strings.NewReader(text))
+		if err == nil {
+			_, err = s.Plan(suite.Values{}, device)
+		}
+		require.ErrorContains(t, err, want, text)
+	}
+	foreign := suite.Target{Path: "/srv/db", SizeBytes: 1 << 30, ReadOnly: true}
+	s, err := suite.OwnJob("x", strings.NewReader("[a]\nrw=write"))
+	require.NoError(t, err)
+	_, err = s.Plan(suite.Values{}, foreign)
+	require.ErrorContains(t, err, "which ssdprobe did not make: name a directory instead")
+	s, err = suite.OwnJob("x", strings.NewReader("[a]\nrw=read\nfilename=/srv/db"))
+	require.NoError(t, err)
+	_, err = s.Plan(suite.Values{}, foreign)
+	require.NoError(t, err)
+	assert.Equal(t, record.Device{}, foreign.Device)
+}

@@ -1,0 +1,57 @@
+package suite
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/settings"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// interrupts weighs fewer interrupts against later ones.
+func interrupts() Suite {
+	s := Suite{
+		Name: "interrupts", Question: "What do coalescing and polling buy?",
+		Does: "Random reads with interrupt coalescing off and on, and with polled queues where the driver has them; settings are restored.",
+	}
+	runtime := timeKnob(&s, 30*time.Second)
+	block := blockKnob(&s, "block", "block size", 4<<10)
+	depths := depthsKnob(&s, 1, 16, 128)
+	coalescing := declare(&s, "coalescing", "completions and time to gather interrupts for, off, or as-found; NVMe only",
+		[]string{"off", "10/100µs"}, list(word(func(text string) (string, error) {
+			if text == asFound {
+				return text, nil
+			}
+			return settings.ParseCoalescing(text)
+		})))
+	polled := declare(&s, "polled", "measure with polled queues: auto is where the driver has them", "auto", choice("auto", yes, no))
+	repeats := repeatsKnob(&s, 3)
+	engine := engineKnob(&s)
+
+	s.plan = func(v Values, targets []Target) ([]Step, error) {
+		hasQueues := targets[0].polled()
+		if polled.of(v) == yes && !hasQueues {
+			return nil, errors.New("polled: the driver has no polled queues here (nvme.poll_queues=N on the kernel's command line)")
+		}
+		poll := polled.of(v) != no && hasQueues
+		base := load{kind: fio.RandRead, blockBytes: block.of(v), engine: engine.of(v), runtime: runtime.of(v)}
+		if poll { // which takes io_uring, so that nothing but polling may differ
+			base.engine = "io_uring"
+		}
+		var loads []load
+		for _, base.depth = range depths.of(v) {
+			loads = append(loads, base)
+		}
+		all := with(loads, settings.InterruptCoalescing, coalescing.of(v))
+		for i := range loads {
+			if poll {
+				all[i].polling = "off"
+				l := loads[i]
+				l.polling, l.prefix, l.condition = "on", "polled-", "polled"
+				all = append(all, l)
+			}
+		}
+		return steps(all, repeats.of(v), targets...)
+	}
+	return s
+}

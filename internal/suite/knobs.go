@@ -1,0 +1,88 @@
+package suite
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/settings"
+)
+
+// The parameters that suites share, each with the suite's own default.
+
+func timeKnob(s *Suite, fallback time.Duration) knob[time.Duration] {
+	return declare(s, "time", "how long each step measures", fallback, duration(100*time.Millisecond))
+}
+
+func rampKnob(s *Suite, fallback time.Duration) knob[time.Duration] {
+	return declare(s, "ramp", "how long each step runs before it is measured", fallback, duration(0))
+}
+
+func repeatsKnob(s *Suite, fallback int) knob[int] {
+	return declare(s, "repeats", "how often everything is measured", fallback, count(1, 1000))
+}
+
+func engineKnob(s *Suite) knob[string] {
+	return declare(s, "engine", "fio's I/O engine", "libaio", choice("libaio", "io_uring"))
+}
+
+func blockKnob(s *Suite, name, doc string, fallback int64) knob[int64] {
+	return declare(s, name, doc, fallback, blockSize())
+}
+
+func depthKnob(s *Suite, fallback int) knob[int] {
+	return declare(s, "depth", "I/Os in flight per job", fallback, count(1, maxDepth))
+}
+
+func depthsKnob(s *Suite, fallback ...int) knob[[]int] {
+	return declare(s, "depths", "I/Os in flight, a step each", fallback, list(count(1, maxDepth)))
+}
+
+func jobsKnob(s *Suite, name, doc string, fallback int) knob[int] {
+	return declare(s, name, doc, fallback, count(1, maxJobs))
+}
+
+// maxJobs is more than any machine has CPUs.
+const maxJobs = 4096
+
+// writesKnob lets a suite that writes only read.
+func writesKnob(s *Suite) knob[string] {
+	return declare(s, "writes", "whether to write as well; on a raw device that destroys what is on it", yes, choice(yes, no))
+}
+
+const (
+	yes = "yes"
+	no  = "no"
+	// asFound leaves a setting as it is.
+	asFound = "as-found"
+)
+
+// with returns loads under each value of a setting, all loads under one value first;
+// asFound is no value.
+func with(loads []load, name settings.Name, values []string) []load {
+	var all []load
+	for _, value := range values {
+		for _, l := range loads {
+			if value != asFound {
+				l.settings = map[settings.Name]string{name: value}
+				l.prefix += prefixOf(name, value)
+			}
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// prefixOf is the part of a step's name that tells the value of a setting.
+func prefixOf(name settings.Name, value string) string {
+	short := map[settings.Name]string{settings.WriteCache: "cache", settings.InterruptCoalescing: "coalescing"}[name]
+	return fmt.Sprintf("%s-%s-", short, strings.NewReplacer("/", "x", "µ", "u").Replace(value))
+}
+
+// blockName is a block size as a part of a step's name: "4k", "512b".
+func blockName(size int64) string {
+	if size%1024 != 0 {
+		return fmt.Sprintf("%db", size)
+	}
+	return fmt.Sprintf("%dk", size>>10)
+}

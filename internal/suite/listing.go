@@ -1,0 +1,80 @@
+package suite
+
+import (
+	"time"
+)
+
+// Description is a suite as it is listed.
+type Description struct {
+	Name       string      `json:"name"`
+	Question   string      `json:"question"`
+	Does       string      `json:"does"`
+	Writes     string      `json:"writes,omitempty"`
+	Parameters []Parameter `json:"parameters"`
+	Many       bool        `json:"many,omitempty"` // takes several targets
+	// Expected is about how long it takes by default on a file of 20 GB.
+	Expected time.Duration `json:"expected_ns"`
+}
+
+// Describe lists the suites in the order in which they are shown.
+func Describe() ([]Description, error) {
+	nominal := Target{Path: "/", SizeBytes: 20e9}
+	var all []Description
+	for _, s := range All() {
+		steps, err := s.sketch(Values{}, []Target{nominal})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Description{
+			Name: s.Name, Question: s.Question, Does: s.Does, Writes: s.Writes, Parameters: s.Parameters, Many: s.Many, Expected: Expected(steps),
+		})
+	}
+	return all, nil
+}
+
+// WritesTo reports whether the suite with these values writes to its targets.
+func (s Suite) WritesTo(v Values, targets ...Target) (bool, error) {
+	steps, err := s.sketch(v, targets)
+	for _, step := range steps {
+		if step.Writes != "" {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// DryStep is a step of a plan that is not going to be run.
+type DryStep struct {
+	Name     string            `json:"name"`
+	Plan     string            `json:"plan"`
+	Writes   string            `json:"writes,omitempty"`
+	Expected time.Duration     `json:"expected_ns"`
+	Settings map[string]string `json:"settings,omitempty"`
+	// Optional steps are left out once the rounds before are steady.
+	Optional bool   `json:"optional,omitempty"`
+	JobFile  string `json:"job_file"`
+}
+
+// DryRun returns what the suite would run, as text: nothing of it can be executed,
+// so it needs no permission.
+func (s Suite) DryRun(v Values, targets ...Target) ([]DryStep, error) {
+	steps, err := s.sketch(v, targets)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]DryStep, len(steps))
+	for i, step := range steps {
+		text, err := step.Job.Render()
+		if err != nil {
+			return nil, err
+		}
+		all[i] = DryStep{Name: step.Name, Plan: step.Plan, Writes: step.Writes, Expected: step.Expected, Optional: step.Optional, JobFile: text}
+		for _, setting := range step.Settings {
+			if all[i].Settings == nil {
+				all[i].Settings = map[string]string{}
+			}
+			all[i].Settings[string(setting.Name)] = setting.Value
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,85 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// measured makes what fio measured, a step for each of its groups, the steps of the
+// plan: one, whatever the number of targets; of a user's own job all.
+func (s Step) measured(groups []record.Step) ([]record.Step, error) {
+	if s.own {
+		for i := range groups {
+			groups[i].Plan = s.Plan
+			if len(groups) == 1 {
+				groups[i].Name = s.Name
+			}
+		}
+		return groups, nil
+	}
+	if len(groups) != len(s.Targets) {
+		return nil, fmt.Errorf("fio reports on %d groups of jobs instead of %d", len(groups), len(s.Targets))
+	}
+	one := groups[0]
+	if s.parts {
+		one = together(groups, s.Targets)
+	}
+	one.Name, one.Plan, one.Series, one.Workload = s.Name, s.Plan, s.Series, s.Workload
+	return []record.Step{one}, nil
+}
+
+// together adds up what was measured on several targets at once.
+func together(groups []record.Step, targets []Target) record.Step {
+	one := groups[0]
+	one.UserCPU, one.SystemCPU, one.Errors, one.Warnings = 0, 0, nil, nil
+	var reads, writes, syncs []*record.Result
+	for i, g := range groups {
+		t := targets[i]
+		one.Parts = append(one.Parts, record.Part{Target: t.Path, TargetID: t.ID, Group: t.Group, Read: g.Read, Write: g.Write})
+		reads, writes, syncs = append(reads, g.Read), append(writes, g.Write), append(syncs, g.Sync)
+		one.Duration = max(one.Duration, g.Duration)
+		one.UserCPU += g.UserCPU
+		one.SystemCPU += g.SystemCPU
+		for name, n := range g.Errors {
+			if one.Errors == nil {
+				one.Errors = map[string]int64{}
+			}
+			one.Errors[name] += n
+		}
+		for _, w := range g.Warnings {
+			if !slices.Contains(one.Warnings, w) { // what holds for all of them is said once
+				one.Warnings = append(one.Warnings, w)
+			}
+		}
+	}
+	one.Read, one.Write, one.Sync = add(reads), add(writes), add(syncs)
+	return one
+}
+
+// add adds up results; nil when there are none.
+func add(parts []*record.Result) *record.Result {
+	var sum *record.Result
+	var latency float64 // nanoseconds over all I/Os
+	for _, p := range parts {
+		if p == nil {
+			continue
+		}
+		if sum == nil {
+			sum = &record.Result{Min: p.Min}
+		}
+		sum.IOs += p.IOs
+		sum.Bytes += p.Bytes
+		sum.IOPS += p.IOPS
+		sum.BytesPerSecond += p.BytesPerSecond
+		sum.Latency = record.Merge(sum.Latency, p.Latency)
+		sum.Min, sum.Max = min(sum.Min, p.Min), max(sum.Max, p.Max)
+		latency += float64(p.Mean) * float64(p.IOs)
+	}
+	if sum != nil && sum.IOs > 0 {
+		sum.Mean = time.Duration(latency / float64(sum.IOs))
+	}
+	return sum
+}

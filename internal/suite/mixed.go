@@ -1,0 +1,34 @@
+package suite
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// mixed is a database's day: mostly reads, some writes, all random.
+func mixed() Suite {
+	s := Suite{
+		Name: "mixed", Question: "How does it serve a database?", Writes: "4 KiB blocks, three of ten I/Os",
+		Does: "Random reads and writes at once, with each I/O engine.",
+	}
+	runtime := timeKnob(&s, 120*time.Second)
+	block := blockKnob(&s, "block", "block size", 4<<10)
+	reads := declare(&s, "reads", "percent of the I/Os that read", 70, count(1, 99))
+	depth := depthKnob(&s, 16)
+	jobs := jobsKnob(&s, "jobs", "threads", 1)
+	repeats := repeatsKnob(&s, 1)
+	engines := declare(&s, "engines", "fio's I/O engines, a step each", []string{"libaio", "io_uring"}, list(choice("libaio", "io_uring")))
+
+	s.plan = func(v Values, targets []Target) ([]Step, error) {
+		var loads []load
+		for _, engine := range engines.of(v) {
+			loads = append(loads, load{
+				kind: fio.RandRW, readPercent: reads.of(v), blockBytes: block.of(v), depth: depth.of(v), jobs: jobs.of(v),
+				engine: engine, runtime: runtime.of(v), prefix: engine + "-", condition: engine,
+			})
+		}
+		return steps(loads, repeats.of(v), targets...)
+	}
+	return s
+}

@@ -1,0 +1,131 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// OwnJob makes a suite of a user's own fio job file, called name in reports. Its
+// jobs run on the target: a file name need not be given, and no other one may be. What
+// would reach beyond the target is refused.
+func OwnJob(name string, r io.Reader) (Suite, error) {
+	job, err := fio.ParseJob(r)
+	if err != nil {
+		return Suite{}, fmt.Errorf("job file %s: %w", name, err)
+	}
+	s := Suite{Name: "job-" + strings.ReplaceAll(name, " ", "-"), Question: "What does the job file " + name + " measure?", Does: "The user's own fio job."}
+	if reasons := job.Modifies(); len(reasons) > 0 {
+		s.Writes = strings.Join(reasons, "; ")
+	}
+	s.plan = func(_ Values, targets []Target) ([]Step, error) {
+		t := targets[0]
+		bound, err := bind(job, t)
+		if err != nil {
+			return nil, fmt.Errorf("job file %s: %w", name, err)
+		}
+		return []Step{{
+			Name: s.Name, Plan: "the jobs of " + name, Job: bound, Expected: ownExpected(bound), Writes: s.Writes, Targets: targets, own: true,
+		}}, nil
+	}
+	return s, nil
+}
+
+// beyond are options that lead to other files, or write some.
+func beyond() []string {
+	return []string{
+		"directory", "opendir", "filename_format", "nrfiles", "filesize", "file_append", "fill_device", "fill_fs", "create_only",
+		"write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog", "log_entries", "replay_redirect", "read_iolog",
+		"exec_prerun", "exec_postrun", "allow_mounted_write", "mmapshared", "verify_state_save", "bgwriter",
+	}
+}
+
+// bind makes every section use the target and nothing else.
+func bind(job fio.Job, t Target) (fio.Job, error) {
+	bound := fio.Job{Sections: slices.Clone(job.Sections)}
+	var problems []error
+	for i := range bound.Sections {
+		section := &bound.Sections[i]
+		refuse := func(format string, args ...any) {
+			problems = append(problems, fmt.Errorf("section %q: "+format, append([]any{section.Name}, args...)...))
+		}
+		section.Options.Extra = slices.Clone(section.Options.Extra)
+		for _, x := range section.Options.Extra {
+			if slices.Contains(beyond(), x.Key) {
+				refuse("%s: it leads beyond the target", x.Key)
+			}
+			if x.Key == "filename" {
+				refuse("filename=%s: leave it out, or name the target %s", x.Value, t.Path)
+			}
+		}
+		if names := section.Options.Filenames; len(names) > 0 && (len(names) != 1 || filepath.Clean(names[0]) != t.Path) {
+			refuse("filename=%s: leave it out, or name the target %s", strings.Join(names, ":"), t.Path)
+		}
+		if section.Name == fio.Global {
+			continue
+		}
+		if err := confine(&section.Options, job.Effective(i), t); err != nil {
+			refuse("%w", err)
+		}
+	}
+	return bound, errors.Join(problems...)
+}
+
+// confine keeps the I/O of a section within what may be used of the target.
+func confine(o *fio.Options, effective fio.Options, t Target) error {
+	const atOnce = "size, offset and io_size have to be plain numbers"
+	for _, x := range effective.Extra {
+		switch x.Key {
+		case "size", "offset", "fileoffset", "offset_increment", "io_size", "io_limit":
+			return fmt.Errorf("%s=%s: %s", x.Key, x.Value, atOnce)
+		}
+	}
+	o.Filenames, o.AllowFileCreate = []string{t.Path}, new(false)
+	if o.Thread == nil && effective.Thread == nil {
+		o.Thread = new(true) // then no job outlives fio
+	}
+	offset := int64(0)
+	if effective.OffsetBytes != nil {
+		offset = *effective.OffsetBytes
+	}
+	size := t.SizeBytes - offset
+	if effective.SizeBytes != nil {
+		size = *effective.SizeBytes
+	}
+	if size <= 0 || offset < 0 || offset+size > t.SizeBytes {
+		return fmt.Errorf("%s from %s on do not fit the %s of %s", sizeText(size), sizeText(offset), sizeText(t.SizeBytes), t.Path)
+	}
+	o.OffsetBytes, o.SizeBytes = new(t.OffsetBytes+offset), new(size)
+	return nil
+}
+
+// ownExpected is how long the jobs take that say so, one after the other where they
+// wait for each other; 0 when not all do.
+func ownExpected(job fio.Job) time.Duration {
+	var all, group time.Duration
+	for i, section := range job.Sections {
+		if section.Name == fio.Global {
+			continue
+		}
+		o := job.Effective(i)
+		if o.Runtime == nil {
+			return 0
+		}
+		if o.Stonewall != nil && *o.Stonewall {
+			all += group
+			group = 0
+		}
+		span := *o.Runtime
+		if o.RampTime != nil {
+			span += *o.RampTime
+		}
+		group = max(group, span)
+	}
+	return all + group
+}

@@ -1,0 +1,170 @@
+package suite_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected plans")
+
+// serverDrive is a drive of a server that polls, at a node of four cores.
+func serverDrive() suite.Target {
+	return suite.Target{
+		Path: "/dev/nvme0n1", ID: "eui.1", Raw: true, SizeBytes: 4000787030016,
+		Device:     record.Device{Name: "nvme0n1", Number: "259:0", Controllers: []string{"nvme0"}, Serial: "S1"},
+		Conditions: record.Conditions{Polling: "on, poll_queues 4"},
+		CPUs:       device.CPUSet{CPUs: []int{8, 9, 10, 11, 24, 25, 26, 27}, Cores: 4}, Core: []int{9, 25},
+	}
+}
+
+// The plans of all suites by their defaults, as --dry-run shows them, are written
+// down: a change of what is run shows.
+func TestPlans(t *testing.T) {
+	var text strings.Builder
+	for _, s := range suite.All() {
+		target := serverDrive()
+		if s.Name == "durable-write" {
+			target.Raw, target.Path = false, "/srv/ssdprobe.dat"
+		}
+		targets := []suite.Target{target}
+		if s.Name == "scale" {
+			other := serverDrive()
+			other.Path = "/dev/nvme1n1"
+			targets = append(targets, other)
+		}
+		steps, err := s.DryRun(suite.Values{}, targets...)
+		require.NoError(t, err)
+		var all time.Duration
+		fmt.Fprintf(&text, "== %s: %s\n", s.Name, s.Question)
+		for _, step := range steps {
+			all += step.Expected
+			fmt.Fprintf(&text, "%s: %s, %v", step.Name, step.Plan, step.Expected)
+			if step.Writes != "" {
+				fmt.Fprintf(&text, "; writes %s", step.Writes)
+			}
+			if step.Optional {
+				text.WriteString("; optional")
+			}
+			text.WriteString("\n")
+		}
+		fmt.Fprintf(&text, "all: %v\n\n%s\n", all, steps[len(steps)-1].JobFile)
+	}
+	golden := filepath.Join("testdata", "plans.golden")
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(text.String()), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), text.String())
+}
+
+// Every name of a plan is its own: reports are compared by them.
+func TestStepsHaveNamesOfTheirOwn(t *testing.T) {
+	for _, s := range suite.All() {
+		target := serverDrive()
+		target.Raw = s.Name != "durable-write"
+		steps, err := s.DryRun(suite.Values{}, target)
+		require.NoError(t, err)
+		seen := map[string]bool{}
+		for _, step := range steps {
+			assert.False(t, seen[step.Name], "%s: %s", s.Name, step.Name)
+			seen[step.Name] = true
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	all, err := suite.Describe()
+	require.NoError(t, err)
+	require.Len(t, all, 13)
+	byName := map[string]suite.Description{}
+	for _, d := range all {
+		byName[d.Name] = d
+		assert.Positive(t, d.Expected, d.Name)
+		for _, p := range d.Parameters {
+			assert.NotEmpty(t, p.Doc, "%s %s", d.Name, p.Name)
+		}
+	}
+	assert.Equal(t, 30*time.Second, byName["quick"].Expected)
+	assert.Equal(t, 4*8*150*time.Second, byName["sequential-vs-random"].Expected)
+	assert.Empty(t, byName["quick"].Writes)
+	assert.NotEmpty(t, byName["steady-state"].Writes)
+}
+
+// What writes to a raw device needs a permission, whatever the suite.
+func TestWritesNeedAPermission(t *testing.T) {
+	for _, s := range suite.All() {
+		target := serverDrive()
+		writes, err := s.WritesTo(suite.Values{}, target)
+		if s.Name == "durable-write" {
+			require.ErrorContains(t, err, "it writes to a file: name a directory")
+			continue
+		}
+		require.NoError(t, err)
+		_, err = s.Plan(suite.Values{}, target)
+		if writes {
+			require.ErrorContains(t, err, "and nobody has permitted that by naming its serial number", s.Name)
+			assert.NotEmpty(t, s.Writes, s.Name)
+		} else {
+			require.NoError(t, err, s.Name)
+		}
+	}
+	for _, name := range []string{"saturate", "sequential-vs-random"} {
+		s := find(t, name)
+		_, err := s.Plan(set(t, s, "writes=no"), serverDrive())
+		require.NoError(t, err, "it can be told only to read")
+	}
+	_, err := find(t, "quick").Plan(suite.Values{}, serverDrive(), serverDrive())
+	require.EqualError(t, err, "plan quick: 2 targets: it takes one")
+}
+
+func TestParametersOfPlans(t *testing.T) {
+	names := func(name string, target suite.Target, settings ...string) []string {
+		s := find(t, name)
+		steps, err := s.DryRun(set(t, s, settings...), target)
+		require.NoError(t, err)
+		var all []string
+		for _, step := range steps {
+			all = append(all, step.Name)
+		}
+		return all
+	}
+	assert.Equal(t, []string{"random-read-qd1", "random-read-qd3"}, names("depth-sweep", serverDrive(), "depths=1,3"))
+	disk := suite.Target{Path: "/dev/sda", Raw: true, SizeBytes: 1 << 40, QueueDepth: 3}
+	assert.Equal(t, []string{"random-read-qd1", "random-read-qd2", "random-read-qd3"}, names("depth-sweep", disk), "every depth of its own")
+	disk.QueueDepth = 0
+	assert.Len(t, names("depth-sweep", disk), 32)
+	assert.Equal(t, []string{"1c1t-sequential-read-qd32", "1c1t-random-read-qd32"}, names("single-core", disk), "a core without siblings")
+	assert.Equal(t, []string{"random-read-qd1", "polled-random-read-qd1"}, names("interrupts", serverDrive(), "depths=1", "coalescing=as-found", "repeats=1"))
+	assert.Equal(t, []string{"coalescing-8x200us-random-read-qd1"}, names("interrupts", serverDrive(), "depths=1", "coalescing=8/200us", "repeats=1", "polled=no"))
+	assert.Equal(t, []string{"4k-cache-on-random-write-qd1"}, names("write-cache", serverDrive(), "depths=1", "blocks=4KiB", "cache=on", "repeats=1"))
+	assert.Equal(t, []string{"purge", "round-01"}, names("steady-state", serverDrive(), "purge=yes", "precondition=0", "rounds=1"))
+
+	for setting, want := range map[string]string{
+		"interrupts polled=yes": "the driver has no polled queues here",
+		"scale counts=2":        "counts: 2 devices at once, and there are 1",
+		"linear-read depth=9":   "is too small for 40 pieces of 9 blocks of 1 MiB",
+	} {
+		name, parameter, _ := strings.Cut(setting, " ")
+		s, small := find(t, name), disk
+		small.SizeBytes = 40 * 8 << 20
+		_, err := s.Plan(set(t, s, parameter), small)
+		require.ErrorContains(t, err, want)
+	}
+	file := suite.Target{Path: "/srv/data", SizeBytes: 1 << 30}
+	s := find(t, "steady-state")
+	_, err := s.Plan(set(t, s, "purge=yes"), file)
+	require.ErrorContains(t, err, "a file's blocks are not discarded")
+}

@@ -1,0 +1,271 @@
+package suite_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/safety"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/pkg/nvme"
+)
+
+// witness is the real fio, which leaves its own JSON in a directory.
+func witness(t *testing.T) (fiorun.Binary, string) {
+	t.Helper()
+	b, dir := binary(t), t.TempDir()
+	wrapped := script(t, `case $1 in --enghelp) exec `+b.Path+` "$@";; esac
+n=$(ls `+dir+` | wc -l)
+report=`+dir+`/$(printf %03d $n).json
+for a; do shift; case $a in --output=*) ;; *) set -- "$@" "$a";; esac; done
+`+b.Path+` --output=$report "$@"; rc=$?
+cat $report >&3
+exit $rc`)
+	wrapped.Version = b.Version
+	return wrapped, dir
+}
+
+// fioSums are the figures of one direction that fio itself printed, added up over jobs.
+type fioSums struct {
+	ios, bytes int64
+	iops       float64
+	errors     int
+}
+
+// saidByFio reads all reports in order with nothing but a JSON decoder.
+func saidByFio(t *testing.T, dir string) (reads, writes []fioSums) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	require.NoError(t, err)
+	slices.Sort(files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		type direction struct {
+			TotalIOs int64   `json:"total_ios"`
+			IOBytes  int64   `json:"io_bytes"`
+			IOPS     float64 `json:"iops"`
+		}
+		var report struct {
+			Jobs []struct {
+				Read, Write direction
+				Error       int
+			}
+		}
+		require.NoError(t, json.Unmarshal(text, &report), "%s", text)
+		var r, w fioSums
+		for _, job := range report.Jobs {
+			r = fioSums{r.ios + job.Read.TotalIOs, r.bytes + job.Read.IOBytes, r.iops + job.Read.IOPS, r.errors + job.Error}
+			w = fioSums{w.ios + job.Write.TotalIOs, w.bytes + job.Write.IOBytes, w.iops + job.Write.IOPS, w.errors + job.Error}
+		}
+		reads, writes = append(reads, r), append(writes, w)
+	}
+	return reads, writes
+}
+
+// sameAsFio compares every step with what fio printed for it.
+func sameAsFio(t *testing.T, r record.RunReport, dir string) {
+	t.Helper()
+	reads, writes := saidByFio(t, dir)
+	require.Len(t, r.Steps, len(reads))
+	compare := func(step string, want fioSums, got *record.Result) {
+		assert.Zero(t, want.errors, step)
+		if got == nil {
+			assert.Zero(t, want.bytes, step)
+			return
+		}
+		assert.Equal(t, []int64{want.ios, want.bytes}, []int64{got.IOs, got.Bytes}, step)
+		assert.InDelta(t, want.iops, got.IOPS, 1e-3, step)
+	}
+	for i, step := range r.Steps {
+		compare(step.Name, reads[i], step.Read)
+		compare(step.Name, writes[i], step.Write)
+		assert.NotNil(t, step.Workload)
+		assert.NotEmpty(t, step.JobFile)
+	}
+}
+
+// raw is a loop device of random data that may be overwritten.
+func raw(t *testing.T) (suite.Target, testenv.Loop) {
+	t.Helper()
+	loop := testenv.LoopDevice(t, dataBytes, testenv.Options{Random: true})
+	d, err := device.Find(sysfs.FS{}, loop.Path)
+	require.NoError(t, err)
+	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	require.NoError(t, err)
+	return suite.Target{Path: loop.Path, ID: d.ID, Raw: true, SizeBytes: d.SizeBytes, Device: d, Permission: p}, loop
+}
+
+// changer is what settings are changed with.
+func changer(t *testing.T) settings.Options {
+	t.Helper()
+	s, err := store.Open(t.TempDir())
+	require.NoError(t, err)
+	return settings.Options{Store: s, OpenNVMe: nvme.Open}
+}
+
+// Every suite, shortened, on a file or a loop device. The numbers in the report are
+// fio's own.
+func TestSuitesReally(t *testing.T) {
+	const short = "time=100ms"
+	for _, c := range []struct {
+		suite    string
+		raw      bool
+		settings []string
+		check    func(*testing.T, record.RunReport)
+	}{
+		{"quick", false, []string{short}, nil},
+		{"concurrency", true, []string{short, "jobs=4", "repeats=2"}, func(t *testing.T, r record.RunReport) {
+			require.Len(t, r.Analysis.Spreads, 1)
+			s := r.Analysis.Spreads[0]
+			assert.Equal(t, []any{"random-read-qd16-jobs4", 2}, []any{s.Load, s.Repeats})
+			assert.InDelta(t, (r.Steps[0].Read.IOPS+r.Steps[1].Read.IOPS)/2, s.IOPS.Mean.Value, 1e-6)
+		}},
+		{"sequential-vs-random", true, []string{short, "repeats=1", "depths=4"}, nil},
+		{"depth-sweep", false, []string{short, "depths=1,4,16"}, func(t *testing.T, r record.RunReport) {
+			require.Len(t, r.Analysis.Knees, 1)
+			assert.Equal(t, 16, r.Analysis.Knees[0].Deepest)
+		}},
+		{"linear-read", true, []string{"points=3", "depth=2"}, func(t *testing.T, r record.RunReport) {
+			require.NotNil(t, r.Analysis.Offsets)
+			var offsets []int64
+			for _, p := range r.Analysis.Offsets.Points {
+				offsets = append(offsets, p.OffsetBytes)
+			}
+			assert.Equal(t, []int64{0, 5 << 20, 11 << 20}, offsets, "pieces of 5 MiB, the last at the end")
+			assert.Equal(t, int64(5<<20), r.Steps[2].Read.Bytes)
+		}},
+		{"saturate", true, []string{short, "ramp=0s", "random-jobs=1,2", "depth=16"}, func(t *testing.T, r record.RunReport) {
+			require.Len(t, r.Steps, 6)
+			assert.Equal(t, []string{"random read", "sequential write"}, []string{r.Analysis.DataSheet[0].Figure, r.Analysis.DataSheet[1].Figure})
+		}},
+		{"single-core", false, []string{short}, func(t *testing.T, r record.RunReport) {
+			assert.Equal(t, []int{0}, r.Steps[0].Workload.CPUs)
+			assert.Equal(t, []int{0, 1}, r.Steps[1].Workload.CPUs)
+		}},
+		{"mixed", false, []string{short, "engines=libaio"}, func(t *testing.T, r record.RunReport) {
+			share := float64(r.Steps[0].Read.IOs) / float64(r.Steps[0].Read.IOs+r.Steps[0].Write.IOs)
+			assert.InDelta(t, 0.7, share, 0.15)
+		}},
+		{"interrupts", false, []string{short, "depths=1", "coalescing=as-found", "repeats=1"}, nil},
+		{"write-cache", true, []string{short, "blocks=4KiB", "depths=1", "repeats=2"}, func(t *testing.T, r record.RunReport) {
+			require.Len(t, r.Analysis.Effects, 1)
+			e := r.Analysis.Effects[0]
+			assert.Equal(t, []any{"write cache", "off", "on"}, []any{e.Setting, e.From, e.To})
+			assert.NotNil(t, e.IOPS.Lower)
+		}},
+		{"steady-state", true, []string{short, "rounds=4", "window=2", "range=100%", "slope=100%", "jobs=1", "precondition=1"}, func(t *testing.T, r record.RunReport) {
+			require.NotNil(t, r.Analysis.Steady)
+			s := r.Analysis.Steady
+			assert.True(t, s.Reached)
+			assert.Len(t, r.Steps, 1+s.Round, "no more rounds than it takes")
+			assert.Equal(t, int64(dataBytes), r.Steps[0].Write.Bytes)
+			assert.Equal(t, int64(dataBytes)+r.Steps[1].Write.Bytes, s.Path[0].WrittenBytes)
+		}},
+		{"durable-write", false, []string{short, "repeats=1"}, func(t *testing.T, r record.RunReport) {
+			require.NotNil(t, r.Steps[0].Sync)
+			assert.Positive(t, r.Steps[0].Sync.Latency.Quantile(0.999))
+		}},
+	} {
+		t.Run(c.suite, func(t *testing.T) {
+			t.Parallel()
+			var target suite.Target
+			if c.raw {
+				target, _ = raw(t)
+			} else {
+				target = dataFile(t)
+			}
+			target.Core = []int{0, 1}
+			fio, dir := witness(t)
+			s := find(t, c.suite)
+			sheet := record.DataSheet{RandomReadIOPS: new(1e6), SequentialWriteBytesPerSecond: new(1e9)}
+			r, err := suite.Execute(t.Context(), s, suite.Options{
+				Fio: fio, Target: target, Values: set(t, s, c.settings...), Settings: changer(t), DataSheet: &sheet,
+			})
+			require.NoError(t, err)
+			require.NotEmpty(t, r.Steps)
+			sameAsFio(t, r, dir)
+			require.NotNil(t, r.Analysis)
+			assert.Len(t, r.Analysis.Bounds, len(r.Steps))
+			if c.check != nil {
+				c.check(t, r)
+			}
+		})
+	}
+}
+
+// Eight devices at once.
+func TestScaleReally(t *testing.T) {
+	var targets []suite.Target
+	for i := range 8 {
+		loop := testenv.LoopDevice(t, 4<<20, testenv.Options{Random: true})
+		d, err := device.Find(sysfs.FS{}, loop.Path)
+		require.NoError(t, err)
+		targets = append(targets, suite.Target{
+			Path: loop.Path, ID: d.ID, Raw: true, SizeBytes: d.SizeBytes, Device: d, Group: fmt.Sprintf("pci0000:%02d", i/4),
+			CPUs: device.CPUSet{CPUs: []int{0, 1}, Cores: 2},
+		})
+	}
+	fio, dir := witness(t)
+	s := find(t, "scale")
+	v := set(t, s, "time=200ms", "ramp=0s", "counts=1,2,8", "random-jobs=1", "depth=4")
+	r, err := suite.Execute(t.Context(), s, suite.Options{Fio: fio, Target: targets[0], More: targets[1:], Values: v})
+	require.NoError(t, err)
+	sameAsFio(t, r, dir)
+	require.Len(t, r.Steps, 6)
+	require.Len(t, r.Targets, 8)
+	require.Len(t, r.Analysis.Scalings, 2)
+	for _, scaling := range r.Analysis.Scalings {
+		require.Len(t, scaling.Points, 3)
+		assert.Equal(t, []any{1, 1.0, "pci0000:00"}, []any{scaling.Points[0].Devices, scaling.Points[0].Linearity, scaling.Points[0].Group})
+		assert.Equal(t, []any{8, targets[7].Path, "pci0000:01"}, []any{scaling.Points[2].Devices, scaling.Points[2].Added, scaling.Points[2].Group})
+		breaks := 0
+		for _, p := range slices.Backward(scaling.Points) {
+			if p.Linearity < scaling.Limit {
+				breaks = p.Devices
+			}
+		}
+		assert.Equal(t, breaks, scaling.BreaksAt)
+	}
+	all := r.Steps[2]
+	require.Len(t, all.Parts, 8)
+	var sum int64
+	for _, part := range all.Parts {
+		sum += part.Read.IOs
+		assert.Positive(t, part.Read.IOPS)
+	}
+	assert.Equal(t, all.Read.IOs, sum)
+	assert.Equal(t, all.Read.IOs, all.Read.Latency.Count())
+}
+
+// Several targets one after the other, in one report.
+func TestConcurrencyOfSeveralTargets(t *testing.T) {
+	file := dataFile(t)
+	device, _ := raw(t)
+	fio, dir := witness(t)
+	s := find(t, "concurrency")
+	r, err := suite.Execute(t.Context(), s, suite.Options{
+		Fio: fio, Target: device, More: []suite.Target{file}, Values: set(t, s, "time=100ms", "jobs=2", "repeats=2"),
+	})
+	require.NoError(t, err)
+	sameAsFio(t, r, dir)
+	require.Len(t, r.Steps, 4)
+	assert.Equal(t, "4 KiB random read, depth 16, 2 jobs, on "+device.Path+" (raw)", r.Steps[0].Plan)
+	assert.Equal(t, []string{file.Path}, r.Steps[1].Workload.Targets)
+	assert.Equal(t, device.ID+"+"+file.ID, r.TargetID)
+	require.Len(t, r.Analysis.Spreads, 2)
+	assert.Equal(t, "target2-random-read-qd16-jobs2", r.Analysis.Spreads[1].Load)
+}

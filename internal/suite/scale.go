@@ -1,0 +1,67 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// scale puts the same load on one device, then on two, until all work at once.
+// The caller orders the targets; by PCIe root, a group is full before the next begins.
+func scale() Suite {
+	s := Suite{
+		Name: "scale", Question: "Do drives slow each other down?", Many: true,
+		Does:   "The same load on 1, 2, … all devices at once, added by PCIe root.",
+		Writes: "nothing, unless loads names writes",
+	}
+	known := []string{"random-read", "sequential-read", "random-write", "sequential-write"}
+	loads := declare(&s, "loads", "what is run: "+fmt.Sprint(known), known[:2], list(choice(known...)))
+	runtime := timeKnob(&s, 10*time.Second)
+	ramp := rampKnob(&s, 2*time.Second)
+	counts := declare(&s, "counts", "how many devices at once, a step each; auto is every number from 1 to all", nil, automatic(list(count(1, maxJobs))))
+	randomBlock := blockKnob(&s, "random-block", "block size of the random I/O", 4<<10)
+	sequentialBlock := blockKnob(&s, "sequential-block", "block size of the sequential I/O", 128<<10)
+	randomJobs := jobsKnob(&s, "random-jobs", "threads of the random I/O on each device", 4)
+	sequentialJobs := jobsKnob(&s, "sequential-jobs", "threads of the sequential I/O on each device", 1)
+	depth := depthKnob(&s, 32)
+	engine := engineKnob(&s)
+
+	s.plan = func(v Values, targets []Target) ([]Step, error) {
+		numbers := counts.of(v)
+		for n := 1; counts.of(v) == nil && n <= len(targets); n++ {
+			numbers = append(numbers, n)
+		}
+		if most := slices.Max(numbers); most > len(targets) {
+			return nil, fmt.Errorf("counts: %d devices at once, and there are %d", most, len(targets))
+		}
+		var all []Step
+		for _, name := range loads.of(v) {
+			l := load{depth: depth.of(v), engine: engine.of(v), ramp: ramp.of(v), runtime: runtime.of(v), lfsr: true}
+			switch name {
+			case known[0], known[2]:
+				l.kind, l.blockBytes, l.jobs = fio.RandRead, randomBlock.of(v), randomJobs.of(v)
+			default:
+				l.kind, l.blockBytes, l.jobs, l.lfsr = fio.Read, sequentialBlock.of(v), sequentialJobs.of(v), false
+			}
+			switch name {
+			case known[2]:
+				l.kind = fio.RandWrite
+			case known[3]:
+				l.kind = fio.Write
+			}
+			for _, n := range numbers {
+				l.name = fmt.Sprintf("%s-%d-devices", name, n)
+				step, err := l.step(targets[:n]...)
+				if err != nil {
+					return nil, err
+				}
+				step.parts = true
+				all = append(all, step)
+			}
+		}
+		return all, nil
+	}
+	return s
+}

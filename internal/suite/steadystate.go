@@ -1,0 +1,69 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// steadyState writes until the figures stay the same: what is left of a drive when
+// it has no erased blocks in reserve.
+func steadyState() Suite {
+	s := Suite{
+		Name: "steady-state", Question: "What is left after days of writing?", Writes: "all of the target, several times",
+		Does: "Writes all of it twice, then rounds of random writes until five in a row are steady (SNIA PTS).",
+	}
+	purge := declare(&s, "purge", "discard all blocks first", no, choice(yes, no))
+	passes := declare(&s, "precondition", "how often all of it is written sequentially before the rounds; 0 goes from fresh", 2, count(0, 100))
+	runtime := declare(&s, "time", "how long a round takes", time.Minute, duration(100*time.Millisecond))
+	block := blockKnob(&s, "block", "block size of the rounds", 4<<10)
+	reads := declare(&s, "reads", "percent of the I/Os of a round that read", 0, count(0, 99))
+	depth := depthKnob(&s, 32)
+	jobs := jobsKnob(&s, "jobs", "threads", 4)
+	rounds := declare(&s, "rounds", "the most rounds", 25, count(1, 10_000))
+	window := declare(&s, "window", "how many rounds in a row have to be steady", analysis.PTS().Window, count(2, 1000))
+	spread := declare(&s, "range", "the most by which they may differ, as a share of their mean", analysis.PTS().MaxRange, share())
+	slope := declare(&s, "slope", "the most by which their trend may rise or fall, as a share of their mean", analysis.PTS().MaxSlope, share())
+	engine := engineKnob(&s)
+
+	s.rule = func(v Values) analysis.Rule {
+		return analysis.Rule{Window: window.of(v), MaxRange: spread.of(v), MaxSlope: slope.of(v)}
+	}
+	s.plan = func(v Values, targets []Target) ([]Step, error) {
+		const largeBlock, largeDepth = 128 << 10, 32
+		var loads []load
+		whole, err := targets[0].room(largeBlock, 1)
+		if err != nil {
+			return nil, err
+		}
+		if purge.of(v) == yes && !targets[0].Raw {
+			return nil, errors.New("purge: a file's blocks are not discarded; name the raw device")
+		}
+		if purge.of(v) == yes {
+			loads = append(loads, load{
+				name: "purge", kind: fio.Trim, blockBytes: largeBlock, depth: 1, engine: "psync", bytes: whole, condition: "discard",
+			})
+		}
+		if n := passes.of(v); n > 0 {
+			loads = append(loads, load{
+				name: "precondition", kind: fio.Write, blockBytes: largeBlock, depth: largeDepth, engine: engine.of(v), bytes: int64(n) * whole,
+				condition: fmt.Sprintf("all of it %d times", n),
+			})
+		}
+		for round := 1; round <= rounds.of(v); round++ {
+			l := load{
+				name: fmt.Sprintf("round-%02d", round), kind: fio.RandWrite, blockBytes: block.of(v), depth: depth.of(v), jobs: jobs.of(v),
+				engine: engine.of(v), runtime: runtime.of(v), round: round, optional: true, condition: fmt.Sprintf("round %d", round),
+			}
+			if reads.of(v) > 0 {
+				l.kind, l.readPercent = fio.RandRW, reads.of(v)
+			}
+			loads = append(loads, l)
+		}
+		return steps(loads, 1, targets...)
+	}
+	return s
+}

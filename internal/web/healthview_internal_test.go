@@ -1,0 +1,73 @@
+package web
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+func facts(v healthView) map[string]string {
+	all := map[string]string{}
+	for _, f := range v.Facts {
+		all[f.Name] = f.Value
+	}
+	return all
+}
+
+func TestHealthOnThePage(t *testing.T) {
+	perIO, remote, none := 0.25, uint64(1234), uint64(0)
+	interrupts := &record.Interrupts{PerIO: &perIO, Remote: &remote, Span: time.Minute}
+	written, queues, passed, temperature, hours, sectors, used := uint64(96_123_456_512_000), 16, false, 31, int64(48), int64(6), 0.5
+	health := &record.Health{
+		Temperatures:   []record.Temperature{{Sensor: "1", Celsius: 99}, {Sensor: record.CompositeSensor, Celsius: 38}},
+		AvailableSpare: 1, PercentageUsed: 0.02, DataWrittenBytes: &written, PowerOn: 11034 * time.Hour, MediaErrors: 3, UnsafeShutdowns: 12,
+		Features: record.Features{IOQueues: &queues},
+	}
+	views := newHealthViews([]record.Controller{
+		{Name: "nvme0", Kind: record.ControllerNVMe, LastRead: now().Add(-20 * time.Second), Health: health, Interrupts: interrupts},
+		{Name: "nvme1", Kind: record.ControllerNVMe, LastRead: now().Add(-5 * time.Minute), Interrupts: &record.Interrupts{Remote: &none}},
+		{Name: "sda", Kind: record.ControllerDrive, Disk: &record.DiskHealth{
+			Passed: &passed, TemperatureCelsius: &temperature, PowerOnHours: &hours, PercentageUsed: &used,
+			ReallocatedSectors: &sectors, PendingSectors: &sectors, UncorrectableSectors: &sectors,
+		}},
+		{Name: "sdb", Kind: record.ControllerDrive, Disk: &record.DiskHealth{Asleep: true}},
+		{Name: "sdc", Kind: record.ControllerDrive},
+		{Name: "virtio1", Kind: record.ControllerVirtio, Interrupts: interrupts},
+		{Name: "virtio2", Kind: record.ControllerVirtio},
+	}, now())
+	if !assert.Len(t, views, 6, "of virtio2 there is nothing to say") {
+		return
+	}
+	assert.Equal(t, "20\u00a0s\u00a0ago", views[0].Read.Ago)
+	assert.Equal(t, map[string]string{
+		"temperature": "38\u00a0°C", "life used": "2.0\u00a0%", "spare blocks": "100\u00a0%", "written": "96.1\u00a0TB", "power on": "459\u00a0d\u00a018\u00a0h",
+		"media errors": "3", "unsafe shutdowns": "12", "I/O queues": "16",
+		"interrupts per I/O": "0.25\u00a0in\u00a0the\u00a0last\u00a01\u00a0min", "interrupts on another NUMA node": "1\u00a0234",
+	}, facts(views[0]))
+	assert.Empty(t, facts(views[1]))
+	assert.Equal(t, "not known: the last reading failed", views[1].Missing)
+	assert.NotNil(t, views[1].Read, "when it was last read is told all the same")
+	assert.Equal(t, map[string]string{
+		"SMART": "failing", "temperature": "31\u00a0°C", "life used": "50\u00a0%", "power on": "2\u00a0d",
+		"reallocated sectors": "6", "pending sectors": "6", "unreadable sectors": "6",
+	}, facts(views[2]))
+	assert.Equal(t, "asleep: left alone", views[3].Missing)
+	assert.Equal(t, "not known: the last reading failed", views[4].Missing)
+	assert.Len(t, views[5].Facts, 2)
+	assert.Empty(t, views[5].Missing)
+}
+
+func TestADriveThatComplainsIsAProblem(t *testing.T) {
+	s := snapshot(sound())
+	s.Targets[0].Warnings = []record.Warning{
+		{Code: record.WarnUnwritten, Text: "mostly unwritten"}, {Code: record.WarnDriveCritical, Text: "nvme0: replace it"},
+	}
+	found := findings(s, nil)
+	if assert.Len(t, found, 2) {
+		assert.Equal(t, []any{record.WarnDriveCritical, severityProblem, "nvme0: replace it"}, []any{found[0].Code, found[0].Severity, found[0].Text})
+		assert.Equal(t, severityWarning, found[1].Severity)
+	}
+}
