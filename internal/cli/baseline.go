@@ -21,17 +21,18 @@ import (
 func (a *app) baselineCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "baseline",
-		Short: "Show, forget, export or import what is learned of how fast targets are",
+		Short: "Show, forget, pin, export or import what is learned of how fast targets are",
 		Long: `A baseline is what the daemon learned of one probe on one target under one set of
 conditions. A target is named by its id, its path or its device name.
 
-While a daemon runs it carries out reset and import itself, within its discovery
-interval (10 s by default).`,
+While a daemon runs it carries out reset, import and pin itself, within its
+discovery interval (10 s by default).`,
 		Example: "  ssdprobe baseline show\n  ssdprobe baseline reset nvme0n1 --probe read-4k",
 		Args:    noSubcommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.baselineShow(), a.baselineReset(), a.baselineExport(), a.baselineImport())
+	c.AddCommand(a.baselineShow(), a.baselineReset(), a.baselineExport(), a.baselineImport(),
+		a.baselinePin(true), a.baselinePin(false))
 	return c
 }
 

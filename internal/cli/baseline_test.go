@@ -40,7 +40,7 @@ func TestBaselineOfARunningDaemon(t *testing.T) {
 	reset := ssdprobe(t, "baseline", "reset", dir, "--probe", "read-4k", "--state-dir", state)
 	require.Equal(t, 0, reset.code, reset.stderr)
 	assert.Contains(t, reset.stderr, "the running daemon was asked")
-	p.stderr.find(t, `request carried out.*import=false`)
+	p.stderr.find(t, `request carried out.*asked="forget baselines"`)
 	eventually(t, "it learns anew", func() bool {
 		_, learning := value(scrape(t, url), "ssdprobe_drift_state", map[string]string{"probe": "read-4k", "state": "learning"})
 		return learning

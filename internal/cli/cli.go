@@ -107,7 +107,7 @@ is not safe or the device is busy.`,
 	flags.StringVar(&a.stateDir, "state-dir", "", "`DIR`ectory of baselines and drift state; goes before the configuration's")
 	flags.StringVar(&a.node, "node", "", "`NAME` of this machine; goes before the configuration's")
 	root.AddCommand(
-		a.daemonCommand(), a.runCommand(), a.devicesCommand(), a.smartCommand(), a.driftCommand(), a.baselineCommand(),
+		a.daemonCommand(), a.runCommand(), a.suitesCommand(), a.devicesCommand(), a.smartCommand(), a.driftCommand(), a.baselineCommand(),
 		a.reportCommand(), a.compareCommand(),
 		a.configCommand(), a.versionCommand(),
 	)

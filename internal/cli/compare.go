@@ -40,7 +40,6 @@ than the first by a figure that counts.`,
 	f.StringVar(&o.threshold, "threshold", "5%", "share by which a figure must change to count, however certain the change is")
 	f.BoolVar(&o.csv, "csv", false, "print a row per figure for spreadsheets")
 	addOutput(c, &o.form)
-	c.MarkFlagsMutuallyExclusive("csv", "output")
 	return c
 }
 
@@ -48,6 +47,9 @@ func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
 	threshold, err := config.ParseRatio(o.threshold)
 	if err != nil {
 		return usage(fmt.Errorf("--threshold: %w", err))
+	}
+	if o.csv && o.form != outputText {
+		return usage(fmt.Errorf("--csv: is a form of its own; leave out --output %s", o.form))
 	}
 	stored, err := readRuns(stdin, files)
 	if err != nil {

@@ -37,12 +37,17 @@ func (a *app) driftCommand() *cobra.Command {
 		Short: "Show how each target compares with its baseline",
 		Long: `Asks the running daemon. When none answers, shows what was last stored in the
 state directory, and says so.`,
-		Example: "  ssdprobe drift\n  ssdprobe drift --url http://stor-07:10040 --output json",
-		Args:    arguments(cobra.NoArgs),
-		RunE:    func(c *cobra.Command, _ []string) error { return a.drift(c.Context(), address, form) },
+		Example: `  ssdprobe drift
+  ssdprobe drift --url http://stor-07:10040 --output json
+  ssdprobe drift explain nvme0n1
+  ssdprobe drift accept nvme0n1 --note "slower since the new firmware; the vendor says so"
+  ssdprobe drift replay history.csv`,
+		Args: noSubcommand,
+		RunE: func(c *cobra.Command, _ []string) error { return a.drift(c.Context(), address, form) },
 	}
 	c.Flags().StringVar(&address, "url", "", "`URL` of the daemon; by default where the configuration listens")
 	addOutput(c, &form)
+	c.AddCommand(a.driftExplain(), a.driftAccept(), a.driftReplay())
 	return c
 }
 
@@ -96,26 +101,31 @@ func localAddress(listen string) string {
 // askDaemon returns a daemon's snapshot.
 func askDaemon(ctx context.Context, address string) (record.Snapshot, error) {
 	var s record.Snapshot
-	at, err := url.JoinPath(address, "/api/v1/snapshot")
+	return s, ask(ctx, &s, address, "/api/v1/snapshot")
+}
+
+// ask decodes what a daemon answers below its address.
+func ask(ctx context.Context, answer any, address string, path ...string) error {
+	at, err := url.JoinPath(address, path...)
 	if err != nil {
-		return s, usage(fmt.Errorf("--url %s: %w", address, err))
+		return usage(fmt.Errorf("--url %s: %w", address, err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, daemonTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
 	if err != nil {
-		return s, usage(fmt.Errorf("--url %s: %w", address, err))
+		return usage(fmt.Errorf("--url %s: %w", address, err))
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return s, fmt.Errorf("ask the daemon: %w", err)
+		return fmt.Errorf("ask the daemon: %w", err)
 	}
 	defer response.Body.Close() // only read
 	if response.StatusCode != http.StatusOK {
-		return s, fmt.Errorf("ask the daemon at %s: it answers %s", at, response.Status)
+		return fmt.Errorf("ask the daemon at %s: it answers %s", at, response.Status)
 	}
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(&s); err != nil {
-		return s, fmt.Errorf("ask the daemon at %s: not an answer of ssdprobe: %w", at, err)
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(answer); err != nil {
+		return fmt.Errorf("ask the daemon at %s: not an answer of ssdprobe: %w", at, err)
 	}
-	return s, nil
+	return nil
 }

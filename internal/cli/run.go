@@ -28,7 +28,11 @@ import (
 // runOptions are the flags of run.
 type runOptions struct {
 	suite        string
-	target       string
+	targets      []string
+	job          string
+	spec         string
+	destroy      []string
+	dryRun       bool
 	size         string
 	keepFile     bool
 	probes       []string
@@ -43,33 +47,48 @@ type runOptions struct {
 func (a *app) runCommand() *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
-		Use:   "run [probe|quick] --target PATH",
+		Use:   "run [SUITE] --target PATH",
 		Short: "Measure a device or a filesystem now",
-		Long: `Measures now and prints the figures: "probe" runs the configured probes back to
-back (a second or two), "quick" runs fio for half a minute.
+		Long: `Measures now and prints the figures: "probe" (the default) runs the configured
+probes back to back (a second or two), the other suites run fio: "quick" for half a
+minute. "ssdprobe suites" lists them, with what each does, takes and writes. With
+--job FILE a fio job file of your own is run on the target and reported the same way;
+--dry-run prints what would be run.
 
-The target is a block device, which is only read; or a directory, in which a file
-is made, filled, measured and removed; or a file, which is only read unless
-ssdprobe made it. The daemon leaves the device alone meanwhile.
+The target is a block device; or a directory, in which a file is made, filled,
+measured and removed; or a file, which is only read unless ssdprobe made it. The
+daemon leaves the device alone meanwhile. A block device is only read unless a suite
+writes and --destroy names the device's serial number: then all that is on it is lost.
+It is refused when it is mounted, in use or carries a signature.
 
 With --save-baseline the run becomes what later runs of the same suite on the same
 target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage,
 3 slower than the baseline, 4 refused because it is not safe or the device is busy.`,
 		Example: `  ssdprobe run --target /var/tmp
   ssdprobe run probe --target /dev/nvme0n1 --save-baseline
-  ssdprobe run quick --target /dev/nvme0n1 --output html > quick.html`,
+  ssdprobe run quick --target /dev/nvme0n1 --output html > quick.html
+  ssdprobe run depth-sweep --target /dev/nvme0n1 --set time=5s --dry-run
+  ssdprobe run scale --target /dev/nvme0n1 --target /dev/nvme1n1
+  ssdprobe run saturate --target /dev/nvme0n1 --destroy S6XYNG0T123456 --spec pm1743.yaml`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.suite = run.ProbeSuite
-			if len(args) > 0 {
+			switch {
+			case len(args) > 0:
 				o.suite = args[0]
+			case o.job != "":
+				o.suite = ownJob
 			}
 			return a.run(c.Context(), o)
 		},
 		ValidArgs: suiteNames(),
 	}
 	f := c.Flags()
-	f.StringVarP(&o.target, "target", "t", "", "block device, directory or file (`PATH`); required")
+	f.StringArrayVarP(&o.targets, "target", "t", nil, "block device, directory or file (`PATH`); required; several for suites that take them")
+	f.StringVar(&o.job, "job", "", "run the jobs of this `FILE` of fio instead of a suite")
+	f.StringVar(&o.spec, "spec", "", "compare with the data sheet in `FILE`: lines such as random-read: 2000k IOPS, sequential-read: 14000 MB/s")
+	f.StringArrayVar(&o.destroy, "destroy", nil, "overwrite the block device of this `SERIAL` number; everything on it is lost")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the fio jobs that would run and how long they would take")
 	f.StringVar(&o.size, "size", "1GiB", "`SIZE` of a file that is made; less when space is short")
 	f.BoolVar(&o.keepFile, "keep-file", false, "leave a file that was made in its place, for the next run")
 	f.StringSliceVar(&o.probes, "probe", nil, "probe: run only the probe of this `NAME`; may be given more than once")
@@ -90,6 +109,7 @@ type checked struct {
 	probes    []record.Probe
 	plan      suite.Suite // of fio jobs; zero for the probes
 	values    suite.Values
+	sheet     *record.DataSheet
 }
 
 // suiteNames are what run can do.
@@ -105,21 +125,17 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	k := checked{runOptions: o}
 	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if !slices.Contains(suiteNames(), o.suite) {
+	if !slices.Contains(suiteNames(), o.suite) && o.suite != ownJob {
 		bad("suite: %q is unknown; want one of %s", o.suite, strings.Join(suiteNames(), ", "))
 	}
+	problems = append(problems, k.checkSuite())
 	if o.suite == run.ProbeSuite && len(o.set) > 0 {
 		bad("--set: is for suites of fio, not for %s", o.suite)
 	}
-	if o.target == "" {
+	if len(o.targets) == 0 {
 		bad("--target: is missing; want a block device, a directory or a file, e.g. --target /var/tmp")
 	}
 	var err error
-	if k.plan, err = suite.Find(o.suite); err == nil {
-		if k.values, err = k.plan.Set(o.set); err != nil {
-			bad("--set: %w", err)
-		}
-	}
 	if k.sizeBytes, err = config.ParseSize(o.size); err != nil {
 		bad("--size: %w", err)
 	} else if k.sizeBytes < 16<<20 {
@@ -164,15 +180,18 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 		return err
 	}
 	host := sysfs.New(c.HostRoot)
-	subject, err := run.Find(host, o.target, o.sizeBytes)
+	subjects, err := o.subjects(host)
 	if err != nil {
 		return usage(err)
+	}
+	if o.dryRun {
+		return a.dryRun(host, o, subjects)
 	}
 	meter, warnings, err := counters.NewMeter()
 	if err != nil {
 		return err
 	}
-	subject.Warnings = append(subject.Warnings, warnings...)
+	subjects[0].Warnings = append(subjects[0].Warnings, warnings...)
 	state, err := store.Open(c.StateDir)
 	if err != nil {
 		return fmt.Errorf("%w; name another one with --state-dir", err)
@@ -184,10 +203,15 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 		}
 	}
 	progress := newProgress(a.stderr)
-	session, err := run.Begin(ctx, subject, run.Options{
-		Options: measure.Options{FS: host, Engine: probe.NewEngine(meter, c.Admission.MaxCPUWait), Meter: meter, Pool: storedPool(state, subject)},
-		Limits:  daemon.Limits(c.Admission), EvenIfBusy: o.evenIfBusy, LockDir: c.LockDir,
-		Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Progress: progress.show,
+	if err := restorePending(host, state, progress.note); err != nil {
+		return err
+	}
+	sessions, err := run.BeginAll(ctx, subjects, func(subject measure.Subject) run.Options {
+		return run.Options{
+			Options: measure.Options{FS: host, Engine: probe.NewEngine(meter, c.Admission.MaxCPUWait), Meter: meter, Pool: storedPool(state, subject)},
+			Limits:  daemon.Limits(c.Admission), EvenIfBusy: o.evenIfBusy, LockDir: c.LockDir, Store: state,
+			Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Progress: progress.show,
+		}
 	})
 	switch {
 	case errors.Is(err, admit.ErrBusy):
@@ -199,20 +223,20 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	}
 	var r record.RunReport
 	if o.suite == run.ProbeSuite {
-		r, err = session.Probes(ctx, onTarget(o.probes, subject), o.rounds)
+		r, err = sessions[0].Probes(ctx, onTarget(o.probes, subjects[0]), o.rounds)
 	} else {
-		r, err = session.Suite(ctx, o.plan, o.values, binary)
+		r, err = run.RunSuite(ctx, sessions, run.Suite{Suite: o.plan, Values: o.values, Fio: binary, Destroy: o.destroy, DataSheet: o.sheet})
 	}
 	progress.end()
-	removed, endErr := session.End()
+	removed, endErr := run.EndAll(sessions)
 	err = errors.Join(err, endErr)
-	if removed != "" {
-		progress.note("removed " + removed)
+	for _, name := range removed {
+		progress.note("removed " + name)
 	}
 	if len(r.Steps) == 0 {
-		return err
+		return refusal(err)
 	}
-	return a.conclude(state, r, o, err)
+	return a.conclude(state, r, o, refusal(err))
 }
 
 // onTarget leaves the probes that run on this kind of target.

@@ -54,6 +54,8 @@ func (c Config) check(f *findings) {
 	atLeast(f, "drift.window", c.Drift.Window, 30*time.Second, FormatDuration)
 	within(f, "drift.baseline_rounds", c.Drift.BaselineRounds, 10, 100_000, formatCount)
 	within(f, "drift.threshold", c.Drift.Threshold, 0.01, 10, FormatRatio)
+	within(f, "drift.smallest_effect", c.Drift.SmallestEffect, 0.01, 1, FormatRatio)
+	within(f, "drift.false_alarms_per_device_year", c.Drift.FalseAlarmsPerDeviceYear, 0.001, 100, formatNumber)
 
 	atLeast(f, "health.interval", c.Health.Interval, time.Second, FormatDuration)
 }

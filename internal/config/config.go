@@ -100,9 +100,14 @@ type Drift struct {
 	Window time.Duration
 	// BaselineRounds is the number of good rounds that make a baseline, 10 to 100000.
 	BaselineRounds int
-	// Threshold is the share by which a device must be slower to have regressed:
-	// 0.2 is 20 %. 0.01 to 10.
+	// Threshold is the smallest shift that is judged before the baseline is final,
+	// which takes a day: 0.2 is 20 % slower. 0.01 to 10.
 	Threshold float64
+	// SmallestEffect is the smallest shift that is judged from then on, 0.01 to 1.
+	SmallestEffect float64
+	// FalseAlarmsPerDeviceYear is how many alarms without a cause all probes of a
+	// target may bring in a year, 0.001 to 100.
+	FalseAlarmsPerDeviceYear float64
 }
 
 // Health is how drives are asked for their SMART data and how interrupts are counted.
@@ -131,7 +136,10 @@ func Default() Config {
 			MaxCPUWait:       0.05,
 			WriteBytesPerDay: 1 << 30,
 		},
-		Drift:  Drift{Window: 5 * time.Minute, BaselineRounds: 120, Threshold: 0.2},
+		Drift: Drift{
+			Window: 5 * time.Minute, BaselineRounds: 120, Threshold: 0.2,
+			SmallestEffect: 0.08, FalseAlarmsPerDeviceYear: 0.5,
+		},
 		Health: Health{Enabled: true, Interval: time.Minute},
 	}
 }

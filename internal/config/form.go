@@ -35,6 +35,8 @@ func (c *Config) form() section {
 			{"window", duration(&c.Drift.Window)},
 			{"baseline_rounds", count(&c.Drift.BaselineRounds)},
 			{"threshold", ratio(&c.Drift.Threshold)},
+			{"smallest_effect", ratio(&c.Drift.SmallestEffect)},
+			{"false_alarms_per_device_year", number(&c.Drift.FalseAlarmsPerDeviceYear)},
 		}},
 		{"health", section{
 			{"enabled", flag(&c.Health.Enabled)},

@@ -100,6 +100,10 @@ func TestParse(t *testing.T) {
 				c.Admission.MaxUtilisation, c.Admission.MaxCPUWait, c.Drift.Threshold = 0.75, 0.1, 1.5
 			}),
 		},
+		{
+			"how sure of drift to be", "drift:\n  smallest_effect: 15%\n  false_alarms_per_device_year: 5\n",
+			with(func(c *config.Config) { c.Drift.SmallestEffect, c.Drift.FalseAlarmsPerDeviceYear = 0.15, 5 }),
+		},
 		{"quoted numbers and switches", "rounds_at_once: \"2\"\nfallback_file: 'false'\n", with(func(c *config.Config) {
 			c.RoundsAtOnce, c.FallbackFile = 2, false
 		})},
@@ -128,7 +132,7 @@ func TestLoad(t *testing.T) {
 	_, err = config.Load(path)
 	require.EqualError(t, err, "configuration "+path+":\n"+
 		"line 2: drift.window: \"1s\" is too small; want 30s or more\n"+
-		"line 3: drift.windows: is not a key here (did you mean window?); want one of window, baseline_rounds, threshold")
+		"line 3: drift.windows: is not a key here (did you mean window?); want one of window, baseline_rounds, threshold, smallest_effect, false_alarms_per_device_year")
 	var problems config.Problems
 	require.ErrorAs(t, err, &problems)
 	assert.Equal(t, config.Problem{Line: 2, Field: "drift.window", Value: "1s", Wrong: "is too small", Want: "30s or more"}, problems[0])

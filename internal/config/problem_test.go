@@ -47,7 +47,7 @@ func TestProblems(t *testing.T) {
 		// Keys.
 		{"a key that is like none", "colour: red\n", "line 1: colour: is not a key here; want one of " + topKeys},
 		{"a key that is like one", "\n\ndrift:\n  windw: 5m\n",
-			"line 4: drift.windw: is not a key here (did you mean window?); want one of window, baseline_rounds, threshold"},
+			"line 4: drift.windw: is not a key here (did you mean window?); want one of window, baseline_rounds, threshold, smallest_effect, false_alarms_per_device_year"},
 		{"a key of another section", "window: 5m\n", "line 1: window: is not a key here; want one of " + topKeys},
 		{"an odd key", "\"a b\\n\": 1\n", `line 1: "a b\n": is not a key here; want one of ` + topKeys},
 		{"a long key", strings.Repeat("a", 70) + ": 1\n", `line 1: "` + strings.Repeat("a", 60) + `…": is not a key here; want one of ` + topKeys},
@@ -70,6 +70,11 @@ func TestProblems(t *testing.T) {
 			`line 2: drift.window: "60" has no unit; want a number with its unit (ms, s, m, h or d), e.g. 500ms, 30s, 1h30m, 7d`},
 		{"health all the time", "health:\n  interval: 100ms\n", `line 2: health.interval: "100ms" is too small; want 1s or more`},
 		{"a share of nothing", "drift:\n  threshold: 0.5%\n", `line 2: drift.threshold: "0.5%" is out of range; want 0.01 to 10`},
+		{"too small to find", "drift:\n  smallest_effect: 0.1%\n", `line 2: drift.smallest_effect: "0.1%" is out of range; want 0.01 to 1`},
+		{"no false alarm ever", "drift:\n  false_alarms_per_device_year: 0\n",
+			`line 2: drift.false_alarms_per_device_year: "0" is out of range; want 0.001 to 100`},
+		{"a share of a year", "drift:\n  false_alarms_per_device_year: 50%\n",
+			`line 2: drift.false_alarms_per_device_year: "50%" is not a number; want a number, e.g. 0.5`},
 		{"an empty rule", "devices:\n  include: [{}]\n",
 			"line 2: devices.include[0]: is an empty rule; want at least one of name, id, model, by_id, transport, min_size, max_size"},
 		{"a rule of empty texts", "devices:\n  exclude:\n    - name: ''\n",
@@ -118,7 +123,7 @@ func TestValidateWithoutFile(t *testing.T) {
 		c.Files = []config.File{{Path: "/a", SizeBytes: 1 << 30}, {Path: "/a/", SizeBytes: 4096}}
 		c.Probes = append(c.Probes, record.Probe{})
 		c.Admission.MaxInFlight = -1
-		c.Drift.Threshold = -0.5
+		c.Drift.Threshold, c.Drift.SmallestEffect, c.Drift.FalseAlarmsPerDeviceYear = -0.5, 2, -1
 		c.Health.Interval = 0
 	})
 	assert.EqualError(t, c.Validate(), `node: "a\xffb" has characters that cannot be shown; want letters, digits, signs and spaces
@@ -140,5 +145,7 @@ files[1].path: "/a/" is the same as files[0].path; want it once
 files[1].size: "4KiB" is too small; want 16MiB or more
 admission.max_in_flight: "-1" is too small; want 0 or more
 drift.threshold: "-0.5" is out of range; want 0.01 to 10
+drift.smallest_effect: "2" is out of range; want 0.01 to 1
+drift.false_alarms_per_device_year: "-1" is out of range; want 0.001 to 100
 health.interval: "0s" is too small; want 1s or more`)
 }

@@ -104,6 +104,11 @@ func ratio(dst *float64) scalar[float64] {
 	return scalar[float64]{dst: dst, parse: ParseRatio, format: FormatRatio}
 }
 
+// number is a quantity that is no share of anything.
+func number(dst *float64) scalar[float64] {
+	return scalar[float64]{dst: dst, parse: ParseNumber, format: formatNumber}
+}
+
 func count[T int | int64](dst *T) scalar[T] {
 	const want = "a whole number, e.g. 32"
 	return scalar[T]{

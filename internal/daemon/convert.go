@@ -16,9 +16,19 @@ func Rules(rules []config.Rule) []device.Rule {
 	return list
 }
 
-// driftSettings are those of the configuration.
-func driftSettings(c config.Drift) drift.Settings {
-	return drift.Settings{Window: c.Window, BaselineRounds: c.BaselineRounds, Threshold: c.Threshold}
+// driftSettings are those of the configuration for one probe on a target. The
+// probes that run there share the target's budget of false alarms.
+func driftSettings(c config.Config, file bool) drift.Settings {
+	probes := 0
+	for _, p := range c.Probes {
+		if p.RunsOn(file) {
+			probes++
+		}
+	}
+	return drift.Settings{
+		Window: c.Drift.Window, BaselineRounds: c.Drift.BaselineRounds, Threshold: c.Drift.Threshold,
+		SmallestEffect: c.Drift.SmallestEffect, FalseAlarmsPerYear: c.Drift.FalseAlarmsPerDeviceYear / float64(max(1, probes)),
+	}
 }
 
 // Limits are those of the configuration.

@@ -163,5 +163,6 @@ func (d *Daemon) Snapshot() record.Snapshot {
 		s.Targets = append(s.Targets, w.Status(now))
 	}
 	d.health.fill(&s)
+	compareSiblings(&s)
 	return s
 }

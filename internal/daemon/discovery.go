@@ -186,9 +186,9 @@ func (d *Daemon) answerRequests() {
 			d.stop(w)
 		}
 		if err := r.Apply(d.shared.store); err != nil {
-			d.shared.log.Error("request refused", "target", r.Target, "probe", r.Probe, "err", err)
+			d.shared.log.Error("request refused", "target", r.Target, "probe", r.Probe, "asked", r.String(), "err", err)
 		} else {
-			d.shared.log.Info("request carried out", "target", r.Target, "probe", r.Probe, "import", r.Import != nil)
+			d.shared.log.Info("request carried out", "target", r.Target, "probe", r.Probe, "asked", r.String())
 		}
 		if err := d.shared.store.Remove(kindRequests, name); err != nil {
 			d.shared.log.Error("remove a request", "err", err)
@@ -278,7 +278,7 @@ func want(c config.Config, s measure.Subject, status record.CollectorStatus) wan
 	return wanted{
 		spec: spec{
 			Target: s.Target, LockID: s.LockID,
-			Probes: c.Probes, Admission: c.Admission, Drift: driftSettings(c.Drift),
+			Probes: c.Probes, Admission: c.Admission, Drift: driftSettings(c, s.File),
 		},
 		seen: sighting{device: s.Device, conditions: s.Conditions, warnings: s.Warnings, collector: status},
 	}

@@ -120,11 +120,30 @@ func (w *watch) tell(before *record.Measurement, m record.Measurement, events []
 		switch {
 		case e.Learned:
 			w.log.Info("baseline learned", "probe", m.Probe)
+			if e.Effect != nil {
+				w.log.Warn("the effect of a change of conditions", "probe", m.Probe, "effect", e.Effect.String(),
+					"changes", e.Effect.Changes, "ratios", e.Effect.Ratios)
+			}
 		case len(e.Changes) > 0:
 			w.log.Warn("a new epoch begins: conditions differ from the baseline's", "probe", m.Probe, "changes", e.Changes)
 		default:
-			w.log.Warn("drift state changed", "probe", m.Probe, "statistic", e.Statistic,
-				"from", e.From, "to", e.To, "times_slower", e.Ratio)
+			w.log.Warn("drift state changed", driftAttributes(m.Probe, e)...)
 		}
 	}
+}
+
+// driftAttributes are what the log tells of a change of state.
+func driftAttributes(probe string, e drift.Event) []any {
+	list := []any{"probe", probe, "statistic", e.Statistic, "from", e.From, "to", e.To, "times_slower", e.Ratio}
+	if e.Lower > 0 {
+		list = append(list, "lower", e.Lower, "upper", e.Upper)
+	}
+	if e.To != record.Regressed && e.To != record.Improved {
+		return list
+	}
+	list = append(list, "since", e.Since, "cause", e.Cause)
+	if len(e.Attribution) > 0 {
+		list = append(list, "because", e.Attribution)
+	}
+	return list
 }

@@ -56,56 +56,6 @@ func LoadTarget(s *store.Store, id string, t *TargetState) (bool, error) {
 	return s.Load(kindTargets, id, t)
 }
 
-// Request asks for a change of what is stored about a target. While a daemon
-// runs, it has the state in memory, so requests are left in the state directory
-// for it; otherwise they are applied at once.
-type Request struct {
-	Target string `json:"target"` // id
-	// Probe is the probe meant; empty for all of the target's.
-	Probe string `json:"probe,omitempty"`
-	// Import is a baseline to use; nil to forget all baselines and learn anew.
-	Import *record.Baseline `json:"import,omitempty"`
-}
-
-// ErrUnknownTarget says that nothing is stored about a target.
-var ErrUnknownTarget = errors.New("nothing is known about this target")
-
-// Apply carries out a request on the stored state.
-func (r Request) Apply(s *store.Store) error {
-	var t TargetState
-	found, err := LoadTarget(s, r.Target, &t)
-	if err != nil {
-		return err
-	}
-	switch {
-	case r.Import != nil && r.Probe == "":
-		return fmt.Errorf("import a baseline for %s: no probe named", r.Target)
-	case !found && r.Import == nil:
-		return fmt.Errorf("reset %s: %w", r.Target, ErrUnknownTarget)
-	case !found:
-		t = TargetState{ID: r.Target}
-	}
-	if t.Probes == nil {
-		t.Probes = map[string]drift.State{}
-	}
-	switch {
-	case r.Import != nil:
-		changed, err := t.Probes[r.Probe].WithBaseline(*r.Import)
-		if err != nil {
-			return fmt.Errorf("import a baseline for %s, probe %s: %w", r.Target, r.Probe, err)
-		}
-		t.Probes[r.Probe] = changed
-	case r.Probe == "":
-		clear(t.Probes)
-	default:
-		if _, ok := t.Probes[r.Probe]; !ok {
-			return fmt.Errorf("reset %s, probe %s: %w", r.Target, r.Probe, ErrUnknownTarget)
-		}
-		delete(t.Probes, r.Probe)
-	}
-	return s.Save(kindTargets, r.Target, t)
-}
-
 // lockName is the lock that a running daemon holds on its state directory.
 const lockName = "daemon"
 

@@ -23,7 +23,7 @@ func Stored(s *store.Store, c config.Config, now time.Time) (record.Snapshot, er
 			ID: t.ID, Path: t.Path, Device: t.Device, File: t.File, Conditions: t.Conditions, Changed: t.Changed,
 		}
 		for _, name := range t.ProbeNames() {
-			tracker := drift.NewTracker(driftSettings(c.Drift))
+			tracker := drift.NewTracker(driftSettings(c, t.File))
 			if err := tracker.Restore(t.Probes[name]); err != nil {
 				problems = append(problems, fmt.Errorf("state of %s, probe %s: %w", t.ID, name, err))
 				continue
@@ -36,9 +36,11 @@ func Stored(s *store.Store, c config.Config, now time.Time) (record.Snapshot, er
 			status.Probes = append(status.Probes, record.ProbeStatus{
 				Probe: p, Baseline: known.Baseline, Drift: known.Drift,
 				LearningRounds: known.LearningRounds, LearningGoal: known.LearningGoal,
+				Effect: known.Effect, UnjudgedBlocks: known.UnjudgedBlocks,
 			})
 		}
 		snapshot.Targets = append(snapshot.Targets, status)
 	}
+	compareSiblings(&snapshot)
 	return snapshot, errors.Join(problems...)
 }

@@ -205,6 +205,7 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 		t := p.tracker.Status(now)
 		ps.Window, ps.Baseline, ps.Drift = t.Window, t.Baseline, t.Drift
 		ps.LearningRounds, ps.LearningGoal = t.LearningRounds, t.LearningGoal
+		ps.Effect, ps.UnjudgedBlocks = t.Effect, t.UnjudgedBlocks
 		s.Probes[i] = ps
 	}
 	return s

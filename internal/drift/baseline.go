@@ -188,6 +188,13 @@ func (b *baseline) level(blocks []block) shifts {
 	return out
 }
 
+// moveTo moves the curves so that the baseline says what it is to say at its usual load.
+func (b *baseline) moveTo(wanted shifts, blocks []block) {
+	for i, level := range b.level(blocks) {
+		b.Of[i].Curve = b.Of[i].Curve.raised(wanted[i] - level)
+	}
+}
+
 // knows reports whether the baseline knows what is normal under this load.
 func (b *baseline) knows(load int) bool {
 	return load >= b.MinLoad-loadMargin && load <= b.MaxLoad+loadMargin

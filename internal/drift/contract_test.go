@@ -353,3 +353,55 @@ func FuzzRestore(f *testing.F) {
 		require.NoError(t, drift.NewTracker(small()).Restore(back), "what a tracker writes it takes back")
 	})
 }
+
+func TestAPinnedBaselineKeepsItsLevel(t *testing.T) {
+	f := newFeeder(drift.Default())
+	f.run(250, 100*time.Microsecond) // provisional
+	pinned, err := f.tracker.State().Pin(true)
+	require.NoError(t, err)
+	assert.True(t, pinned.Pinned(nil))
+	assert.False(t, pinned.Pinned(&record.Conditions{Firmware: "Z"}))
+	free := f.tracker.State()
+	assert.False(t, free.Pinned(nil), "the state it came from is as before")
+	before := f.status().Baseline.Values
+
+	levels := map[bool]float64{}
+	for _, pin := range []bool{true, false} {
+		g := newFeeder(drift.Default())
+		g.now = f.now
+		state := free
+		if pin {
+			state = pinned
+		}
+		require.NoError(t, g.tracker.Restore(state))
+		g.run(1500, 104*time.Microsecond) // too little to be a drift; it moves what is learned
+		status := g.status()
+		require.Equal(t, string(drift.Final), status.Baseline.Sureness)
+		assert.Equal(t, pin, status.Baseline.Pinned)
+		levels[pin] = status.Baseline.Values[record.LatencyP50]
+		if pin {
+			assert.Equal(t, before, status.Baseline.Values)
+			assert.InDelta(t, 1.04, status.Drift[0].Ratio, 0.01, "it is compared with what was pinned")
+		}
+	}
+	assert.Greater(t, levels[false], 1.02*levels[true])
+
+	_, err = drift.State{}.Pin(true)
+	require.ErrorIs(t, err, drift.ErrNotLearned)
+}
+
+func TestPinnedEpochsOutliveOthers(t *testing.T) {
+	f := newFeeder(small())
+	f.run(20, 80*time.Microsecond)
+	state, err := f.tracker.State().Pin(true)
+	require.NoError(t, err)
+	require.NoError(t, f.tracker.Restore(state))
+	for i := range 30 {
+		f.conditions = firmware(string(rune('a' + i)))
+		f.add(80 * time.Microsecond)
+	}
+	kept := f.tracker.State().Baselines()
+	assert.Len(t, kept, 16)
+	assert.Equal(t, firmware("A"), kept[0].Conditions)
+	assert.True(t, kept[0].Pinned)
+}

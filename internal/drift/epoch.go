@@ -34,6 +34,9 @@ type epoch struct {
 	// Anchored says that the level was given (imported, accepted): noise and load
 	// are learned, the level is not.
 	Anchored bool `json:"anchored,omitempty"`
+	// Pinned says that an operator keeps the level of Values: noise and load are
+	// learned, and the epoch is not dropped for newer ones.
+	Pinned bool `json:"pinned,omitempty"`
 	// Unjudged counts the blocks under more load than the baseline has seen.
 	Unjudged int `json:"unjudged,omitempty"`
 	// Effect is what the change of conditions at the start of the epoch did.
@@ -53,7 +56,7 @@ func (e *epoch) rounds() int {
 }
 
 func (e *epoch) baseline() record.Baseline {
-	b := record.Baseline{Conditions: e.Conditions, Learned: e.Learned, Rounds: e.rounds(), Values: e.Values}
+	b := record.Baseline{Conditions: e.Conditions, Learned: e.Learned, Rounds: e.rounds(), Values: e.Values, Pinned: e.Pinned}
 	if e.learned() {
 		b.Sureness = string(e.Baseline.Sureness)
 	}
@@ -114,7 +117,10 @@ func (e *epoch) gather(b block) bool {
 	for _, b := range e.Blocks {
 		e.Rounds += b.Rounds
 	}
-	if !e.Anchored {
+	switch {
+	case e.Pinned:
+		e.Baseline.moveTo(valuesByName(e.Values).from(e.Reference), e.Blocks)
+	case !e.Anchored:
 		e.Values = e.Reference.moved(e.Baseline.level(e.Blocks)).byName()
 	}
 	if sureness == Final {
@@ -153,12 +159,19 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 		t.epochs = slices.Delete(t.epochs, known, known+1)
 	}
 	t.epochs = append(t.epochs, e)
-	if n := len(t.epochs); n > maxEpochs {
-		t.epochs = slices.Delete(t.epochs, 0, n-maxEpochs)
-	}
+	t.dropOldest()
 	t.restart(now)
 	if e.learned() {
 		t.become(record.Stable, now)
 	}
 	return events
+}
+
+// dropOldest keeps no more epochs than maxEpochs: the oldest go, pinned ones last.
+func (t *Tracker) dropOldest() {
+	for len(t.epochs) > maxEpochs {
+		oldest := slices.IndexFunc(t.epochs[:len(t.epochs)-1], func(e epoch) bool { return !e.Pinned })
+		oldest = max(0, oldest)
+		t.epochs = slices.Delete(t.epochs, oldest, oldest+1)
+	}
 }

@@ -43,6 +43,9 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 		return State{}, fmt.Errorf("accept a level: %w", ErrNothingToAccept)
 	}
 	e := t.current()
+	if e.Pinned {
+		return State{}, fmt.Errorf("accept a level: %w", ErrPinned)
+	}
 	e.Reference = e.Reference.moved(moved)
 	e.Values = valuesByName(e.Values).moved(moved).byName()
 	e.Learned = now

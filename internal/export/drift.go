@@ -54,24 +54,25 @@ func baselineFamilies() []family[probeNow] {
 
 func learned(p probeNow) bool { return p.Baseline != nil && !p.Baseline.Learned.IsZero() }
 
-// driftFamilies tell how the last window compares with the baseline.
+// driftFamilies tell how the recent past compares with the baseline.
 func driftFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		{
 			name: "ssdprobe_drift_ratio", kind: gauge,
-			help:   "How many times slower than the baseline the last window is: above 1 is worse for every statistic, IOPS being inverted.",
+			help: "How many times slower than the baseline, load taken out: over the last hour, or since the onset of a drift and at most over three hours. " +
+				"Above 1 is worse for every statistic, IOPS being inverted. About 1 in spite of a drift when only slow rounds have become common.",
 			labels: []string{"statistic"},
 			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Ratio, string(d.Statistic)) }),
 		},
 		{
 			name: "ssdprobe_drift_ratio_lower", kind: gauge,
-			help:   "Lower bound of the 95 % interval of ssdprobe_drift_ratio. Absent when the window has too few rounds for one.",
+			help:   "Lower bound of the 95 % interval of ssdprobe_drift_ratio. Absent while there are too few blocks of five minutes for one.",
 			labels: []string{"statistic"},
 			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Lower, string(d.Statistic)) }),
 		},
 		{
 			name: "ssdprobe_drift_ratio_upper", kind: gauge,
-			help:   "Upper bound of the 95 % interval of ssdprobe_drift_ratio. Absent when the window has too few rounds for one.",
+			help:   "Upper bound of the 95 % interval of ssdprobe_drift_ratio. Absent while there are too few blocks of five minutes for one.",
 			labels: []string{"statistic"},
 			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Upper, string(d.Statistic)) }),
 		},
@@ -94,14 +95,27 @@ func driftFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_drift_attribution_info", kind: gauge,
-			help:   "The change of conditions at the onset of a drift, as labels; always 1. from and to are empty when not known.",
+			help: "A change of conditions that came with a change of speed, as labels; always 1: that at the onset of a drift; while nothing drifts, that " +
+				"before the present baseline if its effect is known. from and to are empty when not known.",
 			labels: []string{"condition", "from", "to"},
-			series: eachDrift(func(d record.Drift, emit emit) {
-				for _, c := range d.Attribution {
-					emit(1, c.Condition, c.From, c.To)
+			series: func(p probeNow, emit emit) {
+				calm := true
+				for _, d := range p.Drift {
+					emitChanges(emit, d.Attribution)
+					calm = calm && (d.State == record.Stable || d.State == record.Learning)
 				}
-			}),
+				// What an earlier change did is no cause of a drift that began later.
+				if p.Effect != nil && calm {
+					emitChanges(emit, p.Effect.Changes)
+				}
+			},
 		},
+	}
+}
+
+func emitChanges(emit emit, changes []record.Change) {
+	for _, c := range changes {
+		emit(1, c.Condition, c.From, c.To)
 	}
 }
 

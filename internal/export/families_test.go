@@ -131,6 +131,12 @@ func driftMovements(later time.Time) []movement {
 		ofProbe("a cause", func(p *record.ProbeStatus) {
 			p.Drift[0].Attribution = []record.Change{{Condition: "firmware", From: "A", To: "B"}}
 		}, "ssdprobe_drift_attribution_info"),
+		moves("the effect of a change of conditions is known", func(s *record.Snapshot) {
+			s.Targets[0].Probes[0].Effect = &record.Effect{Changes: []record.Change{{Condition: "firmware", From: "A", To: "B"}}}
+		}, "ssdprobe_drift_attribution_info"),
+		ofProbe("an earlier change is no cause of a drift", func(p *record.ProbeStatus) {
+			p.Effect = &record.Effect{Changes: []record.Change{{Condition: "firmware", From: "A", To: "B"}}}
+		}),
 	}
 }
 

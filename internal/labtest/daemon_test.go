@@ -23,7 +23,6 @@ const calm = `
 state_dir: %[1]s/state
 lock_dir: %[1]s/locks
 discovery_interval: 1s
-rounds_at_once: 8
 fallback_file: false
 admission: {max_utilisation: 1, max_in_flight: 1000, max_io_pressure: 1, max_cpu_wait: 1}
 health: {interval: 1s}
@@ -119,20 +118,33 @@ func (d daemon) countLog(t *testing.T, text string) int {
 // metrics are what one scrape says.
 type metrics map[string]*dto.MetricFamily
 
+// scrape asks until there is an answer: a daemon that waits for a processor of the machine says 503 in the end, and so would
+// one whose scrapes wait for a device, but for as long as the device hangs.
 func (d daemon) scrape(t *testing.T) metrics {
 	t.Helper()
-	request, err := http.NewRequestWithContext(bounded(t), http.MethodGet, d.url+"metrics", http.NoBody)
+	var code int
+	var body string
+	eventually(t, "a scrape", func() bool {
+		code, body = d.get(t, "metrics")
+		return code != http.StatusServiceUnavailable
+	})
+	require.Equal(t, http.StatusOK, code, body)
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
+	require.NoError(t, err)
+	return families
+}
+
+func (d daemon) get(t *testing.T, path string) (code int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(bounded(t), http.MethodGet, d.url+path, http.NoBody)
 	require.NoError(t, err)
 	response, err := http.DefaultClient.Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	content, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, response.StatusCode, string(body))
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(string(body)))
-	require.NoError(t, err)
-	return families
+	return response.StatusCode, string(content)
 }
 
 // labels name a series.

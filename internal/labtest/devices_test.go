@@ -88,10 +88,15 @@ func conditions(t *testing.T, m *lab.Machine, d record.Device) record.Conditions
 		Polling: "on, poll_queues " + text(t, m, "/sys/module/nvme/parameters/poll_queues"), Kernel: m.Kernel(),
 	}
 	require.Equal(t, "1", text(t, m, queue, "queue/io_poll"), "as the kernel was told")
-	if _, policy, ok := strings.Cut(text(t, m, "/sys/module/pcie_aspm/parameters/policy"), "["); ok {
-		policy, _, _ = strings.Cut(policy, "]")
-		c.ASPM = "policy " + policy
+	states, err := m.Glob(bounded(t), "/sys/bus/pci/devices/"+d.PCIAddress+"/link/*_aspm")
+	require.NoError(t, err)
+	for _, state := range states {
+		require.Equal(t, "0", text(t, m, state), "this QEMU saves power on its links: compare that too")
+		c.ASPM = "off, "
 	}
+	_, policy, _ := strings.Cut(text(t, m, "/sys/module/pcie_aspm/parameters/policy"), "[")
+	policy, _, _ = strings.Cut(policy, "]")
+	c.ASPM += "policy " + policy
 	return c
 }
 

@@ -151,6 +151,8 @@ func testRunOnHungDevice(t *testing.T, m *lab.Machine) {
 	line, err := p.AwaitLine(bounded(t), "ssdprobe: ")
 	require.NoError(t, err)
 	assert.Contains(t, line, "no answer since")
+	// All is said and done; that the kernel has the thread is beyond any program.
+	eventually(t, "the process is over", func() bool { return state(t, m, p.PID) == "Z" })
 	device.release(t)
 	ended, err := p.Wait(bounded(t))
 	require.NoError(t, err)

@@ -210,7 +210,7 @@ func testCriticalWarning(t *testing.T, m *lab.Machine) {
 		require.NoError(t, m.SetCriticalWarning(bounded(t), plain, bits))
 		want := nvme(t, m, "smart-log", "/dev/"+name).number(t, "critical_warning")
 		require.Equal(t, uint64(bits), want&uint64(bits), "nvme-cli sees it")
-		require.NotEqual(t, rest, want)
+		require.NotEqual(t, want, rest, "another value than at rest")
 
 		now := d.awaitReading(t, name)
 		for i, w := range record.CriticalWarnings() {

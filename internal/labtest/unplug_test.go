@@ -56,6 +56,10 @@ func testUnplugDuringFio(t *testing.T, m *lab.Machine) {
 	_, err = p.AwaitLine(bounded(t), "step 1 of")
 	require.NoError(t, err)
 	eventually(t, "fio runs", func() bool { return running(t, m, "fio") })
+	require.NoError(t, m.Throttle(bounded(t), plain, 5))
+	eventually(t, "fio waits for a read", func() bool {
+		return text(t, m, "/sys/block", disk(t, m, plain).Namespaces[0], "inflight") == "1        0"
+	})
 	require.NoError(t, m.Unplug(bounded(t), plain))
 	ended, err := p.Wait(bounded(t))
 	require.NoError(t, err)
@@ -64,6 +68,7 @@ func testUnplugDuringFio(t *testing.T, m *lab.Machine) {
 	t.Logf("it says: %s", ended.Stderr)
 	assert.False(t, running(t, m, "fio"), "fio is left behind")
 
+	require.NoError(t, m.Throttle(bounded(t), plain, 0))
 	back, err := m.Plug(bounded(t), plain)
 	require.NoError(t, err)
 	again := ssdprobe(t, m, nil, "run", "--rounds", "1", "--target", back.Node(), "--config", config)

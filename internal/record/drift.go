@@ -1,6 +1,10 @@
 package record
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Statistic is a figure of a round that is compared with its baseline. Its name
 // carries its unit.
@@ -16,6 +20,14 @@ const (
 
 // Statistics lists all of them.
 func Statistics() []Statistic { return []Statistic{LatencyP50, LatencyP95, LatencyP99, IOPS} }
+
+// Short is the name for people: "p50", "IOPS".
+func (s Statistic) Short() string {
+	if s == IOPS {
+		return "IOPS"
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(string(s), "latency_"), "_seconds")
+}
 
 // Of returns the statistic of a round in its unit: seconds, or I/Os per second.
 func (s Statistic) Of(m Measurement) float64 {
@@ -53,6 +65,9 @@ type Baseline struct {
 	// Sureness is how much the baseline is worth: young (large shifts are judged
 	// only), provisional, final; empty while learning.
 	Sureness string `json:"sureness,omitempty"`
+	// Pinned says that an operator keeps it: learning does not move its level, and
+	// nothing replaces it.
+	Pinned bool `json:"pinned,omitempty"`
 }
 
 // Effect is what a change of conditions did: the first rounds after it against
@@ -69,6 +84,43 @@ type Ratio struct {
 	Ratio float64 `json:"ratio"`
 	Lower float64 `json:"lower,omitempty"`
 	Upper float64 `json:"upper,omitempty"`
+}
+
+// String says "18 % faster (16 to 20 %)", from 2 on "2.5 times slower (2.4 to 2.6)";
+// empty when nothing was compared.
+func (r Ratio) String() string {
+	word, ratio, lower, upper := "slower", r.Ratio, r.Lower, r.Upper
+	switch {
+	case ratio <= 0:
+		return ""
+	case ratio < 1:
+		word, ratio = "faster", 1/ratio
+		if lower > 0 {
+			lower, upper = 1/upper, 1/lower
+		}
+	}
+	if ratio >= 2 {
+		text := fmt.Sprintf("%.1f times %s", ratio, word)
+		if lower > 0 {
+			text += fmt.Sprintf(" (%.1f to %.1f)", lower, upper)
+		}
+		return text
+	}
+	text := fmt.Sprintf("%.0f %% %s", 100*(ratio-1), word)
+	if lower > 0 {
+		text += fmt.Sprintf(" (%.0f to %.0f %%)", 100*(lower-1), 100*(upper-1))
+	}
+	return text
+}
+
+// String says what the change did to the median latency: "since firmware A → B:
+// 18 % faster (16 to 20 %)".
+func (e Effect) String() string {
+	changes := make([]string, len(e.Changes))
+	for i, c := range e.Changes {
+		changes[i] = c.String()
+	}
+	return fmt.Sprintf("since %s: %s", strings.Join(changes, ", "), e.Ratios[LatencyP50])
 }
 
 // DriftState is the verdict on one statistic.

@@ -91,7 +91,9 @@ func TestFlagImpossibleOfSeveralTargets(t *testing.T) {
 	gen3 := func(path string) record.RunTarget {
 		return record.RunTarget{Path: path, Device: record.Device{Link: &record.PCIeLink{CurrentGTs: 8, MaxGTs: 8, CurrentLanes: 4, MaxLanes: 4}}}
 	}
-	fast := func(rate float64) *record.Result { return &record.Result{IOs: 10, Bytes: 10 << 17, BytesPerSecond: rate} }
+	fast := func(rate float64) *record.Result {
+		return &record.Result{IOs: 10, Bytes: 10 << 17, BytesPerSecond: rate}
+	}
 	r := record.RunReport{
 		Target: "/dev/a", Device: gen3("").Device, Targets: []record.RunTarget{gen3("/dev/a"), gen3("/dev/b"), {Path: "/mnt/c"}},
 		Steps: []record.Step{

@@ -101,3 +101,21 @@ func TestDefaultProbesAreLight(t *testing.T) {
 	assert.Less(t, written, float64(256<<20), "bytes written in a day")
 	assert.Less(t, read, float64(10<<30), "bytes read in a day")
 }
+
+func TestRatioInWords(t *testing.T) {
+	for want, r := range map[string]record.Ratio{
+		"":                              {},
+		"31 % slower":                   {Ratio: 1.309},
+		"31 % slower (27 to 35 %)":      {Ratio: 1.309, Lower: 1.274, Upper: 1.351},
+		"18 % faster (16 to 20 %)":      {Ratio: 1 / 1.18, Lower: 1 / 1.2, Upper: 1 / 1.16},
+		"2.5 times slower (2.4 to 2.6)": {Ratio: 2.5, Lower: 2.4, Upper: 2.6},
+		"3.0 times faster (2.5 to 4.0)": {Ratio: 1.0 / 3, Lower: 0.25, Upper: 0.4},
+		"0 % slower (-2 to 2 %)":        {Ratio: 1, Lower: 0.98, Upper: 1.02},
+	} {
+		assert.Equal(t, want, r.String())
+	}
+	assert.Equal(t, "since firmware A → B, pcie_link 16 GT/s x4 → unknown: 18 % faster (16 to 20 %)", record.Effect{
+		Changes: []record.Change{{Condition: "firmware", From: "A", To: "B"}, {Condition: "pcie_link", From: "16 GT/s x4"}},
+		Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1 / 1.18, Lower: 1 / 1.2, Upper: 1 / 1.16}},
+	}.String())
+}

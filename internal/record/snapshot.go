@@ -67,6 +67,12 @@ type ProbeStatus struct {
 	LearningRounds int     `json:"learning_rounds"`
 	LearningGoal   int     `json:"learning_goal"`
 	Drift          []Drift `json:"drift,omitempty"`
+	// Effect is what the change of conditions before the current baseline did; nil
+	// when not known.
+	Effect *Effect `json:"effect,omitempty"`
+	// UnjudgedBlocks counts the five minutes under more load from others than the
+	// baseline has seen.
+	UnjudgedBlocks int `json:"unjudged_blocks,omitempty"`
 }
 
 // Window is what the good rounds of the last minutes say together.

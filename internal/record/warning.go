@@ -40,4 +40,8 @@ const (
 	WarnWorn              = "worn"               // the drive is beyond the life that its vendor foresaw
 	WarnMediaErrors       = "media_errors"       // the drive could not read what was written, or cannot be sure to
 	WarnDriveCritical     = "drive_critical"     // the drive itself says that something is wrong
+
+	// WarnSlowerThanSiblings: what counts as normal for the drive is far slower than
+	// for others of its model on the node.
+	WarnSlowerThanSiblings = "slower_than_siblings"
 )

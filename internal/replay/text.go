@@ -45,16 +45,16 @@ func write(w io.Writer, b *bytes.Buffer) error {
 // text tells a change in words. What is learned, and suspicion, are left out: the
 // plot shows them.
 func (l Line) text() string {
-	name := statisticName(l.Statistic)
+	name := l.Statistic.Short()
 	switch {
 	case l.Effect != nil && l.Effect.Ratio > 0:
-		return fmt.Sprintf("%s  %-5s since %s: %s", l.Time, name, changeList(l.Attribution), speed(*l.Effect))
+		return fmt.Sprintf("%s  %-5s since %s: %s", l.Time, name, changeList(l.Attribution), *l.Effect)
 	case l.State == record.Regressed || l.State == record.Improved:
 		text := fmt.Sprintf("%s  %-5s %s since %s", l.Time, name, l.State, l.Since)
 		if l.Cause == string(drift.BySlowRounds) {
 			text += ": slow rounds have become common"
 		} else {
-			text += ": " + speed(record.Ratio{Ratio: l.Ratio, Lower: l.Lower, Upper: l.Upper})
+			text += ": " + record.Ratio{Ratio: l.Ratio, Lower: l.Lower, Upper: l.Upper}.String()
 		}
 		if len(l.Attribution) > 0 {
 			text += ", because " + changeList(l.Attribution)
@@ -64,30 +64,6 @@ func (l Line) text() string {
 	return ""
 }
 
-// speed says "25 % slower (22 to 28 %)", or how many times from 2 on.
-func speed(r record.Ratio) string {
-	word, ratio, lower, upper := "slower", r.Ratio, r.Lower, r.Upper
-	if ratio < 1 && ratio > 0 {
-		word = "faster"
-		ratio = 1 / ratio
-		if lower > 0 {
-			lower, upper = 1/upper, 1/lower
-		}
-	}
-	if ratio >= 2 {
-		text := fmt.Sprintf("%.1f times %s", ratio, word)
-		if lower > 0 {
-			text += fmt.Sprintf(" (%.1f to %.1f)", lower, upper)
-		}
-		return text
-	}
-	text := fmt.Sprintf("%.0f %% %s", 100*(ratio-1), word)
-	if lower > 0 {
-		text += fmt.Sprintf(" (%.0f to %.0f %%)", 100*(lower-1), 100*(upper-1))
-	}
-	return text
-}
-
 func (r *Report) plotText(b *bytes.Buffer) {
 	if len(r.plot.columns) == 0 {
 		return
@@ -95,7 +71,7 @@ func (r *Report) plotText(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\nTimes slower than the baseline, load taken out; a column is %s; R regressed, I improved, ? suspect\n", days(r.plot.width))
 	for i, s := range record.Statistics() {
 		bars, marks, low, high := r.plot.line(i)
-		fmt.Fprintf(b, "%-5s %s  %.2f to %.2f\n      %s\n", statisticName(s), bars, low, high, strings.TrimRight(marks, " "))
+		fmt.Fprintf(b, "%-5s %s  %.2f to %.2f\n      %s\n", s.Short(), bars, low, high, strings.TrimRight(marks, " "))
 	}
 	fmt.Fprintf(b, "      from %s\n", Seconds(r.plot.from))
 }
@@ -112,22 +88,8 @@ func (r *Report) nowText(b *bytes.Buffer) {
 	}
 	fmt.Fprintln(b)
 	for _, s := range n.Statistics {
-		fmt.Fprintf(b, "%-5s %-9s %s\n", statisticName(s.Statistic), s.State, speed(record.Ratio{Ratio: s.Ratio, Lower: s.Lower, Upper: s.Upper}))
+		fmt.Fprintf(b, "%-5s %-9s %s\n", s.Statistic.Short(), s.State, record.Ratio{Ratio: s.Ratio, Lower: s.Lower, Upper: s.Upper})
 	}
-}
-
-func statisticName(s record.Statistic) string {
-	switch s {
-	case record.LatencyP50:
-		return "p50"
-	case record.LatencyP95:
-		return "p95"
-	case record.LatencyP99:
-		return "p99"
-	case record.IOPS:
-		return "IOPS"
-	}
-	return string(s)
 }
 
 func changeList(list []record.Change) string {

@@ -85,6 +85,9 @@ func (r BaselineRow) cells() []string {
 	if !r.Baseline.Learned.IsZero() {
 		learned = Time(r.Baseline.Learned)
 	}
+	if r.Baseline.Pinned {
+		learned += ", pinned"
+	}
 	value := func(s record.Statistic) string {
 		v, ok := r.Baseline.Values[s]
 		if !ok {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	"image/color"
+	"image/draw"
 	"image/png"
 	"maps"
 	"os"
@@ -26,7 +26,7 @@ import (
 const slot = 480
 
 // photographed shows drawings below each other in a real browser.
-func photographed(t *testing.T, scheme string, drawings []string) image.Image {
+func photographed(t *testing.T, scheme string, drawings []string) *image.RGBA {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	require.NoError(t, err, "this test needs a browser: scripts/install.sh chromium")
@@ -50,7 +50,9 @@ func photographed(t *testing.T, scheme string, drawings []string) image.Image {
 	require.NoError(t, err, &stderr)
 	decoded, err := png.Decode(bytes.NewReader(data))
 	require.NoError(t, err)
-	return decoded
+	pixels := image.NewRGBA(decoded.Bounds())
+	draw.Draw(pixels, pixels.Bounds(), decoded, image.Point{}, draw.Src)
+	return pixels
 }
 
 // style is the page's own style sheet.
@@ -61,70 +63,61 @@ func style(t *testing.T) string {
 	return string(data)
 }
 
-// seriesColours are those in which values are drawn.
-func seriesColours(t *testing.T, dark bool) map[color.RGBA]bool {
-	t.Helper()
-	sets := regexp.MustCompile(`--c\d: #([0-9a-f]{6});`).FindAllStringSubmatch(string(plot.Style()), -1)
-	require.Len(t, sets, 3*plot.Colours)
-	if dark {
-		sets = sets[plot.Colours:]
-	}
-	found := map[color.RGBA]bool{}
-	for _, set := range sets[:plot.Colours] {
-		var c color.RGBA
-		_, err := fmt.Sscanf(set[1], "%02x%02x%02x", &c.R, &c.G, &c.B)
-		require.NoError(t, err)
-		c.A = 255
-		found[c] = true
-	}
-	return found
+// blank is a drawing without its values: axes, ticks, grid and legend are left.
+func blank(svg string) string {
+	values := regexp.MustCompile(`(?s)<(path|rect) [^>]*class="(line|point|area|interval|mean)[ "][^>]*(/>|>.*?</(path|rect)>)|<rect [^>]*class="(area|interval)[^>]*/>`)
+	return values.ReplaceAllString(svg, "")
 }
 
-// ink counts the pixels of a slot's plot area that have the colour of a series, and
-// the columns in which there are any.
-func ink(picture image.Image, number int, colours map[color.RGBA]bool) (pixels, columns int) {
-	const legend = 80 // at most
-	for x := 20; x < 760; x++ {
+// ink counts the pixels in which two slots differ, and the columns and rows in which
+// there are any.
+func ink(picture *image.RGBA, one, other int) (pixels, columns, rows int) {
+	inRow := map[int]bool{}
+	for x := range 760 {
 		before := pixels
-		for y := slot*number + legend; y < slot*(number+1); y++ {
-			if c, ok := color.RGBAModel.Convert(picture.At(x, y)).(color.RGBA); ok && colours[c] {
+		for y := range slot {
+			if picture.RGBAAt(x, one*slot+y) != picture.RGBAAt(x, other*slot+y) {
 				pixels++
+				inRow[y] = true
 			}
 		}
 		if pixels > before {
 			columns++
 		}
 	}
-	return pixels, columns
+	return pixels, columns, len(inRow)
 }
 
-// A browser shows values in every plot, light and dark. That the test would notice an
-// empty one is part of it.
+// A browser shows values in every plot, light and dark: each differs from its twin
+// without values all over its area. That the test would notice an empty plot is part
+// of it.
 func TestBrowserDrawsEveryPlot(t *testing.T) {
 	drawing := regexp.MustCompile(`(?s)<svg class="plot".*?</svg>`)
 	title := regexp.MustCompile(`aria-label="([^"]*)"`)
 	var drawings, names []string
+	add := func(name, svg string) {
+		drawings, names = append(drawings, svg, blank(svg)), append(names, name+": "+title.FindStringSubmatch(svg)[1])
+	}
 	runs := suiteRuns()
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
 		for _, svg := range drawing.FindAllString(pageOf(t, runs[name]), -1) {
-			drawings = append(drawings, svg)
-			names = append(names, name+": "+title.FindStringSubmatch(svg)[1])
+			add(name, svg)
 		}
 	}
-	assert.Greater(t, len(drawings), 15)
-	empty := plot.Plot{Title: "empty", X: plot.Axis{Label: "x"}, Y: plot.Axis{Label: "y", Zero: true}, Series: []plot.Series{{Name: "nothing", Colour: 1}}}
-	drawings, names = append(drawings, string(empty.SVG())), append(names, "empty")
-	for scheme, dark := range map[string]bool{"1": false, "0": true} {
+	assert.Greater(t, len(names), 15)
+	nothing := plot.Plot{Title: "empty", X: plot.Axis{Label: "x"}, Y: plot.Axis{Label: "y", Zero: true}, Series: []plot.Series{{Shape: plot.Line}}}
+	add("none", string(nothing.SVG()))
+	for name, scheme := range map[string]string{"light": "1", "dark": "0"} {
 		picture := photographed(t, scheme, drawings)
-		colours := seriesColours(t, dark)
-		for i, name := range names {
-			pixels, columns := ink(picture, i, colours)
-			if name == "empty" {
+		for i := range names {
+			pixels, columns, rows := ink(picture, 2*i, 2*i+1)
+			if names[i] == "none: empty" {
 				assert.Zero(t, pixels)
 				continue
 			}
-			assert.Greater(t, pixels, 100, "%s, dark %v", name, dark)
-			assert.Greater(t, columns, 8, "%s, dark %v", name, dark)
+			assert.Greater(t, pixels, 300, "%s, %s", names[i], name)
+			assert.Greater(t, columns, 40, "%s, %s", names[i], name)
+			assert.Greater(t, rows, 10, "%s, %s", names[i], name)
 		}
 	}
 }

@@ -98,9 +98,13 @@ func differences(runs []record.RunReport) []Difference {
 		rows[i] = append(r.Conditions.List(),
 			record.Condition{Name: "serial", Value: r.Device.Serial}, record.Condition{Name: "target", Value: runTarget(r)},
 			record.Condition{Name: "node", Value: r.Node}, record.Condition{Name: "suite", Value: r.Suite},
-			record.Condition{Name: "engine of the run", Value: r.Engine}, record.Condition{Name: "measured by", Value: r.Generator})
+			record.Condition{Name: engineOfRun, Value: r.Engine}, record.Condition{Name: "measured by", Value: r.Generator})
 		for _, name := range settingNames(runs) {
-			rows[i] = append(rows[i], record.Condition{Name: "parameter " + name, Value: r.Settings[name]})
+			value, set := r.Settings[name]
+			if !set {
+				value = "default"
+			}
+			rows[i] = append(rows[i], record.Condition{Name: "parameter " + name, Value: value})
 		}
 	}
 	var all []Difference
@@ -111,12 +115,16 @@ func differences(runs []record.RunReport) []Difference {
 			d.Values = append(d.Values, row[k].Value)
 			same = same && row[k].Value == rows[0][k].Value
 		}
-		if !same {
+		told := d.Condition == engineOfRun && slices.ContainsFunc(all, func(d Difference) bool { return d.Condition == "engine" })
+		if !same && !told {
 			all = append(all, d)
 		}
 	}
 	return all
 }
+
+// engineOfRun is the engine of a run whose conditions do not name it.
+const engineOfRun = "engine of the run"
 
 func settingNames(runs []record.RunReport) []string {
 	names := map[string]bool{}

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -84,6 +86,9 @@ func (p *page) driftOfTarget(target record.TargetStatus, now time.Time) {
 	if len(g.rows) > 0 {
 		p.grid(g)
 	}
+	for _, probe := range target.Probes {
+		p.sureness(probe)
+	}
 	for _, probe := range without {
 		p.sentence("  "+clean(probe.Probe.Name)+": ", notCompared(probe, now))
 	}
@@ -108,7 +113,7 @@ func driftRows(probe record.ProbeStatus, now time.Time) []gridRow {
 			name, StatisticName(d.Statistic), string(d.State), baseline, ratioText(d),
 			fmt.Sprintf("%s, %s", Time(d.Since), Ago(d.Since, now)),
 		}}
-		// Statistics of a probe mostly move together: a cause is told once for all.
+		// Statistics of a probe mostly move together: what gave them away is told once for all.
 		if last := i == len(compared)-1; last || !sameCause(d, compared[i+1]) {
 			row.below = func(p *page) { p.because(d) }
 		}
@@ -119,16 +124,65 @@ func driftRows(probe record.ProbeStatus, now time.Time) []gridRow {
 }
 
 func sameCause(a, b record.Drift) bool {
-	return slices.Equal(a.Attribution, b.Attribution) && (a.State == record.Regressed) == (b.State == record.Regressed)
+	return slices.Equal(a.Attribution, b.Attribution) && (a.State == record.Regressed) == (b.State == record.Regressed) &&
+		isOfSlowRounds(a) == isOfSlowRounds(b)
 }
 
-// because says what came with a change of speed.
+func isOfSlowRounds(d record.Drift) bool { return d.Cause == string(drift.BySlowRounds) }
+
+// because says what gave a change of speed away, and what came with it.
 func (p *page) because(d record.Drift) {
+	if isOfSlowRounds(d) {
+		p.line("    slow rounds have become common; the others are as before, so the ratio is about 1")
+	}
 	if len(d.Attribution) > 0 {
 		p.list("    because ", changesList(d.Attribution))
 	} else if d.State == record.Regressed {
 		p.line("    because of no change of conditions that was seen: look at the drive itself")
 	}
+}
+
+// sureness says how much the baseline of a probe is worth, and what the change of
+// conditions before it did.
+func (p *page) sureness(probe record.ProbeStatus) {
+	b := probe.Baseline
+	if b == nil || b.Sureness == "" {
+		return
+	}
+	text := fmt.Sprintf("%s, of %s", b.Sureness, plural(b.Rounds, "round"))
+	if b.Pinned {
+		text = "pinned, " + text
+	}
+	switch drift.Sureness(b.Sureness) {
+	case drift.Young:
+		text += "; only large shifts are judged until it knows two hours"
+	case drift.Provisional:
+		text += "; shifts beyond drift.threshold are judged until it knows a day"
+	case drift.Final:
+	}
+	if n := probe.UnjudgedBlocks; n > 0 {
+		text += fmt.Sprintf("; %s of five minutes not judged, under more load than it has seen", plural(n, "block"))
+	}
+	p.sentence("  ", "baseline of "+probe.Probe.Name+": "+text)
+	if probe.Effect != nil {
+		p.effect("    ", probe.Effect)
+	}
+}
+
+// effect says what a change of conditions did: "since firmware A → B: p50 18 % faster
+// (16 to 20 %), …".
+func (p *page) effect(indent string, e *record.Effect) {
+	var did []string
+	for _, s := range record.Statistics() {
+		if r, ok := e.Ratios[s]; ok {
+			did = append(did, s.Short()+" "+r.String())
+		}
+	}
+	if len(did) == 0 {
+		return
+	}
+	did[0] = "since " + strings.Join(changesList(e.Changes), ", ") + ": " + did[0]
+	p.list(indent, did)
 }
 
 // ratioText is "1.31× (1.27 to 1.36)", the bounds where there are any.

@@ -58,7 +58,8 @@ func distributions(r record.RunReport) []distribution {
 	for i := range all {
 		all[i].latency = record.Merge(all[i].latency)
 	}
-	return all
+	// A file may hold counts that make no sense.
+	return slices.DeleteFunc(all, func(d distribution) bool { return d.latency.Count() <= 0 || d.latency[0].Latency < 0 })
 }
 
 // latencySection shows the distributions. Of many loads it shows some, the first and

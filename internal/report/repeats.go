@@ -110,7 +110,7 @@ func effectSection(r record.RunReport) []section {
 	}
 	certain := 0
 	for _, e := range r.Analysis.Effects {
-		verdict := ""
+		var verdict string
 		switch {
 		case e.IOPS.Lower == nil:
 			verdict = "one run each"

@@ -8,8 +8,8 @@ import (
 )
 
 // bestSentence says what the run measured at best, for runs that come to nothing more
-// telling: "At most 297 072 IOPS (random-read-qd32 read) and 5 501 MB/s
-// (sequential-read-qd8 read); at best a median of 78.0 µs (random-read-qd1 read)."
+// telling: its most IOPS, its most bytes per second and its lowest median latency,
+// each with the step that reached it.
 func bestSentence(r record.RunReport) string {
 	var iops, bytes, median Summary
 	for _, s := range Summarise(r) {

@@ -19,32 +19,30 @@ func suiteRun(suite string, steps ...record.Step) record.RunReport {
 }
 
 // step is one step with a workload.
-func step(name string, w record.Workload, results ...*record.Result) record.Step {
+func step(name string, w record.Workload, r *record.Result) record.Step {
 	s := record.Step{Name: name, Plan: w.String(), Duration: 30 * time.Second, Workload: &w, InterruptsPerIO: -1, UserCPU: 0.1, SystemCPU: 0.3}
-	switch {
-	case w.Direction == "":
-		s.Read, s.Write = results[0], results[1]
-	case w.Direction == record.Write:
-		s.Write = results[0]
-	default:
-		s.Read = results[0]
+	if w.Direction == record.Write {
+		s.Write = r
+	} else {
+		s.Read = r
 	}
 	return s
 }
 
 // saturating is the drive of a sweep: 80 µs for one I/O, and no more than 310 000 IOPS.
-func saturating(depth int) record.Histogram {
+func saturating(base record.Histogram, depth int) record.Histogram {
 	factor := 1 + math.Pow(float64(depth)*12_500/310_000, 2)
 	factor = math.Sqrt(factor)
-	return slowed(depth1(20_000), factor)
+	return slowed(base, factor)
 }
 
 // depthRun is the suite depth-sweep; the step at depth 8 was disturbed.
 func depthRun() record.RunReport {
+	base := depth1(20_000)
 	var steps []record.Step
 	for depth := 1; depth <= 1024; depth *= 2 {
 		w := record.Workload{Direction: record.Read, Pattern: record.Random, BlockBytes: 4 << 10, QueueDepth: depth, Jobs: 1, Engine: "libaio"}
-		s := step(fmt.Sprintf("random-read-qd%d", depth), w, result(saturating(depth), 4<<10, float64(depth)))
+		s := step(fmt.Sprintf("random-read-qd%d", depth), w, result(saturating(base, depth), 4<<10, float64(depth)))
 		s.JobFile = fmt.Sprintf("[%s]\nfilename=/dev/nvme0n1\nrw=randread\niodepth=%d\n", s.Name, depth)
 		if depth == 8 {
 			s.Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The jobs waited for a CPU for 9 % of the step: repeat on a quieter machine."}}
@@ -58,6 +56,7 @@ func depthRun() record.RunReport {
 
 // linearRun is the suite linear-read on a drive that gets slower towards its end.
 func linearRun() record.RunReport {
+	base := sequential(2000)
 	var steps []record.Step
 	for i := range 48 {
 		share := float64(i) / 47
@@ -66,7 +65,7 @@ func linearRun() record.RunReport {
 		if i == 30 {
 			slow = 1.6
 		}
-		steps = append(steps, step(fmt.Sprintf("read-at-%d", i), w, result(slowed(sequential(2000), 9*slow), 1<<20, 8)))
+		steps = append(steps, step(fmt.Sprintf("read-at-%d", i), w, result(slowed(base, 9*slow), 1<<20, 8)))
 	}
 	r := suiteRun("linear-read", steps...)
 	r.Analysis = &record.Analysis{Offsets: analysis.Offsets(steps)}
@@ -75,12 +74,12 @@ func linearRun() record.RunReport {
 
 // steadyRun is the suite steady-state: fast while fresh, down to a quarter.
 func steadyRun() record.RunReport {
-	random := rand.New(rand.NewPCG(1, 2))
+	random, base := rand.New(rand.NewPCG(1, 2)), depth32(5000)
 	var steps []record.Step
 	for round := 1; round <= 24; round++ {
 		w := record.Workload{Direction: record.Write, Pattern: record.Random, BlockBytes: 4 << 10, QueueDepth: 32, Jobs: 1, Round: round}
 		slow := 4 - 3*math.Exp(-math.Pow(float64(round)/8, 3)) + 0.2*random.Float64()
-		steps = append(steps, step(fmt.Sprintf("round-%d", round), w, result(slowed(depth32(5000), slow), 4<<10, 32)))
+		steps = append(steps, step(fmt.Sprintf("round-%d", round), w, result(slowed(base, slow), 4<<10, 32)))
 	}
 	r := suiteRun("steady-state", steps...)
 	r.Settings = map[string]string{"round": "1m", "precondition": "none"}
@@ -91,13 +90,14 @@ func steadyRun() record.RunReport {
 // scaleRun is the suite scale on 24 drives of two roots; from the 18th on, those of
 // the second root share too narrow a link.
 func scaleRun() record.RunReport {
+	base := depth32(1000)
 	var steps []record.Step
 	for n := 1; n <= 24; n++ {
 		w := record.Workload{Direction: record.Read, Pattern: record.Random, BlockBytes: 4 << 10, QueueDepth: 128, Jobs: 4}
-		s := step(fmt.Sprintf("devices-%d", n), w, result(depth32(1000), 4<<10, 128))
+		s := step(fmt.Sprintf("devices-%d", n), w, result(base, 4<<10, 128))
 		s.Read.IOPS = 0
 		for i := range n {
-			part := record.Part{Target: fmt.Sprintf("/dev/nvme%dn1", i), Group: "pci0000:00", Read: result(depth32(1000), 4<<10, 128)}
+			part := record.Part{Target: fmt.Sprintf("/dev/nvme%dn1", i), Group: "pci0000:00", Read: result(base, 4<<10, 128)}
 			part.Read.IOPS = 1.9e6
 			if i >= 12 {
 				part.Group = "pci0000:40"
@@ -123,7 +123,7 @@ func scaleRun() record.RunReport {
 
 // cacheRun is the suite write-cache with four repeats of each load, cache on and off.
 func cacheRun() record.RunReport {
-	random := rand.New(rand.NewPCG(3, 4))
+	random, base := rand.New(rand.NewPCG(3, 4)), depth1(4000)
 	var steps []record.Step
 	for _, depth := range []int{1, 32} {
 		for _, cache := range []string{"on", "off"} {
@@ -137,7 +137,7 @@ func cacheRun() record.RunReport {
 					slow *= 9
 				}
 				series := fmt.Sprintf("random-write-qd%d-cache-%s", depth, cache)
-				s := step(fmt.Sprintf("%s-%d", series, repeat), w, result(slowed(depth1(4000), slow), 8<<10, float64(depth)))
+				s := step(fmt.Sprintf("%s-%d", series, repeat), w, result(slowed(base, slow), 8<<10, float64(depth)))
 				s.Series = series
 				if repeat == 1 && cache == "on" {
 					s.Warnings = []record.Warning{{Code: record.WarnOthersActive, Text: "Others completed 1 240 I/Os on the device during the step."}}

@@ -87,6 +87,16 @@ func snapshot() record.Snapshot {
 		{Statistic: record.IOPS, State: record.Improved, Since: hourAgo, Ratio: 0.8, Lower: 0.7, Upper: 0.9},
 		{Statistic: record.LatencyP95, State: record.Learning},
 	}
+	regressed.Baseline.Sureness, regressed.Baseline.Pinned, regressed.UnjudgedBlocks = "final", true, 41
+	regressed.Effect = &record.Effect{
+		Time: hourAgo, Changes: firmware, Ratios: map[record.Statistic]record.Ratio{
+			record.LatencyP50: {Ratio: 1.309, Lower: 1.274, Upper: 1.351}, record.LatencyP99: {Ratio: 0.8, Lower: 0.7, Upper: 0.9},
+		},
+	}
+	unexplained.Baseline.Sureness = "provisional"
+	unexplained.Drift = append(unexplained.Drift, record.Drift{
+		Statistic: record.LatencyP99, State: record.Regressed, Since: hourAgo, Ratio: 1.01, Lower: 0.98, Upper: 1.03, Cause: "slow_rounds",
+	})
 	learning, fresh, waiting := probeStatus(0), probeStatus(1), probeStatus(2)
 	learning.LearningRounds = 43
 	learning.Drift = []record.Drift{{Statistic: record.LatencyP50, State: record.Learning, Since: started()}}

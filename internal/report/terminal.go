@@ -12,6 +12,8 @@ const (
 	smallHeight = 8  // lines
 	smallTicks  = 8  // where no number of ticks meets values alone
 	mostTicks   = 12
+	// What is beyond these is no rate of a drive, and more than the library counts with.
+	leastDrawn, mostDrawn = 1e-6, 1e15
 )
 
 // terminal draws values for a terminal, evenly spaced along names. It is empty when
@@ -22,12 +24,12 @@ func terminal(caption string, values []float64, names []string) string {
 	}
 	highest := 0.0
 	for _, v := range values {
-		if math.IsNaN(v) || v < 0 || v > 1e15 {
+		if math.IsNaN(v) || v < 0 || v > mostDrawn {
 			return ""
 		}
 		highest = max(highest, v)
 	}
-	if highest == 0 {
+	if highest < leastDrawn {
 		return ""
 	}
 	// Values lie on whole columns, and so do their names.

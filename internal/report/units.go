@@ -122,13 +122,7 @@ func Statistic(s record.Statistic, value float64) string {
 }
 
 // StatisticName is the short name of a statistic: "p50", "IOPS".
-func StatisticName(s record.Statistic) string {
-	if s == record.IOPS {
-		return "IOPS"
-	}
-	name := strings.TrimPrefix(string(s), "latency_")
-	return strings.TrimSuffix(name, "_seconds")
-}
+func StatisticName(s record.Statistic) string { return s.Short() }
 
 // latencyUnit is a unit that a whole column of latencies is written in.
 type latencyUnit struct {

@@ -1,9 +1,10 @@
-// Package run measures a target now and yields a run report: probes back to back,
-// or a suite of fio jobs.
+// Package run measures targets now and yields a run report: probes back to back on
+// one, or a suite of fio jobs on one or several.
 //
-// It owns what every run needs around the measuring itself: the device's lock, the
-// question whether the device is busy, and removing the file that was made for the
-// run. It decides neither what is printed nor what becomes of the report.
+// It owns what every run needs around the measuring itself: the devices' locks, the
+// question whether a device is busy, permission to overwrite one, the CPUs that are near
+// it, and removing the files that were made for the run. It decides neither what is
+// printed nor what becomes of the report.
 //
 //	subject, err := run.Find(fs, "/mnt/data", 1<<30)
 //	session, err := run.Begin(ctx, subject, options)

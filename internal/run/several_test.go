@@ -82,7 +82,9 @@ func TestRunSuiteOnSeveralDevices(t *testing.T) {
 	assert.Empty(t, end(t, sessions))
 	require.Len(t, r.Steps, 2)
 	require.Len(t, r.Targets, 3)
-	assert.Equal(t, paths, []string{r.Targets[0].Path, r.Targets[1].Path, r.Targets[2].Path})
+	for i, target := range r.Targets {
+		assert.Equal(t, paths[i], target.Path)
+	}
 	assert.Len(t, r.Analysis.Scalings, 1)
 	assert.Equal(t, "storage-07", r.Node)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
 // Target returns a subject as a target of suites, before anything of it is opened:
@@ -38,7 +39,11 @@ func targetOn(fs sysfs.FS, s measure.Subject, may func(cpu int) bool) (suite.Tar
 		Group: pcieRoot(fs, s.Device),
 	}
 	if s.File {
-		t.SizeBytes = s.FileBytes
+		path, err := target.Locate(s.Path)
+		if err != nil {
+			return suite.Target{}, err
+		}
+		t.Path, t.SizeBytes = path, s.FileBytes
 	}
 	names, err := counters.InterruptNames(fs, s.Device)
 	if err == nil { // a figure less is no reason to fail a run

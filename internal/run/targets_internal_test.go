@@ -12,6 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/device/devicetest"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 )
 
@@ -22,16 +23,13 @@ func anyCPU(int) bool { return true }
 func server(t *testing.T, may func(int) bool) []suite.Target {
 	t.Helper()
 	fs := devicetest.Server{Sockets: 2, Cores: 16, Threads: 2, Drives: 12}.Make(t)
-	var names []string
-	for i := range 24 {
-		names = append(names, fmt.Sprintf("nvme%dn1", i))
-	}
-	slices.Sort(names)
+	devices, err := device.Scan(fs)
+	require.NoError(t, err)
+	require.Len(t, devices, 24)
+	slices.SortFunc(devices, func(a, b record.Device) int { return strings.Compare(a.Name, b.Name) })
 	var targets []suite.Target
-	for _, name := range names {
-		d, err := device.Find(fs, name)
-		require.NoError(t, err)
-		subject, err := measure.OfDevice(fs, "/dev/"+name, d)
+	for _, d := range devices {
+		subject, err := measure.OfDevice(fs, "/dev/"+d.Name, d)
 		if err != nil {
 			require.ErrorContains(t, err, "read conditions", "the fixture has no governor")
 		}

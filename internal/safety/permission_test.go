@@ -215,7 +215,7 @@ func TestRefusesHolders(t *testing.T) {
 	fs := sysfstest.Make(t, map[string]string{
 		dir + "/dev": loop.Number + "\n", dir + "/size": "32768\n", dir + "/holders/md127/dev": "9:127\n",
 		dir + "/queue/logical_block_size": "512\n", dir + "/queue/physical_block_size": "512\n",
-		"proc/self/mountinfo": "", "proc/swaps": "Filename Type Size Used Priority\n",
+		"proc/swaps": "Filename Type Size Used Priority\n",
 	}, map[string]string{"sys/block/" + name: "/" + dir, "sys/class/block/" + name: "/" + dir, "sys/dev/block/" + major + ":" + minor: "/" + dir})
 	found, err := device.Find(fs, loop.Number)
 	require.NoError(t, err)

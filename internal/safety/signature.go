@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -119,11 +120,12 @@ func mbr(d disk) (string, int64) {
 			used++
 		}
 	}
-	empty := string(d.at(table, 4*entry)) == string(make([]byte, 4*entry))
-	if used == 0 && !(empty && binary.LittleEndian.Uint32(d.at(440, 4)) != 0) {
-		return "", 0
+	// A table without partitions has the number of its disk, at byte 440.
+	empty := bytes.Equal(d.at(table, 4*entry), make([]byte, 4*entry)) && binary.LittleEndian.Uint32(d.at(440, 4)) != 0
+	if used > 0 || empty {
+		return "an MBR partition table", 510
 	}
-	return "an MBR partition table", 510
+	return "", 0
 }
 
 // raid finds superblocks of md (include/uapi/linux/raid/md_p.h), which are at places

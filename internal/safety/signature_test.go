@@ -75,6 +75,7 @@ func tools() map[string]struct {
 func TestSignaturesOfRealTools(t *testing.T) {
 	for name, tool := range tools() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			fixture := filepath.Join("testdata", name+".gz")
 			var image io.ReaderAt
 			if file, ok := makeImage(t, tool.sizeBytes, tool.command); ok {
@@ -240,7 +241,7 @@ func (m marked) ReadAt(p []byte, off int64) (int, error) {
 
 // Random data has no signature: a device stays usable after a run.
 func TestNoSignatures(t *testing.T) {
-	for range 50 {
+	for range 10 {
 		data := make([]byte, 3*mib)
 		_, err := rand.Read(data)
 		require.NoError(t, err)

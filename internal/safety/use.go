@@ -48,9 +48,13 @@ func numberText(rdev uint64) string { return fmt.Sprintf("%d:%d", unix.Major(rde
 // and of the host's first one, which may see more.
 func mounts(fs sysfs.FS, n numbers) ([]Finding, error) {
 	var found []Finding
-	for _, file := range []string{"/proc/self/mountinfo", "/proc/1/mountinfo"} {
-		list, err := readMounts(fs, file)
-		if err != nil && file == "/proc/1/mountinfo" && (errors.Is(err, os.ErrPermission) || errors.Is(err, os.ErrNotExist)) {
+	for _, view := range []struct {
+		fs   sysfs.FS
+		file string
+		own  bool
+	}{{sysfs.FS{}, "/proc/self/mountinfo", true}, {fs, "/proc/1/mountinfo", false}} {
+		list, err := readMounts(view.fs, view.file)
+		if err != nil && !view.own && (errors.Is(err, os.ErrPermission) || errors.Is(err, os.ErrNotExist)) {
 			continue // the exclusive open finds out all the same
 		} else if err != nil {
 			return nil, err

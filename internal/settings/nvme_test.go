@@ -39,8 +39,9 @@ func (c *controller) Admin(cmd nvme.Command, data []byte) (nvme.Completion, erro
 			c.features[feature] = cmd.Dword11
 		}
 		return nvme.Completion{}, nil
+	default:
+		return nvme.Completion{}, errors.New("an unexpected command")
 	}
-	return nvme.Completion{}, errors.New("an unexpected command")
 }
 
 func TestFeaturesOfNVMe(t *testing.T) {

@@ -82,7 +82,7 @@ func (f file) write(value string) error {
 		return err
 	}
 	w, err := os.OpenFile(opened.Name(), os.O_WRONLY|os.O_TRUNC, 0)
-	if err = errors.Join(err, opened.Close()); err != nil {
+	if err := errors.Join(err, opened.Close()); err != nil {
 		return err
 	}
 	_, err = w.WriteString(text)

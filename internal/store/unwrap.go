@@ -10,15 +10,15 @@ import (
 // file is now, and false when the text is none. It errs with ErrNewer, and when the
 // checksum is wrong.
 func Unwrap(text []byte) (data json.RawMessage, found bool, err error) {
-	var e envelope
-	if json.Unmarshal(text, &e) != nil {
-		return nil, false, nil // the text says so to whoever takes it for something else
+	var outer struct {
+		Format string `json:"format"`
 	}
-	kind, found := strings.CutPrefix(e.Format, "ssdprobe/")
+	_ = json.Unmarshal(text, &outer) // what is no JSON is no file of ours
+	kind, found := strings.CutPrefix(outer.Format, "ssdprobe/")
 	if !found {
 		return nil, false, nil
 	}
-	e, err = decode(text, kind)
+	e, err := decode(text, kind)
 	if err != nil {
 		return nil, true, fmt.Errorf("file of a state directory: %w", err)
 	}

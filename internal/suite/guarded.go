@@ -71,8 +71,8 @@ type changing struct {
 	found []Setting
 }
 
-// takeSettings makes sure that all settings that the steps name are there to be
-// changed, before anything is run.
+// takeSettings makes sure that all settings that the steps name can be changed, before
+// anything is run.
 func (o Options) takeSettings(steps []Step) (changing, error) {
 	var c changing
 	var names []settings.Name
@@ -100,6 +100,20 @@ func (o Options) takeSettings(steps []Step) (changing, error) {
 			return changing{}, errors.Join(err, c.restore())
 		}
 		c.found = append(c.found, Setting{name, value})
+	}
+	// A controller may refuse a value that it was not asked for before: each is tried
+	// once, so that no run ends half-way for that reason.
+	tried := map[Setting]bool{}
+	for _, step := range steps {
+		for _, s := range step.Settings {
+			if tried[s] {
+				continue
+			}
+			tried[s] = true
+			if err := session.Set(s.Name, s.Value); err != nil {
+				return changing{}, errors.Join(err, c.restore())
+			}
+		}
 	}
 	return c, nil
 }

@@ -67,13 +67,11 @@ func TestWritesAreCheckedBetweenSteps(t *testing.T) {
 			}
 			// While the first step runs, another program opens the drive.
 			other = exec.CommandContext(t.Context(), "sh", "-c", "exec 3<>"+loop.Path+"; echo ready; read line")
-			out, err := other.StdoutPipe()
-			assert.NoError(t, err)
-			_, err = other.StdinPipe()
-			assert.NoError(t, err)
-			assert.NoError(t, other.Start())
-			_, err = out.Read(make([]byte, 6))
-			assert.NoError(t, err)
+			out, errOut := other.StdoutPipe()
+			_, errIn := other.StdinPipe()
+			assert.NoError(t, errors.Join(errOut, errIn, other.Start()))
+			_, err := out.Read(make([]byte, 6))
+			assert.NoError(t, err, "it has opened the drive")
 			_, err = os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
 			assert.ErrorIs(t, err, unix.EBUSY, "the run holds it")
 		},

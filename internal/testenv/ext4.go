@@ -11,14 +11,18 @@ import (
 // "-O", "^extent". It is gone when the test ends.
 func Ext4(t testing.TB, sizeBytes int64, mkfs ...string) string {
 	t.Helper()
-	device := LoopDevice(t, sizeBytes, Options{})
+	return Ext4On(t, LoopDevice(t, sizeBytes, Options{}), mkfs...)
+}
+
+// Ext4On is Ext4 on a device that is there. The test may unmount it and mount it
+// again with Mount.
+func Ext4On(t testing.TB, device Loop, mkfs ...string) string {
+	t.Helper()
 	// Nothing is reserved for root and nothing is left to be written later.
 	args := append([]string{"-q", "-F", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"}, mkfs...)
 	run(t, "mkfs.ext4", append(args, device.Path)...)
 	dir := t.TempDir()
-	if err := unix.Mount(device.Path, dir, "ext4", unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID, ""); err != nil {
-		t.Fatalf("mount %s: %v", device.Path, err)
-	}
+	Mount(t, device, dir)
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, 0); err != nil {
 			t.Errorf("unmount %s: %v", dir, err)
@@ -28,6 +32,14 @@ func Ext4(t testing.TB, sizeBytes int64, mkfs ...string) string {
 		}
 	})
 	return dir
+}
+
+// Mount mounts the ext4 filesystem of a device at dir.
+func Mount(t testing.TB, device Loop, dir string) {
+	t.Helper()
+	if err := unix.Mount(device.Path, dir, "ext4", unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID, ""); err != nil {
+		t.Fatalf("mount %s: %v", device.Path, err)
+	}
 }
 
 // RemountReadOnly makes a filesystem that Ext4 has made read-only.

@@ -18,6 +18,8 @@ type Options struct {
 	ReadOnly          bool
 	LogicalBlockBytes int  // 512 when 0
 	Random            bool // fill the backing file with random data
+	// Dir is where the backing file is made; empty for a directory of the test's own.
+	Dir string
 }
 
 // Loop is a loop device.
@@ -32,7 +34,11 @@ type Loop struct {
 func LoopDevice(t testing.TB, sizeBytes int64, o Options) Loop {
 	t.Helper()
 	Root(t)
-	backing := filepath.Join(t.TempDir(), "backing")
+	dir := o.Dir
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	backing := filepath.Join(dir, "backing")
 	if err := makeBacking(backing, sizeBytes, o.Random); err != nil {
 		t.Fatal(err)
 	}

@@ -148,6 +148,15 @@ type drifts struct {
 	Time  time.Time  `json:"time"`
 	Node  string     `json:"node"`
 	Drift []driftRow `json:"drift"`
+	// Effects are what the last change of conditions did to each probe, where that is known.
+	Effects []effectRow `json:"effects"`
+}
+
+type effectRow struct {
+	where
+	record.Effect
+	// Text is the effect in words.
+	Text string `json:"text"`
 }
 
 type driftRow struct {
@@ -160,9 +169,12 @@ type driftRow struct {
 }
 
 func newDrifts(s record.Snapshot) drifts {
-	answer := drifts{Time: s.Time, Node: s.Node, Drift: []driftRow{}}
+	answer := drifts{Time: s.Time, Node: s.Node, Drift: []driftRow{}, Effects: []effectRow{}}
 	for _, t := range s.Targets {
 		for _, p := range t.Probes {
+			if p.Effect != nil {
+				answer.Effects = append(answer.Effects, effectRow{newWhere(t, p), *p.Effect, p.Effect.String()})
+			}
 			for _, d := range p.Drift {
 				row := driftRow{where: newWhere(t, p), Drift: d}
 				if p.Baseline != nil {

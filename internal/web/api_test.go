@@ -31,7 +31,7 @@ func TestAPIOfNothing(t *testing.T) {
 		"status": `{` + head + `, "version": "1.2.3", "started": "2026-05-04T13:02:11.25Z", "ready": true,
 			"findings": [], "targets": 0, "probes": 0, "ignored": 0, "collectors": []}`,
 		"devices":   `{` + head + `, "targets": [], "ignored": []}`,
-		"drift":     `{` + head + `, "drift": []}`,
+		"drift":     `{` + head + `, "drift": [], "effects": []}`,
 		"baselines": `{` + head + `, "baselines": []}`,
 	} {
 		t.Run(path, func(t *testing.T) { assert.JSONEq(t, want, get(t, server.URL+"/api/v1/"+path).body) })

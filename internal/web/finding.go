@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -185,15 +186,18 @@ func earliest(drift []record.Drift) time.Time {
 }
 
 // driftText says by how much, and what came with it.
-func driftText(what string, drift []record.Drift) string {
-	ratios := make([]string, len(drift))
-	for i, d := range drift {
+func driftText(what string, drifts []record.Drift) string {
+	ratios := make([]string, len(drifts))
+	for i, d := range drifts {
 		ratios[i] = strings.TrimSpace(report.StatisticName(d.Statistic) + " " + ratio(d))
 		if between := interval(d); between != "" {
 			ratios[i] += " (" + between + ")"
 		}
+		if d.Cause == string(drift.BySlowRounds) {
+			ratios[i] = report.StatisticName(d.Statistic) + " slow rounds have become common, the others are as before"
+		}
 	}
-	return fmt.Sprintf("%s: %s; %s", what, strings.Join(ratios, ", "), because(drift))
+	return fmt.Sprintf("%s: %s; %s", what, strings.Join(ratios, ", "), because(drifts))
 }
 
 // because names the changes of conditions that came with a change of speed.

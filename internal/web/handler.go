@@ -17,6 +17,9 @@ import (
 type Options struct {
 	// Snapshot returns what is known now. It must not wait for a device.
 	Snapshot func() record.Snapshot
+	// Explain returns what is behind the states of the target with this id, false when there
+	// is none. It must not wait for a device. Without it, nothing is explained.
+	Explain func(id string) (report.Explained, bool)
 	// Ready returns nil once the daemon does its work, and else why not; nil
 	// when it always does.
 	Ready func() error
@@ -37,6 +40,9 @@ func Handler(o Options) http.Handler {
 	if o.Ready == nil {
 		o.Ready = func() error { return nil }
 	}
+	if o.Explain == nil {
+		o.Explain = func(string) (report.Explained, bool) { return report.Explained{}, false }
+	}
 	h := handler{Options: o, page: newPage()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", h.servePage)
@@ -48,6 +54,7 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("/api/v1/devices/{id...}", h.serveDevice)
 	mux.HandleFunc("/api/v1/drift", h.answer(func(s record.Snapshot) any { return newDrifts(s) }))
 	mux.HandleFunc("/api/v1/baselines", h.answer(func(s record.Snapshot) any { return newBaselines(s) }))
+	mux.HandleFunc("/api/v1/explain/{id...}", h.serveExplanation)
 	mux.HandleFunc("/api/v1/snapshot", h.answer(func(s record.Snapshot) any { return s }))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		h.fail(w, http.StatusNotFound, "nothing is here; / links to all there is")
@@ -101,7 +108,7 @@ func (h handler) serveReady(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (h handler) servePage(w http.ResponseWriter, _ *http.Request) {
-	body, err := h.page.render(h.Snapshot(), h.Version, h.Ready())
+	body, err := h.page.render(h.Snapshot(), h.Explain, h.Version, h.Ready())
 	if err != nil {
 		h.broken(w, err)
 		return
@@ -118,6 +125,15 @@ func (h handler) serveDevice(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	h.fail(w, http.StatusNotFound, "no target has this id; /api/v1/devices lists them")
+}
+
+func (h handler) serveExplanation(w http.ResponseWriter, r *http.Request) {
+	x, ok := h.Explain(r.PathValue("id"))
+	if !ok {
+		h.fail(w, http.StatusNotFound, "no target has this id; /api/v1/devices lists them")
+		return
+	}
+	h.writeJSON(w, http.StatusOK, x)
 }
 
 // answer serves what shape makes of the snapshot.

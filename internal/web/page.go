@@ -9,6 +9,7 @@ import (
 	"html/template"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
 //go:embed page.html
@@ -35,8 +36,9 @@ func newPage() *page {
 	}
 }
 
-func (p *page) render(s record.Snapshot, version string, notReady error) ([]byte, error) {
+func (p *page) render(s record.Snapshot, explain func(id string) (report.Explained, bool), version string, notReady error) ([]byte, error) {
 	view := newView(s, version, notReady)
+	view.addPlots(s, explain)
 	view.Style = template.CSS(pageCSS) // part of the program, not of a request
 	var b bytes.Buffer
 	if err := p.template.Execute(&b, view); err != nil {

@@ -30,7 +30,27 @@ type probeView struct {
 	// Warnings say why the figures may be wrong.
 	Warnings []record.Warning
 	Because  string
-	Rounds   string
+	// Sure tells how much the baseline is worth, Effect what the change of conditions
+	// before it did.
+	Sure, Effect string
+	Plot         *plotView // nil while there is nothing to plot
+	Rounds       string
+}
+
+// sure says how much the baseline is worth; empty while there is none.
+func sure(p record.ProbeStatus) string {
+	b := learned(p)
+	if b == nil || b.Sureness == "" {
+		return ""
+	}
+	text := b.Sureness + " baseline of " + plural(uint64(max(b.Rounds, 0)), "round")
+	if b.Pinned {
+		text = "pinned " + text
+	}
+	if n := p.UnjudgedBlocks; n > 0 {
+		text += "; " + plural(uint64(n), "block") + " of five minutes not judged, under more load than it has seen"
+	}
+	return text
 }
 
 type learningView struct {
@@ -67,7 +87,10 @@ type figureView struct {
 func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeView {
 	v := probeView{
 		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, now), Last: newLastView(p, now),
-		Sample: sample(p), Rounds: roundsText(p),
+		Sample: sample(p), Rounds: roundsText(p), Sure: sure(p),
+	}
+	if p.Effect != nil {
+		v.Effect = p.Effect.String()
 	}
 	if p.Last != nil {
 		v.Warnings = p.Last.Warnings

@@ -194,11 +194,11 @@ func (s Series) draw(svg *node, f frame, y place) {
 	if s.Dashed {
 		line += " dashed"
 	}
+	if s.Shape == Steps { // below its outline
+		svg.add("path", "class", "area "+colour, "d", s.path(f, y)+"V"+px(f.bottom)+"H"+px(f.x.at(s.Points[0].X))+"Z")
+	}
 	if s.Shape != Points {
 		svg.add("path", "class", line, "d", s.path(f, y))
-	}
-	if s.Shape == Steps {
-		svg.add("path", "class", "area "+colour, "d", s.path(f, y)+"V"+px(f.bottom)+"H"+px(f.x.at(s.Points[0].X))+"Z")
 	}
 	if s.Shape == LinePoints && len(s.Points) <= mostPoints || s.Shape == Points {
 		for _, p := range s.Points {

@@ -267,7 +267,7 @@ func FuzzPlot(f *testing.F) {
 	f.Add(1.0, 2.0, 3.0, 4.0, 0, 0)
 	f.Add(0.0, 0.0, 0.0, 0.0, 1, 2)
 	f.Add(-1e308, 1e308, 5e-324, math.Inf(1), 2, 3)
-	f.Add(0.9999999999999999, 1.0, math.NaN(), -0.0, 3, 1)
+	f.Add(0.9999999999999999, 1.0, math.NaN(), math.Copysign(0, -1), 3, 1)
 	f.Fuzz(func(t *testing.T, a, b, c, d float64, x, y int) {
 		scale := func(n int) plot.Scale { return plot.Scale((n%4 + 4) % 4) }
 		p := plot.Plot{

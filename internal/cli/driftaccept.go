@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/daemon"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+)
+
+func (a *app) driftAccept() *cobra.Command {
+	var probe, note string
+	c := &cobra.Command{
+		Use:   "accept TARGET --note TEXT",
+		Short: "Take the level of now as the normal one",
+		Long: `What has regressed or improved is compared with its level of now from then on; what
+is known of noise and load stays, so the target is watched on at once. The note says
+why, and is kept in the state and shown by "drift explain".
+
+While a daemon runs it does this itself, within its discovery interval (10 s by
+default).`,
+		Example: `  ssdprobe drift accept nvme0n1 --note "slower since the new firmware; the vendor says so"
+  ssdprobe drift accept nvme0n1 --probe read-4k --note "moved to the slow slot"`,
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			note := strings.TrimSpace(note)
+			if note == "" {
+				return usage(errors.New("--note: is missing; want why this level is normal, for those who look later"))
+			}
+			return a.change(args, daemon.Request{Probe: probe, Accept: note}, "level of %s accepted")
+		},
+	}
+	c.Flags().StringVar(&probe, "probe", "", "only that of the probe of this `NAME`")
+	c.Flags().StringVar(&note, "note", "", "why this level is normal (`TEXT`); required")
+	return c
+}
+
+// change carries out a request on the one target that the arguments name, or leaves it to
+// the daemon. What the stored state says to be impossible is refused at once: it is
+// saved whenever a verdict changes.
+func (a *app) change(args []string, r daemon.Request, done string) error {
+	state, targets, err := a.targets(args)
+	if err != nil {
+		return err
+	}
+	t := targets[0]
+	r.Target = t.ID
+	path := t.Path
+	switch err := r.Change(&t, time.Now()); {
+	case errors.Is(err, daemon.ErrUnknownTarget) && r.Probe != "":
+		return usage(fmt.Errorf("--probe: nothing is stored of a probe %q on %s; it has %s", r.Probe, path, strings.Join(t.ProbeNames(), ", ")))
+	case errors.Is(err, drift.ErrNothingToAccept):
+		return fmt.Errorf("%w; ssdprobe drift explain %s shows how it stands", err, args[0])
+	case err != nil:
+		return err
+	}
+	return a.submit(state, r, fmt.Sprintf(done, path))
+}

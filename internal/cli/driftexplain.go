@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+// explainOptions are the flags of drift explain.
+type explainOptions struct {
+	address, probe string
+	form           output
+}
+
+func (a *app) driftExplain() *cobra.Command {
+	var o explainOptions
+	c := &cobra.Command{
+		Use:   "explain TARGET",
+		Short: "Show why a target's drift is an alarm, or none",
+		Long: `Shows for each probe the baseline, the recent blocks of five minutes against it, the
+sums of evidence and the height at which each alarms, and what decided. A target is named
+by its id, its path or its device name.
+
+Asks the running daemon. When none answers, explains what was last stored.`,
+		Example: `  ssdprobe drift explain nvme0n1
+  ssdprobe drift explain nvme0n1 --probe read-4k --output json`,
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error { return a.explain(c.Context(), args[0], o) },
+	}
+	c.Flags().StringVar(&o.address, "url", "", "`URL` of the daemon; by default where the configuration listens")
+	c.Flags().StringVar(&o.probe, "probe", "", "only the probe of this `NAME`")
+	addOutput(c, &o.form)
+	return c
+}
+
+func (a *app) explain(ctx context.Context, target string, o explainOptions) error {
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	address := o.address
+	if address == "" {
+		address = "http://" + localAddress(c.Listen[0])
+	}
+	x, err := askExplanation(ctx, address, target)
+	if o.address == "" && errors.Is(err, unix.ECONNREFUSED) {
+		x, err = a.explainStored(c, target)
+	}
+	if err != nil && len(x.Probes) == 0 {
+		return err
+	}
+	if x, wrong := only(x, o.probe); wrong != nil {
+		return usage(wrong)
+	} else if o.form == outputJSON {
+		return errors.Join(err, report.JSON(a.stdout, x))
+	} else {
+		return errors.Join(err, report.Explain(a.stdout, x))
+	}
+}
+
+// only leaves the explanation of one probe, or all when none is named.
+func only(x report.Explained, probe string) (report.Explained, error) {
+	if probe == "" {
+		return x, nil
+	}
+	names := make([]string, len(x.Probes))
+	for i, p := range x.Probes {
+		names[i] = p.Probe
+	}
+	i := slices.Index(names, probe)
+	if i < 0 {
+		return x, fmt.Errorf("--probe: %q does not run on %s; it has %s", probe, x.Path, strings.Join(names, ", "))
+	}
+	x.Probes = x.Probes[i : i+1]
+	return x, nil
+}
+
+func askExplanation(ctx context.Context, address, target string) (report.Explained, error) {
+	s, err := askDaemon(ctx, address)
+	if err != nil {
+		return report.Explained{}, err
+	}
+	found := slices.DeleteFunc(s.Targets, func(t record.TargetStatus) bool { return !named(target, t.ID, t.Path, t.Device.Name) })
+	if len(found) != 1 {
+		texts := make([]string, len(found))
+		for i, t := range found {
+			texts[i] = t.ID
+		}
+		if len(found) == 0 {
+			return report.Explained{}, usage(fmt.Errorf("the daemon at %s watches no target %q; see ssdprobe drift", address, target))
+		}
+		return report.Explained{}, usage(fmt.Errorf("%q stands for %d targets; name one by its id: %s", target, len(found), strings.Join(texts, ", ")))
+	}
+	var x report.Explained
+	return x, ask(ctx, &x, address, "/api/v1/explain", found[0].ID)
+}
+
+func (a *app) explainStored(c config.Config, target string) (report.Explained, error) {
+	_, targets, err := a.targets([]string{target})
+	if err != nil {
+		return report.Explained{}, fmt.Errorf("no daemon answers at %s: %w", c.Listen[0], err)
+	}
+	x, err := targets[0].Explain(c, time.Now())
+	if err == nil {
+		_, err = fmt.Fprintf(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
+	}
+	return x, err
+}

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/replay"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+const outputJSONL output = "jsonl"
+
+// replayOptions are the flags of drift replay.
+type replayOptions struct {
+	prometheus, device, instance, probe, start, end, step, utilisation string
+	smallestEffect, falseAlarms, threshold                             string
+	baselineRounds                                                     int
+	form                                                               output
+}
+
+func (a *app) driftReplay() *cobra.Command {
+	var o replayOptions
+	c := &cobra.Command{
+		Use:   "replay FILE.csv | --prometheus URL --device DEVICE",
+		Short: "Say what would have been said of a recorded history",
+		Long: `Runs the very code that the daemon runs over a history of one probe on one device,
+so that settings can be tried on your own past. Text shows what changed and a plot; jsonl
+has a line per change of state, as it happens; json is all of it in one.
+
+A CSV file has a header and the columns time (unix seconds or RFC 3339),
+latency_p50_seconds, latency_p95_seconds, latency_p99_seconds, iops, and if known
+utilisation (0 to 1) and conditions (firmware=A;kernel=6.12). "-" is standard input.
+
+From Prometheus, the figures that it recorded of the daemon are read through its HTTP
+API; http://USER:PASSWORD@HOST is understood. They are those of the daemon's window, so
+single slow rounds show less than they did to the daemon.
+
+The settings are those of --config, or the defaults, with the flags over them. The budget
+of false alarms is meant for this history; the daemon shares it among the probes of a
+target.`,
+		Example: `  ssdprobe drift replay history.csv
+  ssdprobe drift replay history.csv --smallest-effect 15% --output jsonl
+  ssdprobe drift replay --prometheus http://prometheus:9090 --device nvme0n1 --instance stor-07:10040 --start 30d
+  ssdprobe drift replay --prometheus http://prometheus:9090 --device nvme0n1 \
+    --utilisation 'rate(node_disk_io_time_seconds_total{device="nvme0n1",instance="stor-07:9100"}[5m])'`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error { return a.replay(c.Context(), c.InOrStdin(), args, o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.prometheus, "prometheus", "", "read from the Prometheus server at this `URL`")
+	f.StringVar(&o.device, "device", "", "prometheus: label device or id of the history (`NAME`)")
+	f.StringVar(&o.instance, "instance", "", "prometheus: label instance (`HOST:PORT`), where several nodes have a device of that name")
+	f.StringVar(&o.probe, "probe", "read-4k", "prometheus: `NAME` of the probe")
+	f.StringVar(&o.start, "start", "14d", "prometheus: begin at this `TIME`: RFC 3339, unix seconds, or how long before the end")
+	f.StringVar(&o.end, "end", "now", "prometheus: end at this `TIME`: RFC 3339, unix seconds, or how long ago")
+	f.StringVar(&o.step, "step", "1m", "prometheus: time between samples (`DURATION`)")
+	f.StringVar(&o.utilisation, "utilisation", "", "prometheus: `PROMQL` of the share (0 to 1) of time that others use the device")
+	f.StringVar(&o.smallestEffect, "smallest-effect", "", "smallest shift of interest (`RATIO`), as drift.smallest_effect")
+	f.StringVar(&o.falseAlarms, "false-alarms", "", "alarms without a cause in a year (`NUMBER`), as drift.false_alarms_per_device_year")
+	f.StringVar(&o.threshold, "threshold", "", "smallest shift judged on the first day (`RATIO`), as drift.threshold")
+	f.IntVar(&o.baselineRounds, "baseline-rounds", 0, "rounds that make the first baseline (`COUNT`), as drift.baseline_rounds")
+	addOutput(c, &o.form, outputJSONL)
+	return c
+}
+
+// settings are those of the configuration with the flags over them.
+func (o replayOptions) settings(c config.Config) (drift.Settings, error) {
+	var problems []error
+	set := func(flag, text string, to *float64, parse func(string) (float64, error)) {
+		if text == "" {
+			return
+		}
+		v, err := parse(text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", flag, err))
+			return
+		}
+		*to = v
+	}
+	d := &c.Drift
+	set("--smallest-effect", o.smallestEffect, &d.SmallestEffect, config.ParseRatio)
+	set("--false-alarms", o.falseAlarms, &d.FalseAlarmsPerDeviceYear, config.ParseNumber)
+	set("--threshold", o.threshold, &d.Threshold, config.ParseRatio)
+	if o.baselineRounds != 0 {
+		d.BaselineRounds = o.baselineRounds
+	}
+	return drift.Settings{
+		Window: d.Window, BaselineRounds: d.BaselineRounds, Threshold: d.Threshold,
+		SmallestEffect: d.SmallestEffect, FalseAlarmsPerYear: d.FalseAlarmsPerDeviceYear,
+	}, errors.Join(errors.Join(problems...), c.Validate())
+}
+
+// query is what the flags ask of Prometheus at now.
+func (o replayOptions) query(now time.Time) (replay.Query, error) {
+	q := replay.Query{URL: o.prometheus, Device: o.device, Instance: o.instance, Probe: o.probe, Utilisation: o.utilisation}
+	var endErr, startErr, stepErr error
+	q.To, endErr = moment("--end", o.end, now)
+	q.From, startErr = moment("--start", o.start, q.To)
+	if q.Step, stepErr = config.ParseDuration(o.step); stepErr != nil {
+		stepErr = fmt.Errorf("--step: %w", stepErr)
+	} else if q.Step < time.Second {
+		stepErr = fmt.Errorf("--step: %s is too small; want 1s or more", o.step)
+	}
+	return q, errors.Join(endErr, startErr, stepErr)
+}
+
+// moment reads a time: RFC 3339, unix seconds, or a duration before another.
+func moment(flag, text string, before time.Time) (time.Time, error) {
+	if text == "now" {
+		return before, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	if unix, err := strconv.ParseInt(text, 10, 64); err == nil && unix >= 0 {
+		return time.Unix(unix, 0), nil
+	}
+	ago, err := config.ParseDuration(text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%s: %q is no time; want one like 2026-05-04T13:00:00Z, unix seconds, or a duration like 14d", flag, text)
+	}
+	return before.Add(-ago), nil
+}
+
+func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o replayOptions) error {
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	settings, err := o.settings(c)
+	if err != nil {
+		return usage(err)
+	}
+	switch {
+	case len(files) == 0 && o.prometheus == "":
+		return usage(errors.New("nothing to replay; want a CSV file, or --prometheus with --device; see ssdprobe drift replay --help"))
+	case len(files) == 1 && o.prometheus != "":
+		return usage(errors.New("--prometheus: cannot be given with a file"))
+	case o.prometheus != "":
+		q, err := o.query(time.Now())
+		if err != nil {
+			return usage(err)
+		}
+		history, err := replay.NewPrometheus(nil, q)
+		if err != nil {
+			return usage(err)
+		}
+		err = a.printReplay(ctx, history, settings, o.form)
+		if errors.Is(err, replay.ErrAmbiguous) {
+			return usage(err)
+		}
+		return err
+	}
+	in := stdin
+	if files[0] != "-" {
+		f, err := os.Open(files[0])
+		if err != nil {
+			return usage(err)
+		}
+		defer f.Close() // only read
+		in = f
+	}
+	history, err := replay.NewReader(bufio.NewReader(in))
+	if err != nil {
+		return usage(fmt.Errorf("%s: %w", files[0], err))
+	}
+	return a.printReplay(ctx, history, settings, o.form)
+}
+
+func (a *app) printReplay(ctx context.Context, history source, settings drift.Settings, form output) error {
+	options := replay.Options{Settings: settings}
+	if form == outputJSONL {
+		lines := json.NewEncoder(a.stdout)
+		_, err := replay.Run(ctx, history, options, func(l replay.Line) error { return lines.Encode(l) })
+		return err
+	}
+	r, err := replay.Run(ctx, history, options, nil)
+	if err != nil {
+		return err
+	}
+	if form == outputJSON {
+		return report.JSON(a.stdout, r)
+	}
+	return r.Text(a.stdout)
+}
+
+// source yields the rounds of a history.
+type source interface {
+	Next(ctx context.Context) (replay.Round, error)
+}

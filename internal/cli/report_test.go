@@ -1,0 +1,198 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// stored is a run of one load with a repeat for each of some IOPS.
+func stored(firmware string, iops ...float64) record.RunReport {
+	r := record.RunReport{
+		Version: record.RunReportVersion, Suite: "concurrency", Target: "/dev/nvme0n1", TargetID: "eui.1", Node: "stor-07",
+		Started: time.Date(2026, 5, 4, 11, 0, 0, 0, time.UTC), Conditions: record.Conditions{Firmware: firmware, Governor: "performance"},
+	}
+	for _, v := range iops {
+		latency := time.Duration(float64(time.Second) / v)
+		r.Steps = append(r.Steps, record.Step{
+			Name: "random-read", Series: "random-read", Plan: "4 KiB random read, depth 1", InterruptsPerIO: -1,
+			Read: &record.Result{
+				IOs: 2000, Bytes: 2000 * 4096, IOPS: v, BytesPerSecond: v * 4096, Mean: latency,
+				Latency: record.Histogram{{Latency: latency, Count: 2000}},
+			},
+		})
+	}
+	return r
+}
+
+func asFile(t *testing.T, name string, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, report.JSON(&b, v))
+	return file(t, name, b.String())
+}
+
+// inState saves a run as the daemon does and returns the path of the file.
+func inState(t *testing.T, r record.RunReport) string {
+	t.Helper()
+	s, err := store.Open(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, s.Save("runs", "concurrency eui.1 20260504T110000.000", r))
+	files, err := filepath.Glob(filepath.Join(s.Dir(), "runs", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	return files[0]
+}
+
+func TestReportReadsWhatIsStored(t *testing.T) {
+	r := stored("A1", 10_000)
+	for name, path := range map[string]string{
+		"document": asFile(t, "d.json", report.NewDocument(r, nil)), "report": asFile(t, "r.json", r), "state directory": inState(t, r),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := in("report", path)
+			assert.Equal(t, 0, got.code, got.stderr)
+			assert.Contains(t, got.stdout, "concurrency on /dev/nvme0n1")
+			assert.Contains(t, got.stdout, "10 000")
+
+			page := in("report", path, "-o", "html")
+			assert.Equal(t, 0, page.code, page.stderr)
+			assert.True(t, strings.HasPrefix(page.stdout, "<!doctype html>"))
+			assert.Contains(t, page.stdout, `aria-label="Latency by percentile"`)
+
+			again := in("report", path, "-o", "json")
+			assert.Equal(t, 0, again.code, again.stderr)
+			assert.Equal(t, r.Steps, document(t, again).Report.Steps)
+		})
+	}
+}
+
+func TestReportOfSeveralFiles(t *testing.T) {
+	a, b := asFile(t, "a.json", stored("A1", 10_000)), asFile(t, "b.json", stored("A2", 20_000))
+	text := in("report", a, b)
+	assert.Equal(t, 0, text.code, text.stderr)
+	assert.Equal(t, 2, strings.Count(text.stdout, "concurrency on /dev/nvme0n1"))
+
+	list := in("report", a, b, "-o", "json")
+	var all []report.Document
+	require.NoError(t, json.Unmarshal([]byte(list.stdout), &all))
+	assert.Len(t, all, 2)
+	joined := in("report", file(t, "list.json", list.stdout))
+	assert.Equal(t, text.stdout, joined.stdout, "what report writes it reads")
+
+	page := in("report", a, b, "-o", "html")
+	assert.Equal(t, 2, strings.Count(page.stdout, "<article"))
+}
+
+func TestReportReadsStandardInput(t *testing.T) {
+	path := asFile(t, "a.json", stored("A1", 10_000))
+	c := command(t, "report", "-")
+	input, err := os.Open(path)
+	require.NoError(t, err)
+	defer input.Close()
+	c.Stdin = input
+	out, err := c.Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(out), "concurrency on /dev/nvme0n1")
+}
+
+func TestReportRefuses(t *testing.T) {
+	good := inState(t, stored("A1", 10_000))
+	text, err := os.ReadFile(good)
+	require.NoError(t, err)
+	damaged := file(t, "damaged.json", strings.Replace(string(text), "A1", "A2", 1))
+	for name, c := range map[string]struct {
+		path, says string
+	}{
+		"missing":        {"/no/such/file.json", "read /no/such/file.json: no such file or directory"},
+		"a directory":    {t.TempDir(), "is a directory"},
+		"not JSON":       {file(t, "x.txt", "fio-3.33"), "not JSON"},
+		"something else": {file(t, "x.json", "{}"), "not a report of a run"},
+		"damaged":        {damaged, "the checksum is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := in("report", good, c.path)
+			assert.Equal(t, 1, got.code)
+			assert.Contains(t, got.stderr, c.says)
+			assert.Empty(t, got.stdout)
+		})
+	}
+	assert.Equal(t, 2, in("report").code)
+	assert.Equal(t, 2, in("report", good, "-o", "pdf").code)
+	assert.FileExists(t, good, "a report that is read stays where it is")
+}
+
+func TestCompare(t *testing.T) {
+	before := asFile(t, "before.json", stored("A1", 10_000, 10_100, 9900))
+	slower := asFile(t, "slower.json", stored("A2", 8000, 8100, 7900))
+	same := inState(t, stored("A1", 10_050, 10_100, 9900))
+
+	got := in("compare", before, slower)
+	assert.Equal(t, 3, got.code, got.stderr)
+	assert.Empty(t, got.stderr)
+	differs, figures := strings.Index(got.stdout, "firmware  A1  A2"), strings.Index(got.stdout, "B is SLOWER than A")
+	assert.Positive(t, differs, got.stdout)
+	assert.Greater(t, figures, differs, "conditions stand first")
+	assert.Contains(t, got.stdout, "-20 %")
+
+	got = in("compare", before, same)
+	assert.Equal(t, 0, got.code, got.stdout)
+	assert.Contains(t, got.stdout, "B is as fast as A")
+	assert.Equal(t, 3, in("compare", before, same, slower).code, "one of several")
+	assert.Equal(t, 0, in("compare", slower, before).code, "faster is fine")
+	assert.Equal(t, 0, in("compare", before, slower, "--threshold", "50%").code)
+
+	got = in("compare", before, slower, "--csv")
+	assert.Equal(t, 3, got.code, got.stderr)
+	rows, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
+	require.NoError(t, err)
+	assert.Len(t, rows, 1+4)
+
+	got = in("compare", before, slower, "-o", "json")
+	var changes report.Changes
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &changes))
+	assert.Equal(t, report.Slower, changes.Against[0].Verdict)
+}
+
+func TestCompareRefuses(t *testing.T) {
+	one := asFile(t, "one.json", stored("A1", 10_000))
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"one run":      {[]string{one}, 2, "nothing to compare it with"},
+		"no file":      {nil, 2, "ssdprobe compare --help"},
+		"threshold":    {[]string{one, one, "--threshold", "much"}, 2, "--threshold"},
+		"missing file": {[]string{one, "/no/such/file"}, 1, "/no/such/file"},
+		"html":         {[]string{one, one, "-o", "html"}, 2, "want text or json"},
+		"two forms":    {[]string{one, one, "-o", "json", "--csv"}, 2, "csv"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := in(append([]string{"compare"}, c.args...)...)
+			assert.Equal(t, c.code, got.code)
+			assert.Contains(t, got.stderr, c.says)
+		})
+	}
+}
+
+func TestRunWritesHTML(t *testing.T) {
+	got := ssdprobe(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", onDisk(t), "--size", "32MiB",
+		"--set", "time=200ms", "-o", "html")
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.True(t, strings.HasPrefix(got.stdout, "<!doctype html>"))
+	assert.Contains(t, got.stdout, `aria-label="Histogram of latencies"`)
+	assert.Contains(t, got.stdout, "random-read-qd32")
+}

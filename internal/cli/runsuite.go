@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/safety"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/pkg/nvme"
+)
+
+// ownJob stands for the suite when --job names a file.
+const ownJob = "--job"
+
+// checkSuite finds the suite of fio that is meant, its parameters and the data sheet.
+func (k *checked) checkSuite() error {
+	var problems []error
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	var err error
+	switch {
+	case k.job != "" && k.suite != ownJob:
+		bad("--job: is run instead of a suite; leave %q out", k.suite)
+	case k.suite == ownJob:
+		if k.plan, err = readJob(k.job); err != nil {
+			bad("--job: %w", err)
+		}
+	default:
+		if k.plan, err = suite.Find(k.suite); err != nil {
+			k.plan = suite.Suite{} // the probes; another name is complained about elsewhere
+		}
+	}
+	if k.suite != run.ProbeSuite && k.plan.Name != "" {
+		if k.values, err = k.plan.Set(k.set); err != nil {
+			bad("--set: %w", err)
+		}
+	}
+	for _, flag := range []struct {
+		name string
+		used bool
+	}{{"--spec", k.spec != ""}, {"--destroy", len(k.destroy) > 0}, {"--dry-run", k.dryRun}} {
+		if flag.used && k.suite == run.ProbeSuite {
+			bad("%s: is for suites of fio, not for %s", flag.name, k.suite)
+		}
+	}
+	if len(k.targets) > 1 && !k.plan.Many {
+		bad("--target: %s takes one", k.suite)
+	}
+	if k.spec != "" {
+		if err := k.readSheet(); err != nil {
+			bad("--spec: %w", err)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func readJob(path string) (suite.Suite, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return suite.Suite{}, err
+	}
+	defer f.Close()
+	return suite.OwnJob(filepath.Base(path), f)
+}
+
+func (k *checked) readSheet() error {
+	f, err := os.Open(k.spec)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sheet, err := analysis.ParseDataSheet(f)
+	if err == nil {
+		k.sheet = &sheet
+	}
+	return err
+}
+
+// subjects are what the targets name, each once.
+func (k checked) subjects(host sysfs.FS) ([]measure.Subject, error) {
+	var all []measure.Subject
+	seen := map[string]string{}
+	for _, path := range k.targets {
+		subject, err := run.Find(host, path, k.sizeBytes)
+		if err != nil {
+			return nil, err
+		}
+		if before, twice := seen[subject.ID]; twice {
+			return nil, fmt.Errorf("--target: %s and %s are the same", before, path)
+		}
+		seen[subject.ID] = path
+		all = append(all, subject)
+	}
+	return all, nil
+}
+
+// restorePending restores what a run that was killed left changed.
+func restorePending(host sysfs.FS, state *store.Store, note func(string)) error {
+	restored, err := settings.RestorePending(settings.Options{FS: host, Store: state, OpenNVMe: nvme.Open})
+	for _, text := range restored {
+		note("restored after a run that was killed: " + text)
+	}
+	return err
+}
+
+// refusal makes what is not safe the exit code that says so, with what can be done.
+func refusal(err error) error {
+	if !errors.Is(err, safety.ErrRefused) {
+		return err
+	}
+	var refused *safety.RefusedError
+	if errors.As(err, &refused) && slices.ContainsFunc(refused.Found, func(f safety.Finding) bool { return f.Kind == safety.KindSerial }) {
+		err = fmt.Errorf("%w; --destroy SERIAL allows it, and all that is on the device is lost; suites that have the parameter writes only read with --set writes=no", err)
+	}
+	return &exitError{exitRefused, err}
+}

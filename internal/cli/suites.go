@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+func (a *app) suitesCommand() *cobra.Command {
+	var form output
+	c := &cobra.Command{
+		Use:   "suites [SUITE]",
+		Short: "List the suites of fio jobs: what each does, how long it takes, what it writes",
+		Long: `Lists the suites that "ssdprobe run" knows, with the question each answers, how long
+it takes by default and what it writes. With the name of one, its parameters are
+listed too: each can be set with --set NAME=VALUE.`,
+		Example:   "  ssdprobe suites\n  ssdprobe suites saturate",
+		Args:      arguments(cobra.MaximumNArgs(1)),
+		ValidArgs: suiteNames()[1:],
+		RunE: func(_ *cobra.Command, args []string) error {
+			all, err := suite.Describe()
+			if err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				if _, err := suite.Find(args[0]); err != nil {
+					return usage(err)
+				}
+				all = slices.DeleteFunc(all, func(d suite.Description) bool { return d.Name != args[0] })
+			}
+			if form == outputJSON {
+				return report.JSON(a.stdout, all)
+			}
+			return a.listSuites(all)
+		},
+	}
+	addOutput(c, &form)
+	return c
+}
+
+// listSuites prints one suite with its parameters, or several without.
+func (a *app) listSuites(all []suite.Description) error {
+	var b strings.Builder
+	for i, d := range all {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "%s: %s\n  %s\n  about %s", d.Name, d.Question, d.Does, report.Span(d.Expected.Round(time.Second)))
+		if d.Many {
+			b.WriteString("; takes several targets")
+		}
+		if writes := d.Writes; writes != "" {
+			fmt.Fprintf(&b, "; writes %s", writes)
+		} else {
+			b.WriteString("; only reads")
+		}
+		b.WriteString("\n")
+		if len(all) > 1 {
+			continue
+		}
+		b.WriteString("\n  parameters (--set NAME=VALUE):\n")
+		for _, p := range d.Parameters {
+			fmt.Fprintf(&b, "    %s=%s\n      %s\n", p.Name, p.Default, p.Doc)
+		}
+	}
+	_, err := a.stdout.Write([]byte(b.String()))
+	return err
+}
+
+// dryRun prints what a suite would run on the subjects. Nothing is opened.
+func (a *app) dryRun(host sysfs.FS, o checked, subjects []measure.Subject) error {
+	targets := make([]suite.Target, len(subjects))
+	for i, subject := range subjects {
+		var err error
+		if targets[i], err = run.Target(host, subject); err != nil {
+			return err
+		}
+	}
+	steps, err := o.plan.DryRun(o.values, run.ByRoot(targets)...)
+	if err != nil {
+		return usage(err)
+	}
+	if o.form == outputJSON {
+		return report.JSON(a.stdout, steps)
+	}
+	var b strings.Builder
+	var all, optional time.Duration
+	for _, step := range steps {
+		all += step.Expected
+		if step.Optional {
+			optional += step.Expected
+		}
+		fmt.Fprintf(&b, "# %s: %s, about %s", step.Name, step.Plan, report.Span(step.Expected))
+		if step.Writes != "" {
+			fmt.Fprintf(&b, "; writes %s", step.Writes)
+		}
+		fmt.Fprintf(&b, "\n%s\n", step.JobFile)
+	}
+	fmt.Fprintf(&b, "# %d steps, about %s", len(steps), report.Span(all))
+	if optional > 0 {
+		fmt.Fprintf(&b, ", of which up to %s may not be needed", report.Span(optional))
+	}
+	b.WriteString("\n")
+	_, err = a.stdout.Write([]byte(b.String()))
+	return err
+}

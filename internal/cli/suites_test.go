@@ -1,0 +1,132 @@
+package cli_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+func TestSuites(t *testing.T) {
+	got := in("suites")
+	require.Equal(t, 0, got.code, got.stderr)
+	for _, s := range suite.All() {
+		assert.Contains(t, got.stdout, s.Name+": "+s.Question+"\n  "+s.Does+"\n  about ")
+	}
+	assert.Contains(t, got.stdout, "about 30 s; only reads")
+	one := in("suites", "steady-state")
+	assert.Contains(t, one.stdout, "; writes all of the target, several times\n\n  parameters (--set NAME=VALUE):\n    purge=no\n      discard all blocks first\n")
+	var list []suite.Description
+	require.NoError(t, json.Unmarshal([]byte(in("suites", "-o", "json").stdout), &list))
+	assert.Len(t, list, len(suite.All()))
+	assert.Equal(t, 2, in("suites", "quik").code)
+}
+
+func TestDryRun(t *testing.T) {
+	dir := onDisk(t)
+	got := in("run", "steady-state", "-t", dir, "--size", "1GiB", "--set", "rounds=2", "--dry-run")
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "# precondition: 128 KiB sequential write, depth 32, all of it 2 times, about ")
+	assert.Contains(t, got.stdout, "\n[round-02]\nfilename="+filepath.Join(dir, "ssdprobe.dat")+"\nrw=randwrite\n")
+	assert.Contains(t, got.stdout, ", of which up to 2 min may not be needed\n")
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+
+	var steps []suite.DryStep
+	require.NoError(t, json.Unmarshal([]byte(in("run", "quick", "-t", dir, "--dry-run", "-o", "json").stdout), &steps))
+	assert.Len(t, steps, 3)
+}
+
+func TestWrongUsageOfSuites(t *testing.T) {
+	job := file(t, "my.fio", "[a]\nrw=randread\n")
+	for want, args := range map[string][]string{
+		"--job: is run instead of a suite":                {"run", "quick", "--job", job, "-t", "/"},
+		"--job: open /no/such/file":                       {"run", "--job", "/no/such/file", "-t", "/"},
+		"--spec: parse the data sheet: it has no figures": {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
+		"--spec: is for suites of fio":                    {"run", "--spec", "x", "-t", "/"},
+		"--destroy: is for suites of fio":                 {"run", "--destroy", "x", "-t", "/"},
+		"--target: quick takes one":                       {"run", "quick", "-t", "/", "-t", "/tmp"},
+		"are the same":                                    {"run", "scale", "-t", "/tmp", "-t", "/tmp/"},
+		"--set: time: the suite job-my.fio has no such":   {"run", "--job", job, "--set", "time=1s", "-t", "/"},
+	} {
+		got := in(append(args, "--state-dir", t.TempDir())...)
+		assert.Equal(t, 2, got.code, got.stderr)
+		assert.Contains(t, got.stderr, want)
+	}
+}
+
+func TestRunOwnJob(t *testing.T) {
+	job := file(t, "my.fio", "[a]\nrw=randread\nbs=8k\nruntime=200ms\ntime_based\nioengine=psync\ndirect=1\n")
+	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--job", job, "-t", onDisk(t), "--size", "16MiB", "-o", "json")
+	require.Equal(t, 0, got.code, got.stderr)
+	r := document(t, got).Report
+	assert.Equal(t, "job-my.fio", r.Suite)
+	require.Len(t, r.Steps, 1)
+	assert.Equal(t, r.Steps[0].Read.IOs*8192, r.Steps[0].Read.Bytes)
+}
+
+// A raw device is not written to unless its serial number is named.
+func TestRunRefusesToDestroy(t *testing.T) {
+	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
+	before, err := os.ReadFile(loop.Backing)
+	require.NoError(t, err)
+	args := []string{"run", "mixed", "--config", calm(t), "--state-dir", t.TempDir(), "-t", loop.Path, "--set", "time=200ms", "--set", "engines=libaio"}
+	for _, more := range [][]string{nil, {"--destroy", "S6XYNG0T"}} {
+		got := ssdprobe(t, append(args, more...)...)
+		assert.Equal(t, 4, got.code)
+		assert.Contains(t, got.stderr, "refused to write to "+loop.Path+": ")
+		assert.Contains(t, got.stderr, "--destroy SERIAL allows it")
+	}
+	after, err := os.ReadFile(loop.Backing)
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
+	got := ssdprobe(t, append(args, "--destroy", "name:"+filepath.Base(loop.Path))...)
+	assert.Equal(t, 0, got.code, got.stderr)
+}
+
+// The write cache is restored when a run is asked to end, and by the next one when
+// it is killed.
+func TestRunRestoresTheWriteCache(t *testing.T) {
+	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
+	cache := "/sys/block/" + filepath.Base(loop.Path) + "/queue/write_cache"
+	state, config := t.TempDir(), calm(t)
+	read := func() string {
+		text, err := os.ReadFile(cache)
+		require.NoError(t, err)
+		return strings.TrimSpace(string(text))
+	}
+	require.NoError(t, os.WriteFile(cache, []byte("write back"), 0))
+	for _, signal := range []unix.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGKILL} {
+		c := command(t, "run", "sequential-vs-random", "--config", config, "--state-dir", state, "-t", loop.Path,
+			"--set", "writes=no", "--set", "cache=off", "--set", "time=1h")
+		errs, err := c.StderrPipe()
+		require.NoError(t, err)
+		require.NoError(t, c.Start())
+		for lines := bufio.NewScanner(errs); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "step 1 of") {
+				break
+			}
+		}
+		assert.Equal(t, "write through", read())
+		require.NoError(t, c.Process.Signal(signal))
+		require.Error(t, c.Wait())
+		if signal != unix.SIGKILL {
+			assert.Equal(t, "write back", read(), signal.String())
+		}
+	}
+	assert.Equal(t, "write through", read())
+	got := ssdprobe(t, "run", "quick", "--config", config, "--state-dir", state, "-t", loop.Path, "--set", "time=100ms")
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stderr, "restored after a run that was killed: write cache of "+filepath.Base(loop.Path))
+	assert.Equal(t, "write back", read())
+}

@@ -1,0 +1,132 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// Request asks for a change of what is stored about a target. While a daemon
+// runs, it has the state in memory, so requests are left in the state directory
+// for it; otherwise they are applied at once. Without any of Import, Accept and Pin
+// it asks to forget all baselines and learn anew.
+type Request struct {
+	Target string `json:"target"` // id
+	// Probe is the probe meant; empty for all of the target's.
+	Probe string `json:"probe,omitempty"`
+	// Import is a baseline to use.
+	Import *record.Baseline `json:"import,omitempty"`
+	// Accept takes the level of now as the normal one; it is the note that says why.
+	Accept string `json:"accept,omitempty"`
+	// Pin keeps the baselines of now as they are (true), or no longer (false).
+	Pin *bool `json:"pin,omitempty"`
+}
+
+// ErrUnknownTarget says that nothing is stored about a target, or its probe.
+var ErrUnknownTarget = errors.New("nothing is known about this target")
+
+// String says what is asked for, for the log.
+func (r Request) String() string {
+	switch {
+	case r.Import != nil:
+		return "import a baseline"
+	case r.Accept != "":
+		return "accept the level of now"
+	case r.Pin != nil && *r.Pin:
+		return "pin baselines"
+	case r.Pin != nil:
+		return "unpin baselines"
+	}
+	return "forget baselines"
+}
+
+// Apply carries out a request on the stored state.
+func (r Request) Apply(s *store.Store) error {
+	var t TargetState
+	found, err := LoadTarget(s, r.Target, &t)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.Import != nil && r.Probe == "":
+		return fmt.Errorf("import a baseline for %s: no probe named", r.Target)
+	case !found && r.Import == nil:
+		return fmt.Errorf("%s of %s: %w", r, r.Target, ErrUnknownTarget)
+	case !found:
+		t = TargetState{ID: r.Target}
+	}
+	if err := r.Change(&t, time.Now()); err != nil {
+		return err
+	}
+	return s.Save(kindTargets, r.Target, t)
+}
+
+// Change carries out a request on a state. A state that is refused is left as it was.
+func (r Request) Change(t *TargetState, now time.Time) error {
+	changed := map[string]drift.State{}
+	for name, state := range t.Probes {
+		changed[name] = state
+	}
+	names := t.ProbeNames()
+	if r.Probe != "" {
+		if _, ok := t.Probes[r.Probe]; !ok && r.Import == nil {
+			return fmt.Errorf("%s of %s, probe %s: %w", r, r.Target, r.Probe, ErrUnknownTarget)
+		}
+		names = []string{r.Probe}
+	}
+	if len(names) == 0 && (r.Accept != "" || r.Pin != nil) {
+		return fmt.Errorf("%s of %s: %w", r, r.Target, ErrUnknownTarget)
+	}
+	var done int
+	var refused []error
+	for _, name := range names {
+		state, keep, err := r.changed(t.Probes[name], now)
+		switch {
+		case err == nil && keep:
+			changed[name] = state
+		case err == nil:
+			delete(changed, name)
+		default:
+			refused = append(refused, fmt.Errorf("%s of %s, probe %s: %w", r, r.Target, name, err))
+			continue
+		}
+		done++
+	}
+	// Of all probes, those that have nothing to accept or to pin do not matter.
+	minor := func(err error) bool {
+		return errors.Is(err, drift.ErrNothingToAccept) || errors.Is(err, drift.ErrNotLearned)
+	}
+	if len(refused) > 0 && (done == 0 || !allOf(refused, minor)) {
+		return errors.Join(refused...)
+	}
+	t.Probes = changed
+	return nil
+}
+
+// changed returns the state of one probe after the request, and whether any is left.
+func (r Request) changed(state drift.State, now time.Time) (after drift.State, keep bool, err error) {
+	switch {
+	case r.Import != nil && state.Pinned(&r.Import.Conditions):
+		return state, true, drift.ErrPinned
+	case r.Import != nil:
+		after, err = state.WithBaseline(*r.Import)
+	case r.Accept != "":
+		after, err = state.Accept(now, r.Accept)
+	case r.Pin != nil:
+		after, err = state.Pin(*r.Pin)
+	case state.Pinned(nil):
+		return state, true, drift.ErrPinned
+	default:
+		return drift.State{}, false, nil
+	}
+	return after, true, err
+}
+
+func allOf(list []error, is func(error) bool) bool {
+	return !slices.ContainsFunc(list, func(err error) bool { return !is(err) })
+}

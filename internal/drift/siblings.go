@@ -1,0 +1,103 @@
+package drift
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// A baseline is far from those of the siblings from these ratios on. Drives of one
+// model differ by a few percent in the median; tails depend more on what else a
+// drive does.
+const (
+	farMedian = 1.3
+	farTail   = 2
+)
+
+// SlowerThanSiblings finds baselines that are far slower than those of other drives
+// of the same model on the node, by the id of the target: a drive that was slow from
+// the first day never drifts. The median of the others is what counts; with one
+// sibling only, the slower of the two is named. Probe files are left out, as their
+// filesystems differ, and so are young baselines.
+func SlowerThanSiblings(s record.Snapshot) map[string][]record.Warning {
+	found := map[string][]record.Warning{}
+	for _, t := range s.Targets {
+		for _, p := range t.Probes {
+			if !hasReference(t, p) {
+				continue
+			}
+			if text := slowerThan(p, siblings(s, t, p.Probe)); text != "" {
+				found[t.ID] = append(found[t.ID], record.Warning{Code: record.WarnSlowerThanSiblings, Text: text})
+			}
+		}
+	}
+	return found
+}
+
+func hasReference(t record.TargetStatus, p record.ProbeStatus) bool {
+	return !t.File && t.Device.Model != "" && p.Baseline != nil && !p.Baseline.Learned.IsZero() && p.Baseline.Sureness != string(Young)
+}
+
+// siblings are the baselines of the same probe on other drives of the same model.
+func siblings(s record.Snapshot, t record.TargetStatus, probe record.Probe) []record.Baseline {
+	var list []record.Baseline
+	for _, other := range s.Targets {
+		if other.ID == t.ID || other.Device.Model != t.Device.Model || other.Device.SizeBytes != t.Device.SizeBytes {
+			continue
+		}
+		for _, p := range other.Probes {
+			if p.Probe == probe && hasReference(other, p) {
+				list = append(list, *p.Baseline)
+			}
+		}
+	}
+	return list
+}
+
+// slowerThan says by how much a baseline is far slower than others; empty when it is not.
+func slowerThan(p record.ProbeStatus, others []record.Baseline) string {
+	if len(others) == 0 {
+		return ""
+	}
+	var far []string
+	for _, statistic := range record.Statistics() {
+		limit := farMedian
+		if statistic == record.LatencyP95 || statistic == record.LatencyP99 {
+			limit = farTail
+		}
+		values := make([]float64, 0, len(others))
+		for _, b := range others {
+			values = append(values, b.Values[statistic])
+		}
+		if ratio := statistic.Slower(median(values), p.Baseline.Values[statistic]); ratio >= limit {
+			far = append(far, fmt.Sprintf("%s %s", statistic.Short(), record.Ratio{Ratio: ratio}))
+		}
+	}
+	if len(far) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("what counts as normal for probe %s is far slower than for the %d other drives of this model here (%s)",
+		p.Probe.Name, len(others), strings.Join(far, ", "))
+	if len(others) == 1 {
+		text = fmt.Sprintf("what counts as normal for probe %s is far slower than for the other drive of this model here (%s)",
+			p.Probe.Name, strings.Join(far, ", "))
+	}
+	if differ := onlyHere(p.Baseline.Conditions, others); len(differ) > 0 {
+		return text + "; only here: " + strings.Join(differ, ", ")
+	}
+	return text + ": it may have been slow from the first day; compare what else uses it, and its health"
+}
+
+// onlyHere lists the conditions that none of the others has.
+func onlyHere(c record.Conditions, others []record.Baseline) []string {
+	var list []string
+	for i, condition := range c.List() {
+		shared := slices.ContainsFunc(others, func(b record.Baseline) bool { return b.Conditions.List()[i].Value == condition.Value })
+		if condition.Value != "" && !shared {
+			list = append(list, fmt.Sprintf("%s %s", condition.Name, condition.Value))
+		}
+	}
+	return list
+}

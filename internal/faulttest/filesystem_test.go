@@ -1,0 +1,168 @@
+package faulttest_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+// outside runs another program and returns what it printed.
+func outside(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), name, args...)
+	c.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":/sbin:/usr/sbin")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s: %s", c, out)
+	return string(out)
+}
+
+// fill leaves nothing free on the filesystem at dir and returns the path of what takes the room.
+func fill(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "filler")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	for _, size := range []int{1 << 20, 4096, 512} {
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, size))
+		}
+		require.ErrorIs(t, err, unix.ENOSPC)
+	}
+	require.NoError(t, f.Sync())
+	require.NoError(t, f.Close())
+	return path
+}
+
+// empty gives the room back that fill took.
+func empty(t *testing.T, filler string) {
+	t.Helper()
+	require.NoError(t, os.Remove(filler))
+	unix.Sync() // so that the blocks are free for others, too
+}
+
+// filesystem is one with a probe file on it that is watched, beside one that is left alone.
+type filesystem struct {
+	*daemon
+	device    testenv.Loop
+	dir       string
+	id, other string
+}
+
+func onFilesystem(t *testing.T) filesystem {
+	t.Helper()
+	device := testenv.LoopDevice(t, 256<<20, testenv.Options{})
+	dir, calm := testenv.Ext4On(t, device), onDisk(t)
+	f := filesystem{device: device, dir: dir, id: fileID(dir), other: fileID(calm)}
+	f.daemon = startDaemon(t, t.TempDir(), onFiles(t, dir, calm))
+	f.awaitMore(t, f.id, "read-4k", "ok", 1)
+	f.awaitMore(t, f.id, "durable-write-4k", "ok", 1)
+	return f
+}
+
+// goesOn waits until both targets are probed, and ends the daemon.
+func (f filesystem) goesOn(t *testing.T) {
+	t.Helper()
+	f.awaitUp(t, f.id, true)
+	for _, id := range []string{f.id, f.other} {
+		f.awaitMore(t, id, "read-4k", "ok", 2)
+		f.awaitMore(t, id, "durable-write-4k", "ok", 2)
+	}
+	f.stop(t)
+	assert.Len(t, saved(t, f.state), 2, "what was learned is kept")
+}
+
+func TestFilesystemFull(t *testing.T) {
+	f := onFilesystem(t)
+	filler := fill(t, f.dir)
+	// The probe file has all its blocks: nothing changes.
+	f.awaitMore(t, f.id, "read-4k", "ok", 2)
+	f.awaitMore(t, f.id, "durable-write-4k", "ok", 2)
+
+	// Without it, there is no room for another.
+	require.NoError(t, os.Remove(filepath.Join(f.dir, "ssdprobe.dat")))
+	require.NoError(t, os.Remove(filler))
+	filler = fill(t, f.dir)
+	f.awaitUp(t, f.id, false)
+	f.stderr.find(t, `cannot open the target.*too little space for a probe file`)
+	f.awaitMore(t, f.other, "read-4k", "ok", 2)
+	left, err := os.ReadDir(f.dir)
+	require.NoError(t, err)
+	for _, entry := range left {
+		assert.Contains(t, []string{"filler", "lost+found"}, entry.Name(), "half a probe file stays")
+	}
+
+	empty(t, filler)
+	f.goesOn(t)
+}
+
+func TestFilesystemReadOnly(t *testing.T) {
+	f := onFilesystem(t)
+	remount := func(flags uintptr) {
+		t.Helper()
+		eventually(t, "remounted", func() bool { // not while a round has the file open for writing
+			err := unix.Mount("", f.dir, "", unix.MS_REMOUNT|unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID|flags, "")
+			require.True(t, err == nil || errors.Is(err, unix.EBUSY), err)
+			return err == nil
+		})
+	}
+	remount(unix.MS_RDONLY)
+	f.awaitUp(t, f.id, false)
+	f.stderr.find(t, `cannot open the target.*read-only file system`)
+	f.awaitMore(t, f.other, "read-4k", "ok", 2)
+	remount(0)
+	f.goesOn(t)
+}
+
+// A filesystem that the kernel has shut down, as it does when its drive dies, answers everything with an error.
+func TestFilesystemShutDown(t *testing.T) {
+	f := onFilesystem(t)
+	dir, err := os.Open(f.dir)
+	require.NoError(t, err)
+	const ioctlShutdown, withoutFlushing = 0x8004587d, 2 // EXT4_IOC_SHUTDOWN of fs/ext4/ext4.h
+	require.NoError(t, unix.IoctlSetPointerInt(int(dir.Fd()), ioctlShutdown, withoutFlushing))
+	require.NoError(t, dir.Close())
+	f.awaitUp(t, f.id, false)
+	f.stderr.find(t, `cannot open the target.*input/output error`)
+	f.awaitMore(t, f.other, "read-4k", "ok", 2)
+
+	unmount(t, f.dir, 0)
+	testenv.Mount(t, f.device, f.dir)
+	f.goesOn(t)
+}
+
+// A filesystem that is unmounted while its probe file is watched: nothing is held open, so it is free at once, and what
+// was learned of it is there when it is mounted again.
+func TestFilesystemUnmounted(t *testing.T) {
+	f := onFilesystem(t)
+	name := filepath.Base(f.device.Path)
+	unmount(t, f.dir, unix.MNT_DETACH)
+	eventually(t, "the target is no longer said to be on "+name, func() bool {
+		_, found := f.scrape(t).value("ssdprobe_target_up", labels{"id": f.id, "device": name})
+		return !found
+	})
+	outside(t, "e2fsck", "-fn", f.device.Path) // which would find it in use
+	f.awaitMore(t, f.other, "read-4k", "ok", 2)
+	testenv.Mount(t, f.device, f.dir)
+	eventually(t, "the target is on "+name+" again", func() bool {
+		return f.scrape(t).of("ssdprobe_target_up", labels{"id": f.id, "device": name}) == 1
+	})
+	f.goesOn(t)
+}
+
+// unmount unmounts what is at dir as soon as no round uses it.
+func unmount(t *testing.T, dir string, flags int) {
+	t.Helper()
+	eventually(t, "unmounted", func() bool {
+		err := unix.Unmount(dir, flags)
+		require.True(t, err == nil || errors.Is(err, unix.EBUSY), err)
+		return err == nil
+	})
+}

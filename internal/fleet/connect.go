@@ -1,0 +1,78 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// namespaceFile is where a pod finds the name of its namespace.
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// ErrNoCluster says that neither a kubeconfig nor a pod's service account tells
+// where the cluster is.
+var ErrNoCluster = errors.New("no service account of a cluster here")
+
+// Options say which Leases there are and who asks for them.
+type Options struct {
+	// MaxRuns is how many nodes may hold a permit at a time, 1 or more.
+	MaxRuns int
+	// Lease begins the names of the Leases.
+	Lease string
+	// Namespace of the Leases; empty for that of the pod, or of the kubeconfig.
+	Namespace string
+	// Kubeconfig is the path of a file that tells where the cluster is and who asks;
+	// empty for the service account of the pod.
+	Kubeconfig string
+	// Duration is how long a permit lasts that is not renewed, 1 s or more.
+	Duration time.Duration
+	// Node is the name of this machine.
+	Node string
+}
+
+// Connect returns the semaphore of a cluster. It sends nothing yet. Errors:
+// ErrNoCluster, and those of reading a kubeconfig or a service account.
+func Connect(o Options) (*Semaphore, error) {
+	c, namespace, err := access(o)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster: %w", err)
+	}
+	client, err := newClient(c, namespace)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster: %w", err)
+	}
+	return newSemaphore(client, o), nil
+}
+
+// access returns how the API server is reached, and the namespace of the Leases.
+func access(o Options) (*rest.Config, string, error) {
+	if o.Kubeconfig != "" {
+		file := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
+			&clientcmd.ClientConfigLoadingRules{ExplicitPath: o.Kubeconfig}, &clientcmd.ConfigOverrides{})
+		c, err := file.ClientConfig()
+		if err != nil {
+			return nil, "", err
+		}
+		if o.Namespace != "" {
+			return c, o.Namespace, nil
+		}
+		namespace, _, err := file.Namespace()
+		return c, namespace, err
+	}
+	c, err := rest.InClusterConfig()
+	if errors.Is(err, rest.ErrNotInCluster) || errors.Is(err, os.ErrNotExist) {
+		return nil, "", fmt.Errorf("%w: %w", ErrNoCluster, err)
+	} else if err != nil {
+		return nil, "", err
+	}
+	if o.Namespace != "" {
+		return c, o.Namespace, nil
+	}
+	namespace, err := os.ReadFile(namespaceFile)
+	return c, strings.TrimSpace(string(namespace)), err
+}

@@ -1,0 +1,136 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	coordination "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ErrLost says that a permit is no longer held.
+var ErrLost = errors.New("the permit to run is lost")
+
+// Permit is the right of this node to run. It lasts for as long as Keep renews it.
+type Permit struct {
+	semaphore *Semaphore
+	lease     *coordination.Lease // as it was last read or written
+	renewed   time.Time           // when the last renewal was asked for
+}
+
+// Name returns the name of the Lease.
+func (p *Permit) Name() string { return p.lease.Name }
+
+// end is when the holder has to have stopped. Others may begin a sixth of the
+// duration later.
+func (p *Permit) end() time.Time {
+	return p.renewed.Add(p.semaphore.duration - p.semaphore.duration/6)
+}
+
+// Keep renews the permit until ctx ends, and then returns nil. It returns ErrLost
+// when somebody else has the Lease or it was deleted, and when it could not be
+// renewed for so long that others may take it.
+func (p *Permit) Keep(ctx context.Context) error {
+	const quarter, twelfth = 4, 12
+	wait := p.semaphore.duration / quarter
+	for {
+		pause(ctx, min(wait, time.Until(p.end())))
+		if ctx.Err() != nil {
+			return nil
+		}
+		// What cannot be renewed by then must not seem to be.
+		renewing, cancel := context.WithDeadline(ctx, p.end())
+		err := p.renew(renewing)
+		cancel()
+		wait = p.semaphore.duration / quarter
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, ErrLost):
+			return err
+		case !time.Now().Before(p.end()):
+			return fmt.Errorf("%w: not renewed since %s: %w", ErrLost, p.renewed.Format(time.RFC3339), err)
+		default:
+			wait = p.semaphore.duration / twelfth
+		}
+	}
+}
+
+// renew renews the permit once.
+func (p *Permit) renew(ctx context.Context) error {
+	name := p.lease.Name
+	err := p.write(ctx, time.Now())
+	if apierrors.IsConflict(err) {
+		// Somebody else changed it, or an answer to an earlier renewal was lost.
+		lease, getErr := p.semaphore.get(ctx, name)
+		switch {
+		case getErr != nil:
+			return getErr
+		case lease.ResourceVersion == "":
+			return fmt.Errorf("%w: lease %s was deleted", ErrLost, name)
+		case named(lease) != p.semaphore.identity:
+			return fmt.Errorf("%w: lease %s was taken by %q", ErrLost, name, named(lease))
+		}
+		p.lease = lease
+		err = p.write(ctx, time.Now())
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%w: lease %s was deleted", ErrLost, name)
+	case err != nil:
+		return fmt.Errorf("renew lease %s: %w", name, err)
+	}
+	return nil
+}
+
+// write names this process in the Lease, from now on for the permit's duration.
+func (p *Permit) write(ctx context.Context, now time.Time) error {
+	lease := p.lease.DeepCopy()
+	renewed, lasts := metav1.NewMicroTime(now), int32(math.Ceil(p.semaphore.duration.Seconds()))
+	lease.Spec.HolderIdentity = &p.semaphore.identity
+	lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &renewed, &lasts
+	lease, err := p.semaphore.put(ctx, lease)
+	if err != nil {
+		return err
+	}
+	p.lease, p.renewed = lease, now
+	return nil
+}
+
+// Release gives the permit back, so that others need not wait until it runs out. One
+// that is lost stays with whoever has it.
+func (p *Permit) Release(ctx context.Context) error {
+	const attempts = 2 // the version that is known may be old
+	lease := p.lease.DeepCopy()
+	for i := 1; ; i++ {
+		lease.Spec.HolderIdentity = nil
+		_, err := p.semaphore.put(ctx, lease)
+		switch {
+		case err == nil || apierrors.IsNotFound(err):
+			return nil
+		case !apierrors.IsConflict(err) || i == attempts:
+			return fmt.Errorf("release lease %s: %w", p.lease.Name, err)
+		}
+		if lease, err = p.semaphore.get(ctx, p.lease.Name); err != nil {
+			return err
+		}
+		if named(lease) != p.semaphore.identity {
+			return nil
+		}
+	}
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,199 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	coordination "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ErrTaken says that as many nodes as may hold a permit do.
+var ErrTaken = errors.New("as many nodes as may run at a time do")
+
+// leases are the Leases of one namespace, as an API server keeps them.
+type leases interface {
+	Get(ctx context.Context, name string) (*coordination.Lease, error)
+	Create(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error)
+	Update(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error)
+}
+
+// Semaphore gives permits to this process, one at a time.
+type Semaphore struct {
+	leases   leases
+	names    []string
+	identity string
+	duration time.Duration
+
+	mu   sync.Mutex
+	seen map[string]sighting
+}
+
+// sighting is a version of a Lease and when this process first saw it.
+type sighting struct {
+	version string
+	at      time.Time
+}
+
+func newSemaphore(l leases, o Options) *Semaphore {
+	return &Semaphore{
+		leases: l, names: Names(o.Lease, o.MaxRuns), duration: o.Duration, seen: map[string]sighting{},
+		// A node may come back as another process while the old one is still named.
+		identity: o.Node + "_" + strconv.FormatUint(rand.Uint64(), 36),
+	}
+}
+
+// Names returns the names of the Leases of n permits.
+func Names(lease string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = lease + "-" + strconv.Itoa(i)
+	}
+	return names
+}
+
+// patience is how long the API server may take for an answer.
+func (s *Semaphore) patience() time.Duration { return min(s.duration/6, 5*time.Second) }
+
+// Pause returns how long to wait before Try is called again: about a quarter of the
+// duration of a permit, each time another, so that nodes do not ask together.
+func (s *Semaphore) Pause() time.Duration {
+	return s.duration/8 + rand.N(s.duration/4)
+}
+
+// Check asks the API server for each Lease and changes none. It returns why one
+// cannot be read; one that is not there yet is none.
+func (s *Semaphore) Check(ctx context.Context) error {
+	for _, name := range s.names {
+		lease, err := s.get(ctx, name)
+		if err != nil {
+			return err
+		}
+		s.holder(lease)
+	}
+	return nil
+}
+
+// Try takes a permit when one can be had now. Errors: ErrTaken, with the nodes that
+// have them; and why the API server could not be asked, or refused.
+func (s *Semaphore) Try(ctx context.Context) (*Permit, error) {
+	var holders []string
+	var refused []error
+	for _, i := range rand.Perm(len(s.names)) {
+		permit, holder, err := s.take(ctx, s.names[i])
+		switch {
+		case permit != nil:
+			return permit, nil
+		case err == nil:
+			holders = append(holders, holder)
+		case !answered(err): // the next one would only take as long
+			return nil, err
+		default:
+			refused = append(refused, err)
+		}
+	}
+	if len(refused) > 0 {
+		return nil, errors.Join(refused...)
+	}
+	return nil, fmt.Errorf("%w: %s", ErrTaken, strings.Join(holders, ", "))
+}
+
+// answered reports whether an error is what the API server said, rather than that
+// it said nothing.
+func answered(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status)
+}
+
+// take takes one Lease, or returns the node that has it.
+func (s *Semaphore) take(ctx context.Context, name string) (p *Permit, holder string, err error) {
+	lease, err := s.get(ctx, name)
+	if err != nil {
+		return nil, "", err
+	}
+	if holder := s.holder(lease); holder != "" {
+		return nil, holder, nil
+	}
+	begun := time.Now()
+	transitions := int32(0)
+	if n := lease.Spec.LeaseTransitions; n != nil {
+		transitions = *n + 1
+	}
+	acquired := metav1.NewMicroTime(begun)
+	lease.Spec.AcquireTime, lease.Spec.LeaseTransitions = &acquired, &transitions
+	p = &Permit{semaphore: s, lease: lease}
+	switch err := p.write(ctx, begun); {
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return nil, "a node that was faster", nil
+	case err != nil:
+		return nil, "", fmt.Errorf("take lease %s: %w", name, err)
+	}
+	return p, "", nil
+}
+
+// get returns a Lease; one that is not there has no version.
+func (s *Semaphore) get(ctx context.Context, name string) (*coordination.Lease, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience())
+	defer cancel()
+	lease, err := s.leases.Get(ctx, name)
+	if apierrors.IsNotFound(err) {
+		return &coordination.Lease{ObjectMeta: metav1.ObjectMeta{Name: name}}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get lease %s: %w", name, err)
+	}
+	return lease, nil
+}
+
+// put creates or updates a Lease, of the version that it was read in.
+func (s *Semaphore) put(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience())
+	defer cancel()
+	if l.ResourceVersion == "" {
+		return s.leases.Create(ctx, l)
+	}
+	return s.leases.Update(ctx, l)
+}
+
+// holder returns the node that holds a Lease, "" when none does: nobody is named in
+// it, or this process, or whoever is has not renewed it in time.
+func (s *Semaphore) holder(l *coordination.Lease) string {
+	named := named(l)
+	if named == "" || named == s.identity {
+		return ""
+	}
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first, ok := s.seen[l.Name]
+	if !ok || first.version != l.ResourceVersion {
+		first = sighting{l.ResourceVersion, now}
+		s.seen[l.Name] = first
+	}
+	lasts := s.duration
+	if n := l.Spec.LeaseDurationSeconds; n != nil {
+		lasts = time.Duration(*n) * time.Second
+	}
+	if now.Sub(first.at) >= lasts {
+		return ""
+	}
+	if i := strings.LastIndexByte(named, '_'); i > 0 {
+		return named[:i]
+	}
+	return named
+}
+
+// named returns who is named in a Lease, "" for nobody.
+func named(l *coordination.Lease) string {
+	if l.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *l.Spec.HolderIdentity
+}

@@ -1,0 +1,290 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	coordination "k8s.io/api/coordination/v1"
+)
+
+const lasts = 2 * time.Minute
+
+// node returns the semaphore of one process.
+func node(l leases, name string, permits int) *Semaphore {
+	return newSemaphore(l, Options{MaxRuns: permits, Lease: "run", Duration: lasts, Node: name})
+}
+
+// try takes a permit that is there to be had.
+func try(t *testing.T, s *Semaphore) *Permit {
+	t.Helper()
+	p, err := s.Try(t.Context())
+	require.NoError(t, err)
+	return p
+}
+
+func TestAsManyAsMay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newShelf()
+		first, second := try(t, node(l, "a", 2)), try(t, node(l, "b", 2))
+		assert.ElementsMatch(t, []string{"run-0", "run-1"}, []string{first.Name(), second.Name()})
+
+		c := node(l, "c", 2)
+		_, err := c.Try(t.Context())
+		require.ErrorIs(t, err, ErrTaken)
+		assert.Regexp(t, `^as many nodes as may run at a time do: (a, b|b, a)$`, err.Error())
+
+		require.NoError(t, first.Release(t.Context()))
+		assert.Equal(t, first.Name(), try(t, c).Name(), "what is given back can be had at once")
+		require.NoError(t, first.Release(t.Context()), "it is somebody else's now")
+		_, err = node(l, "d", 2).Try(t.Context())
+		assert.ErrorIs(t, err, ErrTaken)
+	})
+}
+
+func TestPermitOfAKilledNodeRunsOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newShelf()
+		try(t, node(l, "killed", 1))
+		waiting := node(l, "b", 1)
+		looked := time.Now()
+		for {
+			p, err := waiting.Try(t.Context())
+			if err == nil {
+				assert.Equal(t, int32(1), *p.lease.Spec.LeaseTransitions)
+				break
+			}
+			require.ErrorIs(t, err, ErrTaken)
+			pause(t.Context(), time.Second)
+		}
+		assert.Equal(t, lasts, time.Since(looked).Truncate(time.Second), "as long as it was seen unchanged")
+	})
+}
+
+// A node whose clock is wrong writes times that mean nothing to others.
+func TestClocksOfOthersAreNotTrusted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newShelf()
+		p := try(t, node(l, "a", 1))
+		b := node(l, "b", 1)
+		for range 10 {
+			require.NoError(t, p.write(t.Context(), time.Unix(0, 0)))
+			_, err := b.Try(t.Context())
+			require.ErrorIs(t, err, ErrTaken)
+			pause(t.Context(), lasts-time.Second)
+		}
+		require.NoError(t, p.write(t.Context(), time.Now().AddDate(10, 0, 0)))
+		_, err := b.Try(t.Context())
+		require.ErrorIs(t, err, ErrTaken)
+		pause(t.Context(), lasts)
+		try(t, b)
+	})
+}
+
+// An old process of the same node is another holder.
+func TestSameNodeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newShelf()
+		try(t, node(l, "a", 1))
+		_, err := node(l, "a", 1).Try(t.Context())
+		assert.ErrorIs(t, err, ErrTaken)
+	})
+}
+
+func TestKeepRenews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newShelf()
+		p := try(t, node(l, "a", 1))
+		b := node(l, "b", 1)
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Hour)
+		defer cancel()
+		kept := make(chan error)
+		go func() { kept <- p.Keep(ctx) }()
+		for ctx.Err() == nil {
+			_, err := b.Try(ctx)
+			require.Error(t, err)
+			require.True(t, errors.Is(err, ErrTaken) || ctx.Err() != nil, "%v", err)
+			pause(ctx, b.Pause())
+		}
+		assert.NoError(t, <-kept)
+	})
+}
+
+func TestPermitIsLost(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*shelf)
+		says   string
+		after  time.Duration
+	}{
+		"taken by another node": {func(s *shelf) {
+			lease, other := s.leases["run-0"].DeepCopy(), "b_1"
+			lease.Spec.HolderIdentity = &other
+			s.keep(lease)
+		}, `the permit to run is lost: lease run-0 was taken by "b_1"`, lasts / 4},
+		"deleted":      {func(s *shelf) { delete(s.leases, "run-0") }, "the permit to run is lost: lease run-0 was deleted", lasts / 4},
+		"lost server":  {func(s *shelf) { s.down = true }, "the permit to run is lost: not renewed since 20", lasts * 5 / 6},
+		"hanging":      {func(s *shelf) { s.hangs = true }, "the permit to run is lost: not renewed since 20", lasts * 5 / 6},
+		"made by hand": {func(s *shelf) { delete(s.leases, "run-0"); s.keep(named0("run-0")) }, `lease run-0 was taken by ""`, lasts / 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newShelf()
+				p := try(t, node(l, "a", 1))
+				l.set(test.change)
+				begun := time.Now()
+				err := p.Keep(t.Context())
+				require.ErrorIs(t, err, ErrLost)
+				assert.ErrorContains(t, err, test.says)
+				assert.Equal(t, test.after, time.Since(begun))
+			})
+		})
+	}
+}
+
+func named0(name string) *coordination.Lease {
+	l := &coordination.Lease{}
+	l.Name = name
+	return l
+}
+
+func TestPermitSurvives(t *testing.T) {
+	for name, change := range map[string]func(*shelf){
+		"an annotation by hand": func(s *shelf) {
+			lease := s.leases["run-0"].DeepCopy()
+			lease.Annotations = map[string]string{"seen": "yes"}
+			s.keep(lease)
+		},
+		"an outage that is over in time": func(s *shelf) {
+			s.down = true
+			time.AfterFunc(lasts/2, func() { s.set(func(s *shelf) { s.down = false }) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newShelf()
+				p := try(t, node(l, "a", 1))
+				l.set(change)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				require.NoError(t, p.Keep(ctx))
+				assert.Equal(t, p.semaphore.identity, named(l.leases["run-0"]))
+				require.NoError(t, p.Release(t.Context()))
+				assert.Empty(t, named(l.leases["run-0"]))
+			})
+		})
+	}
+}
+
+func TestWithoutAnAnswerThereIsNoPermit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newShelf()
+		l.down = true
+		a := node(l, "a", 3)
+		_, err := a.Try(t.Context())
+		require.ErrorIs(t, err, errDown)
+		require.ErrorIs(t, a.Check(t.Context()), errDown)
+
+		l.down, l.hangs = false, true
+		begun := time.Now()
+		_, err = a.Try(t.Context())
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, a.patience(), time.Since(begun), "one request is waited for, not three")
+
+		l.hangs = false
+		require.NoError(t, a.Check(t.Context()))
+		assert.Empty(t, l.leases, "a check changes nothing")
+		try(t, a)
+	})
+}
+
+// Days of many nodes that run, are killed and come back, with an API server that is
+// slow, loses answers and is away at times.
+func TestNeverMoreThanMay(t *testing.T) {
+	for seed := range uint64(40) {
+		permits := 1 + int(seed%3)
+		t.Run(fmt.Sprintf("seed %d, %d permits", seed, permits), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { simulate(t, seed, permits) })
+		})
+	}
+}
+
+// simulate has ten nodes live for two days.
+func simulate(t *testing.T, seed uint64, permits int) {
+	const nodes = 10
+	ctx, cancel := context.WithTimeout(t.Context(), 48*time.Hour)
+	defer cancel()
+	l := newShelf()
+	l.luck = rand.New(rand.NewPCG(seed, 1))
+	run := &tally{t: t, most: permits, runs: make([]int, nodes)}
+	var living sync.WaitGroup
+	for i := range nodes {
+		living.Go(func() { live(ctx, l, run, i, permits, rand.New(rand.NewPCG(seed, uint64(2+i)))) })
+	}
+	luck := rand.New(rand.NewPCG(seed, 100))
+	for ctx.Err() == nil {
+		pause(ctx, time.Duration(luck.ExpFloat64()*float64(2*time.Hour)))
+		hangs := luck.IntN(2) == 0
+		l.set(func(s *shelf) { s.down, s.hangs = !hangs, hangs })
+		pause(ctx, time.Duration(luck.ExpFloat64()*float64(3*time.Minute)))
+		l.set(func(s *shelf) { s.down, s.hangs = false, false })
+	}
+	living.Wait()
+	assert.Equal(t, permits, run.reached, "as many as may")
+	for i, n := range run.runs {
+		assert.Positive(t, n, "node %d never ran", i)
+	}
+}
+
+// live is the life of a node: it waits for a permit, runs and gives it back. Now and
+// then it is killed, and begins again as another process.
+func live(ctx context.Context, l leases, run *tally, i, permits int, luck *rand.Rand) {
+	s := node(l, fmt.Sprintf("node-%d", i), permits)
+	for ctx.Err() == nil {
+		pause(ctx, s.Pause())
+		p, err := s.Try(ctx)
+		if err != nil {
+			continue
+		}
+		run.begins()
+		running, end := context.WithTimeout(ctx, time.Duration(luck.ExpFloat64()*float64(20*time.Minute)))
+		_ = p.Keep(running) // lost or over: it ends
+		end()
+		run.ends(i)
+		if luck.IntN(5) == 0 { // killed
+			s = node(l, fmt.Sprintf("node-%d", i), permits)
+			continue
+		}
+		_ = p.Release(ctx) // lost answers are part of it
+	}
+}
+
+// tally counts who runs.
+type tally struct {
+	t            *testing.T
+	mu           sync.Mutex
+	now, reached int
+	most         int
+	runs         []int
+}
+
+func (r *tally) begins() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now++
+	r.reached = max(r.reached, r.now)
+	assert.LessOrEqual(r.t, r.now, r.most)
+}
+
+func (r *tally) ends(i int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now--
+	r.runs[i]++
+}
