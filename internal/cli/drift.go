@@ -42,8 +42,9 @@ state directory, and says so.`,
   ssdprobe drift explain nvme0n1
   ssdprobe drift accept nvme0n1 --note "slower since the new firmware; the vendor says so"
   ssdprobe drift replay history.csv`,
-		Args: noSubcommand,
-		RunE: func(c *cobra.Command, _ []string) error { return a.drift(c.Context(), address, form) },
+		SuggestionsMinimumDistance: 2,
+		Args:                       noSubcommand,
+		RunE:                       func(c *cobra.Command, _ []string) error { return a.drift(c.Context(), address, form) },
 	}
 	c.Flags().StringVar(&address, "url", "", "`URL` of the daemon; by default where the configuration listens")
 	addOutput(c, &form)

@@ -15,8 +15,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
 const (
@@ -54,9 +56,22 @@ func CheckRuns(c config.Config) error {
 	return problems
 }
 
+// restoreSettings puts back the device settings that a suite had changed when its
+// process was killed.
+func (d *Daemon) restoreSettings() {
+	restored, err := settings.RestorePending(settings.Options{FS: d.shared.fs, Store: d.shared.store, OpenNVMe: nvme.Open})
+	for _, what := range restored {
+		d.shared.log.Warn("restored a setting that a run which was killed had left changed", "setting", what)
+	}
+	if err != nil {
+		d.shared.log.Error("restore the settings that a run had changed", "err", err)
+	}
+}
+
 // followCalendar executes the runs of the configuration when they are due, one
 // after the other, until ctx ends.
 func (d *Daemon) followCalendar(ctx context.Context) error {
+	d.restoreSettings()
 	from := time.Now()
 	for ctx.Err() == nil {
 		due, at := d.nextRuns(from)
@@ -177,7 +192,7 @@ func (d *Daemon) attempt(ctx context.Context, w *watch, r config.Run) (record.Ru
 		Target: w.spec.Target, LockID: w.spec.LockID, Device: status.Device, Conditions: status.Conditions, Warnings: status.Warnings,
 	}, run.Options{
 		Options: measure.Options{FS: d.shared.fs, Engine: d.shared.engine, Meter: d.shared.meter},
-		Limits:  Limits(w.spec.Admission), LockDir: d.shared.lockDir, Node: d.shared.node, Generator: d.generator,
+		Limits:  Limits(w.spec.Admission), LockDir: d.shared.lockDir, Store: d.shared.store, Node: d.shared.node, Generator: d.generator,
 		KeepFile: true, Progress: func(p run.Progress) { w.log.Debug("run", "step", p.Step, "done", p.Done) },
 	})
 	if err != nil {

@@ -65,7 +65,7 @@ func testUnplugDuringFio(t *testing.T, m *lab.Machine) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, ended.ExitCode, "%+v", ended)
 	assert.Contains(t, ended.Stderr, "ssdprobe: ")
-	t.Logf("it says: %s", ended.Stderr)
+	t.Logf("it says: %s%s", ended.Stdout, ended.Stderr)
 	assert.False(t, running(t, m, "fio"), "fio is left behind")
 
 	require.NoError(t, m.Throttle(bounded(t), plain, 0))

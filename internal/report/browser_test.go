@@ -22,8 +22,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 )
 
-// slot is the height that each plot gets on the page of the test, in pixels.
-const slot = 480
+// Each plot gets a slot of the page of the test, in pixels; half its size is enough
+// to tell whether it is empty.
+const (
+	slotWidth = 380
+	slot      = 240
+)
 
 // photographed shows drawings below each other in a real browser.
 func photographed(t *testing.T, scheme string, drawings []string) *image.RGBA {
@@ -32,8 +36,8 @@ func photographed(t *testing.T, scheme string, drawings []string) *image.RGBA {
 	require.NoError(t, err, "this test needs a browser: scripts/install.sh chromium")
 	dir := t.TempDir()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<!doctype html><meta charset="utf-8"><style>%s%s body{margin:0;padding:0;max-width:none}.slot{height:%dpx;width:760px;overflow:hidden}</style>`,
-		style(t), plot.Style(), slot)
+	fmt.Fprintf(&b, `<!doctype html><meta charset="utf-8"><style>%s%s body{margin:0;padding:0;max-width:none}.slot{height:%dpx;width:%dpx;overflow:hidden}</style>`,
+		style(t), plot.Style(), slot, slotWidth)
 	for _, svg := range drawings {
 		b.WriteString(`<div class="slot">` + svg + `</div>`)
 	}
@@ -42,7 +46,7 @@ func photographed(t *testing.T, scheme string, drawings []string) *image.RGBA {
 	// The sandbox does not start for root or in containers; the page is our own.
 	command := exec.CommandContext(t.Context(), path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
 		"--user-data-dir="+filepath.Join(dir, "profile"), "--blink-settings=preferredColorScheme="+scheme,
-		fmt.Sprintf("--window-size=760,%d", slot*len(drawings)), "--screenshot="+picture, "file://"+file)
+		fmt.Sprintf("--window-size=%d,%d", slotWidth, slot*len(drawings)), "--screenshot="+picture, "file://"+file)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	require.NoError(t, command.Run(), &stderr)
@@ -73,7 +77,7 @@ func blank(svg string) string {
 // there are any.
 func ink(picture *image.RGBA, one, other int) (pixels, columns, rows int) {
 	inRow := map[int]bool{}
-	for x := range 760 {
+	for x := range slotWidth {
 		before := pixels
 		for y := range slot {
 			if picture.RGBAAt(x, one*slot+y) != picture.RGBAAt(x, other*slot+y) {
@@ -115,9 +119,9 @@ func TestBrowserDrawsEveryPlot(t *testing.T) {
 				assert.Zero(t, pixels)
 				continue
 			}
-			assert.Greater(t, pixels, 300, "%s, %s", names[i], name)
-			assert.Greater(t, columns, 40, "%s, %s", names[i], name)
-			assert.Greater(t, rows, 10, "%s, %s", names[i], name)
+			assert.Greater(t, pixels, 150, "%s, %s", names[i], name)
+			assert.Greater(t, columns, 20, "%s, %s", names[i], name)
+			assert.Greater(t, rows, 5, "%s, %s", names[i], name)
 		}
 	}
 }

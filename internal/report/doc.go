@@ -1,11 +1,14 @@
 // Package report prints what ssdprobe knows for people, and as JSON for scripts:
-// run reports, comparisons with a baseline, devices, drift and baselines.
+// run reports, comparisons of runs, devices, drift and baselines. Run reports are
+// pages of HTML with plots too.
 //
 // It owns how values look (units.go, times.go) so that a latency, a rate or a
 // size reads the same wherever it is shown, and it owns which percentiles a
-// sample can carry (summary.go) and when a run counts as slower (comparison.go).
-// It measures nothing, reads nothing and never colours: text stays plain, so
-// it can be piped and pasted into a ticket.
+// sample can carry (summary.go) and when a run counts as slower (comparison.go,
+// changes.go). What a run comes to is a list of sections (section.go), a sentence
+// with plots and a table each, which text and HTML show alike; package plot draws.
+// It measures nothing, opens no file and never colours: text stays plain, so
+// it can be piped and pasted into a ticket, and a page holds all it needs.
 //
 // Numbers in tables have one unit per column, named in the header; bandwidth and
 // drives are decimal (MB, TB), blocks and files binary (KiB, GiB). Strings that
@@ -16,4 +19,6 @@
 //	err = c.Text(os.Stdout)
 //	if c.Slower() { … }
 //	err = report.JSON(os.Stdout, report.NewDocument(now, &c))
+//	documents, err := report.Parse(stored)
+//	err = report.HTML(os.Stdout, documents...)
 package report

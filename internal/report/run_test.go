@@ -150,7 +150,7 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		"write JSON: broken pipe":       report.JSON(broken, 1),
 	} {
 		require.ErrorIs(t, err, broken.err)
-		assert.EqualError(t, err, name)
+		require.EqualError(t, err, name)
 	}
 	assert.ErrorContains(t, report.JSON(&strings.Builder{}, func() {}), "encode JSON: ")
 }

@@ -69,11 +69,11 @@ func TestWritesAreCheckedBetweenSteps(t *testing.T) {
 			other = exec.CommandContext(t.Context(), "sh", "-c", "exec 3<>"+loop.Path+"; echo ready; read line")
 			out, errOut := other.StdoutPipe()
 			_, errIn := other.StdinPipe()
-			assert.NoError(t, errors.Join(errOut, errIn, other.Start()))
+			require.NoError(t, errors.Join(errOut, errIn, other.Start())) // the first call is made by this goroutine
 			_, err := out.Read(make([]byte, 6))
-			assert.NoError(t, err, "it has opened the drive")
+			require.NoError(t, err, "it has opened the drive")
 			_, err = os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
-			assert.ErrorIs(t, err, unix.EBUSY, "the run holds it")
+			require.ErrorIs(t, err, unix.EBUSY, "the run holds it")
 		},
 	})
 	require.ErrorIs(t, err, safety.ErrRefused)

@@ -148,7 +148,7 @@ func powersOfTwo(low, high float64, most int) []float64 {
 func decades(low, high float64, most int) []float64 {
 	factors := []float64{1}
 	switch span := high - low; {
-	case span < 0.4: // less than a factor of 2.5
+	case span < 1: // no two powers of ten
 		step := niceStep((math.Pow(10, high) - math.Pow(10, low)) / float64(most))
 		return multiples(math.Pow(10, low), math.Pow(10, high), step)
 	case 3*span <= float64(most)+2:

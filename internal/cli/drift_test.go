@@ -1,0 +1,247 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/daemon"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// history writes four days of a drive as CSV.
+func history(t *testing.T, kind string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops,utilisation,conditions\n")
+	for r := range (drifttest.Stream{Kind: kind, Noise: "quiet", Seed: 3, Days: 4}).Rounds() {
+		fmt.Fprintf(&b, "%d,%.4e,%.4e,%.4e,%.1f,%.3f,firmware=%s\n", r.Time.Unix(),
+			r.Values[0], r.Values[1], r.Values[2], r.Values[3], r.Utilisation, r.Conditions.Firmware)
+	}
+	return file(t, kind+".csv", b.String())
+}
+
+func TestDriftReplayOfAFile(t *testing.T) {
+	slower := history(t, "step20")
+	text := ssdprobe(t, "drift", "replay", slower)
+	require.Equal(t, 0, text.code, text.stderr)
+	assert.Contains(t, text.stdout, "5760 rounds from 1970-01-01 00:00")
+	assert.Regexp(t, `p50 +regressed since 1970-01-0\d \d\d:\d\d: \d\d % slower`, text.stdout)
+
+	lines := in("drift", "replay", slower, "--output", "jsonl")
+	require.Equal(t, 0, lines.code, lines.stderr)
+	regressed := 0
+	for line := range strings.Lines(lines.stdout) {
+		var l struct {
+			Time, Ratio, Since float64
+			State              record.DriftState
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &l), line)
+		if l.State == record.Regressed {
+			regressed++
+			assert.Greater(t, l.Time, l.Since)
+			assert.Greater(t, l.Ratio, 1.1)
+		}
+	}
+	assert.GreaterOrEqual(t, regressed, 4)
+
+	whole := in("drift", "replay", slower, "--output", "json")
+	require.Equal(t, 0, whole.code, whole.stderr)
+	var r struct {
+		Rounds  int
+		Changes []map[string]any
+		Now     drift.Explanation
+	}
+	require.NoError(t, json.Unmarshal([]byte(whole.stdout), &r))
+	assert.Equal(t, 5760, r.Rounds)
+	assert.Len(t, r.Changes, strings.Count(lines.stdout, "\n"))
+	assert.Equal(t, drift.Final, r.Now.Sureness)
+
+	deaf := in("drift", "replay", slower, "--smallest-effect", "40%", "--false-alarms", "0.1", "--threshold", "1", "--baseline-rounds", "200")
+	assert.Equal(t, 0, deaf.code, deaf.stderr)
+	assert.Contains(t, deaf.stdout, "Nothing has drifted.", "20 % is too small for it")
+	deaf = in("drift", "replay", slower, "--config", file(t, "c.yaml", "drift: {smallest_effect: 40%, threshold: 1}"))
+	assert.Contains(t, deaf.stdout, "Nothing has drifted.", "so it is by the configuration")
+}
+
+func TestDriftReplayFromPrometheus(t *testing.T) {
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, "/prom/api/v1/query_range", r.URL.Path)
+		asked = append(asked, r.FormValue("query"))
+		values := ""
+		if strings.Contains(r.FormValue("query"), "ssdprobe_probe_") {
+			values = `{"metric": {"device": "nvme0n1"}, "values": [[600, "0.0001"], [660, "0.0001"]]}`
+		}
+		fmt.Fprintf(w, `{"status": "success", "data": {"resultType": "matrix", "result": [%s]}}`, values)
+	}))
+	defer server.Close()
+	got := in("drift", "replay", "--prometheus", server.URL+"/prom", "--device", "nvme0n1", "--instance", "stor-07:10040", "--probe", "read-128k",
+		"--start", "1970-01-01T00:00:00Z", "--end", "3600", "--step", "30s", "--utilisation", "load")
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "2 rounds from 1970-01-01 00:10")
+	assert.Contains(t, strings.Join(asked, "\n"), `ssdprobe_probe_iops{device="nvme0n1",probe="read-128k",instance="stor-07:10040"}`)
+	assert.Contains(t, asked, "load")
+	server.Close()
+	got = in("drift", "replay", "--prometheus", server.URL, "--device", "nvme0n1")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stderr, "connection refused")
+}
+
+func TestDriftMistakes(t *testing.T) {
+	good := file(t, "h.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\n0,1e-4,1e-4,1e-4,1\n")
+	state := learned(t)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no such subcommand":  {[]string{"drift", "explian"}, 2, "did you mean explain?"},
+		"nothing to replay":   {[]string{"drift", "replay"}, 2, "want a CSV file"},
+		"a file and a server": {[]string{"drift", "replay", good, "--prometheus", "http://x"}, 2, "--prometheus: cannot be given with a file"},
+		"no such file":        {[]string{"drift", "replay", "/no/such.csv"}, 2, "/no/such.csv"},
+		"no such column":      {[]string{"drift", "replay", file(t, "x.csv", "time\n")}, 2, "the header lacks latency_p50_seconds"},
+		"a bad line":          {[]string{"drift", "replay", file(t, "x.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\nx,1,1,1,1\n")}, 1, "line 2"},
+		"no device":           {[]string{"drift", "replay", "--prometheus", "http://x"}, 2, "no device"},
+		"no time":             {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--start", "soon", "--step", "0s"}, 2, `--start: "soon" is no time`},
+		"ends before":         {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--start", "100", "--end", "50"}, 2, "it ends before it begins"},
+		"wrong settings":      {[]string{"drift", "replay", good, "--smallest-effect", "much", "--false-alarms", "1%"}, 2, `--false-alarms: "1%" is not a number`},
+		"out of range":        {[]string{"drift", "replay", good, "--smallest-effect", "0.001"}, 2, "drift.smallest_effect"},
+		"an odd form":         {[]string{"drift", "replay", good, "-o", "xml"}, 2, "want text or json or jsonl"},
+		"no note":             {[]string{"drift", "accept", "nvme0n1", "--note", " "}, 2, "--note: is missing"},
+		"nothing to accept":   {[]string{"drift", "accept", "nvme0n1", "--probe", "read-128k", "--note", "x"}, 1, "ssdprobe drift explain nvme0n1"},
+		"no such probe":       {[]string{"drift", "accept", "nvme0n1", "--probe", "x", "--note", "x"}, 2, "it has read-128k, read-4k"},
+		"no such target":      {[]string{"drift", "accept", "nvme9n9", "--note", "x"}, 2, `a target "nvme9n9"`},
+		"nothing to pin":      {[]string{"baseline", "pin", "nvme9n9"}, 2, `a target "nvme9n9"`},
+		"explain nothing":     {[]string{"drift", "explain", "nvme9n9"}, 2, `a target "nvme9n9"`},
+		"explain no probe":    {[]string{"drift", "explain", "nvme0n1", "--probe", "x"}, 2, "it has read-128k, read-4k"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := in(append(c.args, "--state-dir", state, "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]"))...)
+			assert.Equal(t, c.code, got.code, got.stderr)
+			assert.Contains(t, got.stderr, c.says)
+			assert.Empty(t, got.stdout)
+		})
+	}
+}
+
+// learned returns a state directory with a drive of which one probe has regressed.
+func learned(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := store.Open(dir)
+	require.NoError(t, err)
+	target := daemon.TargetState{
+		ID: "eui.1", Path: "/dev/nvme0n1", Device: record.Device{ID: "eui.1", Name: "nvme0n1"}, Probes: map[string]drift.State{},
+	}
+	for name, kind := range map[string]string{"read-4k": "step20", "read-128k": "none"} {
+		tracker := drift.NewTracker(drift.Default())
+		for r := range (drifttest.Stream{Kind: kind, Noise: "quiet", Seed: 3, Days: 4}).Rounds() {
+			tracker.AddRound(r.Round, r.Conditions)
+		}
+		target.Probes[name] = tracker.State()
+	}
+	require.NoError(t, s.Save("targets", target.ID, target))
+	return dir
+}
+
+func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
+	common := []string{"--state-dir", learned(t), "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]")}
+	run := func(args ...string) done { return in(append(args, common...)...) }
+
+	text := run("drift", "explain", "nvme0n1")
+	require.Equal(t, 0, text.code, text.stderr)
+	assert.Contains(t, text.stderr, "no daemon answers at 127.0.0.1:1; this is what was last stored")
+	assert.Contains(t, text.stdout, "read-4k: a final baseline, of 1 440 rounds in 288 blocks")
+	assert.Contains(t, text.stdout, "The level has moved: a sum has reached its height")
+
+	got := run("drift", "explain", "/dev/nvme0n1", "--probe", "read-4k", "--output", "json")
+	require.Equal(t, 0, got.code, got.stderr)
+	var x report.Explained
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &x))
+	require.Len(t, x.Probes, 1)
+	assert.Equal(t, record.Regressed, x.Probes[0].Statistics[0].State)
+	assert.NotEmpty(t, x.Probes[0].Statistics[0].Evidence)
+
+	pinned := run("baseline", "pin", "nvme0n1", "--probe", "read-4k")
+	require.Equal(t, 0, pinned.code, pinned.stderr)
+	assert.Equal(t, "baselines of /dev/nvme0n1 pinned\n", pinned.stderr)
+	assert.Contains(t, run("baseline", "show").stdout, ", pinned")
+	assert.Contains(t, run("drift").stdout, "baseline of read-4k: pinned, final, of 1 440 rounds")
+	for _, args := range [][]string{{"drift", "accept", "nvme0n1", "--note", "x"}, {"baseline", "reset", "nvme0n1"}} {
+		refused := run(args...)
+		assert.Equal(t, 1, refused.code)
+		assert.Contains(t, refused.stderr, "the baseline is pinned; unpin it first")
+	}
+	require.Equal(t, 0, run("baseline", "unpin", "nvme0n1").code)
+
+	accepted := run("drift", "accept", "nvme0n1", "--note", "moved to the slow slot")
+	require.Equal(t, 0, accepted.code, accepted.stderr)
+	assert.Equal(t, "level of /dev/nvme0n1 accepted\n", accepted.stderr)
+	text = run("drift", "explain", "nvme0n1")
+	assert.Contains(t, text.stdout, "moved to the slow slot (accepted p50 1.")
+	assert.NotContains(t, text.stdout, "regressed")
+	assert.Equal(t, 1, run("drift", "accept", "nvme0n1", "--note", "again").code, "there is nothing left to accept")
+}
+
+func TestDriftOfARunningDaemon(t *testing.T) {
+	state, dir := onDisk(t), onDisk(t)
+	config := file(t, "c.yaml", onFile(dir)+"drift: {baseline_rounds: 10}\n")
+	p, url := startDaemon(t, state, config)
+	eventually(t, "a baseline", func() bool { return hasBaseline(t, url) })
+
+	got := ssdprobe(t, "drift", "explain", dir, "--probe", "read-4k", "--url", url)
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "read-4k: a young baseline, of 10 rounds")
+	assert.Empty(t, got.stderr)
+	unknown := ssdprobe(t, "drift", "explain", "nvme9n9", "--url", url)
+	assert.Equal(t, 2, unknown.code)
+	assert.Contains(t, unknown.stderr, `watches no target "nvme9n9"`)
+
+	calm := ssdprobe(t, "drift", "accept", dir, "--note", "x", "--state-dir", state)
+	assert.Equal(t, 1, calm.code)
+	assert.Contains(t, calm.stderr, "nothing has drifted")
+
+	pinned := ssdprobe(t, "baseline", "pin", dir, "--probe", "read-4k", "--state-dir", state)
+	require.Equal(t, 0, pinned.code, pinned.stderr)
+	assert.Contains(t, pinned.stderr, "the running daemon was asked")
+	p.stderr.find(t, `request carried out.*asked="pin baselines"`)
+	shows := func(text string) func() bool {
+		return func() bool { return strings.Contains(ssdprobe(t, "drift", "--url", url).stdout, text) }
+	}
+	eventually(t, "it is shown", shows("baseline of read-4k: pinned, young"))
+
+	// A new configuration of drift is taken without losing what was learned.
+	require.NoError(t, os.WriteFile(config, []byte(onFile(dir)+"drift: {baseline_rounds: 10, smallest_effect: 20%, false_alarms_per_device_year: 1}\n"), 0o600))
+	p.signal(syscall.SIGHUP)
+	p.stderr.find(t, "configuration reloaded")
+	p.stderr.find(t, `(?s)configuration reloaded.*no longer watching.*watching`)
+	eventually(t, "it is still there", shows("baseline of read-4k: pinned, young"))
+	p.signal(syscall.SIGTERM)
+	require.Equal(t, 0, p.wait())
+	saved, err := filepath.Glob(filepath.Join(state, "targets", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, saved, 1)
+	assert.WithinDuration(t, time.Now(), modified(t, saved[0]), time.Minute)
+}
+
+func modified(t *testing.T, path string) time.Time {
+	t.Helper()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	return info.ModTime()
+}
