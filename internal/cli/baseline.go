@@ -96,6 +96,9 @@ func (a *app) baselineReset() *cobra.Command {
 		Example: "  ssdprobe baseline reset nvme0n1\n  ssdprobe baseline reset nvme0n1 --probe read-4k\n  ssdprobe baseline reset /var/tmp --run quick",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if suite != "" && probe != "" {
+				return usage(errors.New("--probe and --run: give one of them"))
+			}
 			if suite != "" {
 				return a.resetRun(args[0], suite)
 			}
@@ -109,7 +112,6 @@ func (a *app) baselineReset() *cobra.Command {
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only those of the probe of this `NAME`")
 	c.Flags().StringVar(&suite, "run", "", "the saved run of this `SUITE` (probe, quick) instead of what the daemon learned")
-	c.MarkFlagsMutuallyExclusive("probe", "run")
 	return c
 }
 

@@ -69,6 +69,7 @@ func TestBaselineMistakes(t *testing.T) {
 		"nothing to export":  {[]string{"baseline", "export", "--state-dir", state}, 1, "no baseline has been learned yet"},
 		"not an export":      {[]string{"baseline", "import", file(t, "x", "{}"), "--state-dir", state}, 2, `its format is ""`},
 		"not JSON":           {[]string{"baseline", "import", file(t, "x", "hello"), "--state-dir", state}, 2, "not what baseline export writes"},
+		"probe and run":      {[]string{"baseline", "reset", "sdz", "--run", "quick", "--probe", "p", "--state-dir", state}, 2, "--probe and --run"},
 		"no such run":        {[]string{"baseline", "reset", "sdz", "--run", "quick", "--state-dir", state}, 2, `no run of quick is saved for "sdz"`},
 	} {
 		t.Run(name, func(t *testing.T) {

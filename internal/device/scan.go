@@ -97,10 +97,20 @@ func read(fs sysfs.FS, name string, links map[string][]string) (found, bool) {
 	readStack(a, name, &d)
 	readPCI(a, attached, &d)
 	d.ID = identity(d, name)
-	if _, err := fs.Text(path.Join(dir, "dev")); errors.Is(err, os.ErrNotExist) && d.Number != "" {
-		return found{}, false // it left meanwhile, so that part of it was not there
+	if left(fs, name, d.Number, dir) {
+		return found{}, false // so that part of it was not there
 	}
 	return found{d, a.err(d.Name), unknown}, true
+}
+
+// left reports whether a device has left since it was listed: its number, when it
+// had one, cannot be read any more, or its name leads elsewhere.
+func left(fs sysfs.FS, name, number, dir string) bool {
+	if _, err := fs.Text(path.Join(dir, "dev")); errors.Is(err, os.ErrNotExist) && number != "" {
+		return true
+	}
+	now, err := fs.Resolve(path.Join(blockDir, name))
+	return err != nil || now != dir
 }
 
 // readIdentity reads what tells devices apart, which each bus has elsewhere. It

@@ -1,6 +1,7 @@
 package faulttest_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -90,13 +91,21 @@ type labels map[string]string
 // metrics is one scrape.
 type metrics map[string]*dto.MetricFamily
 
-// scrape returns the metrics of a daemon.
+// scrape returns the metrics of a daemon. When too many ask, it asks again.
 func (d *daemon) scrape(t *testing.T) metrics {
 	t.Helper()
-	m, err := gather(http.DefaultClient, d.url+"metrics")
-	require.NoError(t, err)
+	var m metrics
+	eventually(t, "a scrape is answered", func() bool {
+		var err error
+		m, err = gather(http.DefaultClient, d.url+"metrics")
+		require.True(t, err == nil || errors.Is(err, errTooMany), err)
+		return err == nil
+	})
 	return m
 }
+
+// errTooMany is a refusal because others ask at the same time.
+var errTooMany = errors.New("too many scrapes at once")
 
 // gather scrapes once.
 func gather(client *http.Client, url string) (metrics, error) {
@@ -109,7 +118,11 @@ func gather(client *http.Client, url string) (metrics, error) {
 	if err != nil {
 		return nil, err
 	}
-	if response.StatusCode != http.StatusOK {
+	switch response.StatusCode {
+	case http.StatusOK:
+	case http.StatusServiceUnavailable:
+		return nil, errTooMany
+	default:
 		return nil, fmt.Errorf("scrape: %s: %s", response.Status, body)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)

@@ -60,7 +60,7 @@ func addDrive(t *testing.T, root string, n int, number string, sizeBytes int64) 
 	sysfstest.Add(t, root, files, links)
 }
 
-func driveID(n int) string { return fmt.Sprintf("eui.00000000%08x", n) }
+func driveID(n int) string { return fmt.Sprintf("eui.8ce38ee2%08x", n) }
 
 // hugeInterrupts is a table of more than a megabyte, as a server of 256 CPUs has it, in which each queue of nvme0 was
 // interrupted once for each CPU.

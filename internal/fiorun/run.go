@@ -55,8 +55,9 @@ type Run struct {
 // reached, fio is asked to stop, and its report so far is returned with Stopped
 // set; when it does not stop, it and all that it started are killed.
 //
-// The error is a *FailedError when fio measured nothing, and matches ErrHung, or
-// the cause of ctx, when there is no report for that reason.
+// The error is a *FailedError when fio measured nothing, and matches ErrNoData when
+// what it measured is fiction, and ErrHung, or the cause of ctx, when there is no
+// report for that reason.
 func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
 	text, err := check(r)
 	if err != nil {
@@ -175,6 +176,9 @@ func (r *Run) read(report []byte, ended error, p *process) error {
 	r.Output = out
 	if jobs := jobErrors(out); !measured(out) && r.Stopped == nil && (len(jobs) > 0 || r.Ended != "") {
 		return &FailedError{Ended: r.Ended, Jobs: jobs, Messages: r.Messages}
+	}
+	if missed, all := r.withoutData(); missed > 0 {
+		return fmt.Errorf("run fio: %w (%d of %d)%s", ErrNoData, missed, all, r.Messages)
 	}
 	return nil
 }
