@@ -102,7 +102,8 @@ func localAddress(listen string) string {
 // askDaemon returns a daemon's snapshot.
 func askDaemon(ctx context.Context, address string) (record.Snapshot, error) {
 	var s record.Snapshot
-	return s, ask(ctx, &s, address, "/api/v1/snapshot")
+	err := ask(ctx, &s, address, "/api/v1/snapshot")
+	return s, err
 }
 
 // ask decodes what a daemon answers below its address.

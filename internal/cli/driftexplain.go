@@ -102,7 +102,8 @@ func askExplanation(ctx context.Context, address, target string) (report.Explain
 		return report.Explained{}, usage(fmt.Errorf("%q stands for %d targets; name one by its id: %s", target, len(found), strings.Join(texts, ", ")))
 	}
 	var x report.Explained
-	return x, ask(ctx, &x, address, "/api/v1/explain", found[0].ID)
+	err = ask(ctx, &x, address, "/api/v1/explain", found[0].ID)
+	return x, err
 }
 
 func (a *app) explainStored(c config.Config, target string) (report.Explained, error) {

@@ -30,6 +30,8 @@ func TestDaemonRunsByTheCalendar(t *testing.T) {
 	iops, found := value(scrape(t, url), "ssdprobe_run_read_iops", map[string]string{"suite": "quick", "step": "random-read-qd1"})
 	assert.True(t, found)
 	assert.Positive(t, iops)
+	few, _ := value(scrape(t, url), "ssdprobe_run_drift_state", map[string]string{"suite": "quick", "step": "random-read-qd1", "statistic": "iops", "state": "few_runs"})
+	assert.InDelta(t, 1, few, 0, "the first run has none to be compared with")
 	reports, err := filepath.Glob(filepath.Join(state, "runs", "*.json"))
 	require.NoError(t, err)
 	assert.Len(t, reports, 1)

@@ -43,6 +43,7 @@ func (c Config) check(f *findings) {
 	c.checkProbes(f)
 	c.checkFiles(f)
 	c.checkRuns(f)
+	c.Fleet.check(f)
 	atLeast(f, "fill_rate", c.FillBytesPerSecond, 1<<20, FormatSize)
 
 	within(f, "admission.max_utilisation", c.Admission.MaxUtilisation, 0, 1, FormatRatio)

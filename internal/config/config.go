@@ -39,7 +39,8 @@ type Config struct {
 	Drift              Drift
 	Health             Health
 	// Runs are full runs of suites by the calendar; none by default.
-	Runs []Run
+	Runs  []Run
+	Fleet Fleet
 }
 
 // Devices says which block devices are watched.
@@ -140,6 +141,7 @@ func Default() Config {
 			Window: 5 * time.Minute, BaselineRounds: 120, Threshold: 0.2,
 			SmallestEffect: 0.08, FalseAlarmsPerDeviceYear: 0.5,
 		},
+		Fleet:  Fleet{MaxRuns: 1, Lease: "ssdprobe-run", LeaseDuration: 2 * time.Minute},
 		Health: Health{Enabled: true, Interval: time.Minute},
 	}
 }

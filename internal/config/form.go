@@ -31,6 +31,7 @@ func (c *Config) form() section {
 			{"write_budget_per_day", size(&c.Admission.WriteBytesPerDay)},
 		}},
 		{"runs", list[Run]{&c.Runs, defaultRun, runForm}},
+		{"fleet", c.Fleet.form()},
 		{"drift", section{
 			{"window", duration(&c.Drift.Window)},
 			{"baseline_rounds", count(&c.Drift.BaselineRounds)},

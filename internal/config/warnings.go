@@ -21,6 +21,9 @@ func (c Config) Warnings() []string {
 	if len(c.Probes) == 0 {
 		all = append(all, "nothing is probed: probes is empty")
 	}
+	if c.Fleet.Enabled && len(c.Runs) == 0 {
+		all = append(all, "fleet.enabled is of no effect: runs is empty")
+	}
 	all = append(all, c.budgetWarnings()...)
 	for _, p := range c.Probes {
 		if c.Drift.Window < 2*p.Interval {

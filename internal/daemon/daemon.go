@@ -50,6 +50,7 @@ type Daemon struct {
 	started   time.Time
 	scanning  guard.Guard
 	health    *keeper
+	fleet     *permits
 
 	mu         sync.Mutex
 	config     config.Config
@@ -83,6 +84,10 @@ func New(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
+	permits, err := newPermits(o.Config, o.Log)
+	if err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
 	return &Daemon{
 		shared: &shared{
 			fs: sysfs.New(o.Config.HostRoot), node: o.Config.Node, lockDir: o.Config.LockDir, log: o.Log, store: s,
@@ -93,6 +98,7 @@ func New(o Options) (*Daemon, error) {
 		watches: map[string]*watch{}, first: make(chan struct{}),
 		reloaded: reloadStatus(),
 		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),
+		fleet:    permits,
 	}, nil
 }
 
@@ -104,6 +110,9 @@ type task struct {
 
 func (d *Daemon) tasks() []task {
 	tasks := []task{{"discovery", d.discover}, {"calendar", d.followCalendar}, {"interrupts", d.health.count}}
+	if d.fleet != nil {
+		tasks = append(tasks, task{"fleet", d.fleet.watch})
+	}
 	if d.serve != nil {
 		tasks = append(tasks, task{"http server", d.serve})
 	}
@@ -155,7 +164,7 @@ func (d *Daemon) Snapshot() record.Snapshot {
 	}
 	s := record.Snapshot{
 		Time: now, Node: d.shared.node, Started: d.started, Ignored: slices.Clone(d.ignored),
-		Collectors: []record.CollectorStatus{d.discovered, d.reloaded, state},
+		Collectors: append([]record.CollectorStatus{d.discovered, d.reloaded, state}, d.fleet.collector()...),
 		Warnings:   slices.Concat(d.warnings, problems),
 	}
 	d.mu.Unlock()

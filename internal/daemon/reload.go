@@ -48,6 +48,7 @@ func restartNeeded(before, after config.Config) error {
 	check("host_root", before.HostRoot == after.HostRoot)
 	check("listen", slices.Equal(before.Listen, after.Listen))
 	check("rounds_at_once", before.RoundsAtOnce == after.RoundsAtOnce)
+	check("fleet", before.Fleet == after.Fleet)
 	check("admission.max_cpu_wait", before.Admission.MaxCPUWait == after.Admission.MaxCPUWait)
 	return errors.Join(problems...)
 }

@@ -16,11 +16,12 @@ import (
 
 // The configuration cannot ask package drift, so this keeps the two together.
 func TestDefaultsAreThoseOfTheDetector(t *testing.T) {
-	c, d := config.Default().Drift, drift.Default()
-	assert.Equal(t, d, drift.Settings{
+	c := config.Default().Drift
+	settings := drift.Settings{
 		Window: c.Window, BaselineRounds: c.BaselineRounds, Threshold: c.Threshold,
 		SmallestEffect: c.SmallestEffect, FalseAlarmsPerYear: c.FalseAlarmsPerDeviceYear,
-	})
+	}
+	assert.Equal(t, drift.Default(), settings)
 }
 
 // followed is the state after a stream.

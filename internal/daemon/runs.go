@@ -12,6 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/fleet"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/run"
@@ -130,19 +131,24 @@ func (d *Daemon) executeRun(ctx context.Context, r config.Run, end time.Time) {
 
 // runOn runs a suite on one target, when it can be had before ctx ends.
 func (d *Daemon) runOn(ctx context.Context, w *watch, r config.Run) {
-	w.rest(true)
-	defer w.rest(false)
-	w.runBegins(r.Suite, time.Now())
 	log := w.log.With("suite", r.Suite)
 	for {
 		report, err := d.attempt(ctx, w, r)
-		busy := errors.Is(err, admit.ErrBusy) || errors.Is(err, run.ErrInUse)
-		if busy && ctx.Err() == nil {
-			log.Info("the device is busy; the run waits", "err", err)
-			pause(ctx, busyRetry)
-			continue
+		wait := d.waitAfter(err)
+		if wait > 0 && ctx.Err() == nil {
+			if w.runWaits(r.Suite, err) {
+				log.Info("the run waits", "err", err)
+			}
+			pause(ctx, wait)
+			if now, ok := d.current()[w.spec.ID]; ok {
+				w = now // a new configuration has replaced it
+			}
+			if ctx.Err() == nil {
+				continue
+			}
+			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
-		outcome := runOutcome(ctx, report, err, busy)
+		outcome := runOutcome(ctx, report, err, wait > 0)
 		if err != nil {
 			log.Warn("run not complete", "outcome", outcome, "err", err)
 		} else {
@@ -156,13 +162,26 @@ func (d *Daemon) runOn(ctx context.Context, w *watch, r config.Run) {
 	}
 }
 
-func runOutcome(ctx context.Context, r record.RunReport, err error, busy bool) record.RunOutcome {
+// waitAfter returns how long to wait before a run that did not begin is tried again,
+// 0 when there is nothing to wait for.
+func (d *Daemon) waitAfter(err error) time.Duration {
+	switch {
+	case errors.Is(err, admit.ErrBusy), errors.Is(err, run.ErrInUse):
+		return busyRetry
+	case errors.Is(err, errNotPermitted):
+		return d.fleet.pause()
+	default:
+		return 0
+	}
+}
+
+func runOutcome(ctx context.Context, r record.RunReport, err error, waited bool) record.RunOutcome {
 	switch {
 	case err == nil:
 		return record.RunOK
-	case busy:
+	case waited:
 		return record.RunRefused
-	case ctx.Err() != nil && len(r.Steps) > 0, errors.Is(err, errCPUPressure):
+	case ctx.Err() != nil && len(r.Steps) > 0, errors.Is(err, errCPUPressure), errors.Is(err, fleet.ErrLost):
 		return record.RunShort
 	case ctx.Err() != nil:
 		return record.RunRefused
@@ -171,7 +190,8 @@ func runOutcome(ctx context.Context, r record.RunReport, err error, busy bool) r
 	}
 }
 
-// attempt tries to run the suite now.
+// attempt tries to run the suite now. The permit is not held while the run waits for
+// the device, so that another node may run meanwhile.
 func (d *Daemon) attempt(ctx context.Context, w *watch, r config.Run) (record.RunReport, error) {
 	chosen, err := suite.Find(r.Suite)
 	if err != nil {
@@ -185,6 +205,16 @@ func (d *Daemon) attempt(ctx context.Context, w *watch, r config.Run) (record.Ru
 	if err != nil {
 		return record.RunReport{}, err
 	}
+	return d.fleet.under(ctx, func(ctx context.Context) (record.RunReport, error) {
+		w.runBegins(r.Suite, time.Now())
+		w.rest(true)
+		defer w.rest(false)
+		return d.measure(ctx, w, r, chosen, values, binary)
+	})
+}
+
+// measure runs the suite while nothing speaks against it.
+func (d *Daemon) measure(ctx context.Context, w *watch, r config.Run, chosen suite.Suite, values suite.Values, binary fiorun.Binary) (record.RunReport, error) {
 	status := w.Status(time.Now())
 	ctx, calm := context.WithCancelCause(ctx)
 	defer calm(nil)

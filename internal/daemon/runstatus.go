@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -47,7 +48,10 @@ func (w *watch) restoreRuns() {
 		found, err := w.shared.store.Load(kindRuns, latest[suite], &r)
 		problems = append(problems, err)
 		if found {
-			w.runStatus(suite).Last = &r
+			s := w.runStatus(suite)
+			s.Last = &r
+			s.Figures, err = w.compared(r)
+			problems = append(problems, err)
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -74,22 +78,58 @@ func (w *watch) runStatus(suite string) *record.RunStatus {
 func (w *watch) runBegins(suite string, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.runStatus(suite).Since = now
+	s := w.runStatus(suite)
+	s.Since, s.Waits = now, ""
 }
 
-func (w *watch) runEnds(suite string, outcome record.RunOutcome, r record.RunReport, err error) {
+// runWaits notes why a run that is due does not begin, and reports whether that is
+// news. One that waits for the device is in progress, one that waits for other nodes
+// is not.
+func (w *watch) runWaits(suite string, why error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.runStatus(suite)
-	s.Since = time.Time{}
+	news := s.Waits != why.Error()
+	s.Waits = why.Error()
+	if errors.Is(why, errNotPermitted) {
+		s.Since = time.Time{}
+	}
+	return news
+}
+
+func (w *watch) runEnds(suite string, outcome record.RunOutcome, r record.RunReport, err error) {
+	figures, unread := w.compared(r)
+	if unread != nil {
+		w.log.Error("compare with earlier runs", "suite", suite, "err", unread)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.runStatus(suite)
+	s.Since, s.Waits = time.Time{}, ""
 	s.Outcomes[outcome]++
 	s.Problem = ""
 	if err != nil {
 		s.Problem = err.Error()
 	}
 	if len(r.Steps) > 0 {
-		s.Last = &r
+		s.Last, s.Figures = &r, figures
 	}
+}
+
+// compared compares a run with the stored ones before it.
+func (w *watch) compared(r record.RunReport) ([]record.RunFigure, error) {
+	names, err := reportNames(w.shared.store, reportPrefix(r.Suite, w.spec.ID))
+	problems := []error{err}
+	var earlier []record.RunReport
+	for _, name := range names {
+		var one record.RunReport
+		found, err := w.shared.store.Load(kindRuns, name, &one)
+		problems = append(problems, err)
+		if found {
+			earlier = append(earlier, one)
+		}
+	}
+	return analysis.WithEarlier(r, earlier), errors.Join(problems...)
 }
 
 // runStatuses returns copies. w.mu is held.

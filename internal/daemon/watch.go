@@ -166,10 +166,8 @@ func (w *watch) see(s sighting, now time.Time) {
 	s.conditions = remembered(s.conditions, before)
 	w.status.Device, w.status.Conditions, w.status.Warnings = s.device, s.conditions, s.warnings
 	w.status.Collectors = []record.CollectorStatus{s.collector}
-	var changes []record.Change
-	if before != (record.Conditions{}) {
-		changes = before.Changes(s.conditions)
-	}
+	// What was not known before did not change.
+	changes := slices.DeleteFunc(before.Changes(s.conditions), func(c record.Change) bool { return c.From == "" })
 	for _, c := range changes {
 		w.status.Changed[c.Condition] = now
 	}

@@ -214,6 +214,17 @@ func TestChangedConditionsBeginAnEpochAndKnownOnesComeBack(t *testing.T) {
 		"the current one is last")
 }
 
+func TestConditionsThatBecomeKnownAreNoChange(t *testing.T) {
+	f := newFeeder(small())
+	f.run(20, 100*time.Microsecond)
+	f.conditions.DriveCache = "on"
+	assert.Empty(t, f.add(100*time.Microsecond))
+	require.NotNil(t, f.status().Baseline, "the baseline stays")
+	all := f.tracker.State().Baselines()
+	require.Len(t, all, 1)
+	assert.Equal(t, f.conditions, all[0].Conditions)
+}
+
 func TestEpochsAreBounded(t *testing.T) {
 	f := newFeeder(small())
 	for i := range 40 {

@@ -144,6 +144,11 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 	if len(t.epochs) > 0 && t.current().Conditions == conditions {
 		return nil
 	}
+	known := slices.IndexFunc(t.epochs, func(e epoch) bool { return e.Conditions == conditions })
+	if known < 0 && len(t.epochs) > 0 && t.current().Conditions.Extended(conditions) {
+		t.epochs[len(t.epochs)-1].Conditions = conditions
+		return nil
+	}
 	var events []Event
 	e := epoch{Conditions: conditions, Started: now}
 	if len(t.epochs) > 0 {
@@ -153,7 +158,6 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 		t.noteChanges(now, changes)
 		e.Previous = &previous
 	}
-	known := slices.IndexFunc(t.epochs, func(e epoch) bool { return e.Conditions == conditions })
 	if known >= 0 {
 		e = t.epochs[known]
 		t.epochs = slices.Delete(t.epochs, known, known+1)

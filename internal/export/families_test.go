@@ -81,6 +81,10 @@ func runMovements(later time.Time) []movement {
 	}
 	slow := record.Histogram{{Latency: time.Second, Count: 1}}
 	return []movement{
+		ofRun("one more earlier run", func(r *record.RunStatus) { r.Figures[0].Runs++ }, "ssdprobe_run_baseline_runs"),
+		ofRun("earlier runs were slower", func(r *record.RunStatus) { r.Figures[0].Median /= 2 }, "ssdprobe_run_baseline_value"),
+		ofRun("it compares otherwise", func(r *record.RunStatus) { r.Figures[0].Ratio *= 2 }, "ssdprobe_run_drift_ratio"),
+		ofRun("it is called slower", func(r *record.RunStatus) { r.Figures[0].Verdict = record.RunSlower }, "ssdprobe_run_drift_state"),
 		ofRun("one more run", func(r *record.RunStatus) { r.Outcomes[record.RunOK]++ }, "ssdprobe_runs_total"),
 		ofRun("a run in progress", func(r *record.RunStatus) { r.Since = later }, "ssdprobe_run_in_progress"),
 		ofRun("a longer run", func(r *record.RunStatus) { r.Last.Started = r.Last.Started.Add(-time.Minute) }, "ssdprobe_run_duration_seconds"),

@@ -9,7 +9,7 @@ import (
 // runFamilies tell of full runs of suites on a target: of the last one that
 // measured anything, kept over restarts, and how all of them went.
 func runFamilies() []family[record.TargetStatus] {
-	return append(lastRunFamilies(),
+	return append(append(lastRunFamilies(), runBaselineFamilies()...),
 		family[record.TargetStatus]{
 			name: "ssdprobe_run_last_completion_timestamp_seconds", kind: gauge,
 			help:   "When the last run of the suite that measured anything was over.",
@@ -62,6 +62,43 @@ func runFamilies() []family[record.TargetStatus] {
 			},
 		},
 	)
+}
+
+// runBaselineFamilies compare the last run with those before it.
+func runBaselineFamilies() []family[record.TargetStatus] {
+	labels := []string{"suite", "step", "direction", "statistic"}
+	eachFigure := func(series func(record.RunFigure, emit, ...string)) func(record.TargetStatus, emit) {
+		return func(t record.TargetStatus, emit emit) {
+			for _, r := range t.Runs {
+				for _, f := range r.Figures {
+					series(f, emit, r.Suite, f.Step, string(f.Direction), string(f.Statistic))
+				}
+			}
+		}
+	}
+	return []family[record.TargetStatus]{
+		{
+			name: "ssdprobe_run_baseline_runs", kind: gauge, labels: labels,
+			help:   "Earlier runs of the suite under the same conditions that a step of the last run is compared with. Fewer than 4 say nothing.",
+			series: eachFigure(func(f record.RunFigure, emit emit, labels ...string) { emit(float64(f.Runs), labels...) }),
+		},
+		{
+			name: "ssdprobe_run_baseline_value", kind: gauge, labels: labels,
+			help:   "Median of those earlier runs, in the unit that the statistic's name ends with.",
+			series: eachFigure(func(f record.RunFigure, emit emit, labels ...string) { emitKnown(emit, f.Median, labels...) }),
+		},
+		{
+			name: "ssdprobe_run_drift_ratio", kind: gauge, labels: labels,
+			help:   "How many times slower than that median the last run was: above 1 is worse for every statistic, IOPS being inverted.",
+			series: eachFigure(func(f record.RunFigure, emit emit, labels ...string) { emitKnown(emit, f.Ratio, labels...) }),
+		},
+		{
+			name: "ssdprobe_run_drift_state", kind: gauge, labels: append(labels[:len(labels):len(labels)], "state"),
+			help: "How the last run compares with those before it, as the label state: few_runs (fewer than 4), alike, slower or faster, which is " +
+				"beyond all of them and by more than they differ; always 1.",
+			series: eachFigure(func(f record.RunFigure, emit emit, labels ...string) { emit(1, append(labels, string(f.Verdict))...) }),
+		},
+	}
 }
 
 // lastRunFamilies are the figures of the last run, reads and writes apart.

@@ -124,11 +124,7 @@ func TestFilesystemReadOnly(t *testing.T) {
 // A filesystem that the kernel has shut down, as it does when its drive dies, answers everything with an error.
 func TestFilesystemShutDown(t *testing.T) {
 	f := onFilesystem(t)
-	dir, err := os.Open(f.dir)
-	require.NoError(t, err)
-	const ioctlShutdown, withoutFlushing = 0x8004587d, 2 // EXT4_IOC_SHUTDOWN of fs/ext4/ext4.h
-	require.NoError(t, unix.IoctlSetPointerInt(int(dir.Fd()), ioctlShutdown, withoutFlushing))
-	require.NoError(t, dir.Close())
+	shutDown(t, f.dir)
 	f.awaitUp(t, f.id, false)
 	f.stderr.find(t, `cannot open the target.*input/output error`)
 	f.awaitMore(t, f.other, "read-4k", "ok", 2)
@@ -136,6 +132,16 @@ func TestFilesystemShutDown(t *testing.T) {
 	unmount(t, f.dir, 0)
 	testenv.Mount(t, f.device, f.dir)
 	f.goesOn(t)
+}
+
+// shutDown makes the ext4 filesystem at dir refuse everything until it is mounted anew.
+func shutDown(t *testing.T, path string) {
+	t.Helper()
+	dir, err := os.Open(path)
+	require.NoError(t, err)
+	const ioctlShutdown, withoutFlushing = 0x8004587d, 2 // EXT4_IOC_SHUTDOWN of fs/ext4/ext4.h
+	require.NoError(t, unix.IoctlSetPointerInt(int(dir.Fd()), ioctlShutdown, withoutFlushing))
+	require.NoError(t, dir.Close())
 }
 
 // A filesystem that is unmounted while its probe file is watched: nothing is held open, so it is free at once, and what

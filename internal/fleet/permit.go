@@ -73,7 +73,7 @@ func (p *Permit) renew(ctx context.Context) error {
 			return getErr
 		case lease.ResourceVersion == "":
 			return fmt.Errorf("%w: lease %s was deleted", ErrLost, name)
-		case false:
+		case named(lease) != p.semaphore.identity:
 			return fmt.Errorf("%w: lease %s was taken by %q", ErrLost, name, named(lease))
 		}
 		p.lease = lease

@@ -88,6 +88,19 @@ func TestClocksOfOthersAreNotTrusted(t *testing.T) {
 	})
 }
 
+// What counts is when it was asked for: the answer may have taken long.
+func TestPermitLastsFromBeforeItWasAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newShelf()
+		l.luck = rand.New(rand.NewPCG(1, 1))
+		p := try(t, node(l, "a", 1))
+		begun := time.Now()
+		require.NoError(t, p.renew(t.Context()))
+		assert.Positive(t, time.Since(begun))
+		assert.Equal(t, begun.Add(lasts*5/6), p.end())
+	})
+}
+
 // An old process of the same node is another holder.
 func TestSameNodeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

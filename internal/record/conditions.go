@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -72,6 +73,12 @@ func (c Conditions) Changes(later Conditions) []Change {
 		}
 	}
 	return changes
+}
+
+// Extended reports whether later says what c does, and only more: a condition that
+// was not known before did not change.
+func (c Conditions) Extended(later Conditions) bool {
+	return !slices.ContainsFunc(c.Changes(later), func(ch Change) bool { return ch.From != "" })
 }
 
 func orUnknown(s string) string {

@@ -119,3 +119,12 @@ func TestRatioInWords(t *testing.T) {
 		Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1 / 1.18, Lower: 1 / 1.2, Upper: 1 / 1.16}},
 	}.String())
 }
+
+func TestConditionsExtended(t *testing.T) {
+	before := record.Conditions{Firmware: "A"}
+	assert.True(t, record.Conditions{}.Extended(before))
+	assert.True(t, before.Extended(before))
+	assert.True(t, before.Extended(record.Conditions{Firmware: "A", DriveCache: "on"}), "only more is known")
+	assert.False(t, before.Extended(record.Conditions{Firmware: "B", DriveCache: "on"}))
+	assert.False(t, before.Extended(record.Conditions{}), "what is not known any more is a change")
+}

@@ -17,6 +17,16 @@ func saturated(target string, device record.Device, c record.Conditions) record.
 		Outcomes: map[record.RunOutcome]uint64{
 			record.RunOK: 1, record.RunShort: 1, record.RunRefused: 0, record.RunError: 0,
 		},
+		Figures: []record.RunFigure{
+			{
+				Step: "random-read-jobs16", Direction: record.Read, Statistic: record.IOPS, Runs: 5,
+				Median: 1_010_000, Best: 1_050_000, Worst: 985_000, Ratio: 1.02, Verdict: record.RunAlike,
+			},
+			{
+				Step: "random-write-jobs16", Direction: record.Write, Statistic: record.IOPS, Runs: 1,
+				Median: 150_000, Best: 150_000, Worst: 150_000, Ratio: 1.034, Verdict: record.RunFew,
+			},
+		},
 		Problem: "the window of the run has closed", Next: Now().Add(14 * time.Hour),
 		Last: &record.RunReport{
 			Version: record.RunReportVersion, Suite: "saturate", Device: device, Target: "/dev/" + device.Name, TargetID: target,

@@ -1,0 +1,87 @@
+package daemon
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+func TestProbesShareTheBudgetOfTheirTarget(t *testing.T) {
+	c := config.Default()
+	assert.InDelta(t, 0.5/2, driftSettings(c, false).FalseAlarmsPerYear, 1e-12)
+	assert.InDelta(t, 0.5/3, driftSettings(c, true).FalseAlarmsPerYear, 1e-12)
+	c.Probes = nil
+	assert.InDelta(t, 0.5, driftSettings(c, true).FalseAlarmsPerYear, 1e-12)
+
+	// A watch whose spec differs is replaced, so a reload takes these.
+	before := want(c, measure.Subject{}, record.CollectorStatus{}).spec
+	for _, change := range []func(*config.Drift){
+		func(d *config.Drift) { d.SmallestEffect = 0.2 }, func(d *config.Drift) { d.FalseAlarmsPerDeviceYear = 1 },
+	} {
+		changed := c
+		change(&changed.Drift)
+		assert.NotEqual(t, before, want(changed, measure.Subject{}, record.CollectorStatus{}).spec)
+	}
+}
+
+func TestDriftIsLogged(t *testing.T) {
+	since := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	changes := []record.Change{{Condition: "firmware", From: "A", To: "B"}}
+	var log logbook
+	w := watch{log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))}
+	m := record.Measurement{Probe: "read-4k", Outcome: record.OutcomeOK}
+	w.tell(&m, m, []drift.Event{
+		{Changes: changes},
+		{Learned: true, Effect: &record.Effect{Changes: changes, Ratios: map[record.Statistic]record.Ratio{
+			record.LatencyP50: {Ratio: 1 / 1.18, Lower: 1 / 1.2, Upper: 1 / 1.16},
+		}}},
+		{Statistic: record.LatencyP50, From: record.Stable, To: record.Suspect, Ratio: 1.1},
+		{
+			Statistic: record.LatencyP50, From: record.Suspect, To: record.Regressed, Ratio: 1.5, Lower: 1.25, Upper: 1.75,
+			Since: since, Cause: drift.ByLevel, Attribution: changes,
+		},
+	})
+	lines := strings.Split(log.b.String(), "\n")
+	assert.Equal(t, []string{
+		`level=WARN msg="a new epoch begins: conditions differ from the baseline's" probe=read-4k changes="[firmware A → B]"`,
+		`level=INFO msg="baseline learned" probe=read-4k`,
+		`level=WARN msg="the effect of a change of conditions" probe=read-4k effect="since firmware A → B: 18 % faster (16 to 20 %)" ` +
+			`changes="[firmware A → B]" ratios="map[latency_p50_seconds:18 % faster (16 to 20 %)]"`,
+		`level=WARN msg="drift state changed" probe=read-4k statistic=latency_p50_seconds from=stable to=suspect times_slower=1.1`,
+		`level=WARN msg="drift state changed" probe=read-4k statistic=latency_p50_seconds from=suspect to=regressed times_slower=1.5 ` +
+			`lower=1.25 upper=1.75 since=2026-05-04T03:02:01.000Z cause=level because="[firmware A → B]"`,
+		"",
+	}, lines)
+}
+
+func TestSlowSiblingsAreWarnedOf(t *testing.T) {
+	drive := func(id string, p50 float64) record.TargetStatus {
+		return record.TargetStatus{
+			ID: id, Device: record.Device{Model: "X"}, Warnings: make([]record.Warning, 0, 4),
+			Probes: []record.ProbeStatus{{Baseline: &record.Baseline{
+				Learned: time.Unix(1, 0), Sureness: "final", Values: map[record.Statistic]float64{record.LatencyP50: p50},
+			}}},
+		}
+	}
+	s := record.Snapshot{Targets: []record.TargetStatus{drive("a", 80e-6), drive("b", 82e-6), drive("c", 160e-6)}}
+	shared := s.Targets[2].Warnings
+	compareSiblings(&s)
+	assert.Empty(t, s.Targets[0].Warnings)
+	if assert.Len(t, s.Targets[2].Warnings, 1) {
+		assert.Equal(t, record.WarnSlowerThanSiblings, s.Targets[2].Warnings[0].Code)
+	}
+	assert.Equal(t, record.Warning{}, shared[:1][0], "the list that a watch keeps is not written to")
+}

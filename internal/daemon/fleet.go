@@ -1,0 +1,134 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/fleet"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// fleetCheck is how often the API server is asked while no run is due, so that
+	// what keeps runs from beginning shows before one is.
+	fleetCheck = 10 * time.Minute
+	// fleetRetry is the same after it failed.
+	fleetRetry = time.Minute
+)
+
+// errNotPermitted says that a run has to wait for other nodes, or for an answer.
+var errNotPermitted = errors.New("not permitted to run now")
+
+// permits keeps the runs of this node apart from those of other nodes. nil permits
+// everything: there is no fleet.
+type permits struct {
+	semaphore *fleet.Semaphore
+	log       *slog.Logger
+
+	mu     sync.Mutex
+	status record.CollectorStatus
+}
+
+// newPermits returns nil when the configuration does not ask for any.
+func newPermits(c config.Config, log *slog.Logger) (*permits, error) {
+	if !c.Fleet.Enabled {
+		return nil, nil //nolint:nilnil // no fleet is a valid one
+	}
+	s, err := fleet.Connect(fleet.Options{
+		MaxRuns: c.Fleet.MaxRuns, Lease: c.Fleet.Lease, Namespace: c.Fleet.Namespace, Kubeconfig: c.Fleet.Kubeconfig,
+		Duration: c.Fleet.LeaseDuration, Node: c.Node,
+	})
+	if errors.Is(err, fleet.ErrNoCluster) {
+		return nil, fmt.Errorf("%w; mount one (automountServiceAccountToken: true), name a kubeconfig with fleet.kubeconfig, or take fleet.enabled back", err)
+	} else if err != nil {
+		return nil, err
+	}
+	return &permits{semaphore: s, log: log, status: record.CollectorStatus{Collector: "fleet", Success: true}}, nil
+}
+
+// pause is how long to wait for a permit before it is asked for again.
+func (p *permits) pause() time.Duration { return p.semaphore.Pause() }
+
+// under does what needs a permit. Error: errNotPermitted when there is none now.
+// fleet.ErrLost is the cause of the end of ctx when it is lost meanwhile.
+func (p *permits) under(ctx context.Context, do func(context.Context) (record.RunReport, error)) (record.RunReport, error) {
+	if p == nil {
+		return do(ctx)
+	}
+	start := time.Now()
+	permit, err := p.semaphore.Try(ctx)
+	if ctx.Err() == nil {
+		p.note(start, err)
+	}
+	if err != nil {
+		return record.RunReport{}, fmt.Errorf("%w: %w", errNotPermitted, err)
+	}
+	p.log.Info("permitted to run", "lease", permit.Name())
+	running, end := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := permit.Keep(running); err != nil {
+			end(err)
+		}
+	}()
+	report, err := do(running)
+	end(nil)
+	<-ended
+	// It is given back even when the daemon stops.
+	if err := permit.Release(context.WithoutCancel(ctx)); err != nil {
+		p.log.Warn("the permit to run was not given back; it runs out", "err", err)
+	}
+	return report, err
+}
+
+// watch checks from time to time that permits can be asked for, until ctx ends.
+func (p *permits) watch(ctx context.Context) error {
+	for ctx.Err() == nil {
+		start := time.Now()
+		err := p.semaphore.Check(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		p.note(start, err)
+		if err != nil {
+			pause(ctx, fleetRetry)
+		} else {
+			pause(ctx, fleetCheck)
+		}
+	}
+	return nil
+}
+
+// note keeps how the API server was last asked, and logs it when it is news. That
+// others run is an answer.
+func (p *permits) note(start time.Time, err error) {
+	if errors.Is(err, fleet.ErrTaken) {
+		err = nil
+	}
+	p.mu.Lock()
+	before := p.status.Success
+	p.status = collected("fleet", "", start, err)
+	p.mu.Unlock()
+	switch {
+	case err != nil && before:
+		p.log.Warn("no permit to run can be asked for: no run begins", "err", err)
+	case err == nil && !before:
+		p.log.Info("permits to run can be asked for again")
+	}
+}
+
+// collector returns how the API server was last asked; none without a fleet.
+func (p *permits) collector() []record.CollectorStatus {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return []record.CollectorStatus{p.status}
+}
