@@ -81,7 +81,7 @@ func TestAdmit(t *testing.T) {
 			switch {
 			case test.busy != "":
 				require.ErrorIs(t, err, admit.ErrBusy)
-				assert.EqualError(t, err, test.busy)
+				require.EqualError(t, err, test.busy)
 			case test.otherErr != nil:
 				require.ErrorIs(t, err, test.otherErr)
 				require.NotErrorIs(t, err, admit.ErrBusy, "not knowing the load is not the same as a load")

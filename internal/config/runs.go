@@ -85,7 +85,7 @@ func (c Config) checkRuns(f *findings) {
 	for i, r := range c.Runs {
 		at := func(key string) string { return join(item("runs", i), key) }
 		f.need(r.Suite != "", Problem{Field: at("suite"), Wrong: "is missing", Want: "a suite, e.g. quick; see ssdprobe run --help"})
-		const wantSchedule = "five fields: minute, hour, day of month, month, day of week; e.g. 30 3 * * 0 or @daily"
+		const wantSchedule = "five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily"
 		_, err := cron.ParseStandard(r.Schedule)
 		// Its own time zone would go before ours, and intervals have no time of day.
 		odd := strings.Contains(r.Schedule, "TZ=") || strings.HasPrefix(r.Schedule, "@every")

@@ -4,7 +4,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -16,6 +15,6 @@ func TestNoPressure(t *testing.T) {
 	require.ErrorIs(t, off, unix.EOPNOTSUPP)
 
 	denied := noPressure(&os.PathError{Op: "open", Path: "/proc/pressure/io", Err: unix.EACCES})
-	assert.NotErrorIs(t, denied, os.ErrNotExist)
-	assert.NoError(t, noPressure(nil))
+	require.NotErrorIs(t, denied, os.ErrNotExist)
+	require.NoError(t, noPressure(nil))
 }

@@ -1,7 +1,6 @@
 package daemon_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -115,7 +114,7 @@ func TestTargetsWithADamagedOne(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir(), "targets", "a.json"), []byte("{"), 0o600))
 	targets, err := daemon.Targets(s)
 	require.Error(t, err)
-	assert.False(t, errors.Is(err, store.ErrNewer))
+	require.NotErrorIs(t, err, store.ErrNewer)
 	require.Len(t, targets, 1)
 	assert.Equal(t, "b", targets[0].ID)
 }

@@ -24,7 +24,7 @@ func TestUint128(t *testing.T) {
 		t.Run(c.text, func(t *testing.T) {
 			assert.Equal(t, c.text, c.value.String())
 			assert.Equal(t, c.text, c.value.Big().String())
-			assert.Equal(t, c.float, c.value.Float64()) //nolint:testifylint // the nearest float is exact
+			assert.Equal(t, c.float, c.value.Float64())
 			low, fits := c.value.Uint64()
 			assert.Equal(t, c.fits, fits)
 			assert.Equal(t, c.value.Low, low)
