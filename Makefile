@@ -8,8 +8,10 @@ VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 LDFLAGS     := -s -w -X github.com/ssdprobe/ssdprobe/internal/cli.version=$(VERSION)
 ARGS        ?=
 FUZZTIME    ?= 3s
+SEED        ?= 1
+SOAK        ?= 15m
 
-.PHONY: help build run test fuzz lint bench drift-bench golden fixtures lab clean
+.PHONY: help build run test fuzz lint bench soak drift-bench golden fixtures lab clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 21
@@ -18,7 +20,7 @@ build: ## one static binary: bin/ssdprobe
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ssdprobe ./cmd/ssdprobe
 
 run: build ## install what is missing and start the daemon; pass flags with ARGS='…'
-	@scripts/install.sh fio
+	@scripts/install.sh fio || echo "Going on without fio: the daemon probes without it; ssdprobe run quick needs it." >&2
 	@exec bin/ssdprobe daemon $(ARGS)
 
 test: ## all tests; installs what they need
@@ -38,9 +40,13 @@ $(GOLANGCI):
 packages: ## static binaries, .deb and .rpm for amd64 and arm64: dist
 	VERSION=$(VERSION) scripts/packages.sh
 
-bench: build ## compare with fio on one file in one run
-	@scripts/install.sh fio
-	go run ./internal/bench -binary bin/ssdprobe
+bench: build ## accuracy and cost beside fio and node_exporter, about 10 minutes; ARGS='-only latency,scrape -json bench.json'
+	@scripts/install.sh fio e2fsprogs util-linux prometheus-node-exporter
+	go run ./internal/bench -binary bin/ssdprobe $(ARGS)
+
+soak: ## random faults for SOAK (15m) in an order that SEED decides
+	@scripts/install.sh fio e2fsprogs util-linux
+	SSDPROBE_SOAK=$(SOAK) SSDPROBE_SOAK_SEED=$(SEED) go test -race -count 1 -timeout 0 -v -run '^TestSoak$$' ./internal/faulttest
 
 drift-bench: ## false alarms and delays of drift detection; ARGS='-seed 7' or ARGS='FOLDER…' with recorded streams
 	go run ./scripts/driftbench $(ARGS)

@@ -37,7 +37,7 @@ than the first by a figure that counts.`,
 		RunE:    func(c *cobra.Command, args []string) error { return a.compare(c.InOrStdin(), args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.threshold, "threshold", "5%", "share by which a figure must change to count, however certain the change is")
+	f.StringVar(&o.threshold, "threshold", "20%", "share by which a figure must change to count, however certain the change is")
 	f.BoolVar(&o.csv, "csv", false, "print a row per figure for spreadsheets")
 	addOutput(c, &o.form)
 	return c

@@ -132,7 +132,7 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 		case <-ctx.Done():
 			return nil
 		case <-d.Discovered():
-			return a.banner(d.Snapshot(), server.URLs())
+			return errors.Join(d.Announce(server.URLs()), a.banner(d.Snapshot(), server.URLs()))
 		}
 	})
 	return group.Wait()

@@ -60,7 +60,7 @@ func (a *app) drift(ctx context.Context, address string, form output) error {
 	var s record.Snapshot
 	if address != "" {
 		s, err = askDaemon(ctx, address)
-	} else if s, err = askDaemon(ctx, "http://"+localAddress(c.Listen[0])); errors.Is(err, unix.ECONNREFUSED) {
+	} else if s, err = askDaemon(ctx, daemonAddress(c)); errors.Is(err, unix.ECONNREFUSED) {
 		s, err = a.stored(c)
 	}
 	if err != nil && len(s.Targets) == 0 {
@@ -85,6 +85,19 @@ func (a *app) stored(c config.Config) (record.Snapshot, error) {
 		_, err = fmt.Fprintf(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
 	}
 	return s, err
+}
+
+// daemonAddress is where the daemon of the state directory said that it answers, else
+// where the configuration listens.
+func daemonAddress(c config.Config) string {
+	if _, err := os.Stat(c.StateDir); err == nil {
+		if state, err := store.Open(c.StateDir); err == nil {
+			if urls, err := daemon.Announced(state); err == nil && len(urls) > 0 {
+				return urls[0]
+			}
+		}
+	}
+	return "http://" + localAddress(c.Listen[0])
 }
 
 // localAddress is where a program on this machine reaches a listen address.

@@ -50,7 +50,7 @@ func (a *app) explain(ctx context.Context, target string, o explainOptions) erro
 	}
 	address := o.address
 	if address == "" {
-		address = "http://" + localAddress(c.Listen[0])
+		address = daemonAddress(c)
 	}
 	x, err := askExplanation(ctx, address, target)
 	if o.address == "" && errors.Is(err, unix.ECONNREFUSED) {

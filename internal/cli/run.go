@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os/signal"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/config"
@@ -37,6 +39,7 @@ type runOptions struct {
 	keepFile     bool
 	probes       []string
 	rounds       int
+	roundsGiven  bool
 	set          []string
 	evenIfBusy   bool
 	saveBaseline bool
@@ -79,6 +82,7 @@ target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage
 			case o.job != "":
 				o.suite = ownJob
 			}
+			o.roundsGiven = c.Flags().Changed("rounds")
 			return a.run(c.Context(), o)
 		},
 		ValidArgs: suiteNames(),
@@ -146,6 +150,9 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	} else if k.threshold <= 0 {
 		bad("--threshold: %q is too small; want more than 0, e.g. 20%%", o.threshold)
 	}
+	if o.roundsGiven && o.suite != run.ProbeSuite {
+		bad("--rounds: is for the probes, not for %s", o.suite)
+	}
 	if o.rounds < 1 || o.rounds > 10_000 {
 		bad("--rounds: %d is out of range; want 1 to 10000", o.rounds)
 	}
@@ -171,6 +178,10 @@ func (o runOptions) check(c config.Config) (checked, error) {
 }
 
 func (a *app) run(ctx context.Context, options runOptions) error {
+	// A terminal that goes away must not leave files or settings behind.
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGHUP)
+	defer stop()
+	signal.Ignore(unix.SIGPIPE) // a closed pipe is an error of writing, told at the end
 	c, err := a.settings()
 	if err != nil {
 		return err
@@ -274,6 +285,9 @@ func (a *app) conclude(state *store.Store, r record.RunReport, o checked, failed
 	err = a.printRuns(o.form, report.NewDocument(r, comparison))
 	if err != nil || failed != nil {
 		return errors.Join(failed, err)
+	}
+	if o.saveBaseline && comparison != nil && comparison.Slower() {
+		return &exitError{exitSlower, fmt.Errorf("not saved: the run is slower than the saved one; to take it all the same, first ssdprobe baseline reset %s --run %s", r.Target, r.Suite)}
 	}
 	if o.saveBaseline {
 		if err := run.SaveBaseline(state, r); err != nil {

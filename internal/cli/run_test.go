@@ -214,3 +214,35 @@ func TestRunQuickInterrupted(t *testing.T) {
 		})
 	}
 }
+
+// A mistyped target must not measure another drive.
+func TestRunRefusesWhatIsNotThere(t *testing.T) {
+	before, err := os.ReadDir(".")
+	require.NoError(t, err)
+	loop := testenv.LoopDevice(t, oddSize, testenv.Options{})
+	name := filepath.Base(loop.Path)
+	for typed, says := range map[string]string{
+		name:                            "the device of that name is " + loop.Path,
+		"/nope":                         "nothing is there; name a block device",
+		filepath.Join(onDisk(t), "new"): "nothing is there",
+	} {
+		got := in("run", "--target", typed, "--state-dir", t.TempDir())
+		assert.Equal(t, 2, got.code, got.stderr)
+		assert.Contains(t, got.stderr, says)
+	}
+	after, err := os.ReadDir(".")
+	require.NoError(t, err)
+	assert.Len(t, after, len(before)+1, "only the test's own directory was made")
+}
+
+func TestRunLeavesNothingWhenItsTerminalGoes(t *testing.T) {
+	dir := onDisk(t)
+	p := start(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir, "--size", "32MiB", "--set", "time=10m")
+	eventually(t, "fio works on the file", func() bool { return len(fioOn(t, dir)) > 0 })
+	p.signal(syscall.SIGHUP)
+	assert.Equal(t, 1, p.wait())
+	assert.Empty(t, fioOn(t, dir))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}

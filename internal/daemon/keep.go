@@ -13,6 +13,8 @@ import (
 const (
 	// saveEvery bounds how much learning a crash can lose.
 	saveEvery = 10 * time.Minute
+	// firstSave is how soon after the start something is kept for the first time.
+	firstSave = 30 * time.Second
 	// saveBytes bounds how much writing a crash can leave uncounted.
 	saveBytes = 16 << 20
 	// saveTimeout is how long the state directory may take; its drive may hang.
@@ -30,7 +32,7 @@ type savePoint struct {
 // restore puts back what is stored of the target. What makes no sense is set
 // aside and learned anew.
 func (w *watch) restore(now time.Time) {
-	w.saved.at = now
+	w.saved.at = now.Add(firstSave - saveEvery)
 	var state TargetState
 	found, err := LoadTarget(w.shared.store, w.spec.ID, &state)
 	if err != nil {

@@ -18,6 +18,9 @@ const (
 	cpuBound = 0.9
 	// throttledShare is the share of the time that a CPU quota may take.
 	throttledShare = 0.01
+	// pressedShare is the share of the time in which some task waits for a CPU from
+	// which on figures are in doubt.
+	pressedShare = 0.3
 	// othersShare of fio's own bytes, and no less than othersBytes, is what others
 	// may read and write: the journal of a filesystem does that much.
 	othersShare = 0.02
@@ -42,11 +45,31 @@ func (r Run) warnings(s record.Step, jobs []fio.JobResult) []record.Warning {
 			"The CPU quota of the control group stopped threads for %v in %v: raise it (cpu.max, a container's CPU limit) and repeat.",
 			r.Seen.Throttled.Round(time.Millisecond), r.Duration.Round(time.Millisecond)))
 	}
+	add(r.pressureText(s, runtime.NumCPU()))
 	add(record.WarnOthersActive, r.othersText())
 	if len(r.Seen.Problems) > 0 {
 		add(record.WarnDisturbanceBlind, fmt.Sprintf("Could not look at %s.", strings.Join(r.Seen.Problems, "; ")))
 	}
 	return all
+}
+
+// pressureText says that tasks waited for a CPU: those of others, or fio's own when it
+// used most of what there is.
+func (r Run) pressureText(s record.Step, cpus int) (code, text string) {
+	if r.Seen.CPUPressure == nil || r.Duration <= 0 {
+		return "", ""
+	}
+	share := r.Seen.CPUPressure.Seconds() / r.Duration.Seconds()
+	switch own := (s.UserCPU + s.SystemCPU) / float64(cpus); {
+	case share < pressedShare:
+		return "", ""
+	case own >= 0.5:
+		return record.WarnCPUBound, fmt.Sprintf(
+			"Tasks waited for a CPU for %.0f %% of the time, and fio used %.0f %% of all CPUs: they were the limit, not the drive.", 100*share, 100*own)
+	default:
+		return record.WarnDisturbed, fmt.Sprintf(
+			"Tasks of this host waited for a CPU for %.0f %% of the time: the CPUs were measured along with the drive; repeat when the host is calm.", 100*share)
+	}
 }
 
 func (r Run) errorsText(s record.Step) string {

@@ -32,6 +32,9 @@ type Seen struct {
 	Disk *counters.Disk
 	// Interrupts are those of the controllers; nil when not known.
 	Interrupts *uint64
+	// CPUPressure is how long some task of the host waited for a CPU; nil where the
+	// kernel does not tell.
+	CPUPressure *time.Duration
 	// Problems say what could not be looked at, and why.
 	Problems []string
 }
@@ -43,6 +46,7 @@ type seeing struct {
 	throttled  time.Duration
 	disk       *counters.Disk
 	interrupts []counters.Interrupt
+	pressure   *time.Duration
 	problems   []string
 }
 
@@ -64,6 +68,7 @@ func (w Watch) begin() *seeing {
 	}
 	s.interrupts, err = w.readInterrupts()
 	s.note("interrupts", err)
+	s.pressure = w.readPressure()
 	return s
 }
 
@@ -92,6 +97,9 @@ func (s *seeing) end() Seen {
 			seen.Interrupts = new(taken(s.interrupts, now))
 		}
 	}
+	if now := s.watch.readPressure(); s.pressure != nil && now != nil {
+		seen.CPUPressure = new(max(0, *now-*s.pressure))
+	}
 	seen.Problems = s.problems
 	return seen
 }
@@ -113,6 +121,15 @@ func (w Watch) readDisk() (*counters.Disk, error) {
 		return nil, fmt.Errorf("no device %s in /proc/diskstats", w.Device)
 	}
 	return &disk, nil
+}
+
+// readPressure is nil where the kernel counts no pressure: nothing is amiss then.
+func (w Watch) readPressure() *time.Duration {
+	p, err := counters.ReadCPUPressure(w.FS)
+	if err != nil {
+		return nil
+	}
+	return &p.Some.Total
 }
 
 func (w Watch) readInterrupts() ([]counters.Interrupt, error) {

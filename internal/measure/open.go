@@ -147,6 +147,9 @@ func (s *Session) openFile(ctx context.Context) error {
 		return target.PrepareFile(ctx, t.Path, options)
 	})
 	if errors.Is(err, target.ErrForeign) {
+		if place, locateErr := target.Locate(t.Path); locateErr != nil || place != t.Path {
+			return fmt.Errorf("%w; move it away, or name the file itself", err)
+		}
 		return s.openExisting(ctx)
 	} else if err != nil {
 		return err

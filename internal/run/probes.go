@@ -84,7 +84,7 @@ func (s *Session) step(ctx context.Context, opened *measure.Session, p record.Pr
 		perIO = float64(after-interrupts) / float64(sum.issued)
 	}
 	step := sum.step(perIO)
-	if sum.good == 0 {
+	if step.Read == nil && step.Write == nil {
 		return step, fmt.Errorf("%s: %w in %d rounds: %s", p.Name, ErrNothingMeasured, sum.rounds, sum.last)
 	}
 	return step, nil

@@ -1,0 +1,22 @@
+package daemon
+
+import "github.com/ssdprobe/ssdprobe/internal/store"
+
+// kindDaemon is where the state directory keeps what is known of the daemon itself.
+const kindDaemon = "daemon"
+
+// Announce notes in the state directory where the daemon answers, so that commands
+// that are given the directory find it.
+func (d *Daemon) Announce(urls []string) error {
+	return d.shared.store.Save(kindDaemon, "address", urls)
+}
+
+// Announced returns where the daemon of a state directory answers, or last answered;
+// empty when that is not known.
+func Announced(s *store.Store) ([]string, error) {
+	var urls []string
+	if found, err := s.Load(kindDaemon, "address", &urls); err != nil || !found {
+		return nil, err
+	}
+	return urls, nil
+}

@@ -1,0 +1,32 @@
+package run_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/target"
+)
+
+// A probe file that is there is measured as it is, whether it or its directory is named: made anew in another size, it
+// would be removed after the run.
+func TestFindTakesAProbeFileAsItIs(t *testing.T) {
+	const here, wanted = 20 << 20, 1 << 30
+	dir := t.TempDir()
+	file := filepath.Join(dir, target.FileName)
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Truncate(file, here))
+	for _, path := range []string{dir, file} {
+		s, err := run.Find(sysfs.New("/"), path, wanted)
+		require.NoError(t, err)
+		assert.Equal(t, int64(here), s.FileBytes, path)
+	}
+	s, err := run.Find(sysfs.New("/"), t.TempDir(), wanted)
+	require.NoError(t, err)
+	assert.Equal(t, int64(wanted), s.FileBytes, "nothing is there")
+}
