@@ -11,6 +11,7 @@ for package in "$@"; do
 	util-linux) command=losetup ;;
 	e2fsprogs) command=mkfs.ext4 ;;
 	busybox-static) command=busybox ;;
+	etcd-server) command=etcd ;;
 	prometheus) command=promtool ;;
 	nodejs) command=node ;;
 	systemd) command=systemd-analyze ;;
@@ -45,7 +46,8 @@ if [ ! -e "$policy" ]; then
 fi
 $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 for package in "${missing[@]}"; do
-	if [ -e "/lib/systemd/system/$package.service" ] && command -v systemctl >/dev/null; then
-		$sudo systemctl --quiet disable "$package" >&2
-	fi
+	command -v systemctl >/dev/null || break
+	dpkg -L "$package" | sed -n 's|^\(/usr\)\?/lib/systemd/system/\([^/@]*\.service\)$|\2|p' | while read -r unit; do
+		$sudo systemctl --quiet disable "$unit" >&2
+	done
 done

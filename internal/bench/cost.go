@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
 // roundIOs is the size of a round of read-4k; costRounds of them are timed
@@ -19,13 +17,13 @@ const (
 
 // compareCost sets the CPU time of a round, all included, against that of
 // starting fio for as many I/Os.
-func compareCost(ctx context.Context, file *target.File, pairs int) ([]ratio, error) {
-	prober, err := newProber(file)
+func compareCost(ctx context.Context, b *bench) ([]line, error) {
+	prober, err := newProber(b.file)
 	if err != nil {
 		return nil, err
 	}
 	var shares []float64
-	for range pairs {
+	for range b.pairs {
 		before, err := ownCPU()
 		if err != nil {
 			return nil, err
@@ -37,16 +35,13 @@ func compareCost(ctx context.Context, file *target.File, pairs int) ([]ratio, er
 		if err != nil {
 			return nil, err
 		}
-		theirs, err := runFio(ctx, file, roundIOs)
+		theirs, err := readByFio(ctx, b.file, roundIOs)
 		if err != nil {
 			return nil, err
 		}
 		shares = append(shares, seconds(after-before)/costRounds/seconds(theirs.cpu))
 	}
-	return []ratio{
-		newRatio("CPU time of a round of 256 I/Os", "starting fio for it", "at most 1/30 (0.0333)", shares,
-			func(median float64) bool { return median <= 1.0/30 }),
-	}, nil
+	return []line{newLine("CPU time of a round of 256 I/Os", "starting fio for it", "ratio", atMost(1.0/30), shares...)}, nil
 }
 
 // ownCPU is the CPU time of this process so far, user and system.

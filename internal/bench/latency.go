@@ -16,18 +16,18 @@ const latencyIOs = 80 * 256
 
 // compareLatency sets the percentiles of read-4k against those of fio's psync
 // engine at depth 1. Who goes first changes from pair to pair.
-func compareLatency(ctx context.Context, file *target.File, pairs int) ([]ratio, error) {
-	prober, err := newProber(file)
+func compareLatency(ctx context.Context, b *bench) ([]line, error) {
+	prober, err := newProber(b.file)
 	if err != nil {
 		return nil, err
 	}
 	var p50, p99 []float64
-	for i := range pairs {
+	for i := range b.pairs {
 		var ours record.Histogram
 		var theirs fioRun
 		sides := []func() error{
 			func() (err error) { ours, err = rounds(ctx, prober, latencyIOs); return err },
-			func() (err error) { theirs, err = runFio(ctx, file, latencyIOs); return err },
+			func() (err error) { theirs, err = readByFio(ctx, b.file, latencyIOs); return err },
 		}
 		for j := range sides {
 			if err := sides[(i+j)%2](); err != nil {
@@ -37,9 +37,9 @@ func compareLatency(ctx context.Context, file *target.File, pairs int) ([]ratio,
 		p50 = append(p50, seconds(ours.Quantile(0.50))/seconds(theirs.latency.Quantile(0.50)))
 		p99 = append(p99, seconds(ours.Quantile(0.99))/seconds(theirs.latency.Quantile(0.99)))
 	}
-	return []ratio{
-		newRatio("read-4k p50", "fio psync QD1", "within 3 %", p50, within(0.03)),
-		newRatio("read-4k p99", "fio psync QD1", "within 10 %", p99, within(0.10)),
+	return []line{
+		newLine("read-4k p50", "fio psync QD1", "ratio", within(0.03), p50...),
+		newLine("read-4k p99", "fio psync QD1", "ratio", within(0.10), p99...),
 	}, nil
 }
 

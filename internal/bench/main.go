@@ -1,6 +1,6 @@
-// Command bench compares the probe engine with fio: on one file, in one run, turn
-// by turn. It prints ratios with their spread, which mean something on any
-// machine, and no times to be held to.
+// Command bench measures what ssdprobe costs and how exact it is, side by side with what it is compared to: on one machine,
+// in one run, turn by turn. It prints ratios and figures with their spread; it fails when something cannot be measured, not
+// when a figure is bad, as a busy machine makes all of them bad.
 package main
 
 import (
@@ -13,26 +13,40 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
 type options struct {
+	binary    string
 	dir       string
 	sizeBytes int64
 	pairs     int
+	turn      time.Duration
+	watch     time.Duration
+	only      string
+	list      bool
 	jsonFile  string
 }
 
 func main() {
 	var o options
+	flag.StringVar(&o.binary, "binary", "bin/ssdprobe", "the ssdprobe to measure")
 	flag.StringVar(&o.dir, "dir", ".", "directory on the drive to measure")
 	flag.Int64Var(&o.sizeBytes, "size", 1<<30, "bytes of the file that is measured")
-	flag.IntVar(&o.pairs, "pairs", 30, "measurements of each side")
-	flag.StringVar(&o.jsonFile, "json", "", "file to write the ratios to as well")
+	flag.IntVar(&o.pairs, "pairs", 12, "measurements of each side, where they are short")
+	flag.DurationVar(&o.turn, "turn", 10*time.Second, "length of each side's turns of the foreground workload")
+	flag.DurationVar(&o.watch, "watch", 2*time.Minute, "how long the use of memory and CPU is watched")
+	flag.StringVar(&o.only, "only", "", "comparisons to make, separated by commas; all when empty")
+	flag.BoolVar(&o.list, "list", false, "list the comparisons")
+	flag.StringVar(&o.jsonFile, "json", "", "file to write the table to as well")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := bench(ctx, o, os.Stdout)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
+	err := run(ctx, o, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -40,31 +54,102 @@ func main() {
 	}
 }
 
-func bench(ctx context.Context, o options, w io.Writer) (err error) {
-	dir, err := os.MkdirTemp(o.dir, ".ssdprobe-bench-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	fmt.Fprintf(w, "Filling a file of %d MiB in %s …\n", o.sizeBytes>>20, o.dir)
-	file, err := target.PrepareFile(ctx, filepath.Join(dir, target.FileName), target.FileOptions{SizeBytes: o.sizeBytes})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+// comparison is one part of the table.
+type comparison struct {
+	name string
+	does string
+	run  func(context.Context, *bench) ([]line, error)
+}
 
-	latency, err := compareLatency(ctx, file, o.pairs)
+func comparisons() []comparison {
+	return []comparison{
+		{"latency", "percentiles of read-4k beside those of fio", compareLatency},
+		{"cost", "CPU time of a round beside starting fio", compareCost},
+		{"suite", "IOPS of run quick beside bare fio with the same job files", compareSuite},
+		{"foreground", "a workload with and without the daemon at its defaults", compareForeground},
+		{"curve", "the same with shorter intervals of the probes", costCurve},
+		{"resources", "memory and CPU of the daemon with 24 targets beside node_exporter", compareResources},
+		{"scale", "memory and CPU with 1, 8, 24, 64 and 256 targets", scale},
+		{"scrape", "scrapes of 24 and 256 targets beside node_exporter's, and the series of a target", compareScrapes},
+		{"hang", "scrapes while one of 24 targets hangs, and while none does", compareHang},
+		{"start", "from the start to ready with 24 targets", timeStart},
+	}
+}
+
+// unreachableError says that a comparison cannot be made on this machine, and why.
+type unreachableError struct{ reason string }
+
+func (e unreachableError) Error() string { return e.reason }
+
+// bench is what comparisons work with.
+type bench struct {
+	options
+	work string // directory of its own
+	file *target.File
+}
+
+func run(ctx context.Context, o options, w io.Writer) (err error) {
+	chosen, err := choose(o.only)
 	if err != nil {
 		return err
 	}
-	cost, err := compareCost(ctx, file, o.pairs)
+	if o.list {
+		for _, c := range chosen {
+			fmt.Fprintf(w, "%-12s %s\n", c.name, c.does)
+		}
+		return nil
+	}
+	b := &bench{options: o}
+	if b.binary, err = filepath.Abs(o.binary); err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(o.dir)
 	if err != nil {
 		return err
 	}
-	results := slices.Concat(latency, cost)
-	printTable(w, results)
+	if b.work, err = os.MkdirTemp(dir, ".ssdprobe-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.work)) }()
+	fmt.Fprintf(w, "Filling a file of %d MiB in %s …\n", o.sizeBytes>>20, o.dir)
+	if b.file, err = target.PrepareFile(ctx, filepath.Join(b.work, target.FileName), target.FileOptions{SizeBytes: o.sizeBytes}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.file.Close()) }()
+
+	r := newReport()
+	for _, c := range chosen {
+		fmt.Fprintf(w, "%s: %s …\n", c.name, c.does)
+		lines, err := c.run(ctx, b)
+		var unreachable unreachableError
+		switch {
+		case errors.As(err, &unreachable):
+			r.NotReached = append(r.NotReached, missing{c.name, unreachable.reason})
+		case err != nil:
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		r.Lines = append(r.Lines, lines...)
+	}
+	r.print(w)
 	if o.jsonFile != "" {
-		return writeJSON(o.jsonFile, results)
+		return r.write(o.jsonFile)
 	}
 	return nil
+}
+
+// choose returns the comparisons of those names, all of them for none.
+func choose(only string) ([]comparison, error) {
+	all := comparisons()
+	if only == "" {
+		return all, nil
+	}
+	var chosen []comparison
+	for name := range strings.SplitSeq(only, ",") {
+		i := slices.IndexFunc(all, func(c comparison) bool { return c.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("-only: %q is unknown; -list shows what there is", name)
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
 }

@@ -90,6 +90,16 @@ func TestProblems(t *testing.T) {
 		{"blocks too large for a file", "files:\n  - path: /a\n    size: 16MiB\nprobes:\n  - {name: big, block_size: 16MiB, ios: 2}\n",
 			`line 3: files[0].size: "16MiB" holds less than two blocks of probe big; want 32MiB or more`},
 
+		{"no node may run", "fleet:\n  max_runs: 0\n", `line 2: fleet.max_runs: "0" is out of range; want 1 to 64`},
+		{"a lease that has no name", "fleet: {lease: ''}\n", "line 1: fleet.lease: is empty; want letters a to z, digits and -, neither first nor last a -"},
+		{"a lease that Kubernetes would refuse", "fleet: {lease: ssdprobe_run}\n",
+			`line 1: fleet.lease: "ssdprobe_run" is not a name of Leases; want letters a to z, digits and -, neither first nor last a -`},
+		{"a namespace that Kubernetes would refuse", "fleet: {namespace: -a}\n",
+			`line 1: fleet.namespace: "-a" is not a namespace; want letters a to z, digits and -, neither first nor last a -, or "" for the pod's own`},
+		{"a short lease", "fleet: {lease_duration: 5s}\n", `line 1: fleet.lease_duration: "5s" is out of range; want 10s to 1h`},
+		{"half a second of a lease", "fleet: {lease_duration: 10500ms}\n", `line 1: fleet.lease_duration: "10500ms" is not of whole seconds; want e.g. 2m`},
+		{"a kubeconfig somewhere", "fleet: {kubeconfig: admin.conf}\n", `line 1: fleet.kubeconfig: "admin.conf" is not an absolute path; want a path that begins with /`},
+
 		// Combinations in probes.
 		{"datasync without writes", "probes:\n  - name: a\n    datasync: true\n",
 			`line 3: probes[0].datasync: "true" is for write probes; want direction: write, or no datasync`},

@@ -92,15 +92,14 @@ func (p *permits) watch(ctx context.Context) error {
 	for ctx.Err() == nil {
 		start := time.Now()
 		err := p.semaphore.Check(ctx)
-		if ctx.Err() != nil {
-			return nil
+		if ctx.Err() == nil {
+			p.note(start, err)
 		}
-		p.note(start, err)
+		next := fleetCheck
 		if err != nil {
-			pause(ctx, fleetRetry)
-		} else {
-			pause(ctx, fleetCheck)
+			next = fleetRetry
 		}
+		pause(ctx, next)
 	}
 	return nil
 }

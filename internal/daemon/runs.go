@@ -73,7 +73,7 @@ func (d *Daemon) restoreSettings() {
 // after the other, until ctx ends.
 func (d *Daemon) followCalendar(ctx context.Context) error {
 	d.restoreSettings()
-	from := time.Now()
+	from := wallClock()
 	for ctx.Err() == nil {
 		due, at := d.nextRuns(from)
 		wait := calendarLook
@@ -81,7 +81,7 @@ func (d *Daemon) followCalendar(ctx context.Context) error {
 			wait = min(wait, time.Until(at))
 		}
 		pause(ctx, wait)
-		now := time.Now()
+		now := wallClock()
 		if len(due) == 0 || now.Before(at) {
 			if now.Before(from) { // the clock was set back
 				from = now
@@ -92,12 +92,16 @@ func (d *Daemon) followCalendar(ctx context.Context) error {
 			d.executeRun(ctx, r, at.Add(r.Window))
 		}
 		from = at
-		if late := time.Now(); late.Sub(at) > calendarLook {
+		if late := wallClock(); late.Sub(at) > calendarLook {
 			from = late // what came due meanwhile is not made up for: runs would pile up
 		}
 	}
 	return nil
 }
+
+// wallClock returns the time that a calendar goes by: with the monotonic reading
+// that time.Now adds, a clock that was set back would never be seen to be.
+func wallClock() time.Time { return time.Now().Round(0) }
 
 // nextRuns returns the runs that are due next after a time, and when.
 func (d *Daemon) nextRuns(after time.Time) (due []config.Run, at time.Time) {

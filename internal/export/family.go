@@ -21,6 +21,7 @@ type family[T any] struct {
 	labels []string // beside those that lead all series of a T
 	series func(T, emit)
 	desc   *prometheus.Desc
+	order  labelOrder
 }
 
 // emit sends one series with the values of the family's own labels. It may
@@ -30,8 +31,9 @@ type emit func(value float64, labels ...string)
 // described completes families whose series are led by the labels leading.
 func described[T any](families []family[T], leading ...string) []family[T] {
 	for i, f := range families {
-		labels := prometheus.UnconstrainedLabels(slices.Concat(leading, f.labels))
-		families[i].desc = prometheus.V2.NewDesc(f.name, f.help, labels, nil, prometheus.WithUnit(unit(f.name)))
+		names := slices.Concat(leading, f.labels)
+		families[i].desc = prometheus.V2.NewDesc(f.name, f.help, prometheus.UnconstrainedLabels(names), nil, prometheus.WithUnit(unit(f.name)))
+		families[i].order = newLabelOrder(names)
 	}
 	return families
 }
@@ -58,6 +60,7 @@ func describe[T any](families []family[T], out chan<- *prometheus.Desc) {
 // sent: they state one fact twice, as the same change behind the drift of two
 // statistics does.
 func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, leading ...string) {
+	led := lead(families[0].order, leading)
 	for _, f := range families {
 		var sent [][]string
 		f.series(v, func(value float64, labels ...string) {
@@ -68,11 +71,7 @@ func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, lea
 				return
 			}
 			sent = append(sent, labels)
-			metric, err := prometheus.NewConstMetric(f.desc, f.kind, value, slices.Concat(leading, labels)...)
-			if err != nil {
-				metric = prometheus.NewInvalidMetric(f.desc, err)
-			}
-			out <- metric
+			out <- &series{desc: f.desc, kind: f.kind, value: value, labels: f.order.pairs(led, labels)}
 		})
 	}
 }

@@ -51,7 +51,7 @@ func runFamilies() []family[record.TargetStatus] {
 		},
 		family[record.TargetStatus]{
 			name: "ssdprobe_runs_total", kind: counter,
-			help:   "Runs of the suite since the daemon started, by outcome: ok, short (ended early), refused (the device was busy all through the window), error.",
+			help:   "Runs of the suite since the daemon started, by outcome: ok, short (ended early), refused (the device was busy, or other nodes ran, all through the window), error.",
 			labels: []string{"suite", "outcome"},
 			series: func(t record.TargetStatus, emit emit) {
 				for _, r := range t.Runs {

@@ -26,7 +26,7 @@ fallback_file: false
 admission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}
 probes:
   - {name: read-4k, interval: 1s, ios: 32, warmup_ios: 2}
-  - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 1s, ios: 4, targets: files}
+  - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 1s, ios: 4, timeout: 3s, targets: files}
 `
 
 // onFiles is a configuration that watches nothing but small probe files, with locks of the test's own.

@@ -1,10 +1,13 @@
 package faulttest_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -86,10 +89,8 @@ func TestFilesystemFull(t *testing.T) {
 	f.awaitMore(t, f.id, "read-4k", "ok", 2)
 	f.awaitMore(t, f.id, "durable-write-4k", "ok", 2)
 
-	// Without it, there is no room for another.
+	// Without it, there is no room for another: the room that it leaves is too little, as a tenth of it is taken at most.
 	require.NoError(t, os.Remove(filepath.Join(f.dir, "ssdprobe.dat")))
-	require.NoError(t, os.Remove(filler))
-	filler = fill(t, f.dir)
 	f.awaitUp(t, f.id, false)
 	f.stderr.find(t, `cannot open the target.*too little space for a probe file`)
 	f.awaitMore(t, f.other, "read-4k", "ok", 2)
@@ -142,6 +143,62 @@ func shutDown(t *testing.T, path string) {
 	const ioctlShutdown, withoutFlushing = 0x8004587d, 2 // EXT4_IOC_SHUTDOWN of fs/ext4/ext4.h
 	require.NoError(t, unix.IoctlSetPointerInt(int(dir.Fd()), ioctlShutdown, withoutFlushing))
 	require.NoError(t, dir.Close())
+}
+
+// freeze makes writes to the filesystem at dir wait in the kernel, where no signal reaches them, until it is thawed.
+func freeze(t *testing.T, dir string) (thaw func(*testing.T)) {
+	t.Helper()
+	outside(t, "fsfreeze", "--freeze", dir)
+	thawed := false
+	thaw = func(t *testing.T) {
+		t.Helper()
+		if !thawed {
+			thawed = true
+			unfreeze := exec.CommandContext(context.WithoutCancel(t.Context()), "fsfreeze", "--unfreeze", dir)
+			out, err := unfreeze.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		}
+	}
+	t.Cleanup(func() { thaw(t) })
+	return thaw
+}
+
+// A filesystem that hangs under a write: the round times out, at most one thread waits, and scrapes and all else go on;
+// then it comes back.
+func TestFilesystemHangs(t *testing.T) {
+	f := onFilesystem(t)
+	for range 2 {
+		thaw := freeze(t, f.dir)
+		hung := labels{"id": f.id, "probe": "durable-write-4k"}
+		eventually(t, "the age of the round grows", func() bool {
+			return f.scrape(t).of("ssdprobe_probe_inflight_seconds", hung) > 4
+		})
+		eventually(t, "the round counts as timed out", func() bool {
+			return f.rounds(t, f.id, "durable-write-4k", "timeout") > 0
+		})
+		f.awaitMore(t, f.other, "durable-write-4k", "ok", 2)
+		assert.LessOrEqual(t, waitingInKernel(t, f.cmd.Process.Pid), 1)
+		thaw(t)
+		f.awaitMore(t, f.id, "durable-write-4k", "ok", 2)
+	}
+	f.stderr.find(t, `round not usable.*probe=durable-write-4k outcome=timeout`)
+	f.stderr.find(t, `rounds are fine again.*was=timeout`)
+	f.goesOn(t)
+}
+
+// waitingInKernel counts the threads of a process that no signal reaches.
+func waitingInKernel(t *testing.T, pid int) int {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	require.NoError(t, err)
+	n := 0
+	for _, thread := range threads {
+		text, _ := os.ReadFile(thread) // a thread may end meanwhile
+		if _, state, found := strings.Cut(string(text), ") "); found && strings.HasPrefix(state, "D") {
+			n++
+		}
+	}
+	return n
 }
 
 // A filesystem that is unmounted while its probe file is watched: nothing is held open, so it is free at once, and what

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,7 +34,11 @@ func (s *soak) faults() []fault {
 		},
 		{name: "filesystem read-only", place: "filesystem", inject: s.readOnly, noticed: `cannot open the target.*read-only file system`, over: wornUp},
 		{name: "filesystem shut down", place: "filesystem", inject: s.shutDown, noticed: `cannot open the target.*input/output error`, over: wornUp},
-		{name: "filesystem unmounted", place: "filesystem", inject: s.unmounted, noticed: `no longer watching.*` + s.wornID, over: wornUp},
+		{name: "filesystem unmounted", place: "filesystem", inject: s.unmounted, noticed: `msg=watching device=` + s.below + ` id=` + regexp.QuoteMeta(s.wornID), over: wornUp},
+		{name: "filesystem hangs", place: "filesystem", inject: func(t *testing.T) func(*testing.T) {
+			t.Helper()
+			return freeze(t, s.worn.dir)
+		}, noticed: `round not usable.*` + s.wornID + ` probe=durable-write-4k outcome=timeout`, over: wornUp},
 		{name: "probe file lost, filesystem full", place: "filesystem", inject: s.full, noticed: `cannot open the target.*too little space`, over: wornUp},
 		{name: "bad configuration", place: "daemon", inject: s.badConfiguration, noticed: saysRefused},
 		{name: "state cannot be saved", place: "daemon", inject: s.unsavable, noticed: `the stored state has a problem`},

@@ -32,14 +32,13 @@ func (p *Permit) end() time.Time {
 }
 
 // Keep renews the permit until ctx ends, and then returns nil. It returns ErrLost
-// when somebody else has the Lease or it was deleted, and when it could not be
-// renewed for so long that others may take it.
+// when somebody else is named in the Lease, and when it could not be renewed for so
+// long that others may take it. A Lease that was deleted is made anew.
 func (p *Permit) Keep(ctx context.Context) error {
 	const quarter, twelfth = 4, 12
 	wait := p.semaphore.duration / quarter
 	for {
-		pause(ctx, min(wait, time.Until(p.end())))
-		if ctx.Err() != nil {
+		if !pause(ctx, min(wait, time.Until(p.end()))) {
 			return nil
 		}
 		// What cannot be renewed by then must not seem to be.
@@ -48,9 +47,7 @@ func (p *Permit) Keep(ctx context.Context) error {
 		cancel()
 		wait = p.semaphore.duration / quarter
 		switch {
-		case err == nil:
-		case ctx.Err() != nil:
-			return nil
+		case err == nil, ctx.Err() != nil:
 		case errors.Is(err, ErrLost):
 			return err
 		case !time.Now().Before(p.end()):
@@ -71,18 +68,13 @@ func (p *Permit) renew(ctx context.Context) error {
 		switch {
 		case getErr != nil:
 			return getErr
-		case lease.ResourceVersion == "":
-			return fmt.Errorf("%w: lease %s was deleted", ErrLost, name)
 		case named(lease) != p.semaphore.identity:
 			return fmt.Errorf("%w: lease %s was taken by %q", ErrLost, name, named(lease))
 		}
 		p.lease = lease
 		err = p.write(ctx, time.Now())
 	}
-	switch {
-	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w: lease %s was deleted", ErrLost, name)
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("renew lease %s: %w", name, err)
 	}
 	return nil
@@ -111,7 +103,7 @@ func (p *Permit) Release(ctx context.Context) error {
 		lease.Spec.HolderIdentity = nil
 		_, err := p.semaphore.put(ctx, lease)
 		switch {
-		case err == nil || apierrors.IsNotFound(err):
+		case err == nil:
 			return nil
 		case !apierrors.IsConflict(err) || i == attempts:
 			return fmt.Errorf("release lease %s: %w", p.lease.Name, err)
@@ -125,12 +117,14 @@ func (p *Permit) Release(ctx context.Context) error {
 	}
 }
 
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
+// pause waits for d, and reports whether it is over; ctx may end before.
+func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
+		return false
 	case <-timer.C:
+		return ctx.Err() == nil
 	}
 }

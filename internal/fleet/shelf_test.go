@@ -102,9 +102,7 @@ func (s *shelf) Create(ctx context.Context, l *coordination.Lease) (*coordinatio
 func (s *shelf) Update(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error) {
 	return s.answer(ctx, func() (*coordination.Lease, error) {
 		switch old, ok := s.leases[l.Name]; {
-		case !ok:
-			return nil, apierrors.NewNotFound(coordination.Resource("leases"), l.Name)
-		case old.ResourceVersion != l.ResourceVersion:
+		case ok && old.ResourceVersion != l.ResourceVersion:
 			return nil, apierrors.NewConflict(coordination.Resource("leases"), l.Name, errors.New("it was modified"))
 		}
 		return s.keep(l), nil
@@ -116,8 +114,10 @@ func testLeases(t *testing.T, l leases) {
 	ctx := t.Context()
 	_, err := l.Get(ctx, "absent")
 	require.True(t, apierrors.IsNotFound(err), "%v", err)
-	_, err = l.Update(ctx, &coordination.Lease{ObjectMeta: metav1.ObjectMeta{Name: "absent", ResourceVersion: "1"}})
-	assert.True(t, apierrors.IsNotFound(err) || apierrors.IsConflict(err), "%v", err)
+	_, err = l.Update(ctx, &coordination.Lease{ObjectMeta: metav1.ObjectMeta{Name: "deleted", ResourceVersion: "1"}})
+	require.NoError(t, err, "a lease is made by its update")
+	_, err = l.Get(ctx, "deleted")
+	require.NoError(t, err)
 
 	first, err := l.Create(ctx, &coordination.Lease{ObjectMeta: metav1.ObjectMeta{Name: "one"}})
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -72,12 +73,15 @@ func decode(t *testing.T, text string) metav1.Object {
 		object = &networkingv1.NetworkPolicy{}
 	case metav1.TypeMeta{APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass"}:
 		object = &schedulingv1.PriorityClass{}
+	case metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "Role"}:
+		object = &rbacv1.Role{}
+	case metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "RoleBinding"}:
+		object = &rbacv1.RoleBinding{}
 	case metav1.TypeMeta{APIVersion: "monitoring.coreos.com/v1", Kind: "PodMonitor"}:
 		object = &podMonitor{}
 	case metav1.TypeMeta{APIVersion: "monitoring.coreos.com/v1", Kind: "PrometheusRule"}:
 		object = &rules{}
 	default:
-		// No role and no binding among them: ssdprobe asks the API server for nothing.
 		require.Failf(t, "a kind that is not expected", "%+v in:\n%s", kind, text)
 	}
 	require.NoErrorf(t, yaml.UnmarshalStrict([]byte(text), object), "decode:\n%s", text)

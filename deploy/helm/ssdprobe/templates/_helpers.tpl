@@ -30,3 +30,21 @@ labels:
 {{- end -}}
 {{- mustMergeOverwrite $needed (deepCopy .Values.config) | toYaml -}}
 {{- end }}
+
+{{- /* The fleet's part of it, with the defaults that the manifests need to know. */ -}}
+{{- define "ssdprobe.fleet" -}}
+{{- $fleet := dict "enabled" false "max_runs" 1 "lease" "ssdprobe-run" "namespace" "" "kubeconfig" "" -}}
+{{- $fleet = mustMergeOverwrite $fleet ((include "ssdprobe.config" . | fromYaml).fleet | default dict) -}}
+{{- if not $fleet.namespace -}}
+{{- $fleet = set $fleet "namespace" .Release.Namespace -}}
+{{- end -}}
+{{- $fleet | toYaml -}}
+{{- end }}
+
+{{- /* Not empty when the pods ask the API server for leases, as their service account. */ -}}
+{{- define "ssdprobe.asksForLeases" -}}
+{{- $fleet := include "ssdprobe.fleet" . | fromYaml -}}
+{{- if and $fleet.enabled (not $fleet.kubeconfig) -}}
+true
+{{- end -}}
+{{- end }}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/target"
+)
+
+// process is an exporter that runs: a daemon of ssdprobe, or node_exporter.
+type process struct {
+	cmd    *exec.Cmd
+	url    string // of its metrics
+	output *bytes.Buffer
+	client *http.Client
+	// ready is how long it took until it answered.
+	ready time.Duration
+}
+
+const (
+	// startPatience is how long an exporter may take to be ready.
+	startPatience = time.Minute
+	startLook     = 2 * time.Millisecond
+)
+
+// startExporter starts a program that listens on a free port and waits until what is at readyPath answers with 200.
+func startExporter(ctx context.Context, readyPath string, command func(address string) *exec.Cmd) (*process, error) {
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: command(address), url: "http://" + address + "/metrics", output: new(bytes.Buffer), client: &http.Client{Transport: &http.Transport{}}}
+	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
+	begun := time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	again := time.NewTicker(startLook)
+	defer again.Stop()
+	for {
+		if _, err = p.get(ctx, "http://"+address+readyPath); err == nil {
+			p.ready = time.Since(begun)
+			return p, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(fmt.Errorf("start %s: %w", p.cmd, err), p.stop())
+		case <-again.C:
+		}
+	}
+}
+
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// stop ends the process as systemd does.
+func (p *process) stop() error {
+	p.client.CloseIdleConnections()
+	if err := p.cmd.Process.Signal(unix.SIGTERM); err != nil {
+		return err
+	}
+	var exit *exec.ExitError
+	if err := p.cmd.Wait(); errors.As(err, &exit) && exit.Sys().(interface{ Signaled() bool }).Signaled() {
+		return nil // node_exporter does not catch the signal
+	} else if err != nil {
+		return fmt.Errorf("stop %s: %w: %s", p.cmd, err, p.output)
+	}
+	return nil
+}
+
+// get returns what an address answers.
+func (p *process) get(ctx context.Context, address string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	response, err := p.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", address, response.Status)
+	}
+	return body, err
+}
+
+// sample is one scrape: the values by series, as they are written.
+type sample map[string]float64
+
+// scrape scrapes once and tells how long that took.
+func (p *process) scrape(ctx context.Context) (sample, time.Duration, error) {
+	begun := time.Now()
+	body, err := p.get(ctx, p.url)
+	took := time.Since(begun)
+	if err != nil {
+		return nil, took, err
+	}
+	s := sample{}
+	lines := bufio.NewScanner(bytes.NewReader(body))
+	for lines.Scan() {
+		text := lines.Text()
+		i := strings.LastIndexByte(text, ' ')
+		if i < 0 || strings.HasPrefix(text, "#") {
+			continue
+		}
+		if s[text[:i]], err = strconv.ParseFloat(text[i+1:], 64); err != nil {
+			return nil, took, fmt.Errorf("scrape %s: %w", p.url, err)
+		}
+	}
+	return s, took, lines.Err()
+}
+
+// with adds up the series whose names begin so and hold all these texts, and counts them.
+func (s sample) with(prefix string, texts ...string) (sum float64, count int) {
+series:
+	for name, value := range s {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		for _, text := range texts {
+			if !strings.Contains(name, text) {
+				continue series
+			}
+		}
+		sum += value
+		count++
+	}
+	return sum, count
+}
+
+// startDaemon starts an ssdprobe daemon with a state directory and locks of its own.
+func (b *bench) startDaemon(ctx context.Context, name, configuration string) (*process, error) {
+	dir := filepath.Join(b.work, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "ssdprobe.yaml")
+	configuration = "devices: {enabled: false}\nlock_dir: " + filepath.Join(dir, "locks") + "\n" + configuration
+	if err := os.WriteFile(path, []byte(configuration), 0o600); err != nil {
+		return nil, err
+	}
+	return startExporter(ctx, "/-/ready", func(address string) *exec.Cmd {
+		return exec.CommandContext(ctx, b.binary, "daemon", "--config", path, "--state-dir", filepath.Join(dir, "state"), "--web.listen-address", address)
+	})
+}
+
+// startNodeExporter starts that of the distribution with its defaults.
+func startNodeExporter(ctx context.Context) (*process, error) {
+	path, err := exec.LookPath("prometheus-node-exporter")
+	if err != nil {
+		return nil, unreachableError{"prometheus-node-exporter is not installed: scripts/install.sh prometheus-node-exporter"}
+	}
+	return startExporter(ctx, "/metrics", func(address string) *exec.Cmd {
+		return exec.CommandContext(ctx, path, "--web.listen-address="+address)
+	})
+}
+
+// targets returns n targets for a configuration: paths of one probe file of 16 MiB, hard-linked, so that 256 of them fit
+// anywhere. The daemon knows them by their paths.
+func (b *bench) targets(ctx context.Context, n int) (string, error) {
+	one := filepath.Join(b.work, "one")
+	if err := os.MkdirAll(one, 0o700); err != nil {
+		return "", err
+	}
+	file, err := target.PrepareFile(ctx, one, target.FileOptions{SizeBytes: target.MinFileBytes})
+	if err != nil {
+		return "", err
+	}
+	if err := file.Close(); err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	text.WriteString("files:\n")
+	for i := range n {
+		dir := filepath.Join(b.work, "targets", strconv.Itoa(i))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", err
+		}
+		if err := os.Link(file.Path(), filepath.Join(dir, target.FileName)); err != nil && !errors.Is(err, os.ErrExist) {
+			return "", err
+		}
+		fmt.Fprintf(&text, "  - {path: %s, size: 16MiB}\n", dir)
+	}
+	return text.String(), nil
+}
+
+// pause waits for d, or for the end of ctx.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"golang.org/x/sys/unix"
+)
+
+// report is the result.
+type report struct {
+	Time       time.Time `json:"time"`
+	CPUs       int       `json:"cpus"`
+	Kernel     string    `json:"kernel"`
+	Load       string    `json:"load"` // /proc/loadavg when the measurements began
+	Lines      []line    `json:"lines"`
+	NotReached []missing `json:"not_reached,omitempty"`
+}
+
+// missing is a comparison that could not be made here.
+type missing struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+func newReport() *report {
+	r := &report{Time: time.Now(), CPUs: runtime.NumCPU()}
+	var u unix.Utsname
+	if unix.Uname(&u) == nil { // it only describes
+		r.Kernel = unix.ByteSliceToString(u.Release[:])
+	}
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		r.Load = strings.TrimSpace(string(load))
+	}
+	return r
+}
+
+// line is one line of the table: how two sides compare, or a figure.
+type line struct {
+	What    string `json:"what"`
+	Against string `json:"against"`
+	Wanted  string `json:"wanted"`
+	Unit    string `json:"unit"` // "ratio", "ms", "MiB", …
+	// Median is over the measurements, Low and High are their quartiles.
+	Median float64 `json:"median"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	Count  int     `json:"count"`
+	// Holds tells whether the median is as wanted; nil when nothing is wanted of it.
+	Holds *bool `json:"holds,omitempty"`
+}
+
+// wish is what is wanted of a median.
+type wish struct {
+	text  string
+	holds func(median float64) bool
+}
+
+// shown wants nothing.
+func shown() wish { return wish{text: "shown"} }
+
+// within wants a ratio of 1, give or take share.
+func within(share float64) wish {
+	return wish{fmt.Sprintf("within %.4g %%", 100*share), func(median float64) bool { return math.Abs(median-1) <= share }}
+}
+
+// atMost wants a figure that is not above a limit.
+func atMost(limit float64) wish {
+	return wish{fmt.Sprintf("at most %.4g", limit), func(median float64) bool { return median <= limit }}
+}
+
+// newLine sums up measurements.
+func newLine(what, against, unit string, w wish, values ...float64) line {
+	slices.Sort(values)
+	l := line{
+		What: what, Against: against, Wanted: w.text, Unit: unit,
+		Median: rank(values, 0.5), Low: rank(values, 0.25), High: rank(values, 0.75), Count: len(values),
+	}
+	if w.holds != nil {
+		holds := w.holds(l.Median)
+		l.Holds = &holds
+	}
+	return l
+}
+
+// rank returns the value at rank q, 0 to 1, of sorted ones.
+func rank(sorted []float64, q float64) float64 {
+	return sorted[int(math.Round(q*float64(len(sorted)-1)))]
+}
+
+func (r *report) print(w io.Writer) {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"what", "against", "median", "quartiles", "n", "wanted", "holds"})
+	for _, l := range r.Lines {
+		holds := ""
+		if l.Holds != nil {
+			holds = map[bool]string{true: "yes", false: "NO"}[*l.Holds]
+		}
+		spread := ""
+		if l.Count > 1 {
+			spread = fmt.Sprintf("%.4g to %.4g", l.Low, l.High)
+		}
+		t.AppendRow(table.Row{l.What, l.Against, fmt.Sprintf("%.4g %s", l.Median, l.Unit), spread, l.Count, l.Wanted, holds})
+	}
+	fmt.Fprintf(w, "%s, %d CPUs, Linux %s, load at the start %s\n%s\n", r.Time.Format(time.DateTime), r.CPUs, r.Kernel, r.Load, t.Render())
+	for _, m := range r.NotReached {
+		fmt.Fprintf(w, "Not measured here: %s: %s\n", m.Name, m.Reason)
+	}
+}
+
+func (r *report) write(path string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}

@@ -1,0 +1,112 @@
+package manifesttest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/fleet"
+)
+
+// Without a fleet nothing of the cluster is asked for.
+func TestNoRoleByDefault(t *testing.T) {
+	for _, mode := range modes {
+		for name, object := range kustomize(t, mode) {
+			assert.NotContains(t, name, "Role")
+			if policy, ok := object.(*networkingv1.NetworkPolicy); ok {
+				assert.Empty(t, policy.Spec.Egress)
+				assert.Contains(t, policy.Spec.PolicyTypes, networkingv1.PolicyTypeEgress)
+			}
+		}
+	}
+}
+
+// fleetKustomization is the one of docs/install-kubernetes.md, for a mode.
+func fleetKustomization(t *testing.T, mode, configuration string) objects {
+	t.Helper()
+	const text = "resources:\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/raw-devices\n    components:\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/fleet\n"
+	require.Contains(t, read(t, at("docs", "install-kubernetes.md")), "    "+text)
+	dir, err := os.MkdirTemp(at("internal", "manifesttest"), ".test-") // kustomize takes no absolute path
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
+	here := strings.NewReplacer("    ", "", "github.com/ssdprobe/ssdprobe/", "../../../", "raw-devices", mode).Replace(text)
+	write(t, filepath.Join(dir, "kustomization.yaml"), "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamespace: ssdprobe\n"+here+
+		"configMapGenerator:\n- {name: ssdprobe, behavior: merge, files: [ssdprobe.yaml]}\n", 0o644)
+	write(t, filepath.Join(dir, "ssdprobe.yaml"), configuration, 0o644)
+	return parse(t, run(t, tool(t, "kustomize"), "build", dir))
+}
+
+// permissions are what the pods of these manifests may do, and whether they can.
+func permissions(t *testing.T, all objects) (token bool, rules []rbacv1.PolicyRule, ports []string) {
+	t.Helper()
+	pod := all.daemonSet(t).Spec.Template.Spec
+	role, ok := all["*v1.Role ssdprobe"].(*rbacv1.Role)
+	require.True(t, ok)
+	binding, ok := all["*v1.RoleBinding ssdprobe"].(*rbacv1.RoleBinding)
+	require.True(t, ok)
+	assert.Equal(t, rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: role.Name}, binding.RoleRef)
+	assert.Equal(t, role.Namespace, binding.Namespace)
+	assert.Equal(t, []rbacv1.Subject{{Kind: "ServiceAccount", Name: pod.ServiceAccountName, Namespace: "ssdprobe"}}, binding.Subjects)
+	policy, ok := all["*v1.NetworkPolicy ssdprobe"].(*networkingv1.NetworkPolicy)
+	require.True(t, ok)
+	for _, egress := range policy.Spec.Egress {
+		for _, port := range egress.Ports {
+			ports = append(ports, fmt.Sprintf("%s to %v", port.Port, egress.To))
+		}
+	}
+	return *pod.AutomountServiceAccountToken, role.Rules, ports
+}
+
+// leaseRules are what a configuration needs.
+func leaseRules(c config.Config) []rbacv1.PolicyRule {
+	rule := rbacv1.PolicyRule{
+		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
+		ResourceNames: fleet.Names(c.Fleet.Lease, c.Fleet.MaxRuns), Verbs: []string{"get", "update"},
+	}
+	create := rule
+	create.ResourceNames, create.Verbs = nil, []string{"create"}
+	return []rbacv1.PolicyRule{rule, create}
+}
+
+func TestFleetMayTakeItsLeasesAndNothingElse(t *testing.T) {
+	t.Parallel()
+	for _, mode := range modes {
+		t.Run(mode, func(t *testing.T) {
+			values := map[string]string{"files": "devices: {enabled: false}\nhealth: {enabled: false}\nstate_dir: /var/lib/ssdprobe\n"}[mode]
+			byKustomize := fleetKustomization(t, mode, values+"fleet: {enabled: true}\n")
+			byHelm := helm(t, "--set", "mode="+mode+",config.fleet.enabled=true")
+			c := byKustomize.config(t)
+			assert.True(t, c.Fleet.Enabled)
+			assert.Equal(t, c, byHelm.config(t))
+			assert.Equal(t, byKustomize.texts(t), byHelm.texts(t))
+
+			token, rules, ports := permissions(t, byKustomize)
+			assert.True(t, token)
+			assert.Equal(t, leaseRules(c), rules)
+			assert.Equal(t, []string{"443 to []", "6443 to []"}, ports)
+		})
+	}
+}
+
+func TestChartFollowsTheConfigurationOfTheFleet(t *testing.T) {
+	all := helm(t, "--set", "config.fleet.enabled=true,config.fleet.max_runs=3,config.fleet.lease=slow,config.fleet.namespace=other",
+		"--set", "networkPolicy.apiServer.ports={8443},networkPolicy.apiServer.to[0].ipBlock.cidr=192.0.2.1/32")
+	_, rules, ports := permissions(t, all)
+	assert.Equal(t, leaseRules(all.config(t)), rules)
+	assert.Equal(t, []string{"slow-0", "slow-1", "slow-2"}, rules[0].ResourceNames)
+	assert.Equal(t, "other", all["*v1.Role ssdprobe"].GetNamespace())
+	require.Len(t, ports, 1)
+	assert.Contains(t, ports[0], "8443 to [{nil nil &IPBlock{CIDR:192.0.2.1/32")
+
+	byFile := helm(t, "--set", "config.fleet.enabled=true,config.fleet.kubeconfig=/etc/ssdprobe/kubeconfig")
+	assert.NotContains(t, byFile, "*v1.Role ssdprobe", "the file says who asks")
+	assert.False(t, *byFile.daemonSet(t).Spec.Template.Spec.AutomountServiceAccountToken)
+}
