@@ -116,7 +116,7 @@ func (b *bench) mount(ctx context.Context) (dir string, unmount func() error, er
 // tool runs a command of the system.
 func tool(ctx context.Context, name string, args ...string) error {
 	if _, err := exec.LookPath(name); err != nil {
-		name = filepath.Join("/usr/sbin", name) // where users' PATHs do not lead
+		name = "/usr/sbin/" + name // where users' PATHs do not lead
 	}
 	if out, err := exec.CommandContext(ctx, name, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(string(out)))

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -187,6 +186,3 @@ func (o *output) findAfter(t *testing.T, skip int, pattern string) []string {
 
 // said is how much the output holds now.
 func (o *output) said() int { return len(o.text()) }
-
-// count tells how often a text was said.
-func (o *output) count(text string) int { return strings.Count(o.text(), text) }

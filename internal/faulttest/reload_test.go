@@ -33,10 +33,10 @@ func TestReloads(t *testing.T) {
 	other, bad := one+"drift: {threshold: 0.3}\n", one+"colour: red\n"
 	d := startDaemonWith(t, eager(), t.TempDir(), one)
 	change := func(i int) {
-		switch {
-		case i%20 == 10:
+		switch i % 20 {
+		case 10:
 			d.reload(t, other, saysReloaded) // replaces the watch
-		case i%20 == 15:
+		case 15:
 			d.reload(t, bad, saysRefused)
 		default:
 			d.reload(t, one, saysReloaded)
