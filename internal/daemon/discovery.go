@@ -228,14 +228,16 @@ func (d *Daemon) look(ctx context.Context, c config.Config) (findings, error) {
 		problems = append(problems, err)
 		for _, pick := range choice {
 			reason := pick.Reason
+			denied := false
 			if _, open := watched[pick.Device.ID]; reason == "" && !open {
 				reason = measure.Denied(ctx, devicePath(c, pick.Device), pick.Device.Number)
+				denied = reason != ""
 			}
 			if reason != "" && pick.Device.SizeBytes == 0 && pick.Device.Kind != record.KindDisk {
 				continue // an empty loop device or drive tray is no news
 			}
 			if reason != "" {
-				f.ignored = append(f.ignored, record.Ignored{Device: pick.Device, Reason: reason})
+				f.ignored = append(f.ignored, record.Ignored{Device: pick.Device, Reason: reason, Denied: denied})
 				continue
 			}
 			f.wanted[pick.Device.ID] = d.wantDevice(c, pick.Device)

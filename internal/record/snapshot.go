@@ -22,6 +22,8 @@ type Snapshot struct {
 type Ignored struct {
 	Device Device `json:"device"`
 	Reason string `json:"reason"`
+	// Denied says that it is wanted and that this process may not read it.
+	Denied bool `json:"denied,omitempty"`
 }
 
 // TargetStatus is one watched target.

@@ -17,7 +17,7 @@ import (
 type finding struct {
 	Severity severity `json:"severity"`
 	// Code is stable: hung, not_ready, cannot_probe, io_errors, regressed, stale,
-	// suspect, collector, or the code of a record.Warning.
+	// suspect, collector, not_watched, or the code of a record.Warning.
 	Code string `json:"code"`
 	// TargetID is empty for what concerns the node; Probe for a whole target.
 	TargetID string `json:"target_id,omitempty"`
@@ -66,6 +66,14 @@ func findings(s record.Snapshot, notReady error) []finding {
 	}
 	all = append(all, ofCollectors(s.Collectors, s.Warnings)...)
 	all = append(all, ofWarnings(s.Warnings)...)
+	for _, i := range s.Ignored {
+		if i.Denied {
+			all = append(all, finding{
+				rank: rankWarning, Severity: severityWarning, Code: "not_watched", Device: i.Device.Name,
+				Text: i.Device.Name + " is not watched: " + i.Reason,
+			})
+		}
+	}
 	for _, t := range s.Targets {
 		for _, f := range ofTarget(t, s) {
 			f.TargetID, f.Path, f.Device = t.ID, t.Path, t.Device.Name

@@ -164,3 +164,15 @@ func TestPageTellsOnceWhatHoldsForAll(t *testing.T) {
 	}
 	assert.Equal(t, want, newFindingViews(found, map[string]string{"a": "target-1", "b": "target-2"}, now()))
 }
+
+func TestADriveThatMayNotBeReadIsAFinding(t *testing.T) {
+	s := snapshot(sound())
+	s.Ignored = []record.Ignored{
+		{Device: record.Device{Name: "sda"}, Reason: "excluded by the configuration"},
+		{Device: record.Device{Name: "sdb"}, Reason: "no permission to read /dev/sdb", Denied: true},
+	}
+	assert.Equal(t, []finding{{
+		Severity: severityWarning, Code: "not_watched", Device: "sdb", rank: rankWarning,
+		Text: "sdb is not watched: no permission to read /dev/sdb",
+	}}, findings(s, nil))
+}
