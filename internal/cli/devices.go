@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +64,12 @@ func (a *app) devices(ctx context.Context, form output) error {
 	if form == outputJSON {
 		problems = append(problems, report.JSON(a.stdout, rows))
 	} else {
-		problems = append(problems, report.Devices(a.stdout, rows))
+		shown := slices.DeleteFunc(rows, func(r report.DeviceRow) bool { return r.Device.Empty() })
+		problems = append(problems, report.Devices(a.stdout, shown))
+		if left := len(picks) - len(shown); left > 0 {
+			_, err := fmt.Fprintf(a.stdout, "Left out: %d empty loop and RAM devices or trays; --output json has them.\n", left)
+			problems = append(problems, err)
+		}
 	}
 	return errors.Join(problems...)
 }

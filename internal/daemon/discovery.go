@@ -233,8 +233,8 @@ func (d *Daemon) look(ctx context.Context, c config.Config) (findings, error) {
 				reason = measure.Denied(ctx, devicePath(c, pick.Device), pick.Device.Number)
 				denied = reason != ""
 			}
-			if reason != "" && pick.Device.SizeBytes == 0 && pick.Device.Kind != record.KindDisk {
-				continue // an empty loop device or drive tray is no news
+			if reason != "" && pick.Device.Empty() {
+				continue
 			}
 			if reason != "" {
 				f.ignored = append(f.ignored, record.Ignored{Device: pick.Device, Reason: reason, Denied: denied})

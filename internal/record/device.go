@@ -43,6 +43,10 @@ type Device struct {
 	Children []string `json:"children,omitempty"`
 }
 
+// Empty reports a loop device without a file, a tray without a disc and the like: it
+// is no news that there is nothing to watch in it. A disk without a size is news.
+func (d Device) Empty() bool { return d.SizeBytes == 0 && d.Kind != KindDisk }
+
 // Kind is what sort of block device something is.
 type Kind string
 

@@ -128,3 +128,9 @@ func TestConditionsExtended(t *testing.T) {
 	assert.False(t, before.Extended(record.Conditions{Firmware: "B", DriveCache: "on"}))
 	assert.False(t, before.Extended(record.Conditions{}), "what is not known any more is a change")
 }
+
+func TestDeviceEmpty(t *testing.T) {
+	assert.True(t, record.Device{Kind: record.KindLoop}.Empty())
+	assert.False(t, record.Device{Kind: record.KindLoop, SizeBytes: 512}.Empty())
+	assert.False(t, record.Device{Kind: record.KindDisk}.Empty(), "a disk without a size has failed")
+}
