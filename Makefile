@@ -11,7 +11,7 @@ FUZZTIME    ?= 3s
 SEED        ?= 1
 SOAK        ?= 15m
 
-.PHONY: help build run test fuzz lint bench soak drift-bench golden fixtures lab clean
+.PHONY: help build run test test-kubernetes fuzz lint bench soak drift-bench golden fixtures lab clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 21
@@ -25,6 +25,11 @@ run: build ## install what is missing and start the daemon; pass flags with ARGS
 
 test: ## all tests; installs what they need
 	scripts/test.sh
+
+test-kubernetes: ## leases against a real API server, which is built once, in ten minutes
+	scripts/install.sh fio etcd-server util-linux
+	scripts/build-apiserver.sh
+	go test -race -timeout 20m -count 1 -tags kubernetes ./internal/fleet
 
 fuzz: ## every fuzz test for FUZZTIME each
 	scripts/fuzz.sh $(FUZZTIME)

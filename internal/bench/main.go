@@ -38,8 +38,8 @@ func main() {
 	flag.StringVar(&o.binary, "binary", "bin/ssdprobe", "the ssdprobe to measure")
 	flag.StringVar(&o.dir, "dir", ".", "directory on the drive to measure")
 	flag.Int64Var(&o.sizeBytes, "size", 1<<30, "bytes of the file that is measured")
-	flag.IntVar(&o.pairs, "pairs", 12, "measurements of each side, where they are short")
-	flag.DurationVar(&o.turn, "turn", 10*time.Second, "length of each side's turns of the foreground workload")
+	flag.IntVar(&o.pairs, "pairs", 10, "measurements of each side, where they are short")
+	flag.DurationVar(&o.turn, "turn", 8*time.Second, "length of each side's turns of the foreground workload")
 	flag.DurationVar(&o.watch, "watch", 2*time.Minute, "how long the use of memory and CPU is watched")
 	flag.StringVar(&o.only, "only", "", "comparisons to make, separated by commas; all when empty")
 	flag.BoolVar(&o.list, "list", false, "list the comparisons")
@@ -68,8 +68,7 @@ func comparisons() []comparison {
 		{"suite", "IOPS of run quick beside bare fio with the same job files", compareSuite},
 		{"foreground", "a workload with and without the daemon at its defaults", compareForeground},
 		{"curve", "the same with shorter intervals of the probes", costCurve},
-		{"resources", "memory and CPU of the daemon with 24 targets beside node_exporter", compareResources},
-		{"scale", "memory and CPU with 1, 8, 24, 64 and 256 targets", scale},
+		{"resources", "memory and CPU of daemons with 1, 8, 24, 64 and 256 targets, and of node_exporter", compareResources},
 		{"scrape", "scrapes of 24 and 256 targets beside node_exporter's, and the series of a target", compareScrapes},
 		{"hang", "scrapes while one of 24 targets hangs, and while none does", compareHang},
 		{"start", "from the start to ready with 24 targets", timeStart},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -63,46 +64,10 @@ func stopAll(processes []*process) error {
 	return errors.Join(problems...)
 }
 
-// compareResources watches a daemon with 24 targets and node_exporter at the same time, both scraped every 15 s.
+// compareResources watches node_exporter and daemons with more and more targets at the same time, all scraped every 15 s.
 func compareResources(ctx context.Context, b *bench) (lines []line, err error) {
-	var processes []*process
-	defer func() { err = errors.Join(err, stopAll(processes)) }()
-	theirs, err := startNodeExporter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	processes = append(processes, theirs)
-	targets, err := b.targets(ctx, 24)
-	if err != nil {
-		return nil, err
-	}
-	ours, err := b.startDaemon(ctx, "resources", targets)
-	if err != nil {
-		return nil, err
-	}
-	processes = append(processes, ours)
-	uses, err := watchAll(ctx, processes, b.watch)
-	if err != nil {
-		return nil, err
-	}
-	const what = "daemon with 24 targets, defaults"
-	against := fmt.Sprintf("node_exporter, same %v", b.watch)
-	ratios := make([]float64, len(uses[1].residentMiB))
-	for i := range ratios {
-		ratios[i] = uses[1].residentMiB[i] / uses[0].residentMiB[i]
-	}
-	return []line{
-		newLine(what+": resident memory", "", "MiB", atMost(40e6/(1<<20)), uses[1].residentMiB...),
-		newLine("node_exporter: resident memory", "", "MiB", shown(), uses[0].residentMiB...),
-		newLine(what+": resident memory", against, "ratio", atMost(2), ratios...),
-		newLine(what+": CPU", "one core", "%", atMost(0.5), uses[1].cpuPercent),
-		newLine("node_exporter: CPU", "one core", "%", shown(), uses[0].cpuPercent),
-	}, nil
-}
-
-// scale watches daemons with more and more targets, all at the same time, for half as long.
-func scale(ctx context.Context, b *bench) (lines []line, err error) {
-	counts := []int{1, 8, 24, 64, 256}
+	const compared = 24
+	counts := []int{1, 8, compared, 64, 256}
 	var processes []*process
 	defer func() { err = errors.Join(err, stopAll(processes)) }()
 	for _, n := range counts {
@@ -110,22 +75,36 @@ func scale(ctx context.Context, b *bench) (lines []line, err error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := b.startDaemon(ctx, fmt.Sprintf("scale-%d", n), targets)
+		p, err := b.startDaemon(ctx, fmt.Sprintf("resources-%d", n), targets)
 		if err != nil {
 			return nil, err
 		}
 		processes = append(processes, p)
 	}
-	uses, err := watchAll(ctx, processes, b.watch/2)
+	exporter, err := startNodeExporter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for i, n := range counts {
-		what := fmt.Sprintf("daemon with %d targets, defaults", n)
-		lines = append(lines,
-			newLine(what+": resident memory", "", "MiB", shown(), uses[i].residentMiB...),
-			newLine(what+": CPU", "one core", "%", shown(), uses[i].cpuPercent),
-		)
+	uses, err := watchAll(ctx, append(processes, exporter), b.watch)
+	if err := errors.Join(err, exporter.stop()); err != nil {
+		return nil, err
 	}
-	return lines, nil
+	theirs := uses[len(counts)]
+	for i, n := range counts {
+		memory, cpu := shown(), shown()
+		if n == compared {
+			memory, cpu = atMost(40e6/(1<<20)), atMost(0.5)
+		}
+		what := fmt.Sprintf("daemon with %d targets, defaults", n)
+		lines = append(lines, newLine(what+": resident memory", "", "MiB", memory, uses[i].residentMiB...))
+		if n == compared {
+			lines = append(lines, newLine(what+": resident memory", fmt.Sprintf("node_exporter, same %v", b.watch), "ratio", atMost(2),
+				rank(uses[i].residentMiB, 0.5)/rank(slices.Sorted(slices.Values(theirs.residentMiB)), 0.5)))
+		}
+		lines = append(lines, newLine(what+": CPU", "one core", "%", cpu, uses[i].cpuPercent))
+	}
+	return append(lines,
+		newLine("node_exporter: resident memory", "", "MiB", shown(), theirs.residentMiB...),
+		newLine("node_exporter: CPU", "one core", "%", shown(), theirs.cpuPercent),
+	), nil
 }

@@ -65,8 +65,12 @@ type probeState struct {
 // reopenAfter is the pause before a target that could not be opened is tried again.
 const reopenAfter = 15 * time.Second
 
-// firstRetry is the pause before a first round that was disturbed is tried again.
-const firstRetry = 2 * time.Second
+const (
+	// firstRetry is the pause before a first round that was disturbed is tried again;
+	// it doubles each time, up to maxDoublings times.
+	firstRetry   = 2 * time.Second
+	maxDoublings = 10
+)
 
 func newWatch(s spec, seen sighting, shared *shared) *watch {
 	w := &watch{
@@ -138,11 +142,13 @@ func (w *watch) Run(ctx context.Context) {
 
 // after returns when the probe is due again. On a busy host the first rounds are
 // often disturbed: until one is good, they are tried again soon, so that a new
-// daemon has something to show.
+// daemon has something to show; but less and less soon, as a host that stays busy
+// is not to be kept busier by that.
 func (p *probeState) after(now time.Time) time.Time {
 	next := schedule.Next(now, p.probe.Interval, p.phase)
 	if last := p.status.Last; p.status.LastSuccess.IsZero() && last != nil && last.Outcome == record.OutcomeDisturbed {
-		if soon := now.Add(firstRetry); soon.Before(next) {
+		tried := min(p.status.Rounds[record.OutcomeDisturbed]-1, maxDoublings)
+		if soon := now.Add(firstRetry << tried); soon.Before(next) {
 			return soon
 		}
 	}

@@ -1,0 +1,18 @@
+package config_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestFleetWithoutRunsIsWarnedAbout(t *testing.T) {
+	const warning = "fleet.enabled is of no effect: runs is empty"
+	c, err := parse("fleet: {enabled: true}\n")
+	require.NoError(t, err)
+	assert.Contains(t, c.Warnings(), warning)
+	c, err = parse("fleet: {enabled: true}\nruns: [{suite: quick, schedule: '@daily'}]\n")
+	require.NoError(t, err)
+	assert.NotContains(t, c.Warnings(), warning)
+}

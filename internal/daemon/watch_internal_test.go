@@ -1,0 +1,29 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// The first rounds are tried again soon while they are disturbed, and less and less soon.
+func TestFirstRoundsAreTriedAgainLessAndLessSoon(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	p := &probeState{
+		probe:  record.Probe{Interval: time.Minute},
+		status: record.ProbeStatus{Last: &record.Measurement{Outcome: record.OutcomeDisturbed}, Rounds: map[record.Outcome]uint64{}},
+	}
+	var pauses []time.Duration
+	for _, disturbed := range []uint64{1, 2, 3, 4, 5, 6, 1000} {
+		p.status.Rounds[record.OutcomeDisturbed] = disturbed
+		pauses = append(pauses, p.after(now).Sub(now))
+	}
+	assert.Equal(t, []time.Duration{2e9, 4e9, 8e9, 16e9, 32e9, time.Minute, time.Minute}, pauses)
+
+	p.status.LastSuccess = now
+	p.status.Rounds[record.OutcomeDisturbed] = 1
+	assert.Equal(t, time.Minute, p.after(now).Sub(now), "after a good one there is no hurry")
+}
