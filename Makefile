@@ -7,7 +7,7 @@ GOLANGCI    := $(CACHE)/bin/golangci-lint-$(GOLANGCI_VERSION)
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS     := -s -w -X github.com/ssdprobe/ssdprobe/internal/cli.version=$(VERSION)
 ARGS        ?=
-FUZZTIME    ?= 3s
+FUZZTIME    ?= 2s
 SEED        ?= 1
 SOAK        ?= 15m
 

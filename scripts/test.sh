@@ -13,9 +13,10 @@ scripts/build-tool.sh helm kustomize nfpm >/dev/null
 summary=$(mktemp)
 trap 'rm -f "$summary"' EXIT
 status=0
-go test -race -timeout 20m ./... 2>&1 | tee "$summary" || status=$?
+# Three packages at a time: many of them wait more than they compute.
+go test -race -p 3 -timeout 20m ./... 2>&1 | tee "$summary" || status=$?
 if [ "$status" -eq 0 ]; then
-	scripts/fuzz.sh "${FUZZTIME:-3s}" || status=$?
+	scripts/fuzz.sh "${FUZZTIME:-2s}" || status=$?
 fi
 
 echo
