@@ -30,6 +30,7 @@ func (d *daemon) idOf(t *testing.T, name string) string {
 
 // Reads of a raw device fail, all but those of its first blocks.
 func TestReadErrors(t *testing.T) {
+	t.Parallel()
 	const size = 64 << 20
 	loop, dir := testenv.LoopDevice(t, size, testenv.Options{Random: true}), onDisk(t)
 	name := filepath.Base(loop.Path)
@@ -56,6 +57,7 @@ func TestReadErrors(t *testing.T) {
 
 // Writes to a probe file fail, as on a thinly provisioned volume that has run out of space below the filesystem.
 func TestWriteErrors(t *testing.T) {
+	t.Parallel()
 	pool := testenv.Ext4(t, 96<<20)
 	volume := testenv.LoopDevice(t, 256<<20, testenv.Options{Dir: pool})
 	dir, other := testenv.Ext4On(t, volume), onDisk(t)

@@ -48,7 +48,10 @@ func fill(t *testing.T, dir string) string {
 func empty(t *testing.T, filler string) {
 	t.Helper()
 	require.NoError(t, os.Remove(filler))
-	unix.Sync() // so that the blocks are free for others, too
+	dir, err := os.Open(filepath.Dir(filler))
+	require.NoError(t, err)
+	require.NoError(t, unix.Syncfs(int(dir.Fd()))) // so that the blocks are free for others, too
+	require.NoError(t, dir.Close())
 }
 
 // filesystem is one with a probe file on it that is watched, beside one that is left alone.
@@ -83,6 +86,7 @@ func (f filesystem) goesOn(t *testing.T) {
 }
 
 func TestFilesystemFull(t *testing.T) {
+	t.Parallel()
 	f := onFilesystem(t)
 	filler := fill(t, f.dir)
 	// The probe file has all its blocks: nothing changes.
@@ -105,6 +109,7 @@ func TestFilesystemFull(t *testing.T) {
 }
 
 func TestFilesystemReadOnly(t *testing.T) {
+	t.Parallel()
 	f := onFilesystem(t)
 	remount := func(flags uintptr) {
 		t.Helper()
@@ -124,6 +129,7 @@ func TestFilesystemReadOnly(t *testing.T) {
 
 // A filesystem that the kernel has shut down, as it does when its drive dies, answers everything with an error.
 func TestFilesystemShutDown(t *testing.T) {
+	t.Parallel()
 	f := onFilesystem(t)
 	shutDown(t, f.dir)
 	f.awaitUp(t, f.id, false)
@@ -166,6 +172,7 @@ func freeze(t *testing.T, dir string) (thaw func(*testing.T)) {
 // A filesystem that hangs under a write: the round times out, at most one thread waits, and scrapes and all else go on;
 // then it comes back.
 func TestFilesystemHangs(t *testing.T) {
+	t.Parallel()
 	f := onFilesystem(t)
 	for range 2 {
 		thaw := freeze(t, f.dir)
@@ -204,6 +211,7 @@ func waitingInKernel(t *testing.T, pid int) int {
 // A filesystem that is unmounted while its probe file is watched: nothing is held open, so it is free at once, and what
 // was learned of it is there when it is mounted again.
 func TestFilesystemUnmounted(t *testing.T) {
+	t.Parallel()
 	f := onFilesystem(t)
 	name := filepath.Base(f.device.Path)
 	unmount(t, f.dir, unix.MNT_DETACH)

@@ -23,6 +23,7 @@ func (d *daemon) awaitBaseline(t *testing.T) {
 
 // What a newer ssdprobe has written is neither understood nor touched.
 func TestStateOfANewerVersion(t *testing.T) {
+	t.Parallel()
 	state, dir := t.TempDir(), onDisk(t)
 	d := startDaemon(t, state, onFiles(t, dir))
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
@@ -53,6 +54,7 @@ func TestStateOfANewerVersion(t *testing.T) {
 
 // The state directory is moved away under a running daemon, and back.
 func TestStateDirectoryGoneAndBack(t *testing.T) {
+	t.Parallel()
 	state, dir := filepath.Join(t.TempDir(), "state"), onDisk(t)
 	d := startDaemon(t, state, onFiles(t, dir)+learnsSoon)
 	d.awaitBaseline(t)
@@ -74,6 +76,7 @@ func TestStateDirectoryGoneAndBack(t *testing.T) {
 
 // A state directory that was removed is made again by the next save, and what is in memory is in it.
 func TestStateDirectoryRemoved(t *testing.T) {
+	t.Parallel()
 	state, dir := filepath.Join(t.TempDir(), "state"), onDisk(t)
 	d := startDaemon(t, state, onFiles(t, dir)+learnsSoon)
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
