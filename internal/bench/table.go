@@ -82,7 +82,10 @@ func newLine(what, against, unit string, w wish, values ...float64) line {
 	slices.Sort(values)
 	l := line{
 		What: what, Against: against, Wanted: w.text, Unit: unit,
-		Median: rank(values, 0.5), Low: rank(values, 0.25), High: rank(values, 0.75), Count: len(values),
+		Median: rank(values, 0.5), Count: len(values),
+		// Of few values these are the least and the greatest.
+		Low:  values[int(math.Floor(0.25*float64(len(values)-1)))],
+		High: values[int(math.Ceil(0.75*float64(len(values)-1)))],
 	}
 	if w.holds != nil {
 		holds := w.holds(l.Median)
