@@ -20,9 +20,9 @@ const (
 // soon makes rounds come soon, so that a target has all its series.
 const soon = admitAll + `
 probes:
-  - {name: read-4k, interval: 5s, ios: 32}
-  - {name: read-128k, pattern: sequential, block_size: 128KiB, interval: 5s, ios: 4}
-  - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 5s, ios: 4, targets: files}
+  - {name: read-4k, interval: 30m, ios: 32}
+  - {name: read-128k, pattern: sequential, block_size: 128KiB, interval: 30m, ios: 4}
+  - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 30m, ios: 4, targets: files}
 `
 
 // startMeasured starts a daemon with n targets and waits until each probe of each has a result. Rounds then come seldom, so

@@ -9,8 +9,8 @@ import (
 // Build says what is running.
 type Build struct{ Version, Revision, GoVersion string }
 
-// Collector is a prometheus.Collector of what a snapshot holds. All its metrics
-// are made anew in each scrape. It may be used by several goroutines.
+// Collector is a prometheus.Collector and a prometheus.Gatherer of what a snapshot
+// holds. All its metrics are made anew in each scrape. It may be used by several goroutines.
 type Collector struct {
 	snapshot  func() record.Snapshot
 	latencies *Latencies
@@ -21,12 +21,14 @@ type Collector struct {
 
 	controller []family[record.Controller]
 	drive      []family[record.Controller]
+
+	heads map[*prometheus.Desc]*head
 }
 
 // New returns a collector of what snapshot returns at the time of the scrape.
 // snapshot must not wait for a device.
 func New(snapshot func() record.Snapshot, latencies *Latencies, build Build) *Collector {
-	return &Collector{
+	c := &Collector{
 		snapshot:  snapshot,
 		latencies: latencies,
 		node:      described(nodeFamilies(build)),
@@ -37,6 +39,8 @@ func New(snapshot func() record.Snapshot, latencies *Latencies, build Build) *Co
 		controller: described(controllerFamilies(), controllerLabels()...),
 		drive:      described(driveFamilies(), deviceLabels()...),
 	}
+	c.heads = headsOf(c)
+	return c
 }
 
 // deviceLabels lead the labels of every series of a target.
@@ -60,10 +64,15 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 // a probe on a target.
 type owner struct{ device, id, probe string }
 
-// Collect sends the metrics of one snapshot. Of targets and probes that cannot
+// Collect sends the metrics of one snapshot.
+func (c *Collector) Collect(out chan<- prometheus.Metric) {
+	c.each(func(m prometheus.Metric) { out <- m })
+}
+
+// each calls out with every metric of one snapshot. Of targets and probes that cannot
 // be told apart by their labels the first is sent and a warning for the others:
 // sent as they are, they would make Prometheus refuse everything.
-func (c *Collector) Collect(out chan<- prometheus.Metric) {
+func (c *Collector) each(out func(prometheus.Metric)) {
 	s := c.snapshot()
 	collect(c.node, s, out)
 	collect(c.reports, nodeReports(s), out, "", "")

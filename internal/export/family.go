@@ -59,9 +59,20 @@ func describe[T any](families []family[T], out chan<- *prometheus.Desc) {
 // collect sends all series that v has. Of two with the same labels the first is
 // sent: they state one fact twice, as the same change behind the drift of two
 // statistics does.
-func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, leading ...string) {
+func collect[T any](families []family[T], v T, out func(prometheus.Metric), leading ...string) {
 	led := lead(families[0].order, leading)
+	alone := byName(led) // shared by all series without labels of their own
 	for _, f := range families {
+		if len(f.labels) == 0 {
+			var sent bool
+			f.series(v, func(value float64, _ ...string) {
+				if !sent {
+					out(newSeries(f.desc, f.kind, value, alone))
+				}
+				sent = true
+			})
+			continue
+		}
 		var sent [][]string
 		f.series(v, func(value float64, labels ...string) {
 			for i, label := range labels {
@@ -71,7 +82,7 @@ func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, lea
 				return
 			}
 			sent = append(sent, labels)
-			out <- &series{desc: f.desc, kind: f.kind, value: value, labels: f.order.pairs(led, labels)}
+			out(newSeries(f.desc, f.kind, value, f.order.pairs(led, labels)))
 		})
 	}
 }

@@ -97,9 +97,9 @@ func (l *Latencies) drop(key latencyKey) {
 
 // collect sends the histogram of a probe, if there is one under the device's
 // name of today.
-func (l *Latencies) collect(o owner, out chan<- prometheus.Metric) {
+func (l *Latencies) collect(o owner, out func(prometheus.Metric)) {
 	if histogram, ok := l.current(o); ok {
-		out <- histogram
+		out(histogram)
 	}
 }
 

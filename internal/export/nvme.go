@@ -23,7 +23,7 @@ func controllerLabels() []string { return append(deviceLabels(), "controller") }
 
 // collectControllers sends the series of each controller once, however many of its
 // namespaces are targets: sums over controllers would count it twice.
-func (c *Collector) collectControllers(s record.Snapshot, out chan<- prometheus.Metric) {
+func (c *Collector) collectControllers(s record.Snapshot, out func(prometheus.Metric)) {
 	seen := map[string]bool{}
 	for _, controller := range s.Controllers {
 		t, ok := ownerOf(controller, s.Targets)

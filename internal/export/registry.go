@@ -2,20 +2,37 @@ package export
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// NewRegistry returns all that the daemon publishes: what New collects, and its
-// own use of the Go runtime, of CPU and of memory.
-func NewRegistry(snapshot func() record.Snapshot, latencies *Latencies, build Build) (*prometheus.Registry, error) {
-	r := prometheus.NewRegistry()
+// Registry is all that the daemon publishes: what a Collector gathers, and what is
+// registered beside it, under other names.
+type Registry struct {
+	*prometheus.Registry
+	collector *Collector
+}
+
+// NewRegistry returns what New collects, and the daemon's own use of the Go
+// runtime, of CPU and of memory.
+func NewRegistry(snapshot func() record.Snapshot, latencies *Latencies, build Build) (*Registry, error) {
+	r := &Registry{Registry: prometheus.NewRegistry(), collector: New(snapshot, latencies, build)}
 	return r, errors.Join(
-		r.Register(New(snapshot, latencies, build)),
 		r.Register(collectors.NewGoCollector()),
 		r.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})),
 	)
+}
+
+// Gather implements prometheus.Gatherer.
+func (r *Registry) Gather() ([]*dto.MetricFamily, error) {
+	beside, errBeside := r.Registry.Gather()
+	own, err := r.collector.Gather()
+	all := slices.Concat(own, beside)
+	sortByName(all)
+	return all, errors.Join(err, errBeside)
 }

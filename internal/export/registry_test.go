@@ -1,8 +1,11 @@
 package export_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -24,4 +27,23 @@ func TestRegistryHasTheDevicesAndTheDaemonItself(t *testing.T) {
 	}
 	assert.Contains(t, all, "go_goroutines")
 	assert.Contains(t, all, "process_resident_memory_bytes")
+}
+
+// A checking registry and the collector's own gathering tell the same; only the
+// order of the series of a family is free.
+func TestGatherIsWhatARegistryGathers(t *testing.T) {
+	s := recordtest.Snapshot()
+	s.Controllers = append(s.Controllers, sataDrive())
+	s.Targets = append(s.Targets, s.Targets[0]) // twice
+	latencies := observed(s)
+	_, want := exposition(t, gather(t, s, latencies))
+	families, err := collector(s, latencies).Gather()
+	require.NoError(t, err)
+	_, got := exposition(t, families)
+	assert.ElementsMatch(t, strings.Split(want, "\n"), strings.Split(got, "\n"))
+	for _, f := range gather(t, s, latencies) {
+		i := slices.IndexFunc(families, func(own *dto.MetricFamily) bool { return own.GetName() == f.GetName() })
+		require.GreaterOrEqual(t, i, 0, f.GetName())
+		assert.Equal(t, f.GetUnit(), families[i].GetUnit(), f.GetName())
+	}
 }

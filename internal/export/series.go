@@ -2,7 +2,6 @@ package export
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,9 +12,21 @@ import (
 // third of its allocations. A node with 256 drives has 25 000 of them in a scrape.
 type series struct {
 	desc   *prometheus.Desc
-	kind   prometheus.ValueType
 	value  float64
-	labels []*dto.LabelPair // in the order of their names, as the registry wants them
+	metric dto.Metric
+}
+
+// newSeries returns a gauge or a counter with labels in the order of their names, as the
+// registry wants them.
+func newSeries(desc *prometheus.Desc, kind prometheus.ValueType, value float64, labels []*dto.LabelPair) *series {
+	s := &series{desc: desc, value: value}
+	s.metric.Label = labels
+	if kind == counter {
+		s.metric.Counter = &dto.Counter{Value: &s.value}
+	} else {
+		s.metric.Gauge = &dto.Gauge{Value: &s.value}
+	}
+	return s
 }
 
 // Desc implements prometheus.Metric.
@@ -23,15 +34,7 @@ func (s *series) Desc() *prometheus.Desc { return s.desc }
 
 // Write implements prometheus.Metric.
 func (s *series) Write(out *dto.Metric) error {
-	out.Label = s.labels
-	switch s.kind {
-	case gauge:
-		out.Gauge = &dto.Gauge{Value: &s.value}
-	case counter:
-		out.Counter = &dto.Counter{Value: &s.value}
-	default:
-		return fmt.Errorf("%s is neither a gauge nor a counter", s.desc)
-	}
+	out.Label, out.Gauge, out.Counter = s.metric.Label, s.metric.Gauge, s.metric.Counter
 	return nil
 }
 
@@ -58,6 +61,11 @@ func lead(o labelOrder, values []string) []*dto.LabelPair {
 		pairs[i] = &dto.LabelPair{Name: &o.names[i], Value: &values[i]}
 	}
 	return pairs
+}
+
+// byName returns labels in the order of their names.
+func byName(labels []*dto.LabelPair) []*dto.LabelPair {
+	return slices.SortedFunc(slices.Values(labels), func(a, b *dto.LabelPair) int { return cmp.Compare(a.GetName(), b.GetName()) })
 }
 
 // pairs returns the labels of a series: those that lead it and its own, whose

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -25,7 +23,7 @@ type Options struct {
 	Ready func() error
 	// Metrics is what /metrics gathers. The handler registers its own counter of
 	// incomplete scrapes in it.
-	Metrics *prometheus.Registry
+	Metrics Metrics
 	Version string
 	Log     *slog.Logger
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
@@ -18,19 +20,32 @@ const (
 	scrapeTimeout = 10 * time.Second
 )
 
-// metrics serves what the registry gathers. With a timeout set, promhttp gathers
-// an answer in memory and frees its slot before it sends: clients that read
-// slowly do not use up the slots.
-func metrics(registry *prometheus.Registry, log *slog.Logger) http.Handler {
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{
+// Metrics is what a prometheus.Registry does.
+type Metrics interface {
+	prometheus.Registerer
+	prometheus.Gatherer
+}
+
+// metrics serves what the registry gathers. http.TimeoutHandler keeps an answer
+// in memory until it is whole, which frees the slot before anything is sent:
+// clients that read slowly do not use up the slots.
+func metrics(registry Metrics, log *slog.Logger) http.Handler {
+	gathered := promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: scrapeLog{log},
 		// One broken series must not hide all others; it is counted and logged.
 		ErrorHandling:       promhttp.ContinueOnError,
 		Registry:            registry,
 		EnableOpenMetrics:   true,
 		MaxRequestsInFlight: scrapesAtOnce,
-		Timeout:             scrapeTimeout,
+		DisableCompression:  true,
 	})
+	// promhttp compresses at gzip's default level, which is nearly half of the CPU
+	// time of a scrape; the fastest level takes a fifth of that and sends a third more.
+	compressed, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.ContentTypeFilter(gzhttp.CompressAllContentTypeFilter))
+	if err != nil {
+		panic(err) // of the constants above only
+	}
+	return http.TimeoutHandler(compressed(gathered), scrapeTimeout, fmt.Sprintf("no metrics within %v\n", scrapeTimeout))
 }
 
 // scrapeLog writes what promhttp has to say, several errors in one line.
