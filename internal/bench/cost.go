@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
 // roundIOs is the size of a round of read-4k; costRounds of them are timed
@@ -22,7 +26,7 @@ func compareCost(ctx context.Context, b *bench) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	var shares []float64
+	var shares, bare []float64
 	for range b.pairs {
 		before, err := ownCPU()
 		if err != nil {
@@ -35,13 +39,48 @@ func compareCost(ctx context.Context, b *bench) ([]line, error) {
 		if err != nil {
 			return nil, err
 		}
+		barely, err := bareReads(ctx, b.file, costRounds*roundIOs)
+		if err != nil {
+			return nil, err
+		}
 		theirs, err := readByFio(ctx, b.file, roundIOs)
 		if err != nil {
 			return nil, err
 		}
 		shares = append(shares, seconds(after-before)/costRounds/seconds(theirs.cpu))
+		bare = append(bare, seconds(after-before)/seconds(barely))
 	}
-	return []line{newLine("CPU time of a round of 256 I/Os", "starting fio for it", "ratio", atMost(1.0/30), shares...)}, nil
+	return []line{
+		newLine("CPU time of a round of 256 I/Os", "starting fio for it", "ratio", atMost(1.0/30), shares...),
+		newLine("CPU time of a round of 256 I/Os", "256 bare preads", "ratio", shown(), bare...),
+	}, nil
+}
+
+// bareReads is the CPU time of as many reads of 4 KiB by one thread that does nothing else:
+// what the kernel takes for them, which nothing that reads can be below.
+func bareReads(ctx context.Context, file *target.File, ios int) (used time.Duration, err error) {
+	fd, err := unix.Open(file.Path(), unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, fmt.Errorf("open %s: %w", file.Path(), err)
+	}
+	defer func() { err = errors.Join(err, unix.Close(fd)) }()
+	buffer, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_POPULATE)
+	if err != nil {
+		return 0, fmt.Errorf("map a buffer: %w", err)
+	}
+	defer func() { err = errors.Join(err, unix.Munmap(buffer)) }()
+	start, length := file.Data()
+	before, err := ownCPU()
+	if err != nil {
+		return 0, err
+	}
+	for range ios {
+		if _, err := unix.Pread(fd, buffer, start+rand.Int64N(length/4096)*4096); err != nil { //nolint:gosec // where to read is no secret
+			return 0, fmt.Errorf("read %s: %w", file.Path(), err)
+		}
+	}
+	after, err := ownCPU()
+	return after - before, errors.Join(err, ctx.Err())
 }
 
 // ownCPU is the CPU time of this process so far, user and system.

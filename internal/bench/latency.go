@@ -11,8 +11,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
-// latencyIOs is how many I/Os a side makes in one turn: under a second.
-const latencyIOs = 80 * 256
+const (
+	// latencyIOs is how many I/Os a side makes in one turn: a quarter of a second. A
+	// drive's latency wanders within seconds, so many short turns tell more than few long ones.
+	latencyIOs = 16 * 256
+	// latencyTurns is how many turns of each side count as one pair.
+	latencyTurns = 12
+)
 
 // compareLatency sets the percentiles of read-4k against those of fio's psync
 // engine at depth 1. Who goes first changes from pair to pair.
@@ -22,7 +27,7 @@ func compareLatency(ctx context.Context, b *bench) ([]line, error) {
 		return nil, err
 	}
 	var p50, p99 []float64
-	for i := range b.pairs {
+	for i := range latencyTurns * b.pairs {
 		var ours record.Histogram
 		var theirs fioRun
 		sides := []func() error{

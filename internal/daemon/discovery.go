@@ -252,8 +252,9 @@ func (d *Daemon) look(ctx context.Context, c config.Config) (findings, error) {
 			files = nil
 		}
 	}
+	mounted := device.NewFilesystems(d.shared.fs)
 	for _, file := range files {
-		w, err := d.wantFile(c, file)
+		w, err := d.wantFile(c, mounted, file)
 		problems = append(problems, err)
 		f.wanted[w.spec.ID] = w
 	}
@@ -270,9 +271,9 @@ func (d *Daemon) wantDevice(c config.Config, dev record.Device) wanted {
 	return want(c, subject, collected("conditions", dev.Name, start, err))
 }
 
-func (d *Daemon) wantFile(c config.Config, file config.File) (wanted, error) {
+func (d *Daemon) wantFile(c config.Config, mounted *device.Filesystems, file config.File) (wanted, error) {
 	start := time.Now()
-	subject, err := measure.OfFile(d.shared.fs, file.Path, file.SizeBytes, c.FillBytesPerSecond)
+	subject, err := measure.OfFile(mounted, file.Path, file.SizeBytes, c.FillBytesPerSecond)
 	return want(c, subject, collected("conditions", subject.Device.Name, start, err)), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/moby/sys/mountinfo"
@@ -23,6 +24,25 @@ type Below struct {
 	Warnings   []record.Warning
 }
 
+// Filesystems tells what files rest on. It reads the mounts, and each device, once:
+// make a new one for each look at the host. It is for one goroutine.
+type Filesystems struct {
+	fs     sysfs.FS
+	mounts []*mountinfo.Info // nil until they are read
+	disks  map[string]restsOnDisk
+}
+
+// restsOnDisk is what is known of the disk with a number.
+type restsOnDisk struct {
+	below Below
+	err   error
+}
+
+// NewFilesystems returns the mounts and devices that fs shows.
+func NewFilesystems(fs sysfs.FS) *Filesystems {
+	return &Filesystems{fs: fs, disks: map[string]restsOnDisk{}}
+}
+
 // BelowFile returns the device under the filesystem that path is or would be on, as
 // this process sees it, with the filesystem and its mount options among the
 // conditions. The path need not exist yet.
@@ -32,11 +52,11 @@ type Below struct {
 // filesystem that is not on one block device (btrfs, overlay, tmpfs, NFS, ZFS) has a
 // warning instead of a device. The error joins what could not be read; the rest
 // is returned all the same.
-func BelowFile(fs sysfs.FS, path string) (Below, error) {
+func (f *Filesystems) BelowFile(path string) (Below, error) {
 	var below Below
 	resolved, err := follow(path)
 	if err == nil {
-		below, err = belowResolved(fs, resolved)
+		below, err = f.belowResolved(resolved)
 	}
 	if err != nil {
 		err = fmt.Errorf("find the device below %s: %w", path, err)
@@ -65,24 +85,41 @@ func follow(name string) (string, error) {
 	}
 }
 
-func belowResolved(fs sysfs.FS, path string) (Below, error) {
-	mount, err := mountOf(fs, path)
+func (f *Filesystems) belowResolved(path string) (Below, error) {
+	mount, err := f.mountOf(path)
 	if err != nil {
 		return Below{}, err
 	}
-	below, err := belowMount(fs, mount)
+	below, err := f.belowMount(mount)
 	below.Conditions.Filesystem = mount.FSType
 	below.Conditions.MountOptions = mountOptions(mount)
 	return below, err
 }
 
-func belowMount(fs sysfs.FS, mount mountinfo.Info) (Below, error) {
+func (f *Filesystems) belowMount(mount mountinfo.Info) (Below, error) {
 	if mount.Major == 0 { // not a block device's number but one of the filesystem's own
-		return deviceless(fs, mount)
+		return deviceless(f.fs, mount)
 	}
-	disk, err := diskAt(fs, fmt.Sprintf("/sys/dev/block/%d:%d", mount.Major, mount.Minor))
+	number := fmt.Sprintf("%d:%d", mount.Major, mount.Minor)
+	disk, seen := f.disks[number]
+	if !seen {
+		disk.below, disk.err = belowNumber(f.fs, number)
+		f.disks[number] = disk
+	}
+	if errors.Is(disk.err, errNoSuchNumber) {
+		return deviceless(f.fs, mount)
+	}
+	disk.below.Warnings = slices.Clone(disk.below.Warnings) // callers add theirs
+	return disk.below, disk.err
+}
+
+// errNoSuchNumber says that the number of a mount is that of no device.
+var errNoSuchNumber = errors.New("no device has the number")
+
+func belowNumber(fs sysfs.FS, number string) (Below, error) {
+	disk, err := diskAt(fs, "/sys/dev/block/"+number)
 	if errors.Is(err, os.ErrNotExist) {
-		return deviceless(fs, mount)
+		return Below{}, fmt.Errorf("%w %s", errNoSuchNumber, number)
 	} else if err != nil {
 		return Below{}, err
 	}

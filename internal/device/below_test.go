@@ -100,16 +100,16 @@ func TestBelowFileFollowsMounts(t *testing.T) {
 }
 
 func TestBelowFileWithoutMounts(t *testing.T) {
-	_, err := device.BelowFile(sysfs.New(t.TempDir()), "/")
+	_, err := device.NewFilesystems(sysfs.New(t.TempDir())).BelowFile("/")
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, "find the device below /: read mounts: ")
 
 	fs := sysfstest.Make(t, map[string]string{"proc/self/mountinfo": "1 0 0:1 / /elsewhere rw - ext4 a rw\n"}, nil)
-	_, err = device.BelowFile(fs, "/")
+	_, err = device.NewFilesystems(fs).BelowFile("/")
 	require.ErrorContains(t, err, "none contains it")
 
 	fs = sysfstest.Make(t, map[string]string{"proc/self/mountinfo": "garbage\n"}, nil)
-	_, err = device.BelowFile(fs, "/")
+	_, err = device.NewFilesystems(fs).BelowFile("/")
 	require.ErrorContains(t, err, "garbage")
 }
 
@@ -138,10 +138,10 @@ func TestBelowFileFollowsLinks(t *testing.T) {
 	require.NoError(t, os.Symlink("real", filepath.Join(dir, "link")))
 	fs := sysfstest.Make(t, map[string]string{"proc/self/mountinfo": "1 0 0:1 / / rw - ext4 a rw\n" +
 		"2 1 0:2 / " + dir + "/real rw - xfs b rw\n"}, nil)
-	got, err := device.BelowFile(fs, filepath.Join(dir, "link", "not", "yet"))
+	got, err := device.NewFilesystems(fs).BelowFile(filepath.Join(dir, "link", "not", "yet"))
 	require.NoError(t, err)
 	assert.Equal(t, "xfs", got.Conditions.Filesystem)
-	got, err = device.BelowFile(fs, filepath.Join(dir, "link2"))
+	got, err = device.NewFilesystems(fs).BelowFile(filepath.Join(dir, "link2"))
 	require.NoError(t, err)
 	assert.Equal(t, "ext4", got.Conditions.Filesystem)
 }

@@ -1,5 +1,9 @@
 package device
 
+import "github.com/ssdprobe/ssdprobe/internal/sysfs"
+
 // BelowResolved is BelowFile without this process's own links in the path, for
 // machines that are made up.
-var BelowResolved = belowResolved
+func BelowResolved(fs sysfs.FS, path string) (Below, error) {
+	return NewFilesystems(fs).belowResolved(path)
+}

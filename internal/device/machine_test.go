@@ -106,7 +106,7 @@ func TestBelowThisDirectory(t *testing.T) {
 		require.Len(t, list.Filesystems, 1)
 		want := list.Filesystems[0]
 
-		got, err := device.BelowFile(sysfs.New("/"), filepath.Join(path, "not-yet", "there"))
+		got, err := device.NewFilesystems(sysfs.New("/")).BelowFile(filepath.Join(path, "not-yet", "there"))
 		require.NoError(t, err)
 		assert.Equal(t, want.Type, got.Conditions.Filesystem, path)
 		for option := range strings.SplitSeq(want.VFS+","+want.FS, ",") {

@@ -13,20 +13,28 @@ import (
 
 // mountOf returns the mount that a path is on: path is absolute, clean and free
 // of symbolic links.
-func mountOf(fs sysfs.FS, path string) (mountinfo.Info, error) {
-	file, err := fs.Open("/proc/self/mountinfo")
-	if err != nil {
-		return mountinfo.Info{}, fmt.Errorf("read mounts: %w", err)
+func (f *Filesystems) mountOf(path string) (mountinfo.Info, error) {
+	if f.mounts == nil {
+		mounts, err := readMounts(f.fs)
+		if err != nil {
+			return mountinfo.Info{}, fmt.Errorf("read mounts: %w", err)
+		}
+		f.mounts = mounts
 	}
-	mounts, err := mountinfo.GetMountsFromReader(file, nil)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return mountinfo.Info{}, fmt.Errorf("read mounts: %w", err)
-	}
-	m, ok := walk(mounts, path)
+	m, ok := walk(f.mounts, path)
 	if !ok {
 		return mountinfo.Info{}, fmt.Errorf("find the mount of %s: none contains it", path)
 	}
 	return m, nil
+}
+
+func readMounts(fs sysfs.FS) ([]*mountinfo.Info, error) {
+	file, err := fs.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	mounts, err := mountinfo.GetMountsFromReader(file, nil)
+	return mounts, errors.Join(err, file.Close())
 }
 
 // walk goes down the path as the kernel does, from mount to mount. The longest mount

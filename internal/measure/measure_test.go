@@ -59,7 +59,7 @@ func onDisk(t *testing.T) string {
 
 func openFile(t *testing.T, path string, o measure.Options) *measure.Session {
 	t.Helper()
-	subject, err := measure.OfFile(o.FS, path, 16<<20, 0)
+	subject, err := measure.OfFile(device.NewFilesystems(o.FS), path, 16<<20, 0)
 	require.NoError(t, err)
 	s, err := measure.Open(context.Background(), subject.Target, o)
 	require.NoError(t, err)

@@ -35,9 +35,9 @@ func OfDevice(fs sysfs.FS, path string, dev record.Device) (Subject, error) {
 // is its path: what is measured is what lies there, on whatever drive. The error
 // joins what could not be read of the device below; the subject is of use all the
 // same.
-func OfFile(fs sysfs.FS, path string, fileBytes, fillBytesPerSecond int64) (Subject, error) {
+func OfFile(mounted *device.Filesystems, path string, fileBytes, fillBytesPerSecond int64) (Subject, error) {
 	path = filepath.Clean(path)
-	below, err := device.BelowFile(fs, path)
+	below, err := mounted.BelowFile(path)
 	below.Conditions.Engine = probe.Name
 	s := Subject{
 		Target: Target{

@@ -39,7 +39,7 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		path = resolved
 	}
-	return known(measure.OfFile(fs, path, fileBytes, 0))
+	return known(measure.OfFile(device.NewFilesystems(fs), path, fileBytes, 0))
 }
 
 // notThere says that nothing is at a path. A file is never made under a name that
