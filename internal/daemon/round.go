@@ -113,6 +113,9 @@ func (w *watch) tell(before *record.Measurement, m record.Measurement, events []
 	switch {
 	case m.Outcome == record.OutcomeOK && before != nil && changed:
 		w.log.Info("rounds are fine again", "probe", m.Probe, "was", before.Outcome)
+	case (m.Outcome == record.OutcomeBusy || m.Outcome == record.OutcomeDisturbed) && changed:
+		// The host at work, not the device: expected, and a metric.
+		w.log.Info("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
 	case m.Outcome != record.OutcomeOK && changed:
 		w.log.Warn("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
 	}

@@ -1,6 +1,6 @@
 package nvme
 
-// ControllerAttributes is the field CTRATT of Identify Controller (Figure 275).
+// ControllerAttributes is the field CTRATT of Identify Controller (Figure 313).
 type ControllerAttributes uint32
 
 // The attributes that this package asks for.
@@ -12,7 +12,7 @@ const (
 // Has reports whether all bits of a are set.
 func (c ControllerAttributes) Has(a ControllerAttributes) bool { return c&a == a }
 
-// AdminCommands is the field OACS of Identify Controller (Figure 275): which
+// AdminCommands is the field OACS of Identify Controller (Figure 313): which
 // optional admin commands there are.
 type AdminCommands uint16
 
@@ -22,7 +22,7 @@ const AdminCommandDeviceSelfTest AdminCommands = 1 << 4
 // Has reports whether all bits of a are set.
 func (c AdminCommands) Has(a AdminCommands) bool { return c&a == a }
 
-// LogPageAttributes is the field LPA of Identify Controller (Figure 275).
+// LogPageAttributes is the field LPA of Identify Controller (Figure 313).
 type LogPageAttributes uint8
 
 // The attributes of log pages that this package asks for.
@@ -37,7 +37,7 @@ const (
 // Has reports whether all bits of a are set.
 func (l LogPageAttributes) Has(a LogPageAttributes) bool { return l&a == a }
 
-// OptionalCommands is the field ONCS of Identify Controller (Figure 275): which
+// OptionalCommands is the field ONCS of Identify Controller (Figure 313): which
 // optional commands and fields of commands there are.
 type OptionalCommands uint16
 

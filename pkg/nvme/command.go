@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Opcode selects an admin command. Its two lowest bits say which way data goes.
+// Opcode selects an admin command (Figure 142). Its two lowest bits say which way data goes.
 type Opcode uint8
 
 // The admin commands of this package.

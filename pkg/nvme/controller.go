@@ -3,7 +3,7 @@ package nvme
 import "time"
 
 // Controller is what a controller says about itself and what it supports: the
-// Identify Controller data structure, CNS 01h (Figure 275). Values that the
+// Identify Controller data structure, CNS 01h (Figure 313). Values that the
 // controller does not report are nil.
 type Controller struct {
 	VendorID          uint16 // PCI vendor, VID

@@ -27,10 +27,9 @@
 //
 // # Specification
 //
-// Figures are those of the NVM Express Base Specification, revision 2.0b, unless
-// said otherwise. Where a figure's number differs between the prints of
-// revision 2.0, the doc comment names the structure and its log page, feature or
-// CNS number instead, which never change.
+// Figures are those of the NVM Express Base Specification, revision 2.2, unless said
+// otherwise; they are numbered anew in each revision. The log page, feature and CNS
+// numbers beside them never change.
 //
 // # Blocking
 //

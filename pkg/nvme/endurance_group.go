@@ -6,7 +6,7 @@ import (
 )
 
 // EnduranceGroup is the wear of one group of media: the Endurance Group Information
-// log, log identifier 09h, revision 2.0.
+// log, log identifier 09h (Figure 219).
 type EnduranceGroup struct {
 	CriticalWarnings        EnduranceGroupWarnings
 	AvailableSpare          Percent

@@ -2,7 +2,7 @@ package nvme
 
 import "fmt"
 
-// Feature selects a setting of the controller, FID, revision 2.0.
+// Feature selects a setting of the controller, FID (Figures 195 and 386).
 type Feature uint8
 
 // The features of this package.

@@ -3,7 +3,7 @@ package nvme
 import "time"
 
 // WriteCache gets whether the controller caches writes in memory that loses them
-// with the power, feature 06h. A controller without such a cache, or whose cache is
+// with the power, feature 06h (Figure 391). A controller without such a cache, or whose cache is
 // safe, is [errors.ErrUnsupported] (VWC).
 func (d *Device) WriteCache() (enabled bool, err error) {
 	v, err := d.feature(FeatureVolatileWriteCache, 0, nil)
@@ -11,7 +11,7 @@ func (d *Device) WriteCache() (enabled bool, err error) {
 }
 
 // Queues are how many I/O queues the driver was given at initialisation, feature
-// 07h; it may use fewer.
+// 07h (Figure 445); it may use fewer.
 type Queues struct {
 	Submission uint32 // 1 to 65535
 	Completion uint32 // 1 to 65535
@@ -27,7 +27,7 @@ func (d *Device) Queues() (Queues, error) {
 }
 
 // InterruptCoalescing is how many completions the controller may gather, and how
-// long, before it interrupts, feature 08h.
+// long, before it interrupts, feature 08h (Figure 446).
 type InterruptCoalescing struct {
 	Time      time.Duration // a multiple of 100 µs up to 25.5 ms; 0 for no delay
 	Threshold int           // completion queue entries, 1 to 256

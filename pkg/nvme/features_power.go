@@ -2,7 +2,7 @@ package nvme
 
 import "time"
 
-// PowerManagement is the power state in force, feature 02h.
+// PowerManagement is the power state in force, feature 02h (Figure 388).
 type PowerManagement struct {
 	State        uint8 // index into Controller.PowerStates
 	WorkloadHint uint8 // 0 for none
@@ -18,7 +18,7 @@ func (d *Device) PowerManagement() (PowerManagement, error) {
 }
 
 // AutonomousPower is which power states the controller changes to when it is idle,
-// feature 0Ch.
+// feature 0Ch (Figure 393).
 type AutonomousPower struct {
 	Enabled bool
 	// Transitions from each power state, by index; nil for a state that is not left.
@@ -46,7 +46,7 @@ func (d *Device) AutonomousPower() (AutonomousPower, error) {
 }
 
 // DecodeAutonomousPower decodes the 256 bytes of the data structure of feature 0Ch
-// (Figure 328), which is without the field Enabled.
+// (Figure 394), which is without the field Enabled.
 func DecodeAutonomousPower(b []byte) (AutonomousPower, error) {
 	p, err := pageOf(FeatureAutonomousPower.String(), b, autonomousPowerBytes)
 	if err != nil {

@@ -3,7 +3,7 @@ package nvme
 import "fmt"
 
 // ThermalManagement are the temperatures at which the controller throttles because
-// the host told it to, feature 10h; nil for one that is not set.
+// the host told it to, feature 10h (Figure 399); nil for one that is not set.
 type ThermalManagement struct {
 	Light *Celsius // TMT1: throttle with little loss of speed
 	Heavy *Celsius // TMT2: throttle whatever it costs
@@ -22,7 +22,7 @@ func (d *Device) ThermalManagement() (ThermalManagement, error) {
 const CompositeSensor uint8 = 0
 
 // OverTemperature gets the temperature from which on a sensor raises the warning,
-// feature 04h; nil when it never does. A sensor that SMART does not report is
+// feature 04h (Figure 390); nil when it never does. A sensor that SMART does not report is
 // [errors.ErrUnsupported].
 func (d *Device) OverTemperature(sensor uint8) (*Celsius, error) {
 	return d.temperatureThreshold(sensor, 0)
@@ -41,7 +41,7 @@ func (d *Device) UnderTemperature(sensor uint8) (*Celsius, error) {
 	return d.temperatureThreshold(sensor, 1)
 }
 
-// temperatureThreshold gets a threshold of a type, THSEL, for a sensor, TMPSEL.
+// temperatureThreshold gets a threshold of a type, THSEL, for a sensor, TMPSEL (Figure 390).
 func (d *Device) temperatureThreshold(sensor uint8, kind uint32) (*Celsius, error) {
 	if sensor != CompositeSensor {
 		smart, err := d.SMART()

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-// IdentifyStructure selects what Identify returns, CNS (Figure 273).
+// IdentifyStructure selects what Identify returns, CNS (Figure 311).
 type IdentifyStructure uint8
 
 // The structures of this package.

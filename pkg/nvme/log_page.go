@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// LogPage selects what Get Log Page returns, LID (Figure 202).
+// LogPage selects what Get Log Page returns, LID (Figure 203).
 type LogPage uint8
 
 // The log pages of this package.

@@ -3,7 +3,7 @@ package nvme
 import "encoding/hex"
 
 // Namespace is the size and format of a namespace: the Identify Namespace data
-// structure of the NVM Command Set Specification, revision 1.0b, CNS 00h. Sizes in
+// structure of the NVM Command Set Specification, revision 1.0d (Figure 97), CNS 00h. Sizes in
 // blocks are of Format.DataBytes each.
 type Namespace struct {
 	SizeBlocks     uint64 // NSZE

@@ -14,7 +14,7 @@ type NamespaceIdentifiers struct {
 	CommandSet *CommandSet
 }
 
-// CommandSet is how I/O to a namespace is spoken, CSI (Figure 274).
+// CommandSet is how I/O to a namespace is spoken, CSI (Figure 312).
 type CommandSet uint8
 
 // The command sets.
@@ -33,7 +33,7 @@ func (u UUID) String() string {
 }
 
 // DecodeNamespaceIdentifiers decodes the 4096 bytes of Identify, CNS 03h: Namespace
-// Identification Descriptors (Figure 277) up to one of type 0. Types that are not
+// Identification Descriptors (Figure 316) up to one of type 0. Types that are not
 // known are passed over.
 func DecodeNamespaceIdentifiers(b []byte) (NamespaceIdentifiers, error) {
 	p, err := pageOf("namespace identifiers", b, identifyBytes)

@@ -5,7 +5,7 @@ import "fmt"
 // namespacesPerList is how many ids fill a list.
 const namespacesPerList = identifyBytes / 4
 
-// DecodeNamespaceList decodes the 4096 bytes of a Namespace List, at most 1024
+// DecodeNamespaceList decodes the 4096 bytes of a Namespace List (Figure 139), at most 1024
 // ids that ascend from above after and end with the first 0.
 func DecodeNamespaceList(b []byte, after uint32) ([]uint32, error) {
 	p, err := pageOf("namespace list", b, identifyBytes)

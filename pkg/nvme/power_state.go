@@ -2,7 +2,7 @@ package nvme
 
 import "time"
 
-// PowerState describes one power state of a controller (Figure 276). Values that
+// PowerState describes one power state of a controller (Figure 314). Values that
 // the controller does not report are nil.
 type PowerState struct {
 	// MaximumWatts is the most power drawn in this state.

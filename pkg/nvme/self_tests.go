@@ -3,7 +3,7 @@ package nvme
 import "fmt"
 
 // SelfTests are the results of the newest self-tests: the Device Self-test log, log
-// identifier 06h, revision 2.0.
+// identifier 06h (Figures 212 and 213).
 type SelfTests struct {
 	// Running is the test in progress; nil when there is none.
 	Running *RunningSelfTest

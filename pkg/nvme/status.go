@@ -7,10 +7,10 @@ import (
 )
 
 // Status is how a controller completed a command, 0 for success: the status field
-// of a completion queue entry without the phase tag.
+// of a completion queue entry without the phase tag (Figure 100).
 type Status uint16
 
-// StatusType is the class of a status code.
+// StatusType is the class of a status code (Figure 101).
 type StatusType uint8
 
 // The classes of status codes.

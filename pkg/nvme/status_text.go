@@ -1,6 +1,6 @@
 package nvme
 
-// statusText says in words what a class and code mean.
+// statusText says in words what a class and code mean (Figures 102 to 107).
 // Statuses of commands that this package does not send are here too, because they
 // are found in the error log.
 func statusText(code Status) (string, bool) {

@@ -1,7 +1,7 @@
 package nvme
 
 // SupportedLogPages says which log pages there are: the Supported Log Pages log,
-// log identifier 00h, revision 2.0.
+// log identifier 00h (Figures 204 and 205).
 type SupportedLogPages [256]bool
 
 // Has reports whether the controller has the page.

@@ -2,7 +2,7 @@ package nvme
 
 // TelemetryHeader says what telemetry a controller holds: the first 512 bytes of
 // the Telemetry Host-Initiated and Controller-Initiated logs, log identifiers 07h
-// and 08h, revision 2.0. The telemetry itself is the vendor's and not read.
+// and 08h (Figures 215 and 217). The telemetry itself is the vendor's and not read.
 type TelemetryHeader struct {
 	OUI uint32 // of the vendor that can read the data
 	// AreaBytes are the sizes of data areas 1 to 4, each of which contains the one

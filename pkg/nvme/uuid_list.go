@@ -1,6 +1,6 @@
 package nvme
 
-// DecodeUUIDs decodes the 4096 bytes of the UUID List, CNS 17h: the organisations
+// DecodeUUIDs decodes the 4096 bytes of the UUID List, CNS 17h (Figure 321): the organisations
 // whose vendor specific log pages and features the controller has, at their index.
 // Index 0 is never used.
 func DecodeUUIDs(b []byte) (map[uint8]UUID, error) {
