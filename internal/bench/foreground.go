@@ -29,9 +29,9 @@ func compareForeground(ctx context.Context, b *bench) ([]line, error) {
 		}
 		against := "the same alone, at half of its maximum"
 		lines = append(lines,
-			newLine(fmt.Sprintf("foreground QD%d IOPS with the daemon", depth), against, "ratio", within(0.002), w.iops...),
-			newLine(fmt.Sprintf("foreground QD%d p99 with the daemon", depth), against, "ratio", within(0.02), w.p99...),
-			newLine(fmt.Sprintf("foreground QD%d p99, all turns together", depth), against, "ratio", within(0.02), w.p99Of()),
+			newLine(fmt.Sprintf("foreground QD%d IOPS with the daemon", depth), against, "ratio", atLeast(0.998), w.iops...),
+			newLine(fmt.Sprintf("foreground QD%d p99 with the daemon", depth), against, "ratio", atMost(1.02), w.p99...),
+			newLine(fmt.Sprintf("foreground QD%d p99, all turns together", depth), against, "ratio", atMost(1.02), w.p99Of()),
 		)
 	}
 	return lines, nil

@@ -64,10 +64,46 @@ func stopAll(processes []*process) error {
 	return errors.Join(problems...)
 }
 
-// compareResources watches node_exporter and daemons with more and more targets at the same time, all scraped every 15 s.
-func compareResources(ctx context.Context, b *bench) (lines []line, err error) {
+// compareResources watches a daemon with 24 targets beside node_exporter, and then daemons with fewer and with more of
+// them, all scraped every 15 s. Daemons that are watched together share a drive, and each other's rounds disturb them.
+func compareResources(ctx context.Context, b *bench) ([]line, error) {
 	const compared = 24
-	counts := []int{1, 8, compared, 64, 256}
+	exporter, err := startNodeExporter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	uses, err := b.watchDaemons(ctx, []int{compared}, exporter)
+	if err := errors.Join(err, exporter.stop()); err != nil {
+		return nil, err
+	}
+	ours, theirs := uses[0], uses[1]
+	lines := useLines(compared, ours, atMost(40e6/(1<<20)), atMost(0.5))
+	lines = append(lines,
+		newLine("the same: resident memory", fmt.Sprintf("node_exporter, same %v", b.watch), "ratio", atMost(2),
+			rank(slices.Sorted(slices.Values(ours.residentMiB)), 0.5)/rank(slices.Sorted(slices.Values(theirs.residentMiB)), 0.5)),
+		newLine("node_exporter: resident memory", "", "MiB", shown(), theirs.residentMiB...),
+		newLine("node_exporter: CPU", "one core", "%", shown(), theirs.cpuPercent),
+	)
+	counts := []int{1, 8, 64, 256}
+	if uses, err = b.watchDaemons(ctx, counts); err != nil {
+		return nil, err
+	}
+	for i, n := range counts {
+		lines = append(lines, useLines(n, uses[i], shown(), shown())...)
+	}
+	return lines, nil
+}
+
+func useLines(targets int, u use, memory, cpu wish) []line {
+	what := fmt.Sprintf("daemon with %d targets, defaults", targets)
+	return []line{
+		newLine(what+": resident memory", "", "MiB", memory, u.residentMiB...),
+		newLine(what+": CPU", "one core", "%", cpu, u.cpuPercent),
+	}
+}
+
+// watchDaemons watches daemons with so many targets each, and other exporters beside them.
+func (b *bench) watchDaemons(ctx context.Context, counts []int, others ...*process) (uses []use, err error) {
 	var processes []*process
 	defer func() { err = errors.Join(err, stopAll(processes)) }()
 	for _, n := range counts {
@@ -81,30 +117,5 @@ func compareResources(ctx context.Context, b *bench) (lines []line, err error) {
 		}
 		processes = append(processes, p)
 	}
-	exporter, err := startNodeExporter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	uses, err := watchAll(ctx, append(processes, exporter), b.watch)
-	if err := errors.Join(err, exporter.stop()); err != nil {
-		return nil, err
-	}
-	theirs := uses[len(counts)]
-	for i, n := range counts {
-		memory, cpu := shown(), shown()
-		if n == compared {
-			memory, cpu = atMost(40e6/(1<<20)), atMost(0.5)
-		}
-		what := fmt.Sprintf("daemon with %d targets, defaults", n)
-		lines = append(lines, newLine(what+": resident memory", "", "MiB", memory, uses[i].residentMiB...))
-		if n == compared {
-			lines = append(lines, newLine(what+": resident memory", fmt.Sprintf("node_exporter, same %v", b.watch), "ratio", atMost(2),
-				rank(uses[i].residentMiB, 0.5)/rank(slices.Sorted(slices.Values(theirs.residentMiB)), 0.5)))
-		}
-		lines = append(lines, newLine(what+": CPU", "one core", "%", cpu, uses[i].cpuPercent))
-	}
-	return append(lines,
-		newLine("node_exporter: resident memory", "", "MiB", shown(), theirs.residentMiB...),
-		newLine("node_exporter: CPU", "one core", "%", shown(), theirs.cpuPercent),
-	), nil
+	return watchAll(ctx, slices.Concat(processes, others), b.watch)
 }

@@ -77,6 +77,11 @@ func atMost(limit float64) wish {
 	return wish{fmt.Sprintf("at most %.4g", limit), func(median float64) bool { return median <= limit }}
 }
 
+// atLeast wants a figure that is not below a limit.
+func atLeast(limit float64) wish {
+	return wish{fmt.Sprintf("at least %.4g", limit), func(median float64) bool { return median >= limit }}
+}
+
 // newLine sums up measurements.
 func newLine(what, against, unit string, w wish, values ...float64) line {
 	slices.Sort(values)

@@ -50,8 +50,8 @@ func TestDaemonRunsByTheCalendar(t *testing.T) {
 
 func TestRunsOfTheCalendarAreChecked(t *testing.T) {
 	for name, c := range map[string]struct{ run, says string }{
-		"unknown suite":     {`{suite: slow, schedule: "@daily"}`, "runs[0].suite"},
-		"unknown parameter": {`{suite: quick, schedule: "@daily", set: [colour=red]}`, "runs[0].set"},
+		"unknown suite":     {`{suite: slow, schedule: "@daily"}`, "line 1: runs[0].suite: \"slow\" is not a suite; want one of quick, "},
+		"unknown parameter": {`{suite: quick, schedule: "@daily", set: [colour=red]}`, "line 1: runs[0].set: "},
 		"schedule":          {`{suite: quick, schedule: "often"}`, "runs[0].schedule"},
 		"time zone":         {`{suite: quick, schedule: "@daily", time_zone: Mars/Base}`, "runs[0].time_zone"},
 		"window":            {`{suite: quick, schedule: "@daily", window: 1s}`, "runs[0].window"},

@@ -17,16 +17,13 @@ func (a *app) settings() (config.Config, error) {
 	c := config.Default()
 	if a.configFile != "" {
 		var err error
-		if c, err = config.Load(a.configFile); err != nil {
+		if c, err = config.Load(a.configFile, daemon.CheckRuns); err != nil {
 			var problems config.Problems
 			if errors.As(err, &problems) || errors.Is(err, fs.ErrNotExist) {
 				return c, usage(err)
 			}
 			return c, err
 		}
-	}
-	if err := daemon.CheckRuns(c); err != nil {
-		return c, usage(fmt.Errorf("configuration %s:\n%w", a.configFile, err))
 	}
 	if a.node != "" {
 		c.Node = a.node

@@ -14,15 +14,19 @@ import (
 // may take a hundred times its size in memory.
 const maxFileBytes = 1 << 20
 
+// Check tells what is wrong with a configuration that only others know: which suites
+// there are. Its problems get their lines here.
+type Check func(Config) Problems
+
 // Load reads the configuration file at path. Errors: those of Parse and of
 // opening and reading the file.
-func Load(path string) (Config, error) {
+func Load(path string, checks ...Check) (Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Config{}, fmt.Errorf("load configuration: %w", err)
 	}
 	defer f.Close() // nothing was written, so there is nothing to lose
-	c, err := Parse(f)
+	c, err := Parse(f, checks...)
 	if err != nil {
 		return Config{}, fmt.Errorf("configuration %s:\n%w", path, err)
 	}
@@ -32,7 +36,7 @@ func Load(path string) (Config, error) {
 // Parse reads a configuration: what r holds, over the defaults, validated. An
 // empty file is the default configuration. What is wrong with the content is
 // returned as Problems, all of it at once.
-func Parse(r io.Reader) (Config, error) {
+func Parse(r io.Reader, checks ...Check) (Config, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFileBytes+1))
 	if err != nil {
 		return Config{}, fmt.Errorf("read configuration: %w", err)
@@ -50,6 +54,11 @@ func Parse(r io.Reader) (Config, error) {
 		c.form().read(root, "", &found)
 	}
 	c.check(&found.findings)
+	for _, check := range checks {
+		for _, p := range check(c) {
+			found.need(false, p)
+		}
+	}
 	found.locate()
 	if err := found.err(); err != nil {
 		return Config{}, err

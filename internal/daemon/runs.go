@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
@@ -39,20 +40,19 @@ var (
 
 // CheckRuns returns what is wrong with the runs of a configuration: what only
 // the suites know.
-func CheckRuns(c config.Config) error {
+func CheckRuns(c config.Config) config.Problems {
 	var problems config.Problems
 	for i, r := range c.Runs {
 		s, err := suite.Find(r.Suite)
 		if err != nil {
-			problems = append(problems, config.Problem{Field: fmt.Sprintf("runs[%d].suite", i), Value: r.Suite, Wrong: err.Error(), Want: "one of those"})
+			problems = append(problems, config.Problem{
+				Field: fmt.Sprintf("runs[%d].suite", i), Value: r.Suite, Wrong: "is not a suite", Want: "one of " + strings.Join(suite.Names(), ", "),
+			})
 			continue
 		}
 		if _, err := s.Set(r.Set); err != nil {
-			problems = append(problems, config.Problem{Field: fmt.Sprintf("runs[%d].set", i), Wrong: err.Error(), Want: "parameters of " + r.Suite})
+			problems = append(problems, config.Problem{Field: fmt.Sprintf("runs[%d].set", i), Wrong: err.Error()})
 		}
-	}
-	if len(problems) == 0 {
-		return nil
 	}
 	return problems
 }

@@ -42,16 +42,23 @@ func All() []Suite {
 	}
 }
 
+// Names returns the names of all suites, in that order.
+func Names() []string {
+	var names []string
+	for _, s := range All() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // Find returns the suite of a name. The error matches ErrUnknown and lists what there is.
 func Find(name string) (Suite, error) {
-	var names []string
 	for _, s := range All() {
 		if s.Name == name {
 			return s, nil
 		}
-		names = append(names, s.Name)
 	}
-	return Suite{}, fmt.Errorf("%w %q: there is %s", ErrUnknown, name, strings.Join(names, ", "))
+	return Suite{}, fmt.Errorf("%w %q: there is %s", ErrUnknown, name, strings.Join(Names(), ", "))
 }
 
 // Step is one fio job of a plan.
