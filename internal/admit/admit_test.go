@@ -2,6 +2,7 @@ package admit_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"testing"
 	"time"
@@ -138,4 +139,9 @@ func TestBudgetHoldsForADay(t *testing.T) {
 	require.EqualError(t, err, "busy: 600 B were written today, and the budget is 1000 B a day")
 	require.NoError(t, b.Allow(start.Add(12*time.Hour), 1000, 1000), "a new day")
 	assert.Equal(t, admit.Budget{Day: "2026-11-22"}, b)
+}
+
+func TestWhyIsWithoutTheWord(t *testing.T) {
+	assert.Equal(t, "others are here", admit.Why(fmt.Errorf("%w: others are here", admit.ErrBusy)))
+	assert.Equal(t, "/dev/x: busy: no", admit.Why(errors.New("/dev/x: busy: no")))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -11,6 +12,9 @@ import (
 
 // ErrBusy says that a device is not to be touched now. The text tells why.
 var ErrBusy = errors.New("busy")
+
+// Why returns what an ErrBusy says beyond being one, for places that say so already.
+func Why(err error) string { return strings.TrimPrefix(err.Error(), ErrBusy.Error()+": ") }
 
 // Limits above which a device is left alone.
 type Limits struct {

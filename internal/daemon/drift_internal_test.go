@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -36,14 +35,9 @@ func TestDriftIsLogged(t *testing.T) {
 	since := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	changes := []record.Change{{Condition: "firmware", From: "A", To: "B"}}
 	var log logbook
-	w := watch{log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))}
+	w := watch{log: log.timeless()}
 	m := record.Measurement{Probe: "read-4k", Outcome: record.OutcomeOK}
-	w.tell(&m, m, []drift.Event{
+	w.tell(new(probeState), m, []drift.Event{
 		{Changes: changes},
 		{Learned: true, Effect: &record.Effect{Changes: changes, Ratios: map[record.Statistic]record.Ratio{
 			record.LatencyP50: {Ratio: 1 / 1.18, Lower: 1 / 1.2, Upper: 1 / 1.16},
@@ -65,6 +59,24 @@ func TestDriftIsLogged(t *testing.T) {
 			`lower=1.25 upper=1.75 since=2026-05-04T03:02:01.000Z cause=level because="[firmware A → B]"`,
 		"",
 	}, lines)
+}
+
+// Trouble of the device is told once, and its end, whatever the host did in between.
+func TestTroubleIsLoggedOnceAndItsEnd(t *testing.T) {
+	var log logbook
+	w, p := watch{log: log.timeless()}, new(probeState)
+	for _, o := range []record.Outcome{
+		record.OutcomeOK, record.OutcomeDisturbed, record.OutcomeOK, record.OutcomeError, record.OutcomeError, record.OutcomeBusy,
+		record.OutcomeError, record.OutcomeTimeout, record.OutcomeDisturbed, record.OutcomeOK, record.OutcomeOK,
+	} {
+		w.tell(p, record.Measurement{Probe: "read-4k", Outcome: o, Reason: "why"}, nil)
+	}
+	assert.Equal(t, []string{
+		`level=WARN msg="round not usable" probe=read-4k outcome=error reason=why`,
+		`level=WARN msg="round not usable" probe=read-4k outcome=timeout reason=why`,
+		`level=INFO msg="rounds are fine again" probe=read-4k was=timeout`,
+		"",
+	}, strings.Split(log.b.String(), "\n"))
 }
 
 func TestSlowSiblingsAreWarnedOf(t *testing.T) {

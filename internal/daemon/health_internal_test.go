@@ -35,6 +35,16 @@ func (l *logbook) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
+// timeless returns a logger into the book that writes no times.
+func (l *logbook) timeless() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+}
+
 func (l *logbook) count(text string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
@@ -22,7 +23,7 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 		return m, true
 	}
 	busy := func(err error) (record.Measurement, bool) {
-		m.Outcome, m.Reason = record.OutcomeBusy, err.Error()
+		m.Outcome, m.Reason = record.OutcomeBusy, admit.Why(err)
 		return m, true
 	}
 	if p.probe.Direction == record.Write {
@@ -78,7 +79,6 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 	m.Conditions = w.status.Conditions
 	measure.CheckLink(&m, p.probe, w.status.Device.Link)
 	s := &p.status
-	before := s.Last
 	s.Last = &m
 	s.Rounds[m.Outcome]++
 	s.ReadBytes += uint64(m.ReadBytes)
@@ -103,21 +103,27 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 	w.mu.Unlock()
 
 	w.shared.latencies.Observe(name, m)
-	w.tell(before, m, events)
+	w.tell(p, m, events)
 	w.saveWhenDue(ctx, len(events) > 0)
 }
 
-// tell logs what people want to hear of: outcomes when they change, and drift.
-func (w *watch) tell(before *record.Measurement, m record.Measurement, events []drift.Event) {
-	changed := before == nil || before.Outcome != m.Outcome
-	switch {
-	case m.Outcome == record.OutcomeOK && before != nil && changed:
-		w.log.Info("rounds are fine again", "probe", m.Probe, "was", before.Outcome)
-	case (m.Outcome == record.OutcomeBusy || m.Outcome == record.OutcomeDisturbed) && changed:
-		// The host at work, not the device: expected, and a metric.
-		w.log.Info("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
-	case m.Outcome != record.OutcomeOK && changed:
-		w.log.Warn("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
+// tell logs what people want to hear of: trouble of the device when it begins, changes
+// and is over, and drift. A host at work makes rounds busy and disturbed all day long:
+// that is expected, and a metric.
+func (w *watch) tell(p *probeState, m record.Measurement, events []drift.Event) {
+	switch m.Outcome {
+	case record.OutcomeBusy, record.OutcomeDisturbed:
+		w.log.Debug("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
+	case record.OutcomeOK:
+		if p.trouble != "" {
+			w.log.Info("rounds are fine again", "probe", m.Probe, "was", p.trouble)
+		}
+		p.trouble = ""
+	case record.OutcomeError, record.OutcomeTimeout, record.OutcomeUnmapped:
+		if p.trouble != m.Outcome {
+			w.log.Warn("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
+		}
+		p.trouble = m.Outcome
 	}
 	for _, e := range events {
 		switch {

@@ -31,7 +31,7 @@ func (s *Session) Round(ctx context.Context, p record.Probe) (record.Measurement
 	load, err := s.gate.Admit(time.Now())
 	m.Load = load
 	if errors.Is(err, admit.ErrBusy) {
-		m.Outcome, m.Reason = record.OutcomeBusy, err.Error()
+		m.Outcome, m.Reason = record.OutcomeBusy, admit.Why(err)
 		return m, nil
 	} else if err != nil {
 		return m, err
