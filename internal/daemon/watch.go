@@ -60,6 +60,7 @@ type probeState struct {
 	next    time.Time
 	tracker *drift.Tracker
 	status  record.ProbeStatus
+	trouble record.Outcome // the last that the device is to blame for; empty when that is over
 }
 
 // reopenAfter is the pause before a target that could not be opened is tried again.
