@@ -11,7 +11,7 @@ FUZZTIME    ?= 2s
 SEED        ?= 1
 SOAK        ?= 15m
 
-.PHONY: help build run test test-kubernetes fuzz lint bench soak drift-bench golden fixtures lab clean
+.PHONY: help build run test test-kubernetes test-container fuzz lint vulncheck dist bench soak drift-bench golden fixtures lab clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 21
@@ -31,19 +31,28 @@ test-kubernetes: ## leases against a real API server, which is built once, in te
 	scripts/build-apiserver.sh
 	go test -race -timeout 20m -count 1 -tags kubernetes ./internal/fleet
 
+test-container: ## the container file, carried out in a fresh Debian instead of by docker; ten minutes
+	scripts/install.sh debootstrap runc
+	go test -timeout 30m -count 1 -v -tags container -run '^TestImage' ./internal/manifesttest
+
 fuzz: ## every fuzz test for FUZZTIME each
 	scripts/fuzz.sh $(FUZZTIME)
 
-lint: $(GOLANGCI) ## linters, vet among them; and that it builds for arm64
-	GOARCH=arm64 CGO_ENABLED=0 go build -o /dev/null ./cmd/ssdprobe
+lint: $(GOLANGCI) ## linters, vet among them; that it builds for arm64; dependencies and their licences
+	GOARCH=arm64 CGO_ENABLED=0 go build -trimpath -o /dev/null ./cmd/ssdprobe
 	$(GOLANGCI) run
+	go mod verify
+	scripts/licences.sh
+
+vulncheck: ## known vulnerabilities of what is called; asks the database of the Go project
+	tool=$$(scripts/build-tool.sh govulncheck) && $$tool -tags kubernetes -test ./...
 
 $(GOLANGCI):
 	GOBIN=$@.d go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	mv $@.d/golangci-lint $@ && rmdir $@.d
 
-packages: ## static binaries, .deb and .rpm for amd64 and arm64: dist
-	VERSION=$(VERSION) scripts/packages.sh
+dist: ## static binaries, .deb and .rpm for amd64 and arm64, man pages, completions, checksums
+	VERSION=$(VERSION) scripts/dist.sh
 
 bench: build ## accuracy and cost beside fio and node_exporter, about 10 minutes; ARGS='-only latency,scrape -json bench.json'
 	@scripts/install.sh fio e2fsprogs util-linux prometheus-node-exporter

@@ -7,11 +7,12 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/ssdprobe/bin
 mkdir -p "$cache"
 for tool in "$@"; do
 	case "$tool" in
+	govulncheck) module=golang.org/x/vuln/cmd/govulncheck version=v1.8.0 ;;
 	helm) module=helm.sh/helm/v3/cmd/helm version=v3.22.0 ;;
 	kustomize) module=sigs.k8s.io/kustomize/kustomize/v5 version=v5.8.2 ;;
 	nfpm) module=github.com/goreleaser/nfpm/v2/cmd/nfpm version=v2.45.0 ;;
 	*)
-		echo "$0: $tool is unknown; want helm, kustomize or nfpm" >&2
+		echo "$0: $tool is unknown; want govulncheck, helm, kustomize or nfpm" >&2
 		exit 2
 		;;
 	esac

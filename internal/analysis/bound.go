@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 const (
@@ -56,14 +57,14 @@ func bound(s record.Step, m Machine) record.Bound {
 	switch {
 	case warned || b.CPUShare != nil && *b.CPUShare >= cpuFull:
 		b.Limit = record.LimitCPU
-		b.Evidence = fmt.Sprintf("the load generator used %.2f of the %d CPUs that its jobs could use", used, jobs)
+		b.Evidence = fmt.Sprintf("the load generator used %.2f of the %s that its jobs could use", used, english.Plural(jobs, "CPU", ""))
 	case b.LinkShare != nil && *b.LinkShare >= linkFull:
 		b.Limit = record.LimitLink
-		b.Evidence = fmt.Sprintf("%s/s are %.0f %% of what the PCIe link (%s) carries",
-			humanize.Bytes(uint64(bytesOf(s))), 100**b.LinkShare, m.LinkText)
+		b.Evidence = fmt.Sprintf("%s are %s of what the PCIe link (%s) carries",
+			units.Bandwidth(*b.LinkShare*m.LinkBytesPerSecond), units.Percent(*b.LinkShare), m.LinkText)
 	case s.Workload != nil && s.Workload.InFlight() == 1 && len(s.Parts) <= 1:
 		b.Limit = record.LimitLatency
-		b.Evidence = fmt.Sprintf("one I/O at a time, which takes %v in the mean", results(s)[0].Mean)
+		b.Evidence = fmt.Sprintf("one I/O at a time, which takes %s in the mean", units.Latency(results(s)[0].Mean))
 	default:
 		b.Limit = record.LimitDevice
 		b.Evidence = notOthers(b)
@@ -75,12 +76,12 @@ func bound(s record.Step, m Machine) record.Bound {
 func notOthers(b record.Bound) string {
 	text := "neither the CPUs"
 	if b.CPUShare != nil {
-		text += fmt.Sprintf(" (%.0f %% used)", 100**b.CPUShare)
+		text += fmt.Sprintf(" (%s used)", units.Percent(*b.CPUShare))
 	}
 	if b.LinkShare == nil {
 		return text + " nor a link that is known"
 	}
-	return text + fmt.Sprintf(" nor the PCIe link (%.0f %% used)", 100**b.LinkShare)
+	return text + fmt.Sprintf(" nor the PCIe link (%s used)", units.Percent(*b.LinkShare))
 }
 
 // InterruptRates are those of the steps where they are known. setting is the name

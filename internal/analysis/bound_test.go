@@ -24,8 +24,8 @@ func TestBounds(t *testing.T) {
 	}{
 		{load(32, 4, 1e9, 3.8), gen3, record.LimitCPU, "the load generator used 3.80 of the 4 CPUs that its jobs could use"},
 		{load(32, 32, 1e9, 14.8), gen3, record.LimitCPU, "the load generator used 14.80 of the 16 CPUs that its jobs could use"},
-		{load(32, 4, 3.4e9, 1), gen3, record.LimitLink, "3.4 GB/s are 86 % of what the PCIe link (8 GT/s x4) carries"},
-		{load(1, 1, 50e6, 0.2), gen3, record.LimitLatency, "one I/O at a time, which takes 81.92µs in the mean"},
+		{load(32, 4, 3.4e9, 1), gen3, record.LimitLink, "3 400 MB/s are 86 % of what the PCIe link (8 GT/s x4) carries"},
+		{load(1, 1, 50e6, 0.2), gen3, record.LimitLatency, "one I/O at a time, which takes 81.9 µs in the mean"},
 		{load(32, 4, 1.9e9, 2), gen3, record.LimitDevice, "neither the CPUs (50 % used) nor the PCIe link (48 % used)"},
 		{load(32, 4, 3.4e9, 1), analysis.Machine{CPUs: 2}, record.LimitDevice, "neither the CPUs (50 % used) nor a link that is known"},
 	} {

@@ -45,7 +45,7 @@ func figureOf(s record.Statistic, r record.Result) float64 {
 func earlierFigures(now record.RunReport, step record.Step, d record.Direction, s record.Statistic, earlier []record.RunReport) []float64 {
 	var values []float64
 	for _, run := range earlier {
-		if run.Suite != now.Suite || run.Conditions != now.Conditions || !run.Started.Before(now.Started) {
+		if run.Suite != now.Suite || run.Conditions != now.Conditions || !record.AlikeFiles(run.File, now.File) || !run.Started.Before(now.Started) {
 			continue
 		}
 		for _, old := range complete(run.Steps) {

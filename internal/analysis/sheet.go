@@ -44,12 +44,12 @@ func ParseDataSheet(r io.Reader) (record.DataSheet, error) {
 		take func(string) error
 	}{
 		{"model", func(text string) error { sheet.Model = text; return nil }},
-		{"random-read", into(&sheet.RandomReadIOPS, parseIOPS)},
-		{"random-write", into(&sheet.RandomWriteIOPS, parseIOPS)},
-		{"sequential-read", into(&sheet.SequentialReadBytesPerSecond, parseRate)},
-		{"sequential-write", into(&sheet.SequentialWriteBytesPerSecond, parseRate)},
-		{"random-read-latency", into(&sheet.RandomReadLatency, parseLatency)},
-		{"random-write-latency", into(&sheet.RandomWriteLatency, parseLatency)},
+		{"random-read", into(&sheet.RandomReadIOPS, ParseIOPS)},
+		{"random-write", into(&sheet.RandomWriteIOPS, ParseIOPS)},
+		{"sequential-read", into(&sheet.SequentialReadBytesPerSecond, ParseRate)},
+		{"sequential-write", into(&sheet.SequentialWriteBytesPerSecond, ParseRate)},
+		{"random-read-latency", into(&sheet.RandomReadLatency, ParseLatency)},
+		{"random-write-latency", into(&sheet.RandomWriteLatency, ParseLatency)},
 	}
 	var problems []error
 	var names []string
@@ -85,8 +85,8 @@ func into[T any](at **T, parse func(string) (T, error)) func(string) error {
 	}
 }
 
-// parseIOPS reads "2000k IOPS", "1.9M", "850000".
-func parseIOPS(text string) (float64, error) {
+// ParseIOPS reads I/Os per second as data sheets have them: "2000k IOPS", "1.9M", "850000".
+func ParseIOPS(text string) (float64, error) {
 	number := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "IOPS"))
 	factor := 1.0
 	for unit, f := range map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6} {
@@ -98,8 +98,8 @@ func parseIOPS(text string) (float64, error) {
 	return positive(number, factor, text, `want I/Os per second, e.g. "2000k IOPS"`)
 }
 
-// parseRate reads "14000 MB/s", "3.5 GB/s".
-func parseRate(text string) (float64, error) {
+// ParseRate reads bytes per second as data sheets have them: "14000 MB/s", "3.5 GB/s".
+func ParseRate(text string) (float64, error) {
 	const want = `want decimal bytes per second, e.g. "14000 MB/s"`
 	number, ok := strings.CutSuffix(strings.TrimSpace(text), "B/s")
 	if !ok || number == "" {
@@ -122,7 +122,8 @@ func positive(number string, factor float64, text, want string) (float64, error)
 	return v * factor, nil
 }
 
-func parseLatency(text string) (time.Duration, error) {
+// ParseLatency reads a time as data sheets have them: "85us", "85 us".
+func ParseLatency(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(strings.ReplaceAll(text, " ", ""))
 	if err != nil || d <= 0 {
 		return 0, fmt.Errorf(`%q: want a time, e.g. "85us"`, text)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +50,9 @@ func (a *app) baselineShow() *cobra.Command {
 				return err
 			}
 			rows := baselineRows(targets)
+			unread := a.warnOfSlow(rows, state)
 			runs, err := run.Baselines(state)
+			err = errors.Join(unread, err)
 			runs = slices.DeleteFunc(runs, func(r record.RunReport) bool {
 				return len(args) > 0 && !slices.ContainsFunc(targets, func(t daemon.TargetState) bool { return t.ID == r.TargetID })
 			})
@@ -310,6 +313,22 @@ func named(typed, id, path, device string) bool {
 	}
 	abs, err := filepath.Abs(typed)
 	return err == nil && (abs == path || "file:"+abs == id)
+}
+
+// warnOfSlow gives the first row of each target the warnings about its baselines: that
+// it may have been slow from the first day.
+func (a *app) warnOfSlow(rows []report.BaselineRow, state *store.Store) error {
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	all, err := daemon.Stored(state, c, time.Now())
+	for _, t := range all.Targets {
+		if i := slices.IndexFunc(rows, func(r report.BaselineRow) bool { return r.TargetID == t.ID }); i >= 0 {
+			rows[i].Warnings = t.Warnings
+		}
+	}
+	return err
 }
 
 // baselineRows lists the baselines of all epochs.

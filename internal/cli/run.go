@@ -56,7 +56,7 @@ func (a *app) runCommand() *cobra.Command {
 probes back to back (a second or two), the other suites run fio: "quick" for half a
 minute. "ssdprobe suites" lists them, with what each does, takes and writes. With
 --job FILE a fio job file of your own is run on the target and reported the same way;
---dry-run prints what would be run.
+--dry-run prints what would be run, and what would refuse it now.
 
 The target is a block device; or a directory, in which a file is made, filled,
 measured and removed; or a file, which is only read unless ssdprobe made it. The
@@ -92,7 +92,7 @@ target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage
 	f.StringVar(&o.job, "job", "", "run the jobs of this `FILE` of fio instead of a suite")
 	f.StringVar(&o.spec, "spec", "", "compare with the data sheet in `FILE`: lines such as random-read: 2000k IOPS, sequential-read: 14000 MB/s")
 	f.StringArrayVar(&o.destroy, "destroy", nil, "overwrite the block device of this `SERIAL` number; everything on it is lost")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the fio jobs that would run and how long they would take")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the fio jobs that would run, how long they would take and what would refuse them; nothing is changed")
 	f.StringVar(&o.size, "size", "1GiB", "`SIZE` of a file that is made; less when space is short")
 	f.BoolVar(&o.keepFile, "keep-file", false, "leave a file that was made in its place, for the next run")
 	f.StringSliceVar(&o.probes, "probe", nil, "probe: run only the probe of this `NAME`; may be given more than once")
@@ -196,7 +196,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 		return usage(err)
 	}
 	if o.dryRun {
-		return a.dryRun(host, o, subjects)
+		return a.dryRun(ctx, host, o, subjects, daemon.Limits(c.Admission))
 	}
 	meter, warnings, err := counters.NewMeter()
 	if err != nil {

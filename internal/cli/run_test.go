@@ -179,6 +179,35 @@ func TestRunQuick(t *testing.T) {
 	assert.Empty(t, left)
 }
 
+// A file that is used again is told from one that was made, and from a run on one of another size.
+func TestRunTellsOfItsFile(t *testing.T) {
+	dir, state, config := onDisk(t), t.TempDir(), calm(t)
+	kept := filepath.Join(onDisk(t), "runs")
+	require.NoError(t, os.Mkdir(kept, 0o700))
+	run := func(suite, size string, more ...string) done {
+		args := append([]string{"run", suite, "--config", config, "--state-dir", state, "-t", dir, "--size", size, "--threshold", "10000%"}, more...)
+		got := ssdprobe(t, args...)
+		require.Equal(t, 0, got.code, got.stderr)
+		return got
+	}
+	keep := func(name string, got done) string {
+		path := filepath.Join(kept, name)
+		require.NoError(t, os.WriteFile(path, []byte(got.stdout), 0o600))
+		return path
+	}
+	big := keep("big", run("probe", "64MiB", "--rounds", "2", "-o", "json", "--save-baseline"))
+	made := run("probe", "16MiB", "--rounds", "2", "--keep-file")
+	assert.Regexp(t, `\nfile +16 MiB, made for this run\n`, made.stdout)
+	assert.Contains(t, made.stdout, "file size 64 MiB → 16 MiB")
+	reused := run("probe", "1GiB", "--rounds", "2", "-o", "json")
+	assert.Equal(t, &record.RunFile{Bytes: 16 << 20, Reused: true}, document(t, reused).Report.File)
+	small := keep("small", reused)
+	assert.Regexp(t, `\nfile +16 MiB, there before this run\n`, ssdprobe(t, "report", small).stdout)
+	assert.Equal(t, &record.RunFile{Bytes: 16 << 20, Reused: true}, document(t, run("quick", "1GiB", "--set", "time=200ms", "-o", "json")).Report.File)
+	compared := ssdprobe(t, "compare", big, small, "--threshold", "10000%")
+	assert.Regexp(t, `file size +64 MiB +16 MiB`, compared.stdout)
+}
+
 // fioOn lists the processes that run fio on a file below dir.
 func fioOn(t *testing.T, dir string) []string {
 	t.Helper()
@@ -224,11 +253,20 @@ func TestRunRefusesWhatIsNotThere(t *testing.T) {
 	for typed, says := range map[string]string{
 		name:                            "the device of that name is " + loop.Path,
 		"/nope":                         "nothing is there; name a block device",
+		"":                              "its path is empty",
+		"/proc":                         "find /proc: it is on a filesystem that the kernel makes up, with no drive to measure; name a block device",
+		"/proc/cpuinfo":                 "it is on a filesystem that the kernel makes up",
+		"/dev/shm":                      "it is on a filesystem in memory, with no drive to measure; name",
+		"/dev/null":                     "find /dev/null: it is a character device; name a block device, a file, or a directory",
+		"/etc/passwd":                   "bytes are too few to measure; name a larger file, or a directory",
 		filepath.Join(onDisk(t), "new"): "nothing is there",
 	} {
-		got := in("run", "--target", typed, "--state-dir", t.TempDir())
-		assert.Equal(t, 2, got.code, got.stderr)
-		assert.Contains(t, got.stderr, says)
+		for _, suite := range []string{"probe", "quick", "durable-write"} {
+			got := in("run", suite, "--target", typed, "--state-dir", t.TempDir())
+			assert.Equal(t, 2, got.code, got.stderr)
+			assert.Contains(t, got.stderr, says)
+			assert.Equal(t, 1, strings.Count(got.stderr, "\n"), got.stderr)
+		}
 	}
 	after, err := os.ReadDir(".")
 	require.NoError(t, err)

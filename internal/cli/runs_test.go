@@ -3,13 +3,18 @@ package cli_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // everyMinute is a calendar with a short quick run at the top of the next minute.
@@ -32,6 +37,12 @@ func TestDaemonRunsByTheCalendar(t *testing.T) {
 	assert.Positive(t, iops)
 	few, _ := value(scrape(t, url), "ssdprobe_run_drift_state", map[string]string{"suite": "quick", "step": "random-read-qd1", "statistic": "iops", "state": "few_runs"})
 	assert.InDelta(t, 1, few, 0, "the first run has none to be compared with")
+	now := scrape(t, url)
+	completed, _ := value(now, "ssdprobe_run_last_completion_timestamp_seconds", map[string]string{"suite": "quick"})
+	next, found := value(now, "ssdprobe_run_next_timestamp_seconds", map[string]string{"suite": "quick"})
+	assert.True(t, found)
+	assert.Greater(t, next, completed)
+	assert.LessOrEqual(t, next-completed, time.Minute.Seconds())
 	reports, err := filepath.Glob(filepath.Join(state, "runs", "*.json"))
 	require.NoError(t, err)
 	assert.Len(t, reports, 1)
@@ -62,4 +73,60 @@ func TestRunsOfTheCalendarAreChecked(t *testing.T) {
 			assert.Contains(t, got.stderr, c.says)
 		})
 	}
+}
+
+// hoggedRuns are two runs that take a minute: one ends when the CPUs are wanted by
+// others, one when its device is.
+const hoggedRuns = `
+runs:
+  - {suite: durable-write, schedule: "* * * * *", set: [time=60s, repeats=1], window: 1h, max_cpu_pressure: 50%, max_others: 100%, keep: 1}
+  - {suite: quick, schedule: "* * * * *", set: [time=60s], window: 1h, max_cpu_pressure: 1, max_others: 50%, keep: 1}
+`
+
+// A run that finds itself beside the work of the host ends early, says so, and leaves nothing behind.
+func TestDaemonEndsRunsWhenTheHostIsBusy(t *testing.T) {
+	state, dir := t.TempDir(), testenv.Ext4(t, 256<<20)
+	config := strings.Replace(onFile(dir), "admission: {", "admission: {max_utilisation: 1, max_in_flight: 100000, ", 1)
+	p, url := startDaemon(t, state, file(t, "c.yaml", config+hoggedRuns))
+	during := func(suite, says string, hogs ...*exec.Cmd) {
+		t.Helper()
+		labels := map[string]string{"suite": suite}
+		patient(t, 2*time.Minute, suite+" begins", func() bool {
+			n, _ := value(scrape(t, url), "ssdprobe_run_in_progress", labels)
+			return n == 1
+		})
+		for _, hog := range hogs {
+			require.NoError(t, hog.Start())
+			defer func() {
+				_ = hog.Process.Kill()
+				_ = hog.Wait() // killed: never without an error
+			}()
+		}
+		line := p.stderr.find(t, `.*run not complete.*suite=`+suite+`.*`)[0]
+		assert.Contains(t, line, "outcome=short")
+		assert.Contains(t, line, says)
+		patient(t, patience, "the metrics of "+suite, func() bool {
+			n, _ := value(scrape(t, url), "ssdprobe_runs_total", map[string]string{"suite": suite, "outcome": "short"})
+			return n == 1
+		})
+		short, _ := value(scrape(t, url), "ssdprobe_run_warning", map[string]string{"suite": suite, "step": "", "code": "short"})
+		assert.InDelta(t, 1, short, 0)
+		reports, err := filepath.Glob(filepath.Join(state, "runs", "*"+suite+"*.json"))
+		require.NoError(t, err)
+		require.Len(t, reports, 1)
+		shown := ssdprobe(t, "report", reports[0])
+		assert.Equal(t, 0, shown.code, shown.stderr)
+		assert.Contains(t, shown.stdout, says)
+	}
+	var busy []*exec.Cmd
+	for range 4 * runtime.NumCPU() {
+		busy = append(busy, exec.Command("sh", "-c", "while :; do :; done"))
+	}
+	during("durable-write", "the host became too busy", busy...)
+	assert.NoFileExists(t, filepath.Join(dir, "ssdprobe-write.dat"))
+
+	reader := exec.Command("fio", "--name=others", "--filename="+filepath.Join(dir, "others"), "--size=64MiB", "--rw=read", "--bs=128k",
+		"--ioengine=libaio", "--iodepth=32", "--direct=1", "--time_based", "--runtime=300", "--thread")
+	during("quick", "others use the device", reader)
+	assert.FileExists(t, filepath.Join(dir, "ssdprobe.dat"), "the daemon's own file stays")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/target"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
@@ -99,6 +100,9 @@ func (k checked) subjects(host sysfs.FS) ([]measure.Subject, error) {
 		seen[subject.ID] = path
 		all = append(all, subject)
 	}
+	if len(k.destroy) > 0 && !slices.ContainsFunc(all, func(s measure.Subject) bool { return !s.File }) {
+		return nil, fmt.Errorf("--destroy: is for block devices, and %s is none: files are written to without it", k.targets[0])
+	}
 	return all, nil
 }
 
@@ -113,6 +117,13 @@ func restorePending(host sysfs.FS, state *store.Store, note func(string)) error 
 
 // refusal makes what is not safe the exit code that says so, with what can be done.
 func refusal(err error) error {
+	var impossible *run.PlanError
+	if errors.As(err, &impossible) {
+		return usage(err)
+	}
+	if errors.Is(err, target.ErrNoSpace) {
+		return &exitError{exitRefused, fmt.Errorf("refused: %w", err)}
+	}
 	if !errors.Is(err, safety.ErrRefused) {
 		return err
 	}

@@ -8,11 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/report"
-	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
-	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 func (a *app) suitesCommand() *cobra.Command {
@@ -73,43 +70,5 @@ func (a *app) listSuites(all []suite.Description) error {
 		}
 	}
 	_, err := a.stdout.Write([]byte(b.String()))
-	return err
-}
-
-// dryRun prints what a suite would run on the subjects. Nothing is opened.
-func (a *app) dryRun(host sysfs.FS, o checked, subjects []measure.Subject) error {
-	targets := make([]suite.Target, len(subjects))
-	for i, subject := range subjects {
-		var err error
-		if targets[i], err = run.Target(host, subject); err != nil {
-			return err
-		}
-	}
-	steps, err := o.plan.DryRun(o.values, run.ByRoot(targets)...)
-	if err != nil {
-		return usage(err)
-	}
-	if o.form == outputJSON {
-		return report.JSON(a.stdout, steps)
-	}
-	var b strings.Builder
-	var all, optional time.Duration
-	for _, step := range steps {
-		all += step.Expected
-		if step.Optional {
-			optional += step.Expected
-		}
-		fmt.Fprintf(&b, "# %s: %s, about %s", step.Name, step.Plan, report.Span(step.Expected))
-		if step.Writes != "" {
-			fmt.Fprintf(&b, "; writes %s", step.Writes)
-		}
-		fmt.Fprintf(&b, "\n%s\n", step.JobFile)
-	}
-	fmt.Fprintf(&b, "# %d steps, about %s", len(steps), report.Span(all))
-	if optional > 0 {
-		fmt.Fprintf(&b, ", of which up to %s may not be needed", report.Span(optional))
-	}
-	b.WriteString("\n")
-	_, err = a.stdout.Write([]byte(b.String()))
 	return err
 }

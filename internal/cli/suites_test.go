@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -33,18 +36,90 @@ func TestSuites(t *testing.T) {
 
 func TestDryRun(t *testing.T) {
 	dir := onDisk(t)
-	got := in("run", "steady-state", "-t", dir, "--size", "1GiB", "--set", "rounds=2", "--dry-run")
+	got := in("run", "steady-state", "-t", dir, "--size", "1GiB", "--set", "rounds=7", "--dry-run")
 	require.Equal(t, 0, got.code, got.stderr)
 	assert.Contains(t, got.stdout, "# precondition: 128 KiB sequential write, depth 32, all of it 2 times, about ")
-	assert.Contains(t, got.stdout, "\n[round-02]\nfilename="+filepath.Join(dir, "ssdprobe.dat")+"\nrw=randwrite\n")
-	assert.Contains(t, got.stdout, ", of which up to 2 min may not be needed\n")
+	assert.Contains(t, got.stdout, "\n[round-07]\nfilename="+filepath.Join(dir, "ssdprobe-write.dat")+"\nrw=randwrite\n")
+	assert.Contains(t, got.stdout, ", of which up to 2 min may not be needed\n# would make "+filepath.Join(dir, "ssdprobe-write.dat")+" of ")
+	assert.NotContains(t, got.stdout, "refused")
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)
 
-	var steps []suite.DryStep
-	require.NoError(t, json.Unmarshal([]byte(in("run", "quick", "-t", dir, "--dry-run", "-o", "json").stdout), &steps))
-	assert.Len(t, steps, 3)
+	var dry struct {
+		Steps    []suite.DryStep
+		Expected time.Duration `json:"expected_ns"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(in("run", "quick", "-t", dir, "--dry-run", "-o", "json").stdout), &dry))
+	assert.Len(t, dry.Steps, 3)
+	assert.Equal(t, 30*time.Second, dry.Expected)
+}
+
+// What would refuse a run is told beforehand, and nothing is touched.
+func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
+	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
+	serial := "name:" + filepath.Base(loop.Path)
+	mounted := testenv.LoopDevice(t, 64<<20, testenv.Options{})
+	small := testenv.Ext4On(t, mounted)
+	foreign := filepath.Join(onDisk(t), "foreign")
+	require.NoError(t, os.WriteFile(foreign, make([]byte, 16<<20), 0o600))
+	calmly := calm(t)
+	busy := file(t, "busy.yaml", "admission: {max_utilisation: 0, max_in_flight: 0, max_io_pressure: 1}\n")
+	reader := exec.Command("fio", "--name=busy", "--filename="+loop.Path, "--rw=randread", "--direct=1", "--readonly", "--time_based", "--runtime=300",
+		"--thread")
+	require.NoError(t, reader.Start())
+	t.Cleanup(func() {
+		_ = reader.Process.Kill()
+		_ = reader.Wait() // killed: never without an error
+	})
+	disk := "/sys/block/" + filepath.Base(loop.Path) + "/stat"
+	eventually(t, "the reader reads", func() bool {
+		text, err := os.ReadFile(disk)
+		require.NoError(t, err)
+		reads, err := strconv.Atoi(strings.Fields(string(text))[0])
+		require.NoError(t, err)
+		return reads > 1000
+	})
+	before := sum(t, loop.Backing)
+	for name, c := range map[string]struct {
+		args []string
+		says []string // without any, it would be run
+	}{
+		"no serial number":    {[]string{"mixed", "--config", calmly, "-t", loop.Path}, []string{loop.Path + ": nobody has named it by its serial number; --destroy SERIAL allows it"}},
+		"another one":         {[]string{"mixed", "--config", calmly, "-t", loop.Path, "--destroy", "S6XYNG0T"}, []string{"its serial number is " + serial + ", and S6XYNG0T was named"}},
+		"only reads":          {[]string{"quick", "--config", calmly, "-t", loop.Path}, nil},
+		"mounted":             {[]string{"mixed", "--config", calmly, "-t", mounted.Path, "--destroy", "name:" + filepath.Base(mounted.Path)}, []string{mounted.Path + " is mounted at " + small}},
+		"little space":        {[]string{"quick", "--config", calmly, "-t", small}, []string{"make " + filepath.Join(small, "ssdprobe.dat") + ": too little space for a probe file"}},
+		"somebody's file":     {[]string{"durable-write", "--config", calmly, "-t", foreign}, []string{foreign + ": it exists; name a directory"}},
+		"it is only read":     {[]string{"quick", "--config", calmly, "-t", foreign}, nil},
+		"busy":                {[]string{"quick", "--config", busy, "-t", loop.Path}, []string{loop.Path + ": busy: others "}},
+		"even if busy":        {[]string{"quick", "--config", busy, "-t", loop.Path, "--even-if-busy"}, nil},
+		"busy and not for it": {[]string{"mixed", "--config", busy, "-t", loop.Path}, []string{"nobody has named it", loop.Path + ": busy: others "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := filepath.Join(onDisk(t), "state")
+			got := ssdprobe(t, append([]string{"run", "--dry-run", "--state-dir", state}, c.args...)...)
+			assert.Equal(t, 0, got.code, got.stderr)
+			assert.Contains(t, got.stdout, "\nfilename=")
+			assert.Equal(t, len(c.says), strings.Count(got.stdout, "\n# would be refused: "), got.stdout)
+			for _, says := range c.says {
+				assert.Contains(t, got.stdout, says)
+			}
+			assert.NoDirExists(t, state)
+		})
+	}
+	assert.Equal(t, before, sum(t, loop.Backing), "bit-identical")
+	left, err := os.ReadDir(small)
+	require.NoError(t, err)
+	assert.Len(t, left, 1, "lost+found")
+}
+
+// Without the space for a file a run is refused, and so it is when what is there is too full.
+func TestRunRefusesToFillAFilesystem(t *testing.T) {
+	dir := testenv.Ext4(t, 64<<20)
+	got := ssdprobe(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir)
+	assert.Equal(t, 4, got.code, got.stderr)
+	assert.Contains(t, got.stderr, "refused: make "+filepath.Join(dir, "ssdprobe.dat")+": too little space for a probe file")
 }
 
 func TestWrongUsageOfSuites(t *testing.T) {
@@ -55,6 +130,7 @@ func TestWrongUsageOfSuites(t *testing.T) {
 		"--spec: parse the data sheet: it has no figures": {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
 		"--spec: is for suites of fio":                    {"run", "--spec", "x", "-t", "/"},
 		"--destroy: is for suites of fio":                 {"run", "--destroy", "x", "-t", "/"},
+		"--destroy: is for block devices, and / is none":  {"run", "durable-write", "--destroy", "S6XYNG0T", "-t", "/"},
 		"--target: quick takes one":                       {"run", "quick", "-t", "/", "-t", "/tmp"},
 		"are the same":                                    {"run", "scale", "-t", "/tmp", "-t", "/tmp/"},
 		"--set: time: the suite job-my.fio has no such":   {"run", "--job", job, "--set", "time=1s", "-t", "/"},

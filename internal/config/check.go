@@ -57,6 +57,7 @@ func (c Config) check(f *findings) {
 	within(f, "drift.threshold", c.Drift.Threshold, 0.01, 10, FormatRatio)
 	within(f, "drift.smallest_effect", c.Drift.SmallestEffect, 0.01, 1, FormatRatio)
 	within(f, "drift.false_alarms_per_device_year", c.Drift.FalseAlarmsPerDeviceYear, 0.001, 100, formatNumber)
+	checkSheets(f, c.Drift.DataSheets)
 
 	atLeast(f, "health.interval", c.Health.Interval, time.Second, FormatDuration)
 }

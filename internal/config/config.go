@@ -109,6 +109,9 @@ type Drift struct {
 	// FalseAlarmsPerDeviceYear is how many alarms without a cause all probes of a
 	// target may bring in a year, 0.001 to 100.
 	FalseAlarmsPerDeviceYear float64
+	// DataSheets are what makers promise of drives. The Model of each is a glob
+	// (path.Match) of the model; the first that matches counts.
+	DataSheets []record.DataSheet
 }
 
 // Health is how drives are asked for their SMART data and how interrupts are counted.

@@ -38,6 +38,7 @@ func (c *Config) form() section {
 			{"threshold", ratio(&c.Drift.Threshold)},
 			{"smallest_effect", ratio(&c.Drift.SmallestEffect)},
 			{"false_alarms_per_device_year", number(&c.Drift.FalseAlarmsPerDeviceYear)},
+			{"data_sheets", list[record.DataSheet]{&c.Drift.DataSheets, zero[record.DataSheet], sheetForm}},
 		}},
 		{"health", section{
 			{"enabled", flag(&c.Health.Enabled)},

@@ -104,6 +104,15 @@ func TestParse(t *testing.T) {
 			"how sure of drift to be", "drift:\n  smallest_effect: 15%\n  false_alarms_per_device_year: 5\n",
 			with(func(c *config.Config) { c.Drift.SmallestEffect, c.Drift.FalseAlarmsPerDeviceYear = 0.15, 5 }),
 		},
+		{
+			"data sheets as makers write them",
+			"drift:\n  data_sheets:\n    - model: SAMSUNG MZWLO*\n      random-read: 2000k IOPS\n      sequential-read: 14000 MB/s\n      random-read-latency: 85 us\n",
+			with(func(c *config.Config) {
+				c.Drift.DataSheets = []record.DataSheet{{
+					Model: "SAMSUNG MZWLO*", RandomReadIOPS: new(2e6), SequentialReadBytesPerSecond: new(14e9), RandomReadLatency: new(85 * time.Microsecond),
+				}}
+			}),
+		},
 		{"quoted numbers and switches", "rounds_at_once: \"2\"\nfallback_file: 'false'\n", with(func(c *config.Config) {
 			c.RoundsAtOnce, c.FallbackFile = 2, false
 		})},
@@ -132,7 +141,7 @@ func TestLoad(t *testing.T) {
 	_, err = config.Load(path)
 	require.EqualError(t, err, "configuration "+path+":\n"+
 		"line 2: drift.window: \"1s\" is too small; want 30s or more\n"+
-		"line 3: drift.windows: is not a key here (did you mean window?); want one of window, baseline_rounds, threshold, smallest_effect, false_alarms_per_device_year")
+		"line 3: drift.windows: is not a key here (did you mean window?); want one of window, baseline_rounds, threshold, smallest_effect, false_alarms_per_device_year, data_sheets")
 	var problems config.Problems
 	require.ErrorAs(t, err, &problems)
 	assert.Equal(t, config.Problem{Line: 2, Field: "drift.window", Value: "1s", Wrong: "is too small", Want: "30s or more"}, problems[0])
@@ -176,6 +185,7 @@ func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"", "---\n", "a: &a [*a]", "\t", "probes: [", "node: !!str x", "node: a\nnode: b\n", "listen: [':1', '[::1]:2']\n",
 		"devices:\n  include: [{id: 5002e38, max_size: 1TB}]\n", "files:\n- path: /a\n  size: 1GiB\n", "drift:\n  window: 1d\n  threshold: 20%\n",
+		"drift:\n  data_sheets: [{model: a*, random-read: 0.85M IOPS, sequential-write: 3GB/s, random-write-latency: 12.5us}]\n",
 		"probes:\n- name: a\n  direction: write\n  targets: files\n  datasync: true\n  interval: 2m\n",
 	} {
 		f.Add([]byte(text))

@@ -47,7 +47,7 @@ func TestProblems(t *testing.T) {
 		// Keys.
 		{"a key that is like none", "colour: red\n", "line 1: colour: is not a key here; want one of " + topKeys},
 		{"a key that is like one", "\n\ndrift:\n  windw: 5m\n",
-			"line 4: drift.windw: is not a key here (did you mean window?); want one of window, baseline_rounds, threshold, smallest_effect, false_alarms_per_device_year"},
+			"line 4: drift.windw: is not a key here (did you mean window?); want one of window, baseline_rounds, threshold, smallest_effect, false_alarms_per_device_year, data_sheets"},
 		{"a key of another section", "window: 5m\n", "line 1: window: is not a key here; want one of " + topKeys},
 		{"an odd key", "\"a b\\n\": 1\n", `line 1: "a b\n": is not a key here; want one of ` + topKeys},
 		{"a long key", strings.Repeat("a", 70) + ": 1\n", `line 1: "` + strings.Repeat("a", 60) + `…": is not a key here; want one of ` + topKeys},

@@ -24,6 +24,9 @@ type Run struct {
 	// MaxCPUPressure is the share (0 to 1) of time in which tasks of the host wait
 	// for a CPU, above which a run ends early.
 	MaxCPUPressure float64
+	// MaxOthers is the share (0.01 to 1) of the bytes moved by the device that may be
+	// others' for some seconds, above which a run ends early. 1 lets them.
+	MaxOthers float64
 	// Keep is how many reports are kept per suite and target, 1 to 1000.
 	Keep int
 }
@@ -65,7 +68,7 @@ func (r Run) Matches(names ...string) bool {
 }
 
 func defaultRun() Run {
-	return Run{Window: 4 * time.Hour, MaxCPUPressure: 0.6, Keep: 20}
+	return Run{Window: 4 * time.Hour, MaxCPUPressure: 0.6, MaxOthers: 0.5, Keep: 20}
 }
 
 func runForm(r *Run) field {
@@ -77,6 +80,7 @@ func runForm(r *Run) field {
 		{"window", duration(&r.Window)},
 		{"targets", list[string]{&r.Targets, zero[string], address}},
 		{"max_cpu_pressure", ratio(&r.MaxCPUPressure)},
+		{"max_others", ratio(&r.MaxOthers)},
 		{"keep", count(&r.Keep)},
 	}
 }
@@ -94,6 +98,7 @@ func (c Config) checkRuns(f *findings) {
 		f.need(err == nil, notAt(at("time_zone"), "a time zone", r.TimeZone, "a name such as Europe/Berlin or UTC, or the key left out for the machine's own"))
 		within(f, at("window"), r.Window, time.Minute, 7*24*time.Hour, FormatDuration)
 		within(f, at("max_cpu_pressure"), r.MaxCPUPressure, 0, 1, FormatRatio)
+		within(f, at("max_others"), r.MaxOthers, 0.01, 1, FormatRatio)
 		within(f, at("keep"), r.Keep, 1, 1000, formatCount)
 		for j, s := range r.Set {
 			name, _, ok := strings.Cut(s, "=")

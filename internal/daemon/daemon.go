@@ -167,11 +167,12 @@ func (d *Daemon) Snapshot() record.Snapshot {
 		Collectors: append([]record.CollectorStatus{d.discovered, d.reloaded, state}, d.fleet.collector()...),
 		Warnings:   slices.Concat(d.warnings, problems),
 	}
+	sheets := d.config.Drift.DataSheets
 	d.mu.Unlock()
 	for _, w := range watches {
 		s.Targets = append(s.Targets, w.Status(now))
 	}
 	d.health.fill(&s)
-	compareSiblings(&s)
+	flagSlowBaselines(&s, sheets)
 	return s
 }

@@ -112,6 +112,9 @@ func (d *Daemon) reconcile(ctx, running context.Context) {
 		}
 		d.start(running, target)
 	}
+	for _, w := range d.current() {
+		w.plan(c.Runs, wallClock())
+	}
 }
 
 func (d *Daemon) current() map[string]*watch {

@@ -79,7 +79,7 @@ func TestTroubleIsLoggedOnceAndItsEnd(t *testing.T) {
 	}, strings.Split(log.b.String(), "\n"))
 }
 
-func TestSlowSiblingsAreWarnedOf(t *testing.T) {
+func TestSlowBaselinesAreWarnedOf(t *testing.T) {
 	drive := func(id string, p50 float64) record.TargetStatus {
 		return record.TargetStatus{
 			ID: id, Device: record.Device{Model: "X"}, Warnings: make([]record.Warning, 0, 4),
@@ -90,10 +90,17 @@ func TestSlowSiblingsAreWarnedOf(t *testing.T) {
 	}
 	s := record.Snapshot{Targets: []record.TargetStatus{drive("a", 80e-6), drive("b", 82e-6), drive("c", 160e-6)}}
 	shared := s.Targets[2].Warnings
-	compareSiblings(&s)
+	flagSlowBaselines(&s, nil)
 	assert.Empty(t, s.Targets[0].Warnings)
 	if assert.Len(t, s.Targets[2].Warnings, 1) {
 		assert.Equal(t, record.WarnSlowerThanSiblings, s.Targets[2].Warnings[0].Code)
 	}
 	assert.Equal(t, record.Warning{}, shared[:1][0], "the list that a watch keeps is not written to")
+
+	alone := record.Snapshot{Targets: []record.TargetStatus{drive("c", 160e-6)}}
+	alone.Targets[0].Probes[0].Probe = record.DefaultProbes()[0]
+	flagSlowBaselines(&alone, []record.DataSheet{{Model: "X", RandomReadLatency: new(80 * time.Microsecond)}})
+	if assert.Len(t, alone.Targets[0].Warnings, 1) {
+		assert.Equal(t, record.WarnSlowerThanSheet, alone.Targets[0].Warnings[0].Code)
+	}
 }

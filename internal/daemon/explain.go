@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
@@ -45,13 +46,12 @@ func (t TargetState) Explain(c config.Config, now time.Time) (report.Explained, 
 	return x, errors.Join(problems...)
 }
 
-// compareSiblings adds warnings about drives that are slow by comparison.
-func compareSiblings(s *record.Snapshot) {
-	found := drift.SlowerThanSiblings(*s)
+// flagSlowBaselines adds warnings about drives that may have been slow from the first
+// day: beside others of their model, and beside their data sheets.
+func flagSlowBaselines(s *record.Snapshot, sheets []record.DataSheet) {
+	siblings, promised := drift.SlowerThanSiblings(*s), drift.SlowerThanDataSheet(*s, sheets)
 	for i := range s.Targets {
 		t := &s.Targets[i]
-		if more := found[t.ID]; len(more) > 0 {
-			t.Warnings = append(t.Warnings[:len(t.Warnings):len(t.Warnings)], more...)
-		}
+		t.Warnings = slices.Concat(t.Warnings, siblings[t.ID], promised[t.ID])
 	}
 }

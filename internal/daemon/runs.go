@@ -185,7 +185,7 @@ func runOutcome(ctx context.Context, r record.RunReport, err error, waited bool)
 		return record.RunOK
 	case waited:
 		return record.RunRefused
-	case ctx.Err() != nil && len(r.Steps) > 0, errors.Is(err, errCPUPressure), errors.Is(err, fleet.ErrLost):
+	case ctx.Err() != nil && len(r.Steps) > 0, errors.Is(err, errCPUPressure), errors.Is(err, fiorun.ErrOthers), errors.Is(err, fleet.ErrLost):
 		return record.RunShort
 	case ctx.Err() != nil:
 		return record.RunRefused
@@ -227,7 +227,7 @@ func (d *Daemon) measure(ctx context.Context, w *watch, r config.Run, chosen sui
 	}, run.Options{
 		Options: measure.Options{FS: d.shared.fs, Engine: d.shared.engine, Meter: d.shared.meter},
 		Limits:  Limits(w.spec.Admission), LockDir: d.shared.lockDir, Store: d.shared.store, Node: d.shared.node, Generator: d.generator,
-		KeepFile: true, Progress: func(p run.Progress) { w.log.Debug("run", "step", p.Step, "done", p.Done) },
+		MaxOthers: r.MaxOthers, KeepFile: true, Progress: func(p run.Progress) { w.log.Debug("run", "step", p.Step, "done", p.Done) },
 	})
 	if err != nil {
 		return record.RunReport{}, err

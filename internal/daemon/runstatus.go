@@ -113,6 +113,7 @@ func (w *watch) runEnds(suite string, outcome record.RunOutcome, r record.RunRep
 	}
 	if len(r.Steps) > 0 {
 		s.Last, s.Figures = &r, figures
+		s.Next = firstDue(ofSuite(w.calendar, suite), r.Finished)
 	}
 }
 

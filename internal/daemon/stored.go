@@ -41,6 +41,6 @@ func Stored(s *store.Store, c config.Config, now time.Time) (record.Snapshot, er
 		}
 		snapshot.Targets = append(snapshot.Targets, status)
 	}
-	compareSiblings(&snapshot)
+	flagSlowBaselines(&snapshot, c.Drift.DataSheets)
 	return snapshot, errors.Join(problems...)
 }

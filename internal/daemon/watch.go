@@ -50,6 +50,7 @@ type watch struct {
 	readOnly bool // somebody else's file
 	probes   []*probeState
 	runs     []*record.RunStatus
+	calendar []config.Run  // those meant for this target; nil until they are known
 	resting  chan struct{} // nil while the probes may run
 }
 

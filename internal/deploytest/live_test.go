@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/promtest"
 )
 
 // On a real Prometheus that scrapes what is exported, with native histograms and
@@ -33,7 +35,7 @@ func TestEveryQueryReturnsData(t *testing.T) {
 				}
 				for _, a := range d.annotations {
 					expr := filled(a["target"].(object)["expr"].(string))
-					assert.True(t, slices.ContainsFunc(s.ask(t, at, expr, false), result.holds), "%s: annotation %s", name, a["name"])
+					assert.True(t, slices.ContainsFunc(s.ask(t, at, expr, false), promtest.Series.Holds), "%s: annotation %s", name, a["name"])
 				}
 				for _, v := range d.variables {
 					hasValues(t, s, v)
@@ -48,7 +50,7 @@ func returnsData(t *testing.T, s server, at time.Time, what string, p panel) {
 	t.Helper()
 	shown := map[string]bool{"Value": true}
 	for i, q := range p.queries {
-		results := slices.DeleteFunc(s.ask(t, at, filled(q.expr), q.instant), func(r result) bool { return !r.holds() })
+		results := slices.DeleteFunc(s.ask(t, at, filled(q.expr), q.instant), func(r promtest.Series) bool { return !r.Holds() })
 		assert.NotEmpty(t, results, "%s: no data: %s", what, filled(q.expr))
 		labels := map[string]bool{}
 		for _, r := range results {
@@ -58,7 +60,7 @@ func returnsData(t *testing.T, s server, at time.Time, what string, p panel) {
 		}
 		shown["Value #"+string(rune('A'+i))] = true
 		for _, label := range regexp.MustCompile(`{{(\w+)}}`).FindAllStringSubmatch(q.legend, -1) {
-			native := label[1] == "le" && slices.ContainsFunc(results, func(r result) bool { return len(r.Histograms) > 0 })
+			native := label[1] == "le" && slices.ContainsFunc(results, func(r promtest.Series) bool { return len(r.Histograms) > 0 })
 			assert.True(t, labels[label[1]] || native, "%s: the legend shows %s, which no series has", what, label[1])
 		}
 	}
@@ -81,7 +83,7 @@ func hasValues(t *testing.T, s server, variable object) {
 	match, label := labelValues(variable)
 	assert.Equal(t, variable["name"], label)
 	var values []string
-	require.NoError(t, s.get(t, "/api/v1/label/"+label+"/values", url.Values{"match[]": {filled(match)}}, &values))
+	require.NoError(t, s.Ask(t, "/api/v1/label/"+label+"/values", url.Values{"match[]": {filled(match)}}, &values))
 	assert.NotEmpty(t, values, label)
 }
 
@@ -95,7 +97,7 @@ func rulesWork(t *testing.T, s server, at time.Time) {
 		}
 	}
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		require.NoError(c, s.get(t, "/api/v1/rules", nil, &data))
+		require.NoError(c, s.Ask(t, "/api/v1/rules", nil, &data))
 		for _, g := range data.Groups {
 			for _, r := range g.Rules {
 				assert.NotEqual(c, "unknown", r.Health, "%s was not evaluated yet", r.Name)
@@ -124,7 +126,7 @@ func alertsWork(t *testing.T, s server) {
 	}
 	raised := map[string]bool{}
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		require.NoError(c, s.get(t, "/api/v1/alerts", nil, &data))
+		require.NoError(c, s.Ask(t, "/api/v1/alerts", nil, &data))
 		clear(raised)
 		for _, a := range data.Alerts {
 			raised[a.Labels["alertname"]+" "+a.Labels["device"]] = true

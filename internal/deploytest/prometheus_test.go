@@ -1,23 +1,13 @@
 package deploytest
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
-	"math"
-	"net"
-	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/promtest"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
@@ -88,116 +79,30 @@ func numbered(runs []record.RunStatus, suite string) []record.RunStatus {
 func nodes() []string { return []string{"stor-06", "stor-07", "stor-08"} }
 
 // server is a real Prometheus with the rules and alerts of ssdprobe.
-type server struct{ url string }
+type server struct{ promtest.Server }
 
 // start runs Prometheus on the exporter until the test ends.
 func start(t *testing.T, arguments ...string) server {
 	t.Helper()
 	address := strings.TrimPrefix(exporter(t).URL, "http://")
-	dir := t.TempDir()
 	folder, err := filepath.Abs(rulesDir())
 	require.NoError(t, err)
-	var config bytes.Buffer
+	var config strings.Builder
 	fmt.Fprintf(&config, "global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}\nrule_files: [%s/rules.yaml, %s/alerts.yaml]\n", folder, folder)
 	config.WriteString("scrape_configs:\n- job_name: ssdprobe\n  static_configs:\n")
 	for _, node := range nodes() {
 		fmt.Fprintf(&config, "  - {targets: [%q], labels: {instance: %s}}\n", address, node)
 	}
-	path := filepath.Join(dir, "prometheus.yml")
-	require.NoError(t, os.WriteFile(path, config.Bytes(), 0o600))
-
-	s := server{url: "http://" + free(t)}
-	ctx, stop := context.WithCancel(context.Background())
-	var log bytes.Buffer
-	command := exec.CommandContext(ctx, program(t, "prometheus"), append([]string{
-		"--config.file=" + path, "--storage.tsdb.path=" + filepath.Join(dir, "data"), "--web.listen-address=" + strings.TrimPrefix(s.url, "http://"), "--log.level=warn",
-	}, arguments...)...)
-	command.Stderr = &log
-	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
-	command.WaitDelay = 10 * time.Second
-	require.NoError(t, command.Start())
-	t.Cleanup(func() {
-		stop()
-		_ = command.Wait() // it was told to stop
-		if t.Failed() {
-			t.Log(log.String())
-		}
-	})
-	return s
-}
-
-// free is an address on loopback that nobody listened on a moment ago.
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// get asks the HTTP API and puts the data of its answer into into.
-func (s server) get(t *testing.T, path string, query url.Values, into any) error {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path+"?"+query.Encode(), http.NoBody)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	var answer struct {
-		Status, Error string
-		Data          json.RawMessage
-	}
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		return fmt.Errorf("%s: %w", response.Status, err)
-	}
-	if answer.Status != "success" {
-		return fmt.Errorf("%s: %s", response.Status, answer.Error)
-	}
-	return json.Unmarshal(answer.Data, into)
-}
-
-// result is one series of an answer.
-type result struct {
-	Metric     map[string]string
-	Value      []any   // of an instant query
-	Values     [][]any // of a range
-	Histogram  []any
-	Histograms [][]any
-}
-
-// holds reports whether there is any number in it.
-func (r result) holds() bool {
-	values := r.Values
-	if r.Value != nil {
-		values = append(values, r.Value)
-	}
-	for _, v := range values {
-		text, isText := v[1].(string)
-		if f, err := strconv.ParseFloat(text, 64); isText && err == nil && !math.IsNaN(f) {
-			return true
-		}
-	}
-	return len(r.Histogram) > 0 || len(r.Histograms) > 0
+	return server{promtest.Start(t, config.String(), arguments...)}
 }
 
 // ask runs a query for a moment, or for the half minute before it.
-func (s server) ask(t *testing.T, at time.Time, expr string, instant bool) []result {
+func (s server) ask(t *testing.T, at time.Time, expr string, instant bool) []promtest.Series {
 	t.Helper()
-	path, query := "/api/v1/query", url.Values{"query": {expr}, "time": {at.Format(time.RFC3339Nano)}}
-	if !instant {
-		path += "_range"
-		query = url.Values{
-			"query": {expr}, "step": {"1"},
-			"start": {at.Add(-30 * time.Second).Format(time.RFC3339Nano)}, "end": {at.Format(time.RFC3339Nano)},
-		}
+	if instant {
+		return s.Query(t, at, expr)
 	}
-	var data struct{ Result []result }
-	require.NoError(t, s.get(t, path, query, &data), expr)
-	return data.Result
+	return s.QueryRange(t, at.Add(-30*time.Second), at, expr)
 }
 
 // await returns a moment at which every node had been scraped often enough for
@@ -211,10 +116,10 @@ func (s server) await(t *testing.T) time.Time {
 	var at time.Time
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		at = time.Now()
-		var data struct{ Result []result }
-		require.NoError(c, s.get(t, "/api/v1/query", url.Values{"query": {ready}, "time": {at.Format(time.RFC3339Nano)}}, &data))
-		require.Len(c, data.Result, 1)
-		assert.Equal(c, want, data.Result[0].Value[1])
+		nodes, err := s.TryQuery(t, at, ready)
+		require.NoError(c, err)
+		require.Len(c, nodes, 1)
+		assert.Equal(c, want, nodes[0].Value[1])
 	}, 2*time.Minute, 200*time.Millisecond)
 	return at
 }

@@ -9,23 +9,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ssdprobe/ssdprobe/internal/promtest"
 )
 
 // rulesDir holds the rules, the alerts and their tests.
 func rulesDir() string { return filepath.Join("..", "..", "deploy", "prometheus") }
 
-// program finds one of the programs of Debian's package prometheus.
-func program(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	require.NoError(t, err, "this test needs %s: scripts/install.sh prometheus", name)
-	return path
-}
-
-// promtool runs it and returns what it printed.
+// promtool runs Prometheus' own checker and returns what it printed.
 func promtool(t *testing.T, arguments ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), program(t, "promtool"), arguments...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), promtest.Program(t, "promtool", "prometheus"), arguments...).CombinedOutput()
 	require.NoError(t, err, string(out))
 	return string(out)
 }

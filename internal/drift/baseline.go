@@ -65,8 +65,8 @@ type norm struct {
 	noise
 	// LargeAbove is where a single round counts as far too slow, for the fast path.
 	LargeAbove shift `json:"large_above"`
-	// SlowAbove is where a block's slowest round is slower than any normal one,
-	// and SlowShare the share of the baseline's blocks that have such a round.
+	// SlowAbove is where the excess of a block is more than any normal one, and
+	// SlowShare the share of the baseline's blocks that have such a round.
 	SlowAbove shift   `json:"slow_above"`
 	SlowShare float64 `json:"slow_share"`
 	// SlowInertia is Inertia for slow rounds: above 1 when they come in spells.
@@ -127,6 +127,7 @@ func learn(blocks []block, sureness Sureness, anchored bool) *baseline {
 	b.knowLoads(loads)
 	for i := range statistics {
 		b.Of[i] = learnNorm(blocks, i, anchored)
+		b.Of[i].wanderWith(b.Of[0].noise)
 		b.Of[i].LargeAbove = b.largeAbove(quantile(b.Of[i].Residuals, 0.99))
 	}
 	return b
@@ -134,14 +135,13 @@ func learn(blocks []block, sureness Sureness, anchored bool) *baseline {
 
 func learnNorm(blocks []block, statistic int, anchored bool) norm {
 	n := norm{Curve: learnCurve(blocks, statistic)}
-	residuals, worst := make([]shift, len(blocks)), make([]shift, len(blocks))
+	residuals, excess := make([]shift, len(blocks)), make([]shift, len(blocks))
 	for i, b := range blocks {
-		expected := n.Curve.at(b.Load)
-		residuals[i], worst[i] = b.Level[statistic]-expected, b.Worst[statistic]-expected
+		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load), n.excess(b, statistic)
 	}
 	n.noise = learnNoise(blocks, residuals)
-	slices.Sort(worst)
-	middle, upper := quantile(worst, 0.5), quantile(worst, 0.75)
+	slices.Sort(excess)
+	middle, upper := quantile(excess, 0.5), quantile(excess, 0.75)
 	n.SlowAbove = middle + max(shiftOf(slowLeast), slowQuartiles*(upper-middle))
 	n.learnSlow(blocks, statistic)
 	if anchored {
@@ -154,12 +154,18 @@ func learnNorm(blocks []block, statistic int, anchored bool) norm {
 	return n
 }
 
+// excess is how much slower than the others of its block, and than normal, the
+// slowest round of a block is. What made all of them slow is a matter of level.
+func (n *norm) excess(b block, statistic int) shift {
+	return b.Worst[statistic] - max(b.Level[statistic], n.Curve.at(b.Load))
+}
+
 // learnSlow learns how often blocks have a slow round, erring on the high side by
 // one standard error and by slowPrior.
 func (n *norm) learnSlow(blocks []block, statistic int) {
 	marks, count := make([]float64, len(blocks)), 0.0
 	for i, b := range blocks {
-		if b.Worst[statistic]-n.Curve.at(b.Load) > n.SlowAbove {
+		if n.excess(b, statistic) > n.SlowAbove {
 			marks[i] = 1
 			count++
 		}

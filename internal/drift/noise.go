@@ -76,14 +76,28 @@ func inertia(blocks []block, scores []float64) float64 {
 // inertiaDoubt is how many standard errors are added to the inertia.
 const inertiaDoubt = 1.5
 
+// wanderWith makes the inertia no less than what a part as large and as slow as the
+// noise of the median latency brings: all of a drive's rounds wander with their
+// median, but in the noise of a tail the blocks of one day do not show it.
+func (n *noise) wanderWith(median noise) {
+	if spread := n.spread(); spread > 0 {
+		part := min(1, median.spread()/spread)
+		n.Inertia = max(n.Inertia, 1+(median.Inertia-1)*part*part)
+	}
+}
+
+// spread is half of what holds the middle two thirds of the blocks: the standard deviation of normal noise.
+func (n noise) spread() float64 {
+	return float64(quantile(n.Residuals, 0.84)-quantile(n.Residuals, 0.16)) / 2
+}
+
 // maxScore bounds what one block can say, however far out it is.
 const maxScore = 3
 
 // error is how far a level that was learned from so many of the blocks may
 // lie from the true one: the standard error of a median of correlated blocks.
 func (n noise) error(blocks int) shift {
-	spread := float64(quantile(n.Residuals, 0.84)-quantile(n.Residuals, 0.16)) / 2
-	return shift(1.25 * spread * math.Sqrt(n.Inertia/float64(blocks)))
+	return shift(1.25 * n.spread() * math.Sqrt(n.Inertia/float64(blocks)))
 }
 
 // score is the normal quantile of the rank of s among the residuals: 0 in their

@@ -121,6 +121,9 @@ func (t *Tracker) Add(m record.Measurement) []Event {
 	if m.Outcome != record.OutcomeOK {
 		return nil
 	}
+	// By the clock that blocks and stored states go by: with the monotonic one,
+	// which time.Now adds, a clock that was set back would never be seen to be.
+	m.Start = m.Start.Round(0)
 	r := Round{Time: m.Start, Utilisation: m.Load.Utilisation}
 	for i, s := range record.Statistics() {
 		r.Values[i] = s.Of(m)
@@ -176,7 +179,7 @@ func (t *Tracker) clockSetBack(now time.Time) {
 	for i, v := range t.verdicts {
 		t.verdicts[i] = verdict{
 			State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution,
-			BackReference: v.BackReference, BackHeight: v.BackHeight,
+			BackReference: v.BackReference, BackHeight: v.BackHeight, Followed: v.Followed,
 		}
 		if v.Since.After(now) {
 			t.verdicts[i].Since = now
@@ -191,9 +194,8 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 		j := judged{Slot: b.Slot}
 		for i := range statistics {
 			n := &e.Baseline.Of[i]
-			expected := n.Curve.at(b.Load)
-			j.Shifts[i] = b.Level[i] - expected
-			j.Slow[i] = len(n.Residuals) > 0 && b.Worst[i]-expected > n.SlowAbove
+			j.Shifts[i] = b.Level[i] - n.Curve.at(b.Load)
+			j.Slow[i] = len(n.Residuals) > 0 && n.excess(b, i) > n.SlowAbove
 		}
 		if t.recent = append(t.recent, j); len(t.recent) > recentBlocks {
 			t.recent = slices.Delete(t.recent, 0, len(t.recent)-recentBlocks)

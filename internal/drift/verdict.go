@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -37,6 +38,8 @@ type verdict struct {
 	Back          sum     `json:"back"`
 	BackReference shift   `json:"back_reference,omitempty"`
 	BackHeight    float64 `json:"back_height,omitempty"`
+	// Followed says that a statistic that drifted at the same time is back.
+	Followed bool `json:"followed,omitempty"`
 }
 
 // found returns whether the state is a verdict, and not a wait for one.
@@ -61,8 +64,14 @@ const (
 	recentBlocks = 36
 	// shownBlocks are what the ratio tells of while nothing happens: the last hour.
 	shownBlocks = 12
-	// backLikelihood is how likely the end of a drift may be a mistake.
+	// backRarity is how seldom, as a share of blocks, the end of a drift may be a
+	// mistake while it lasts: once in a year of drift. What flaps cries wolf too.
+	backRarity = 1 / float64(blocksPerYear)
+	// backLikelihood is how likely it may be one when a statistic that drifted at the
+	// same time is back already.
 	backLikelihood = 1.0 / 30
+	// together is how far apart the onsets of statistics that drift at the same time may be.
+	together = time.Hour
 	// minSlowBlocks is how many blocks with a slow round are a pattern.
 	minSlowBlocks = 4
 	// enough is the share of the smallest effect that the estimate must reach: an
@@ -159,28 +168,46 @@ func (t *Tracker) least(i int) shift {
 func (t *Tracker) find(i int, state record.DriftState, cause Cause, onset, now time.Time) {
 	v := &t.verdicts[i]
 	v.State, v.Since, v.Cause, v.Back = state, onset, cause, sum{}
+	v.BackReference, v.BackHeight, v.Followed = 0, 0, false
 	v.Attribution = t.changesNear(onset)
-	if cause != BySlowRounds {
-		size, _ := t.level(i, slot(onset), recentBlocks)
-		if cause == ByLargeShift {
-			size = v.Fast.middle()
-		}
-		t.prepareBack(i, size)
-	}
+	t.prepareBack(i)
 	v.Fast = stretch{}
 	t.current().forget(slot(onset))
 }
 
-// prepareBack sets what it takes to believe that a shift of this size is over:
-// the level must be back below half of it.
-func (t *Tracker) prepareBack(i int, size shift) {
+// prepareBack sets what it takes to believe that a drift is over: the level must be
+// back below half of the shift, or slow rounds must have become rare.
+func (t *Tracker) prepareBack(i int) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
-	size = max(size, -size)
-	v.BackReference = max(t.settings.smallest()/2, size/2)
-	v.BackHeight = 0
+	size := v.Fast.middle()
+	switch v.Cause {
+	case BySlowRounds:
+		v.BackHeight = -math.Log(backRarity)
+		return
+	case ByLevel:
+		// Noise had a part in what crossed a height: the least that the shift may be counts.
+		level, blocks := t.level(i, slot(v.Since), recentBlocks)
+		size = max(level, -level) - 2*n.error(max(1, blocks))
+	case ByLargeShift:
+	}
+	v.BackReference = max(t.settings.smallest(), size) / 2
 	if len(n.Residuals) > 0 {
 		// Seen from the shifted level, going back is a change the other way.
-		v.BackHeight = n.height(n.faster, max(1, size-v.BackReference), backLikelihood)
+		v.BackHeight = n.height(n.faster, v.BackReference, backRarity)
+	}
+}
+
+// over ends a drift. What drifted with it is likely to be over too, and
+// takes less to believe from now on.
+func (t *Tracker) over(i int, now time.Time) {
+	ended := t.verdicts[i]
+	t.verdicts[i].begin(record.Stable, now)
+	for k := range t.verdicts {
+		v := &t.verdicts[k]
+		if v.State == ended.State && v.Since.Sub(ended.Since).Abs() <= together && !v.Followed {
+			v.BackHeight *= math.Log(backLikelihood) / math.Log(backRarity)
+			v.Followed = true
+		}
 	}
 }
 
@@ -195,7 +222,7 @@ func (t *Tracker) judgeBack(i int, now time.Time) {
 	var evidence, height float64
 	switch {
 	case v.Cause == BySlowRounds:
-		evidence, height = -n.slowEvidence(last.Slow[i]), slowBackHeight
+		evidence, height = -n.slowEvidence(last.Slow[i]), v.BackHeight
 	case len(n.Residuals) == 0: // the baseline is young and knows no noise yet
 		evidence, height = youngEvidence, youngBackHeight
 		if side*last.Shifts[i] >= v.BackReference {
@@ -213,16 +240,13 @@ func (t *Tracker) judgeBack(i int, now time.Time) {
 	level, _ := t.level(i, v.Back.Since, shownBlocks)
 	level *= side
 	if v.Cause == BySlowRounds || level < max(t.plans[i][0].reference, v.BackReference/4) || len(n.Residuals) == 0 {
-		v.begin(record.Stable, now)
+		t.over(i, now)
 	}
 }
 
 const (
 	// A young baseline takes four blocks without a shift for the end of it.
 	youngEvidence, youngBackHeight = 1, 4
-	// slowBackHeight is ln 30: without slow rounds for so long that common slow
-	// rounds would have made it thirty times less likely.
-	slowBackHeight = 3.4
 )
 
 // slowBlocks counts recent blocks with a slow round since a slot.

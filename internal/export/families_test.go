@@ -87,6 +87,7 @@ func runMovements(later time.Time) []movement {
 		ofRun("it is called slower", func(r *record.RunStatus) { r.Figures[0].Verdict = record.RunSlower }, "ssdprobe_run_drift_state"),
 		ofRun("one more run", func(r *record.RunStatus) { r.Outcomes[record.RunOK]++ }, "ssdprobe_runs_total"),
 		ofRun("a run in progress", func(r *record.RunStatus) { r.Since = later }, "ssdprobe_run_in_progress"),
+		ofRun("due later", func(r *record.RunStatus) { r.Next = later }, "ssdprobe_run_next_timestamp_seconds"),
 		ofRun("a longer run", func(r *record.RunStatus) { r.Last.Started = r.Last.Started.Add(-time.Minute) }, "ssdprobe_run_duration_seconds"),
 		ofRun("a later run", func(r *record.RunStatus) {
 			r.Last.Started, r.Last.Finished = r.Last.Started.Add(time.Hour), r.Last.Finished.Add(time.Hour)

@@ -40,6 +40,17 @@ func runFamilies() []family[record.TargetStatus] {
 			}),
 		},
 		family[record.TargetStatus]{
+			name: "ssdprobe_run_next_timestamp_seconds", kind: gauge,
+			help: "When the calendar has the suite due: the first time after its last run that measured anything, so it lies in the past " +
+				"while that run is owed. Absent when no calendar has it.",
+			labels: []string{"suite"},
+			series: func(t record.TargetStatus, emit emit) {
+				for _, r := range t.Runs {
+					emitTime(emit, r.Next, r.Suite)
+				}
+			},
+		},
+		family[record.TargetStatus]{
 			name: "ssdprobe_run_in_progress", kind: gauge,
 			help:   "1 while the suite runs or waits for the device, else 0.",
 			labels: []string{"suite"},

@@ -60,6 +60,7 @@ const answersVersion = `[ "$1" = --version ] && { echo fio-3.33; exit 0; }
 `
 
 func TestFioOfAnotherKind(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ script, says string }{
 		"no version":        {`echo 42`, `version`},
 		"too old":           {`echo fio-2.1`, `version 3.28 or later is needed`},
@@ -70,6 +71,7 @@ func TestFioOfAnotherKind(t *testing.T) {
 		"kills itself":      {answersVersion + `kill -KILL $$`, `signal: killed`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := onDisk(t)
 			got := ssdprobe(t, otherFio(t, c.script), runQuick(t, dir, "--set", "time=200ms")...)
 			assert.Equal(t, 1, got.code, got.stderr)
@@ -81,6 +83,7 @@ func TestFioOfAnotherKind(t *testing.T) {
 }
 
 func TestFioMissing(t *testing.T) {
+	t.Parallel()
 	dir := onDisk(t)
 	got := ssdprobe(t, []string{"PATH=" + t.TempDir()}, runQuick(t, dir)...)
 	assert.Equal(t, 1, got.code)
@@ -91,6 +94,7 @@ func TestFioMissing(t *testing.T) {
 
 // fio hangs, as a version of it did on its own shared memory, and does not listen to Ctrl-C either.
 func TestFioHangs(t *testing.T) {
+	t.Parallel()
 	dir := onDisk(t)
 	word := fmt.Sprintf("98765.%d", os.Getpid()) // the seconds it sleeps, which nobody else's does
 	p := start(t, otherFio(t, answersVersion+"trap '' INT TERM\n/bin/sleep "+word+" & exec /bin/sleep "+word), runQuick(t, dir, "--set", "time=10m")...)
@@ -101,6 +105,7 @@ func TestFioHangs(t *testing.T) {
 }
 
 func TestFioIsKilled(t *testing.T) {
+	t.Parallel()
 	dir := onDisk(t)
 	p := start(t, nil, runQuick(t, dir, "--set", "time=10m")...)
 	eventually(t, "fio works on the file, and is killed", func() bool {

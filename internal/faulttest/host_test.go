@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -85,6 +84,7 @@ func hugeInterrupts(queues int) string {
 
 // A host whose /proc/interrupts has more than a megabyte.
 func TestHugeInterrupts(t *testing.T) {
+	t.Parallel()
 	const size, queues = 64 << 20, 257
 	loop, root := testenv.LoopDevice(t, size, testenv.Options{Random: true}), t.TempDir()
 	addDrive(t, root, 0, loop.Number, size)
@@ -116,6 +116,7 @@ func TestHugeInterrupts(t *testing.T) {
 // Drives leave and come back while the host is looked at, again and again: in every look the one that stays is found
 // whole, and no look fails for one that left between list and read.
 func TestDevicesVanishBetweenListAndRead(t *testing.T) {
+	t.Parallel()
 	const drives, looks = 8, 400
 	root := t.TempDir()
 	for n := range drives {
@@ -129,13 +130,13 @@ func TestDevicesVanishBetweenListAndRead(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	var moving errgroup.Group
-	var look atomic.Int64
+	turns := &turns{next: make(chan struct{})}
 	for n := 1; n < drives; n++ {
-		moving.Go(func() error { return comeAndGo(ctx, root, n, &look) })
+		moving.Go(func() error { return comeAndGo(ctx, root, n, turns) })
 	}
 	seen := map[int]int{}
 	for range looks {
-		look.Add(1)
+		turns.begin()
 		devices, err := device.Scan(host)
 		require.NoError(t, err)
 		require.NotEmpty(t, devices)
@@ -153,9 +154,35 @@ func TestDevicesVanishBetweenListAndRead(t *testing.T) {
 	assert.Equal(t, all, again)
 }
 
+// turns tells who waits for it that another look begins.
+type turns struct {
+	mu   sync.Mutex
+	next chan struct{}
+}
+
+func (t *turns) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	close(t.next)
+	t.next = make(chan struct{})
+}
+
+// wait returns when so many looks have begun, or ctx has ended.
+func (t *turns) wait(ctx context.Context, looks int) {
+	for range looks {
+		t.mu.Lock()
+		next := t.next
+		t.mu.Unlock()
+		select {
+		case <-next:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // comeAndGo takes the n-th drive of a host away and puts it back until ctx ends: in the middle of a look, and not back in
 // the same one. As the kernel does, its links go first.
-func comeAndGo(ctx context.Context, root string, n int, look *atomic.Int64) error {
+func comeAndGo(ctx context.Context, root string, n int, looks *turns) error {
 	link := filepath.Join(root, "sys/block", fmt.Sprintf("nvme%dn1", n))
 	hidden := filepath.Join(root, fmt.Sprintf("nvme%dn1", n)) // out of the list
 	function := filepath.Join(root, fmt.Sprintf("sys/devices/pci0000:00/0000:00:%02x.0", n+1))
@@ -165,9 +192,7 @@ func comeAndGo(ctx context.Context, root string, n int, look *atomic.Int64) erro
 				return err
 			}
 			if move[1] == function+".away" || move[1] == link {
-				for seen := look.Load(); look.Load() < seen+2 && ctx.Err() == nil; {
-					runtime.Gosched()
-				}
+				looks.wait(ctx, 2)
 			}
 		}
 	}

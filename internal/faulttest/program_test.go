@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -25,6 +26,10 @@ const beProgram = "SSDPROBE_TEST_BE_PROGRAM"
 func TestMain(m *testing.M) {
 	if os.Getenv(beProgram) != "" {
 		os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	// The tests wait for their daemons most of the time.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

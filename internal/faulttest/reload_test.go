@@ -27,6 +27,7 @@ func (d *daemon) reload(t *testing.T, configuration, says string) {
 
 // A thousand reloads: most of the same, some of another configuration, some of a bad one.
 func TestReloads(t *testing.T) {
+	t.Parallel()
 	const reloads = 1000
 	dir := onDisk(t)
 	one := onFiles(t, dir)
@@ -58,6 +59,7 @@ func TestReloads(t *testing.T) {
 
 // A configuration of 10 MB is refused after the first of them, not parsed.
 func TestHugeConfiguration(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	b.WriteString("devices:\n  include:\n")
 	for i := 0; b.Len() < 10<<20; i++ {

@@ -19,6 +19,9 @@ var ErrHung = errors.New("fio does not end, not even killed: the device hangs")
 // ErrTimeout is why a run was stopped that took longer than its limit.
 var ErrTimeout = errors.New("fio took longer than it was given")
 
+// ErrOthers is why a run was stopped beside which others used the device too much.
+var ErrOthers = errors.New("others use the device")
+
 // FailedError is an fio that ended without having measured anything. It matches
 // the errors of its jobs: errors.Is(err, os.ErrPermission).
 type FailedError struct {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -42,8 +43,8 @@ type Run struct {
 	Output  fio.Output
 	// Duration is the time from the start of fio to its end.
 	Duration time.Duration
-	// Stopped is why the run was ended early: the cause of its context, or
-	// ErrTimeout. It is nil for a run that came to its end.
+	// Stopped is why the run was ended early: the cause of its context, ErrTimeout or
+	// ErrOthers. It is nil for a run that came to its end.
 	Stopped error
 	// Ended is how fio ended when that was not well, Messages what it complained of
 	// (": first line; second line"). Both are empty mostly.
@@ -51,8 +52,8 @@ type Run struct {
 	Seen            Seen
 }
 
-// Run runs fio and returns what it measured. When ctx ends or the limit is
-// reached, fio is asked to stop, and its report so far is returned with Stopped
+// Run runs fio and returns what it measured. When ctx ends, the limit is reached or
+// others use the device too much, fio is asked to stop, and its report so far is returned with Stopped
 // set; when it does not stop, it and all that it started are killed.
 //
 // The error is a *FailedError when fio measured nothing, and matches ErrNoData when
@@ -81,7 +82,7 @@ func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
 		return Run{}, err
 	}
 	run := Run{Job: r.Job, JobFile: text}
-	ended, err := p.finish(ctx, r, &run)
+	ended, err := p.finish(ctx, r, seeing, &run)
 	if err != nil {
 		return Run{}, errors.Join(err, p.abandon())
 	}
@@ -114,26 +115,34 @@ func check(r Request) (string, error) {
 }
 
 // finish waits until fio has ended, and sees to it that it does when it has to.
-func (p *process) finish(ctx context.Context, r Request, run *Run) (ended error, err error) {
+func (p *process) finish(ctx context.Context, r Request, seeing *seeing, run *Run) (ended error, err error) {
 	limit := make(<-chan time.Time)
 	if r.Limit > 0 {
 		timer := time.NewTimer(r.Limit)
 		defer timer.Stop()
 		limit = timer.C
 	}
-	select {
-	case ended := <-p.ended:
-		if ended == nil {
-			return nil, nil
+	look := time.NewTicker(waitingLook)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+			if run.Stopped = seeing.during(p.cmd.Process.Pid); run.Stopped == nil {
+				continue
+			}
+		case ended := <-p.ended:
+			if ended == nil {
+				return nil, nil
+			}
+			return ended, killRemains(ctx, p.marker, p.grace(r))
+		case <-ctx.Done():
+			run.Stopped = context.Cause(ctx)
+		case <-limit:
+			run.Stopped = fmt.Errorf("%w: %s", ErrTimeout, units.Span(r.Limit))
+		case <-p.tooLong: // read says so
 		}
-		return ended, killRemains(ctx, p.marker, p.grace(r))
-	case <-ctx.Done():
-		run.Stopped = context.Cause(ctx)
-	case <-limit:
-		run.Stopped = fmt.Errorf("%w: %v", ErrTimeout, r.Limit)
-	case <-p.tooLong: // read says so
+		return p.stop(ctx, p.grace(r))
 	}
-	return p.stop(ctx, p.grace(r))
 }
 
 func (p *process) grace(r Request) time.Duration {

@@ -64,6 +64,10 @@ func (r Run) step(jobs []fio.JobResult) record.Step {
 	s.Sync = syncResult(syncs, s.Duration)
 	s.UserCPU, s.SystemCPU = cpu(jobs, s.Duration)
 	s.Disturbance.Throttled = r.Seen.Throttled
+	if share := r.Seen.CPUWait; share != nil {
+		s.Disturbance.CPUWaitRatio = *share
+		s.Disturbance.CPUWait = time.Duration(*share * float64(s.Duration))
+	}
 	s.Warnings = r.warnings(s, jobs)
 	return s
 }

@@ -96,14 +96,33 @@ func TestWarnings(t *testing.T) {
 		run        fiorun.Run
 		code, text string
 	}{
-		"nothing":         {run: plain},
-		"one CPU":         {busy(0.4, 0.58), record.WarnCPUBound, "The load generator used 98 % of one CPU"},
-		"all CPUs":        {all, record.WarnCPUBound, "they were the limit"},
-		"hardly one":      {run: busy(0.4, 0.4)},
-		"stopped":         {with(func(r *fiorun.Run) { r.Stopped, r.Ended = errors.New("interrupt"), "exit status 128" }), record.WarnShort, "Stopped before its end: interrupt."},
-		"ended badly":     {with(func(r *fiorun.Run) { r.Ended, r.Messages = "exit status 1", ": fio: odd" }), record.WarnErrors, "fio did not end well, exit status 1: fio: odd."},
-		"throttled":       {with(func(r *fiorun.Run) { r.Seen.Throttled = 11 * time.Millisecond }), record.WarnDisturbed, "stopped threads for 11ms in 1s"},
-		"hardly so":       {run: with(func(r *fiorun.Run) { r.Seen.Throttled = 9 * time.Millisecond })},
+		"nothing":       {run: plain},
+		"one CPU":       {busy(0.4, 0.58), record.WarnCPUBound, "The load generator used 98 % of one CPU"},
+		"all CPUs":      {all, record.WarnCPUBound, "they were the limit"},
+		"hardly one":    {run: busy(0.4, 0.4)},
+		"stopped":       {with(func(r *fiorun.Run) { r.Stopped, r.Ended = errors.New("interrupt"), "exit status 128" }), record.WarnShort, "Stopped before its end: interrupt."},
+		"ended badly":   {with(func(r *fiorun.Run) { r.Ended, r.Messages = "exit status 1", ": fio: odd" }), record.WarnErrors, "fio did not end well, exit status 1: fio: odd."},
+		"throttled":     {with(func(r *fiorun.Run) { r.Seen.Throttled = 11 * time.Millisecond }), record.WarnDisturbed, "stopped threads for 11.0 ms in 1 s"},
+		"hardly so":     {run: with(func(r *fiorun.Run) { r.Seen.Throttled = 9 * time.Millisecond })},
+		"waited":        {with(func(r *fiorun.Run) { r.Seen.CPUWait = new(0.06) }), record.WarnDisturbed, "The threads of fio waited for a CPU for 6 % of the time"},
+		"hardly waited": {run: with(func(r *fiorun.Run) { r.Seen.CPUWait = new(0.05) })},
+		"own doing": {with(func(r *fiorun.Run) {
+			*r = busy(0.4, 0.4)
+			o := reads("x")
+			o.CPUsAllowed = "0"
+			r.Job, r.Seen.CPUWait = job("any", o), new(0.3)
+		}), record.WarnCPUBound, "for 30 % of the time, and fio itself used 80 % of those that it may use"},
+		"all of its CPU": {with(func(r *fiorun.Run) {
+			*r = busy(0.4, 0.58)
+			r.Seen.CPUWait = new(0.3)
+			o := reads("x")
+			o.CPUsAllowed = "0"
+			r.Job = job("any", o)
+		}), record.WarnCPUBound, "The load generator used 98 % of one CPU"},
+		"pressed": {with(func(r *fiorun.Run) { r.Seen.CPUPressure = new(310 * time.Millisecond) }), record.WarnDisturbed, "Tasks of this host waited for a CPU for 31 % of the time"},
+		"others pressed": {run: with(func(r *fiorun.Run) {
+			r.Seen.CPUPressure, r.Seen.CPUWait = new(800*time.Millisecond), new(0.01)
+		})},
 		"others read":     {with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600+2000, 0) }), record.WarnOthersActive, "they read 1.0 MB and wrote 0 B, beside the 1.8 MB of this run"},
 		"others write":    {with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600, 2000) }), record.WarnOthersActive, "they read 0 B and wrote 1.0 MB"},
 		"a journal":       {run: with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600, 400) })},

@@ -2,7 +2,6 @@ package fiorun
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -18,6 +18,8 @@ const (
 	cpuBound = 0.9
 	// throttledShare is the share of the time that a CPU quota may take.
 	throttledShare = 0.01
+	// waitedShare is the share of the time for which fio's threads may wait for a CPU.
+	waitedShare = 0.05
 	// pressedShare is the share of the time in which some task waits for a CPU from
 	// which on figures are in doubt.
 	pressedShare = 0.3
@@ -39,13 +41,17 @@ func (r Run) warnings(s record.Step, jobs []fio.JobResult) []record.Warning {
 		add(record.WarnShort, fmt.Sprintf("Stopped before its end: %v.", r.Stopped))
 	}
 	add(record.WarnErrors, r.errorsText(s))
-	add(record.WarnCPUBound, cpuText(s, jobs, runtime.NumCPU()))
+	cpus := r.cpus()
+	limited := cpuText(s, jobs, cpus)
+	add(record.WarnCPUBound, limited)
 	if limit := time.Duration(float64(r.Duration) * throttledShare); r.Seen.Throttled > limit {
 		add(record.WarnDisturbed, fmt.Sprintf(
-			"The CPU quota of the control group stopped threads for %v in %v: raise it (cpu.max, a container's CPU limit) and repeat.",
-			r.Seen.Throttled.Round(time.Millisecond), r.Duration.Round(time.Millisecond)))
+			"The CPU quota of the control group stopped threads for %s in %s: raise it (cpu.max, a container's CPU limit) and repeat.",
+			units.Span(r.Seen.Throttled), units.Span(r.Duration)))
 	}
-	add(r.pressureText(s, runtime.NumCPU()))
+	if code, text := r.waitingText(s, cpus); code != record.WarnCPUBound || limited == "" {
+		add(code, text)
+	}
 	add(record.WarnOthersActive, r.othersText())
 	if len(r.Seen.Problems) > 0 {
 		add(record.WarnDisturbanceBlind, fmt.Sprintf("Could not look at %s.", strings.Join(r.Seen.Problems, "; ")))
@@ -53,22 +59,28 @@ func (r Run) warnings(s record.Step, jobs []fio.JobResult) []record.Warning {
 	return all
 }
 
-// pressureText says that tasks waited for a CPU: those of others, or fio's own when it
-// used most of what there is.
-func (r Run) pressureText(s record.Step, cpus int) (code, text string) {
-	if r.Seen.CPUPressure == nil || r.Duration <= 0 {
-		return "", ""
+// waitingText says that a CPU was waited for: by fio's own threads or, where nobody
+// knows that, by any task of the host. When fio itself used most of what it was
+// allowed, its jobs waited for each other.
+func (r Run) waitingText(s record.Step, cpus int) (code, text string) {
+	who, share, limit := "The threads of fio", 0.0, waitedShare
+	switch {
+	case r.Seen.CPUWait != nil:
+		share = *r.Seen.CPUWait
+	case r.Seen.CPUPressure != nil && r.Duration > 0:
+		who, share, limit = "Tasks of this host", r.Seen.CPUPressure.Seconds()/r.Duration.Seconds(), pressedShare
 	}
-	share := r.Seen.CPUPressure.Seconds() / r.Duration.Seconds()
 	switch own := (s.UserCPU + s.SystemCPU) / float64(cpus); {
-	case share < pressedShare:
+	case share <= limit:
 		return "", ""
 	case own >= 0.5:
 		return record.WarnCPUBound, fmt.Sprintf(
-			"Tasks waited for a CPU for %.0f %% of the time, and fio used %.0f %% of all CPUs: they were the limit, not the drive.", 100*share, 100*own)
+			"%s waited for a CPU for %.0f %% of the time, and fio itself used %.0f %% of those that it may use: they were the limit, not the drive.",
+			who, 100*share, 100*own)
 	default:
 		return record.WarnDisturbed, fmt.Sprintf(
-			"Tasks of this host waited for a CPU for %.0f %% of the time: the CPUs were measured along with the drive; repeat when the host is calm.", 100*share)
+			"%s waited for a CPU for %.0f %% of the time: the CPUs were measured along with the drive; repeat when the host is calm.",
+			who, 100*share)
 	}
 }
 
@@ -96,7 +108,7 @@ func cpuText(s record.Step, jobs []fio.JobResult, cpus int) string {
 	case one >= cpuBound:
 		return fmt.Sprintf("The load generator used %.0f %% of one CPU: the CPU was the limit, not the drive; use more jobs.", 100*one)
 	case used >= cpuBound*float64(cpus):
-		return fmt.Sprintf("The load generator used %.1f of %d CPUs: they were the limit, not the drive; use a machine with more.", used, cpus)
+		return fmt.Sprintf("The load generator used %.1f of its %d CPUs: they were the limit, not the drive; use a machine with more.", used, cpus)
 	}
 	return ""
 }
@@ -108,8 +120,7 @@ func (r Run) othersText() string {
 	if r.Seen.Disk == nil || !ok {
 		return ""
 	}
-	others := func(all, own uint64) uint64 { return max(all, own) - own }
-	reads, writes := others(r.Seen.Disk.ReadSectors.Bytes(), read), uint64(0)
+	reads, writes := beyond(r.Seen.Disk.ReadSectors.Bytes(), read), uint64(0)
 	if written == 0 {
 		writes = r.Seen.Disk.WriteSectors.Bytes()
 	}

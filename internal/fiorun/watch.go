@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/counters"
@@ -18,6 +19,10 @@ type Watch struct {
 	// Device is the kernel's number of the device that the I/O goes to ("259:0");
 	// empty when it is not known.
 	Device string
+	// MaxOthers is the share (0 to 1) of the bytes moved by the device that may be
+	// others' for some seconds, before the run is stopped with ErrOthers; 0 lets others
+	// do what they like.
+	MaxOthers float64
 	// Controllers are the names under which the device's interrupts stand in
 	// /proc/interrupts ("nvme0"); empty when they are not known.
 	Controllers []string
@@ -32,6 +37,10 @@ type Seen struct {
 	Disk *counters.Disk
 	// Interrupts are those of the controllers; nil when not known.
 	Interrupts *uint64
+	// CPUWait is the share (0 to 1) of the time for which fio's own threads waited for
+	// a CPU; nil when not known: where the kernel does not tell, and for less than a
+	// second or so.
+	CPUWait *float64
 	// CPUPressure is how long some task of the host waited for a CPU; nil where the
 	// kernel does not tell.
 	CPUPressure *time.Duration
@@ -47,11 +56,13 @@ type seeing struct {
 	disk       *counters.Disk
 	interrupts []counters.Interrupt
 	pressure   *time.Duration
+	threads    waiting
+	others     others
 	problems   []string
 }
 
 func (w Watch) begin() *seeing {
-	s := &seeing{watch: w}
+	s := &seeing{watch: w, threads: waiting{fs: w.FS}, others: others{watch: w}}
 	cgroup, err := counters.FindCGroup(w.FS)
 	if err == nil {
 		s.throttled, err = cgroup.Throttled()
@@ -100,14 +111,30 @@ func (s *seeing) end() Seen {
 	if now := s.watch.readPressure(); s.pressure != nil && now != nil {
 		seen.CPUPressure = new(max(0, *now-*s.pressure))
 	}
+	seen.CPUWait = s.threads.ratio()
 	seen.Problems = s.problems
 	return seen
 }
 
-// note keeps a problem, if there is one.
+// during looks at fio and its device while it runs. The error matches ErrOthers.
+func (s *seeing) during(fio int) error {
+	now := time.Now()
+	s.note("the threads of fio", s.threads.look(fio, now))
+	err := s.others.look(fio, now)
+	if errors.Is(err, ErrOthers) {
+		return err
+	}
+	s.note("the I/O of others", err)
+	return nil
+}
+
+// note keeps a problem, if there is one and it is a new one.
 func (s *seeing) note(what string, err error) {
-	if err != nil {
-		s.problems = append(s.problems, fmt.Sprintf("%s: %v", what, err))
+	if err == nil {
+		return
+	}
+	if problem := fmt.Sprintf("%s: %v", what, err); !slices.Contains(s.problems, problem) {
+		s.problems = append(s.problems, problem)
 	}
 }
 

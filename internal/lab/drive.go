@@ -33,6 +33,7 @@ type drive struct {
 	// What was changed from outside.
 	plugged         bool
 	iops            int
+	hung            bool
 	criticalWarning uint8
 	faultsVersion   int // how often faults were changed: nodes of two versions meet
 }
@@ -78,9 +79,12 @@ func (d *drive) faultsDefinition() object {
 			kind = "write"
 		}
 		// The event "none" has happened when the node is there: from then on the rule is in force.
-		rules = append(rules, object{
-			"event": "none", "iotype": kind, "sector": fault.Sector, "once": false, "errno": int(unix.EIO),
-		})
+		rule := object{"event": "none", "iotype": kind, "sector": fault.Sector, "once": false, "errno": int(unix.EIO)}
+		if fault.Flush {
+			rule["iotype"] = "flush"
+			delete(rule, "sector")
+		}
+		rules = append(rules, rule)
 	}
 	return object{"driver": "blkdebug", "node-name": d.faultsNode(), "image": d.imageNode(), "inject-error": rules}
 }

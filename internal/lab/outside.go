@@ -13,10 +13,24 @@ import (
 func (m *Machine) Throttle(ctx context.Context, id string, iops int) error {
 	return m.change(ctx, id, "throttle", func(d *drive) error {
 		_, err := m.monitor.execute(ctx, "qom-set", object{
-			"path": "/objects/" + d.limitsNode(), "property": "limits", "value": object{"iops-total": iops},
+			"path": "/objects/" + d.limitsNode(), "property": "limits", "value": object{"iops-total": iops, "bps-total": 0},
 		})
 		if err == nil {
-			d.iops = iops
+			d.iops, d.hung = iops, false
+		}
+		return err
+	})
+}
+
+// Hang makes the drive answer no more I/O, but for the first one perhaps, until Throttle sets it free. Admin commands are
+// answered.
+func (m *Machine) Hang(ctx context.Context, id string) error {
+	return m.change(ctx, id, "hang", func(d *drive) error {
+		_, err := m.monitor.execute(ctx, "qom-set", object{
+			"path": "/objects/" + d.limitsNode(), "property": "limits", "value": object{"bps-total": 1}, // an hour for a block
+		})
+		if err == nil {
+			d.hung = true
 		}
 		return err
 	})

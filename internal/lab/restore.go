@@ -55,7 +55,7 @@ func (m *Machine) restore(ctx context.Context) error {
 			_, err = m.Plug(ctx, d.ID)
 		}
 		errs = append(errs, err)
-		if d.iops != 0 {
+		if d.iops != 0 || d.hung {
 			errs = append(errs, m.Throttle(ctx, d.ID, 0))
 		}
 		if d.criticalWarning != 0 {

@@ -97,3 +97,15 @@ probes:
 	d.awaitReading(t, disk(t, m, plain).Controllers[0])
 	d.stop(t)
 }
+
+// testSuspend suspends the machine to memory while probes run, for longer than their interval: they go on afterwards.
+func testSuspend(t *testing.T, m *lab.Machine) {
+	id := identity(t, m, plain)
+	d := startDaemon(t, m, configuration(t, m, 0, everySecond+watching(id)))
+	d.awaitRounds(t, id, "ok", 2)
+	t.Log(output(t, m, "sh", "-c", "cat /sys/power/state /sys/power/mem_sleep; ls /sys/power /dev/rtc* /sys/class/rtc; busybox --list | grep rtcwake"))
+	output(t, m, "rtcwake", "-m", "mem", "-s", "5")
+	d.awaitRounds(t, id, "ok", 2)
+	t.Log(output(t, m, "dmesg"))
+	d.stop(t)
+}

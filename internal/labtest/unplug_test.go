@@ -75,6 +75,44 @@ func testUnplugDuringFio(t *testing.T, m *lab.Machine) {
 	assert.Zero(t, again.ExitCode, "%+v", again)
 }
 
+// testUnplugDuringSmart takes a drive away while its health is read again and again, by the daemon and by commands at once.
+func testUnplugDuringSmart(t *testing.T, m *lab.Machine) {
+	gone, stays, name := identity(t, m, plain), identity(t, m, remote), disk(t, m, plain).Controllers[0]
+	d := startDaemon(t, m, configuration(t, m, 0, noProbes+watching(gone, stays)))
+	d.awaitReading(t, name)
+	var readers []*lab.Process
+	for range 3 {
+		p, err := m.StartProcess(bounded(t), "sh", "-c", "while ssdprobe smart "+name+" >/dev/null; do echo read; done; echo over")
+		require.NoError(t, err)
+		readers = append(readers, p)
+	}
+	for _, p := range readers {
+		_, err := p.AwaitLine(bounded(t), "read")
+		require.NoError(t, err)
+	}
+	require.NoError(t, m.Unplug(bounded(t), plain))
+	for _, p := range readers {
+		ended, err := p.Wait(bounded(t))
+		require.NoError(t, err)
+		assert.Contains(t, ended.Stdout, "over")
+		assert.Regexp(t, `(?m)^ssdprobe: .*`+name, ended.Stderr, "it says what it could not read")
+		assert.NotContains(t, ended.Stderr, "panic")
+	}
+	eventually(t, "the controller's series end", func() bool { return d.scrape(t).count(labels{"controller": name}) == 0 })
+	other := disk(t, m, remote).Controllers[0]
+	d.awaitReading(t, other)
+	assert.Equal(t, 1.0, d.scrape(t).must(t, "ssdprobe_collector_success", labels{"id": stays, "collector": "health"}))
+
+	back, err := m.Plug(bounded(t), plain)
+	require.NoError(t, err)
+	eventually(t, "its health is read again", func() bool {
+		now, ok := d.scrape(t).value(t, "ssdprobe_collector_success", labels{"id": gone, "collector": "health"})
+		return ok && now == 1
+	})
+	d.awaitReading(t, back.Controllers[0])
+	d.stop(t)
+}
+
 func running(t *testing.T, m *lab.Machine, program string) bool {
 	t.Helper()
 	result, err := m.Run(bounded(t), "pidof", program)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func boot(t *testing.T) (c *container, root string) {
 	t.Cleanup(func() { assert.NoError(t, unix.Unmount(root, unix.MNT_DETACH)) })
 	require.NoError(t, os.RemoveAll(filepath.Join(root, "etc", "systemd", "system")), "what this machine starts at boot")
 	write(t, filepath.Join(root, "etc", "machine-id"), "", 0o644)
-	run(t, "dpkg", "--root="+root, "--force-depends", "--install", made(t, ".deb"))
+	run(t, "dpkg", "--root="+root, "--force-depends", "--install", made(t, runtime.GOARCH+".deb"))
 
 	c = newContainer(t, "systemd")
 	capabilities := []string{
@@ -113,4 +114,55 @@ func TestServiceMeasuresWithFewRights(t *testing.T) {
 	c.exec("systemctl", "stop", "ssdprobe")
 	assert.Equal(t, "success\n", c.exec("systemctl", "show", "--property=Result", "--value", "ssdprobe"))
 	assert.DirExists(t, filepath.Join(root, "var", "lib", "ssdprobe", "targets"), "what was learned is kept")
+}
+
+// dropIns are the files of docs/install-systemd.md that change units, in their order.
+func dropIns(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, block := range regexp.MustCompile(`(?m)^    \[(?:.*\n    )*.*\n`).FindAllString(read(t, at("docs", "install-systemd.md")), -1) {
+		all = append(all, regexp.MustCompile(`(?m)^    `).ReplaceAllString(block, ""))
+	}
+	return all
+}
+
+// Probe files on a filesystem of one's own, and the sockets by systemd, as
+// docs/install-systemd.md has both. The files are what `systemctl edit` makes.
+func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
+	t.Parallel()
+	files := dropIns(t)
+	require.Len(t, files, 3)
+	c, root := boot(t)
+	override := func(unit, name, text string) {
+		write(t, filepath.Join(root, "etc", "systemd", "system", unit+".d", name+".conf"), text, 0o644)
+	}
+	journal := func() string { return c.exec("journalctl", "--unit=ssdprobe", "--output=cat", "--no-pager") }
+	write(t, filepath.Join(root, "etc", "ssdprobe", "ssdprobe.yaml"),
+		"devices: {enabled: false}\nfiles: [{path: /srv/data/ssdprobe, size: 16MiB}]\n"+quick, 0o644)
+
+	require.Contains(t, files[0], "ReadWritePaths=/srv/data/ssdprobe")
+	c.exec("install", "--directory", "--mode", "0700", "/srv/data/ssdprobe")
+	override("ssdprobe.service", "files", files[0])
+	require.Contains(t, files[1], "Requires=ssdprobe.socket")
+	override("ssdprobe.service", "socket", files[1])
+	require.Contains(t, files[2], "IPAddressDeny=any")
+	override("ssdprobe.service", "addresses", files[2])
+	override("ssdprobe.socket", "address", "[Socket]\nListenStream=\nListenStream=/run/ssdprobe.sock\n") // no port of this machine's
+	write(t, filepath.Join(root, "etc", "ssdprobe", "environment"), "SSDPROBE_ARGS=--web.systemd-socket\n", 0o644)
+	c.exec("systemctl", "daemon-reload")
+
+	c.exec("systemctl", "stop", "ssdprobe")
+	c.exec("systemctl", "enable", "--now", "ssdprobe.socket")
+	c.exec("systemctl", "restart", "ssdprobe")
+	get := func(path string) string {
+		out, err := c.runc("exec", c.id, "curl", "--silent", "--unix-socket", "/run/ssdprobe.sock", "http://ssdprobe/"+path).Output()
+		if err != nil {
+			return journal()
+		}
+		return string(out)
+	}
+	c.eventually("it is ready", func() bool { return get("-/ready") == "ready\n" })
+	good := regexp.MustCompile(`(?m)^ssdprobe_probe_rounds_total\{.*outcome="ok".*\} [1-9]`)
+	c.eventually("a good round on the file", func() bool { return good.MatchString(get("metrics")) })
+	assert.FileExists(t, filepath.Join(root, "srv", "data", "ssdprobe", "ssdprobe.dat"))
 }

@@ -1,40 +1,17 @@
 package manifesttest
 
 import (
-	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// makePackages makes both packages for this machine, once for all tests.
-var makePackages = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(scratch, "packages")
-	c := exec.Command(at("scripts", "packages.sh"), "-o", dir, runtime.GOARCH)
-	c.Env = append(os.Environ(), "VERSION=v1.2.3-rc1")
-	if out, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("make packages: %w:\n%s", err, out)
-	}
-	return dir, nil
-})
-
-// made returns the path of the one package with that suffix.
-func made(t *testing.T, suffix string) string {
-	t.Helper()
-	dir, err := makePackages()
-	require.NoError(t, err)
-	found, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
-	require.NoError(t, err)
-	require.Len(t, found, 1)
-	return found[0]
-}
 
 // common are the files that both packages hold, with modes.
 var common = map[string]string{
@@ -47,11 +24,12 @@ var common = map[string]string{
 	"/usr/share/doc/ssdprobe/CHANGELOG.md":               "-rw-r--r--",
 }
 
-// with returns the common files and those that one kind of package alone has.
+// with returns the common files, the man pages and those that one kind of package alone
+// has.
 func with(more ...string) map[string]string {
-	all := map[string]string{}
-	for name, mode := range common {
-		all[name] = mode
+	all := maps.Clone(common)
+	for _, page := range pages() {
+		all["/usr/share/man/man1/"+page] = "-rw-r--r--"
 	}
 	for _, name := range more {
 		all[name] = "-rw-r--r--"
@@ -95,6 +73,9 @@ func host(t *testing.T) (root string, calls func() string) {
 	}
 }
 
+// rpmArch is what rpm calls this machine's architecture.
+var rpmArch = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+
 const (
 	atInstall = "daemon-reload\ntry-restart ssdprobe.service\n"
 	atRemove  = "--quiet disable --now ssdprobe.socket ssdprobe.service\n"
@@ -103,7 +84,7 @@ const (
 func TestDeb(t *testing.T) {
 	t.Parallel()
 	need(t, "dpkg-deb", "dpkg")
-	deb := made(t, ".deb")
+	deb := made(t, runtime.GOARCH+".deb")
 	assert.Equal(t, with("/usr/share/zsh/vendor-completions/_ssdprobe", "/usr/share/doc/ssdprobe/copyright"),
 		listed(run(t, "dpkg-deb", "--contents", deb)))
 	assert.Equal(t, "ssdprobe 1.2.3~rc1 fio", run(t, "dpkg-deb", "--show", "--showformat=${Package} ${Version} ${Recommends}", deb))
@@ -127,6 +108,8 @@ func TestDeb(t *testing.T) {
 	dpkg("--install", deb)
 	assert.Equal(t, atInstall, calls())
 	assert.Contains(t, run(t, filepath.Join(root, "usr", "bin", "ssdprobe"), "config", "check", configuration), "valid")
+	readable(t, root)
+	completes(t, root, filepath.Join("zsh", "vendor-completions", "_ssdprobe"))
 
 	write(t, configuration, "rounds_at_once: 2\n", 0o644)
 	dpkg("--install", deb)
@@ -147,7 +130,7 @@ func TestDeb(t *testing.T) {
 func TestRPM(t *testing.T) {
 	t.Parallel()
 	need(t, "rpm", "rpm")
-	rpm := made(t, ".rpm")
+	rpm := made(t, rpmArch+".rpm")
 	assert.Equal(t, with("/usr/share/zsh/site-functions/_ssdprobe", "/usr/share/licenses/ssdprobe/LICENSE"),
 		listed(run(t, "rpm", "--query", "--package", "--list", "--verbose", rpm)))
 	assert.Equal(t, "/etc/ssdprobe/ssdprobe.yaml\n", run(t, "rpm", "--query", "--package", "--configfiles", rpm))
@@ -159,6 +142,8 @@ func TestRPM(t *testing.T) {
 
 	manage("--install", rpm)
 	assert.Equal(t, atInstall, calls())
+	readable(t, root)
+	completes(t, root, filepath.Join("zsh", "site-functions", "_ssdprobe"))
 	write(t, configuration, "rounds_at_once: 2\n", 0o644)
 	manage("--upgrade", "--force", rpm)
 	assert.NotContains(t, calls(), "disable")

@@ -28,6 +28,14 @@ type volumes map[string]string
 // start runs the container of a mode with more configuration besides its own.
 func start(t *testing.T, mode, configuration string, given volumes) *pod {
 	t.Helper()
+	image := t.TempDir()
+	write(t, filepath.Join(image, "usr", "bin", "ssdprobe"), read(t, program(t)), 0o755)
+	return startImage(t, image, mode, configuration, given)
+}
+
+// startImage is start with an image of one's own: a directory that becomes the root.
+func startImage(t *testing.T, image, mode, configuration string, given volumes) *pod {
+	t.Helper()
 	all := kustomize(t, mode)
 	file, ok := all["*v1.ConfigMap "+configVolume(t, all.daemonSet(t)).Name].(*corev1.ConfigMap)
 	require.True(t, ok)
@@ -37,7 +45,7 @@ func start(t *testing.T, mode, configuration string, given volumes) *pod {
 
 	bundle := t.TempDir()
 	require.NoError(t, os.Chmod(bundle, 0o755))
-	write(t, filepath.Join(bundle, "rootfs", "usr", "bin", "ssdprobe"), read(t, program(t)), 0o755)
+	require.NoError(t, os.CopyFS(filepath.Join(bundle, "rootfs"), os.DirFS(image)))
 	given["termination-log"] = filepath.Join(bundle, "termination-log")
 	write(t, given["termination-log"], "", 0o666)
 

@@ -3,6 +3,8 @@ package record
 import (
 	"fmt"
 	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // busRoundTrip is the least time that an I/O spends on the bus besides its data:
@@ -29,8 +31,8 @@ func (l PCIeLink) Impossible(bytesPerSecond float64, blockBytes int64, typical t
 	}
 	least := busRoundTrip + time.Duration(float64(blockBytes)/carries*1e9)
 	if typical > 0 && typical < least {
-		return Warning{Code: WarnImpossible, Text: fmt.Sprintf("impossible: a median latency of %v is less than the %v that %d bytes take over the PCIe link (%s): %s",
-			typical, least.Round(10*time.Nanosecond), blockBytes, l, advice)}, true
+		return Warning{Code: WarnImpossible, Text: fmt.Sprintf("impossible: a median latency of %s is less than the %s that %d bytes take over the PCIe link (%s): %s",
+			units.Latency(typical), units.Latency(least), blockBytes, l, advice)}, true
 	}
 	return Warning{}, false
 }

@@ -40,7 +40,7 @@ func TestImpossible(t *testing.T) {
 		"a million reads through Gen3 x4":   {gen3, 4_096, 4 << 10, 80 * time.Microsecond, "4096 MB/s is more than the PCIe link (8 GT/s x4) can carry, 3938 MB/s"},
 		"the same through Gen5 x4":          {gen5, 4_096, 4 << 10, 80 * time.Microsecond, ""},
 		"Gen5 that trained as Gen1":         {slowed, 4_096, 4 << 10, 80 * time.Microsecond, "link (2.5 GT/s x1)"},
-		"faster than the bus":               {gen3, 1_000, 4 << 10, 2 * time.Microsecond, "a median latency of 2µs is less than the 2.04µs that 4096 bytes take"},
+		"faster than the bus":               {gen3, 1_000, 4 << 10, 2 * time.Microsecond, "a median latency of 2.00 µs is less than the 2.04 µs that 4096 bytes take"},
 		"as fast as the bus":                {gen3, 1_000, 4 << 10, 2100 * time.Nanosecond, ""},
 		"a latency that is not known":       {gen3, 1_000, 4 << 10, 0, ""},
 		"a link that is down":               {link(0, 0), 1_000, 4 << 10, time.Nanosecond, ""},

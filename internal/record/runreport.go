@@ -7,11 +7,13 @@ const RunReportVersion = 1
 
 // RunReport is what one execution of a suite, or of probes on demand, yields.
 type RunReport struct {
-	Version    int        `json:"version"`
-	Suite      string     `json:"suite"`
-	Device     Device     `json:"device"` // the device measured, or the one below the file
-	Target     string     `json:"target"` // path that the I/O went to
-	TargetID   string     `json:"target_id"`
+	Version  int    `json:"version"`
+	Suite    string `json:"suite"`
+	Device   Device `json:"device"` // the device measured, or the one below the file
+	Target   string `json:"target"` // path that the I/O went to
+	TargetID string `json:"target_id"`
+	// File is the file that the I/O went to; nil for a raw device.
+	File       *RunFile   `json:"file,omitempty"`
 	Started    time.Time  `json:"started"`
 	Finished   time.Time  `json:"finished"`
 	Node       string     `json:"node"`
@@ -27,6 +29,23 @@ type RunReport struct {
 	Settings map[string]string `json:"settings,omitempty"`
 	// Analysis is what the steps come to; nil when nothing was concluded.
 	Analysis *Analysis `json:"analysis,omitempty"`
+}
+
+// RunFile is a file that a run measured. A larger one reaches more of the drive, so
+// two runs are alike only on files of about the same size.
+type RunFile struct {
+	Bytes int64 `json:"bytes"`
+	// Reused says that it was there before the run, else it was made for it.
+	Reused bool `json:"reused,omitempty"`
+}
+
+// AlikeFiles reports whether two runs were on files that differ by less than a tenth,
+// as those do that are as large as the free space allows; true where one is not known.
+func AlikeFiles(a, b *RunFile) bool {
+	if a == nil || b == nil {
+		return true
+	}
+	return 10*max(a.Bytes-b.Bytes, b.Bytes-a.Bytes) <= max(a.Bytes, b.Bytes)
 }
 
 // Step is one measured part of a run. A direction without I/O is nil.

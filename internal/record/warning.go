@@ -44,4 +44,7 @@ const (
 	// WarnSlowerThanSiblings: what counts as normal for the drive is far slower than
 	// for others of its model on the node.
 	WarnSlowerThanSiblings = "slower_than_siblings"
+	// WarnSlowerThanSheet: what counts as normal for the drive is far slower than its
+	// maker says.
+	WarnSlowerThanSheet = "slower_than_data_sheet"
 )

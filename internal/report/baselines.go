@@ -17,6 +17,8 @@ type BaselineRow struct {
 	// Current marks the epoch that drift is compared with now.
 	Current  bool            `json:"current"`
 	Baseline record.Baseline `json:"baseline"`
+	// Warnings are those about the baselines of the target, with the first of its rows.
+	Warnings []record.Warning `json:"warnings,omitempty"`
 }
 
 // Baselines writes the learned baselines, a heading per target. Rows of one
@@ -46,7 +48,10 @@ func Baselines(w io.Writer, rows []BaselineRow) error {
 func (r BaselineRow) gridRow(previous *BaselineRow) gridRow {
 	row := gridRow{cells: r.cells()}
 	if previous == nil || previous.TargetID != r.TargetID {
-		row.above = func(p *page) { p.list("", []string{r.heading()}) }
+		row.above = func(p *page) {
+			p.list("", []string{r.heading()})
+			p.warnings("  ", r.Warnings)
+		}
 	}
 	row.below = func(p *page) {
 		r.conditions(p, previous)

@@ -97,6 +97,7 @@ func differences(runs []record.RunReport) []Difference {
 	for i, r := range runs {
 		rows[i] = append(r.Conditions.List(),
 			record.Condition{Name: "serial", Value: r.Device.Serial}, record.Condition{Name: "target", Value: runTarget(r)},
+			record.Condition{Name: fileSize, Value: fileSizeText(runs[0].File, r.File)},
 			record.Condition{Name: "node", Value: r.Node}, record.Condition{Name: "suite", Value: r.Suite},
 			record.Condition{Name: engineOfRun, Value: r.Engine}, record.Condition{Name: "measured by", Value: r.Generator})
 		for _, name := range settingNames(runs) {
@@ -121,6 +122,21 @@ func differences(runs []record.RunReport) []Difference {
 		}
 	}
 	return all
+}
+
+// fileSize is what the size of the file measured is called among conditions.
+const fileSize = "file size"
+
+// fileSizeText is the size of a run's file, or that of the first run's when they are alike.
+func fileSizeText(first, f *record.RunFile) string {
+	switch {
+	case f == nil:
+		return ""
+	case first != nil && record.AlikeFiles(first, f):
+		return BlockSize(first.Bytes)
+	default:
+		return BlockSize(f.Bytes)
+	}
 }
 
 // engineOfRun is the engine of a run whose conditions do not name it.

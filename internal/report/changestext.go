@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Text writes the runs, what differs in their conditions, and then for each run what
@@ -147,8 +148,8 @@ func (f FigureChange) cells() []string {
 	from, to := IOPS(f.From), IOPS(f.To)
 	if f.Figure != "IOPS" {
 		a, b := seconds(f.From), seconds(f.To)
-		unit := unitFor(min(a, b))
-		from, to = unit.format(a)+" "+unit.name, unit.format(b)+" "+unit.name
+		unit := units.LatencyUnitFor(min(a, b))
+		from, to = unit.Format(a)+" "+unit.Name, unit.Format(b)+" "+unit.Name
 	}
 	change, verdict := changeText(f.Ratio.Value), string(f.Verdict)
 	if f.Verdict == Same {

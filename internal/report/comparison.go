@@ -95,6 +95,9 @@ func Compare(baseline, now record.RunReport, threshold float64) Comparison {
 		Baseline: Reference(baseline), Now: Reference(now), Threshold: threshold,
 		Conditions: baseline.Conditions.Changes(now.Conditions),
 	}
+	if !record.AlikeFiles(baseline.File, now.File) {
+		c.Conditions = append(c.Conditions, record.Change{Condition: fileSize, From: BlockSize(baseline.File.Bytes), To: BlockSize(now.File.Bytes)})
+	}
 	before := stepsByName(baseline)
 	for _, step := range now.Steps {
 		earlier, found := before[step.Name]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Text writes the comparison: the verdict, then the conditions that changed,
@@ -122,8 +123,8 @@ func pair(s StatisticComparison) (before, now string) {
 		return IOPS(s.Baseline), IOPS(s.Now)
 	}
 	a, b := seconds(s.Baseline), seconds(s.Now)
-	unit := unitFor(min(a, b))
-	written := func(d time.Duration) string { return unit.format(d) + " " + unit.name }
+	unit := units.LatencyUnitFor(min(a, b))
+	written := func(d time.Duration) string { return unit.Format(d) + " " + unit.Name }
 	return written(a), written(b)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // sweep is one load at several depths.
@@ -97,7 +98,7 @@ func depthSections(r record.RunReport) []section {
 		for _, p := range s.points {
 			lowest = min(lowest, p.mean)
 		}
-		unit := unitFor(lowest)
+		unit := units.LatencyUnitFor(lowest)
 		all = append(all, section{
 			id: fmt.Sprintf("depth-%d", i+1), title: "IOPS and latency over depth: " + s.load, lead: s.sentence(),
 			plots: []picture{s.picture(unit)}, small: s.small, table: s.table(unit),
@@ -128,16 +129,16 @@ func (s sweep) axis() plot.Axis {
 	return a
 }
 
-func (s sweep) picture(unit latencyUnit) picture {
+func (s sweep) picture(unit units.LatencyUnit) picture {
 	var iops, mean, p99 []plot.Point
 	var warnings []record.Warning
 	var lowest, highest time.Duration
 	for _, p := range s.points {
 		at, doubt, why := float64(p.depth), len(p.warnings) > 0, noteOf(p.warnings)
 		iops = append(iops, plot.Point{X: at, Y: p.iops, Doubt: doubt, Note: fmt.Sprintf("depth %d: %s IOPS%s", p.depth, IOPS(p.iops), why)})
-		mean = append(mean, plot.Point{X: at, Y: unit.of(p.mean), Doubt: doubt, Note: fmt.Sprintf("depth %d: mean %s%s", p.depth, Latency(p.mean), why)})
+		mean = append(mean, plot.Point{X: at, Y: unit.In(p.mean), Doubt: doubt, Note: fmt.Sprintf("depth %d: mean %s%s", p.depth, Latency(p.mean), why)})
 		if p.p99 > 0 {
-			p99 = append(p99, plot.Point{X: at, Y: unit.of(p.p99), Doubt: doubt, Note: fmt.Sprintf("depth %d: p99 %s%s", p.depth, Latency(p.p99), why)})
+			p99 = append(p99, plot.Point{X: at, Y: unit.In(p.p99), Doubt: doubt, Note: fmt.Sprintf("depth %d: p99 %s%s", p.depth, Latency(p.p99), why)})
 		}
 		warnings = append(warnings, p.warnings...)
 		if p.mean > 0 && (lowest == 0 || p.mean < lowest) {
@@ -145,7 +146,7 @@ func (s sweep) picture(unit latencyUnit) picture {
 		}
 		highest = max(highest, p.mean, p.p99)
 	}
-	latency := plot.Axis{Label: "latency, " + unit.name, Zero: true, Format: tick}
+	latency := plot.Axis{Label: "latency, " + unit.Name, Zero: true, Format: tick}
 	if lowest > 0 && highest > 100*lowest {
 		latency.Scale = plot.Log10
 	}
@@ -174,9 +175,9 @@ func (s sweep) small() string {
 	return terminal("IOPS over "+s.axis().Label, values, names)
 }
 
-func (s sweep) table(unit latencyUnit) *sheet {
+func (s sweep) table(unit units.LatencyUnit) *sheet {
 	t := &sheet{
-		header: [2][]string{{"depth", "IOPS", "mean", "p50", "p99", "", "warnings"}, {"", "", unit.name, unit.name, unit.name, "", ""}},
+		header: [2][]string{{"depth", "IOPS", "mean", "p50", "p99", "", "warnings"}, {"", "", unit.Name, unit.Name, unit.Name, "", ""}},
 		align:  "rrrrrll",
 	}
 	for _, p := range s.points {
@@ -184,7 +185,7 @@ func (s sweep) table(unit latencyUnit) *sheet {
 		if s.knee != nil && s.knee.Depth == p.depth {
 			mark = "knee"
 		}
-		t.add(Count(int64(p.depth)), IOPS(p.iops), unit.cell(p.mean), unit.cell(p.p50), unit.cell(p.p99), mark, warned(p.warnings))
+		t.add(Count(int64(p.depth)), IOPS(p.iops), cellOf(unit, p.mean), cellOf(unit, p.p50), cellOf(unit, p.p99), mark, warned(p.warnings))
 	}
 	return t
 }
@@ -197,13 +198,10 @@ func noteOf(warnings []record.Warning) string {
 	return " (" + warned(warnings) + ")"
 }
 
-// of is d in the unit.
-func (u latencyUnit) of(d time.Duration) float64 { return float64(d) / float64(u.size) }
-
-// cell writes d, "-" when there is none.
-func (u latencyUnit) cell(d time.Duration) string {
+// cellOf writes d in the unit, "-" when there is none.
+func cellOf(u units.LatencyUnit, d time.Duration) string {
 	if d <= 0 {
 		return none
 	}
-	return u.format(d)
+	return u.Format(d)
 }

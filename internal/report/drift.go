@@ -95,6 +95,21 @@ func (p *page) driftOfTarget(target record.TargetStatus, now time.Time) {
 	if len(target.Probes) == 0 {
 		p.line("  No probe runs here.")
 	}
+	for _, r := range target.Runs {
+		p.runVerdict(r)
+	}
+}
+
+// runVerdict says how the last run of a suite compares with those before it.
+func (p *page) runVerdict(r record.RunStatus) {
+	text, changed := RunVerdict(r)
+	if text == "" || r.Last == nil {
+		return
+	}
+	p.sentence("  ", fmt.Sprintf("run of %s, %s: %s", r.Suite, Time(r.Last.Started), text))
+	for _, figure := range changed {
+		p.sentence("    ", figure)
+	}
 }
 
 // driftRows returns a row per compared statistic, and none while all is learning.

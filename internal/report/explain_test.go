@@ -43,7 +43,7 @@ func TestExplain(t *testing.T) {
 		"young":     explained("none", "quiet", 121*time.Minute),
 		"stable":    explained("none", "diurnal", 30*time.Hour),
 		"noted":     noted,
-		"suspect":   explained("step10", "quiet", 24*time.Minute),
+		"suspect":   explained("step10", "quiet", 28*time.Minute),
 		"regressed": explained("step20", "diurnal", time.Hour),
 		"slow":      explained("intermittent", "quiet", 3*time.Hour),
 		"double":    explained("double", "quiet", 20*time.Minute),

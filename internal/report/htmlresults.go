@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // htmlResults is the table of all steps.
@@ -25,10 +26,10 @@ type htmlStep struct {
 }
 
 func htmlResultsOf(r record.RunReport) htmlResults {
-	unit := unitFor(lowestMedian(r))
+	unit := units.LatencyUnitFor(lowestMedian(r))
 	v := htmlResults{
 		Names: []string{"", "IOPS", "MB/s", "min", "mean", "p50", "p95", "p99", "p99.9", "max", "CPU", "errors"},
-		Units: []string{"", "", "", unit.name, unit.name, unit.name, unit.name, unit.name, unit.name, unit.name, "%", ""},
+		Units: []string{"", "", "", unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, "%", ""},
 	}
 	steps, leftOut := r.Steps, 0
 	if len(steps) > mostRows {

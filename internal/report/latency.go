@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 const (
@@ -101,8 +102,8 @@ func bounds(all []distribution, q float64) (low, high time.Duration) {
 	return low, high
 }
 
-func latencyAxis(low, high time.Duration, unit latencyUnit) plot.Axis {
-	a := plot.Axis{Label: "latency, " + unit.name, Format: tick, Zero: true}
+func latencyAxis(low, high time.Duration, unit units.LatencyUnit) plot.Axis {
+	a := plot.Axis{Label: "latency, " + unit.Name, Format: tick, Zero: true}
 	if low > 0 && high > 10*low {
 		a.Scale, a.Zero = plot.Log10, false
 	}
@@ -111,7 +112,7 @@ func latencyAxis(low, high time.Duration, unit latencyUnit) plot.Axis {
 
 func percentiles(all []distribution) template.HTML {
 	low, high := bounds(all, 1)
-	unit := unitFor(low)
+	unit := units.LatencyUnitFor(low)
 	diagram := plot.Plot{
 		Title: "Latency by percentile",
 		X:     plot.Axis{Label: "percentile, %", Scale: plot.Nines},
@@ -130,7 +131,7 @@ func percentiles(all []distribution) template.HTML {
 
 // curve returns the latencies at evenly spaced nines: those that enough I/Os lie
 // above, and from the last of them on those that are a hint only.
-func curve(h record.Histogram, unit latencyUnit) (known, hint []plot.Point) {
+func curve(h record.Histogram, unit units.LatencyUnit) (known, hint []plot.Point) {
 	n := h.Count()
 	bin, seen := 0, h[0].Count
 	last := math.Log10(float64(n))
@@ -144,7 +145,7 @@ func curve(h record.Histogram, unit latencyUnit) (known, hint []plot.Point) {
 			bin++
 			seen += h[bin].Count
 		}
-		p := plot.Point{X: q, Y: unit.of(h[bin].Latency)}
+		p := plot.Point{X: q, Y: unit.In(h[bin].Latency)}
 		if Supported(q, n) {
 			known = append(known, p)
 			continue
@@ -157,7 +158,7 @@ func curve(h record.Histogram, unit latencyUnit) (known, hint []plot.Point) {
 }
 
 // marked are the percentiles that people name; hollow where they are a hint only.
-func marked(d distribution, unit latencyUnit) []plot.Point {
+func marked(d distribution, unit units.LatencyUnit) []plot.Point {
 	n := d.latency.Count()
 	var all []plot.Point
 	for _, q := range []float64{0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999} {
@@ -166,7 +167,7 @@ func marked(d distribution, unit latencyUnit) []plot.Point {
 		}
 		v := d.latency.Quantile(q)
 		all = append(all, plot.Point{
-			X: q, Y: unit.of(v), Doubt: !Supported(q, n), Note: fmt.Sprintf("%s: p%s %s", d.name, tick(100*q), Latency(v)),
+			X: q, Y: unit.In(v), Doubt: !Supported(q, n), Note: fmt.Sprintf("%s: p%s %s", d.name, tick(100*q), Latency(v)),
 		})
 	}
 	return all
@@ -175,7 +176,7 @@ func marked(d distribution, unit latencyUnit) []plot.Point {
 func histogram(all []distribution) template.HTML {
 	low, high := bounds(all, bodyShare)
 	low, high = max(low, 1), max(high, 1)
-	unit := unitFor(low)
+	unit := units.LatencyUnitFor(low)
 	per := float64(classesPerDecade)
 	if decades := math.Log10(float64(high) / float64(low)); decades*per > mostClasses {
 		per = mostClasses / decades
@@ -183,7 +184,7 @@ func histogram(all []distribution) template.HTML {
 	first, last := class(low, per), class(high, per)
 	diagram := plot.Plot{
 		Title: "Histogram of latencies",
-		X:     plot.Axis{Label: "latency, " + unit.name, Scale: plot.Log10, Format: tick},
+		X:     plot.Axis{Label: "latency, " + unit.Name, Scale: plot.Log10, Format: tick},
 		Y:     plot.Axis{Label: "share of the I/Os in each class, %", Zero: true, Format: tick},
 	}
 	for i, d := range all {
@@ -203,7 +204,7 @@ func histogram(all []distribution) template.HTML {
 		}
 		var points []plot.Point
 		for c := begin; c < end; c++ {
-			points = append(points, plot.Point{X: math.Pow(10, float64(first+c)/per) / float64(unit.size), Y: shares[c]})
+			points = append(points, plot.Point{X: math.Pow(10, float64(first+c)/per) / float64(unit.Size), Y: shares[c]})
 		}
 		diagram.Series = append(diagram.Series, plot.Series{Name: d.name, Points: points, Shape: plot.Steps, Colour: i + 1})
 	}

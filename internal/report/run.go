@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Run writes a run report as text: what was run where and what it comes to, the
@@ -100,6 +101,7 @@ func runFacts(r record.RunReport) []fact {
 	return []fact{
 		{"device", device},
 		{"target id", r.TargetID},
+		{"file", fileText(r.File)},
 		{"transport", r.Device.Transport},
 		{"PCIe link", link},
 		{"ASPM", c.ASPM},
@@ -120,6 +122,18 @@ func runFacts(r record.RunReport) []fact {
 	}
 }
 
+// fileText is "1 GiB, made for this run"; empty for a raw device.
+func fileText(f *record.RunFile) string {
+	switch {
+	case f == nil:
+		return ""
+	case f.Reused:
+		return BlockSize(f.Bytes) + ", there before this run"
+	default:
+		return BlockSize(f.Bytes) + ", made for this run"
+	}
+}
+
 func measuredBy(r record.RunReport) string {
 	if r.Node == "" {
 		return r.Generator
@@ -128,11 +142,11 @@ func measuredBy(r record.RunReport) string {
 }
 
 func (p *page) runTable(r record.RunReport) {
-	unit := unitFor(lowestMedian(r))
+	unit := units.LatencyUnitFor(lowestMedian(r))
 	g := grid{
 		header: [][]string{
 			{"", "IOPS", "MB/s", "min", "mean", "p50", "p95", "p99", "p99.9", "max", "CPU", "errors"},
-			{"", "", "", unit.name, unit.name, unit.name, unit.name, unit.name, unit.name, unit.name, "%", ""},
+			{"", "", "", unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, "%", ""},
 		},
 		align: "lrrrrrrrrrrr", indent: "  ",
 	}
@@ -164,7 +178,7 @@ func lowestMedian(r record.RunReport) time.Duration {
 // stepRows returns the rows of a step: its plan above the first, its errors and
 // warnings below the last. CPU and errors belong to the step, so they stand in
 // the first row alone.
-func stepRows(step record.Step, unit latencyUnit) (rows []gridRow, unsure bool) {
+func stepRows(step record.Step, unit units.LatencyUnit) (rows []gridRow, unsure bool) {
 	cpu, errors := none, Count(sum(step.Errors))
 	if used := step.UserCPU + step.SystemCPU; used > 0 {
 		cpu = number(used * 100)
@@ -213,7 +227,7 @@ func stepText(step record.Step) []string {
 }
 
 // cells are the figures of a row up to the step's own.
-func (s Summary) cells(unit latencyUnit) []string {
+func (s Summary) cells(unit units.LatencyUnit) []string {
 	bandwidth := none
 	if s.BytesPerSecond > 0 {
 		bandwidth = number(s.BytesPerSecond / 1e6)
@@ -227,9 +241,9 @@ func (s Summary) cells(unit latencyUnit) []string {
 		case d <= 0:
 			return none
 		case slices.Contains(s.Unsure, name):
-			return "~" + unit.format(d)
+			return "~" + unit.Format(d)
 		default:
-			return unit.format(d)
+			return unit.Format(d)
 		}
 	}
 	return []string{

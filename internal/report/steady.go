@@ -7,6 +7,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // steadySection shows the way to the steady state and the window in which it holds.
@@ -26,16 +27,16 @@ func steadySection(r record.RunReport) []section {
 	for _, round := range s.Path {
 		slowest = min(slowest, round.Mean)
 	}
-	unit := unitFor(slowest)
+	unit := units.LatencyUnitFor(slowest)
 	t := &sheet{
-		header: [2][]string{{"round", name, "mean", "written", "phase", "warnings"}, {"", "", unit.name, "GB", "", ""}},
+		header: [2][]string{{"round", name, "mean", "written", "phase", "warnings"}, {"", "", unit.Name, "GB", "", ""}},
 		align:  "rrrrll",
 	}
 	var values []float64
 	var names []string
 	var all []record.Warning
 	for _, round := range s.Path {
-		t.add(Count(int64(round.Round)), number(round.Value/by), unit.cell(round.Mean), number(float64(round.WrittenBytes)/1e9), round.Phase, warned(warnings[round.Round]))
+		t.add(Count(int64(round.Round)), number(round.Value/by), cellOf(unit, round.Mean), number(float64(round.WrittenBytes)/1e9), round.Phase, warned(warnings[round.Round]))
 		values, names = append(values, round.Value/by), append(names, strconv.Itoa(round.Round))
 		all = append(all, warnings[round.Round]...)
 	}

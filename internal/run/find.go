@@ -1,9 +1,13 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
@@ -16,15 +20,22 @@ import (
 // a file, or a directory to make a file of fileBytes in.
 func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 	typed := path
+	if typed == "" {
+		return measure.Subject{}, errors.New("find a target: its path is empty")
+	}
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return measure.Subject{}, fmt.Errorf("find %s: %w", path, err)
+		return measure.Subject{}, fmt.Errorf("find %s: %w", typed, err)
 	}
-	block, err := target.IsBlockDevice(path)
-	if os.IsNotExist(err) {
+	// Links are followed once: fio opens the path by itself, after all checks, and a link may lead elsewhere then.
+	if path, err = filepath.EvalSymlinks(path); os.IsNotExist(err) {
 		return measure.Subject{}, notThere(fs, typed)
 	} else if err != nil {
-		return measure.Subject{}, fmt.Errorf("find %s: %w", path, err)
+		return measure.Subject{}, fmt.Errorf("find %s: %w", typed, err)
+	}
+	block, err := target.IsBlockDevice(path)
+	if err != nil {
+		return measure.Subject{}, fmt.Errorf("find %s: %w", typed, err)
 	}
 	if block {
 		d, err := device.Find(fs, path)
@@ -33,13 +44,64 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 		}
 		return known(measure.OfDevice(fs, path, d))
 	}
+	if err := checkFile(path); err != nil {
+		return measure.Subject{}, fmt.Errorf("find %s: %w", typed, err)
+	}
 	if size, ok := madeBefore(path); ok {
 		fileBytes = size // the daemon's: used as it is
 	}
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		path = resolved
-	}
 	return known(measure.OfFile(device.NewFilesystems(fs), path, fileBytes, 0))
+}
+
+// checkFile refuses what has no drive below it: devices that are no block devices,
+// filesystems in memory and those that the kernel makes up, and files too small to
+// reach the drive.
+func checkFile(path string) error {
+	const name = "name a block device, a file, or a directory to make a file in"
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return fmt.Errorf("it is %s; %s", kindOf(info.Mode()), name)
+	}
+	var st unix.Statfs_t
+	switch err := unix.Statfs(path, &st); {
+	case err != nil:
+		return &os.PathError{Op: "statfs", Path: path, Err: err}
+	case st.Type == unix.TMPFS_MAGIC, st.Type == unix.RAMFS_MAGIC:
+		return fmt.Errorf("it is on a filesystem in memory, with no drive to measure; %s", name)
+	case st.Blocks == 0 && slices.Contains(madeUp(), st.Type):
+		return fmt.Errorf("it is on a filesystem that the kernel makes up, with no drive to measure; %s", name)
+	case !info.IsDir() && info.Size() < smallestFile:
+		return fmt.Errorf("its %d bytes are too few to measure; name a larger file, or a directory to make one in", info.Size())
+	}
+	return nil
+}
+
+// smallestFile is what the probes' largest block needs a few times over.
+const smallestFile = 1 << 20
+
+// madeUp are the filesystems without blocks that one may stray into.
+func madeUp() []int64 {
+	return []int64{
+		unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEVPTS_SUPER_MAGIC, unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC,
+		unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.SECURITYFS_MAGIC, unix.BPF_FS_MAGIC, unix.EFIVARFS_MAGIC, unix.PSTOREFS_MAGIC,
+		unix.NSFS_MAGIC,
+	}
+}
+
+func kindOf(mode os.FileMode) string {
+	switch {
+	case mode&os.ModeCharDevice != 0:
+		return "a character device"
+	case mode&os.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&os.ModeSocket != 0:
+		return "a socket"
+	default:
+		return "no regular file"
+	}
 }
 
 // notThere says that nothing is at a path. A file is never made under a name that

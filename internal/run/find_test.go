@@ -11,6 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/target"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // A probe file that is there is measured as it is, whether it or its directory is named: made anew in another size, it
@@ -29,4 +30,23 @@ func TestFindTakesAProbeFileAsItIs(t *testing.T) {
 	s, err := run.Find(sysfs.New("/"), t.TempDir(), wanted)
 	require.NoError(t, err)
 	assert.Equal(t, int64(wanted), s.FileBytes, "nothing is there")
+}
+
+// A link is followed once, when the target is found: what fio opens later is what was checked, wherever the link leads
+// then.
+func TestFindFollowsLinksOnce(t *testing.T) {
+	loop, dir := testenv.LoopDevice(t, 1<<20, testenv.Options{}), t.TempDir()
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, make([]byte, 4096), 0o600))
+	for _, path := range []string{loop.Path, dir, file} {
+		link := filepath.Join(t.TempDir(), "link")
+		require.NoError(t, os.Symlink(path, link))
+		s, err := run.Find(sysfs.New("/"), link, 1<<30)
+		require.NoError(t, err)
+		assert.Equal(t, path, s.Path)
+	}
+	link := filepath.Join(dir, "to nothing")
+	require.NoError(t, os.Symlink(file+".gone", link))
+	_, err := run.Find(sysfs.New("/"), link, 1<<30)
+	require.ErrorContains(t, err, "find "+link+": nothing is there")
 }

@@ -30,7 +30,7 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 	}
 	writes, err := chosen.WritesTo(chosen.Values, targets...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("plan %s: %w", chosen.Name, err)
+		return nil, nil, &PlanError{chosen.Name, err}
 	}
 	for i, s := range sessions {
 		if !writes {
@@ -61,48 +61,58 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 // allowWrites gets the permission for a raw device, and a file of its own for others.
 func (s *Session) allowWrites(t *suite.Target, destroy []string) error {
 	if t.Raw {
-		typed := ""
-		switch name := safety.Name(t.Device); {
-		case slices.Contains(destroy, name):
-			typed = name
-		case len(destroy) > 0:
-			typed = destroy[0]
-		}
-		permission, err := safety.Permit(s.options.FS, t.Path, t.Device, typed)
+		permission, err := safety.Permit(s.options.FS, t.Path, t.Device, typedFor(t.Device, destroy))
 		t.Permission = permission
 		return err
 	}
-	path := s.subject.Path
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-	case err != nil:
+	path, leftover, err := writePlace(s.subject.Path)
+	if err != nil {
 		return err
-	case info.IsDir():
-		path = filepath.Join(path, writeFileName)
-		if err := removeLeftover(path); err != nil {
+	}
+	if leftover {
+		if err := os.Remove(path); err != nil {
 			return err
 		}
-	default:
-		return fmt.Errorf("%w to write to %s: it exists; name a directory, in which a file is made", safety.ErrRefused, path)
 	}
 	s.subject.Path = path
 	s.options.KeepFile = false // what is in it is no longer what ssdprobe expects
 	return nil
 }
 
-// removeLeftover removes the file that a run which was killed left behind.
-func removeLeftover(path string) error {
-	info, err := os.Lstat(path)
+// typedFor is what the user typed for a device: its own name, or else anything.
+func typedFor(d record.Device, destroy []string) string {
+	switch name := safety.Name(d); {
+	case slices.Contains(destroy, name):
+		return name
+	case len(destroy) > 0:
+		return destroy[0]
+	}
+	return ""
+}
+
+// writePlace returns the file that is made to be written to: in the directory at path,
+// or there when nothing is. leftover says that one is there, which a run that was killed has left.
+func writePlace(path string) (place string, leftover bool, err error) {
+	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil
+		return path, false, nil
 	case err != nil:
-		return err
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%w to write to %s: it is no regular file", safety.ErrRefused, path)
+		return "", false, err
+	case !info.IsDir():
+		return "", false, fmt.Errorf("%w to write to %s: it exists; name a directory, in which a file is made", safety.ErrRefused, path)
 	}
-	return os.Remove(path)
+	place = filepath.Join(path, writeFileName)
+	info, err = os.Lstat(place)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return place, false, nil
+	case err != nil:
+		return "", false, err
+	case !info.Mode().IsRegular():
+		return "", false, fmt.Errorf("%w to write to %s: it is no regular file", safety.ErrRefused, place)
+	}
+	return place, true, nil
 }
 
 // fill opens the target, which fills a file, and looks whether what is to be read was
@@ -121,6 +131,7 @@ func (s *Session) fill(ctx context.Context, t *suite.Target, writes bool) ([]rec
 		return nil, err
 	}
 	t.Path, t.OffsetBytes, t.SizeBytes = opened.Path, opened.Area.Start, opened.Area.Size
+	t.Reused = !t.Raw && opened.Filled == 0
 	t.ReadOnly = opened.ReadOnly || writes && !t.Raw && opened.Filled == 0
 	return warnings, nil
 }

@@ -41,6 +41,9 @@ func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds int)
 		})
 	}
 	r.Target = opened.Path
+	if s.subject.File {
+		r.File = &record.RunFile{Bytes: opened.Area.Start + opened.Area.Size, Reused: opened.Filled == 0}
+	}
 	var problems []error
 	for _, p := range probes {
 		step, err := s.step(ctx, opened, p, rounds)

@@ -12,6 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // Options are what a run works with.
@@ -22,6 +23,9 @@ type Options struct {
 	Limits admit.Limits
 	// EvenIfBusy measures a busy device all the same, with a warning.
 	EvenIfBusy bool
+	// MaxOthers is the share (0 to 1) of the device's bytes that may be others' while a
+	// suite runs on it, before the run ends with fiorun.ErrOthers; 0 is without limit.
+	MaxOthers float64
 	// LockDir holds one lock file per device.
 	LockDir string
 	// Store is the state directory, where settings that a suite changes are noted;
@@ -99,10 +103,23 @@ func takeLock(ctx context.Context, dir, id string) (*store.Lock, error) {
 
 // checkLoad looks at the device for a moment before anything is done to it.
 func (s *Session) checkLoad(ctx context.Context) error {
-	if s.subject.Number == "" {
+	err := checkLoad(ctx, s.options.FS, s.subject.Number, s.options.Limits)
+	if errors.Is(err, admit.ErrBusy) && s.options.EvenIfBusy {
+		s.warnings = append(s.warnings, record.Warning{
+			Code: record.WarnOthersActive,
+			Text: fmt.Sprintf("measured although the device was not idle (%v): the figures are those of a shared device", err),
+		})
 		return nil
 	}
-	gate := admit.NewGate(admit.Disk{FS: s.options.FS, Number: s.subject.Number}, s.options.Limits)
+	return err
+}
+
+// checkLoad looks at the load of others on the device of a number.
+func checkLoad(ctx context.Context, fs sysfs.FS, number string, limits admit.Limits) error {
+	if number == "" {
+		return nil
+	}
+	gate := admit.NewGate(admit.Disk{FS: fs, Number: number}, limits)
 	if err := gate.Start(time.Now()); err != nil {
 		return err
 	}
@@ -114,13 +131,6 @@ func (s *Session) checkLoad(ctx context.Context) error {
 	case <-timer.C:
 	}
 	_, err := gate.Admit(time.Now())
-	if errors.Is(err, admit.ErrBusy) && s.options.EvenIfBusy {
-		s.warnings = append(s.warnings, record.Warning{
-			Code: record.WarnOthersActive,
-			Text: fmt.Sprintf("measured although the device was not idle (%v): the figures are those of a shared device", err),
-		})
-		return nil
-	}
 	return err
 }
 

@@ -34,6 +34,17 @@ type Suite struct {
 	DataSheet *record.DataSheet
 }
 
+// PlanError says that a suite cannot be run on its targets with its values at all.
+type PlanError struct {
+	Suite string
+	Err   error
+}
+
+// Error says "plan mixed: …".
+func (e *PlanError) Error() string { return fmt.Sprintf("plan %s: %v", e.Suite, e.Err) }
+
+func (e *PlanError) Unwrap() error { return e.Err }
+
 // Suite runs a suite on the session's target alone; see RunSuite.
 func (s *Session) Suite(ctx context.Context, chosen suite.Suite, values suite.Values, binary fiorun.Binary) (record.RunReport, error) {
 	return RunSuite(ctx, []*Session{s}, Suite{Suite: chosen, Values: values, Fio: binary})
@@ -54,7 +65,7 @@ func RunSuite(ctx context.Context, sessions []*Session, chosen Suite) (record.Ru
 		Fio: chosen.Fio, Target: targets[0], More: targets[1:], Values: chosen.Values, DataSheet: chosen.DataSheet,
 		Settings:   settings.Options{FS: first.options.FS, Store: first.options.Store, OpenNVMe: nvme.Open},
 		Conditions: targets[0].Conditions, Node: first.options.Node, Generator: first.options.Generator,
-		Warnings: r.Warnings, Progress: first.suiteProgress,
+		Warnings: r.Warnings, Progress: first.suiteProgress, MaxOthers: first.options.MaxOthers,
 	})
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

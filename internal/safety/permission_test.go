@@ -2,6 +2,7 @@ package safety_test
 
 import (
 	"crypto/sha256"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
@@ -287,6 +289,50 @@ func TestRefusesAnotherDeviceOfTheSameName(t *testing.T) {
 	require.NoError(t, os.WriteFile(link, nil, 0o600))
 	_, err = p.Claim()
 	require.ErrorContains(t, err, "it is no block device")
+}
+
+// It may change hands in the very moment of a claim, too: what is held then is the device that was permitted.
+func TestClaimWhileTheNameChangesHands(t *testing.T) {
+	const often = 20
+	loop, d := drive(t)
+	second, _ := drive(t)
+	link := filepath.Join(t.TempDir(), "disk")
+	require.NoError(t, os.Symlink(loop.Path, link))
+	p, err := safety.Permit(sysfs.FS{}, link, d, safety.Name(d))
+	require.NoError(t, err)
+	over := make(chan struct{})
+	var swapping errgroup.Group
+	swapping.Go(func() error {
+		for i := 0; ; i++ {
+			select {
+			case <-over:
+				return nil
+			default:
+			}
+			if err := os.Symlink([]string{second.Path, loop.Path}[i%2], link+".new"); err != nil {
+				return err
+			}
+			if err := os.Rename(link+".new", link); err != nil {
+				return err
+			}
+		}
+	})
+	for held, refused := 0, 0; held < often || refused < often; {
+		claim, err := p.Claim()
+		if err != nil {
+			require.ErrorContains(t, err, "it is device "+second.Number+" now, and "+loop.Number+" was meant")
+			refused++
+			continue
+		}
+		held++
+		_, err = os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
+		require.ErrorIs(t, err, unix.EBUSY, "it is held")
+		free, err := os.OpenFile(second.Path, os.O_RDONLY|unix.O_EXCL, 0)
+		require.NoError(t, err, "and the other is not")
+		require.NoError(t, errors.Join(free.Close(), claim.Close()))
+	}
+	close(over)
+	require.NoError(t, swapping.Wait())
 }
 
 func TestCheckSpace(t *testing.T) {

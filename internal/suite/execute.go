@@ -23,6 +23,9 @@ type Options struct {
 	Values Values
 	// FS is this process's own view of /proc and /sys; the zero value is the machine.
 	FS sysfs.FS
+	// MaxOthers is the share (0 to 1) of a single device's bytes that may be others' for
+	// some seconds, before the run ends with fiorun.ErrOthers; 0 lets others do what they like.
+	MaxOthers float64
 	// Settings are what settings of the device are changed with, for suites that do.
 	Settings settings.Options
 	// DataSheet is what the results are compared with; nil for nothing.
@@ -103,7 +106,7 @@ func Execute(ctx context.Context, s Suite, o Options) (report record.RunReport, 
 
 func (o Options) newReport(s Suite, steps []Step) record.RunReport {
 	report := record.RunReport{
-		Version: record.RunReportVersion, Suite: s.Name, Device: o.Target.Device, Target: o.Target.Path, TargetID: o.Target.ID,
+		Version: record.RunReportVersion, Suite: s.Name, Device: o.Target.Device, Target: o.Target.Path, TargetID: o.Target.ID, File: o.Target.file(),
 		Started: time.Now(), Node: o.Node, Generator: o.Generator, Engine: o.Fio.Version.String(),
 		Conditions: o.Conditions, Warnings: append([]record.Warning(nil), o.Warnings...), Settings: o.Values.texts,
 	}
@@ -192,7 +195,7 @@ func (o Options) execute(ctx context.Context, steps []Step, i int) (result []rec
 // watch says what to look at beside fio: the counters of one device, since those
 // of several do not tell which step disturbed which.
 func (o Options) watch(planned Step) fiorun.Watch {
-	w := fiorun.Watch{FS: o.FS}
+	w := fiorun.Watch{FS: o.FS, MaxOthers: o.MaxOthers}
 	if len(planned.Targets) == 1 {
 		w.Device, w.Controllers = planned.Targets[0].Device.Number, planned.Targets[0].Controllers
 	}

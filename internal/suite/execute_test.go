@@ -41,6 +41,7 @@ func TestQuickOnAFile(t *testing.T) {
 	got.Started, got.Finished, got.Steps, got.Analysis = time.Time{}, time.Time{}, nil, nil
 	assert.Equal(t, record.RunReport{
 		Version: record.RunReportVersion, Suite: "quick", Device: target.Device, Target: target.Path, TargetID: target.ID,
+		File: &record.RunFile{Bytes: target.OffsetBytes + target.SizeBytes},
 		Node: "storage-07", Generator: "ssdprobe 1.2.3", Engine: b.Version.String(),
 		Conditions: record.Conditions{Kernel: "6.1", Scheduler: "none", Engine: b.Version.String() + " libaio"},
 		Warnings:   []record.Warning{caller}, Settings: map[string]string{"time": "200ms"},

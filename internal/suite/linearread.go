@@ -3,7 +3,7 @@ package suite
 import (
 	"fmt"
 
-	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -35,7 +35,7 @@ func linearRead() Suite {
 			loads = append(loads, load{
 				name: fmt.Sprintf("offset-%0*d", len(fmt.Sprint(n)), i+1), kind: fio.Read, blockBytes: blockBytes, depth: depth.of(v),
 				engine: engine.of(v), bytes: each, offset: at / blockBytes * blockBytes,
-				condition: fmt.Sprintf("%s from %s on", config.FormatSize(each), config.FormatSize(at/blockBytes*blockBytes)),
+				condition: fmt.Sprintf("%s from %s on", units.BlockSize(each), units.BlockSize(at/blockBytes*blockBytes)),
 			})
 		}
 		return steps(loads, repeats.of(v), t)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -181,7 +182,7 @@ func (l load) writes(w record.Workload) string {
 	if l.bytes > 0 {
 		return fmt.Sprintf("%s of %s", text, sizeText(l.bytes))
 	}
-	return fmt.Sprintf("%s for %v", text, l.ramp+l.runtime)
+	return fmt.Sprintf("%s for %s", text, units.Span(l.ramp+l.runtime))
 }
 
 // section is the load on one target, past the page cache.

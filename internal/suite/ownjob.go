@@ -37,15 +37,6 @@ func OwnJob(name string, r io.Reader) (Suite, error) {
 	return s, nil
 }
 
-// beyond are options that lead to other files, or write some.
-func beyond() []string {
-	return []string{
-		"directory", "opendir", "filename_format", "nrfiles", "filesize", "file_append", "fill_device", "fill_fs", "create_only",
-		"write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "write_iolog", "log_entries", "replay_redirect", "read_iolog",
-		"exec_prerun", "exec_postrun", "allow_mounted_write", "mmapshared", "verify_state_save", "bgwriter",
-	}
-}
-
 // bind makes every section use the target and nothing else.
 func bind(job fio.Job, t Target) (fio.Job, error) {
 	bound := fio.Job{Sections: slices.Clone(job.Sections)}
@@ -56,10 +47,10 @@ func bind(job fio.Job, t Target) (fio.Job, error) {
 			problems = append(problems, fmt.Errorf("section %q: "+format, append([]any{section.Name}, args...)...))
 		}
 		section.Options.Extra = slices.Clone(section.Options.Extra)
+		for _, reason := range leadsBeyond(section.Options) {
+			refuse("%s", reason)
+		}
 		for _, x := range section.Options.Extra {
-			if slices.Contains(beyond(), x.Key) {
-				refuse("%s: it leads beyond the target", x.Key)
-			}
 			if x.Key == "filename" {
 				refuse("filename=%s: leave it out, or name the target %s", x.Value, t.Path)
 			}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,13 +24,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// witness is the real fio, which leaves its own JSON in a directory.
+// witness is the real fio, which leaves its own JSON and its arguments in a directory.
 func witness(t *testing.T) (fiorun.Binary, string) {
 	t.Helper()
 	b, dir := binary(t), t.TempDir()
 	wrapped := script(t, `case $1 in --enghelp) exec `+b.Path+` "$@";; esac
 n=$(ls `+dir+` | wc -l)
 report=`+dir+`/$(printf %03d $n).json
+echo "$@" >$report.args
 for a; do shift; case $a in --output=*) ;; *) set -- "$@" "$a";; esac; done
 `+b.Path+` --output=$report "$@"; rc=$?
 cat $report >&3
@@ -90,7 +92,13 @@ func sameAsFio(t *testing.T, r record.RunReport, dir string) {
 		assert.Equal(t, []int64{want.ios, want.bytes}, []int64{got.IOs, got.Bytes}, step)
 		assert.InDelta(t, want.iops, got.IOPS, 1e-3, step)
 	}
+	args, err := filepath.Glob(filepath.Join(dir, "*.args"))
+	require.NoError(t, err)
+	require.Len(t, args, len(r.Steps))
 	for i, step := range r.Steps {
+		text, err := os.ReadFile(args[i])
+		require.NoError(t, err)
+		assert.Equal(t, step.Write == nil, slices.Contains(strings.Fields(string(text)), "--readonly"), "%s: %s", step.Name, text)
 		compare(step.Name, reads[i], step.Read)
 		compare(step.Name, writes[i], step.Write)
 		assert.NotNil(t, step.Workload)

@@ -56,7 +56,7 @@ func steadyState() Suite {
 		for round := 1; round <= rounds.of(v); round++ {
 			l := load{
 				name: fmt.Sprintf("round-%02d", round), kind: fio.RandWrite, blockBytes: block.of(v), depth: depth.of(v), jobs: jobs.of(v),
-				engine: engine.of(v), runtime: runtime.of(v), round: round, optional: true, condition: fmt.Sprintf("round %d", round),
+				engine: engine.of(v), runtime: runtime.of(v), round: round, optional: round > window.of(v), condition: fmt.Sprintf("round %d", round),
 			}
 			if reads.of(v) > 0 {
 				l.kind, l.readPercent = fio.RandRW, reads.of(v)

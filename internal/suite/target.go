@@ -25,6 +25,8 @@ type Target struct {
 	OffsetBytes, SizeBytes int64
 	// ReadOnly says that the content is somebody's, so that nothing writes to it.
 	ReadOnly bool
+	// Reused says that a file was there before the run.
+	Reused bool
 	// Permission allows to overwrite a raw device; the zero value does not.
 	Permission safety.Permission
 
@@ -110,6 +112,14 @@ func (t Target) cpus() int {
 		return n
 	}
 	return runtime.NumCPU()
+}
+
+// file tells of the file in a report; nil for a raw device.
+func (t Target) file() *record.RunFile {
+	if t.Raw {
+		return nil
+	}
+	return &record.RunFile{Bytes: t.OffsetBytes + t.SizeBytes, Reused: t.Reused}
 }
 
 func (t Target) record() record.RunTarget {

@@ -118,8 +118,7 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 	}
 	size := plannedBytes(o.SizeBytes, free)
 	if size < MinFileBytes {
-		return nil, fmt.Errorf("make %s: %w: %s are free; at most a tenth of it is used and %s are needed",
-			path, ErrNoSpace, humanize.IBytes(uint64(free)), humanize.IBytes(MinFileBytes))
+		return nil, tooLittle(path, free)
 	}
 	if err := makeFile(ctx, path, size, o); err != nil {
 		return nil, err

@@ -1,47 +1,19 @@
 package web_test
 
 import (
-	"bytes"
-	"html"
 	"image/png"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
-// chromium runs a real browser on an address and returns what it prints.
-func chromium(t *testing.T, url string, arguments ...string) []byte {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	require.NoError(t, err, "this test needs a browser: scripts/install.sh chromium")
-	// The sandbox does not start for root or in containers; the page is our own.
-	arguments = append([]string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--user-data-dir=" + t.TempDir(),
-	}, append(arguments, url)...)
-	command := exec.CommandContext(t.Context(), path, arguments...)
-	var stderr bytes.Buffer
-	command.Stderr = &stderr
-	out, err := command.Output()
-	require.NoError(t, err, stderr.String())
-	return out
-}
-
-// words is the text of a page as a person reads it.
-func words(dom string) string {
-	_, body, _ := strings.Cut(dom, "<body>")
-	text := regexp.MustCompile(`</?(time|small|strong|bdi|code|span|a)\b[^>]*>`).ReplaceAllString(body, "")
-	text = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, " ")
-	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
-}
-
 func TestBrowserShowsTheKeyFacts(t *testing.T) {
-	text := words(string(chromium(t, serve(t, options()).URL, "--dump-dom")))
+	text := testenv.Words(testenv.Chromium(t, serve(t, options()).URL, "--dump-dom"))
 	for _, fact := range []string{
 		"stor-07",
 		"1 problem",
@@ -73,7 +45,7 @@ func TestBrowserAppliesTheStyle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			picture := filepath.Join(t.TempDir(), "page.png")
-			chromium(t, url, c.setting, "--window-size=390,844", "--screenshot="+picture)
+			testenv.Chromium(t, url, c.setting, "--window-size=390,844", "--screenshot="+picture)
 			file, err := os.Open(picture)
 			require.NoError(t, err)
 			defer file.Close()

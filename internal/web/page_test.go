@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,35 @@ func TestPageWhenAllIsWell(t *testing.T) {
 	body := get(t, serve(t, o).URL+"/").body
 	shows(t, body, `<strong class="badge good">all well</strong>`)
 	hides(t, body, "What needs attention")
+}
+
+func TestPageTellsWhenSuitesAreDue(t *testing.T) {
+	now := recordtest.Now()
+	body := func(r record.RunStatus) string {
+		o := options()
+		o.Snapshot = func() record.Snapshot {
+			s := recordtest.Snapshot()
+			r.Suite = "quick"
+			s.Targets[0].Runs = []record.RunStatus{r}
+			return s
+		}
+		page := get(t, serve(t, o).URL+"/").body
+		return strings.ReplaceAll(page, "\u00a0", " ")
+	}
+	shows(t, body(record.RunStatus{Next: now.Add(3 * time.Hour)}), ", in 3 h; has not run yet</li>")
+	shows(t, body(record.RunStatus{Next: now.Add(-50 * time.Hour)}), ", 2 d ago, and has not run since</span>; has not run yet</li>")
+	shows(t, body(record.RunStatus{Next: now.Add(-time.Minute), Since: now.Add(-time.Minute)}), "<strong>quick</strong> runs for 1 min; has not run yet</li>")
+	shows(t, body(record.RunStatus{Next: now.Add(-time.Minute), Waits: "the device is busy"}), "<strong>quick</strong> waits: the device is busy; has not run yet</li>")
+	finished := &record.RunReport{Started: now.Add(-2 * time.Hour), Finished: now.Add(-2*time.Hour + 30*time.Second)}
+	shows(t, body(record.RunStatus{Last: finished, Problem: "cut short"}), ", 1 h ago, took 30 s; cut short</li>")
+	slower := record.RunFigure{
+		Step: "mixed", Direction: record.Read, Statistic: record.IOPS, Runs: 5, Median: 1000, Best: 1010, Worst: 990, Ratio: 1.25, Verdict: record.RunSlower,
+	}
+	shows(t, body(record.RunStatus{Last: finished, Figures: []record.RunFigure{slower}}),
+		`took 30 s<br><strong class="warn">slower than the 5 runs before it in 1 of 1 figure</strong>`+
+			"<br>mixed, read IOPS: 25 % slower than their median of 1 000 IOPS (1 010 IOPS to 990 IOPS)</li>")
+	shows(t, body(record.RunStatus{Last: finished, Figures: []record.RunFigure{{Runs: 2, Verdict: record.RunFew}}}),
+		"took 30 s<br>not compared: fewer than 4 runs before it under the same conditions (2)</li>")
 }
 
 // A drive may answer with any bytes as its model, and a path hold any name.

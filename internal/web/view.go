@@ -171,6 +171,7 @@ type targetView struct {
 	Problem         string
 	Warnings        []record.Warning
 	Probes          []probeView
+	Runs            []runView
 	Conditions      []conditionView
 	// Health tells what the controllers of the device say, a line each.
 	Health []healthView
@@ -189,6 +190,7 @@ type conditionView struct {
 func newTargetView(t record.TargetStatus, anchor string, now time.Time) targetView {
 	v := targetView{
 		Anchor: anchor, Path: t.Path, About: about(t.Device), Identity: identity(t.Device), ID: t.ID, Problem: t.Problem, Warnings: t.Warnings,
+		Runs: newRunViews(t.Runs, now),
 	}
 	if t.File && t.Device.Name != "" {
 		v.About, v.Identity = "on "+t.Device.Name+", "+v.About, "on "+t.Device.Name+", "+v.Identity

@@ -1,7 +1,7 @@
 // Command driftbench judges the detection of drift: false alarms in a
 // device-year, what is found, and how late.
 //
-// usage: driftbench [-seed N] [-streams N] [-days D] [-events DIR] [FOLDER…]
+// usage: driftbench [-seed N] [-streams N] [-days D] [-kind KIND,…] [-noise NOISE,…] [-events DIR] [FOLDER…]
 //
 // Each FOLDER holds streams as CSV (see package replay) and a labels.json: an object of
 // NAME -> {kind, noise, onset, end, duration}, in seconds since the start, onset
@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -33,6 +34,8 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "of the streams that are made")
 	flag.IntVar(&o.streams, "streams", 1, "how many of each kind and noise")
 	flag.Float64Var(&o.days, "days", 10, "length of a stream")
+	flag.StringVar(&o.kinds, "kind", strings.Join(drifttest.Kinds(), ","), "what happens in the streams that are made")
+	flag.StringVar(&o.noises, "noise", strings.Join(drifttest.Noises(), ","), "what goes on in them all the time")
 	flag.StringVar(&o.events, "events", "", "folder to write changes of state to")
 	flag.Float64Var(&o.settings.SmallestEffect, "effect", defaults.SmallestEffect, "smallest effect of interest")
 	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", defaults.FalseAlarmsPerYear, "wanted at most in a year")
@@ -48,6 +51,8 @@ type options struct {
 	seed     uint64
 	streams  int
 	days     float64
+	kinds    string
+	noises   string
 	events   string
 	settings drift.Settings
 }
@@ -70,8 +75,8 @@ func run(ctx context.Context, w io.Writer, o options, folders []string) error {
 // made judges streams of every kind and noise.
 func made(ctx context.Context, o options, s *score) error {
 	for n := range o.streams {
-		for _, kind := range drifttest.Kinds() {
-			for _, noise := range drifttest.Noises() {
+		for _, kind := range strings.Split(o.kinds, ",") {
+			for _, noise := range strings.Split(o.noises, ",") {
 				stream := drifttest.Stream{Kind: kind, Noise: noise, Seed: o.seed + uint64(n)<<32, Days: o.days}
 				if kind == "creep" {
 					stream.Days *= 3

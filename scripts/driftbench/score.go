@@ -34,6 +34,7 @@ type found struct {
 	delays  []time.Duration
 	onsets  []time.Duration // how far the estimate is off
 	ends    []time.Duration // of transients: until resolved
+	flaps   int             // statistics called regressed no more while it lasted
 	missed  []string        // noises
 }
 
@@ -73,6 +74,7 @@ func (s *score) add(label drifttest.Label, lines []replay.Line) {
 		s.found[label.Kind] = f
 	}
 	f.streams++
+	f.flaps += flaps(lines, label)
 	if first == nil {
 		f.missed = append(f.missed, label.Noise)
 		return
@@ -82,6 +84,19 @@ func (s *score) add(label drifttest.Label, lines []replay.Line) {
 	if label.Kind == "transient" {
 		f.ends = append(f.ends, resolved(lines, label)...)
 	}
+}
+
+// flaps counts how often a statistic was no longer regressed while what happens lasted.
+func flaps(lines []replay.Line, label drifttest.Label) int {
+	count, states := 0, map[record.Statistic]record.DriftState{}
+	for _, l := range lines {
+		at := time.Time(l.Time).Sub(drifttest.Start())
+		if at >= label.Onset && at < label.End && states[l.Statistic] == record.Regressed {
+			count++
+		}
+		states[l.Statistic] = l.State
+	}
+	return count
 }
 
 // resolved is how long after the end the last statistic was no longer regressed.
@@ -108,13 +123,13 @@ func (s *score) write(w io.Writer) error {
 	for _, where := range slices.Sorted(maps.Keys(s.falseAlarms)) {
 		fmt.Fprintf(&b, "  %s %d", where, s.falseAlarms[where])
 	}
-	fmt.Fprintf(&b, "\n%-14s %-9s %-14s %-14s %-16s %s\n", "kind", "found", "median delay", "worst delay", "onset off by", "missed with")
+	fmt.Fprintf(&b, "\n%-14s %-9s %-14s %-14s %-16s %-6s %s\n", "kind", "found", "median delay", "worst delay", "onset off by", "flaps", "missed with")
 	for _, kind := range slices.Sorted(maps.Keys(s.found)) {
 		f := s.found[kind]
 		delay, worst := summary(f.delays)
 		onset, _ := summary(f.onsets)
-		fmt.Fprintf(&b, "%-14s %-9s %-14s %-14s %-16s %v", kind, fmt.Sprintf("%d/%d", len(f.delays), f.streams),
-			minutes(delay), minutes(worst), minutes(onset), f.missed)
+		fmt.Fprintf(&b, "%-14s %-9s %-14s %-14s %-16s %-6d %v", kind, fmt.Sprintf("%d/%d", len(f.delays), f.streams),
+			minutes(delay), minutes(worst), minutes(onset), f.flaps, f.missed)
 		if len(f.ends) > 0 {
 			end, late := summary(f.ends)
 			fmt.Fprintf(&b, "  over after %s, at worst %s", minutes(end), minutes(late))

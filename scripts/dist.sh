@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds static binaries and their .deb and .rpm into dist, with checksums.
-# Usage: scripts/packages.sh [-o DIR] [ARCH…]; by default for amd64 and arm64.
+# Makes what is handed out: static binaries, their .deb and .rpm, man pages, completions,
+# and SHA256SUMS over all of it. The same commit gives the same bytes.
+# Usage: scripts/dist.sh [-o DIR] [ARCH…]; by default into dist, for amd64 and arm64.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,10 +11,16 @@ if [ "${1:-}" = -o ]; then
 	shift 2
 fi
 [ $# -gt 0 ] || set -- amd64 arm64
-mkdir -p "$out"
 nfpm=$(scripts/build-tool.sh nfpm)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+mkdir -p "$out"
+rm -rf "$out"/ssdprobe* "$out"/man "$out"/completions "$out"/SHA256SUMS
+mkdir "$out/man" "$out/completions"
+
+# All times in it are the commit's.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
+export SOURCE_DATE_EPOCH TZ=UTC
 
 # A commit without a tag sorts before every version, a release candidate before its
 # release, and neither format allows a hyphen in the number.
@@ -38,17 +45,19 @@ if [ ! -x "$native" ]; then
 	native=$work/ssdprobe
 	build "$(go env GOHOSTARCH)" "$native"
 fi
-export COMPLETIONS=$work
-for shell in bash fish zsh; do
-	"$native" completion "$shell" >"$work/$shell"
-done
+"$native" completion bash >"$out/completions/ssdprobe.bash"
+"$native" completion fish >"$out/completions/ssdprobe.fish"
+"$native" completion zsh >"$out/completions/_ssdprobe"
+go run ./internal/cli/manpages "$version" "$(date -d "@$SOURCE_DATE_EPOCH" +%F)" "$out/man"
+gzip -9 -n "$out"/man/*
 
+export OUT=$out
 for ARCH in "$@"; do
-	export ARCH BINARY=$out/ssdprobe-linux-$ARCH
+	export ARCH
 	for packager in deb rpm; do
 		"$nfpm" package --config deploy/packages/nfpm.yaml --packager "$packager" --target "$out" >/dev/null
 	done
 done
 cd "$out"
-sha256sum ssdprobe* >SHA256SUMS
+LC_ALL=C find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS
 cat SHA256SUMS

@@ -1,0 +1,115 @@
+package counters
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// ReadTasks returns what the scheduler did to each thread of a process, by the
+// thread's number (/proc/PID/task/TID/schedstat). Threads that have not run yet,
+// or that end meanwhile, are left out, and InvoluntarySwitches stays 0. fs is a view
+// in which the process has that number.
+//
+// The error matches os.ErrNotExist when the process is gone.
+func ReadTasks(fs sysfs.FS, pid int) (map[int]Thread, error) {
+	dir := path.Join("/proc", strconv.Itoa(pid), "task")
+	names, err := fs.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	tasks := map[int]Thread{}
+	for _, name := range names {
+		data, err := fs.Bytes(path.Join(dir, name, "schedstat"))
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) { // ended before or after the opening
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		t, err := parseSchedstat(data)
+		if errors.Is(err, errors.ErrUnsupported) { // all zeros
+			continue
+		} else if err != nil {
+			return nil, fmt.Errorf("thread %s of process %d: %w", name, pid, err)
+		}
+		tid, err := strconv.Atoi(name)
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", dir, err)
+		}
+		tasks[tid] = t
+	}
+	return tasks, nil
+}
+
+// ReadChildren returns the numbers of the processes that the threads of a process
+// started (/proc/PID/task/TID/children); none where the kernel does not tell.
+//
+// The error matches os.ErrNotExist when the process is gone.
+func ReadChildren(fs sysfs.FS, pid int) ([]int, error) {
+	dir := path.Join("/proc", strconv.Itoa(pid), "task")
+	names, err := fs.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	var children []int
+	for _, name := range names {
+		data, err := fs.Bytes(path.Join(dir, name, "children"))
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) { // ended before or after the opening
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		for _, field := range bytes.Fields(data) {
+			child, err := strconv.Atoi(string(field))
+			if err != nil {
+				return nil, fmt.Errorf("parse the children of process %d: %w", pid, err)
+			}
+			children = append(children, child)
+		}
+	}
+	return children, nil
+}
+
+// ProcessIO is what a process moved from and to block devices, its threads that ended
+// included and its children not.
+type ProcessIO struct {
+	Read    uint64 // bytes, without those that the page cache had
+	Written uint64 // bytes, those that only went to the page cache so far included
+}
+
+// ReadProcessIO reads /proc/PID/io (Documentation/filesystems/proc.rst). The error
+// matches os.ErrNotExist when the process is gone or the kernel does not count.
+func ReadProcessIO(fs sysfs.FS, pid int) (ProcessIO, error) {
+	data, err := fs.Bytes(path.Join("/proc", strconv.Itoa(pid), "io"))
+	if errors.Is(err, unix.ESRCH) {
+		err = fmt.Errorf("%w: %w", os.ErrNotExist, err)
+	}
+	if err != nil {
+		return ProcessIO{}, err
+	}
+	var p ProcessIO
+	if p.Read, err = parseColon(data, "read_bytes"); err == nil {
+		p.Written, err = parseColon(data, "write_bytes")
+	}
+	if err != nil {
+		return ProcessIO{}, fmt.Errorf("parse the I/O of process %d: %w", pid, err)
+	}
+	return p, nil
+}
+
+// parseColon returns the value of a line "key: value".
+func parseColon(data []byte, key string) (uint64, error) {
+	for line := range bytes.Lines(data) {
+		if name, value, ok := bytes.Cut(line, []byte(":")); ok && string(name) == key {
+			return strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 64)
+		}
+	}
+	return 0, fmt.Errorf("no %s", key)
+}

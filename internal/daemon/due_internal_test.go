@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+func day(n int) time.Time { return time.Date(2026, 11, n, 12, 0, 0, 0, time.UTC) }
+
+func at3(n int) time.Time { return time.Date(2026, 11, n, 3, 0, 0, 0, time.UTC) }
+
+func daily(suite string, targets ...string) config.Run {
+	return config.Run{Suite: suite, Schedule: "0 3 * * *", TimeZone: "UTC", Targets: targets}
+}
+
+func weekly(suite string) config.Run {
+	return config.Run{Suite: suite, Schedule: "0 3 * * 0", TimeZone: "UTC"} // 22 November 2026 is a Sunday
+}
+
+// ranOn is a watch of which quick was last run on that day.
+func ranOn(n int) *watch {
+	w := &watch{spec: spec{Target: measure.Target{ID: "eui.1", Path: "/dev/nvme0n1"}}}
+	if n > 0 {
+		w.runStatus("quick").Last = &record.RunReport{Finished: day(n)}
+	}
+	return w
+}
+
+// due tells when each suite is.
+func (w *watch) due() map[string]time.Time {
+	all := map[string]time.Time{}
+	for _, s := range w.runs {
+		all[s.Suite] = s.Next.UTC()
+	}
+	return all
+}
+
+func TestSuitesAreDueAfterTheirLastRun(t *testing.T) {
+	none := time.Time{}
+	for name, c := range map[string]struct {
+		ran  int
+		runs []config.Run
+		want map[string]time.Time
+	}{
+		"never run":              {0, []config.Run{daily("quick")}, map[string]time.Time{"quick": at3(21)}},
+		"run yesterday":          {19, []config.Run{daily("quick")}, map[string]time.Time{"quick": at3(20)}},
+		"runs were missed":       {10, []config.Run{daily("quick")}, map[string]time.Time{"quick": at3(11)}},
+		"two calendars":          {19, []config.Run{weekly("quick"), daily("quick")}, map[string]time.Time{"quick": at3(20)}},
+		"two suites":             {19, []config.Run{daily("quick"), weekly("burst")}, map[string]time.Time{"quick": at3(20), "burst": at3(22)}},
+		"other targets":          {0, []config.Run{daily("quick", "sd*")}, map[string]time.Time{}},
+		"no longer planned":      {19, nil, map[string]time.Time{"quick": none}},
+		"on a day that is never": {19, []config.Run{{Suite: "quick", Schedule: "0 3 31 2 *", TimeZone: "UTC"}}, map[string]time.Time{"quick": none}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := ranOn(c.ran)
+			w.plan(c.runs, day(20))
+			assert.Equal(t, c.want, w.due())
+		})
+	}
+}
+
+func TestAChangeOfTheCalendarCountsFromThen(t *testing.T) {
+	w := ranOn(2)
+	w.plan([]config.Run{weekly("quick"), daily("burst")}, day(10))
+	assert.Equal(t, map[string]time.Time{"quick": at3(8), "burst": at3(11)}, w.due())
+	w.plan([]config.Run{weekly("quick"), daily("burst")}, day(15))
+	assert.Equal(t, map[string]time.Time{"quick": at3(8), "burst": at3(11)}, w.due(), "looking at it changes nothing")
+	w.plan([]config.Run{daily("quick"), daily("burst")}, day(20))
+	assert.Equal(t, map[string]time.Time{"quick": at3(21), "burst": at3(11)}, w.due(), "no run is owed for days before it was planned")
+	w.plan([]config.Run{daily("burst")}, day(20))
+	assert.Equal(t, map[string]time.Time{"quick": {}, "burst": at3(11)}, w.due())
+}

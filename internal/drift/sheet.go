@@ -1,0 +1,80 @@
+package drift
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// sheetBlockBytes is the block that makers state latencies for.
+	sheetBlockBytes = 4 << 10
+	// A baseline is far from the data sheet from these ratios on. The host has its
+	// share in each latency; what larger blocks take is reckoned, and not promised.
+	farPromised = 1.5
+	farReckoned = 2
+)
+
+// SlowerThanDataSheet finds baselines that are far slower than what the drive's maker
+// promises, by the id of the target: a drive that was slow from the first day never
+// drifts, and may have no siblings. The model of a sheet is a pattern (path.Match); the
+// first that matches counts.
+//
+// Only what is alike is compared: the median of reads one at a time with the typical
+// latency of random reads, which makers state for 4 KiB; for larger blocks the time that
+// the bytes take at the sequential rate is added. IOPS and bandwidth are promised at
+// depths at which no probe runs, and writes for raw devices, which no probe writes to. Probe files
+// and young baselines are left out.
+func SlowerThanDataSheet(s record.Snapshot, sheets []record.DataSheet) map[string][]record.Warning {
+	found := map[string][]record.Warning{}
+	for _, t := range s.Targets {
+		sheet := slices.IndexFunc(sheets, func(d record.DataSheet) bool {
+			ok, err := path.Match(d.Model, t.Device.Model)
+			return ok && err == nil
+		})
+		if sheet < 0 {
+			continue
+		}
+		for _, p := range t.Probes {
+			if !hasReference(t, p) {
+				continue
+			}
+			if text := slowerThanPromised(p, sheets[sheet]); text != "" {
+				found[t.ID] = append(found[t.ID], record.Warning{Code: record.WarnSlowerThanSheet, Text: text})
+			}
+		}
+	}
+	return found
+}
+
+// slowerThanPromised says by how much a baseline is far slower; empty when it is not,
+// or when the sheet says nothing of such a probe.
+func slowerThanPromised(p record.ProbeStatus, sheet record.DataSheet) string {
+	promised, far := promisedLatency(p.Probe, sheet)
+	ratio := record.LatencyP50.Slower(promised.Seconds(), p.Baseline.Values[record.LatencyP50])
+	if promised == 0 || ratio < far {
+		return ""
+	}
+	normal := time.Duration(p.Baseline.Values[record.LatencyP50] * float64(time.Second))
+	return fmt.Sprintf("what counts as normal for probe %s is far slower than the data sheet: p50 %v where it comes to %v, %s: it may have been slow from the "+
+		"first day; compare its link, its health, what else uses it, and whether the data sheet is that of this model",
+		p.Probe.Name, normal.Round(100*time.Nanosecond), promised.Round(100*time.Nanosecond), record.Ratio{Ratio: ratio})
+}
+
+// promisedLatency is what a data sheet comes to for a probe, and from how many times that
+// on it is far slower; 0 when it says nothing of it.
+func promisedLatency(p record.Probe, sheet record.DataSheet) (promised time.Duration, far float64) {
+	switch {
+	case sheet.RandomReadLatency == nil || p.Direction != record.Read || p.QueueDepth != 1:
+		return 0, 0
+	case p.BlockBytes <= sheetBlockBytes:
+		return *sheet.RandomReadLatency, farPromised
+	case sheet.SequentialReadBytesPerSecond == nil:
+		return 0, 0
+	}
+	bytes := time.Duration(float64(p.BlockBytes) / *sheet.SequentialReadBytesPerSecond * float64(time.Second))
+	return *sheet.RandomReadLatency + bytes, farReckoned
+}

@@ -1,0 +1,61 @@
+package drift_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+func TestSlowerThanDataSheet(t *testing.T) {
+	const advice = ": it may have been slow from the first day; compare its link, its health, what else uses it, and whether the data sheet is that of this model"
+	latency := record.DataSheet{Model: "MZQL*", RandomReadLatency: new(80 * time.Microsecond)}
+	full := latency
+	full.SequentialReadBytesPerSecond = new(6.5536e9) // 128 KiB in 20 µs
+	iops := record.DataSheet{Model: "*", RandomReadIOPS: new(1e6), SequentialReadBytesPerSecond: new(7e9)}
+	with := func(p50 float64, change func(*record.TargetStatus)) record.TargetStatus {
+		d := drive("d", p50, 2)
+		change(&d)
+		return d
+	}
+	probe := func(i int) func(*record.TargetStatus) {
+		return func(t *record.TargetStatus) { t.Probes[0].Probe = record.DefaultProbes()[i] }
+	}
+	for name, c := range map[string]struct {
+		drive  record.TargetStatus
+		sheets []record.DataSheet
+		want   string
+	}{
+		"as promised":          {drive("d", 85, 2), []record.DataSheet{latency}, ""},
+		"with the host's part": {drive("d", 119, 9), []record.DataSheet{latency}, ""},
+		"slow": {
+			drive("d", 150, 2), []record.DataSheet{latency},
+			"what counts as normal for probe read-4k is far slower than the data sheet: p50 150µs where it comes to 80µs, 88 % slower" + advice,
+		},
+		"no sheet":                        {drive("d", 150, 2), nil, ""},
+		"of another model":                {drive("d", 150, 2), []record.DataSheet{{Model: "MZWL*", RandomReadLatency: latency.RandomReadLatency}}, ""},
+		"the first sheet counts":          {drive("d", 150, 2), []record.DataSheet{{Model: "MZ*", RandomReadLatency: new(120 * time.Microsecond)}, latency}, ""},
+		"nothing to compare":              {drive("d", 150, 2), []record.DataSheet{iops}, ""},
+		"deep queues wait":                {with(150, func(t *record.TargetStatus) { t.Probes[0].Probe.QueueDepth = 4 }), []record.DataSheet{latency}, ""},
+		"a young baseline":                {with(150, func(t *record.TargetStatus) { t.Probes[0].Baseline.Sureness = string(drift.Young) }), []record.DataSheet{latency}, ""},
+		"a file":                          {with(150, func(t *record.TargetStatus) { t.File = true }), []record.DataSheet{latency}, ""},
+		"durable writes":                  {with(900, probe(2)), []record.DataSheet{full}, ""},
+		"larger blocks need the rate too": {with(900, probe(1)), []record.DataSheet{latency}, ""},
+		"larger blocks within":            {with(199, probe(1)), []record.DataSheet{full}, ""},
+		"larger blocks, bytes at the rate": {
+			with(210, probe(1)), []record.DataSheet{full},
+			"what counts as normal for probe read-128k is far slower than the data sheet: p50 210µs where it comes to 100µs, 2.1 times slower" + advice,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := map[string][]record.Warning{}
+			if c.want != "" {
+				want["d"] = []record.Warning{{Code: record.WarnSlowerThanSheet, Text: c.want}}
+			}
+			assert.Equal(t, want, drift.SlowerThanDataSheet(record.Snapshot{Targets: []record.TargetStatus{c.drive}}, c.sheets))
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package fiorun_test
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// hog keeps one CPU busy with several processes until the test ends.
+func hog(t *testing.T, cpu string) {
+	t.Helper()
+	for range 4 {
+		c := exec.Command("taskset", "-c", cpu, "sh", "-c", "while :; do :; done")
+		require.NoError(t, c.Start())
+		t.Cleanup(func() {
+			_ = c.Process.Kill()
+			_ = c.Wait() // killed: never without an error
+		})
+	}
+}
+
+// timed is a reader of four seconds on the first CPU.
+func timed(t *testing.T, thread bool) fio.Job {
+	t.Helper()
+	o := reads(dataFile(t))
+	o.Thread, o.NumJobs, o.TimeBased, o.Runtime = new(thread), new(2), new(true), new(4*time.Second)
+	o.IODepth, o.CPUsAllowed, o.GroupReporting = new(8), "0", new(true)
+	return job("timed", o)
+}
+
+func waited(step record.Step) bool {
+	return slices.ContainsFunc(step.Warnings, func(w record.Warning) bool {
+		return w.Code == record.WarnDisturbed || w.Code == record.WarnCPUBound
+	})
+}
+
+// Beside hogs on its CPU, fio waits for it, and the step says so.
+func TestRunBesideHogs(t *testing.T) {
+	for _, thread := range []bool{true, false} {
+		t.Run(fmt.Sprintf("thread=%v", thread), func(t *testing.T) {
+			hog(t, "0")
+			run, err := real(t).Run(t.Context(), fiorun.Request{Job: timed(t, thread)})
+			require.NoError(t, err)
+			step := run.Steps()[0]
+			assert.Greater(t, step.Disturbance.CPUWaitRatio, 0.05)
+			assert.LessOrEqual(t, step.Disturbance.CPUWaitRatio, 1.0)
+			assert.InDelta(t, step.Disturbance.CPUWaitRatio, step.Disturbance.CPUWait.Seconds()/step.Duration.Seconds(), 1e-6)
+			assert.True(t, waited(step), "%+v", step.Warnings)
+		})
+	}
+}
+
+// What nobody takes the CPU from does not wait, however many others do: a slow reader
+// of real-time priority, without hogs and beside them.
+func TestRunThatDoesNotWait(t *testing.T) {
+	testenv.Root(t)
+	b := real(t)
+	first := script(t, "exec chrt -f 1 "+b.Path+` "$@"`)
+	j := endless(dataFile(t), true)
+	j.Sections[0].Options.Runtime = new(3 * time.Second)
+	j.Sections[0].Options.CPUsAllowed = "0"
+	for _, hogs := range []bool{false, true} {
+		if hogs {
+			hog(t, "0")
+		}
+		run, err := first.Run(t.Context(), fiorun.Request{Job: j})
+		require.NoError(t, err)
+		require.NotNil(t, run.Seen.CPUWait)
+		step := run.Steps()[0]
+		assert.InDelta(t, *run.Seen.CPUWait, step.Disturbance.CPUWaitRatio, 0)
+		assert.Less(t, step.Disturbance.CPUWaitRatio, 0.05, "hogs: %v", hogs)
+		assert.False(t, waited(step), "hogs: %v: %+v", hogs, step.Warnings)
+	}
+}

@@ -1,0 +1,16 @@
+package promtest
+
+import (
+	"testing"
+)
+
+// StartAlertmanager runs Alertmanager with a configuration, alone and without a cluster, and returns the address, "host:port",
+// that Prometheus is to send alerts to.
+func StartAlertmanager(t testing.TB, config string) (address string) {
+	t.Helper()
+	address = free(t)
+	run(t, Program(t, "prometheus-alertmanager", "prometheus-alertmanager"),
+		"--config.file="+write(t, "alertmanager.yml", config), "--storage.path="+t.TempDir(), "--web.listen-address="+address,
+		"--cluster.listen-address=", "--log.level=warn")
+	return address
+}

@@ -1,0 +1,81 @@
+package promtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Server is a Prometheus that runs.
+type Server struct{ URL string }
+
+// Start runs Prometheus with a configuration, which names other files by their absolute paths. It may take a
+// moment until the first query is answered.
+func Start(t testing.TB, config string, arguments ...string) Server {
+	t.Helper()
+	address := free(t)
+	run(t, Program(t, "prometheus", "prometheus"), append([]string{
+		"--config.file=" + write(t, "prometheus.yml", config), "--storage.tsdb.path=" + t.TempDir(),
+		"--web.listen-address=" + address, "--log.level=warn",
+	}, arguments...)...)
+	return Server{URL: "http://" + address}
+}
+
+// Ask asks the HTTP API and puts the data of its answer into into.
+func (s Server) Ask(t testing.TB, path string, query url.Values, into any) error {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path+"?"+query.Encode(), http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Status, Error string
+		Data          json.RawMessage
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return fmt.Errorf("%s: %w", response.Status, err)
+	}
+	if answer.Status != "success" {
+		return fmt.Errorf("%s: %s", response.Status, answer.Error)
+	}
+	return json.Unmarshal(answer.Data, into)
+}
+
+// Query asks a query at a moment.
+func (s Server) Query(t testing.TB, at time.Time, expr string) []Series {
+	t.Helper()
+	series, err := s.TryQuery(t, at, expr)
+	require.NoError(t, err, expr)
+	return series
+}
+
+// TryQuery is Query for a server that may not answer yet.
+func (s Server) TryQuery(t testing.TB, at time.Time, expr string) ([]Series, error) {
+	t.Helper()
+	var data struct{ Result []Series }
+	err := s.Ask(t, "/api/v1/query", url.Values{"query": {expr}, "time": {stamp(at)}}, &data)
+	return data.Result, err
+}
+
+// QueryRange asks a query for each second between two moments.
+func (s Server) QueryRange(t testing.TB, from, to time.Time, expr string) []Series {
+	t.Helper()
+	var data struct{ Result []Series }
+	require.NoError(t, s.Ask(t, "/api/v1/query_range", url.Values{
+		"query": {expr}, "step": {"1"}, "start": {stamp(from)}, "end": {stamp(to)},
+	}, &data), expr)
+	return data.Result
+}
+
+func stamp(t time.Time) string { return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64) }

@@ -1,0 +1,120 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/safety"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/target"
+)
+
+// Foreseen is what a run would meet now.
+type Foreseen struct {
+	// Targets are those of the run, in its order.
+	Targets []suite.Target
+	// Refusals would each end the run before it begins.
+	Refusals []error
+	// Notes say which files would be made, used again or replaced.
+	Notes []string
+}
+
+// Foresee looks at everything that a run of a suite looks at before it begins, and
+// changes nothing: files are not made, and a raw device that is to be overwritten is
+// opened for reading, exclusively and for a moment. Whether another ssdprobe
+// measures just now is not asked. The error is that nothing can be said at all.
+func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chosen Suite, limits admit.Limits) (Foreseen, error) {
+	var f Foreseen
+	for _, s := range subjects {
+		t, err := Target(fs, s)
+		if err != nil {
+			return f, err
+		}
+		f.Targets = append(f.Targets, t)
+	}
+	writes, err := chosen.WritesTo(chosen.Values, f.Targets...)
+	if err != nil {
+		return f, &PlanError{chosen.Name, err}
+	}
+	for i, s := range subjects {
+		var err error
+		switch t := &f.Targets[i]; {
+		case !t.Raw:
+			err = f.file(t, s, writes)
+		case writes:
+			_, err = safety.Permit(fs, t.Path, t.Device, typedFor(t.Device, chosen.Destroy))
+		}
+		f.refuse(err)
+	}
+	busy := make([]error, len(subjects))
+	var looking errgroup.Group
+	for i, s := range subjects {
+		looking.Go(func() error {
+			err := checkLoad(ctx, fs, s.Number, limits)
+			if errors.Is(err, admit.ErrBusy) {
+				busy[i], err = fmt.Errorf("%s: %w", s.Path, err), nil
+			}
+			return err
+		})
+	}
+	err = looking.Wait()
+	for _, b := range busy {
+		f.refuse(b)
+	}
+	f.Targets = ByRoot(f.Targets)
+	return f, err
+}
+
+func (f *Foreseen) refuse(err error) {
+	if err != nil {
+		f.Refusals = append(f.Refusals, err)
+	}
+}
+
+func (f *Foreseen) note(format string, args ...any) {
+	f.Notes = append(f.Notes, fmt.Sprintf(format, args...))
+}
+
+// file says what would become of a target that is a file, and takes over its size.
+func (f *Foreseen) file(t *suite.Target, s measure.Subject, writes bool) error {
+	path := t.Path
+	if writes {
+		place, leftover, err := writePlace(s.Path)
+		if err != nil {
+			return err
+		}
+		if leftover {
+			f.note("would replace %s, which a run that was killed has left", place)
+			t.Path = place
+			return nil // what it takes is there
+		}
+		path = place
+	}
+	planned, err := target.PlanFile(path, s.FileBytes)
+	switch {
+	case errors.Is(err, target.ErrForeign) && path == s.Path:
+		info, err := os.Stat(path)
+		if err == nil {
+			t.SizeBytes = info.Size()
+		}
+		return err
+	case err != nil:
+		return err
+	case planned.Reused:
+		f.note("would use %s of %d MiB, which is there", planned.Path, planned.SizeBytes>>20)
+	default:
+		f.note("would make %s of %d MiB", planned.Path, planned.SizeBytes>>20)
+	}
+	t.Path, t.SizeBytes = planned.Path, planned.SizeBytes
+	if planned.Reused {
+		return nil
+	}
+	return safety.CheckSpace(planned.Path, planned.SizeBytes)
+}

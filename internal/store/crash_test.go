@@ -1,0 +1,89 @@
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// crashEnv names the state directory of a process that saves once.
+const crashEnv = "SSDPROBE_TEST_CRASH"
+
+// saveOnce is what the processes do that are killed. The signal tells their tracer that the save begins, in this thread.
+func saveOnce(t *testing.T, dir string) {
+	runtime.LockOSThread()
+	s := at(t, dir)
+	require.NoError(t, unix.Tgkill(os.Getpid(), unix.Gettid(), begins))
+	require.NoError(t, s.Save(kind, "x", some(2)))
+	os.Exit(0)
+}
+
+// A process that saves is killed at every byte of what it writes. The old value is there then, and the next save goes
+// well.
+func TestKilledAtEveryByteOfASave(t *testing.T) {
+	if dir := os.Getenv(crashEnv); dir != "" {
+		saveOnce(t, dir)
+	}
+	s := open(t)
+	_, text := one(t, s, "x", some(2)) // as long as what is cut short
+	require.NoError(t, s.Save(kind, "x", some(1)))
+	bytes := 0
+	for ; killedWhileSaving(t, "TestKilledAtEveryByteOfASave", s.Dir(), afterBytes(bytes)); bytes++ {
+		require.Equal(t, 1, loaded(t, s))
+		files := tree(t, filepath.Join(s.Dir(), kind))
+		require.Len(t, files, 2)
+		for name, half := range files {
+			if strings.HasPrefix(name, ".") {
+				require.Len(t, half, bytes)
+			}
+		}
+		goesOn(t, s)
+	}
+	assert.InDelta(t, len(text), bytes, 10, "but for the digits of the time, every byte was the last one")
+	assert.Equal(t, 2, loaded(t, s))
+}
+
+// A process that saves is killed before and after every call into the kernel that changes files or syncs them. The old
+// value is there then, or the new one.
+func TestKilledAtEveryCallOfASave(t *testing.T) {
+	if dir := os.Getenv(crashEnv); dir != "" {
+		saveOnce(t, dir)
+	}
+	s := open(t)
+	require.NoError(t, s.Save(kind, "x", some(1)))
+	seen := map[int]int{}
+	for call := 1; killedWhileSaving(t, "TestKilledAtEveryCallOfASave", s.Dir(), atCall(call)); call++ {
+		seen[loaded(t, s)]++
+		goesOn(t, s)
+	}
+	assert.Greater(t, seen[1], 8, "an open, a change of mode, a write, a sync, a rename")
+	assert.Greater(t, seen[2], 4, "the syncs of two directories")
+	assert.Equal(t, 2, loaded(t, s), "nobody killed the last one")
+}
+
+// loaded returns which value is found by whoever comes next.
+func loaded(t *testing.T, s *store.Store) int {
+	t.Helper()
+	var v value
+	found, err := at(t, s.Dir()).Load(kind, "x", &v)
+	require.NoError(t, err)
+	require.True(t, found)
+	require.Equal(t, some(v.N), v)
+	return v.N
+}
+
+// goesOn saves the old value again and checks that nothing is left of a save that was cut short.
+func goesOn(t *testing.T, s *store.Store) {
+	t.Helper()
+	require.NoError(t, s.Save(kind, "x", some(1)))
+	require.NoError(t, s.RemoveLeftovers())
+	require.Len(t, tree(t, s.Dir()), 1)
+}

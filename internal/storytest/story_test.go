@@ -1,0 +1,103 @@
+package storytest_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/promtest"
+)
+
+// TestStory is one story, so its parts are no tests of their own: each begins where the one before ended.
+func TestStory(t *testing.T) {
+	begun := time.Now()
+	m := startMachine(t)
+	inbox := newInbox(t)
+	p := monitor(t, m, inbox)
+	tell := func(what string) { t.Logf("%5.1f s: %s", time.Since(begun).Seconds(), what) }
+	tell("the machine runs")
+
+	await(t, "enough written blocks of both drives", func() bool {
+		return len(p.now(t, `ssdprobe_device_pool_blocks unless on (id) ssdprobe_warning{code="pool_small"}`)) == 2
+	})
+	for _, d := range []drive{m.worn, m.sound} {
+		m.limit(t, d, usualIOPS)
+	}
+	tell("the drives are found")
+
+	await(t, "the baselines of both drives", func() bool {
+		return len(p.now(t, `ssdprobe_baseline_value{probe="read-4k",statistic="latency_p50_seconds"}`)) == 2
+	})
+	tell("baselines are learned")
+
+	m.awaitPlot(t, m.worn, 12)
+	slowSince := m.clock(t)
+	m.limit(t, m.worn, slowIOPS)
+	await(t, "an alert", inbox.open)
+	tell("the alert has arrived")
+	inbox.all()[0].isAbout(t, m.worn, slowSince, m.clock(t))
+	m.awaitPlot(t, m.worn, 20)
+	looksSlow(t, m)
+	tell("the browser has looked")
+
+	m.limit(t, m.worn, usualIOPS)
+	await(t, "the end of all alerts", func() bool { return !inbox.open() })
+	tell("the alert is resolved")
+	inbox.onlyAbout(t, m.worn)
+
+	changed := time.Now()
+	m.changeScheduler(t, m.worn)
+	await(t, "an epoch of the new conditions", func() bool { return m.explain(t, m.worn).Conditions.Scheduler == "mq-deadline" })
+	m.limit(t, m.worn, slowIOPS)
+	await(t, "a baseline under the new conditions, and the change named", func() bool {
+		return len(p.now(t, `ssdprobe_drift_attribution_info{id="`+m.worn.id+`",condition="scheduler",from="none",to="mq-deadline"}`)) == 1
+	})
+	tell("the change of conditions is blamed")
+	isNoAlarm(t, m)
+	assert.Empty(t, p.QueryRange(t, changed, time.Now(), `ALERTS{alertname="SsdprobeDriveSlowerThanBaseline"}`), "not even for a moment")
+	inbox.onlyAbout(t, m.worn)
+	dashboardHasData(t, p, m.worn, begun)
+	tell("the dashboard has its data")
+}
+
+// bound is far more than any step takes, also on a busy machine.
+const bound = 3 * time.Minute
+
+func bounded(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// await waits until something can be observed.
+func await(t *testing.T, what string, seen func() bool) {
+	t.Helper()
+	late := time.NewTimer(bound)
+	defer late.Stop()
+	again := time.NewTicker(250 * time.Millisecond)
+	defer again.Stop()
+	for !seen() {
+		select {
+		case <-again.C:
+		case <-late.C:
+			require.FailNow(t, "waited in vain", what)
+		}
+	}
+}
+
+// prometheus is one that watches the machine.
+type prometheus struct{ promtest.Server }
+
+// now asks a query; there is no answer either while Prometheus starts.
+func (p prometheus) now(t *testing.T, expr string) []promtest.Series {
+	t.Helper()
+	series, err := p.TryQuery(t, time.Now(), expr)
+	if err != nil {
+		return nil
+	}
+	return series
+}

@@ -1,0 +1,54 @@
+package suite_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+)
+
+// Job files that read the target, as far as their rw says, and do something else besides. VICTIM is a file of somebody
+// else's. None of them gets as far as fio, on a file or a device.
+func TestOwnJobMayNotReachBeyondTheTarget(t *testing.T) {
+	dir := t.TempDir()
+	victim := filepath.Join(dir, "victim")
+	require.NoError(t, os.WriteFile(victim, make([]byte, 64<<10), 0o600))
+	before := content(t, victim)
+	device, loop := raw(t) // which may be written to, as far as that goes
+	file := dataFile(t)
+	onDevice := content(t, loop.Backing)
+	for _, line := range []string{
+		"exec_prerun=rm VICTIM", "exec_postrun=rm VICTIM", "exec_prerun = rm VICTIM", "ioengine=exec\nprogram=rm\narguments=VICTIM",
+		"filename=VICTIM", `filename=TARGET:VICTIM`, "filename=${VICTIM}", "filename=", "filename=TARGET\nfilename=VICTIM",
+		"directory=DIR", "opendir=DIR", "filename_format=VICTIM", "unique_filename=0", "nrfiles=2", "nr_files=2", "filesize=1g",
+		"file_append=1", "fill_device=1", "fill_fs=1", "create_only=1", "lockfile=exclusive",
+		"mem=mmap:VICTIM", "mem=mmapshared:VICTIM", "iomem=mmaphuge:VICTIM", "mem=${X}",
+		"write_bw_log=VICTIM", "write_lat_log=VICTIM", "write_iops_log=VICTIM", "write_hist_log=VICTIM", "write_iolog=VICTIM",
+		"read_iolog=VICTIM", "merge_blktrace_file=VICTIM", "replay_redirect=VICTIM", "verify=crc32c\nverify_dump=1",
+		"verify_state_save=1", "verify_state_load=1", "buffer_pattern='VICTIM'", "verify_pattern='VICTIM'",
+		"ioengine=filedelete", "ioengine=filecreate", "ioengine=e4defrag\ndonorname=VICTIM", "ioengine=external:VICTIM",
+		"ioengine=net\nhostname=localhost", "ioengine=http", "ioengine=io_uring_cmd", "ioengine=sg", "ioengine=${X}",
+		"unlink=1", "unlink_each_loop=1", "ioscheduler=none", "cgroup=x", "uid=1", "gid=1", "profile=act", "zone_reset_threshold=1",
+		"allow_mounted_write=1", "trim_percentage=50", "an_option_of_tomorrow=1", "Exec_PreRun=rm VICTIM",
+	} {
+		for _, form := range []string{"[a]\nrw=read\n" + line, "[global]\n" + line + "\n[a]\nrw=read", "[a]\nrw=read\n[b]\n" + line} {
+			for _, target := range []suite.Target{file, device} {
+				text := strings.NewReplacer("VICTIM", victim, "TARGET", target.Path, "DIR", dir).Replace(form)
+				s, err := suite.OwnJob("x", strings.NewReader(text))
+				require.NoError(t, err, text)
+				fio := script(t, "touch "+filepath.Join(dir, "fio-was-started"))
+				_, err = suite.Execute(t.Context(), s, suite.Options{Fio: fio, Target: target})
+				require.Error(t, err, text)
+				require.Regexp(t, `not known to stay within the target|it leads beyond the target|leave it out, or name the target|use one of sync`, err.Error(), text)
+			}
+		}
+	}
+	assert.NoFileExists(t, filepath.Join(dir, "fio-was-started"))
+	assert.Equal(t, before, content(t, victim))
+	assert.Equal(t, onDevice, content(t, loop.Backing))
+}

@@ -1,0 +1,56 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Plan is what PrepareFile would do.
+type Plan struct {
+	Path      string
+	SizeBytes int64
+	// Reused says that a file that is there would be used again, else one would be made.
+	Reused bool
+}
+
+// PlanFile tells what PrepareFile would do with the same path and size, and changes
+// nothing. Errors are those of PrepareFile.
+func PlanFile(path string, sizeBytes int64) (Plan, error) {
+	path, err := Locate(path)
+	if err != nil {
+		return Plan{}, err
+	}
+	free, err := freeBytes(filepath.Dir(path))
+	if err != nil {
+		return Plan{}, err
+	}
+	existing, err := openFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrDamaged):
+	case err != nil:
+		return Plan{}, err
+	default:
+		size, fits := existing.sizeBytes, existing.fits(sizeBytes, free+existing.sizeBytes)
+		if err := existing.Close(); err != nil {
+			return Plan{}, err
+		}
+		if fits {
+			return Plan{path, size, true}, nil
+		}
+		free += size
+	}
+	size := plannedBytes(sizeBytes, free)
+	if size < MinFileBytes {
+		return Plan{}, tooLittle(path, free)
+	}
+	return Plan{Path: path, SizeBytes: size}, nil
+}
+
+func tooLittle(path string, free int64) error {
+	return fmt.Errorf("make %s: %w: %s are free; at most a tenth of it is used and %s are needed",
+		path, ErrNoSpace, humanize.IBytes(uint64(free)), humanize.IBytes(MinFileBytes))
+}

@@ -1,0 +1,11 @@
+// Package units writes figures for people, everywhere alike: numbers with three
+// significant digits and grouped thousands, rates in decimal megabytes, drives in
+// decimal and blocks and files in binary units, latencies in µs, ms or s.
+//
+// It owns the text of a figure and nothing of what the figure means. What is not a
+// number is "-".
+//
+//	units.IOPS(38119.7)                  // "38 120"
+//	units.Latency(79784)                 // "79.8 µs"
+//	units.Span(200 * time.Second)        // "3 min 20 s"
+package units

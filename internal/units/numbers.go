@@ -1,0 +1,104 @@
+package units
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// none stands where there is no value.
+const none = "-"
+
+// Count writes a whole number with its thousands grouped: "1 143 600". The
+// group mark is an ordinary space: a thin or a no-break one looks the same but
+// makes a pasted number unfit for searching and for most programs.
+func Count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	b.WriteString(sign)
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+// Number writes v with three significant digits, or with all digits before the
+// point when there are more: "0.246", "24.6", "38 120". What is not a number is "-".
+func Number(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return none
+	}
+	// The decimals are chosen by the rounded value: 99.96 is "100", not "100.0".
+	for decimals := 6; decimals > 0; decimals-- {
+		scale := math.Pow10(decimals)
+		if math.Round(math.Abs(v)*scale)/scale < math.Pow10(3-decimals) {
+			if v == 0 {
+				return "0"
+			}
+			return strconv.FormatFloat(v, 'f', decimals, 64)
+		}
+	}
+	return Count(int64(math.Round(v)))
+}
+
+// IOPS writes I/Os per second: "38 120", "54.2".
+func IOPS(perSecond float64) string { return Number(perSecond) }
+
+// Bandwidth writes a rate in decimal megabytes per second, whatever its size:
+// "156 MB/s", "14 000 MB/s".
+func Bandwidth(bytesPerSecond float64) string { return Number(bytesPerSecond/1e6) + " MB/s" }
+
+// Ratio writes a factor: "1.23×".
+func Ratio(r float64) string {
+	if math.IsNaN(r) || math.IsInf(r, 0) {
+		return none
+	}
+	if math.Abs(r) < 9.995 {
+		return strconv.FormatFloat(r, 'f', 2, 64) + "×"
+	}
+	return Number(r) + "×"
+}
+
+// Percent writes a share (0 to 1) as a percentage: "7.3 %".
+func Percent(share float64) string {
+	switch percent := share * 100; {
+	case math.IsNaN(percent) || math.IsInf(percent, 0):
+		return none
+	case percent > 0 && percent < 0.05:
+		return "<0.1 %"
+	case math.Abs(percent) < 9.95:
+		return strconv.FormatFloat(percent, 'f', 1, 64) + " %"
+	default:
+		return Count(int64(math.Round(percent))) + " %"
+	}
+}
+
+// DriveSize writes bytes in decimal units, as drives are sold: "3.84 TB".
+func DriveSize(bytes int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
+	v, unit := float64(bytes), 0
+	for unit < len(units)-1 && math.Abs(v) >= 999.5 {
+		v /= 1000
+		unit++
+	}
+	return Number(v) + " " + units[unit]
+}
+
+// BlockSize writes bytes in the largest binary unit that divides them, as
+// blocks and files are counted: "4 KiB", "1 GiB", "520 B".
+func BlockSize(bytes int64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	unit := 0
+	for unit < len(units)-1 && bytes != 0 && bytes%1024 == 0 {
+		bytes /= 1024
+		unit++
+	}
+	return Count(bytes) + " " + units[unit]
+}
