@@ -45,7 +45,7 @@ func TestAdmit(t *testing.T) {
 		"utilised": {
 			now:  host{usage: admit.Usage{Busy: 106 * time.Second}},
 			want: record.Load{Utilisation: 0.6, OthersIOs: -1},
-			busy: "busy: others kept the device busy for 60 % of the time, above the limit of 50 %",
+			busy: "busy: others used the device for 60 % of the time, above the limit of 50 %",
 		},
 		"deep queue": {
 			now:  host{usage: admit.Usage{Busy: 100 * time.Second, InFlight: 5}},

@@ -113,7 +113,7 @@ func (g *Gate) Admit(now time.Time) (record.Load, error) {
 func (l Limits) check(load record.Load) error {
 	switch {
 	case load.Utilisation > l.MaxUtilisation:
-		return fmt.Errorf("%w: others kept the device busy for %.0f %% of the time, above the limit of %.0f %%",
+		return fmt.Errorf("%w: others used the device for %.0f %% of the time, above the limit of %.0f %%",
 			ErrBusy, 100*load.Utilisation, 100*l.MaxUtilisation)
 	case load.InFlight > l.MaxInFlight:
 		return fmt.Errorf("%w: others have %d I/Os in flight, above the limit of %d", ErrBusy, load.InFlight, l.MaxInFlight)

@@ -53,15 +53,26 @@ func bound(s record.Step, m Machine) record.Bound {
 		}
 		b.LinkShare = new(most / m.LinkBytesPerSecond)
 	}
-	warned := slices.ContainsFunc(s.Warnings, func(w record.Warning) bool { return w.Code == record.WarnCPUBound })
+	warned := func(code string) bool {
+		return slices.ContainsFunc(s.Warnings, func(w record.Warning) bool { return w.Code == code })
+	}
 	switch {
-	case warned || b.CPUShare != nil && *b.CPUShare >= cpuFull:
+	case warned(record.WarnCPUBound) || b.CPUShare != nil && *b.CPUShare >= cpuFull:
 		b.Limit = record.LimitCPU
 		b.Evidence = fmt.Sprintf("the load generator used %.2f of the %s that its jobs could use", used, english.Plural(jobs, "CPU", ""))
 	case b.LinkShare != nil && *b.LinkShare >= linkFull:
 		b.Limit = record.LimitLink
 		b.Evidence = fmt.Sprintf("%s are %s of what the PCIe link (%s) carries",
 			units.Bandwidth(*b.LinkShare*m.LinkBytesPerSecond), units.Percent(*b.LinkShare), m.LinkText)
+	case warned(record.WarnDisturbed):
+		b.Limit = record.LimitOthers
+		b.Evidence = "the jobs had to wait for a CPU, see the step's warning"
+		if share := s.Disturbance.CPUWaitRatio; share > 0 {
+			b.Evidence = fmt.Sprintf("the jobs waited for a CPU for %s of the time", units.Percent(share))
+		}
+	case s.Workload != nil && s.Workload.InFlight() == 1 && len(s.Parts) <= 1 && s.Sync != nil:
+		b.Limit = record.LimitLatency
+		b.Evidence = fmt.Sprintf("one write at a time, which takes %s in the mean with its sync", units.Latency(results(s)[0].Mean+s.Sync.Mean))
 	case s.Workload != nil && s.Workload.InFlight() == 1 && len(s.Parts) <= 1:
 		b.Limit = record.LimitLatency
 		b.Evidence = fmt.Sprintf("one I/O at a time, which takes %s in the mean", units.Latency(results(s)[0].Mean))

@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -36,6 +37,16 @@ func TestBounds(t *testing.T) {
 	warned := load(32, 4, 1e9, 1)
 	warned.Warnings = []record.Warning{{Code: record.WarnCPUBound}}
 	assert.Equal(t, record.LimitCPU, analysis.Bounds([]step{warned}, gen3)[0].Limit)
+	warned.Warnings = []record.Warning{{Code: record.WarnDisturbed}}
+	assert.Equal(t, []record.Bound{{
+		Step: warned.Name, Limit: record.LimitOthers, CPUShare: new(0.25), LinkShare: new(1e9 / 3.938e9),
+		Evidence: "the jobs had to wait for a CPU, see the step's warning",
+	}}, analysis.Bounds([]step{warned}, gen3))
+	warned.Disturbance.CPUWaitRatio = 0.24
+	assert.Equal(t, "the jobs waited for a CPU for 24 % of the time", analysis.Bounds([]step{warned}, gen3)[0].Evidence)
+	durable := load(1, 1, 50e6, 0.2)
+	durable.Read, durable.Write, durable.Sync = nil, durable.Read, &record.Result{Mean: time.Millisecond}
+	assert.Equal(t, "one write at a time, which takes 1.08 ms in the mean with its sync", analysis.Bounds([]step{durable}, gen3)[0].Evidence)
 	assert.Empty(t, analysis.Bounds([]step{{Name: "nothing"}}, gen3))
 }
 

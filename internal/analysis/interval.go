@@ -44,7 +44,7 @@ func spreadOf(values []float64) record.SpreadOf {
 	s := record.SpreadOf{Mean: record.Interval{Value: mean}, Min: slices.Min(values), Max: slices.Max(values)}
 	if n := float64(len(values)); n >= 2 {
 		half := student(n-1) * math.Sqrt(variance/n)
-		s.Mean.Lower, s.Mean.Upper = new(mean-half), new(mean+half)
+		s.Mean.Lower, s.Mean.Upper = new(max(0, mean-half)), new(mean+half) // nothing here is below zero
 	}
 	return s
 }

@@ -1,54 +1,57 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"time"
 
-	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// suiteShare is the part of the pairs that the suite is run for, which takes its time.
-const suiteShare = 2
+const (
+	// suiteTurn is how long a step takes on each side. A drive's speed wanders within
+	// seconds, so many short turns tell more than few long ones.
+	suiteTurn = time.Second
+	// suitePairs is how many pairs of turns of a step count as one.
+	suitePairs = 2
+)
 
 // admitAll is a part of a configuration that lets nothing that others do stop a probe or a run.
 const admitAll = "admission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n"
 
-// compareSuite sets the IOPS that run quick reports, step by step, against those of bare fio with the same job file. Who
-// goes first changes from pair to pair.
+// compareSuite sets the IOPS of the steps of run quick, run as the suite runs them, against those of bare fio with the
+// same job file. The sides take turns step by step, and who goes first changes from pair to pair.
 func compareSuite(ctx context.Context, b *bench) ([]line, error) {
-	steps, err := b.quick(ctx) // for the job files
+	binary, err := fiorun.Find(ctx)
+	if err != nil {
+		return nil, unreachableError{err.Error()}
+	}
+	steps, err := b.quick()
 	if err != nil {
 		return nil, err
 	}
 	ratios := make([][]float64, len(steps))
-	for i := range max(1, b.pairs/suiteShare) {
-		ours := steps
-		theirs := make([]float64, len(steps))
-		sides := []func() error{
-			func() (err error) { ours, err = b.quick(ctx); return err },
-			func() error {
-				for j, step := range steps {
-					r, err := runFio(ctx, step.JobFile, "-")
-					if err != nil {
-						return err
-					}
-					theirs[j] = r.read.IOPS
-				}
-				return nil
-			},
-		}
-		for j := range sides {
-			if err := sides[(i+j)%2](); err != nil {
-				return nil, err
+	for i := range suitePairs * b.pairs {
+		for j, step := range steps {
+			var ours, theirs float64
+			sides := []func() error{
+				func() (err error) { ours, err = runStep(ctx, binary, step); return err },
+				func() error {
+					r, err := runFio(ctx, step.text, "-")
+					theirs = r.read.IOPS
+					return err
+				},
 			}
-		}
-		for j := range steps {
-			ratios[j] = append(ratios[j], ours[j].Read.IOPS/theirs[j])
+			for k := range sides {
+				if err := sides[(i+k)%2](); err != nil {
+					return nil, fmt.Errorf("run quick: step %s: %w", step.Name, err)
+				}
+			}
+			ratios[j] = append(ratios[j], ours/theirs)
 		}
 	}
 	var lines []line
@@ -58,30 +61,49 @@ func compareSuite(ctx context.Context, b *bench) ([]line, error) {
 	return lines, nil
 }
 
-// quick runs the suite on the file.
-func (b *bench) quick(ctx context.Context) ([]record.Step, error) {
-	config, err := b.write("quick.yaml", "lock_dir: "+filepath.Join(b.work, "locks")+"\n"+admitAll)
+// quickStep is a step of the suite with its job file.
+type quickStep struct {
+	suite.Step
+	text string
+}
+
+// quick plans the suite on the file.
+func (b *bench) quick() ([]quickStep, error) {
+	s, err := suite.Find("quick")
 	if err != nil {
 		return nil, err
 	}
-	c := exec.CommandContext(ctx, b.binary, "run", "quick", "--config", config, "--state-dir", filepath.Join(b.work, "quick"),
-		"--target", b.file.Path(), "--set", "time=2s", "-o", "json")
-	var stderr bytes.Buffer
-	c.Stderr = &stderr
-	out, err := c.Output()
+	values, err := s.Set([]string{"time=" + suiteTurn.String()})
 	if err != nil {
-		return nil, fmt.Errorf("run quick: %w: %s", err, stderr.String())
+		return nil, err
 	}
-	var document struct{ Report record.RunReport }
-	if err := json.Unmarshal(out, &document); err != nil {
-		return nil, fmt.Errorf("run quick: %w", err)
+	start, length := b.file.Data()
+	planned, err := s.Plan(values, suite.Target{Path: b.file.Path(), OffsetBytes: start, SizeBytes: length, ReadOnly: true})
+	if err != nil {
+		return nil, err
 	}
-	for _, step := range document.Report.Steps {
-		if step.Read == nil || step.JobFile == "" {
-			return nil, fmt.Errorf("run quick: step %s measured nothing", step.Name)
+	steps := make([]quickStep, len(planned))
+	for i, step := range planned {
+		text, err := step.Job.Render()
+		if err != nil {
+			return nil, err
 		}
+		steps[i] = quickStep{step, text}
 	}
-	return document.Report.Steps, nil
+	return steps, nil
+}
+
+// runStep runs a step as the suite does, watched and with its progress read, and returns its IOPS.
+func runStep(ctx context.Context, binary fiorun.Binary, step quickStep) (float64, error) {
+	run, err := binary.Run(ctx, fiorun.Request{Job: step.Job, ReadOnly: true, Progress: func(fio.Status) {}})
+	if err != nil {
+		return 0, err
+	}
+	measured := run.Steps()
+	if run.Stopped != nil || len(measured) != 1 || measured[0].Read == nil {
+		return 0, fmt.Errorf("it measured nothing: %w", run.Stopped)
+	}
+	return measured[0].Read.IOPS, nil
 }
 
 // write writes a file of the bench's own.

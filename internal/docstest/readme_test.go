@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // patience bounds waiting for what a test observes; nothing takes that long.
@@ -43,17 +45,6 @@ type reader struct {
 	url    string
 }
 
-// clone copies the files that git knows of, or would.
-func clone(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	const copied = `cd "$0" && git ls-files --cached --others --exclude-standard -z |
-		tar --create --null --files-from=- --ignore-failed-read | tar --extract --directory="$1"`
-	out, err := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", copied, root, dir).CombinedOutput()
-	require.NoErrorf(t, err, "%s", out)
-	return dir
-}
-
 // onDisk returns a directory of the test's own on a filesystem of a drive.
 func onDisk(t *testing.T) string {
 	t.Helper()
@@ -71,8 +62,10 @@ func newReader(t *testing.T) *reader {
 	configuration := filepath.Join(t.TempDir(), "ssdprobe.yaml")
 	require.NoError(t, os.WriteFile(configuration, []byte(strings.Replace(relaxed, "PROBED", target, 1)), 0o600))
 	state := "--state-dir " + filepath.Join(onDisk(t), "state")
+	clone := filepath.Join(t.TempDir(), "ssdprobe")
+	require.NoError(t, testenv.CopyTree(t.Context(), root, clone))
 	daemon := state + " --web.listen-address 127.0.0.1:0"
-	return &reader{t: t, clone: clone(t), words: strings.NewReplacer(
+	return &reader{t: t, clone: clone, words: strings.NewReplacer(
 		"make run ARGS='--web.listen-address 127.0.0.1:9000", "make run ARGS='"+daemon+" --config "+configuration,
 		"make run", "make run ARGS='"+daemon+" --config "+configuration+"'",
 		"ssdprobe daemon --config", "ssdprobe daemon "+daemon+" --config",

@@ -284,6 +284,16 @@ func TestClockSetBack(t *testing.T) {
 	assert.Equal(t, middleOnly(record.Regressed), states(f.status()))
 }
 
+// With a monotonic reading, which survives no restart, times compare as if the
+// clock had never been set.
+func TestTimesAreThoseOfTheClock(t *testing.T) {
+	tracker := drift.NewTracker(small())
+	now := time.Now()
+	tracker.Add(measured(now, 100*time.Microsecond, firmware("A")))
+	assert.Equal(t, now.Round(0), tracker.State().Last)
+	assert.Equal(t, now.Round(0), tracker.State().Epochs[0].Started)
+}
+
 func TestImportedBaselineIsComparedWithAtOnce(t *testing.T) {
 	donor := newFeeder(small())
 	donor.run(60, 100*time.Microsecond)

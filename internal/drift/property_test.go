@@ -92,6 +92,59 @@ func TestWhatHappensIsFoundInTime(t *testing.T) {
 	}
 }
 
+// What stays slow is called regressed once per statistic, and until it is over: a tail, in
+// whose noise a step of 20 % nearly drowns, must not come and go.
+func TestWhatLastsIsFoundOnce(t *testing.T) {
+	for _, kind := range []string{"step10", "step20", "step50", "tail", "intermittent"} {
+		for _, noise := range []string{"quiet", "diurnal", "bursty"} {
+			t.Run(kind+" "+noise, func(t *testing.T) {
+				rounds, _ := stream(kind, noise, 31, 10)
+				times := map[record.Statistic]int{}
+				for _, e := range follow(rounds, drift.NewTracker(drift.Default())) {
+					if e.To == record.Regressed {
+						times[e.Statistic]++
+					}
+				}
+				assert.NotEmpty(t, times)
+				for statistic, n := range times {
+					assert.Equal(t, 1, n, statistic)
+				}
+			})
+		}
+	}
+}
+
+// What drifted together ends together: the noisiest statistic of a shift that is over
+// does not wait for evidence of its own.
+func TestWhatDriftedTogetherEndsTogether(t *testing.T) {
+	rounds, label := stream("transient", "wide", 31, 4)
+	over := map[record.Statistic]time.Duration{}
+	for _, e := range follow(rounds, drift.NewTracker(drift.Default())) {
+		if e.To == record.Stable && e.At > label.End {
+			over[e.Statistic] = e.At - label.End
+		}
+	}
+	require.Len(t, over, len(record.Statistics()))
+	for statistic, after := range over {
+		assert.Less(t, after, time.Hour, statistic)
+	}
+}
+
+// Levels that stay, or wander over hours, are the hardest noise: 40 streams of 10 days are
+// 1.1 device-years, and two alarms in them the most that there may be.
+func TestSlowNoiseHardlyAlarms(t *testing.T) {
+	count := 0
+	for seed := range uint64(20) {
+		for _, noise := range []string{"wandering", "correlated"} {
+			rounds, _ := stream("none", noise, 200+seed, 10)
+			if len(regressions(follow(rounds, drift.NewTracker(drift.Default())))) > 0 {
+				count++
+			}
+		}
+	}
+	assert.LessOrEqual(t, count, 2)
+}
+
 // Nothing of this is a regression. 12 streams of 10 days are 0.33 device-years, in
 // which the budget of 0.5 a year allows for a sixth of an alarm.
 func TestNoAlarmWithoutACause(t *testing.T) {
@@ -235,7 +288,7 @@ func TestOrderWithinABlockMakesNoDifference(t *testing.T) {
 }
 
 func TestRestartAtAnyMomentMakesNoDifference(t *testing.T) {
-	for _, kind := range []string{"step20", "double", "firmware", "intermittent"} {
+	for _, kind := range []string{"step20", "double", "firmware", "intermittent", "transient"} {
 		t.Run(kind, func(t *testing.T) {
 			rounds, _ := stream(kind, "bursty", 6, 3)
 			want := follow(rounds, drift.NewTracker(drift.Default()))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 const (
@@ -59,9 +60,9 @@ func slowerThanPromised(p record.ProbeStatus, sheet record.DataSheet) string {
 		return ""
 	}
 	normal := time.Duration(p.Baseline.Values[record.LatencyP50] * float64(time.Second))
-	return fmt.Sprintf("what counts as normal for probe %s is far slower than the data sheet: p50 %v where it comes to %v, %s: it may have been slow from the "+
+	return fmt.Sprintf("what counts as normal for probe %s is far slower than the data sheet: p50 %s where it comes to %s, %s: it may have been slow from the "+
 		"first day; compare its link, its health, what else uses it, and whether the data sheet is that of this model",
-		p.Probe.Name, normal.Round(100*time.Nanosecond), promised.Round(100*time.Nanosecond), record.Ratio{Ratio: ratio})
+		p.Probe.Name, units.Latency(normal), units.Latency(promised), record.Ratio{Ratio: ratio})
 }
 
 // promisedLatency is what a data sheet comes to for a probe, and from how many times that

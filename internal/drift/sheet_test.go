@@ -32,8 +32,8 @@ func TestSlowerThanDataSheet(t *testing.T) {
 		"as promised":          {drive("d", 85, 2), []record.DataSheet{latency}, ""},
 		"with the host's part": {drive("d", 119, 9), []record.DataSheet{latency}, ""},
 		"slow": {
-			drive("d", 150, 2), []record.DataSheet{latency},
-			"what counts as normal for probe read-4k is far slower than the data sheet: p50 150µs where it comes to 80µs, 88 % slower" + advice,
+			drive("d", 152, 2), []record.DataSheet{latency},
+			"what counts as normal for probe read-4k is far slower than the data sheet: p50 152 µs where it comes to 80.0 µs, 90 % slower" + advice,
 		},
 		"no sheet":                        {drive("d", 150, 2), nil, ""},
 		"of another model":                {drive("d", 150, 2), []record.DataSheet{{Model: "MZWL*", RandomReadLatency: latency.RandomReadLatency}}, ""},
@@ -47,7 +47,7 @@ func TestSlowerThanDataSheet(t *testing.T) {
 		"larger blocks within":            {with(199, probe(1)), []record.DataSheet{full}, ""},
 		"larger blocks, bytes at the rate": {
 			with(210, probe(1)), []record.DataSheet{full},
-			"what counts as normal for probe read-128k is far slower than the data sheet: p50 210µs where it comes to 100µs, 2.1 times slower" + advice,
+			"what counts as normal for probe read-128k is far slower than the data sheet: p50 210 µs where it comes to 100 µs, 2.1 times slower" + advice,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

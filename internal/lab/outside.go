@@ -22,12 +22,12 @@ func (m *Machine) Throttle(ctx context.Context, id string, iops int) error {
 	})
 }
 
-// Hang makes the drive answer no more I/O, but for the first one perhaps, until Throttle sets it free. Admin commands are
-// answered.
+// Hang makes the drive do nothing for a quarter of a minute after each block of 4 KiB, until Throttle sets it free; what it
+// holds back then is held back to its end. Admin commands are answered at once.
 func (m *Machine) Hang(ctx context.Context, id string) error {
 	return m.change(ctx, id, "hang", func(d *drive) error {
 		_, err := m.monitor.execute(ctx, "qom-set", object{
-			"path": "/objects/" + d.limitsNode(), "property": "limits", "value": object{"bps-total": 1}, // an hour for a block
+			"path": "/objects/" + d.limitsNode(), "property": "limits", "value": object{"bps-total": 256},
 		})
 		if err == nil {
 			d.hung = true

@@ -170,28 +170,31 @@ func testRunOnHungDevice(t *testing.T, m *lab.Machine) {
 	assert.Zero(t, again.ExitCode, "%+v", again)
 }
 
-// testSilentDrive is about a drive that answers no I/O for longer than the kernel waits: its driver aborts the command, and
-// resets the controller again and again. Then it answers.
+// testSilentDrive is about a drive that is there, answers what it is asked about itself, and does no more I/O for a while.
 func testSilentDrive(t *testing.T, m *lab.Machine) {
 	id, stays, d := identity(t, m, plain), identity(t, m, remote), disk(t, m, plain)
+	// QEMU hangs as a whole when the driver resets such a drive, so the driver is more patient than the test.
 	timeout := "/sys/block/" + d.Namespaces[0] + "/queue/io_timeout"
 	before := text(t, m, timeout)
 	t.Cleanup(func() { assert.NoError(t, m.WriteFile(afterwards(t), timeout, []byte(before), 0)) })
-	require.NoError(t, m.WriteFile(bounded(t), timeout, []byte("2000"), 0)) // ms, of 30 s
+	require.NoError(t, m.WriteFile(bounded(t), timeout, []byte("600000"), 0)) // ms
 	daemon := startDaemon(t, m, configuration(t, m, 0, soonHung+watching(id, stays)))
 	daemon.awaitRounds(t, id, "ok", 1)
-	resets := func() int { return strings.Count(output(t, m, "dmesg"), "timeout, reset controller") }
-	first := resets()
+	hung := labels{"id": id, "probe": "read-4k"}
 
 	require.NoError(t, m.Hang(bounded(t), plain))
 	daemon.awaitRounds(t, id, "timeout", 1)
-	eventually(t, "the kernel has reset the controller", func() bool { return resets() > first })
+	eventually(t, "the age of the round grows", func() bool {
+		age, ok := daemon.scrape(t).value(t, "ssdprobe_probe_inflight_seconds", hung)
+		return ok && age > 5
+	})
 	daemon.awaitRounds(t, stays, "ok", 3)
+	daemon.awaitReading(t, d.Controllers[0])
 	assert.LessOrEqual(t, hungThreads(t, m, daemon.PID), 1)
+
 	require.NoError(t, m.Throttle(bounded(t), plain, 0))
 	daemon.awaitRounds(t, id, "ok", 2)
 	daemon.awaitLog(t, "rounds are fine again")
-	daemon.awaitReading(t, d.Controllers[0])
 	daemon.stop(t)
 }
 

@@ -109,6 +109,7 @@ func (d onFilesystem) more(t *testing.T, probe, outcome string, n float64) {
 func testFlushError(t *testing.T, m *lab.Machine) {
 	d := startOnFilesystem(t, m)
 	require.NoError(t, m.SetFaults(bounded(t), roomy, lab.Fault{Flush: true}))
+	t.Log(m.Run(bounded(t), "sh", "-c", "cat /sys/block/"+disk(t, m, roomy).Namespaces[0]+"/queue/write_cache; dd if=/dev/zero of=/mnt/x bs=4k count=1 oflag=direct conv=fsync; echo rc $?; nvme flush "+disk(t, m, roomy).Node()+" -n 1; mount | grep mnt; dmesg | tail -20"))
 	d.more(t, "durable-write-4k", "error", 2)
 	d.more(t, "read-4k", "ok", 2)
 	now := d.scrape(t)

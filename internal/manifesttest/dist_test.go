@@ -1,6 +1,7 @@
 package manifesttest
 
 import (
+	"context"
 	"debug/elf"
 	"fmt"
 	"os"
@@ -17,21 +18,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/cli"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
-// dist makes all that is handed out into a directory of this name.
-func dist(name string) (string, error) {
+// dist makes all that is handed out of a tree into a directory of this name.
+func dist(tree, name string) (string, error) {
 	dir := filepath.Join(scratch, name)
-	c := exec.Command(at("scripts", "dist.sh"), "-o", dir)
-	c.Env = append(os.Environ(), "VERSION=v1.2.3-rc1")
+	c := exec.Command(filepath.Join(tree, "scripts", "dist.sh"), "-o", dir)
+	c.Env = append(os.Environ(), "VERSION=v1.2.3-rc1", "SOURCE_DATE_EPOCH=1795262400")
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("make dist: %w:\n%s", err, out)
 	}
 	return dir, nil
 }
 
-// makeDist does so once for all tests.
-var makeDist = sync.OnceValues(func() (string, error) { return dist("dist") })
+// makeDist does so once for all tests, of a copy of the tree, which stands still.
+var makeDist = sync.OnceValues(func() (string, error) {
+	tree := filepath.Join(scratch, "tree")
+	if err := testenv.CopyTree(context.Background(), at(), tree); err != nil {
+		return "", err
+	}
+	return dist(tree, "dist")
+})
 
 // made returns the path of the one file of it with that suffix.
 func made(t *testing.T, suffix string) string {
@@ -79,7 +87,9 @@ func TestDist(t *testing.T) {
 	}
 	assert.ElementsMatch(t, want, got)
 
-	again, err := dist("dist-again")
+	elsewhere := filepath.Join(scratch, "elsewhere")
+	require.NoError(t, os.Rename(filepath.Join(scratch, "tree"), elsewhere))
+	again, err := dist(elsewhere, "dist-again")
 	require.NoError(t, err)
 	assert.Equal(t, read(t, sums), read(t, filepath.Join(again, "SHA256SUMS")), "the same bytes of the same commit")
 }

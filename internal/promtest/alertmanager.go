@@ -1,8 +1,6 @@
 package promtest
 
-import (
-	"testing"
-)
+import "testing"
 
 // StartAlertmanager runs Alertmanager with a configuration, alone and without a cluster, and returns the address, "host:port",
 // that Prometheus is to send alerts to.

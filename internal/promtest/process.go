@@ -50,7 +50,7 @@ func run(t testing.TB, program string, arguments ...string) {
 // free is an address on loopback that nobody listened on a moment ago.
 func free(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()
 	return l.Addr().String()

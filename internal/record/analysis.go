@@ -164,6 +164,7 @@ const (
 	LimitCPU     Limit = "cpu"     // the CPUs of the load generator
 	LimitLink    Limit = "link"    // the PCIe link
 	LimitLatency Limit = "latency" // one I/O at a time: how long the device takes for it
+	LimitOthers  Limit = "others"  // others on the host, who kept the CPUs from the load generator
 	LimitDevice  Limit = "device"  // none of the others: the device, or what lies between
 )
 

@@ -82,7 +82,7 @@ func latencySection(r record.RunReport) []section {
 		warnings = append(warnings, d.warnings...)
 	}
 	s := section{id: "latency", title: "Latency", plots: []picture{
-		{svg: percentiles(shown), warnings: once(warnings), caption: fmt.Sprintf(
+		{svg: percentiles(shown), warnings: ofAKind(warnings), caption: fmt.Sprintf(
 			"A percentile curve: how long the slowest I/Os take. Dashed and hollow where fewer than %d I/Os lie above: a hint only.", minimumAbove)},
 		{svg: histogram(shown), caption: fmt.Sprintf(
 			"A histogram: where the I/Os are. Each class is about a tenth of its latency wide; the slowest %s are left to the curve above.", Percent(1-bodyShare))},

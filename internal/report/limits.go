@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -13,6 +14,10 @@ func boundSection(r record.RunReport) []section {
 		return nil
 	}
 	t := &sheet{header: [2][]string{{"step", "limit", "CPUs used", "link used"}, nil}, align: "llrr"}
+	linkKnown := slices.ContainsFunc(r.Analysis.Bounds, func(b record.Bound) bool { return b.LinkShare != nil })
+	if !linkKnown {
+		t.header[0], t.align = t.header[0][:3], "llr"
+	}
 	counts := map[record.Limit]int{}
 	share := func(v *float64) string {
 		if v == nil {
@@ -22,20 +27,27 @@ func boundSection(r record.RunReport) []section {
 	}
 	for _, b := range r.Analysis.Bounds {
 		counts[b.Limit]++
-		row := t.add(b.Step, limitText(b.Limit), share(b.CPUShare), share(b.LinkShare))
-		if b.Evidence != "" {
+		cells := []string{b.Step, limitText(b.Limit), share(b.CPUShare), share(b.LinkShare)}
+		row := t.add(cells[:len(t.align)]...)
+		if b.Evidence != "" && b.Limit != record.LimitDevice { // what speaks for the device is in the columns
 			row.notes = []string{b.Evidence}
 		}
 	}
 	var texts []string
-	for _, l := range []record.Limit{record.LimitDevice, record.LimitLatency, record.LimitLink, record.LimitCPU} {
-		if counts[l] > 0 {
+	all := len(r.Analysis.Bounds)
+	for _, l := range []record.Limit{record.LimitDevice, record.LimitLatency, record.LimitLink, record.LimitCPU, record.LimitOthers} {
+		switch {
+		case counts[l] == all && all > 1:
+			texts = append(texts, limitText(l)+" in all of them")
+		case counts[l] == all:
+			texts = append(texts, limitText(l))
+		case counts[l] > 0:
 			texts = append(texts, fmt.Sprintf("%s in %d", limitText(l), counts[l]))
 		}
 	}
 	return []section{{
 		id: "limits", title: "What the limit was", table: t, minor: true,
-		lead: fmt.Sprintf("What limited the %s: %s.", plural(len(r.Analysis.Bounds), "step"), strings.Join(texts, ", ")),
+		lead: fmt.Sprintf("What limited the %s: %s.", plural(all, "step"), strings.Join(texts, ", ")),
 	}}
 }
 
@@ -49,6 +61,8 @@ func limitText(l record.Limit) string {
 		return "one I/O at a time"
 	case record.LimitDevice:
 		return "the device"
+	case record.LimitOthers:
+		return "others on this host"
 	}
 	return string(l)
 }

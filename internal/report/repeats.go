@@ -126,7 +126,7 @@ func effectSection(r record.RunReport) []section {
 	}
 	return []section{{
 		id: "effects", title: "What the settings do", table: t,
-		lead: fmt.Sprintf("The setting changes IOPS beyond the spread in %d of %s.", certain, plural(len(r.Analysis.Effects), "comparison")),
+		lead: effectLead(certain, len(r.Analysis.Effects)),
 		plots: []picture{{
 			svg:     drawn.SVG(),
 			caption: "A line is the change, the bar its 95 % interval; a bar over the zero line (~) is within the spread of the repeats." + leftOut(drawn.LeftOut()),
@@ -172,4 +172,15 @@ func leftOut(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(" %s are in the table alone.", plural(n, "row"))
+}
+
+func effectLead(certain, all int) string {
+	switch {
+	case certain == 0:
+		return fmt.Sprintf("The setting changes IOPS nowhere beyond the spread, in %s.", plural(all, "comparison"))
+	case certain == all:
+		return fmt.Sprintf("The setting changes IOPS beyond the spread in every comparison (%d).", all)
+	default:
+		return fmt.Sprintf("The setting changes IOPS beyond the spread in %d of %s.", certain, plural(all, "comparison"))
+	}
 }

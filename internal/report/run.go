@@ -21,11 +21,8 @@ func Run(w io.Writer, r record.RunReport) error {
 	var p page
 	all := sections(r)
 	p.sentence("", runHeadline(r))
-	for _, s := range all {
-		if s.lead != "" && !s.minor {
-			p.sentence("", s.lead)
-			break
-		}
+	if len(r.Steps) > 0 {
+		p.sentence("", leadOf(r, all))
 	}
 	p.blank()
 	if p.runWarnings(r) {
@@ -43,6 +40,16 @@ func Run(w io.Writer, r record.RunReport) error {
 		p.section(s)
 	}
 	return p.writeTo(w, "run report")
+}
+
+// leadOf is what the suite asked for in a sentence, or what was reached at best.
+func leadOf(r record.RunReport, all []section) string {
+	for _, s := range all {
+		if s.lead != "" && !s.minor {
+			return s.lead
+		}
+	}
+	return bestSentence(r)
 }
 
 func runHeadline(r record.RunReport) string {
@@ -71,9 +78,11 @@ func (p *page) runWarnings(r record.RunReport) bool {
 			marked++
 		}
 	}
-	if marked > 0 {
-		p.sentence("warning: ", fmt.Sprintf("%d of %s had warnings, shown below the figures.",
-			marked, plural(len(r.Steps), "step")))
+	switch {
+	case marked > 1 && marked == len(r.Steps):
+		p.sentence("warning: ", fmt.Sprintf("All %d steps had warnings, shown below the figures.", marked))
+	case marked > 0:
+		p.sentence("warning: ", fmt.Sprintf("%d of %s had warnings, shown below the figures.", marked, plural(len(r.Steps), "step")))
 	}
 	return marked > 0 || len(r.Warnings) > 0
 }

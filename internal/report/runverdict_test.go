@@ -1,9 +1,11 @@
 package report_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
@@ -40,4 +42,23 @@ func TestRunVerdict(t *testing.T) {
 			assert.Equal(t, c.changed, changed)
 		})
 	}
+}
+
+func TestDriftTellsHowRunsCompare(t *testing.T) {
+	s := record.Snapshot{Time: started(), Targets: []record.TargetStatus{{
+		ID: "eui.1", Path: "/dev/nvme0n1", Runs: []record.RunStatus{
+			{Suite: "quick", Last: &record.RunReport{Started: started()}, Figures: []record.RunFigure{{
+				Step: "mixed", Direction: record.Read, Statistic: record.IOPS, Runs: 5,
+				Median: 1000, Best: 1010, Worst: 990, Ratio: 1.25, Verdict: record.RunSlower,
+			}}},
+			{Suite: "depth"},
+		},
+	}}}
+	var b strings.Builder
+	require.NoError(t, report.Drift(&b, s))
+	assert.Contains(t, b.String(), `
+  run of quick, 2026-05-04 13:02:11 +02:00: slower than the 5 runs before it in 1 of 1 figure
+    mixed, read IOPS: 25 % slower than their median of 1 000 IOPS (1 010 IOPS to 990 IOPS)
+`)
+	assert.NotContains(t, b.String(), "depth")
 }

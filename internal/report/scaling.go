@@ -21,27 +21,46 @@ func scalingSections(r record.RunReport) []section {
 		}
 		name, by := rateColumn(s.Unit)
 		t := &sheet{
-			header: [2][]string{{"devices", "added", "group", "total", "of ideal", "slowest", "fastest"}, {"", "", "", name, "", name, name}},
-			align:  "rllrrrr",
+			header: [2][]string{{"devices", "added", "group", "total", "of ideal", "slowest", "fastest", "warnings"}, {"", "", "", name, "", name, name, ""}},
+			align:  "rllrrrrl",
 		}
+		warnings := scalingWarnings(r, s)
+		var shown []record.Warning
 		var values []float64
 		var names []string
 		for _, p := range s.Points {
-			row := t.add(Count(int64(p.Devices)), p.Added, p.Group, number(p.Total/by), Percent(p.Linearity), number(p.Slowest/by), number(p.Fastest/by))
+			row := t.add(Count(int64(p.Devices)), p.Added, p.Group, number(p.Total/by), Percent(p.Linearity), number(p.Slowest/by), number(p.Fastest/by),
+				warned(warnings[p.Devices]))
+			shown = append(shown, warnings[p.Devices]...)
 			if p.Devices == s.BreaksAt {
 				row.notes = []string{breakSentence(s)}
 			}
 			values, names = append(values, p.Total/by), append(names, strconv.Itoa(p.Devices))
 		}
+		hollow := fmt.Sprintf("Hollow points are below %s of it.", Percent(s.Limit))
+		if len(shown) > 0 {
+			hollow = fmt.Sprintf("Hollow points are below %s of it, or have warnings.", Percent(s.Limit))
+		}
 		all = append(all, section{
 			id: fmt.Sprintf("scaling-%d", i+1), title: "Several devices at once: " + s.Load, lead: scalingSentence(s),
 			plots: []picture{{
-				svg: scalingPlot(s), caption: "Ideal is the first device alone times their number.",
-				hollow: fmt.Sprintf("Hollow points are below %s of it.", Percent(s.Limit)),
+				svg: scalingPlot(s, warnings), caption: "Ideal is the first device alone times their number.", warnings: ofAKind(shown),
+				hollow: hollow,
 			}},
 			small: func() string { return terminal("total "+name+" over the number of devices", values, names) },
 			table: t,
 		})
+	}
+	return all
+}
+
+// scalingWarnings are those of the steps of a load, by the number of devices.
+func scalingWarnings(r record.RunReport, s record.Scaling) map[int][]record.Warning {
+	all := map[int][]record.Warning{}
+	for _, step := range r.Steps {
+		if step.Workload != nil && step.Workload.String() == s.Load {
+			all[len(step.Parts)] = append(all[len(step.Parts)], step.Warnings...)
+		}
 	}
 	return all
 }
@@ -63,20 +82,20 @@ func breakSentence(s record.Scaling) string {
 	return text + "."
 }
 
-func scalingPlot(s record.Scaling) template.HTML {
+func scalingPlot(s record.Scaling, warnings map[int][]record.Warning) template.HTML {
 	name, by := rateColumn(s.Unit)
 	var total, ideal []plot.Point
 	for _, p := range s.Points {
 		x := float64(p.Devices)
 		total = append(total, plot.Point{
-			X: x, Y: p.Total / by, Doubt: p.Linearity < s.Limit,
+			X: x, Y: p.Total / by, Doubt: p.Linearity < s.Limit || len(warnings[p.Devices]) > 0,
 			Note: fmt.Sprintf("%s, added %s %s: %s, %s of the ideal", plural(p.Devices, "device"), p.Added, p.Group, rateIn(s.Unit, p.Total), Percent(p.Linearity)),
 		})
 		ideal = append(ideal, plot.Point{X: x, Y: x * s.Alone / by})
 	}
 	diagram := plot.Plot{
 		Title: "Total over the number of devices, " + s.Load,
-		X:     plot.Axis{Label: "devices at once", Format: tick},
+		X:     plot.Axis{Label: "devices at once", Whole: true, Format: tick},
 		Y:     plot.Axis{Label: "total, " + name, Zero: true, Format: tick},
 		Series: []plot.Series{
 			{Name: "measured", Points: total, Colour: 1},

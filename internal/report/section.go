@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"html/template"
+	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -35,7 +37,7 @@ const hollowWarned = "Hollow points have warnings."
 
 // pictured makes a picture of points, those with warnings hollow.
 func pictured(svg template.HTML, caption string, warnings []record.Warning) picture {
-	p := picture{svg: svg, caption: caption, warnings: once(warnings)}
+	p := picture{svg: svg, caption: caption, warnings: ofAKind(warnings)}
 	if len(warnings) > 0 {
 		p.hollow = hollowWarned
 	}
@@ -103,7 +105,7 @@ func only(cells []string, used []bool) []string {
 func sections(r record.RunReport) []section {
 	var all []section
 	for _, build := range []func(record.RunReport) []section{
-		steadySection, scalingSections, depthSections, offsetSection, effectSection,
+		steadySection, syncSection, scalingSections, depthSections, offsetSection, effectSection,
 		sheetSection, repeatSection, boundSection, interruptSection, targetSection,
 	} {
 		all = append(all, build(r)...)
@@ -119,7 +121,7 @@ func warned(warnings []record.Warning) string {
 		if !seen[w.Code] {
 			seen[w.Code] = true
 			if text != "" {
-				text += " "
+				text += ", "
 			}
 			text += w.Code
 		}
@@ -150,6 +152,26 @@ func once(warnings []record.Warning) []record.Warning {
 		if !seen[w] {
 			seen[w] = true
 			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// ofAKind leaves one warning of each kind, which says how many there are: below a plot
+// of thirty steps, thirty that differ in a figure hide the plot. All stand with the steps.
+func ofAKind(warnings []record.Warning) []record.Warning {
+	var all []record.Warning
+	more := map[string]int{}
+	for _, w := range once(warnings) {
+		if slices.ContainsFunc(all, func(earlier record.Warning) bool { return earlier.Code == w.Code }) {
+			more[w.Code]++
+			continue
+		}
+		all = append(all, w)
+	}
+	for i, w := range all {
+		if n := more[w.Code]; n > 0 {
+			all[i].Text += fmt.Sprintf(" And %d more of this kind, which stand with the steps.", n)
 		}
 	}
 	return all

@@ -57,7 +57,10 @@ func doubtSentence(r record.RunReport) string {
 	if n := len(r.Warnings); n > 0 {
 		texts = append(texts, plural(n, "warning")+" about the whole run")
 	}
-	if marked > 0 {
+	switch {
+	case marked > 1 && marked == len(r.Steps):
+		texts = append(texts, fmt.Sprintf("all %d steps with warnings", marked))
+	case marked > 0:
 		texts = append(texts, fmt.Sprintf("%d of %s with warnings", marked, plural(len(r.Steps), "step")))
 	}
 	return strings.Join(texts, ", ")

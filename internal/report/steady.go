@@ -83,7 +83,7 @@ func steadyPlot(s record.Steady, warnings map[int][]record.Warning) template.HTM
 	}
 	diagram := plot.Plot{
 		Title:  "The way to the steady state",
-		X:      plot.Axis{Label: "round", Format: tick},
+		X:      plot.Axis{Label: "round", Whole: true, Format: tick},
 		Y:      plot.Axis{Label: name, Zero: true, Format: tick},
 		Series: []plot.Series{{Points: path, Shape: plot.Line, Colour: 6}},
 	}

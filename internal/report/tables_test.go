@@ -147,7 +147,7 @@ func TestBaselines(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, report.Baselines(&b, []report.BaselineRow{
 		{TargetID: id, Target: "/dev/nvme0n1", Probe: "read-4k", Epoch: 1, Baseline: *learnedBaseline(before), Warnings: []record.Warning{{
-			Code: record.WarnSlowerThanSheet, Text: "what counts as normal for probe read-4k is far slower than the data sheet: p50 150µs where it comes to 80µs, 88 % slower",
+			Code: record.WarnSlowerThanSheet, Text: "what counts as normal for probe read-4k is far slower than the data sheet: p50 152 µs where it comes to 80.0 µs, 90 % slower",
 		}}},
 		{TargetID: id, Target: "/dev/nvme0n1", Probe: "read-4k", Epoch: 2, Current: true, Baseline: *newer},
 		{TargetID: id, Target: "/dev/nvme0n1", Probe: "read-128k", Epoch: 1, Current: true, Baseline: learning},

@@ -22,13 +22,13 @@ import (
 // looksSlow opens the status page in a browser: the one drive is slower than its baseline, and the other is not.
 func looksSlow(t *testing.T, m *machine) {
 	t.Helper()
+	if picture := picture(); picture != "" {
+		testenv.Chromium(t, m.url, "--blink-settings=preferredColorScheme=1", "--window-size=1000,1080", "--screenshot="+picture)
+	}
 	text := testenv.Words(testenv.Chromium(t, m.url, "--dump-dom"))
 	assert.Contains(t, text, "/dev/"+m.worn.name+" read-4k slower than its baseline", text)
 	assert.NotContains(t, text, "/dev/"+m.sound.name+" read-4k slower", text)
 	assert.Contains(t, text, "/dev/"+m.sound.name+" stable", text)
-	if picture := picture(); picture != "" {
-		testenv.Chromium(t, m.url, "--blink-settings=preferredColorScheme=1", "--window-size=1000,1080", "--screenshot="+picture)
-	}
 }
 
 // picture is where a picture of the status page is wanted; empty for none.

@@ -50,7 +50,9 @@ func TestStory(t *testing.T) {
 
 	changed := time.Now()
 	m.changeScheduler(t, m.worn)
-	await(t, "an epoch of the new conditions", func() bool { return m.explain(t, m.worn).Conditions.Scheduler == "mq-deadline" })
+	await(t, "the new conditions", func() bool {
+		return len(p.now(t, `ssdprobe_device_conditions_info{id="`+m.worn.id+`",scheduler="mq-deadline"}`)) == 1
+	})
 	m.limit(t, m.worn, slowIOPS)
 	await(t, "a baseline under the new conditions, and the change named", func() bool {
 		return len(p.now(t, `ssdprobe_drift_attribution_info{id="`+m.worn.id+`",condition="scheduler",from="none",to="mq-deadline"}`)) == 1

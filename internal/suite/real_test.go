@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
@@ -257,6 +258,40 @@ func TestScaleReally(t *testing.T) {
 	}
 	assert.Equal(t, all.Read.IOs, sum)
 	assert.Equal(t, all.Read.IOs, all.Read.Latency.Count())
+}
+
+// Eight devices, each under as much load as it takes and all at the same time, as on a server that is burnt in.
+func TestSaturateReally(t *testing.T) {
+	var reports [8]record.RunReport
+	var loops [8]testenv.Loop
+	var running errgroup.Group
+	fio, s := binary(t), find(t, "saturate")
+	v := set(t, s, "time=300ms", "ramp=0s", "writes=no", "random-jobs=1,2", "depth=4", "repeats=1")
+	for i := range loops {
+		loops[i] = testenv.LoopDevice(t, 4<<20, testenv.Options{Random: true})
+		d, err := device.Find(sysfs.FS{}, loops[i].Path)
+		require.NoError(t, err)
+		target := suite.Target{
+			Path: loops[i].Path, ID: d.ID, Raw: true, SizeBytes: d.SizeBytes, Device: d, CPUs: device.CPUSet{CPUs: []int{0, 1}, Cores: 2},
+		}
+		running.Go(func() (err error) {
+			reports[i], err = suite.Execute(t.Context(), s, suite.Options{Fio: fio, Target: target, Values: v})
+			return err
+		})
+	}
+	require.NoError(t, running.Wait())
+	for i, r := range reports {
+		require.Len(t, r.Steps, 3)
+		assert.Equal(t, loops[i].Path, r.Target)
+		assert.Len(t, r.Analysis.Bounds, 3)
+		for _, step := range r.Steps {
+			require.NotNil(t, step.Read, step.Name)
+			assert.Positive(t, step.Read.IOs, step.Name)
+			assert.Nil(t, step.Write, step.Name)
+			assert.Contains(t, step.JobFile, "filename="+loops[i].Path+"\n")
+			assert.Contains(t, step.JobFile, "cpus_allowed=0-1\n")
+		}
+	}
 }
 
 // Several targets one after the other, in one report.

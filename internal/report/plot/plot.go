@@ -23,6 +23,8 @@ type Axis struct {
 	Scale Scale
 	// Zero makes a linear axis begin at 0.
 	Zero bool
+	// Whole puts the ticks of a linear axis at whole numbers alone: devices, rounds.
+	Whole bool
 	// Format writes a tick; nil for plain digits.
 	Format func(float64) string
 }

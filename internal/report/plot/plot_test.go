@@ -206,6 +206,14 @@ func TestWhatAnAxisCannotShowIsLeftOut(t *testing.T) {
 	assert.Empty(t, pick(elements(t, p.SVG()), "path", "point"))
 }
 
+func TestTicksAtWholeNumbers(t *testing.T) {
+	p := plot.Plot{X: plot.Axis{Whole: true}, Y: plot.Axis{Zero: true}, Series: []plot.Series{{Points: points(1, 10, 2, 20)}}}
+	assert.Subset(t, texts(elements(t, p.SVG()), "tick"), []string{"1", "2"})
+	assert.NotContains(t, texts(elements(t, p.SVG()), "tick"), "1.5")
+	p.X.Whole = false
+	assert.Contains(t, texts(elements(t, p.SVG()), "tick"), "1.5")
+}
+
 func TestManyPointsStayFewAndKeepTheirOutliers(t *testing.T) {
 	s := plot.Series{Shape: plot.Line}
 	for i := range 1_000_000 {

@@ -86,6 +86,9 @@ func (a Axis) fit(values []float64, from, to float64) place {
 		p.ticks = nines(p.high)
 	case Linear:
 		step := niceStep((p.high - p.low) / float64(most))
+		if a.Whole {
+			step = max(1, step)
+		}
 		if a.Zero {
 			p.low, p.high = math.Floor(p.low/step)*step, math.Ceil(p.high/step-1e-9)*step
 		}

@@ -1,0 +1,37 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// syncSection says how long writes take to be on the drive, where that was measured:
+// a database waits for its slowest ones.
+func syncSection(r record.RunReport) []section {
+	var all record.Histogram
+	var steps int
+	for _, step := range r.Steps {
+		if step.Sync != nil && len(step.Sync.Latency) > 0 {
+			all = record.Merge(all, step.Sync.Latency)
+			steps++
+		}
+	}
+	if steps == 0 {
+		return nil
+	}
+	lead := "A sync takes " + Latency(all.Quantile(0.5)) + " in the median"
+	for _, q := range []float64{0.99, 0.999} {
+		if Supported(q, all.Count()) {
+			lead += fmt.Sprintf(", %s at p%g", Latency(all.Quantile(q)), 100*q)
+		}
+	}
+	s := section{
+		id: "sync", title: "How long a sync takes", minor: steps < len(r.Steps),
+		lead: fmt.Sprintf("%s, over %s syncs in %s.", lead, Count(all.Count()), plural(steps, "step")),
+	}
+	if !Supported(0.999, all.Count()) {
+		s.notes = []string{"It takes 1 000 of them to know p99, and 10 000 to know p99.9."}
+	}
+	return []section{s}
+}
