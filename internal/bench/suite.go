@@ -2,9 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
@@ -100,14 +99,11 @@ func runStep(ctx context.Context, binary fiorun.Binary, step quickStep) (float64
 		return 0, err
 	}
 	measured := run.Steps()
-	if run.Stopped != nil || len(measured) != 1 || measured[0].Read == nil {
-		return 0, fmt.Errorf("it measured nothing: %w", run.Stopped)
+	switch {
+	case run.Stopped != nil:
+		return 0, run.Stopped
+	case len(measured) != 1 || measured[0].Read == nil:
+		return 0, errors.New("it measured nothing")
 	}
 	return measured[0].Read.IOPS, nil
-}
-
-// write writes a file of the bench's own.
-func (b *bench) write(name, text string) (string, error) {
-	path := filepath.Join(b.work, name)
-	return path, os.WriteFile(path, []byte(text), 0o600)
 }

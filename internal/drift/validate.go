@@ -55,6 +55,9 @@ func (e epoch) validate() error {
 		if !r.Values.valid() {
 			return fmt.Errorf("a learned round has impossible values %v", r.Values)
 		}
+		if !isSlot(slot(r.Time)) {
+			return fmt.Errorf("a learned round is of an impossible time %v", r.Time)
+		}
 	}
 	for _, b := range slices.Concat(e.Blocks, e.Beyond) {
 		if !isSlot(b.Slot) || !isLoad(b.Load) || b.Rounds < 1 || !b.Level.valid() || !b.Worst.valid() {

@@ -79,12 +79,9 @@ func (d *drive) faultsDefinition() object {
 			kind = "write"
 		}
 		// The event "none" has happened when the node is there: from then on the rule is in force.
-		rule := object{"event": "none", "iotype": kind, "sector": fault.Sector, "once": false, "errno": int(unix.EIO)}
-		if fault.Flush {
-			rule["iotype"] = "flush"
-			delete(rule, "sector")
-		}
-		rules = append(rules, rule)
+		rules = append(rules, object{
+			"event": "none", "iotype": kind, "sector": fault.Sector, "once": false, "errno": int(unix.EIO),
+		})
 	}
 	return object{"driver": "blkdebug", "node-name": d.faultsNode(), "image": d.imageNode(), "inject-error": rules}
 }

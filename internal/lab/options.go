@@ -67,11 +67,10 @@ type Drive struct {
 	Unplugged bool
 }
 
-// Fault is a sector that cannot be read, or written, or a write cache that cannot be flushed.
+// Fault is a sector that cannot be read, or written.
 type Fault struct {
 	Sector int64 // of 512 bytes, whatever the drive's logical block is
 	Write  bool  // fails writes; else reads
-	Flush  bool  // fails flushes, and nothing else: there is no sector then
 }
 
 const (

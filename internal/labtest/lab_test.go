@@ -73,7 +73,6 @@ func TestLab(t *testing.T) {
 		{"media error", testMediaError},
 		{"dead device", testDeadDevice},
 		{"write error", testWriteError},
-		{"flush error", testFlushError},
 		{"unwritten", testUnwritten},
 		{"half written", testHalfWritten},
 		{"unprivileged", testUnprivileged},

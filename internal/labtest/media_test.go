@@ -63,18 +63,10 @@ func testMediaError(t *testing.T, m *lab.Machine) {
 
 var extent = regexp.MustCompile(`(?m)^ *\d+: +(\d+)\.\. *\d+: +(\d+)\.\. *\d+: +(\d+):`)
 
-// mounted is where the drive with a filesystem is.
-const mounted = "/mnt"
-
-// onFilesystem is a daemon that probes a file on a drive.
-type onFilesystem struct {
-	daemon
-	id string
-}
-
-func startOnFilesystem(t *testing.T, m *lab.Machine) onFilesystem {
-	t.Helper()
-	node := disk(t, m, roomy).Node()
+// testWriteError makes blocks of a probe file unwritable: its reads go on, and its writes are counted as failed.
+func testWriteError(t *testing.T, m *lab.Machine) {
+	const mounted = "/mnt"
+	id, node := "file:"+mounted, disk(t, m, roomy).Node()
 	output(t, m, "mkfs.ext4", "-q", "-F", "-O", "^has_journal", node)
 	output(t, m, "mkdir", "-p", mounted)
 	output(t, m, "mount", "-t", "ext4", node, mounted)
@@ -82,48 +74,24 @@ func startOnFilesystem(t *testing.T, m *lab.Machine) onFilesystem {
 		_, err := m.Output(afterwards(t), "umount", "-l", mounted)
 		assert.NoError(t, err)
 	})
-	d := onFilesystem{id: "file:" + mounted, daemon: startDaemon(t, m, configuration(t, m, 0, `
+	d := startDaemon(t, m, configuration(t, m, 0, `
 devices: {enabled: false}
 files: [{path: /mnt, size: 16MiB}]
 probes:
   - {name: read-4k, interval: 1s, ios: 32}
   - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 1s, ios: 64, targets: files}
-`))}
-	eventually(t, "the file is there", func() bool { return d.scrape(t).count(labels{"id": d.id}) > 0 })
-	d.more(t, "durable-write-4k", "ok", 1)
-	return d
-}
-
-// more waits until so many more rounds of a probe have had an outcome.
-func (d onFilesystem) more(t *testing.T, probe, outcome string, n float64) {
-	t.Helper()
-	rounds := func() float64 {
-		return d.scrape(t).must(t, "ssdprobe_probe_rounds_total", labels{"id": d.id, "probe": probe, "outcome": outcome})
+`))
+	rounds := func(probe, outcome string) float64 {
+		return d.scrape(t).must(t, "ssdprobe_probe_rounds_total", labels{"id": id, "probe": probe, "outcome": outcome})
 	}
-	before := rounds()
-	eventually(t, fmt.Sprintf("%v more %s of %s", n, outcome, probe), func() bool { return rounds() >= before+n })
-}
+	more := func(probe, outcome string, n float64) {
+		t.Helper()
+		before := rounds(probe, outcome)
+		eventually(t, fmt.Sprintf("%v more %s of %s", n, outcome, probe), func() bool { return rounds(probe, outcome) >= before+n })
+	}
+	eventually(t, "the file is there", func() bool { return d.scrape(t).count(labels{"id": id}) > 0 })
+	more("durable-write-4k", "ok", 1)
 
-// testFlushError makes a drive fail to flush its write cache: durable writes fail, though the write itself succeeds, and
-// reads go on.
-func testFlushError(t *testing.T, m *lab.Machine) {
-	d := startOnFilesystem(t, m)
-	require.NoError(t, m.SetFaults(bounded(t), roomy, lab.Fault{Flush: true}))
-	t.Log(m.Run(bounded(t), "sh", "-c", "cat /sys/block/"+disk(t, m, roomy).Namespaces[0]+"/queue/write_cache; dd if=/dev/zero of=/mnt/x bs=4k count=1 oflag=direct conv=fsync; echo rc $?; nvme flush "+disk(t, m, roomy).Node()+" -n 1; mount | grep mnt; dmesg | tail -20"))
-	d.more(t, "durable-write-4k", "error", 2)
-	d.more(t, "read-4k", "ok", 2)
-	now := d.scrape(t)
-	assert.Positive(t, now.must(t, "ssdprobe_probe_errors_total", labels{"id": d.id, "probe": "durable-write-4k", "errno": "EIO"}))
-	assert.Len(t, now["ssdprobe_probe_errors_total"].GetMetric(), 1)
-	d.awaitLog(t, "outcome=error")
-	require.NoError(t, m.SetFaults(bounded(t), roomy))
-	d.more(t, "durable-write-4k", "ok", 2)
-	d.stop(t)
-}
-
-// testWriteError makes blocks of a probe file unwritable: its reads go on, and its writes are counted as failed.
-func testWriteError(t *testing.T, m *lab.Machine) {
-	d := startOnFilesystem(t, m)
 	// One block in 16 of the file, so that every round meets some.
 	var faults []lab.Fault
 	list := output(t, m, "filefrag", "-v", "-b4096", mounted+"/ssdprobe.dat")
@@ -138,19 +106,19 @@ func testWriteError(t *testing.T, m *lab.Machine) {
 	}
 	require.Greater(t, len(faults), 100, list)
 	require.NoError(t, m.SetFaults(bounded(t), roomy, faults...))
-	d.more(t, "durable-write-4k", "error", 2)
-	d.more(t, "read-4k", "ok", 2)
+	more("durable-write-4k", "error", 2)
+	more("read-4k", "ok", 2)
 	now := d.scrape(t)
 	failed := 0.0
 	for _, s := range now["ssdprobe_probe_errors_total"].GetMetric() {
-		assert.True(t, labels{"id": d.id, "probe": "durable-write-4k"}.match(s), "%v", s)
+		assert.True(t, labels{"id": id, "probe": "durable-write-4k"}.match(s), "%v", s)
 		failed += s.GetCounter().GetValue()
 	}
 	assert.Positive(t, failed)
 	t.Logf("errors: %v", now["ssdprobe_probe_errors_total"])
 
 	require.NoError(t, m.SetFaults(bounded(t), roomy))
-	d.more(t, "durable-write-4k", "ok", 2)
+	more("durable-write-4k", "ok", 2)
 	d.stop(t)
 }
 

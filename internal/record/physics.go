@@ -3,8 +3,6 @@ package record
 import (
 	"fmt"
 	"time"
-
-	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // busRoundTrip is the least time that an I/O spends on the bus besides its data:
@@ -31,8 +29,8 @@ func (l PCIeLink) Impossible(bytesPerSecond float64, blockBytes int64, typical t
 	}
 	least := busRoundTrip + time.Duration(float64(blockBytes)/carries*1e9)
 	if typical > 0 && typical < least {
-		return Warning{Code: WarnImpossible, Text: fmt.Sprintf("impossible: a median latency of %s is less than the %s that %d bytes take over the PCIe link (%s): %s",
-			units.Latency(typical), units.Latency(least), blockBytes, l, advice)}, true
+		return Warning{Code: WarnImpossible, Text: fmt.Sprintf("impossible: a median latency of %.2f µs is less than the %.2f µs that %d bytes take over the PCIe link (%s): %s",
+			float64(typical)/1e3, float64(least)/1e3, blockBytes, l, advice)}, true
 	}
 	return Warning{}, false
 }

@@ -175,10 +175,10 @@ func leftOut(n int) string {
 }
 
 func effectLead(certain, all int) string {
-	switch {
-	case certain == 0:
+	switch certain {
+	case 0:
 		return fmt.Sprintf("The setting changes IOPS nowhere beyond the spread, in %s.", plural(all, "comparison"))
-	case certain == all:
+	case all:
 		return fmt.Sprintf("The setting changes IOPS beyond the spread in every comparison (%d).", all)
 	default:
 		return fmt.Sprintf("The setting changes IOPS beyond the spread in %d of %s.", certain, plural(all, "comparison"))

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -41,7 +42,7 @@ func steadySection(r record.RunReport) []section {
 		all = append(all, warnings[round.Round]...)
 	}
 	return []section{{
-		id: "steady", title: "The way to the steady state", lead: steadySentence(s), notes: []string{steadyRule(s)},
+		id: "steady", title: "The way to the steady state", lead: steadySentence(s), notes: append([]string{steadyRule(s)}, purgeNote(r)...),
 		plots: []picture{pictured(steadyPlot(s, warnings), "", all)},
 		small: func() string { return terminal(name+" over the rounds", values, names) },
 		table: t,
@@ -68,6 +69,29 @@ func steadyRule(s record.Steady) string {
 		"and a fitted line that rises or falls by at most %s of it (here %s).",
 		plural(s.Window, "round"), Percent(s.MaxRange), Percent(s.RangeRatio), Percent(s.MaxSlope), Percent(s.SlopeRatio))
 }
+
+// purgeNote says what a purge is worth, which a discard asks for and no drive confirms.
+func purgeNote(r record.RunReport) []string {
+	ran := func(name string) bool {
+		return slices.ContainsFunc(r.Steps, func(s record.Step) bool { return s.Name == name })
+	}
+	s := *r.Analysis.Steady
+	const asked = "The purge was a discard of all blocks, which a drive may postpone or ignore"
+	switch {
+	case !ran("purge"):
+		return nil
+	case ran("precondition") || !s.Reached || s.Fresh <= 0:
+		return []string{asked + "; nothing here tells whether it did."}
+	case s.Fresh > freshFrom:
+		return []string{asked + fmt.Sprintf("; that the first round was %s as fast as the steady ones speaks for a drive that heeded it.", Ratio(s.Fresh))}
+	default:
+		return []string{asked + fmt.Sprintf("; that the first round was hardly faster than the steady ones (%s) speaks for a drive that did not heed it, "+
+			"or that does not need blocks in reserve.", Ratio(s.Fresh))}
+	}
+}
+
+// freshFrom is how many times as fast as when steady a fresh drive is at least taken to be.
+const freshFrom = 1.2
 
 func steadyPlot(s record.Steady, warnings map[int][]record.Warning) template.HTML {
 	name, by := rateColumn(s.Unit)

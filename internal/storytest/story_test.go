@@ -33,13 +33,13 @@ func TestStory(t *testing.T) {
 	})
 	tell("baselines are learned")
 
-	m.awaitPlot(t, m.worn, 12)
+	m.awaitPlot(t, m.worn, 9)
 	slowSince := m.clock(t)
 	m.limit(t, m.worn, slowIOPS)
 	await(t, "an alert", inbox.open)
 	tell("the alert has arrived")
 	inbox.all()[0].isAbout(t, m.worn, slowSince, m.clock(t))
-	m.awaitPlot(t, m.worn, 20)
+	m.awaitPlot(t, m.worn, 16)
 	looksSlow(t, m)
 	tell("the browser has looked")
 

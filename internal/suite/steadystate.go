@@ -11,12 +11,22 @@ import (
 
 // steadyState writes until the figures stay the same: what is left of a drive when
 // it has no erased blocks in reserve.
+//
+// The purge is a discard of every block, not NVMe Format: a discard goes through the
+// device that is held exclusively and reaches nothing else, is the same for every kind
+// of drive, and leaves block size, protection and the other namespaces as they are;
+// Format is a command to the controller, which may format all of its namespaces
+// (Identify Controller, FNA), beyond what was looked at and permitted. What a discard
+// lacks is a promise: a drive may postpone or ignore it, and reads of discarded blocks
+// need not be zeros (Identify Namespace, DLFEAT), so nobody can read back whether it
+// was heeded. How much faster the first round was than the steady ones is the evidence,
+// and the report says so.
 func steadyState() Suite {
 	s := Suite{
 		Name: "steady-state", Question: "What is left after days of writing?", Writes: "all of the target, several times",
 		Does: "Writes all of it twice, then rounds of random writes until five in a row are steady (SNIA PTS).",
 	}
-	purge := declare(&s, "purge", "discard all blocks first", no, choice(yes, no))
+	purge := declare(&s, "purge", "discard all blocks first, as blkdiscard does; the drive may let go of them later or not at all, and does not tell", no, choice(yes, no))
 	passes := declare(&s, "precondition", "how often all of it is written sequentially before the rounds; 0 goes from fresh", 2, count(0, 100))
 	runtime := declare(&s, "time", "how long a round takes", time.Minute, duration(100*time.Millisecond))
 	block := blockKnob(&s, "block", "block size of the rounds", 4<<10)

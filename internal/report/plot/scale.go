@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -94,6 +95,8 @@ func (a Axis) fit(values []float64, from, to float64) place {
 		}
 		p.ticks = multiples(p.low, p.high, step)
 	}
+	// The next power of two of a value that can be shown may be beyond what can.
+	p.ticks = slices.DeleteFunc(p.ticks, func(v float64) bool { return !p.shows(v) })
 	return p
 }
 

@@ -1,0 +1,65 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+// inOneLine is the text of a report in one line.
+func inOneLine(t *testing.T, r record.RunReport) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, report.Run(&b, r))
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// A purge is only asked for: what was measured is the evidence that it was heeded.
+func TestPurgeIsWeighed(t *testing.T) {
+	purged := func(change func(*record.RunReport)) record.RunReport {
+		r := steadyRun()
+		r.Steps = append([]record.Step{{Name: "purge"}}, r.Steps...)
+		change(&r)
+		return r
+	}
+	assert.NotContains(t, inOneLine(t, steadyRun()), "purge")
+	assert.Contains(t, inOneLine(t, purged(func(r *record.RunReport) { r.Analysis.Steady.Fresh = 3.5 })),
+		"The purge was a discard of all blocks, which a drive may postpone or ignore; that the first round was 3.50× as fast as the steady ones speaks for a drive that heeded it.")
+	assert.Contains(t, inOneLine(t, purged(func(r *record.RunReport) { r.Analysis.Steady.Fresh = 1.05 })), "was hardly faster than the steady ones (1.05×) speaks for a drive that did not heed it")
+	for _, change := range []func(*record.RunReport){
+		func(r *record.RunReport) { r.Analysis.Steady.Reached = false },
+		func(r *record.RunReport) { r.Steps = append(r.Steps, record.Step{Name: "precondition"}) },
+	} {
+		assert.Contains(t, inOneLine(t, purged(change)), "may postpone or ignore; nothing here tells whether it did.")
+	}
+}
+
+// Percentiles of syncs are named when there are enough for them.
+func TestSyncsAreSummedUp(t *testing.T) {
+	r := probeRun()
+	r.Steps = nil
+	for range 2 {
+		s := step("durable", record.Workload{Direction: record.Write, Pattern: record.Sequential, BlockBytes: 4 << 10, QueueDepth: 1, Jobs: 1}, result(depth32(600), 4<<10, 1))
+		s.Sync = result(depth32(600), 4<<10, 1)
+		r.Steps = append(r.Steps, s)
+	}
+	text := inOneLine(t, r)
+	assert.Regexp(t, `A sync takes [\d.]+ [µm]s in the median, [\d.]+ [µm]s at p99, over 1 200 syncs in 2 steps\.`, text)
+	assert.Contains(t, text, "It takes 1 000 of them to know p99, and 10 000 to know p99.9.")
+}
+
+// Thirty warnings that differ in a figure do not hide the plot that they belong to.
+func TestWarningsOfAKindStandOnceBelowAPlot(t *testing.T) {
+	r := depthRun()
+	for i := range r.Steps {
+		r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "Waited " + strings.Repeat("I", i+1) + "."}}
+	}
+	html := page(t, report.NewDocument(r, nil))
+	assert.Contains(t, html, "Waited I. And 10 more of this kind, which stand with the steps.")
+	assert.Contains(t, html, "Waited IIIIIIIIIII.", "in the table of all steps")
+}
