@@ -37,7 +37,7 @@ func TestFindTakesAProbeFileAsItIs(t *testing.T) {
 func TestFindFollowsLinksOnce(t *testing.T) {
 	loop, dir := testenv.LoopDevice(t, 1<<20, testenv.Options{}), t.TempDir()
 	file := filepath.Join(dir, "file")
-	require.NoError(t, os.WriteFile(file, make([]byte, 4096), 0o600))
+	require.NoError(t, os.WriteFile(file, make([]byte, 1<<20), 0o600))
 	for _, path := range []string{loop.Path, dir, file} {
 		link := filepath.Join(t.TempDir(), "link")
 		require.NoError(t, os.Symlink(path, link))
