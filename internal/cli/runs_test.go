@@ -111,9 +111,13 @@ func TestDaemonEndsRunsWhenTheHostIsBusy(t *testing.T) {
 		})
 		short, _ := value(scrape(t, url), "ssdprobe_run_warning", map[string]string{"suite": suite, "step": "", "code": "short"})
 		assert.InDelta(t, 1, short, 0)
-		reports, err := filepath.Glob(filepath.Join(state, "runs", "*"+suite+"*.json"))
-		require.NoError(t, err)
-		require.Len(t, reports, 1)
+		var reports []string
+		patient(t, patience, "the report of "+suite, func() bool {
+			var err error
+			reports, err = filepath.Glob(filepath.Join(state, "runs", "*"+suite+"*.json"))
+			require.NoError(t, err)
+			return len(reports) == 1
+		})
 		shown := ssdprobe(t, "report", reports[0])
 		assert.Equal(t, 0, shown.code, shown.stderr)
 		assert.Contains(t, shown.stdout, says)

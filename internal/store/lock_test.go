@@ -34,6 +34,11 @@ func TestLock(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, entries, 8, "all in the one directory, and they stay")
+	for _, e := range entries {
+		info, err := e.Info()
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode(), "nobody else may hold %s", e.Name())
+	}
 }
 
 func TestLockRefusesLinks(t *testing.T) {
