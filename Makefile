@@ -54,9 +54,10 @@ $(GOLANGCI):
 dist: ## static binaries, .deb and .rpm for amd64 and arm64, man pages, completions, checksums
 	VERSION=$(VERSION) scripts/dist.sh
 
-bench: build ## accuracy and cost beside fio and node_exporter, about 10 minutes; ARGS='-only latency,scrape -json bench.json'
+bench: build ## accuracy and cost beside fio and node_exporter, then drift detection for SEED; ARGS='-only latency,scrape' for parts
 	@scripts/install.sh fio e2fsprogs util-linux prometheus-node-exporter
 	go run ./internal/bench -binary bin/ssdprobe $(ARGS)
+	@[ -n "$(ARGS)" ] || go run ./scripts/driftbench -seed $(SEED)
 
 soak: ## random faults for SOAK (15m) in an order that SEED decides
 	@scripts/install.sh fio e2fsprogs util-linux
