@@ -3,7 +3,6 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -41,23 +40,17 @@ func TestDaemonFollowsDevices(t *testing.T) {
 	assert.False(t, writes, "write probes never run on raw devices")
 
 	// The device leaves: its series end. It comes back: it is found again.
-	losetup(t, "--detach", loop.Path)
+	testenv.Losetup(t, "--detach", loop.Path)
 	eventually(t, "its series end", func() bool {
 		_, there := value(scrape(t, url), "ssdprobe_device_info", map[string]string{"device": name})
 		return !there
 	})
-	losetup(t, "--direct-io=on", loop.Path, loop.Backing)
+	testenv.Losetup(t, "--direct-io=on", loop.Path, loop.Backing)
 	eventually(t, "it is watched again", func() bool {
 		rounds, _ := value(scrape(t, url), "ssdprobe_probe_rounds_total", good("read-4k"))
 		return rounds > 0
 	})
 	assert.Equal(t, before, sum(t, loop.Backing), "bit-identical")
-}
-
-func losetup(t *testing.T, args ...string) {
-	t.Helper()
-	out, err := exec.Command("losetup", args...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
 }
 
 func TestDevices(t *testing.T) {

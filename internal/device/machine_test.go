@@ -15,6 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // lsblkDevice is what util-linux says of a device, the independent witness.
@@ -68,14 +69,8 @@ func TestLoopDevice(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "image")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, os.Truncate(file, 8<<20))
-	out, err := exec.CommandContext(t.Context(), "losetup", "--find", "--show", "--read-only", "--sector-size", "4096", file).CombinedOutput()
-	if err != nil && os.Geteuid() != 0 && os.Getenv("CI") != "true" {
-		t.Skipf("attaching a loop device needs root: %s", out)
-	}
-	require.NoError(t, err, string(out))
-	node := strings.TrimSpace(string(out))
-	// The test's own context ends before its cleanup begins.
-	t.Cleanup(func() { assert.NoError(t, exec.Command("losetup", "--detach", node).Run()) })
+	node := testenv.Losetup(t, "--find", "--show", "--read-only", "--sector-size", "4096", file)
+	t.Cleanup(func() { testenv.Losetup(t, "--detach", node) })
 
 	d, err := device.Find(sysfs.New("/"), node)
 	require.NoError(t, err)

@@ -67,12 +67,12 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 
 // lookAround searches for written blocks and returns how many counted I/Os are
 // left to the round: the search of a random probe lives inside its I/Os, half of
-// them while too few blocks are known and one in sixteen afterwards; that of a
+// them while too few blocks are known, for a baseline or for a whole round, and one in sixteen afterwards; that of a
 // sequential probe adds a thirty-second to its bytes while too few are known. Only
 // a device of which nothing is known is searched beyond that.
 func (b *Prober) lookAround(ctx context.Context, s *search, p record.Probe) int {
 	look, counted := 0, p.IOs
-	switch enough := b.pool.Enough(); {
+	switch enough := b.pool.Enough() && b.pool.Len() >= p.WarmupIOs+p.IOs; {
 	case p.Pattern == record.Sequential && enough:
 	case p.Pattern == record.Sequential:
 		look = int(max(1, p.RoundBytes()/granule/32))

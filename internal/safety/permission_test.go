@@ -201,10 +201,8 @@ func TestRefusesSwap(t *testing.T) {
 
 func TestRefusesWhatALoopDeviceIsMadeOf(t *testing.T) {
 	loop, d := drive(t)
-	out, err := exec.CommandContext(t.Context(), "losetup", "--find", "--show", loop.Path).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	above := strings.TrimSpace(string(out))
-	t.Cleanup(func() { require.NoError(t, exec.Command("losetup", "--detach", above).Run()) })
+	above := testenv.Losetup(t, "--find", "--show", loop.Path)
+	t.Cleanup(func() { testenv.Losetup(t, "--detach", above) })
 	refused(t, loop, d, safety.Name(d), safety.KindHolder, "the loop device "+above+" is made of "+loop.Path)
 }
 

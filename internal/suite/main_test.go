@@ -1,13 +1,10 @@
 package suite_test
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -70,15 +68,7 @@ func dataFile(t *testing.T) suite.Target {
 func loopDevice(t *testing.T) (target suite.Target, behind string) {
 	t.Helper()
 	behind = dataFile(t).Path
-	out, err := exec.CommandContext(t.Context(), "losetup", "--find", "--show", behind).CombinedOutput()
-	if err != nil && os.Geteuid() != 0 && os.Getenv("CI") == "" {
-		t.Skipf("a loop device takes root: %s", out)
-	}
-	require.NoError(t, err, "%s", out)
-	path := strings.TrimSpace(string(out))
-	t.Cleanup(func() {
-		out, err := exec.CommandContext(context.Background(), "losetup", "--detach", path).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	})
+	path := testenv.Losetup(t, "--find", "--show", behind)
+	t.Cleanup(func() { testenv.Losetup(t, "--detach", path) })
 	return suite.Target{Path: path, ID: "loop", Raw: true, SizeBytes: dataBytes}, behind
 }

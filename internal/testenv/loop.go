@@ -49,13 +49,33 @@ func LoopDevice(t testing.TB, sizeBytes int64, o Options) Loop {
 	if o.ReadOnly {
 		args = append(args, "--read-only")
 	}
-	path := run(t, "losetup", append(args, backing)...)
-	t.Cleanup(func() { run(t, "losetup", "--detach", path) })
+	path := Losetup(t, append(args, backing)...)
+	t.Cleanup(func() { Losetup(t, "--detach", path) })
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
 		t.Fatalf("stat %s: %v", path, err)
 	}
 	return Loop{Path: path, Number: fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev)), Backing: backing}
+}
+
+// Losetup runs losetup and returns what it prints. One at a time on this machine: those of
+// tests in other processes that look for a free device open the one that was just found.
+func Losetup(t testing.TB, args ...string) string {
+	t.Helper()
+	Root(t)
+	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "ssdprobe-test-losetup.lock"), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := lock.Close(); err != nil { // which unlocks it
+			t.Error(err)
+		}
+	}()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatalf("lock %s: %v", lock.Name(), err)
+	}
+	return run(t, "losetup", args...)
 }
 
 func makeBacking(path string, sizeBytes int64, random bool) (err error) {
