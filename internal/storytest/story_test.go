@@ -61,7 +61,8 @@ func TestStory(t *testing.T) {
 	isNoAlarm(t, m)
 	assert.Empty(t, p.QueryRange(t, changed, time.Now(), `ALERTS{alertname="SsdprobeDriveSlowerThanBaseline"}`), "not even for a moment")
 	inbox.onlyAbout(t, m.worn)
-	dashboardHasData(t, p, m.worn, begun)
+	dashboardHasData(t, p, "device.json", 31, m.worn, begun)
+	dashboardHasData(t, p, "fleet.json", 20, m.worn, begun)
 	tell("the dashboard has its data")
 }
 
