@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // hasBaseline tells whether the daemon compares read-4k with a baseline.
@@ -18,7 +20,7 @@ func hasBaseline(t *testing.T, url string) bool {
 }
 
 func TestBaselineOfARunningDaemon(t *testing.T) {
-	state, dir := onDisk(t), onDisk(t)
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir)+"drift: {baseline_rounds: 10}\n")
 	p, url := startDaemon(t, state, config)
 	eventually(t, "a baseline", func() bool { return hasBaseline(t, url) })

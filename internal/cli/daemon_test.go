@@ -92,7 +92,7 @@ func awaitRounds(t *testing.T, url, probe string, n float64) {
 }
 
 func TestDaemonProbesAFile(t *testing.T) {
-	state, dir := onDisk(t), onDisk(t)
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	p, url := startDaemon(t, state, file(t, "c.yaml", onFile(dir)))
 	awaitRounds(t, url, "read-4k", 2)
 	awaitRounds(t, url, "durable-write-4k", 1)
@@ -125,7 +125,7 @@ func TestDaemonProbesAFile(t *testing.T) {
 }
 
 func TestDaemonReload(t *testing.T) {
-	state, dir := onDisk(t), onDisk(t)
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	path := file(t, "c.yaml", onFile(dir))
 	p, url := startDaemon(t, state, path)
 	awaitRounds(t, url, "read-4k", 1)
@@ -152,7 +152,7 @@ func TestDaemonReload(t *testing.T) {
 }
 
 func TestDaemonTwice(t *testing.T) {
-	state, dir := onDisk(t), onDisk(t)
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir))
 	startDaemon(t, state, config)
 	second := ssdprobe(t, "daemon", "--config", config, "--state-dir", state, "--web.listen-address", "127.0.0.1:0")
@@ -161,18 +161,18 @@ func TestDaemonTwice(t *testing.T) {
 }
 
 func TestDaemonPortInUse(t *testing.T) {
-	state, dir := onDisk(t), onDisk(t)
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir))
 	_, url := startDaemon(t, state, config)
 	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/")
-	second := ssdprobe(t, "daemon", "--config", config, "--state-dir", onDisk(t), "--web.listen-address", address)
+	second := ssdprobe(t, "daemon", "--config", config, "--state-dir", testenv.OnDisk(t), "--web.listen-address", address)
 	assert.Equal(t, 1, second.code)
 	assert.Contains(t, second.stderr, address)
 	assert.Contains(t, second.stderr, "address already in use")
 }
 
 func TestDaemonWithDamagedState(t *testing.T) {
-	state, dir := onDisk(t), onDisk(t)
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir))
 	p, url := startDaemon(t, state, config)
 	awaitRounds(t, url, "read-4k", 1)
@@ -199,7 +199,7 @@ func TestDaemonWithDamagedState(t *testing.T) {
 }
 
 func TestDaemonIsKilled(t *testing.T) {
-	state, dir := onDisk(t), onDisk(t)
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir)+"drift: {baseline_rounds: 10}\nlisten: [127.0.0.1:1]\n")
 	p, url := startDaemon(t, state, config)
 	p.stderr.find(t, `baseline learned`)
@@ -237,7 +237,7 @@ func TestDaemonWhenStateCannotBeSaved(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mount, dir := testenv.Ext4(t, 16<<20), onDisk(t)
+			mount, dir := testenv.Ext4(t, 16<<20), testenv.OnDisk(t)
 			state := filepath.Join(mount, "state")
 			p, url := startDaemon(t, state, file(t, "c.yaml", onFile(dir)+"drift: {baseline_rounds: 10}\n"))
 			awaitRounds(t, url, "read-4k", 1)

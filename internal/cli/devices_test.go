@@ -31,7 +31,7 @@ func TestDaemonFollowsDevices(t *testing.T) {
 	loop := testenv.LoopDevice(t, oddSize, testenv.Options{Random: true})
 	name := filepath.Base(loop.Path)
 	before := sum(t, loop.Backing)
-	_, url := startDaemon(t, onDisk(t), file(t, "c.yaml", onLoop(t.TempDir())))
+	_, url := startDaemon(t, testenv.OnDisk(t), file(t, "c.yaml", onLoop(t.TempDir())))
 	awaitRounds(t, url, "read-4k", 1)
 	families := scrape(t, url)
 	size, _ := value(families, "ssdprobe_device_size_bytes", map[string]string{"device": name})

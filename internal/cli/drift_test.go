@@ -21,6 +21,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // history writes four days of a drive as CSV.
@@ -199,7 +200,7 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 }
 
 func TestDriftOfARunningDaemon(t *testing.T) {
-	state, dir := onDisk(t), onDisk(t)
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir)+"drift: {baseline_rounds: 10}\n")
 	p, url := startDaemon(t, state, config)
 	eventually(t, "a baseline", func() bool { return hasBaseline(t, url) })

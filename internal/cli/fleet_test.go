@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // lostCluster is a kubeconfig of an API server that is not there.
@@ -28,7 +30,7 @@ users: [{name: nobody, user: {}}]
 
 // What the API server has to do with it is tested by `make test-kubernetes`.
 func TestNoRunBeginsWithoutTheAPIServer(t *testing.T) {
-	state, dir := onDisk(t), onDisk(t)
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	p, url := startDaemon(t, state, file(t, "c.yaml", onFile(dir)+everyMinute+
 		fmt.Sprintf("fleet: {enabled: true, kubeconfig: %s, lease_duration: 10s}\n", lostCluster(t))))
 	p.stderr.find(t, "no permit to run can be asked for: no run begins.*connection refused")
@@ -49,7 +51,7 @@ func TestNoRunBeginsWithoutTheAPIServer(t *testing.T) {
 
 func TestFleetNeedsACluster(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	got := ssdprobe(t, "daemon", "--config", file(t, "c.yaml", "fleet: {enabled: true}\n"), "--state-dir", onDisk(t), "--web.listen-address", "127.0.0.1:0")
+	got := ssdprobe(t, "daemon", "--config", file(t, "c.yaml", "fleet: {enabled: true}\n"), "--state-dir", testenv.OnDisk(t), "--web.listen-address", "127.0.0.1:0")
 	assert.Equal(t, 1, got.code)
 	assert.Contains(t, got.stderr, "no service account of a cluster here")
 	assert.Contains(t, got.stderr, "fleet.enabled")

@@ -192,17 +192,6 @@ func patient(t *testing.T, patience time.Duration, what string, holds func() boo
 	}
 }
 
-// onDisk returns a directory of the test's own on a filesystem of a drive.
-func onDisk(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp(".", ".test-")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	dir, err = filepath.Abs(dir)
-	require.NoError(t, err)
-	return dir
-}
-
 // file writes a file of the test's own.
 func file(t *testing.T, name, text string) string {
 	t.Helper()

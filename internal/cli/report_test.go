@@ -16,6 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // stored is a run of one load with a repeat for each of some IOPS.
@@ -189,7 +190,7 @@ func TestCompareRefuses(t *testing.T) {
 }
 
 func TestRunWritesHTML(t *testing.T) {
-	got := ssdprobe(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", onDisk(t), "--size", "32MiB",
+	got := ssdprobe(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", testenv.OnDisk(t), "--size", "32MiB",
 		"--set", "time=200ms", "-o", "html")
 	require.Equal(t, 0, got.code, got.stderr)
 	assert.True(t, strings.HasPrefix(got.stdout, "<!doctype html>"))

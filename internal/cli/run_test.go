@@ -35,7 +35,7 @@ func document(t *testing.T, d done) report.Document {
 }
 
 func TestRunProbesInADirectory(t *testing.T) {
-	dir, state := onDisk(t), t.TempDir()
+	dir, state := testenv.OnDisk(t), t.TempDir()
 	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", state, "--target", dir, "--size", "16MiB", "--rounds", "3", "-o", "json")
 	require.Equal(t, 0, got.code, got.stderr)
 	doc := document(t, got)
@@ -66,7 +66,7 @@ func TestRunProbesInADirectory(t *testing.T) {
 }
 
 func TestRunComparesWithTheSavedRun(t *testing.T) {
-	dir, state, config := onDisk(t), t.TempDir(), calm(t)
+	dir, state, config := testenv.OnDisk(t), t.TempDir(), calm(t)
 	args := []string{"run", "--config", config, "--state-dir", state, "-t", dir, "--size", "16MiB", "--keep-file", "--probe", "read-4k", "--rounds", "5"}
 	first := ssdprobe(t, append(args, "--save-baseline")...)
 	require.Equal(t, 0, first.code, first.stderr)
@@ -120,7 +120,7 @@ func scaled(r record.RunReport, factor float64) record.RunReport {
 }
 
 func TestRunRefusesADeviceInUse(t *testing.T) {
-	dir, config := onDisk(t), calm(t)
+	dir, config := testenv.OnDisk(t), calm(t)
 	first := start(t, "run", "--config", config, "--state-dir", t.TempDir(), "-t", dir, "--size", "16MiB", "--rounds", "10000")
 	first.stderr.find(t, `read-4k`)
 	second := ssdprobe(t, "run", "--config", config, "--state-dir", t.TempDir(), "-t", dir, "--size", "16MiB")
@@ -163,7 +163,7 @@ func sum(t *testing.T, path string) [sha256.Size]byte {
 }
 
 func TestRunQuick(t *testing.T) {
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	got := ssdprobe(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir, "--size", "32MiB",
 		"--set", "time=200ms", "-o", "json")
 	require.Equal(t, 0, got.code, got.stderr)
@@ -181,8 +181,8 @@ func TestRunQuick(t *testing.T) {
 
 // A file that is used again is told from one that was made, and from a run on one of another size.
 func TestRunTellsOfItsFile(t *testing.T) {
-	dir, state, config := onDisk(t), t.TempDir(), calm(t)
-	kept := filepath.Join(onDisk(t), "runs")
+	dir, state, config := testenv.OnDisk(t), t.TempDir(), calm(t)
+	kept := filepath.Join(testenv.OnDisk(t), "runs")
 	require.NoError(t, os.Mkdir(kept, 0o700))
 	run := func(suite, size string, more ...string) done {
 		args := append([]string{"run", suite, "--config", config, "--state-dir", state, "-t", dir, "--size", size, "--threshold", "10000%"}, more...)
@@ -230,7 +230,7 @@ func fioOn(t *testing.T, dir string) []string {
 func TestRunQuickInterrupted(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "SIGTERM": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
-			dir := onDisk(t)
+			dir := testenv.OnDisk(t)
 			p := start(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir, "--size", "32MiB", "--set", "time=10m")
 			eventually(t, "fio works on the file", func() bool { return len(fioOn(t, dir)) > 0 })
 			p.signal(signal)
@@ -251,15 +251,15 @@ func TestRunRefusesWhatIsNotThere(t *testing.T) {
 	loop := testenv.LoopDevice(t, oddSize, testenv.Options{})
 	name := filepath.Base(loop.Path)
 	for typed, says := range map[string]string{
-		name:                            "the device of that name is " + loop.Path,
-		"/nope":                         "nothing is there; name a block device",
-		"":                              "its path is empty",
-		"/proc":                         "find /proc: it is on a filesystem that the kernel makes up, with no drive to measure; name a block device",
-		"/proc/cpuinfo":                 "it is on a filesystem that the kernel makes up",
-		"/dev/shm":                      "it is on a filesystem in memory, with no drive to measure; name",
-		"/dev/null":                     "find /dev/null: it is a character device; name a block device, a file, or a directory",
-		"/etc/passwd":                   "bytes are too few to measure; name a larger file, or a directory",
-		filepath.Join(onDisk(t), "new"): "nothing is there",
+		name:                                    "the device of that name is " + loop.Path,
+		"/nope":                                 "nothing is there; name a block device",
+		"":                                      "its path is empty",
+		"/proc":                                 "find /proc: it is on a filesystem that the kernel makes up, with no drive to measure; name a block device",
+		"/proc/cpuinfo":                         "it is on a filesystem that the kernel makes up",
+		"/dev/shm":                              "it is on a filesystem in memory, with no drive to measure; name",
+		"/dev/null":                             "find /dev/null: it is a character device; name a block device, a file, or a directory",
+		"/etc/passwd":                           "bytes are too few to measure; name a larger file, or a directory",
+		filepath.Join(testenv.OnDisk(t), "new"): "nothing is there",
 	} {
 		for _, suite := range []string{"probe", "quick", "durable-write"} {
 			got := in("run", suite, "--target", typed, "--state-dir", t.TempDir())
@@ -274,7 +274,7 @@ func TestRunRefusesWhatIsNotThere(t *testing.T) {
 }
 
 func TestRunLeavesNothingWhenItsTerminalGoes(t *testing.T) {
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	p := start(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir, "--size", "32MiB", "--set", "time=10m")
 	eventually(t, "fio works on the file", func() bool { return len(fioOn(t, dir)) > 0 })
 	p.signal(syscall.SIGHUP)

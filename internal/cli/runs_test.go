@@ -24,7 +24,7 @@ runs:
 `
 
 func TestDaemonRunsByTheCalendar(t *testing.T) {
-	state, dir := onDisk(t), onDisk(t)
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir)+everyMinute)
 	p, url := startDaemon(t, state, config)
 	ran := func(labels map[string]string) bool {

@@ -35,7 +35,7 @@ func TestSuites(t *testing.T) {
 }
 
 func TestDryRun(t *testing.T) {
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	got := in("run", "steady-state", "-t", dir, "--size", "1GiB", "--set", "rounds=7", "--dry-run")
 	require.Equal(t, 0, got.code, got.stderr)
 	assert.Contains(t, got.stdout, "# precondition: 128 KiB sequential write, depth 32, all of it 2 times, about ")
@@ -61,7 +61,7 @@ func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 	serial := "name:" + filepath.Base(loop.Path)
 	mounted := testenv.LoopDevice(t, 64<<20, testenv.Options{})
 	small := testenv.Ext4On(t, mounted)
-	foreign := filepath.Join(onDisk(t), "foreign")
+	foreign := filepath.Join(testenv.OnDisk(t), "foreign")
 	require.NoError(t, os.WriteFile(foreign, make([]byte, 16<<20), 0o600))
 	calmly := calm(t)
 	busy := file(t, "busy.yaml", "admission: {max_utilisation: 0, max_in_flight: 0, max_io_pressure: 1}\n")
@@ -97,7 +97,7 @@ func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 		"busy and not for it": {[]string{"mixed", "--config", busy, "-t", loop.Path}, []string{"nobody has named it", loop.Path + ": busy: others "}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			state := filepath.Join(onDisk(t), "state")
+			state := filepath.Join(testenv.OnDisk(t), "state")
 			got := ssdprobe(t, append([]string{"run", "--dry-run", "--state-dir", state}, c.args...)...)
 			assert.Equal(t, 0, got.code, got.stderr)
 			assert.Contains(t, got.stdout, "\nfilename=")
@@ -143,7 +143,7 @@ func TestWrongUsageOfSuites(t *testing.T) {
 
 func TestRunOwnJob(t *testing.T) {
 	job := file(t, "my.fio", "[a]\nrw=randread\nbs=8k\nruntime=200ms\ntime_based\nioengine=psync\ndirect=1\n")
-	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--job", job, "-t", onDisk(t), "--size", "16MiB", "-o", "json")
+	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--job", job, "-t", testenv.OnDisk(t), "--size", "16MiB", "-o", "json")
 	require.Equal(t, 0, got.code, got.stderr)
 	r := document(t, got).Report
 	assert.Equal(t, "job-my.fio", r.Suite)

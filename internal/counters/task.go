@@ -20,30 +20,23 @@ import (
 //
 // The error matches os.ErrNotExist when the process is gone.
 func ReadTasks(fs sysfs.FS, pid int) (map[int]Thread, error) {
-	dir := path.Join("/proc", strconv.Itoa(pid), "task")
-	names, err := fs.List(dir)
-	if err != nil {
-		return nil, err
-	}
 	tasks := map[int]Thread{}
-	for _, name := range names {
-		data, err := fs.Bytes(path.Join(dir, name, "schedstat"))
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) { // ended before or after the opening
-			continue
-		} else if err != nil {
-			return nil, err
-		}
+	err := eachTask(fs, pid, "schedstat", func(name string, data []byte) error {
 		t, err := parseSchedstat(data)
 		if errors.Is(err, errors.ErrUnsupported) { // all zeros
-			continue
+			return nil
 		} else if err != nil {
-			return nil, fmt.Errorf("thread %s of process %d: %w", name, pid, err)
+			return fmt.Errorf("thread %s of process %d: %w", name, pid, err)
 		}
 		tid, err := strconv.Atoi(name)
 		if err != nil {
-			return nil, fmt.Errorf("list %s: %w", dir, err)
+			return fmt.Errorf("list the threads of process %d: %w", pid, err)
 		}
 		tasks[tid] = t
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return tasks, nil
 }
@@ -53,28 +46,43 @@ func ReadTasks(fs sysfs.FS, pid int) (map[int]Thread, error) {
 //
 // The error matches os.ErrNotExist when the process is gone.
 func ReadChildren(fs sysfs.FS, pid int) ([]int, error) {
-	dir := path.Join("/proc", strconv.Itoa(pid), "task")
-	names, err := fs.List(dir)
-	if err != nil {
-		return nil, err
-	}
 	var children []int
-	for _, name := range names {
-		data, err := fs.Bytes(path.Join(dir, name, "children"))
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) { // ended before or after the opening
-			continue
-		} else if err != nil {
-			return nil, err
-		}
+	err := eachTask(fs, pid, "children", func(_ string, data []byte) error {
 		for _, field := range bytes.Fields(data) {
 			child, err := strconv.Atoi(string(field))
 			if err != nil {
-				return nil, fmt.Errorf("parse the children of process %d: %w", pid, err)
+				return fmt.Errorf("parse the children of process %d: %w", pid, err)
 			}
 			children = append(children, child)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return children, nil
+}
+
+// eachTask reads a file of each thread of a process, by the thread's number as it is listed.
+// Threads that end meanwhile are left out.
+func eachTask(fs sysfs.FS, pid int, file string, take func(name string, data []byte) error) error {
+	dir := path.Join("/proc", strconv.Itoa(pid), "task")
+	names, err := fs.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		data, err := fs.Bytes(path.Join(dir, name, file))
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) { // ended before or after the opening
+			continue
+		} else if err != nil {
+			return err
+		}
+		if err := take(name, data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ProcessIO is what a process moved from and to block devices, its threads that ended

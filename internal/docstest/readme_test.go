@@ -45,23 +45,12 @@ type reader struct {
 	url    string
 }
 
-// onDisk returns a directory of the test's own on a filesystem of a drive.
-func onDisk(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp(".", ".test-")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	dir, err = filepath.Abs(dir)
-	require.NoError(t, err)
-	return dir
-}
-
 func newReader(t *testing.T) *reader {
 	t.Helper()
-	target := onDisk(t)
+	target := testenv.OnDisk(t)
 	configuration := filepath.Join(t.TempDir(), "ssdprobe.yaml")
 	require.NoError(t, os.WriteFile(configuration, []byte(strings.Replace(relaxed, "PROBED", target, 1)), 0o600))
-	state := "--state-dir " + filepath.Join(onDisk(t), "state")
+	state := "--state-dir " + filepath.Join(testenv.OnDisk(t), "state")
 	clone := filepath.Join(t.TempDir(), "ssdprobe")
 	require.NoError(t, testenv.CopyTree(t.Context(), root, clone))
 	daemon := state + " --web.listen-address 127.0.0.1:0"

@@ -15,12 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // watched is a daemon for clients to come to, with what it holds before they do.
 func watched(t *testing.T) (*daemon, string, use) {
 	t.Helper()
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	d := startDaemonWith(t, eager(), t.TempDir(), onFiles(t, dir))
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
 	return d, fileID(dir), d.use(t)

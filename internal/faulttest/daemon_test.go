@@ -47,17 +47,6 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// onDisk returns a directory of the test's own on a filesystem of a drive.
-func onDisk(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp(".", ".test-")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	dir, err = filepath.Abs(dir)
-	require.NoError(t, err)
-	return dir
-}
-
 // daemon is a running daemon.
 type daemon struct {
 	*program

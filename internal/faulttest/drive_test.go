@@ -32,7 +32,7 @@ func (d *daemon) idOf(t *testing.T, name string) string {
 func TestReadErrors(t *testing.T) {
 	t.Parallel()
 	const size = 64 << 20
-	loop, dir := testenv.LoopDevice(t, size, testenv.Options{Random: true}), onDisk(t)
+	loop, dir := testenv.LoopDevice(t, size, testenv.Options{Random: true}), testenv.OnDisk(t)
 	name := filepath.Base(loop.Path)
 	config := onFiles(t, dir)
 	config = regexp.MustCompile(`devices: .*`).ReplaceAllString(config, "devices: {include: [{name: "+name+"}]}")
@@ -60,7 +60,7 @@ func TestWriteErrors(t *testing.T) {
 	t.Parallel()
 	pool := testenv.Ext4(t, 96<<20)
 	volume := testenv.LoopDevice(t, 256<<20, testenv.Options{Dir: pool})
-	dir, other := testenv.Ext4On(t, volume), onDisk(t)
+	dir, other := testenv.Ext4On(t, volume), testenv.OnDisk(t)
 	d := startDaemon(t, t.TempDir(), onFiles(t, dir, other))
 	id := fileID(dir)
 	d.awaitMore(t, id, "durable-write-4k", "ok", 1)

@@ -65,7 +65,7 @@ type filesystem struct {
 func onFilesystem(t *testing.T) filesystem {
 	t.Helper()
 	device := testenv.LoopDevice(t, 256<<20, testenv.Options{})
-	dir, calm := testenv.Ext4On(t, device), onDisk(t)
+	dir, calm := testenv.Ext4On(t, device), testenv.OnDisk(t)
 	f := filesystem{device: device, dir: dir, id: fileID(dir), other: fileID(calm)}
 	f.daemon = startDaemon(t, t.TempDir(), onFiles(t, dir, calm))
 	f.awaitMore(t, f.id, "read-4k", "ok", 1)

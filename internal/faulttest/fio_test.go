@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // runQuick returns the arguments of a short run of fio in a directory.
@@ -72,7 +74,7 @@ func TestFioOfAnotherKind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := onDisk(t)
+			dir := testenv.OnDisk(t)
 			got := ssdprobe(t, otherFio(t, c.script), runQuick(t, dir, "--set", "time=200ms")...)
 			assert.Equal(t, 1, got.code, got.stderr)
 			assert.Empty(t, got.stdout, "no report of what was not measured")
@@ -84,7 +86,7 @@ func TestFioOfAnotherKind(t *testing.T) {
 
 func TestFioMissing(t *testing.T) {
 	t.Parallel()
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	got := ssdprobe(t, []string{"PATH=" + t.TempDir()}, runQuick(t, dir)...)
 	assert.Equal(t, 1, got.code)
 	assert.Empty(t, got.stdout)
@@ -95,7 +97,7 @@ func TestFioMissing(t *testing.T) {
 // fio hangs, as a version of it did on its own shared memory, and does not listen to Ctrl-C either.
 func TestFioHangs(t *testing.T) {
 	t.Parallel()
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	word := fmt.Sprintf("98765.%d", os.Getpid()) // the seconds it sleeps, which nobody else's does
 	p := start(t, otherFio(t, answersVersion+"trap '' INT TERM\n/bin/sleep "+word+" & exec /bin/sleep "+word), runQuick(t, dir, "--set", "time=10m")...)
 	eventually(t, "it hangs", func() bool { return len(processes(t, word)) == 2 })
@@ -106,7 +108,7 @@ func TestFioHangs(t *testing.T) {
 
 func TestFioIsKilled(t *testing.T) {
 	t.Parallel()
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	p := start(t, nil, runQuick(t, dir, "--set", "time=10m")...)
 	eventually(t, "fio works on the file, and is killed", func() bool {
 		killed := false

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 const (
@@ -29,7 +31,7 @@ func (d *daemon) reload(t *testing.T, configuration, says string) {
 func TestReloads(t *testing.T) {
 	t.Parallel()
 	const reloads = 1000
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	one := onFiles(t, dir)
 	other, bad := one+"drift: {threshold: 0.3}\n", one+"colour: red\n"
 	d := startDaemonWith(t, eager(), t.TempDir(), one)
@@ -71,7 +73,7 @@ func TestHugeConfiguration(t *testing.T) {
 	assert.Contains(t, got.stderr, "the file is too large")
 	assert.Less(t, len(got.stderr), 1000, "it is not shown")
 
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	d := startDaemonWith(t, eager(), t.TempDir(), onFiles(t, dir))
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
 	before := d.use(t)

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // A daemon that asks for a password over TLS, a client that knows it, and others that guess: nothing that is to be kept
@@ -26,7 +28,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	certificate, key := certificate(t)
 	web := file(t, "web.yml", "tls_server_config: {cert_file: "+certificate+", key_file: "+key+"}\n"+
 		"basic_auth_users: {prometheus: \""+string(hash)+"\"}\n")
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	p := start(t, nil, "daemon", "--config", file(t, "ssdprobe.yaml", onFiles(t, dir)), "--state-dir", t.TempDir(),
 		"--web.listen-address", "127.0.0.1:0", "--web.config.file", web, "--log.level", "debug")
 	url := p.stdout.find(t, `status +(https://\S+/)`)[1]

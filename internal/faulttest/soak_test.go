@@ -76,7 +76,7 @@ func startSoak(t *testing.T) *soak {
 	s.worn.device = testenv.LoopDevice(t, 256<<20, testenv.Options{})
 	s.worn.dir = testenv.Ext4On(t, s.worn.device)
 	s.below = filepath.Base(strings.TrimSpace(outside(t, "findmnt", "-n", "-o", "SOURCE", "-T", filepath.Dir(s.worn.dir))))
-	calm := onDisk(t)
+	calm := testenv.OnDisk(t)
 	s.wornID, s.calmID = fileID(s.worn.dir), fileID(calm)
 	s.configuration = strings.Replace(onFiles(t, s.worn.dir, calm), "devices: {enabled: false}",
 		"devices: {include: [{name: "+filepath.Base(s.raw.Path)+"}]}", 1)

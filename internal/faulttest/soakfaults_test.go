@@ -50,7 +50,7 @@ func (s *soak) faults() []fault {
 		}},
 		{name: "fio prints garbage", place: "fio", inject: func(t *testing.T) func(*testing.T) {
 			t.Helper()
-			dir := onDisk(t)
+			dir := testenv.OnDisk(t)
 			got := ssdprobe(t, otherFio(t, answersVersion+"echo '}{' >&3"), runQuick(t, dir, "--set", "time=200ms")...)
 			assert.Equal(t, 1, got.code, got.stderr)
 			assertClean(t, dir, dir)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // learnsSoon makes a baseline of a few rounds, at which the state is saved.
@@ -24,7 +26,7 @@ func (d *daemon) awaitBaseline(t *testing.T) {
 // What a newer ssdprobe has written is neither understood nor touched.
 func TestStateOfANewerVersion(t *testing.T) {
 	t.Parallel()
-	state, dir := t.TempDir(), onDisk(t)
+	state, dir := t.TempDir(), testenv.OnDisk(t)
 	d := startDaemon(t, state, onFiles(t, dir))
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
 	d.stop(t)
@@ -55,7 +57,7 @@ func TestStateOfANewerVersion(t *testing.T) {
 // The state directory is moved away under a running daemon, and back.
 func TestStateDirectoryGoneAndBack(t *testing.T) {
 	t.Parallel()
-	state, dir := filepath.Join(t.TempDir(), "state"), onDisk(t)
+	state, dir := filepath.Join(t.TempDir(), "state"), testenv.OnDisk(t)
 	d := startDaemon(t, state, onFiles(t, dir)+learnsSoon)
 	d.awaitBaseline(t)
 	eventually(t, "it is saved", func() bool { return len(saved(t, state)) == 1 })
@@ -77,7 +79,7 @@ func TestStateDirectoryGoneAndBack(t *testing.T) {
 // A state directory that was removed is made again by the next save, and what is in memory is in it.
 func TestStateDirectoryRemoved(t *testing.T) {
 	t.Parallel()
-	state, dir := filepath.Join(t.TempDir(), "state"), onDisk(t)
+	state, dir := filepath.Join(t.TempDir(), "state"), testenv.OnDisk(t)
 	d := startDaemon(t, state, onFiles(t, dir)+learnsSoon)
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
 	require.NoError(t, os.RemoveAll(state))

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // With a real API server, the manifests as they are shipped, and daemons as they run
@@ -42,7 +43,7 @@ func TestCluster(t *testing.T) {
 // manifests are those of docs/install-kubernetes.md for a fleet.
 func manifests(t *testing.T) string {
 	t.Helper()
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	write(t, dir, "kustomization.yaml", `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 namespace: ssdprobe
@@ -50,17 +51,6 @@ resources: [../../../deploy/kubernetes/raw-devices]
 components: [../../../deploy/kubernetes/fleet]
 `)
 	return run(t, strings.TrimSpace(run(t, "../../scripts/build-tool.sh", "kustomize")), "build", dir)
-}
-
-// onDisk returns a directory of the test's own on a filesystem of a drive.
-func onDisk(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp(".", ".test-")
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
-	dir, err = filepath.Abs(dir)
-	require.NoError(t, err)
-	return dir
 }
 
 func (s *apiServer) testRole(t *testing.T) {
@@ -245,7 +235,7 @@ func (p *pod) reports() []record.RunReport {
 func (s *apiServer) testNodes(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "ssdprobe")
 	run(t, "go", "build", "-race", "-o", program, "../../cmd/ssdprobe")
-	states, files := []string{onDisk(t), onDisk(t)}, []string{onDisk(t), onDisk(t)}
+	states, files := []string{testenv.OnDisk(t), testenv.OnDisk(t)}, []string{testenv.OnDisk(t), testenv.OnDisk(t)}
 	pods := make([]*pod, 2)
 	for i := range pods {
 		pods[i] = s.start(t, program, fmt.Sprintf("storage-%d", i), states[i], files[i])

@@ -46,17 +46,6 @@ func write4k() record.Probe {
 	return p
 }
 
-// onDisk returns a directory on a filesystem of a drive.
-func onDisk(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp(".", ".test-")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	dir, err = filepath.Abs(dir)
-	require.NoError(t, err)
-	return dir
-}
-
 func openFile(t *testing.T, path string, o measure.Options) *measure.Session {
 	t.Helper()
 	subject, err := measure.OfFile(device.NewFilesystems(o.FS), path, 16<<20, 0)
@@ -94,7 +83,7 @@ func openHere(t *testing.T, path string) []string {
 }
 
 func TestRoundOnAFile(t *testing.T) {
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	s := openFile(t, dir, options(t))
 	assert.Equal(t, filepath.Join(dir, "ssdprobe.dat"), s.Path)
 	assert.Equal(t, int64(16<<20), s.Filled)
@@ -115,7 +104,7 @@ func TestRoundOnAFile(t *testing.T) {
 }
 
 func TestForeignFileIsOnlyRead(t *testing.T) {
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	path := filepath.Join(dir, "data")
 	data := make([]byte, 4<<20)
 	_, err := rand.Read(data)
@@ -136,7 +125,7 @@ func TestForeignFileIsOnlyRead(t *testing.T) {
 }
 
 func TestReplacedFileIsGone(t *testing.T) {
-	dir := onDisk(t)
+	dir := testenv.OnDisk(t)
 	s := openFile(t, dir, options(t))
 	require.NoError(t, os.Rename(s.Path, s.Path+".old"))
 	require.NoError(t, os.WriteFile(s.Path, []byte("somebody else's"), 0o600))
@@ -155,7 +144,7 @@ func TestReplacedFileIsGone(t *testing.T) {
 func TestBusyDeviceIsNotTouched(t *testing.T) {
 	o := options(t)
 	o.Limits.MaxInFlight = -1 // even an idle device is too busy
-	s := openFile(t, onDisk(t), o)
+	s := openFile(t, testenv.OnDisk(t), o)
 	m, err := s.Round(context.Background(), read4k())
 	require.NoError(t, err)
 	assert.Equal(t, record.OutcomeBusy, m.Outcome)
@@ -185,7 +174,7 @@ func TestSampleOfADeviceNeverWritten(t *testing.T) {
 }
 
 func TestCancelledRound(t *testing.T) {
-	s := openFile(t, onDisk(t), options(t))
+	s := openFile(t, testenv.OnDisk(t), options(t))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(assert.AnError)
 	_, err := s.Round(ctx, read4k())
