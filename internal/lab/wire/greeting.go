@@ -2,8 +2,6 @@ package wire
 
 import (
 	"bufio"
-	"bytes"
-	"errors"
 	"io"
 )
 
@@ -20,14 +18,15 @@ func Greet(w io.Writer) error {
 // Greeted drops everything up to the other end's greeting, and that too.
 func Greeted(r *bufio.Reader) error {
 	for {
-		line, err := r.ReadSlice('\n')
+		next, err := r.Peek(len(greeting))
 		switch {
-		case bytes.HasSuffix(line, []byte(greeting)):
-			return nil
-		case errors.Is(err, bufio.ErrBufferFull):
-			// A long line of an old message; had it ended in the greeting's first bytes, the rest would be missed, but
-			// then those bytes were a message's own, which has none of them.
 		case err != nil:
+			return err
+		case string(next) == greeting:
+			_, err = r.Discard(len(greeting))
+			return err
+		}
+		if _, err := r.Discard(1); err != nil {
 			return err
 		}
 	}
