@@ -59,9 +59,9 @@ bench: build ## accuracy and cost beside fio and node_exporter, then drift detec
 	go run ./internal/bench -binary bin/ssdprobe $(ARGS)
 	@[ -n "$(ARGS)" ] || go run ./scripts/driftbench -seed $(SEED)
 
-soak: ## random faults for SOAK (15m) in an order that SEED decides
+soak: ## 200 scrapers for a minute, then random faults for SOAK (15m) in an order that SEED decides
 	@scripts/install.sh fio e2fsprogs util-linux
-	SSDPROBE_SOAK=$(SOAK) SSDPROBE_SOAK_SEED=$(SEED) go test -race -count 1 -timeout 0 -v -run '^TestSoak$$' ./internal/faulttest
+	SSDPROBE_SOAK=$(SOAK) SSDPROBE_SOAK_SEED=$(SEED) go test -race -count 1 -timeout 0 -v -run '^(TestSoak|TestParallelScrapers)$$' ./internal/faulttest
 
 drift-bench: ## false alarms and delays of drift detection; ARGS='-seed 7' or ARGS='FOLDER…' with recorded streams
 	go run ./scripts/driftbench $(ARGS)

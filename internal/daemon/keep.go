@@ -76,7 +76,7 @@ func (w *watch) take(state TargetState) error {
 		}
 		return err
 	}
-	w.budget = state.Budget
+	w.budget, w.mountPoint = state.Budget, state.MountPoint
 	w.saved.written = w.budget.Bytes
 	w.status.Conditions = state.Conditions
 	if state.Changed != nil {
@@ -91,7 +91,7 @@ func (w *watch) state() TargetState {
 	defer w.mu.Unlock()
 	s := TargetState{
 		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.status.Device, Probes: map[string]drift.State{}, Budget: w.budget,
-		Conditions: w.status.Conditions, Changed: map[string]time.Time{},
+		MountPoint: w.mountPoint, Conditions: w.status.Conditions, Changed: map[string]time.Time{},
 	}
 	for _, p := range w.probes {
 		s.Probes[p.probe.Name] = p.tracker.State()

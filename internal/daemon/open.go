@@ -4,13 +4,23 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
+// mountTimeout is how long it may take to find the mount of a file.
+const mountTimeout = 20 * time.Second
+
 // open opens the target, and makes and fills its probe file if need be.
 func (w *watch) open(ctx context.Context) error {
+	mountPoint, err := w.mounted(ctx)
+	if err != nil {
+		return err
+	}
 	session, err := measure.Open(ctx, w.spec.Target, measure.Options{
 		FS: w.shared.fs, Engine: w.shared.engine, Meter: w.shared.meter, Limits: Limits(w.spec.Admission),
 		Guard: &w.guard, Pool: w.pool,
@@ -28,6 +38,10 @@ func (w *watch) open(ctx context.Context) error {
 		w.log.Info("filled a probe file", "path", session.Path, "bytes", session.Filled)
 	}
 	w.session = session
+	if mountPoint != w.mountPoint {
+		w.mountPoint = mountPoint
+		w.save(ctx, saveTimeout) // a restart is when filesystems are missing
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.pool, w.readOnly, w.status.Problem = session.Pool, session.ReadOnly, ""
@@ -35,6 +49,26 @@ func (w *watch) open(ctx context.Context) error {
 		w.probes = slices.DeleteFunc(w.probes, func(p *probeState) bool { return p.probe.Direction == record.Write })
 	}
 	return nil
+}
+
+// mounted returns where the filesystem of a file is mounted; "" for devices. It is an
+// error when that has gone since the file was last opened: its mount point is then a
+// directory of some other filesystem, which nobody meant to be filled and measured.
+func (w *watch) mounted(ctx context.Context) (string, error) {
+	if !w.spec.File {
+		return "", nil
+	}
+	at, err := guard.Do(ctx, &w.guard, mountTimeout, func(context.Context) (string, error) {
+		return device.NewFilesystems(w.shared.fs).MountPoint(w.spec.Path)
+	})
+	if err != nil {
+		return "", err
+	}
+	if w.mountPoint != "" && at != w.mountPoint && device.Inside(at, w.mountPoint) {
+		return "", fmt.Errorf("the filesystem at %s is not mounted, and a probe file is not made on the one at %s instead: "+
+			"mount it, or, when it is gone for good, forget it by ssdprobe baseline reset %s", w.mountPoint, at, w.spec.Path)
+	}
+	return at, nil
 }
 
 // closeTarget gives the target back.

@@ -105,6 +105,9 @@ func (r Request) Change(t *TargetState, now time.Time) error {
 		return errors.Join(refused...)
 	}
 	t.Probes = changed
+	if len(changed) == 0 { // all is forgotten, and so is where it was
+		t.MountPoint = ""
+	}
 	return nil
 }
 

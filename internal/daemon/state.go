@@ -29,6 +29,8 @@ type TargetState struct {
 	Probes map[string]drift.State `json:"probes"`
 	Pool   *probe.PoolState       `json:"pool,omitempty"`
 	Budget admit.Budget           `json:"budget"`
+	// MountPoint is where the filesystem of a file was mounted when it was last opened.
+	MountPoint string `json:"mount_point,omitempty"`
 	// Conditions are those last seen, and Changed when each was seen to change.
 	Conditions record.Conditions    `json:"conditions"`
 	Changed    map[string]time.Time `json:"changed,omitempty"`

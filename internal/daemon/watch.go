@@ -44,6 +44,8 @@ type watch struct {
 	pool    *probe.Pool      // nil on files
 	budget  admit.Budget
 	saved   savePoint
+	// mountPoint is where the filesystem of a file was when it was last opened.
+	mountPoint string
 
 	mu       sync.Mutex
 	status   record.TargetStatus

@@ -11,6 +11,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
+// MountPoint returns where the filesystem is mounted that path is or would be on, as
+// this process sees it. The path need not exist yet.
+func (f *Filesystems) MountPoint(path string) (string, error) {
+	resolved, err := follow(path)
+	if err != nil {
+		return "", fmt.Errorf("find the mount of %s: %w", path, err)
+	}
+	mount, err := f.mountOf(resolved)
+	return mount.Mountpoint, err
+}
+
 // mountOf returns the mount that a path is on: path is absolute, clean and free
 // of symbolic links.
 func (f *Filesystems) mountOf(path string) (mountinfo.Info, error) {
@@ -47,7 +58,7 @@ func walk(mounts []*mountinfo.Info, path string) (mountinfo.Info, bool) {
 	for range mounts { // each step is another mount, whatever the parents say
 		var next *mountinfo.Info
 		for _, m := range mounts {
-			below := m.Parent == at.ID && m.ID != at.ID && contains(m.Mountpoint, path) && contains(at.Mountpoint, m.Mountpoint)
+			below := m.Parent == at.ID && m.ID != at.ID && Inside(m.Mountpoint, path) && Inside(at.Mountpoint, m.Mountpoint)
 			if below && (next == nil || len(m.Mountpoint) <= len(next.Mountpoint)) {
 				next = m
 			}
@@ -66,7 +77,7 @@ func top(mounts []*mountinfo.Info, path string) (mountinfo.Info, bool) {
 	var best *mountinfo.Info
 	for _, m := range mounts {
 		orphan := m.Parent == m.ID || !slices.ContainsFunc(mounts, func(o *mountinfo.Info) bool { return o.ID == m.Parent })
-		if orphan && contains(m.Mountpoint, path) && (best == nil || len(m.Mountpoint) >= len(best.Mountpoint)) {
+		if orphan && Inside(m.Mountpoint, path) && (best == nil || len(m.Mountpoint) >= len(best.Mountpoint)) {
 			best = m
 		}
 	}
@@ -76,8 +87,8 @@ func top(mounts []*mountinfo.Info, path string) (mountinfo.Info, bool) {
 	return *best, true
 }
 
-// contains reports whether a path is a directory or below it.
-func contains(dir, path string) bool {
+// Inside reports whether a path is a directory or below it. Both are absolute and clean.
+func Inside(dir, path string) bool {
 	if dir == "/" || dir == path {
 		return strings.HasPrefix(path, "/")
 	}

@@ -223,7 +223,7 @@ func FuzzMounts(f *testing.F) {
 		}
 		m, ok := walk(mounts, path)
 		if ok {
-			require.True(t, contains(m.Mountpoint, path))
+			require.True(t, Inside(m.Mountpoint, path))
 			require.NotContains(t, mountOptions(m)+",", ",,,")
 		}
 	})

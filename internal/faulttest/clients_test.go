@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"testing"
 	"time"
 
@@ -36,14 +37,23 @@ func (d *daemon) address(t *testing.T) string {
 	return parsed.Host
 }
 
+// crowdTime is how long a crowd of clients stays at least: a minute when there is time for a soak.
+func crowdTime() time.Duration {
+	if os.Getenv("SSDPROBE_SOAK") == "" {
+		return 0
+	}
+	return time.Minute
+}
+
 // 200 scrapers at once, each with a connection of its own: every answer is whole or a refusal, each gets its answers, and
 // the probes go on.
 func TestParallelScrapers(t *testing.T) {
 	t.Parallel()
 	const scrapers, answers = 200, 5
 	d, id, before := watched(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), crowdTime()+patience)
 	defer cancel()
+	start := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
 	for range scrapers {
 		group.Go(func() error {
@@ -51,7 +61,7 @@ func TestParallelScrapers(t *testing.T) {
 			defer client.CloseIdleConnections()
 			again := time.NewTicker(100 * time.Millisecond)
 			defer again.Stop()
-			for got := 0; got < answers; {
+			for got := 0; got < answers || time.Since(start) < crowdTime(); {
 				whole, err := scrapeOnce(ctx, client, d.url+"metrics")
 				switch {
 				case err != nil:

@@ -60,6 +60,8 @@ type filesystem struct {
 	device    testenv.Loop
 	dir       string
 	id, other string
+	// configuration is the daemon's.
+	configuration string
 }
 
 func onFilesystem(t *testing.T) filesystem {
@@ -67,7 +69,8 @@ func onFilesystem(t *testing.T) filesystem {
 	device := testenv.LoopDevice(t, 256<<20, testenv.Options{})
 	dir, calm := testenv.Ext4On(t, device), testenv.OnDisk(t)
 	f := filesystem{device: device, dir: dir, id: fileID(dir), other: fileID(calm)}
-	f.daemon = startDaemon(t, t.TempDir(), onFiles(t, dir, calm))
+	f.configuration = onFiles(t, dir, calm)
+	f.daemon = startDaemon(t, t.TempDir(), f.configuration)
 	f.awaitMore(t, f.id, "read-4k", "ok", 1)
 	f.awaitMore(t, f.id, "durable-write-4k", "ok", 1)
 	return f
@@ -170,15 +173,15 @@ func freeze(t *testing.T, dir string) (thaw func(*testing.T)) {
 }
 
 // A filesystem that hangs under a write: the round times out, at most one thread waits, and scrapes and all else go on;
-// then it comes back.
+// then it comes back. For a minute the first time, which is longer than any timeout.
 func TestFilesystemHangs(t *testing.T) {
 	t.Parallel()
 	f := onFilesystem(t)
-	for range 2 {
+	for _, seconds := range []float64{60, 4} {
 		thaw := freeze(t, f.dir)
 		hung := labels{"id": f.id, "probe": "durable-write-4k"}
 		eventually(t, "the age of the round grows", func() bool {
-			return f.scrape(t).of("ssdprobe_probe_inflight_seconds", hung) > 4
+			return f.scrape(t).of("ssdprobe_probe_inflight_seconds", hung) > seconds
 		})
 		eventually(t, "the round counts as timed out", func() bool {
 			return f.rounds(t, f.id, "durable-write-4k", "timeout") > 0
@@ -208,24 +211,68 @@ func waitingInKernel(t *testing.T, pid int) int {
 	return n
 }
 
-// A filesystem that is unmounted while its probe file is watched: nothing is held open, so it is free at once, and what
-// was learned of it is there when it is mounted again.
+// A filesystem that is unmounted while its probe file is watched: nothing is held open, so it is free at once, nothing is
+// made in its place, not after a restart either, and what was learned of it is there when it is mounted again.
 func TestFilesystemUnmounted(t *testing.T) {
 	t.Parallel()
 	f := onFilesystem(t)
-	name := filepath.Base(f.device.Path)
-	unmount(t, f.dir, unix.MNT_DETACH)
-	eventually(t, "the target is no longer said to be on "+name, func() bool {
-		_, found := f.scrape(t).value("ssdprobe_target_up", labels{"id": f.id, "device": name})
-		return !found
-	})
+	f.unmounted(t)
 	outside(t, "e2fsck", "-fn", f.device.Path) // which would find it in use
 	f.awaitMore(t, f.other, "read-4k", "ok", 2)
+
+	f.stop(t)
+	f.daemon = startDaemon(t, f.state, f.configuration)
+	f.stderr.find(t, saysUnmounted)
+	f.awaitMore(t, f.other, "read-4k", "ok", 2)
+	assert.Empty(t, names(t, f.dir))
+
 	testenv.Mount(t, f.device, f.dir)
+	name := filepath.Base(f.device.Path)
 	eventually(t, "the target is on "+name+" again", func() bool {
 		return f.scrape(t).of("ssdprobe_target_up", labels{"id": f.id, "device": name}) == 1
 	})
 	f.goesOn(t)
+}
+
+// A filesystem that is gone for good: what is below is watched once the target was forgotten.
+func TestFilesystemUnmountedForGood(t *testing.T) {
+	t.Parallel()
+	f := onFilesystem(t)
+	f.unmounted(t)
+	reset := ssdprobe(t, nil, "baseline", "reset", f.dir, "--config", f.config, "--state-dir", f.state)
+	require.Equal(t, 0, reset.code, reset.stderr)
+	f.goesOn(t)
+	assert.Equal(t, []string{"ssdprobe.dat"}, names(t, f.dir))
+	require.NoError(t, os.Remove(filepath.Join(f.dir, "ssdprobe.dat")))
+	testenv.Mount(t, f.device, f.dir) // for who cleans up
+}
+
+const saysUnmounted = `cannot open the target.* is not mounted, and a probe file is not made on the one at `
+
+// unmounted takes the filesystem away and waits until the daemon has said so.
+func (f filesystem) unmounted(t *testing.T) {
+	t.Helper()
+	unmount(t, f.dir, unix.MNT_DETACH)
+	f.stderr.find(t, saysUnmounted)
+	name := filepath.Base(f.device.Path)
+	eventually(t, "the target is down and no longer said to be on "+name, func() bool {
+		m := f.scrape(t)
+		_, found := m.value("ssdprobe_target_up", labels{"id": f.id, "device": name})
+		up, listed := m.value("ssdprobe_target_up", labels{"id": f.id})
+		return !found && listed && up == 0
+	})
+	assert.Empty(t, names(t, f.dir), "nothing is made on the filesystem below")
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	list := []string{}
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return list
 }
 
 // unmount unmounts what is at dir as soon as no round uses it.

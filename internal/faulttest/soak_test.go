@@ -41,8 +41,6 @@ type soak struct {
 	rawID, wornID string
 	calmID        string
 	worn          filesystem
-	// below is the device on which the mount point of worn lies.
-	below         string
 	configuration string
 }
 
@@ -75,7 +73,6 @@ func startSoak(t *testing.T) *soak {
 	s := &soak{raw: testenv.LoopDevice(t, rawBytes, testenv.Options{Random: true})}
 	s.worn.device = testenv.LoopDevice(t, 256<<20, testenv.Options{})
 	s.worn.dir = testenv.Ext4On(t, s.worn.device)
-	s.below = filepath.Base(strings.TrimSpace(outside(t, "findmnt", "-n", "-o", "SOURCE", "-T", filepath.Dir(s.worn.dir))))
 	calm := testenv.OnDisk(t)
 	s.wornID, s.calmID = fileID(s.worn.dir), fileID(calm)
 	s.configuration = strings.Replace(onFiles(t, s.worn.dir, calm), "devices: {enabled: false}",
