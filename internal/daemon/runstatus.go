@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
 // rest makes the probes of a watch rest, or go on. A round that is under way ends
@@ -34,29 +35,47 @@ func (w *watch) rested() <-chan struct{} {
 
 // restoreRuns puts back the last report of each suite.
 func (w *watch) restoreRuns() {
-	names, err := w.shared.store.Names(kindRuns)
+	var err error
+	w.runs, err = storedRuns(w.shared.store, w.spec.ID)
+	if err != nil {
+		w.shared.reportState("runs of "+w.spec.ID, err)
+	}
+}
+
+// storedRuns returns the last report of each suite on a target, compared with those
+// before it. What could not be read is joined in the error.
+func storedRuns(s *store.Store, id string) ([]*record.RunStatus, error) {
+	names, err := s.Names(kindRuns)
 	problems := []error{err}
 	latest := map[string]string{}
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		suite, rest, _ := strings.Cut(name, " ")
-		if strings.HasPrefix(rest, w.spec.ID+" ") {
+		if strings.HasPrefix(rest, id+" ") {
 			latest[suite] = name
 		}
 	}
+	var runs []*record.RunStatus
 	for _, suite := range slices.Sorted(maps.Keys(latest)) {
 		var r record.RunReport
-		found, err := w.shared.store.Load(kindRuns, latest[suite], &r)
+		found, err := s.Load(kindRuns, latest[suite], &r)
 		problems = append(problems, err)
 		if found {
-			s := w.runStatus(suite)
-			s.Last = &r
-			s.Figures, err = w.compared(r)
+			status := newRunStatus(suite)
+			status.Last = &r
+			status.Figures, err = compared(s, id, r)
 			problems = append(problems, err)
+			runs = append(runs, status)
 		}
 	}
-	if err := errors.Join(problems...); err != nil {
-		w.shared.reportState("runs of "+w.spec.ID, err)
+	return runs, errors.Join(problems...)
+}
+
+func newRunStatus(suite string) *record.RunStatus {
+	s := &record.RunStatus{Suite: suite, Outcomes: map[record.RunOutcome]uint64{}}
+	for _, o := range record.RunOutcomes() {
+		s.Outcomes[o] = 0
 	}
+	return s
 }
 
 // runStatus returns the status of a suite, a new one if need be. w.mu is held,
@@ -67,10 +86,7 @@ func (w *watch) runStatus(suite string) *record.RunStatus {
 			return s
 		}
 	}
-	s := &record.RunStatus{Suite: suite, Outcomes: map[record.RunOutcome]uint64{}}
-	for _, o := range record.RunOutcomes() {
-		s.Outcomes[o] = 0
-	}
+	s := newRunStatus(suite)
 	w.runs = append(w.runs, s)
 	return s
 }
@@ -98,7 +114,7 @@ func (w *watch) runWaits(suite string, why error) bool {
 }
 
 func (w *watch) runEnds(suite string, outcome record.RunOutcome, r record.RunReport, err error) {
-	figures, unread := w.compared(r)
+	figures, unread := compared(w.shared.store, w.spec.ID, r)
 	if unread != nil {
 		w.log.Error("compare with earlier runs", "suite", suite, "err", unread)
 	}
@@ -117,14 +133,14 @@ func (w *watch) runEnds(suite string, outcome record.RunOutcome, r record.RunRep
 	}
 }
 
-// compared compares a run with the stored ones before it.
-func (w *watch) compared(r record.RunReport) ([]record.RunFigure, error) {
-	names, err := reportNames(w.shared.store, reportPrefix(r.Suite, w.spec.ID))
+// compared compares a run on a target with the stored ones before it.
+func compared(s *store.Store, id string, r record.RunReport) ([]record.RunFigure, error) {
+	names, err := reportNames(s, reportPrefix(r.Suite, id))
 	problems := []error{err}
 	var earlier []record.RunReport
 	for _, name := range names {
 		var one record.RunReport
-		found, err := w.shared.store.Load(kindRuns, name, &one)
+		found, err := s.Load(kindRuns, name, &one)
 		problems = append(problems, err)
 		if found {
 			earlier = append(earlier, one)

@@ -39,6 +39,11 @@ func Stored(s *store.Store, c config.Config, now time.Time) (record.Snapshot, er
 				Effect: known.Effect, UnjudgedBlocks: known.UnjudgedBlocks,
 			})
 		}
+		runs, err := storedRuns(s, t.ID)
+		problems = append(problems, err)
+		for _, r := range runs {
+			status.Runs = append(status.Runs, *r)
+		}
 		snapshot.Targets = append(snapshot.Targets, status)
 	}
 	flagSlowBaselines(&snapshot, c.Drift.DataSheets)

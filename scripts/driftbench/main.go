@@ -151,12 +151,28 @@ type source interface {
 	Next(ctx context.Context) (replay.Round, error)
 }
 
+// firstAfter notes the first round after what happens has ended: before it, nobody can know that it has.
+type firstAfter struct {
+	source
+	end, round time.Time
+}
+
+// Next returns what the source has next.
+func (f *firstAfter) Next(ctx context.Context) (replay.Round, error) {
+	r, err := f.source.Next(ctx)
+	if err == nil && f.round.IsZero() && !r.Time.Before(f.end) {
+		f.round = r.Time
+	}
+	return r, err
+}
+
 func judge(ctx context.Context, name string, from source, label drifttest.Label, o options, s *score) error {
-	report, err := replay.Run(ctx, from, replay.Options{Settings: o.settings}, nil)
+	after := &firstAfter{source: from, end: drifttest.Start().Add(label.End)}
+	report, err := replay.Run(ctx, after, replay.Options{Settings: o.settings}, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	s.add(label, report.Lines)
+	s.add(label, after.round.Sub(drifttest.Start()), report.Lines)
 	if o.events == "" {
 		return nil
 	}

@@ -33,14 +33,15 @@ type found struct {
 	streams int
 	delays  []time.Duration
 	onsets  []time.Duration // how far the estimate is off
-	ends    []time.Duration // of transients: until resolved
+	ends    []time.Duration // of transients: from the first round after the end until resolved
 	flaps   int             // statistics called regressed no more while it lasted
 	missed  []string        // noises
 }
 
 // add judges the changes of state of one stream. A regression outside of what
-// happens, or where nothing gets slower by itself, is a false alarm.
-func (s *score) add(label drifttest.Label, lines []replay.Line) {
+// happens, or where nothing gets slower by itself, is a false alarm. after is when
+// the first round came after the end.
+func (s *score) add(label drifttest.Label, after time.Duration, lines []replay.Line) {
 	if s.found == nil {
 		s.falseAlarms, s.found = map[string]int{}, map[string]*found{}
 	}
@@ -82,7 +83,7 @@ func (s *score) add(label drifttest.Label, lines []replay.Line) {
 	f.delays = append(f.delays, since(first.Time)-label.Onset)
 	f.onsets = append(f.onsets, (since(first.Since) - label.Onset).Abs())
 	if label.Kind == "transient" {
-		f.ends = append(f.ends, resolved(lines, label)...)
+		f.ends = append(f.ends, resolved(lines, label, after)...)
 	}
 }
 
@@ -99,14 +100,14 @@ func flaps(lines []replay.Line, label drifttest.Label) int {
 	return count
 }
 
-// resolved is how long after the end the last statistic was no longer regressed.
-func resolved(lines []replay.Line, label drifttest.Label) []time.Duration {
+// resolved is how long after the first round past the end the last statistic was no longer regressed.
+func resolved(lines []replay.Line, label drifttest.Label, after time.Duration) []time.Duration {
 	states := map[record.Statistic]record.DriftState{}
 	for _, l := range lines {
 		states[l.Statistic] = l.State
 		at := time.Time(l.Time).Sub(drifttest.Start())
 		if at >= label.End && !slices.Contains(slices.Collect(maps.Values(states)), record.Regressed) {
-			return []time.Duration{at - label.End}
+			return []time.Duration{max(0, at-after)}
 		}
 	}
 	return nil
