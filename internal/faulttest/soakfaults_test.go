@@ -22,7 +22,9 @@ func (s *soak) faults() []fault {
 	wornUp := func(t *testing.T) {
 		t.Helper()
 		s.awaitUp(t, s.wornID, true)
-		s.awaitMore(t, s.wornID, "read-4k", "ok", 1)
+		for _, probe := range []string{"read-4k", "durable-write-4k"} { // the trouble of each is over, so that its next is told
+			s.awaitMore(t, s.wornID, probe, "ok", 1)
+		}
 	}
 	nothing := func(*testing.T) {}
 	return []fault{
