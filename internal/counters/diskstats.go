@@ -141,11 +141,12 @@ func (s *subtraction) time(after, before time.Duration) time.Duration {
 // Disks are all lines of /proc/diskstats, in its order.
 type Disks []Disk
 
-// ByNumber finds a device by its number, "259:0".
+// ByNumber finds a device by its number, "259:0". A multipath namespace of NVMe that
+// counts nothing itself has the counts of its paths.
 func (d Disks) ByNumber(number string) (Disk, bool) {
 	for _, disk := range d {
 		if disk.Number == number {
-			return disk, true
+			return d.withPaths(disk), true
 		}
 	}
 	return Disk{}, false

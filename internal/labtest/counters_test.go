@@ -2,6 +2,7 @@ package labtest_test
 
 import (
 	"fmt"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -109,5 +110,27 @@ func testInterruptsPerIO(t *testing.T, m *lab.Machine) {
 		require.NotNil(t, step.Read)
 		assert.Positive(t, step.Read.IOs)
 		assert.InDelta(t, 1, step.InterruptsPerIO, 0.2, suite[0])
+	}
+}
+
+// testBusy measures a drive that others use. The heads of these drives count nothing themselves before Linux 6.4: the paths do.
+func testBusy(t *testing.T, m *lab.Machine) {
+	for _, drive := range []string{plain, dual} {
+		node := disk(t, m, drive).Node()
+		other, err := m.StartProcess(bounded(t), "fio", "--name=other", "--filename="+node, "--rw=randread", "--bs=4k", "--direct=1",
+			"--ioengine=libaio", "--iodepth=16", "--time_based", "--runtime=10m")
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = other.Signal(afterwards(t), syscall.SIGKILL) }) // it may have ended
+		_, err = other.AwaitLine(bounded(t), "Starting 1 process")
+		require.NoError(t, err)
+		var refused lab.Result
+		eventually(t, "a refusal", func() bool {
+			refused = ssdprobe(t, m, nil, "run", "--target", node, "--rounds", "1")
+			return refused.ExitCode == 4
+		})
+		assert.Regexp(t, `busy|in flight`, refused.Stderr)
+		require.NoError(t, other.Signal(bounded(t), syscall.SIGKILL))
+		_, err = other.Wait(bounded(t))
+		require.NoError(t, err)
 	}
 }

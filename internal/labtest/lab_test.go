@@ -62,6 +62,7 @@ func TestLab(t *testing.T) {
 		{"smart", testSmart},
 		{"features", testFeatures},
 		{"counters", testCounters},
+		{"busy", testBusy},
 		{"interrupts", testInterrupts},
 		{"interrupts per IO", testInterruptsPerIO},
 		{"critical warning", testCriticalWarning},

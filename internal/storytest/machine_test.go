@@ -23,8 +23,8 @@ const (
 	usualIOPS, slowIOPS = 25, 8
 )
 
-// configuration has no more in it than a machine asks for whose processors are emulated, and whose time flies.
-const configuration = `
+// common has no more in it than a machine asks for whose processors are emulated.
+const common = `
 node: ` + node + `
 state_dir: /state
 lock_dir: /locks
@@ -32,6 +32,10 @@ discovery_interval: 1s
 rounds_at_once: 2
 fallback_file: false
 admission: {max_utilisation: 1, max_in_flight: 1000, max_io_pressure: 1, max_cpu_wait: 1}
+`
+
+// configuration is for a machine whose time flies.
+const configuration = common + `
 probes: [{name: read-4k, interval: 1s, ios: 14, warmup_ios: 1, timeout: 20s}]
 drift: {baseline_rounds: 24}
 health: {interval: 5s}
@@ -58,24 +62,36 @@ type drive struct {
 	name, id string
 }
 
+// startMachine starts a machine with two drives, makes its clock fly, and starts the daemon.
 func startMachine(t *testing.T) *machine {
 	t.Helper()
-	m := &machine{
-		Machine: lab.Start(t, lab.Options{
-			// Small, so that enough written blocks are known after the first round.
-			Drives: []lab.Drive{
-				{ID: "worn", SizeBytes: 16 << 20, WrittenRatio: 1, EUI64: 0x5254000000000001},
-				{ID: "sound", SizeBytes: 16 << 20, WrittenRatio: 1, EUI64: 0x5254000000000002},
-			},
-			KernelArgs:   []string{"nvme_core.multipath=N"}, // so that the scheduler is that of the device, and not of its paths
-			Files:        map[string]string{"/usr/local/bin/ssdprobe": lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe")},
-			ForwardPorts: []int{metricsPort},
-		}),
-	}
-	m.url = "http://" + m.Addr(metricsPort)
+	m := boot(t, lab.Options{
+		// Small, so that enough written blocks are known after the first round.
+		Drives: []lab.Drive{
+			{ID: "worn", SizeBytes: 16 << 20, WrittenRatio: 1, EUI64: 0x5254000000000001},
+			{ID: "sound", SizeBytes: 16 << 20, WrittenRatio: 1, EUI64: 0x5254000000000002},
+		},
+		KernelArgs: []string{"nvme_core.multipath=N"}, // so that the scheduler is that of the device, and not of its paths
+	})
 	m.worn, m.sound = m.find(t, "worn"), m.find(t, "sound")
 	_, err := m.StartProcess(bounded(t), "sh", "-c", fly)
 	require.NoError(t, err)
+	m.startDaemon(t, configuration)
+	return m
+}
+
+// boot starts a machine that has ssdprobe.
+func boot(t *testing.T, o lab.Options) *machine {
+	t.Helper()
+	o.Files = map[string]string{"/usr/local/bin/ssdprobe": lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe")}
+	o.ForwardPorts = []int{metricsPort}
+	m := &machine{Machine: lab.Start(t, o)}
+	m.url = "http://" + m.Addr(metricsPort)
+	return m
+}
+
+func (m *machine) startDaemon(t *testing.T, configuration string) {
+	t.Helper()
 	const path = "/etc/ssdprobe.yaml"
 	require.NoError(t, m.WriteFile(bounded(t), path, []byte(configuration), 0o644))
 	daemon, err := m.StartProcess(bounded(t), "ssdprobe", "daemon", "--config", path)
@@ -92,7 +108,6 @@ func startMachine(t *testing.T) *machine {
 	})
 	_, err = daemon.AwaitLine(bounded(t), "status  ")
 	require.NoError(t, err)
-	return m
 }
 
 func (m *machine) find(t *testing.T, id string) drive {
