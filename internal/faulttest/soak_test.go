@@ -159,10 +159,20 @@ func (s *soak) noticed(log string) []string {
 func (s *soak) choose(random *rand.Rand) []fault {
 	all := s.faults()
 	chosen := []fault{all[random.IntN(len(all))]}
-	if second := all[random.IntN(len(all))]; random.IntN(3) == 0 && second.place != chosen[0].place {
+	second := all[random.IntN(len(all))]
+	if random.IntN(3) == 0 && second.place != chosen[0].place && !together(chosen[0], second, forgets, unmounted) {
 		chosen = append(chosen, second)
 	}
 	return chosen
+}
+
+// Where a filesystem belongs is known from the state: one that cannot be read, while all watches are replaced, leaves
+// nothing to notice by that it is not mounted.
+const forgets, unmounted = "state cannot be saved", "filesystem unmounted"
+
+// together reports whether two faults are those with these names.
+func together(a, b fault, x, y string) bool {
+	return a.name == x && b.name == y || a.name == y && b.name == x
 }
 
 // keepScraping scrapes as Prometheus does until the function that it returns is called, which tells how often. Every

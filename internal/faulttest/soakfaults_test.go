@@ -35,14 +35,14 @@ func (s *soak) faults() []fault {
 		},
 		{name: "filesystem read-only", place: "filesystem", inject: s.readOnly, noticed: `cannot open the target.*read-only file system`, over: wornUp},
 		{name: "filesystem shut down", place: "filesystem", inject: s.shutDown, noticed: `cannot open the target.*input/output error`, over: wornUp},
-		{name: "filesystem unmounted", place: "filesystem", inject: s.unmounted, noticed: saysUnmounted, over: wornUp},
+		{name: unmounted, place: "filesystem", inject: s.unmounted, noticed: saysUnmounted, over: wornUp},
 		{name: "filesystem hangs", place: "filesystem", inject: func(t *testing.T) func(*testing.T) {
 			t.Helper()
 			return freeze(t, s.worn.dir)
 		}, noticed: `round not usable.*` + s.wornID + ` probe=durable-write-4k outcome=timeout`, over: wornUp},
 		{name: "probe file lost, filesystem full", place: "filesystem", inject: s.full, noticed: `cannot open the target.*too little space`, over: wornUp},
 		{name: "bad configuration", place: "daemon", inject: s.badConfiguration, noticed: saysRefused},
-		{name: "state cannot be saved", place: "daemon", inject: s.unsavable, noticed: `the stored state has a problem`},
+		{name: forgets, place: "daemon", inject: s.unsavable, noticed: `the stored state has a problem`},
 		{name: "another daemon", place: "daemon", inject: func(t *testing.T) func(*testing.T) {
 			t.Helper()
 			second := ssdprobe(t, nil, "daemon", "--config", s.config, "--state-dir", s.state, "--web.listen-address", "127.0.0.1:0")
