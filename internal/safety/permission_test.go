@@ -2,6 +2,7 @@ package safety_test
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -248,6 +249,30 @@ func TestRefusesWhatOthersMayWrite(t *testing.T) {
 	_ = cmd.Wait() // read fails at the end of its input
 	_, err = safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
+}
+
+// In a container without the host's PID namespace, who else writes to a device cannot be known.
+func TestRefusesWhereProcessesAreOutOfSight(t *testing.T) {
+	const given = "SSDPROBE_TEST_CONTAINER"
+	type subject struct {
+		Loop   testenv.Loop
+		Device record.Device
+	}
+	if text := os.Getenv(given); text != "" {
+		var s subject
+		require.NoError(t, json.Unmarshal([]byte(text), &s))
+		refused(t, s.Loop, s.Device, safety.Name(s.Device), safety.KindProcess, "only the processes of this container are seen")
+		return
+	}
+	loop, d := drive(t)
+	text, err := json.Marshal(subject{loop, d})
+	require.NoError(t, err)
+	inside := exec.CommandContext(t.Context(), "unshare", "--pid", "--fork", "--mount-proc",
+		os.Args[0], "-test.v", "-test.run", "^"+t.Name()+"$")
+	inside.Env = append(os.Environ(), given+"="+string(text))
+	out, err := inside.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "--- PASS: "+t.Name())
 }
 
 // What was permitted is checked again when it is claimed, and while it is held.

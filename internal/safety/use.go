@@ -136,15 +136,27 @@ func holders(fs sysfs.FS, d record.Device, n numbers) ([]Finding, error) {
 	return found, nil
 }
 
+// firstNamespace is the PID namespace that has all processes of the host:
+// PROC_PID_INIT_INO of <linux/proc_ns.h>.
+const firstNamespace = "pid:[4026531836]"
+
 // processes finds other processes that have the device open for writing. Those of
 // other users are seen by root alone; what holds the device exclusively is noticed
-// in any case.
+// in any case. A database may write to a raw device without that, so where processes
+// of the host are out of sight, that is what is found.
 func processes(n numbers) ([]Finding, error) {
+	var found []Finding
+	switch namespace, err := os.Readlink("/proc/self/ns/pid"); {
+	case err != nil:
+		return nil, fmt.Errorf("find out which processes are seen: %w", err)
+	case namespace != firstNamespace:
+		found = append(found, Finding{KindProcess,
+			"only the processes of this container are seen, and others may write to it: run ssdprobe on the host, or in a pod with hostPID"})
+	}
 	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
 	if err != nil {
 		return nil, err
 	}
-	var found []Finding
 	for _, link := range links {
 		dir := filepath.Dir(filepath.Dir(link))
 		if filepath.Base(dir) == fmt.Sprint(os.Getpid()) {
