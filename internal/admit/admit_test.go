@@ -65,6 +65,14 @@ func TestAdmit(t *testing.T) {
 			now:  host{usage: admit.Usage{Busy: time.Second}},
 			want: record.Load{OthersIOs: -1},
 		},
+		"many lone I/Os": { // a tick of the clock each in the one, their true time in the other
+			now:  host{usage: admit.Usage{Busy: 108 * time.Second, Served: 201 * time.Second}},
+			want: record.Load{Utilisation: 0.1, OthersIOs: -1},
+		},
+		"many at once": {
+			now:  host{usage: admit.Usage{Busy: 104 * time.Second, Served: 900 * time.Second}},
+			want: record.Load{Utilisation: 0.4, OthersIOs: -1},
+		},
 		"unreadable": {
 			now:      host{usageErr: broken},
 			want:     record.Load{Utilisation: -1, IOPressure: -1, OthersIOs: -1},
@@ -73,7 +81,7 @@ func TestAdmit(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := &host{usage: admit.Usage{Busy: 100 * time.Second}}
+			h := &host{usage: admit.Usage{Busy: 100 * time.Second, Served: 200 * time.Second}}
 			gate := admit.NewGate(h, limits)
 			require.NoError(t, gate.Start(start))
 			*h = test.now
@@ -108,6 +116,24 @@ func TestOurOwnIOIsNotOthersLoad(t *testing.T) {
 	load, err = gate.Admit(start.Add(30 * time.Second))
 	require.NoError(t, err)
 	assert.Zero(t, load.Utilisation)
+}
+
+func TestDeviceThatDoesNotCountUs(t *testing.T) {
+	h := &host{}
+	gate := admit.NewGate(h, limits)
+	require.NoError(t, gate.Start(start))
+	load, err := gate.Admit(start.Add(10 * time.Second))
+	require.NoError(t, err)
+	h.usage.IOs = 100
+	require.NoError(t, gate.Done(start.Add(11*time.Second), 256, &load))
+	assert.True(t, gate.Blind())
+	assert.Equal(t, record.Load{Utilisation: -1, OthersIOs: -1}, load)
+	load, err = gate.Admit(start.Add(20 * time.Second))
+	require.NoError(t, err)
+	assert.InDelta(t, -1, load.Utilisation, 0)
+	h.usage.IOs = 356
+	require.NoError(t, gate.Done(start.Add(21*time.Second), 256, &load))
+	assert.False(t, gate.Blind(), "somebody has switched the counters on")
 }
 
 func TestUtilisationNeedsASpan(t *testing.T) {

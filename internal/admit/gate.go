@@ -30,6 +30,8 @@ type Limits struct {
 type Usage struct {
 	// Busy is the time with at least one I/O in flight.
 	Busy time.Duration
+	// Served is the sum over all I/Os of the time each took; 0 where it is not known.
+	Served time.Duration
 	// InFlight is the number of I/Os in flight now.
 	InFlight int64
 	// IOs is the number of completed I/Os, ours included.
@@ -50,6 +52,7 @@ type Gate struct {
 	limits      Limits
 	last        *sample
 	utilisation float64 // as last seen over a span worth it
+	blind       bool
 }
 
 // minSpan is the shortest time over which utilisation means something: over a
@@ -96,9 +99,17 @@ func (g *Gate) Admit(now time.Time) (record.Load, error) {
 	// Between our last I/O and now the device served others alone.
 	if g.last != nil && now.Sub(g.last.at) >= minSpan {
 		busy := max(0, usage.Busy-g.last.usage.Busy)
+		if usage.Served > 0 {
+			// From Linux 5.0 to 6.9 each lone I/O counts as a whole tick of the clock in the
+			// busy time, so that 200 short ones a second look like 80 %
+			// ("block: support to account io_ticks precisely", 6.10).
+			busy = min(busy, max(0, usage.Served-g.last.usage.Served))
+		}
 		g.utilisation = min(1, busy.Seconds()/now.Sub(g.last.at).Seconds())
 	}
-	load.Utilisation = g.utilisation
+	if !g.blind {
+		load.Utilisation = g.utilisation
+	}
 	switch pressure, err := g.host.IOPressure(); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -135,8 +146,17 @@ func (g *Gate) Done(now time.Time, ours int64, load *record.Load) error {
 		return fmt.Errorf("read the device's load: %w", err)
 	}
 	if g.last != nil && usage.IOs >= g.last.usage.IOs {
-		load.OthersIOs = max(0, int64(usage.IOs-g.last.usage.IOs)-ours)
+		counted := int64(usage.IOs - g.last.usage.IOs)
+		load.OthersIOs = max(0, counted-ours)
+		if g.blind = ours > 0 && counted < ours/2; g.blind {
+			load.Utilisation, load.OthersIOs = -1, -1
+		}
 	}
 	g.last = &sample{now, usage}
 	return nil
 }
+
+// Blind reports whether most of our last I/Os were not counted, so that those of
+// others are not either: the device's statistics are switched off (queue/iostats in
+// sysfs), or a cache answered in its place.
+func (g *Gate) Blind() bool { return g.blind }

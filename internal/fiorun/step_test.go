@@ -126,7 +126,12 @@ func TestWarnings(t *testing.T) {
 		"others read":     {with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600+2000, 0) }), record.WarnOthersActive, "they read 1.0 MB and wrote 0 B, beside the 1.8 MB of this run"},
 		"others write":    {with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600, 2000) }), record.WarnOthersActive, "they read 0 B and wrote 1.0 MB"},
 		"a journal":       {run: with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600, 400) })},
-		"fewer than read": {run: with(func(r *fiorun.Run) { r.Seen.Disk = disk(10, 0) })},
+		"nearly all read": {run: with(func(r *fiorun.Run) { r.Seen.Disk = disk(1900, 0) })},
+		"not counted":     {with(func(r *fiorun.Run) { r.Seen.Disk = disk(10, 0) }), record.WarnLoadBlind, "The device did not count most of these I/Os"},
+		"trims are counted as such": {run: with(func(r *fiorun.Run) {
+			r.Seen.Disk = disk(10, 0)
+			r.Seen.Disk.Discards = &counters.Discards{Sectors: 3600}
+		})},
 		"ramp": {run: with(func(r *fiorun.Run) {
 			o := reads("x")
 			o.RampTime = new(time.Second)

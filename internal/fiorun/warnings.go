@@ -53,6 +53,7 @@ func (r Run) warnings(s record.Step, jobs []fio.JobResult) []record.Warning {
 		add(code, text)
 	}
 	add(record.WarnOthersActive, r.othersText())
+	add(record.WarnLoadBlind, r.blindText())
 	if len(r.Seen.Problems) > 0 {
 		add(record.WarnDisturbanceBlind, fmt.Sprintf("Could not look at %s.", strings.Join(r.Seen.Problems, "; ")))
 	}
@@ -111,6 +112,23 @@ func cpuText(s record.Step, jobs []fio.JobResult, cpus int) string {
 		return fmt.Sprintf("The load generator used %.1f of its %d CPUs: they were the limit, not the drive; use a machine with more.", used, cpus)
 	}
 	return ""
+}
+
+// blindText says that the device did not count what fio did.
+func (r Run) blindText() string {
+	read, written, ok := r.ownBytes()
+	if r.Seen.Disk == nil || !ok {
+		return ""
+	}
+	counted := r.Seen.Disk.ReadSectors + r.Seen.Disk.WriteSectors
+	if r.Seen.Disk.Discards != nil {
+		counted += r.Seen.Disk.Discards.Sectors
+	}
+	if counted.Bytes() >= (read+written)/2 {
+		return ""
+	}
+	return "The device did not count most of these I/Os: its statistics are switched off (queue/iostats), or a cache answered in its place. " +
+		"Whether others used it is not known."
 }
 
 // othersText compares what the device did with what fio did. Writes count when

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,6 +164,21 @@ func TestRoundOnADevice(t *testing.T) {
 	written, err := s.Sample(context.Background(), 100)
 	require.NoError(t, err)
 	assert.InDelta(t, 1, written, 0)
+}
+
+// A device whose statistics are switched off looks idle, whatever others do to it.
+func TestDeviceThatCountsNothing(t *testing.T) {
+	loop := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
+	s := openLoop(t, loop.Path, options(t))
+	for _, statistics := range []string{"0", "1"} {
+		require.NoError(t, os.WriteFile("/sys/dev/block/"+loop.Number+"/queue/iostats", []byte(statistics), 0o600))
+		m, err := s.Round(context.Background(), read4k())
+		require.NoError(t, err)
+		assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+		blind := slices.ContainsFunc(m.Warnings, func(w record.Warning) bool { return w.Code == record.WarnLoadBlind })
+		assert.Equal(t, statistics == "0", blind, m.Warnings)
+		assert.Equal(t, statistics == "0", m.Load.OthersIOs < 0, m.Load)
+	}
 }
 
 func TestSampleOfADeviceNeverWritten(t *testing.T) {

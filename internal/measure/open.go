@@ -102,7 +102,9 @@ func Open(ctx context.Context, t Target, o Options) (*Session, error) {
 	}
 	var host admit.Host
 	if t.Number != "" {
-		host = admit.Disk{FS: o.FS, Number: t.Number}
+		if host, err = admit.NewDisk(o.FS, t.Number); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
 	}
 	s.gate = admit.NewGate(host, o.Limits)
 	err = s.gate.Start(time.Now())

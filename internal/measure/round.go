@@ -61,6 +61,13 @@ func (s *Session) Round(ctx context.Context, p record.Probe) (record.Measurement
 	}
 	err = s.gate.Done(time.Now(), (m.ReadBytes+m.WrittenBytes)/p.BlockBytes, &load)
 	m.Load = load
+	if s.gate.Blind() {
+		m.Warnings = append(m.Warnings, record.Warning{
+			Code: record.WarnLoadBlind,
+			Text: "the device did not count most I/Os of this round: its statistics are switched off (queue/iostats), or a cache answered in its place; " +
+				"the load of others is not known",
+		})
+	}
 	s.checkLimits(&m)
 	return m, err
 }

@@ -29,6 +29,7 @@ const (
 	WarnShort             = "short"              // stopped before the end
 	WarnFilesystemUnknown = "filesystem_unknown" // the device below a file is not known
 	WarnErrors            = "errors"             // some I/Os failed
+	WarnLoadBlind         = "load_blind"         // the device does not count I/Os, so the load of others is not known
 	WarnDisturbanceBlind  = "disturbance_blind"  // this kernel does not say when a thread waited for a CPU
 	WarnThrottleBlind     = "throttle_blind"     // the cgroup does not say when its CPU quota stopped the process
 	WarnState             = "state"              // the state directory cannot be read or written

@@ -119,7 +119,11 @@ func checkLoad(ctx context.Context, fs sysfs.FS, number string, limits admit.Lim
 	if number == "" {
 		return nil
 	}
-	gate := admit.NewGate(admit.Disk{FS: fs, Number: number}, limits)
+	disk, err := admit.NewDisk(fs, number)
+	if err != nil {
+		return err
+	}
+	gate := admit.NewGate(disk, limits)
 	if err := gate.Start(time.Now()); err != nil {
 		return err
 	}
@@ -130,7 +134,7 @@ func checkLoad(ctx context.Context, fs sysfs.FS, number string, limits admit.Lim
 		return context.Cause(ctx)
 	case <-timer.C:
 	}
-	_, err := gate.Admit(time.Now())
+	_, err = gate.Admit(time.Now())
 	return err
 }
 
