@@ -76,7 +76,7 @@ func ReadDeviceInterrupts(fs sysfs.FS, device string) ([]Interrupt, error) {
 	}
 	defer f.Close()
 	var found []Interrupt
-	for line, err := range ParseInterrupts(f) {
+	for line, err := range parseInterrupts(f, device) {
 		if err != nil {
 			return nil, err
 		}
@@ -89,9 +89,13 @@ func ReadDeviceInterrupts(fs sysfs.FS, device string) ([]Interrupt, error) {
 
 // ParseInterrupts yields the lines of /proc/interrupts one by one, however long
 // they are and however many. It ends after the first error.
-func ParseInterrupts(r io.Reader) iter.Seq2[Interrupt, error] {
+func ParseInterrupts(r io.Reader) iter.Seq2[Interrupt, error] { return parseInterrupts(r, "") }
+
+// parseInterrupts yields the lines that have a text somewhere. On a machine with many
+// drives and CPUs the counts of the other lines are millions, and are not parsed.
+func parseInterrupts(r io.Reader, text string) iter.Seq2[Interrupt, error] {
 	return func(yield func(Interrupt, error) bool) {
-		lines := bufio.NewReader(r)
+		lines := bufio.NewReaderSize(r, 64<<10) // the line of 512 CPUs is 6 KiB
 		header, err := readLine(lines)
 		if err != nil {
 			yield(Interrupt{}, fmt.Errorf("read interrupts: %w", err))
@@ -111,7 +115,7 @@ func ParseInterrupts(r io.Reader) iter.Seq2[Interrupt, error] {
 				yield(Interrupt{}, fmt.Errorf("read interrupts: %w", err))
 				return
 			}
-			if strings.TrimSpace(line) == "" {
+			if !strings.Contains(line, text) || strings.TrimSpace(line) == "" {
 				continue
 			}
 			i, err := parseInterrupt(line, cpus)
@@ -160,7 +164,9 @@ func parseInterrupt(line string, cpus []int) (Interrupt, error) {
 	if name = strings.TrimSpace(name); !ok || name == "" {
 		return Interrupt{}, fmt.Errorf("line %q has no name", line)
 	}
-	i := Interrupt{Name: name, CPUs: cpus, Counts: make([]uint64, 0, len(cpus))}
+	// Cloned here and below, so that who keeps a name does not keep the line, which is
+	// kilobytes on a machine with many CPUs.
+	i := Interrupt{Name: strings.Clone(name), CPUs: cpus, Counts: make([]uint64, 0, len(cpus))}
 	for len(i.Counts) < len(cpus) {
 		field, after := cutField(rest)
 		n, err := strconv.ParseUint(field, 10, 64)
@@ -184,9 +190,9 @@ func parseInterrupt(line string, cpus []int) (Interrupt, error) {
 		return Interrupt{}, fmt.Errorf("interrupt %s has %d counts for %d CPUs", name, len(i.Counts), len(cpus))
 	}
 	if numbered {
-		i.Chip, i.Trigger, i.Actions = parseActions(rest)
+		i.Chip, i.Trigger, i.Actions = parseActions(strings.Clone(rest))
 	} else {
-		i.Description = strings.TrimSpace(rest)
+		i.Description = strings.Clone(strings.TrimSpace(rest))
 	}
 	return i, nil
 }

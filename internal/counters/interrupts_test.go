@@ -123,6 +123,43 @@ func TestReadDeviceInterrupts(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// manyInterrupts are those of 24 drives with 129 queues on a machine with 512 CPUs.
+func manyInterrupts(tb testing.TB) sysfs.FS {
+	tb.Helper()
+	const cpus = 512
+	var text strings.Builder
+	for cpu := range cpus {
+		fmt.Fprintf(&text, "       CPU%d", cpu)
+	}
+	counts := strings.Repeat("          0", cpus)
+	for i := range 24 * 129 {
+		fmt.Fprintf(&text, "\n %d:%s  IR-PCI-MSIX-0000:%02x:00.0 %d-edge nvme%dq%d", i, counts, i/129, i%129, i/129, i%129)
+	}
+	return sysfstest.Make(tb, map[string]string{"proc/interrupts": text.String() + "\n"}, nil)
+}
+
+// The lines of other devices are millions of counts on a large server. A line that is only read is one allocation.
+func TestReadDeviceInterruptsParsesNoOtherLines(t *testing.T) {
+	fs := manyInterrupts(t)
+	allocations := testing.AllocsPerRun(1, func() {
+		lines, err := counters.ReadDeviceInterrupts(fs, "nvme7")
+		require.NoError(t, err)
+		require.Len(t, lines, 129)
+	})
+	assert.Less(t, allocations, 2.0*24*129)
+}
+
+// BenchmarkReadDeviceInterrupts is what the look at one controller of a large server takes of the table.
+func BenchmarkReadDeviceInterrupts(b *testing.B) {
+	fs := manyInterrupts(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		lines, err := counters.ReadDeviceInterrupts(fs, "nvme7")
+		require.NoError(b, err)
+		require.Len(b, lines, 129)
+	}
+}
+
 // A captured file: Linux 6.18, x86, virtio devices, 2 CPUs.
 func TestParseInterruptsCaptured(t *testing.T) {
 	f, err := os.Open("testdata/interrupts-x86-virtio.txt")

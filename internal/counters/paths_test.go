@@ -45,8 +45,8 @@ func TestHeadsThatCountNothing(t *testing.T) {
 		Discards: &counters.Discards{IOs: 14, Merges: 13, Sectors: 524304, Time: 16 * ms},
 		Flushes:  &counters.Flushes{IOs: 31, Time: 75 * ms},
 	}, byNumber("259:1"))
-	assert.EqualValues(t, 20, byNumber("259:7").ReadIOs, "one that counts speaks for itself")
-	assert.EqualValues(t, 11*ms, byNumber("259:9").WeightedTime)
+	assert.Equal(t, uint64(20), byNumber("259:7").ReadIOs, "one that counts speaks for itself")
+	assert.Equal(t, 11*ms, byNumber("259:9").WeightedTime)
 	for _, number := range []string{"259:2", "8:0"} {
 		assert.Zero(t, byNumber(number).IOs(), number)
 	}
@@ -54,5 +54,5 @@ func TestHeadsThatCountNothing(t *testing.T) {
 	disks[0].ReadIOs += 5
 	delta, ok := byNumber("259:1").Since(first)
 	require.True(t, ok)
-	assert.EqualValues(t, 5, delta.IOs())
+	assert.Equal(t, uint64(5), delta.IOs())
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,17 +27,13 @@ type Meter struct {
 
 // meterState is what the meter knows of one source.
 type meterState struct {
-	counts map[slot]count
+	// queues are the counts of each queue by CPU, of those alone that ever counted: a
+	// large server has a million pairs of queue and CPU, and nearly all stay at zero.
+	queues map[string]map[int]count
 	at     time.Time
 	// ios and interrupts are those of the I/O queues, as of at.
 	ios, interrupts uint64
 	counted         bool
-}
-
-// slot is where interrupts are counted.
-type slot struct {
-	queue string
-	cpu   int
 }
 
 // count is what the kernel said last, and all that happened up to then.
@@ -58,6 +53,7 @@ func (m *Meter) Read(now time.Time, sources []Source) (map[string]record.Interru
 	}
 	found := map[string]record.Interrupts{}
 	states := map[string]*meterState{}
+	nodes := map[int]node{}
 	var problems []error
 	for _, s := range sources {
 		state := m.sources[s.Name]
@@ -68,10 +64,13 @@ func (m *Meter) Read(now time.Time, sources []Source) (map[string]record.Interru
 			continue
 		}
 		if state == nil {
-			state = &meterState{counts: map[slot]count{}}
+			state = &meterState{queues: map[string]map[int]count{}}
 		}
 		states[s.Name] = state
-		interrupts, err := m.read(now, s, lines[s.Name], state)
+		if _, ok := nodes[s.NUMANode]; !ok {
+			nodes[s.NUMANode] = m.node(s.NUMANode)
+		}
+		interrupts, err := m.read(now, s, nodes[s.NUMANode], lines[s.Name], state)
 		found[s.Name] = interrupts
 		problems = append(problems, err)
 	}
@@ -105,36 +104,33 @@ func (m *Meter) table(sources []Source) (map[string][]counters.Interrupt, error)
 
 // read adds what happened to one source since its last reading. With an error, the
 // figure that needs what could not be read is missing.
-func (m *Meter) read(now time.Time, s Source, lines []counters.Interrupt, state *meterState) (record.Interrupts, error) {
-	var problems []error
-	local, known, err := m.local(s.NUMANode)
-	problems = append(problems, err)
+func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interrupt, state *meterState) (record.Interrupts, error) {
+	problems := []error{near.err}
 	result := record.Interrupts{Time: now}
 	for _, line := range lines {
 		q := record.QueueInterrupts{Queue: strings.Join(line.Queues(s.Name), ","), Number: line.Name, CPUs: m.affinity(line.Name)}
-		for i, raw := range line.Counts {
-			at := slot{q.Queue, line.CPUs[i]}
-			state.counts[at] = state.counts[at].next(raw)
-		}
-		for at, c := range state.counts {
-			if at.queue == q.Queue {
-				q.Count += c.total
-			}
-		}
+		state.add(q.Queue, line)
 		result.Queues = append(result.Queues, q)
 	}
 	// The sums have what the table does not show now too: CPUs that are offline, and
 	// queues of a controller that is being reset.
 	var remote, ofIO uint64
-	for at, c := range state.counts {
-		if !slices.Contains(local, at.cpu) {
-			remote += c.total
+	sums := map[string]uint64{}
+	for queue, counts := range state.queues {
+		for cpu, c := range counts {
+			sums[queue] += c.total
+			if !near.cpus[cpu] {
+				remote += c.total
+			}
 		}
-		if at.queue != adminQueue && at.queue != "config" && at.queue != "control" {
-			ofIO += c.total
+		if queue != adminQueue && queue != "config" && queue != "control" {
+			ofIO += sums[queue]
 		}
 	}
-	if known {
+	for i, q := range result.Queues {
+		result.Queues[i].Count = sums[q.Queue]
+	}
+	if near.cpus != nil {
 		result.Remote = &remote
 	}
 	ios, err := m.completed(s)
@@ -148,6 +144,21 @@ func (m *Meter) read(now time.Time, s Source, lines []counters.Interrupt, state 
 		return result, fmt.Errorf("interrupts of %s: %w", s.Name, err)
 	}
 	return result, nil
+}
+
+// add takes what a line of the table says of a queue.
+func (s *meterState) add(queue string, line counters.Interrupt) {
+	counts := s.queues[queue]
+	if counts == nil {
+		counts = map[int]count{}
+		s.queues[queue] = counts
+	}
+	for i, raw := range line.Counts {
+		// A zero is news only where there was a count: the controller was reset.
+		if c, counted := counts[line.CPUs[i]]; counted || raw > 0 {
+			counts[line.CPUs[i]] = c.next(raw)
+		}
+	}
 }
 
 // next takes a newer count. One that became smaller went past 2³² when it was
@@ -166,16 +177,27 @@ func (c count) next(raw uint64) count {
 	return c
 }
 
-// local returns the CPUs of a NUMA node, and whether the machine says.
-func (m *Meter) local(node int) (cpus []int, known bool, err error) {
-	if node < 0 {
-		return nil, false, nil
+// node is a NUMA node: its CPUs, nil when the machine does not say, and why not.
+type node struct {
+	cpus map[int]bool
+	err  error
+}
+
+func (m *Meter) node(number int) node {
+	if number < 0 {
+		return node{}
 	}
-	set, err := device.CPUs(m.fs, node)
+	set, err := device.CPUs(m.fs, number)
 	if errors.Is(err, os.ErrNotExist) { // a kernel without NUMA
-		return nil, false, nil
+		return node{}
+	} else if err != nil {
+		return node{err: err}
 	}
-	return set.CPUs, err == nil, err
+	cpus := make(map[int]bool, len(set.CPUs))
+	for _, cpu := range set.CPUs {
+		cpus[cpu] = true
+	}
+	return node{cpus: cpus}
 }
 
 // affinity returns the CPUs that an interrupt is sent to, empty when the machine does

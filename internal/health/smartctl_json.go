@@ -38,8 +38,9 @@ type answer struct {
 	GrownDefects *int64   `json:"scsi_grown_defect_list"`
 	Attributes   *struct {
 		Table []struct {
-			ID  int `json:"id"`
-			Raw struct {
+			ID   int    `json:"id"`
+			Name string `json:"name"`
+			Raw  struct {
 				Value int64 `json:"value"`
 			} `json:"raw"`
 		} `json:"table"`
@@ -58,6 +59,11 @@ const (
 	attributePending       = 197
 	attributeUncorrectable = 198
 )
+
+// pendingThatFlips is what smartctl calls attribute 197 of drives, the Crucial MX500 and
+// its relatives, whose firmware has it flip between 0 and 1 by itself
+// (https://www.smartmontools.org/ticket/1227).
+const pendingThatFlips = "Current_Pending_ECC_Cnt"
 
 // ErrNoSmart says that a drive answers no question about its health.
 var ErrNoSmart = errors.New("the drive says nothing about its health")
@@ -101,7 +107,7 @@ func parseSmartctl(data []byte) (record.DiskHealth, error) {
 			case attributeReallocated:
 				h.ReallocatedSectors = &raw
 			case attributePending:
-				h.PendingSectors = &raw
+				h.PendingSectors, h.PendingFlips = &raw, attribute.Name == pendingThatFlips
 			case attributeUncorrectable:
 				h.UncorrectableSectors = &raw
 			}

@@ -119,17 +119,17 @@ func DiskWarnings(name string, before *record.DiskHealth, now record.DiskHealth)
 		warn(record.WarnWorn, "%.0f %% of the life that the vendor foresaw are used: it may go on for long, but plan to replace it",
 			100**now.PercentageUsed)
 	}
-	for _, c := range []struct {
-		what string
-		of   func(record.DiskHealth) *int64
-	}{
-		{"wait to be replaced", func(h record.DiskHealth) *int64 { return h.PendingSectors }},
-		{"cannot be read", func(h record.DiskHealth) *int64 { return h.UncorrectableSectors }},
-	} {
-		if n := c.of(now); n != nil && *n > 0 {
-			warn(record.WarnMediaErrors, "%d sectors %s: data in them may be lost; check backups, and replace the drive when they become more", *n, c.what)
+	bad := func(n *int64, harmless int64, what string) {
+		if n != nil && *n > harmless {
+			warn(record.WarnMediaErrors, "%d sectors %s: data in them may be lost; check backups, and replace the drive when they become more", *n, what)
 		}
 	}
+	var flips int64
+	if now.PendingFlips {
+		flips = 1
+	}
+	bad(now.PendingSectors, flips, "wait to be replaced")
+	bad(now.UncorrectableSectors, 0, "cannot be read")
 	if before != nil && before.ReallocatedSectors != nil && now.ReallocatedSectors != nil {
 		if more := *now.ReallocatedSectors - *before.ReallocatedSectors; more > 0 {
 			warn(record.WarnMediaErrors, "%d sectors were replaced since it was last asked, %d in all: replace the drive when it goes on",

@@ -1,10 +1,12 @@
 package health_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/health"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -101,6 +103,19 @@ func TestDiskWarnings(t *testing.T) {
 	assert.Equal(t, []string{record.WarnDriveCritical, record.WarnWorn, record.WarnMediaErrors, record.WarnMediaErrors, record.WarnMediaErrors}, codes)
 	assert.Contains(t, got[4].Text, "3 sectors were replaced")
 	assert.True(t, health.Critical(got))
+}
+
+// Attribute 197 of a Crucial MX500 flips between 0 and 1 by itself; more than that is meant. The reading is told as it is.
+func TestPendingSectorsThatFlip(t *testing.T) {
+	for name, least := range map[string]int64{"Current_Pending_ECC_Cnt": 2, "Current_Pending_Sector": 1, "": 1} {
+		for raw := range int64(4) {
+			h, err := health.ParseSmartctl(fmt.Appendf(nil,
+				`{"smartctl": {"exit_status": 0}, "ata_smart_attributes": {"table": [{"id": 197, "name": %q, "raw": {"value": %d}}]}}`, name, raw))
+			require.NoError(t, err)
+			assert.Equal(t, &raw, h.PendingSectors)
+			assert.Equal(t, raw >= least, len(health.DiskWarnings("sda", nil, h)) == 1, "%s %d", name, raw)
+		}
+	}
 }
 
 func TestComplete(t *testing.T) {

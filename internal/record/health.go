@@ -195,6 +195,8 @@ type DiskHealth struct {
 	ReallocatedSectors   *int64 `json:"reallocated_sectors,omitempty"`
 	PendingSectors       *int64 `json:"pending_sectors,omitempty"`
 	UncorrectableSectors *int64 `json:"uncorrectable_sectors,omitempty"`
+	// PendingFlips says that PendingSectors of this drive is 1 now and then without cause.
+	PendingFlips bool `json:"pending_flips,omitempty"`
 }
 
 // Interrupts are those that the queues of a controller have caused since boot.
