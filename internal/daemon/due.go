@@ -1,40 +1,61 @@
 package daemon
 
 import (
-	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 )
 
+// planned is since when the calendar has had a suite at the times that it has now. It
+// is stored, so that neither a restart nor a change of the calendar makes a run owed
+// that was never planned, and no restart forgives one that was.
+type planned struct {
+	Times string    `json:"times"`
+	Since time.Time `json:"since"`
+}
+
 // plan notes when the calendar has each suite due on the target: the first time after
-// the suite was last run, so that a time at which nothing ran stays, in the past, until
-// something did. What has never run, and what is planned anew while the daemon runs, is
-// due from now on.
+// the suite was last run or planned anew, so that a time at which nothing ran stays, in
+// the past, until something did.
 func (w *watch) plan(runs []config.Run, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	meant := []config.Run{}
+	w.calendar = []config.Run{}
 	for _, r := range runs {
 		if r.Matches(w.spec.ID, w.status.Device.Name, w.spec.Path) {
-			meant = append(meant, r)
+			w.calendar = append(w.calendar, r)
 		}
 	}
-	before := w.calendar
-	w.calendar = meant
-	for _, r := range slices.Concat(before, meant) {
-		planned := ofSuite(meant, r.Suite)
-		if before != nil && reflect.DeepEqual(planned, ofSuite(before, r.Suite)) {
-			continue
+	for suite := range w.planned {
+		if len(ofSuite(w.calendar, suite)) == 0 {
+			w.runStatus(suite).Next = time.Time{}
+			delete(w.planned, suite)
+		}
+	}
+	for _, r := range w.calendar {
+		those := ofSuite(w.calendar, r.Suite)
+		if times := timesOf(those); w.planned[r.Suite].Times != times {
+			w.planned[r.Suite] = planned{Times: times, Since: now.Round(0)}
 		}
 		s := w.runStatus(r.Suite)
-		since := now
-		if before == nil && s.Last != nil {
+		since := w.planned[r.Suite].Since
+		if s.Last != nil && s.Last.Finished.After(since) {
 			since = s.Last.Finished
 		}
-		s.Next = firstDue(planned, since)
+		s.Next = firstDue(those, since)
 	}
+}
+
+// timesOf is a text that is another one when the runs are due at other times.
+func timesOf(runs []config.Run) string {
+	var times []string
+	for _, r := range runs {
+		times = append(times, r.Schedule+" "+r.TimeZone)
+	}
+	slices.Sort(times)
+	return strings.Join(times, ", ")
 }
 
 func ofSuite(runs []config.Run, suite string) []config.Run {

@@ -25,11 +25,21 @@ func weekly(suite string) config.Run {
 
 // ranOn is a watch of which quick was last run on that day.
 func ranOn(n int) *watch {
-	w := &watch{spec: spec{Target: measure.Target{ID: "eui.1", Path: "/dev/nvme0n1"}}}
+	w := &watch{spec: spec{Target: measure.Target{ID: "eui.1", Path: "/dev/nvme0n1"}}, planned: map[string]planned{}}
 	if n > 0 {
 		w.runStatus("quick").Last = &record.RunReport{Finished: day(n)}
 	}
 	return w
+}
+
+// restarted is what becomes of a watch when the daemon starts again.
+func (w *watch) restarted() *watch {
+	again := ranOn(0)
+	again.planned = w.state().Planned
+	for _, s := range w.runs {
+		again.runStatus(s.Suite).Last = s.Last
+	}
+	return again
 }
 
 // due tells when each suite is.
@@ -46,33 +56,46 @@ func TestSuitesAreDueAfterTheirLastRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		ran  int
 		runs []config.Run
-		want map[string]time.Time
+		want map[string]time.Time // in a daemon that starts on the 20th, planned so since the 5th
 	}{
-		"never run":              {0, []config.Run{daily("quick")}, map[string]time.Time{"quick": at3(21)}},
+		"never run":              {0, []config.Run{daily("quick")}, map[string]time.Time{"quick": at3(6)}},
 		"run yesterday":          {19, []config.Run{daily("quick")}, map[string]time.Time{"quick": at3(20)}},
 		"runs were missed":       {10, []config.Run{daily("quick")}, map[string]time.Time{"quick": at3(11)}},
+		"run before it was":      {2, []config.Run{daily("quick")}, map[string]time.Time{"quick": at3(6)}},
 		"two calendars":          {19, []config.Run{weekly("quick"), daily("quick")}, map[string]time.Time{"quick": at3(20)}},
-		"two suites":             {19, []config.Run{daily("quick"), weekly("burst")}, map[string]time.Time{"quick": at3(20), "burst": at3(22)}},
+		"two suites":             {19, []config.Run{daily("quick"), weekly("burst")}, map[string]time.Time{"quick": at3(20), "burst": at3(8)}},
 		"other targets":          {0, []config.Run{daily("quick", "sd*")}, map[string]time.Time{}},
 		"no longer planned":      {19, nil, map[string]time.Time{"quick": none}},
 		"on a day that is never": {19, []config.Run{{Suite: "quick", Schedule: "0 3 31 2 *", TimeZone: "UTC"}}, map[string]time.Time{"quick": none}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := ranOn(c.ran)
+			w.plan(c.runs, day(5))
+			w = w.restarted()
 			w.plan(c.runs, day(20))
 			assert.Equal(t, c.want, w.due())
 		})
 	}
 }
 
+// A change counts from when it was made, whether the daemon was restarted for it, as in Kubernetes, or not.
 func TestAChangeOfTheCalendarCountsFromThen(t *testing.T) {
-	w := ranOn(2)
-	w.plan([]config.Run{weekly("quick"), daily("burst")}, day(10))
-	assert.Equal(t, map[string]time.Time{"quick": at3(8), "burst": at3(11)}, w.due())
-	w.plan([]config.Run{weekly("quick"), daily("burst")}, day(15))
-	assert.Equal(t, map[string]time.Time{"quick": at3(8), "burst": at3(11)}, w.due(), "looking at it changes nothing")
-	w.plan([]config.Run{daily("quick"), daily("burst")}, day(20))
-	assert.Equal(t, map[string]time.Time{"quick": at3(21), "burst": at3(11)}, w.due(), "no run is owed for days before it was planned")
-	w.plan([]config.Run{daily("burst")}, day(20))
-	assert.Equal(t, map[string]time.Time{"quick": {}, "burst": at3(11)}, w.due())
+	for name, next := range map[string]func(*watch) *watch{
+		"reloaded":  func(w *watch) *watch { return w },
+		"restarted": (*watch).restarted,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := ranOn(2)
+			w.plan([]config.Run{weekly("quick"), daily("burst")}, day(3))
+			w = next(w)
+			w.plan([]config.Run{weekly("quick"), daily("burst")}, day(15))
+			assert.Equal(t, map[string]time.Time{"quick": at3(8), "burst": at3(4)}, w.due(), "looking at it changes nothing")
+			w = next(w)
+			w.plan([]config.Run{daily("quick"), daily("burst")}, day(20))
+			assert.Equal(t, map[string]time.Time{"quick": at3(21), "burst": at3(4)}, w.due(), "no run is owed for days before it was planned")
+			w = next(w)
+			w.plan([]config.Run{daily("burst")}, day(20))
+			assert.Equal(t, map[string]time.Time{"quick": {}, "burst": at3(4)}, w.due())
+		})
+	}
 }

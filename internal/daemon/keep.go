@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -79,6 +80,9 @@ func (w *watch) take(state TargetState) error {
 	w.budget, w.mountPoint = state.Budget, state.MountPoint
 	w.saved.written = w.budget.Bytes
 	w.status.Conditions = state.Conditions
+	if state.Planned != nil {
+		w.planned = state.Planned
+	}
 	if state.Changed != nil {
 		w.status.Changed = state.Changed
 	}
@@ -91,7 +95,7 @@ func (w *watch) state() TargetState {
 	defer w.mu.Unlock()
 	s := TargetState{
 		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.status.Device, Probes: map[string]drift.State{}, Budget: w.budget,
-		MountPoint: w.mountPoint, Conditions: w.status.Conditions, Changed: map[string]time.Time{},
+		MountPoint: w.mountPoint, Planned: maps.Clone(w.planned), Conditions: w.status.Conditions, Changed: map[string]time.Time{},
 	}
 	for _, p := range w.probes {
 		s.Probes[p.probe.Name] = p.tracker.State()

@@ -31,6 +31,8 @@ type TargetState struct {
 	Budget admit.Budget           `json:"budget"`
 	// MountPoint is where the filesystem of a file was mounted when it was last opened.
 	MountPoint string `json:"mount_point,omitempty"`
+	// Planned is since when the calendar has each suite as it does now.
+	Planned map[string]planned `json:"planned,omitempty"`
 	// Conditions are those last seen, and Changed when each was seen to change.
 	Conditions record.Conditions    `json:"conditions"`
 	Changed    map[string]time.Time `json:"changed,omitempty"`

@@ -52,7 +52,8 @@ type watch struct {
 	readOnly bool // somebody else's file
 	probes   []*probeState
 	runs     []*record.RunStatus
-	calendar []config.Run  // those meant for this target; nil until they are known
+	calendar []config.Run // those meant for this target
+	planned  map[string]planned
 	resting  chan struct{} // nil while the probes may run
 }
 
@@ -78,7 +79,7 @@ const (
 
 func newWatch(s spec, seen sighting, shared *shared) *watch {
 	w := &watch{
-		spec: s, shared: shared, done: make(chan struct{}),
+		spec: s, shared: shared, done: make(chan struct{}), planned: map[string]planned{},
 		log: shared.log.With("device", seen.device.Name, "id", s.ID),
 		status: record.TargetStatus{
 			ID: s.ID, Path: s.Path, File: s.File, Changed: map[string]time.Time{},
@@ -86,8 +87,8 @@ func newWatch(s spec, seen sighting, shared *shared) *watch {
 	}
 	now := time.Now()
 	for _, p := range s.Probes {
-		if !p.RunsOn(s.File) {
-			continue
+		if !p.RunsOn(s.File) || p.Direction == record.Write && s.Admission.WriteBytesPerDay == 0 {
+			continue // a budget of nothing stops them: they are not there, rather than busy for ever
 		}
 		phase := schedule.Phase(shared.node, s.ID, p.Name, p.Interval)
 		state := &probeState{

@@ -1,13 +1,35 @@
 package daemon
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
 )
+
+// With a budget of nothing there are no write probes: one that is busy for ever would raise alarms.
+func TestNoWriteProbesWithoutABudget(t *testing.T) {
+	state, err := store.Open(t.TempDir())
+	require.NoError(t, err)
+	for budget, want := range map[int64][]string{1 << 30: {"read-4k", "read-128k", "durable-write-4k"}, 0: {"read-4k", "read-128k"}} {
+		w := newWatch(spec{
+			Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true},
+			Probes: record.DefaultProbes(), Admission: config.Admission{WriteBytesPerDay: budget},
+		}, sighting{}, &shared{log: slog.New(slog.DiscardHandler), store: state})
+		var names []string
+		for _, p := range w.Status(time.Now()).Probes {
+			names = append(names, p.Probe.Name)
+		}
+		assert.Equal(t, want, names)
+	}
+}
 
 // The first rounds are tried again soon while they are disturbed, and less and less soon.
 func TestFirstRoundsAreTriedAgainLessAndLessSoon(t *testing.T) {
