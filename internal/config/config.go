@@ -48,7 +48,7 @@ type Devices struct {
 	// Enabled is false when no block device is to be opened at all.
 	Enabled bool
 	// Include are the rules of which one must match; when empty, every whole disk
-	// that is not loop, RAM, optical or stacked is watched.
+	// that is not loop, RAM, optical, a hard disk or stacked is watched.
 	Include []Rule
 	// Exclude are the rules of which none may match.
 	Exclude []Rule

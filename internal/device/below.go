@@ -47,8 +47,8 @@ func NewFilesystems(fs sysfs.FS) *Filesystems {
 // this process sees it, with the filesystem and its mount options among the
 // conditions. The path need not exist yet.
 //
-// A partition stands for its disk, and what is made of one device only (dm-crypt, a
-// linear volume) for that device, with Conditions.Stack naming what is between. A
+// A partition stands for its disk, and what is by its nature made of one device (dm-crypt,
+// a volume of LVM) for that device, with Conditions.Stack naming what is between. A
 // filesystem that is not on one block device (btrfs, overlay, tmpfs, NFS, ZFS) has a
 // warning instead of a device. The error joins what could not be read; the rest
 // is returned all the same.
@@ -140,43 +140,52 @@ func deviceless(fs sysfs.FS, mount mountinfo.Info) (Below, error) {
 	}, errors.Join(a.errs...)
 }
 
-// lowest goes down from the disk with a name in /sys/block as long as it is made
-// of one device only.
+// between is what lies between a filesystem and the lowest device, ready for what it
+// lies on to be added.
+type between struct {
+	text, key string // as of stackText and stackKey
+	member    string // of the lowest device; empty when nothing lies between
+}
+
+// lowest goes down from the disk with a name in /sys/block to the first that is not
+// made of one device by its nature.
 func lowest(fs sysfs.FS, name string) (Below, error) {
 	links, err := byID(fs)
 	if err != nil {
 		return Below{}, err
 	}
-	stack := ""
-	for member := ""; ; {
+	a := &attributes{fs: fs}
+	for above := (between{}); ; {
 		f, here := read(fs, name, links)
 		switch {
 		case !here:
 			return Below{}, fmt.Errorf("read device %s: %w", nodeName(name), os.ErrNotExist)
-		case len(f.Members) != 1:
-			return restsOn(fs, f, stack, member)
-		case strings.Contains(stack, layer(f.Device)+on):
-			return Below{}, fmt.Errorf("%s%s is made of itself", stack, f.Name)
+		case !madeOfOne(f.Device):
+			below, err := restsOn(a, f, above, links)
+			return below, errors.Join(append(a.errs, err)...)
+		case strings.Contains(above.text, layer(f.Device)+on):
+			return Below{}, fmt.Errorf("%s%s is made of itself", above.text, f.Name)
 		}
-		stack += layer(f.Device) + on
-		member = f.Members[0]
-		if name, err = diskAt(fs, path.Join("/sys/class/block", sysfsName(member))); err != nil {
+		a.dir = path.Join(blockDir, name)
+		above.text += layer(f.Device) + on
+		above.key += layerKey(a, f.Device) + on
+		above.member = f.Members[0]
+		if name, err = diskAt(fs, path.Join("/sys/class/block", sysfsName(above.member))); err != nil {
 			return Below{}, err
 		}
 	}
 }
 
-// restsOn completes what is known of the lowest device: stack is what lies on its
-// part called member, empty when nothing does.
-func restsOn(fs sysfs.FS, f found, stack, member string) (Below, error) {
-	conditions, warnings, err := Conditions(fs, f.Device)
-	if stack != "" {
-		if conditions.Stack == "" {
-			conditions.Stack = stack + member
-			warnings = append(warnings, stacked(conditions.Stack))
-		} else {
-			conditions.Stack = stack + conditions.Stack
-		}
+// restsOn completes what is known of the lowest device.
+func restsOn(a *attributes, f found, above between, links map[string][]string) (Below, error) {
+	conditions, warnings, err := Conditions(a.fs, f.Device)
+	switch {
+	case above.member == "":
+	case conditions.Stack == "":
+		conditions.Stack = above.key + memberID(a, above.member, links)
+		warnings = append(warnings, stacked(above.text+above.member))
+	default:
+		conditions.Stack = above.key + conditions.Stack
 	}
 	return Below{Device: f.Device, Conditions: conditions, Warnings: warnings}, errors.Join(f.err, err)
 }

@@ -36,10 +36,10 @@ func TestBelowFile(t *testing.T) {
 		{"nvme-slow-link", "/srv/share/x", below{"", "", "nfs4", "rw,relatime,vers=4.2"}, []string{record.WarnFilesystemUnknown}},
 		{"nvme-slow-link", "/data/x", below{"", "", "btrfs", "rw,relatime,ssd,subvol=/@data"}, []string{record.WarnFilesystemUnknown}},
 		{"nvme-slow-link", "/run/x", below{"", "", "tmpfs", "rw,nosuid,nodev,size=3267844k,mode=755"}, []string{record.WarnFilesystemUnknown}},
-		{"dm-crypt", "/var", below{"nvme0n1", "dm-1 (lvm) on dm-0 (crypt) on nvme0n1p2", "ext4", "rw,relatime,errors=remount-ro"}, []string{record.WarnStacked}},
+		{"dm-crypt", "/var", below{"nvme0n1", "lvm vg-root on crypt on eui.ace42e00250001-part2", "ext4", "rw,relatime,errors=remount-ro"}, []string{record.WarnStacked}},
 		{"dm-crypt", "/boot/vmlinuz", below{"nvme0n1", "", "ext4", "rw,relatime"}, nil},
-		{"md-raid1", "/var", below{"md0", "md0 (raid1) on nvme0n1, nvme1n1", "ext4", "rw,relatime,errors=remount-ro"}, []string{record.WarnStacked, record.WarnGovernor}},
-		{"lvm-two-pvs", "/var", below{"dm-0", "dm-0 (lvm) on nvme0n1p1, nvme1n1p1", "ext4", "rw,relatime,errors=remount-ro"}, []string{record.WarnStacked}},
+		{"md-raid1", "/var", below{"md0", "raid1 on eui.000000000000000100a0752236000101, eui.000000000000000100a0752236000201", "ext4", "rw,relatime,errors=remount-ro"}, []string{record.WarnStacked, record.WarnGovernor}},
+		{"lvm-two-pvs", "/var", below{"dm-0", "lvm data-objects on eui.000000000000000100a0752236000101-part1, eui.000000000000000100a0752236000201-part1", "ext4", "rw,relatime,errors=remount-ro"}, []string{record.WarnStacked}},
 	} {
 		t.Run(test.fixture+test.path, func(t *testing.T) {
 			got, err := device.BelowResolved(machines[test.fixture], test.path)
@@ -116,9 +116,10 @@ func TestBelowFileWithoutMounts(t *testing.T) {
 // A device that is made of itself cannot be; a made-up machine must not hang us.
 func TestBelowFileOfACircle(t *testing.T) {
 	fs := sysfstest.Make(t, map[string]string{
-		"proc/self/mountinfo":                 "1 0 253:0 / / rw - ext4 a rw\n",
-		"sys/devices/virtual/block/dm-0/dev":  "253:0\n",
-		"sys/devices/virtual/block/dm-0/size": "8\n",
+		"proc/self/mountinfo":                    "1 0 253:0 / / rw - ext4 a rw\n",
+		"sys/devices/virtual/block/dm-0/dev":     "253:0\n",
+		"sys/devices/virtual/block/dm-0/size":    "8\n",
+		"sys/devices/virtual/block/dm-0/dm/uuid": "LVM-x\n",
 	}, map[string]string{
 		"sys/block/dm-0":                             "../devices/virtual/block/dm-0",
 		"sys/class/block/dm-0":                       "../../devices/virtual/block/dm-0",

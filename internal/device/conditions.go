@@ -3,7 +3,6 @@ package device
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -24,7 +23,7 @@ func Conditions(fs sysfs.FS, d record.Device) (record.Conditions, []record.Warni
 	a := &attributes{fs: fs, dir: dir}
 	c, hostWarnings := hostConditions(a)
 	c.Model, c.Firmware, c.Transport = d.Model, d.Firmware, d.Transport
-	c.Format, c.Stack, c.ASPM = format(a, d), stackText(d), aspm(a, d)
+	c.Format, c.Stack, c.ASPM = format(a, d), stackKey(a, d), aspm(a, d)
 	c.WriteCache = a.text("queue/write_cache")
 	if d.Link != nil {
 		c.PCIeLink = d.Link.String()
@@ -59,14 +58,8 @@ func (a *attributes) queue(d record.Device) *attributes {
 	if a.target("device/subsystem") != "nvme-subsystem" {
 		return &attributes{fs: a.fs, dir: a.dir}
 	}
-	for _, p := range pathsOf(d.Name, a.siblings()) {
-		dir, err := a.fs.Resolve(path.Join(blockDir, p.name))
-		if err == nil {
-			return &attributes{fs: a.fs, dir: dir}
-		}
-		if !errors.Is(err, os.ErrNotExist) {
-			a.errs = append(a.errs, err)
-		}
+	if dirs := pathsOf(a, d.Name); len(dirs) > 0 {
+		return &attributes{fs: a.fs, dir: dirs[0]}
 	}
 	return &attributes{fs: a.fs, dir: a.dir}
 }
@@ -113,8 +106,8 @@ func stacked(stack string) record.Warning {
 // on stands between a device and what it is made of.
 const on = " on "
 
-// stackText says "md0 (raid1) on nvme0n1, nvme1n1"; empty for what is not made
-// of other devices.
+// stackText says "md0 (raid1) on nvme0n1, nvme1n1", for people; empty for what is not
+// made of other devices.
 func stackText(d record.Device) string {
 	if len(d.Members) == 0 {
 		return ""

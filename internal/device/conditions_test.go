@@ -44,7 +44,7 @@ func TestConditions(t *testing.T) {
 		{"md-raid1", "md0", record.Conditions{
 			Model: "raid1", Format: "512/512", Scheduler: "none", NrRequests: "128", WriteCache: "write back", Polling: "off",
 			Governor: "mixed: performance on 2 CPUs, powersave on 6 CPUs", Kernel: "6.8.0-45-generic",
-			Stack: "md0 (raid1) on nvme0n1, nvme1n1",
+			Stack: "raid1 on eui.000000000000000100a0752236000101, eui.000000000000000100a0752236000201",
 		}, []string{record.WarnStacked, record.WarnGovernor}},
 		{"nvme-tcp", "nvme3n1", record.Conditions{
 			Model: "Linux", Firmware: "6.8.0-45", Transport: "tcp", Format: "512/512", Scheduler: "none", NrRequests: "127",

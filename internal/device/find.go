@@ -1,7 +1,6 @@
 package device
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -28,12 +27,14 @@ func Find(fs sysfs.FS, nameOrPath string) (record.Device, error) {
 	if path.IsAbs(nameOrPath) {
 		name = nodeAt(fs, path.Clean(nameOrPath))
 	}
-	markClones(all)
 	i := slices.IndexFunc(all, func(f found) bool { return f.called(name) })
 	switch {
-	case i >= 0 && (all[i].unknown || errors.Is(all[i].err, ErrAmbiguousID)):
+	case i >= 0 && all[i].unknown:
 		return record.Device{}, fmt.Errorf("find device %s: %w", nameOrPath, all[i].err)
 	case i >= 0:
+		if claimants := claims(all)[all[i].ID]; len(claimants) > 1 {
+			return record.Device{}, fmt.Errorf("find device %s: %w", nameOrPath, &AmbiguousIDError{ID: all[i].ID, Devices: claimants})
+		}
 		return all[i].Device, nil
 	}
 	var names []string

@@ -17,7 +17,7 @@ const (
 )
 
 // ErrAmbiguousID says that several devices claim the same identity. Results
-// of one would be taken for those of the other, so none of them is used.
+// of one would be taken for those of the other, so no two of them are used.
 var ErrAmbiguousID = errors.New("ambiguous identity")
 
 // AmbiguousIDError names an identity and all devices that claim it.
@@ -51,19 +51,31 @@ func (e *AmbiguousIDError) Error() string {
 // Unwrap returns ErrAmbiguousID.
 func (e *AmbiguousIDError) Unwrap() error { return ErrAmbiguousID }
 
-// markClones puts an *AmbiguousIDError on each device whose identity others claim too.
-func markClones(all []found) {
+// claims returns the devices that claim each identity.
+func claims(all []found) map[string][]record.Device {
 	claims := map[string][]record.Device{}
 	for _, f := range all {
 		if !f.unknown {
 			claims[f.ID] = append(claims[f.ID], f.Device)
 		}
 	}
-	for i, f := range all {
-		if claimants := claims[f.ID]; !f.unknown && len(claimants) > 1 {
-			all[i].err = &AmbiguousIDError{ID: f.ID, Devices: claimants}
-		}
+	return claims
+}
+
+// multipath returns the name of the dm-multipath device that all the claimants of an
+// identity are paths of, empty when there is none. Another common holder, as an array,
+// says nothing: copies may be its members. What multipathd has made is known by the
+// start of its UUID (UUID_PREFIX in libmultipath of multipath-tools).
+func multipath(all []found, claimants []record.Device) string {
+	i := slices.IndexFunc(all, func(f found) bool {
+		return f.Kind == record.KindDM && f.Model == "mpath" && !slices.ContainsFunc(claimants, func(d record.Device) bool {
+			return !slices.Contains(d.Holders, f.Name)
+		})
+	})
+	if i < 0 {
+		return ""
 	}
+	return all[i].Name
 }
 
 // identity chooses what a device is known by, the first of these that it has: the

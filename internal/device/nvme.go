@@ -43,49 +43,48 @@ func controllers(a *attributes, name string) []string {
 	if a.target("device/subsystem") == "nvme" {
 		return []string{a.resolve("device")}
 	}
-	var names []string
-	for _, p := range pathsOf(name, a.siblings()) {
-		names = append(names, p.controller)
+	var dirs []string
+	for _, dir := range pathsOf(a, name) {
+		dirs = append(dirs, path.Dir(dir))
 	}
-	if len(names) == 0 { // no path now: the controllers that the subsystem has
+	if len(dirs) == 0 { // no path now: the controllers that the subsystem has
 		for _, entry := range a.list("device") {
-			if numbered(entry, "nvme") {
-				names = append(names, entry)
+			if dir := a.resolve(path.Join("device", entry)); numbered(entry, "nvme") && dir != "" {
+				dirs = append(dirs, dir)
 			}
 		}
 	}
-	slices.SortFunc(names, byNumber)
-	var dirs []string
-	for _, controller := range slices.Compact(names) {
-		if dir := a.resolve(path.Join("device", controller)); dir != "" {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
+	slices.SortFunc(dirs, byNumber)
+	return slices.Compact(dirs)
 }
 
-// nvmePath is the hidden disk through which one controller reaches a namespace.
-type nvmePath struct{ name, controller string }
-
-// pathsOf returns the paths of a multipath namespace among the names of block
-// devices: nvme0c1n2 is how nvme1 reaches nvme0n2.
-func pathsOf(head string, names []string) []nvmePath {
+// pathsOf returns the directories of the hidden disks through which controllers
+// reach a multipath namespace, in order of the numbers of the controllers: nvme0n2 is
+// reached through nvme0c1n2, which lies below its controller. The number in the name
+// is not always the controller's: until Linux 5.1 it was the CNTLID
+// (https://lore.kernel.org/r/20190503133736.111201-2-hare@suse.de).
+func pathsOf(a *attributes, head string) []string {
 	subsystem, namespace, ok := strings.Cut(strings.TrimPrefix(head, "nvme"), "n")
 	if !ok {
 		return nil
 	}
-	var paths []nvmePath
-	for _, name := range names {
+	var dirs []string
+	for _, name := range a.siblings() {
 		middle, ok := strings.CutPrefix(name, "nvme"+subsystem+"c")
 		if !ok {
 			continue
 		}
-		if number, ok := strings.CutSuffix(middle, "n"+namespace); ok && numbered("nvme"+number, "nvme") {
-			paths = append(paths, nvmePath{name: name, controller: "nvme" + number})
+		if number, ok := strings.CutSuffix(middle, "n"+namespace); !ok || !numbered("c"+number, "c") {
+			continue
+		}
+		dir, err := a.fs.Resolve(path.Join(blockDir, name))
+		a.note(err)
+		if numbered(path.Base(path.Dir(dir)), "nvme") {
+			dirs = append(dirs, dir)
 		}
 	}
-	slices.SortFunc(paths, func(x, y nvmePath) int { return byNumber(x.controller, y.controller) })
-	return paths
+	slices.SortFunc(dirs, func(x, y string) int { return byNumber(path.Dir(x), path.Dir(y)) })
+	return dirs
 }
 
 // byNumber orders nvme2 before nvme10.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
 func TestParseGTs(t *testing.T) {
@@ -145,10 +146,31 @@ func TestIdentity(t *testing.T) {
 	assert.Equal(t, "name:sda", identity(sda, "sda"), "an adapter may have several disks")
 }
 
+// Where the kernel has put a path tells the controller, whatever number its name has:
+// nvme0c1n1 is that of nvme0 here, as the CNTLID of Linux 4.15 to 5.1 may have it.
 func TestPathsOf(t *testing.T) {
-	names := []string{"nvme0c0n1", "nvme0c10n1", "nvme0c2n1", "nvme0c2n11", "nvme0n1", "nvme1c1n1", "nvme0cXn1", "sda"}
-	assert.Equal(t, []nvmePath{{"nvme0c0n1", "nvme0"}, {"nvme0c2n1", "nvme2"}, {"nvme0c10n1", "nvme10"}}, pathsOf("nvme0n1", names))
-	assert.Empty(t, pathsOf("sda", names))
+	files, links := map[string]string{}, map[string]string{}
+	for name, controller := range map[string]string{
+		"nvme0c1n1": "nvme0", "nvme0c0n1": "nvme2", "nvme0c33n1": "nvme10",
+		"nvme0c2n11": "nvme1", "nvme1c1n1": "nvme1", "nvme0cXn1": "nvme1", "nvme0n1": "nvme-subsys0", "sda": "nvme1", "nvme0c4n1": "elsewhere",
+	} {
+		files["sys/devices/"+controller+"/"+name+"/queue/scheduler"] = "[" + controller + "]\n"
+		links["sys/block/"+name] = "../devices/" + controller + "/" + name
+	}
+	files["sys/devices/nvme0/transport"] = "pcie\n"
+	files["sys/devices/nvme0/state"] = "live\n"
+	links["sys/devices/nvme-subsys0/nvme0n1/device"] = ".."
+	links["sys/devices/nvme-subsys0/subsystem"] = "../../class/nvme-subsystem"
+	a := &attributes{fs: sysfstest.Make(t, files, links), dir: "/sys/devices/nvme-subsys0/nvme0n1"}
+	assert.Equal(t, []string{"/sys/devices/nvme0/nvme0c1n1", "/sys/devices/nvme2/nvme0c0n1", "/sys/devices/nvme10/nvme0c33n1"}, pathsOf(a, "nvme0n1"))
+	assert.Empty(t, pathsOf(a, "sda"))
+
+	d := record.Device{Name: "nvme0n1"}
+	assert.Equal(t, "/sys/devices/nvme0", readNVMe(a, "nvme0n1", &d))
+	assert.Equal(t, []string{"nvme0", "nvme2", "nvme10"}, d.Controllers)
+	assert.Equal(t, "pcie", d.Transport)
+	assert.Equal(t, "nvme0", selected(a.queue(d).text("queue/scheduler")))
+	assert.NoError(t, a.err("nvme0n1"))
 }
 
 func FuzzLink(f *testing.F) {

@@ -18,22 +18,22 @@ const blockDir = "/sys/block"
 // (nvme0c1n1) and the hardware partitions of an eMMC (mmcblk0boot0).
 //
 // The error joins what could not be read of single devices and an
-// *AmbiguousIDError for each identity that several claim. Left out are those and
-// devices of which it could not be read which they are; all others are returned all
-// the same. The slice is nil only when the machine could not be looked at.
+// *AmbiguousIDError for each identity that several claim. Left out are those, the
+// paths of a dm-multipath device and devices of which it could not be read which
+// they are; all others are returned all the same. The slice is nil only when the
+// machine could not be looked at.
 func Scan(fs sysfs.FS) ([]record.Device, error) {
-	found, err := scan(fs)
+	all, err := scan(fs)
 	if err != nil {
 		return nil, err
 	}
-	markClones(found)
-	devices := make([]record.Device, 0, len(found))
+	claimed := claims(all)
+	devices := make([]record.Device, 0, len(all))
 	var errs []error
-	for _, f := range found {
-		var clone *AmbiguousIDError
-		if errors.As(f.err, &clone) {
-			if clone.Devices[0].Name == f.Name { // told once, not of each
-				errs = append(errs, clone)
+	for _, f := range all {
+		if claimants := claimed[f.ID]; !f.unknown && len(claimants) > 1 {
+			if claimants[0].Name == f.Name && multipath(all, claimants) == "" { // told once, not of each
+				errs = append(errs, &AmbiguousIDError{ID: f.ID, Devices: claimants})
 			}
 			continue
 		}

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,23 +18,54 @@ type Pick struct {
 	Reason string
 }
 
-// Choose scans the machine and selects from what is there. It returns the error of
-// Scan; the slice is nil only when the machine could not be looked at.
+// Choose scans the machine and selects from what is there. Its error is that of Scan,
+// but that nothing is ambiguous about an identity when the rules leave only one device
+// that claims it. The slice is nil only when the machine could not be looked at.
 func Choose(fs sysfs.FS, include, exclude []Rule) ([]Pick, error) {
-	devices, err := Scan(fs)
-	if devices == nil {
+	all, err := scan(fs)
+	if err != nil {
 		return nil, err
 	}
-	return Select(devices, include, exclude), err
+	var devices []record.Device
+	var errs []error
+	wanted := map[string][]record.Device{} // by the rules alone
+	for _, f := range all {
+		errs = append(errs, f.err)
+		if f.unknown {
+			continue
+		}
+		devices = append(devices, f.Device)
+		if unwanted(f.Device, include, exclude) == "" {
+			wanted[f.ID] = append(wanted[f.ID], f.Device)
+		}
+	}
+	claimed, told := claims(all), map[string]bool{}
+	picks := make([]Pick, 0, len(devices))
+	for _, p := range Select(devices, include, exclude) {
+		id := p.Device.ID
+		if p.Reason == "" && len(claimed[id]) > 1 {
+			if of := multipath(all, claimed[id]); of != "" {
+				p.Reason = fmt.Sprintf("a path of %s, which is watched when an include rule names it", of)
+			} else if len(wanted[id]) > 1 {
+				if !told[id] {
+					errs = append(errs, &AmbiguousIDError{ID: id, Devices: wanted[id]})
+				}
+				told[id] = true
+				continue
+			}
+		}
+		picks = append(picks, p)
+	}
+	return picks, errors.Join(errs...)
 }
 
 // Select says of each device whether it is to be watched. A device must match one
 // of the include rules, if there are any, and none of the exclude rules.
 //
 // Without include rules every whole disk is watched that is not loop, RAM, optical,
-// floppy, a network's, or made of other devices. Rules that only speak of size and
-// transport choose among those; what is left out by default is watched when a rule
-// gives its name, id, model or by-id name. Never are a device and those it is made
+// floppy, a hard disk, a network's, or made of other devices. Rules that only speak of
+// size and transport choose among those; what is left out by default is watched when a
+// rule gives its name, id, model or by-id name. Never are a device and those it is made
 // of watched at once: who includes an array or a volume gives up its members.
 func Select(devices []record.Device, include, exclude []Rule) []Pick {
 	picks := make([]Pick, len(devices))
@@ -95,8 +127,22 @@ func special(d record.Device) string {
 		return "a ZFS volume, made of other devices"
 	case numbered(d.Name, "mtdblock"):
 		return "raw flash memory"
+	case hardDisk(d):
+		return "a hard disk: probes would keep it from spinning down, and wear it"
 	}
 	return ""
+}
+
+// hardDisk reports a disk that turns. To be called rotational is not enough: the kernel
+// says so of all that does not say otherwise, among it the virtio disks of clouds, SATA
+// and SAS disks that a hypervisor emulates, and volumes of RAID controllers, and a virtual
+// machine often has nothing else to watch. A real drive has a name of 64 bits from the
+// register of its maker (NAA 5, SPC-5 section 7.7.6.6.5); those have none, or one of 128
+// bits (NAA 6). Older kernels prefer another name for SATA drives; udev's is there then.
+func hardDisk(d record.Device) bool {
+	registered := strings.HasPrefix(d.WWID, "naa.5") ||
+		slices.ContainsFunc(d.ByID, func(name string) bool { return strings.HasPrefix(name, "wwn-0x5") })
+	return d.Rotational && registered && (d.Transport == "sata" || d.Transport == "sas")
 }
 
 func membersText(d record.Device) string {

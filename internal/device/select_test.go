@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -17,10 +18,16 @@ func TestSelect(t *testing.T) {
 		return record.Device{Name: name, ID: "id-" + name, Kind: kind, SizeBytes: 100, Members: members}
 	}
 	kind := func(name string, kind record.Kind) record.Device { return made(name, kind) }
+	turning := func(transport, wwid string, byID ...string) record.Device {
+		return record.Device{Name: "sda", ID: "id-sda", Kind: record.KindDisk, Transport: transport, WWID: wwid, ByID: byID, SizeBytes: 100, Rotational: true}
+	}
+	still := turning("sata", "naa.5002538f02000001", "wwn-0x5002538f02000001")
+	still.Rotational = false
 	parted := disk("sdb")
 	parted.Children = []string{"sdb1"}
 
 	const excluded = "excluded by the rule: "
+	const hard = "a hard disk: probes would keep it from spinning down, and wear it"
 	const named = "; watched only when an include rule names it"
 	for _, test := range []struct {
 		name             string
@@ -37,6 +44,31 @@ func TestSelect(t *testing.T) {
 			"an optical drive" + named, "a network device" + named, "a floppy drive" + named, "a ZFS volume, made of other devices" + named, "raw flash memory" + named,
 			"made of other devices" + named, "made of sda, sdb" + named, "it has no size: there is no medium in it",
 		}},
+		{
+			"hard disks, unless named", []record.Device{
+				turning("sas", "naa.5000c500a0000002"), turning("sata", "t10.ATA     ST4000NM0035   ZC1", "ata-ST4000NM0035_ZC1", "wwn-0x5000c500a0000003"),
+			}, nil, nil, []string{hard + named, hard + named},
+		},
+		{
+			"hard disks, by transport", []record.Device{turning("sas", "naa.5000c500a0000002")},
+			[]device.Rule{{Transport: "sas"}}, nil, []string{hard + named},
+		},
+		{
+			"hard disks, by name", []record.Device{turning("sas", "naa.5000c500a0000002")},
+			[]device.Rule{{Name: "sd*"}}, nil, []string{""},
+		},
+		{
+			"called rotational, for want of a word that they are not", []record.Device{
+				turning("virtio", ""),
+				turning("virtio", "naa.5000c500a0000002"), // given by hand to a disk of virtio-scsi
+				turning("xen", ""),
+				turning("sata", "t10.ATA     QEMU HARDDISK                           QM00001", "ata-QEMU_HARDDISK_QM00001"),
+				turning("sas", "naa.6000c29a0000000000000000000001", "wwn-0x6000c29a0000000000000000000001"),  // VMware
+				turning("scsi", "naa.600508b1001c000000000000000000", "wwn-0x600508b1001c000000000000000000"), // a volume of a RAID controller
+				turning("usb", "naa.5000c500a0000002"), // the bridge may not pass on that it is an SSD
+				still,
+			}, nil, nil, []string{"", "", "", "", "", "", "", ""},
+		},
 		{
 			"no size, though included", []record.Device{{Name: "sdx", Kind: record.KindDisk}},
 			[]device.Rule{{Name: "sdx"}}, nil, []string{"it has no size: there is no medium in it"},
@@ -114,4 +146,58 @@ func TestRuleSaysWhatItAsksFor(t *testing.T) {
 	assert.Equal(t, "name nvme*, id eui.*, model M, by-id b, transport pcie, at least 1.0 TB, at most 2.0 TB", device.Rule{
 		Name: "nvme*", ID: "eui.*", Model: "M", ByID: "b", Transport: "pcie", MinSizeBytes: 1e12, MaxSizeBytes: 2e12,
 	}.String())
+}
+
+// Several devices that claim one identity are no problem when they are paths of one
+// multipath device, or when the rules leave no two of them.
+func TestChooseAmongThoseOfOneIdentity(t *testing.T) {
+	a, b, c := built{name: "sda", wwid: "naa.6001"}, built{name: "sdb", wwid: "naa.6001"}, built{name: "sdc", wwid: "naa.6001"}
+	paths := dm("dm-0", "mpath-36001", "mpatha", "sda", "sdb")
+	const path = "a path of dm-0, which is watched when an include rule names it"
+	const part = "part of dm-0, which is watched"
+	const made = "made of sda, sdb; watched only when an include rule names it"
+	const excludedB, excluded = "excluded by the rule: name sdb", "excluded by the rule: name sd*"
+	for _, test := range []struct {
+		name             string
+		devices          []built
+		include, exclude []device.Rule
+		want             map[string]string // reasons; not in it are those that are refused
+		refused          string
+	}{
+		{"paths", []built{a, b, paths}, nil, nil, map[string]string{"dm-0": made, "sda": path, "sdb": path}, ""},
+		{"paths of a watched device", []built{a, b, paths}, []device.Rule{{Name: "*"}}, nil, map[string]string{"dm-0": "", "sda": part, "sdb": part}, ""},
+		{"excluded paths", []built{a, b, paths}, nil, []device.Rule{{Name: "sd*"}}, map[string]string{"dm-0": made, "sda": excluded, "sdb": excluded}, ""},
+		{"a path that is not in use yet", []built{a, b, c, paths}, []device.Rule{{Name: "*"}}, nil, map[string]string{"dm-0": "", "sda": part, "sdb": part}, "sda (1.0 MB) and by sdb (1.0 MB) and by sdc (1.0 MB);"},
+		{"all but one excluded", []built{a, b}, nil, []device.Rule{{Name: "sdb"}}, map[string]string{"sda": "", "sdb": excludedB}, ""},
+		{"all excluded", []built{a, b, c}, nil, []device.Rule{{Name: "sd*"}}, map[string]string{"sda": excluded, "sdb": excluded, "sdc": excluded}, ""},
+		{"two are left", []built{a, b, c}, nil, []device.Rule{{Name: "sdb"}}, map[string]string{"sdb": excludedB}, "sda (1.0 MB) and by sdc (1.0 MB);"},
+		{"copies", []built{a, b}, nil, nil, map[string]string{}, "sda (1.0 MB) and by sdb (1.0 MB);"},
+		{"copies in an array", []built{a, b, md("md0", "raid1", "sda", "sdb")}, nil, nil, map[string]string{"md0": made}, "sda (1.0 MB) and by sdb (1.0 MB);"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			fs := build(t, test.devices...)
+			picks, err := device.Choose(fs, test.include, test.exclude)
+			got := map[string]string{}
+			for _, p := range picks {
+				got[p.Device.Name] = p.Reason
+			}
+			assert.Equal(t, test.want, got)
+			if test.refused == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorIs(t, err, device.ErrAmbiguousID)
+				require.ErrorContains(t, err, "ambiguous identity naa.6001: claimed by "+test.refused)
+				assert.NotContains(t, err.Error(), "\n", "told once")
+			}
+			_, err = device.Find(fs, "naa.6001")
+			require.ErrorIs(t, err, device.ErrAmbiguousID, "which of them is not said")
+		})
+	}
+}
+
+func TestScanLeavesOutPaths(t *testing.T) {
+	devices, err := device.Scan(build(t, built{name: "sda", wwid: "naa.6001"}, built{name: "sdb", wwid: "naa.6001"}, dm("dm-0", "mpath-36001", "mpatha", "sda", "sdb")))
+	require.NoError(t, err)
+	require.Len(t, devices, 1)
+	assert.Equal(t, []string{"sda", "sdb"}, devices[0].Members)
 }

@@ -27,7 +27,7 @@ type Conditions struct {
 	Polling      string `json:"polling,omitempty"`
 	Governor     string `json:"governor,omitempty"`
 	Kernel       string `json:"kernel,omitempty"`
-	Stack        string `json:"stack,omitempty"` // "dm-0 on nvme0n1" when devices are stacked
+	Stack        string `json:"stack,omitempty"` // "lvm vg-root on eui.…-part2" when devices are stacked
 	Filesystem   string `json:"filesystem,omitempty"`
 	MountOptions string `json:"mount_options,omitempty"`
 	Engine       string `json:"engine,omitempty"` // what measured: "ssdprobe-1", "fio-3.33 libaio"

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // ErrNoDirectIO says that a file or device does not take O_DIRECT. Reading
@@ -101,6 +103,15 @@ func (d *direct) stat() (unix.Stat_t, error) {
 	return st, nil
 }
 
+func (d *direct) statfs() (unix.Statfs_t, error) {
+	var st unix.Statfs_t
+	err := uninterrupted(func() error { return unix.Fstatfs(d.fd, &st) })
+	if err != nil {
+		return st, &fs.PathError{Op: "statfs", Path: d.path, Err: err}
+	}
+	return st, nil
+}
+
 // Device is a raw block device, opened for reading only.
 type Device struct {
 	direct
@@ -176,12 +187,12 @@ func checkExisting(d direct) (sizeBytes int64, err error) {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return 0, fmt.Errorf("open %s: not a regular file", d.path)
 	}
-	var filesystem unix.Statfs_t
-	if err := unix.Fstatfs(d.fd, &filesystem); err != nil {
-		return 0, &fs.PathError{Op: "statfs", Path: d.path, Err: err}
+	filesystem, err := d.statfs()
+	if err != nil {
+		return 0, err
 	}
-	if inMemory(filesystem) { // newer kernels take O_DIRECT there and ignore it
-		return 0, fmt.Errorf("open %s: %w", d.path, ErrMemory)
+	if err := refuseMemory(sysfs.FS{}, filesystem); err != nil {
+		return 0, fmt.Errorf("open %s: %w", d.path, err)
 	}
 	return st.Size, nil
 }

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // FileName is what a probe file is called in a directory.
@@ -152,14 +154,10 @@ func freeBytes(dir string) (int64, error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, &fs.PathError{Op: "statfs", Path: dir, Err: err}
 	}
-	if inMemory(st) {
-		return 0, fmt.Errorf("probe a file in %s: %w", dir, ErrMemory)
+	if err := refuseMemory(sysfs.FS{}, st); err != nil {
+		return 0, fmt.Errorf("probe a file in %s: %w", dir, err)
 	}
 	return int64(st.Bavail) * st.Bsize, nil
-}
-
-func inMemory(st unix.Statfs_t) bool {
-	return st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC
 }
 
 // openFile opens a probe file that is there, and verifies it.
@@ -199,7 +197,11 @@ func (f *File) verify() error {
 	} else if err != nil {
 		return fmt.Errorf("open %s: %w", f.path, err)
 	}
-	if st.Size != h.Size || st.Blocks*512 < h.Size {
+	filesystem, err := f.statfs()
+	if err != nil {
+		return err
+	}
+	if !whole(st, filesystem, h.Size) {
 		return fmt.Errorf("open %s: %w: %d bytes, %d of them allocated, and the header says %d",
 			f.path, ErrDamaged, st.Size, st.Blocks*512, h.Size)
 	}

@@ -1,0 +1,88 @@
+package device
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// listedMembers is how many members are named one by one; of more there is a digest.
+const listedMembers = 4
+
+// stackKey says what stackText does with no name that the kernel gives out anew at
+// each start, so that it stays the same until something was changed: "raid1 on
+// eui.0025384a41500001, eui.0025384a41500002-part1".
+func stackKey(a *attributes, d record.Device) string {
+	if len(d.Members) == 0 {
+		return ""
+	}
+	links, err := byID(a.fs)
+	if err != nil {
+		a.errs = append(a.errs, err)
+	}
+	count := map[string]int{}
+	for _, member := range d.Members {
+		count[memberID(a, member, links)]++
+	}
+	var members []string
+	for id, n := range count {
+		if n > 1 { // the paths of a multipath device
+			id = fmt.Sprintf("%d × %s", n, id)
+		}
+		members = append(members, id)
+	}
+	slices.Sort(members)
+	text := strings.Join(members, ", ")
+	if len(members) > listedMembers {
+		digest := sha256.Sum256([]byte(text))
+		text = fmt.Sprintf("%d devices (%x)", len(d.Members), digest[:4])
+	}
+	return layerKey(a, d) + on + text
+}
+
+// layerKey says "raid1", "crypt" or "lvm vg-root". Of the names that device-mapper
+// knows only those of LVM are on the drives: others are chosen whenever the device is
+// made.
+func layerKey(a *attributes, d record.Device) string {
+	switch {
+	case d.Kind == record.KindDM && d.Model == "lvm":
+		return strings.TrimSpace("lvm " + a.text("dm/name"))
+	case d.Model != "" && (d.Kind == record.KindMD || d.Kind == record.KindDM):
+		return d.Model
+	default: // the name that the driver reserves: "bcache" of bcache0
+		return strings.TrimRight(d.Name, "-0123456789")
+	}
+}
+
+// memberID returns the identity of a disk, and of a partition that of its disk with
+// the number as udev adds it: "eui.0025384a41500001-part2".
+func memberID(a *attributes, member string, links map[string][]string) string {
+	dir := path.Join("/sys/class/block", sysfsName(member))
+	name, err := diskAt(a.fs, dir)
+	if err != nil {
+		a.note(err)
+		return namePrefix + member
+	}
+	f, here := read(a.fs, name, links)
+	if !here { // it left since it was listed
+		return namePrefix + member
+	}
+	if f.unknown {
+		a.errs = append(a.errs, f.err)
+	}
+	if partition := a.at(dir, "partition"); partition != "" {
+		return f.ID + "-part" + partition
+	}
+	return f.ID
+}
+
+// madeOfOne reports whether a device is made of one other by its nature. What is down
+// to one, an array or a multipath device, will have more again.
+func madeOfOne(d record.Device) bool {
+	return len(d.Members) == 1 && d.Kind == record.KindDM &&
+		(d.Model == "lvm" || d.Model == "crypt" || numbered(d.Model, "part")) // kpartx: "part1-mpath-…"
+}
