@@ -6,6 +6,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,12 +46,17 @@ func dashboards() map[string]dashboard {
 	return map[string]dashboard{"fleet": fleetDashboard(), "device": deviceDashboard(), "runs": runsDashboard()}
 }
 
+// anyValue is what is asked for when all values of a variable are chosen, in place of
+// every one of them: 500 nodes would make queries of a megabyte. It matches what has
+// no value as well, as the model of a virtual drive.
+const anyValue = ".*"
+
 // variable asks for the values of a label.
 func variable(name, label, match string) object {
 	return object{
 		"type": "query", "name": name, "label": label, "datasource": source(),
 		"query":   object{"query": "label_values(" + match + ", " + name + ")", "refId": name},
-		"refresh": 2, "sort": 7, "regex": "", "multi": true, "includeAll": true,
+		"refresh": 2, "sort": 7, "regex": "", "multi": true, "includeAll": true, "allValue": anyValue,
 		"current": object{"selected": true, "text": []string{"All"}, "value": []string{"$__all"}},
 	}
 }
@@ -58,25 +65,30 @@ func variable(name, label, match string) object {
 func one(variable object) object {
 	variable["multi"], variable["includeAll"] = false, false
 	delete(variable, "current")
+	delete(variable, "allValue")
 	return variable
 }
 
 // variables choose what is seen. All dashboards have the same ones, so that
-// links between them keep what is chosen.
-func variables(id func(object) object) []object {
-	return []object{
-		{
-			"type": "datasource", "name": "datasource", "label": "Prometheus", "query": "prometheus",
-			"refresh": 1, "regex": "", "multi": false, "includeAll": false,
-		},
-		variable("model", "Model", "ssdprobe_device_info"),
-		variable("instance", "Node", `ssdprobe_device_info{model=~"$model"}`),
-		variable("device", "Device", `ssdprobe_device_info{model=~"$model",instance=~"$instance"}`),
-		id(variable("id", "Target", `ssdprobe_device_info{model=~"$model",instance=~"$instance",device=~"$device"}`)),
+// links between them keep what is chosen. Single ones have one value, which Grafana
+// does not escape for a regular expression.
+func variables(single ...string) []object {
+	all := []object{{
+		"type": "datasource", "name": "datasource", "label": "Prometheus", "query": "prometheus",
+		"refresh": 1, "regex": "", "multi": false, "includeAll": false,
+	}}
+	from, before := "ssdprobe_device_info", []string{}
+	for _, v := range []struct{ name, label string }{{"model", "Model"}, {"instance", "Node"}, {"device", "Device"}, {"id", "Target"}} {
+		asked, equals := variable(v.name, v.label, from), "=~"
+		if slices.Contains(single, v.name) {
+			asked, equals = one(asked), "="
+		}
+		all = append(all, asked)
+		before = append(before, v.name+equals+`"$`+v.name+`"`)
+		from = "ssdprobe_device_info{" + strings.Join(before, ",") + "}"
 	}
+	return all
 }
-
-func many(variable object) object { return variable }
 
 // links lead to the other dashboards and take variables and time along.
 func links(from string) []object {

@@ -1,6 +1,6 @@
 package deploytest
 
-// each is a metric of the chosen target's controllers.
+// each is a metric of the chosen target or of its controllers.
 func each(family string) string { return family + `{` + target + `}` }
 
 // growth is what a counter of the drive gained between two points.
@@ -68,11 +68,11 @@ func costs() []panel {
 		series("Read by ssdprobe", "Bps", "What ssdprobe itself reads, warm-up and the search for written blocks included.", 8,
 			query{expr: `rate(` + each("ssdprobe_probe_read_bytes_total") + `[$__rate_interval])`, legend: "{{probe}}"}).from0(),
 		series("Written by ssdprobe in a day", "bytes", "What write probes wrote in 24 hours: wear of ssdprobe's own making. Raw devices are never written.", 8,
-			query{expr: `sum by (device) (increase(ssdprobe_probe_written_bytes_total{instance=~"$instance",device=~"$device"}[1d]))`, legend: "{{device}}"}).from0(),
+			query{expr: `sum by (instance, device) (increase(` + each("ssdprobe_probe_written_bytes_total") + `[1d]))`, legend: "{{device}}"}).from0(),
 		series("Rounds", "ops", "Rounds by what they were worth. Only ok measured the device; busy touched nothing.", 8,
 			query{expr: `sum by (outcome) (rate(` + each("ssdprobe_probe_rounds_total") + `[$__rate_interval]))`, legend: "{{outcome}}"}).from0(),
-		series("Failed I/O", "none", "I/Os that failed since ssdprobe started, on all chosen devices, by errno.", 8,
-			query{expr: `sum by (device, errno) (ssdprobe_probe_errors_total{instance=~"$instance",device=~"$device"})`, legend: "{{device}} {{errno}}"}).from0(),
+		series("Failed I/O", "none", "I/Os that failed since ssdprobe started, by errno.", 8,
+			query{expr: `sum by (instance, device, errno) (` + each("ssdprobe_probe_errors_total") + `)`, legend: "{{device}} {{errno}}"}).from0(),
 		series("Waiting for a CPU", "percentunit", "Share of the last round that its threads waited for a CPU. Beyond 5 % a round measured the CPU and is left out.", 8,
 			query{expr: each("ssdprobe_probe_cpu_wait_ratio"), legend: "{{probe}}"}).limit(0.05),
 		series("Time of the readings", "s", "How long the last reading of each source took.", 8,

@@ -1,13 +1,13 @@
 package deploytest
 
-// target is the chosen one. An id is on one node, unless drives were cloned.
-const target = `instance=~"$instance",id="$id"`
+// target is the chosen one, on one node: probe files of all nodes have the same id.
+const target = `instance="$instance",id="$id"`
 
 func deviceDashboard() dashboard {
 	return dashboard{
 		uid: deviceUID, title: "ssdprobe / Device", since: "now-24h",
 		description: "All about one device or probe file: how fast it is, how fast it used to be, what changed in between, its health, and what measuring costs it.",
-		variables:   variables(one),
+		variables:   variables("instance", "id"),
 		annotations: deviceAnnotations(),
 		rows: []row{
 			{"Now", deviceNow()},

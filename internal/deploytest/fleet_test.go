@@ -5,11 +5,24 @@ import "strings"
 // chosen is what the variables select, as labels of any series of a target.
 const chosen = `instance=~"$instance",device=~"$device",id=~"$id"`
 
+// chosenInfo is what the chosen targets are, by the recording rule that has one
+// series of each: while a pod is replaced ssdprobe_device_info has two, and no join
+// that finds two succeeds.
+const chosenInfo = `device:ssdprobe_device_info:unique{model=~"$model",` + chosen + `}`
+
 // withModel adds model and firmware to what has one series per target or more,
 // and leaves out the models that are not chosen.
 func withModel(expr string) string {
-	return strings.TrimSpace(expr) +
-		` * on (job, instance, device, id) group_left (model, firmware) ssdprobe_device_info{model=~"$model",` + chosen + `}`
+	return strings.TrimSpace(expr) + ` * on (job, instance, device, id) group_left (model, firmware) ` + chosenInfo
+}
+
+// ofModel leaves out the models that are not chosen: of a chosen model, all targets
+// are asked for as anyValue, which other models have as well.
+func ofModel(expr string) string { return expr + ` and on (job, instance, device, id) ` + chosenInfo }
+
+// onNodes is what nodes have that have a drive of a chosen model.
+func onNodes(expr string) string {
+	return expr + ` and on (job, instance) device:ssdprobe_device_info:unique{model=~"$model",instance=~"$instance"}`
 }
 
 // counted is the number of series, 0 when there are none.
@@ -19,7 +32,7 @@ func fleetDashboard() dashboard {
 	return dashboard{
 		uid: fleetUID, title: "ssdprobe / Fleet", since: "now-24h",
 		description: "Which drives are slow, the worst first, and how drives of one model and firmware compare. Needs the recording rules of ssdprobe.",
-		variables:   variables(many),
+		variables:   variables(),
 		rows: []row{
 			{"Now", fleetNow()},
 			{"Slow drives, the worst first", slowDrives()},
@@ -35,7 +48,7 @@ func fleetNow() []panel {
 	}
 	return []panel{
 		number("Targets", "none", "Devices and probe files under watch.",
-			counted(`ssdprobe_device_info{model=~"$model",`+chosen+`}`), plain()),
+			counted(chosenInfo), plain()),
 		number("Slower than their baseline", "none", "Targets with a statistic that has regressed. They are listed below, the worst first.",
 			state("regressed"), steps("green", 1, "red")),
 		number("Suspect", "none", "Targets that may be getting slower: there is not enough evidence yet.", state("suspect"), steps("green", 1, "orange")),
@@ -46,7 +59,7 @@ func fleetNow() []panel {
 		number("Learning", "none", "Targets with a baseline that is still being learned: nobody knows yet what is normal for them.",
 			state("learning"), steps("green", 1, "blue")),
 		number("Cannot be probed", "none", "Targets that have a problem; the status page of their node says which.",
-			counted(withModel(`(ssdprobe_target_up{`+chosen+`} == 0)`)), steps("green", 1, "red")),
+			counted(`count by (job, instance, id) (`+withModel(`(ssdprobe_target_up{`+chosen+`} == 0)`)+`)`), steps("green", 1, "red")),
 	}
 }
 
@@ -112,9 +125,11 @@ func peers() []panel {
 			query{expr: fleet + ":max" + of("99"), legend: legend}).from0(),
 		series("Drives by model and firmware", "none", "How many targets of each model and firmware there are: how far an update has come.", 12,
 			query{expr: `model_firmware:ssdprobe_drives:count{model=~"$model"}`, legend: "{{model}} {{firmware}} {{kind}}"}).from0(),
-		series("Each drive's median", "s", "The median latency of every chosen drive over an hour. Drives of one model belong together; one that leaves them does not.", 12,
+		series("Each drive's median, the slowest fifty", "s",
+			"The median latency over an hour of the chosen drives and probes that are slowest at each moment, up to fifty. "+
+				"Drives of one model belong together; one that leaves them does not. Choose a model or a node to see its other drives.", 12,
 			query{
-				expr:   `device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile="50",model=~"$model",` + chosen + `}`,
+				expr:   `topk(50, device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile="50",model=~"$model",` + chosen + `})`,
 				legend: "{{instance}} {{device}} {{probe}}",
 			}).from0(),
 	}
@@ -124,21 +139,16 @@ func watched() []panel {
 	return []panel{
 		series("Rounds", "ops", "Rounds of all probes by what they were worth. Only ok measured a device; busy touched nothing.", 12,
 			query{
-				expr:   `sum by (outcome) (rate(ssdprobe_probe_rounds_total{` + chosen + `}[$__rate_interval]))`,
+				expr:   `sum by (outcome) (` + ofModel(`rate(ssdprobe_probe_rounds_total{`+chosen+`}[$__rate_interval])`) + `)`,
 				legend: "{{outcome}}",
 			}).from0(),
 		series("Warnings", "none", "Why figures may be wrong, by the code of the warning, as a number of targets and probes.", 12,
-			query{expr: `count by (code) (ssdprobe_warning{instance=~"$instance"})`, legend: "{{code}}"}).from0(),
+			query{expr: `count by (code) (` + onNodes(`ssdprobe_warning{instance=~"$instance"}`) + `)`, legend: "{{code}}"}).from0(),
 		series("CPU that ssdprobe takes", "percentunit", "Share of one core, on the node that it takes most on and on average.", 12,
-			query{expr: `max(` + own("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, legend: "most"},
-			query{expr: `avg(` + own("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, legend: "average"}).from0(),
+			query{expr: `max(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, legend: "most"},
+			query{expr: `avg(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, legend: "average"}).from0(),
 		series("Memory that ssdprobe takes", "bytes", "Resident memory, on the node that it takes most on and on average.", 12,
-			query{expr: `max(` + own("process_resident_memory_bytes") + `)`, legend: "most"},
-			query{expr: `avg(` + own("process_resident_memory_bytes") + `)`, legend: "average"}).from0(),
+			query{expr: `max(` + onNodes("process_resident_memory_bytes") + `)`, legend: "most"},
+			query{expr: `avg(` + onNodes("process_resident_memory_bytes") + `)`, legend: "average"}).from0(),
 	}
-}
-
-// own is a metric of the process, of ssdprobe on the chosen nodes.
-func own(expr string) string {
-	return expr + ` and on (job, instance) ssdprobe_build_info{instance=~"$instance"}`
 }

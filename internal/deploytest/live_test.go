@@ -59,6 +59,7 @@ func returnsData(t *testing.T, s server, at time.Time, what string, p panel) {
 			}
 		}
 		shown["Value #"+string(rune('A'+i))] = true
+		assert.True(t, p.kind != "table" || !labels["__name__"], "%s: answers that differ in their name get no common row", what)
 		for _, label := range regexp.MustCompile(`{{(\w+)}}`).FindAllStringSubmatch(q.legend, -1) {
 			native := label[1] == "le" && slices.ContainsFunc(results, func(r promtest.Series) bool { return len(r.Histograms) > 0 })
 			assert.True(t, labels[label[1]] || native, "%s: the legend shows %s, which no series has", what, label[1])

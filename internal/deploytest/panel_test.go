@@ -1,5 +1,7 @@
 package deploytest
 
+import "strings"
+
 // object is a JSON object of Grafana's schema.
 type object map[string]any
 
@@ -95,13 +97,20 @@ type column struct {
 // table shows the labels and values of instant queries, one row for each set of
 // labels, sorted by the first value, the highest first. Fields not named as
 // columns are left out. A row leads to the dashboard of its device.
+//
+// Of labels that are no columns the highest value is shown. Grafana puts answers
+// into one row when they agree in all labels that they share, the metric's name
+// included, and while a pod is replaced there are two of it.
 func table(title, description string, width, height int, columns []column, queries ...query) panel {
-	var fields []string
+	var fields, labels []string
 	order, names := object{}, object{}
 	overrides := []object{}
 	var sorted string
 	for i, c := range columns {
 		fields = append(fields, c.field)
+		if !strings.HasPrefix(c.field, "Value") {
+			labels = append(labels, c.field)
+		}
 		order[c.field], names[c.field] = i, c.name
 		properties := []object{}
 		if c.unit != "" {
@@ -124,6 +133,7 @@ func table(title, description string, width, height int, columns []column, queri
 	}
 	for i := range queries {
 		queries[i].instant, queries[i].format = true, "table"
+		queries[i].expr = `max by (` + strings.Join(labels, ", ") + `) (` + queries[i].expr + `)`
 	}
 	return panel{
 		kind: "table", title: title, description: description, unit: "none", width: width, height: height, queries: queries,

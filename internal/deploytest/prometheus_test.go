@@ -84,6 +84,13 @@ type server struct{ promtest.Server }
 // start runs Prometheus on the exporter until the test ends.
 func start(t *testing.T, arguments ...string) server {
 	t.Helper()
+	return startPods(t, []string{""}, arguments...)
+}
+
+// startPods has so many pods on each node at once, which differ in nothing but their
+// label pod.
+func startPods(t *testing.T, pods []string, arguments ...string) server {
+	t.Helper()
 	address := strings.TrimPrefix(exporter(t).URL, "http://")
 	folder, err := filepath.Abs(rulesDir())
 	require.NoError(t, err)
@@ -91,7 +98,9 @@ func start(t *testing.T, arguments ...string) server {
 	fmt.Fprintf(&config, "global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}\nrule_files: [%s/rules.yaml, %s/alerts.yaml]\n", folder, folder)
 	config.WriteString("scrape_configs:\n- job_name: ssdprobe\n  static_configs:\n")
 	for _, node := range nodes() {
-		fmt.Fprintf(&config, "  - {targets: [%q], labels: {instance: %s}}\n", address, node)
+		for _, pod := range pods {
+			fmt.Fprintf(&config, "  - {targets: [%q], labels: {instance: %s, pod: %q}}\n", address, node, pod)
+		}
 	}
 	return server{promtest.Start(t, config.String(), arguments...)}
 }
@@ -110,7 +119,7 @@ func (s server) ask(t *testing.T, at time.Time, expr string, instant bool) []pro
 // much to do, scrapes may fail later.
 func (s server) await(t *testing.T) time.Time {
 	t.Helper()
-	const ready = `count(ssdprobe_build_info and on (instance) count_over_time(ssdprobe_build_info[1m]) > 2 and on (instance) ` +
+	const ready = `count(count by (instance) (ssdprobe_build_info) and on (instance) count_over_time(ssdprobe_build_info[1m]) > 2 and on (instance) ` +
 		`device:ssdprobe_probe_latency_percentile_seconds:vs_peers{probe="read-4k",percentile="50",device="nvme0n1"})`
 	want := strconv.Itoa(len(nodes()))
 	var at time.Time

@@ -7,11 +7,11 @@ func runsDashboard() dashboard {
 	suite := variable("suite", "Suite", `ssdprobe_run_last_completion_timestamp_seconds{`+chosen+`}`)
 	return dashboard{
 		uid: runsUID, title: "ssdprobe / Runs", since: "now-30d",
-		description: "Full fio runs: what the last ones said, the depth sweep and its knee, and the steady state.",
-		variables:   append(variables(many), suite),
+		description: "Full fio runs: what the last ones said, the depth sweep and its knee, and the steady state. Needs the recording rules of ssdprobe.",
+		variables:   append(variables(), suite),
 		annotations: []object{{
 			"name": "Runs", "enable": true, "hide": false, "iconColor": "green", "datasource": source(),
-			"target":          object{"refId": "Anno", "expr": `ssdprobe_run_last_completion_timestamp_seconds{` + runsChosen + `} * 1000`},
+			"target":          object{"refId": "Anno", "expr": ofModel(`ssdprobe_run_last_completion_timestamp_seconds{` + runsChosen + `} * 1000`)},
 			"useValueForTime": true, "titleFormat": "{{suite}} completed", "textFormat": "{{instance}} {{device}}", "tagKeys": "suite",
 		}},
 		rows: []row{
@@ -32,14 +32,23 @@ func ofRun() []column {
 func lastRuns() []panel {
 	run := func(family string) query { return query{expr: withModel(family + `{` + runsChosen + `}`)} }
 	bandwidth := series("Bandwidth of the last runs", "Bps", "What each step of the last run of each suite read and wrote per second. A point of each run, kept until the next.", 12,
-		query{expr: `ssdprobe_run_read_bytes_per_second{` + runsChosen + `}`, legend: "{{device}} {{suite}} {{step}} read"},
-		query{expr: `ssdprobe_run_write_bytes_per_second{` + runsChosen + `}`, legend: "{{device}} {{suite}} {{step}} write"})
+		query{expr: ofModel(`ssdprobe_run_read_bytes_per_second{` + runsChosen + `}`), legend: "{{device}} {{suite}} {{step}} read"},
+		query{expr: ofModel(`ssdprobe_run_write_bytes_per_second{` + runsChosen + `}`), legend: "{{device}} {{suite}} {{step}} write"})
+	// Asked for once: each point of a range would read all of the time shown. The
+	// drives of all that time count, also those that are gone by now.
+	ended := table("Runs", "Runs by how they ended, in the time shown.", 6, 8, []column{
+		{field: "suite", name: "Suite"}, {field: "outcome", name: "Outcome"}, {field: "Value", name: "Runs", unit: "none"},
+	}, query{expr: `sum by (suite, outcome) (increase(ssdprobe_runs_total{` + runsChosen + `}[$__range])` +
+		` and on (job, instance, device, id) last_over_time(` + chosenInfo + `[$__range]))`})
+	ended.defaults = object{"decimals": 0} // increase() is an estimate between two scrapes
 	return []panel{
-		table("Last run of each suite", "When it was completed and how long it took.", 24, 8, append(ofRun(),
+		table("Last run of each suite", "When it was completed, how long it took, and when the calendar has it again; one without a time is not on the calendar.", 24, 8, append(ofRun(),
 			column{field: "Value #A", name: "Completed", unit: "dateTimeFromNow"},
-			column{field: "Value #B", name: "Took", unit: "s"}),
+			column{field: "Value #B", name: "Took", unit: "s"},
+			column{field: "Value #C", name: "Next", unit: "dateTimeFromNow"}),
 			query{expr: withModel(`1000 * ssdprobe_run_last_completion_timestamp_seconds{` + runsChosen + `}`)},
-			run("ssdprobe_run_duration_seconds")),
+			run("ssdprobe_run_duration_seconds"),
+			query{expr: withModel(`1000 * ssdprobe_run_next_timestamp_seconds{` + runsChosen + `}`)}),
 		table("Reads, the slowest step first", "What each step of the last runs read: IOPS, bandwidth and the 99th percentile of the latency.", 24, 9, append(ofRun(),
 			column{field: "step", name: "Step"},
 			column{field: "Value #A", name: "p99", unit: "s"},
@@ -58,9 +67,9 @@ func lastRuns() []panel {
 			column{field: "step", name: "Step"}, column{field: "code", name: "Warning"}),
 			run("ssdprobe_run_warning")),
 		bandwidth.from0(),
-		series("Runs", "none", "Runs by how they ended, in the time shown, and those in progress.", 12,
-			query{expr: `sum by (suite, outcome) (increase(ssdprobe_runs_total{` + runsChosen + `}[$__range]))`, legend: "{{suite}} {{outcome}}"},
-			query{expr: `sum by (suite) (ssdprobe_run_in_progress{` + runsChosen + `})`, legend: "{{suite}} in progress"}).from0(),
+		ended,
+		series("Runs in progress", "none", "Runs that are under way.", 6,
+			query{expr: `sum by (suite) (` + ofModel(`ssdprobe_run_in_progress{`+runsChosen+`}`) + `)`, legend: "{{suite}}"}).from0(),
 	}
 }
 
@@ -69,7 +78,7 @@ func lastRuns() []panel {
 func bars(number, title, unit, description string, expressions ...string) panel {
 	var queries []query
 	for _, expr := range expressions {
-		expr = `avg by (` + number + `) (label_replace(` + expr + `, "` + number + `", "$1", "step", ".*[^0-9]([0-9]+)"))`
+		expr = `avg by (` + number + `) (label_replace(` + ofModel(expr) + `, "` + number + `", "$1", "step", ".*[^0-9]([0-9]+)"))`
 		queries = append(queries, query{expr: expr, instant: true, format: "table"})
 	}
 	return panel{
@@ -110,6 +119,6 @@ func steady() []panel {
 			`ssdprobe_run_write_latency_percentile_seconds{`+of+`,percentile="50"}`,
 			`ssdprobe_run_write_latency_percentile_seconds{`+of+`,percentile="99"}`),
 		series("Steady state over runs", "iops", "Write IOPS of the last rounds of each run over time: what is left when a drive is full, and whether that becomes less.", 24,
-			query{expr: `min by (instance, device, id) (ssdprobe_run_write_iops{` + of + `})`, legend: "{{instance}} {{device}}"}).from0(),
+			query{expr: `min by (instance, device, id) (` + ofModel(`ssdprobe_run_write_iops{`+of+`}`) + `)`, legend: "{{instance}} {{device}}"}).from0(),
 	}
 }

@@ -42,13 +42,24 @@ func labelValues(variable object) (match, label string) {
 	return inner[:at], inner[at+2:]
 }
 
-// filled is a query as Grafana sends it when everything is chosen.
+// filled is a query as Grafana sends it when everything is chosen. Variables of one
+// value have no word for that, and are everything here too.
 func filled(expr string) string {
-	expr = regexp.MustCompile(`="\$id"`).ReplaceAllString(expr, `=~".*"`)
-	return strings.NewReplacer(
-		"$__rate_interval", "1m", "$__range", "1m",
-		"$model", ".*", "$instance", ".*", "$device", ".*", "$id", ".*", "$suite", ".*",
-	).Replace(expr)
+	return choose(regexp.MustCompile(`="\$(\w+)"`).ReplaceAllString(expr, `=~"$$$1"`), nil)
+}
+
+// choose is a query as Grafana sends it with values of variables, and all values of
+// the others.
+func choose(expr string, values map[string]string) string {
+	pairs := []string{"$__rate_interval", "1m", "$__range", "1m"}
+	for _, name := range []string{"model", "instance", "device", "id", "suite"} {
+		value, ok := values[name]
+		if !ok {
+			value = anyValue
+		}
+		pairs = append(pairs, "$"+name, value)
+	}
+	return strings.NewReplacer(pairs...).Replace(expr)
 }
 
 func TestPromtoolParsesEveryQuery(t *testing.T) {
