@@ -20,6 +20,7 @@ func hasBaseline(t *testing.T, url string) bool {
 }
 
 func TestBaselineOfARunningDaemon(t *testing.T) {
+	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir)+"drift: {baseline_rounds: 10}\n")
 	p, url := startDaemon(t, state, config)
@@ -42,13 +43,13 @@ func TestBaselineOfARunningDaemon(t *testing.T) {
 	reset := ssdprobe(t, "baseline", "reset", dir, "--probe", "read-4k", "--state-dir", state)
 	require.Equal(t, 0, reset.code, reset.stderr)
 	assert.Contains(t, reset.stderr, "the running daemon was asked")
-	p.stderr.find(t, `request carried out.*asked="forget baselines"`)
+	p.Stderr.Find(t, `request carried out.*asked="forget baselines"`)
 	eventually(t, "it learns anew", func() bool {
 		_, learning := value(scrape(t, url), "ssdprobe_drift_state", map[string]string{"probe": "read-4k", "state": "learning"})
 		return learning
 	})
-	p.signal(syscall.SIGTERM)
-	require.Equal(t, 0, p.wait())
+	p.Signal(t, syscall.SIGTERM)
+	require.Equal(t, 0, p.Wait(t))
 
 	imported := ssdprobe(t, "baseline", "import", file(t, "b.json", exported.stdout), "--state-dir", state)
 	require.Equal(t, 0, imported.code, imported.stderr)

@@ -132,7 +132,8 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 		case <-ctx.Done():
 			return nil
 		case <-d.Discovered():
-			return errors.Join(d.Announce(server.URLs()), a.banner(d.Snapshot(), server.URLs()))
+			d.Announce(server.URLs())
+			return a.banner(d.Snapshot(), server.URLs())
 		}
 	})
 	return group.Wait()

@@ -27,18 +27,23 @@ probes:
   - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 1s, ios: 4, targets: files}
 `
 
-// onFile is a configuration that watches nothing but a small file.
+// onFile is a configuration that watches nothing but a small file, which neither others nor other tests stop.
 func onFile(dir string) string {
-	return fmt.Sprintf("devices: {enabled: false}\ndiscovery_interval: 1s\nfiles: [{path: %s, size: 16MiB}]\nadmission: {max_io_pressure: 1, max_cpu_wait: 1}\n%s",
-		dir, quickProbes)
+	return fmt.Sprintf(`
+lock_dir: %s
+devices: {enabled: false}
+discovery_interval: 1s
+files: [{path: %s, size: 16MiB}]
+admission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}
+`, filepath.Join(dir, "locks"), dir) + quickProbes
 }
 
 // startDaemon starts a daemon and returns it with the URL of its server.
-func startDaemon(t *testing.T, state, config string, more ...string) (*program, string) {
+func startDaemon(t *testing.T, state, config string, more ...string) (*testenv.Program, string) {
 	t.Helper()
 	args := append([]string{"daemon", "--config", config, "--state-dir", state, "--web.listen-address", "127.0.0.1:0"}, more...)
 	p := start(t, args...)
-	return p, p.stdout.find(t, `status +(http://\S+/)`)[1]
+	return p, p.Stdout.Find(t, `status +(http://\S+/)`)[1]
 }
 
 func get(t *testing.T, url string) (int, string) {
@@ -113,8 +118,8 @@ func TestDaemonProbesAFile(t *testing.T) {
 	}
 	assert.FileExists(t, filepath.Join(dir, "ssdprobe.dat"))
 
-	p.signal(syscall.SIGTERM)
-	assert.Equal(t, 0, p.wait(), "a clean stop")
+	p.Signal(t, syscall.SIGTERM)
+	assert.Equal(t, 0, p.Wait(t), "a clean stop")
 	saved, err := filepath.Glob(filepath.Join(state, "targets", "*.json"))
 	require.NoError(t, err)
 	assert.Len(t, saved, 1, "what was learned is kept")
@@ -125,14 +130,15 @@ func TestDaemonProbesAFile(t *testing.T) {
 }
 
 func TestDaemonReload(t *testing.T) {
+	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	path := file(t, "c.yaml", onFile(dir))
 	p, url := startDaemon(t, state, path)
 	awaitRounds(t, url, "read-4k", 1)
 
 	require.NoError(t, os.WriteFile(path, []byte("probes: [{name: read-4k, block_size: 5KiB}]\nfoo: 1\n"), 0o600))
-	p.signal(syscall.SIGHUP)
-	p.stderr.find(t, `refused; the old one stays.*block_size`)
+	p.Signal(t, syscall.SIGHUP)
+	p.Stderr.Find(t, `refused; the old one stays.*block_size`)
 	eventually(t, "the reload shows as failed", func() bool {
 		ok, found := value(scrape(t, url), "ssdprobe_collector_success", map[string]string{"collector": "configuration"})
 		return found && ok == 0
@@ -141,17 +147,18 @@ func TestDaemonReload(t *testing.T) {
 	awaitRounds(t, url, "read-4k", before+1) // the old one is in force
 
 	require.NoError(t, os.WriteFile(path, []byte(onFile(dir)+"  - {name: read-8k, block_size: 8KiB, interval: 1s, ios: 16}\n"), 0o600))
-	p.signal(syscall.SIGHUP)
+	p.Signal(t, syscall.SIGHUP)
 	awaitRounds(t, url, "read-8k", 1)
 	ok, _ := value(scrape(t, url), "ssdprobe_collector_success", map[string]string{"collector": "configuration"})
 	assert.Equal(t, 1.0, ok)
 
 	require.NoError(t, os.WriteFile(path, []byte("node: another\n"+onFile(dir)), 0o600))
-	p.signal(syscall.SIGHUP)
-	p.stderr.find(t, `refused; the old one stays.*node cannot change`)
+	p.Signal(t, syscall.SIGHUP)
+	p.Stderr.Find(t, `refused; the old one stays.*node cannot change`)
 }
 
 func TestDaemonTwice(t *testing.T) {
+	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir))
 	startDaemon(t, state, config)
@@ -161,6 +168,7 @@ func TestDaemonTwice(t *testing.T) {
 }
 
 func TestDaemonPortInUse(t *testing.T) {
+	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir))
 	_, url := startDaemon(t, state, config)
@@ -172,12 +180,13 @@ func TestDaemonPortInUse(t *testing.T) {
 }
 
 func TestDaemonWithDamagedState(t *testing.T) {
+	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir))
 	p, url := startDaemon(t, state, config)
 	awaitRounds(t, url, "read-4k", 1)
-	p.signal(syscall.SIGTERM)
-	require.Equal(t, 0, p.wait())
+	p.Signal(t, syscall.SIGTERM)
+	require.Equal(t, 0, p.Wait(t))
 
 	saved, err := filepath.Glob(filepath.Join(state, "targets", "*.json"))
 	require.NoError(t, err)
@@ -188,7 +197,7 @@ func TestDaemonWithDamagedState(t *testing.T) {
 	require.NoError(t, os.WriteFile(saved[0], damaged, 0o600))
 
 	p, url = startDaemon(t, state, config)
-	p.stderr.find(t, `is damaged .* it was set aside as`)
+	p.Stderr.Find(t, `is damaged .* it was set aside as`)
 	awaitRounds(t, url, "read-4k", 1) // it goes on all the same
 	aside, err := filepath.Glob(saved[0] + ".damaged-*")
 	require.NoError(t, err)
@@ -199,13 +208,14 @@ func TestDaemonWithDamagedState(t *testing.T) {
 }
 
 func TestDaemonIsKilled(t *testing.T) {
+	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir)+"drift: {baseline_rounds: 10}\nlisten: [127.0.0.1:1]\n")
 	p, url := startDaemon(t, state, config)
-	p.stderr.find(t, `baseline learned`)
+	p.Stderr.Find(t, `baseline learned`)
 	awaitRounds(t, url, "read-4k", 11)
-	p.signal(syscall.SIGKILL)
-	p.wait()
+	p.Signal(t, syscall.SIGKILL)
+	p.Wait(t)
 
 	shown := ssdprobe(t, "drift", "--config", config, "--state-dir", state)
 	assert.Equal(t, 0, shown.code, shown.stderr)
@@ -218,6 +228,7 @@ func TestDaemonIsKilled(t *testing.T) {
 
 // What the state directory's drive does must not stop the probing.
 func TestDaemonWhenStateCannotBeSaved(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(t *testing.T, mount string){
 		"disk full": func(t *testing.T, mount string) {
 			f, err := os.Create(filepath.Join(mount, "filler"))
@@ -246,11 +257,11 @@ func TestDaemonWhenStateCannotBeSaved(t *testing.T) {
 				ok, found := value(scrape(t, url), "ssdprobe_collector_success", map[string]string{"collector": "state"})
 				return found && ok == 0
 			})
-			p.stderr.find(t, "the stored state has a problem")
+			p.Stderr.Find(t, "the stored state has a problem")
 			before, _ := value(scrape(t, url), "ssdprobe_probe_rounds_total", good("read-4k"))
 			awaitRounds(t, url, "read-4k", before+2)
-			p.signal(syscall.SIGTERM)
-			assert.Equal(t, 0, p.wait())
+			p.Signal(t, syscall.SIGTERM)
+			assert.Equal(t, 0, p.Wait(t))
 		})
 	}
 }

@@ -40,12 +40,12 @@ func TestDaemonFollowsDevices(t *testing.T) {
 	assert.False(t, writes, "write probes never run on raw devices")
 
 	// The device leaves: its series end. It comes back: it is found again.
-	testenv.Losetup(t, "--detach", loop.Path)
-	eventually(t, "its series end", func() bool {
-		_, there := value(scrape(t, url), "ssdprobe_device_info", map[string]string{"device": name})
-		return !there
+	loop.Away(t, func() {
+		eventually(t, "its series end", func() bool {
+			_, there := value(scrape(t, url), "ssdprobe_device_info", map[string]string{"device": name})
+			return !there
+		})
 	})
-	testenv.Losetup(t, "--direct-io=on", loop.Path, loop.Backing)
 	eventually(t, "it is watched again", func() bool {
 		rounds, _ := value(scrape(t, url), "ssdprobe_probe_rounds_total", good("read-4k"))
 		return rounds > 0

@@ -200,6 +200,7 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 }
 
 func TestDriftOfARunningDaemon(t *testing.T) {
+	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir)+"drift: {baseline_rounds: 10}\n")
 	p, url := startDaemon(t, state, config)
@@ -220,7 +221,7 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 	pinned := ssdprobe(t, "baseline", "pin", dir, "--probe", "read-4k", "--state-dir", state)
 	require.Equal(t, 0, pinned.code, pinned.stderr)
 	assert.Contains(t, pinned.stderr, "the running daemon was asked")
-	p.stderr.find(t, `request carried out.*asked="pin baselines"`)
+	p.Stderr.Find(t, `request carried out.*asked="pin baselines"`)
 	shows := func(text string) func() bool {
 		return func() bool { return strings.Contains(ssdprobe(t, "drift", "--url", url).stdout, text) }
 	}
@@ -228,12 +229,12 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 
 	// A new configuration of drift is taken without losing what was learned.
 	require.NoError(t, os.WriteFile(config, []byte(onFile(dir)+"drift: {baseline_rounds: 10, smallest_effect: 20%, false_alarms_per_device_year: 1}\n"), 0o600))
-	p.signal(syscall.SIGHUP)
-	p.stderr.find(t, "configuration reloaded")
-	p.stderr.find(t, `(?s)configuration reloaded.*no longer watching.*watching`)
+	p.Signal(t, syscall.SIGHUP)
+	p.Stderr.Find(t, "configuration reloaded")
+	p.Stderr.Find(t, `(?s)configuration reloaded.*no longer watching.*watching`)
 	eventually(t, "it is still there", shows("baseline of read-4k: pinned, young"))
-	p.signal(syscall.SIGTERM)
-	require.Equal(t, 0, p.wait())
+	p.Signal(t, syscall.SIGTERM)
+	require.Equal(t, 0, p.Wait(t))
 	saved, err := filepath.Glob(filepath.Join(state, "targets", "*.json"))
 	require.NoError(t, err)
 	require.Len(t, saved, 1)

@@ -5,7 +5,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -30,11 +29,12 @@ users: [{name: nobody, user: {}}]
 
 // What the API server has to do with it is tested by `make test-kubernetes`.
 func TestNoRunBeginsWithoutTheAPIServer(t *testing.T) {
+	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	p, url := startDaemon(t, state, file(t, "c.yaml", onFile(dir)+everyMinute+
 		fmt.Sprintf("fleet: {enabled: true, kubeconfig: %s, lease_duration: 10s}\n", lostCluster(t))))
-	p.stderr.find(t, "no permit to run can be asked for: no run begins.*connection refused")
-	patient(t, 2*time.Minute, "the run that is due waits", func() bool {
+	p.Stderr.Find(t, "no permit to run can be asked for: no run begins.*connection refused")
+	eventually(t, "the run that is due waits", func() bool {
 		_, devices := get(t, url+"api/v1/devices")
 		return strings.Contains(devices, `"waits": "not permitted to run now: get lease ssdprobe-run-0: `)
 	})

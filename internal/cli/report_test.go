@@ -98,8 +98,9 @@ func TestReportOfSeveralFiles(t *testing.T) {
 }
 
 func TestReportReadsStandardInput(t *testing.T) {
+	t.Parallel()
 	path := asFile(t, "a.json", stored("A1", 10_000))
-	c := command(t, "report", "-")
+	c := testenv.Command(t, nil, "report", "-")
 	input, err := os.Open(path)
 	require.NoError(t, err)
 	defer input.Close()
@@ -190,6 +191,7 @@ func TestCompareRefuses(t *testing.T) {
 }
 
 func TestRunWritesHTML(t *testing.T) {
+	t.Parallel()
 	got := ssdprobe(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", testenv.OnDisk(t), "--size", "32MiB",
 		"--set", "time=200ms", "-o", "html")
 	require.Equal(t, 0, got.code, got.stderr)

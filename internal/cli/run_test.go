@@ -35,6 +35,7 @@ func document(t *testing.T, d done) report.Document {
 }
 
 func TestRunProbesInADirectory(t *testing.T) {
+	t.Parallel()
 	dir, state := testenv.OnDisk(t), t.TempDir()
 	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", state, "--target", dir, "--size", "16MiB", "--rounds", "3", "-o", "json")
 	require.Equal(t, 0, got.code, got.stderr)
@@ -120,23 +121,25 @@ func scaled(r record.RunReport, factor float64) record.RunReport {
 }
 
 func TestRunRefusesADeviceInUse(t *testing.T) {
+	t.Parallel()
 	dir, config := testenv.OnDisk(t), calm(t)
 	first := start(t, "run", "--config", config, "--state-dir", t.TempDir(), "-t", dir, "--size", "16MiB", "--rounds", "10000")
-	first.stderr.find(t, `read-4k`)
+	first.Stderr.Find(t, `read-4k`)
 	second := ssdprobe(t, "run", "--config", config, "--state-dir", t.TempDir(), "-t", dir, "--size", "16MiB")
 	assert.Equal(t, 4, second.code)
 	assert.Contains(t, second.stderr, "another ssdprobe uses the device")
 	assert.Empty(t, second.stdout)
 
-	first.signal(syscall.SIGINT)
-	assert.Equal(t, 1, first.wait(), "interrupted")
-	first.stderr.find(t, `removed .*ssdprobe\.dat`)
+	first.Signal(t, syscall.SIGINT)
+	assert.Equal(t, 1, first.Wait(t), "interrupted")
+	first.Stderr.Find(t, `removed .*ssdprobe\.dat`)
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)
 }
 
 func TestRunReadsARawDevice(t *testing.T) {
+	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
 	before := sum(t, loop.Backing)
 	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--target", loop.Path, "--rounds", "2", "-o", "json")
@@ -148,8 +151,9 @@ func TestRunReadsARawDevice(t *testing.T) {
 }
 
 func TestRunSaysWhenNothingWasEverWritten(t *testing.T) {
+	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{})
-	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--target", loop.Path)
+	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--target", loop.Path, "--rounds", "2")
 	assert.Equal(t, 1, got.code)
 	assert.Contains(t, got.stderr, "written blocks")
 	assert.Contains(t, got.stderr, "probe a file on the device instead")
@@ -163,6 +167,7 @@ func sum(t *testing.T, path string) [sha256.Size]byte {
 }
 
 func TestRunQuick(t *testing.T) {
+	t.Parallel()
 	dir := testenv.OnDisk(t)
 	got := ssdprobe(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir, "--size", "32MiB",
 		"--set", "time=200ms", "-o", "json")
@@ -181,6 +186,7 @@ func TestRunQuick(t *testing.T) {
 
 // A file that is used again is told from one that was made, and from a run on one of another size.
 func TestRunTellsOfItsFile(t *testing.T) {
+	t.Parallel()
 	dir, state, config := testenv.OnDisk(t), t.TempDir(), calm(t)
 	kept := filepath.Join(testenv.OnDisk(t), "runs")
 	require.NoError(t, os.Mkdir(kept, 0o700))
@@ -228,15 +234,16 @@ func fioOn(t *testing.T, dir string) []string {
 }
 
 func TestRunQuickInterrupted(t *testing.T) {
+	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "SIGTERM": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			dir := testenv.OnDisk(t)
 			p := start(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir, "--size", "32MiB", "--set", "time=10m")
 			eventually(t, "fio works on the file", func() bool { return len(fioOn(t, dir)) > 0 })
-			p.signal(signal)
-			assert.Equal(t, 1, p.wait())
+			p.Signal(t, signal)
+			assert.Equal(t, 1, p.Wait(t))
 			assert.Empty(t, fioOn(t, dir), "fio is gone, all of it")
-			p.stderr.find(t, `removed .*ssdprobe\.dat`)
+			p.Stderr.Find(t, `removed .*ssdprobe\.dat`)
 			left, err := os.ReadDir(dir)
 			require.NoError(t, err)
 			assert.Empty(t, left)
@@ -274,11 +281,12 @@ func TestRunRefusesWhatIsNotThere(t *testing.T) {
 }
 
 func TestRunLeavesNothingWhenItsTerminalGoes(t *testing.T) {
+	t.Parallel()
 	dir := testenv.OnDisk(t)
 	p := start(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir, "--size", "32MiB", "--set", "time=10m")
 	eventually(t, "fio works on the file", func() bool { return len(fioOn(t, dir)) > 0 })
-	p.signal(syscall.SIGHUP)
-	assert.Equal(t, 1, p.wait())
+	p.Signal(t, syscall.SIGHUP)
+	assert.Equal(t, 1, p.Wait(t))
 	assert.Empty(t, fioOn(t, dir))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)

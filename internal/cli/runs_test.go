@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -17,13 +16,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
-// everyMinute is a calendar with a short quick run at the top of the next minute.
+// everyMinute is a calendar with a short quick run at the top of the next minute, which nothing on the host ends.
 const everyMinute = `
 runs:
-  - {suite: quick, schedule: "* * * * *", set: [time=200ms], window: 1h, max_cpu_pressure: 1, keep: 1}
+  - {suite: quick, schedule: "* * * * *", set: [time=200ms], window: 1h, max_cpu_pressure: 1, max_others: 1, keep: 1}
 `
 
 func TestDaemonRunsByTheCalendar(t *testing.T) {
+	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	config := file(t, "c.yaml", onFile(dir)+everyMinute)
 	p, url := startDaemon(t, state, config)
@@ -31,7 +31,7 @@ func TestDaemonRunsByTheCalendar(t *testing.T) {
 		n, _ := value(scrape(t, url), "ssdprobe_runs_total", labels)
 		return n >= 1
 	}
-	patient(t, 2*time.Minute, "a run of quick", func() bool { return ran(map[string]string{"suite": "quick", "outcome": "ok"}) })
+	eventually(t, "a run of quick", func() bool { return ran(map[string]string{"suite": "quick", "outcome": "ok"}) })
 	iops, found := value(scrape(t, url), "ssdprobe_run_read_iops", map[string]string{"suite": "quick", "step": "random-read-qd1"})
 	assert.True(t, found)
 	assert.Positive(t, iops)
@@ -50,8 +50,8 @@ func TestDaemonRunsByTheCalendar(t *testing.T) {
 	rounds, _ := value(scrape(t, url), "ssdprobe_probe_rounds_total", good("read-4k"))
 	awaitRounds(t, url, "read-4k", rounds+1) // the probes go on
 
-	p.signal(syscall.SIGTERM)
-	require.Equal(t, 0, p.wait())
+	p.Signal(t, syscall.SIGTERM)
+	require.Equal(t, 0, p.Wait(t))
 	without := ssdprobe(t, "drift", "--state-dir", state, "--config", file(t, "away.yaml", "listen: [127.0.0.1:1]"))
 	require.Equal(t, 0, without.code, without.stderr)
 	assert.Contains(t, without.stdout, "run of quick, ", "what is stored is told without a daemon, too")
@@ -89,12 +89,11 @@ runs:
 // A run that finds itself beside the work of the host ends early, says so, and leaves nothing behind.
 func TestDaemonEndsRunsWhenTheHostIsBusy(t *testing.T) {
 	state, dir := t.TempDir(), testenv.Ext4(t, 256<<20)
-	config := strings.Replace(onFile(dir), "admission: {", "admission: {max_utilisation: 1, max_in_flight: 100000, ", 1)
-	p, url := startDaemon(t, state, file(t, "c.yaml", config+hoggedRuns))
+	p, url := startDaemon(t, state, file(t, "c.yaml", onFile(dir)+hoggedRuns))
 	during := func(suite, says string, hogs ...*exec.Cmd) {
 		t.Helper()
 		labels := map[string]string{"suite": suite}
-		patient(t, 2*time.Minute, suite+" begins", func() bool {
+		eventually(t, suite+" begins", func() bool {
 			n, _ := value(scrape(t, url), "ssdprobe_run_in_progress", labels)
 			return n == 1
 		})
@@ -105,17 +104,17 @@ func TestDaemonEndsRunsWhenTheHostIsBusy(t *testing.T) {
 				_ = hog.Wait() // killed: never without an error
 			}()
 		}
-		line := p.stderr.find(t, `.*run not complete.*suite=`+suite+`.*`)[0]
+		line := p.Stderr.Find(t, `.*run not complete.*suite=`+suite+`.*`)[0]
 		assert.Contains(t, line, "outcome=short")
 		assert.Contains(t, line, says)
-		patient(t, patience, "the metrics of "+suite, func() bool {
+		eventually(t, "the metrics of "+suite, func() bool {
 			n, _ := value(scrape(t, url), "ssdprobe_runs_total", map[string]string{"suite": suite, "outcome": "short"})
 			return n == 1
 		})
 		short, _ := value(scrape(t, url), "ssdprobe_run_warning", map[string]string{"suite": suite, "step": "", "code": "short"})
 		assert.InDelta(t, 1, short, 0)
 		var reports []string
-		patient(t, patience, "the report of "+suite, func() bool {
+		eventually(t, "the report of "+suite, func() bool {
 			var err error
 			reports, err = filepath.Glob(filepath.Join(state, "runs", "*"+suite+"*.json"))
 			require.NoError(t, err)

@@ -1,19 +1,18 @@
 package cli_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/testenv"
@@ -57,6 +56,7 @@ func TestDryRun(t *testing.T) {
 
 // What would refuse a run is told beforehand, and nothing is touched.
 func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
+	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
 	serial := "name:" + filepath.Base(loop.Path)
 	mounted := testenv.LoopDevice(t, 64<<20, testenv.Options{})
@@ -116,6 +116,7 @@ func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 
 // Without the space for a file a run is refused, and so it is when what is there is too full.
 func TestRunRefusesToFillAFilesystem(t *testing.T) {
+	t.Parallel()
 	dir := testenv.Ext4(t, 64<<20)
 	got := ssdprobe(t, "run", "quick", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir)
 	assert.Equal(t, 4, got.code, got.stderr)
@@ -142,6 +143,7 @@ func TestWrongUsageOfSuites(t *testing.T) {
 }
 
 func TestRunOwnJob(t *testing.T) {
+	t.Parallel()
 	job := file(t, "my.fio", "[a]\nrw=randread\nbs=8k\nruntime=200ms\ntime_based\nioengine=psync\ndirect=1\n")
 	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--job", job, "-t", testenv.OnDisk(t), "--size", "16MiB", "-o", "json")
 	require.Equal(t, 0, got.code, got.stderr)
@@ -153,6 +155,7 @@ func TestRunOwnJob(t *testing.T) {
 
 // A raw device is not written to unless its serial number is named.
 func TestRunRefusesToDestroy(t *testing.T) {
+	t.Parallel()
 	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
 	before, err := os.ReadFile(loop.Backing)
 	require.NoError(t, err)
@@ -173,6 +176,7 @@ func TestRunRefusesToDestroy(t *testing.T) {
 // The write cache is restored when a run is asked to end, and by the next one when
 // it is killed.
 func TestRunRestoresTheWriteCache(t *testing.T) {
+	t.Parallel()
 	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
 	cache := "/sys/block/" + filepath.Base(loop.Path) + "/queue/write_cache"
 	state, config := t.TempDir(), calm(t)
@@ -182,21 +186,14 @@ func TestRunRestoresTheWriteCache(t *testing.T) {
 		return strings.TrimSpace(string(text))
 	}
 	require.NoError(t, os.WriteFile(cache, []byte("write back"), 0))
-	for _, signal := range []unix.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGKILL} {
-		c := command(t, "run", "sequential-vs-random", "--config", config, "--state-dir", state, "-t", loop.Path,
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL} {
+		p := start(t, "run", "sequential-vs-random", "--config", config, "--state-dir", state, "-t", loop.Path,
 			"--set", "writes=no", "--set", "cache=off", "--set", "time=1h")
-		errs, err := c.StderrPipe()
-		require.NoError(t, err)
-		require.NoError(t, c.Start())
-		for lines := bufio.NewScanner(errs); lines.Scan(); {
-			if strings.HasPrefix(lines.Text(), "step 1 of") {
-				break
-			}
-		}
+		p.Stderr.Find(t, "(?m)^step 1 of")
 		assert.Equal(t, "write through", read())
-		require.NoError(t, c.Process.Signal(signal))
-		require.Error(t, c.Wait())
-		if signal != unix.SIGKILL {
+		p.Signal(t, signal)
+		assert.NotZero(t, p.Wait(t))
+		if signal != syscall.SIGKILL {
 			assert.Equal(t, "write back", read(), signal.String())
 		}
 	}

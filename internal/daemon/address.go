@@ -6,9 +6,12 @@ import "github.com/ssdprobe/ssdprobe/internal/store"
 const kindDaemon = "daemon"
 
 // Announce notes in the state directory where the daemon answers, so that commands
-// that are given the directory find it.
-func (d *Daemon) Announce(urls []string) error {
-	return d.shared.store.Save(kindDaemon, "address", urls)
+// that are given the directory find it. A directory that is full or broken is no
+// reason to watch nothing: commands then need its URL.
+func (d *Daemon) Announce(urls []string) {
+	if err := d.shared.store.Save(kindDaemon, "address", urls); err != nil {
+		d.shared.log.Error("cannot note where this daemon answers; give commands its --url", "err", err)
+	}
 }
 
 // Announced returns where the daemon of a state directory answers, or last answered;

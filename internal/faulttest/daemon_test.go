@@ -17,6 +17,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // everySecond makes rounds come every second, and lets neither a busy test machine nor its other tests stop them.
@@ -49,7 +51,7 @@ func file(t *testing.T, name, text string) string {
 
 // daemon is a running daemon.
 type daemon struct {
-	*program
+	*testenv.Program
 	config, state string
 	url           string // with a slash at its end
 }
@@ -64,14 +66,14 @@ func startDaemonWith(t *testing.T, environment []string, state, configuration st
 	t.Helper()
 	config := file(t, "ssdprobe.yaml", configuration)
 	p := start(t, environment, "daemon", "--config", config, "--state-dir", state, "--web.listen-address", "127.0.0.1:0")
-	return &daemon{program: p, config: config, state: state, url: p.stdout.find(t, `status +(http://\S+/)`)[1]}
+	return &daemon{Program: p, config: config, state: state, url: p.Stdout.Find(t, `status +(http://\S+/)`)[1]}
 }
 
 // stop ends the daemon as systemd does.
 func (d *daemon) stop(t *testing.T) {
 	t.Helper()
-	d.signal(t, syscall.SIGTERM)
-	assert.Equal(t, 0, d.wait(t), "a clean stop")
+	d.Signal(t, syscall.SIGTERM)
+	assert.Equal(t, 0, d.Wait(t), "a clean stop")
 }
 
 // labels are those that a series is looked for by.

@@ -42,7 +42,7 @@ func TestReadErrors(t *testing.T) {
 
 	loop.Truncate(t, 1<<20)
 	d.awaitMore(t, id, "read-4k", "error", 2)
-	d.stderr.find(t, `round not usable.*device=`+name+`.*outcome=error`)
+	d.Stderr.Find(t, `round not usable.*device=`+name+`.*outcome=error`)
 	now := d.scrape(t)
 	assert.Positive(t, now.of("ssdprobe_probe_errors_total", labels{"id": id, "errno": "EIO"}))
 	d.awaitMore(t, other, "read-4k", "ok", 2) // one bad drive hides no other
@@ -50,7 +50,7 @@ func TestReadErrors(t *testing.T) {
 	loop.Truncate(t, size)
 	loop.Write(t, 0, size)
 	d.awaitMore(t, id, "read-4k", "ok", 2)
-	d.stderr.find(t, `rounds are fine again.*device=`+name+`.*was=`)
+	d.Stderr.Find(t, `rounds are fine again.*device=`+name+`.*was=`)
 	d.stop(t)
 	assert.Len(t, saved(t, d.state), 2)
 }
@@ -72,7 +72,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 	filler := fill(t, pool)
 	d.awaitMore(t, id, "durable-write-4k", "error", 2)
-	d.stderr.find(t, `round not usable.*probe=durable-write-4k outcome=error`)
+	d.Stderr.Find(t, `round not usable.*probe=durable-write-4k outcome=error`)
 	assert.Positive(t, d.scrape(t).of("ssdprobe_probe_errors_total", labels{"id": id, "probe": "durable-write-4k"}))
 	d.awaitMore(t, fileID(other), "durable-write-4k", "ok", 2)
 

@@ -99,7 +99,7 @@ func TestFilesystemFull(t *testing.T) {
 	// Without it, there is no room for another: the room that it leaves is too little, as a tenth of it is taken at most.
 	require.NoError(t, os.Remove(filepath.Join(f.dir, "ssdprobe.dat")))
 	f.awaitUp(t, f.id, false)
-	f.stderr.find(t, `cannot open the target.*too little space for a probe file`)
+	f.Stderr.Find(t, `cannot open the target.*too little space for a probe file`)
 	f.awaitMore(t, f.other, "read-4k", "ok", 2)
 	left, err := os.ReadDir(f.dir)
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestFilesystemReadOnly(t *testing.T) {
 	}
 	remount(unix.MS_RDONLY)
 	f.awaitUp(t, f.id, false)
-	f.stderr.find(t, `cannot open the target.*read-only file system`)
+	f.Stderr.Find(t, `cannot open the target.*read-only file system`)
 	f.awaitMore(t, f.other, "read-4k", "ok", 2)
 	remount(0)
 	f.goesOn(t)
@@ -136,7 +136,7 @@ func TestFilesystemShutDown(t *testing.T) {
 	f := onFilesystem(t)
 	shutDown(t, f.dir)
 	f.awaitUp(t, f.id, false)
-	f.stderr.find(t, `cannot open the target.*input/output error`)
+	f.Stderr.Find(t, `cannot open the target.*input/output error`)
 	f.awaitMore(t, f.other, "read-4k", "ok", 2)
 
 	unmount(t, f.dir, 0)
@@ -187,12 +187,12 @@ func TestFilesystemHangs(t *testing.T) {
 			return f.rounds(t, f.id, "durable-write-4k", "timeout") > 0
 		})
 		f.awaitMore(t, f.other, "durable-write-4k", "ok", 2)
-		assert.LessOrEqual(t, waitingInKernel(t, f.cmd.Process.Pid), 1)
+		assert.LessOrEqual(t, waitingInKernel(t, f.Cmd.Process.Pid), 1)
 		thaw(t)
 		f.awaitMore(t, f.id, "durable-write-4k", "ok", 2)
 	}
-	f.stderr.find(t, `round not usable.*probe=durable-write-4k outcome=timeout`)
-	f.stderr.find(t, `rounds are fine again.*was=timeout`)
+	f.Stderr.Find(t, `round not usable.*probe=durable-write-4k outcome=timeout`)
+	f.Stderr.Find(t, `rounds are fine again.*was=timeout`)
 	f.goesOn(t)
 }
 
@@ -222,7 +222,7 @@ func TestFilesystemUnmounted(t *testing.T) {
 
 	f.stop(t)
 	f.daemon = startDaemon(t, f.state, f.configuration)
-	f.stderr.find(t, saysUnmounted)
+	f.Stderr.Find(t, saysUnmounted)
 	f.awaitMore(t, f.other, "read-4k", "ok", 2)
 	assert.Empty(t, names(t, f.dir))
 
@@ -253,7 +253,7 @@ const saysUnmounted = `cannot open the target.* is not mounted, and a probe file
 func (f filesystem) unmounted(t *testing.T) {
 	t.Helper()
 	unmount(t, f.dir, unix.MNT_DETACH)
-	f.stderr.find(t, saysUnmounted)
+	f.Stderr.Find(t, saysUnmounted)
 	name := filepath.Base(f.device.Path)
 	eventually(t, "the target is down and no longer said to be on "+name, func() bool {
 		m := f.scrape(t)

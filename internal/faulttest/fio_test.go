@@ -101,8 +101,8 @@ func TestFioHangs(t *testing.T) {
 	word := fmt.Sprintf("98765.%d", os.Getpid()) // the seconds it sleeps, which nobody else's does
 	p := start(t, otherFio(t, answersVersion+"trap '' INT TERM\n/bin/sleep "+word+" & exec /bin/sleep "+word), runQuick(t, dir, "--set", "time=10m")...)
 	eventually(t, "it hangs", func() bool { return len(processes(t, word)) == 2 })
-	p.signal(t, syscall.SIGINT)
-	assert.Equal(t, 1, p.wait(t))
+	p.Signal(t, syscall.SIGINT)
+	assert.Equal(t, 1, p.Wait(t))
 	assertClean(t, dir, word)
 }
 
@@ -117,9 +117,9 @@ func TestFioIsKilled(t *testing.T) {
 		}
 		return killed
 	})
-	assert.Equal(t, 1, p.wait(t))
-	assert.Empty(t, p.stdout.text())
-	assert.Regexp(t, `(?m)^ssdprobe: .*signal: killed`, p.stderr.text())
+	assert.Equal(t, 1, p.Wait(t))
+	assert.Empty(t, p.Stdout.Text())
+	assert.Regexp(t, `(?m)^ssdprobe: .*signal: killed`, p.Stderr.Text())
 	assert.Empty(t, workingOn(t, dir))
 	assertClean(t, dir, dir)
 }

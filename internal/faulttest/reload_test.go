@@ -22,9 +22,9 @@ const (
 func (d *daemon) reload(t *testing.T, configuration, says string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(d.config, []byte(configuration), 0o600))
-	skip := d.stderr.said()
-	d.signal(t, syscall.SIGHUP)
-	d.stderr.findAfter(t, skip, says)
+	skip := len(d.Stderr.Text())
+	d.Signal(t, syscall.SIGHUP)
+	d.Stderr.FindAfter(t, skip, says)
 }
 
 // A thousand reloads: most of the same, some of another configuration, some of a bad one.

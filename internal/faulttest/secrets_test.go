@@ -31,7 +31,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	dir := testenv.OnDisk(t)
 	p := start(t, nil, "daemon", "--config", file(t, "ssdprobe.yaml", onFiles(t, dir)), "--state-dir", t.TempDir(),
 		"--web.listen-address", "127.0.0.1:0", "--web.config.file", web, "--log.level", "debug")
-	url := p.stdout.find(t, `status +(https://\S+/)`)[1]
+	url := p.Stdout.Find(t, `status +(https://\S+/)`)[1]
 	// A client that people use, with an opinion of its own of what TLS is.
 	curl := func(path string, more ...string) string {
 		t.Helper()
@@ -56,9 +56,9 @@ func TestSecretsAreNotTold(t *testing.T) {
 			told.WriteString(refused)
 		}
 	}
-	p.signal(t, syscall.SIGTERM)
-	assert.Zero(t, p.wait(t))
-	told.WriteString(p.stdout.text() + p.stderr.text())
+	p.Signal(t, syscall.SIGTERM)
+	assert.Zero(t, p.Wait(t))
+	told.WriteString(p.Stdout.Text() + p.Stderr.Text())
 	for _, secret := range append([]string{
 		password, guess, string(hash), base64.StdEncoding.EncodeToString([]byte("prometheus:" + password)),
 	}, secretLines(t, key)...) {

@@ -91,7 +91,7 @@ func startSoak(t *testing.T) *soak {
 func TestSoak(t *testing.T) {
 	s := startSoak(t)
 	before := s.use(t)
-	started := s.stderr.said()
+	started := len(s.Stderr.Text())
 	scraping := s.keepScraping(t)
 
 	seed := soakSeed(t)
@@ -101,7 +101,7 @@ func TestSoak(t *testing.T) {
 	end := time.Now().Add(soakTime(t))
 	for first := true; first || time.Now().Before(end); first = false {
 		faults := s.choose(random)
-		skip := s.stderr.said()
+		skip := len(s.Stderr.Text())
 		mends := make([]func(*testing.T), len(faults))
 		for i, f := range faults {
 			injected = append(injected, f.name)
@@ -109,7 +109,7 @@ func TestSoak(t *testing.T) {
 		}
 		for _, f := range faults {
 			if f.noticed != "" {
-				s.stderr.findAfter(t, skip, f.noticed)
+				s.Stderr.FindAfter(t, skip, f.noticed)
 				toNotice = append(toNotice, f.name)
 			}
 		}
@@ -120,7 +120,7 @@ func TestSoak(t *testing.T) {
 				f.over(t)
 			}
 		}
-		noticed = append(noticed, s.noticed(s.stderr.text()[skip:])...)
+		noticed = append(noticed, s.noticed(s.Stderr.Text()[skip:])...)
 		s.complainsOnlyOf(t, skip, faults)
 		if t.Failed() {
 			break
@@ -139,7 +139,7 @@ func TestSoak(t *testing.T) {
 	assert.Positive(t, scraping(), "a scrape was answered")
 	s.assertNoGrowth(t, before)
 	after := s.use(t)
-	t.Logf("before %+v, after %+v, %d bytes of log", before, after, s.stderr.said()-started)
+	t.Logf("before %+v, after %+v, %d bytes of log", before, after, len(s.Stderr.Text())-started)
 	s.stop(t)
 	assert.Len(t, saved(t, s.state), 3)
 }
@@ -224,7 +224,7 @@ func (s *soak) complainsOnlyOf(t *testing.T, skip int, faults []fault) {
 		"filesystem": regexp.MustCompile(regexp.QuoteMeta(s.worn.dir)),
 		"daemon":     regexp.MustCompile(`the new configuration is refused|stored state has a problem|not a directory`),
 	}
-	for _, line := range complaint.FindAllString(s.stderr.text()[skip:], -1) {
+	for _, line := range complaint.FindAllString(s.Stderr.Text()[skip:], -1) {
 		explained := false
 		for _, f := range faults {
 			r := about[f.place]

@@ -40,7 +40,7 @@ func TestStateOfANewerVersion(t *testing.T) {
 
 	d = startDaemon(t, state, onFiles(t, dir)+learnsSoon)
 	d.awaitCollector(t, "state", false)
-	d.stderr.find(t, `the stored state has a problem.*written by a newer ssdprobe`)
+	d.Stderr.Find(t, `the stored state has a problem.*written by a newer ssdprobe`)
 	d.awaitBaseline(t) // at which it would be saved
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
 	v, _ := d.scrape(t).value("ssdprobe_collector_success", labels{"collector": "state"})

@@ -62,20 +62,38 @@ func LoopDevice(t testing.TB, sizeBytes int64, o Options) Loop {
 // tests in other processes that look for a free device open the one that was just found.
 func Losetup(t testing.TB, args ...string) string {
 	t.Helper()
+	defer lockLosetup(t)()
+	return run(t, "losetup", args...)
+}
+
+// Away is what happens while the device is detached. It is attached again after; nobody
+// else can take its number meanwhile.
+func (l Loop) Away(t testing.TB, happens func()) {
+	t.Helper()
+	defer lockLosetup(t)()
+	run(t, "losetup", "--detach", l.Path)
+	happens()
+	run(t, "losetup", "--direct-io=on", l.Path, l.Backing)
+}
+
+// lockLosetup keeps tests on this machine from losetup until what it returns is called.
+func lockLosetup(t testing.TB) (unlock func()) {
+	t.Helper()
 	Root(t)
 	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "ssdprobe-test-losetup.lock"), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	unlock = func() {
 		if err := lock.Close(); err != nil { // which unlocks it
 			t.Error(err)
 		}
-	}()
+	}
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		unlock()
 		t.Fatalf("lock %s: %v", lock.Name(), err)
 	}
-	return run(t, "losetup", args...)
+	return unlock
 }
 
 func makeBacking(path string, sizeBytes int64, random bool) (err error) {

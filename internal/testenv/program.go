@@ -1,0 +1,86 @@
+package testenv
+
+import (
+	"context"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// beProgram makes a test binary be the program that it tests, race detector included.
+const beProgram = "SSDPROBE_TEST_BE_PROGRAM"
+
+// Main is for the TestMain of a package that starts the program, which is given for the test
+// binary to be it. It returns the exit code.
+func Main(m *testing.M, program func(arguments []string, stdout, stderr io.Writer) int) int {
+	if os.Getenv(beProgram) != "" {
+		return program(os.Args[1:], os.Stdout, os.Stderr)
+	}
+	// Such tests wait for their programs most of the time.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	return m.Run()
+}
+
+// Command returns the program, with more environment, ready to be started.
+func Command(t testing.TB, environment []string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], arguments...)
+	c.Env = append(append(os.Environ(), beProgram+"=1", "GORACE=halt_on_error=1 exitcode=66"), environment...)
+	return c
+}
+
+// Program is a program that was started.
+type Program struct {
+	Cmd            *exec.Cmd
+	Stdout, Stderr *Output
+	ended          chan struct{}
+}
+
+// Start starts the program with more environment; it is killed when the test ends.
+func Start(t testing.TB, environment []string, arguments ...string) *Program {
+	t.Helper()
+	p := &Program{Cmd: Command(t, environment, arguments...), Stdout: newOutput(), Stderr: newOutput(), ended: make(chan struct{})}
+	p.Cmd.Stdout, p.Cmd.Stderr = p.Stdout, p.Stderr
+	if err := p.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.Cmd.Wait() // the state has it
+		p.Stdout.end()
+		p.Stderr.end()
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		_ = p.Cmd.Process.Kill() // it may have ended
+		<-p.ended
+		if t.Failed() {
+			t.Logf("output of %v:\n%s%s", arguments, p.Stdout.Text(), p.Stderr.Text())
+		}
+	})
+	return p
+}
+
+// Signal sends a signal to the program.
+func (p *Program) Signal(t testing.TB, s syscall.Signal) {
+	t.Helper()
+	if err := p.Cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Wait waits for the program to end and returns its exit code.
+func (p *Program) Wait(t testing.TB) int {
+	t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(Patience):
+		t.Fatal("the program does not end")
+	}
+	return p.Cmd.ProcessState.ExitCode()
+}

@@ -1,0 +1,99 @@
+package testenv
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Patience bounds waiting for what a test observes; nothing takes that long.
+const Patience = 2 * time.Minute
+
+// Eventually polls what can only be asked for.
+func Eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	late := time.NewTimer(Patience)
+	defer late.Stop()
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for !holds() {
+		select {
+		case <-again.C:
+		case <-late.C:
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// Output gathers what a program writes, for who waits for it.
+type Output struct {
+	mu      sync.Mutex
+	text    strings.Builder
+	changed chan struct{} // closed at each change
+	ended   bool
+}
+
+func newOutput() *Output { return &Output{changed: make(chan struct{})} }
+
+// Write adds to the output.
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	close(o.changed)
+	o.changed = make(chan struct{})
+	return o.text.Write(p)
+}
+
+func (o *Output) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	close(o.changed)
+	o.ended = true
+}
+
+// Text is all output so far, in whole lines.
+func (o *Output) Text() string {
+	text, _, _ := o.now()
+	return text
+}
+
+// now returns the text, what is closed when there is more, and whether there will be none.
+func (o *Output) now() (text string, changed <-chan struct{}, ended bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	text = o.text.String()
+	if !o.ended { // half a line may match by half
+		text = text[:strings.LastIndexByte(text, '\n')+1]
+	}
+	return text, o.changed, o.ended
+}
+
+// Find waits until the output matches and returns the groups of the match.
+func (o *Output) Find(t testing.TB, pattern string) []string {
+	t.Helper()
+	return o.FindAfter(t, 0, pattern)
+}
+
+// FindAfter is Find in what comes after the first skip bytes.
+func (o *Output) FindAfter(t testing.TB, skip int, pattern string) []string {
+	t.Helper()
+	wanted := regexp.MustCompile(pattern)
+	late := time.NewTimer(Patience)
+	defer late.Stop()
+	for {
+		text, changed, ended := o.now()
+		if match := wanted.FindStringSubmatch(text[skip:]); match != nil {
+			return match
+		}
+		if ended {
+			t.Fatalf("the output ended without %q:\n%s", pattern, text)
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			t.Fatalf("no %q in:\n%s", pattern, text)
+		}
+	}
+}
