@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"unsafe"
+	"unsafe" //nolint:depguard // seccomp(2) takes a pointer, and there is no wrapper for it
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
