@@ -1,6 +1,7 @@
 package manifesttest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,7 +26,7 @@ func TestChartTakesValues(t *testing.T) {
 	assert.Equal(t, "10m0s", c.Drift.Window.String())
 	assert.False(t, c.Devices.Enabled, "what the mode needs stays")
 	assert.Equal(t, "registry.example/ssdprobe:1.2.3", pod.Containers[0].Image)
-	assert.Equal(t, []string{"daemon", "--config=/etc/ssdprobe/ssdprobe.yaml", "--log.format=json", "--node=$(NODE_NAME)", "--log.level=debug"}, pod.Containers[0].Args)
+	assert.Equal(t, []string{"daemon", "--config=/etc/ssdprobe/ssdprobe.yaml", "--log.format=json", "--node=$(NODE_NAME)", "--state-dir=/var/lib/ssdprobe", "--log.level=debug"}, pod.Containers[0].Args)
 	assert.Equal(t, "storage", pod.PriorityClassName)
 	claim := pod.Volumes[1].Ephemeral.VolumeClaimTemplate.Spec
 	assert.Equal(t, "fast", *claim.StorageClassName)
@@ -52,8 +53,100 @@ func TestChartProbesAFilesystemOfTheNode(t *testing.T) {
 	assert.Equal(t, "/srv/data", files[0].Path)
 }
 
-func TestChartRefusesAnUnknownMode(t *testing.T) {
-	_, stderr, err := try(t, tool(t, "helm"), template("--set", "mode=disks")...)
+// Each value that cannot be meant is refused by its name, with what is wrong.
+func TestChartRefusesBadValues(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[string]string{
+		"mode=disks":                            `'/mode': value must be one of 'raw-devices', 'files'`,
+		"mode=null":                             `missing property 'mode'`,
+		"extraArgs=--log.level=debug":           `'/extraArgs': got string, want array`,
+		"extraArgs={1}":                         `'/extraArgs/0': got number, want string`,
+		"extraArgs={--web.listen-address=:80}":  "extraArgs: --web.listen-address=:80: leave it out; the probes, ",
+		"extraArgs={--web.systemd-socket}":      "extraArgs: --web.systemd-socket: leave it out; the probes, ",
+		"config=text":                           `'/config': got string, want object`,
+		"config={a}":                            `'/config': got array, want object`,
+		"config.fleet=true":                     `'/config/fleet': got boolean, want null or object`,
+		"config.fleet.enabled=yes":              `'/config/fleet/enabled': got string, want boolean`,
+		"config.fleet.lease=":                   `'/config/fleet/lease': '' does not match pattern`,
+		"config.listen={:80}":                   "config.listen: leave it out; the probes, ",
+		"priorityClass.create=no":               `'/priorityClass/create': got string, want boolean`,
+		"priorityClass.value=null":              `'/priorityClass': missing property 'value'`,
+		"priorityClass.value=2000000000":        `'/priorityClass/value': maximum: got 2`,
+		"dashboards.labels.grafana_dashboard=1": `'/dashboards/labels/grafana_dashboard': got number, want string`,
+		"dashboards.labels=text":                `'/dashboards/labels': got string, want object`,
+		"podMonitor.labels.release=true":        `'/podMonitor/labels/release': got boolean, want string`,
+		"podMonitor.scheme=ftp":                 `'/podMonitor/scheme': value must be one of '', 'http', 'https'`,
+		"podMonitor.basicAuth=me":               `'/podMonitor/basicAuth': got string, want object`,
+		"probes.scheme=https":                   `'/probes/scheme': value must be one of 'HTTP', 'HTTPS'`,
+		"probes=null":                           `missing property 'probes'`,
+		"image.tag=2024":                        `'/image/tag': got number, want string`,
+		"image.repository=":                     `'/image/repository': minLength: got 0, want 1`,
+		"imgae.tag=v2":                          `additional properties 'imgae' not allowed`,
+		"priorityClass.naming=storage":          `'/priorityClass': additional properties 'naming' not allowed`,
+		"volume.size=null":                      `'/volume': missing property 'size'`,
+		"nodeSelector.storage=true":             `'/nodeSelector/storage': got boolean, want string`,
+		"networkPolicy.apiServer.ports=null":    `'/networkPolicy/apiServer': missing property 'ports'`,
+		"networkPolicy.apiServer.ports={https}": `'/networkPolicy/apiServer/ports/0': got string, want integer`,
+	} {
+		commands := [][]string{template()}
+		if !strings.Contains(want, "leave it out") { // lint passes over what templates refuse
+			commands = append(commands, []string{"lint", "--kube-version", kubeVersion, at("deploy", "helm", "ssdprobe")})
+		}
+		for _, args := range commands {
+			stdout, stderr, err := try(t, tool(t, "helm"), append(args, "--set", set)...)
+			require.Error(t, err, "%s %s", args[0], set)
+			// lint prints its findings.
+			all := stdout + stderr
+			assert.Contains(t, all, want, set)
+			for _, obscure := range []string{"reflect", "nil pointer", "YAML parse error", "wrong type for value"} {
+				assert.NotContains(t, all, obscure, set)
+			}
+		}
+	}
+	// For those who render without the schema.
+	_, stderr, err := try(t, tool(t, "helm"), template("--set", "mode=disks", "--skip-schema-validation")...)
 	require.Error(t, err)
 	assert.Contains(t, stderr, `mode: "disks" is unknown; want raw-devices or files`)
+}
+
+// Nothing that can be meant is refused.
+func TestChartTakesWhatIsLeftEmpty(t *testing.T) {
+	t.Parallel()
+	whole := helm(t)
+	for _, set := range []string{
+		"config=null", "config.fleet=null", "extraArgs=null,extraVolumes=null,extraVolumeMounts=null,imagePullSecrets=null,nodeSelector=null",
+		"global.imageRegistry=registry.example", "podMonitor.labels=null,prometheusRule.labels=null,podMonitor.scheme=null",
+		"image.tag=null,image.pullPolicy=null,volume.storageClassName=null,priorityClass.name=null",
+	} {
+		assert.Equal(t, whole.texts(t), helm(t, "--set", set).texts(t), set)
+	}
+	assert.Equal(t, whole.config(t), helm(t, "--set", "config=null").config(t))
+	for _, labels := range []string{"dashboards.labels.grafana_dashboard=null", "dashboards.labels=null"} {
+		for name, object := range helm(t, "--set", labels) {
+			assert.NotContains(t, object.GetLabels(), "grafana_dashboard", name)
+		}
+	}
+	pod := helm(t, "--set", "resources=null,updateStrategy=null,affinity=null,tolerations=null").daemonSet(t).Spec.Template.Spec
+	assert.Nil(t, pod.Affinity)
+	assert.Empty(t, pod.Containers[0].Resources)
+}
+
+// A class that does not exist keeps all pods from being made.
+func TestChartNamesNoClassThatItDoesNotMake(t *testing.T) {
+	all := helm(t, "--set", "priorityClass.create=false")
+	assert.Empty(t, all.daemonSet(t).Spec.Template.Spec.PriorityClassName)
+	assert.NotContains(t, all, "*v1.PriorityClass ssdprobe")
+	all = helm(t, "--set", "priorityClass.name=storage")
+	assert.Equal(t, "storage", all.daemonSet(t).Spec.Template.Spec.PriorityClassName)
+	assert.Contains(t, all, "*v1.PriorityClass storage")
+}
+
+// Whatever the configuration says, there is a directory that the pod can write to.
+func TestChartSaysWhereFilesKeepTheirState(t *testing.T) {
+	for set, want := range map[string]string{
+		"mode=files": "--state-dir=/var/lib/ssdprobe", "mode=files,config.state_dir=/srv/state": "--state-dir=/srv/state",
+		"mode=files,config.state_dir=": "--state-dir=/var/lib/ssdprobe", "mode=files,config.state_dir=null": "--state-dir=/var/lib/ssdprobe",
+	} {
+		assert.Contains(t, helm(t, "--set", set).daemonSet(t).Spec.Template.Spec.Containers[0].Args, want, set)
+	}
 }

@@ -2,8 +2,6 @@ package manifesttest
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -29,19 +27,14 @@ func TestNoRoleByDefault(t *testing.T) {
 	}
 }
 
-// fleetKustomization is the one of docs/install-kubernetes.md, for a mode.
-func fleetKustomization(t *testing.T, mode, configuration string) objects {
+// fleetKustomization is the one of docs/install-kubernetes.md, for a mode and with more.
+func fleetKustomization(t *testing.T, mode, more, configuration string) objects {
 	t.Helper()
 	const text = "resources:\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/raw-devices\n    components:\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/fleet\n"
 	require.Contains(t, read(t, at("docs", "install-kubernetes.md")), "    "+text)
-	dir, err := os.MkdirTemp(at("internal", "manifesttest"), ".test-") // kustomize takes no absolute path
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
-	here := strings.NewReplacer("    ", "", "github.com/ssdprobe/ssdprobe/", "../../../", "raw-devices", mode).Replace(text)
-	write(t, filepath.Join(dir, "kustomization.yaml"), "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamespace: ssdprobe\n"+here+
-		"configMapGenerator:\n- {name: ssdprobe, behavior: merge, files: [ssdprobe.yaml]}\n", 0o644)
-	write(t, filepath.Join(dir, "ssdprobe.yaml"), configuration, 0o644)
-	return parse(t, run(t, tool(t, "kustomize"), "build", dir))
+	here := strings.NewReplacer("    ", "", "raw-devices", mode).Replace(text)
+	return ownKustomization(t, "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"+more+here+
+		"configMapGenerator:\n- {name: ssdprobe, behavior: merge, files: [ssdprobe.yaml]}\n", configuration)
 }
 
 // permissions are what the pods of these manifests may do, and whether they can.
@@ -54,7 +47,7 @@ func permissions(t *testing.T, all objects) (token bool, rules []rbacv1.PolicyRu
 	require.True(t, ok)
 	assert.Equal(t, rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: role.Name}, binding.RoleRef)
 	assert.Equal(t, role.Namespace, binding.Namespace)
-	assert.Equal(t, []rbacv1.Subject{{Kind: "ServiceAccount", Name: pod.ServiceAccountName, Namespace: "ssdprobe"}}, binding.Subjects)
+	assert.Equal(t, []rbacv1.Subject{{Kind: "ServiceAccount", Name: pod.ServiceAccountName, Namespace: all.daemonSet(t).Namespace}}, binding.Subjects)
 	policy, ok := all["*v1.NetworkPolicy ssdprobe"].(*networkingv1.NetworkPolicy)
 	require.True(t, ok)
 	for _, egress := range policy.Spec.Egress {
@@ -81,7 +74,7 @@ func TestFleetMayTakeItsLeasesAndNothingElse(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
 			values := map[string]string{"files": "devices: {enabled: false}\nhealth: {enabled: false}\nstate_dir: /var/lib/ssdprobe\n"}[mode]
-			byKustomize := fleetKustomization(t, mode, values+"fleet: {enabled: true}\n")
+			byKustomize := fleetKustomization(t, mode, "namespace: ssdprobe\n", values+"fleet: {enabled: true}\n")
 			byHelm := helm(t, "--set", "mode="+mode+",config.fleet.enabled=true")
 			c := byKustomize.config(t)
 			assert.True(t, c.Fleet.Enabled)
@@ -94,6 +87,41 @@ func TestFleetMayTakeItsLeasesAndNothingElse(t *testing.T) {
 			assert.Equal(t, []string{"443 to []", "6443 to []"}, ports)
 		})
 	}
+}
+
+// The role is for the account of the pods, wherever they are.
+func TestFleetIsBoundToTheAccountOfItsNamespace(t *testing.T) {
+	t.Parallel()
+	for more, want := range map[string]string{"": "ssdprobe", "namespace: ssdprobe\n": "ssdprobe", "namespace: storage\n": "storage"} {
+		for _, mode := range modes {
+			all := fleetKustomization(t, mode, more, "fleet: {enabled: true}\n")
+			_, rules, _ := permissions(t, all)
+			assert.Equal(t, leaseRules(all.config(t)), rules)
+			for _, name := range []string{"DaemonSet", "ServiceAccount", "Role", "RoleBinding"} {
+				assert.Equal(t, want, all["*v1."+name+" ssdprobe"].GetNamespace(), "%s in %q", name, more)
+			}
+		}
+	}
+	all := helm(t, "--namespace", "storage", "--set", "config.fleet.enabled=true")
+	permissions(t, all)
+	assert.Equal(t, "storage", all["*v1.RoleBinding ssdprobe"].GetNamespace())
+}
+
+// A role without names would be good for all leases of the namespace.
+func TestChartRefusesARoleWithoutNames(t *testing.T) {
+	for _, number := range []string{"0", "-1", "65", "null", "many"} {
+		args := template("--set", "config.fleet.enabled=true,config.fleet.max_runs="+number)
+		_, stderr, err := try(t, tool(t, "helm"), args...)
+		require.Error(t, err, number)
+		assert.Contains(t, stderr, "/config/fleet/max_runs", number)
+		_, stderr, err = try(t, tool(t, "helm"), append(args, "--skip-schema-validation")...)
+		require.Error(t, err, number)
+		assert.Contains(t, stderr, "config.fleet.max_runs: ", number)
+		assert.Contains(t, stderr, " is not from 1 to 64", number)
+	}
+	all := helm(t, "--set", "config.fleet.enabled=true,config.fleet.max_runs=64")
+	_, rules, _ := permissions(t, all)
+	assert.Equal(t, leaseRules(all.config(t)), rules)
 }
 
 func TestChartFollowsTheConfigurationOfTheFleet(t *testing.T) {

@@ -14,8 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
-
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // images carries out deploy/container/Containerfile without a registry: the few
@@ -164,10 +162,7 @@ func TestImage(t *testing.T) {
 	image := m.stages[m.last]
 	require.Equal(t, []string{"/usr/bin/fio", "/usr/bin/ssdprobe"}, contents(t, image))
 
-	volume := testenv.Ext4(t, 256<<20)
-	require.NoError(t, os.Chown(volume, -1, 65532)) // what the kubelet does for fsGroup
-	require.NoError(t, os.Chmod(volume, 0o2775))
-	p := startImage(t, image, "files", quick, volumes{"state": volume})
+	p := startImage(t, image, "files", shipped(t, "files")+quick, volumes{"state": volumeForFiles(t)})
 	p.measures(`loop\d+`)
 	assert.Contains(t, p.exec("/usr/bin/ssdprobe", "version"), "ssdprobe v1.2.3 ")
 	// kubectl exec, as docs/install-kubernetes.md has it.

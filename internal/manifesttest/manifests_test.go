@@ -2,6 +2,8 @@ package manifesttest
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,6 +44,20 @@ func parse(t *testing.T, manifests string) objects {
 func kustomize(t *testing.T, mode string) objects {
 	t.Helper()
 	return parse(t, run(t, tool(t, "kustomize"), "build", at("deploy", "kubernetes", mode)))
+}
+
+// ownKustomization builds a kustomization of one's own beside a ssdprobe.yaml, with what
+// is in this repository instead of what it says of GitHub.
+func ownKustomization(t *testing.T, text, configuration string) objects {
+	t.Helper()
+	dir, err := os.MkdirTemp(at("internal", "manifesttest"), ".test-") // kustomize takes no absolute path
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
+	text = strings.ReplaceAll(text, "github.com/ssdprobe/ssdprobe/", "../../../")
+	require.NotContains(t, text, "github.com")
+	write(t, filepath.Join(dir, "kustomization.yaml"), text, 0o644)
+	write(t, filepath.Join(dir, "ssdprobe.yaml"), configuration, 0o644)
+	return parse(t, run(t, tool(t, "kustomize"), "build", dir))
 }
 
 func helm(t *testing.T, args ...string) objects {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,10 +24,22 @@ type pod struct {
 	description corev1.PodSpec
 }
 
+// started counts the pods, whose containers need different names.
+var started atomic.Int64
+
 // volumes are directories and files that stand for the pod's volumes, by name.
 type volumes map[string]string
 
-// start runs the container of a mode with more configuration besides its own.
+// shipped is the configuration of a mode, to be added to.
+func shipped(t *testing.T, mode string) string {
+	t.Helper()
+	all := kustomize(t, mode)
+	file, ok := all["*v1.ConfigMap "+configVolume(t, all.daemonSet(t)).Name].(*corev1.ConfigMap)
+	require.True(t, ok)
+	return strings.ReplaceAll(file.Data["ssdprobe.yaml"], "{}", "")
+}
+
+// start runs the container of a mode with a configuration.
 func start(t *testing.T, mode, configuration string, given volumes) *pod {
 	t.Helper()
 	image := t.TempDir()
@@ -37,11 +51,8 @@ func start(t *testing.T, mode, configuration string, given volumes) *pod {
 func startImage(t *testing.T, image, mode, configuration string, given volumes) *pod {
 	t.Helper()
 	all := kustomize(t, mode)
-	file, ok := all["*v1.ConfigMap "+configVolume(t, all.daemonSet(t)).Name].(*corev1.ConfigMap)
-	require.True(t, ok)
 	given["config"] = t.TempDir()
-	own := strings.ReplaceAll(file.Data["ssdprobe.yaml"], "{}", "")
-	write(t, filepath.Join(given["config"], "ssdprobe.yaml"), own+configuration, 0o644)
+	write(t, filepath.Join(given["config"], "ssdprobe.yaml"), configuration, 0o644)
 
 	bundle := t.TempDir()
 	require.NoError(t, os.Chmod(bundle, 0o755))
@@ -49,7 +60,7 @@ func startImage(t *testing.T, image, mode, configuration string, given volumes) 
 	given["termination-log"] = filepath.Join(bundle, "termination-log")
 	write(t, given["termination-log"], "", 0o666)
 
-	p := &pod{newContainer(t, mode), all.daemonSet(t).Spec.Template.Spec}
+	p := &pod{newContainer(t, mode+"-"+strconv.FormatInt(started.Add(1), 10)), all.daemonSet(t).Spec.Template.Spec}
 	output := p.run(bundle, p.spec(given))
 	p.awaitURL(func() string { return read(t, output) })
 	return p
@@ -67,7 +78,7 @@ func TestPodMeasuresRawDevices(t *testing.T) {
 	t.Parallel()
 	const size = 37 << 20 // of no other loop device
 	first := testenv.LoopDevice(t, size, testenv.Options{Random: true})
-	p := start(t, "raw-devices", quick+fmt.Sprintf("devices: {include: [{name: loop*, min_size: %d, max_size: %d}]}\n", size, size),
+	p := start(t, "raw-devices", shipped(t, "raw-devices")+quick+fmt.Sprintf("devices: {include: [{name: loop*, min_size: %d, max_size: %d}]}\n", size, size),
 		volumes{"dev": "/dev", "locks": t.TempDir(), "state": t.TempDir()})
 	p.measures(filepath.Base(first.Path))
 
@@ -82,12 +93,25 @@ func TestPodMeasuresRawDevices(t *testing.T) {
 
 func TestPodMeasuresFilesWithoutPrivilege(t *testing.T) {
 	t.Parallel()
-	volume := testenv.Ext4(t, 256<<20)
-	// What the kubelet does for fsGroup.
-	require.NoError(t, os.Chown(volume, -1, 65532))
-	require.NoError(t, os.Chmod(volume, 0o2775))
-	p := start(t, "files", quick, volumes{"state": volume})
+	p := start(t, "files", shipped(t, "files")+quick, volumes{"state": volumeForFiles(t)})
 	p.measures(`loop\d+`)
 	assert.Equal(t, "65532 65532 65532 65532", p.process(p.pid(), "Uid"))
 	p.noCapability(p.pid())
+}
+
+// volumeForFiles is a volume as the kubelet leaves it for fsGroup.
+func volumeForFiles(t *testing.T) string {
+	t.Helper()
+	volume := testenv.Ext4(t, 256<<20)
+	require.NoError(t, os.Chown(volume, -1, 65532))
+	require.NoError(t, os.Chmod(volume, 0o2775))
+	return volume
+}
+
+// A kustomization of one's own has replaced the configuration of the mode, and does not
+// say where state is kept.
+func TestPodForFilesKeepsItsStateWhateverItIsConfiguredFor(t *testing.T) {
+	t.Parallel()
+	p := start(t, "files", "devices: {enabled: false}\nhealth: {enabled: false}\n"+quick, volumes{"state": volumeForFiles(t)})
+	p.measures(`loop\d+`)
 }

@@ -23,6 +23,9 @@ type podMonitor struct {
 		PodMetricsEndpoints []struct {
 			Port        string `json:"port"`
 			Path        string `json:"path"`
+			Scheme      string `json:"scheme,omitempty"`
+			TLSConfig   any    `json:"tlsConfig,omitempty"`
+			BasicAuth   any    `json:"basicAuth,omitempty"`
 			Relabelings []struct {
 				SourceLabels []string `json:"sourceLabels"`
 				TargetLabel  string   `json:"targetLabel"`

@@ -97,6 +97,9 @@ func (s *Server) Serve(ctx context.Context, h http.Handler) error {
 	for _, l := range s.listeners {
 		// A server each: the toolkit changes the server it is given.
 		server := s.server(h)
+		if s.config.WebConfigFile != "" {
+			leaveOpen(server, h)
+		}
 		bounded := &conns{Listener: l, limit: s.limits.connections}
 		group.Go(func() error {
 			err := toolkit.Serve(bounded, server, flags, s.config.Log)
@@ -125,6 +128,24 @@ func (s *Server) server(h http.Handler) *http.Server {
 		ConnContext:       withConn,
 		// Broken handshakes and the like: worth a look when a scrape fails.
 		ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn),
+	}
+}
+
+// leaveOpen has the server answer whether it is alive and ready, and nothing else, before
+// the toolkit asks for a password: the kubelet has none, and restarts for ever what it
+// cannot ask. The toolkit makes no exceptions, and puts its check around server.Handler
+// before it begins to accept; BaseContext is called after that and before any request.
+func leaveOpen(server *http.Server, h http.Handler) {
+	server.BaseContext = func(net.Listener) context.Context {
+		guarded := server.Handler
+		server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/-/healthy" || r.URL.Path == "/-/ready" {
+				h.ServeHTTP(w, r)
+				return
+			}
+			guarded.ServeHTTP(w, r)
+		})
+		return context.Background()
 	}
 }
 

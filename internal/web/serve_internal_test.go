@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -25,9 +26,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
 
 // TestMain is also the program that TestSystemdSocket starts.
@@ -213,6 +217,57 @@ http_server_config:
 	}
 	client.CloseIdleConnections()
 	require.NoError(t, stop())
+}
+
+// The kubelet has no password, and restarts what does not answer it.
+func TestHealthAsksForNoPassword(t *testing.T) {
+	hash, err := bcrypt.GenerateFromPassword([]byte("secret"), bcrypt.MinCost)
+	require.NoError(t, err)
+	for name, encryption := range map[string]string{"plain": "", "TLS": "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n"} {
+		t.Run(name, func(t *testing.T) {
+			path, roots := webConfig(t, encryption+"basic_auth_users: {prometheus: \""+string(hash)+"\"}\n"+
+				"rate_limit: {interval: 1h, burst: 7}\n") // for those that are to be refused
+			c := config("127.0.0.1:0")
+			c.WebConfigFile = path
+			s := listen(t, c)
+			stop := running(t, s, Handler(Options{
+				Snapshot: recordtest.Snapshot, Metrics: prometheus.NewPedanticRegistry(), Log: c.Log,
+				Ready: func() error { return errors.New("devices are being discovered") },
+			}).ServeHTTP)
+			client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
+			defer client.CloseIdleConnections()
+			get := func(path, password string) (int, string) {
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URLs()[0]+path, http.NoBody)
+				require.NoError(t, err)
+				if password != "" {
+					r.SetBasicAuth("prometheus", password)
+				}
+				response, err := client.Do(r)
+				require.NoError(t, err)
+				body, err := io.ReadAll(response.Body)
+				require.NoError(t, err)
+				require.NoError(t, response.Body.Close())
+				return response.StatusCode, string(body)
+			}
+			for _, path := range []string{"", "metrics", "api/v1/status", "-/healthy/", "-/ready/../../metrics", "-//healthy", "no/such/page"} {
+				status, body := get(path, "")
+				assert.Equal(t, http.StatusUnauthorized, status, path)
+				assert.Equal(t, "Unauthorized\n", body, path)
+			}
+			for range 10 { // as often as it likes
+				for _, password := range []string{"", "wrong", "secret"} {
+					status, body := get("-/healthy", password)
+					assert.Equal(t, http.StatusOK, status)
+					assert.Equal(t, "healthy\n", body)
+				}
+			}
+			status, body := get("-/ready", "")
+			assert.Equal(t, http.StatusServiceUnavailable, status)
+			assert.Equal(t, "not ready: devices are being discovered\n", body)
+			client.CloseIdleConnections()
+			require.NoError(t, stop())
+		})
+	}
 }
 
 func TestABadWebConfigIsRefusedAtStart(t *testing.T) {
