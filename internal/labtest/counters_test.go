@@ -118,10 +118,10 @@ func testBusy(t *testing.T, m *lab.Machine) {
 	for _, drive := range []string{plain, dual} {
 		node := disk(t, m, drive).Node()
 		other, err := m.StartProcess(bounded(t), "fio", "--name=other", "--filename="+node, "--rw=randread", "--bs=4k", "--direct=1",
-			"--ioengine=libaio", "--iodepth=16", "--time_based", "--runtime=10m")
+			"--ioengine=libaio", "--iodepth=16", "--thread", "--time_based", "--runtime=10m") // one process to kill
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = other.Signal(afterwards(t), syscall.SIGKILL) }) // it may have ended
-		_, err = other.AwaitLine(bounded(t), "Starting 1 process")
+		_, err = other.AwaitLine(bounded(t), "Starting 1 thread")
 		require.NoError(t, err)
 		var refused lab.Result
 		eventually(t, "a refusal", func() bool {
