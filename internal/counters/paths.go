@@ -1,9 +1,6 @@
 package counters
 
-import (
-	"strconv"
-	"strings"
-)
+import "github.com/ssdprobe/ssdprobe/internal/sysfs"
 
 // withPaths returns what a disk did. The head of a native multipath namespace of NVMe,
 // nvme0n1, counts nothing before Linux 6.4, nor when its iostats are switched off: then
@@ -14,30 +11,11 @@ func (d Disks) withPaths(head Disk) Disk {
 		return head
 	}
 	for _, path := range d {
-		if isPath(path.Name, head.Name) {
+		if sysfs.HeadOf(path.Name) == head.Name {
 			head = head.plus(path)
 		}
 	}
 	return head
-}
-
-// isPath reports whether the disk called name is a path to the namespace called head:
-// nvme0c1n2 to nvme0n2.
-func isPath(name, head string) bool {
-	at := strings.LastIndexByte(head, 'n') // the one after the number of the subsystem
-	if at < len("nvme0") || !strings.HasPrefix(head, "nvme") {
-		return false
-	}
-	middle, ok := strings.CutPrefix(name, head[:at]+"c")
-	if !ok {
-		return false
-	}
-	controller, ok := strings.CutSuffix(middle, head[at:])
-	if !ok {
-		return false
-	}
-	_, err := strconv.ParseUint(controller, 10, 32)
-	return err == nil
 }
 
 // plus adds up what two disks did, under the name of the first.

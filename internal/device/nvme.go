@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // readNVMe reads what an NVMe namespace adds. With native multipath the namespace
@@ -60,21 +61,11 @@ func controllers(a *attributes, name string) []string {
 
 // pathsOf returns the directories of the hidden disks through which controllers
 // reach a multipath namespace, in order of the numbers of the controllers: nvme0n2 is
-// reached through nvme0c1n2, which lies below its controller. The number in the name
-// is not always the controller's: until Linux 5.1 it was the CNTLID
-// (https://lore.kernel.org/r/20190503133736.111201-2-hare@suse.de).
+// reached through nvme0c1n2, which lies below its controller.
 func pathsOf(a *attributes, head string) []string {
-	subsystem, namespace, ok := strings.Cut(strings.TrimPrefix(head, "nvme"), "n")
-	if !ok {
-		return nil
-	}
 	var dirs []string
 	for _, name := range a.siblings() {
-		middle, ok := strings.CutPrefix(name, "nvme"+subsystem+"c")
-		if !ok {
-			continue
-		}
-		if number, ok := strings.CutSuffix(middle, "n"+namespace); !ok || !numbered("c"+number, "c") {
+		if sysfs.HeadOf(name) != head {
 			continue
 		}
 		dir, err := a.fs.Resolve(path.Join(blockDir, name))

@@ -264,17 +264,6 @@ func (f filesystem) unmounted(t *testing.T) {
 	assert.Empty(t, names(t, f.dir), "nothing is made on the filesystem below")
 }
 
-func names(t *testing.T, dir string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	list := []string{}
-	for _, e := range entries {
-		list = append(list, e.Name())
-	}
-	return list
-}
-
 // unmount unmounts what is at dir as soon as no round uses it.
 func unmount(t *testing.T, dir string, flags int) {
 	t.Helper()

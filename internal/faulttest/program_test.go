@@ -25,6 +25,7 @@ const patience = testenv.Patience
 var (
 	start      = testenv.Start
 	eventually = testenv.Eventually
+	names      = testenv.Names
 )
 
 // done is how a command ended.

@@ -49,17 +49,6 @@ func refused(t *testing.T, path string) error {
 	return err
 }
 
-func names(t *testing.T, dir string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	list := []string{}
-	for _, e := range entries {
-		list = append(list, e.Name())
-	}
-	return list
-}
-
 func TestPrepareFileMakesFillsAndUsesAgain(t *testing.T) {
 	dir := t.TempDir()
 	var seen []int64
@@ -75,7 +64,7 @@ func TestPrepareFileMakesFillsAndUsesAgain(t *testing.T) {
 	assert.EqualValues(t, size, f.Filled)
 	assert.Len(t, seen, size/mib)
 	assert.IsIncreasing(t, seen)
-	assert.Equal(t, []string{target.FileName}, names(t, dir))
+	assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.Equal(t, fs.FileMode(0o600), info.Mode())
@@ -162,7 +151,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 			left, err := os.ReadFile(path)
 			require.NoError(t, err)
 			assert.Equal(t, text, string(left))
-			assert.Equal(t, []string{target.FileName}, names(t, dir))
+			assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
 		})
 	}
 }
@@ -210,7 +199,7 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 			// A second time the first evidence is not replaced.
 			require.NoError(t, os.Truncate(path, size-4096))
 			require.ErrorIs(t, refused(t, dir), target.ErrDamaged)
-			assert.ElementsMatch(t, []string{target.FileName, target.FileName + ".damaged"}, names(t, dir))
+			assert.ElementsMatch(t, []string{target.FileName, target.FileName + ".damaged"}, testenv.Names(t, dir))
 			still, err := os.ReadFile(again.SetAside)
 			require.NoError(t, err)
 			assert.True(t, bytes.Equal(kept, still))
@@ -246,7 +235,7 @@ func TestSymbolicLinksAreNotFollowed(t *testing.T) {
 				} else {
 					require.ErrorIs(t, err, fs.ErrNotExist)
 				}
-				assert.Equal(t, []string{name}, names(t, dir))
+				assert.Equal(t, []string{name}, testenv.Names(t, dir))
 			})
 		}
 	}
@@ -287,7 +276,7 @@ func TestAFillThatIsInterruptedLeavesNothing(t *testing.T) {
 	}
 	_, err := target.PrepareFile(ctx, dir, o)
 	require.ErrorIs(t, err, stop)
-	assert.Empty(t, names(t, dir))
+	assert.Empty(t, testenv.Names(t, dir))
 }
 
 func TestTheRateOfFillingCanBeInterrupted(t *testing.T) {
@@ -305,7 +294,7 @@ func TestWhatAnEarlierFillLeftIsUsedAgain(t *testing.T) {
 	require.NoError(t, os.WriteFile(left, bytes.Repeat([]byte("half "), mib), 0o600))
 	f := prepare(t, dir, options())
 	assert.EqualValues(t, size, f.Filled)
-	assert.Equal(t, []string{target.FileName}, names(t, dir))
+	assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
 }
 
 func TestOneProcessFillsAtATime(t *testing.T) {
@@ -342,11 +331,11 @@ func TestKilledWhileFilling(t *testing.T) {
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)
 	require.Equal(t, syscall.SIGKILL, exit.Sys().(syscall.WaitStatus).Signal())
-	require.Equal(t, []string{target.FileName + ".ssdprobe-filling"}, names(t, dir))
+	require.Equal(t, []string{target.FileName + ".ssdprobe-filling"}, testenv.Names(t, dir))
 
 	f := prepare(t, dir, options())
 	assert.EqualValues(t, size, f.Filled)
-	assert.Equal(t, []string{target.FileName}, names(t, dir))
+	assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
 }
 
 func TestSizeFollowsTheOptions(t *testing.T) {
@@ -361,7 +350,7 @@ func TestSizeFollowsTheOptions(t *testing.T) {
 		assert.Equal(t, wanted, f.Filled)
 		assert.Empty(t, f.SetAside)
 	}
-	assert.Equal(t, []string{target.FileName}, names(t, dir))
+	assert.Equal(t, []string{target.FileName}, testenv.Names(t, dir))
 }
 
 func TestAtMostATenthOfTheFreeSpace(t *testing.T) {
@@ -386,7 +375,7 @@ func TestTooLittleSpace(t *testing.T) {
 	err := refused(t, dir)
 	require.ErrorIs(t, err, target.ErrNoSpace)
 	assert.Regexp(t, `are free; at most a tenth of it is used and 16 MiB are needed$`, err.Error())
-	assert.Equal(t, []string{"lost+found"}, names(t, dir))
+	assert.Equal(t, []string{"lost+found"}, testenv.Names(t, dir))
 }
 
 // Where a filesystem cannot set space aside, somebody else may take it while the
@@ -407,7 +396,7 @@ func TestDiskFullWhileFillingLeavesNothing(t *testing.T) {
 	_, err := target.PrepareFile(t.Context(), dir, o)
 	require.ErrorIs(t, err, target.ErrNoSpace)
 	require.ErrorIs(t, err, unix.ENOSPC)
-	assert.Equal(t, []string{"lost+found", "others"}, names(t, dir))
+	assert.Equal(t, []string{"lost+found", "others"}, testenv.Names(t, dir))
 }
 
 type zeros struct{}

@@ -25,3 +25,17 @@ func OnDisk(t testing.TB) string {
 	}
 	return dir
 }
+
+// Names lists what is in a directory.
+func Names(t testing.TB, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}

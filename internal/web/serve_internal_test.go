@@ -192,23 +192,14 @@ http_server_config:
 	for _, url := range s.URLs() {
 		require.True(t, strings.HasPrefix(url, "https://127.0.0.1:"), url)
 		for password, want := range map[string]int{"secret": http.StatusOK, "wrong": http.StatusUnauthorized, "": http.StatusUnauthorized} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-			require.NoError(t, err)
-			if password != "" {
-				r.SetBasicAuth("prometheus", password)
-			}
-			response, err := client.Do(r)
-			require.NoError(t, err)
-			body, err := io.ReadAll(response.Body)
-			require.NoError(t, err)
-			require.NoError(t, response.Body.Close())
-			assert.Equal(t, want, response.StatusCode, "password %q", password)
-			assert.Equal(t, "HTTP/2.0", response.Proto)
+			got := askAs(t, client, url, password)
+			assert.Equal(t, want, got.code, "password %q", password)
+			assert.Equal(t, "HTTP/2.0", got.proto)
 			if want == http.StatusOK {
-				assert.Equal(t, "hello", string(body))
-				assert.Equal(t, []string{"sameorigin"}, response.Header["X-Frame-Options"], "the operator's header stays")
+				assert.Equal(t, "hello", got.body)
+				assert.Equal(t, []string{"sameorigin"}, got.header["X-Frame-Options"], "the operator's header stays")
 			} else {
-				assert.NotContains(t, string(body), "hello")
+				assert.NotContains(t, got.body, "hello")
 			}
 		}
 		plain, err := ask("http" + strings.TrimPrefix(url, "https"))
@@ -217,6 +208,29 @@ http_server_config:
 	}
 	client.CloseIdleConnections()
 	require.NoError(t, stop())
+}
+
+// answer is what a client sees.
+type answer struct {
+	code        int
+	proto, body string
+	header      http.Header
+}
+
+// askAs asks as somebody with a password, with "" as nobody.
+func askAs(t *testing.T, client *http.Client, url, password string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	require.NoError(t, err)
+	if password != "" {
+		r.SetBasicAuth("prometheus", password)
+	}
+	response, err := client.Do(r)
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	return answer{code: response.StatusCode, proto: response.Proto, body: string(body), header: response.Header}
 }
 
 // The kubelet has no password, and restarts what does not answer it.
@@ -237,17 +251,8 @@ func TestHealthAsksForNoPassword(t *testing.T) {
 			client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
 			defer client.CloseIdleConnections()
 			get := func(path, password string) (int, string) {
-				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URLs()[0]+path, http.NoBody)
-				require.NoError(t, err)
-				if password != "" {
-					r.SetBasicAuth("prometheus", password)
-				}
-				response, err := client.Do(r)
-				require.NoError(t, err)
-				body, err := io.ReadAll(response.Body)
-				require.NoError(t, err)
-				require.NoError(t, response.Body.Close())
-				return response.StatusCode, string(body)
+				got := askAs(t, client, s.URLs()[0]+path, password)
+				return got.code, got.body
 			}
 			for _, path := range []string{"", "metrics", "api/v1/status", "-/healthy/", "-/ready/../../metrics", "-//healthy", "no/such/page"} {
 				status, body := get(path, "")

@@ -1,17 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/lab/wire"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // findInterval is how often the kernel is asked. It has to be asked: a path behind a multipath head is hidden, and the
@@ -35,9 +36,6 @@ func findDrive(f *wire.Find) (*wire.Drive, error) {
 	}
 }
 
-// hiddenPath matches a path of a multipath namespace, such as "nvme0c1n1", whose head is "nvme0n1".
-var hiddenPath = regexp.MustCompile(`^(nvme\d+)c\d+(n\d+)$`)
-
 // lookForDrive returns what there is of the drive behind the ports, and whether nothing is missing.
 func lookForDrive(ports []string) (drive *wire.Drive, complete bool, err error) {
 	drive, complete = &wire.Drive{}, true
@@ -57,7 +55,8 @@ func lookForDrive(ports []string) (drive *wire.Drive, complete bool, err error) 
 		}
 		complete = complete && len(paths) > 0
 		for _, path := range paths {
-			namespace := hiddenPath.ReplaceAllString(filepath.Base(path), "$1$2")
+			namespace := filepath.Base(path)
+			namespace = cmp.Or(sysfs.HeadOf(namespace), namespace)
 			drive.Namespaces = append(drive.Namespaces, namespace)
 			if _, err := os.Stat("/dev/" + namespace); errors.Is(err, os.ErrNotExist) {
 				complete = false
