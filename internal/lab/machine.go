@@ -111,6 +111,9 @@ func (m *Machine) comeUp(ctx context.Context) error {
 	if m.addresses, err = m.monitor.forwardedPorts(ctx); err != nil {
 		return m.explain(ctx, err)
 	}
+	if err := m.announceThrottling(); err != nil {
+		return err
+	}
 	return m.greet(ctx)
 }
 

@@ -35,7 +35,7 @@ func TestMachine(t *testing.T) {
 	require.NoError(t, os.WriteFile(hostFile, []byte("#!/bin/sh\necho hello from \"$1\"\n"), 0o755))
 	m := lab.Start(t, lab.Options{
 		Drives: []lab.Drive{
-			{ID: plain, WrittenRatio: 1},
+			{ID: plain, WrittenRatio: 1, Throttles: true},
 			{ID: remote, Serial: "TWOPORTS", NUMANode: 1, LogicalBlockBytes: 4096, EUI64: 0x5254000000000001},
 			{ID: dual, Serial: "TWOPORTS", SizeBytes: 8 << 20, Controllers: 2},
 			{ID: spare, SizeBytes: 8 << 20, Unplugged: true},
@@ -65,6 +65,7 @@ func TestMachine(t *testing.T) {
 		{"interrupts", testInterrupts},
 		{"throttle", testThrottle},
 		{"critical warning", testCriticalWarning},
+		{"throttling", testThrottling},
 		{"media error", testMediaError},
 		{"unplug and plug", testUnplug},
 		{"restored", testRestored},
@@ -347,6 +348,14 @@ func testCriticalWarning(t *testing.T, m *lab.Machine) {
 	require.NoError(t, m.SetCriticalWarning(bounded(t), plain, 4))
 	assert.Equal(t, 4, criticalWarning(t, m, plain))
 	require.ErrorIs(t, m.SetCriticalWarning(bounded(t), "unknown", 4), os.ErrNotExist)
+}
+
+func testThrottling(t *testing.T, m *lab.Machine) {
+	for id, want := range map[string]int{plain: 1, remote: 0} {
+		var page struct{ HCTMA int }
+		nvme(t, m, &page, "id-ctrl", "/dev/"+disk(t, m, id).Controllers[0])
+		assert.Equal(t, want, page.HCTMA, id)
+	}
 }
 
 func criticalWarning(t *testing.T, m *lab.Machine, id string) int {

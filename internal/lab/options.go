@@ -63,6 +63,9 @@ type Drive struct {
 	// Properties are further ones of QEMU's nvme device, such as "mdts" or "max_ioqpairs".
 	Properties map[string]any
 
+	// Throttles makes the drive say that it throttles itself when it is hot, and how often it did: never.
+	Throttles bool
+
 	// Unplugged leaves the drive out at boot; Machine.Plug brings it.
 	Unplugged bool
 }
@@ -107,6 +110,9 @@ func (o Options) withDefaults() (Options, error) {
 		}
 		if d.WrittenRatio < 0 || d.WrittenRatio > 1 {
 			problems = append(problems, fmt.Errorf("drive %s: written ratio %v is not in 0 to 1", d.ID, d.WrittenRatio))
+		}
+		if d.Throttles && (d.Unplugged || d.Controllers > 1) {
+			problems = append(problems, fmt.Errorf("drive %s: only one controller that is there at boot can say that it throttles", d.ID))
 		}
 		if ids[d.ID] {
 			problems = append(problems, fmt.Errorf("two drives are called %s", d.ID))

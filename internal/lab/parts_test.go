@@ -87,7 +87,7 @@ func TestOptionsThatMakeNoMachine(t *testing.T) {
 		Drives: []Drive{
 			{ID: "a", NUMANode: 2},
 			{ID: "a", WrittenRatio: 2},
-			{ID: "b", Controllers: 16, Unplugged: true},
+			{ID: "b", Controllers: 16, Unplugged: true, Throttles: true},
 		},
 	}.withDefaults()
 	require.Error(t, err)
@@ -96,6 +96,7 @@ func TestOptionsThatMakeNoMachine(t *testing.T) {
 		"drive a: no NUMA node 2",
 		"drive a: written ratio 2 is not in 0 to 1",
 		"two drives are called a",
+		"drive b: only one controller that is there at boot can say that it throttles",
 		"18 controllers are more than 16",
 		"drive b: with several controllers, an EUI64 or another's serial it has to be there at boot",
 	}, strings.Split(err.Error(), "\n"))

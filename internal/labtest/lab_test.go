@@ -13,7 +13,7 @@ import (
 // The drives of the machine.
 const (
 	plain  = "plain"  // fully written, on NUMA node 0
-	remote = "remote" // fully written, on NUMA node 1, with blocks of 4 KiB and an EUI64
+	remote = "remote" // fully written, on NUMA node 1, with blocks of 4 KiB, an EUI64, and throttling
 	dual   = "dual"   // fully written, with two controllers
 	half   = "half"   // half of it was written
 	sparse = "sparse" // none of it was
@@ -34,7 +34,7 @@ func TestLab(t *testing.T) {
 	m := lab.Start(t, lab.Options{
 		Drives: []lab.Drive{
 			{ID: plain, WrittenRatio: 1},
-			{ID: remote, WrittenRatio: 1, NUMANode: 1, LogicalBlockBytes: 4096, EUI64: 0x5254000000000001},
+			{ID: remote, WrittenRatio: 1, NUMANode: 1, LogicalBlockBytes: 4096, EUI64: 0x5254000000000001, Throttles: true},
 			{ID: dual, WrittenRatio: 1, SizeBytes: 32 << 20, Controllers: 2},
 			{ID: half, WrittenRatio: 0.5, SizeBytes: 32 << 20},
 			{ID: sparse},
