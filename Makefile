@@ -31,8 +31,8 @@ test-kubernetes: ## leases against a real API server, which is built once, in te
 	scripts/build-apiserver.sh
 	go test -race -timeout 20m -count 1 -tags kubernetes ./internal/fleet
 
-test-container: ## the container file, carried out in a fresh Debian instead of by docker; ten minutes
-	scripts/install.sh debootstrap runc
+test-container: ## the container file, carried out in a fresh Debian instead of by docker, for amd64 and arm64
+	scripts/install.sh debootstrap runc qemu-user-static
 	go test -timeout 30m -count 1 -v -tags container -run '^TestImage' ./internal/manifesttest
 
 fuzz: ## every fuzz test for FUZZTIME each

@@ -11,6 +11,7 @@ for package in "$@"; do
 	util-linux) command=losetup ;;
 	e2fsprogs) command=mkfs.ext4 ;;
 	busybox-static) command=busybox ;;
+	qemu-user-static) command=qemu-aarch64-static ;;
 	etcd-server) command=etcd ;;
 	prometheus) command=promtool ;;
 	nodejs) command=node ;;

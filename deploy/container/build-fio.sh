@@ -1,18 +1,25 @@
 #!/bin/sh
 # Builds Debian's fio as one static program, with the engines that need nothing but
-# the kernel, into the file named by the argument. Debian's own package brings 80 MB of
-# libraries for storage clusters along. Runs in Debian with deb-src enabled.
+# the kernel: build-fio.sh ARCHITECTURE FILE. Debian's own package brings 80 MB of
+# libraries for storage clusters along. The architecture (amd64, arm64) need not be this
+# machine's: it is built by a cross compiler then, not in an emulator. Runs in Debian
+# with deb-src enabled.
 set -eu
-target=$1
+arch=$1 target=$2
+dpkg --add-architecture "$arch"
 apt-get update -qq
-apt-get install -y -qq --no-install-recommends dpkg-dev gcc libc6-dev libaio-dev make zlib1g-dev >/dev/null
+apt-get install -y -qq --no-install-recommends dpkg-dev make >/dev/null
+cpu=$(dpkg-architecture -a "$arch" -q DEB_HOST_GNU_CPU)
+tools=$cpu-linux-gnu
+apt-get install -y -qq --no-install-recommends \
+	gcc "gcc-$(echo "$tools" | tr _ -)" "libc6-dev:$arch" "libaio-dev:$arch" "zlib1g-dev:$arch" >/dev/null
 work=$(mktemp -d)
 cd "$work"
 apt-get source -qq fio >/dev/null
 cd fio-*/
-./configure --build-static --disable-native --disable-shm --disable-http --disable-rados --disable-rbd \
-	--disable-rdma --disable-gfapi --disable-pmem --disable-libnfs --disable-tcmalloc >/dev/null
-make -j "$(nproc)" fio >/dev/null
-install -D -s -m 755 fio "$target"
+./configure --cpu="$cpu" --cc="$tools-gcc" --build-static --disable-native --disable-shm --disable-http --disable-rados \
+	--disable-rbd --disable-rdma --disable-gfapi --disable-pmem --disable-libnfs --disable-tcmalloc >/dev/null
+make -j "$(nproc)" CC="$tools-gcc" fio >/dev/null
+install -D -s --strip-program="$tools-strip" -m 755 fio "$target"
 cd /
 rm -rf "$work"

@@ -171,3 +171,33 @@ func TestImage(t *testing.T) {
 	assert.Contains(t, out, "fio-3.")
 	assert.Contains(t, out, "random-read-qd32")
 }
+
+// TestImageForARM64 builds the images for another architecture on this one, and lets what is in them measure in an
+// emulator of programs. That one knows no libaio, so the job uses another engine than the suites.
+func TestImageForARM64(t *testing.T) {
+	const emulator = "qemu-aarch64-static"
+	need(t, emulator, "qemu-user-static")
+	m := buildImages(t, "arm64")
+	image := m.stages[m.last]
+	require.Equal(t, []string{"/usr/bin/fio", "/usr/bin/ssdprobe"}, contents(t, image))
+
+	inPath := t.TempDir()
+	write(t, filepath.Join(inPath, "fio"), fmt.Sprintf("#!/bin/sh\nexec %s %s/usr/bin/fio \"$@\"\n", emulator, image), 0o755)
+	ssdprobe := func(args ...string) string {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), emulator, append([]string{filepath.Join(image, "usr", "bin", "ssdprobe")}, args...)...)
+		c.Env = append(os.Environ(), "PATH="+inPath+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+t.TempDir())
+		out, err := c.Output()
+		require.NoErrorf(t, err, "%v:\n%s", args, out)
+		return string(out)
+	}
+	assert.Regexp(t, `^ssdprobe v1\.2\.3 .*linux/arm64`, ssdprobe("version"))
+	target := t.TempDir()
+	assert.Regexp(t, `(?s)read-4k: .* read +[1-9].*durable-write-4k: .* write +[1-9]`, ssdprobe("run", "--target", target, "--rounds=1", "--even-if-busy"))
+
+	job := filepath.Join(t.TempDir(), "read.fio")
+	write(t, job, "[global]\nioengine=psync\ndirect=1\nsize=16m\n[read]\nrw=randread\nbs=4k\nruntime=1\ntime_based\n", 0o644)
+	out := ssdprobe("run", "--job", job, "--target", target, "--even-if-busy")
+	assert.Contains(t, out, "fio-3.")
+	assert.Regexp(t, `(?s)the jobs of read\.fio, .* read +[1-9]`, out)
+}
