@@ -90,7 +90,7 @@ func (b *bench) disturb(ctx context.Context, depth int, turn time.Duration, prob
 	if err := pause(ctx, 6*time.Second); err != nil { // the first rounds come sooner than all others
 		return d, err
 	}
-	before, _, err := daemon.scrape(ctx)
+	before, err := daemon.scrape(ctx)
 	if err != nil {
 		return d, err
 	}
@@ -117,7 +117,7 @@ func (b *bench) disturb(ctx context.Context, depth int, turn time.Duration, prob
 	if err := daemon.cmd.Process.Signal(unix.SIGCONT); err != nil {
 		return d, err
 	}
-	after, _, err := daemon.scrape(ctx)
+	after, err := daemon.scrape(ctx)
 	if err != nil {
 		return d, err
 	}

@@ -78,7 +78,7 @@ func (p *process) await(ctx context.Context, seen func(sample) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("what was waited for is not seen in the metrics"))
 	defer cancel()
 	for {
-		s, _, err := p.scrape(ctx)
+		s, err := p.scrape(ctx)
 		if err == nil && seen(s) {
 			return nil
 		}

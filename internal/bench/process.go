@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -54,7 +53,7 @@ func startExporter(ctx context.Context, readyPath string, command func(address s
 	again := time.NewTicker(startLook)
 	defer again.Stop()
 	for {
-		if _, err = p.get(ctx, "http://"+address+readyPath); err == nil {
+		if err = p.get(ctx, "http://"+address+readyPath, new(bytes.Buffer)); err == nil {
 			p.ready = time.Since(begun)
 			return p, nil
 		}
@@ -89,37 +88,36 @@ func (p *process) stop() error {
 	return nil
 }
 
-// get returns what an address answers.
-func (p *process) get(ctx context.Context, address string) ([]byte, error) {
+// get reads what an address answers, in place of what was in body.
+func (p *process) get(ctx context.Context, address string, body *bytes.Buffer) error {
+	body.Reset()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	response, err := p.client.Do(request)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	_, err = body.ReadFrom(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", address, response.Status)
 	}
-	return body, err
+	return err
 }
 
 // sample is one scrape: the values by series, as they are written.
 type sample map[string]float64
 
-// scrape scrapes once and tells how long that took.
-func (p *process) scrape(ctx context.Context) (sample, time.Duration, error) {
-	begun := time.Now()
-	body, err := p.get(ctx, p.url)
-	took := time.Since(begun)
-	if err != nil {
-		return nil, took, err
+func (p *process) scrape(ctx context.Context) (sample, error) {
+	var body bytes.Buffer
+	if err := p.get(ctx, p.url, &body); err != nil {
+		return nil, err
 	}
+	var err error
 	s := sample{}
-	lines := bufio.NewScanner(bytes.NewReader(body))
+	lines := bufio.NewScanner(&body)
 	for lines.Scan() {
 		text := lines.Text()
 		i := strings.LastIndexByte(text, ' ')
@@ -127,10 +125,10 @@ func (p *process) scrape(ctx context.Context) (sample, time.Duration, error) {
 			continue
 		}
 		if s[text[:i]], err = strconv.ParseFloat(text[i+1:], 64); err != nil {
-			return nil, took, fmt.Errorf("scrape %s: %w", p.url, err)
+			return nil, fmt.Errorf("scrape %s: %w", p.url, err)
 		}
 	}
-	return s, took, lines.Err()
+	return s, lines.Err()
 }
 
 // with adds up the series whose names begin so and hold all these texts, and counts them.

@@ -36,7 +36,7 @@ func watchAll(ctx context.Context, processes []*process, length time.Duration) (
 	for round := 0; ; round++ {
 		end := time.Since(begun) >= length
 		for i, p := range processes {
-			s, _, err := p.scrape(ctx)
+			s, err := p.scrape(ctx)
 			if err != nil {
 				return nil, err
 			}

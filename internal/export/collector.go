@@ -66,16 +66,16 @@ type owner struct{ device, id, probe string }
 
 // Collect sends the metrics of one snapshot.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
-	c.each(func(m prometheus.Metric) { out <- m })
+	c.each(&scrape{send: func(m metric) { out <- m }})
 }
 
-// each calls out with every metric of one snapshot. Of targets and probes that cannot
+// each sends every metric of one snapshot. Of targets and probes that cannot
 // be told apart by their labels the first is sent and a warning for the others:
 // sent as they are, they would make Prometheus refuse everything.
-func (c *Collector) each(out func(prometheus.Metric)) {
+func (c *Collector) each(to *scrape) {
 	s := c.snapshot()
-	collect(c.node, s, out)
-	collect(c.reports, nodeReports(s), out, "", "")
+	collect(c.node, s, to)
+	collect(c.reports, nodeReports(s), to, "", "")
 	seen := map[owner]bool{{}: true} // with the node
 	twice := map[owner]bool{}
 	first := func(o owner) bool {
@@ -91,19 +91,19 @@ func (c *Collector) each(out func(prometheus.Metric)) {
 		if !first(o) {
 			continue
 		}
-		collect(c.reports, targetReports(t), out, o.device, o.id)
-		collect(c.target, t, out, o.device, o.id)
+		collect(c.reports, targetReports(t), to, o.device, o.id)
+		collect(c.target, t, to, o.device, o.id)
 		for _, p := range t.Probes {
 			o.probe = labelValue(p.Probe.Name)
 			if !first(o) {
 				continue
 			}
-			collect(c.probe, newProbeNow(s, p), out, o.device, o.id, o.probe)
-			c.latencies.collect(o, out)
+			collect(c.probe, newProbeNow(s, p), to, o.device, o.id, o.probe)
+			c.latencies.collect(o, to.send)
 		}
 	}
-	c.collectControllers(s, out)
+	c.collectControllers(s, to)
 	for o := range twice {
-		collect(c.reports, duplicate(o.probe), out, o.device, o.id)
+		collect(c.reports, duplicate(o.probe), to, o.device, o.id)
 	}
 }

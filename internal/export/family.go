@@ -59,31 +59,27 @@ func describe[T any](families []family[T], out chan<- *prometheus.Desc) {
 // collect sends all series that v has. Of two with the same labels the first is
 // sent: they state one fact twice, as the same change behind the drift of two
 // statistics does.
-func collect[T any](families []family[T], v T, out func(prometheus.Metric), leading ...string) {
+func collect[T any](families []family[T], v T, to *scrape, leading ...string) {
 	led := lead(families[0].order, leading)
 	alone := byName(led) // shared by all series without labels of their own
-	for _, f := range families {
-		if len(f.labels) == 0 {
-			var sent bool
-			f.series(v, func(value float64, _ ...string) {
-				if !sent {
-					out(newSeries(f.desc, f.kind, value, alone))
-				}
-				sent = true
-			})
-			continue
+	var f *family[T]     // of each in turn, so that nothing is made anew for it
+	emit := func(value float64, labels ...string) {
+		for i, label := range labels {
+			labels[i] = labelValue(label)
 		}
-		var sent [][]string
-		f.series(v, func(value float64, labels ...string) {
-			for i, label := range labels {
-				labels[i] = labelValue(label)
-			}
-			if slices.ContainsFunc(sent, func(before []string) bool { return slices.Equal(before, labels) }) {
-				return
-			}
-			sent = append(sent, labels)
-			out(newSeries(f.desc, f.kind, value, f.order.pairs(led, labels)))
-		})
+		if slices.ContainsFunc(to.sent, func(before []string) bool { return slices.Equal(before, labels) }) {
+			return
+		}
+		to.sent = append(to.sent, labels)
+		pairs := alone
+		if len(labels) > 0 {
+			pairs = to.labelled(f.order, led, labels)
+		}
+		to.send(to.newSeries(f.desc, f.kind, value, pairs))
+	}
+	for i := range families {
+		f, to.sent = &families[i], to.sent[:0]
+		f.series(v, emit)
 	}
 }
 

@@ -15,40 +15,42 @@ import (
 // them. That they would find nothing is what tests with such a registry show. The
 // error joins the series that could not be made; all others are returned.
 func (c *Collector) Gather() ([]*dto.MetricFamily, error) {
-	families := make(map[*prometheus.Desc]*dto.MetricFamily, len(c.heads))
+	return c.gather(new(scrape))
+}
+
+// gather is Gather in the memory of a scrape.
+func (c *Collector) gather(in *scrape) ([]*dto.MetricFamily, error) {
+	if in.families == nil {
+		in.families = make(map[*prometheus.Desc]*dto.MetricFamily, len(c.heads))
+	}
+	in.clear()
 	var errs []error
-	c.each(func(m prometheus.Metric) {
-		made, err := written(m)
+	in.send = func(m metric) {
+		made, err := m.written()
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", m.Desc(), err))
 			return
 		}
-		family, ok := families[m.Desc()]
+		family, ok := in.families[m.Desc()]
 		if !ok {
 			head := c.heads[m.Desc()]
 			family = &dto.MetricFamily{Name: &head.name, Help: &head.help, Type: &head.kind}
 			if head.unit != "" {
 				family.Unit = &head.unit
 			}
-			families[m.Desc()] = family
+			in.families[m.Desc()] = family
 		}
 		family.Metric = append(family.Metric, made)
-	})
-	all := make([]*dto.MetricFamily, 0, len(families))
-	for _, family := range families {
-		all = append(all, family)
+	}
+	c.each(in)
+	all := make([]*dto.MetricFamily, 0, len(in.families))
+	for _, family := range in.families {
+		if len(family.Metric) > 0 {
+			all = append(all, family)
+		}
 	}
 	sortByName(all)
 	return all, errors.Join(errs...)
-}
-
-// written is what m writes; series hold it already.
-func written(m prometheus.Metric) (*dto.Metric, error) {
-	if s, ok := m.(*series); ok {
-		return &s.metric, nil
-	}
-	made := new(dto.Metric)
-	return made, m.Write(made)
 }
 
 func sortByName(families []*dto.MetricFamily) {

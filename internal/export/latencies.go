@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -19,9 +20,44 @@ const (
 type Latencies struct {
 	histograms *prometheus.HistogramVec
 
-	mu sync.Mutex
-	// devices holds the device's name that each histogram has as a label.
-	devices map[latencyKey]string
+	mu   sync.Mutex
+	each map[latencyKey]*latency
+}
+
+// latency is one of the histograms, and the device's name that it has as a label. To a
+// scrape it is what it was written as since the last round: writing costs more than
+// anything else of its probe.
+type latency struct {
+	prometheus.Histogram
+	device string
+
+	mu   sync.Mutex
+	made *dto.Metric // nil when I/Os came since
+}
+
+func (l *latency) observe(bins record.Histogram) {
+	for _, bin := range bins {
+		seconds := bin.Latency.Seconds()
+		for range bin.Count {
+			l.Observe(seconds)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.made = nil
+}
+
+func (l *latency) written() (*dto.Metric, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.made == nil {
+		made := new(dto.Metric)
+		if err := l.Write(made); err != nil {
+			return nil, err
+		}
+		l.made = made
+	}
+	return l.made, nil
 }
 
 // latencyKey is a probe on a target, both as label values.
@@ -44,7 +80,7 @@ func NewLatencies() *Latencies {
 			NativeHistogramBucketFactor:    1.1,
 			NativeHistogramMaxBucketNumber: 160,
 		}, probeLabels()),
-		devices: map[latencyKey]string{},
+		each: map[latencyKey]*latency{},
 	}
 }
 
@@ -56,13 +92,7 @@ func (l *Latencies) Observe(device string, m record.Measurement) {
 	if len(m.Latency) == 0 || m.Outcome != record.OutcomeOK && m.Outcome != record.OutcomeError {
 		return
 	}
-	histogram := l.histogram(labelValue(device), latencyKey{id: labelValue(m.Device), probe: labelValue(m.Probe)})
-	for _, bin := range m.Latency {
-		seconds := bin.Latency.Seconds()
-		for range bin.Count {
-			histogram.Observe(seconds)
-		}
-	}
+	l.of(labelValue(device), latencyKey{id: labelValue(m.Device), probe: labelValue(m.Probe)}).observe(m.Latency)
 }
 
 // Forget drops all histograms of the target with this id.
@@ -70,45 +100,43 @@ func (l *Latencies) Forget(id string) {
 	id = labelValue(id)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for key := range l.devices {
+	for key := range l.each {
 		if key.id == id {
 			l.drop(key)
 		}
 	}
 }
 
-// histogram returns that of a probe on a target, a new one if there is none yet
-// under this name of the device.
-func (l *Latencies) histogram(device string, key latencyKey) prometheus.Observer {
+// of returns that of a probe on a target, a new one if there is none yet under this
+// name of the device.
+func (l *Latencies) of(device string, key latencyKey) *latency {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if before, ok := l.devices[key]; ok && before != device {
+	known, ok := l.each[key]
+	if ok && known.device == device {
+		return known
+	}
+	if ok {
 		l.drop(key)
 	}
-	l.devices[key] = device
-	return l.histograms.WithLabelValues(device, key.id, key.probe)
+	made := l.histograms.WithLabelValues(device, key.id, key.probe).(prometheus.Histogram) //nolint:forcetypeassert // as documented
+	l.each[key] = &latency{Histogram: made, device: device}
+	return l.each[key]
 }
 
 // drop forgets one histogram. The caller holds the lock.
 func (l *Latencies) drop(key latencyKey) {
-	l.histograms.DeleteLabelValues(l.devices[key], key.id, key.probe)
-	delete(l.devices, key)
+	l.histograms.DeleteLabelValues(l.each[key].device, key.id, key.probe)
+	delete(l.each, key)
 }
 
 // collect sends the histogram of a probe, if there is one under the device's
 // name of today.
-func (l *Latencies) collect(o owner, out func(prometheus.Metric)) {
-	if histogram, ok := l.current(o); ok {
-		out(histogram)
-	}
-}
-
-func (l *Latencies) current(o owner) (prometheus.Metric, bool) {
+func (l *Latencies) collect(o owner, send func(metric)) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if device, ok := l.devices[latencyKey{id: o.id, probe: o.probe}]; !ok || device != o.device {
-		return nil, false
+	known, ok := l.each[latencyKey{id: o.id, probe: o.probe}]
+	l.mu.Unlock()
+	if ok && known.device == o.device {
+		send(known)
 	}
-	histogram, ok := l.histograms.WithLabelValues(o.device, o.id, o.probe).(prometheus.Metric)
-	return histogram, ok
 }

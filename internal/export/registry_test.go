@@ -47,3 +47,46 @@ func TestGatherIsWhatARegistryGathers(t *testing.T) {
 		assert.Equal(t, f.GetUnit(), families[i].GetUnit(), f.GetName())
 	}
 }
+
+// What is lent is what would be gathered, also in memory that held another scrape, and
+// while somebody else has some.
+func TestLentIsWhatIsGathered(t *testing.T) {
+	small := recordtest.Snapshot()
+	small.Targets = small.Targets[:1]
+	large := recordtest.Snapshot()
+	large.Controllers = append(large.Controllers, sataDrive())
+	slices.Reverse(large.Targets) // so that nothing is where it was
+	var s record.Snapshot
+	latencies := observed(large)
+	r, err := export.NewRegistry(func() record.Snapshot { return s }, latencies, export.Build{})
+	require.NoError(t, err)
+
+	type loan struct {
+		families []*dto.MetricFamily
+		want     string
+		done     func()
+	}
+	lend := func(of record.Snapshot) loan {
+		t.Helper()
+		s = of
+		_, want := exposition(t, gather(t, s, latencies))
+		families, done, err := r.Lend()
+		require.NoError(t, err)
+		own := slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return !strings.HasPrefix(f.GetName(), "ssdprobe_") })
+		return loan{families: own, want: withoutBuild(want), done: done}
+	}
+	for _, of := range []record.Snapshot{large, small, large, small} {
+		first, second := lend(of), lend(small)
+		for _, l := range []loan{first, second} {
+			_, got := exposition(t, l.families)
+			assert.ElementsMatch(t, strings.Split(l.want, "\n"), strings.Split(withoutBuild(got), "\n"))
+			l.done()
+		}
+	}
+}
+
+// withoutBuild leaves out what tells the program's version.
+func withoutBuild(text string) string {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(line, "ssdprobe_build_info{") })
+	return strings.Join(lines, "\n")
+}

@@ -1,24 +1,23 @@
 package web
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 )
 
-const (
-	// scrapesAtOnce is for two or three Prometheus servers and a person.
-	scrapesAtOnce = 8
-	// scrapeTimeout is far above what a snapshot takes and at Prometheus' own default.
-	scrapeTimeout = 10 * time.Second
-)
+// scrapesAtOnce is for two or three Prometheus servers and a person.
+const scrapesAtOnce = 8
 
 // Metrics is what a prometheus.Registry does.
 type Metrics interface {
@@ -26,11 +25,27 @@ type Metrics interface {
 	prometheus.Gatherer
 }
 
-// metrics serves what the registry gathers. http.TimeoutHandler keeps an answer
-// in memory until it is whole, which frees the slot before anything is sent:
-// clients that read slowly do not use up the slots.
+// Lender is a Metrics that can gather in memory which it gets back.
+type Lender interface {
+	Metrics
+	Lend() (families []*dto.MetricFamily, done func(), err error)
+}
+
+// lent is a Lender's prometheus.TransactionalGatherer.
+type lent struct{ Lender }
+
+func (l lent) Gather() ([]*dto.MetricFamily, func(), error) { return l.Lend() }
+
+func transactional(registry Metrics) prometheus.TransactionalGatherer {
+	if lender, ok := registry.(Lender); ok {
+		return lent{lender}
+	}
+	return prometheus.ToTransactionalGatherer(registry)
+}
+
+// metrics serves what the registry gathers.
 func metrics(registry Metrics, log *slog.Logger) http.Handler {
-	gathered := promhttp.HandlerFor(registry, promhttp.HandlerOpts{
+	gathered := promhttp.HandlerForTransactional(transactional(registry), promhttp.HandlerOpts{
 		ErrorLog: scrapeLog{log},
 		// One broken series must not hide all others; it is counted and logged.
 		ErrorHandling:       promhttp.ContinueOnError,
@@ -45,8 +60,37 @@ func metrics(registry Metrics, log *slog.Logger) http.Handler {
 	if err != nil {
 		panic(err) // of the constants above only
 	}
-	return http.TimeoutHandler(compressed(gathered), scrapeTimeout, fmt.Sprintf("no metrics within %v\n", scrapeTimeout))
+	return atOnce(compressed(gathered), log)
 }
+
+// atOnce keeps an answer in memory until h has made all of it, which ends h before
+// anything is sent: clients that read slowly do not use up the slots.
+func atOnce(h http.Handler, log *slog.Logger) http.Handler {
+	buffers := sync.Pool{New: func() any { return new(bytes.Buffer) }}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // nothing else is put there
+		defer buffers.Put(body)
+		body.Reset()
+		kept := &keptAnswer{header: w.Header(), body: body, status: http.StatusOK}
+		h.ServeHTTP(kept, r)
+		w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
+		w.WriteHeader(kept.status)
+		if _, err := w.Write(body.Bytes()); err != nil {
+			log.Debug("the client left before the answer was sent", "err", err)
+		}
+	})
+}
+
+// keptAnswer is an http.ResponseWriter that sends nothing.
+type keptAnswer struct {
+	header http.Header
+	body   *bytes.Buffer
+	status int
+}
+
+func (k *keptAnswer) Header() http.Header                  { return k.header }
+func (k *keptAnswer) Write(part []byte) (n int, err error) { return k.body.Write(part) }
+func (k *keptAnswer) WriteHeader(status int)               { k.status = status }
 
 // scrapeLog writes what promhttp has to say, several errors in one line.
 type scrapeLog struct{ log *slog.Logger }
