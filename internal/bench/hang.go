@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -91,12 +90,13 @@ func (p *process) await(ctx context.Context, seen func(sample) bool) error {
 // mount makes an ext4 filesystem of its own.
 func (b *bench) mount(ctx context.Context) (dir string, unmount func() error, err error) {
 	if os.Geteuid() != 0 {
-		return "", nil, unreachableError{"it needs root, to mount and freeze a filesystem"}
+		return "", nil, unreachableError{"it needs root, to mount a filesystem of its own"}
 	}
-	image, dir := filepath.Join(b.work, "image"), filepath.Join(b.work, "mounted")
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	dir, err = os.MkdirTemp(b.work, "mounted-")
+	if err != nil {
 		return "", nil, err
 	}
+	image := dir + ".img"
 	f, err := os.Create(image)
 	if err != nil {
 		return "", nil, err
