@@ -90,6 +90,13 @@ func emitKnown(emit emit, value float64, labels ...string) {
 	}
 }
 
+// emitIf emits a value that is there.
+func emitIf(emit emit, value *float64) {
+	if value != nil {
+		emit(*value)
+	}
+}
+
 // emitTime emits a moment, in seconds since 1970 to the millisecond, when there is one.
 func emitTime(emit emit, t time.Time, labels ...string) {
 	if !t.IsZero() {

@@ -98,13 +98,13 @@ func stateFamilies() []family[record.Controller] {
 		},
 		{
 			name: "ssdprobe_nvme_available_spare_ratio", kind: gauge,
-			help:   "Spare blocks that are left, as a share of those it was made with.",
-			series: healthy(func(h record.Health, emit emit) { emit(h.AvailableSpare) }),
+			help:   "Spare blocks that are left, as a share of those it was made with. Absent when not reported.",
+			series: healthy(func(h record.Health, emit emit) { emitIf(emit, h.AvailableSpare) }),
 		},
 		{
 			name: "ssdprobe_nvme_available_spare_threshold_ratio", kind: gauge,
-			help:   "Share of spare blocks below which the drive warns.",
-			series: healthy(func(h record.Health, emit emit) { emit(h.AvailableSpareThreshold) }),
+			help:   "Share of spare blocks below which the drive warns. Absent when not reported.",
+			series: healthy(func(h record.Health, emit emit) { emitIf(emit, h.AvailableSpareThreshold) }),
 		},
 		{
 			name: "ssdprobe_nvme_percentage_used_ratio", kind: gauge,

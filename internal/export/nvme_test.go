@@ -29,8 +29,8 @@ func controllerMovements(later time.Time) []movement {
 			h.CriticalWarnings = []record.CriticalWarning{record.CriticalTemperature}
 		}, "ssdprobe_nvme_critical_warning"),
 		ofHealth("warmer", func(h *record.Health) { h.Temperatures[2].Celsius++ }, "ssdprobe_nvme_temperature_celsius"),
-		ofHealth("fewer spares", func(h *record.Health) { h.AvailableSpare = 0.5 }, "ssdprobe_nvme_available_spare_ratio"),
-		ofHealth("another threshold", func(h *record.Health) { h.AvailableSpareThreshold = 0.05 }, "ssdprobe_nvme_available_spare_threshold_ratio"),
+		ofHealth("fewer spares", func(h *record.Health) { h.AvailableSpare = new(0.5) }, "ssdprobe_nvme_available_spare_ratio"),
+		ofHealth("another threshold", func(h *record.Health) { h.AvailableSpareThreshold = new(0.05) }, "ssdprobe_nvme_available_spare_threshold_ratio"),
 		ofHealth("older", func(h *record.Health) { h.PercentageUsed = 1.05 }, "ssdprobe_nvme_percentage_used_ratio"),
 		ofHealth("read", func(h *record.Health) { *h.DataReadBytes += 512_000 }, "ssdprobe_nvme_data_read_bytes_total"),
 		ofHealth("written", func(h *record.Health) { *h.DataWrittenBytes += 512_000 }, "ssdprobe_nvme_data_written_bytes_total"),

@@ -103,12 +103,8 @@ func accessFamilies() []family[record.TargetStatus] {
 		},
 		{
 			name: "ssdprobe_device_written_ratio", kind: gauge,
-			help: "Share of blindly sampled blocks that read as written; raw targets only. Blocks never written say nothing about a drive's speed.",
-			series: func(t record.TargetStatus, emit emit) {
-				if t.WrittenRatio != nil {
-					emit(*t.WrittenRatio)
-				}
-			},
+			help:   "Share of blindly sampled blocks that read as written; raw targets only. Blocks never written say nothing about a drive's speed.",
+			series: func(t record.TargetStatus, emit emit) { emitIf(emit, t.WrittenRatio) },
 		},
 		{
 			name: "ssdprobe_device_pool_blocks", kind: gauge,

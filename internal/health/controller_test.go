@@ -110,7 +110,7 @@ func TestHealthOfAFullController(t *testing.T) {
 		Identity:         record.ControllerIdentity{Serial: "S64HNE0R500101", Revision: "2.0"},
 		CriticalWarnings: record.CriticalWarnings(),
 		Temperatures:     []record.Temperature{{Sensor: "composite", Celsius: 66}, {Sensor: "2", Celsius: -1}},
-		AvailableSpare:   0.97, AvailableSpareThreshold: 0.10, PercentageUsed: 1.05,
+		AvailableSpare:   new(0.97), AvailableSpareThreshold: new(0.10), PercentageUsed: 1.05,
 		DataReadBytes:    new(uint64(math.MaxUint64)), // as much as fits
 		HostReadCommands: 31574523925, HostWriteCommands: 5,
 		ControllerBusy: 12345 * time.Minute, PowerOn: 10846 * time.Hour, MediaErrors: 3, ErrorLogEntries: math.MaxUint64,
@@ -121,6 +121,25 @@ func TestHealthOfAFullController(t *testing.T) {
 			AllocatedQueues: new(32), PowerState: new(3), AutonomousPower: new(true),
 		},
 	}, h)
+}
+
+// The log of what Linux serves over networks has few fields; that no spare blocks are left
+// would be a fright for nothing.
+func TestSpareBlocksThatAreNotReported(t *testing.T) {
+	script := full(t) // which answers with 97 and 10 at first
+	for _, spare := range [][2]byte{{0, 10}, {100, 0}, {0, 0}} {
+		smart := make([]byte, 512)
+		copy(smart[3:], spare[:])
+		script.On(smartLog()).Return(smart)
+	}
+	var opened atomic.Int32
+	c := health.NewController(nothing(t), "nvme0", opening(script, &opened))
+	for _, want := range [][2]*float64{{new(0.97), new(0.1)}, {new(0.0), new(0.1)}, {new(1.0), new(0.0)}, {}} {
+		h, ok, err := c.Read(t.Context(), health.Timeout, []uint32{})
+		require.NoError(t, err)
+		require.True(t, ok)
+		assert.Equal(t, want, [2]*float64{h.AvailableSpare, h.AvailableSpareThreshold})
+	}
 }
 
 // A drive that refuses a feature is well all the same, and is never asked for it again:

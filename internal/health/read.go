@@ -71,12 +71,14 @@ func ofSMART(s nvme.SMART, c nvme.Controller) record.Health {
 	h := record.Health{
 		CriticalWarnings: criticalWarnings(s.CriticalWarnings),
 		Temperatures:     temperatures(s),
-		AvailableSpare:   s.AvailableSpare.Ratio(), AvailableSpareThreshold: s.AvailableSpareThreshold.Ratio(),
 		PercentageUsed:   s.PercentageUsed.Ratio(),
 		HostReadCommands: whole(s.HostReadCommands), HostWriteCommands: whole(s.HostWriteCommands),
 		ControllerBusy: span(s.ControllerBusy.Seconds()), PowerOn: span(s.PowerOn.Seconds()),
 		PowerCycles: whole(s.PowerCycles), UnsafeShutdowns: whole(s.UnsafeShutdowns),
 		MediaErrors: whole(s.MediaErrors), ErrorLogEntries: whole(s.ErrorLogEntries),
+	}
+	if s.AvailableSpare > 0 || s.AvailableSpareThreshold > 0 {
+		h.AvailableSpare, h.AvailableSpareThreshold = new(s.AvailableSpare.Ratio()), new(s.AvailableSpareThreshold.Ratio())
 	}
 	// Data units count from 1 up as soon as there was a command, so 0 after commands
 	// says that they are not reported.

@@ -66,8 +66,11 @@ func throttled(before, now record.Health) string {
 func criticalText(w record.CriticalWarning, h record.Health) string {
 	switch w {
 	case record.CriticalSpare:
-		return fmt.Sprintf("the spare blocks (%.0f %%) are below the drive's threshold (%.0f %%): it may become read-only; replace it soon",
-			100*h.AvailableSpare, 100*h.AvailableSpareThreshold)
+		left, threshold := "", ""
+		if h.AvailableSpare != nil && h.AvailableSpareThreshold != nil {
+			left, threshold = fmt.Sprintf(" (%.0f %%)", 100**h.AvailableSpare), fmt.Sprintf(" (%.0f %%)", 100**h.AvailableSpareThreshold)
+		}
+		return fmt.Sprintf("the spare blocks%s are below the drive's threshold%s: it may become read-only; replace it soon", left, threshold)
 	case record.CriticalTemperature:
 		return "a temperature is beyond its threshold" + temperatureText(h) +
 			": the drive slows down or stops to protect itself; look at airflow, heat sink and fans"

@@ -15,7 +15,7 @@ import (
 // well is a controller with nothing to complain about.
 func well() record.Health {
 	return record.Health{
-		Identity: record.ControllerIdentity{Serial: "A"}, AvailableSpare: 1, AvailableSpareThreshold: 0.1, PercentageUsed: 0.02, MediaErrors: 3,
+		Identity: record.ControllerIdentity{Serial: "A"}, AvailableSpare: new(1.0), AvailableSpareThreshold: new(0.1), PercentageUsed: 0.02, MediaErrors: 3,
 		Temperatures:            []record.Temperature{{Sensor: "1", Celsius: 90}, {Sensor: record.CompositeSensor, Celsius: 78}},
 		CriticalTemperatureTime: new(time.Minute), Throttling: []record.Throttling{{Level: "light", Transitions: 2, Time: time.Minute}, {Level: "heavy"}},
 	}
@@ -30,7 +30,7 @@ func TestWarnings(t *testing.T) {
 	}{
 		"nothing": {func(_, _ *record.Health) {}, "", nil, false},
 		"few spares": {func(_, n *record.Health) {
-			n.CriticalWarnings, n.AvailableSpare = []record.CriticalWarning{record.CriticalSpare}, 0.05
+			n.CriticalWarnings, n.AvailableSpare = []record.CriticalWarning{record.CriticalSpare}, new(0.05)
 		}, record.WarnDriveCritical, []string{"spare blocks (5 %) are below the drive's threshold (10 %)", "replace it soon"}, true},
 		"too hot": {func(_, n *record.Health) { n.CriticalWarnings = []record.CriticalWarning{record.CriticalTemperature} },
 			record.WarnDriveCritical, []string{"(78 °C now)", "airflow"}, true},

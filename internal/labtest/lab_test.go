@@ -47,7 +47,7 @@ func TestLab(t *testing.T) {
 		},
 		Files:        map[string]string{"/usr/local/bin/ssdprobe": lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe")},
 		Programs:     []string{"dmsetup", "mkfs.ext4", "filefrag"},
-		Modules:      []string{"dm-mod"},
+		Modules:      []string{"dm-mod", "nvmet-tcp", "nvme-tcp"},
 		NUMANodes:    2,
 		ForwardPorts: []int{metricsPort},
 		// One more queue for each controller, which is polled and has no interrupt.
@@ -81,6 +81,7 @@ func TestLab(t *testing.T) {
 		{"run on a hung device", testRunOnHungDevice},
 		{"silent drive", testSilentDrive},
 		{"resized device", testResizedDevice},
+		{"drive behind a network", testRemoteDrive},
 		{"slow drive", testSlowDrive},
 		{"killed", testKilled},
 		{"clock steps", testClockSteps},

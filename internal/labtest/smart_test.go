@@ -78,14 +78,17 @@ func compareHealth(t *testing.T, log, identify fields, got record.Health) {
 		},
 		CriticalWarnings: warningsOf(log.number(t, "critical_warning")),
 		Temperatures:     []record.Temperature{{Sensor: record.CompositeSensor, Celsius: int(log.number(t, "temperature")) - freezing}},
-		AvailableSpare:   ratio("avail_spare"), AvailableSpareThreshold: ratio("spare_thresh"), PercentageUsed: ratio("percent_used"),
-		DataReadBytes: bytes("data_units_read"), DataWrittenBytes: bytes("data_units_written"),
+		PercentageUsed:   ratio("percent_used"),
+		DataReadBytes:    bytes("data_units_read"), DataWrittenBytes: bytes("data_units_written"),
 		HostReadCommands: log.number(t, "host_read_commands"), HostWriteCommands: log.number(t, "host_write_commands"),
 		ControllerBusy: *minutes("controller_busy_time"), PowerCycles: log.number(t, "power_cycles"),
 		PowerOn: time.Duration(log.number(t, "power_on_hours")) * time.Hour, UnsafeShutdowns: log.number(t, "unsafe_shutdowns"),
 		MediaErrors: log.number(t, "media_errors"), ErrorLogEntries: log.number(t, "num_err_log_entries"),
 		WarningTemperatureTime: minutes("warning_temp_time"), CriticalTemperatureTime: minutes("critical_comp_time"),
 		Features: got.Features, Namespaces: got.Namespaces, // compared elsewhere
+	}
+	if left, threshold := ratio("avail_spare"), ratio("spare_thresh"); left > 0 || threshold > 0 {
+		want.AvailableSpare, want.AvailableSpareThreshold = &left, &threshold
 	}
 	if identify.number(t, "hctma")&1 != 0 {
 		for i, level := range []string{"light", "heavy"} {
@@ -113,8 +116,6 @@ func warningsOf(bits uint64) []record.CriticalWarning {
 func compareSeries(t *testing.T, now metrics, of labels, log fields) {
 	t.Helper()
 	for family, want := range map[string]float64{
-		"ssdprobe_nvme_available_spare_ratio":              float64(log.number(t, "avail_spare")) / 100,
-		"ssdprobe_nvme_available_spare_threshold_ratio":    float64(log.number(t, "spare_thresh")) / 100,
 		"ssdprobe_nvme_percentage_used_ratio":              float64(log.number(t, "percent_used")) / 100,
 		"ssdprobe_nvme_data_read_bytes_total":              float64(log.number(t, "data_units_read") * 512_000),
 		"ssdprobe_nvme_data_written_bytes_total":           float64(log.number(t, "data_units_written") * 512_000),

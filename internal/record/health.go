@@ -49,10 +49,11 @@ type Health struct {
 	Temperatures     []Temperature     `json:"temperatures"`
 
 	// Shares: AvailableSpare from 0 to 1, and PercentageUsed of the life that the
-	// vendor foresaw, which may exceed 1.
-	AvailableSpare          float64 `json:"available_spare_ratio"`
-	AvailableSpareThreshold float64 `json:"available_spare_threshold_ratio"`
-	PercentageUsed          float64 `json:"percentage_used_ratio"`
+	// vendor foresaw, which may exceed 1. A drive without spare blocks that would not
+	// warn of it either, as those that Linux serves over networks, does not report them.
+	AvailableSpare          *float64 `json:"available_spare_ratio,omitempty"`
+	AvailableSpareThreshold *float64 `json:"available_spare_threshold_ratio,omitempty"`
+	PercentageUsed          float64  `json:"percentage_used_ratio"`
 
 	// DataRead and DataWritten are what the host moved, in steps of 512 000 bytes.
 	DataReadBytes     *uint64       `json:"data_read_bytes,omitempty"`

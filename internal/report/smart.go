@@ -84,7 +84,7 @@ func (r SmartRow) about() []string {
 func healthFacts(h record.Health) []fact {
 	facts := []fact{
 		{"temperature", temperatureText(h)},
-		{"spare blocks", fmt.Sprintf("%s left, the drive warns below %s", Percent(h.AvailableSpare), Percent(h.AvailableSpareThreshold))},
+		{"spare blocks", spareText(h)},
 		{"life used", Percent(h.PercentageUsed)},
 		{"read", movedText(h.DataReadBytes, h.HostReadCommands)},
 		{"written", movedText(h.DataWrittenBytes, h.HostWriteCommands)},
@@ -100,6 +100,13 @@ func healthFacts(h record.Health) []fact {
 		facts = append(facts, fact{fmt.Sprintf("namespace %d", n.ID), namespaceText(n)})
 	}
 	return append(facts, featureFacts(h.Features)...)
+}
+
+func spareText(h record.Health) string {
+	if h.AvailableSpare == nil || h.AvailableSpareThreshold == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s left, the drive warns below %s", Percent(*h.AvailableSpare), Percent(*h.AvailableSpareThreshold))
 }
 
 func temperatureText(h record.Health) string {

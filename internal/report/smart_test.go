@@ -37,7 +37,7 @@ func TestSmartOfADriveInTrouble(t *testing.T) {
 		{Code: record.WarnWorn, Text: "nvme1: 104 % of the life that the vendor foresaw are used: it may go on for long, but plan to replace it"},
 	}
 	h := c.Health
-	h.AvailableSpare, h.PercentageUsed, h.MediaErrors, h.ErrorLogEntries = 0.05, 1.04, 1, math.MaxUint64
+	h.AvailableSpare, h.PercentageUsed, h.MediaErrors, h.ErrorLogEntries = new(0.05), 1.04, 1, math.MaxUint64
 	h.DataReadBytes, h.UnsafeShutdowns = nil, 1
 	h.WarningTemperatureTime, h.CriticalTemperatureTime = new(90*time.Minute), new(2*time.Minute)
 	h.Throttling = []record.Throttling{{Level: "light", Transitions: 11, Time: time.Hour}, {Level: "heavy", Transitions: 1, Time: time.Minute}}

@@ -52,7 +52,9 @@ func healthFacts(h record.Health) []conditionView {
 		}
 	}
 	add("life used", report.Percent(h.PercentageUsed))
-	add("spare blocks", report.Percent(h.AvailableSpare))
+	if h.AvailableSpare != nil {
+		add("spare blocks", report.Percent(*h.AvailableSpare))
+	}
 	if h.DataWrittenBytes != nil {
 		add("written", report.DriveSize(int64(min(*h.DataWrittenBytes, math.MaxInt64))))
 	}

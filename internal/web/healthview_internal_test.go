@@ -23,7 +23,7 @@ func TestHealthOnThePage(t *testing.T) {
 	written, queues, passed, temperature, hours, sectors, used := uint64(96_123_456_512_000), 16, false, 31, int64(48), int64(6), 0.5
 	health := &record.Health{
 		Temperatures:   []record.Temperature{{Sensor: "1", Celsius: 99}, {Sensor: record.CompositeSensor, Celsius: 38}},
-		AvailableSpare: 1, PercentageUsed: 0.02, DataWrittenBytes: &written, PowerOn: 11034 * time.Hour, MediaErrors: 3, UnsafeShutdowns: 12,
+		AvailableSpare: new(1.0), PercentageUsed: 0.02, DataWrittenBytes: &written, PowerOn: 11034 * time.Hour, MediaErrors: 3, UnsafeShutdowns: 12,
 		Features: record.Features{IOQueues: &queues},
 	}
 	views := newHealthViews([]record.Controller{

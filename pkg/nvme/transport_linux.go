@@ -20,9 +20,14 @@ var ErrNotNVMe = errors.New("not an NVMe device")
 // out is not known.
 var ErrCancelled = errors.New("given up by the driver")
 
+// ErrNotLive says that the driver cannot reach the controller for now: it resets it, or
+// connects to it again. Its state is in /sys/class/nvme/nvme0/state.
+var ErrNotLive = errors.New("the driver resets the controller or connects to it again; try later")
+
 // Open opens the node of a controller, /dev/nvme0, or of a namespace, /dev/nvme0n1,
 // read-only and close-on-exec. Reading needs CAP_SYS_ADMIN, or what the kernel allows
-// without; a command that is denied is [fs.ErrPermission].
+// without; a command that is denied is [fs.ErrPermission]. The node of a controller that
+// the driver cannot reach is [ErrNotLive].
 //
 // The health of a controller is best read from the controller's node: that of a
 // namespace with several paths leads to any of its controllers.
@@ -41,6 +46,9 @@ func Open(path string) (*Device, error) {
 		return nil, fmt.Errorf("open nvme %s: %w", path, ErrNotNVMe)
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if errors.Is(err, syscall.EWOULDBLOCK) { // nvme_dev_open in drivers/nvme/host/core.c
+		return nil, fmt.Errorf("open nvme %s: %w", path, ErrNotLive)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open nvme: %w", err)
 	}

@@ -54,7 +54,7 @@ func health(serial string) *record.Health {
 		Temperatures: []record.Temperature{
 			{Sensor: record.CompositeSensor, Celsius: 38}, {Sensor: "1", Celsius: 38}, {Sensor: "2", Celsius: 46},
 		},
-		AvailableSpare: 1, AvailableSpareThreshold: 0.1, PercentageUsed: 0.02,
+		AvailableSpare: new(1.0), AvailableSpareThreshold: new(0.1), PercentageUsed: 0.02,
 		DataReadBytes: &read, DataWrittenBytes: &written, HostReadCommands: 17_123_456_789, HostWriteCommands: 3_012_345_678,
 		ControllerBusy: 34_567 * time.Minute, PowerCycles: 31, PowerOn: 11034 * time.Hour, UnsafeShutdowns: 12, ErrorLogEntries: 4,
 		WarningTemperatureTime: &warm, CriticalTemperatureTime: &hot,
