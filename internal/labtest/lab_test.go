@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/ssdprobe/ssdprobe/internal/lab"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // The drives of the machine.
@@ -118,15 +117,5 @@ func afterwards(t *testing.T) context.Context {
 // eventually waits until something can be observed.
 func eventually(t *testing.T, what string, seen func() bool) {
 	t.Helper()
-	late := time.NewTimer(bound)
-	defer late.Stop()
-	again := time.NewTicker(200 * time.Millisecond)
-	defer again.Stop()
-	for !seen() {
-		select {
-		case <-again.C:
-		case <-late.C:
-			require.FailNow(t, "waited in vain", what)
-		}
-	}
+	testenv.EventuallyWithin(t, bound, 200*time.Millisecond, what, seen)
 }

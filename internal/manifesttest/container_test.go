@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // patience bounds waiting for what a test observes; nothing takes that long.
@@ -79,16 +81,7 @@ func (c *container) exec(args ...string) string {
 // eventually polls what can only be asked for.
 func (c *container) eventually(what string, holds func() bool) {
 	c.t.Helper()
-	late := time.After(patience)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-late:
-			require.FailNow(c.t, "never: "+what)
-		}
-	}
+	testenv.EventuallyWithin(c.t, patience, 50*time.Millisecond, what, holds)
 }
 
 // awaitURL waits until the daemon has said where it listens.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/promtest"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 // TestStory is one story, so its parts are no tests of their own: each begins where the one before ended.
@@ -79,17 +79,7 @@ func bounded(t *testing.T) context.Context {
 // await waits until something can be observed.
 func await(t *testing.T, what string, seen func() bool) {
 	t.Helper()
-	late := time.NewTimer(bound)
-	defer late.Stop()
-	again := time.NewTicker(250 * time.Millisecond)
-	defer again.Stop()
-	for !seen() {
-		select {
-		case <-again.C:
-		case <-late.C:
-			require.FailNow(t, "waited in vain", what)
-		}
-	}
+	testenv.EventuallyWithin(t, bound, 250*time.Millisecond, what, seen)
 }
 
 // prometheus is one that watches the machine.

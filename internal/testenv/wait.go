@@ -14,9 +14,15 @@ const Patience = 2 * time.Minute
 // Eventually polls what can only be asked for.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	late := time.NewTimer(Patience)
+	EventuallyWithin(t, Patience, 100*time.Millisecond, what, holds)
+}
+
+// EventuallyWithin is Eventually with another bound, and asks that often.
+func EventuallyWithin(t testing.TB, patience, every time.Duration, what string, holds func() bool) {
+	t.Helper()
+	late := time.NewTimer(patience)
 	defer late.Stop()
-	again := time.NewTicker(100 * time.Millisecond)
+	again := time.NewTicker(every)
 	defer again.Stop()
 	for !holds() {
 		select {
