@@ -6,13 +6,17 @@
 # with deb-src enabled.
 set -eu
 arch=$1 target=$2
+case $arch in
+amd64 | arm64) ;;
+*) echo "build-fio.sh: architecture \"$arch\" is neither amd64 nor arm64" >&2 && exit 2 ;;
+esac
 dpkg --add-architecture "$arch"
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends dpkg-dev make >/dev/null
 cpu=$(dpkg-architecture -a "$arch" -q DEB_HOST_GNU_CPU)
-tools=$cpu-linux-gnu
+tools=$(dpkg-architecture -a "$arch" -q DEB_HOST_GNU_TYPE)
 apt-get install -y -qq --no-install-recommends \
-	gcc "gcc-$(echo "$tools" | tr _ -)" "libc6-dev:$arch" "libaio-dev:$arch" "zlib1g-dev:$arch" >/dev/null
+	"gcc-$(echo "$tools" | tr _ -)" "libc6-dev:$arch" "libaio-dev:$arch" "zlib1g-dev:$arch" >/dev/null
 work=$(mktemp -d)
 cd "$work"
 apt-get source -qq fio >/dev/null

@@ -22,6 +22,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/web"
 )
 
+// The registry lends what it gathers to the server, which would do without it silently.
+var _ web.Lender = (*export.Registry)(nil)
+
 // daemonOptions are the flags of daemon.
 type daemonOptions struct {
 	listen        []string

@@ -10,7 +10,7 @@ import (
 type Build struct{ Version, Revision, GoVersion string }
 
 // Collector is a prometheus.Collector and a prometheus.Gatherer of what a snapshot
-// holds. All its metrics are made anew in each scrape. It may be used by several goroutines.
+// holds. Its metrics are made in each scrape; histograms only after new I/Os. It may be used by several goroutines.
 type Collector struct {
 	snapshot  func() record.Snapshot
 	latencies *Latencies
@@ -66,7 +66,7 @@ type owner struct{ device, id, probe string }
 
 // Collect sends the metrics of one snapshot.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
-	c.each(&scrape{send: func(m metric) { out <- m }})
+	c.each(&scrape{send: func(m kept) { out <- m }})
 }
 
 // each sends every metric of one snapshot. Of targets and probes that cannot

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,8 +25,8 @@ type family[T any] struct {
 	order  labelOrder
 }
 
-// emit sends one series with the values of the family's own labels. It may
-// change labels.
+// emit sends one series with the values of the family's own labels. The labels are
+// its own from then on: it may change them, and the series points into them.
 type emit func(value float64, labels ...string)
 
 // described completes families whose series are led by the labels leading.
@@ -64,6 +65,9 @@ func collect[T any](families []family[T], v T, to *scrape, leading ...string) {
 	alone := byName(led) // shared by all series without labels of their own
 	var f *family[T]     // of each in turn, so that nothing is made anew for it
 	emit := func(value float64, labels ...string) {
+		if len(labels) != len(f.labels) {
+			panic(fmt.Sprintf("%s has the labels %v and is given %v", f.name, f.labels, labels))
+		}
 		for i, label := range labels {
 			labels[i] = labelValue(label)
 		}

@@ -23,9 +23,9 @@ func (c *Collector) gather(in *scrape) ([]*dto.MetricFamily, error) {
 	if in.families == nil {
 		in.families = make(map[*prometheus.Desc]*dto.MetricFamily, len(c.heads))
 	}
-	in.clear()
+	in.forget()
 	var errs []error
-	in.send = func(m metric) {
+	in.send = func(m kept) {
 		made, err := m.written()
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", m.Desc(), err))

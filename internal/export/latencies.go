@@ -20,13 +20,13 @@ const (
 type Latencies struct {
 	histograms *prometheus.HistogramVec
 
-	mu   sync.Mutex
-	each map[latencyKey]*latency
+	mu      sync.Mutex
+	byProbe map[latencyKey]*latency
 }
 
-// latency is one of the histograms, and the device's name that it has as a label. To a
-// scrape it is what it was written as since the last round: writing costs more than
-// anything else of its probe.
+// latency is one of the histograms, and the device's name that it has as a label. What
+// it is written as is kept until there are new I/Os: writing costs more than all other
+// series of its probe.
 type latency struct {
 	prometheus.Histogram
 	device string
@@ -80,7 +80,7 @@ func NewLatencies() *Latencies {
 			NativeHistogramBucketFactor:    1.1,
 			NativeHistogramMaxBucketNumber: 160,
 		}, probeLabels()),
-		each: map[latencyKey]*latency{},
+		byProbe: map[latencyKey]*latency{},
 	}
 }
 
@@ -100,7 +100,7 @@ func (l *Latencies) Forget(id string) {
 	id = labelValue(id)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for key := range l.each {
+	for key := range l.byProbe {
 		if key.id == id {
 			l.drop(key)
 		}
@@ -112,7 +112,7 @@ func (l *Latencies) Forget(id string) {
 func (l *Latencies) of(device string, key latencyKey) *latency {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	known, ok := l.each[key]
+	known, ok := l.byProbe[key]
 	if ok && known.device == device {
 		return known
 	}
@@ -120,21 +120,21 @@ func (l *Latencies) of(device string, key latencyKey) *latency {
 		l.drop(key)
 	}
 	made := l.histograms.WithLabelValues(device, key.id, key.probe).(prometheus.Histogram) //nolint:forcetypeassert // as documented
-	l.each[key] = &latency{Histogram: made, device: device}
-	return l.each[key]
+	l.byProbe[key] = &latency{Histogram: made, device: device}
+	return l.byProbe[key]
 }
 
 // drop forgets one histogram. The caller holds the lock.
 func (l *Latencies) drop(key latencyKey) {
-	l.histograms.DeleteLabelValues(l.each[key].device, key.id, key.probe)
-	delete(l.each, key)
+	l.histograms.DeleteLabelValues(l.byProbe[key].device, key.id, key.probe)
+	delete(l.byProbe, key)
 }
 
 // collect sends the histogram of a probe, if there is one under the device's
 // name of today.
-func (l *Latencies) collect(o owner, send func(metric)) {
+func (l *Latencies) collect(o owner, send func(kept)) {
 	l.mu.Lock()
-	known, ok := l.each[latencyKey{id: o.id, probe: o.probe}]
+	known, ok := l.byProbe[latencyKey{id: o.id, probe: o.probe}]
 	l.mu.Unlock()
 	if ok && known.device == o.device {
 		send(known)

@@ -1,11 +1,13 @@
 package export_test
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -121,13 +123,32 @@ func TestForgetTakesAllOfATargetAndNothingElse(t *testing.T) {
 	assert.Equal(t, map[string]uint64{"sda w1 read": 2}, counts(t, watching("sda", "w1", "read"), l), "begun anew")
 }
 
+// A histogram is written once for all scrapes between two rounds, and anew after the next.
+func TestNewIOsAreInTheNextScrape(t *testing.T) {
+	l := export.NewLatencies()
+	r, err := export.NewRegistry(func() record.Snapshot { return watching("sda", "w1", "read") }, l, export.Build{})
+	require.NoError(t, err)
+	for i := range uint64(3) {
+		l.Observe("sda", round("w1", "read", record.OutcomeOK))
+		for range 2 {
+			families, done, err := r.Lend()
+			require.NoError(t, err)
+			at := slices.IndexFunc(families, func(f *dto.MetricFamily) bool { return f.GetName() == "ssdprobe_probe_latency_seconds" })
+			require.GreaterOrEqual(t, at, 0)
+			assert.Equal(t, 2*(i+1), families[at].GetMetric()[0].GetHistogram().GetSampleCount())
+			done()
+		}
+	}
+}
+
 // Rounds end and devices come and go while Prometheus asks.
 func TestLatenciesAreSafeForConcurrentUse(t *testing.T) {
 	const workers, rounds = 4, 50
 	l := export.NewLatencies()
 	s := watching("sda", "kept", "read")
 	s.Targets = append(s.Targets, watching("sdb", "moving", "read").Targets...)
-	r := registry(t, s, l)
+	r, err := export.NewRegistry(func() record.Snapshot { return s }, l, export.Build{})
+	require.NoError(t, err)
 	var all sync.WaitGroup
 	for w := range workers {
 		all.Go(func() {
@@ -141,8 +162,11 @@ func TestLatenciesAreSafeForConcurrentUse(t *testing.T) {
 		})
 		all.Go(func() {
 			for range rounds / 5 {
-				_, err := r.Gather()
-				assert.NoError(t, err)
+				families, done, err := r.Lend()
+				if assert.NoError(t, err) {
+					exposition(t, families)
+				}
+				done()
 			}
 		})
 	}

@@ -35,8 +35,9 @@ func (r *Registry) Gather() ([]*dto.MetricFamily, error) {
 	return r.gather(new(scrape))
 }
 
-// Lend is Gather of families that nobody uses any more after the call of done: the next
-// scrape is made in their memory, which spares the garbage collector most of its work.
+// Lend is Gather of families that nobody uses any more after the call of done, which is
+// called once: the next scrape is made in their memory, which spares the garbage collector
+// most of its work.
 func (r *Registry) Lend() (families []*dto.MetricFamily, done func(), err error) {
 	in, ok := r.scrapes.Get().(*scrape)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// metric is one that need not be written anew for each scrape.
-type metric interface {
+// kept is a metric that need not be written anew for each scrape.
+type kept interface {
 	prometheus.Metric
 	// written returns what Write writes; nobody may change it.
 	written() (*dto.Metric, error)
@@ -25,7 +25,7 @@ type series struct {
 // scrape is where the series of one scrape go, and the memory that they are made in,
 // which the next scrape uses again: a node with 256 drives has 25 000 of them.
 type scrape struct {
-	send func(metric)
+	send func(kept)
 
 	families map[*prometheus.Desc]*dto.MetricFamily
 	series   slab[series]
@@ -36,12 +36,14 @@ type scrape struct {
 	sent     [][]string // by one family
 }
 
-// clear forgets what was made, which nobody may use any more.
-func (c *scrape) clear() {
-	c.series.used, c.gauges.used, c.counters.used, c.labels.used, c.pairs.used = 0, 0, 0, 0, 0
-	for _, family := range c.families {
+// forget makes room of what was made, which nobody may use any more.
+func (s *scrape) forget() {
+	s.series.used, s.gauges.used, s.counters.used, s.labels.used, s.pairs.used = 0, 0, 0, 0, 0
+	for _, family := range s.families {
+		clear(family.Metric) // which keeps alive what it points to
 		family.Metric = family.Metric[:0]
 	}
+	clear(s.sent[:cap(s.sent)])
 }
 
 // slab is memory for many of what is forgotten together.
@@ -50,7 +52,8 @@ type slab[T any] struct {
 	used int
 }
 
-// take returns n of them, which may hold what they held before.
+// take returns n of them, which may hold what they held before: whoever takes them sets
+// every field that anybody sets.
 func (s *slab[T]) take(n int) []T {
 	const atFirst = 256
 	if len(s.all)-s.used < n {
@@ -63,18 +66,18 @@ func (s *slab[T]) take(n int) []T {
 
 // newSeries returns a gauge or a counter with labels in the order of their names, as the
 // registry wants them.
-func (c *scrape) newSeries(desc *prometheus.Desc, kind prometheus.ValueType, value float64, labels []*dto.LabelPair) *series {
-	s := &c.series.take(1)[0]
-	s.desc, s.value = desc, value
-	s.metric.Label, s.metric.Counter, s.metric.Gauge = labels, nil, nil
+func (s *scrape) newSeries(desc *prometheus.Desc, kind prometheus.ValueType, value float64, labels []*dto.LabelPair) *series {
+	made := &s.series.take(1)[0]
+	made.desc, made.value = desc, value
+	made.metric.Label, made.metric.Counter, made.metric.Gauge = labels, nil, nil
 	if kind == counter {
-		s.metric.Counter = &c.counters.take(1)[0]
-		s.metric.Counter.Value = &s.value
+		made.metric.Counter = &s.counters.take(1)[0]
+		made.metric.Counter.Value = &made.value
 	} else {
-		s.metric.Gauge = &c.gauges.take(1)[0]
-		s.metric.Gauge.Value = &s.value
+		made.metric.Gauge = &s.gauges.take(1)[0]
+		made.metric.Gauge.Value = &made.value
 	}
-	return s
+	return made
 }
 
 // Desc implements prometheus.Metric.
@@ -118,11 +121,11 @@ func byName(labels []*dto.LabelPair) []*dto.LabelPair {
 	return slices.SortedFunc(slices.Values(labels), func(a, b *dto.LabelPair) int { return cmp.Compare(a.GetName(), b.GetName()) })
 }
 
-// labelled returns the labels of a series: those that lead it and its own, whose
-// values it keeps.
-func (c *scrape) labelled(o labelOrder, leading []*dto.LabelPair, own []string) []*dto.LabelPair {
-	made := c.labels.take(len(own))
-	pairs := c.pairs.take(len(o.names))
+// labelled returns the labels of a series: those that lead it and its own, into whose
+// values it points.
+func (s *scrape) labelled(o labelOrder, leading []*dto.LabelPair, own []string) []*dto.LabelPair {
+	made := s.labels.take(len(own))
+	pairs := s.pairs.take(len(o.names))
 	for i, from := range o.from {
 		if from < len(leading) {
 			pairs[i] = leading[from]

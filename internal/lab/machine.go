@@ -112,7 +112,7 @@ func (m *Machine) comeUp(ctx context.Context) error {
 		return m.explain(ctx, err)
 	}
 	if err := m.announceThrottling(); err != nil {
-		return err
+		return m.explain(ctx, err)
 	}
 	return m.greet(ctx)
 }

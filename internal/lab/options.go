@@ -63,7 +63,8 @@ type Drive struct {
 	// Properties are further ones of QEMU's nvme device, such as "mdts" or "max_ioqpairs".
 	Properties map[string]any
 
-	// Throttles makes the drive say that it throttles itself when it is hot, and how often it did: never.
+	// Throttles makes the drive say that it throttles itself when it is hot, and how often it did: never. It says so until
+	// it is unplugged. Shell leaves it out.
 	Throttles bool
 
 	// Unplugged leaves the drive out at boot; Machine.Plug brings it.
@@ -111,9 +112,6 @@ func (o Options) withDefaults() (Options, error) {
 		if d.WrittenRatio < 0 || d.WrittenRatio > 1 {
 			problems = append(problems, fmt.Errorf("drive %s: written ratio %v is not in 0 to 1", d.ID, d.WrittenRatio))
 		}
-		if d.Throttles && (d.Unplugged || d.Controllers > 1) {
-			problems = append(problems, fmt.Errorf("drive %s: only one controller that is there at boot can say that it throttles", d.ID))
-		}
 		if ids[d.ID] {
 			problems = append(problems, fmt.Errorf("two drives are called %s", d.ID))
 		}
@@ -126,6 +124,10 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	o.Drives = drives
 	for _, d := range drives {
+		if d.Throttles && (d.Unplugged || d.Controllers > 1 || o.drivesWith(d.Serial) > 1) {
+			problems = append(problems, fmt.Errorf(
+				"drive %s: only one controller that is there at boot, with a serial of its own, can say that it throttles", d.ID))
+		}
 		if d.Unplugged && (d.Controllers > 1 || d.EUI64 != 0 || o.drivesWith(d.Serial) > 1) {
 			// QEMU cannot plug a namespace that is an object of its own: see drive.shared.
 			problems = append(problems, fmt.Errorf(

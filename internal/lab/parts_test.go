@@ -96,8 +96,8 @@ func TestOptionsThatMakeNoMachine(t *testing.T) {
 		"drive a: no NUMA node 2",
 		"drive a: written ratio 2 is not in 0 to 1",
 		"two drives are called a",
-		"drive b: only one controller that is there at boot can say that it throttles",
 		"18 controllers are more than 16",
+		"drive b: only one controller that is there at boot, with a serial of its own, can say that it throttles",
 		"drive b: with several controllers, an EUI64 or another's serial it has to be there at boot",
 	}, strings.Split(err.Error(), "\n"))
 }

@@ -15,7 +15,7 @@ import (
 // from. Nothing else changes: the counters of the SMART page are QEMU's, and stay 0.
 const hctmaOffset = 322
 
-// smallestRAM is no more than a machine has: its memory holds copies, and is left alone.
+// smallestRAM is where the size of the guest's memory begins: in there are copies of the page, which are not QEMU's.
 const smallestRAM = 64 << 20
 
 // announceThrottling sets the bit for each drive that wants it.

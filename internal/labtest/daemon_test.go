@@ -118,8 +118,7 @@ func (d daemon) countLog(t *testing.T, text string) int {
 // metrics are what one scrape says.
 type metrics map[string]*dto.MetricFamily
 
-// scrape asks until there is an answer: a daemon that waits for a processor of the machine says 503 in the end, and so would
-// one whose scrapes wait for a device, but for as long as the device hangs.
+// scrape asks until there is an answer: one with too many scrapes at once says 503.
 func (d daemon) scrape(t *testing.T) metrics {
 	t.Helper()
 	var code int

@@ -132,6 +132,13 @@ func compareSeries(t *testing.T, now metrics, of labels, log fields) {
 	} {
 		assert.Equal(t, want, now.must(t, family, of), family)
 	}
+	for name, family := range map[string]string{
+		"avail_spare": "ssdprobe_nvme_available_spare_ratio", "spare_thresh": "ssdprobe_nvme_available_spare_threshold_ratio",
+	} {
+		got, shown := now.value(t, family, of)
+		assert.Equal(t, log.number(t, "avail_spare")+log.number(t, "spare_thresh") > 0, shown, family)
+		assert.Equal(t, float64(log.number(t, name))/100, got, family)
+	}
 	assert.Equal(t, float64(log.number(t, "temperature"))-freezing,
 		now.must(t, "ssdprobe_nvme_temperature_celsius", of.with("sensor", "composite")))
 	for i, w := range record.CriticalWarnings() {

@@ -170,9 +170,16 @@ const plainText = "text/plain; charset=utf-8"
 // a slow client leaves half of one.
 func (h handler) write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
+	send(w, h.Log, status, body)
+}
+
+// send reports whether all of the answer was sent.
+func send(w http.ResponseWriter, log *slog.Logger, status int, body []byte) bool {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	if _, err := w.Write(body); err != nil {
-		h.Log.Debug("the client left before the answer was sent", "err", err)
+	_, err := w.Write(body)
+	if err != nil {
+		log.Debug("the client left before the answer was sent", "err", err)
 	}
+	return err == nil
 }

@@ -2,10 +2,10 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -60,23 +60,21 @@ func metrics(registry Metrics, log *slog.Logger) http.Handler {
 	if err != nil {
 		panic(err) // of the constants above only
 	}
-	return atOnce(compressed(gathered), log)
+	return inOnePiece(compressed(gathered), log)
 }
 
-// atOnce keeps an answer in memory until h has made all of it, which ends h before
+// inOnePiece keeps an answer in memory until h has made all of it, which ends h before
 // anything is sent: clients that read slowly do not use up the slots.
-func atOnce(h http.Handler, log *slog.Logger) http.Handler {
+func inOnePiece(h http.Handler, log *slog.Logger) http.Handler {
 	buffers := sync.Pool{New: func() any { return new(bytes.Buffer) }}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // nothing else is put there
-		defer buffers.Put(body)
 		body.Reset()
-		kept := &keptAnswer{header: w.Header(), body: body, status: http.StatusOK}
-		h.ServeHTTP(kept, r)
-		w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
-		w.WriteHeader(kept.status)
-		if _, err := w.Write(body.Bytes()); err != nil {
-			log.Debug("the client left before the answer was sent", "err", err)
+		answer := &keptAnswer{header: w.Header(), body: body}
+		h.ServeHTTP(answer, r)
+		// One that was not sent may be in the hands of HTTP/2 still.
+		if send(w, log, cmp.Or(answer.status, http.StatusOK), body.Bytes()) {
+			buffers.Put(body)
 		}
 	})
 }
@@ -85,12 +83,22 @@ func atOnce(h http.Handler, log *slog.Logger) http.Handler {
 type keptAnswer struct {
 	header http.Header
 	body   *bytes.Buffer
-	status int
+	status int // 0 until it is known
 }
 
-func (k *keptAnswer) Header() http.Header                  { return k.header }
-func (k *keptAnswer) Write(part []byte) (n int, err error) { return k.body.Write(part) }
-func (k *keptAnswer) WriteHeader(status int)               { k.status = status }
+func (k *keptAnswer) Header() http.Header { return k.header }
+
+func (k *keptAnswer) Write(part []byte) (int, error) {
+	k.WriteHeader(http.StatusOK)
+	return k.body.Write(part)
+}
+
+// WriteHeader keeps the first status, as a server sends the first.
+func (k *keptAnswer) WriteHeader(status int) {
+	if k.status == 0 && status >= http.StatusOK {
+		k.status = status
+	}
+}
 
 // scrapeLog writes what promhttp has to say, several errors in one line.
 type scrapeLog struct{ log *slog.Logger }

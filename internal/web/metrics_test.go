@@ -6,10 +6,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/stretchr/testify/assert"
@@ -74,6 +77,56 @@ func TestMetricsFormats(t *testing.T) {
 		assert.NotEmpty(t, h.GetPositiveSpan(), "native buckets")
 		assert.Positive(t, h.GetSchema())
 	})
+}
+
+// An answer has its length, whether it is compressed, asked for without its body, or refused.
+func TestMetricsHaveALength(t *testing.T) {
+	o := options()
+	o.Metrics.MustRegister(collectors.NewGoCollector()) // enough to be compressed
+	server := serve(t, o)
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		for _, encoding := range []string{"gzip", "identity"} {
+			got := request(t, http.DefaultClient, method, server.URL+"/metrics", http.Header{"Accept-Encoding": {encoding}})
+			assert.Equal(t, http.StatusOK, got.status)
+			length, err := strconv.Atoi(got.header.Get("Content-Length"))
+			require.NoError(t, err, "%s %s", method, encoding)
+			assert.Positive(t, length)
+			if method == http.MethodGet {
+				assert.Equal(t, encoding == "gzip", got.header.Get("Content-Encoding") == "gzip")
+				assert.Len(t, got.body, length)
+			}
+		}
+	}
+}
+
+// failing gathers nothing, or panics.
+type failing struct{ now *atomic.Bool }
+
+func (f failing) Gather() ([]*dto.MetricFamily, error) {
+	if f.now.Load() {
+		panic(http.ErrAbortHandler) // which the server does not log
+	}
+	return []*dto.MetricFamily{}, nil
+}
+
+// A fault in one scrape ends that one, and no other.
+func TestAScrapeThatPanics(t *testing.T) {
+	var now atomic.Bool
+	o := options()
+	o.Metrics = struct {
+		prometheus.Registerer
+		failing
+	}{prometheus.NewRegistry(), failing{&now}}
+	server := serve(t, o)
+	assert.Equal(t, http.StatusOK, get(t, server.URL+"/metrics").status)
+	now.Store(true)
+	response, err := http.Get(server.URL + "/metrics")
+	if err == nil {
+		response.Body.Close()
+	}
+	require.Error(t, err, "the connection is cut: half an answer could be taken for a whole one")
+	now.Store(false)
+	assert.Equal(t, http.StatusOK, get(t, server.URL+"/metrics").status)
 }
 
 // broken is a collector of one good series and one that cannot be made.

@@ -26,7 +26,7 @@ type limits struct {
 	// readHeader ends connections that never ask anything.
 	readHeader time.Duration
 	read       time.Duration
-	// write is how long sending an answer may take to a slow reader.
+	// write is how long an answer may take, from the request on: to make it, and to send it to a slow reader.
 	write time.Duration
 	// idle is above the usual scrape intervals, so that connections are used again.
 	idle time.Duration

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
@@ -20,9 +21,9 @@ var ErrNotNVMe = errors.New("not an NVMe device")
 // out is not known.
 var ErrCancelled = errors.New("given up by the driver")
 
-// ErrNotLive says that the driver cannot reach the controller for now: it resets it, or
-// connects to it again. Its state is in /sys/class/nvme/nvme0/state.
-var ErrNotLive = errors.New("the driver resets the controller or connects to it again; try later")
+// ErrNotLive says that the driver does not reach the controller: it resets it, connects to
+// it again, or has given it up. Its state is in /sys/class/nvme/nvme0/state.
+var ErrNotLive = errors.New("the driver does not reach the controller")
 
 // Open opens the node of a controller, /dev/nvme0, or of a namespace, /dev/nvme0n1,
 // read-only and close-on-exec. Reading needs CAP_SYS_ADMIN, or what the kernel allows
@@ -47,7 +48,8 @@ func Open(path string) (*Device, error) {
 	}
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if errors.Is(err, syscall.EWOULDBLOCK) { // nvme_dev_open in drivers/nvme/host/core.c
-		return nil, fmt.Errorf("open nvme %s: %w", path, ErrNotLive)
+		return nil, fmt.Errorf("open nvme %s: %w: it resets it, connects again, or has given it up (see state in /sys/class/nvme/%s): %w",
+			path, ErrNotLive, filepath.Base(path), err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open nvme: %w", err)
