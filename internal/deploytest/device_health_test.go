@@ -3,6 +3,11 @@ package deploytest
 // each is a metric of the chosen target or of its controllers.
 func each(family string) string { return family + `{` + target + `}` }
 
+// called is each with a label that says what it is.
+func called(what, family string) string {
+	return `label_replace(` + each(family) + `, "what", "` + what + `", "", "")`
+}
+
 // growth is what a counter of the drive gained between two points.
 func growth(family string) string { return `increase(` + each(family) + `[$__rate_interval])` }
 
@@ -12,8 +17,8 @@ func health() []panel {
 	return []panel{
 		number("Critical warnings", "none", "Critical warnings that are set in the drive's health log.", `sum(`+each("ssdprobe_nvme_critical_warning")+`)`, steps("green", 1, "red")),
 		number("Worn", "percentunit", "Share of the life that the maker promises that is used up; it may go beyond 100 %.", `max(`+each("ssdprobe_nvme_percentage_used_ratio")+`)`, steps("green", 0.9, "red")),
-		number("Spare above its threshold", "percentunit", "Spare blocks left, less the maker's threshold. At 0 the drive has to go.",
-			`min(`+each("ssdprobe_nvme_available_spare_ratio")+` - `+each("ssdprobe_nvme_available_spare_threshold_ratio")+`)`, steps("red", 0.001, "green")),
+		number("Short of spare blocks", "none", "Controllers that have fewer spare blocks than the maker's threshold: the drive has to go. Some drives do not report it.",
+			`count(`+each("ssdprobe_nvme_available_spare_ratio")+` < `+each("ssdprobe_nvme_available_spare_threshold_ratio")+`) or vector(0)`, steps("green", 1, "red")),
 		number("Media errors", "none", "Unrecovered data integrity errors in the drive's life.", `max(`+each("ssdprobe_nvme_media_errors_total")+`)`, steps("green", 1, "red")),
 		number("Unsafe shutdowns", "none", "Times that the drive lost its power without notice.", `max(`+each("ssdprobe_nvme_unsafe_shutdowns_total")+`)`, plain()),
 		number("Powered on", "s", "Time that the drive was powered in its life.", `max(`+each("ssdprobe_nvme_power_on_seconds_total")+`)`, plain()),
@@ -35,9 +40,12 @@ func health() []panel {
 			query{expr: growth("ssdprobe_nvme_error_log_entries_total"), legend: "{{controller}} error log"},
 			query{expr: growth("ssdprobe_nvme_thermal_transitions_total"), legend: "{{controller}} thermal transitions, level {{level}}"}).from0(),
 		series("Wear and spare", "percentunit", "How much life is used up and how many spare blocks are left, with the threshold that the maker sets.", 12,
-			query{expr: each("ssdprobe_nvme_percentage_used_ratio"), legend: "{{controller}} used up"},
-			query{expr: each("ssdprobe_nvme_available_spare_ratio"), legend: "{{controller}} spare"},
-			query{expr: each("ssdprobe_nvme_available_spare_threshold_ratio"), legend: "{{controller}} spare threshold"}).from0(),
+			// One query, as not every drive reports all of them.
+			query{
+				expr: called("used up", "ssdprobe_nvme_percentage_used_ratio") + ` or ` + called("spare", "ssdprobe_nvme_available_spare_ratio") +
+					` or ` + called("spare threshold", "ssdprobe_nvme_available_spare_threshold_ratio"),
+				legend: "{{controller}} {{what}}",
+			}).from0(),
 		series("Power cycles", "none", "How often the drive was switched on in its life.", 12,
 			query{expr: each("ssdprobe_nvme_power_cycles_total"), legend: "{{controller}}"}).from0(),
 	}
