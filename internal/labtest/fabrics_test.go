@@ -1,7 +1,6 @@
 package labtest_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -101,20 +100,7 @@ func testRemoteDrive(t *testing.T, m *lab.Machine) {
 
 	d := startDaemon(t, m, configuration(t, m, 0, soonHung+watching(drive.id, stays)))
 	d.awaitRounds(t, drive.id, "ok", 1)
-	of := labels{"id": drive.id}
-	const family = "ssdprobe_device_size_bytes"
-	whole := d.scrape(t).must(t, family, of)
-	for _, want := range []float64{whole / 2, whole} {
-		device.hang(t)
-		output(t, m, "dmsetup", "reload", "lab", "--table", device.table(int(want)/512))
-		device.release(t)
-		drive.resize(t)
-		eventually(t, fmt.Sprintf("the new size is seen: %.0f", want), func() bool {
-			now, _ := d.scrape(t).value(t, family, of)
-			return now == want
-		})
-		d.awaitRounds(t, drive.id, "ok", 2)
-	}
+	d.followsSize(t, drive.id, device, func() { drive.resize(t) })
 
 	paths, err := m.Glob(bounded(t), "/sys/block/"+drive.controller+"c*/queue/io_timeout")
 	require.NoError(t, err)

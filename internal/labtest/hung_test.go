@@ -55,6 +55,14 @@ func (d mapped) release(t *testing.T) {
 	output(t, d.m, "dmsetup", "resume", "lab")
 }
 
+// reload gives the device another table: it hangs while it has none.
+func (d mapped) reload(t *testing.T, table string) {
+	t.Helper()
+	d.hang(t)
+	output(t, d.m, "dmsetup", "reload", "lab", "--table", table)
+	d.release(t)
+}
+
 const soonHung = "probes: [{name: read-4k, interval: 1s, ios: 32, warmup_ios: 2, timeout: 2s}]\n"
 
 func testHungDevice(t *testing.T, m *lab.Machine) {
@@ -203,20 +211,26 @@ func testResizedDevice(t *testing.T, m *lab.Machine) {
 	device := mapDevice(t, m, half)
 	d := startDaemon(t, m, configuration(t, m, 0, everySecond+"devices: {include: [{name: "+device.name+"}]}\n"))
 	d.awaitRounds(t, device.id, "ok", 1)
-	of := labels{"id": device.id}
+	d.followsSize(t, device.id, device, func() {})
+	d.stop(t)
+}
+
+// followsSize halves a device and makes it whole again, and waits until the daemon measures the target on it with that
+// size. Who has to be told of a new size is told by tell.
+func (d daemon) followsSize(t *testing.T, id string, device mapped, tell func()) {
+	t.Helper()
+	of := labels{"id": id}
 	const family = "ssdprobe_device_size_bytes"
 	before := d.scrape(t).must(t, family, of)
 	for _, size := range []float64{before / 2, before} {
-		device.hang(t)
-		output(t, m, "dmsetup", "reload", "lab", "--table", device.table(int(size)/512))
-		device.release(t)
+		device.reload(t, device.table(int(size)/512))
+		tell()
 		eventually(t, "the new size is seen: "+strconv.FormatFloat(size, 'f', 0, 64), func() bool {
 			now, _ := d.scrape(t).value(t, family, of)
 			return now == size
 		})
-		d.awaitRounds(t, device.id, "ok", 2)
+		d.awaitRounds(t, id, "ok", 2)
 	}
-	d.stop(t)
 }
 
 // testDeadDevice makes every read of a device fail, and then none.
@@ -225,13 +239,7 @@ func testDeadDevice(t *testing.T, m *lab.Machine) {
 	d := startDaemon(t, m, configuration(t, m, 0, everySecond+watching(stays)+"    - name: "+device.name+"\n"))
 	d.awaitRounds(t, device.id, "ok", 1)
 	sectors := number(t, m, "/sys/block", device.name, "size")
-	swap := func(table string) {
-		t.Helper()
-		device.hang(t)
-		output(t, m, "dmsetup", "reload", "lab", "--table", table)
-		device.release(t)
-	}
-	swap(fmt.Sprintf("0 %d error", sectors))
+	device.reload(t, fmt.Sprintf("0 %d error", sectors))
 	d.awaitRounds(t, device.id, "error", 2)
 	d.awaitRounds(t, stays, "ok", 2)
 	now := d.scrape(t)
@@ -239,7 +247,7 @@ func testDeadDevice(t *testing.T, m *lab.Machine) {
 	last := d.last(t, device.id, "read-4k")
 	assert.Equal(t, record.OutcomeError, last.Outcome)
 	assert.LessOrEqual(t, last.Errors["EIO"], int64(16), "a drive in trouble is not asked all there is to ask")
-	swap(device.table(sectors))
+	device.reload(t, device.table(sectors))
 	d.awaitRounds(t, device.id, "ok", 2)
 	d.stop(t)
 }
