@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,25 +20,25 @@ const (
 )
 
 // compareCost sets the CPU time of a round, all included, against that of
-// starting fio for as many I/Os: on the drive, and on a loop device, which has its work
-// done by a thread of the kernel's, so that what is compared is the programs'.
+// starting fio for as many I/Os: on the drive, and on a disk in memory, where the
+// drive's driver has no part in it.
 func compareCost(ctx context.Context, b *bench) (lines []line, err error) {
-	lines, err = b.costOn(ctx, b.file, "CPU time of a round of 256 I/Os")
+	const what = "CPU time of a round of 256 I/Os"
+	lines, err = b.costOn(ctx, b.file, what)
 	if err != nil {
 		return nil, err
 	}
-	dir, unmount, err := b.mount(ctx)
+	disk, err := b.newMemoryDisk(ctx)
 	if err != nil {
 		return lines, err
 	}
-	defer func() { err = errors.Join(err, unmount()) }()
-	file, err := target.PrepareFile(ctx, filepath.Join(dir, target.FileName), target.FileOptions{SizeBytes: 128 << 20})
+	defer func() { err = errors.Join(err, disk.close()) }()
+	file, err := disk.file(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	more, err := b.costOn(ctx, file, "CPU time of a round of 256 I/Os on a loop device")
-	return append(lines, more...), err
+	more, err := b.costOn(ctx, file, what+" on a disk in memory")
+	return append(lines, more...), errors.Join(err, file.Close())
 }
 
 func (b *bench) costOn(ctx context.Context, file *target.File, what string) ([]line, error) {

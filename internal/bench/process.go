@@ -176,10 +176,15 @@ func startNodeExporter(ctx context.Context) (*process, error) {
 	})
 }
 
-// targets returns n targets for a configuration: paths of one probe file of 16 MiB, hard-linked, so that 256 of them fit
-// anywhere. The daemon knows them by their paths.
+// targets returns n targets on the drive for a configuration.
 func (b *bench) targets(ctx context.Context, n int) (string, error) {
-	one := filepath.Join(b.work, "one")
+	return targetsIn(ctx, b.work, n)
+}
+
+// targetsIn returns n targets for a configuration: paths below parent of one probe file of 16 MiB, hard-linked, so that 256
+// of them fit anywhere. The daemon knows them by their paths.
+func targetsIn(ctx context.Context, parent string, n int) (string, error) {
+	one := filepath.Join(parent, "one")
 	if err := os.MkdirAll(one, 0o700); err != nil {
 		return "", err
 	}
@@ -193,7 +198,7 @@ func (b *bench) targets(ctx context.Context, n int) (string, error) {
 	var text strings.Builder
 	text.WriteString("files:\n")
 	for i := range n {
-		dir := filepath.Join(b.work, "targets", strconv.Itoa(i))
+		dir := filepath.Join(parent, "targets", strconv.Itoa(i))
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return "", err
 		}

@@ -64,54 +64,74 @@ func stopAll(processes []*process) error {
 	return errors.Join(problems...)
 }
 
-// compareResources watches a daemon with 24 targets beside node_exporter, and then daemons with fewer and with more of
-// them, all scraped every 15 s. Daemons that are watched together share a drive, and each other's rounds disturb them.
-func compareResources(ctx context.Context, b *bench) ([]line, error) {
+// compareResources watches a daemon with 24 targets on the drive and one with as many on a disk in memory, beside
+// node_exporter, and then daemons with fewer and with more of them, all scraped every 15 s. Daemons that are watched
+// together share a drive, and each other's rounds disturb them.
+func compareResources(ctx context.Context, b *bench) (lines []line, err error) {
 	const compared = 24
 	exporter, err := startNodeExporter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	uses, err := b.watchDaemons(ctx, []int{compared}, exporter)
-	if err := errors.Join(err, exporter.stop()); err != nil {
+	defer func() { err = errors.Join(err, exporter.stop()) }()
+	crowds := []crowd{{compared, "", b.work}}
+	disk, withoutDisk := b.newMemoryDisk(ctx)
+	if withoutDisk == nil {
+		defer func() { err = errors.Join(err, disk.close()) }()
+		crowds = append(crowds, crowd{compared, ", disk in memory", disk.dir})
+	}
+	uses, err := b.watchDaemons(ctx, crowds, exporter)
+	if err != nil {
 		return nil, err
 	}
-	ours, theirs := uses[0], uses[1]
-	lines := useLines(compared, ours, atMost(40e6/(1<<20)), atMost(0.5))
-	lines = append(lines,
-		newLine("the same: resident memory", fmt.Sprintf("node_exporter, same %v", b.watch), "ratio", atMost(2),
-			rank(slices.Sorted(slices.Values(ours.residentMiB)), 0.5)/rank(slices.Sorted(slices.Values(theirs.residentMiB)), 0.5)),
-		newLine("node_exporter: resident memory", "", "MiB", shown(), theirs.residentMiB...),
-		newLine("node_exporter: CPU", "one core", "%", shown(), theirs.cpuPercent),
-	)
-	counts := []int{1, 8, 64, 256}
-	if uses, err = b.watchDaemons(ctx, counts); err != nil {
+	for i, c := range crowds {
+		lines = append(lines, useLines(c.String(), uses[i], atMost(40e6/(1<<20)), atMost(0.5))...)
+	}
+	ours, theirs := uses[0], uses[len(crowds)]
+	lines = append(lines, newLine(crowds[0].String()+": resident memory", fmt.Sprintf("node_exporter, same %v", b.watch), "ratio", atMost(2),
+		rank(slices.Sorted(slices.Values(ours.residentMiB)), 0.5)/rank(slices.Sorted(slices.Values(theirs.residentMiB)), 0.5)))
+	lines = append(lines, useLines("node_exporter", theirs, shown(), shown())...)
+	crowds = nil
+	for _, n := range []int{1, 8, 64, 256} {
+		crowds = append(crowds, crowd{n, "", b.work})
+	}
+	if uses, err = b.watchDaemons(ctx, crowds); err != nil {
 		return nil, err
 	}
-	for i, n := range counts {
-		lines = append(lines, useLines(n, uses[i], shown(), shown())...)
+	for i, c := range crowds {
+		lines = append(lines, useLines(c.String(), uses[i], shown(), shown())...)
 	}
-	return lines, nil
+	return lines, withoutDisk
 }
 
-func useLines(targets int, u use, memory, cpu wish) []line {
-	what := fmt.Sprintf("daemon with %d targets, defaults", targets)
+func useLines(what string, u use, memory, cpu wish) []line {
 	return []line{
 		newLine(what+": resident memory", "", "MiB", memory, u.residentMiB...),
 		newLine(what+": CPU", "one core", "%", cpu, u.cpuPercent),
 	}
 }
 
-// watchDaemons watches daemons with so many targets each, and other exporters beside them.
-func (b *bench) watchDaemons(ctx context.Context, counts []int, others ...*process) (uses []use, err error) {
+// crowd is the targets of a daemon: how many, where, and in which directory that is.
+type crowd struct {
+	targets int
+	where   string // "" for the drive
+	dir     string
+}
+
+func (c crowd) String() string {
+	return fmt.Sprintf("daemon with %d targets, defaults%s", c.targets, c.where)
+}
+
+// watchDaemons watches a daemon for each crowd, and other exporters beside them.
+func (b *bench) watchDaemons(ctx context.Context, crowds []crowd, others ...*process) (uses []use, err error) {
 	var processes []*process
 	defer func() { err = errors.Join(err, stopAll(processes)) }()
-	for _, n := range counts {
-		targets, err := b.targets(ctx, n)
+	for i, c := range crowds {
+		targets, err := targetsIn(ctx, c.dir, c.targets)
 		if err != nil {
 			return nil, err
 		}
-		p, err := b.startDaemon(ctx, fmt.Sprintf("resources-%d", n), targets)
+		p, err := b.startDaemon(ctx, fmt.Sprintf("resources-%d-%d", i, c.targets), targets)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/target"
+)
+
+// memoryDisk is an ext4 filesystem on a block device in memory (zram): it is as quick from one second to the next, and
+// costs the kernel next to nothing, so that what is compared on it is the programs.
+type memoryDisk struct {
+	dir    string
+	device string // its numbers, "253:1"
+	closes []func() error
+}
+
+const (
+	memoryDiskBytes = 512 << 20
+	zramControl     = "/sys/class/zram-control"
+	cgroups         = "/sys/fs/cgroup"
+)
+
+// newMemoryDisk makes one, or says why there can be none here.
+func (b *bench) newMemoryDisk(ctx context.Context) (d *memoryDisk, err error) {
+	if os.Geteuid() != 0 {
+		return nil, unreachableError{"it needs root, to make a disk in memory"}
+	}
+	_ = tool(ctx, "modprobe", "zram") // it may be built in; without it the next step fails
+	number, err := os.ReadFile(filepath.Join(zramControl, "hot_add"))
+	if err != nil {
+		return nil, unreachableError{fmt.Sprintf("make a disk in memory with the kernel's zram: %v", err)}
+	}
+	d = new(memoryDisk)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.close())
+		}
+	}()
+	id := strings.TrimSpace(string(number))
+	sysfs, node := "/sys/block/zram"+id, "/dev/zram"+id
+	d.closes = append(d.closes, func() error { return write(filepath.Join(zramControl, "hot_remove"), id) })
+	device, err := os.ReadFile(filepath.Join(sysfs, "dev"))
+	if err != nil {
+		return d, err
+	}
+	d.device = strings.TrimSpace(string(device))
+	d.closes = append(d.closes, func() error { return write(filepath.Join(sysfs, "reset"), "1") })
+	if err := write(filepath.Join(sysfs, "disksize"), strconv.Itoa(memoryDiskBytes)); err != nil {
+		return d, err
+	}
+	if err := tool(ctx, "mkfs.ext4", "-q", "-m", "0", node); err != nil {
+		return d, err
+	}
+	if d.dir, err = os.MkdirTemp(b.work, "memory-"); err != nil {
+		return d, err
+	}
+	if err := tool(ctx, "mount", "-o", "noatime", node, d.dir); err != nil {
+		return d, err
+	}
+	d.closes = append(d.closes, func() error { return tool(context.WithoutCancel(ctx), "umount", d.dir) })
+	return d, nil
+}
+
+// file makes a probe file on the disk.
+func (d *memoryDisk) file(ctx context.Context) (*target.File, error) {
+	return target.PrepareFile(ctx, filepath.Join(d.dir, target.FileName), target.FileOptions{SizeBytes: memoryDiskBytes / 4})
+}
+
+// close takes the disk away again.
+func (d *memoryDisk) close() error {
+	var problems []error
+	for len(d.closes) > 0 {
+		last := len(d.closes) - 1
+		problems = append(problems, d.closes[last]())
+		d.closes = d.closes[:last]
+	}
+	return errors.Join(problems...)
+}
+
+// hold has the kernel let this process and its children make no more reads of the disk in a second than iops, from now
+// until the disk is closed. They are put into a control group for it, of version 2 or 1.
+func (d *memoryDisk) hold(iops int) error {
+	root, limit, text := cgroups, "io.max", fmt.Sprintf("%s riops=%d", d.device, iops)
+	if _, err := os.Stat(filepath.Join(root, "blkio")); err == nil {
+		root, limit, text = filepath.Join(root, "blkio"), "blkio.throttle.read_iops_device", fmt.Sprintf("%s %d", d.device, iops)
+	} else if err := write(filepath.Join(root, "cgroup.subtree_control"), "+io"); err != nil {
+		return unreachableError{fmt.Sprintf("have the kernel hold a disk to a speed: %v", err)}
+	}
+	was, err := ownGroup(root)
+	if err != nil {
+		return err
+	}
+	group := filepath.Join(root, "ssdprobe-bench-"+strconv.Itoa(os.Getpid()))
+	if err := os.Mkdir(group, 0o755); err != nil {
+		return err
+	}
+	d.closes = append(d.closes, func() error { return os.Remove(group) })
+	if err := write(filepath.Join(group, limit), text); err != nil {
+		return err
+	}
+	const members = "cgroup.procs"
+	self := strconv.Itoa(os.Getpid())
+	d.closes = append(d.closes, func() error { return write(filepath.Join(was, members), self) })
+	return write(filepath.Join(group, members), self)
+}
+
+// ownGroup returns the directory of this process' control group below a hierarchy.
+func ownGroup(root string) (string, error) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", err
+	}
+	controllers := ""
+	if filepath.Base(root) == "blkio" {
+		controllers = "blkio"
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.SplitN(strings.TrimSpace(line), ":", 3); len(fields) == 3 && fields[1] == controllers {
+			return filepath.Join(root, fields[2]), nil
+		}
+	}
+	return "", fmt.Errorf("/proc/self/cgroup names no group below %s", root)
+}
+
+// write writes a value into a file of the kernel's.
+func write(path, value string) error {
+	return os.WriteFile(path, []byte(value), 0o644)
+}
