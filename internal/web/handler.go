@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
@@ -30,7 +29,8 @@ type Options struct {
 
 type handler struct {
 	Options
-	page *page
+	page   *page
+	sender *sender
 }
 
 // Handler returns the handler of all paths, see the package.
@@ -41,10 +41,10 @@ func Handler(o Options) http.Handler {
 	if o.Explain == nil {
 		o.Explain = func(string) (report.Explained, bool) { return report.Explained{}, false }
 	}
-	h := handler{Options: o, page: newPage()}
+	h := handler{Options: o, page: newPage(), sender: newSender(o.Log)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", h.servePage)
-	mux.Handle("/metrics", metrics(o.Metrics, o.Log))
+	mux.Handle("/metrics", metrics(o.Metrics, h.sender))
 	mux.HandleFunc("/-/healthy", h.serveHealthy)
 	mux.HandleFunc("/-/ready", h.serveReady)
 	mux.HandleFunc("/api/v1/status", h.answer(func(s record.Snapshot) any { return newStatus(s, o.Version, o.Ready()) }))
@@ -170,16 +170,5 @@ const plainText = "text/plain; charset=utf-8"
 // a slow client leaves half of one.
 func (h handler) write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
-	send(w, h.Log, status, body)
-}
-
-// send reports whether all of the answer was sent.
-func send(w http.ResponseWriter, log *slog.Logger, status int, body []byte) bool {
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	_, err := w.Write(body)
-	if err != nil {
-		log.Debug("the client left before the answer was sent", "err", err)
-	}
-	return err == nil
+	h.sender.send(w, status, body)
 }

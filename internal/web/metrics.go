@@ -44,9 +44,9 @@ func transactional(registry Metrics) prometheus.TransactionalGatherer {
 }
 
 // metrics serves what the registry gathers.
-func metrics(registry Metrics, log *slog.Logger) http.Handler {
+func metrics(registry Metrics, sender *sender) http.Handler {
 	gathered := promhttp.HandlerForTransactional(transactional(registry), promhttp.HandlerOpts{
-		ErrorLog: scrapeLog{log},
+		ErrorLog: scrapeLog{sender.log},
 		// One broken series must not hide all others; it is counted and logged.
 		ErrorHandling:       promhttp.ContinueOnError,
 		Registry:            registry,
@@ -60,20 +60,19 @@ func metrics(registry Metrics, log *slog.Logger) http.Handler {
 	if err != nil {
 		panic(err) // of the constants above only
 	}
-	return inOnePiece(compressed(gathered), log)
+	return inOnePiece(compressed(gathered), sender)
 }
 
 // inOnePiece keeps an answer in memory until h has made all of it, which ends h before
 // anything is sent: clients that read slowly do not use up the slots.
-func inOnePiece(h http.Handler, log *slog.Logger) http.Handler {
+func inOnePiece(h http.Handler, sender *sender) http.Handler {
 	buffers := sync.Pool{New: func() any { return new(bytes.Buffer) }}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := buffers.Get().(*bytes.Buffer) //nolint:forcetypeassert // nothing else is put there
 		body.Reset()
 		answer := &keptAnswer{header: w.Header(), body: body}
 		h.ServeHTTP(answer, r)
-		// One that was not sent may be in the hands of HTTP/2 still.
-		if send(w, log, cmp.Or(answer.status, http.StatusOK), body.Bytes()) {
+		if sender.send(w, cmp.Or(answer.status, http.StatusOK), body.Bytes()) {
 			buffers.Put(body)
 		}
 	})
