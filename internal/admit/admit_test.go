@@ -155,16 +155,58 @@ func TestGateWithoutHostAdmits(t *testing.T) {
 	require.NoError(t, gate.Done(start, 1, &load))
 }
 
-func TestBudgetHoldsForADay(t *testing.T) {
+func TestBudgetIsUsedUpAndPaidOff(t *testing.T) {
+	const limit = 1000
 	var b admit.Budget
-	require.NoError(t, b.Allow(start, 600, 1000))
-	b.Charge(start, 600)
-	require.NoError(t, b.Allow(start, 400, 1000))
-	err := b.Allow(start, 401, 1000)
+	require.NoError(t, b.Allow(start, 600, limit))
+	b.Charge(start, 600, limit)
+	require.NoError(t, b.Allow(start, 400, limit))
+	err := b.Allow(start, 401, limit)
 	require.ErrorIs(t, err, admit.ErrBusy)
-	require.EqualError(t, err, "busy: 600 B were written today, and the budget is 1000 B a day")
-	require.NoError(t, b.Allow(start.Add(12*time.Hour), 1000, 1000), "a new day")
-	assert.Equal(t, admit.Budget{Day: "2026-11-22"}, b)
+	require.EqualError(t, err, "busy: the budget of 1000 B written a day is used up for the next 1m27s")
+	later := start.Add(87 * time.Second)
+	require.NoError(t, b.Allow(later, 401, limit), "a thousandth of a day has paid for one byte")
+	require.NoError(t, b.Allow(start.Add(14*time.Hour+24*time.Minute), 1000, limit), "all is paid off")
+	require.Error(t, b.Allow(start.AddDate(1, 0, 0), 1001, limit), "what was not used is not saved up")
+	b.Charge(later, 0, 0)
+	require.NoError(t, b.Allow(later, 401, limit), "reads cost nothing")
+}
+
+func TestBudgetOverAMonth(t *testing.T) {
+	const limit, round = 1 << 30, 1 << 20
+	for name, interval := range map[string]time.Duration{"twice as much as may be": 42 * time.Second, "less": 2 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			var b admit.Budget
+			var written []time.Time // of the last 24 hours
+			var longest time.Duration
+			last := start
+			for now := start; now.Before(start.AddDate(0, 0, 30)); now = now.Add(interval) {
+				for len(written) > 0 && now.Sub(written[0]) >= 24*time.Hour {
+					written = written[1:]
+				}
+				if b.Allow(now, round, limit) != nil {
+					continue
+				}
+				b.Charge(now, round, limit)
+				written = append(written, now)
+				require.LessOrEqual(t, len(written)*round, 2*limit, "in no 24 hours more than twice as much")
+				longest, last = max(longest, now.Sub(last)), now
+			}
+			assert.LessOrEqual(t, longest, 3*time.Minute, "never long without a round")
+		})
+	}
+}
+
+func TestBudgetAndClocksThatWereSet(t *testing.T) {
+	const limit = 1000
+	var b admit.Budget
+	b.Charge(start, limit, limit)
+	back := start.AddDate(-1, 0, 0)
+	require.Error(t, b.Allow(back, 1, limit), "what was written is not forgotten")
+	b.Charge(back, 1, limit)
+	require.NoError(t, b.Allow(back.Add(24*time.Hour), limit-1, limit), "nor held against the drive for a year")
+	require.Error(t, b.Allow(back, 1<<60, 1), "an absurd round")
+	require.Error(t, b.Allow(back, 1, 0), "without a budget nothing is written")
 }
 
 func TestWhyIsWithoutTheWord(t *testing.T) {

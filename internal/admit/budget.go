@@ -7,33 +7,43 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Budget counts the bytes that were written on one day (UTC), so that wear stays
-// bounded whatever the configuration asks for. Its JSON form survives restarts.
+// Budget bounds the bytes that are written in a day, so that wear stays bounded whatever
+// the configuration asks for. What is written is paid off without pause, at the limit a
+// day: who asks for more than that is let through again and again, at the pace that can
+// be paid for, rather than at the same hours of each day. In no 24 hours it is more than
+// twice the limit. Its JSON form survives restarts.
 type Budget struct {
-	Day   string `json:"day"` // "2026-11-21"
-	Bytes int64  `json:"bytes"`
+	// PaidOff is when all that was written will be, never more than a day from now.
+	PaidOff time.Time `json:"paid_off"`
 }
 
-const day = "2006-01-02"
+const day = 24 * time.Hour
 
-// Allow returns ErrBusy when writing bytes now would take the day beyond limit.
+// Allow returns ErrBusy when writing bytes now would be more than a day pays for.
 func (b *Budget) Allow(now time.Time, bytes, limit int64) error {
-	b.turn(now)
-	if b.Bytes+bytes > limit {
-		return fmt.Errorf("%w: %s were written today, and the budget is %s a day", ErrBusy,
-			humanize.IBytes(uint64(b.Bytes)), humanize.IBytes(uint64(limit)))
+	if wait := b.after(now, bytes, limit).Sub(now) - day; wait > 0 {
+		return fmt.Errorf("%w: the budget of %s written a day is used up for the next %v", ErrBusy,
+			humanize.IBytes(uint64(limit)), wait.Truncate(time.Second)+time.Second)
 	}
 	return nil
 }
 
 // Charge counts bytes that were written.
-func (b *Budget) Charge(now time.Time, bytes int64) {
-	b.turn(now)
-	b.Bytes += bytes
+func (b *Budget) Charge(now time.Time, bytes, limit int64) {
+	if bytes > 0 {
+		b.PaidOff = b.after(now, bytes, limit)
+	}
 }
 
-func (b *Budget) turn(now time.Time) {
-	if today := now.UTC().Format(day); b.Day != today {
-		*b = Budget{Day: today}
+// after is when all will be paid off with bytes more. A clock that was set back must not
+// stop the writes for longer than a day.
+func (b *Budget) after(now time.Time, bytes, limit int64) time.Time {
+	from := b.PaidOff
+	if from.Before(now) {
+		from = now
+	} else if latest := now.Add(day); from.After(latest) {
+		from = latest
 	}
+	const tooMuch = 2 // days: more could be no time.Duration
+	return from.Add(time.Duration(float64(day) * min(float64(bytes)/float64(limit), tooMuch)))
 }

@@ -35,7 +35,7 @@ func TestSuites(t *testing.T) {
 
 func TestDryRun(t *testing.T) {
 	dir := testenv.OnDisk(t)
-	got := in("run", "steady-state", "-t", dir, "--size", "1GiB", "--set", "rounds=7", "--dry-run")
+	got := in("run", "steady-state", "-t", dir, "--size", "1GiB", "--set", "rounds=7", "--even-if-busy", "--dry-run")
 	require.Equal(t, 0, got.code, got.stderr)
 	assert.Contains(t, got.stdout, "# precondition: 128 KiB sequential write, depth 32, all of it 2 times, about ")
 	assert.Contains(t, got.stdout, "\n[round-07]\nfilename="+filepath.Join(dir, "ssdprobe-write.dat")+"\nrw=randwrite\n")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -57,16 +56,16 @@ func (c Config) budgetWarnings() []string {
 	switch {
 	case perFile > budget:
 		return []string{fmt.Sprintf("write probes write %s a day to each file, more than admission.write_budget_per_day (%s): "+
-			"their rounds are skipped from %s into each day on", humanize.IBytes(uint64(perFile)),
-			FormatSize(c.Admission.WriteBytesPerDay), spentAfter(budget, perFile))}
+			"%s", humanize.IBytes(uint64(perFile)),
+			FormatSize(c.Admission.WriteBytesPerDay), skipped(budget, perFile))}
 	case perFile*files > budget:
 		return []string{fmt.Sprintf("write probes write %s a day to the %d files together; if they are on one device, that is more than "+
-			"admission.write_budget_per_day (%s): their rounds are skipped from %s into each day on", humanize.IBytes(uint64(perFile*files)),
-			len(c.Files), FormatSize(c.Admission.WriteBytesPerDay), spentAfter(budget, perFile*files))}
+			"admission.write_budget_per_day (%s): %s", humanize.IBytes(uint64(perFile*files)),
+			len(c.Files), FormatSize(c.Admission.WriteBytesPerDay), skipped(budget, perFile*files))}
 	}
 	return nil
 }
 
-func spentAfter(budget, perDay float64) string {
-	return FormatDuration(time.Duration(budget / perDay * float64(day)).Truncate(time.Minute))
+func skipped(budget, perDay float64) string {
+	return fmt.Sprintf("%.0f %% of their rounds are skipped", 100*(1-budget/perDay))
 }

@@ -24,7 +24,7 @@ const (
 	lastSaveTimeout = time.Second
 )
 
-// savePoint is when and at what count of written bytes the state was last saved.
+// savePoint is when the state was last saved, and how many bytes were written since.
 type savePoint struct {
 	at      time.Time
 	written int64
@@ -78,7 +78,6 @@ func (w *watch) take(state TargetState) error {
 		return err
 	}
 	w.budget, w.mountPoint = state.Budget, state.MountPoint
-	w.saved.written = w.budget.Bytes
 	w.status.Conditions = state.Conditions
 	if state.Planned != nil {
 		w.planned = state.Planned
@@ -112,14 +111,13 @@ func (w *watch) state() TargetState {
 
 // saveWhenDue saves when something worth it happened, or from time to time.
 func (w *watch) saveWhenDue(ctx context.Context, now bool) {
-	written := w.budget.Bytes - w.saved.written
-	if now || time.Since(w.saved.at) >= saveEvery || written >= saveBytes || written < 0 {
+	if now || time.Since(w.saved.at) >= saveEvery || w.saved.written >= saveBytes {
 		w.save(ctx, saveTimeout)
 	}
 }
 
 func (w *watch) save(ctx context.Context, timeout time.Duration) {
-	w.saved = savePoint{at: time.Now(), written: w.budget.Bytes}
+	w.saved = savePoint{at: time.Now()}
 	w.shared.reportState(w.spec.ID, w.shared.save(ctx, timeout, kindTargets, w.spec.ID, w.state()))
 }
 

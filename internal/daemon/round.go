@@ -73,7 +73,8 @@ func (w *watch) inflight(p *probeState, since time.Time) {
 
 // took adds a measurement to what is known.
 func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
-	w.budget.Charge(time.Now(), m.WrittenBytes)
+	w.budget.Charge(time.Now(), m.WrittenBytes, w.spec.Admission.WriteBytesPerDay)
+	w.saved.written += m.WrittenBytes
 
 	w.mu.Lock()
 	m.Conditions = w.status.Conditions
