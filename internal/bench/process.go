@@ -111,12 +111,19 @@ func (p *process) get(ctx context.Context, address string, body *bytes.Buffer) e
 type sample map[string]float64
 
 func (p *process) scrape(ctx context.Context) (sample, error) {
+	s, _, err := p.timedScrape(ctx)
+	return s, err
+}
+
+// timedScrape returns how long the answer took, too.
+func (p *process) timedScrape(ctx context.Context) (s sample, took time.Duration, err error) {
 	var body bytes.Buffer
+	begun := time.Now()
 	if err := p.get(ctx, p.url, &body); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var err error
-	s := sample{}
+	took = time.Since(begun)
+	s = sample{}
 	lines := bufio.NewScanner(&body)
 	for lines.Scan() {
 		text := lines.Text()
@@ -125,10 +132,10 @@ func (p *process) scrape(ctx context.Context) (sample, error) {
 			continue
 		}
 		if s[text[:i]], err = strconv.ParseFloat(text[i+1:], 64); err != nil {
-			return nil, fmt.Errorf("scrape %s: %w", p.url, err)
+			return nil, took, fmt.Errorf("scrape %s: %w", p.url, err)
 		}
 	}
-	return s, lines.Err()
+	return s, took, lines.Err()
 }
 
 // with adds up the series whose names begin so and hold all these texts, and counts them.

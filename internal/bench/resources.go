@@ -23,6 +23,7 @@ const (
 // use is what a process has used while it was watched.
 type use struct {
 	residentMiB []float64 // at each scrape
+	scrapeMS    []float64 // that each took
 	cpuPercent  float64   // of one core
 }
 
@@ -36,10 +37,11 @@ func watchAll(ctx context.Context, processes []*process, length time.Duration) (
 	for round := 0; ; round++ {
 		end := time.Since(begun) >= length
 		for i, p := range processes {
-			s, err := p.scrape(ctx)
+			s, took, err := p.timedScrape(ctx)
 			if err != nil {
 				return nil, err
 			}
+			uses[i].scrapeMS = append(uses[i].scrapeMS, 1e3*seconds(took))
 			uses[i].residentMiB = append(uses[i].residentMiB, s[residentBytes]/(1<<20))
 			if round == 0 {
 				first[i] = s[cpuSeconds]
@@ -108,6 +110,7 @@ func useLines(what string, u use, memory, cpu wish) []line {
 	return []line{
 		newLine(what+": resident memory", "", "MiB", memory, u.residentMiB...),
 		newLine(what+": CPU", "one core", "%", cpu, u.cpuPercent),
+		newLine(what+": scrape, "+scrapeInterval.String()+" after the last", "", "ms", shown(), u.scrapeMS...),
 	}
 }
 

@@ -17,8 +17,8 @@ type planned struct {
 }
 
 // plan notes when the calendar has each suite due on the target: the first time after
-// the suite was last run or planned anew, so that a time at which nothing ran stays, in
-// the past, until something did.
+// the suite was last complete or planned anew, so that a time at which it was not stays,
+// in the past, until one is.
 func (w *watch) plan(runs []config.Run, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -41,8 +41,8 @@ func (w *watch) plan(runs []config.Run, now time.Time) {
 		}
 		s := w.runStatus(r.Suite)
 		since := w.planned[r.Suite].Since
-		if s.Last != nil && s.Last.Finished.After(since) {
-			since = s.Last.Finished
+		if s.Complete.After(since) {
+			since = s.Complete
 		}
 		s.Next = firstDue(those, since)
 	}

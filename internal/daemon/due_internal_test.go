@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
 func day(n int) time.Time { return time.Date(2026, 11, n, 12, 0, 0, 0, time.UTC) }
@@ -23,11 +25,11 @@ func weekly(suite string) config.Run {
 	return config.Run{Suite: suite, Schedule: "0 3 * * 0", TimeZone: "UTC"} // 22 November 2026 is a Sunday
 }
 
-// ranOn is a watch of which quick was last run on that day.
+// ranOn is a watch of which quick was last complete on that day.
 func ranOn(n int) *watch {
 	w := &watch{spec: spec{Target: measure.Target{ID: "eui.1", Path: "/dev/nvme0n1"}}, planned: map[string]planned{}}
 	if n > 0 {
-		w.runStatus("quick").Last = &record.RunReport{Finished: day(n)}
+		w.runStatus("quick").Complete = day(n)
 	}
 	return w
 }
@@ -37,7 +39,7 @@ func (w *watch) restarted() *watch {
 	again := ranOn(0)
 	again.planned = w.state().Planned
 	for _, s := range w.runs {
-		again.runStatus(s.Suite).Last = s.Last
+		again.runStatus(s.Suite).Complete = s.Complete
 	}
 	return again
 }
@@ -98,4 +100,35 @@ func TestAChangeOfTheCalendarCountsFromThen(t *testing.T) {
 			assert.Equal(t, map[string]time.Time{"quick": {}, "burst": at3(4)}, w.due())
 		})
 	}
+}
+
+// A run that was cut short or failed is owed still, before a restart and after it.
+func TestARunIsOwedUntilOneIsComplete(t *testing.T) {
+	state, err := store.Open(t.TempDir())
+	require.NoError(t, err)
+	ends := func(w *watch, n int, warnings ...record.Warning) {
+		r := record.RunReport{
+			Suite: "quick", TargetID: w.spec.ID, Started: day(n).Add(-time.Minute), Finished: day(n),
+			Steps: []record.Step{{Name: "random-read-qd1"}}, Warnings: warnings,
+		}
+		w.runEnds("quick", record.RunOK, r, nil)
+		require.NoError(t, keepReport(state, r, 20))
+	}
+	short := record.Warning{Code: record.WarnShort, Text: "Stopped in step 2 of 3: fio was killed."}
+
+	w := ranOn(0)
+	w.shared = &shared{store: state}
+	w.plan([]config.Run{daily("quick")}, day(5))
+	ends(w, 6)
+	ends(w, 7, record.Warning{Code: record.WarnCPUBound})
+	ends(w, 8, short)
+	ends(w, 9, short)
+	assert.Equal(t, map[string]time.Time{"quick": at3(8)}, w.due())
+	again := &watch{spec: w.spec, shared: w.shared, planned: w.planned}
+	again.restoreRuns()
+	again.plan([]config.Run{daily("quick")}, day(10))
+	assert.Equal(t, map[string]time.Time{"quick": at3(8)}, again.due())
+	assert.Equal(t, day(9), again.runStatus("quick").Last.Finished, "the last one is shown, complete or not")
+	ends(again, 11)
+	assert.Equal(t, map[string]time.Time{"quick": at3(12)}, again.due())
 }

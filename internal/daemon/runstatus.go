@@ -47,23 +47,34 @@ func (w *watch) restoreRuns() {
 func storedRuns(s *store.Store, id string) ([]*record.RunStatus, error) {
 	names, err := s.Names(kindRuns)
 	problems := []error{err}
-	latest := map[string]string{}
-	for _, name := range slices.Sorted(slices.Values(names)) {
+	bySuite := map[string][]string{} // the latest first
+	for _, name := range slices.Backward(slices.Sorted(slices.Values(names))) {
 		suite, rest, _ := strings.Cut(name, " ")
 		if strings.HasPrefix(rest, id+" ") {
-			latest[suite] = name
+			bySuite[suite] = append(bySuite[suite], name)
 		}
 	}
 	var runs []*record.RunStatus
-	for _, suite := range slices.Sorted(maps.Keys(latest)) {
-		var r record.RunReport
-		found, err := s.Load(kindRuns, latest[suite], &r)
-		problems = append(problems, err)
-		if found {
-			status := newRunStatus(suite)
-			status.Last = &r
-			status.Figures, err = compared(s, id, r)
+	for _, suite := range slices.Sorted(maps.Keys(bySuite)) {
+		status := newRunStatus(suite)
+		for _, name := range bySuite[suite] {
+			var r record.RunReport
+			found, err := s.Load(kindRuns, name, &r)
 			problems = append(problems, err)
+			if !found {
+				continue
+			}
+			if status.Last == nil {
+				status.Last = &r
+				status.Figures, err = compared(s, id, r)
+				problems = append(problems, err)
+			}
+			if r.Complete() {
+				status.Complete = r.Finished
+				break
+			}
+		}
+		if status.Last != nil {
 			runs = append(runs, status)
 		}
 	}
@@ -129,7 +140,9 @@ func (w *watch) runEnds(suite string, outcome record.RunOutcome, r record.RunRep
 	}
 	if len(r.Steps) > 0 {
 		s.Last, s.Figures = &r, figures
-		s.Next = firstDue(ofSuite(w.calendar, suite), r.Finished)
+	}
+	if len(r.Steps) > 0 && r.Complete() {
+		s.Complete, s.Next = r.Finished, firstDue(ofSuite(w.calendar, suite), r.Finished)
 	}
 }
 

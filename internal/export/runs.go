@@ -41,7 +41,7 @@ func runFamilies() []family[record.TargetStatus] {
 		},
 		family[record.TargetStatus]{
 			name: "ssdprobe_run_next_timestamp_seconds", kind: gauge,
-			help: "When the calendar has the suite due: the first time after its last run that measured anything, so it lies in the past " +
+			help: "When the calendar has the suite due: the first time after its last complete run, so it lies in the past " +
 				"while that run is owed. Absent when no calendar has it.",
 			labels: []string{"suite"},
 			series: func(t record.TargetStatus, emit emit) {

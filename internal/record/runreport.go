@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // RunReportVersion is the version of the stored form of RunReport.
 const RunReportVersion = 1
@@ -29,6 +32,11 @@ type RunReport struct {
 	Settings map[string]string `json:"settings,omitempty"`
 	// Analysis is what the steps come to; nil when nothing was concluded.
 	Analysis *Analysis `json:"analysis,omitempty"`
+}
+
+// Complete reports whether the run came to its end.
+func (r *RunReport) Complete() bool {
+	return !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == WarnShort })
 }
 
 // RunFile is a file that a run measured. A larger one reaches more of the drive, so

@@ -26,9 +26,11 @@ type RunStatus struct {
 	Since time.Time `json:"since,omitzero"`
 	// Waits says why the run that is due has not begun or gone on; empty when none waits.
 	Waits string `json:"waits,omitempty"`
-	// Next is when the calendar has it due: the first time after the last run, so it lies
-	// in the past while that run is owed; zero when no calendar has it.
+	// Next is when the calendar has it due: the first time after the last complete run, so
+	// it lies in the past while that run is owed; zero when no calendar has it.
 	Next time.Time `json:"next,omitzero"`
+	// Complete is when the last run that came to its end was over; kept over restarts.
+	Complete time.Time `json:"complete,omitzero"`
 	// Last is the report of the last run that measured anything; kept over restarts.
 	Last *RunReport `json:"last,omitempty"`
 	// Figures compare it with the stored runs before it under the same conditions.

@@ -60,7 +60,7 @@ func (o Options) targets() []Target { return append([]Target{o.Target}, o.More..
 // Execute runs a suite and returns its report. When ctx ends, the report has what
 // was measured until then, with the warning record.WarnShort on itself and on the
 // step that was cut short, and the error is nil. With any other error, the report
-// has the steps before it; the report is zero when nothing was run.
+// has the steps before it and the same warning; it is zero when nothing was planned.
 //
 // Before each step that writes, everything that speaks against it is looked at
 // again. Settings that were changed are restored before it returns.
@@ -133,7 +133,15 @@ func (o Options) run(ctx context.Context, s Suite, steps []Step, report *record.
 		if steps[i].Optional && s.steady(o.Values, report.Steps) {
 			continue
 		}
-		fail := func(err error) error { return fmt.Errorf("run %s: step %s: %w", s.Name, steps[i].Name, err) }
+		// What was measured so far may be all that is ever seen of the run.
+		short := func(why error) {
+			report.Warnings = append(report.Warnings, record.Warning{Code: record.WarnShort, Text: fmt.Sprintf(
+				"Stopped in step %d of %d: %v.", i+1, len(steps), why)})
+		}
+		fail := func(err error) error {
+			short(err)
+			return fmt.Errorf("run %s: step %s: %w", s.Name, steps[i].Name, err)
+		}
 		if err := prepare(steps[i]); err != nil {
 			return fail(err)
 		}
@@ -146,11 +154,10 @@ func (o Options) run(ctx context.Context, s Suite, steps []Step, report *record.
 		if stopped == nil {
 			continue
 		}
-		report.Warnings = append(report.Warnings, record.Warning{Code: record.WarnShort, Text: fmt.Sprintf(
-			"Stopped in step %d of %d: %v.", i+1, len(steps), stopped)})
 		if ctx.Err() == nil {
 			return fail(stopped)
 		}
+		short(stopped)
 		break
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -139,6 +140,25 @@ func TestExecuteIsInterruptedAtOnce(t *testing.T) {
 		Name: "random-read-qd1", Plan: "4 KiB random read, depth 1", InterruptsPerIO: -1, Workload: got.Steps[0].Workload,
 		Warnings: []record.Warning{{Code: record.WarnShort, Text: "Stopped before anything was reported: interrupted by Ctrl-C."}},
 	}}, got.Steps)
+}
+
+// What was measured before a failure does not look like all of it.
+func TestExecuteFailsOnTheWay(t *testing.T) {
+	s := find(t, "quick")
+	real := binary(t).Path
+	failed := filepath.Join(t.TempDir(), "ran")
+	got, err := suite.Execute(t.Context(), s, suite.Options{
+		Fio:    script(t, fmt.Sprintf(`case $1 in --enghelp) ;; *) [ -e %[1]s ] && { echo broken >&2; exit 1; }; touch %[1]s;; esac; exec %[2]s "$@"`, failed, real)),
+		Target: dataFile(t), Values: set(t, s, "time=200ms", "random-depths=1"),
+	})
+	require.ErrorContains(t, err, "run quick: step sequential-read-qd8: ")
+	require.Len(t, got.Steps, 1)
+	assert.Positive(t, got.Steps[0].Read.IOs)
+	assert.False(t, got.Complete())
+	last := got.Warnings[len(got.Warnings)-1]
+	assert.Equal(t, record.WarnShort, last.Code)
+	assert.Contains(t, last.Text, "Stopped in step 2 of 2: ")
+	assert.Contains(t, last.Text, "broken")
 }
 
 // script stands in for fio.
