@@ -66,34 +66,32 @@ func stopAll(processes []*process) error {
 	return errors.Join(problems...)
 }
 
-// compareResources watches a daemon with 24 targets on the drive and one with as many on a disk in memory, beside
-// node_exporter, and then daemons with fewer and with more of them, all scraped every 15 s. Daemons that are watched
-// together share a drive, and each other's rounds disturb them.
-func compareResources(ctx context.Context, b *bench) (lines []line, err error) {
+// compareResources watches a daemon with 24 targets on the drive beside node_exporter, one with as many on a disk in
+// memory, and then daemons with fewer and with more of them together, which disturb each other; all are scraped every 15 s.
+func compareResources(ctx context.Context, b *bench) ([]line, error) {
 	const compared = 24
+	memory, cpu := atMost(40e6/(1<<20)), atMost(0.5)
 	exporter, err := startNodeExporter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, exporter.stop()) }()
-	crowds := []crowd{{compared, "", b.work}}
-	disk, withoutDisk := b.newMemoryDisk(ctx)
-	if withoutDisk == nil {
-		defer func() { err = errors.Join(err, disk.close()) }()
-		crowds = append(crowds, crowd{compared, ", disk in memory", disk.dir})
-	}
-	uses, err := b.watchDaemons(ctx, crowds, exporter)
-	if err != nil {
+	onDrive := crowd{compared, "", b.work}
+	uses, err := b.watchDaemons(ctx, []crowd{onDrive}, exporter)
+	if err := errors.Join(err, exporter.stop()); err != nil {
 		return nil, err
 	}
-	for i, c := range crowds {
-		lines = append(lines, useLines(c.String(), uses[i], atMost(40e6/(1<<20)), atMost(0.5))...)
-	}
-	ours, theirs := uses[0], uses[len(crowds)]
-	lines = append(lines, newLine(crowds[0].String()+": resident memory", fmt.Sprintf("node_exporter, same %v", b.watch), "ratio", atMost(2),
+	ours, theirs := uses[0], uses[1]
+	lines := append(useLines(onDrive.String(), ours, memory, cpu), newLine(onDrive.String()+": resident memory",
+		fmt.Sprintf("node_exporter, same %v", b.watch), "ratio", atMost(2),
 		rank(slices.Sorted(slices.Values(ours.residentMiB)), 0.5)/rank(slices.Sorted(slices.Values(theirs.residentMiB)), 0.5)))
 	lines = append(lines, useLines("node_exporter", theirs, shown(), shown())...)
-	crowds = nil
+
+	inMemory, withoutDisk := b.watchInMemory(ctx, compared)
+	if withoutDisk == nil {
+		lines = append(lines, useLines(crowd{targets: compared, where: ", disk in memory"}.String(), inMemory, memory, cpu)...)
+	}
+
+	var crowds []crowd
 	for _, n := range []int{1, 8, 64, 256} {
 		crowds = append(crowds, crowd{n, "", b.work})
 	}
@@ -104,6 +102,20 @@ func compareResources(ctx context.Context, b *bench) (lines []line, err error) {
 		lines = append(lines, useLines(c.String(), uses[i], shown(), shown())...)
 	}
 	return lines, withoutDisk
+}
+
+// watchInMemory watches a daemon with n targets on a disk in memory.
+func (b *bench) watchInMemory(ctx context.Context, n int) (u use, err error) {
+	disk, err := b.newMemoryDisk(ctx)
+	if err != nil {
+		return u, err
+	}
+	defer func() { err = errors.Join(err, disk.close()) }()
+	uses, err := b.watchDaemons(ctx, []crowd{{n, "", disk.dir}})
+	if err != nil {
+		return u, err
+	}
+	return uses[0], nil
 }
 
 func useLines(what string, u use, memory, cpu wish) []line {
