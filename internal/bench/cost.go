@@ -32,7 +32,7 @@ func compareCost(ctx context.Context, b *bench) (lines []line, err error) {
 	if err != nil {
 		return lines, err
 	}
-	defer func() { err = errors.Join(err, disk.close()) }()
+	defer b.takeAway(disk)
 	file, err := disk.file(ctx)
 	if err != nil {
 		return nil, err

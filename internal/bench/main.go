@@ -85,6 +85,8 @@ type bench struct {
 	options
 	work string // directory of its own
 	file *target.File
+	// leftovers are what could not be taken away again.
+	leftovers []error
 }
 
 func run(ctx context.Context, o options, w io.Writer) (err error) {
@@ -131,9 +133,9 @@ func run(ctx context.Context, o options, w io.Writer) (err error) {
 	}
 	r.print(w)
 	if o.jsonFile != "" {
-		return r.write(o.jsonFile)
+		err = r.write(o.jsonFile)
 	}
-	return nil
+	return errors.Join(append(b.leftovers, err)...)
 }
 
 // choose returns the comparisons of those names, all of them for none.

@@ -72,6 +72,13 @@ func (d *memoryDisk) file(ctx context.Context) (*target.File, error) {
 	return target.PrepareFile(ctx, filepath.Join(d.dir, target.FileName), target.FileOptions{SizeBytes: memoryDiskBytes / 4})
 }
 
+// takeAway closes a disk. What is left of it is no reason to lose what was measured on it.
+func (b *bench) takeAway(d *memoryDisk) {
+	if err := d.close(); err != nil {
+		b.leftovers = append(b.leftovers, fmt.Errorf("take away the disk in memory %s: %w", d.device, err))
+	}
+}
+
 // close takes the disk away again.
 func (d *memoryDisk) close() error {
 	var problems []error
@@ -102,7 +109,7 @@ func (d *memoryDisk) hold(iops int) error {
 	}
 	d.closes = append(d.closes, func() error { return os.Remove(group) })
 	if err := write(filepath.Join(group, limit), text); err != nil {
-		return err
+		return unreachableError{fmt.Sprintf("have the kernel hold a disk to a speed: %v", err)}
 	}
 	const members = "cgroup.procs"
 	self := strconv.Itoa(os.Getpid())

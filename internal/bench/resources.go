@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -23,7 +24,7 @@ const (
 // use is what a process has used while it was watched.
 type use struct {
 	residentMiB []float64 // at each scrape
-	scrapeMS    []float64 // that each took
+	scrapeMS    []float64 // that each but the first took
 	cpuPercent  float64   // of one core
 }
 
@@ -41,7 +42,9 @@ func watchAll(ctx context.Context, processes []*process, length time.Duration) (
 			if err != nil {
 				return nil, err
 			}
-			uses[i].scrapeMS = append(uses[i].scrapeMS, 1e3*seconds(took))
+			if round > 0 {
+				uses[i].scrapeMS = append(uses[i].scrapeMS, 1e3*seconds(took))
+			}
 			uses[i].residentMiB = append(uses[i].residentMiB, s[residentBytes]/(1<<20))
 			if round == 0 {
 				first[i] = s[cpuSeconds]
@@ -110,7 +113,7 @@ func (b *bench) watchInMemory(ctx context.Context, n int) (u use, err error) {
 	if err != nil {
 		return u, err
 	}
-	defer func() { err = errors.Join(err, disk.close()) }()
+	defer b.takeAway(disk)
 	uses, err := b.watchDaemons(ctx, []crowd{{n, "", disk.dir}})
 	if err != nil {
 		return u, err
@@ -141,12 +144,12 @@ func (c crowd) String() string {
 func (b *bench) watchDaemons(ctx context.Context, crowds []crowd, others ...*process) (uses []use, err error) {
 	var processes []*process
 	defer func() { err = errors.Join(err, stopAll(processes)) }()
-	for i, c := range crowds {
+	for _, c := range crowds {
 		targets, err := targetsIn(ctx, c.dir, c.targets)
 		if err != nil {
 			return nil, err
 		}
-		p, err := b.startDaemon(ctx, fmt.Sprintf("resources-%d-%d", i, c.targets), targets)
+		p, err := b.startDaemon(ctx, fmt.Sprintf("resources-%d-%s", c.targets, filepath.Base(c.dir)), targets)
 		if err != nil {
 			return nil, err
 		}

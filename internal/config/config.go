@@ -90,8 +90,8 @@ type Admission struct {
 	// MaxCPUWait is the share (0 to 1) of a round spent waiting for a CPU, above
 	// which it is disturbed.
 	MaxCPUWait float64
-	// WriteBytesPerDay is what write probes may write to a device in a day; 0
-	// stops them.
+	// WriteBytesPerDay is what the write probes may write to a file in a day, in equal
+	// shares; 0 stops them.
 	WriteBytesPerDay int64
 }
 

@@ -43,29 +43,30 @@ func (c Config) Warnings() []string {
 	return all
 }
 
-// budgetWarnings compares what write probes write in a day with the budget.
+// budgetWarnings compares what write probes write to a file in a day with their shares of
+// the budget.
 func (c Config) budgetWarnings() []string {
-	perFile := 0.0
+	var writers []record.Probe
 	for _, p := range c.Probes {
 		if p.Direction == record.Write {
-			perFile += float64(p.RoundBytes()) * float64(day) / float64(p.Interval)
+			writers = append(writers, p)
 		}
 	}
-	budget := float64(c.Admission.WriteBytesPerDay)
-	files := float64(max(len(c.Files), 1))
-	switch {
-	case perFile > budget:
-		return []string{fmt.Sprintf("write probes write %s a day to each file, more than admission.write_budget_per_day (%s): "+
-			"%s", humanize.IBytes(uint64(perFile)),
-			FormatSize(c.Admission.WriteBytesPerDay), skipped(budget, perFile))}
-	case perFile*files > budget:
-		return []string{fmt.Sprintf("write probes write %s a day to the %d files together; if they are on one device, that is more than "+
-			"admission.write_budget_per_day (%s): %s", humanize.IBytes(uint64(perFile*files)),
-			len(c.Files), FormatSize(c.Admission.WriteBytesPerDay), skipped(budget, perFile*files))}
+	if len(writers) == 0 || c.Admission.WriteBytesPerDay == 0 { // with no budget there are no write probes
+		return nil
 	}
-	return nil
-}
-
-func skipped(budget, perDay float64) string {
-	return fmt.Sprintf("%.0f %% of their rounds are skipped", 100*(1-budget/perDay))
+	var all []string
+	share := c.Admission.WriteBytesPerDay / int64(len(writers))
+	for _, p := range writers {
+		perDay := float64(p.RoundBytes()) * float64(day) / float64(p.Interval)
+		switch {
+		case p.RoundBytes() > share:
+			all = append(all, fmt.Sprintf("a round of probe %s writes %s, more than its share of admission.write_budget_per_day, %s: it never runs",
+				p.Name, humanize.IBytes(uint64(p.RoundBytes())), humanize.IBytes(uint64(share))))
+		case perDay > float64(share):
+			all = append(all, fmt.Sprintf("probe %s writes %s a day to each file, more than its share of admission.write_budget_per_day, %s: "+
+				"%.0f %% of its rounds are skipped", p.Name, humanize.IBytes(uint64(perDay)), humanize.IBytes(uint64(share)), 100*(1-float64(share)/perDay)))
+		}
+	}
+	return all
 }

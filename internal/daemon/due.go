@@ -14,6 +14,8 @@ import (
 type planned struct {
 	Times string    `json:"times"`
 	Since time.Time `json:"since"`
+	// Complete is when the last complete run was over: its report may be gone.
+	Complete time.Time `json:"complete,omitzero"`
 }
 
 // plan notes when the calendar has each suite due on the target: the first time after
@@ -39,10 +41,11 @@ func (w *watch) plan(runs []config.Run, now time.Time) {
 		if times := timesOf(those); w.planned[r.Suite].Times != times {
 			w.planned[r.Suite] = planned{Times: times, Since: now.Round(0)}
 		}
-		s := w.runStatus(r.Suite)
-		since := w.planned[r.Suite].Since
-		if s.Complete.After(since) {
-			since = s.Complete
+		s, since := w.runStatus(r.Suite), w.planned[r.Suite].Since
+		for _, complete := range []time.Time{s.Complete, w.planned[r.Suite].Complete} {
+			if complete.After(since) {
+				since = complete
+			}
 		}
 		s.Next = firstDue(those, since)
 	}

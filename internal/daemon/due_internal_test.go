@@ -129,6 +129,15 @@ func TestARunIsOwedUntilOneIsComplete(t *testing.T) {
 	again.plan([]config.Run{daily("quick")}, day(10))
 	assert.Equal(t, map[string]time.Time{"quick": at3(8)}, again.due())
 	assert.Equal(t, day(9), again.runStatus("quick").Last.Finished, "the last one is shown, complete or not")
-	ends(again, 11)
-	assert.Equal(t, map[string]time.Time{"quick": at3(12)}, again.due())
+
+	for n := 10; n < 40; n++ { // until no report of a complete run is kept
+		ends(again, n, short)
+	}
+	again = &watch{spec: w.spec, shared: w.shared, planned: again.state().Planned}
+	again.restoreRuns()
+	again.plan([]config.Run{daily("quick")}, day(41))
+	assert.Zero(t, again.runStatus("quick").Complete)
+	assert.Equal(t, map[string]time.Time{"quick": at3(8)}, again.due())
+	ends(again, 42)
+	assert.Equal(t, map[string]time.Time{"quick": at3(43)}, again.due())
 }

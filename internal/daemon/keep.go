@@ -7,8 +7,10 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 const (
@@ -77,7 +79,10 @@ func (w *watch) take(state TargetState) error {
 		}
 		return err
 	}
-	w.budget, w.mountPoint = state.Budget, state.MountPoint
+	for _, p := range w.probes {
+		p.budget = state.Budgets[p.probe.Name]
+	}
+	w.mountPoint = state.MountPoint
 	w.status.Conditions = state.Conditions
 	if state.Planned != nil {
 		w.planned = state.Planned
@@ -93,11 +98,14 @@ func (w *watch) state() TargetState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := TargetState{
-		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.status.Device, Probes: map[string]drift.State{}, Budget: w.budget,
+		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.status.Device, Probes: map[string]drift.State{}, Budgets: map[string]admit.Budget{},
 		MountPoint: w.mountPoint, Planned: maps.Clone(w.planned), Conditions: w.status.Conditions, Changed: map[string]time.Time{},
 	}
 	for _, p := range w.probes {
 		s.Probes[p.probe.Name] = p.tracker.State()
+		if p.probe.Direction == record.Write {
+			s.Budgets[p.probe.Name] = p.budget
+		}
 	}
 	if w.pool != nil {
 		pool := w.pool.State()

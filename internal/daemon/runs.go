@@ -152,6 +152,9 @@ func (d *Daemon) runOn(ctx context.Context, w *watch, r config.Run) {
 			}
 			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
+		if now, ok := d.current()[w.spec.ID]; ok {
+			w = now // a new configuration has replaced it while the run went on
+		}
 		outcome := runOutcome(ctx, report, err, wait > 0)
 		if err != nil {
 			log.Warn("run not complete", "outcome", outcome, "err", err)

@@ -143,6 +143,10 @@ func (w *watch) runEnds(suite string, outcome record.RunOutcome, r record.RunRep
 	}
 	if len(r.Steps) > 0 && r.Complete() {
 		s.Complete, s.Next = r.Finished, firstDue(ofSuite(w.calendar, suite), r.Finished)
+		if p, ok := w.planned[suite]; ok {
+			p.Complete = r.Finished.Round(0)
+			w.planned[suite] = p
+		}
 	}
 }
 

@@ -28,7 +28,8 @@ type TargetState struct {
 	Device record.Device          `json:"device"` // as last seen
 	Probes map[string]drift.State `json:"probes"`
 	Pool   *probe.PoolState       `json:"pool,omitempty"`
-	Budget admit.Budget           `json:"budget"`
+	// Budgets are those of the write probes.
+	Budgets map[string]admit.Budget `json:"budgets,omitempty"`
 	// MountPoint is where the filesystem of a file was mounted when it was last opened.
 	MountPoint string `json:"mount_point,omitempty"`
 	// Planned is since when the calendar has each suite as it does now.

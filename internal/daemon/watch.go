@@ -30,6 +30,18 @@ type spec struct {
 	Drift     drift.Settings
 }
 
+// writeBudget is how many bytes each write probe may write in a day: they have equal
+// shares, so that none uses up what another one waits for.
+func (s spec) writeBudget() int64 {
+	n := int64(0)
+	for _, p := range s.Probes {
+		if p.Direction == record.Write && p.RunsOn(s.File) {
+			n++
+		}
+	}
+	return s.Admission.WriteBytesPerDay / max(n, 1)
+}
+
 // watch keeps one target under watch.
 type watch struct {
 	spec   spec
@@ -42,7 +54,6 @@ type watch struct {
 	guard   guard.Guard
 	session *measure.Session // nil while the target is not open
 	pool    *probe.Pool      // nil on files
-	budget  admit.Budget
 	saved   savePoint
 	// mountPoint is where the filesystem of a file was when it was last opened.
 	mountPoint string
@@ -63,6 +74,7 @@ type probeState struct {
 	phase   time.Duration
 	next    time.Time
 	tracker *drift.Tracker
+	budget  admit.Budget
 	status  record.ProbeStatus
 	trouble record.Outcome // the last that the device is to blame for; empty when that is over
 }

@@ -72,7 +72,14 @@ func inOnePiece(h http.Handler, sender *sender) http.Handler {
 		body.Reset()
 		answer := &keptAnswer{header: w.Header(), body: body}
 		h.ServeHTTP(answer, r)
-		if sender.send(w, cmp.Or(answer.status, http.StatusOK), body.Bytes()) {
+		status := cmp.Or(answer.status, http.StatusOK)
+		if body.Len() <= smallBytes { // a refusal is not worth the buffer of a scrape
+			small := bytes.Clone(body.Bytes())
+			buffers.Put(body)
+			sender.send(w, status, small)
+			return
+		}
+		if sender.send(w, status, body.Bytes()) {
 			buffers.Put(body)
 		}
 	})

@@ -23,7 +23,7 @@ type runView struct {
 	Verdict string
 	Slower  bool
 	Changed []string
-	// Next is when the calendar has it due, Owed when that has passed without a run.
+	// Next is when the calendar has it due, Owed when that has passed without a complete one.
 	Next, Owed *moment
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -16,7 +17,7 @@ import (
 
 func TestUnreadAnswersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &sender{limit: 10}
+		s := &sender{log: slog.New(slog.DiscardHandler), limit: 10, within: time.Second}
 		var cut []string
 		add := func(name string, size int) func() {
 			kept := s.add(size, func() { cut = append(cut, name) })
@@ -30,14 +31,15 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 		require.Nil(t, add("early", 1), "the one before is not slow yet")
 		removeBig()
 		removeA := add("a", 4)
-		<-time.After(slowAfter / 2)
+		<-time.After(s.within / 2)
 		removeB := add("b", 6)
-		require.Nil(t, add("c", 5))
-		<-time.After(slowAfter / 2)
-		require.Nil(t, add("c", 7), "without a, b is in the way and not slow")
-		assert.Equal(t, []string{"a"}, cut, "the oldest goes")
+		require.Nil(t, add("c", 4))
+		<-time.After(s.within / 2)
+		require.Nil(t, add("c", 5), "b is in the way and not slow")
+		assert.Empty(t, cut, "a would be cut off in vain")
 		removeC := add("c", 4)
 		require.NotNil(t, removeC)
+		assert.Equal(t, []string{"a"}, cut, "the oldest goes")
 		removeA()
 		assert.Equal(t, 10, s.bytes, "what was cut off counts no more")
 		removeB()
@@ -47,42 +49,74 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	})
 }
 
-// A client that reads nothing of an answer which no socket buffer holds is cut off when
-// another client needs the memory.
+// unreadable is the size of an answer that no socket buffer holds.
+const unreadable = 16 << 20
+
+// asker returns how to ask a server that has memory for one such answer, and leaves clients
+// so long to read it.
+func asker(t *testing.T, within time.Duration, start func(*httptest.Server)) (ask func() openAnswer) {
+	t.Helper()
+	body := bytes.Repeat([]byte("x"), unreadable)
+	server := httptest.NewUnstartedServer(counted(inOnePiece(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "none of this client's")
+		_, _ = w.Write(body)
+	}), &sender{log: slog.New(slog.DiscardHandler), limit: unreadable * 3 / 2, within: within})))
+	server.Listener = &conns{Listener: server.Listener, limit: 100}
+	server.Config.ConnContext = withConn
+	start(server)
+	t.Cleanup(server.Close)
+	return func() openAnswer {
+		transport := server.Client().Transport.(*http.Transport).Clone() // a connection of its own
+		t.Cleanup(transport.CloseIdleConnections)
+		response, err := (&http.Client{Transport: transport}).Get(server.URL)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, response.Body.Close()) })
+		return openAnswer{response.StatusCode, response.Header, response.Proto, response.Body}
+	}
+}
+
+// openAnswer is an answer that is not read yet.
+type openAnswer struct {
+	status int
+	header http.Header
+	proto  string
+	body   io.Reader
+}
+
+// A client that reads nothing is cut off when another client needs the memory, and not before
+// it had its time.
 func TestSlowReadersAreCutOff(t *testing.T) {
-	const size = 16 << 20
-	body := bytes.Repeat([]byte("x"), size)
-	kept := inOnePiece(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }), &sender{log: slog.New(slog.DiscardHandler), limit: size * 3 / 2})
-	for name, configure := range map[string]func(*httptest.Server){
+	for name, start := range map[string]func(*httptest.Server){
 		"HTTP/1": func(s *httptest.Server) { s.Start() },
 		"HTTP/2": func(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() },
 	} {
-		t.Run(name, func(t *testing.T) {
-			server := httptest.NewUnstartedServer(kept)
-			configure(server)
-			t.Cleanup(server.Close)
-			ask := func() (status int, text io.Reader) {
-				response, err := server.Client().Get(server.URL)
-				require.NoError(t, err)
-				t.Cleanup(func() { assert.NoError(t, response.Body.Close()) })
-				return response.StatusCode, response.Body
-			}
-			status, slow := ask()
-			require.Equal(t, http.StatusOK, status)
-			status, quick := ask()
-			require.Equal(t, http.StatusServiceUnavailable, status, "a second is left to read it")
-			text, err := io.ReadAll(quick)
+		t.Run(name+" in time", func(t *testing.T) {
+			ask := asker(t, time.Hour, start)
+			first, second := ask(), ask()
+			require.Equal(t, http.StatusOK, first.status)
+			assert.Equal(t, http.StatusServiceUnavailable, second.status)
+			assert.Empty(t, second.header.Get("Content-Encoding"))
+			assert.Equal(t, "1", second.header.Get("Retry-After"))
+			var told problem
+			require.NoError(t, json.NewDecoder(second.body).Decode(&told))
+			assert.Equal(t, http.StatusServiceUnavailable, told.Status)
+			assert.Contains(t, told.Error, "clients have not read")
+			text, err := io.ReadAll(first.body)
 			require.NoError(t, err)
-			assert.Contains(t, string(text), "have not read their answers yet")
-			for status != http.StatusOK { // until the first one is slow
-				require.Equal(t, http.StatusServiceUnavailable, status)
-				status, quick = ask()
-			}
-			_, err = io.ReadAll(slow)
+			assert.Len(t, text, unreadable)
+		})
+		t.Run(name+" too slow", func(t *testing.T) {
+			ask := asker(t, 0, start)
+			first := ask()
+			require.Equal(t, http.StatusOK, first.status)
+			require.Contains(t, first.proto, name)
+			second := ask()
+			require.Equal(t, http.StatusOK, second.status)
+			_, err := io.ReadAll(first.body)
 			require.Error(t, err, "half an answer is not taken for a whole one")
-			whole, err := io.ReadAll(quick)
+			text, err := io.ReadAll(second.body)
 			require.NoError(t, err)
-			assert.Len(t, whole, size)
+			assert.Len(t, text, unreadable)
 		})
 	}
 }

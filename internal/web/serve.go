@@ -124,7 +124,7 @@ func (s *Server) server(h http.Handler) *http.Server {
 		WriteTimeout:      s.limits.write,
 		IdleTimeout:       s.limits.idle,
 		MaxHeaderBytes:    s.limits.headerBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: s.limits.streams},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: s.limits.streams, WriteByteTimeout: s.limits.write},
 		ConnContext:       withConn,
 		// Broken handshakes and the like: worth a look when a scrape fails.
 		ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn),

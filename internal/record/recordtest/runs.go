@@ -27,7 +27,7 @@ func saturated(target string, device record.Device, c record.Conditions) record.
 				Median: 150_000, Best: 150_000, Worst: 150_000, Ratio: 1.034, Verdict: record.RunFew,
 			},
 		},
-		Problem: "the window of the run has closed", Next: Now().Add(14 * time.Hour),
+		Problem: "the window of the run has closed", Next: Now().Add(-10 * time.Hour), Complete: Now().Add(-34 * time.Hour),
 		Last: &record.RunReport{
 			Version: record.RunReportVersion, Suite: "saturate", Device: device, Target: "/dev/" + device.Name, TargetID: target,
 			Started: began, Finished: began.Add(142 * time.Second), Node: "stor-07", Generator: "ssdprobe 1.2.3", Engine: "fio-3.33",
