@@ -47,8 +47,14 @@ func NewDisk(host sysfs.FS, number string) (Disk, error) {
 	return d, nil
 }
 
-// Usage reads the device's line of /proc/diskstats.
+// Usage reads what the kernel counts of the device.
 func (d Disk) Usage() (Usage, error) {
+	disk, err := counters.ReadDisk(d.fs, d.number)
+	u := d.usage(disk)
+	if err == nil && u.IOs > 0 && (u.Busy > 0 || u.InFlight > 0) {
+		return u, nil
+	}
+	// It counts nothing itself, or no times: that of other devices stands for it.
 	disks, err := counters.ReadDisks(d.fs)
 	if err != nil {
 		return Usage{}, err
@@ -57,14 +63,19 @@ func (d Disk) Usage() (Usage, error) {
 	if !ok {
 		return Usage{}, fmt.Errorf("device %s is not in /proc/diskstats", d.number)
 	}
-	u := Usage{Busy: disk.BusyTime, InFlight: int64(disk.InFlight), IOs: disk.IOs()}
-	if d.requests {
-		u.Served = served(disk)
-	}
+	u = d.usage(disk)
 	if u.IOs > 0 && u.Busy == 0 && u.InFlight == 0 {
 		d.addMembers(&u, disks)
 	}
 	return u, nil
+}
+
+func (d Disk) usage(disk counters.Disk) Usage {
+	u := Usage{Busy: disk.BusyTime, InFlight: int64(disk.InFlight), IOs: disk.IOs()}
+	if d.requests {
+		u.Served = served(disk)
+	}
+	return u
 }
 
 // served is the time of all I/Os; 0 on kernels that may keep it in ticks of the clock:

@@ -20,7 +20,7 @@ const diskstats = `
    9 0 md0 50 0 400 0 0 0 0 0 0 0 0 0 0 0 0 0 0
    8 0 sda 10 0 80 100 20 0 160 200 1 1000 300 2 0 16 30 3 5
    8 16 sdb 10 0 80 100 20 0 160 200 2 3000 300 2 0 16 30 3 5
-   8 32 sdc 10 0 80 100 20 0 160 200 1 4000 300 2 0 16 30
+   8 32 sdc 10 0 80 100 20 0 160 200 1 9000 300 2 0 16 30
    9 1 md1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 `
 
@@ -33,6 +33,12 @@ func TestDiskUsage(t *testing.T) {
 		"sys/dev/block/9:0/slaves/sda/dev": "8:0\n",
 		"sys/dev/block/9:0/slaves/sdb/dev": "8:16\n",
 		"sys/dev/block/9:1/slaves/sdb/dev": "8:16\n",
+		// What a device counts itself is enough; diskstats has these by other counts.
+		"sys/dev/block/8:32/stat": "10 0 80 100 20 0 160 200 1 4000 300 2 0 16 30\n",
+		"sys/dev/block/8:48/stat": "10 0 80 100 20 0 160 200 0 5000 300 2 0 16 30 3 5\n",
+		"sys/dev/block/8:64/stat": "10 0 80 100 20 0 160 200 3 0 300 2 0 16 30 3 5\n",
+		"sys/dev/block/9:0/stat":  "50 0 400 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		"sys/dev/block/8:0/stat":  "damaged\n",
 	} {
 		path := filepath.Join(root, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -44,6 +50,9 @@ func TestDiskUsage(t *testing.T) {
 		"9:1":   {},                                            // nothing was done yet
 		"8:16":  {Busy: 3 * time.Second, InFlight: 2, IOs: 35}, // its driver has no queue of requests
 		"8:32":  {Busy: 4 * time.Second, InFlight: 1, IOs: 32},
+		"8:48":  {Busy: 5 * time.Second, IOs: 35},
+		"8:64":  {InFlight: 3, IOs: 35},
+		"8:0":   {Busy: time.Second, InFlight: 1, IOs: 35},
 	} {
 		disk, err := admit.NewDisk(sysfs.New(root), number)
 		require.NoError(t, err)

@@ -173,6 +173,24 @@ func ReadDisks(fs sysfs.FS) (Disks, error) {
 	return ParseDisks(f)
 }
 
+// ReadDisk reads the counts of the one device with a number, "259:0", from sysfs
+// (Documentation/block/stat.rst), without its name. They are those of its line in
+// /proc/diskstats, to make which the kernel sums up what each CPU has counted for each
+// device and partition of the host.
+func ReadDisk(fs sysfs.FS, number string) (Disk, error) {
+	file := "/sys/dev/block/" + number + "/stat"
+	text, err := fs.Text(file)
+	if err != nil {
+		return Disk{}, err
+	}
+	major, minor, _ := strings.Cut(number, ":")
+	disk, err := parseDisk(append([]string{major, minor, ""}, strings.Fields(text)...))
+	if err != nil {
+		return Disk{}, fmt.Errorf("parse %s: %q: %w", file, text, err)
+	}
+	return disk, nil
+}
+
 // ParseDisks parses the form of /proc/diskstats: lines of 14 columns, 18 since
 // Linux 4.18, 20 since 5.5. Columns that later kernels append are left out.
 func ParseDisks(r io.Reader) (Disks, error) {
@@ -199,7 +217,7 @@ func parseDisk(fields []string) (Disk, error) {
 	const columns, withDiscards, withFlushes = 14, 18, 20
 	n := len(fields)
 	if n < columns || n > columns && n < withDiscards || n > withDiscards && n < withFlushes {
-		return Disk{}, fmt.Errorf("%d columns, want 14, 18 or 20", n)
+		return Disk{}, fmt.Errorf("%d columns with number and name, want 14, 18 or 20", n)
 	}
 	for _, number := range fields[:2] {
 		if _, err := strconv.ParseUint(number, 10, 32); err != nil {

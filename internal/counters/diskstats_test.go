@@ -1,6 +1,8 @@
 package counters_test
 
 import (
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -147,7 +149,36 @@ func TestReadDisksOfThisMachine(t *testing.T) {
 			assert.LessOrEqual(t, before[name][i], n, "%s column %d", name, i)
 			assert.GreaterOrEqual(t, after[i], n, "%s column %d", name, i)
 		}
+		alone, err := counters.ReadDisk(fs, disk.Number)
+		require.NoError(t, err)
+		alone.Name = disk.Name
+		_, ok = alone.Since(disk)
+		assert.True(t, ok, "read later, it is of the same device, with the same columns, and nothing went backwards")
 	}
+}
+
+func TestReadDisk(t *testing.T) {
+	root := t.TempDir()
+	stat := func(number, text string) {
+		dir := filepath.Join(root, "sys/dev/block", number)
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "stat"), []byte(text), 0o600))
+	}
+	disks, err := counters.ParseDisks(strings.NewReader(line14 + line18 + "\n" + line20))
+	require.NoError(t, err)
+	for i, line := range []string{line14, line18, line20} {
+		want := disks[i]
+		stat(want.Number, strings.Join(strings.Fields(line)[3:], "   ")+"\n")
+		want.Name = ""
+		got, err := counters.ReadDisk(sysfs.New(root), want.Number)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	stat("1:1", "1 2 3\n")
+	_, err = counters.ReadDisk(sysfs.New(root), "1:1")
+	require.ErrorContains(t, err, `parse /sys/dev/block/1:1/stat: "1 2 3": `)
+	_, err = counters.ReadDisk(sysfs.New(root), "1:2")
+	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
 func FuzzParseDisks(f *testing.F) {
