@@ -90,7 +90,7 @@ func (b *bench) disturb(ctx context.Context, depth int, turn time.Duration, prob
 	if err := pause(ctx, 6*time.Second); err != nil { // the first rounds come sooner than all others
 		return d, err
 	}
-	before, err := daemon.scrape(ctx)
+	before, err := daemon.cpu()
 	if err != nil {
 		return d, err
 	}
@@ -117,11 +117,11 @@ func (b *bench) disturb(ctx context.Context, depth int, turn time.Duration, prob
 	if err := daemon.cmd.Process.Signal(unix.SIGCONT); err != nil {
 		return d, err
 	}
-	after, err := daemon.scrape(ctx)
+	after, err := daemon.cpu()
 	if err != nil {
 		return d, err
 	}
-	d.cpuShare = (after[cpuSeconds] - before[cpuSeconds]) / on.Seconds()
+	d.cpuShare = seconds(after-before) / seconds(on)
 	return d, nil
 }
 

@@ -11,7 +11,6 @@ import (
 
 const (
 	// These are exported alike by the daemon and node_exporter.
-	cpuSeconds    = "process_cpu_seconds_total"
 	residentBytes = "process_resident_memory_bytes"
 	allocated     = "go_memstats_alloc_bytes_total"
 
@@ -33,7 +32,7 @@ func watchAll(ctx context.Context, processes []*process, length time.Duration) (
 	if err := pause(ctx, settle); err != nil {
 		return nil, err
 	}
-	uses, first := make([]use, len(processes)), make([]float64, len(processes))
+	uses, first := make([]use, len(processes)), make([]time.Duration, len(processes))
 	begun := time.Now()
 	for round := 0; ; round++ {
 		end := time.Since(begun) >= length
@@ -46,10 +45,14 @@ func watchAll(ctx context.Context, processes []*process, length time.Duration) (
 				uses[i].scrapeMS = append(uses[i].scrapeMS, 1e3*seconds(took))
 			}
 			uses[i].residentMiB = append(uses[i].residentMiB, s[residentBytes]/(1<<20))
-			if round == 0 {
-				first[i] = s[cpuSeconds]
+			used, err := p.cpu()
+			if err != nil {
+				return nil, err
 			}
-			uses[i].cpuPercent = 100 * (s[cpuSeconds] - first[i]) / time.Since(begun).Seconds()
+			if round == 0 {
+				first[i] = used
+			}
+			uses[i].cpuPercent = 100 * seconds(used-first[i]) / seconds(time.Since(begun))
 		}
 		if end {
 			return uses, nil
