@@ -40,27 +40,37 @@ func (f FS) Bytes(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Room for the largest attribute in each of hundreds of goroutines is too much.
+	const usual = 1 << 10
+	for _, size := range []int{usual, AttributeLimit + 1} {
+		data, err := readOnce(full, size)
+		if err != nil || len(data) < size {
+			return data, err
+		}
+	}
+	return nil, pathError("read", full, ErrTruncated)
+}
+
+// readOnce returns the first size bytes of an attribute, or all when it has fewer.
+//
+// By one raw read, for two reasons. Attributes of sysfs can be polled, so an
+// os.File hands them to the runtime's poller; some drivers then answer EAGAIN
+// where they mean an error, and the goroutine waits for ever for a file that
+// never becomes ready. And the kernel fills in an attribute at the first read
+// only: one read is one moment, two may be two.
+// https://github.com/prometheus/node_exporter/pull/728
+func readOnce(full string, size int) ([]byte, error) {
 	fd, err := open(full)
 	if err != nil {
 		return nil, pathError("open", full, err)
 	}
 	defer func() { _ = unix.Close(fd) }() // only read
-
-	// One raw read, for two reasons. Attributes of sysfs can be polled, so an
-	// os.File hands them to the runtime's poller; some drivers then answer EAGAIN
-	// where they mean an error, and the goroutine waits for ever for a file that
-	// never becomes ready. And the kernel fills in an attribute at the first read
-	// only: one read is one moment, two may be two.
-	// https://github.com/prometheus/node_exporter/pull/728
-	var buf [AttributeLimit + 1]byte
-	n, err := read(fd, buf[:])
+	buf := make([]byte, size)
+	n, err := read(fd, buf)
 	if err != nil {
 		return nil, pathError("read", full, err)
 	}
-	if n > AttributeLimit {
-		return nil, pathError("read", full, ErrTruncated)
-	}
-	return append([]byte(nil), buf[:n]...), nil
+	return buf[:n], nil
 }
 
 // Text returns an attribute without the white space and zero bytes that drivers
