@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
@@ -29,6 +30,38 @@ func TestNoWriteProbesWithoutABudget(t *testing.T) {
 		}
 		assert.Equal(t, want, names)
 	}
+}
+
+// Write probes have equal shares of the budget, and a restart gives them no new one.
+func TestWriteProbesShareTheBudget(t *testing.T) {
+	const round = 1 << 20
+	state, err := store.Open(t.TempDir())
+	require.NoError(t, err)
+	writer := func(name string) record.Probe {
+		return record.Probe{Name: name, Direction: record.Write, BlockBytes: round, IOs: 1, Interval: time.Minute}
+	}
+	start := func() *watch {
+		return newWatch(spec{
+			Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true},
+			Probes: append(record.DefaultProbes()[:1], writer("a"), writer("b")), Admission: config.Admission{WriteBytesPerDay: 4 * round},
+		}, sighting{}, &shared{log: slog.New(slog.DiscardHandler), store: state, latencies: export.NewLatencies()})
+	}
+	now := time.Now()
+	allows := func(w *watch, i int) bool {
+		p := w.probes[i]
+		return p.budget.Allow(now, round, w.spec.writeBudget()) == nil
+	}
+	w := start()
+	for range 2 {
+		require.True(t, allows(w, 1))
+		w.probes[1].budget.Charge(now, round, w.spec.writeBudget())
+	}
+	assert.False(t, allows(w, 1), "half of four rounds")
+	assert.True(t, allows(w, 2), "the other has its own half")
+	require.NoError(t, state.Save(kindTargets, w.spec.ID, w.state()))
+	again := start()
+	assert.False(t, allows(again, 1))
+	assert.True(t, allows(again, 2))
 }
 
 // The first rounds are tried again soon while they are disturbed, and less and less soon.
