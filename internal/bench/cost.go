@@ -22,23 +22,16 @@ const (
 // compareCost sets the CPU time of a round, all included, against that of
 // starting fio for as many I/Os: on the drive, and on a disk in memory, where the
 // drive's driver has no part in it.
-func compareCost(ctx context.Context, b *bench) (lines []line, err error) {
+func compareCost(ctx context.Context, b *bench) ([]line, error) {
 	const what = "CPU time of a round of 256 I/Os"
-	lines, err = b.costOn(ctx, b.file, what)
+	lines, err := b.costOn(ctx, b.file, what)
 	if err != nil {
 		return nil, err
 	}
-	disk, err := b.newMemoryDisk(ctx)
-	if err != nil {
-		return lines, err
-	}
-	defer b.takeAway(disk)
-	file, err := disk.file(ctx)
-	if err != nil {
-		return nil, err
-	}
-	more, err := b.costOn(ctx, file, what+" on a disk in memory")
-	return append(lines, more...), errors.Join(err, file.Close())
+	more, err := b.onMemoryDisk(ctx, func(_ *memoryDisk, file *target.File) ([]line, error) {
+		return b.costOn(ctx, file, what+" on a disk in memory")
+	})
+	return append(lines, more...), err
 }
 
 func (b *bench) costOn(ctx context.Context, file *target.File, what string) ([]line, error) {

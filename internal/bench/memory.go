@@ -67,9 +67,22 @@ func (b *bench) newMemoryDisk(ctx context.Context) (d *memoryDisk, err error) {
 	return d, nil
 }
 
-// file makes a probe file on the disk.
-func (d *memoryDisk) file(ctx context.Context) (*target.File, error) {
-	return target.PrepareFile(ctx, filepath.Join(d.dir, target.FileName), target.FileOptions{SizeBytes: memoryDiskBytes / 4})
+// onMemoryDisk compares on a probe file on such a disk.
+func (b *bench) onMemoryDisk(ctx context.Context, compare func(*memoryDisk, *target.File) ([]line, error)) ([]line, error) {
+	disk, err := b.newMemoryDisk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer b.takeAway(disk)
+	file, err := target.PrepareFile(ctx, filepath.Join(disk.dir, target.FileName), target.FileOptions{SizeBytes: memoryDiskBytes / 4})
+	if err != nil {
+		return nil, err
+	}
+	lines, err := compare(disk, file)
+	if closed := file.Close(); closed != nil {
+		return nil, closed
+	}
+	return lines, err
 }
 
 // takeAway closes a disk. What is left of it is no reason to lose what was measured on it.

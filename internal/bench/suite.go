@@ -17,28 +17,20 @@ const admitAll = "admission: {max_utilisation: 1, max_in_flight: 100000, max_io_
 
 // compareSuite sets the IOPS of the steps of run quick, run as the suite runs them, against those of bare fio with the
 // same job file: on the drive, and on a disk that does not wander, as the kernel holds it to a speed.
-func compareSuite(ctx context.Context, b *bench) (lines []line, err error) {
+func compareSuite(ctx context.Context, b *bench) ([]line, error) {
 	// A drive's speed wanders within seconds, so many short turns tell more than few long ones.
-	lines, err = suiteOn(ctx, b.file, "run quick IOPS", time.Second, 2*b.pairs)
+	lines, err := suiteOn(ctx, b.file, "run quick IOPS", time.Second, 2*b.pairs)
 	if err != nil {
 		return nil, err
 	}
-	disk, err := b.newMemoryDisk(ctx)
-	if err != nil {
-		return lines, err
-	}
-	defer b.takeAway(disk)
-	file, err := disk.file(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	const iops = 2000
-	if err := disk.hold(iops); err != nil {
-		return lines, err
-	}
-	// The kernel lets the reads of some ten milliseconds go at once.
-	more, err := suiteOn(ctx, file, fmt.Sprintf("run quick IOPS, disk held to %d", iops), 3*time.Second, b.pairs)
+	more, err := b.onMemoryDisk(ctx, func(disk *memoryDisk, file *target.File) ([]line, error) {
+		const iops = 2000
+		if err := disk.hold(iops); err != nil {
+			return nil, err
+		}
+		// The kernel lets the reads of some ten milliseconds go at once.
+		return suiteOn(ctx, file, fmt.Sprintf("run quick IOPS, disk held to %d", iops), 3*time.Second, b.pairs)
+	})
 	return append(lines, more...), err
 }
 
