@@ -54,7 +54,8 @@ func (d Disk) Usage() (Usage, error) {
 	if err == nil && u.IOs > 0 && (u.Busy > 0 || u.InFlight > 0) {
 		return u, nil
 	}
-	// It counts nothing itself, or no times: that of other devices stands for it.
+	// It counts nothing itself, or no times: those of other devices stand for it. Or it is
+	// gone, which diskstats tells as well.
 	disks, err := counters.ReadDisks(d.fs)
 	if err != nil {
 		return Usage{}, err

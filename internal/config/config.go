@@ -95,6 +95,18 @@ type Admission struct {
 	WriteBytesPerDay int64
 }
 
+// WriteShare is how many bytes each write probe of these may write to a file in a day:
+// they have equal shares, so that none uses up what another one waits for.
+func (a Admission) WriteShare(probes []record.Probe) int64 {
+	writers := int64(0)
+	for _, p := range probes {
+		if p.Direction == record.Write && p.RunsOn(true) {
+			writers++
+		}
+	}
+	return a.WriteBytesPerDay / max(writers, 1)
+}
+
 // Drift is how the recent past is compared with the baseline.
 type Drift struct {
 	// Window is the recent past; 30 s or more.

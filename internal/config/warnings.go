@@ -46,18 +46,15 @@ func (c Config) Warnings() []string {
 // budgetWarnings compares what write probes write to a file in a day with their shares of
 // the budget.
 func (c Config) budgetWarnings() []string {
-	var writers []record.Probe
-	for _, p := range c.Probes {
-		if p.Direction == record.Write {
-			writers = append(writers, p)
-		}
-	}
-	if len(writers) == 0 || c.Admission.WriteBytesPerDay == 0 { // with no budget there are no write probes
+	if c.Admission.WriteBytesPerDay == 0 { // with no budget there are no write probes
 		return nil
 	}
 	var all []string
-	share := c.Admission.WriteBytesPerDay / int64(len(writers))
-	for _, p := range writers {
+	share := c.Admission.WriteShare(c.Probes)
+	for _, p := range c.Probes {
+		if p.Direction != record.Write {
+			continue
+		}
 		perDay := float64(p.RoundBytes()) * float64(day) / float64(p.Interval)
 		switch {
 		case p.RoundBytes() > share:

@@ -27,7 +27,7 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 		return m, true
 	}
 	if p.probe.Direction == record.Write {
-		if err := p.budget.Allow(m.Start, p.probe.RoundBytes(), w.spec.writeBudget()); err != nil {
+		if err := p.budget.Allow(m.Start, p.probe.RoundBytes(), w.spec.Admission.WriteShare(w.spec.Probes)); err != nil {
 			return busy(err)
 		}
 	}
@@ -73,7 +73,7 @@ func (w *watch) inflight(p *probeState, since time.Time) {
 
 // took adds a measurement to what is known.
 func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
-	p.budget.Charge(time.Now(), m.WrittenBytes, w.spec.writeBudget())
+	p.budget.Charge(time.Now(), m.WrittenBytes, w.spec.Admission.WriteShare(w.spec.Probes))
 	w.saved.written += m.WrittenBytes
 
 	w.mu.Lock()

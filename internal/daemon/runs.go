@@ -144,17 +144,13 @@ func (d *Daemon) runOn(ctx context.Context, w *watch, r config.Run) {
 				log.Info("the run waits", "err", err)
 			}
 			pause(ctx, wait)
-			if now, ok := d.current()[w.spec.ID]; ok {
-				w = now // a new configuration has replaced it
-			}
 			if ctx.Err() == nil {
+				w = d.latest(w)
 				continue
 			}
 			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
-		if now, ok := d.current()[w.spec.ID]; ok {
-			w = now // a new configuration has replaced it while the run went on
-		}
+		w = d.latest(w)
 		outcome := runOutcome(ctx, report, err, wait > 0)
 		if err != nil {
 			log.Warn("run not complete", "outcome", outcome, "err", err)
@@ -167,6 +163,14 @@ func (d *Daemon) runOn(ctx context.Context, w *watch, r config.Run) {
 		}
 		return
 	}
+}
+
+// latest returns the watch that a new configuration may have put in the place of w.
+func (d *Daemon) latest(w *watch) *watch {
+	if now, ok := d.current()[w.spec.ID]; ok {
+		return now
+	}
+	return w
 }
 
 // waitAfter returns how long to wait before a run that did not begin is tried again,

@@ -30,18 +30,6 @@ type spec struct {
 	Drift     drift.Settings
 }
 
-// writeBudget is how many bytes each write probe may write in a day: they have equal
-// shares, so that none uses up what another one waits for.
-func (s spec) writeBudget() int64 {
-	n := int64(0)
-	for _, p := range s.Probes {
-		if p.Direction == record.Write && p.RunsOn(s.File) {
-			n++
-		}
-	}
-	return s.Admission.WriteBytesPerDay / max(n, 1)
-}
-
 // watch keeps one target under watch.
 type watch struct {
 	spec   spec

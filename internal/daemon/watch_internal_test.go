@@ -49,12 +49,12 @@ func TestWriteProbesShareTheBudget(t *testing.T) {
 	now := time.Now()
 	allows := func(w *watch, i int) bool {
 		p := w.probes[i]
-		return p.budget.Allow(now, round, w.spec.writeBudget()) == nil
+		return p.budget.Allow(now, round, w.spec.Admission.WriteShare(w.spec.Probes)) == nil
 	}
 	w := start()
 	for range 2 {
 		require.True(t, allows(w, 1))
-		w.probes[1].budget.Charge(now, round, w.spec.writeBudget())
+		w.probes[1].budget.Charge(now, round, w.spec.Admission.WriteShare(w.spec.Probes))
 	}
 	assert.False(t, allows(w, 1), "half of four rounds")
 	assert.True(t, allows(w, 2), "the other has its own half")

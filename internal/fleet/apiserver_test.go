@@ -27,6 +27,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
 const (
@@ -209,14 +211,5 @@ func write(t *testing.T, dir, name, text string) string {
 // eventually polls what can only be asked for.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	late := time.After(patience)
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-late:
-			require.FailNow(t, "never: "+what)
-		}
-	}
+	testenv.EventuallyWithin(t, patience, 100*time.Millisecond, what, holds)
 }

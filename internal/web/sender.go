@@ -54,6 +54,10 @@ func (s *sender) send(w http.ResponseWriter, status int, body []byte) bool {
 		}
 		defer s.remove(kept)
 	}
+	return s.write(w, status, body)
+}
+
+func (s *sender) write(w http.ResponseWriter, status int, body []byte) bool {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, err := w.Write(body)
@@ -73,7 +77,7 @@ func (s *sender) refuse(w http.ResponseWriter) {
 	w.Header().Del("Content-Encoding") // that of the answer that was made
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Retry-After", "1")
-	s.send(w, http.StatusServiceUnavailable, bytes.Clone(body.Bytes()))
+	s.write(w, http.StatusServiceUnavailable, body.Bytes())
 }
 
 // add makes room for an answer, which cut cuts off while it is sent. The element that it
