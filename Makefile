@@ -67,7 +67,7 @@ drift-bench: ## false alarms and delays of drift detection; ARGS='-seed 7' or AR
 	go run ./scripts/driftbench $(ARGS)
 
 golden: ## rewrite the expected outputs of tests
-	go test ./internal/device ./internal/export ./internal/report ./internal/suite ./internal/web -update
+	go test ./internal/config ./internal/device ./internal/export ./internal/report ./internal/suite ./internal/web -update
 	go test ./internal/deploytest -update
 	go test ./internal/manifesttest -update
 

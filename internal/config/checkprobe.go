@@ -2,7 +2,6 @@ package config
 
 import (
 	"regexp"
-	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -26,22 +25,9 @@ func (c Config) checkProbes(f *findings) {
 
 func checkProbe(f *findings, field string, p record.Probe) {
 	at := func(key string) string { return join(field, key) }
-
-	f.need(p.Name != "", Problem{Field: at("name"), Wrong: "is missing", Want: "a name, e.g. read-4k"})
-	f.need(probeName.MatchString(p.Name),
-		notAt(at("name"), "a name", p.Name, "at most 40 of the characters a to z, 0 to 9 and -"))
-	oneOf(f, at("direction"), "a direction", p.Direction, record.Read, record.Write)
-	oneOf(f, at("pattern"), "a pattern", p.Pattern, record.Random, record.Sequential)
-	oneOf(f, at("targets"), "a kind of targets", p.Targets, record.OnAll, record.OnDevices, record.OnFiles)
-	within(f, at("block_size"), p.BlockBytes, minBlockBytes, maxBlockBytes, FormatSize)
 	f.need(p.BlockBytes&(p.BlockBytes-1) == 0, Problem{
 		Field: at("block_size"), Value: FormatSize(p.BlockBytes), Wrong: "is not a power of two", Want: "512, 1KiB, 2KiB, 4KiB and so on to 16MiB",
 	})
-	within(f, at("queue_depth"), p.QueueDepth, 1, 64, formatCount)
-	within(f, at("ios"), p.IOs, 1, 100_000, formatCount)
-	within(f, at("warmup_ios"), p.WarmupIOs, 0, 1000, formatCount)
-	atLeast(f, at("interval"), p.Interval, time.Second, FormatDuration)
-	atLeast(f, at("timeout"), p.Timeout, 100*time.Millisecond, FormatDuration)
 
 	if f.sound(at("direction"), at("datasync")) && p.Direction == record.Read {
 		f.need(!p.Datasync, Problem{

@@ -2,8 +2,10 @@
 //
 // It owns the file's keys, their defaults, units and limits, and the text forms
 // of sizes, durations and ratios that the command line uses too. The file form is
-// one table of keys (form.go) that is both read and written; the validated form
-// is Config.
+// one table of keys with their help and limits (form.go). From it the file is read,
+// checked and written, and two files are made by `make golden`: deploy/ssdprobe.yaml,
+// and the schema in the values.schema.json of the Helm chart. The validated form is
+// Config.
 //
 // It refuses rather than guesses: unknown and repeated keys, values without a
 // clear unit, anchors and aliases, more than one document, combinations that

@@ -12,8 +12,14 @@ import (
 type field interface {
 	// read sets the value from the node; name is the field's, for problems.
 	read(n *yaml.Node, name string, r *reader)
+	// check says what is wrong with the value that was read or set.
+	check(name string, f *findings)
 	// write returns the value as a node, nil when it is to be left out.
-	write() *yaml.Node
+	write(c comments) *yaml.Node
+	// says is what the value has to be, in a few words; empty when there is nothing to say.
+	says() string
+	// schema describes all values that can be meant.
+	schema() schema
 }
 
 // reader is what one reading of a file has learned.
@@ -82,6 +88,9 @@ type section []entry
 type entry struct {
 	key   string
 	field field
+	// help is what the commented file and the schema say of the key. Paragraphs are lines;
+	// in an item of a list, a few words that fit behind the value.
+	help string
 }
 
 func (s section) keys() []string {
@@ -125,14 +134,30 @@ func (s section) read(n *yaml.Node, name string, r *reader) {
 	}
 }
 
-func (s section) write() *yaml.Node {
+func (s section) check(name string, f *findings) {
+	for _, e := range s {
+		e.field.check(join(name, e.key), f)
+	}
+}
+
+func (s section) write(c comments) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for _, e := range s {
-		if value := e.field.write(); value != nil {
-			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: e.key}, value)
+		if value := e.field.write(c); value != nil {
+			key := &yaml.Node{Kind: yaml.ScalarNode, Value: e.key}
+			e.comment(c, key, value)
+			n.Content = append(n.Content, key, value)
 		}
 	}
 	return n
+}
+
+func (section) says() string { return "" }
+
+// filled is a section in which at least so many keys have to be given.
+type filled struct {
+	section
+	least int
 }
 
 // list is a list of values of one kind. What the file gives replaces all of it.
@@ -140,6 +165,10 @@ type list[T any] struct {
 	dst   *[]T
 	fresh func() T       // an item of which nothing is given yet
 	form  func(*T) field // of one item
+	// empty is what is wrong with a list without items; nil when nothing is.
+	empty *Problem
+	// example is what the commented file shows when the default is empty.
+	example []T
 }
 
 func (l list[T]) read(n *yaml.Node, name string, r *reader) {
@@ -159,10 +188,27 @@ func (l list[T]) read(n *yaml.Node, name string, r *reader) {
 	*l.dst = items
 }
 
-func (l list[T]) write() *yaml.Node {
+func (l list[T]) check(name string, f *findings) {
+	if len(*l.dst) == 0 && l.empty != nil {
+		p := *l.empty
+		p.Field = name
+		f.need(false, p)
+	}
+	for i := range *l.dst {
+		l.form(&(*l.dst)[i]).check(item(name, i), f)
+	}
+}
+
+func (l list[T]) write(c comments) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.SequenceNode}
 	for i := range *l.dst {
-		n.Content = append(n.Content, l.form(&(*l.dst)[i]).write())
+		of := none
+		if i == 0 { // what it says is true of the others too
+			of = c.ofItems()
+		}
+		n.Content = append(n.Content, l.form(&(*l.dst)[i]).write(of))
 	}
 	return n
 }
+
+func (list[T]) says() string { return "" }

@@ -24,32 +24,25 @@ type Fleet struct {
 	LeaseDuration time.Duration
 }
 
-// maxLeaseName leaves room for the number that is put behind it.
-const maxLeaseName = 240
-
 var (
-	leaseName     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+	// leaseName leaves room for the number that is put behind it.
+	leaseName     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,238}[a-z0-9])?$`)
 	namespaceName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$`)
 )
 
 func (c *Fleet) form() section {
+	const want = "letters a to z, digits and -, neither first nor last a -"
 	return section{
-		{"enabled", flag(&c.Enabled)},
-		{"max_runs", count(&c.MaxRuns)},
-		{"lease", text(&c.Lease)},
-		{"namespace", text(&c.Namespace)},
-		{"kubeconfig", cleanPath(&c.Kubeconfig)},
-		{"lease_duration", duration(&c.LeaseDuration)},
+		{"enabled", flag(&c.Enabled), `true has each run of the calendar wait for a lease first, within its window.`},
+		{"max_runs", within(count(&c.MaxRuns), 1, 64), `Nodes that run at a time. The same on all nodes.`},
+		{"lease", matching(text(&c.Lease), "a name of Leases", want, leaseName), `The leases are called lease-0, lease-1 and so on.`},
+		{"namespace", matching(text(&c.Namespace), "a namespace", want+`, or "" for the pod's own`, namespaceName), `Where they are. "" is the namespace of the pod.`},
+		{"kubeconfig", absoluteOrEmpty(&c.Kubeconfig), `A file that says where the cluster is, for nodes where ssdprobe runs outside of it. "" is the service account of the pod.`},
+		{"lease_duration", within(duration(&c.LeaseDuration), 10*time.Second, time.Hour), `A node that is lost blocks the others for so long. Also how long a run goes on without the API server, less a sixth; without it none begins.`},
 	}
 }
 
 func (c Fleet) check(f *findings) {
-	const want = "letters a to z, digits and -, neither first nor last a -"
-	within(f, "fleet.max_runs", c.MaxRuns, 1, 64, formatCount)
-	f.need(leaseName.MatchString(c.Lease) && len(c.Lease) <= maxLeaseName, notAt("fleet.lease", "a name of Leases", c.Lease, want))
-	f.need(namespaceName.MatchString(c.Namespace), notAt("fleet.namespace", "a namespace", c.Namespace, want+`, or "" for the pod's own`))
-	absolute(f, "fleet.kubeconfig", c.Kubeconfig, true)
-	within(f, "fleet.lease_duration", c.LeaseDuration, 10*time.Second, time.Hour, FormatDuration)
 	f.need(c.LeaseDuration%time.Second == 0, Problem{
 		Field: "fleet.lease_duration", Value: FormatDuration(c.LeaseDuration), Wrong: "is not of whole seconds", Want: "e.g. 2m",
 	})

@@ -72,7 +72,7 @@ func (c Config) YAML() ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	if err := e.Encode(c.form().write()); err != nil {
+	if err := e.Encode(c.form().write(none)); err != nil {
 		return nil, fmt.Errorf("write configuration: %w", err)
 	}
 	if err := e.Close(); err != nil {

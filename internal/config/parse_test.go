@@ -36,29 +36,44 @@ func TestDefaultIsValidAndWithoutWarnings(t *testing.T) {
 	assert.Empty(t, config.Default().Warnings())
 }
 
+// The file that people read and copy is made from the form; -update makes it anew.
 func TestDeployedFileIsTheDefault(t *testing.T) {
 	const deployed = "../../deploy/ssdprobe.yaml"
+	want, err := config.Commented()
+	require.NoError(t, err)
+	if *update {
+		require.NoError(t, os.WriteFile(deployed, want, 0o644))
+	}
+	text, err := os.ReadFile(deployed)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(text), "make golden")
 	c, err := config.Load(deployed)
 	require.NoError(t, err)
 	assert.Equal(t, config.Default(), c)
-
-	text, err := os.ReadFile(deployed)
-	require.NoError(t, err)
-	all, err := config.Default().YAML()
-	require.NoError(t, err)
-	assert.Equal(t, string(all), withoutComments(string(text)), "every key is there, in the order of `ssdprobe config show`")
 }
 
-// withoutComments leaves what `ssdprobe config show` writes.
-func withoutComments(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		code, _, _ := strings.Cut(line, "#")
-		if code = strings.TrimRight(code, " \n"); code != "" {
-			b.WriteString(code + "\n")
+// The examples of the commented file are valid, too.
+func TestExamplesInTheDeployedFileAreValid(t *testing.T) {
+	text, err := config.Commented()
+	require.NoError(t, err)
+	examples := regexp.MustCompile(`(?m)(?:^ *#   .*\n)+`).FindAllString(string(text), -1)
+	tried := 0
+	for _, example := range examples {
+		example = regexp.MustCompile(`(?m)^ *#   `).ReplaceAllString(example, "")
+		key, _, _ := strings.Cut(example, ":")
+		section := map[string]string{"include": "devices", "exclude": "devices", "data_sheets": "drift", "files": "", "runs": ""}
+		of, ok := section[key]
+		if !ok {
+			continue // the commands at the top
 		}
+		if of != "" {
+			example = of + ":\n" + regexp.MustCompile(`(?m)^`).ReplaceAllString(strings.TrimRight(example, "\n"), "  ")
+		}
+		_, err := parse(example)
+		require.NoError(t, err, example)
+		tried++
 	}
-	return b.String()
+	assert.Equal(t, 5, tried)
 }
 
 func TestParse(t *testing.T) {
@@ -124,6 +139,7 @@ func TestParse(t *testing.T) {
 			got, err := parse(test.text)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, got)
+			takes(t, got)
 		})
 	}
 }
@@ -208,6 +224,7 @@ func FuzzParse(f *testing.F) {
 		again, err := config.Parse(bytes.NewReader(written))
 		require.NoError(t, err, "%s", written)
 		require.Equal(t, c, again)
+		takes(t, c)
 	})
 }
 

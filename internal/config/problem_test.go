@@ -140,22 +140,22 @@ func TestValidateWithoutFile(t *testing.T) {
 host_root: is empty; want a path that begins with /
 listen: has no address; want host:port or :port, e.g. 127.0.0.1:10040, [::1]:10040, :10040
 rounds_at_once: "65" is out of range; want 1 to 64
-devices.include[0]: is an empty rule; want at least one of name, id, model, by_id, transport, min_size, max_size
-devices.include[1].min_size: "-1" is too small; want 0 or more
+devices.include[1].min_size: "-1" is too small; want 1 or more
+files[1].size: "4KiB" is too small; want 16MiB or more
 probes[3].name: is missing; want a name, e.g. read-4k
 probes[3].direction: is empty; want one of read, write
 probes[3].pattern: is empty; want one of random, sequential
-probes[3].targets: is empty; want one of all, devices, files
 probes[3].block_size: "0" is out of range; want 512 to 16MiB
 probes[3].queue_depth: "0" is out of range; want 1 to 64
 probes[3].ios: "0" is out of range; want 1 to 100000
 probes[3].interval: "0s" is too small; want 1s or more
 probes[3].timeout: "0s" is too small; want 100ms or more
-files[1].path: "/a/" is the same as files[0].path; want it once
-files[1].size: "4KiB" is too small; want 16MiB or more
+probes[3].targets: is empty; want one of all, devices, files
 admission.max_in_flight: "-1" is too small; want 0 or more
 drift.threshold: "-0.5" is out of range; want 0.01 to 10
 drift.smallest_effect: "2" is out of range; want 0.01 to 1
 drift.false_alarms_per_device_year: "-1" is out of range; want 0.001 to 100
-health.interval: "0s" is too small; want 1s or more`)
+health.interval: "0s" is too small; want 1s or more
+devices.include[0]: is an empty rule; want at least one of name, id, model, by_id, transport, min_size, max_size
+files[1].path: "/a/" is the same as files[0].path; want it once`)
 }

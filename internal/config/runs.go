@@ -73,40 +73,53 @@ func defaultRun() Run {
 
 func runForm(r *Run) field {
 	return section{
-		{"suite", text(&r.Suite)},
-		{"set", list[string]{&r.Set, zero[string], address}},
-		{"schedule", text(&r.Schedule)},
-		{"time_zone", optional(text(&r.TimeZone))},
-		{"window", duration(&r.Window)},
-		{"targets", list[string]{&r.Targets, zero[string], address}},
-		{"max_cpu_pressure", ratio(&r.MaxCPUPressure)},
-		{"max_others", ratio(&r.MaxOthers)},
-		{"keep", count(&r.Keep)},
+		{"suite", required(text(&r.Suite), "a suite, e.g. quick; see ssdprobe run --help"), "what ssdprobe run knows"},
+		{"set", list[string]{dst: &r.Set, fresh: zero[string], form: parameter}, ""},
+		{"schedule", scheduled(&r.Schedule), "minute, hour, day, month, weekday"},
+		{"time_zone", optional(timeZone(&r.TimeZone)), "without it, the machine's"},
+		{"window", within(duration(&r.Window), time.Minute, 7*day), "it begins in this time or not at all, and ends with it"},
+		{"targets", list[string]{dst: &r.Targets, fresh: zero[string], form: pattern}, ""},
+		{"max_cpu_pressure", within(ratio(&r.MaxCPUPressure), 0, 1), "it ends early when tasks of this host wait for a CPU for more of the time"},
+		{"max_others", within(ratio(&r.MaxOthers), 0.01, 1), "and when others move more of the device's bytes than that for 5 s; 1 lets them"},
+		{"keep", within(count(&r.Keep), 1, 1000), "reports kept of the suite on a target"},
 	}
 }
 
-func (c Config) checkRuns(f *findings) {
-	for i, r := range c.Runs {
-		at := func(key string) string { return join(item("runs", i), key) }
-		f.need(r.Suite != "", Problem{Field: at("suite"), Wrong: "is missing", Want: "a suite, e.g. quick; see ssdprobe run --help"})
-		const wantSchedule = "five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily"
-		_, err := cron.ParseStandard(r.Schedule)
-		// Its own time zone would go before ours, and intervals have no time of day.
-		odd := strings.Contains(r.Schedule, "TZ=") || strings.HasPrefix(r.Schedule, "@every")
-		f.need(err == nil && !odd, notAt(at("schedule"), "a time", r.Schedule, wantSchedule))
-		_, err = r.zone()
-		f.need(err == nil, notAt(at("time_zone"), "a time zone", r.TimeZone, "a name such as Europe/Berlin or UTC, or the key left out for the machine's own"))
-		within(f, at("window"), r.Window, time.Minute, 7*24*time.Hour, FormatDuration)
-		within(f, at("max_cpu_pressure"), r.MaxCPUPressure, 0, 1, FormatRatio)
-		within(f, at("max_others"), r.MaxOthers, 0.01, 1, FormatRatio)
-		within(f, at("keep"), r.Keep, 1, 1000, formatCount)
-		for j, s := range r.Set {
-			name, _, ok := strings.Cut(s, "=")
-			f.need(ok && name != "", notAt(item(at("set"), j), "a parameter", s, "name=value, e.g. time=5s"))
-		}
-		for j, pattern := range r.Targets {
-			_, err := path.Match(pattern, "")
-			f.need(err == nil, notAt(item(at("targets"), j), "a glob", pattern, "a pattern of *, ? and [a-z], e.g. nvme*n1"))
-		}
-	}
+// exampleRuns is what the commented file shows.
+func exampleRuns() []Run {
+	r := defaultRun()
+	r.Suite, r.Schedule, r.TimeZone = "quick", "30 3 * * 0", "Europe/Berlin"
+	r.Targets, r.Set = []string{"nvme*"}, []string{"time=30s"}
+	return []Run{r}
 }
+
+// scheduled is a time in cron's five fields, or one of its words. Its own time zone
+// would go before ours, and intervals (@every) have no time of day.
+func scheduled(dst *string) scalar[string] {
+	const (
+		want    = "five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily"
+		pattern = `^ *(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[0-9A-Za-z*?/,-]+( +[0-9A-Za-z*?/,-]+){4}) *$`
+	)
+	s := valid(text(dst), "a time", want, pattern, func(v string) bool {
+		_, err := cron.ParseStandard(v)
+		return err == nil && !strings.Contains(v, "TZ=") && !strings.HasPrefix(v, "@every")
+	})
+	s.needed = true
+	return s
+}
+
+func timeZone(dst *string) scalar[string] {
+	const want = "a name such as Europe/Berlin or UTC, or the key left out for the machine's own"
+	return valid(text(dst), "a time zone", want, "", func(v string) bool {
+		_, err := time.LoadLocation(v)
+		return err == nil
+	})
+}
+
+// parameter is one of a suite.
+func parameter(dst *string) field {
+	return valid(text(dst), "a parameter", "name=value, e.g. time=5s", "^[^=]+=", func(v string) bool { return strings.Index(v, "=") > 0 })
+}
+
+// pattern is one of ids, device names or paths.
+func pattern(dst *string) field { return glob(dst) }

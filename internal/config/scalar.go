@@ -19,8 +19,15 @@ type scalar[T comparable] struct {
 	// tag is that of text, so that it is quoted where it would read as something
 	// else; empty for values that are never quoted.
 	tag string
-	// omitZero leaves the value out when it is the zero value.
+	// omitZero leaves the value out when it is the zero value, and asks nothing of it.
 	omitZero bool
+	// needed is true for values that have to be given.
+	needed bool
+	rules  []rule[T]
+	// shape is the schema of all values of the kind.
+	shape schema
+	// span puts limits into it; high is nil for none. Only for kinds that have an order.
+	span func(to *schema, low T, high *T)
 }
 
 func (s scalar[T]) read(n *yaml.Node, name string, r *reader) {
@@ -46,13 +53,55 @@ func (s scalar[T]) read(n *yaml.Node, name string, r *reader) {
 	*s.dst = v
 }
 
-func (s scalar[T]) write() *yaml.Node {
-	var zero T
-	if s.omitZero && *s.dst == zero {
+func (s scalar[T]) check(name string, f *findings) {
+	if s.leftOut() {
+		return
+	}
+	for _, r := range s.rules {
+		if !r.holds(*s.dst) {
+			p := r.problem(*s.dst)
+			p.Field = name
+			f.need(false, p)
+		}
+	}
+}
+
+func (s scalar[T]) write(comments) *yaml.Node {
+	if s.leftOut() {
 		return nil
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: s.tag, Value: s.format(*s.dst)}
 }
+
+func (s scalar[T]) leftOut() bool {
+	var zero T
+	return s.omitZero && *s.dst == zero
+}
+
+func (s scalar[T]) says() string {
+	var all []string
+	for _, r := range s.rules {
+		if r.says != "" {
+			all = append(all, r.says)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func (s scalar[T]) schema() schema {
+	shape := s.shape
+	for _, r := range s.rules {
+		if r.tighten != nil {
+			r.tighten(&shape)
+		}
+	}
+	if value := s.write(above); value != nil && !s.needed {
+		shape.Default = plain(value)
+	}
+	return shape
+}
+
+func (s scalar[T]) required() bool { return s.needed }
 
 func optional[T comparable](s scalar[T]) scalar[T] {
 	s.omitZero = true
@@ -64,6 +113,8 @@ func text[T ~string](dst *T) scalar[T] {
 		dst: dst, tag: "!!str",
 		parse:  func(s string) (T, error) { return T(s), nil },
 		format: func(v T) string { return string(v) },
+		rules:  []rule[T]{printable[T]()},
+		shape:  schema{Type: types{"string"}},
 	}
 }
 
@@ -80,7 +131,12 @@ func cleanPath(dst *string) scalar[string] {
 }
 
 func size(dst *int64) scalar[int64] {
-	return scalar[int64]{dst: dst, parse: ParseSize, format: FormatSize}
+	s := scalar[int64]{
+		dst: dst, parse: ParseSize, format: FormatSize,
+		shape: schema{Type: types{"integer", "string"}}, span: spanOfSizes,
+	}
+	s.span(&s.shape, 0, nil)
+	return s
 }
 
 // bound is a size for which 0 stands for none, so that 0 is not to be written.
@@ -93,25 +149,42 @@ func bound(dst *int64) scalar[int64] {
 		}
 		return n, err
 	}
+	s = optional(atLeast(s, 1))
+	s.rules[0].says = "" // what bounds nothing is no news
 	return s
 }
 
 func duration(dst *time.Duration) scalar[time.Duration] {
-	return scalar[time.Duration]{dst: dst, parse: ParseDuration, format: FormatDuration}
+	s := scalar[time.Duration]{
+		dst: dst, parse: ParseDuration, format: FormatDuration,
+		shape: schema{Type: types{"string"}}, span: spanOfDurations,
+	}
+	s.span(&s.shape, 0, nil)
+	return s
 }
 
 func ratio(dst *float64) scalar[float64] {
-	return scalar[float64]{dst: dst, parse: ParseRatio, format: FormatRatio}
+	s := scalar[float64]{
+		dst: dst, parse: ParseRatio, format: FormatRatio,
+		shape: schema{Type: types{"number", "string"}}, span: spanOfRatios,
+	}
+	s.span(&s.shape, 0, nil)
+	return s
 }
 
 // number is a quantity that is no share of anything.
 func number(dst *float64) scalar[float64] {
-	return scalar[float64]{dst: dst, parse: ParseNumber, format: formatNumber}
+	s := scalar[float64]{
+		dst: dst, parse: ParseNumber, format: formatNumber,
+		shape: schema{Type: types{"number"}}, span: spanOfNumbers[float64],
+	}
+	s.span(&s.shape, 0, nil)
+	return s
 }
 
 func count[T int | int64](dst *T) scalar[T] {
 	const want = "a whole number, e.g. 32"
-	return scalar[T]{
+	s := scalar[T]{
 		dst: dst,
 		parse: func(s string) (T, error) {
 			if s == "" || strings.Trim(s, "0123456789") != "" {
@@ -124,7 +197,10 @@ func count[T int | int64](dst *T) scalar[T] {
 			return T(n), nil
 		},
 		format: formatCount[T],
+		shape:  schema{Type: types{"integer"}}, span: spanOfNumbers[T],
 	}
+	s.span(&s.shape, 0, nil)
+	return s
 }
 
 func formatCount[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
@@ -139,5 +215,6 @@ func flag(dst *bool) scalar[bool] {
 			return s == "true", nil
 		},
 		format: strconv.FormatBool,
+		shape:  schema{Type: types{"boolean"}},
 	}
 }
