@@ -105,9 +105,9 @@ is not safe or the device is busy.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.configFile, "config", "", "configuration `FILE`; without one the defaults are used")
 	flags.StringVar(&a.stateDir, "state-dir", "", "`DIR`ectory of baselines and drift state; goes before the configuration's")
-	flags.StringVar(&a.node, "node", "", "`NAME` of this machine; goes before the configuration's")
+	flags.StringVar(&a.node, "node", "", "`NAME` of this machine; goes before $"+nodeVariable+", which goes before the configuration's")
 	root.AddCommand(
-		a.daemonCommand(), a.runCommand(), a.suitesCommand(), a.devicesCommand(), a.smartCommand(), a.driftCommand(), a.baselineCommand(),
+		a.daemonCommand(), a.runCommand(), a.suitesCommand(), a.devicesCommand(), a.smartCommand(), a.driftCommand(), a.baselineCommand(), a.readyCommand(),
 		a.reportCommand(), a.compareCommand(),
 		a.configCommand(), a.versionCommand(),
 	)

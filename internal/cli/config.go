@@ -4,12 +4,14 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
 )
 
 func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "config",
-		Short:   "Check a configuration, or show the one in force",
+		Short:   "Check a configuration, show the one in force, or print the schema of all",
 		Example: "  ssdprobe config show\n  ssdprobe config check /etc/ssdprobe/ssdprobe.yaml",
 		Args:    noSubcommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -29,13 +31,23 @@ func (a *app) configCommand() *cobra.Command {
 			Args:    arguments(cobra.NoArgs),
 			RunE:    func(*cobra.Command, []string) error { return a.showConfig() },
 		},
+		&cobra.Command{
+			Use:   "schema",
+			Short: "Print the JSON schema of configuration files",
+			Long: `Prints what a configuration file may have, as a JSON schema (draft 7), for editors and
+other programs that check YAML while it is written. "config check" finds more: two keys
+that contradict each other, for example.`,
+			Example: "  ssdprobe config schema > ssdprobe.schema.json",
+			Args:    arguments(cobra.NoArgs),
+			RunE:    func(*cobra.Command, []string) error { return a.schema() },
+		},
 	)
 	return c
 }
 
 func (a *app) checkConfig(path string) error {
 	a.configFile = path
-	c, err := a.settings()
+	c, err := a.load() // what depends on the machine is not the file's
 	if err != nil {
 		return err
 	}
@@ -54,6 +66,15 @@ func (a *app) showConfig() error {
 		return err
 	}
 	text, err := c.YAML()
+	if err != nil {
+		return err
+	}
+	_, err = a.stdout.Write(text)
+	return err
+}
+
+func (a *app) schema() error {
+	text, err := config.Schema()
 	if err != nil {
 		return err
 	}

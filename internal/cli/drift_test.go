@@ -83,6 +83,8 @@ func TestDriftReplayFromPrometheus(t *testing.T) {
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "/prom/api/v1/query_range", r.URL.Path)
+		user, password, _ := r.BasicAuth()
+		assert.Equal(t, "me correct-horse", user+" "+password)
 		asked = append(asked, r.FormValue("query"))
 		values := ""
 		if strings.Contains(r.FormValue("query"), "ssdprobe_probe_") {
@@ -91,7 +93,8 @@ func TestDriftReplayFromPrometheus(t *testing.T) {
 		fmt.Fprintf(w, `{"status": "success", "data": {"resultType": "matrix", "result": [%s]}}`, values)
 	}))
 	defer server.Close()
-	got := in("drift", "replay", "--prometheus", server.URL+"/prom", "--device", "nvme0n1", "--instance", "stor-07:10040", "--probe", "read-128k",
+	client := file(t, "client.yml", "basic_auth: {username: me, password_file: "+file(t, "password", "correct-horse")+"}\n")
+	got := in("drift", "replay", "--prometheus", server.URL+"/prom", "--http.config.file", client, "--device", "nvme0n1", "--instance", "stor-07:10040", "--probe", "read-128k",
 		"--start", "1970-01-01T00:00:00Z", "--end", "3600", "--step", "30s", "--utilisation", "load")
 	require.Equal(t, 0, got.code, got.stderr)
 	assert.Contains(t, got.stdout, "2 rounds from 1970-01-01 00:10")

@@ -18,8 +18,9 @@ import (
 
 // explainOptions are the flags of drift explain.
 type explainOptions struct {
-	address, probe string
-	form           output
+	daemonOf
+	probe string
+	form  output
 }
 
 func (a *app) driftExplain() *cobra.Command {
@@ -37,7 +38,7 @@ Asks the running daemon. When none answers, explains what was last stored.`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return a.explain(c.Context(), args[0], o) },
 	}
-	c.Flags().StringVar(&o.address, "url", "", "`URL` of the daemon; by default where the configuration listens")
+	o.add(c.Flags())
 	c.Flags().StringVar(&o.probe, "probe", "", "only the probe of this `NAME`")
 	addOutput(c, &o.form)
 	return c
@@ -48,12 +49,12 @@ func (a *app) explain(ctx context.Context, target string, o explainOptions) erro
 	if err != nil {
 		return err
 	}
-	address := o.address
-	if address == "" {
-		address = daemonAddress(c)
+	address, err := o.address(c)
+	if err != nil {
+		return err
 	}
-	x, err := askExplanation(ctx, address, target)
-	if o.address == "" && errors.Is(err, unix.ECONNREFUSED) {
+	x, err := o.explanation(ctx, address, target)
+	if o.url == "" && errors.Is(err, unix.ECONNREFUSED) {
 		x, err = a.explainStored(c, target)
 	}
 	if err != nil && len(x.Probes) == 0 {
@@ -85,8 +86,9 @@ func only(x report.Explained, probe string) (report.Explained, error) {
 	return x, nil
 }
 
-func askExplanation(ctx context.Context, address, target string) (report.Explained, error) {
-	s, err := askDaemon(ctx, address)
+// explanation is what the daemon at an address says of a target.
+func (o daemonOf) explanation(ctx context.Context, address, target string) (report.Explained, error) {
+	s, err := o.snapshot(ctx, address)
 	if err != nil {
 		return report.Explained{}, err
 	}
@@ -102,7 +104,7 @@ func askExplanation(ctx context.Context, address, target string) (report.Explain
 		return report.Explained{}, usage(fmt.Errorf("%q stands for %d targets; name one by its id: %s", target, len(found), strings.Join(texts, ", ")))
 	}
 	var x report.Explained
-	err = ask(ctx, &x, address, "/api/v1/explain", found[0].ID)
+	err = o.ask(ctx, &x, address, "/api/v1/explain", found[0].ID)
 	return x, err
 }
 

@@ -26,6 +26,7 @@ type replayOptions struct {
 	prometheus, device, instance, probe, start, end, step, utilisation string
 	smallestEffect, falseAlarms, threshold                             string
 	baselineRounds                                                     int
+	server                                                             clientOptions
 	form                                                               output
 }
 
@@ -43,7 +44,7 @@ latency_p50_seconds, latency_p95_seconds, latency_p99_seconds, iops, and if know
 utilisation (0 to 1) and conditions (firmware=A;kernel=6.12). "-" is standard input.
 
 From Prometheus, the figures that it recorded of the daemon are read through its HTTP
-API; http://USER:PASSWORD@HOST is understood. They are those of the daemon's window, so
+API; --http.config.file has the password where it asks for one. They are those of the daemon's window, so
 single slow rounds show less than they did to the daemon.
 
 The settings are those of --config, or the defaults, with the flags over them. The budget
@@ -70,6 +71,7 @@ target.`,
 	f.StringVar(&o.falseAlarms, "false-alarms", "", "alarms without a cause in a year (`NUMBER`), as drift.false_alarms_per_device_year")
 	f.StringVar(&o.threshold, "threshold", "", "smallest shift judged on the first day (`RATIO`), as drift.threshold")
 	f.IntVar(&o.baselineRounds, "baseline-rounds", 0, "rounds that make the first baseline (`COUNT`), as drift.baseline_rounds")
+	o.server.add(f)
 	addOutput(c, &o.form, outputJSONL)
 	return c
 }
@@ -152,7 +154,11 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		if err != nil {
 			return usage(err)
 		}
-		history, err := replay.NewPrometheus(nil, q)
+		client, err := o.server.client()
+		if err != nil {
+			return err
+		}
+		history, err := replay.NewPrometheus(client, q)
 		if err != nil {
 			return usage(err)
 		}

@@ -11,24 +11,38 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/daemon"
 )
 
+// nodeVariable names the machine where a flag would have to be given to each command: a
+// pod has it from its DaemonSet, and so has whatever is run in it by kubectl exec.
+const nodeVariable = "SSDPROBE_NODE"
+
+// load returns the configuration of the file, or the defaults.
+func (a *app) load() (config.Config, error) {
+	if a.configFile == "" {
+		return config.Default(), nil
+	}
+	c, err := config.Load(a.configFile, daemon.CheckRuns)
+	var problems config.Problems
+	if errors.As(err, &problems) || errors.Is(err, fs.ErrNotExist) {
+		return c, usage(err)
+	}
+	return c, err
+}
+
 // settings returns the configuration in force: the file's, or the defaults, with
 // nothing left to be chosen.
 func (a *app) settings() (config.Config, error) {
-	c := config.Default()
-	if a.configFile != "" {
-		var err error
-		if c, err = config.Load(a.configFile, daemon.CheckRuns); err != nil {
-			var problems config.Problems
-			if errors.As(err, &problems) || errors.Is(err, fs.ErrNotExist) {
-				return c, usage(err)
-			}
-			return c, err
-		}
+	c, err := a.load()
+	if err != nil {
+		return c, err
 	}
-	if a.node != "" {
-		c.Node = a.node
+	node, from := a.node, "--node"
+	if node == "" {
+		node, from = os.Getenv(nodeVariable), nodeVariable
+	}
+	if node != "" {
+		c.Node = node
 		if err := c.Validate(); err != nil {
-			return c, usage(fmt.Errorf("--node: %w", err))
+			return c, usage(fmt.Errorf("%s: %w", from, err))
 		}
 	}
 	if a.stateDir != "" {

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/cli"
+	"github.com/ssdprobe/ssdprobe/internal/config"
 )
 
 // in runs the command line in this process.
@@ -87,4 +89,22 @@ func TestCompletion(t *testing.T) {
 	}
 	got := in("__complete", "run", "")
 	assert.Contains(t, got.stdout, "probe\nquick\n")
+}
+
+func TestConfigSchema(t *testing.T) {
+	got := in("config", "schema")
+	require.Equal(t, 0, got.code, got.stderr)
+	want, err := config.Schema()
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got.stdout)
+	assert.True(t, json.Valid([]byte(got.stdout)))
+}
+
+// A machine without a home has nowhere to keep state, and files can be checked there.
+func TestConfigCheckNeedsNothingOfTheMachine(t *testing.T) {
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("SSDPROBE_NODE", "a\nb")
+	got := in("config", "check", file(t, "c.yaml", "node: a\n"))
+	assert.Equal(t, 0, got.code, got.stderr)
 }

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	promconfig "github.com/prometheus/common/config"
+	"github.com/spf13/pflag"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/daemon"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// daemonTimeout is how long a daemon may take to answer; it answers from memory.
+const daemonTimeout = 5 * time.Second
+
+// maxAnswer bounds what is read of a daemon's answer.
+const maxAnswer = 64 << 20
+
+// clientOptions are the flags that say how an HTTP server is asked. Secrets are in files
+// alone: all users of a machine see command lines.
+type clientOptions struct {
+	caFile, configFile string
+}
+
+func (o *clientOptions) add(f *pflag.FlagSet) {
+	f.StringVar(&o.caFile, "ca-file", "", "`FILE` with the certificates, in PEM, that are trusted for HTTPS; by default the system's")
+	f.StringVar(&o.configFile, "http.config.file", "", "`FILE` with credentials and TLS settings (basic_auth, tls_config, …), in the format of Prometheus' clients")
+}
+
+// client returns one that shows the credentials and trusts the certificates that the flags name.
+func (o clientOptions) client() (*http.Client, error) {
+	c := &promconfig.HTTPClientConfig{FollowRedirects: true, EnableHTTP2: true}
+	if o.configFile != "" {
+		var err error
+		if c, _, err = promconfig.LoadHTTPConfigFile(o.configFile); err != nil {
+			return nil, usage(fmt.Errorf("--http.config.file %s: %w", o.configFile, err))
+		}
+	}
+	if o.caFile != "" {
+		c.TLSConfig.CAFile = o.caFile
+	}
+	client, err := promconfig.NewClientFromConfig(*c, "ssdprobe")
+	if err != nil {
+		return nil, usage(fmt.Errorf("--ca-file, --http.config.file: %w", err))
+	}
+	return client, nil
+}
+
+// daemonOf says which daemon is asked, and how.
+type daemonOf struct {
+	clientOptions
+	url string
+}
+
+func (o *daemonOf) add(f *pflag.FlagSet) {
+	f.StringVar(&o.url, "url", "", "`URL` of the daemon; by default what the daemon of the state directory said, else where the configuration listens")
+	o.clientOptions.add(f)
+}
+
+// address is where the daemon answers: what the flag says, else what the daemon of the
+// state directory said, else where the configuration listens.
+func (o daemonOf) address(c config.Config) (string, error) {
+	if o.url == "" {
+		return daemonAddress(c), nil
+	}
+	address := bracketed(o.url)
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return "", usage(fmt.Errorf("--url %s: %w", o.url, err))
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return "", usage(fmt.Errorf("--url: %q is no URL of a daemon; want one like http://stor-07:10040", u.Redacted()))
+	case u.User != nil:
+		return "", usage(errors.New("--url: has a user in it, where all users of this machine can read it; " + wantPassword))
+	}
+	return address, nil
+}
+
+// bracketed puts an IPv6 address into brackets, which it has to have in a URL and does
+// not have in the variables that Kubernetes gives to pods.
+func bracketed(address string) string {
+	return regexp.MustCompile(`^(https?://)([0-9a-fA-F]*:[0-9a-fA-F:.]*):(\d+)(/.*)?$`).ReplaceAllString(address, "$1[$2]:$3$4")
+}
+
+// daemonAddress is where the daemon of the state directory said that it answers, else
+// where the configuration listens.
+func daemonAddress(c config.Config) string {
+	if _, err := os.Stat(c.StateDir); err == nil {
+		if state, err := store.Open(c.StateDir); err == nil {
+			if urls, err := daemon.Announced(state); err == nil && len(urls) > 0 {
+				return urls[0]
+			}
+		}
+	}
+	return "http://" + localAddress(c.Listen[0])
+}
+
+// localAddress is where a program on this machine reaches a listen address.
+func localAddress(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen // the configuration was checked: there is nothing better
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// snapshot returns the snapshot of the daemon at an address.
+func (o daemonOf) snapshot(ctx context.Context, address string) (record.Snapshot, error) {
+	var s record.Snapshot
+	err := o.ask(ctx, &s, address, "/api/v1/snapshot")
+	return s, err
+}
+
+// ask decodes what a daemon answers below its address.
+func (o daemonOf) ask(ctx context.Context, answer any, address string, path ...string) error {
+	return o.get(ctx, address, path, func(at string, response *http.Response) error {
+		if response.StatusCode != http.StatusOK {
+			return refusedAnswer(at, response)
+		}
+		if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(answer); err != nil {
+			return fmt.Errorf("ask the daemon at %s: not an answer of ssdprobe: %w", at, err)
+		}
+		return nil
+	})
+}
+
+// get has a function read what a daemon answers below its address.
+func (o daemonOf) get(ctx context.Context, address string, path []string, read func(at string, response *http.Response) error) error {
+	at, err := url.JoinPath(address, path...)
+	if err != nil {
+		return usage(fmt.Errorf("--url %s: %w", address, err))
+	}
+	client, err := o.client()
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, daemonTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+	if err != nil {
+		return usage(fmt.Errorf("--url %s: %w", address, err))
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask the daemon: %w%s", err, cure(err))
+	}
+	defer response.Body.Close() // only read
+	return read(at, response)
+}
+
+const wantPassword = "want --http.config.file FILE with basic_auth: {username: NAME, password_file: PATH}"
+
+// cure says what may help when a server was not reached; empty when nothing is known.
+func cure(err error) string {
+	var (
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		operation *net.OpError
+	)
+	switch {
+	case errors.As(err, &authority):
+		return "; name the certificate of its authority by --ca-file"
+	case errors.As(err, &host):
+		return "; want --url with a name of its certificate, or server_name under tls_config in the file of --http.config.file"
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return "; it does not speak TLS: want --url http://…"
+	case errors.As(err, &operation) && operation.Op == "remote error": // an alert of TLS
+		return "; it may want a client certificate: cert_file and key_file under tls_config in the file of --http.config.file"
+	}
+	return ""
+}
+
+// refusedAnswer is the error of an answer that is not the one asked for.
+func refusedAnswer(at string, response *http.Response) error {
+	says, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	if err != nil {
+		return fmt.Errorf("ask the daemon at %s: it answers %s: %w", at, response.Status, err)
+	}
+	more := ""
+	switch {
+	case response.StatusCode == http.StatusUnauthorized:
+		more = "; it refuses the user or the password, or was given none: " + wantPassword
+	case response.StatusCode == http.StatusBadRequest && strings.Contains(string(says), "HTTPS server"):
+		more = "; it speaks TLS alone: want --url https://…"
+	}
+	return fmt.Errorf("ask the daemon at %s: it answers %s%s", at, response.Status, more)
+}
