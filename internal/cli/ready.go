@@ -2,31 +2,45 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
 )
 
 func (a *app) readyCommand() *cobra.Command {
 	var of daemonOf
+	var wait string
 	c := &cobra.Command{
 		Use:   "ready",
 		Short: "Ask a running daemon whether it is ready",
 		Long: `Asks /-/ready, which needs no password, and prints the answer. Exit code 0 when it is
-ready, 1 when it is not or when nobody answers.`,
+ready, 1 when it is not or when nobody answers in the time of --wait.`,
 		Example: `  ssdprobe ready
+  ssdprobe ready --wait 1m
   ssdprobe ready --url https://stor-07:10040 --ca-file /etc/ssdprobe/ca.crt`,
 		Args: arguments(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return a.ready(c.Context(), of) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.ready(c.Context(), of, wait) },
 	}
 	of.add(c.Flags())
+	c.Flags().StringVar(&wait, "wait", "0s", "ask again for this `DURATION`, until it is ready")
 	return c
 }
 
-func (a *app) ready(ctx context.Context, of daemonOf) error {
+// readyAgain is the time between two questions to a daemon that is not ready.
+const readyAgain = 500 * time.Millisecond
+
+func (a *app) ready(ctx context.Context, of daemonOf, wait string) error {
+	patience, err := config.ParseDuration(wait)
+	if err != nil {
+		return usage(fmt.Errorf("--wait: %w", err))
+	}
 	c, err := a.settings()
 	if err != nil {
 		return err
@@ -35,19 +49,44 @@ func (a *app) ready(ctx context.Context, of daemonOf) error {
 	if err != nil {
 		return err
 	}
-	return of.get(ctx, address, []string{"/-/ready"}, func(at string, response *http.Response) error {
+	again := time.NewTicker(readyAgain)
+	defer again.Stop()
+	enough := time.After(patience)
+	for {
+		says, err := of.ready(ctx, address)
+		if err == nil {
+			_, err = fmt.Fprintf(a.stdout, "%s: %s\n", address, says)
+			return err
+		}
+		var wrong *exitError
+		if patience == 0 || errors.As(err, &wrong) { // what is wrong with the flags stays wrong
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-enough:
+			return fmt.Errorf("%w; waited for %s", err, wait)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// ready returns what a daemon that is ready answers.
+func (o daemonOf) ready(ctx context.Context, address string) (says string, err error) {
+	err = o.get(ctx, address, []string{"/-/ready"}, func(at string, response *http.Response) error {
 		if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusServiceUnavailable {
 			return refusedAnswer(at, response)
 		}
-		says, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
+		text, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 		if err != nil {
 			return fmt.Errorf("ask the daemon at %s: %w", at, err)
 		}
-		text := strings.TrimSpace(string(says))
+		says = strings.TrimSpace(string(text))
 		if response.StatusCode != http.StatusOK {
-			return fmt.Errorf("the daemon at %s is not ready: %s", address, text)
+			return fmt.Errorf("the daemon at %s is not ready: %s", address, says)
 		}
-		_, err = fmt.Fprintf(a.stdout, "%s: %s\n", address, text)
-		return err
+		return nil
 	})
+	return says, err
 }

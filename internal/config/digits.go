@@ -14,7 +14,7 @@ func wholeNumbers(low, high int64) string {
 	for start, stop := range blocks(low, high) {
 		parts = append(parts, block(strconv.FormatInt(start, 10), strconv.FormatInt(stop, 10)))
 	}
-	return "0*(?:" + strings.Join(parts, "|") + ")"
+	return "0*" + oneOfAll(parts)
 }
 
 // wholeNumbersFrom is wholeNumbers without an end.
@@ -23,8 +23,19 @@ func wholeNumbersFrom(low int64) string {
 		return []string{`[0-9]+`, `0*[1-9][0-9]*`}[low]
 	}
 	digits := len(strconv.FormatInt(low, 10))
-	same := strings.TrimSuffix(wholeNumbers(low, powerOf10(digits)-1), ")")
-	return same + fmt.Sprintf(`|[1-9][0-9]{%d,})`, digits)
+	var parts []string
+	for start, stop := range blocks(low, powerOf10(digits)-1) {
+		parts = append(parts, block(strconv.FormatInt(start, 10), strconv.FormatInt(stop, 10)))
+	}
+	return "0*" + oneOfAll(append(parts, fmt.Sprintf(`[1-9][0-9]{%d,}`, digits)))
+}
+
+// oneOfAll is the expression of all alternatives.
+func oneOfAll(parts []string) string {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return "(?:" + strings.Join(parts, "|") + ")"
 }
 
 // blocks cuts a range into pieces in which each digit has a range of its own: 8 to 130

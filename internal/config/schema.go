@@ -3,7 +3,9 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,11 +140,7 @@ func spanOfSizes(to *schema, low int64, high *int64) {
 // spanOfDurations bounds durations of one unit; those of several (1h30m) and fractions
 // are for the check.
 func spanOfDurations(to *schema, low time.Duration, high *time.Duration) {
-	const (
-		unit    = `(?:ns|us|µs|ms|s|m|h)`
-		part    = `[0-9]+(?:\.[0-9]+)?` + unit
-		several = `[0-9]+d(?:` + part + `)+|(?:` + part + `){2,}|[0-9]+\.[0-9]+` + unit
-	)
+	const several = `[0-9]+(?:\.[0-9]+|[nuµmshd]+[0-9][0-9nuµmshd.]*)[nuµmshd]+`
 	units := grouped{}
 	for _, u := range []struct {
 		name string
@@ -156,16 +154,24 @@ func spanOfDurations(to *schema, low time.Duration, high *time.Duration) {
 }
 
 // inUnits is the expression for numbers of a unit that lie between limits; not ok when
-// there are none.
+// there are none. People read it in what Helm says, so that it is exact only where the
+// limits have few digits, in the units that people write them in; the check is exact.
 func inUnits[T ~int64](low T, high *T, unit T) (string, bool) {
+	const few = 1000
 	least := int64((low + unit - 1) / unit)
-	if high == nil {
+	most := int64(math.MaxInt64)
+	if high != nil {
+		most = int64(*high / unit)
+	}
+	switch {
+	case most < least:
+		return "", false
+	case least >= few:
+		return fmt.Sprintf(`[0-9]{%d,}`, len(strconv.FormatInt(least, 10))), true
+	case most >= few:
 		return wholeNumbersFrom(least), true
 	}
-	if most := int64(*high / unit); most >= least {
-		return wholeNumbers(least, most), true
-	}
-	return "", false
+	return wholeNumbers(least, most), true
 }
 
 // grouped are the expressions of numbers with the units that they go with.
@@ -187,7 +193,7 @@ func (g *grouped) add(number, unit string) {
 func (g *grouped) expression(between string) string {
 	all := make([]string, len(g.numbers))
 	for i, number := range g.numbers {
-		all[i] = number + between + "(?:" + strings.Join(g.units[number], "|") + ")"
+		all[i] = number + between + oneOfAll(g.units[number])
 	}
 	return strings.Join(all, "|")
 }

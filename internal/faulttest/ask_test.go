@@ -1,6 +1,7 @@
 package faulttest_test
 
 import (
+	"net"
 	"strings"
 	"testing"
 
@@ -106,10 +107,30 @@ func TestReadySaysWhenNobodyAnswers(t *testing.T) {
 	got := ssdprobe(t, nil, "ready", "--url", "http://127.0.0.1:1")
 	assert.Equal(t, 1, got.code)
 	assert.Contains(t, got.stderr, "connection refused")
+	got = ssdprobe(t, nil, "ready", "--url", "http://127.0.0.1:1", "--wait", "600ms")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stderr, "connection refused; waited for 600ms")
+	got = ssdprobe(t, nil, "ready", "--wait", "soon")
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stderr, `--wait: "soon" is not a duration`)
 	// As a variable of Kubernetes has an address of IPv6.
 	got = ssdprobe(t, nil, "ready", "--url", "http://::1:1")
 	assert.Equal(t, 1, got.code)
 	assert.Contains(t, got.stderr, "dial tcp [::1]:1")
+}
+
+// As after an installation: the question comes before the daemon does.
+func TestReadyWaits(t *testing.T) {
+	t.Parallel()
+	dir, state := testenv.OnDisk(t), t.TempDir()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := free.Addr().String()
+	require.NoError(t, free.Close())
+	asking := start(t, nil, "ready", "--url", "http://"+address, "--wait", "2m")
+	start(t, nil, "daemon", "--config", file(t, "ssdprobe.yaml", onFiles(t, dir)), "--state-dir", state, "--web.listen-address", address)
+	assert.Zero(t, asking.Wait(t), asking.Stderr.Text())
+	assert.Contains(t, asking.Stdout.Text(), "http://"+address+": ")
 }
 
 // In a pod the DaemonSet says by a variable which node it is on; kubectl exec hands it on, the name of the host is the pod's.

@@ -26,7 +26,7 @@ func TestChartTakesValues(t *testing.T) {
 	assert.Equal(t, "10m0s", c.Drift.Window.String())
 	assert.False(t, c.Devices.Enabled, "what the mode needs stays")
 	assert.Equal(t, "registry.example/ssdprobe:1.2.3", pod.Containers[0].Image)
-	assert.Equal(t, []string{"daemon", "--config=/etc/ssdprobe/ssdprobe.yaml", "--log.format=json", "--node=$(NODE_NAME)", "--state-dir=/var/lib/ssdprobe", "--log.level=debug"}, pod.Containers[0].Args)
+	assert.Equal(t, []string{"daemon", "--config=/etc/ssdprobe/ssdprobe.yaml", "--log.format=json", "--state-dir=/var/lib/ssdprobe", "--log.level=debug"}, pod.Containers[0].Args)
 	assert.Equal(t, "storage", pod.PriorityClassName)
 	claim := pod.Volumes[1].Ephemeral.VolumeClaimTemplate.Spec
 	assert.Equal(t, "fast", *claim.StorageClassName)
@@ -63,8 +63,8 @@ func TestChartRefusesBadValues(t *testing.T) {
 		"extraArgs={1}":                         `'/extraArgs/0': got number, want string`,
 		"extraArgs={--web.listen-address=:80}":  "extraArgs: --web.listen-address=:80: leave it out; the probes, ",
 		"extraArgs={--web.systemd-socket}":      "extraArgs: --web.systemd-socket: leave it out; the probes, ",
-		"config=text":                           `'/config': got string, want object`,
-		"config={a}":                            `'/config': got array, want object`,
+		"config=text":                           `'/config': got string, want null or object`,
+		"config={a}":                            `'/config': got array, want null or object`,
 		"config.fleet=true":                     `'/config/fleet': got boolean, want null or object`,
 		"config.fleet.enabled=yes":              `'/config/fleet/enabled': got string, want boolean`,
 		"config.fleet.lease=":                   `'/config/fleet/lease': '' does not match pattern`,
@@ -144,9 +144,11 @@ func TestChartNamesNoClassThatItDoesNotMake(t *testing.T) {
 // Whatever the configuration says, there is a directory that the pod can write to.
 func TestChartSaysWhereFilesKeepTheirState(t *testing.T) {
 	for set, want := range map[string]string{
-		"mode=files": "--state-dir=/var/lib/ssdprobe", "mode=files,config.state_dir=/srv/state": "--state-dir=/srv/state",
-		"mode=files,config.state_dir=": "--state-dir=/var/lib/ssdprobe", "mode=files,config.state_dir=null": "--state-dir=/var/lib/ssdprobe",
+		"mode=files": "/var/lib/ssdprobe", "mode=files,config.state_dir=/var/lib/ssdprobe/deep": "/var/lib/ssdprobe/deep",
+		"mode=files,config.state_dir=": "/var/lib/ssdprobe",
 	} {
-		assert.Contains(t, helm(t, "--set", set).daemonSet(t).Spec.Template.Spec.Containers[0].Args, want, set)
+		all := helm(t, "--set", set)
+		assert.Contains(t, all.daemonSet(t).Spec.Template.Spec.Containers[0].Args, "--state-dir="+want, set)
+		assert.Equal(t, want, all.config(t).StateDir, "for commands by kubectl exec")
 	}
 }

@@ -68,7 +68,7 @@ func helm(t *testing.T, args ...string) objects {
 // template returns the arguments of a rendering by helm.
 func template(args ...string) []string {
 	return append([]string{
-		"template", "ssdprobe", at("deploy", "helm", "ssdprobe"), "--namespace", "ssdprobe", "--kube-version", kubeVersion,
+		"template", "ssdprobe", at("deploy", "helm", "ssdprobe"), "--namespace", "ssdprobe", "--kube-version", kubeVersion, "--skip-tests",
 	}, args...)
 }
 

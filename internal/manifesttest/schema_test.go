@@ -68,6 +68,10 @@ func decode(t *testing.T, text string) metav1.Object {
 	switch kind {
 	case metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}:
 		object = &corev1.ConfigMap{}
+	case metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}:
+		object = &corev1.Pod{}
+	case metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}:
+		object = &corev1.Service{}
 	case metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}:
 		object = &corev1.ServiceAccount{}
 	case metav1.TypeMeta{APIVersion: "apps/v1", Kind: "DaemonSet"}:

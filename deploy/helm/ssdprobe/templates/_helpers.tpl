@@ -34,15 +34,47 @@ the probes, the NetworkPolicy and the PodMonitor of this chart need port 10040 o
 
 {{- /* The configuration: what the mode needs, and the user's over it. */ -}}
 {{- define "ssdprobe.config" -}}
-{{- $given := .Values.config | default dict -}}
+{{- $given := dict -}}
+{{- range $key, $value := .Values.config -}}
+{{- if not (kindIs "invalid" $value) -}}{{- /* null takes back what other values said */ -}}
+{{- $_ := set $given $key (deepCopy $value) -}}
+{{- end -}}
+{{- end -}}
 {{- if hasKey $given "listen" -}}
 {{- fail (printf "config.listen: leave it out; %s" (include "ssdprobe.port" .)) -}}
 {{- end -}}
-{{- $needed := dict -}}
+{{- $config := $given -}}
+{{- $written := list "/var/lib/ssdprobe" -}}
+{{- $locked := append $written "/run/ssdprobe" -}}
 {{- if eq (include "ssdprobe.mode" .) "files" -}}
-{{- $needed = dict "devices" (dict "enabled" false) "health" (dict "enabled" false) "state_dir" "/var/lib/ssdprobe" -}}
+{{- $config = mustMergeOverwrite (dict "devices" (dict "enabled" false) "health" (dict "enabled" false)) $given -}}
+{{- /* The default of this user is a home directory, which it does not have. */ -}}
+{{- $config = set $config "state_dir" ($config.state_dir | default "/var/lib/ssdprobe") -}}
+{{- $locked = $written -}}
 {{- end -}}
-{{- mustMergeOverwrite $needed (deepCopy $given) | toYaml -}}
+{{- include "ssdprobe.onVolume" (dict "root" . "key" "state_dir" "path" $config.state_dir "volumes" $written) -}}
+{{- include "ssdprobe.onVolume" (dict "root" . "key" "lock_dir" "path" $config.lock_dir "volumes" $locked) -}}
+{{- $config | toYaml -}}
+{{- end }}
+
+{{- /* Refuses a directory to be written to that no volume is mounted at: all else is read-only. */ -}}
+{{- define "ssdprobe.onVolume" -}}
+{{- $path := clean (.path | default "/") -}}
+{{- $found := not .path -}}
+{{- $mounted := .volumes -}}
+{{- range .root.Values.extraVolumeMounts -}}
+{{- if not .readOnly -}}
+{{- $mounted = append $mounted (clean .mountPath) -}}
+{{- end -}}
+{{- end -}}
+{{- range $mounted -}}
+{{- if or (eq $path .) (hasPrefix (printf "%s/" .) $path) -}}
+{{- $found = true -}}
+{{- end -}}
+{{- end -}}
+{{- if not $found -}}
+{{- fail (printf "config.%s: no volume is mounted at %q, and all else is read-only; leave it out, or choose a directory in %s" .key .path (join ", " $mounted)) -}}
+{{- end -}}
 {{- end }}
 
 {{- /* The fleet's part of it, with the defaults that the manifests need to know. */ -}}
@@ -65,4 +97,59 @@ the probes, the NetworkPolicy and the PodMonitor of this chart need port 10040 o
 {{- if and $fleet.enabled (not $fleet.kubeconfig) -}}
 true
 {{- end -}}
+{{- end }}
+
+{{- /* The objects of `helm test`. A Service begins with a letter and has no dots. */ -}}
+{{- define "ssdprobe.test.name" -}}
+{{ printf "test-%s" (.Release.Name | replace "." "-") | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- /* Not the labels of the DaemonSet's pods, which it would take for its own. */ -}}
+{{- define "ssdprobe.test.selector" -}}
+app.kubernetes.io/name: ssdprobe-test
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "ssdprobe.test.metadata" -}}
+name: {{ include "ssdprobe.test.name" . }}
+namespace: {{ .Release.Namespace }}
+labels:
+  {{- include "ssdprobe.test.selector" . | nindent 2 }}
+annotations:
+  helm.sh/hook: test
+  helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
+
+{{- /* What the containers of the test have in common. */ -}}
+{{- define "ssdprobe.test.container" -}}
+image: {{ include "ssdprobe.image" . }}
+{{- with .Values.image.pullPolicy }}
+imagePullPolicy: {{ . }}
+{{- end }}
+resources:
+  requests:
+    cpu: 10m
+    memory: 32Mi
+  limits:
+    memory: 128Mi
+terminationMessagePolicy: FallbackToLogsOnError
+securityContext:
+  privileged: false
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+volumeMounts:
+  - name: config
+    mountPath: /etc/ssdprobe
+    readOnly: true
+  {{- if eq .Values.probes.scheme "HTTPS" }}
+  - name: client
+    mountPath: /etc/ssdprobe-test
+    readOnly: true
+  {{- end }}
+{{- end }}
+
+{{- define "ssdprobe.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}

@@ -1,0 +1,144 @@
+package manifesttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+)
+
+// The schema of the chart's values is written by hand up to the definition of the configuration, which is made from
+// the form of package config.
+func TestTheSchemaOfTheValuesHasTheConfiguration(t *testing.T) {
+	const begin = `    "configuration": {`
+	path := at("deploy", "helm", "ssdprobe", "values.schema.json")
+	text := read(t, path)
+	byHand, _, ok := strings.Cut(text, begin)
+	require.True(t, ok, "no %s in %s", begin, path)
+	schema, err := config.Schema()
+	require.NoError(t, err)
+	_, members, ok := strings.Cut(string(schema), `  "title": "Configuration of ssdprobe",`)
+	require.True(t, ok)
+	var made bytes.Buffer
+	made.WriteString(byHand + `    "configuration": `)
+	require.NoError(t, json.Indent(&made, []byte(`{"$comment": "Made from internal/config by make golden.",`+members), "    ", "  "))
+	want := strings.TrimSpace(made.String()) + "\n  }\n}\n"
+	require.True(t, json.Valid([]byte(want)))
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
+		text = want
+	}
+	assert.Equal(t, want, text, "make golden")
+}
+
+// values writes a configuration as the values of the chart.
+func values(t *testing.T, configuration string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "values.yaml")
+	write(t, path, "config:\n  "+strings.ReplaceAll(strings.TrimSpace(configuration), "\n", "\n  ")+"\n", 0o644)
+	return path
+}
+
+// Helm refuses, with the name of the key, what would have the pods restarted for ever.
+func TestChartRefusesABadConfiguration(t *testing.T) {
+	t.Parallel()
+	for configuration, want := range map[string]string{
+		"drfit: {window: 5m}":                           `'/config': additional properties 'drfit' not allowed`,
+		"drift: {windw: 5m}":                            `'/config/drift': additional properties 'windw' not allowed`,
+		"devices: {include: [{nam: nvme0n1}]}":          `'/config/devices/include/0': additional properties 'nam' not allowed`,
+		"probes: [{name: a, iops: 3}]":                  `'/config/probes/0': additional properties 'iops' not allowed`,
+		"runs: [{suite: quick, shedule: '@daily'}]":     `'/config/runs/0': additional properties 'shedule' not allowed`,
+		"drift: {data_sheets: [{model: a, random: 1}]}": `'/config/drift/data_sheets/0': additional properties 'random' not allowed`,
+		"rounds_at_once: 65":                            `'/config/rounds_at_once': maximum: got 65, want 64`,
+		"rounds_at_once: two":                           `'/config/rounds_at_once': got string, want integer`,
+		"devices: true":                                 `'/config/devices': got boolean, want null or object`,
+		"fill_rate: 1kB":                                `'/config/fill_rate': '1kB' does not match pattern`,
+		"drift: {window: 10}":                           `'/config/drift/window': got number, want string`,
+		"drift: {window: 10s}":                          `'/config/drift/window': '10s' does not match pattern`,
+		"admission: {max_cpu_wait: 5}":                  `'/config/admission/max_cpu_wait': maximum: got 5, want 1`,
+		"files: [{path: srv}]":                          `'/config/files/0/path': 'srv' does not match pattern`,
+		"node: 007":                                     `'/config/node': got number, want string`,
+	} {
+		file := values(t, configuration)
+		for _, args := range [][]string{template(), {"lint", "--kube-version", kubeVersion, at("deploy", "helm", "ssdprobe")}} {
+			stdout, stderr, err := try(t, tool(t, "helm"), append(args, "--values", file)...)
+			require.Error(t, err, "%s %s", args[0], configuration)
+			assert.Contains(t, stdout+stderr, want, "%s %s", args[0], configuration)
+		}
+	}
+}
+
+// What the values say arrives as it was meant: the whole default configuration, and one that differs in all kinds of values.
+func TestChartHandsTheConfigurationOn(t *testing.T) {
+	t.Parallel()
+	whole, err := config.Commented()
+	require.NoError(t, err)
+	withoutListen := strings.Replace(string(whole), "listen:\n  - :10040\n", "", 1)
+	require.NotEqual(t, string(whole), withoutListen)
+	for _, configuration := range []string{
+		withoutListen,
+		`node: "007"
+fill_rate: 134217729
+fallback_file: false
+devices: {include: [{id: "5002e38", max_size: 1TB}, {model: "true"}], exclude: null}
+files: [{path: /srv/data, size: 16MiB}]
+probes: [{name: a, ios: 100000, block_size: 4096}]
+admission: {max_utilisation: 75%, max_cpu_wait: 0.001}
+drift: {threshold: 150 %, window: 1d, data_sheets: [{model: "a*", random-read: 850000, sequential-read: 14000 MB/s}]}
+runs: [{suite: quick, schedule: "@daily", set: [time=5s]}]`,
+	} {
+		want, err := config.Parse(strings.NewReader(configuration))
+		require.NoError(t, err)
+		assert.Equal(t, want, helm(t, "--values", values(t, configuration)).config(t))
+	}
+}
+
+// A new configuration is a new pod under the old name.
+func TestChartRollsThePodsWithTheConfiguration(t *testing.T) {
+	t.Parallel()
+	checksum := func(args ...string) string {
+		set := helm(t, args...).daemonSet(t)
+		assert.Equal(t, "ssdprobe", configVolume(t, set).Name)
+		return set.Spec.Template.Annotations["checksum/config"]
+	}
+	before := checksum()
+	assert.NotEmpty(t, before)
+	assert.Equal(t, before, checksum("--set", "podMonitor.enabled=false"))
+	assert.NotEqual(t, before, checksum("--set", "config.drift.window=10m"))
+}
+
+// State and locks lie on volumes, or nothing is rendered: anywhere else the pod cannot write, or forgets.
+func TestChartRefusesDirectoriesOnNoVolume(t *testing.T) {
+	t.Parallel()
+	const extra = "extraVolumes[0].name=s,extraVolumes[0].emptyDir.medium=,extraVolumeMounts[0].name=s,extraVolumeMounts[0].mountPath=/srv/state/"
+	refused := func(set, key, dir string) {
+		t.Helper()
+		_, stderr, err := try(t, tool(t, "helm"), template("--set", set+",config."+key+"="+dir)...)
+		require.Error(t, err, "%s %s %s", set, key, dir)
+		assert.Contains(t, stderr, "config."+key+`: no volume is mounted at "`+dir+`", and all else is read-only; leave it out, or choose a directory in /var/lib/ssdprobe`)
+	}
+	for _, mode := range modes {
+		for _, dir := range []string{"/srv/state", "/var/lib", "/var/lib/ssdprobe2", "/var/lib/ssdprobe/../x", "/"} {
+			refused("mode="+mode, "state_dir", dir)
+		}
+		refused("mode="+mode+","+extra+",extraVolumeMounts[0].readOnly=true", "state_dir", "/srv/state")
+		refused("mode="+mode, "lock_dir", "/srv/state")
+		for _, dir := range []string{"", "/var/lib/ssdprobe/", "/var/lib/ssdprobe/deep", "/srv/state", "/srv/state/deep"} {
+			c := helm(t, "--set", "mode="+mode+",config.state_dir="+dir+",config.lock_dir="+dir+","+extra).config(t)
+			assert.Equal(t, filepath.Clean("/"+dir), filepath.Clean("/"+c.LockDir))
+		}
+	}
+	refused("mode=raw-devices", "state_dir", "/run/ssdprobe") // gone when the node starts anew
+	refused("mode=files", "lock_dir", "/run/ssdprobe")
+	assert.Equal(t, "/run/ssdprobe/locks", helm(t, "--set", "config.lock_dir=/run/ssdprobe/locks").config(t).LockDir)
+	_, stderr, err := try(t, tool(t, "helm"), template("--set", "extraArgs={--state-dir=/srv}")...)
+	require.Error(t, err)
+	assert.Contains(t, stderr, "extraArgs: --state-dir=/srv: leave it out; config.state_dir says it")
+}
