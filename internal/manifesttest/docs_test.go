@@ -1,6 +1,10 @@
 package manifesttest
 
 import (
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -100,4 +104,25 @@ func TestDocumentedTLS(t *testing.T) {
 		assert.Equal(t, want.PodMonitor.TLSConfig, endpoint.TLSConfig)
 		assert.Equal(t, want.PodMonitor.BasicAuth, endpoint.BasicAuth)
 	}
+}
+
+// The file that commands in a pod are given gets them in.
+func TestDocumentedCredentialsOfCommands(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "me" || password != "correct-horse" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprintln(w, `{"node": "node-7", "targets": []}`)
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	file, _ := block(t, "basic_auth: {username")
+	write(t, filepath.Join(dir, "client.yml"), strings.ReplaceAll(file, "ssdprobe.example", "example.com"), 0o600)
+	write(t, filepath.Join(dir, "password"), "correct-horse\n", 0o600)
+	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.TLS.Certificates[0].Certificate[0]})
+	write(t, filepath.Join(dir, "ca.crt"), string(own), 0o600)
+	out := run(t, program(t), "drift", "--url", server.URL, "--http.config.file", filepath.Join(dir, "client.yml"))
+	assert.Contains(t, out, "node-7")
 }

@@ -37,7 +37,7 @@ func (p *pod) spec(given volumes) object {
 		"process": object{
 			"args":            slices.Concat([]string{"/usr/bin/ssdprobe"}, container.Args, []string{"--web.listen-address=127.0.0.1:0"}),
 			"cwd":             "/",
-			"env":             []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+			"env":             environment(container),
 			"user":            p.user(container),
 			"capabilities":    sets,
 			"noNewPrivileges": container.SecurityContext.AllowPrivilegeEscalation != nil && !*container.SecurityContext.AllowPrivilegeEscalation,
@@ -47,6 +47,21 @@ func (p *pod) spec(given volumes) object {
 		"mounts":   mounts(container, given, privileged),
 		"linux":    linux,
 	}
+}
+
+// nodeName is the node that the pods are on; the host name is the pod's.
+const nodeName = "node-7"
+
+func environment(container corev1.Container) []string {
+	all := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+	for _, variable := range container.Env {
+		value := variable.Value
+		if from := variable.ValueFrom; from != nil && from.FieldRef.FieldPath == "spec.nodeName" {
+			value = nodeName
+		}
+		all = append(all, variable.Name+"="+value)
+	}
+	return all
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }

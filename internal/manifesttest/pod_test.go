@@ -89,6 +89,9 @@ func TestPodMeasuresRawDevices(t *testing.T) {
 	// kubectl exec, as docs/install-kubernetes.md has it.
 	out := p.exec("/usr/bin/ssdprobe", "run", "--config=/etc/ssdprobe/ssdprobe.yaml", "--target="+second.Path, "--rounds=1")
 	assert.Contains(t, out, "read-4k")
+	assert.Contains(t, out, " on "+nodeName, "not the pod's name")
+	p.exec("/usr/bin/ssdprobe", "ready", "--config=/etc/ssdprobe/ssdprobe.yaml")
+	assert.Contains(t, p.exec("/usr/bin/ssdprobe", "drift", "--config=/etc/ssdprobe/ssdprobe.yaml"), nodeName)
 }
 
 func TestPodMeasuresFilesWithoutPrivilege(t *testing.T) {
@@ -97,6 +100,7 @@ func TestPodMeasuresFilesWithoutPrivilege(t *testing.T) {
 	p.measures(`loop\d+`)
 	assert.Equal(t, "65532 65532 65532 65532", p.process(p.pid(), "Uid"))
 	p.noCapability(p.pid())
+	assert.Contains(t, p.exec("/usr/bin/ssdprobe", "drift", "--config=/etc/ssdprobe/ssdprobe.yaml"), nodeName)
 }
 
 // volumeForFiles is a volume as the kubelet leaves it for fsGroup.
