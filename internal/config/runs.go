@@ -78,7 +78,7 @@ func runForm(r *Run) field {
 		{"schedule", scheduled(&r.Schedule), "minute, hour, day, month, weekday"},
 		{"time_zone", optional(timeZone(&r.TimeZone)), "without it, the machine's"},
 		{"window", within(duration(&r.Window), time.Minute, 7*day), "it begins in this time or not at all, and ends with it"},
-		{"targets", list[string]{dst: &r.Targets, fresh: zero[string], form: pattern}, ""},
+		{"targets", list[string]{dst: &r.Targets, fresh: zero[string], form: func(v *string) field { return glob(v) }}, ""},
 		{"max_cpu_pressure", within(ratio(&r.MaxCPUPressure), 0, 1), "it ends early when tasks of this host wait for a CPU for more of the time"},
 		{"max_others", within(ratio(&r.MaxOthers), 0.01, 1), "and when others move more of the device's bytes than that for 5 s; 1 lets them"},
 		{"keep", within(count(&r.Keep), 1, 1000), "reports kept of the suite on a target"},
@@ -120,6 +120,3 @@ func timeZone(dst *string) scalar[string] {
 func parameter(dst *string) field {
 	return valid(text(dst), "a parameter", "name=value, e.g. time=5s", "^[^=]+=", func(v string) bool { return strings.Index(v, "=") > 0 })
 }
-
-// pattern is one of ids, device names or paths.
-func pattern(dst *string) field { return glob(dst) }

@@ -90,6 +90,10 @@ func (s scalar[T]) says() string {
 
 func (s scalar[T]) schema() schema {
 	shape := s.shape
+	if s.span != nil {
+		var zero T // none is negative
+		s.span(&shape, zero, nil)
+	}
 	for _, r := range s.rules {
 		if r.tighten != nil {
 			r.tighten(&shape)
@@ -131,12 +135,10 @@ func cleanPath(dst *string) scalar[string] {
 }
 
 func size(dst *int64) scalar[int64] {
-	s := scalar[int64]{
+	return scalar[int64]{
 		dst: dst, parse: ParseSize, format: FormatSize,
 		shape: schema{Type: types{"integer", "string"}}, span: spanOfSizes,
 	}
-	s.span(&s.shape, 0, nil)
-	return s
 }
 
 // bound is a size for which 0 stands for none, so that 0 is not to be written.
@@ -155,36 +157,30 @@ func bound(dst *int64) scalar[int64] {
 }
 
 func duration(dst *time.Duration) scalar[time.Duration] {
-	s := scalar[time.Duration]{
+	return scalar[time.Duration]{
 		dst: dst, parse: ParseDuration, format: FormatDuration,
 		shape: schema{Type: types{"string"}}, span: spanOfDurations,
 	}
-	s.span(&s.shape, 0, nil)
-	return s
 }
 
 func ratio(dst *float64) scalar[float64] {
-	s := scalar[float64]{
+	return scalar[float64]{
 		dst: dst, parse: ParseRatio, format: FormatRatio,
 		shape: schema{Type: types{"number", "string"}}, span: spanOfRatios,
 	}
-	s.span(&s.shape, 0, nil)
-	return s
 }
 
 // number is a quantity that is no share of anything.
 func number(dst *float64) scalar[float64] {
-	s := scalar[float64]{
+	return scalar[float64]{
 		dst: dst, parse: ParseNumber, format: formatNumber,
 		shape: schema{Type: types{"number"}}, span: spanOfNumbers[float64],
 	}
-	s.span(&s.shape, 0, nil)
-	return s
 }
 
 func count[T int | int64](dst *T) scalar[T] {
 	const want = "a whole number, e.g. 32"
-	s := scalar[T]{
+	return scalar[T]{
 		dst: dst,
 		parse: func(s string) (T, error) {
 			if s == "" || strings.Trim(s, "0123456789") != "" {
@@ -199,8 +195,6 @@ func count[T int | int64](dst *T) scalar[T] {
 		format: formatCount[T],
 		shape:  schema{Type: types{"integer"}}, span: spanOfNumbers[T],
 	}
-	s.span(&s.shape, 0, nil)
-	return s
 }
 
 func formatCount[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }

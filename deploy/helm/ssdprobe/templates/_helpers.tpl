@@ -43,15 +43,17 @@ the probes, the NetworkPolicy and the PodMonitor of this chart need port 10040 o
 {{- if hasKey $given "listen" -}}
 {{- fail (printf "config.listen: leave it out; %s" (include "ssdprobe.port" .)) -}}
 {{- end -}}
-{{- $config := $given -}}
-{{- $written := list "/var/lib/ssdprobe" -}}
-{{- $locked := append $written "/run/ssdprobe" -}}
-{{- if eq (include "ssdprobe.mode" .) "files" -}}
-{{- $config = mustMergeOverwrite (dict "devices" (dict "enabled" false) "health" (dict "enabled" false)) $given -}}
-{{- /* The default of this user is a home directory, which it does not have. */ -}}
-{{- $config = set $config "state_dir" ($config.state_dir | default "/var/lib/ssdprobe") -}}
-{{- $locked = $written -}}
+{{- $files := eq (include "ssdprobe.mode" .) "files" -}}
+{{- $needed := dict -}}
+{{- if $files -}}
+{{- $needed = dict "devices" (dict "enabled" false) "health" (dict "enabled" false) "state_dir" "/var/lib/ssdprobe" -}}
 {{- end -}}
+{{- $config := mustMergeOverwrite $needed $given -}}
+{{- if and $files (not $config.state_dir) -}}{{- /* else a home directory, which this user does not have */ -}}
+{{- $config = set $config "state_dir" "/var/lib/ssdprobe" -}}
+{{- end -}}
+{{- $written := list "/var/lib/ssdprobe" -}}
+{{- $locked := ternary $written (append $written "/run/ssdprobe") $files -}}
 {{- include "ssdprobe.onVolume" (dict "root" . "key" "state_dir" "path" $config.state_dir "volumes" $written) -}}
 {{- include "ssdprobe.onVolume" (dict "root" . "key" "lock_dir" "path" $config.lock_dir "volumes" $locked) -}}
 {{- $config | toYaml -}}
