@@ -41,9 +41,11 @@ func (a *app) ready(ctx context.Context, of daemonOf, wait string) error {
 	if err != nil {
 		return usage(fmt.Errorf("--wait: %w", err))
 	}
-	c, err := a.settings()
-	if err != nil {
-		return err
+	var c config.Config
+	if of.url == "" { // else nothing of this machine matters, such as a home for the state
+		if c, err = a.settings(); err != nil {
+			return err
+		}
 	}
 	address, err := of.address(c)
 	if err != nil {
