@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -83,6 +84,38 @@ func TestSchemaRefusesUnknownKeys(t *testing.T) {
 		}
 	})
 	assert.Equal(t, 12, visited, "the file and all sections in it")
+}
+
+// Each limit of a number is the same in both.
+func TestSchemaHasTheLimitsOfTheCheck(t *testing.T) {
+	tried := 0
+	sections(t, func(at string, keys map[string]any, file func(string) string) {
+		for key, of := range keys {
+			with := func(value float64) string {
+				return file("{" + key + ": " + strconv.FormatFloat(value, 'f', -1, 64) + "}")
+			}
+			step := 0.0001
+			if strings.Contains(fmt.Sprint(of.(map[string]any)["type"]), "integer") {
+				step = 1
+			}
+			for limit, outward := range map[string]float64{"minimum": -step, "maximum": step} {
+				value, ok := of.(map[string]any)[limit].(float64)
+				if !ok {
+					continue
+				}
+				tried++
+				beyond := with(value + outward)
+				_, err := parse(beyond)
+				require.ErrorContains(t, err, key+": ", "%s %s", at, limit)
+				require.ErrorContains(t, bySchema(t, beyond), "/"+key+"': ", "%s %s", at, limit)
+				_, err = parse(with(value))
+				if err != nil { // other keys of the section are missing
+					require.NotContains(t, err.Error(), key+": ", "%s %s", at, limit)
+				}
+			}
+		}
+	})
+	assert.Greater(t, tried, 30)
 }
 
 // The schema knows every key that the check knows: a file with all of them passes both.
