@@ -274,3 +274,27 @@ func TestDaemonRefusesAReadOnlyStateDirectory(t *testing.T) {
 	assert.Contains(t, got.stderr, "read-only file system")
 	assert.Contains(t, got.stderr, "--state-dir")
 }
+
+// What others may change decides what is measured and compared, so nothing begins with it.
+func TestDirectoriesOfOthersAreRefused(t *testing.T) {
+	t.Parallel()
+	open, private := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Chmod(open, 0o777))
+	config := file(t, "c.yaml", onFile(testenv.OnDisk(t))+"listen: [127.0.0.1:0]\n")
+	mend := open + " is writable by all users: run `chmod o-w " + open + "`"
+	for _, command := range [][]string{
+		{"daemon"}, {"run", "-t", private}, {"drift"}, {"baseline", "show"}, {"baseline", "reset", private},
+	} {
+		got := ssdprobe(t, append(command, "--config", config, "--state-dir", open)...)
+		assert.Equal(t, 1, got.code, "%v", command)
+		assert.Contains(t, got.stderr, mend, "%v", command)
+		assert.Empty(t, testenv.Names(t, open), "%v", command)
+	}
+	locks := file(t, "c.yaml", "lock_dir: "+open+"\ndevices: {enabled: false}\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n")
+	for _, command := range [][]string{{"daemon", "--web.listen-address", "127.0.0.1:0"}, {"run", "-t", testenv.OnDisk(t), "--size", "16MiB"}} {
+		got := ssdprobe(t, append(command, "--config", locks, "--state-dir", private)...)
+		assert.NotZero(t, got.code, "%v", command)
+		assert.Contains(t, got.stderr, mend, "%v", command)
+		assert.Empty(t, testenv.Names(t, open), "%v", command)
+	}
+}

@@ -69,7 +69,11 @@ var ErrRunning = errors.New("another ssdprobe daemon uses the state directory")
 func New(o Options) (*Daemon, error) {
 	s, err := store.Open(o.Config.StateDir)
 	if err != nil {
-		return nil, fmt.Errorf("%w; name another one with state_dir or --state-dir", err)
+		return nil, fmt.Errorf("%w; or name another one with state_dir or --state-dir", err)
+	}
+	// One that cannot be made is told by every round; one that is unsafe is for people to mend.
+	if err := store.MakeDir(o.Config.LockDir); errors.Is(err, store.ErrUntrusted) {
+		return nil, fmt.Errorf("open the lock directory: %w; or name another one with lock_dir", err)
 	}
 	lock, err := store.TakeLock(s.Dir(), lockName)
 	if errors.Is(err, store.ErrLocked) {

@@ -98,8 +98,8 @@ func checksum(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// read returns what is in a file. Links are not followed, and what is no file is
-// not waited for.
+// read returns what is in a file. Links are not followed, what is no file is not
+// waited for, and what another user could have written is not believed.
 func read(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ELOOP) {
@@ -118,6 +118,9 @@ func readFile(f *os.File) ([]byte, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return nil, &DamagedError{Path: f.Name(), Err: errors.New("it is not a file")}
+	}
+	if err := errors.Join(trustOwner(f.Name(), info), trustWriters(f.Name(), info)); err != nil {
+		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err == nil && len(text) > maxFileBytes {

@@ -17,10 +17,11 @@ var ErrLocked = errors.New("locked by another process")
 type Lock struct{ file *os.File }
 
 // TakeLock takes the lock of that name in dir, which is made when it is not
-// there, or returns ErrLocked at once. The file itself stays: removing it would
-// let two processes hold two locks of one name.
+// there, or returns ErrLocked at once. ErrUntrusted says that another user could
+// remove the file: two processes could then hold two locks of one name. For the same
+// reason the file itself stays.
 func TakeLock(dir, name string) (*Lock, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("take the lock %s: %w", name, err)
 	}
 	path := filepath.Join(dir, fileName(name)+".lock")

@@ -29,9 +29,10 @@ var ErrNewer = errors.New("written by a newer ssdprobe")
 // different values.
 type Store struct{ dir string }
 
-// Open opens the state directory dir and makes it when it is not there.
+// Open opens the state directory dir and makes it when it is not there. Errors:
+// ErrUntrusted, and those of the filesystem.
 func Open(dir string) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("open the state directory: %w", err)
 	}
 	return &Store{dir: dir}, nil
@@ -93,8 +94,8 @@ func fileName(name string) string {
 }
 
 // Save stores v as the value of that kind and name. It replaces only what it
-// understands: not a file that is newer (ErrNewer) or cannot be read. A damaged
-// one is set aside and reported as a *DamagedError; v is saved all the same.
+// understands: not a file that is newer (ErrNewer), is another user's (ErrUntrusted) or
+// cannot be read. A damaged one is set aside and reported as a *DamagedError; v is saved all the same.
 func (s *Store) Save(kind, name string, v any) error {
 	path := s.pathOf(kind, name)
 	data, err := json.Marshal(v)
@@ -115,7 +116,7 @@ func (s *Store) Save(kind, name string, v any) error {
 	if err != nil {
 		return fmt.Errorf("save %s %q: %w; not overwritten", kind, name, err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := MakeDir(filepath.Dir(path)); err != nil {
 		return errors.Join(report, fmt.Errorf("save %s: %w", path, err))
 	}
 	if err := replace(path, append(text, '\n')); err != nil {

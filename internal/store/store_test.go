@@ -143,9 +143,10 @@ $`, text)
 }
 
 func TestNobodyElseMayReadOrWrite(t *testing.T) {
+	dir := t.TempDir()
 	old := unix.Umask(0)
 	defer unix.Umask(old)
-	s := open(t)
+	s := at(t, filepath.Join(dir, "state"))
 	path, _ := one(t, s, "x", some(1))
 	lock, err := store.TakeLock(filepath.Join(s.Dir(), "locks"), "x")
 	require.NoError(t, err)

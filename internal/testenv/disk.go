@@ -3,14 +3,24 @@ package testenv
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
 // OnDisk returns a directory on the filesystem of the package under test, which is that of a
-// drive where t.TempDir may be memory. It is gone when the test ends.
+// drive where t.TempDir may be memory; or in /var/tmp, where root tests another user's
+// tree: state is not kept below that. It is gone when the test ends.
 func OnDisk(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(".", ".test-")
+	parent := "."
+	info, err := os.Stat(parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int(info.Sys().(*syscall.Stat_t).Uid) != os.Geteuid() {
+		parent = "/var/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, ".test-")
 	if err != nil {
 		t.Fatal(err)
 	}
