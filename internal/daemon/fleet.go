@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// fleetCheck is how often the API server is asked while no run is due, so that
-	// what keeps runs from beginning shows before one is.
+	// fleetCheck is for how long an answer of the API server stands: it is asked again
+	// while no run is due, so that what keeps runs from beginning shows before one is.
 	fleetCheck = 10 * time.Minute
-	// fleetRetry is the same after it failed.
+	// fleetRetry is the same of a failure.
 	fleetRetry = time.Minute
 )
 
@@ -31,7 +31,8 @@ type permits struct {
 	log       *slog.Logger
 
 	mu     sync.Mutex
-	status record.CollectorStatus
+	status record.CollectorStatus // of the last time that the API server was asked anything
+	asked  time.Time              // when that was
 }
 
 // newPermits returns nil when the configuration does not ask for any.
@@ -73,52 +74,64 @@ func (p *permits) under(ctx context.Context, do func(context.Context) (record.Ru
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := permit.Keep(running); err != nil {
+		if err := permit.Keep(running, p.note); err != nil {
 			end(err)
 		}
 	}()
-	report, err := do(running)
+	report, runErr := do(running)
 	end(nil)
 	<-ended
 	// It is given back even when the daemon stops.
-	if err := permit.Release(context.WithoutCancel(ctx)); err != nil {
+	start = time.Now()
+	err = permit.Release(context.WithoutCancel(ctx))
+	p.note(start, err)
+	if err != nil {
 		p.log.Warn("the permit to run was not given back; it runs out", "err", err)
 	}
-	return report, err
+	return report, runErr
 }
 
-// watch checks from time to time that permits can be asked for, until ctx ends.
+// watch asks the API server when nothing else has for a while, until ctx ends.
 func (p *permits) watch(ctx context.Context) error {
 	for ctx.Err() == nil {
+		if wait := p.fresh(); wait > 0 {
+			pause(ctx, min(wait, fleetRetry)) // what a run hears may be worse
+			continue
+		}
 		start := time.Now()
-		err := p.semaphore.Check(ctx)
-		if ctx.Err() == nil {
+		if err := p.semaphore.Check(ctx); ctx.Err() == nil {
 			p.note(start, err)
 		}
-		next := fleetCheck
-		if err != nil {
-			next = fleetRetry
-		}
-		pause(ctx, next)
 	}
 	return nil
 }
 
+// fresh is for how much longer what was last heard of the API server stands.
+func (p *permits) fresh() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lasts := fleetRetry
+	if p.status.Success {
+		lasts = fleetCheck
+	}
+	return time.Until(p.asked.Add(lasts))
+}
+
 // note keeps how the API server was last asked, and logs it when it is news. That
-// others run is an answer.
+// others run, or have taken the permit, is an answer.
 func (p *permits) note(start time.Time, err error) {
-	if errors.Is(err, fleet.ErrTaken) {
+	if errors.Is(err, fleet.ErrTaken) || errors.Is(err, fleet.ErrLost) {
 		err = nil
 	}
 	p.mu.Lock()
 	before := p.status.Success
-	p.status = collected("fleet", "", start, err)
+	p.status, p.asked = collected("fleet", "", start, err), time.Now()
 	p.mu.Unlock()
 	switch {
 	case err != nil && before:
-		p.log.Warn("no permit to run can be asked for: no run begins", "err", err)
+		p.log.Warn("the API server cannot be asked for permits to run: none begins, and one that holds a permit ends before that runs out", "err", err)
 	case err == nil && !before:
-		p.log.Info("permits to run can be asked for again")
+		p.log.Info("the API server can be asked for permits to run again")
 	}
 }
 

@@ -44,7 +44,7 @@ func reportFamilies() []family[reports] {
 	return []family[reports]{
 		{
 			name: "ssdprobe_collector_success", kind: gauge,
-			help:   "Whether the last reading of this source succeeded (1) or failed (0). device and id are empty for sources of the whole node.",
+			help:   "Whether the last reading of this source succeeded (1) or failed (0). device and id are empty for sources of the whole node. fleet is the API server, whenever a permit to run is asked for, renewed or given back, and 10 minutes after the last answer.",
 			labels: []string{"collector"},
 			series: func(r reports, emit emit) {
 				for _, c := range r.collectors {

@@ -283,6 +283,8 @@ func (s *apiServer) testNodes(t *testing.T) {
 		before := runs.look().Outcomes[record.RunShort]
 		s.signal(syscall.SIGSTOP)
 		defer s.signal(syscall.SIGCONT)
+		eventually(t, "who runs tells that the permit cannot be renewed", runs.lost)
+		assert.True(t, runs.runs(), "before the permit is lost")
 		eventually(t, "the run ends", func() bool { return runs.look().Outcomes[record.RunShort] > before })
 		assert.Contains(t, runs.look().Problem, "the permit to run is lost: not renewed since ")
 		for _, p := range pods {

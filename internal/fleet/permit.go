@@ -33,8 +33,9 @@ func (p *Permit) end() time.Time {
 
 // Keep renews the permit until ctx ends, and then returns nil. It returns ErrLost
 // when somebody else is named in the Lease, and when it could not be renewed for so
-// long that others may take it. A Lease that was deleted is made anew.
-func (p *Permit) Keep(ctx context.Context) error {
+// long that others may take it. A Lease that was deleted is made anew. How each
+// renewal went is told to renewed: when it was asked for, and why it failed.
+func (p *Permit) Keep(ctx context.Context, renewed func(start time.Time, err error)) error {
 	const quarter, twelfth = 4, 12
 	wait := p.semaphore.duration / quarter
 	for {
@@ -43,8 +44,12 @@ func (p *Permit) Keep(ctx context.Context) error {
 		}
 		// What cannot be renewed by then must not seem to be.
 		renewing, cancel := context.WithDeadline(ctx, p.end())
+		start := time.Now()
 		err := p.renew(renewing)
 		cancel()
+		if ctx.Err() == nil {
+			renewed(start, err)
+		}
 		wait = p.semaphore.duration / quarter
 		switch {
 		case err == nil, ctx.Err() != nil:

@@ -111,6 +111,45 @@ func TestSameNodeAgain(t *testing.T) {
 	})
 }
 
+// unheard is told how renewals went, and does not care.
+func unheard(time.Time, error) {}
+
+// Who holds a permit hears of an outage before the permit is lost, and of its end.
+func TestRenewalsAreTold(t *testing.T) {
+	for name, outage := range map[string]struct {
+		begin, end func(*shelf)
+		err        error
+	}{
+		"down":    {func(s *shelf) { s.down = true }, func(s *shelf) { s.down = false }, errDown},
+		"hanging": {func(s *shelf) { s.hangs = true }, func(s *shelf) { s.hangs = false }, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newShelf()
+				p := try(t, node(l, "a", 1))
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				var told []error
+				require.NoError(t, p.Keep(ctx, func(start time.Time, err error) {
+					assert.False(t, start.After(time.Now()))
+					switch told = append(told, err); len(told) {
+					case 1:
+						l.set(outage.begin)
+					case 2:
+						l.set(outage.end)
+					case 3:
+						cancel()
+					}
+				}))
+				require.Len(t, told, 3)
+				require.NoError(t, told[0])
+				require.ErrorIs(t, told[1], outage.err)
+				require.NoError(t, told[2])
+			})
+		})
+	}
+}
+
 func TestKeepRenews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newShelf()
@@ -119,7 +158,7 @@ func TestKeepRenews(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Hour)
 		defer cancel()
 		kept := make(chan error)
-		go func() { kept <- p.Keep(ctx) }()
+		go func() { kept <- p.Keep(ctx, unheard) }()
 		for ctx.Err() == nil {
 			_, err := b.Try(ctx)
 			require.Error(t, err)
@@ -151,7 +190,7 @@ func TestPermitIsLost(t *testing.T) {
 				p := try(t, node(l, "a", 1))
 				l.set(test.change)
 				begun := time.Now()
-				err := p.Keep(t.Context())
+				err := p.Keep(t.Context(), unheard)
 				require.ErrorIs(t, err, ErrLost)
 				require.ErrorContains(t, err, test.says)
 				assert.Equal(t, test.after, time.Since(begun))
@@ -186,7 +225,7 @@ func TestPermitSurvives(t *testing.T) {
 				l.set(change)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
-				require.NoError(t, p.Keep(ctx))
+				require.NoError(t, p.Keep(ctx, unheard))
 				assert.Equal(t, p.semaphore.identity, named(l.leases["run-0"]))
 				require.NoError(t, p.Release(t.Context()))
 				assert.Empty(t, named(l.leases["run-0"]))
@@ -267,7 +306,7 @@ func live(ctx context.Context, l leases, run *tally, i, permits int, luck *rand.
 		}
 		run.begins()
 		running, end := context.WithTimeout(ctx, time.Duration(luck.ExpFloat64()*float64(20*time.Minute)))
-		_ = p.Keep(running) // lost or over: it ends
+		_ = p.Keep(running, unheard) // lost or over: it ends
 		end()
 		run.ends(i)
 		if luck.IntN(5) == 0 { // killed
