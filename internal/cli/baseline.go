@@ -84,7 +84,7 @@ func references(runs []record.RunReport) []report.RunReference {
 
 func (a *app) printSavedRuns(runs []record.RunReport) error {
 	for _, r := range runs {
-		if _, err := fmt.Fprintf(a.stdout, "Saved run of %s on %s, %s, by %s.\n", r.Suite, r.Target, report.Time(r.Started), r.Generator); err != nil {
+		if err := tell(a.stdout, "Saved run of %s on %s, %s, by %s.\n", r.Suite, r.Target, report.Time(r.Started), r.Generator); err != nil {
 			return err
 		}
 	}
@@ -137,8 +137,7 @@ func (a *app) resetRun(target, suite string) error {
 	if err := run.RemoveBaseline(state, suite, runs[i].TargetID); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stderr, "saved run of %s on %s forgotten\n", suite, runs[i].Target)
-	return err
+	return tell(a.stderr, "saved run of %s on %s forgotten\n", suite, runs[i].Target)
 }
 
 // exported is the form in which baselines leave a node.
@@ -255,8 +254,7 @@ func (a *app) submit(s *store.Store, r daemon.Request, done string) error {
 	if left {
 		done = "the running daemon was asked: " + done + " within its discovery interval"
 	}
-	_, err = fmt.Fprintln(a.stderr, done)
-	return err
+	return tell(a.stderr, "%s\n", done)
 }
 
 // openState opens the state directory of the settings. One that is not there is

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 )
 
 // Exit codes.
@@ -65,9 +67,15 @@ func exitCode(err error, stderr io.Writer) int {
 		code = e.code
 	}
 	if text := err.Error(); text != "" {
-		_, _ = fmt.Fprintf(stderr, "ssdprobe: %s\n", text) // nowhere left to say that it failed
+		_, _ = fmt.Fprintf(stderr, "ssdprobe: %s\n", printable.Lines(text)) // nowhere left to say that it failed
 	}
 	return code
+}
+
+// tell writes text for people.
+func tell(w io.Writer, format string, args ...any) error {
+	_, err := io.WriteString(w, printable.Lines(fmt.Sprintf(format, args...)))
+	return err
 }
 
 // app is what all commands share.

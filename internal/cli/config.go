@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -52,12 +51,11 @@ func (a *app) checkConfig(path string) error {
 		return err
 	}
 	for _, warning := range c.Warnings() {
-		if _, err := fmt.Fprintf(a.stdout, "%s: warning: %s\n", path, warning); err != nil {
+		if err := tell(a.stdout, "%s: warning: %s\n", path, warning); err != nil {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: valid\n", path)
-	return err
+	return tell(a.stdout, "%s: valid\n", path)
 }
 
 func (a *app) showConfig() error {

@@ -17,6 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/daemon"
 	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/web"
@@ -68,11 +69,22 @@ func (o daemonOptions) newLog(w io.Writer) (*slog.Logger, error) {
 	options := &slog.HandlerOptions{Level: level}
 	switch o.logFormat {
 	case "text":
-		return slog.New(slog.NewTextHandler(w, options)), nil
+		return slog.New(slog.NewTextHandler(w, options)), nil // which quotes what is not printable
 	case "json":
-		return slog.New(slog.NewJSONHandler(w, options)), nil
+		return slog.New(slog.NewJSONHandler(jsonWriter{w}, options)), nil
 	}
 	return nil, usage(fmt.Errorf("--log.format: %q is unknown; want text or json", o.logFormat))
+}
+
+// jsonWriter escapes what the encoder of the log leaves as it is.
+type jsonWriter struct{ w io.Writer }
+
+// Write writes one record.
+func (j jsonWriter) Write(record []byte) (int, error) {
+	if _, err := j.w.Write(printable.JSON(record)); err != nil {
+		return 0, err
+	}
+	return len(record), nil
 }
 
 // daemonSettings are the settings with the flags of daemon over them.
@@ -189,8 +201,7 @@ func (a *app) banner(s record.Snapshot, urls []string) error {
 		fmt.Fprintf(&b, "metrics   %smetrics\nstatus    %s\n", u, u)
 	}
 	b.WriteString("\nCtrl-C stops it; what it learned is kept.\n")
-	_, err := io.WriteString(a.stdout, b.String())
-	return err
+	return tell(a.stdout, "%s", b.String())
 }
 
 func describe(t record.TargetStatus) string {

@@ -298,3 +298,33 @@ func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 		assert.Empty(t, testenv.Names(t, open), "%v", command)
 	}
 }
+
+// The names of directories are escaped wherever they are shown.
+func TestPathsThatDoNotShow(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"text", "json"} {
+		t.Run(form, func(t *testing.T) {
+			t.Parallel()
+			const odd, escaped = "a\u202eb\u200b\x1b[2J", `a\u202eb\u200b`
+			dir, state := filepath.Join(testenv.OnDisk(t), odd), t.TempDir()
+			require.NoError(t, os.Mkdir(dir, 0o700))
+			require.NoError(t, os.Mkdir(filepath.Join(state, "requests"), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(state, "requests", odd+".json"), nil, 0o600))
+			shown := map[string]string{}
+			got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--target", dir, "--size", "16MiB", "--rounds", "1", "-o", form)
+			require.Equal(t, 0, got.code, got.stderr)
+			shown["run"], shown["progress"] = got.stdout, got.stderr
+
+			p, url := startDaemon(t, state, file(t, "c.yaml", onFile(testenv.OnDisk(t))), "--log.format="+form)
+			p.Stderr.Find(t, "is damaged")
+			awaitRounds(t, url, "read-4k", 1)
+			p.Signal(t, syscall.SIGTERM)
+			require.Equal(t, 0, p.Wait(t))
+			shown["log"] = p.Stderr.Text()
+			for name, text := range shown {
+				assert.Contains(t, text, escaped, name)
+				assert.False(t, strings.ContainsAny(text, "\u202e\u200b\x1b"), name)
+			}
+		})
+	}
+}

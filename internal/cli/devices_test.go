@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/safety"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
@@ -78,4 +81,51 @@ func TestDevices(t *testing.T) {
 
 	taken := row(file(t, "loop.yaml", onLoop(t.TempDir())))
 	assert.True(t, taken.Watched, taken.Reason)
+}
+
+// fakeHost is a machine whose virtio disks have these serial numbers.
+func fakeHost(t *testing.T, serials ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for i, serial := range serials {
+		name := fmt.Sprintf("vd%c", 'a'+i)
+		disk := fmt.Sprintf("sys/devices/virtio%d/block/%s", i, name)
+		sysfstest.Add(t, root, map[string]string{
+			disk + "/dev": fmt.Sprintf("253:%d\n", i), disk + "/size": "1048576\n", disk + "/serial": serial,
+		}, map[string]string{
+			"sys/block/" + name: "/" + disk,
+			disk + "/device":    "../..",
+			fmt.Sprintf("sys/devices/virtio%d/subsystem", i): "/sys/bus/virtio",
+		})
+	}
+	return root
+}
+
+// A drive chooses its serial number. No character of it changes how a line is read, and
+// what is shown is what has to be typed.
+func TestDevicesWithSerialsThatDoNotShow(t *testing.T) {
+	t.Parallel()
+	serials := []string{"S3\u202e1", `S3\u202e1`, "S3_1", "S3\xff1", `S3\xff1`, "S3\u200b1", "S3\x1b[2J1", "S31"}
+	config := file(t, "c.yaml", "host_root: "+fakeHost(t, serials...)+"\n")
+	text := ssdprobe(t, "devices", "--config", config)
+	document := ssdprobe(t, "devices", "--config", config, "--output", "json")
+	for _, got := range []done{text, document} {
+		require.Equal(t, 0, got.code, got.stderr)
+		for _, r := range got.stdout + got.stderr {
+			if r != '\n' && !unicode.IsPrint(r) {
+				t.Errorf("%q is in the output", r)
+			}
+		}
+	}
+	var rows []report.DeviceRow
+	require.NoError(t, json.Unmarshal([]byte(document.stdout), &rows))
+	require.Len(t, rows, len(serials), "none is taken for another one")
+	ids := map[string]bool{}
+	for _, row := range rows {
+		ids[row.Device.ID] = true
+		assert.Contains(t, text.stdout, "serial "+safety.Name(row.Device), "what --destroy asks for")
+	}
+	assert.Len(t, ids, len(serials))
+	assert.Equal(t, `S3\u202e1`, rows[0].Device.Serial)
+	assert.Equal(t, `S3\\u202e1`, rows[1].Device.Serial)
 }

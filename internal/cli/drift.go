@@ -74,7 +74,7 @@ func (a *app) stored(c config.Config) (record.Snapshot, error) {
 	}
 	s, err := daemon.Stored(state, c, time.Now())
 	if err == nil {
-		_, err = fmt.Fprintf(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
+		err = tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
 	}
 	return s, err
 }

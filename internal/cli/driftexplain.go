@@ -115,7 +115,7 @@ func (a *app) explainStored(c config.Config, target string) (report.Explained, e
 	}
 	x, err := targets[0].Explain(c, time.Now())
 	if err == nil {
-		_, err = fmt.Fprintf(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
+		err = tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
 	}
 	return x, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/run"
 )
 
@@ -38,6 +39,7 @@ func (p *progress) show(now run.Progress) {
 	if now.Text != "" {
 		text += "  " + now.Text
 	}
+	text = printable.Text(text)
 	if p.terminal {
 		p.overwrite(text)
 		return
@@ -68,7 +70,7 @@ func (p *progress) end() {
 // note writes a line of its own.
 func (p *progress) note(text string) {
 	p.end()
-	p.write(text + "\n")
+	p.write(printable.Lines(text) + "\n")
 }
 
 func (p *progress) write(text string) { _, _ = io.WriteString(p.w, text) }

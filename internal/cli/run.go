@@ -293,7 +293,7 @@ func (a *app) conclude(state *store.Store, r record.RunReport, o checked, failed
 		if err := run.SaveBaseline(state, r); err != nil {
 			return fmt.Errorf("save the baseline: %w", err)
 		}
-		if _, err := fmt.Fprintf(a.stderr, "saved as the baseline of %s on %s\n", r.Suite, r.Target); err != nil {
+		if err := tell(a.stderr, "saved as the baseline of %s on %s\n", r.Suite, r.Target); err != nil {
 			return err
 		}
 	}

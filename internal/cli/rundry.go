@@ -49,8 +49,7 @@ func (a *app) dryRun(ctx context.Context, host sysfs.FS, o checked, subjects []m
 	if o.form == outputJSON {
 		return report.JSON(a.stdout, d)
 	}
-	_, err = a.stdout.Write([]byte(d.text()))
-	return err
+	return tell(a.stdout, "%s", d.text())
 }
 
 func (d dry) text() string {

@@ -9,11 +9,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // attributes reads the files of one directory of sysfs, each of which may be
-// absent, and gathers why those that are there could not be read.
+// absent, and gathers why those that are there could not be read. Drives choose what
+// some of them say, so all text is made printable.
 type attributes struct {
 	fs   sysfs.FS
 	dir  string
@@ -24,7 +26,7 @@ type attributes struct {
 func (a *attributes) text(name string) string {
 	text, err := a.fs.Text(path.Join(a.dir, name))
 	a.note(err)
-	return text
+	return printable.Name(text)
 }
 
 // need returns an attribute that every block device has.
@@ -108,7 +110,7 @@ func (a *attributes) err(name string) error {
 func (a *attributes) at(dir, name string) string {
 	text, err := a.fs.Text(path.Join(dir, name))
 	a.note(err)
-	return text
+	return printable.Name(text)
 }
 
 // siblings returns the names of all block devices.

@@ -164,13 +164,18 @@ func serial(text string) string {
 	return text
 }
 
-// safe makes an identity a single word that can be copied, as udev does: runs of white
-// space become one underscore, and so does all that is not printable ASCII.
+// safe makes an identity a single word that can be copied. Runs of white space become
+// one underscore, as udev has it. All else that is not printable ASCII, and what means
+// something to a shell or in a path, is written as in a URL, so that identities that
+// differ stay different.
 func safe(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r > '~' || slices.Contains([]rune{'/', '\\', '"', '\'', '`', '$'}, r) {
-			return '_'
+	var b strings.Builder
+	for _, c := range []byte(strings.Join(strings.Fields(text), "_")) {
+		if c <= ' ' || c > '~' || strings.IndexByte("%/\\\"'`$", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
 		}
-		return r
-	}, strings.Join(strings.Fields(text), "_"))
+	}
+	return b.String()
 }

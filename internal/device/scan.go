@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
@@ -159,7 +160,7 @@ func byID(fs sysfs.FS) (map[string][]string, error) {
 			continue // renamed by udev meanwhile, or no link
 		}
 		device := strings.TrimPrefix(target, "/dev/")
-		links[device] = append(links[device], name)
+		links[device] = append(links[device], printable.Text(name))
 	}
 	return links, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -52,7 +53,7 @@ func unitSerial(page []byte) string {
 	}
 	length := int(binary.BigEndian.Uint16(page[2:]))
 	text := page[header:min(header+length, len(page))]
-	return strings.Join(strings.Fields(strings.ReplaceAll(string(text), "\x00", " ")), " ")
+	return strings.Join(strings.Fields(printable.Name(strings.ReplaceAll(string(text), "\x00", " "))), " ")
 }
 
 // readMMC reads what an SD card or an eMMC adds.

@@ -17,8 +17,8 @@ import (
 // Whatever a drive or a path calls itself, the scrape can be read, and two names
 // that differ stay different.
 func TestHostileLabelValues(t *testing.T) {
-	const hostile = "a\"b\\c\nd\x00e\xff\xfef\u2028é{}=,# HELP"
-	const readable = "a\"b\\c\nd\x00e\\xff\\xfef\u2028é{}=,# HELP"
+	const hostile = "a\"b\\c\nd\x00e\xff\xfef\u2028é\u202e{}=,# HELP"
+	const readable = `a"b\c\nd\x00e\xff\xfef\u2028é\u202e{}=,# HELP`
 	s := recordtest.Snapshot()
 	s.Collectors[0].Collector = hostile
 	s.Warnings[0].Code = hostile

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
@@ -53,7 +54,8 @@ func unlessUnsupported(err error) error {
 
 func identity(c nvme.Controller) record.ControllerIdentity {
 	return record.ControllerIdentity{
-		Model: c.ModelNumber, Serial: c.SerialNumber, Firmware: c.FirmwareRevision, VendorID: c.VendorID,
+		Model: printable.Name(c.ModelNumber), Serial: printable.Name(c.SerialNumber), Firmware: printable.Name(c.FirmwareRevision),
+		VendorID:     c.VendorID,
 		ControllerID: c.ControllerID, Revision: c.Version.String(),
 		WarningTemperature: degrees(c.WarningTemperature), CriticalTemperature: degrees(c.CriticalTemperature),
 	}

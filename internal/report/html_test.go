@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -247,7 +248,13 @@ func TestHTMLEscapesEverything(t *testing.T) {
 		assert.Empty(t, all(n, "script", ""), name)
 		assert.Empty(t, all(n, "img", ""), name)
 		assert.Len(t, all(n, "style", ""), 1, name)
-		assert.False(t, strings.ContainsAny(text, "\x1b\x00"), "%s: control characters", name)
+		assert.False(t, strings.ContainsAny(text, "\x1b\x00\u202e"), "%s: characters that do not show", name)
+		var document strings.Builder
+		require.NoError(t, report.JSON(&document, r))
+		assert.False(t, strings.ContainsAny(document.String(), "\x1b\x00\u202e"), "%s: the same of JSON", name)
+		var back record.RunReport
+		require.NoError(t, json.Unmarshal([]byte(document.String()), &back))
+		assert.Equal(t, hostile, back.Target, "which means what it did before")
 		assert.Positive(t, strings.Count(text, "&lt;script&gt;"), name)
 		for c := range n.Descendants() {
 			for _, a := range c.Attr {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -36,7 +37,7 @@ func JSON(w io.Writer, v any) error {
 	}
 	// A line break within a JSON string is always escaped, so this matches arrays alone.
 	pair := regexp.MustCompile(`\[\n\s+(-?[0-9.eE+-]+),\n\s+(-?[0-9.eE+-]+)\n\s+\]`)
-	if _, err := w.Write(pair.ReplaceAll(b.Bytes(), []byte("[$1, $2]"))); err != nil {
+	if _, err := w.Write(printable.JSON(pair.ReplaceAll(b.Bytes(), []byte("[$1, $2]")))); err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	return nil

@@ -5,12 +5,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -161,16 +161,8 @@ func tableRow(cells []string) table.Row {
 	return row
 }
 
-// clean replaces what would move the cursor or end a line: a drive may answer
-// with any bytes as its model, and a path may hold any character.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return '?'
-		}
-		return r
-	}, s)
-}
+// clean is what may be shown of a text from outside.
+func clean(s string) string { return printable.Text(s) }
 
 // plural writes a count and its noun: "1 step", "3 steps".
 func plural(n int, noun string) string {

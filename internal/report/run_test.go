@@ -54,12 +54,12 @@ func TestRunTableFits120Columns(t *testing.T) {
 
 func TestRunPrintsForeignStringsPlainly(t *testing.T) {
 	r := quickRun()
-	r.Device.Model = "EVIL\x1b[31m\nMODEL\x00"
+	r.Device.Model = "EVIL\x1b[31m\nMODEL\x00\u202e"
 	r.Target = "/srv/a\nwarning: forged"
 	got := runText(t, r)
 	assert.NotContains(t, got, "\x1b")
 	assert.NotContains(t, got, "\nwarning: forged")
-	assert.Contains(t, got, "EVIL?[31m?MODEL?")
+	assert.Contains(t, got, `EVIL\x1b[31m\nMODEL\x00\u202e`)
 }
 
 func TestSupported(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -44,5 +45,5 @@ func (p *page) render(s record.Snapshot, explain func(id string) (report.Explain
 	if err := p.template.Execute(&b, view); err != nil {
 		return nil, fmt.Errorf("fill in the status page: %w", err)
 	}
-	return b.Bytes(), nil
+	return []byte(printable.Lines(b.String())), nil
 }

@@ -80,7 +80,7 @@ func TestPageTellsWhenSuitesAreDue(t *testing.T) {
 
 // A drive may answer with any bytes as its model, and a path hold any name.
 func TestPageShowsForeignTextAsText(t *testing.T) {
-	const evil = `"><script>alert(1)</script><img src=x onerror=alert(2)>`
+	const evil = `"><script>alert(1)</script><img src=x onerror=alert(2)>` + "\u202e\u200b\x1b"
 	o := options()
 	o.Snapshot = func() record.Snapshot {
 		s := recordtest.Snapshot()
@@ -97,6 +97,9 @@ func TestPageShowsForeignTextAsText(t *testing.T) {
 	body := get(t, serve(t, o).URL+"/").body
 	hides(t, body, "<script")
 	hides(t, body, "<img")
+	for _, r := range "\u202e\u200b\x1b\x00" {
+		hides(t, body, string(r))
+	}
 	assert.Greater(t, strings.Count(body, "&#34;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), 9)
 }
 

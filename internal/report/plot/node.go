@@ -6,7 +6,8 @@ import (
 	"html/template"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 )
 
 // node is an element. Texts and attributes are escaped when it is written, so that
@@ -65,15 +66,8 @@ func (n *node) write(b *strings.Builder) {
 	b.WriteString("</" + n.name + ">")
 }
 
-// escaped also replaces control characters, which no page may hold.
-func escaped(s string) string {
-	return html.EscapeString(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return '?'
-		}
-		return r
-	}, s))
-}
+// escaped also escapes what no page may hold.
+func escaped(s string) string { return html.EscapeString(printable.Text(s)) }
 
 func (n *node) html() template.HTML {
 	var b strings.Builder
