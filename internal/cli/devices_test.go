@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"unicode"
 
@@ -81,6 +82,19 @@ func TestDevices(t *testing.T) {
 
 	taken := row(file(t, "loop.yaml", onLoop(t.TempDir())))
 	assert.True(t, taken.Watched, taken.Reason)
+}
+
+func TestDevicesSaysZoned(t *testing.T) {
+	t.Parallel()
+	root := fakeHost(t, "S1", "S2")
+	sysfstest.Add(t, root, map[string]string{"sys/block/vda/queue/zoned": "host-managed\n", "sys/block/vdb/queue/zoned": "none\n"}, nil)
+	config := file(t, "c.yaml", "host_root: "+root+"\n")
+	text := ssdprobe(t, "devices", "--config", config)
+	require.Equal(t, 0, text.code, text.stderr)
+	assert.Equal(t, 1, strings.Count(text.stdout, "zoned"), text.stdout)
+	assert.Contains(t, text.stdout, "zoned: host-managed; ")
+	document := ssdprobe(t, "devices", "--config", config, "--output", "json")
+	assert.Equal(t, 1, strings.Count(document.stdout, `"zoned": "host-managed"`))
 }
 
 // fakeHost is a machine whose virtio disks have these serial numbers.

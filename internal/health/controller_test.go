@@ -63,6 +63,33 @@ func TestHealthOfAnEmulatedController(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
+// No namespace is left out silently.
+func TestHealthOfManyNamespaces(t *testing.T) {
+	const many = 1026
+	id, list := captured(t, "identify-controller"), make([]byte, 4096)
+	put(id, 516, 4, many)
+	ids := make([]uint32, many)
+	for i := range ids {
+		ids[i] = uint32(i + 1)
+		if i < 33 {
+			put(list, 4*i, 4, uint64(ids[i]))
+		}
+	}
+	var opened atomic.Int32
+	c := health.NewController(nothing(t), "nvme0", opening(emulatedWith(t, id, list, ids...), &opened))
+
+	h, ok, err := c.Read(t.Context(), health.Timeout, nil)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Len(t, h.Namespaces, 33)
+	assert.EqualValues(t, 33, h.Namespaces[32].ID)
+
+	h, ok, err = c.Read(t.Context(), health.Timeout, ids)
+	require.True(t, ok)
+	assert.EqualError(t, err, "health of nvme0: 2 of 1026 namespaces are not read: at most 1024 are")
+	assert.Len(t, h.Namespaces, 1024)
+}
+
 // full is a controller that has everything, after the specification.
 func full(t *testing.T) *nvmetest.Script {
 	t.Helper()

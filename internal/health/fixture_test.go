@@ -42,16 +42,22 @@ func feature(f nvme.Feature) nvme.Command { return nvme.GetFeatureCommand(f, nvm
 // emulated is QEMU's controller: it answers as it was captured, and refuses nothing.
 func emulated(t *testing.T) *nvmetest.Script {
 	t.Helper()
+	return emulatedWith(t, captured(t, "identify-controller"), captured(t, "active-namespaces"), 1, 2, 7)
+}
+
+// emulatedWith is the same with these namespaces, and what it says of itself and of them.
+func emulatedWith(t *testing.T, id, active []byte, namespaces ...uint32) *nvmetest.Script {
+	t.Helper()
 	s := nvmetest.New(t)
-	s.On(identify()).Return(captured(t, "identify-controller"))
+	s.On(identify()).Return(id)
 	s.On(smartLog()).Return(captured(t, "smart"))
 	s.On(feature(nvme.FeatureInterruptCoalescing)).Result(0)
 	s.On(feature(nvme.FeatureVolatileWriteCache)).Result(1)
 	s.On(feature(nvme.FeatureNumberOfQueues)).Result(0x003f003f)
 	s.On(feature(nvme.FeaturePowerManagement)).Result(0)
-	s.On(nvme.IdentifyCommand(nvme.IdentifyActiveNamespaces, 0)).Return(captured(t, "active-namespaces"))
-	for _, id := range []uint32{1, 2, 7} {
-		s.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, id)).Return(captured(t, "identify-namespace"))
+	s.On(nvme.IdentifyCommand(nvme.IdentifyActiveNamespaces, 0)).Return(active)
+	for _, namespace := range namespaces {
+		s.On(nvme.IdentifyCommand(nvme.IdentifyNamespace, namespace)).Return(captured(t, "identify-namespace"))
 	}
 	return s
 }

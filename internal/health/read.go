@@ -3,6 +3,7 @@ package health
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"strconv"
@@ -13,8 +14,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// maxNamespaces bounds how many are read of a controller at once.
-const maxNamespaces = 32
+// maxNamespaces bounds how many are read of a controller at once: as many as fill one
+// list of the specification. Those beyond are an error.
+const maxNamespaces = 1024
 
 // read asks a controller for all that record.Health holds. Without the SMART log
 // there is no health; ok is false then. It stops between two commands when ctx ends.
@@ -161,7 +163,11 @@ func readNamespaces(ctx context.Context, d *nvme.Device, ids []uint32) ([]record
 	}
 	var list []record.NamespaceHealth
 	var problems []error
-	for _, id := range ids[:min(len(ids), maxNamespaces)] {
+	if len(ids) > maxNamespaces {
+		problems = append(problems, fmt.Errorf("%d of %d namespaces are not read: at most %d are", len(ids)-maxNamespaces, len(ids), maxNamespaces))
+		ids = ids[:maxNamespaces]
+	}
+	for _, id := range ids {
 		if ctx.Err() != nil {
 			return list, context.Cause(ctx)
 		}

@@ -82,6 +82,9 @@ func (r DeviceRow) notes(p *page) {
 		}
 		p.sentence(prefix, r.Reason)
 	}
+	if r.Device.Zoned != "" {
+		p.sentence("    zoned: ", r.Device.Zoned+"; reads are measured as of any drive, and suites that write refuse it, as zones are to be written in order")
+	}
 	p.warnings("    ", r.Warnings)
 }
 

@@ -18,6 +18,7 @@ const longID = "nvme.144d-533634484e453052343031313337-53414d53554e47204d5a514c3
 func devices() []report.DeviceRow {
 	slow, plain := datacentreDrive(), datacentreDrive()
 	plain.Name, plain.Number, plain.Serial, plain.ID = "nvme1n1", "259:4", "S64HNE0R401142", longID
+	plain.Zoned = "host-managed"
 	plain.Link = &record.PCIeLink{CurrentGTs: 16, MaxGTs: 16, CurrentLanes: 4, MaxLanes: 4}
 	conditions := datacentreConditions()
 	host := record.Conditions{Kernel: conditions.Kernel, Governor: conditions.Governor}

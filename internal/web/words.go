@@ -78,7 +78,7 @@ func about(d record.Device) string { return known(d.Model, size(d.SizeBytes), d.
 
 // identity is about with all that tells the drive from another of its kind.
 func identity(d record.Device) string {
-	return known(about(d), link(d.Link), named("serial", d.Serial), named("firmware", d.Firmware))
+	return known(about(d), link(d.Link), named("serial", d.Serial), named("firmware", d.Firmware), named("zoned", d.Zoned))
 }
 
 func named(name, value string) string {
