@@ -109,6 +109,7 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 	if err != nil {
 		return err
 	}
+	limitMemory(log)
 	if o.systemdSocket && len(o.listen) > 0 {
 		return usage(errors.New("--web.listen-address: cannot be given with --web.systemd-socket, whose sockets are systemd's to choose"))
 	}

@@ -328,3 +328,29 @@ func TestPathsThatDoNotShow(t *testing.T) {
 		})
 	}
 }
+
+// The garbage collector knows the limit of the control group, the smallest of those above it.
+func TestMemoryLimitOfTheControlGroup(t *testing.T) {
+	t.Parallel()
+	group := testenv.MemoryCGroup(t, 300<<20, 400<<20)
+	dir := testenv.OnDisk(t)
+	for name, test := range map[string]struct {
+		environment []string
+		want        float64
+	}{
+		"as the group has it":  {[]string{"GOMEMLIMIT="}, 300 << 20 / 10 * 9},
+		"as the user wants it": {[]string{"GOMEMLIMIT=123MiB"}, 123 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := testenv.InCGroup(testenv.Command(t, test.environment, "daemon", "--config", file(t, "c.yaml", onFile(dir)),
+				"--state-dir", t.TempDir(), "--web.listen-address", "127.0.0.1:0"), group)
+			p := testenv.StartCommand(t, c)
+			url := p.Stdout.Find(t, `status +(http://\S+/)`)[1]
+			limit, found := value(scrape(t, url), "go_gc_gomemlimit_bytes", nil)
+			require.True(t, found)
+			assert.Equal(t, test.want, limit)
+			p.Signal(t, syscall.SIGTERM)
+			require.Equal(t, 0, p.Wait(t))
+		})
+	}
+}

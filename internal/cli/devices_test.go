@@ -87,7 +87,7 @@ func TestDevices(t *testing.T) {
 func TestDevicesSaysZoned(t *testing.T) {
 	t.Parallel()
 	root := fakeHost(t, "S1", "S2")
-	sysfstest.Add(t, root, map[string]string{"sys/block/vda/queue/zoned": "host-managed\n", "sys/block/vdb/queue/zoned": "none\n"}, nil)
+	sysfstest.Add(t, root, map[string]string{"sys/devices/virtio0/block/vda/queue/zoned": "host-managed\n", "sys/devices/virtio1/block/vdb/queue/zoned": "none\n"}, nil)
 	config := file(t, "c.yaml", "host_root: "+root+"\n")
 	text := ssdprobe(t, "devices", "--config", config)
 	require.Equal(t, 0, text.code, text.stderr)

@@ -23,6 +23,7 @@ type CGroup struct {
 	fs     sysfs.FS
 	cpu    hierarchy
 	blkio  hierarchy
+	memory hierarchy
 	mounts int // control group file systems seen, for the message when none helps
 }
 
@@ -54,6 +55,7 @@ func FindCGroup(fs sysfs.FS) (CGroup, error) {
 		fs:     fs,
 		cpu:    locate(membership, mounts, "cpu"),
 		blkio:  locate(membership, mounts, "blkio"),
+		memory: locate(membership, mounts, "memory"),
 		mounts: len(mounts),
 	}, nil
 }
@@ -120,6 +122,43 @@ func (c CGroup) IOLimits(number string) ([]IOLimit, error) {
 		}
 	}
 	return limits, nil
+}
+
+// MemoryLimit returns the smallest limit in bytes that the process's group and its visible
+// ancestors put on memory, 0 when there is none: memory.max and memory.high of version 2,
+// memory.limit_in_bytes of version 1. The error matches os.ErrNotExist when there are
+// control groups and none is visible.
+func (c CGroup) MemoryLimit() (int64, error) {
+	if err := c.check(c.memory, "memory"); err != nil {
+		return 0, err
+	}
+	files := []string{"memory.max", "memory.high"}
+	if c.memory.version == 1 {
+		files = []string{"memory.limit_in_bytes"}
+	}
+	// Version 1 says the largest number of whole pages where there is no limit.
+	const endless = 1 << 62
+	least := int64(endless)
+	for _, dir := range c.memory.dirs {
+		for _, file := range files {
+			name := path.Join(dir, file)
+			switch text, err := c.fs.Text(name); {
+			case errors.Is(err, os.ErrNotExist), text == "max": // the topmost group has no such file
+			case err != nil:
+				return 0, err
+			default:
+				limit, err := strconv.ParseInt(text, 10, 64)
+				if err != nil {
+					return 0, fmt.Errorf("parse %s: %w", name, err)
+				}
+				least = min(least, limit)
+			}
+		}
+	}
+	if least == endless {
+		return 0, nil
+	}
+	return least, nil
 }
 
 // check refuses a controller that exists and whose files are nowhere to be seen.

@@ -2,6 +2,7 @@ package counters_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"testing"
 	"time"
@@ -132,6 +133,49 @@ func TestCGroup(t *testing.T) {
 			got.limits, err = group.IOLimits("259:0")
 			require.NoError(t, err)
 			assert.Equal(t, test.want, got)
+		})
+	}
+}
+
+func TestMemoryLimit(t *testing.T) {
+	const v2, v1 = unifiedMount, "32 31 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+	for name, test := range map[string]struct {
+		cgroup, mounts string
+		files          map[string]string
+		want           int64
+		err            string
+	}{
+		"version 2": {"0::/a\n", v2, map[string]string{"sys/fs/cgroup/a/memory.max": "402653184\n"}, 402653184, ""},
+		"the smallest of the ancestors": {"0::/a/b/c\n", v2, map[string]string{
+			"sys/fs/cgroup/a/memory.max": "3000\n", "sys/fs/cgroup/a/b/memory.max": "2000\n", "sys/fs/cgroup/a/b/c/memory.max": "max\n",
+			"sys/fs/cgroup/a/d/memory.max": "1\n", // a neighbour's
+		}, 2000, ""},
+		"where it is slowed down": {"0::/a\n", v2, map[string]string{"sys/fs/cgroup/a/memory.max": "3000\n", "sys/fs/cgroup/a/memory.high": "1000\n"}, 1000, ""},
+		"no limit":                {"0::/a\n", v2, map[string]string{"sys/fs/cgroup/a/memory.max": "max\n", "sys/fs/cgroup/a/memory.high": "max\n"}, 0, ""},
+		"no controller":           {"0::/a\n", v2, nil, 0, ""},
+		"version 1": {"4:memory:/a\n0::/z\n", v1 + v2, map[string]string{
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n", "sys/fs/cgroup/memory/a/memory.limit_in_bytes": "5000\n",
+			"sys/fs/cgroup/z/memory.max": "1\n", // not where memory is
+		}, 5000, ""},
+		"version 1, no limit": {"4:memory:/a\n", v1, map[string]string{
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n", "sys/fs/cgroup/memory/a/memory.limit_in_bytes": "9223372036854771712\n",
+		}, 0, ""},
+		"out of sight":  {"0::/a\n", "", nil, 0, "none of the 0 mounts shows the memory controller"},
+		"no number":     {"0::/a\n", v2, map[string]string{"sys/fs/cgroup/a/memory.max": "much\n"}, 0, "parse /sys/fs/cgroup/a/memory.max"},
+		"beyond 64 bit": {"0::/a\n", v2, map[string]string{"sys/fs/cgroup/a/memory.max": "99999999999999999999\n"}, 0, "value out of range"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"proc/self/cgroup": test.cgroup, "proc/self/mountinfo": test.mounts}
+			maps.Copy(files, test.files)
+			group, err := counters.FindCGroup(sysfstest.Make(t, files, nil))
+			require.NoError(t, err)
+			limit, err := group.MemoryLimit()
+			assert.Equal(t, test.want, limit)
+			if test.err == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, test.err)
+			}
 		})
 	}
 }

@@ -45,7 +45,13 @@ type Program struct {
 // Start starts the program with more environment; it is killed when the test ends.
 func Start(t testing.TB, environment []string, arguments ...string) *Program {
 	t.Helper()
-	p := &Program{Cmd: Command(t, environment, arguments...), Stdout: newOutput(), Stderr: newOutput(), ended: make(chan struct{})}
+	return StartCommand(t, Command(t, environment, arguments...))
+}
+
+// StartCommand is Start of what Command returned, which the test may have changed.
+func StartCommand(t testing.TB, c *exec.Cmd) *Program {
+	t.Helper()
+	p := &Program{Cmd: c, Stdout: newOutput(), Stderr: newOutput(), ended: make(chan struct{})}
 	p.Cmd.Stdout, p.Cmd.Stderr = p.Stdout, p.Stderr
 	if err := p.Cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -60,7 +66,7 @@ func Start(t testing.TB, environment []string, arguments ...string) *Program {
 		_ = p.Cmd.Process.Kill() // it may have ended
 		<-p.ended
 		if t.Failed() {
-			t.Logf("output of %v:\n%s%s", arguments, p.Stdout.Text(), p.Stderr.Text())
+			t.Logf("output of %v:\n%s%s", c.Args[1:], p.Stdout.Text(), p.Stderr.Text())
 		}
 	})
 	return p
