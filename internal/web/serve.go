@@ -98,7 +98,7 @@ func (s *Server) Serve(ctx context.Context, h http.Handler) error {
 		// A server each: the toolkit changes the server it is given.
 		server := s.server(h)
 		if s.config.WebConfigFile != "" {
-			leaveOpen(server, h)
+			beforeToolkit(server, h, newUsers(s.config.WebConfigFile))
 		}
 		bounded := &conns{Listener: l, limit: s.limits.connections}
 		group.Go(func() error {
@@ -131,11 +131,12 @@ func (s *Server) server(h http.Handler) *http.Server {
 	}
 }
 
-// leaveOpen has the server answer whether it is alive and ready, and nothing else, before
+// beforeToolkit has the server answer whether it is alive and ready, and nothing else, before
 // the toolkit asks for a password: the kubelet has none, and restarts for ever what it
-// cannot ask. The toolkit makes no exceptions, and puts its check around server.Handler
-// before it begins to accept; BaseContext is called after that and before any request.
-func leaveOpen(server *http.Server, h http.Handler) {
+// cannot ask. What the toolkit is asked tells a wrong name not from a wrong password. The
+// toolkit makes no exceptions, and puts its check around server.Handler before it begins to
+// accept; BaseContext is called after that and before any request.
+func beforeToolkit(server *http.Server, h http.Handler, u users) {
 	server.BaseContext = func(net.Listener) context.Context {
 		guarded := server.Handler
 		server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +144,7 @@ func leaveOpen(server *http.Server, h http.Handler) {
 				h.ServeHTTP(w, r)
 				return
 			}
-			guarded.ServeHTTP(w, r)
+			guarded.ServeHTTP(w, u.disguise(r))
 		})
 		return context.Background()
 	}

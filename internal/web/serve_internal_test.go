@@ -18,6 +18,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,6 +192,15 @@ http_server_config:
 	defer client.CloseIdleConnections()
 	for _, url := range s.URLs() {
 		require.True(t, strings.HasPrefix(url, "https://127.0.0.1:"), url)
+		for _, name := range []string{"nobody", ""} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+			require.NoError(t, err)
+			r.SetBasicAuth(name, "secret")
+			response, err := client.Do(r)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			assert.Equal(t, http.StatusUnauthorized, response.StatusCode, "name %q", name)
+		}
 		for password, want := range map[string]int{"secret": http.StatusOK, "wrong": http.StatusUnauthorized, "": http.StatusUnauthorized} {
 			got := askAs(t, client, url, password)
 			assert.Equal(t, want, got.code, "password %q", password)
@@ -208,6 +218,56 @@ http_server_config:
 	}
 	client.CloseIdleConnections()
 	require.NoError(t, stop())
+}
+
+// The toolkit answers a name that it does not know after a comparison of cost 10. Here it
+// never sees one: it gets a name that it knows, whose hash it then compares.
+func TestAWrongNameIsAWrongPassword(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "web.yml")
+	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	u := newUsers(path)
+	asked := func(name, password string) [2]string {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+		r.SetBasicAuth(name, password)
+		name, password, _ = u.disguise(r).BasicAuth()
+		return [2]string{name, password}
+	}
+	write("basic_auth_users: {prometheus: x, grafana: y}\n")
+	assert.Equal(t, [2]string{"prometheus", "p"}, asked("prometheus", "p"), "what is known is passed on")
+	names := map[string]bool{}
+	passwords := map[string]bool{}
+	for i := range 100 {
+		wrong := fmt.Sprintf("nobody-%d", i)
+		got := asked(wrong, "p")
+		names[got[0]] = true
+		passwords[got[1]] = true
+		assert.Equal(t, got, asked(wrong, "p"), "the same is remembered as the same")
+		other := asked(wrong, "q")
+		assert.Equal(t, got[0], other[0], "a name has the cost of one hash")
+		assert.NotEqual(t, got[1], other[1])
+	}
+	assert.Equal(t, map[string]bool{"prometheus": true, "grafana": true}, names)
+	assert.Len(t, passwords, 100)
+	assert.NotContains(t, passwords, "p")
+	assert.NotEqual(t, asked("nobody", "p")[1], func() string { u = newUsers(path); return asked("nobody", "p")[1] }(), "nobody can foresee it")
+
+	seen := ""
+	server := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen, _, _ = r.BasicAuth() })}
+	beforeToolkit(server, http.HandlerFunc(hello), u)
+	server.BaseContext(nil)
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody)
+	request.SetBasicAuth("nobody", "p")
+	server.Handler.ServeHTTP(httptest.NewRecorder(), request)
+	assert.Contains(t, names, seen, "what the toolkit sees")
+
+	write("basic_auth_users: {new: x}\n")
+	assert.Equal(t, "new", asked("prometheus", "p")[0], "the file is read again")
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+	assert.Same(t, r, u.disguise(r), "no name at all")
+	for _, text := range []string{"", "{"} {
+		write(text)
+		assert.Equal(t, [2]string{"nobody", "p"}, asked("nobody", "p"))
+	}
 }
 
 // answer is what a client sees.
