@@ -86,7 +86,7 @@ func TestHealthOfManyNamespaces(t *testing.T) {
 
 	h, ok, err = c.Read(t.Context(), health.Timeout, ids)
 	require.True(t, ok)
-	assert.EqualError(t, err, "health of nvme0: 2 of 1026 namespaces are not read: at most 1024 are")
+	require.EqualError(t, err, "health of nvme0: 2 of 1026 namespaces are not read: at most 1024 are")
 	assert.Len(t, h.Namespaces, 1024)
 }
 

@@ -59,7 +59,8 @@ func trust(dir string) error {
 		}
 		switch {
 		case info.Mode()&fs.ModeSymlink != 0:
-			if links++; links > maxLinks {
+			links++
+			if links > maxLinks {
 				return &fs.PathError{Op: "follow", Path: dir, Err: unix.ELOOP}
 			}
 			target, err := os.Readlink(next)
@@ -94,7 +95,8 @@ func trustOwner(path string, info fs.FileInfo) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		command += " -h"
 	}
-	return untrusted(path, fmt.Sprintf("belongs to user %d, and this is user %d", owner, self), fmt.Sprintf("%s %d", command, self))
+	err := untrusted(path, fmt.Sprintf("belongs to user %d, and this is user %d", owner, self), fmt.Sprintf("%s %d", command, self))
+	return fmt.Errorf("%w, or be that user", err)
 }
 
 // trustWriters refuses what others than its owner may write to.
