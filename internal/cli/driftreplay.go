@@ -15,6 +15,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/replay"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -187,8 +188,13 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 func (a *app) printReplay(ctx context.Context, history source, settings drift.Settings, form output) error {
 	options := replay.Options{Settings: settings}
 	if form == outputJSONL {
-		lines := json.NewEncoder(a.stdout)
-		_, err := replay.Run(ctx, history, options, func(l replay.Line) error { return lines.Encode(l) })
+		_, err := replay.Run(ctx, history, options, func(l replay.Line) error {
+			text, err := json.Marshal(l)
+			if err == nil {
+				_, err = a.stdout.Write(append(printable.JSON(text), '\n'))
+			}
+			return err
+		})
 		return err
 	}
 	r, err := replay.Run(ctx, history, options, nil)
