@@ -11,5 +11,7 @@
 //	err = s.Save("targets", id, state)
 //	found, err := s.Load("targets", id, &state)
 //
+// A directory or a file that another user could have changed is refused, see MakeDir.
+//
 // What the values mean is not known here.
 package store
