@@ -43,9 +43,11 @@ func TestDaemonRunsByTheCalendar(t *testing.T) {
 	assert.True(t, found)
 	assert.Greater(t, next, completed)
 	assert.LessOrEqual(t, next-completed, time.Minute.Seconds())
-	reports, err := filepath.Glob(filepath.Join(state, "runs", "*.json"))
-	require.NoError(t, err)
-	assert.Len(t, reports, 1)
+	eventually(t, "the report is stored, which comes after it is told", func() bool {
+		reports, err := filepath.Glob(filepath.Join(state, "runs", "*.json"))
+		require.NoError(t, err)
+		return len(reports) == 1
+	})
 	assert.FileExists(t, filepath.Join(dir, "ssdprobe.dat"), "the daemon's own file stays")
 	rounds, _ := value(scrape(t, url), "ssdprobe_probe_rounds_total", good("read-4k"))
 	awaitRounds(t, url, "read-4k", rounds+1) // the probes go on
