@@ -5,39 +5,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/tool"
 )
 
 // ErrNotInstalled says that there is no smartctl here.
 var ErrNotInstalled = errors.New("smartctl is not installed (package smartmontools)")
 
-const (
-	// asleepStatus is what smartctl is told to exit with when the drive sleeps. As a set of
-	// bits it would be a wrong command line and a failed open at once, which never happens.
-	asleepStatus = 3
-	// answerLimit is the most bytes that smartctl may say; real answers are 10 KiB.
-	answerLimit = 1 << 20
-	// drain is how long the pipes of a smartctl that was killed are waited for.
-	drain = 2 * time.Second
-)
+// asleepStatus is what smartctl is told to exit with when the drive sleeps. As a set of
+// bits it would be a wrong command line and a failed open at once, which never happens.
+const asleepStatus = 3
 
-// FindSmartctl returns the path of smartctl, or ErrNotInstalled. Services often have no
-// sbin in their PATH, so that is looked at too.
+// FindSmartctl returns the path of smartctl, or ErrNotInstalled.
 func FindSmartctl() (string, error) {
-	for _, name := range []string{"smartctl", "/usr/sbin/smartctl", "/usr/local/sbin/smartctl"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return filepath.Abs(path)
-		}
+	path, err := tool.Find("smartctl")
+	if errors.Is(err, exec.ErrNotFound) {
+		err = ErrNotInstalled
 	}
-	return "", ErrNotInstalled
+	return path, err
 }
 
 // Drive reads the health of one SATA or SAS drive through smartctl, again and again. One
@@ -79,49 +69,15 @@ func (d *Drive) Read(ctx context.Context, timeout time.Duration) (record.DiskHea
 }
 
 func (d *Drive) ask(ctx context.Context) (record.DiskHealth, error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	out, errs := limited{stop: stop}, limited{stop: stop}
-	c := exec.CommandContext(ctx, d.smartctl, d.args...)
-	c.Env = append(os.Environ(), "LC_ALL=C")
-	c.Stdout, c.Stderr = &out, &errs
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel = func() error {
-		if err := syscall.Kill(-c.Process.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
-			return err
-		}
-		return os.ErrProcessDone
-	}
-	c.WaitDelay = drain
 	now := time.Now()
-	err := c.Run()
-	var exited *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return record.DiskHealth{}, fmt.Errorf("smartctl: %w", context.Cause(ctx))
-	case err != nil && !errors.As(err, &exited):
-		return record.DiskHealth{}, fmt.Errorf("smartctl: %w", err)
+	answer, err := tool.Ask(ctx, d.smartctl, d.args)
+	if err != nil {
+		return record.DiskHealth{}, err
 	}
-	h, err := parseSmartctl(out.text.Bytes())
-	if said := bytes.TrimSpace(errs.text.Bytes()); err != nil && len(said) > 0 {
+	h, err := parseSmartctl(answer.Stdout)
+	if said := bytes.TrimSpace(answer.Stderr); err != nil && len(said) > 0 {
 		err = fmt.Errorf("%w: %s", err, said)
 	}
 	h.Time = now
 	return h, err
-}
-
-// limited gathers output up to answerLimit; a program that says more is stopped. It
-// embeds no buffer, whose ReadFrom would go around the limit.
-type limited struct {
-	text bytes.Buffer
-	stop context.CancelCauseFunc
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.text.Len()+len(p) > answerLimit {
-		err := fmt.Errorf("it says more than %d bytes", answerLimit)
-		l.stop(err)
-		return 0, err
-	}
-	return l.text.Write(p)
 }

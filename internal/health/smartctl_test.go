@@ -1,13 +1,9 @@
 package health_test
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -137,26 +133,6 @@ func TestASmartctlThatFails(t *testing.T) {
 	require.ErrorContains(t, read(program(t, "echo broken >&2; exit 1\n")), "health of sda: read the answer of smartctl (7.0 or later is needed): unexpected end of JSON input: broken")
 	require.ErrorIs(t, read(filepath.Join(t.TempDir(), "absent")), fs.ErrNotExist)
 	require.ErrorContains(t, read(program(t, "exec yes\n")), "it says more than 1048576 bytes")
-}
-
-// A smartctl that hangs is ended with all that it started.
-func TestASmartctlThatHangs(t *testing.T) {
-	pidFile := filepath.Join(t.TempDir(), "pid")
-	path := program(t, "sleep 1000 &\necho $! >"+pidFile+"\nwait\n")
-	d := health.NewDrive(nothing(t), path, record.Device{Name: "sda", Transport: "sata"}, "/dev/sda")
-	_, err := d.Read(t.Context(), 500*time.Millisecond)
-	require.Error(t, err)
-	text, err := os.ReadFile(pidFile)
-	require.NoError(t, err)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	require.NoError(t, err)
-	assert.Eventually(t, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) }, 30*time.Second, 10*time.Millisecond)
-}
-
-// zombie reports a process that has ended and that nobody has asked for.
-func zombie(pid int) bool {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	return err == nil && strings.Contains(string(text), ") Z ")
 }
 
 func TestFindSmartctl(t *testing.T) {
