@@ -1,13 +1,16 @@
 package safety
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
@@ -15,11 +18,21 @@ import (
 // Permission allows to overwrite one raw device. Only Permit gives one; the zero
 // value allows nothing.
 type Permission struct {
-	fs     sysfs.FS
-	path   string
-	number string
-	typed  string
+	fs          sysfs.FS
+	path        string
+	number      string
+	typed       string
+	unknownData bool
+	note        string
 }
+
+// Consent is to the loss of what nobody can name. The user gives it for a device whose
+// Name was typed, besides.
+type Consent string
+
+// UnknownData is data of no format that is known: neither blank nor random. It covers no
+// signature, partition or use of the device.
+const UnknownData Consent = "unknown data"
 
 // Name is what the user has to type to allow overwriting a device: its serial
 // number, or its identity when it has none.
@@ -33,14 +46,18 @@ func Name(d record.Device) string {
 // Permit allows to overwrite the device at path when the user typed its Name and
 // nothing speaks against it. The error is a *RefusedError with all that does, or says
 // what could not be looked at.
-func Permit(fs sysfs.FS, path string, d record.Device, typed string) (Permission, error) {
-	p := Permission{fs: fs, path: path, number: d.Number, typed: typed}
+func Permit(fs sysfs.FS, path string, d record.Device, typed string, more ...Consent) (Permission, error) {
+	p := Permission{fs: fs, path: path, number: d.Number, typed: typed, unknownData: slices.Contains(more, UnknownData)}
 	claim, err := p.Claim()
 	if err != nil {
 		return Permission{}, err
 	}
+	p.note = claim.note
 	return p, claim.Close()
 }
+
+// Note says what could not be looked at for want of a program; empty when all was.
+func (p Permission) Note() string { return p.note }
 
 // Covers reports whether the permission is for the device of that path and number.
 func (p Permission) Covers(path, number string) bool {
@@ -52,6 +69,8 @@ func (p Permission) Covers(path, number string) bool {
 type Claim struct {
 	permission Permission
 	file       *os.File
+	utilLinux  guard.Guard
+	note       string
 }
 
 // Claim checks everything again and holds the device until it is closed. Errors are
@@ -65,7 +84,7 @@ func (p Permission) Claim() (*Claim, error) {
 		return nil, fmt.Errorf("check %s: %w", p.path, err)
 	}
 	c := &Claim{permission: p, file: file}
-	if err := c.check(held); err != nil {
+	if err := c.check(held, true); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -83,13 +102,14 @@ func open(path string) (*os.File, []Finding, error) {
 	return file, []Finding{{KindExclusive, "the kernel or another process holds it exclusively"}}, err
 }
 
-// Check checks everything again while the device is held.
-func (c *Claim) Check() error { return c.check(nil) }
+// Check checks everything again while the device is held, except what fills it: that is
+// what the run has written.
+func (c *Claim) Check() error { return c.check(nil, false) }
 
 // Close lets go of the device.
 func (c *Claim) Close() error { return c.file.Close() }
 
-func (c *Claim) check(found []Finding) error {
+func (c *Claim) check(found []Finding, content bool) error {
 	p := c.permission
 	fail := func(err error) error { return fmt.Errorf("check %s: %w", p.path, err) }
 	size, other, err := c.identify()
@@ -97,7 +117,7 @@ func (c *Claim) check(found []Finding) error {
 		return fail(err)
 	}
 	if other != "" {
-		return &RefusedError{p.path, []Finding{{KindOther, other}}}
+		return &RefusedError{Path: p.path, Found: []Finding{{KindOther, other}}}
 	}
 	d, err := device.Find(p.fs, p.number)
 	if err != nil {
@@ -113,7 +133,7 @@ func (c *Claim) check(found []Finding) error {
 		func() ([]Finding, error) { return swaps(p.fs, n) },
 		func() ([]Finding, error) { return holders(p.fs, d, n) },
 		func() ([]Finding, error) { return processes(n) },
-		func() ([]Finding, error) { return signed(c.file, size) },
+		func() ([]Finding, error) { return c.marks(p.fs, d, size) },
 	} {
 		more, err := look()
 		if err != nil {
@@ -121,8 +141,17 @@ func (c *Claim) check(found []Finding) error {
 		}
 		found = append(found, more...)
 	}
+	// A filesystem that is known by its name needs no word on what it is filled with.
+	named := slices.ContainsFunc(found, func(f Finding) bool { return f.Kind == KindSignature || f.Kind == KindPartition })
+	if content && !named && !p.unknownData {
+		u, err := sample(context.Background(), c.file, size)
+		if err != nil {
+			return fail(err)
+		}
+		found = append(found, u.finding()...)
+	}
 	if len(found) > 0 {
-		return &RefusedError{p.path, found}
+		return &RefusedError{Path: p.path, Found: found, Note: c.note}
 	}
 	return nil
 }
@@ -169,16 +198,4 @@ func aboutDevice(d record.Device, typed string) []Finding {
 		add(KindZoned, "it is zoned (%s) and takes writes in order only", d.Zoned)
 	}
 	return found
-}
-
-func signed(file *os.File, size int64) ([]Finding, error) {
-	signatures, err := Signatures(file, size)
-	if err != nil {
-		return nil, fmt.Errorf("look for signatures: %w", err)
-	}
-	var found []Finding
-	for _, s := range signatures {
-		found = append(found, Finding{KindSignature, fmt.Sprintf("there is %s on it (at byte %d): wipefs removes the mark if nobody needs it", s.Name, s.OffsetBytes)})
-	}
-	return found, nil
 }

@@ -122,11 +122,123 @@ func TestRefusesSignatures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, c.command[0], c.command[1:]...)
 			refused(t, loop, d, safety.Name(d), safety.KindSignature, c.want)
+			_, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
+			require.ErrorIs(t, err, safety.ErrRefused, "it is no unknown data")
 			run(t, "wipefs", "-q", "-a", loop.Path)
-			_, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
-			require.NoError(t, err, "wiped, it may be written to")
+			refused(t, loop, d, safety.Name(d), safety.KindUnknownData, "blocks looked at are neither blank nor random")
+			_, err = safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
+			require.NoError(t, err, "wiped, it may be written to by who says so")
+			run(t, "blkdiscard", loop.Path)
+			_, err = safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+			require.NoError(t, err, "blank, it may be written to")
 		})
 	}
+}
+
+// Whatever is neither blank nor random may be somebody's, in whatever format.
+func TestRefusesUnknownData(t *testing.T) {
+	for name, command := range map[string]string{
+		"text":     `yes "a line of somebody's notes" | head -c 100000 | dd of=%s bs=1000 seek=5000 conv=notrunc`,
+		"tar":      `tar -cf %s .`,
+		"a number": `printf 1 | dd of=%s bs=1 seek=1000000 conv=notrunc`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			loop := testenv.LoopDevice(t, 16*mib, testenv.Options{})
+			d := known(t, loop)
+			_, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+			require.NoError(t, err, "blank")
+			run(t, "sh", "-c", strings.ReplaceAll(command, "%s", loop.Path))
+			refused(t, loop, d, safety.Name(d), safety.KindUnknownData, "there is data of no known format on it")
+			p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
+			require.NoError(t, err)
+			claim, err := p.Claim()
+			require.NoError(t, err, "the consent is part of the permission")
+			require.NoError(t, claim.Check())
+			require.NoError(t, claim.Close())
+		})
+	}
+}
+
+// What a run writes while it holds the device is its own, whatever it looks like.
+func TestWhatIsWrittenUnderAClaimIsNoUnknownData(t *testing.T) {
+	loop, d := drive(t)
+	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	require.NoError(t, err)
+	claim, err := p.Claim()
+	require.NoError(t, err)
+	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt([]byte(strings.Repeat("deadbeef", 512)), mib/2)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	require.NoError(t, claim.Check())
+	require.NoError(t, claim.Close())
+	_, err = p.Claim()
+	require.ErrorContains(t, err, "data of no known format", "the next run asks again")
+}
+
+// blkid and wipefs know more: here a FAT that does not say its name.
+func TestAsksUtilLinux(t *testing.T) {
+	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{})
+	d := known(t, loop)
+	image := filepath.Join(t.TempDir(), "image")
+	run(t, "sh", "-c", "truncate -s 16M "+image+" && mkfs.vfat -F 16 "+image+" && printf '        ' | dd of="+image+" bs=1 seek=54 conv=notrunc"+
+		" && dd if="+image+" of="+loop.Path+" bs=1M")
+	f, err := os.Open(loop.Path)
+	require.NoError(t, err)
+	ours, err := safety.Signatures(f, 16*mib)
+	require.NoError(t, errors.Join(err, f.Close()))
+	require.Empty(t, ours, "it is not known here")
+	refused(t, loop, d, safety.Name(d), safety.KindSignature, "there is vfat as wipefs says on it (at byte 0)")
+}
+
+// What is installed and cannot look is a reason to refuse.
+func TestRefusesWhenUtilLinuxCannotLook(t *testing.T) {
+	loop, d := drive(t)
+	for name, script := range map[string]string{
+		"it cannot open the device":  "echo >&2 wipefs: error: /dev/x: Input/output error; exit 1",
+		"it says what nobody expect": "echo signature found",
+		"it is killed":               "kill -KILL $$",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "wipefs"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+			t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+			refused(t, loop, d, safety.Name(d), safety.KindBlind, "wipefs cannot look at it: ")
+		})
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "blkid"), []byte("#!/bin/sh\nexit 8\n"), 0o700))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	refused(t, loop, d, safety.Name(d), safety.KindSignature, "there is more than one format as blkid says on it")
+}
+
+// Without util-linux the list of this package is the floor, which the permission and the
+// refusal say.
+func TestWithoutUtilLinux(t *testing.T) {
+	const given = "SSDPROBE_TEST_WITHOUT"
+	const note = "wipefs and blkid of util-linux not found: only what ssdprobe knows by itself was looked for; install util-linux"
+	loop, d := drive(t)
+	if path := os.Getenv(given); path != "" {
+		loop = testenv.Loop{Path: path}
+		d = known(t, loop)
+		p, err := safety.Permit(sysfs.FS{}, path, d, safety.Name(d))
+		require.NoError(t, err)
+		assert.Equal(t, note, p.Note())
+		_, err = safety.Permit(sysfs.FS{}, path, d, "S6XYNG0T")
+		require.ErrorContains(t, err, "S6XYNG0T was named; "+note)
+		return
+	}
+	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	require.NoError(t, err)
+	assert.Empty(t, p.Note())
+	inside := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c",
+		`for tool in wipefs blkid; do mount --bind /dev/null "$(readlink -f "$(command -v $tool)")"; done; exec "$@"`, "sh",
+		os.Args[0], "-test.v", "-test.run", "^"+t.Name()+"$")
+	inside.Env = append(os.Environ(), given+"="+loop.Path)
+	out, err := inside.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "--- PASS: "+t.Name())
 }
 
 // mount mounts and sees to it that it ends with the test.
@@ -174,6 +286,45 @@ func TestRefusesAMountedPartition(t *testing.T) {
 	assert.Equal(t, []string{filepath.Base(partition)}, d.Children)
 	dir := mount(t, partition)
 	refused(t, loop, d, safety.Name(d), safety.KindMount, partition+" is mounted at "+dir)
+}
+
+// The kernel keeps a partition that it knows, and mounts it, after its table was
+// overwritten.
+func TestRefusesAPartitionWhoseTableIsGone(t *testing.T) {
+	for name, clear := range map[string]string{"to zeros": "/dev/zero", "to random data": "/dev/urandom"} {
+		t.Run(name, func(t *testing.T) {
+			loop, d := partitioned(t)
+			refused(t, loop, d, safety.Name(d), safety.KindSignature, "there is an MBR partition table on it (at byte 510)")
+			refused(t, loop, d, safety.Name(d), safety.KindPartition, "it has partitions, as the kernel knows: "+loop.Path+"p1 with ext2, ext3 or ext4 on it (at byte 1080); "+loop.Path+"p2: ")
+			run(t, "dd", "if="+clear, "of="+loop.Path, "bs=64k", "count=1")
+			refused(t, loop, d, safety.Name(d), safety.KindPartition, loop.Path+"p1 with ext2, ext3 or ext4 on it")
+			mount(t, loop.Path+"p1")
+		})
+	}
+}
+
+// partitioned is a blank device with an ext4 in the first of two partitions.
+func partitioned(t *testing.T) (testenv.Loop, record.Device) {
+	t.Helper()
+	loop := testenv.LoopDevice(t, 32*mib, testenv.Options{})
+	table := make([]byte, 512)
+	copy(table[446:], "\x00\x00\x00\x00\x83\x00\x00\x00\x00\x08\x00\x00\x00\x40\x00\x00") // 16384 sectors from 2048
+	copy(table[462:], "\x00\x00\x00\x00\x83\x00\x00\x00\x00\x50\x00\x00\x00\x40\x00\x00") // and from 20480
+	copy(table[510:], "\x55\xaa")
+	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0)
+	require.NoError(t, err)
+	_, err = f.Write(table)
+	require.NoError(t, errors.Join(err, f.Close()))
+	for number, start := range map[string]string{"1": "2048", "2": "20480"} {
+		run(t, "addpart", loop.Path, number, start, "16384")
+		t.Cleanup(func() {
+			out, err := exec.Command("delpart", loop.Path, number).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		})
+		node(t, loop.Path+"p"+number)
+	}
+	run(t, "mkfs.ext4", "-q", "-F", loop.Path+"p1")
+	return loop, known(t, loop)
 }
 
 // node makes the device node of a partition where nobody else does.
@@ -288,7 +439,7 @@ func TestEverythingIsCheckedAgain(t *testing.T) {
 	_, err = f.WriteAt([]byte("XFSB"), 0)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	require.ErrorContains(t, claim.Check(), "there is XFS on it")
+	require.ErrorContains(t, claim.Check(), "there is XFS on it (at byte 0)")
 	require.NoError(t, claim.Close())
 	run(t, "mkfs.ext4", "-q", "-F", loop.Path)
 	mount(t, loop.Path)

@@ -24,7 +24,11 @@ const (
 	KindProcess   Kind = "process"
 	KindExclusive Kind = "exclusive" // somebody holds it exclusively
 	KindSignature Kind = "signature"
-	KindSpace     Kind = "space" // of a file: the filesystem would be full
+	// KindUnknownData is data of no format that is known here.
+	KindUnknownData Kind = "unknown_data"
+	KindPartition   Kind = "partition" // that the kernel knows
+	KindBlind       Kind = "blind"     // something could not be looked at
+	KindSpace       Kind = "space"     // of a file: the filesystem would be full
 )
 
 // Finding is one thing that speaks against writing.
@@ -38,13 +42,18 @@ type Finding struct {
 type RefusedError struct {
 	Path  string
 	Found []Finding
+	// Note says what could not be looked at for want of a program; may be empty.
+	Note string
 }
 
 // Error says "refused to write to /dev/sdb: /dev/sdb1 is mounted at /srv; …".
 func (e *RefusedError) Error() string {
-	texts := make([]string, len(e.Found))
-	for i, f := range e.Found {
-		texts[i] = f.Text
+	var texts []string
+	for _, f := range e.Found {
+		texts = append(texts, f.Text)
+	}
+	if e.Note != "" {
+		texts = append(texts, e.Note)
 	}
 	return fmt.Sprintf("refused to write to %s: %s", e.Path, strings.Join(texts, "; "))
 }

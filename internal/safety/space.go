@@ -37,7 +37,7 @@ func CheckSpace(path string, sizeBytes int64) error {
 	if needed == 0 || free-needed >= least {
 		return nil
 	}
-	return &RefusedError{path, []Finding{{KindSpace, fmt.Sprintf(
+	return &RefusedError{Path: path, Found: []Finding{{KindSpace, fmt.Sprintf(
 		"it takes %s more, of the %s that are free on its filesystem %s have to stay free: make it smaller",
 		humanize.IBytes(uint64(needed)), humanize.IBytes(uint64(free)), humanize.IBytes(uint64(least)))}}}
 }

@@ -1,0 +1,195 @@
+package safety
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// What is looked at of a device: all of its two ends, and a block in each of many equal
+// parts of it, anywhere in the part. Data on a hundredth of the device is missed once
+// in thirty thousand looks.
+const (
+	endBytes    = 1 << 20
+	blockBytes  = 4 << 10
+	parts       = 1024
+	sectorBytes = 512
+)
+
+// contentPatience bounds the look at a device's content: a hard disk takes ten seconds.
+const contentPatience = time.Minute
+
+// content is what a sector holds.
+type content string
+
+const (
+	blank      content = ""                    // zeros, or ones as of erased flash
+	random     content = "random data"         // or encrypted, or compressed
+	text       content = "text"                // readable characters
+	pattern    content = "a repeated pattern"  // bytes that come again and again
+	structured content = "data with structure" // anything else
+)
+
+// unknown is what was found on a device that is neither blank nor random.
+type unknown struct {
+	sampled, blocks int   // how many blocks were looked at, and how many of them hold such data
+	first           int64 // offset of the first sector of it
+	kind            content
+}
+
+// sample looks for data that is neither blank nor random. Random data is what suites
+// leave; whether it is somebody's encrypted volume cannot be told.
+func sample(ctx context.Context, r io.ReaderAt, sizeBytes int64) (unknown, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, contentPatience, fmt.Errorf("it took more than %v", contentPatience))
+	defer cancel()
+	var u unknown
+	block := make([]byte, blockBytes)
+	for _, at := range samples(sizeBytes) {
+		if ctx.Err() != nil {
+			return u, fmt.Errorf("look at what is on it: %w", context.Cause(ctx))
+		}
+		p := block[:min(blockBytes, sizeBytes-at)]
+		if err := readFull(r, p, at); err != nil {
+			return u, err
+		}
+		u.add(at, p)
+	}
+	return u, nil
+}
+
+// samples are the offsets of the blocks that are looked at, in ascending order.
+func samples(sizeBytes int64) []int64 {
+	var all []int64
+	blocks := (sizeBytes + blockBytes - 1) / blockBytes
+	const end = endBytes / blockBytes
+	if blocks <= 2*end+parts {
+		for b := range blocks {
+			all = append(all, b*blockBytes)
+		}
+		return all
+	}
+	for b := range int64(end) {
+		all = append(all, b*blockBytes)
+	}
+	inner := blocks - 2*end
+	for p := range int64(parts) {
+		from, to := inner*p/parts, inner*(p+1)/parts
+		all = append(all, (end+from+rand.Int64N(to-from))*blockBytes)
+	}
+	for b := blocks - end; b < blocks; b++ {
+		all = append(all, b*blockBytes)
+	}
+	return all
+}
+
+func (u *unknown) add(at int64, block []byte) {
+	u.sampled++
+	for i := 0; i < len(block); i += sectorBytes {
+		kind := contentOf(block[i:min(i+sectorBytes, len(block))])
+		if kind == blank || kind == random {
+			continue
+		}
+		if u.blocks == 0 {
+			u.first, u.kind = at+int64(i), kind
+		}
+		u.blocks++
+		return
+	}
+}
+
+// contentOf tells what a sector holds.
+func contentOf(sector []byte) content {
+	switch {
+	case bytes.Count(sector, []byte{0}) == len(sector) || bytes.Count(sector, []byte{0xff}) == len(sector):
+		return blank
+	case isRandom(sector) || isFromFio(sector):
+		return random
+	case repeats(sector):
+		return pattern
+	case isText(sector):
+		return text
+	}
+	return structured
+}
+
+// isRandom is the chi-square test of the frequencies of bytes. Of random data the
+// statistic is 255 ± 23: a sector of it above the limit is rarer than 10⁻¹⁵. It is 600 to 2000
+// of sound and of tables of numbers, 1500 of base 64, and thousands of text and machine code.
+func isRandom(sector []byte) bool {
+	const limit = 500
+	var counts [256]float64
+	for _, b := range sector {
+		counts[b]++
+	}
+	sum := 0.0
+	for _, c := range counts {
+		sum += c * c
+	}
+	n := float64(len(sector))
+	return sum*256/n-n < limit
+}
+
+// isFromFio recognises what fio writes unless it is told otherwise: of four words the
+// second, third and fourth are twice, three and five times the first (__fill_random_buf in
+// its lib/rand.c). Such data has too much of some bytes for isRandom.
+//
+// fio fills its buffers once, and stamps each sector of each write (scramble_buffers): the
+// offset at the beginning of one of the lines of 64 bytes, after some writes of all; the
+// time at the end of the first.
+func isFromFio(sector []byte) bool {
+	if len(sector) != sectorBytes {
+		return false
+	}
+	for line := range sectorBytes / 64 {
+		var w [8]uint64
+		for i := range w {
+			w[i] = binary.LittleEndian.Uint64(sector[line*64+i*8:])
+		}
+		first, second := w[2]-w[1], w[4] // the first word itself may be a stamp
+		if first == 0 || w[1] != 2*first || w[3] != 5*first || second == 0 || w[5] != 2*second {
+			return false
+		}
+		if stamped := line == 0; !stamped && (w[6] != 3*second || w[7] != 5*second) {
+			return false
+		}
+	}
+	return true
+}
+
+// repeats reports a sector that is the same few bytes all over.
+func repeats(sector []byte) bool {
+	for period := 1; period <= min(16, len(sector)-1); period++ {
+		if bytes.Equal(sector[period:], sector[:len(sector)-period]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isText reports a sector of readable ASCII characters, the rest of which may be blank.
+func isText(sector []byte) bool {
+	written := bytes.Trim(sector, "\x00")
+	readable := 0
+	for _, b := range written {
+		if b >= ' ' && b <= '~' || b == '\n' || b == '\r' || b == '\t' {
+			readable++
+		}
+	}
+	return readable*10 >= len(written)*9
+}
+
+// finding says what was found, and not what it reads: that may be a secret.
+func (u unknown) finding() []Finding {
+	if u.blocks == 0 {
+		return nil
+	}
+	return []Finding{{KindUnknownData, fmt.Sprintf(
+		"there is data of no known format on it: %s of %s blocks looked at are neither blank nor random, the first of them (%s) at byte %d",
+		humanize.Comma(int64(u.blocks)), humanize.Comma(int64(u.sampled)), u.kind, u.first)}}
+}

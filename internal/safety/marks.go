@@ -1,0 +1,102 @@
+package safety
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// marks finds what formats have left on the device: partitions that the kernel knows,
+// and marks that this package or util-linux knows.
+func (c *Claim) marks(fs sysfs.FS, d record.Device, size int64) ([]Finding, error) {
+	found, err := partitions(fs, d, c.file)
+	if err != nil {
+		return nil, err
+	}
+	ours, err := signatures(newDisk(c.file, size))
+	if err != nil {
+		return nil, fmt.Errorf("look for signatures: %w", err)
+	}
+	theirs := askUtilLinux(context.Background(), &c.utilLinux, c.file)
+	c.note = theirs.note()
+	found = append(found, theirs.blind...)
+	if all := merge(ours, theirs.signatures); len(all) > 0 {
+		found = append(found, Finding{KindSignature, fmt.Sprintf(
+			"there is %s: if nobody needs it, wipefs -a %s removes the marks, blkdiscard %[2]s or zeros everything", placed(all), c.permission.path)})
+	}
+	return found, nil
+}
+
+// merge adds what util-linux found to what this package did, in words that are better
+// known here. Each name is listed once.
+func merge(ours, theirs []Signature) []Signature {
+	var all []Signature
+	add := func(s Signature) {
+		if !slices.ContainsFunc(all, func(known Signature) bool { return known.Name == s.Name }) {
+			all = append(all, s)
+		}
+	}
+	for _, s := range ours {
+		add(s)
+	}
+	for _, s := range theirs {
+		if !slices.ContainsFunc(ours, func(o Signature) bool { return o.OffsetBytes == s.OffsetBytes }) {
+			add(s)
+		}
+	}
+	return all
+}
+
+// placed says "XFS on it (at byte 0), swap space (at byte 4086)".
+func placed(all []Signature) string {
+	var texts []string
+	for i, s := range all {
+		text := s.Name
+		if i == 0 {
+			text += " on it"
+		}
+		if s.OffsetBytes >= 0 {
+			text += fmt.Sprintf(" (at byte %d)", s.OffsetBytes)
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// partitions finds those that the kernel knows, with what is on them. It knows them, and
+// mounts them, until it is told to read the table again, even where that was overwritten.
+func partitions(fs sysfs.FS, d record.Device, device io.ReaderAt) ([]Finding, error) {
+	var texts []string
+	for _, name := range d.Children {
+		dir := path.Join("/sys/class/block", strings.ReplaceAll(name, "/", "!"))
+		start, err := fs.Int(path.Join(dir, "start")) // sectors of 512 bytes, as the size
+		if err != nil {
+			return nil, fmt.Errorf("find the partition %s: %w", name, err)
+		}
+		size, err := fs.Int(path.Join(dir, "size"))
+		if err != nil {
+			return nil, fmt.Errorf("find the partition %s: %w", name, err)
+		}
+		known, err := Signatures(io.NewSectionReader(device, start*512, size*512), size*512)
+		if err != nil {
+			return nil, fmt.Errorf("look for signatures on %s: %w", name, err)
+		}
+		text := "/dev/" + name
+		if len(known) > 0 {
+			text += " with " + placed(known)
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	return []Finding{{KindPartition, fmt.Sprintf(
+		"it has partitions, as the kernel knows: %s: if nobody needs them, wipefs -a each and then /dev/%s, and partx -d /dev/%[2]s makes the kernel forget them",
+		strings.Join(texts, "; "), d.Name)}}, nil
+}
