@@ -34,6 +34,7 @@ type runOptions struct {
 	job          string
 	spec         string
 	destroy      []string
+	destroyData  bool
 	dryRun       bool
 	size         string
 	keepFile     bool
@@ -62,7 +63,10 @@ The target is a block device; or a directory, in which a file is made, filled,
 measured and removed; or a file, which is only read unless ssdprobe made it. The
 daemon leaves the device alone meanwhile. A block device is only read unless a suite
 writes and --destroy names the device's serial number: then all that is on it is lost.
-It is refused when it is mounted, in use or carries a signature.
+It is refused when it is mounted or in use, has partitions, or carries the mark of a
+filesystem, volume or partition table. Data without such a mark is refused, too, unless
+--destroy-unknown-data allows to overwrite it. An encrypted volume without a header looks
+like the random data that suites leave: it is not recognised.
 
 With --save-baseline the run becomes what later runs of the same suite on the same
 target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage,
@@ -92,6 +96,7 @@ target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage
 	f.StringVar(&o.job, "job", "", "run the jobs of this `FILE` of fio instead of a suite")
 	f.StringVar(&o.spec, "spec", "", "compare with the data sheet in `FILE`: lines such as random-read: 2000k IOPS, sequential-read: 14000 MB/s")
 	f.StringArrayVar(&o.destroy, "destroy", nil, "overwrite the block device of this `SERIAL` number; everything on it is lost")
+	f.BoolVar(&o.destroyData, "destroy-unknown-data", false, "with --destroy: overwrite data of no known format, too; never what is mounted, in use or known by a mark")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the fio jobs that would run, how long they would take and what would refuse them; nothing is changed")
 	f.StringVar(&o.size, "size", "1GiB", "`SIZE` of a file that is made; less when space is short")
 	f.BoolVar(&o.keepFile, "keep-file", false, "leave a file that was made in its place, for the next run")
@@ -221,7 +226,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 		return run.Options{
 			Options: measure.Options{FS: host, Engine: probe.NewEngine(meter, c.Admission.MaxCPUWait), Meter: meter, Pool: storedPool(state, subject)},
 			Limits:  daemon.Limits(c.Admission), EvenIfBusy: o.evenIfBusy, LockDir: c.LockDir, Store: state,
-			Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Progress: progress.show,
+			Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Progress: progress.show, Note: progress.note,
 		}
 	})
 	switch {
@@ -236,7 +241,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	if o.suite == run.ProbeSuite {
 		r, err = sessions[0].Probes(ctx, onTarget(o.probes, subjects[0]), o.rounds)
 	} else {
-		r, err = run.RunSuite(ctx, sessions, run.Suite{Suite: o.plan, Values: o.values, Fio: binary, Destroy: o.destroy, DataSheet: o.sheet})
+		r, err = run.RunSuite(ctx, sessions, run.Suite{Suite: o.plan, Values: o.values, Fio: binary, Destroy: o.destroy, DestroyUnknownData: o.destroyData, DataSheet: o.sheet})
 	}
 	progress.end()
 	removed, endErr := run.EndAll(sessions)

@@ -52,6 +52,9 @@ func (k *checked) checkSuite() error {
 			bad("%s: is for suites of fio, not for %s", flag.name, k.suite)
 		}
 	}
+	if k.destroyData && len(k.destroy) == 0 {
+		bad("--destroy-unknown-data: goes with --destroy SERIAL, which names the device")
+	}
 	if len(k.targets) > 1 && !k.plan.Many {
 		bad("--target: %s takes one", k.suite)
 	}
@@ -127,9 +130,17 @@ func refusal(err error) error {
 	if !errors.Is(err, safety.ErrRefused) {
 		return err
 	}
-	var refused *safety.RefusedError
-	if errors.As(err, &refused) && slices.ContainsFunc(refused.Found, func(f safety.Finding) bool { return f.Kind == safety.KindSerial }) {
+	if finds(err, safety.KindSerial) {
 		err = fmt.Errorf("%w; --destroy SERIAL allows it, and all that is on the device is lost; suites that have the parameter writes only read with --set writes=no", err)
 	}
+	if finds(err, safety.KindUnknownData) {
+		err = fmt.Errorf("%w; if nobody needs that data, --destroy-unknown-data allows to overwrite it", err)
+	}
 	return &exitError{exitRefused, err}
+}
+
+// finds reports a refusal for a reason of that kind, among others.
+func finds(err error, kind safety.Kind) bool {
+	var refused *safety.RefusedError
+	return errors.As(err, &refused) && slices.ContainsFunc(refused.Found, func(f safety.Finding) bool { return f.Kind == kind })
 }

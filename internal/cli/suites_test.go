@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -126,15 +127,16 @@ func TestRunRefusesToFillAFilesystem(t *testing.T) {
 func TestWrongUsageOfSuites(t *testing.T) {
 	job := file(t, "my.fio", "[a]\nrw=randread\n")
 	for want, args := range map[string][]string{
-		"--job: is run instead of a suite":                {"run", "quick", "--job", job, "-t", "/"},
-		"--job: open /no/such/file":                       {"run", "--job", "/no/such/file", "-t", "/"},
-		"--spec: parse the data sheet: it has no figures": {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
-		"--spec: is for suites of fio":                    {"run", "--spec", "x", "-t", "/"},
-		"--destroy: is for suites of fio":                 {"run", "--destroy", "x", "-t", "/"},
-		"--destroy: is for block devices, and / is none":  {"run", "durable-write", "--destroy", "S6XYNG0T", "-t", "/"},
-		"--target: quick takes one":                       {"run", "quick", "-t", "/", "-t", "/tmp"},
-		"are the same":                                    {"run", "scale", "-t", "/tmp", "-t", "/tmp/"},
-		"--set: time: the suite job-my.fio has no such":   {"run", "--job", job, "--set", "time=1s", "-t", "/"},
+		"--job: is run instead of a suite":                   {"run", "quick", "--job", job, "-t", "/"},
+		"--job: open /no/such/file":                          {"run", "--job", "/no/such/file", "-t", "/"},
+		"--spec: parse the data sheet: it has no figures":    {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
+		"--spec: is for suites of fio":                       {"run", "--spec", "x", "-t", "/"},
+		"--destroy: is for suites of fio":                    {"run", "--destroy", "x", "-t", "/"},
+		"--destroy: is for block devices, and / is none":     {"run", "durable-write", "--destroy", "S6XYNG0T", "-t", "/"},
+		"--destroy-unknown-data: goes with --destroy SERIAL": {"run", "mixed", "--destroy-unknown-data", "-t", "/dev/null"},
+		"--target: quick takes one":                          {"run", "quick", "-t", "/", "-t", "/tmp"},
+		"are the same":                                       {"run", "scale", "-t", "/tmp", "-t", "/tmp/"},
+		"--set: time: the suite job-my.fio has no such":      {"run", "--job", job, "--set", "time=1s", "-t", "/"},
 	} {
 		got := in(append(args, "--state-dir", t.TempDir())...)
 		assert.Equal(t, 2, got.code, got.stderr)
@@ -171,6 +173,47 @@ func TestRunRefusesToDestroy(t *testing.T) {
 	assert.Equal(t, string(before), string(after))
 	got := ssdprobe(t, append(args, "--destroy", "name:"+filepath.Base(loop.Path))...)
 	assert.Equal(t, 0, got.code, got.stderr)
+}
+
+// Data that nobody can name takes a word of its own; a filesystem is refused all the same.
+// After a run the device can be overwritten again by the serial number alone.
+func TestRunRefusesToDestroyUnknownData(t *testing.T) {
+	t.Parallel()
+	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{})
+	notes := func() {
+		f, err := os.OpenFile(loop.Path, os.O_WRONLY|syscall.O_SYNC, 0)
+		require.NoError(t, err)
+		_, err = f.Write([]byte(strings.Repeat("somebody's notes\n", 1<<20/17)))
+		require.NoError(t, errors.Join(err, f.Close()))
+	}
+	args := []string{"run", "mixed", "--config", calm(t), "--state-dir", t.TempDir(), "-t", loop.Path, "--set", "time=200ms", "--set", "engines=libaio",
+		"--destroy", "name:" + filepath.Base(loop.Path)}
+	notes()
+	before := sum(t, loop.Backing)
+	for _, dry := range []bool{false, true} {
+		got := ssdprobe(t, append(args, map[bool][]string{true: {"--dry-run"}}[dry]...)...)
+		says := got.stderr
+		if dry {
+			says = got.stdout
+		}
+		assert.Contains(t, says, "there is data of no known format on it: 256 of 1,536 blocks looked at are neither blank nor random, the first of them (text) at byte 0;"+
+			" if nobody needs that data, --destroy-unknown-data allows to overwrite it")
+		assert.NotContains(t, got.stdout+got.stderr, "somebody")
+		assert.Equal(t, map[bool]int{false: 4, true: 0}[dry], got.code)
+	}
+	assert.Equal(t, before, sum(t, loop.Backing), "bit-identical")
+	// All of it is overwritten, so that there is nothing left of it.
+	all := []string{"run", "--job", file(t, "all.fio", "[all]\nrw=write\nbs=64k\nioengine=psync\ndirect=1\n")}
+	got := ssdprobe(t, append(append(all, args[2:6]...), "-t", loop.Path, "--destroy", "name:"+filepath.Base(loop.Path), "--destroy-unknown-data")...)
+	require.Equal(t, 0, got.code, got.stderr)
+	got = ssdprobe(t, args...)
+	assert.Equal(t, 0, got.code, got.stderr)
+
+	out, err := exec.Command("mkfs.ext4", "-q", "-F", loop.Path).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	got = ssdprobe(t, append(args, "--destroy-unknown-data")...)
+	assert.Equal(t, 4, got.code)
+	assert.Contains(t, got.stderr, "there is ext2, ext3 or ext4 on it (at byte 1080): if nobody needs it, wipefs -a "+loop.Path+" removes the marks")
 }
 
 // The write cache is restored when a run is asked to end, and by the next one when

@@ -87,7 +87,7 @@ func TestDeb(t *testing.T) {
 	deb := made(t, runtime.GOARCH+".deb")
 	assert.Equal(t, with("/usr/share/zsh/vendor-completions/_ssdprobe", "/usr/share/doc/ssdprobe/copyright"),
 		listed(run(t, "dpkg-deb", "--contents", deb)))
-	assert.Equal(t, "ssdprobe 1.2.3~rc1 fio", run(t, "dpkg-deb", "--show", "--showformat=${Package} ${Version} ${Recommends}", deb))
+	assert.Equal(t, "ssdprobe 1.2.3~rc1 util-linux fio", run(t, "dpkg-deb", "--show", "--showformat=${Package} ${Version} ${Depends} ${Recommends}", deb))
 
 	root, calls := host(t)
 	admin := filepath.Join(root, "var", "lib", "dpkg")
@@ -135,6 +135,7 @@ func TestRPM(t *testing.T) {
 		listed(run(t, "rpm", "--query", "--package", "--list", "--verbose", rpm)))
 	assert.Equal(t, "/etc/ssdprobe/ssdprobe.yaml\n", run(t, "rpm", "--query", "--package", "--configfiles", rpm))
 	assert.Equal(t, "fio\n", run(t, "rpm", "--query", "--package", "--recommends", rpm))
+	assert.Contains(t, strings.Split(run(t, "rpm", "--query", "--package", "--requires", rpm), "\n"), "util-linux")
 
 	root, calls := host(t)
 	manage := func(args ...string) { run(t, "rpm", append([]string{"--root", root, "--nodeps"}, args...)...) }

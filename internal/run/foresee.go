@@ -49,7 +49,11 @@ func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chose
 		case !t.Raw:
 			err = f.file(t, s, writes)
 		case writes:
-			_, err = safety.Permit(fs, t.Path, t.Device, typedFor(t.Device, chosen.Destroy))
+			var permission safety.Permission
+			permission, err = chosen.permit(fs, *t)
+			if note := permission.Note(); note != "" {
+				f.note("%s: %s", t.Path, note)
+			}
 		}
 		f.refuse(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // writeFileName is what a file is called that a suite writes to: one of its own, as
@@ -36,7 +37,7 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 		if !writes {
 			break
 		}
-		if err := s.allowWrites(&targets[i], chosen.Destroy); err != nil {
+		if err := s.allowWrites(&targets[i], chosen); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -59,10 +60,13 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 }
 
 // allowWrites gets the permission for a raw device, and a file of its own for others.
-func (s *Session) allowWrites(t *suite.Target, destroy []string) error {
+func (s *Session) allowWrites(t *suite.Target, chosen Suite) error {
 	if t.Raw {
-		permission, err := safety.Permit(s.options.FS, t.Path, t.Device, typedFor(t.Device, destroy))
+		permission, err := chosen.permit(s.options.FS, *t)
 		t.Permission = permission
+		if note := permission.Note(); note != "" && s.options.Note != nil {
+			s.options.Note(t.Path + ": " + note)
+		}
 		return err
 	}
 	path, leftover, err := writePlace(s.subject.Path)
@@ -77,6 +81,15 @@ func (s *Session) allowWrites(t *suite.Target, destroy []string) error {
 	s.subject.Path = path
 	s.options.KeepFile = false // what is in it is no longer what ssdprobe expects
 	return nil
+}
+
+// permit asks for the permission to overwrite a raw device, with what the user typed.
+func (s Suite) permit(fs sysfs.FS, t suite.Target) (safety.Permission, error) {
+	var more []safety.Consent
+	if s.DestroyUnknownData {
+		more = append(more, safety.UnknownData)
+	}
+	return safety.Permit(fs, t.Path, t.Device, typedFor(t.Device, s.Destroy), more...)
 }
 
 // typedFor is what the user typed for a device: its own name, or else anything.

@@ -37,6 +37,8 @@ type Options struct {
 	KeepFile bool
 	// Progress is told what is done; never nil.
 	Progress func(Progress)
+	// Note is told what the user should know of a run that begins all the same; may be nil.
+	Note func(string)
 }
 
 // Progress is how far a run is.

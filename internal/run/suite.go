@@ -30,6 +30,8 @@ type Suite struct {
 	Fio    fiorun.Binary
 	// Destroy are the serial numbers of the raw devices that the user allows to be overwritten.
 	Destroy []string
+	// DestroyUnknownData allows it on them even where there is data of no known format.
+	DestroyUnknownData bool
 	// DataSheet is what the results are compared with; nil for nothing.
 	DataSheet *record.DataSheet
 }
