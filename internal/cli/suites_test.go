@@ -213,7 +213,7 @@ func TestRunRefusesToDestroyUnknownData(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	got = ssdprobe(t, append(args, "--destroy-unknown-data")...)
 	assert.Equal(t, 4, got.code)
-	assert.Contains(t, got.stderr, "there is ext2, ext3 or ext4 on it (at byte 1080): if nobody needs it, wipefs -a "+loop.Path+" removes the marks")
+	assert.Contains(t, got.stderr, "there is ext2, ext3 or ext4 on it (at byte 1080): if nobody needs it, remove the marks with wipefs -a "+loop.Path)
 }
 
 // The write cache is restored when a run is asked to end, and by the next one when

@@ -27,8 +27,11 @@ func (c *Claim) marks(fs sysfs.FS, d record.Device, size int64) ([]Finding, erro
 	c.note = theirs.note()
 	found = append(found, theirs.blind...)
 	if all := merge(ours, theirs.signatures); len(all) > 0 {
-		found = append(found, Finding{KindSignature, fmt.Sprintf(
-			"there is %s: if nobody needs it, wipefs -a %s removes the marks, blkdiscard %[2]s or zeros everything", placed(all), c.permission.path)})
+		text := "there is " + placed(all)
+		if len(d.Children) == 0 { // else the way to be rid of it has been said
+			text += fmt.Sprintf(": if nobody needs it, remove the marks with wipefs -a %s, or everything with blkdiscard %[1]s", c.permission.path)
+		}
+		found = append(found, Finding{KindSignature, text})
 	}
 	return found, nil
 }
@@ -83,12 +86,11 @@ func partitions(fs sysfs.FS, d record.Device, device io.ReaderAt) ([]Finding, er
 		if err != nil {
 			return nil, fmt.Errorf("find the partition %s: %w", name, err)
 		}
-		known, err := Signatures(io.NewSectionReader(device, start*512, size*512), size*512)
-		if err != nil {
-			return nil, fmt.Errorf("look for signatures on %s: %w", name, err)
-		}
 		text := "/dev/" + name
-		if len(known) > 0 {
+		switch known, err := Signatures(io.NewSectionReader(device, start*512, size*512), size*512); {
+		case err != nil: // that it is there is reason enough
+			text += fmt.Sprintf(" (%v)", err)
+		case len(known) > 0:
 			text += " with " + placed(known)
 		}
 		texts = append(texts, text)
@@ -97,6 +99,6 @@ func partitions(fs sysfs.FS, d record.Device, device io.ReaderAt) ([]Finding, er
 		return nil, nil
 	}
 	return []Finding{{KindPartition, fmt.Sprintf(
-		"it has partitions, as the kernel knows: %s: if nobody needs them, wipefs -a each and then /dev/%s, and partx -d /dev/%[2]s makes the kernel forget them",
+		"it has partitions, as the kernel knows: %s: if nobody needs them, wipefs -a each of them and /dev/%s, then partx -d /dev/%[2]s makes the kernel forget them",
 		strings.Join(texts, "; "), d.Name)}}, nil
 }
