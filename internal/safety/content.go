@@ -128,7 +128,7 @@ func isRandom(sector []byte) bool {
 		counts[b]++
 	}
 	sum := 0.0
-	for _, c := range counts {
+	for _, c := range counts[:] {
 		sum += c * c
 	}
 	n := float64(len(sector))
