@@ -107,10 +107,12 @@ func testHolders(t *testing.T, m *lab.Machine) {
 	assert.Equal(t, 4, result.ExitCode)
 	assert.Contains(t, result.Stderr, "/dev/dm-0 is made of it")
 	assert.Contains(t, result.Stderr, "the kernel or another process holds it exclusively")
+	assert.Contains(t, result.Stderr, "; wipefs and blkid of util-linux not found", "the machine has neither")
 	output(t, m, "dmsetup", "remove", "over")
 	assert.Equal(t, sum, output(t, m, "sha256sum", "/dev/"+node))
 	_, result = suiteRun(t, m, "mixed", []string{spare}, "--destroy", "SPARE", "--set", "engines=libaio")
 	assert.Equal(t, 0, result.ExitCode, "%+v", result)
+	assert.Contains(t, result.Stderr, "/dev/"+node+": wipefs and blkid of util-linux not found", "it begins all the same")
 }
 
 func ssdprobeJSON(t *testing.T, result lab.Result, into any) {
