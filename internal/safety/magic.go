@@ -11,7 +11,7 @@ type magic struct {
 }
 
 // magics lists the marks, after the formats' own definitions and libblkid's probers
-// (util-linux, libblkid/src). What takes more than a look at fixed bytes is in looks.
+// (util-linux, libblkid/src). What takes more than a look at fixed bytes is in probers.
 func magics() []magic {
 	all := []magic{
 		// Partition tables.

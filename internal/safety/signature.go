@@ -8,13 +8,13 @@ type Signature struct {
 	OffsetBytes int64
 }
 
-// look finds one kind of mark that takes more than a look at fixed bytes: an empty name
+// prober finds one kind of mark that takes more than a look at fixed bytes: an empty name
 // when it is not there.
-type look func(*disk) (name string, offset int64)
+type prober func(*disk) (name string, offset int64)
 
-// looks are in the files named after what they find.
-func looks() []look {
-	return []look{ext, xfsLog, minix, hfs, swap, mbr, sun, md, ddf, firmwareRAID, zfs, dmMetadata}
+// probers are in the files named after what they find.
+func probers() []prober {
+	return []prober{ext, xfsLog, minix, hfs, swap, mbr, sun, md, ddf, firmwareRAID, zfs, dmMetadata}
 }
 
 // Signatures looks for known marks on a device of a size. It is empty for a blank
@@ -47,8 +47,8 @@ func signatures(d *disk) ([]Signature, error) {
 			found = append(found, Signature{m.name, offset})
 		}
 	}
-	for _, look := range looks() {
-		if name, offset := look(d); name != "" {
+	for _, probe := range probers() {
+		if name, offset := probe(d); name != "" {
 			found = append(found, Signature{name, offset})
 		}
 	}
