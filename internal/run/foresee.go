@@ -49,7 +49,7 @@ func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chose
 		case !t.Raw:
 			err = f.file(t, s, writes)
 		case writes:
-			_, err = safety.Permit(fs, t.Path, t.Device, typedFor(t.Device, chosen.Destroy))
+			_, err = safety.Permit(ctx, fs, t.Path, t.Device, typedFor(t.Device, chosen.Destroy))
 		}
 		f.refuse(err)
 	}

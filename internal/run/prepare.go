@@ -36,7 +36,7 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 		if !writes {
 			break
 		}
-		if err := s.allowWrites(&targets[i], chosen.Destroy); err != nil {
+		if err := s.allowWrites(ctx, &targets[i], chosen.Destroy); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -59,9 +59,9 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 }
 
 // allowWrites gets the permission for a raw device, and a file of its own for others.
-func (s *Session) allowWrites(t *suite.Target, destroy []string) error {
+func (s *Session) allowWrites(ctx context.Context, t *suite.Target, destroy []string) error {
 	if t.Raw {
-		permission, err := safety.Permit(s.options.FS, t.Path, t.Device, typedFor(t.Device, destroy))
+		permission, err := safety.Permit(ctx, s.options.FS, t.Path, t.Device, typedFor(t.Device, destroy))
 		t.Permission = permission
 		return err
 	}

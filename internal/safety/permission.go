@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
@@ -32,10 +34,10 @@ func Name(d record.Device) string {
 
 // Permit allows to overwrite the device at path when the user typed its Name and
 // nothing speaks against it. The error is a *RefusedError with all that does, or says
-// what could not be looked at.
-func Permit(fs sysfs.FS, path string, d record.Device, typed string) (Permission, error) {
+// what could not be looked at; the cause of ctx's end when that came first, whatever hangs.
+func Permit(ctx context.Context, fs sysfs.FS, path string, d record.Device, typed string) (Permission, error) {
 	p := Permission{fs: fs, path: path, number: d.Number, typed: typed}
-	claim, err := p.Claim()
+	claim, err := p.Claim(ctx)
 	if err != nil {
 		return Permission{}, err
 	}
@@ -52,24 +54,32 @@ func (p Permission) Covers(path, number string) bool {
 type Claim struct {
 	permission Permission
 	file       *os.File
+	guard      *guard.Guard // of what may hang
 }
 
 // Claim checks everything again and holds the device until it is closed. Errors are
 // those of Permit.
-func (p Permission) Claim() (*Claim, error) {
+func (p Permission) Claim(ctx context.Context) (*Claim, error) {
 	if p.path == "" {
 		return nil, fmt.Errorf("claim a device: %w: nobody has permitted it", ErrRefused)
 	}
-	file, held, err := open(p.path)
-	if err != nil {
-		return nil, fmt.Errorf("check %s: %w", p.path, err)
+	c := &Claim{permission: p, guard: &guard.Guard{}}
+	l := &look{guard: c.guard}
+	err := l.ask(ctx, itself, func() (found []Finding, err error) {
+		c.file, found, err = open(p.path)
+		return found, err
+	})
+	if err == nil {
+		err = c.look(ctx, l)
 	}
-	c := &Claim{permission: p, file: file}
-	if err := c.check(held); err != nil {
+	if err := c.verdict(l, err); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
+
+// itself is the device in what is said of things that hang.
+const itself = "the device itself"
 
 // open opens a device for reading: exclusively, or not when somebody else holds it,
 // which is a finding.
@@ -83,48 +93,72 @@ func open(path string) (*os.File, []Finding, error) {
 	return file, []Finding{{KindExclusive, "the kernel or another process holds it exclusively"}}, err
 }
 
-// Check checks everything again while the device is held.
-func (c *Claim) Check() error { return c.check(nil) }
+// Check checks everything again while the device is held. Errors are those of Permit.
+func (c *Claim) Check(ctx context.Context) error {
+	l := &look{guard: c.guard}
+	return c.verdict(l, c.look(ctx, l))
+}
 
-// Close lets go of the device.
-func (c *Claim) Close() error { return c.file.Close() }
-
-func (c *Claim) check(found []Finding) error {
-	p := c.permission
-	fail := func(err error) error { return fmt.Errorf("check %s: %w", p.path, err) }
-	size, other, err := c.identify()
-	if err != nil {
-		return fail(err)
-	}
-	if other != "" {
-		return &RefusedError{p.path, []Finding{{KindOther, other}}}
-	}
-	d, err := device.Find(p.fs, p.number)
-	if err != nil {
-		return fail(err)
-	}
-	found = append(found, aboutDevice(d, p.typed)...)
-	n, err := numbersOf(p.fs, d)
-	if err != nil {
-		return fail(err)
-	}
-	for _, look := range []func() ([]Finding, error){
-		func() ([]Finding, error) { return mounts(p.fs, n) },
-		func() ([]Finding, error) { return swaps(p.fs, n) },
-		func() ([]Finding, error) { return holders(p.fs, d, n) },
-		func() ([]Finding, error) { return processes(n) },
-		func() ([]Finding, error) { return signed(c.file, size) },
-	} {
-		more, err := look()
-		if err != nil {
-			return fail(err)
+// Close lets go of the device, at the latest when what hangs on it returns.
+func (c *Claim) Close() error {
+	var err error
+	closed := c.guard.Finally(func() {
+		if c.file != nil {
+			err = c.file.Close()
 		}
-		found = append(found, more...)
+	})
+	if !closed {
+		return nil
 	}
-	if len(found) > 0 {
-		return &RefusedError{p.path, found}
+	return err
+}
+
+// verdict is what a look comes to that ended with err.
+func (c *Claim) verdict(l *look, err error) error {
+	switch {
+	case err != nil && !errors.Is(err, errHung):
+		return fmt.Errorf("check %s: %w", c.permission.path, err)
+	case len(l.found) > 0:
+		return &RefusedError{c.permission.path, l.found}
 	}
 	return nil
+}
+
+// look looks for everything that speaks against writing.
+func (c *Claim) look(ctx context.Context, l *look) error {
+	p := c.permission
+	var s subject
+	var size int64
+	other := false
+	if err := l.ask(ctx, itself, func() (found []Finding, err error) {
+		var text string
+		if size, text, err = c.identify(); err != nil {
+			return nil, err
+		}
+		if other = text != ""; other {
+			return []Finding{{KindOther, text}}, nil
+		}
+		d, err := device.Find(p.fs, p.number)
+		if err != nil {
+			return nil, err
+		}
+		s, err = subjectOf(p.fs, d, c.file)
+		return append(aboutDevice(d, p.typed), s.holders()...), err
+	}); err != nil || other {
+		return err
+	}
+	if err := l.ask(ctx, "a source of a mount", s.mounts); err != nil {
+		return err
+	}
+	if err := l.ask(ctx, "swap space", s.swaps); err != nil {
+		return err
+	}
+	for _, search := range []func(context.Context, *look) error{s.loops, s.exports, s.processes} {
+		if err := search(ctx, l); err != nil {
+			return err
+		}
+	}
+	return l.ask(ctx, itself, func() ([]Finding, error) { return signed(c.file, size) })
 }
 
 // identify makes sure that what is open, and what the path leads to now, is the

@@ -60,7 +60,7 @@ func content(t *testing.T, loop testenv.Loop) [sha256.Size]byte {
 func refused(t *testing.T, loop testenv.Loop, d record.Device, typed string, kind safety.Kind, text string) {
 	t.Helper()
 	before := content(t, loop)
-	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, typed)
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, typed)
 	require.ErrorIs(t, err, safety.ErrRefused)
 	assert.Equal(t, safety.Permission{}, p)
 	var refusal *safety.RefusedError
@@ -77,21 +77,21 @@ func refused(t *testing.T, loop testenv.Loop, d record.Device, typed string, kin
 func TestPermit(t *testing.T) {
 	loop, d := drive(t)
 	before := content(t, loop)
-	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
 	assert.True(t, p.Covers(loop.Path, loop.Number))
 	assert.False(t, p.Covers(loop.Path, "7:4711"))
 	assert.False(t, p.Covers("/dev/other", loop.Number))
 	assert.False(t, safety.Permission{}.Covers("", ""))
-	_, err = safety.Permission{}.Claim()
+	_, err = safety.Permission{}.Claim(t.Context())
 	require.ErrorIs(t, err, safety.ErrRefused)
 
-	claim, err := p.Claim()
+	claim, err := p.Claim(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, claim.Check())
+	require.NoError(t, claim.Check(t.Context()))
 	_, err = os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
 	require.ErrorIs(t, err, unix.EBUSY, "others are kept away")
-	_, err = p.Claim()
+	_, err = p.Claim(t.Context())
 	require.ErrorIs(t, err, safety.ErrRefused)
 	require.NoError(t, claim.Close())
 	assert.Equal(t, before, content(t, loop))
@@ -123,7 +123,7 @@ func TestRefusesSignatures(t *testing.T) {
 			run(t, c.command[0], c.command[1:]...)
 			refused(t, loop, d, safety.Name(d), safety.KindSignature, c.want)
 			run(t, "wipefs", "-q", "-a", loop.Path)
-			_, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+			_, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 			require.NoError(t, err, "wiped, it may be written to")
 		})
 	}
@@ -220,7 +220,7 @@ func TestRefusesHolders(t *testing.T) {
 	}, map[string]string{"sys/block/" + name: "/" + dir, "sys/class/block/" + name: "/" + dir, "sys/dev/block/" + major + ":" + minor: "/" + dir})
 	found, err := device.Find(fs, loop.Number)
 	require.NoError(t, err)
-	_, err = safety.Permit(fs, loop.Path, d, safety.Name(found))
+	_, err = safety.Permit(t.Context(), fs, loop.Path, d, safety.Name(found))
 	require.EqualError(t, err, "refused to write to "+loop.Path+": /dev/md127 is made of it")
 }
 
@@ -230,7 +230,7 @@ func TestRefusesWhatOthersHold(t *testing.T) {
 	require.NoError(t, err)
 	refused(t, loop, d, safety.Name(d), safety.KindExclusive, "the kernel or another process holds it exclusively")
 	require.NoError(t, other.Close())
-	_, err = safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	_, err = safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
 }
 
@@ -247,7 +247,7 @@ func TestRefusesWhatOthersMayWrite(t *testing.T) {
 	refused(t, loop, d, safety.Name(d), safety.KindProcess, "(sh) has "+loop.Path+" open for writing")
 	require.NoError(t, stdin.Close())
 	_ = cmd.Wait() // read fails at the end of its input
-	_, err = safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	_, err = safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
 }
 
@@ -278,9 +278,9 @@ func TestRefusesWhereProcessesAreOutOfSight(t *testing.T) {
 // What was permitted is checked again when it is claimed, and while it is held.
 func TestEverythingIsCheckedAgain(t *testing.T) {
 	loop, d := drive(t)
-	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
-	claim, err := p.Claim()
+	claim, err := p.Claim(t.Context())
 	require.NoError(t, err)
 	require.Error(t, exec.Command("mkfs.ext4", "-q", "-F", "-F", loop.Path).Run(), "others are kept away")
 	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0) // which asks nobody
@@ -288,11 +288,11 @@ func TestEverythingIsCheckedAgain(t *testing.T) {
 	_, err = f.WriteAt([]byte("XFSB"), 0)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	require.ErrorContains(t, claim.Check(), "there is XFS on it")
+	require.ErrorContains(t, claim.Check(t.Context()), "there is XFS on it")
 	require.NoError(t, claim.Close())
 	run(t, "mkfs.ext4", "-q", "-F", loop.Path)
 	mount(t, loop.Path)
-	_, err = p.Claim()
+	_, err = p.Claim(t.Context())
 	require.ErrorContains(t, err, "is mounted at")
 }
 
@@ -302,15 +302,15 @@ func TestRefusesAnotherDeviceOfTheSameName(t *testing.T) {
 	second, _ := drive(t)
 	link := filepath.Join(t.TempDir(), "disk")
 	require.NoError(t, os.Symlink(loop.Path, link))
-	p, err := safety.Permit(sysfs.FS{}, link, d, safety.Name(d))
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, link, d, safety.Name(d))
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(link))
 	require.NoError(t, os.Symlink(second.Path, link))
-	_, err = p.Claim()
+	_, err = p.Claim(t.Context())
 	require.EqualError(t, err, "refused to write to "+link+": it is device "+second.Number+" now, and "+loop.Number+" was meant")
 	require.NoError(t, os.Remove(link))
 	require.NoError(t, os.WriteFile(link, nil, 0o600))
-	_, err = p.Claim()
+	_, err = p.Claim(t.Context())
 	require.ErrorContains(t, err, "it is no block device")
 }
 
@@ -321,7 +321,7 @@ func TestClaimWhileTheNameChangesHands(t *testing.T) {
 	second, _ := drive(t)
 	link := filepath.Join(t.TempDir(), "disk")
 	require.NoError(t, os.Symlink(loop.Path, link))
-	p, err := safety.Permit(sysfs.FS{}, link, d, safety.Name(d))
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, link, d, safety.Name(d))
 	require.NoError(t, err)
 	over := make(chan struct{})
 	var swapping errgroup.Group
@@ -341,7 +341,7 @@ func TestClaimWhileTheNameChangesHands(t *testing.T) {
 		}
 	})
 	for held, refused := 0, 0; held < often || refused < often; {
-		claim, err := p.Claim()
+		claim, err := p.Claim(t.Context())
 		if err != nil {
 			require.ErrorContains(t, err, "it is device "+second.Number+" now, and "+loop.Number+" was meant")
 			refused++
