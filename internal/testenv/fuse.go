@@ -18,6 +18,7 @@ type Remote struct {
 	// Path is that of the entry.
 	Path    string
 	silent  atomic.Bool
+	asked   atomic.Bool
 	holders []*exec.Cmd
 }
 
@@ -57,6 +58,9 @@ func (r *Remote) KeepOpen(t testing.TB) {
 
 // FallSilent makes the server answer nothing from now on.
 func (r *Remote) FallSilent() { r.silent.Store(true) }
+
+// Asked reports whether somebody waits for an answer that will not come.
+func (r *Remote) Asked() bool { return r.asked.Load() }
 
 func mountRemote(t testing.TB, mode, rdev uint32) *Remote {
 	t.Helper()
@@ -127,6 +131,7 @@ func (r *Remote) serve(fd int, mode, rdev uint32) {
 			return
 		}
 		if r.silent.Load() {
+			r.asked.Store(true)
 			continue
 		}
 		opcode, unique, node := order.Uint32(request[4:]), request[8:16], order.Uint64(request[16:])
