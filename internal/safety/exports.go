@@ -8,6 +8,8 @@ import (
 	"path"
 	"regexp"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
@@ -117,7 +119,7 @@ func (s subject) works(module string) bool {
 func (s subject) exported(ctx context.Context, l *look, e exporter, item string) error {
 	number, name, err := e.read(s.fs, item)
 	switch {
-	case errors.Is(err, os.ErrNotExist): // removed meanwhile, or of an older kernel
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ENOTDIR): // removed meanwhile, or no item: LIO has hba_info beside them
 		return nil
 	case err != nil:
 		return fmt.Errorf("look what %s exports: %w", e.name, err)

@@ -161,6 +161,7 @@ func TestExports(t *testing.T) {
 		"fileio":              {map[string]string{core + "fileio_0/x/enable": "1\n", core + "fileio_0/x/info": "Status: ACTIVATED\n        TCM FILEIO ID: 0        File: " + link + "  Size: 16777216  Mode: O_DSYNC Async: 0\n"}, "LIO) exports " + loop.Path},
 		"fileio, disabled":    {map[string]string{core + "fileio_0/x/enable": "0\n"}, ""},
 		"a backstore":         {map[string]string{core + "user_0/x/enable": "1\n", core + "user_0/x/info": "Status: ACTIVATED\n", core + "user_0/x/udev_path": link + "\n"}, "LIO) exports " + loop.Path},
+		"no backstore":        {map[string]string{core + "iblock_0/hba_info": "HBA Index: 0\n"}, ""},
 		"memory":              {map[string]string{core + "rd_mcp_0/x/enable": "1\n", core + "rd_mcp_0/x/info": "Status: ACTIVATED\n", core + "rd_mcp_0/x/udev_path": "\n"}, ""},
 		"a gadget":            {map[string]string{gadget + "lun.0/file": link + "\n"}, "a USB gadget exports " + loop.Path},
 		"a gadget without":    {map[string]string{gadget + "lun.0/file": "\n"}, ""},

@@ -56,7 +56,7 @@ func (r *Remote) KeepOpen(t testing.TB) {
 	}
 }
 
-// FallSilent makes the server answer nothing from now on.
+// FallSilent makes the server answer nothing from now on, nor even take requests.
 func (r *Remote) FallSilent() { r.silent.Store(true) }
 
 // Asked reports whether somebody waits for an answer that will not come.
@@ -94,6 +94,9 @@ func mountRemote(t testing.TB, mode, rdev uint32) *Remote {
 			t.Error(err)
 		}
 	})
+	if _, err := os.Stat(r.Path); err != nil { // from here on, whoever asks is somebody else
+		t.Fatal(err)
+	}
 	return r
 }
 
@@ -124,15 +127,22 @@ func (r *Remote) serve(fd int, mode, rdev uint32) {
 		return b
 	}
 	for request := make([]byte, 1<<20); ; {
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if r.asked.Load() { // what waits can be killed as long as its request was not read
+			poll[0].Events = 0
+		}
+		if _, err := unix.Poll(poll, -1); err == unix.EINTR {
+			continue
+		}
+		if r.silent.Load() && poll[0].Revents == unix.POLLIN {
+			r.asked.Store(true)
+			continue
+		}
 		n, err := unix.Read(fd, request)
 		if err == unix.EINTR || err == unix.ENOENT { // the latter: a request that was withdrawn
 			continue
 		} else if err != nil || n < headerBytes {
 			return
-		}
-		if r.silent.Load() {
-			r.asked.Store(true)
-			continue
 		}
 		opcode, unique, node := order.Uint32(request[4:]), request[8:16], order.Uint64(request[16:])
 		var answer []byte
