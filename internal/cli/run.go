@@ -62,7 +62,8 @@ The target is a block device; or a directory, in which a file is made, filled,
 measured and removed; or a file, which is only read unless ssdprobe made it. The
 daemon leaves the device alone meanwhile. A block device is only read unless a suite
 writes and --destroy names the device's serial number: then all that is on it is lost.
-It is refused when it is mounted, in use or carries a signature.
+It is refused when it is mounted, in use or carries a signature. Some uses cannot be
+seen: docs/security.md lists them.
 
 With --save-baseline the run becomes what later runs of the same suite on the same
 target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage,

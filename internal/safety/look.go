@@ -23,7 +23,7 @@ type look struct {
 // ask looks at something that may hang, such as a path on a filesystem whose server is gone. When it does, that is a
 // finding and the end of the check, so that one thread hangs and not many. It ends with ctx, with the cause of that.
 func (l *look) ask(ctx context.Context, what string, f func() ([]Finding, error)) error {
-	found, err := guard.Do(ctx, l.guard, patience, func(context.Context) ([]Finding, error) { return f() })
+	found, err := guard.Do(ctx, l.guard, patience, func(context.Context) ([]Finding, error) { return guard.Deaf(f) })
 	var hung *guard.HungError
 	switch {
 	case ctx.Err() != nil:
