@@ -86,7 +86,7 @@ func (s subject) exports(ctx context.Context, l *look) error {
 		if _, err := s.fs.List(path.Join(configfs, e.dir)); errors.Is(err, os.ErrNotExist) {
 			if s.works(e.module) {
 				l.add(Finding{KindExport, fmt.Sprintf(
-					"what %s exports cannot be seen: mount -t configfs configfs %s, on the host", e.name, configfs)})
+					"what %s exports cannot be seen: mount -t configfs none %s, on the host", e.name, configfs)})
 			}
 			continue
 		} else if err != nil {

@@ -165,7 +165,7 @@ func TestExports(t *testing.T) {
 		"memory":              {map[string]string{core + "rd_mcp_0/x/enable": "1\n", core + "rd_mcp_0/x/info": "Status: ACTIVATED\n", core + "rd_mcp_0/x/udev_path": "\n"}, ""},
 		"a gadget":            {map[string]string{gadget + "lun.0/file": link + "\n"}, "a USB gadget exports " + loop.Path},
 		"a gadget without":    {map[string]string{gadget + "lun.0/file": "\n"}, ""},
-		"nvmet out of sight":  {map[string]string{"sys/module/nvmet/refcnt": "2\n"}, "nvmet) exports cannot be seen: mount -t configfs configfs /sys/kernel/config"},
+		"nvmet out of sight":  {map[string]string{"sys/module/nvmet/refcnt": "2\n"}, "nvmet) exports cannot be seen: mount -t configfs none /sys/kernel/config"},
 		"nvmet in the kernel": {map[string]string{"sys/module/nvmet/parameters/x": "\n"}, "nvmet) exports cannot be seen"},
 		"LIO out of sight":    {map[string]string{"sys/module/target_core_mod/refcnt": "3\n"}, "LIO) exports cannot be seen"},
 		"modules not in use":  {map[string]string{"sys/module/nvmet/refcnt": "0\n", "sys/module/target_core_mod/refcnt": "0\n"}, ""},
@@ -223,4 +223,21 @@ func TestPermitEndsWithItsContext(t *testing.T) {
 	err = <-ended
 	require.ErrorIs(t, err, interrupted)
 	require.NotErrorIs(t, err, safety.ErrRefused, fmt.Sprint(err))
+}
+
+// Commands reach a SCSI disk by other nodes too. Devices of the kernel that nobody has open for writing stand for those.
+func TestRefusesWhoHasTheNodesOfASCSIDisk(t *testing.T) {
+	loop, _ := drive(t)
+	dir := "sys/devices/virtual/block/" + filepath.Base(loop.Path) + "/device/"
+	files := map[string]string{dir + "scsi_generic/sg7/dev": "1:7\n", dir + "bsg/0:0:0:0/dev": "1:5\n"}
+	for node, says := range map[string]string{"/dev/full": "/dev/sg7", "/dev/zero": "/dev/bsg/0:0:0:0"} {
+		t.Run(says, func(t *testing.T) {
+			while(t, exec.CommandContext(t.Context(), "sh", "-c", `exec 3<"$0"; echo ready; read line`, node), func() {
+				require.NoError(t, verdict(t, loop, files), "smartd reads")
+			})
+			while(t, exec.CommandContext(t.Context(), "sh", "-c", `exec 3<>"$0"; echo ready; read line`, node), func() {
+				require.ErrorContains(t, verdict(t, loop, files), "(sh) has "+says+" open for writing")
+			})
+		})
+	}
 }
