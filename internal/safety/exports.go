@@ -105,15 +105,17 @@ func (s subject) exports(ctx context.Context, l *look) error {
 	return nil
 }
 
-// works reports whether a module is in use, as one is that has anything in configfs. One that is part of the kernel tells
-// no number of users.
+// works reports whether a module is in use beyond the modules that are built on it, as one is that has anything in
+// configfs. One that is part of the kernel tells no number of users.
 func (s subject) works(module string) bool {
-	users, err := s.fs.Text(path.Join("/sys/module", module, "refcnt"))
-	if errors.Is(err, os.ErrNotExist) {
-		_, err = s.fs.List(path.Join("/sys/module", module))
+	dir := path.Join("/sys/module", module)
+	users, err := s.fs.Int(path.Join(dir, "refcnt"))
+	if err != nil {
+		_, err = s.fs.List(dir)
 		return err == nil
 	}
-	return users != "0"
+	builtOn, err := s.fs.List(path.Join(dir, "holders"))
+	return err != nil && users > 0 || users > int64(len(builtOn))
 }
 
 func (s subject) exported(ctx context.Context, l *look, e exporter, item string) error {

@@ -168,6 +168,8 @@ func TestExports(t *testing.T) {
 		"nvmet out of sight":  {map[string]string{"sys/module/nvmet/refcnt": "2\n"}, "nvmet) exports cannot be seen: mount -t configfs none /sys/kernel/config"},
 		"nvmet in the kernel": {map[string]string{"sys/module/nvmet/parameters/x": "\n"}, "nvmet) exports cannot be seen"},
 		"LIO out of sight":    {map[string]string{"sys/module/target_core_mod/refcnt": "3\n"}, "LIO) exports cannot be seen"},
+		"modules in the way":  {map[string]string{"sys/module/nvmet/refcnt": "1\n", "sys/module/nvmet/holders/nvmet_tcp/refcnt": "0\n"}, ""},
+		"modules and an item": {map[string]string{"sys/module/nvmet/refcnt": "2\n", "sys/module/nvmet/holders/nvmet_tcp/refcnt": "0\n"}, "nvmet) exports cannot be seen"},
 		"modules not in use":  {map[string]string{"sys/module/nvmet/refcnt": "0\n", "sys/module/target_core_mod/refcnt": "0\n"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
