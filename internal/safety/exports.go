@@ -114,8 +114,8 @@ func (s subject) works(module string) bool {
 		_, err = s.fs.List(dir)
 		return err == nil
 	}
-	builtOn, err := s.fs.List(path.Join(dir, "holders"))
-	return err != nil && users > 0 || users > int64(len(builtOn))
+	builtOn, _ := s.fs.List(path.Join(dir, "holders")) // without it, all users count
+	return users > int64(len(builtOn))
 }
 
 func (s subject) exported(ctx context.Context, l *look, e exporter, item string) error {
