@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install.sh fio util-linux e2fsprogs curl chromium prometheus prometheus-alertmanager runc rpm busybox-static systemd mandoc bash-completion nodejs npm
+scripts/install.sh gcc libc6-dev fio util-linux e2fsprogs curl chromium prometheus prometheus-alertmanager runc rpm busybox-static systemd mandoc bash-completion nodejs npm
 scripts/lab-setup.sh
 scripts/build-tool.sh helm kustomize nfpm >/dev/null
 

@@ -161,7 +161,7 @@ func (s subject) mapped(task string, add func(format, node string)) {
 }
 
 // registered finds files that are registered with an io_uring: they need no descriptor. The kernel gives their names
-// alone, before Linux 6.12 without the directories, and not how they were opened.
+// alone, in Linux 6.1 without the directories, and not how they were opened.
 func (s subject) registered(task, fd string, add func(format, node string)) {
 	const often = 1000
 	for range often {
