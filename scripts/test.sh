@@ -4,7 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install.sh fio util-linux e2fsprogs curl chromium prometheus prometheus-alertmanager runc rpm genext2fs busybox-static systemd mandoc bash-completion nodejs npm
+# What ssdprobe uses, what makes devices and filesystems, what reads its metrics and packages.
+scripts/install.sh fio util-linux e2fsprogs genext2fs gcc libc6-dev
+scripts/install.sh curl chromium prometheus prometheus-alertmanager nodejs npm
+scripts/install.sh runc rpm busybox-static systemd mandoc bash-completion
 scripts/lab-setup.sh
 scripts/build-tool.sh helm kustomize nfpm >/dev/null
 

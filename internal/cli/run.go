@@ -66,7 +66,8 @@ writes and --destroy names the device's serial number: then all that is on it is
 It is refused when it is mounted or in use, has partitions, or carries the mark of a
 filesystem, volume or partition table. Data without such a mark is refused, too, unless
 --destroy-unknown-data allows to overwrite it. An encrypted volume without a header looks
-like the random data that suites leave: it is not recognised.
+like the random data that suites leave: it is not recognised. Some uses
+cannot be seen: docs/security.md lists them.
 
 With --save-baseline the run becomes what later runs of the same suite on the same
 target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage,

@@ -3,6 +3,9 @@ package guard_test
 import (
 	"context"
 	"errors"
+	"os"
+	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,4 +75,25 @@ func TestFinallyRunsAtOnceWhenNothingIsUnderWay(t *testing.T) {
 	ran := false
 	g.Finally(func() { ran = true })
 	assert.True(t, ran)
+}
+
+// blockedSignals is the mask of the calling thread.
+func blockedSignals() (string, error) {
+	status, err := os.ReadFile("/proc/thread-self/status")
+	_, mask, _ := strings.Cut(string(status), "SigBlk:\t")
+	mask, _, _ = strings.Cut(mask, "\n")
+	return mask, err
+}
+
+func TestSignalsGoToThreadsThatDoNotHang(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before, err := blockedSignals()
+	require.NoError(t, err)
+	inside, err := guard.Deaf(blockedSignals)
+	require.NoError(t, err)
+	assert.Equal(t, "0000000000004007", inside, "SIGHUP, SIGINT, SIGQUIT and SIGTERM")
+	after, err := blockedSignals()
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
 }

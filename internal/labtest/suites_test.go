@@ -19,13 +19,17 @@ func TestSuites(t *testing.T) {
 			{ID: plain, WrittenRatio: 1, SizeBytes: 32 << 20, Serial: "PLAIN"},
 			{ID: spare, WrittenRatio: 1, SizeBytes: 32 << 20, Serial: "SPARE"},
 		},
-		Files:      map[string]string{"/usr/local/bin/ssdprobe": lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe")},
+		Files: map[string]string{
+			"/usr/local/bin/ssdprobe": lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe"),
+			"/usr/local/bin/holder":   buildHolder(t),
+		},
 		Programs:   []string{"dmsetup"},
-		Modules:    []string{"dm-mod"},
+		Modules:    []string{"dm-mod", "nvmet", "target-core-mod", "target-core-iblock", "target-core-file"},
 		KernelArgs: []string{"nvme.poll_queues=1"},
 	})
 	for name, run := range map[string]func(*testing.T, *lab.Machine){
 		"interrupts": testInterruptSuite, "write cache": testWriteCacheSuite, "scale": testScaleSuite, "holders": testHolders,
+		"in use": testInUse,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, m) })
 	}

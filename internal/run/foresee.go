@@ -50,7 +50,7 @@ func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chose
 			err = f.file(t, s, writes)
 		case writes:
 			var permission safety.Permission
-			permission, err = chosen.permit(fs, *t)
+			permission, err = chosen.permit(ctx, fs, *t)
 			if note := permission.Note(); note != "" {
 				f.note("%s: %s", t.Path, note)
 			}

@@ -37,7 +37,7 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 		if !writes {
 			break
 		}
-		if err := s.allowWrites(&targets[i], chosen); err != nil {
+		if err := s.allowWrites(ctx, &targets[i], chosen); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -60,9 +60,9 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 }
 
 // allowWrites gets the permission for a raw device, and a file of its own for others.
-func (s *Session) allowWrites(t *suite.Target, chosen Suite) error {
+func (s *Session) allowWrites(ctx context.Context, t *suite.Target, chosen Suite) error {
 	if t.Raw {
-		permission, err := chosen.permit(s.options.FS, *t)
+		permission, err := chosen.permit(ctx, s.options.FS, *t)
 		t.Permission = permission
 		if note := permission.Note(); note != "" && s.options.Note != nil {
 			s.options.Note(t.Path + ": " + note)
@@ -84,12 +84,12 @@ func (s *Session) allowWrites(t *suite.Target, chosen Suite) error {
 }
 
 // permit asks for the permission to overwrite a raw device, with what the user typed.
-func (s Suite) permit(fs sysfs.FS, t suite.Target) (safety.Permission, error) {
+func (s Suite) permit(ctx context.Context, fs sysfs.FS, t suite.Target) (safety.Permission, error) {
 	var more []safety.Consent
 	if s.DestroyUnknownData {
 		more = append(more, safety.UnknownData)
 	}
-	return safety.Permit(fs, t.Path, t.Device, typedFor(t.Device, s.Destroy), more...)
+	return safety.Permit(ctx, fs, t.Path, t.Device, typedFor(t.Device, s.Destroy), more...)
 }
 
 // typedFor is what the user typed for a device: its own name, or else anything.

@@ -2,14 +2,16 @@
 // may be written to without filling its filesystem.
 //
 // It owns the checks: the serial that the user typed, mounts of the device and its
-// partitions, swap, holders, other processes, partitions, signatures of filesystems,
-// volumes and partition tables, and data of no known format. A Permission can be had from
-// Permit alone, so that code that plans writes cannot do without it. It refuses rather
-// once too often: what it cannot look at is a reason not to write. It opens devices for
-// reading only and changes nothing.
+// partitions, swap, holders, loop devices, what the kernel exports to other machines,
+// other processes, partitions, signatures of filesystems, volumes and partition tables,
+// and data of no known format. What is found and what cannot be is listed in
+// docs/security.md; each search has a file here. A Permission can be had from Permit
+// alone, so that code that plans writes cannot do without it. It refuses rather once too
+// often: what it cannot look at, or what does not answer, is a reason not to write. It
+// opens devices for reading only and changes nothing.
 //
-//	permission, err := safety.Permit(fs, "/dev/nvme0n1", device, "S6XYNG0T123456")
+//	permission, err := safety.Permit(ctx, fs, "/dev/nvme0n1", device, "S6XYNG0T123456")
 //	if err != nil { … } // a *safety.RefusedError names everything that was found
-//	claim, err := permission.Claim() // checks again, and keeps others away
+//	claim, err := permission.Claim(ctx) // checks again, and keeps others away
 //	defer claim.Close()
 package safety

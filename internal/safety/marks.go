@@ -14,26 +14,33 @@ import (
 
 // marks finds what formats have left on the device: partitions that the kernel knows,
 // and marks that this package or util-linux knows.
-func (c *Claim) marks(fs sysfs.FS, d record.Device, size int64) ([]Finding, error) {
-	found, err := partitions(fs, d, c.file)
-	if err != nil {
-		return nil, err
+func (c *Claim) marks(ctx context.Context, l *look, d record.Device, size int64) error {
+	var ours []Signature
+	if err := l.ask(ctx, itself, func() (found []Finding, err error) {
+		if found, err = partitions(c.permission.fs, d, c.file); err != nil {
+			return nil, err
+		}
+		if ours, err = signatures(newDisk(c.file, size)); err != nil {
+			err = fmt.Errorf("look for signatures: %w", err)
+		}
+		return found, err
+	}); err != nil {
+		return err
 	}
-	ours, err := signatures(newDisk(c.file, size))
-	if err != nil {
-		return nil, fmt.Errorf("look for signatures: %w", err)
+	theirs := askUtilLinux(ctx, &c.utilLinux, c.file)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	theirs := askUtilLinux(context.Background(), &c.utilLinux, c.file)
 	c.note = theirs.note()
-	found = append(found, theirs.blind...)
+	l.add(theirs.blind...)
 	if all := merge(ours, theirs.signatures); len(all) > 0 {
 		text := "there is " + placed(all)
 		if len(d.Children) == 0 { // else the way to be rid of it has been said
 			text += fmt.Sprintf(": if nobody needs it, remove the marks with wipefs -a %s, or everything with blkdiscard %[1]s", c.permission.path)
 		}
-		found = append(found, Finding{KindSignature, text})
+		l.add(Finding{KindSignature, text})
 	}
-	return found, nil
+	return nil
 }
 
 // merge adds what util-linux found to what this package did, in words that are better

@@ -45,10 +45,10 @@ func Name(d record.Device) string {
 
 // Permit allows to overwrite the device at path when the user typed its Name and
 // nothing speaks against it. The error is a *RefusedError with all that does, or says
-// what could not be looked at.
-func Permit(fs sysfs.FS, path string, d record.Device, typed string, more ...Consent) (Permission, error) {
+// what could not be looked at; the cause of ctx's end when that came first, whatever hangs.
+func Permit(ctx context.Context, fs sysfs.FS, path string, d record.Device, typed string, more ...Consent) (Permission, error) {
 	p := Permission{fs: fs, path: path, number: d.Number, typed: typed, unknownData: slices.Contains(more, UnknownData)}
-	claim, err := p.Claim()
+	claim, err := p.Claim(ctx)
 	if err != nil {
 		return Permission{}, err
 	}
@@ -69,26 +69,34 @@ func (p Permission) Covers(path, number string) bool {
 type Claim struct {
 	permission Permission
 	file       *os.File
-	utilLinux  guard.Guard
+	guard      *guard.Guard // of what may hang
+	utilLinux  guard.Guard  // of programs that look at the device
 	note       string
 }
 
 // Claim checks everything again and holds the device until it is closed. Errors are
 // those of Permit.
-func (p Permission) Claim() (*Claim, error) {
+func (p Permission) Claim(ctx context.Context) (*Claim, error) {
 	if p.path == "" {
 		return nil, fmt.Errorf("claim a device: %w: nobody has permitted it", ErrRefused)
 	}
-	file, held, err := open(p.path)
-	if err != nil {
-		return nil, fmt.Errorf("check %s: %w", p.path, err)
+	c := &Claim{permission: p, guard: &guard.Guard{}}
+	l := &look{guard: c.guard}
+	err := l.ask(ctx, itself, func() (found []Finding, err error) {
+		c.file, found, err = open(p.path)
+		return found, err
+	})
+	if err == nil {
+		err = c.look(ctx, l, true)
 	}
-	c := &Claim{permission: p, file: file}
-	if err := c.check(held, true); err != nil {
+	if err := c.verdict(l, err); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
+
+// itself is the device in what is said of things that hang.
+const itself = "the device itself"
 
 // open opens a device for reading: exclusively, or not when somebody else holds it,
 // which is a finding.
@@ -103,57 +111,84 @@ func open(path string) (*os.File, []Finding, error) {
 }
 
 // Check checks everything again while the device is held, except what fills it: that is
-// what the run has written.
-func (c *Claim) Check() error { return c.check(nil, false) }
+// what the run has written. Errors are those of Permit.
+func (c *Claim) Check(ctx context.Context) error {
+	l := &look{guard: c.guard}
+	return c.verdict(l, c.look(ctx, l, false))
+}
 
-// Close lets go of the device.
-func (c *Claim) Close() error { return c.file.Close() }
+// Close lets go of the device, at the latest when what hangs on it returns.
+func (c *Claim) Close() error {
+	var err error
+	closed := c.guard.Finally(func() {
+		if c.file != nil {
+			err = c.file.Close()
+		}
+	})
+	if !closed {
+		return nil
+	}
+	return err
+}
 
-func (c *Claim) check(found []Finding, content bool) error {
-	p := c.permission
-	fail := func(err error) error { return fmt.Errorf("check %s: %w", p.path, err) }
-	size, other, err := c.identify()
-	if err != nil {
-		return fail(err)
-	}
-	if other != "" {
-		return &RefusedError{Path: p.path, Found: []Finding{{KindOther, other}}}
-	}
-	d, err := device.Find(p.fs, p.number)
-	if err != nil {
-		return fail(err)
-	}
-	found = append(found, aboutDevice(d, p.typed)...)
-	n, err := numbersOf(p.fs, d)
-	if err != nil {
-		return fail(err)
-	}
-	for _, look := range []func() ([]Finding, error){
-		func() ([]Finding, error) { return mounts(p.fs, n) },
-		func() ([]Finding, error) { return swaps(p.fs, n) },
-		func() ([]Finding, error) { return holders(p.fs, d, n) },
-		func() ([]Finding, error) { return processes(n) },
-		func() ([]Finding, error) { return c.marks(p.fs, d, size) },
-	} {
-		more, err := look()
-		if err != nil {
-			return fail(err)
-		}
-		found = append(found, more...)
-	}
-	// A filesystem that is known by its name needs no word on what it is filled with.
-	named := slices.ContainsFunc(found, func(f Finding) bool { return f.Kind == KindSignature || f.Kind == KindPartition })
-	if content && !named && !p.unknownData {
-		u, err := sample(context.Background(), c.file, size)
-		if err != nil {
-			return fail(err)
-		}
-		found = append(found, u.finding()...)
-	}
-	if len(found) > 0 {
-		return &RefusedError{Path: p.path, Found: found, Note: c.note}
+// verdict is what a look comes to that ended with err.
+func (c *Claim) verdict(l *look, err error) error {
+	switch {
+	case err != nil && !errors.Is(err, errHung):
+		return fmt.Errorf("check %s: %w", c.permission.path, err)
+	case len(l.found) > 0:
+		return &RefusedError{Path: c.permission.path, Found: l.found, Note: c.note}
 	}
 	return nil
+}
+
+// look looks for everything that speaks against writing; what fills the device is looked
+// at when that is asked for.
+func (c *Claim) look(ctx context.Context, l *look, content bool) error {
+	p := c.permission
+	var s subject
+	var d record.Device
+	var size int64
+	other := false
+	if err := l.ask(ctx, itself, func() (found []Finding, err error) {
+		var text string
+		if size, text, err = c.identify(); err != nil {
+			return nil, err
+		}
+		if other = text != ""; other {
+			return []Finding{{KindOther, text}}, nil
+		}
+		if d, err = device.Find(p.fs, p.number); err != nil {
+			return nil, err
+		}
+		s, err = subjectOf(p.fs, d, c.file)
+		return append(aboutDevice(d, p.typed), s.holders()...), err
+	}); err != nil || other {
+		return err
+	}
+	if err := l.ask(ctx, "a source of a mount", s.mounts); err != nil {
+		return err
+	}
+	if err := l.ask(ctx, "swap space", s.swaps); err != nil {
+		return err
+	}
+	for _, search := range []func(context.Context, *look) error{s.loops, s.exports, s.processes} {
+		if err := search(ctx, l); err != nil {
+			return err
+		}
+	}
+	if err := c.marks(ctx, l, d, size); err != nil {
+		return err
+	}
+	// A filesystem that is known by its name needs no word on what it is filled with.
+	named := slices.ContainsFunc(l.found, func(f Finding) bool { return f.Kind == KindSignature || f.Kind == KindPartition })
+	if !content || named || p.unknownData {
+		return nil
+	}
+	return l.askFor(ctx, contentPatience+patience, itself, func() ([]Finding, error) {
+		u, err := sample(ctx, c.file, size)
+		return u.finding(), err
+	})
 }
 
 // identify makes sure that what is open, and what the path leads to now, is the

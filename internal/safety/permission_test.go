@@ -60,7 +60,7 @@ func content(t *testing.T, loop testenv.Loop) [sha256.Size]byte {
 func refused(t *testing.T, loop testenv.Loop, d record.Device, typed string, kind safety.Kind, text string) {
 	t.Helper()
 	before := content(t, loop)
-	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, typed)
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, typed)
 	require.ErrorIs(t, err, safety.ErrRefused)
 	assert.Equal(t, safety.Permission{}, p)
 	var refusal *safety.RefusedError
@@ -77,21 +77,21 @@ func refused(t *testing.T, loop testenv.Loop, d record.Device, typed string, kin
 func TestPermit(t *testing.T) {
 	loop, d := drive(t)
 	before := content(t, loop)
-	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
 	assert.True(t, p.Covers(loop.Path, loop.Number))
 	assert.False(t, p.Covers(loop.Path, "7:4711"))
 	assert.False(t, p.Covers("/dev/other", loop.Number))
 	assert.False(t, safety.Permission{}.Covers("", ""))
-	_, err = safety.Permission{}.Claim()
+	_, err = safety.Permission{}.Claim(t.Context())
 	require.ErrorIs(t, err, safety.ErrRefused)
 
-	claim, err := p.Claim()
+	claim, err := p.Claim(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, claim.Check())
+	require.NoError(t, claim.Check(t.Context()))
 	_, err = os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
 	require.ErrorIs(t, err, unix.EBUSY, "others are kept away")
-	_, err = p.Claim()
+	_, err = p.Claim(t.Context())
 	require.ErrorIs(t, err, safety.ErrRefused)
 	require.NoError(t, claim.Close())
 	assert.Equal(t, before, content(t, loop))
@@ -122,14 +122,14 @@ func TestRefusesSignatures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run(t, c.command[0], c.command[1:]...)
 			refused(t, loop, d, safety.Name(d), safety.KindSignature, c.want)
-			_, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
+			_, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
 			require.ErrorIs(t, err, safety.ErrRefused, "it is no unknown data")
 			run(t, "wipefs", "-q", "-a", loop.Path)
 			refused(t, loop, d, safety.Name(d), safety.KindUnknownData, "blocks looked at are neither blank nor random")
-			_, err = safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
+			_, err = safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
 			require.NoError(t, err, "wiped, it may be written to by who says so")
 			run(t, "blkdiscard", loop.Path)
-			_, err = safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+			_, err = safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 			require.NoError(t, err, "blank, it may be written to")
 		})
 	}
@@ -145,15 +145,15 @@ func TestRefusesUnknownData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			loop := testenv.LoopDevice(t, 16*mib, testenv.Options{})
 			d := known(t, loop)
-			_, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+			_, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 			require.NoError(t, err, "blank")
 			run(t, "sh", "-c", strings.ReplaceAll(command, "%s", loop.Path))
 			refused(t, loop, d, safety.Name(d), safety.KindUnknownData, "there is data of no known format on it")
-			p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
+			p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d), safety.UnknownData)
 			require.NoError(t, err)
-			claim, err := p.Claim()
+			claim, err := p.Claim(t.Context())
 			require.NoError(t, err, "the consent is part of the permission")
-			require.NoError(t, claim.Check())
+			require.NoError(t, claim.Check(t.Context()))
 			require.NoError(t, claim.Close())
 		})
 	}
@@ -162,18 +162,18 @@ func TestRefusesUnknownData(t *testing.T) {
 // What a run writes while it holds the device is its own, whatever it looks like.
 func TestWhatIsWrittenUnderAClaimIsNoUnknownData(t *testing.T) {
 	loop, d := drive(t)
-	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
-	claim, err := p.Claim()
+	claim, err := p.Claim(t.Context())
 	require.NoError(t, err)
 	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0)
 	require.NoError(t, err)
 	_, err = f.WriteAt([]byte(strings.Repeat("deadbeef", 512)), mib/2)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	require.NoError(t, claim.Check())
+	require.NoError(t, claim.Check(t.Context()))
 	require.NoError(t, claim.Close())
-	_, err = p.Claim()
+	_, err = p.Claim(t.Context())
 	require.ErrorContains(t, err, "data of no known format", "the next run asks again")
 }
 
@@ -222,14 +222,14 @@ func TestWithoutUtilLinux(t *testing.T) {
 	if path := os.Getenv(given); path != "" {
 		loop = testenv.Loop{Path: path}
 		d = known(t, loop)
-		p, err := safety.Permit(sysfs.FS{}, path, d, safety.Name(d))
+		p, err := safety.Permit(t.Context(), sysfs.FS{}, path, d, safety.Name(d))
 		require.NoError(t, err)
 		assert.Equal(t, note, p.Note())
-		_, err = safety.Permit(sysfs.FS{}, path, d, "S6XYNG0T")
+		_, err = safety.Permit(t.Context(), sysfs.FS{}, path, d, "S6XYNG0T")
 		require.ErrorContains(t, err, "S6XYNG0T was named; "+note)
 		return
 	}
-	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
 	assert.Empty(t, p.Note())
 	inside := exec.CommandContext(t.Context(), "unshare", "--mount", "sh", "-c",
@@ -371,7 +371,7 @@ func TestRefusesHolders(t *testing.T) {
 	}, map[string]string{"sys/block/" + name: "/" + dir, "sys/class/block/" + name: "/" + dir, "sys/dev/block/" + major + ":" + minor: "/" + dir})
 	found, err := device.Find(fs, loop.Number)
 	require.NoError(t, err)
-	_, err = safety.Permit(fs, loop.Path, d, safety.Name(found))
+	_, err = safety.Permit(t.Context(), fs, loop.Path, d, safety.Name(found))
 	require.EqualError(t, err, "refused to write to "+loop.Path+": /dev/md127 is made of it")
 }
 
@@ -381,7 +381,7 @@ func TestRefusesWhatOthersHold(t *testing.T) {
 	require.NoError(t, err)
 	refused(t, loop, d, safety.Name(d), safety.KindExclusive, "the kernel or another process holds it exclusively")
 	require.NoError(t, other.Close())
-	_, err = safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	_, err = safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
 }
 
@@ -398,7 +398,7 @@ func TestRefusesWhatOthersMayWrite(t *testing.T) {
 	refused(t, loop, d, safety.Name(d), safety.KindProcess, "(sh) has "+loop.Path+" open for writing")
 	require.NoError(t, stdin.Close())
 	_ = cmd.Wait() // read fails at the end of its input
-	_, err = safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	_, err = safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
 }
 
@@ -429,9 +429,9 @@ func TestRefusesWhereProcessesAreOutOfSight(t *testing.T) {
 // What was permitted is checked again when it is claimed, and while it is held.
 func TestEverythingIsCheckedAgain(t *testing.T) {
 	loop, d := drive(t)
-	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
-	claim, err := p.Claim()
+	claim, err := p.Claim(t.Context())
 	require.NoError(t, err)
 	require.Error(t, exec.Command("mkfs.ext4", "-q", "-F", "-F", loop.Path).Run(), "others are kept away")
 	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0) // which asks nobody
@@ -439,11 +439,11 @@ func TestEverythingIsCheckedAgain(t *testing.T) {
 	_, err = f.WriteAt([]byte("XFSB"), 0)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	require.ErrorContains(t, claim.Check(), "there is XFS on it (at byte 0)")
+	require.ErrorContains(t, claim.Check(t.Context()), "there is XFS on it (at byte 0)")
 	require.NoError(t, claim.Close())
 	run(t, "mkfs.ext4", "-q", "-F", loop.Path)
 	mount(t, loop.Path)
-	_, err = p.Claim()
+	_, err = p.Claim(t.Context())
 	require.ErrorContains(t, err, "is mounted at")
 }
 
@@ -453,15 +453,15 @@ func TestRefusesAnotherDeviceOfTheSameName(t *testing.T) {
 	second, _ := drive(t)
 	link := filepath.Join(t.TempDir(), "disk")
 	require.NoError(t, os.Symlink(loop.Path, link))
-	p, err := safety.Permit(sysfs.FS{}, link, d, safety.Name(d))
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, link, d, safety.Name(d))
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(link))
 	require.NoError(t, os.Symlink(second.Path, link))
-	_, err = p.Claim()
+	_, err = p.Claim(t.Context())
 	require.EqualError(t, err, "refused to write to "+link+": it is device "+second.Number+" now, and "+loop.Number+" was meant")
 	require.NoError(t, os.Remove(link))
 	require.NoError(t, os.WriteFile(link, nil, 0o600))
-	_, err = p.Claim()
+	_, err = p.Claim(t.Context())
 	require.ErrorContains(t, err, "it is no block device")
 }
 
@@ -472,7 +472,7 @@ func TestClaimWhileTheNameChangesHands(t *testing.T) {
 	second, _ := drive(t)
 	link := filepath.Join(t.TempDir(), "disk")
 	require.NoError(t, os.Symlink(loop.Path, link))
-	p, err := safety.Permit(sysfs.FS{}, link, d, safety.Name(d), safety.UnknownData) // which is quicker to claim
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, link, d, safety.Name(d), safety.UnknownData) // which is quicker to claim
 	require.NoError(t, err)
 	over := make(chan struct{})
 	var swapping errgroup.Group
@@ -492,7 +492,7 @@ func TestClaimWhileTheNameChangesHands(t *testing.T) {
 		}
 	})
 	for held, refused := 0, 0; held < often || refused < often; {
-		claim, err := p.Claim()
+		claim, err := p.Claim(t.Context())
 		if err != nil {
 			require.ErrorContains(t, err, "it is device "+second.Number+" now, and "+loop.Number+" was meant")
 			refused++

@@ -22,6 +22,8 @@ const (
 	KindSwap      Kind = "swap"
 	KindHolder    Kind = "holder" // md, LVM, dm-crypt, a loop device
 	KindProcess   Kind = "process"
+	KindExport    Kind = "export"    // the kernel serves it to other machines
+	KindUnknown   Kind = "unknown"   // something that may use it cannot be looked at
 	KindExclusive Kind = "exclusive" // somebody holds it exclusively
 	KindSignature Kind = "signature"
 	// KindUnknownData is data of no format that is known here.

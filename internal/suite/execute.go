@@ -80,7 +80,7 @@ func Execute(ctx context.Context, s Suite, o Options) (report record.RunReport, 
 			return record.RunReport{}, fail(err)
 		}
 	}
-	held, err := hold(steps)
+	held, err := hold(ctx, steps)
 	if err != nil {
 		return record.RunReport{}, fail(err)
 	}
@@ -96,7 +96,7 @@ func Execute(ctx context.Context, s Suite, o Options) (report record.RunReport, 
 	}()
 	report = o.newReport(s, steps)
 	err = o.run(ctx, s, steps, &report, func(step Step) error {
-		return errors.Join(held.check(step), changing.apply(step))
+		return errors.Join(held.check(ctx, step), changing.apply(step))
 	})
 	if len(report.Steps) > 0 {
 		report.Analysis = conclude(s, o, report.Steps)

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,14 +16,14 @@ type holding struct {
 }
 
 // hold claims every raw device that one of the steps writes to.
-func hold(steps []Step) (holding, error) {
+func hold(ctx context.Context, steps []Step) (holding, error) {
 	h := holding{claims: map[string]*safety.Claim{}}
 	for _, step := range steps {
 		for _, t := range step.Targets {
 			if step.Writes == "" || !t.Raw || h.claims[t.Path] != nil {
 				continue
 			}
-			claim, err := t.Permission.Claim()
+			claim, err := t.Permission.Claim(ctx)
 			if err != nil {
 				return holding{}, errors.Join(err, h.close())
 			}
@@ -33,7 +34,7 @@ func hold(steps []Step) (holding, error) {
 }
 
 // check looks again at everything that speaks against a step's writes.
-func (h holding) check(step Step) error {
+func (h holding) check(ctx context.Context, step Step) error {
 	if step.Writes == "" {
 		return nil
 	}
@@ -48,7 +49,7 @@ func (h holding) check(step Step) error {
 		if claim == nil {
 			return fmt.Errorf("write to %s: %w: nobody holds it", t.Path, safety.ErrRefused)
 		}
-		if err := claim.Check(); err != nil {
+		if err := claim.Check(ctx); err != nil {
 			return err
 		}
 	}

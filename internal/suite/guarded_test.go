@@ -96,7 +96,7 @@ func TestWritesReallyOverwrite(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.NotEqual(t, before, content(t, loop.Backing))
-	_, err = safety.Permit(sysfs.FS{}, loop.Path, target.Device, safety.Name(target.Device))
+	_, err = safety.Permit(t.Context(), sysfs.FS{}, loop.Path, target.Device, safety.Name(target.Device))
 	require.NoError(t, err, "what fio wrote is no signature, so that it can be run again")
 }
 

@@ -113,7 +113,7 @@ func raw(t *testing.T) (suite.Target, testenv.Loop) {
 	loop := testenv.LoopDevice(t, dataBytes, testenv.Options{Random: true})
 	d, err := device.Find(sysfs.FS{}, loop.Path)
 	require.NoError(t, err)
-	p, err := safety.Permit(sysfs.FS{}, loop.Path, d, safety.Name(d))
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
 	return suite.Target{Path: loop.Path, ID: d.ID, Raw: true, SizeBytes: d.SizeBytes, Device: d, Permission: p}, loop
 }

@@ -1,0 +1,77 @@
+package safety
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+
+	"golang.org/x/sys/unix"
+)
+
+// holders finds devices that the kernel says are made of this one.
+func (s subject) holders() []Finding {
+	var found []Finding
+	for _, holder := range s.device.Holders {
+		found = append(found, Finding{KindHolder, fmt.Sprintf("/dev/%s is made of it", holder)})
+	}
+	return found
+}
+
+// loops finds loop devices that are made of the device, or of the file that it is made of itself: the kernel names no
+// holder for them, and they hold nothing exclusively.
+func (s subject) loops(ctx context.Context, l *look) error {
+	dirs, err := glob(s.fs, "/sys/block/loop*")
+	if err != nil {
+		return fmt.Errorf("list loop devices: %w", err)
+	}
+	for _, dir := range dirs {
+		name := path.Base(dir)
+		backing, err := s.fs.Text(path.Join(dir, "loop/backing_file"))
+		switch {
+		case name == s.device.Name || errors.Is(err, os.ErrNotExist):
+			continue
+		case err != nil:
+			return fmt.Errorf("read what %s is made of: %w", name, err)
+		}
+		err = l.ask(ctx, fmt.Sprintf("/dev/%s, which is made of %s,", name, backing), func() ([]Finding, error) {
+			of, err := s.madeOf(name, backing)
+			if err != nil {
+				return []Finding{{KindUnknown, fmt.Sprintf("what the loop device /dev/%s is made of (%s) cannot be seen (%v): detach it", name, backing, err)}}, nil
+			}
+			if of == "" {
+				return nil, nil
+			}
+			return []Finding{{KindHolder, fmt.Sprintf("the loop device /dev/%s is made of %s", name, of)}}, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// madeOf returns which part of the subject a loop device is made of; empty when it is something else. The kernel is asked
+// for the file itself. The path in sysfs is as whoever made it saw it, and goes where that device has no node here.
+func (s subject) madeOf(loop, backing string) (string, error) {
+	f, err := s.fs.Open("/dev/" + loop)
+	if errors.Is(err, os.ErrNotExist) {
+		return s.at(backing)
+	} else if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	status, err := unix.IoctlLoopGetStatus64(int(f.Fd()))
+	switch {
+	case errors.Is(err, unix.ENXIO): // detached meanwhile
+		return "", nil
+	case err != nil:
+		return "", err
+	case status.Rdevice != 0:
+		return s.blocks[numberText(status.Rdevice)], nil
+	case s.backing != nil && s.backing.inode == status.Inode && s.backing.device == numberText(status.Device):
+		return s.backingText() + " too", nil
+	}
+	return "", nil
+}

@@ -1,0 +1,245 @@
+package safety_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/safety"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+// holder compiles testdata/holder.c. It is in C as Go would need unsafe for it, and a C compiler is where the race
+// detector is.
+func holder(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "holder")
+	run(t, "cc", "-Wall", "-pthread", "-o", program, "testdata/holder.c")
+	return program
+}
+
+// while runs a program that says that it is ready, does something and lets it end with its standard input.
+func while(t *testing.T, cmd *exec.Cmd, does func()) {
+	t.Helper()
+	stdin, errIn := cmd.StdinPipe()
+	stdout, errOut := cmd.StdoutPipe()
+	cmd.Stderr = os.Stderr
+	require.NoError(t, errors.Join(errIn, errOut, cmd.Start()))
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err, line)
+	does()
+	require.NoError(t, stdin.Close())
+	_ = cmd.Wait() // a shell's read fails at the end of its input
+}
+
+func permitted(t *testing.T, path string) {
+	t.Helper()
+	d, err := device.Find(sysfs.FS{}, path)
+	require.NoError(t, err)
+	_, err = safety.Permit(t.Context(), sysfs.FS{}, path, d, safety.Name(d))
+	require.NoError(t, err)
+}
+
+// A process needs no descriptor to write to a device.
+func TestRefusesWhatIsHeldWithoutADescriptor(t *testing.T) {
+	loop, d := drive(t)
+	program := holder(t)
+	for how, says := range map[string]string{
+		"map":    "(holder) has mapped " + loop.Path + " for writing",
+		"uring":  "(holder) may write to " + loop.Path + " by io_uring",
+		"thread": "(holder) has " + loop.Path + " open for writing",
+	} {
+		t.Run(how, func(t *testing.T) {
+			while(t, exec.CommandContext(t.Context(), program, how, loop.Path), func() {
+				refused(t, loop, d, safety.Name(d), safety.KindProcess, says)
+			})
+			permitted(t, loop.Path)
+		})
+	}
+}
+
+// What a loop device is made of can be written to past it.
+func TestRefusesWhatElseWritesToTheFileBelow(t *testing.T) {
+	loop, d := drive(t)
+	below := loop.Backing + ", of which " + loop.Path + " is made,"
+	t.Run("by a process", func(t *testing.T) {
+		while(t, exec.CommandContext(t.Context(), "sh", "-c", `exec 3<>"$0"; echo ready; read line`, loop.Backing), func() {
+			refused(t, loop, d, safety.Name(d), safety.KindProcess, "(sh) has "+below+" open for writing")
+		})
+		permitted(t, loop.Path)
+	})
+	program := holder(t)
+	for _, how := range []string{"map", "uring"} {
+		t.Run("by "+how, func(t *testing.T) {
+			while(t, exec.CommandContext(t.Context(), program, how, loop.Backing), func() {
+				refused(t, loop, d, safety.Name(d), safety.KindProcess, below)
+			})
+		})
+	}
+	t.Run("by another loop device", func(t *testing.T) {
+		link := filepath.Join(t.TempDir(), "another name")
+		require.NoError(t, os.Link(loop.Backing, link))
+		twin := testenv.Losetup(t, "--find", "--show", link)
+		refused(t, loop, d, safety.Name(d), safety.KindHolder, "the loop device "+twin+" is made of "+below+" too")
+		testenv.Losetup(t, "--detach", twin)
+		permitted(t, loop.Path)
+	})
+}
+
+// A loop device is asked what it is made of: a name that is gone hides nothing.
+func TestRefusesWhatALoopDeviceWasMadeOfByAnotherName(t *testing.T) {
+	loop, d := drive(t)
+	other := filepath.Join(t.TempDir(), "node")
+	var st unix.Stat_t
+	require.NoError(t, unix.Stat(loop.Path, &st))
+	require.NoError(t, unix.Mknod(other, unix.S_IFBLK|0o600, int(st.Rdev)))
+	above := testenv.Losetup(t, "--find", "--show", other)
+	t.Cleanup(func() { testenv.Losetup(t, "--detach", above) })
+	require.NoError(t, os.Remove(other))
+	refused(t, loop, d, safety.Name(d), safety.KindHolder, "the loop device "+above+" is made of "+loop.Path)
+}
+
+// machine is one that has the device of a loop device alone, and more files.
+func machine(t *testing.T, loop testenv.Loop, more map[string]string) sysfs.FS {
+	t.Helper()
+	name := filepath.Base(loop.Path)
+	dir := "sys/devices/virtual/block/" + name
+	files := map[string]string{
+		dir + "/dev": loop.Number + "\n", dir + "/size": "32768\n", dir + "/loop/backing_file": loop.Backing + "\n",
+		dir + "/queue/logical_block_size": "512\n", dir + "/queue/physical_block_size": "512\n",
+		"proc/swaps": "Filename Type Size Used Priority\n",
+	}
+	for file, text := range more {
+		files[file] = text
+	}
+	return sysfstest.Make(t, files, map[string]string{
+		"sys/block/" + name: "/" + dir, "sys/class/block/" + name: "/" + dir, "sys/dev/block/" + loop.Number: "/" + dir,
+	})
+}
+
+// verdict is what is said of a loop device on a machine that has these files.
+func verdict(t *testing.T, loop testenv.Loop, files map[string]string) error {
+	t.Helper()
+	fs := machine(t, loop, files)
+	d, err := device.Find(fs, loop.Number)
+	require.NoError(t, err)
+	_, err = safety.Permit(t.Context(), fs, loop.Path, d, safety.Name(d))
+	return err
+}
+
+// The files are as Linux 6.1 writes them; the laboratory has the real ones of nvmet and LIO.
+func TestExports(t *testing.T) {
+	loop, _ := drive(t)
+	link := filepath.Join(t.TempDir(), "by id")
+	require.NoError(t, os.Symlink(loop.Path, link))
+	major, minor, _ := strings.Cut(loop.Number, ":")
+	const nvmet, core, gadget = "sys/kernel/config/nvmet/subsystems/nqn.x/", "sys/kernel/config/target/core/", "sys/kernel/config/usb_gadget/g1/functions/mass_storage.0/"
+	const none = "/dev/null"
+	for name, c := range map[string]struct {
+		files map[string]string
+		says  string // empty: it may be overwritten
+	}{
+		"nvmet":               {map[string]string{nvmet + "namespaces/1/device_path": link + "\n", nvmet + "namespaces/1/enable": "1\n"}, "nvmet) exports " + loop.Path + " (/sys/kernel/config/nvmet/subsystems/nqn.x/namespaces/1)"},
+		"nvmet, its file":     {map[string]string{nvmet + "namespaces/1/device_path": loop.Backing + "\n", nvmet + "namespaces/1/enable": "1\n"}, "nvmet) exports " + loop.Backing},
+		"nvmet, disabled":     {map[string]string{nvmet + "namespaces/1/device_path": link + "\n", nvmet + "namespaces/1/enable": "0\n"}, ""},
+		"nvmet, another":      {map[string]string{nvmet + "namespaces/1/device_path": none + "\n", nvmet + "namespaces/1/enable": "1\n"}, ""},
+		"nvmet, unresolved":   {map[string]string{nvmet + "namespaces/1/device_path": "/dev/gone\n", nvmet + "namespaces/1/enable": "1\n"}, "exports /dev/gone, which cannot be looked at"},
+		"nvmet, no passthru":  {map[string]string{nvmet + "passthru/device_path": "(null)\n", nvmet + "passthru/enable": "0\n"}, ""},
+		"iblock":              {map[string]string{core + "iblock_0/x/enable": "1\n", core + "iblock_0/x/info": "Status: ACTIVATED\n        iBlock device: x  UDEV PATH: " + none + "  readonly: 0\n        Major: " + major + " Minor: " + minor + "  CLAIMED: IBLOCK\n"}, "LIO) exports " + loop.Path},
+		"fileio":              {map[string]string{core + "fileio_0/x/enable": "1\n", core + "fileio_0/x/info": "Status: ACTIVATED\n        TCM FILEIO ID: 0        File: " + link + "  Size: 16777216  Mode: O_DSYNC Async: 0\n"}, "LIO) exports " + loop.Path},
+		"fileio, disabled":    {map[string]string{core + "fileio_0/x/enable": "0\n"}, ""},
+		"a backstore":         {map[string]string{core + "user_0/x/enable": "1\n", core + "user_0/x/info": "Status: ACTIVATED\n", core + "user_0/x/udev_path": link + "\n"}, "LIO) exports " + loop.Path},
+		"no backstore":        {map[string]string{core + "iblock_0/hba_info": "HBA Index: 0\n"}, ""},
+		"memory":              {map[string]string{core + "rd_mcp_0/x/enable": "1\n", core + "rd_mcp_0/x/info": "Status: ACTIVATED\n", core + "rd_mcp_0/x/udev_path": "\n"}, ""},
+		"a gadget":            {map[string]string{gadget + "lun.0/file": link + "\n"}, "a USB gadget exports " + loop.Path},
+		"a gadget without":    {map[string]string{gadget + "lun.0/file": "\n"}, ""},
+		"nvmet out of sight":  {map[string]string{"sys/module/nvmet/refcnt": "2\n"}, "nvmet) exports cannot be seen: mount -t configfs none /sys/kernel/config"},
+		"nvmet in the kernel": {map[string]string{"sys/module/nvmet/parameters/x": "\n"}, "nvmet) exports cannot be seen"},
+		"LIO out of sight":    {map[string]string{"sys/module/target_core_mod/refcnt": "3\n"}, "LIO) exports cannot be seen"},
+		"modules in the way":  {map[string]string{"sys/module/nvmet/refcnt": "1\n", "sys/module/nvmet/holders/nvmet_tcp/refcnt": "0\n"}, ""},
+		"modules and an item": {map[string]string{"sys/module/nvmet/refcnt": "2\n", "sys/module/nvmet/holders/nvmet_tcp/refcnt": "0\n"}, "nvmet) exports cannot be seen"},
+		"modules not in use":  {map[string]string{"sys/module/nvmet/refcnt": "0\n", "sys/module/target_core_mod/refcnt": "0\n"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := verdict(t, loop, c.files)
+			if c.says == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, safety.ErrRefused)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+// What does not answer is a reason not to write, and says so; who does not want to wait for that may cancel.
+func TestWhatDoesNotAnswer(t *testing.T) {
+	loop, _ := drive(t)
+	remote := testenv.RemoteFile(t)
+	remote.FallSilent()
+	for name, files := range map[string]map[string]string{
+		"a loop device": {"sys/block/loop4711/loop/backing_file": remote.Path + "\n"},
+		"an export": {
+			"sys/kernel/config/nvmet/subsystems/x/namespaces/1/device_path": remote.Path + "\n",
+			"sys/kernel/config/nvmet/subsystems/x/namespaces/1/enable":      "1\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := verdict(t, loop, files)
+			require.ErrorIs(t, err, safety.ErrRefused)
+			require.ErrorContains(t, err, remote.Path)
+			require.ErrorContains(t, err, "does not answer, and while it hangs, nobody knows what uses the device")
+		})
+	}
+}
+
+func TestPermitEndsWithItsContext(t *testing.T) {
+	loop, _ := drive(t)
+	remote := testenv.RemoteFile(t)
+	remote.FallSilent()
+	fs := machine(t, loop, map[string]string{"sys/block/loop4711/loop/backing_file": remote.Path + "\n"})
+	d, err := device.Find(fs, loop.Number)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	interrupted := errors.New("interrupted")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := safety.Permit(ctx, fs, loop.Path, d, safety.Name(d))
+		ended <- err
+	}()
+	testenv.Eventually(t, "it hangs", remote.Asked)
+	cancel(interrupted)
+	err = <-ended
+	require.ErrorIs(t, err, interrupted)
+	require.NotErrorIs(t, err, safety.ErrRefused, fmt.Sprint(err))
+}
+
+// Commands reach a SCSI disk by other nodes too. Devices of the kernel that nobody has open for writing stand for those.
+func TestRefusesWhoHasTheNodesOfASCSIDisk(t *testing.T) {
+	loop, _ := drive(t)
+	dir := "sys/devices/virtual/block/" + filepath.Base(loop.Path) + "/device/"
+	files := map[string]string{dir + "scsi_generic/sg7/dev": "1:7\n", dir + "bsg/0:0:0:0/dev": "1:5\n"}
+	for node, says := range map[string]string{"/dev/full": "/dev/sg7", "/dev/zero": "/dev/bsg/0:0:0:0"} {
+		t.Run(says, func(t *testing.T) {
+			while(t, exec.CommandContext(t.Context(), "sh", "-c", `exec 3<"$0"; echo ready; read line`, node), func() {
+				require.NoError(t, verdict(t, loop, files), "smartd reads")
+			})
+			while(t, exec.CommandContext(t.Context(), "sh", "-c", `exec 3<>"$0"; echo ready; read line`, node), func() {
+				require.ErrorContains(t, verdict(t, loop, files), "(sh) has "+says+" open for writing")
+			})
+		})
+	}
+}

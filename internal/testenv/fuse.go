@@ -1,0 +1,171 @@
+package testenv
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Remote is a mounted FUSE filesystem with one entry, whose server can fall silent, as that of NFS does when it is gone.
+type Remote struct {
+	// Path is that of the entry.
+	Path    string
+	silent  atomic.Bool
+	asked   atomic.Bool
+	holders []*exec.Cmd
+}
+
+// RemoteFile mounts a filesystem with one regular file. It is gone when the test ends, and all that waits for it fails.
+func RemoteFile(t testing.TB) *Remote { return mountRemote(t, unix.S_IFREG|0o600, 0) }
+
+// RemoteNode is RemoteFile with the node of a block device instead.
+func RemoteNode(t testing.TB, device Loop) *Remote {
+	t.Helper()
+	var st unix.Stat_t
+	if err := unix.Stat(device.Path, &st); err != nil {
+		t.Fatalf("stat %s: %v", device.Path, err)
+	}
+	return mountRemote(t, unix.S_IFBLK|0o600, uint32(st.Rdev)) // Linux's old encoding, the same for small numbers
+}
+
+// KeepOpen starts a process that keeps the entry open for reading and writing until the test ends. A process of its own, as
+// whoever closes the entry asks the server, and a child of this one would, too.
+func (r *Remote) KeepOpen(t testing.TB) {
+	t.Helper()
+	holder := exec.CommandContext(context.WithoutCancel(t.Context()), "sh", "-c", `exec 3<>"$0"; echo ready; read line`, r.Path)
+	if _, err := holder.StdinPipe(); err != nil { // which it waits for the end of
+		t.Fatal(err)
+	}
+	stdout, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.holders = append(r.holders, holder)
+	if _, err := stdout.Read(make([]byte, 6)); err != nil {
+		t.Fatalf("open %s: %v", r.Path, err)
+	}
+}
+
+// FallSilent makes the server answer nothing from now on, nor even take requests.
+func (r *Remote) FallSilent() { r.silent.Store(true) }
+
+// Asked reports whether somebody waits for an answer that will not come.
+func (r *Remote) Asked() bool { return r.asked.Load() }
+
+func mountRemote(t testing.TB, mode, rdev uint32) *Remote {
+	t.Helper()
+	Root(t)
+	server, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	if err != nil {
+		missing(t, "the kernel's FUSE: "+err.Error())
+	}
+	dir := t.TempDir()
+	r := &Remote{Path: filepath.Join(dir, "entry")}
+	fd := int(server.Fd()) // which makes it blocking
+	if err := unix.Mount("ssdprobe-test", dir, "fuse", unix.MS_NOSUID, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd)); err != nil {
+		t.Fatalf("mount a FUSE filesystem at %s: %v", dir, err)
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		r.serve(fd, mode, rdev)
+	}()
+	t.Cleanup(func() {
+		// Forced, so that the kernel ends the connection and the server's read with it.
+		if err := unix.Unmount(dir, unix.MNT_FORCE|unix.MNT_DETACH); err != nil {
+			t.Errorf("unmount %s: %v", dir, err)
+		}
+		<-served
+		for _, holder := range r.holders {
+			_ = holder.Process.Kill() // it may have ended
+			_ = holder.Wait()         // killed
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := os.Stat(r.Path); err != nil { // from here on, whoever asks is somebody else
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The requests of linux/fuse.h that are answered; all others are said not to be implemented.
+const (
+	fuseLookup  = 1
+	fuseGetattr = 3
+	fuseOpen    = 14
+	fuseInit    = 26
+	fuseOpendir = 27
+)
+
+// serve answers requests until the filesystem is unmounted.
+func (r *Remote) serve(fd int, mode, rdev uint32) {
+	const headerBytes, entry = 40, 2
+	order := binary.NativeEndian
+	attributes := func(node uint64) []byte { // struct fuse_attr
+		m, device := uint32(unix.S_IFDIR|0o700), uint32(0)
+		if node == entry {
+			m, device = mode, rdev
+		}
+		b := order.AppendUint64(nil, node)
+		b = order.AppendUint64(b, 1<<20) // size
+		b = append(b, make([]byte, 4*8+3*4)...)
+		for _, field := range []uint32{m, 1, 0, 0, device, 4096, 0} { // mode, nlink, uid, gid, rdev, blksize, flags
+			b = order.AppendUint32(b, field)
+		}
+		return b
+	}
+	for request := make([]byte, 1<<20); ; {
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if r.asked.Load() { // what waits can be killed as long as its request was not read
+			poll[0].Events = 0
+		}
+		if _, err := unix.Poll(poll, -1); err == unix.EINTR {
+			continue
+		}
+		if r.silent.Load() && poll[0].Revents == unix.POLLIN {
+			r.asked.Store(true)
+			continue
+		}
+		n, err := unix.Read(fd, request)
+		if err == unix.EINTR || err == unix.ENOENT { // the latter: a request that was withdrawn
+			continue
+		} else if err != nil || n < headerBytes {
+			return
+		}
+		opcode, unique, node := order.Uint32(request[4:]), request[8:16], order.Uint64(request[16:])
+		var answer []byte
+		var errno unix.Errno
+		switch opcode {
+		case fuseInit: // struct fuse_init_out, of version 7.31
+			answer = make([]byte, 64)
+			order.PutUint32(answer, 7)
+			order.PutUint32(answer[4:], 31)
+			order.PutUint32(answer[20:], 1<<16) // max_write
+		case fuseLookup: // struct fuse_entry_out, not to be cached
+			answer = append(order.AppendUint64(nil, entry), make([]byte, 32)...)
+			answer = append(answer, attributes(entry)...)
+		case fuseGetattr: // struct fuse_attr_out, not to be cached
+			answer = append(make([]byte, 16), attributes(node)...)
+		case fuseOpen, fuseOpendir: // struct fuse_open_out
+			answer = make([]byte, 16)
+		default:
+			errno = unix.ENOSYS
+		}
+		out := order.AppendUint32(nil, uint32(16+len(answer)))
+		out = order.AppendUint32(out, uint32(-int32(errno)))
+		out = append(append(out, unique...), answer...)
+		_, _ = unix.Write(fd, out) // who asked may have given up
+	}
+}
