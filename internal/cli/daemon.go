@@ -134,7 +134,7 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 		Config: c, Log: log, Generator: generator(), Latencies: latencies, Reload: reload,
 		Serve: func(ctx context.Context) error {
 			return server.Serve(ctx, web.Handler(web.Options{
-				Snapshot: d.Snapshot, Explain: d.Explain, Ready: d.Ready, Metrics: registry, Version: build().Version, Log: log,
+				Snapshot: d.Snapshot, Explain: d.Explain, Ready: d.Ready, Missing: d.Missing, Metrics: registry, Version: build().Version, Log: log,
 			}))
 		},
 	})

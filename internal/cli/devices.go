@@ -11,6 +11,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/daemon"
 	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
@@ -56,7 +57,9 @@ func (a *app) devices(ctx context.Context, form output) error {
 		case !c.Devices.Enabled:
 			row.Reason = "devices.enabled is false in the configuration"
 		default:
-			row.Reason = measure.Denied(ctx, path, pick.Device.Number)
+			var err error
+			row.Reason, err = measure.Denied(ctx, &guard.Guard{}, path, pick.Device.Number)
+			problems = append(problems, err)
 		}
 		row.Watched = row.Reason == ""
 		rows[i] = row

@@ -1,6 +1,10 @@
 package daemon
 
-import "github.com/ssdprobe/ssdprobe/internal/store"
+import (
+	"context"
+
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
 
 // kindDaemon is where the state directory keeps what is known of the daemon itself.
 const kindDaemon = "daemon"
@@ -9,7 +13,7 @@ const kindDaemon = "daemon"
 // that are given the directory find it. A directory that is full or broken is no
 // reason to watch nothing: commands then need its URL.
 func (d *Daemon) Announce(urls []string) {
-	if err := d.shared.store.Save(kindDaemon, "address", urls); err != nil {
+	if err := d.shared.save(context.Background(), saveTimeout, kindDaemon, "address", urls); err != nil {
 		d.shared.log.Error("cannot note where this daemon answers; give commands its --url", "err", err)
 	}
 }

@@ -58,9 +58,16 @@ type Daemon struct {
 	ignored    []record.Ignored
 	discovered record.CollectorStatus
 	reloaded   record.CollectorStatus
+	fellBack   *fallback // nil until it is known
 	ready      bool
-	first      chan struct{} // closed when the first discovery is over
+	// ways lead to the targets, by id; for discovery alone.
+	ways  map[string]*access
+	first chan struct{} // closed when the first discovery is over
 }
+
+// endTimeout is how long all tasks may take to end: a run that restores what it changed takes
+// seconds. It is below the 30 s that Kubernetes waits.
+const endTimeout = 20 * time.Second
 
 // ErrRunning says that another daemon uses the state directory.
 var ErrRunning = errors.New("another ssdprobe daemon uses the state directory")
@@ -99,7 +106,7 @@ func New(o Options) (*Daemon, error) {
 			slots: make(chan struct{}, o.Config.RoundsAtOnce), stateProblems: map[string]error{},
 		},
 		config: o.Config, generator: o.Generator, reload: o.Reload, serve: o.Serve, lock: lock, warnings: warnings, started: time.Now(),
-		watches: map[string]*watch{}, first: make(chan struct{}),
+		watches: map[string]*watch{}, ways: map[string]*access{}, first: make(chan struct{}),
 		reloaded: reloadStatus(),
 		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),
 		fleet:    permits,
@@ -141,15 +148,61 @@ func (d *Daemon) Run(ctx context.Context) (err error) {
 			return nil
 		})
 	}
-	return group.Wait()
+	return within(ctx, endTimeout, group.Wait)
 }
 
-// Ready returns nil once the first discovery is over, and else why not.
+// within waits for tasks, and so long at most once their context has ended: one may hang in the
+// kernel, and ends with the process.
+func within(ctx context.Context, timeout time.Duration, wait func() error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(timeout)
+	defer late.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-late.C:
+		return fmt.Errorf("stop: a task has not ended within %s and is left behind; what was learned is kept", timeout)
+	}
+}
+
+// Missing says of each target that cannot be probed now which one and why, and when there is
+// none at all, why. It reads memory only.
+func (d *Daemon) Missing() []string {
+	var missing []string
+	for _, w := range d.current() {
+		if why := w.problemNow(); why != "" {
+			missing = append(missing, fmt.Sprintf("%s cannot be probed now: %s", w.spec.Path, why))
+		}
+	}
+	slices.Sort(missing)
+	_, state := d.shared.stateStatus()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.discovered.Error != "" {
+		missing = append(missing, "discovery: "+d.discovered.Error)
+	}
+	for _, w := range state {
+		missing = append(missing, w.Text)
+	}
+	if d.fellBack != nil && d.fellBack.warning.Text != "" {
+		missing = append(missing, d.fellBack.warning.Text)
+	}
+	return missing
+}
+
+// Ready returns nil once the first discovery is over: each target has answered, or has been
+// given up for now. Else it says why not.
 func (d *Daemon) Ready() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.ready {
-		return errors.New("devices are being discovered")
+		return errors.New("devices and files are being looked for")
 	}
 	return nil
 }
@@ -170,6 +223,12 @@ func (d *Daemon) Snapshot() record.Snapshot {
 		Time: now, Node: d.shared.node, Started: d.started, Ignored: slices.Clone(d.ignored),
 		Collectors: append([]record.CollectorStatus{d.discovered, d.reloaded, state}, d.fleet.collector()...),
 		Warnings:   slices.Concat(d.warnings, problems),
+	}
+	if d.fellBack != nil {
+		s.FallbackUsed = new(d.fellBack.used)
+		if d.fellBack.warning.Text != "" {
+			s.Warnings = append(s.Warnings, d.fellBack.warning)
+		}
 	}
 	sheets := d.config.Drift.DataSheets
 	d.mu.Unlock()

@@ -3,15 +3,12 @@ package daemon
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
+	"fmt"
 	"reflect"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
-	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
-	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -20,9 +17,6 @@ const (
 	scanTimeout = 30 * time.Second
 	// stopTimeout is how long a watch that is no longer wanted may take to stop.
 	stopTimeout = 5 * time.Second
-	// fallbackDir is where, in the state directory, a probe file is made when no
-	// device may be opened.
-	fallbackDir = "probe"
 )
 
 // sighting is what discovery has seen of a target.
@@ -73,47 +67,68 @@ func (d *Daemon) configuration() config.Config {
 	return d.config
 }
 
-// reconcile looks at what is here and makes the watches match it.
+// reconcile looks at what is here and makes the watches match it. No target that hangs
+// holds up another: all are asked at once, and nobody waits for one that is known to hang.
 func (d *Daemon) reconcile(ctx, running context.Context) {
 	c := d.configuration()
 	start := time.Now()
-	found, err := guard.Do(ctx, &d.scanning, scanTimeout, func(ctx context.Context) (findings, error) { return d.look(ctx, c) })
+	seen, err := guard.Do(ctx, &d.scanning, scanTimeout, func(context.Context) (scan, error) { return d.scan(c) })
+	answers := d.ask(ctx, d.candidates(c, seen))
+	if file, ok := d.fallBack(c, seen, answers); ok {
+		answers = append(answers, d.ask(ctx, []candidate{file})...)
+	}
 	if ctx.Err() != nil {
 		return
 	}
+	d.note(start, seen, answers, err)
+	wanted := d.resolve(c, answers)
+	for id, w := range d.current() {
+		if _, ok := wanted[id]; !ok && seen.complete { // else it may still be there
+			d.stop(w)
+			d.shared.latencies.Forget(id)
+		}
+	}
+	d.answerRequests(ctx)
+	d.health.follow(ctx, running, c, d.devices(wanted))
+	for id, target := range wanted {
+		target.seen.conditions = d.health.complete(target.seen.device, target.seen.conditions)
+		w, ok := d.current()[id]
+		switch {
+		case ok && reflect.DeepEqual(target.spec, w.spec):
+			w.see(target.seen, time.Now())
+		case ok:
+			d.stop(w)
+			fallthrough
+		default:
+			d.start(ctx, running, target)
+		}
+	}
+	for _, w := range d.current() {
+		w.plan(c.Runs, wallClock())
+	}
+	d.forgetAccess()
+}
+
+// note keeps how the look at the host went.
+func (d *Daemon) note(start time.Time, seen scan, answers []answer, err error) {
+	problems := []error{err}
+	ignored := seen.ignored
+	for _, a := range answers {
+		if a.denied != "" {
+			ignored = append(ignored, record.Ignored{Device: a.seen.device, Reason: a.denied, Denied: true})
+		}
+		problems = append(problems, a.err)
+	}
+	err = errors.Join(problems...)
 	status := collected("discovery", "", start, err)
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	if err != nil && d.discovered.Error != status.Error {
 		d.shared.log.Error("discovery", "err", err)
 	}
 	d.discovered = status
-	if !found.complete { // what is not seen now may still be there
-		d.mu.Unlock()
-		return
-	}
-	d.ignored = found.ignored
-	d.mu.Unlock()
-
-	for id, w := range d.current() {
-		if now, ok := found.wanted[id]; !ok || !reflect.DeepEqual(now.spec, w.spec) {
-			d.stop(w)
-			if !ok {
-				d.shared.latencies.Forget(id)
-			}
-		}
-	}
-	d.answerRequests()
-	d.health.follow(ctx, running, c, found.devices())
-	for id, target := range found.wanted {
-		target.seen.conditions = d.health.complete(target.seen.device, target.seen.conditions)
-		if w, ok := d.current()[id]; ok {
-			w.see(target.seen, time.Now())
-			continue
-		}
-		d.start(running, target)
-	}
-	for _, w := range d.current() {
-		w.plan(c.Runs, wallClock())
+	if seen.complete {
+		d.ignored = ignored
 	}
 }
 
@@ -127,8 +142,16 @@ func (d *Daemon) current() map[string]*watch {
 	return watches
 }
 
-func (d *Daemon) start(running context.Context, t wanted) {
-	w := newWatch(t.spec, t.seen, d.shared)
+// start begins to watch a target, with what is stored of it. When the state directory does
+// not answer, it does not: it would learn anew, and write that over what is known.
+func (d *Daemon) start(ctx, running context.Context, t wanted) {
+	w, err := withStore(ctx, d.shared, saveTimeout, func() (*watch, error) {
+		return newWatch(t.spec, t.seen, d.access(t.spec.ID), d.shared), nil
+	})
+	if err != nil {
+		d.shared.reportState(t.spec.ID, fmt.Errorf("%s is not watched, as what is stored of it cannot be read: %w", t.spec.Path, err))
+		return
+	}
 	ctx, cancel := context.WithCancel(running)
 	w.cancel = cancel
 	d.mu.Lock()
@@ -174,119 +197,33 @@ func (d *Daemon) stopAll() {
 // answerRequests carries out what the command line left for the daemon. The
 // watch of the target is stopped meanwhile, so that there is one way to change
 // the stored state; discovery starts it again.
-func (d *Daemon) answerRequests() {
-	names, err := d.shared.store.Names(kindRequests)
-	if err != nil {
-		d.shared.log.Error("requests", "err", err)
-	}
+func (d *Daemon) answerRequests(ctx context.Context) {
+	names, err := withStore(ctx, d.shared, saveTimeout, func() ([]string, error) { return d.shared.store.Names(kindRequests) })
+	d.shared.reportState(kindRequests, err)
 	for _, name := range names {
-		var r Request
-		if found, err := d.shared.store.Load(kindRequests, name, &r); err != nil || !found {
+		r, err := withStore(ctx, d.shared, saveTimeout, func() (r Request, err error) {
+			_, err = d.shared.store.Load(kindRequests, name, &r)
+			return r, err
+		})
+		if err != nil || r.Target == "" {
 			d.shared.log.Error("request", "name", name, "err", err)
 			continue
 		}
 		if w, ok := d.current()[r.Target]; ok {
 			d.stop(w)
 		}
-		if err := r.Apply(d.shared.store); err != nil {
+		if _, err := withStore(ctx, d.shared, saveTimeout, func() (struct{}, error) {
+			return struct{}{}, r.Apply(d.shared.store)
+		}); err != nil {
 			d.shared.log.Error("request refused", "target", r.Target, "probe", r.Probe, "asked", r.String(), "err", err)
 		} else {
 			d.shared.log.Info("request carried out", "target", r.Target, "probe", r.Probe, "asked", r.String())
 		}
-		if err := d.shared.store.Remove(kindRequests, name); err != nil {
+		if _, err := withStore(ctx, d.shared, saveTimeout, func() (struct{}, error) {
+			return struct{}{}, d.shared.store.Remove(kindRequests, name)
+		}); err != nil {
 			d.shared.log.Error("remove a request", "err", err)
 		}
-	}
-}
-
-// findings are what one look at the host yields.
-type findings struct {
-	wanted  map[string]wanted
-	ignored []record.Ignored
-	// complete is false when the host could not be looked at, so that nothing is
-	// to be concluded from what is missing.
-	complete bool
-}
-
-// devices are those of the targets, once for each target.
-func (f findings) devices() []record.Device {
-	devices := make([]record.Device, 0, len(f.wanted))
-	for _, w := range f.wanted {
-		devices = append(devices, w.seen.device)
-	}
-	return devices
-}
-
-// look finds what should be under watch. The error joins what could not be read
-// of single devices; the others are found all the same.
-func (d *Daemon) look(ctx context.Context, c config.Config) (findings, error) {
-	f := findings{wanted: map[string]wanted{}}
-	watched := d.current()
-	var problems []error
-	if c.Devices.Enabled {
-		choice, err := device.Choose(d.shared.fs, Rules(c.Devices.Include), Rules(c.Devices.Exclude))
-		if choice == nil {
-			return f, err
-		}
-		problems = append(problems, err)
-		for _, pick := range choice {
-			reason := pick.Reason
-			denied := false
-			if _, open := watched[pick.Device.ID]; reason == "" && !open {
-				reason = measure.Denied(ctx, devicePath(c, pick.Device), pick.Device.Number)
-				denied = reason != ""
-			}
-			if reason != "" && pick.Device.Empty() {
-				continue
-			}
-			if reason != "" {
-				f.ignored = append(f.ignored, record.Ignored{Device: pick.Device, Reason: reason, Denied: denied})
-				continue
-			}
-			f.wanted[pick.Device.ID] = d.wantDevice(c, pick.Device)
-		}
-	}
-	f.complete = true
-	files := c.Files
-	if len(files) == 0 && len(f.wanted) == 0 && c.FallbackFile {
-		files = []config.File{{Path: filepath.Join(c.StateDir, fallbackDir), SizeBytes: 1 << 30}}
-		if err := os.MkdirAll(files[0].Path, 0o700); err != nil {
-			problems = append(problems, err)
-			files = nil
-		}
-	}
-	mounted := device.NewFilesystems(d.shared.fs)
-	for _, file := range files {
-		w, err := d.wantFile(c, mounted, file)
-		problems = append(problems, err)
-		f.wanted[w.spec.ID] = w
-	}
-	return f, errors.Join(problems...)
-}
-
-func devicePath(c config.Config, dev record.Device) string {
-	return filepath.Join(c.HostRoot, "dev", filepath.FromSlash(dev.Name))
-}
-
-func (d *Daemon) wantDevice(c config.Config, dev record.Device) wanted {
-	start := time.Now()
-	subject, err := measure.OfDevice(d.shared.fs, devicePath(c, dev), dev)
-	return want(c, subject, collected("conditions", dev.Name, start, err))
-}
-
-func (d *Daemon) wantFile(c config.Config, mounted *device.Filesystems, file config.File) (wanted, error) {
-	start := time.Now()
-	subject, err := measure.OfFile(mounted, file.Path, file.SizeBytes, c.FillBytesPerSecond)
-	return want(c, subject, collected("conditions", subject.Device.Name, start, err)), err
-}
-
-func want(c config.Config, s measure.Subject, status record.CollectorStatus) wanted {
-	return wanted{
-		spec: spec{
-			Target: s.Target, LockID: s.LockID,
-			Probes: c.Probes, Admission: c.Admission, Drift: driftSettings(c, s.File),
-		},
-		seen: sighting{device: s.Device, conditions: s.Conditions, warnings: s.Warnings, collector: status},
 	}
 }
 

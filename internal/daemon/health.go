@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/health"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
@@ -26,6 +27,8 @@ type keeper struct {
 	fs    sysfs.FS
 	log   *slog.Logger
 	meter *health.Meter
+	// scanning keeps discovery from hanging in a driver's attributes.
+	scanning guard.Guard
 	// changed wakes the count of interrupts when the sources are others.
 	changed chan struct{}
 
@@ -50,7 +53,14 @@ func newKeeper(fs sysfs.FS, log *slog.Logger) *keeper {
 func (k *keeper) follow(ctx, running context.Context, c config.Config, devices []record.Device) {
 	var sources []health.Source
 	if c.Health.Enabled {
-		sources = health.Sources(k.fs, devices)
+		var err error
+		sources, err = guard.Do(ctx, &k.scanning, scanTimeout, func(context.Context) ([]health.Source, error) { return health.Sources(k.fs, devices), nil })
+		if err != nil { // those that are known stay
+			if k.news(err.Error()) {
+				k.log.Error("the controllers of drives cannot be looked up", "err", err)
+			}
+			return
+		}
 	}
 	wanted := map[string]health.Source{}
 	for _, s := range sources {

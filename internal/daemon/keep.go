@@ -83,7 +83,7 @@ func (w *watch) take(state TargetState) error {
 		p.budget = state.Budgets[p.probe.Name]
 	}
 	w.mountPoint = state.MountPoint
-	w.status.Conditions = state.Conditions
+	w.status.Device, w.status.Conditions = state.Device, state.Conditions
 	if state.Planned != nil {
 		w.planned = state.Planned
 	}

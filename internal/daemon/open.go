@@ -17,13 +17,15 @@ const mountTimeout = 20 * time.Second
 
 // open opens the target, and makes and fills its probe file if need be.
 func (w *watch) open(ctx context.Context) error {
+	w.access.turn.Lock() // discovery has it for a few seconds at most
+	defer w.access.turn.Unlock()
 	mountPoint, err := w.mounted(ctx)
 	if err != nil {
 		return err
 	}
 	session, err := measure.Open(ctx, w.spec.Target, measure.Options{
 		FS: w.shared.fs, Engine: w.shared.engine, Meter: w.shared.meter, Limits: Limits(w.spec.Admission),
-		Guard: &w.guard, Pool: w.pool,
+		Guard: &w.access.guard, Pool: w.pool,
 		Filling: func(done, total int64) {
 			w.setProblem(fmt.Sprintf("filling the probe file: %d of %d MiB", done>>20, total>>20))
 		},
@@ -58,7 +60,7 @@ func (w *watch) mounted(ctx context.Context) (string, error) {
 	if !w.spec.File {
 		return "", nil
 	}
-	at, err := guard.Do(ctx, &w.guard, mountTimeout, func(context.Context) (string, error) {
+	at, err := guard.Do(ctx, &w.access.guard, mountTimeout, func(context.Context) (string, error) {
 		return device.NewFilesystems(w.shared.fs).MountPoint(w.spec.Path)
 	})
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 // the daemon stops.
 func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, bool) {
 	m := measure.NewMeasurement(w.spec.ID, p.probe)
-	if since := w.guard.Since(); !since.IsZero() {
-		m.Outcome, m.Reason = record.OutcomeTimeout, (&guard.HungError{Since: since, Earlier: true}).Error()
+	if w.hangs(p, &m) {
 		return m, true
 	}
 	busy := func(err error) (record.Measurement, bool) {
@@ -31,18 +30,19 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 			return busy(err)
 		}
 	}
-	select {
-	case w.shared.slots <- struct{}{}:
-		defer func() { <-w.shared.slots }()
-	case <-ctx.Done():
+	if !w.takeTurn(ctx) {
 		return m, false
+	}
+	defer w.endTurn()
+	if w.hangs(p, &m) { // discovery has found out
+		return m, true
 	}
 	lock, err := store.TakeLock(w.shared.lockDir, w.spec.LockID)
 	if err != nil {
 		return busy(fmt.Errorf("another run of ssdprobe uses the device: %w", err))
 	}
 	// A round that hangs keeps its lock until the kernel gives the thread back.
-	defer w.guard.Finally(func() {
+	defer w.access.guard.Finally(func() {
 		if err := lock.Release(); err != nil {
 			w.log.Error("release the device's lock", "err", err)
 		}
@@ -61,6 +61,41 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 		w.log.Warn("the load of the device is not known", "probe", p.probe.Name, "err", err)
 	}
 	return m, true
+}
+
+// hangs reports whether an earlier call still hangs: the round then counts as timed out.
+func (w *watch) hangs(p *probeState, m *record.Measurement) bool {
+	since := w.access.guard.Since()
+	if since.IsZero() {
+		return false
+	}
+	m.Outcome, m.Reason = record.OutcomeTimeout, (&guard.HungError{Since: since, Earlier: true}).Error()
+	w.inflight(p, since)
+	return true
+}
+
+// takeTurn waits until a round may run on the node, and on the target; false when ctx ends
+// before.
+func (w *watch) takeTurn(ctx context.Context) bool {
+	for {
+		select {
+		case w.shared.slots <- struct{}{}:
+		case <-ctx.Done():
+			return false
+		}
+		if w.access.turn.TryLock() {
+			return true
+		}
+		// Discovery asks the target, which may take seconds: other rounds go first.
+		<-w.shared.slots
+		w.access.turn.Lock()
+		w.access.turn.Unlock() //nolint:staticcheck // it was waited for, and is taken with the slot
+	}
+}
+
+func (w *watch) endTurn() {
+	w.access.turn.Unlock()
+	<-w.shared.slots
 }
 
 // inflight marks that a round is in progress. While a device hangs the mark

@@ -30,7 +30,7 @@ type shared struct {
 	// slots has room for as many rounds as may run at once on the node.
 	slots chan struct{}
 
-	saves sync.Mutex // one save at a time
+	saves sync.Mutex // one use of the store at a time
 	disk  guard.Guard
 
 	mu sync.Mutex
@@ -39,14 +39,18 @@ type shared struct {
 	stateTook     time.Duration
 }
 
-// save stores a value without letting a hung state directory hang the caller.
-func (s *shared) save(ctx context.Context, timeout time.Duration, kind, name string, v any) error {
+// withStore uses the state directory without letting one that hangs hang the caller. Errors:
+// *guard.HungError and those of use.
+func withStore[T any](ctx context.Context, s *shared, timeout time.Duration, use func() (T, error)) (T, error) {
 	s.saves.Lock()
 	defer s.saves.Unlock()
+	return guard.Do(context.WithoutCancel(ctx), &s.disk, timeout, func(context.Context) (T, error) { return use() })
+}
+
+// save stores a value without letting a hung state directory hang the caller.
+func (s *shared) save(ctx context.Context, timeout time.Duration, kind, name string, v any) error {
 	start := time.Now()
-	_, err := guard.Do(context.WithoutCancel(ctx), &s.disk, timeout, func(context.Context) (struct{}, error) {
-		return struct{}{}, s.store.Save(kind, name, v)
-	})
+	_, err := withStore(ctx, s, timeout, func() (struct{}, error) { return struct{}{}, s.store.Save(kind, name, v) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stateTook = time.Since(start)

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -11,7 +12,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
-	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -24,10 +24,13 @@ import (
 type spec struct {
 	measure.Target
 	// LockID is the id of the device that is touched: for files, the one below.
-	LockID    string
-	Probes    []record.Probe
-	Admission config.Admission
-	Drift     drift.Settings
+	LockID string
+	// Unresolved says that the target has not answered yet, so that it is not known where
+	// it is. It is shown, and not opened.
+	Unresolved bool
+	Probes     []record.Probe
+	Admission  config.Admission
+	Drift      drift.Settings
 }
 
 // watch keeps one target under watch.
@@ -38,8 +41,9 @@ type watch struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 
+	access *access
+
 	// These belong to the goroutine of Run.
-	guard   guard.Guard
 	session *measure.Session // nil while the target is not open
 	pool    *probe.Pool      // nil on files
 	saved   savePoint
@@ -48,7 +52,8 @@ type watch struct {
 
 	mu       sync.Mutex
 	status   record.TargetStatus
-	readOnly bool // somebody else's file
+	seen     sighting // the last
+	readOnly bool     // somebody else's file
 	probes   []*probeState
 	runs     []*record.RunStatus
 	calendar []config.Run // those meant for this target
@@ -77,9 +82,9 @@ const (
 	maxDoublings = 10
 )
 
-func newWatch(s spec, seen sighting, shared *shared) *watch {
+func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	w := &watch{
-		spec: s, shared: shared, done: make(chan struct{}), planned: map[string]planned{},
+		spec: s, shared: shared, access: way, done: make(chan struct{}), planned: map[string]planned{},
 		log: shared.log.With("device", seen.device.Name, "id", s.ID),
 		status: record.TargetStatus{
 			ID: s.ID, Path: s.Path, File: s.File, Changed: map[string]time.Time{},
@@ -111,6 +116,10 @@ func (w *watch) Run(ctx context.Context) {
 	defer close(w.done)
 	w.log.Info("watching", "path", w.spec.Path)
 	defer w.stop()
+	if w.spec.Unresolved { // discovery replaces this watch when the target answers
+		<-ctx.Done()
+		return
+	}
 	for ctx.Err() == nil {
 		if w.session == nil {
 			if err := w.open(ctx); err != nil && ctx.Err() == nil {
@@ -173,7 +182,12 @@ func (w *watch) nextProbe() *probeState {
 // see takes what discovery has seen of the target.
 func (w *watch) see(s sighting, now time.Time) {
 	w.mu.Lock()
+	w.seen = s
 	before := w.status.Conditions
+	if w.spec.Unresolved { // what is stored of it is all that is known
+		w.mu.Unlock()
+		return
+	}
 	s.conditions = remembered(s.conditions, before)
 	w.status.Device, w.status.Conditions, w.status.Warnings = s.device, s.conditions, s.warnings
 	w.status.Collectors = []record.CollectorStatus{s.collector}
@@ -194,12 +208,30 @@ func (w *watch) setProblem(text string) {
 	w.status.Problem = text
 }
 
+// problemNow says why the target cannot be probed now; empty when it can.
+func (w *watch) problemNow() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.problem()
+}
+
+// problem is problemNow for who holds w.mu. That the target hangs says more than what could not
+// be done meanwhile.
+func (w *watch) problem() string {
+	hangs := w.access.problem()
+	if hangs == "" && w.spec.Unresolved {
+		return "it has not been looked at yet"
+	}
+	return cmp.Or(hangs, w.status.Problem)
+}
+
 // Status returns what is known at now. It shares nothing that changes.
 func (w *watch) Status(now time.Time) record.TargetStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.status
 	s.Changed = maps.Clone(s.Changed)
+	s.Problem = w.problem()
 	if w.readOnly {
 		s.Warnings = append(slices.Clone(s.Warnings), record.Warning{
 			Code: record.WarnReadOnly,

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/moby/sys/mountinfo"
 
@@ -25,9 +26,12 @@ type Below struct {
 }
 
 // Filesystems tells what files rest on. It reads the mounts, and each device, once:
-// make a new one for each look at the host. It is for one goroutine.
+// make a new one for each look at the host. It may be used by several goroutines: one
+// that waits for a filesystem that hangs does not hold up the others.
 type Filesystems struct {
-	fs     sysfs.FS
+	fs sysfs.FS
+
+	mu     sync.Mutex
 	mounts []*mountinfo.Info // nil until they are read
 	disks  map[string]restsOnDisk
 }
@@ -64,9 +68,10 @@ func (f *Filesystems) BelowFile(path string) (Below, error) {
 	return below, err
 }
 
-// follow returns a path without symbolic links, as this process sees it: mounts
-// are this process's too, whatever root the files of the host are seen at. Parts that
-// do not exist yet are left as they are.
+// follow returns a path without symbolic links. It looks up names on the path's own filesystem,
+// which may hang; nothing else here touches that. Paths are as this process sees them: so are
+// mounts, whatever root the files of the host are seen at. Parts that do not exist yet are left
+// as they are.
 func follow(name string) (string, error) {
 	name, err := filepath.Abs(name)
 	if err != nil {
@@ -86,6 +91,8 @@ func follow(name string) (string, error) {
 }
 
 func (f *Filesystems) belowResolved(path string) (Below, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	mount, err := f.mountOf(path)
 	if err != nil {
 		return Below{}, err

@@ -18,12 +18,14 @@ func (f *Filesystems) MountPoint(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the mount of %s: %w", path, err)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	mount, err := f.mountOf(resolved)
 	return mount.Mountpoint, err
 }
 
 // mountOf returns the mount that a path is on: path is absolute, clean and free
-// of symbolic links.
+// of symbolic links. f.mu is held.
 func (f *Filesystems) mountOf(path string) (mountinfo.Info, error) {
 	if f.mounts == nil {
 		mounts, err := readMounts(f.fs)

@@ -198,7 +198,9 @@ func TestCancelledRound(t *testing.T) {
 }
 
 func TestDeniedOfWhatCannotBeOpened(t *testing.T) {
-	assert.Empty(t, measure.Denied(context.Background(), filepath.Join(t.TempDir(), "none"), ""), "not there is no lack of rights")
+	reason, err := measure.Denied(context.Background(), &guard.Guard{}, filepath.Join(t.TempDir(), "none"), "")
+	require.NoError(t, err)
+	assert.Empty(t, reason, "not there is no lack of rights")
 }
 
 func TestWrongSizeIsRefused(t *testing.T) {

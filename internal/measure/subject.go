@@ -36,18 +36,22 @@ func OfDevice(fs sysfs.FS, path string, dev record.Device) (Subject, error) {
 // joins what could not be read of the device below; the subject is of use all the
 // same.
 func OfFile(mounted *device.Filesystems, path string, fileBytes, fillBytesPerSecond int64) (Subject, error) {
-	path = filepath.Clean(path)
-	below, err := mounted.BelowFile(path)
-	below.Conditions.Engine = probe.Name
-	s := Subject{
-		Target: Target{
-			ID: "file:" + path, Path: path, File: true, Number: below.Device.Number,
-			FileBytes: fileBytes, FillBytesPerSecond: fillBytesPerSecond,
-		},
-		LockID: below.Device.ID, Device: below.Device, Conditions: below.Conditions, Warnings: below.Warnings,
-	}
-	if s.LockID == "" {
-		s.LockID = s.ID
+	s := UnknownFile(path, fileBytes, fillBytesPerSecond)
+	below, err := mounted.BelowFile(s.Path)
+	s.Number, s.Device, s.Conditions, s.Warnings = below.Device.Number, below.Device, below.Conditions, below.Warnings
+	s.Conditions.Engine = probe.Name
+	if below.Device.ID != "" {
+		s.LockID = below.Device.ID
 	}
 	return s, err
+}
+
+// UnknownFile is OfFile without a look at what the file rests on.
+func UnknownFile(path string, fileBytes, fillBytesPerSecond int64) Subject {
+	path = filepath.Clean(path)
+	id := "file:" + path
+	return Subject{
+		Target: Target{ID: id, Path: path, File: true, FileBytes: fileBytes, FillBytesPerSecond: fillBytesPerSecond},
+		LockID: id,
+	}
 }

@@ -16,6 +16,12 @@ type Snapshot struct {
 	// Collectors are the sources of the whole node; those of a target are with it.
 	Collectors []CollectorStatus `json:"collectors,omitempty"`
 	Warnings   []Warning         `json:"warnings,omitempty"`
+	// FallbackUsed says whether a file in the state directory is measured because nothing
+	// else may be; nil until that is known.
+	FallbackUsed *bool `json:"fallback_used,omitempty"`
+	// ConfigChanged says whether the configuration file holds something else than what is in
+	// force; nil when there is none, or it cannot be read.
+	ConfigChanged *bool `json:"config_changed,omitempty"`
 }
 
 // Ignored is a device that is not watched.

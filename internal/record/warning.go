@@ -40,6 +40,9 @@ const (
 	WarnThrottling        = "throttling"         // the drive slows down to cool
 	WarnWorn              = "worn"               // the drive is beyond the life that its vendor foresaw
 	WarnMediaErrors       = "media_errors"       // the drive could not read what was written, or cannot be sure to
+	WarnFallback          = "fallback_file"      // a file in the state directory is measured, as nothing else may be
+	WarnNothingWatched    = "nothing_watched"    // there is nothing to watch
+	WarnConfigChanged     = "config_changed"     // the configuration file holds something else than what is in force
 	WarnDriveCritical     = "drive_critical"     // the drive itself says that something is wrong
 
 	// WarnSlowerThanSiblings: what counts as normal for the drive is far slower than

@@ -9,7 +9,7 @@
 //	GET /                       the status page; renews itself
 //	GET /metrics                Prometheus text, OpenMetrics or protobuf, as asked for
 //	GET /-/healthy              200 as long as the process answers
-//	GET /-/ready                200, or 503 with the reason in words
+//	GET /-/ready                200 with what is not watched, or 503 with the reason, in words
 //	GET /api/v1/status          what is wrong, worst first, and what is watched
 //	GET /api/v1/devices         every target with its probes, and devices not watched
 //	GET /api/v1/devices/{id}    one target with its whole latency histograms

@@ -20,6 +20,9 @@ type Options struct {
 	// Ready returns nil once the daemon does its work, and else why not; nil
 	// when it always does.
 	Ready func() error
+	// Missing says what is not watched, a line each, though the daemon does its work; nil when
+	// nothing ever is. It must not wait for a device.
+	Missing func() []string
 	// Metrics is what /metrics gathers. The handler registers its own counter of
 	// incomplete scrapes in it.
 	Metrics Metrics
@@ -37,6 +40,9 @@ type handler struct {
 func Handler(o Options) http.Handler {
 	if o.Ready == nil {
 		o.Ready = func() error { return nil }
+	}
+	if o.Missing == nil {
+		o.Missing = func() []string { return nil }
 	}
 	if o.Explain == nil {
 		o.Explain = func(string) (report.Explained, bool) { return report.Explained{}, false }
@@ -102,7 +108,11 @@ func (h handler) serveReady(w http.ResponseWriter, _ *http.Request) {
 		h.write(w, http.StatusServiceUnavailable, plainText, fmt.Appendf(nil, "not ready: %v\n", err))
 		return
 	}
-	h.write(w, http.StatusOK, plainText, []byte("ready\n"))
+	body := "ready\n"
+	for _, line := range h.Missing() {
+		body += line + "\n"
+	}
+	h.write(w, http.StatusOK, plainText, []byte(body))
 }
 
 func (h handler) servePage(w http.ResponseWriter, _ *http.Request) {

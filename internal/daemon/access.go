@@ -1,0 +1,67 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+)
+
+// resolveTimeout is how long a target may take to say what it is; its server may hang.
+const resolveTimeout = 5 * time.Second
+
+// access is the way to one target. Discovery and the watch of the target take turns, so
+// that what discovery asks is never taken for a round that hangs, and at most one thread
+// hangs. It outlives the watches of the target.
+type access struct {
+	guard guard.Guard
+	turn  sync.Mutex
+
+	mu sync.Mutex
+	// silent says in words since when the target does not answer; empty when it does.
+	silent string
+}
+
+// errBusy says that a target was not asked because its watch uses it.
+var errBusy = errors.New("its watch uses the target")
+
+// ask touches the target when its watch does not. Errors: errBusy, *guard.HungError and
+// those of touch.
+func (a *access) ask(ctx context.Context, touch func(context.Context, *guard.Guard) (wanted, error)) (wanted, error) {
+	if !a.turn.TryLock() {
+		return wanted{}, errBusy
+	}
+	defer a.turn.Unlock()
+	if since := a.guard.Since(); !since.IsZero() {
+		return wanted{}, &guard.HungError{Since: since, Earlier: true}
+	}
+	return touch(ctx, &a.guard)
+}
+
+// hangs notes that the target does not answer, and reports whether that is news.
+func (a *access) hangs(err *guard.HungError) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	news := a.silent == ""
+	a.silent = fmt.Sprintf("it does not answer since %s: its drive, or the server of its filesystem, hangs", err.Since.UTC().Format(time.RFC3339))
+	return news
+}
+
+// answers notes that the target answers, and reports whether that is news.
+func (a *access) answers() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	news := a.silent != ""
+	a.silent = ""
+	return news
+}
+
+// problem says why the target cannot be used now; empty when it answers.
+func (a *access) problem() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.silent
+}

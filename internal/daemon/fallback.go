@@ -1,0 +1,73 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// fallbackDir is where, in the state directory, a probe file is made when nothing
+	// else may be watched.
+	fallbackDir = "probe"
+	// fallbackBytes is the size of that file.
+	fallbackBytes = 1 << 30
+)
+
+// fallback is what is done because nothing that the configuration selects may be watched.
+type fallback struct {
+	used bool
+	// warning is of the node; the zero Warning when there is something to watch.
+	warning record.Warning
+}
+
+// FallbackPath is the directory of the probe file that is measured when nothing else may be.
+func FallbackPath(c config.Config) string { return filepath.Join(c.StateDir, fallbackDir) }
+
+// fallBack returns the file in the state directory that is to be measured when nothing else
+// may be, and notes what is done. From a host that could not be looked at nothing follows.
+func (d *Daemon) fallBack(c config.Config, seen scan, answers []answer) (candidate, bool) {
+	if !seen.complete {
+		return candidate{}, false
+	}
+	var now fallback
+	nothing := !slices.ContainsFunc(answers, func(a answer) bool { return a.denied == "" })
+	path := FallbackPath(c)
+	switch {
+	case nothing && c.FallbackFile:
+		now = fallback{true, record.Warning{Code: record.WarnFallback, Text: FallbackText(path)}}
+	case nothing:
+		now.warning = record.Warning{
+			Code: record.WarnNothingWatched,
+			Text: "nothing is watched: no device here is selected and may be opened, files is empty and fallback_file is false; devices that come are watched",
+		}
+	}
+	d.mu.Lock()
+	before := d.fellBack
+	d.fellBack = &now
+	d.mu.Unlock()
+	if before == nil {
+		before = &fallback{}
+	}
+	switch {
+	case now.warning != before.warning && now.warning.Text != "":
+		d.shared.log.Warn(now.warning.Text)
+	case before.used && !now.used:
+		d.shared.log.Info("the fallback file is no longer used, and may be removed", "path", path)
+	}
+	if !now.used {
+		return candidate{}, false
+	}
+	file := config.File{Path: path, SizeBytes: fallbackBytes}
+	return fileCandidate(c, seen.mounted, file, func() error { return os.MkdirAll(path, 0o700) }), true
+}
+
+// FallbackText says that the fallback file is used, and how to switch it off.
+func FallbackText(path string) string {
+	return fmt.Sprintf("no device here is selected and may be opened, and files is empty: a probe file of %s is made in %s and measured instead, "+
+		"with durable writes; fallback_file: false in the configuration switches that off", config.FormatSize(fallbackBytes), path)
+}
