@@ -88,8 +88,8 @@ func (j jsonWriter) Write(record []byte) (int, error) {
 }
 
 // daemonSettings are the settings with the flags of daemon over them.
-func (a *app) daemonSettings(o daemonOptions) (config.Config, error) {
-	c, err := a.settings()
+func (a *app) daemonSettings(o daemonOptions, source config.Source) (config.Config, error) {
+	c, err := a.settingsFrom(source)
 	if err != nil || len(o.listen) == 0 {
 		return c, err
 	}
@@ -105,7 +105,11 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.daemonSettings(o)
+	source, err := a.source()
+	if err != nil {
+		return err
+	}
+	c, err := a.daemonSettings(o, source)
 	if err != nil {
 		return err
 	}
@@ -122,8 +126,9 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 	if err != nil {
 		return err
 	}
-	reload, stopReload := a.reloads(o)
-	defer stopReload()
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, unix.SIGHUP)
+	defer signal.Stop(reload)
 	latencies := export.NewLatencies()
 	var d *daemon.Daemon
 	registry, err := export.NewRegistry(func() record.Snapshot { return d.Snapshot() }, latencies, build())
@@ -131,7 +136,8 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 		return errors.Join(err, server.Close())
 	}
 	d, err = daemon.New(daemon.Options{
-		Config: c, Log: log, Generator: generator(), Latencies: latencies, Reload: reload,
+		Config: c, Log: log, Generator: generator(), Latencies: latencies,
+		Source: source, Reload: reload, Parse: func(s config.Source) (config.Config, error) { return a.daemonSettings(o, s) },
 		Serve: func(ctx context.Context) error {
 			return server.Serve(ctx, web.Handler(web.Options{
 				Snapshot: d.Snapshot, Explain: d.Explain, Ready: d.Ready, Missing: d.Missing, Metrics: registry, Version: build().Version, Log: log,
@@ -153,36 +159,6 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 		}
 	})
 	return group.Wait()
-}
-
-// reloads returns a channel that gives a configuration for each SIGHUP.
-func (a *app) reloads(o daemonOptions) (<-chan daemon.Reload, func()) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, unix.SIGHUP)
-	out := make(chan daemon.Reload)
-	done := make(chan struct{})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-done:
-				return
-			case <-signals:
-			}
-			c, err := a.daemonSettings(o)
-			select {
-			case <-done:
-				return
-			case out <- daemon.Reload{Config: c, Err: err}:
-			}
-		}
-	}()
-	return out, func() {
-		signal.Stop(signals)
-		close(done)
-		<-ended
-	}
 }
 
 // banner tells the person who started the daemon what it does and where to look.

@@ -73,6 +73,11 @@ func (a *app) devices(ctx context.Context, form output) error {
 			_, err := fmt.Fprintf(a.stdout, "Left out: %d empty loop and RAM devices or trays; --output json has them.\n", left)
 			problems = append(problems, err)
 		}
+		watched := slices.ContainsFunc(rows, func(r report.DeviceRow) bool { return r.Watched })
+		if !watched && len(c.Files) == 0 && c.FallbackFile {
+			_, err := fmt.Fprintf(a.stdout, "\nWarning: %s.\n", daemon.FallbackText(daemon.FallbackPath(c)))
+			problems = append(problems, err)
+		}
 	}
 	return errors.Join(problems...)
 }

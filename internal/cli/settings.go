@@ -1,37 +1,79 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/daemon"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 )
 
 // nodeVariable names the machine where a flag would have to be given to each command: a
 // pod has it from its DaemonSet, and so has whatever is run in it by kubectl exec.
 const nodeVariable = "SSDPROBE_NODE"
 
-// load returns the configuration of the file, or the defaults.
-func (a *app) load() (config.Config, error) {
+// configTimeout is how long the filesystem of the configuration file may take.
+const configTimeout = 30 * time.Second
+
+// source returns what the configuration file holds; nothing when there is none.
+func (a *app) source() (config.Source, error) {
 	if a.configFile == "" {
+		return config.Source{}, nil
+	}
+	source, err := guard.Do(context.Background(), &guard.Guard{}, configTimeout, func(context.Context) (config.Source, error) {
+		return config.Read(a.configFile)
+	})
+	var hung *guard.HungError
+	switch {
+	case errors.As(err, &hung):
+		err = fmt.Errorf("load configuration: read %s: its filesystem hangs: %w", a.configFile, err)
+	case errors.Is(err, fs.ErrNotExist):
+		err = usage(err)
+	}
+	return source, err
+}
+
+// parse returns the configuration that a file held, or the defaults.
+func parse(source config.Source) (config.Config, error) {
+	if source.Path == "" {
 		return config.Default(), nil
 	}
-	c, err := config.Load(a.configFile, daemon.CheckRuns)
+	c, err := source.Parse(daemon.CheckRuns)
 	var problems config.Problems
-	if errors.As(err, &problems) || errors.Is(err, fs.ErrNotExist) {
+	if errors.As(err, &problems) {
 		return c, usage(err)
 	}
 	return c, err
 }
 
+// load returns the configuration of the file, or the defaults.
+func (a *app) load() (config.Config, error) {
+	source, err := a.source()
+	if err != nil {
+		return config.Config{}, err
+	}
+	return parse(source)
+}
+
 // settings returns the configuration in force: the file's, or the defaults, with
 // nothing left to be chosen.
 func (a *app) settings() (config.Config, error) {
-	c, err := a.load()
+	source, err := a.source()
+	if err != nil {
+		return config.Config{}, err
+	}
+	return a.settingsFrom(source)
+}
+
+// settingsFrom is settings with what the file held when it was read.
+func (a *app) settingsFrom(source config.Source) (config.Config, error) {
+	c, err := parse(source)
 	if err != nil {
 		return c, err
 	}

@@ -21,6 +21,9 @@ type Config struct {
 	HostRoot string
 	// Listen are the addresses of the HTTP server, "host:port".
 	Listen []string
+	// ReloadOnChange makes the daemon take a new content of the configuration file by itself, as
+	// on SIGHUP. Without it, it only says that the file has changed.
+	ReloadOnChange bool
 	// DiscoveryInterval is the time between looks for devices that came or left;
 	// 1 s or more.
 	DiscoveryInterval time.Duration

@@ -20,14 +20,15 @@ func (c *Config) form() section {
 			dst: &c.Listen, fresh: zero[string], form: address,
 			empty: &Problem{Wrong: "has no address", Want: wantAddress},
 		}, `Addresses of the HTTP server: metrics, status page, read-only API.`},
+		{"reload_on_change", flag(&c.ReloadOnChange), `true takes a new content of this file when it is seen, as SIGHUP does. false says in the log and on the status page that it has changed: a bad file, or one that is good and not meant, would reach all nodes at once.`},
 		{"discovery_interval", atLeast(duration(&c.DiscoveryInterval), time.Second), `Time between looks for devices that came or left.`},
 		{"rounds_at_once", within(count(&c.RoundsAtOnce), 1, 64), `At most this many rounds at a time on this node: devices that share a bus would measure each other.`},
 		{"devices", c.Devices.form(), `Which block devices are watched. They are opened read-only and never written.`},
 		{"files", list[File]{
 			dst: &c.Files, fresh: defaultFile, form: fileForm,
 			example: []File{{Path: "/srv/data", SizeBytes: 1 << 30}},
-		}, `Files to probe besides: where a filesystem is to be measured, or durable writes. A file is made (or one in a directory), filled with random data and used again after a restart. It is made smaller when space is short.`},
-		{"fallback_file", flag(&c.FallbackFile), `When no device may be opened and files is empty, probe a file in state_dir, so that there is always something to see.`},
+		}, `Files to probe besides: where a filesystem is to be measured, or durable writes. A file is made (or one in a directory), filled with random data and used again after a restart. It is made smaller when space is short. In state_dir its directory is made, too.`},
+		{"fallback_file", flag(&c.FallbackFile), `When no device may be opened and files is empty, probe a file in state_dir, so that there is always something to see. It is written to for ever; a warning says so.`},
 		{"fill_rate", atLeast(size(&c.FillBytesPerSecond), 1<<20), `Bytes per second at which a probe file is filled, so that making it disturbs nobody.`},
 		{"probes", list[record.Probe]{dst: &c.Probes, fresh: defaultProbe, form: probeForm}, `What is measured for ever. A list given here replaces all of this one. Only name is required; the values of read-4k are the defaults of the others.
 read-4k reads one block at a time: the latency that a database sees.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -18,19 +19,51 @@ const maxFileBytes = 1 << 20
 // there are. Its problems get their lines here.
 type Check func(Config) Problems
 
-// Load reads the configuration file at path. Errors: those of Parse and of
-// opening and reading the file.
-func Load(path string, checks ...Check) (Config, error) {
+// Source is what a configuration file held when it was read.
+type Source struct {
+	Path string // empty when there is no file
+	// Data is the content, and a byte more than may be when there is too much.
+	Data []byte
+	// Modified is when the file was last written.
+	Modified time.Time
+	// Regular says that it can be read again: a pipe cannot.
+	Regular bool
+}
+
+// Read returns what the configuration file at path holds. The filesystem may hang.
+func Read(path string) (Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Config{}, fmt.Errorf("load configuration: %w", err)
+		return Source{}, fmt.Errorf("load configuration: %w", err)
 	}
 	defer f.Close() // nothing was written, so there is nothing to lose
-	c, err := Parse(f, checks...)
+	info, err := f.Stat()
 	if err != nil {
-		return Config{}, fmt.Errorf("configuration %s:\n%w", path, err)
+		return Source{}, fmt.Errorf("load configuration: %w", err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return Source{}, fmt.Errorf("configuration %s:\nread configuration: %w", path, err)
+	}
+	return Source{Path: path, Data: data, Modified: info.ModTime(), Regular: info.Mode().IsRegular()}, nil
+}
+
+// Parse is Parse of the content, with the path in its errors.
+func (s Source) Parse(checks ...Check) (Config, error) {
+	c, err := Parse(bytes.NewReader(s.Data), checks...)
+	if err != nil {
+		return Config{}, fmt.Errorf("configuration %s:\n%w", s.Path, err)
 	}
 	return c, nil
+}
+
+// Load reads the configuration file at path. Errors: those of Read and Parse.
+func Load(path string, checks ...Check) (Config, error) {
+	source, err := Read(path)
+	if err != nil {
+		return Config{}, err
+	}
+	return source.Parse(checks...)
 }
 
 // Parse reads a configuration: what r holds, over the defaults, validated. An

@@ -26,7 +26,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 }
 
 func TestProblems(t *testing.T) {
-	const topKeys = "node, state_dir, lock_dir, host_root, listen, discovery_interval, rounds_at_once, devices, files, " +
+	const topKeys = "node, state_dir, lock_dir, host_root, listen, reload_on_change, discovery_interval, rounds_at_once, devices, files, " +
 		"fallback_file, fill_rate, probes, admission, runs, fleet, drift, health"
 	for _, test := range []struct {
 		name, text, want string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -32,8 +33,11 @@ type Options struct {
 	Generator string
 	// Latencies receives every measured I/O, for the histograms of the metrics.
 	Latencies *export.Latencies
-	// Reload gives a new configuration each time the daemon is to take one; may be nil.
-	Reload <-chan Reload
+	// Source is what Config was parsed from, by Parse.
+	Source config.Source
+	Parse  func(config.Source) (config.Config, error)
+	// Reload says each time that the configuration file is to be read again; may be nil.
+	Reload <-chan os.Signal
 	// Serve runs the HTTP server until its context ends; nil for none.
 	Serve func(context.Context) error
 }
@@ -41,7 +45,7 @@ type Options struct {
 // Daemon watches targets. Make one with New and run it once.
 type Daemon struct {
 	shared *shared
-	reload <-chan Reload
+	file   *configFile
 	serve  func(context.Context) error
 	// generator is what run reports say made them.
 	generator string
@@ -105,7 +109,7 @@ func New(o Options) (*Daemon, error) {
 			meter: meter, engine: probe.NewEngine(meter, o.Config.Admission.MaxCPUWait), latencies: o.Latencies,
 			slots: make(chan struct{}, o.Config.RoundsAtOnce), stateProblems: map[string]error{},
 		},
-		config: o.Config, generator: o.Generator, reload: o.Reload, serve: o.Serve, lock: lock, warnings: warnings, started: time.Now(),
+		config: o.Config, generator: o.Generator, file: newConfigFile(o), serve: o.Serve, lock: lock, warnings: warnings, started: time.Now(),
 		watches: map[string]*watch{}, ways: map[string]*access{}, first: make(chan struct{}),
 		reloaded: reloadStatus(),
 		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),
@@ -120,7 +124,7 @@ type task struct {
 }
 
 func (d *Daemon) tasks() []task {
-	tasks := []task{{"discovery", d.discover}, {"calendar", d.followCalendar}, {"interrupts", d.health.count}}
+	tasks := []task{{"discovery", d.discover}, {"calendar", d.followCalendar}, {"interrupts", d.health.count}, {"configuration", d.followFile}}
 	if d.fleet != nil {
 		tasks = append(tasks, task{"fleet", d.fleet.watch})
 	}
@@ -230,6 +234,7 @@ func (d *Daemon) Snapshot() record.Snapshot {
 			s.Warnings = append(s.Warnings, d.fellBack.warning)
 		}
 	}
+	d.file.fill(&s)
 	sheets := d.config.Drift.DataSheets
 	d.mu.Unlock()
 	for _, w := range watches {

@@ -53,7 +53,7 @@ func (d *Daemon) discover(ctx context.Context) error {
 			d.stopAll()
 			d.health.stopAll()
 			return nil
-		case r := <-d.reload:
+		case r := <-d.file.reloads:
 			timer.Stop()
 			d.take(r)
 		case <-timer.C:

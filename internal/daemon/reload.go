@@ -10,19 +10,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Reload is a configuration to take, or why there is none.
-type Reload struct {
-	Config config.Config
-	Err    error
+// reload is a configuration to take, or why there is none.
+type reload struct {
+	config config.Config
+	sum    sum // of the file
+	err    error
 }
 
 // take puts a new configuration in place, or says why the old one stays.
-func (d *Daemon) take(r Reload) {
+func (d *Daemon) take(r reload) {
 	start := time.Now()
-	err := r.Err
+	err := r.err
 	if err == nil {
-		err = restartNeeded(d.configuration(), r.Config)
+		err = restartNeeded(d.configuration(), r.config)
 	}
+	d.file.taken(r.sum, err)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.reloaded = collected("configuration", "", start, err)
@@ -30,7 +32,7 @@ func (d *Daemon) take(r Reload) {
 		d.shared.log.Error("the new configuration is refused; the old one stays", "err", err)
 		return
 	}
-	d.config = r.Config
+	d.config = r.config
 	d.shared.log.Info("configuration reloaded")
 }
 

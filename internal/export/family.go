@@ -101,6 +101,13 @@ func emitIf(emit emit, value *float64) {
 	}
 }
 
+// emitFlag emits whether something is so, when that is known.
+func emitFlag(emit emit, flag *bool) {
+	if flag != nil {
+		emit(boolean(*flag))
+	}
+}
+
 // emitTime emits a moment, in seconds since 1970 to the millisecond, when there is one.
 func emitTime(emit emit, t time.Time, labels ...string) {
 	if !t.IsZero() {

@@ -11,5 +11,17 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 			labels: []string{"version", "revision", "goversion"},
 			series: func(_ record.Snapshot, emit emit) { emit(1, build.Version, build.Revision, build.GoVersion) },
 		},
+		{
+			name: "ssdprobe_config_file_changed", kind: gauge,
+			help: "Whether the configuration file holds something else than what is in force (1): it was edited and not loaded, or refused. " +
+				"Absent when there is no file, or it cannot be read.",
+			series: func(s record.Snapshot, emit emit) { emitFlag(emit, s.ConfigChanged) },
+		},
+		{
+			name: "ssdprobe_fallback_file_used", kind: gauge,
+			help: "Whether a probe file in the state directory is written and measured (1) because no device may be watched and files is empty: " +
+				"fallback_file: false in the configuration switches that off. Absent until devices were looked for.",
+			series: func(s record.Snapshot, emit emit) { emitFlag(emit, s.FallbackUsed) },
+		},
 	}
 }

@@ -42,7 +42,7 @@ const (
 	WarnMediaErrors       = "media_errors"       // the drive could not read what was written, or cannot be sure to
 	WarnFallback          = "fallback_file"      // a file in the state directory is measured, as nothing else may be
 	WarnNothingWatched    = "nothing_watched"    // there is nothing to watch
-	WarnConfigChanged     = "config_changed"     // the configuration file holds something else than what is in force
+	WarnConfigFile        = "config_file"        // the configuration file holds something else than what is in force
 	WarnDriveCritical     = "drive_critical"     // the drive itself says that something is wrong
 
 	// WarnSlowerThanSiblings: what counts as normal for the drive is far slower than

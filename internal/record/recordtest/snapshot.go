@@ -52,7 +52,8 @@ func Snapshot() record.Snapshot {
 			{Collector: "interrupts", Success: true, Duration: 1100 * time.Microsecond},
 			{Collector: "state", Error: unsaved, Duration: 90 * time.Microsecond},
 		},
-		Warnings: []record.Warning{{Code: record.WarnState, Text: unsaved}},
+		Warnings:     []record.Warning{{Code: record.WarnState, Text: unsaved}},
+		FallbackUsed: new(false), ConfigChanged: new(false),
 	}
 }
 

@@ -1,0 +1,190 @@
+package daemon
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// configTimeout is how long the filesystem of the configuration file may take.
+const configTimeout = 5 * time.Second
+
+// sum stands for what a file holds.
+type sum = [sha256.Size]byte
+
+// configFile reads the configuration file again: when it is told to, and to notice that
+// somebody has changed it and told nobody. In Kubernetes nobody can: the kubelet puts
+// what a ConfigMap holds in place by swapping a symbolic link.
+type configFile struct {
+	path    string
+	parse   func(config.Source) (config.Config, error)
+	hangup  <-chan os.Signal
+	reloads chan reload // to discovery
+	log     *slog.Logger
+	guard   guard.Guard
+	// last is what the file held when it was last looked at.
+	last sum
+
+	mu     sync.Mutex
+	loaded sum
+	// told is what was last logged of: a content, or that it cannot be read; empty for nothing.
+	told    string
+	changed *bool // nil when it is not known
+	warning record.Warning
+}
+
+func newConfigFile(o Options) *configFile {
+	f := &configFile{
+		parse: o.Parse, hangup: o.Reload, reloads: make(chan reload), log: o.Log,
+		path: o.Source.Path, loaded: sha256.Sum256(o.Source.Data),
+	}
+	f.last = f.loaded
+	if f.watched(o.Source) {
+		f.changed = new(bool)
+	}
+	return f
+}
+
+// watched reports whether a file can be read again and again.
+func (f *configFile) watched(s config.Source) bool { return f.path != "" && s.Regular }
+
+// read reads the file. Without one there is nothing in it.
+func (f *configFile) read(ctx context.Context) (config.Source, error) {
+	if f.path == "" {
+		return config.Source{}, nil
+	}
+	return guard.Do(ctx, &f.guard, configTimeout, func(context.Context) (config.Source, error) { return config.Read(f.path) })
+}
+
+// followFile takes a new configuration when it is told to, and looks from time to time
+// whether the file has changed, until ctx ends.
+func (d *Daemon) followFile(ctx context.Context) error {
+	f := d.file
+	for watched := f.changed != nil; ctx.Err() == nil; {
+		timer := time.NewTimer(d.configuration().DiscoveryInterval)
+		select {
+		case <-ctx.Done():
+		case <-f.hangup:
+			source, err := f.read(ctx)
+			f.hand(ctx, source, err)
+		case <-timer.C:
+			if watched {
+				d.lookAtFile(ctx)
+			}
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+// hand gives discovery what the file holds.
+func (f *configFile) hand(ctx context.Context, source config.Source, err error) {
+	r := reload{sum: sha256.Sum256(source.Data), err: err}
+	if err == nil {
+		r.config, r.err = f.parse(source)
+	}
+	select {
+	case <-ctx.Done():
+	case f.reloads <- r:
+	}
+}
+
+// lookAtFile says that the file holds something else than what is in force, or takes it when
+// the configuration in force says so. A file that is being written is left alone: it has to
+// hold the same twice.
+func (d *Daemon) lookAtFile(ctx context.Context) {
+	f, now := d.file, d.configuration()
+	source, err := f.read(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		f.tell("unreadable", nil, fmt.Sprintf("the configuration file %s cannot be read; what was loaded stays in force: %v", f.path, err))
+		return
+	}
+	seen := sha256.Sum256(source.Data)
+	settled := seen == f.last
+	f.last = seen
+	switch {
+	case f.isLoaded(seen):
+		f.tell("", new(false), "")
+	case !settled:
+	case now.ReloadOnChange && !f.wasTold(seen):
+		f.log.Info("the configuration file has changed", "path", f.path, "modified", source.Modified)
+		f.hand(ctx, source, nil)
+	default:
+		next, err := f.parse(source)
+		if err == nil {
+			err = restartNeeded(now, next)
+		}
+		f.tell(string(seen[:]), new(true), changedText(source, err))
+	}
+}
+
+// changedText says that a file was changed, and what to do about it.
+func changedText(s config.Source, refused error) string {
+	text := fmt.Sprintf("the configuration file %s was changed at %s and is not loaded", s.Path, s.Modified.UTC().Format(time.RFC3339))
+	if refused != nil {
+		return text + "; it would be refused: " + strings.Join(strings.Fields(refused.Error()), " ")
+	}
+	return text + ": load it with systemctl reload ssdprobe, with SIGHUP, or in Kubernetes with kubectl rollout restart"
+}
+
+// tell notes how the file compares with what is loaded, and logs it when it is news.
+func (f *configFile) tell(what string, changed *bool, text string) {
+	f.mu.Lock()
+	news := f.told != what
+	f.told, f.changed, f.warning = what, changed, record.Warning{Code: record.WarnConfigFile, Text: text}
+	f.mu.Unlock()
+	switch {
+	case news && text != "":
+		f.log.Warn(text)
+	case news:
+		f.log.Info("the configuration file holds what is loaded again", "path", f.path)
+	}
+}
+
+func (f *configFile) isLoaded(s sum) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return s == f.loaded
+}
+
+func (f *configFile) wasTold(s sum) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return string(s[:]) == f.told
+}
+
+// taken notes that a content was taken, or refused, which was logged.
+func (f *configFile) taken(s sum, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil {
+		f.told = string(s[:])
+		return
+	}
+	f.loaded, f.told, f.warning = s, "", record.Warning{}
+	if f.changed != nil {
+		f.changed = new(bool)
+	}
+}
+
+// fill adds to a snapshot how the file compares with what is in force.
+func (f *configFile) fill(s *record.Snapshot) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.ConfigChanged = f.changed
+	if f.warning.Text != "" {
+		s.Warnings = append(s.Warnings, f.warning)
+	}
+}
