@@ -41,11 +41,11 @@ func (a *app) daemonCommand() *cobra.Command {
 		Use:   "daemon",
 		Short: "Watch drives for ever and publish what is seen as Prometheus metrics",
 		Long: `Probes every drive that the configuration selects (by default each whole disk but
-hard disks, read-only), or a file of its own when no drive may be opened, and serves
-/metrics, a status page and a read-only JSON API.
+hard disks, read-only), or a file of its own when no drive may be opened (unless
+fallback_file is false), and serves /metrics, a status page and a read-only JSON API.
 
 SIGHUP makes it read its configuration again; a bad one is refused and the old one
-stays. SIGINT and SIGTERM end it; what was learned is kept in the state directory.`,
+stays. A file that was edited and not read again is pointed out. SIGINT and SIGTERM end it; what was learned is kept in the state directory.`,
 		Example: `  ssdprobe daemon
   ssdprobe daemon --config /etc/ssdprobe/ssdprobe.yaml --web.listen-address 127.0.0.1:10040`,
 		Args: arguments(cobra.NoArgs),

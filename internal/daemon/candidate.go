@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -99,25 +100,38 @@ func (d *Daemon) candidates(c config.Config, seen scan) []candidate {
 		seen.mounted = device.NewFilesystems(d.shared.fs)
 	}
 	for _, file := range c.Files {
-		all = append(all, fileCandidate(c, seen.mounted, file, func() error { return nil }))
+		all = append(all, fileCandidate(c, seen.mounted, file))
 	}
 	return all
 }
 
-// fileCandidate is a file, or a directory for one, for which prepare is done first.
-func fileCandidate(c config.Config, mounted *device.Filesystems, file config.File, prepare func() error) candidate {
+// fileCandidate is a file, or a directory for one. In the state directory, which is the
+// daemon's own, the directory is made.
+func fileCandidate(c config.Config, mounted *device.Filesystems, file config.File) candidate {
 	unresolved := want(c, measure.UnknownFile(file.Path, file.SizeBytes, c.FillBytesPerSecond), record.CollectorStatus{})
 	unresolved.spec.Unresolved = true
 	return candidate{wanted: unresolved, touch: func(ctx context.Context, g *guard.Guard) (wanted, error) {
 		start := time.Now()
 		subject, err := guard.Do(ctx, g, resolveTimeout, func(context.Context) (measure.Subject, error) {
-			if err := prepare(); err != nil {
+			if err := makeOwn(c, file.Path); err != nil {
 				return measure.UnknownFile(file.Path, file.SizeBytes, c.FillBytesPerSecond), err
 			}
 			return measure.OfFile(mounted, file.Path, file.SizeBytes, c.FillBytesPerSecond)
 		})
 		return want(c, subject, collected("conditions", subject.Device.Name, start, err)), err
 	}}
+}
+
+// makeOwn makes a directory for a probe file at a path in the state directory, unless
+// something is there.
+func makeOwn(c config.Config, path string) error {
+	if !device.Inside(c.StateDir, path) {
+		return nil
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.MkdirAll(path, 0o700)
 }
 
 // ask touches the candidates, all at once, and returns what they say in their order.
@@ -174,9 +188,6 @@ func (d *Daemon) resolve(c config.Config, answers []answer) map[string]wanted {
 		}
 		if w, ok := watches[a.spec.ID]; ok && a.spec.Unresolved && !w.spec.Unresolved {
 			a.wanted = w.remembered(a.wanted)
-			if a.hung != nil {
-				a.seen.collector = collected("conditions", a.seen.device.Name, a.hung.Since, a.hung)
-			}
 		}
 		all[a.spec.ID] = a.wanted
 	}

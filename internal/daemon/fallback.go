@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -62,8 +61,7 @@ func (d *Daemon) fallBack(c config.Config, seen scan, answers []answer) (candida
 	if !now.used {
 		return candidate{}, false
 	}
-	file := config.File{Path: path, SizeBytes: fallbackBytes}
-	return fileCandidate(c, seen.mounted, file, func() error { return os.MkdirAll(path, 0o700) }), true
+	return fileCandidate(c, seen.mounted, config.File{Path: path, SizeBytes: fallbackBytes}), true
 }
 
 // FallbackText says that the fallback file is used, and how to switch it off.

@@ -146,12 +146,14 @@ func TestHelmAndKustomizeGiveTheSame(t *testing.T) {
 }
 
 func TestEachModeConfiguresWhatItIsFor(t *testing.T) {
-	assert.Equal(t, config.Default(), kustomize(t, "raw-devices").config(t))
-
 	want := config.Default()
+	want.FallbackFile = false // whatever the node is like, these pods only read
+	assert.Equal(t, want, kustomize(t, "raw-devices").config(t))
+
 	want.Devices.Enabled = false
 	want.Health.Enabled = false
 	want.StateDir = "/var/lib/ssdprobe"
+	want.Files = []config.File{{Path: "/var/lib/ssdprobe/probe", SizeBytes: 1 << 30}}
 	assert.Equal(t, want, kustomize(t, "files").config(t))
 }
 

@@ -44,13 +44,16 @@ the probes, the NetworkPolicy and the PodMonitor of this chart need port 10040 o
 {{- fail (printf "config.listen: leave it out; %s" (include "ssdprobe.port" .)) -}}
 {{- end -}}
 {{- $files := eq (include "ssdprobe.mode" .) "files" -}}
-{{- $needed := dict -}}
+{{- $needed := dict "fallback_file" false -}}
 {{- if $files -}}
-{{- $needed = dict "devices" (dict "enabled" false) "health" (dict "enabled" false) "state_dir" "/var/lib/ssdprobe" -}}
+{{- $needed = merge $needed (dict "devices" (dict "enabled" false) "health" (dict "enabled" false) "state_dir" "/var/lib/ssdprobe") -}}
 {{- end -}}
 {{- $config := mustMergeOverwrite $needed $given -}}
 {{- if and $files (not $config.state_dir) -}}{{- /* else a home directory, which this user does not have */ -}}
 {{- $config = set $config "state_dir" "/var/lib/ssdprobe" -}}
+{{- end -}}
+{{- if and $files (not (hasKey $config "files")) -}}
+{{- $config = set $config "files" (list (dict "path" (printf "%s/probe" (clean $config.state_dir)))) -}}
 {{- end -}}
 {{- $written := list "/var/lib/ssdprobe" -}}
 {{- $locked := ternary $written (append $written "/run/ssdprobe") $files -}}
