@@ -45,7 +45,8 @@ hard disks, read-only), or a file of its own when no drive may be opened (unless
 fallback_file is false), and serves /metrics, a status page and a read-only JSON API.
 
 SIGHUP makes it read its configuration again; a bad one is refused and the old one
-stays. A file that was edited and not read again is pointed out. SIGINT and SIGTERM end it; what was learned is kept in the state directory.`,
+stays. A file that was edited and not read again is pointed out. SIGINT and SIGTERM
+end it; what was learned is kept in the state directory.`,
 		Example: `  ssdprobe daemon
   ssdprobe daemon --config /etc/ssdprobe/ssdprobe.yaml --web.listen-address 127.0.0.1:10040`,
 		Args: arguments(cobra.NoArgs),

@@ -78,23 +78,13 @@ var ErrRunning = errors.New("another ssdprobe daemon uses the state directory")
 
 // New returns a daemon that holds its state directory. Close it, or run it.
 func New(o Options) (*Daemon, error) {
-	s, err := store.Open(o.Config.StateDir)
-	if err != nil {
-		return nil, fmt.Errorf("%w; or name another one with state_dir or --state-dir", err)
-	}
-	// One that cannot be made is told by every round; one that is unsafe is for people to mend.
-	if err := store.MakeDir(o.Config.LockDir); errors.Is(err, store.ErrUntrusted) {
-		return nil, fmt.Errorf("open the lock directory: %w; or name another one with lock_dir", err)
-	}
-	lock, err := store.TakeLock(s.Dir(), lockName)
-	if errors.Is(err, store.ErrLocked) {
-		return nil, fmt.Errorf("%w %s; stop it, or give this one another --state-dir", ErrRunning, s.Dir())
+	held, err := guard.Do(context.Background(), &guard.Guard{}, scanTimeout, func(context.Context) (held, error) { return hold(o.Config) })
+	if hung := new(guard.HungError); errors.As(err, &hung) {
+		return nil, fmt.Errorf("open the state directory %s: its filesystem hangs: %w", o.Config.StateDir, err)
 	} else if err != nil {
 		return nil, err
 	}
-	if err := s.RemoveLeftovers(); err != nil {
-		return nil, errors.Join(err, lock.Release())
-	}
+	s, lock := held.store, held.lock
 	meter, warnings, err := counters.NewMeter()
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
@@ -117,6 +107,43 @@ func New(o Options) (*Daemon, error) {
 	}, nil
 }
 
+// held is a state directory that no other daemon may use.
+type held struct {
+	store *store.Store
+	lock  *store.Lock
+}
+
+func hold(c config.Config) (held, error) {
+	s, err := store.Open(c.StateDir)
+	if err != nil {
+		return held{}, fmt.Errorf("%w; or name another one with state_dir or --state-dir", err)
+	}
+	// One that cannot be made is told by every round; one that is unsafe is for people to mend.
+	if err := store.MakeDir(c.LockDir); errors.Is(err, store.ErrUntrusted) {
+		return held{}, fmt.Errorf("open the lock directory: %w; or name another one with lock_dir", err)
+	}
+	lock, err := store.TakeLock(s.Dir(), lockName)
+	if errors.Is(err, store.ErrLocked) {
+		return held{}, fmt.Errorf("%w %s; stop it, or give this one another --state-dir", ErrRunning, s.Dir())
+	} else if err != nil {
+		return held{}, err
+	}
+	if err := s.RemoveLeftovers(); err != nil {
+		return held{}, errors.Join(err, lock.Release())
+	}
+	return held{s, lock}, nil
+}
+
+// letGo gives the state directory to others. While it hangs, the end of the process does.
+func (d *Daemon) letGo() error {
+	_, err := withStore(context.Background(), d.shared, lastSaveTimeout, func() (struct{}, error) { return struct{}{}, d.lock.Release() })
+	if hung := new(guard.HungError); errors.As(err, &hung) {
+		d.shared.log.Error("the state directory does not answer; what was learned last is not kept", "err", err)
+		return nil
+	}
+	return err
+}
+
 // task is one thing that the daemon does all the time.
 type task struct {
 	name string
@@ -137,7 +164,7 @@ func (d *Daemon) tasks() []task {
 // Run does everything until ctx ends, and then stops it in order: the watches
 // save what they know. A task that fails ends all others.
 func (d *Daemon) Run(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, d.lock.Release()) }()
+	defer func() { err = errors.Join(err, d.letGo()) }()
 	// A thread that comes back from a system call needs a processor of Go's to go
 	// on; with only one, any other goroutine would delay the clock read after an I/O.
 	if runtime.GOMAXPROCS(0) < 2 {

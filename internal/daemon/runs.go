@@ -35,6 +35,7 @@ const (
 
 var (
 	errWindowClosed = errors.New("the window of the run has closed")
+	errHangs        = errors.New("the target does not answer")
 	errCPUPressure  = errors.New("the host became too busy")
 )
 
@@ -177,7 +178,7 @@ func (d *Daemon) latest(w *watch) *watch {
 // 0 when there is nothing to wait for.
 func (d *Daemon) waitAfter(err error) time.Duration {
 	switch {
-	case errors.Is(err, admit.ErrBusy), errors.Is(err, run.ErrInUse):
+	case errors.Is(err, admit.ErrBusy), errors.Is(err, run.ErrInUse), errors.Is(err, errHangs):
 		return busyRetry
 	case errors.Is(err, errNotPermitted):
 		return d.fleet.pause()
@@ -204,6 +205,9 @@ func runOutcome(ctx context.Context, r record.RunReport, err error, waited bool)
 // attempt tries to run the suite now. The permit is not held while the run waits for
 // the device, so that another node may run meanwhile.
 func (d *Daemon) attempt(ctx context.Context, w *watch, r config.Run) (record.RunReport, error) {
+	if why := w.access.problem(); why != "" { // a run would hang as well, and so would all after it
+		return record.RunReport{}, fmt.Errorf("%w: %s", errHangs, why)
+	}
 	chosen, err := suite.Find(r.Suite)
 	if err != nil {
 		return record.RunReport{}, err

@@ -110,6 +110,36 @@ func TestFilesystemHangsForGood(t *testing.T) {
 	d.stop(t)
 }
 
+// The filesystem of the state directory hangs: what is watched is measured on, a configuration is taken, and a drive that
+// comes is watched when what is stored of it can be read: learned anew, it would be written over that.
+func TestStateDirectoryHangs(t *testing.T) {
+	t.Parallel()
+	const size = 40<<20 + 24576
+	state, dir := t.TempDir(), testenv.OnDisk(t)
+	configuration := besideDevices(onFiles(t, dir), size)
+	d := startDaemon(t, state, configuration)
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
+
+	hung := testenv.HungFilesystem(t, state)
+	d.awaitCollector(t, "state", false)
+	late := testenv.LoopDevice(t, size, testenv.Options{Random: true})
+	d.Stderr.Find(t, `/dev/`+filepath.Base(late.Path)+` is not watched, as what is stored of it cannot be read`)
+	_, body := d.ask(t, "-/ready")
+	assert.Contains(t, body, "/dev/"+filepath.Base(late.Path)+" is not watched")
+	d.reload(t, configuration+"discovery_interval: 2s\n", `refused.*given again`)
+	d.awaitMore(t, fileID(dir), "durable-write-4k", "ok", 2)
+	assert.LessOrEqual(t, waitingInKernel(t, d.Cmd.Process.Pid), 1)
+
+	hung.End(t)
+	d.awaitDevice(t, filepath.Base(late.Path))
+	d.awaitCollector(t, "state", true)
+	hung = testenv.HungFilesystem(t, state)
+	d.Signal(t, syscall.SIGTERM)
+	assert.Equal(t, 0, d.Wait(t), "it ends while the state directory hangs")
+	d.Stderr.Find(t, `the state directory does not answer`)
+	hung.End(t)
+}
+
 // awaitDevice waits until a device is watched, and measured.
 func (d *daemon) awaitDevice(t *testing.T, name string) {
 	t.Helper()
