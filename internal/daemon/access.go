@@ -18,12 +18,36 @@ const resolveTimeout = 5 * time.Second
 // hangs. It outlives the watches of the target.
 type access struct {
 	guard guard.Guard
-	turn  sync.Mutex
+	turn  chan struct{} // has room for one
 
 	mu sync.Mutex
 	// silent says in words since when the target does not answer; empty when it does.
 	silent string
 }
+
+func newAccess() *access { return &access{turn: make(chan struct{}, 1)} }
+
+// tryTurn takes the turn if nobody has it.
+func (a *access) tryTurn() bool {
+	select {
+	case a.turn <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// takeTurn waits for the turn, for seconds at most; false when ctx ends before.
+func (a *access) takeTurn(ctx context.Context) bool {
+	select {
+	case a.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (a *access) endTurn() { <-a.turn }
 
 // errBusy says that a target was not asked because its watch uses it.
 var errBusy = errors.New("its watch uses the target")
@@ -31,10 +55,10 @@ var errBusy = errors.New("its watch uses the target")
 // ask touches the target when its watch does not. Errors: errBusy, *guard.HungError and
 // those of touch.
 func (a *access) ask(ctx context.Context, touch func(context.Context, *guard.Guard) (wanted, error)) (wanted, error) {
-	if !a.turn.TryLock() {
+	if !a.tryTurn() {
 		return wanted{}, errBusy
 	}
-	defer a.turn.Unlock()
+	defer a.endTurn()
 	if since := a.guard.Since(); !since.IsZero() {
 		return wanted{}, &guard.HungError{Since: since, Earlier: true}
 	}

@@ -217,7 +217,7 @@ func (d *Daemon) devices(targets map[string]wanted) []record.Device {
 func (d *Daemon) access(id string) *access {
 	a, ok := d.ways[id]
 	if !ok {
-		a = &access{}
+		a = newAccess()
 		d.ways[id] = a
 	}
 	return a

@@ -147,7 +147,7 @@ func (f *configFile) tell(what string, changed *bool, text string) {
 	f.mu.Unlock()
 	switch {
 	case news && text != "":
-		f.log.Warn(text)
+		f.log.Warn("configuration file", "warning", text)
 	case news:
 		f.log.Info("the configuration file holds what is loaded again", "path", f.path)
 	}

@@ -54,7 +54,7 @@ func (d *Daemon) fallBack(c config.Config, seen scan, answers []answer) (candida
 	}
 	switch {
 	case now.warning != before.warning && now.warning.Text != "":
-		d.shared.log.Warn(now.warning.Text)
+		d.shared.log.Warn("there is nothing to watch", "warning", now.warning.Text)
 	case before.used && !now.used:
 		d.shared.log.Info("the fallback file is no longer used, and may be removed", "path", path)
 	}

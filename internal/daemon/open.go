@@ -17,8 +17,10 @@ const mountTimeout = 20 * time.Second
 
 // open opens the target, and makes and fills its probe file if need be.
 func (w *watch) open(ctx context.Context) error {
-	w.access.turn.Lock() // discovery has it for a few seconds at most
-	defer w.access.turn.Unlock()
+	if !w.access.takeTurn(ctx) {
+		return ctx.Err()
+	}
+	defer w.access.endTurn()
 	mountPoint, err := w.mounted(ctx)
 	if err != nil {
 		return err

@@ -83,18 +83,20 @@ func (w *watch) takeTurn(ctx context.Context) bool {
 		case <-ctx.Done():
 			return false
 		}
-		if w.access.turn.TryLock() {
+		if w.access.tryTurn() {
 			return true
 		}
-		// Discovery asks the target, which may take seconds: other rounds go first.
+		// Discovery asks the target, which may take seconds: rounds of others go first.
 		<-w.shared.slots
-		w.access.turn.Lock()
-		w.access.turn.Unlock() //nolint:staticcheck // it was waited for, and is taken with the slot
+		if !w.access.takeTurn(ctx) {
+			return false
+		}
+		w.access.endTurn()
 	}
 }
 
 func (w *watch) endTurn() {
-	w.access.turn.Unlock()
+	w.access.endTurn()
 	<-w.shared.slots
 }
 

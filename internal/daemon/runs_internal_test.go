@@ -21,7 +21,7 @@ func TestTheCalendarGoesByTheWallClock(t *testing.T) {
 
 // A run on a target that hangs waits, as all that come after it would else wait for it.
 func TestARunOnATargetThatHangsWaits(t *testing.T) {
-	d, w := &Daemon{}, &watch{access: &access{}}
+	d, w := &Daemon{}, &watch{access: newAccess()}
 	require.True(t, w.access.hangs(&guard.HungError{Since: time.Now()}))
 	_, err := d.attempt(t.Context(), w, config.Run{Suite: "quick"})
 	require.ErrorIs(t, err, errHangs)

@@ -70,7 +70,7 @@ func TestConfigurationEditedByHand(t *testing.T) {
 	assert.Contains(t, status, `"config_file"`)
 	assert.Contains(t, status, "is not loaded: load it with")
 	config.swap(t, "v3", one+"colour: red\n")
-	d.Stderr.Find(t, `level=WARN msg="the configuration file .* is not loaded; it would be refused: .*colour`)
+	d.Stderr.Find(t, `level=WARN msg="configuration file" warning="the configuration file .* is not loaded; it would be refused: .*colour`)
 	_, page := d.ask(t, "")
 	assert.Contains(t, page, "it would be refused")
 	d.Signal(t, syscall.SIGHUP)
@@ -87,14 +87,14 @@ func TestConfigurationEditedByHand(t *testing.T) {
 	d.awaitChanged(t, 0)
 
 	hung := testenv.HungFilesystem(t, config.dir)
-	d.Stderr.Find(t, `level=WARN msg="the configuration file .* cannot be read; what was loaded stays in force: no answer`)
+	d.Stderr.Find(t, `level=WARN msg="configuration file" warning="the configuration file .* cannot be read; what was loaded stays in force: no answer`)
 	d.Signal(t, syscall.SIGHUP)
 	d.Stderr.Find(t, saysRefused+`.*a call made at`)
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
 	hung.End(t)
 	d.awaitChanged(t, 0)
 	d.stop(t)
-	assert.Len(t, regexp.MustCompile(`level=WARN msg="the configuration file .*would be refused`).FindAllString(d.Stderr.Text(), -1), 1, "once for each content")
+	assert.Len(t, regexp.MustCompile(`level=WARN msg="configuration file" warning="the configuration file .*would be refused`).FindAllString(d.Stderr.Text(), -1), 1, "once for each content")
 }
 
 // With reload_on_change, what is edited is taken, and what is bad refused.
