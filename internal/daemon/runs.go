@@ -205,7 +205,7 @@ func runOutcome(ctx context.Context, r record.RunReport, err error, waited bool)
 // attempt tries to run the suite now. The permit is not held while the run waits for
 // the device, so that another node may run meanwhile.
 func (d *Daemon) attempt(ctx context.Context, w *watch, r config.Run) (record.RunReport, error) {
-	if why := w.access.problem(); why != "" { // a run would hang as well, and so would all after it
+	if why := w.access.problem(); why != "" || w.spec.Unresolved { // a run would hang as well, and so would all after it
 		return record.RunReport{}, fmt.Errorf("%w: %s", errHangs, why)
 	}
 	chosen, err := suite.Find(r.Suite)

@@ -42,11 +42,17 @@ func TestHungFilesystemAtStart(t *testing.T) {
 	dir, calm := testenv.Ext4On(t, volume), testenv.OnDisk(t)
 	hung := testenv.HungFilesystem(t, dir)
 	configuration := besideDevices(onFiles(t, dir, calm), size)
-	d := startDaemon(t, t.TempDir(), configuration)
+	d := &daemon{config: file(t, "ssdprobe.yaml", configuration), state: t.TempDir()}
+	d.Program = start(t, nil, "daemon", "--config", d.config, "--state-dir", d.state, "--web.listen-address", "127.0.0.1:0")
+	d.url = "http://" + d.Stderr.Find(t, `msg="Listening on" address=(\S+)`)[1] + "/"
 
-	code, body := d.ask(t, "-/ready")
-	assert.Equal(t, http.StatusOK, code, "one that hangs stops no rollout")
-	assert.Contains(t, body, dir+" ")
+	var body string
+	eventually(t, "ready: one that hangs stops no rollout", func() bool {
+		var code int
+		code, body = d.ask(t, "-/ready")
+		return code == http.StatusOK
+	})
+	assert.Contains(t, body, dir+" ", "not ready before it was given up")
 	assert.Contains(t, body, "does not answer")
 	d.awaitUp(t, fileID(dir), false)
 	d.Stderr.Find(t, `level=WARN msg="the target does not answer.*id=file:`+regexp.QuoteMeta(dir))
