@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -187,7 +188,8 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	// A terminal that goes away must not leave files or settings behind.
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGHUP)
 	defer stop()
-	signal.Ignore(unix.SIGPIPE) // a closed pipe is an error of writing, told at the end
+	// A closed pipe is an error of writing, told at the end. It is not ignored, since fio would inherit that.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	c, err := a.settings()
 	if err != nil {
 		return err

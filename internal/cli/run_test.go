@@ -214,8 +214,8 @@ func TestRunTellsOfItsFile(t *testing.T) {
 	assert.Regexp(t, `file size +64 MiB +16 MiB`, compared.stdout)
 }
 
-// fioOn lists the processes that run fio on a file below dir.
-func fioOn(t *testing.T, dir string) []string {
+// fioOn lists the processes that run fio on a device, or on a file below a directory.
+func fioOn(t *testing.T, path string) []string {
 	t.Helper()
 	var found []string
 	lists, err := filepath.Glob("/proc/[0-9]*/task/[0-9]*/comm")
@@ -225,7 +225,7 @@ func fioOn(t *testing.T, dir string) []string {
 		process := filepath.Dir(filepath.Dir(filepath.Dir(comm)))
 		files, _ := filepath.Glob(process + "/fd/*")
 		for _, fd := range files {
-			if target, _ := os.Readlink(fd); strings.HasPrefix(string(name), "fio") && strings.HasPrefix(target, dir+"/") {
+			if target, _ := os.Readlink(fd); strings.HasPrefix(string(name), "fio") && strings.HasPrefix(target+"/", path+"/") {
 				found = append(found, process)
 			}
 		}

@@ -32,7 +32,7 @@ func runForEver(file string) int {
 	if err != nil {
 		return 1
 	}
-	job := endless(file, true)
+	job := endless(file)
 	if _, err := binary.Run(context.Background(), fiorun.Request{Job: job}); err != nil {
 		return 1
 	}
@@ -70,9 +70,9 @@ func job(name string, o fio.Options) fio.Job {
 
 // endless is a job of two readers that nobody waits for, slow enough to leave
 // the machine to others.
-func endless(file string, thread bool) fio.Job {
+func endless(file string) fio.Job {
 	o := reads(file)
-	o.Thread, o.NumJobs, o.TimeBased, o.Runtime = new(thread), new(2), new(true), new(time.Hour)
+	o.NumJobs, o.TimeBased, o.Runtime = new(2), new(true), new(time.Hour)
 	o.Extra = []fio.Option{{Key: "rate_iops", Value: "100"}}
 	return job("endless", o)
 }

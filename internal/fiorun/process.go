@@ -3,6 +3,7 @@ package fiorun
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -37,12 +38,22 @@ type process struct {
 	tooLong  chan struct{} // closed when the report is longer than reportLimit
 }
 
+// nowhere is the working directory of every fio. Nobody can make a file there, root
+// included, so nothing that fio names without a directory can replace or follow a file
+// of the user's. It needs no room, is never left behind, and is there wherever fio's
+// results can be read.
+const nowhere = "/proc"
+
 // start runs fio with a job on its standard input. status gets the lines of its
-// standard output.
+// standard output, and held are descriptors that it inherits.
 //
 // fio reports its status on the standard output only when the results go
 // somewhere else, so they go to a pipe of their own.
-func start(ctx context.Context, path string, args []string, job, marker string, status func(string)) (*process, error) {
+//
+// fio ends with this process, however that ends. The kernel kills it (Pdeathsig);
+// where that is lost, since what is started changes its credentials or is a script that
+// starts fio, the next status line does, within a second: nobody reads the pipe any more.
+func start(ctx context.Context, path string, args []string, job string, held []*os.File, status func(string)) (*process, error) {
 	results, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start fio: %w", err)
@@ -50,15 +61,16 @@ func start(ctx context.Context, path string, args []string, job, marker string, 
 	// Cancelling ctx is a wish that Run passes on politely; this one kills.
 	ctx, kill := context.WithCancel(context.WithoutCancel(ctx))
 	p := &process{
-		marker: marker, kill: kill, ended: make(chan error, 1), messages: head{limit: 64 << 10},
+		marker: "SSDPROBE_FIO=" + rand.Text(), kill: kill, ended: make(chan error, 1), messages: head{limit: 64 << 10},
 		results: results, report: make(chan []byte, 1), tooLong: make(chan struct{}),
 	}
 	p.cmd = exec.CommandContext(ctx, path, append(args, "--output=/proc/self/fd/3", "-")...)
 	p.cmd.Stdin = strings.NewReader(job)
 	p.cmd.Stdout = &lines{line: status}
 	p.cmd.Stderr = &p.messages
-	p.cmd.ExtraFiles = []*os.File{theirs}
-	p.cmd.Env = append(os.Environ(), marker)
+	p.cmd.ExtraFiles = append([]*os.File{theirs}, held...)
+	p.cmd.Dir = nowhere
+	p.cmd.Env = append(os.Environ(), p.marker)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	p.cmd.Cancel = func() error { return p.signal(syscall.SIGKILL) }
 	p.cmd.WaitDelay = drain

@@ -15,10 +15,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 )
 
-// killRemains kills every process that fio started and left behind. Without
-// thread=1, fio makes each job a process in a session of its own, which no signal
-// to fio's group reaches, and which goes on when fio itself is killed. They are
-// known by what stands in their environment.
+// killRemains kills every process that fio left behind. The jobs of fio itself are
+// threads; but where fio is a script that starts it, what it started may be in a session
+// of its own, which no signal to the group reaches. They are known by what stands in
+// their environment.
 //
 // Reading another process's environment can block with that process, so this
 // goes through a guard.

@@ -3,9 +3,9 @@ package fiorun
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"syscall"
 	"time"
@@ -34,6 +34,10 @@ type Request struct {
 	Progress func(fio.Status)
 	// Watch is what is looked at beside fio.
 	Watch Watch
+	// Held are descriptors that fio inherits, such as one that holds its device
+	// exclusively: what they hold stays held for as long as fio lives, whatever happens
+	// to this process.
+	Held []*os.File
 }
 
 // Run is what fio measured.
@@ -67,13 +71,13 @@ func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
 	if ctx.Err() != nil {
 		return Run{}, fmt.Errorf("run fio: %w", context.Cause(ctx))
 	}
-	args := []string{"--output-format=json+", "--eta=always", "--eta-newline=1"}
+	args := []string{"--output-format=json+", "--eta=always", "--eta-newline=1", "--verify_state_save=0"}
 	if r.ReadOnly {
 		args = append(args, "--readonly")
 	}
 	seeing := r.Watch.begin()
 	started := time.Now()
-	p, err := start(ctx, b.Path, args, text, "SSDPROBE_FIO="+rand.Text(), func(line string) {
+	p, err := start(ctx, b.Path, args, text, r.Held, func(line string) {
 		if status, ok := fio.ParseStatus(line); ok && r.Progress != nil {
 			r.Progress(status)
 		}
@@ -103,11 +107,15 @@ func check(r Request) (string, error) {
 	if reasons := r.Job.Modifies(); r.ReadOnly && len(reasons) > 0 {
 		return "", fmt.Errorf("run fio read-only: the job modifies data: %s", reasons[0])
 	}
-	for i := range r.Job.Sections {
-		for _, x := range r.Job.Effective(i).Extra {
+	for i, s := range r.Job.Sections {
+		o := r.Job.Effective(i)
+		if s.Name != fio.Global && (o.Thread == nil || !*o.Thread) {
+			return "", fmt.Errorf("run fio: section %q: without thread=1 its jobs are processes that can outlive fio", s.Name)
+		}
+		for _, x := range o.Extra {
 			if x.Key == "unified_rw_reporting" && !slices.Contains([]string{"none", "0", "both", "2"}, x.Value) {
 				return "", fmt.Errorf("run fio: section %q: with unified_rw_reporting=%s reads cannot be told from writes: remove it",
-					r.Job.Sections[i].Name, x.Value)
+					s.Name, x.Value)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -51,10 +52,11 @@ func TestRun(t *testing.T) {
 
 // What fio understood is what the job says, option by option.
 func TestFioReadsJobsAsTheyAreMeant(t *testing.T) {
-	t.Chdir(t.TempDir())
-	require.NoError(t, os.WriteFile("a:b c", make([]byte, 1<<20), 0o600))
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a:b c")
+	require.NoError(t, os.WriteFile(name, make([]byte, 1<<20), 0o600))
 	o := fio.Options{
-		Filenames: []string{"a:b c"}, RW: fio.RandRW, IOEngine: "psync", Direct: new(false), Thread: new(false), BlockBytes: new(int64(8192)),
+		Filenames: []string{name}, RW: fio.RandRW, IOEngine: "psync", Direct: new(false), Thread: new(true), BlockBytes: new(int64(8192)),
 		SizeBytes: new(int64(1 << 20)), OffsetBytes: new(int64(0)), IODepth: new(1), NumJobs: new(2), TimeBased: new(true),
 		Runtime: new(20 * time.Millisecond), RampTime: new(time.Duration(0)), Fsync: new(0), Fdatasync: new(4), RWMixRead: new(30),
 		CPUsAllowed: "0", GroupReporting: new(true), NoRandomMap: new(true), LatPercentiles: new(true), AllowFileCreate: new(false),
@@ -65,7 +67,7 @@ func TestFioReadsJobsAsTheyAreMeant(t *testing.T) {
 	require.Len(t, run.Output.Jobs, 1)
 	got := run.Output.Jobs[0].Options
 	for key, want := range map[string]string{
-		"filename": `a\:b c`, "rw": "randrw", "ioengine": "psync", "direct": "0", "bs": "8192", "size": "1048576", "offset": "0",
+		"filename": dir + `/a\:b c`, "rw": "randrw", "ioengine": "psync", "direct": "0", "thread": "1", "bs": "8192", "size": "1048576", "offset": "0",
 		"iodepth": "1", "numjobs": "2", "runtime": "20ms", "ramp_time": "0s", "fsync": "0", "fdatasync": "4", "rwmixread": "30",
 		"cpus_allowed": "0", "lat_percentiles": "1", "allow_file_create": "0", "invalidate": "0", "description": "all of them",
 	} {
@@ -107,8 +109,37 @@ func TestRunRefusesUnifiedReporting(t *testing.T) {
 	assert.ErrorContains(t, err, "reads cannot be told from writes")
 }
 
+// A job that is a process can outlive fio, so none is started.
+func TestRunRefusesJobsThatAreProcesses(t *testing.T) {
+	for name, thread := range map[string]*bool{"thread=0": new(false), "left out": nil} {
+		o := reads("x")
+		o.Thread = thread
+		_, err := real(t).Run(t.Context(), fiorun.Request{Job: job("p", o)})
+		assert.ErrorContains(t, err, `section "p": without thread=1`, name)
+	}
+}
+
+// fio can make no file where it works, and does not try to keep what it verified: a link of that name is not followed.
+func TestRunMakesNoFiles(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	require.NoError(t, os.Symlink("victim", "local-v-0-verify.state"))
+	o := reads(dataFile(t))
+	o.RW, o.Extra = fio.RandWrite, []fio.Option{{Key: "verify", Value: "crc32c"}}
+	run, err := real(t).Run(t.Context(), fiorun.Request{Job: job("v", o)})
+	require.NoError(t, err)
+	assert.Empty(t, run.Ended+run.Messages)
+	assert.Positive(t, run.Output.Jobs[0].Write.IOs)
+	assert.NoFileExists(t, "victim")
+
+	_, err = script(t, "touch here && exit 3; pwd >&2; exit 4").Run(t.Context(), fiorun.Request{Job: job("r", reads("x"))})
+	require.ErrorContains(t, err, "exit status 4")
+	require.ErrorContains(t, err, "/proc")
+	assert.Equal(t, []string{"local-v-0-verify.state"}, testenv.Names(t, dir))
+}
+
 func TestRunReportsProgress(t *testing.T) {
-	o := endless(dataFile(t), true).Sections[0].Options
+	o := endless(dataFile(t)).Sections[0].Options
 	o.Runtime = new(4 * time.Second)
 	var seen []fio.Status
 	_, err := real(t).Run(t.Context(), fiorun.Request{Job: job("slow", o), Progress: func(s fio.Status) { seen = append(seen, s) }})

@@ -3,7 +3,6 @@ package fiorun_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -23,13 +22,14 @@ import (
 var errEnough = errors.New("enough")
 
 // An interrupted run yields what was measured until then, and leaves no process,
-// whether jobs are threads or processes.
+// whether fio is started directly or by a script.
 func TestRunIsCancelled(t *testing.T) {
-	for _, thread := range []bool{true, false} {
-		t.Run(fmt.Sprintf("thread=%v", thread), func(t *testing.T) {
+	b := real(t)
+	for name, b := range map[string]fiorun.Binary{"fio": b, "a script that starts it": script(t, "trap '' INT; "+b.Path+` "$@"; exit $?`)} {
+		t.Run(name, func(t *testing.T) {
 			left := marked(t)
 			ctx, cancel := context.WithCancelCause(t.Context())
-			run, err := real(t).Run(ctx, fiorun.Request{Job: endless(dataFile(t), thread), Progress: func(s fio.Status) {
+			run, err := b.Run(ctx, fiorun.Request{Job: endless(dataFile(t)), Progress: func(s fio.Status) {
 				if s.Rates != nil {
 					cancel(errEnough)
 				}
@@ -71,16 +71,17 @@ func TestRunEndsAtItsLimit(t *testing.T) {
 	assert.Empty(t, left())
 }
 
-// Without fio, the processes of its jobs would go on for their hour.
+// Without the script that started it, fio would go on for its hour.
 func TestRunOfAnFioThatIsKilled(t *testing.T) {
 	left := marked(t)
 	kill := sync.OnceFunc(func() {
 		pids := left()
 		i := slices.IndexFunc(pids, func(pid int) bool { return parent(t, pid) == os.Getpid() })
-		assert.Len(t, pids, 3, "fio and its two jobs")
+		assert.Len(t, pids, 2, "the script and fio")
 		assert.NoError(t, syscall.Kill(pids[i], syscall.SIGKILL))
 	})
-	_, err := real(t).Run(t.Context(), fiorun.Request{Job: endless(dataFile(t), false), Progress: func(s fio.Status) {
+	wrapped := script(t, real(t).Path+` "$@"; exit $?`)
+	_, err := wrapped.Run(t.Context(), fiorun.Request{Job: endless(dataFile(t)), Progress: func(s fio.Status) {
 		if s.Rates != nil {
 			kill()
 		}

@@ -1,7 +1,6 @@
 package fiorun_test
 
 import (
-	"fmt"
 	"os/exec"
 	"slices"
 	"testing"
@@ -30,10 +29,10 @@ func hog(t *testing.T, cpu string) {
 }
 
 // timed is a reader of four seconds on the first CPU.
-func timed(t *testing.T, thread bool) fio.Job {
+func timed(t *testing.T) fio.Job {
 	t.Helper()
 	o := reads(dataFile(t))
-	o.Thread, o.NumJobs, o.TimeBased, o.Runtime = new(thread), new(2), new(true), new(4*time.Second)
+	o.NumJobs, o.TimeBased, o.Runtime = new(2), new(true), new(4*time.Second)
 	o.IODepth, o.CPUsAllowed, o.GroupReporting = new(8), "0", new(true)
 	return job("timed", o)
 }
@@ -46,10 +45,11 @@ func waited(step record.Step) bool {
 
 // Beside hogs on its CPU, fio waits for it, and the step says so.
 func TestRunBesideHogs(t *testing.T) {
-	for _, thread := range []bool{true, false} {
-		t.Run(fmt.Sprintf("thread=%v", thread), func(t *testing.T) {
+	b := real(t)
+	for name, b := range map[string]fiorun.Binary{"fio": b, "a script that starts it": script(t, b.Path+` "$@"; exit $?`)} {
+		t.Run(name, func(t *testing.T) {
 			hog(t, "0")
-			run, err := real(t).Run(t.Context(), fiorun.Request{Job: timed(t, thread)})
+			run, err := b.Run(t.Context(), fiorun.Request{Job: timed(t)})
 			require.NoError(t, err)
 			step := run.Steps()[0]
 			assert.Greater(t, step.Disturbance.CPUWaitRatio, 0.05)
@@ -66,7 +66,7 @@ func TestRunThatDoesNotWait(t *testing.T) {
 	testenv.Root(t)
 	b := real(t)
 	first := script(t, "exec chrt -f 1 "+b.Path+` "$@"`)
-	j := endless(dataFile(t), true)
+	j := endless(dataFile(t))
 	j.Sections[0].Options.Runtime = new(3 * time.Second)
 	j.Sections[0].Options.CPUsAllowed = "0"
 	for _, hogs := range []bool{false, true} {

@@ -117,6 +117,10 @@ func (c *Claim) Check(ctx context.Context) error {
 	return c.verdict(l, c.look(ctx, l, false))
 }
 
+// File is the descriptor that holds the device, read-only. A process that inherits it
+// goes on holding the device when this one has let go of it or was killed.
+func (c *Claim) File() *os.File { return c.file }
+
 // Close lets go of the device, at the latest when what hangs on it returns.
 func (c *Claim) Close() error {
 	var err error

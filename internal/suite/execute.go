@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
@@ -95,9 +96,7 @@ func Execute(ctx context.Context, s Suite, o Options) (report record.RunReport, 
 		}
 	}()
 	report = o.newReport(s, steps)
-	err = o.run(ctx, s, steps, &report, func(step Step) error {
-		return errors.Join(held.check(ctx, step), changing.apply(step))
-	})
+	err = o.run(ctx, s, steps, held, changing, &report)
 	if len(report.Steps) > 0 {
 		report.Analysis = conclude(s, o, report.Steps)
 	}
@@ -127,8 +126,8 @@ func (o Options) newReport(s Suite, steps []Step) record.RunReport {
 	return report
 }
 
-// run executes the steps into the report. prepare is called before each of them.
-func (o Options) run(ctx context.Context, s Suite, steps []Step, report *record.RunReport, prepare func(Step) error) error {
+// run executes the steps into the report.
+func (o Options) run(ctx context.Context, s Suite, steps []Step, held holding, changing changing, report *record.RunReport) error {
 	for i := range steps {
 		if steps[i].Optional && s.steady(o.Values, report.Steps) {
 			continue
@@ -142,10 +141,10 @@ func (o Options) run(ctx context.Context, s Suite, steps []Step, report *record.
 			short(err)
 			return fmt.Errorf("run %s: step %s: %w", s.Name, steps[i].Name, err)
 		}
-		if err := prepare(steps[i]); err != nil {
+		if err := errors.Join(held.check(ctx, steps[i]), changing.apply(steps[i])); err != nil {
 			return fail(err)
 		}
-		done, stopped, err := o.execute(ctx, steps, i)
+		done, stopped, err := o.execute(ctx, steps, i, held.files(steps[i]))
 		report.Finished = time.Now()
 		if err != nil {
 			return fail(err)
@@ -172,8 +171,8 @@ func (s Suite) steady(v Values, done []record.Step) bool {
 	return found != nil && found.Reached
 }
 
-// execute runs one step. stopped is why it was cut short; nil when it was not.
-func (o Options) execute(ctx context.Context, steps []Step, i int) (result []record.Step, stopped, err error) {
+// execute runs one step, with what fio is to hold. stopped is why it was cut short; nil when it was not.
+func (o Options) execute(ctx context.Context, steps []Step, i int, held []*os.File) (result []record.Step, stopped, err error) {
 	planned := steps[i]
 	started := time.Now()
 	tell := func(rates *fio.Rates) {
@@ -188,6 +187,7 @@ func (o Options) execute(ctx context.Context, steps []Step, i int) (result []rec
 		Job: planned.Job, ReadOnly: planned.Writes == "", Limit: limit(planned),
 		Progress: func(status fio.Status) { tell(status.Rates) },
 		Watch:    o.watch(planned),
+		Held:     held,
 	})
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/safety"
@@ -54,6 +55,17 @@ func (h holding) check(ctx context.Context, step Step) error {
 		}
 	}
 	return nil
+}
+
+// files are the descriptors by which a step's devices are held.
+func (h holding) files(step Step) []*os.File {
+	var files []*os.File
+	for _, t := range step.Targets {
+		if claim := h.claims[t.Path]; claim != nil {
+			files = append(files, claim.File())
+		}
+	}
+	return files
 }
 
 func (h holding) close() error {

@@ -78,9 +78,7 @@ func confine(o *fio.Options, effective fio.Options, t Target) error {
 		}
 	}
 	o.Filenames, o.AllowFileCreate = []string{t.Path}, new(false)
-	if o.Thread == nil && effective.Thread == nil {
-		o.Thread = new(true) // then no job outlives fio
-	}
+	o.Thread = new(true) // a job that is a process can outlive fio
 	offset := int64(0)
 	if effective.OffsetBytes != nil {
 		offset = *effective.OffsetBytes

@@ -1,0 +1,48 @@
+package cli_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+// ssdprobe is killed in the middle of a run that overwrites a device, with a job file that asks for processes. Whether fio
+// is started directly or by a script of that name, it ends, and the device is held exclusively until then.
+func TestFioDoesNotOutliveAKilledRun(t *testing.T) {
+	real, err := exec.LookPath("fio")
+	require.NoError(t, err)
+	wrapper := t.TempDir()
+	// A shell that stays: the kernel's signal at the death of ssdprobe ends the shell alone.
+	require.NoError(t, os.WriteFile(filepath.Join(wrapper, "fio"), fmt.Appendf(nil, "#!/bin/sh\n%s \"$@\"\nexit $?\n", real), 0o700))
+	for name, environment := range map[string][]string{"directly": nil, "by a script": {"PATH=" + wrapper + ":" + os.Getenv("PATH")}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
+			job := file(t, "my.fio", "[global]\nthread=0\n[a]\nthread=0\nnumjobs=2\nrw=randwrite\nbs=4k\nioengine=psync\nruntime=10m\ntime_based\nrate_iops=100\n")
+			p := testenv.Start(t, environment, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--job", job, "-t", loop.Path,
+				"--destroy", "name:"+filepath.Base(loop.Path))
+			eventually(t, "fio works on the device", func() bool { return len(fioOn(t, loop.Path)) > 0 })
+			_, err := os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
+			require.ErrorIs(t, err, unix.EBUSY, "the run holds it")
+
+			p.Signal(t, syscall.SIGKILL)
+			p.Wait(t)
+			eventually(t, "the device is given back", func() bool {
+				f, err := os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
+				require.True(t, err == nil || errors.Is(err, unix.EBUSY), err)
+				return err == nil && assert.NoError(t, f.Close())
+			})
+			assert.Empty(t, fioOn(t, loop.Path), "nobody may take the device while fio writes to it")
+		})
+	}
+}
