@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fio itself knows what is let through: a name that is not one of its own protects nobody.
+// Every option that is let through has a reason, stands once, and is one that fio itself knows: a name that is not one of
+// its own protects nobody.
 func TestOptionsWithinAreThoseOfFio(t *testing.T) {
 	help := func(arg string) string {
 		out, err := exec.CommandContext(t.Context(), "fio", arg).Output()
@@ -20,7 +21,39 @@ func TestOptionsWithinAreThoseOfFio(t *testing.T) {
 	for _, engine := range []string{"io_uring", "libaio", "mmap", "pvsync2"} { // the others have no options
 		engines.WriteString(help("--enghelp=" + engine))
 	}
-	for _, key := range within() {
-		assert.Regexp(t, `(?m)^ *(`+key+` *:|alias: `+key+`$)`, help("--cmdhelp="+key)+engines.String(), key)
+	seen := map[string]bool{}
+	for _, group := range within() {
+		assert.NotEmpty(t, group.why, group.options)
+		for _, key := range strings.Fields(group.options) {
+			assert.False(t, seen[key], "%s is there twice", key)
+			seen[key] = true
+			assert.Regexp(t, `(?m)^ *(`+key+` *:|alias: `+key+`$)`, help("--cmdhelp="+key)+engines.String(), key)
+		}
+	}
+}
+
+// fio takes an option by its whole name alone, in its own letters: what is not on the list cannot be said otherwise.
+func TestFioTakesNoAbbreviations(t *testing.T) {
+	for _, line := range []string{"exec_pre=true", "ioeng=psync", "lockme=1m", "Lockmem=1m", "verify-state-save=1"} {
+		c := exec.CommandContext(t.Context(), "fio", "--parse-only", "-")
+		c.Stdin = strings.NewReader("[a]\nioengine=null\nsize=1m\n" + line + "\n")
+		out, err := c.CombinedOutput()
+		require.Error(t, err, line)
+		assert.Contains(t, string(out), "Bad option", line)
+	}
+}
+
+// What the suites themselves use is no more than what a user may.
+func TestOptionsOfSuitesAreWithin(t *testing.T) {
+	for _, s := range All() {
+		values, err := s.Set(nil)
+		require.NoError(t, err)
+		steps, err := s.Plan(values, Target{Path: "/x", ID: "x", SizeBytes: 1 << 40})
+		require.NoError(t, err, s.Name)
+		for _, step := range steps {
+			for _, section := range step.Job.Sections {
+				assert.Empty(t, leadsBeyond(section.Options), step.Name)
+			}
+		}
 	}
 }

@@ -33,6 +33,8 @@ func TestOwnJobMayNotReachBeyondTheTarget(t *testing.T) {
 		"verify_state_save=1", "verify_state_load=1", "buffer_pattern='VICTIM'", "verify_pattern='VICTIM'",
 		"ioengine=filedelete", "ioengine=filecreate", "ioengine=e4defrag\ndonorname=VICTIM", "ioengine=external:VICTIM",
 		"ioengine=net\nhostname=localhost", "ioengine=http", "ioengine=io_uring_cmd", "ioengine=sg", "ioengine=${X}",
+		"lockmem=1g", "mem=shm", "iomem=mmap", "hugepage-size=1g", "fallocate=truncate", "pre_read=1", "write_hint=long", "dedupe_mode=working_set",
+		"runtime=${VICTIM}", "numjobs=$ncpus", "iodepth=$ncpus*4", "cpus_allowed=$X", "rw=${X}", "description=$X", "thread=${X}",
 		"unlink=1", "unlink_each_loop=1", "ioscheduler=none", "cgroup=x", "uid=1", "gid=1", "profile=act", "zone_reset_threshold=1",
 		"allow_mounted_write=1", "trim_percentage=50", "an_option_of_tomorrow=1", "Exec_PreRun=rm VICTIM",
 	} {
@@ -44,7 +46,7 @@ func TestOwnJobMayNotReachBeyondTheTarget(t *testing.T) {
 				fio := script(t, "touch "+filepath.Join(dir, "fio-was-started"))
 				_, err = suite.Execute(t.Context(), s, suite.Options{Fio: fio, Target: target})
 				require.Error(t, err, text)
-				require.Regexp(t, `not known to stay within the target|it leads beyond the target|leave it out, or name the target|use one of sync`, err.Error(), text)
+				require.Regexp(t, `not known to stay within the target|it leads beyond the target|leave it out, or name the target|use one of sync|write the value itself`, err.Error(), text)
 			}
 		}
 	}
