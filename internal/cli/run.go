@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/config"
@@ -37,6 +34,7 @@ type runOptions struct {
 	destroy      []string
 	destroyData  bool
 	dryRun       bool
+	stop         bool
 	size         string
 	keepFile     bool
 	probes       []string
@@ -70,6 +68,11 @@ filesystem, volume or partition table. Data without such a mark is refused, too,
 like the random data that suites leave: it is not recognised. Some uses
 cannot be seen: docs/security.md lists them.
 
+Ctrl-C stops a run, as does the end of whoever reads its output: fio ends, what was
+measured until then is printed, and what was made is removed. --stop does the same from
+elsewhere, for runs that were started by hand and not for those of the daemon's calendar:
+it waits until they have ended, and fails when there is none.
+
 With --save-baseline the run becomes what later runs of the same suite on the same
 target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage,
 3 slower than the baseline, 4 refused because it is not safe or the device is busy.`,
@@ -78,9 +81,16 @@ target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage
   ssdprobe run quick --target /dev/nvme0n1 --output html > quick.html
   ssdprobe run depth-sweep --target /dev/nvme0n1 --set time=5s --dry-run
   ssdprobe run scale --target /dev/nvme0n1 --target /dev/nvme1n1
+  ssdprobe run --stop --target /dev/nvme0n1
   ssdprobe run saturate --target /dev/nvme0n1 --destroy S6XYNG0T123456 --spec pm1743.yaml`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if o.stop {
+				if err := checkStop(c, args); err != nil {
+					return err
+				}
+				return a.stopRuns(c.Context(), o.targets)
+			}
 			o.suite = run.ProbeSuite
 			switch {
 			case len(args) > 0:
@@ -89,7 +99,7 @@ target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage
 				o.suite = ownJob
 			}
 			o.roundsGiven = c.Flags().Changed("rounds")
-			return a.run(c.Context(), o)
+			return endable(c.Context(), a.stdout, o.targets, func(ctx context.Context) error { return a.run(ctx, o) })
 		},
 		ValidArgs: suiteNames(),
 	}
@@ -100,6 +110,7 @@ target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage
 	f.StringArrayVar(&o.destroy, "destroy", nil, "overwrite the block device of this `SERIAL` number; everything on it is lost")
 	f.BoolVar(&o.destroyData, "destroy-unknown-data", false, "with --destroy: overwrite data of no known format, too; never what is mounted, in use or known by a mark")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the fio jobs that would run, how long they would take and what would refuse them; nothing is changed")
+	f.BoolVar(&o.stop, "stop", false, "stop the runs in progress on this machine or in this container, or those on --target, and wait until they have ended")
 	f.StringVar(&o.size, "size", "1GiB", "`SIZE` of a file that is made; less when space is short")
 	f.BoolVar(&o.keepFile, "keep-file", false, "leave a file that was made in its place, for the next run")
 	f.StringSliceVar(&o.probes, "probe", nil, "probe: run only the probe of this `NAME`; may be given more than once")
@@ -185,11 +196,6 @@ func (o runOptions) check(c config.Config) (checked, error) {
 }
 
 func (a *app) run(ctx context.Context, options runOptions) error {
-	// A terminal that goes away must not leave files or settings behind.
-	ctx, stop := signal.NotifyContext(ctx, unix.SIGHUP)
-	defer stop()
-	// A closed pipe is an error of writing, told at the end. It is not ignored, since fio would inherit that.
-	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	c, err := a.settings()
 	if err != nil {
 		return err
@@ -199,9 +205,9 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 		return err
 	}
 	host := sysfs.New(c.HostRoot)
-	subjects, err := o.subjects(host)
+	subjects, err := o.subjects(ctx, host)
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	if o.dryRun {
 		return a.dryRun(ctx, host, o, subjects, daemon.Limits(c.Admission))
@@ -229,7 +235,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 		return run.Options{
 			Options: measure.Options{FS: host, Engine: probe.NewEngine(meter, c.Admission.MaxCPUWait), Meter: meter, Pool: storedPool(state, subject)},
 			Limits:  daemon.Limits(c.Admission), EvenIfBusy: o.evenIfBusy, LockDir: c.LockDir, Store: state,
-			Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Progress: progress.show, Note: progress.note,
+			Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Stoppable: true, Progress: progress.show, Note: progress.note,
 		}
 	})
 	switch {

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/safety"
@@ -88,23 +91,43 @@ func (k *checked) readSheet() error {
 	return err
 }
 
+// findPatience is how long a target may take to be found.
+const findPatience = 20 * time.Second
+
+// find returns what a target names, on a filesystem that may hang.
+func (k checked) find(ctx context.Context, host sysfs.FS, path string) (measure.Subject, error) {
+	subject, err := guard.Do(ctx, &guard.Guard{}, findPatience, func(context.Context) (measure.Subject, error) {
+		return run.Find(host, path, k.sizeBytes)
+	})
+	hung := new(guard.HungError)
+	switch {
+	case ctx.Err() != nil:
+		return subject, fmt.Errorf("find %s: %w", path, context.Cause(ctx))
+	case errors.As(err, &hung):
+		return subject, fmt.Errorf("find %s: the filesystem there does not answer: %w", path, err)
+	case err != nil:
+		return subject, usage(err)
+	}
+	return subject, nil
+}
+
 // subjects are what the targets name, each once.
-func (k checked) subjects(host sysfs.FS) ([]measure.Subject, error) {
+func (k checked) subjects(ctx context.Context, host sysfs.FS) ([]measure.Subject, error) {
 	var all []measure.Subject
 	seen := map[string]string{}
 	for _, path := range k.targets {
-		subject, err := run.Find(host, path, k.sizeBytes)
+		subject, err := k.find(ctx, host, path)
 		if err != nil {
 			return nil, err
 		}
 		if before, twice := seen[subject.ID]; twice {
-			return nil, fmt.Errorf("--target: %s and %s are the same", before, path)
+			return nil, usage(fmt.Errorf("--target: %s and %s are the same", before, path))
 		}
 		seen[subject.ID] = path
 		all = append(all, subject)
 	}
 	if len(k.destroy) > 0 && !slices.ContainsFunc(all, func(s measure.Subject) bool { return !s.File }) {
-		return nil, fmt.Errorf("--destroy: is for block devices, and %s is none: files are written to without it", k.targets[0])
+		return nil, usage(fmt.Errorf("--destroy: is for block devices, and %s is none: files are written to without it", k.targets[0]))
 	}
 	return all, nil
 }

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
 // Options are what a run works with.
@@ -33,6 +35,8 @@ type Options struct {
 	Store *store.Store
 	// Node and Generator are what the report says of where and by what it was made.
 	Node, Generator string
+	// Stoppable makes the run one that InProgress finds: the process does nothing else.
+	Stoppable bool
 	// KeepFile leaves a probe file that was made for the run in its place.
 	KeepFile bool
 	// Progress is told what is done; never nil.
@@ -59,6 +63,8 @@ const (
 	// lockPatience is how long a round of the daemon is waited for.
 	lockPatience = 5 * time.Second
 	lockRetry    = 50 * time.Millisecond
+	// removePatience is how long removing a file may take.
+	removePatience = 10 * time.Second
 )
 
 // Session is a run under way: it holds the device's lock.
@@ -73,7 +79,7 @@ type Session struct {
 // Begin takes the device for a run. Errors: ErrInUse; admit.ErrBusy when others
 // keep the device busier than the limits allow.
 func Begin(ctx context.Context, subject measure.Subject, o Options) (*Session, error) {
-	lock, err := takeLock(ctx, o.LockDir, subject.LockID)
+	lock, err := takeLock(ctx, subject, o)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +90,24 @@ func Begin(ctx context.Context, subject measure.Subject, o Options) (*Session, e
 	return s, nil
 }
 
-// takeLock waits a little for a round of the daemon to end.
-func takeLock(ctx context.Context, dir, id string) (*store.Lock, error) {
+// takeLock takes the lock of a device and notes in it which process runs on what.
+func takeLock(ctx context.Context, subject measure.Subject, o Options) (*store.Lock, error) {
+	lock, err := awaitLock(ctx, o.LockDir, subject.LockID)
+	if err != nil || !o.Stoppable {
+		return lock, err
+	}
+	self, err := self(subject.Path)
+	if err == nil {
+		err = lock.Note(self)
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	return lock, nil
+}
+
+// awaitLock waits a little for a round of the daemon to end.
+func awaitLock(ctx context.Context, dir, id string) (*store.Lock, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lockPatience, ErrInUse)
 	defer cancel()
 	retry := time.NewTicker(lockRetry)
@@ -144,7 +166,7 @@ func checkLoad(ctx context.Context, fs sysfs.FS, number string, limits admit.Lim
 // what it removed.
 func (s *Session) End() (removed string, err error) {
 	if s.made != "" && !s.options.KeepFile {
-		if err = os.Remove(s.made); err == nil {
+		if err = remove(s.made); err == nil {
 			removed = s.made
 		}
 	}
@@ -152,6 +174,17 @@ func (s *Session) End() (removed string, err error) {
 		err = errors.Join(err, s.lock.Release())
 	}
 	return removed, err
+}
+
+// remove removes a file, on a filesystem that may hang.
+func remove(path string) error {
+	_, err := guard.Do(context.Background(), &guard.Guard{}, removePatience, func(context.Context) (struct{}, error) {
+		return struct{}{}, os.Remove(path)
+	})
+	if hung := new(guard.HungError); errors.As(err, &hung) {
+		return fmt.Errorf("remove %s: the filesystem does not answer, so the file is left there: %w", path, err)
+	}
+	return err
 }
 
 // open opens the target for rounds and notes a file that was made for them.
@@ -165,6 +198,12 @@ func (s *Session) open(ctx context.Context) (*measure.Session, error) {
 		})
 	}
 	opened, err := measure.Open(ctx, s.subject.Target, o)
+	if hung := new(guard.HungError); errors.As(err, &hung) {
+		err = fmt.Errorf("open %s: it does not answer: %w", s.subject.Path, err)
+		if s.subject.File {
+			err = fmt.Errorf("%w; a file that was being filled (*%s) may be left there, for the next run to use", err, target.FillingSuffix)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func BeginAll(ctx context.Context, subjects []measure.Subject, options func(meas
 	for _, subject := range subjects {
 		s := &Session{subject: subject, options: options(subject)}
 		if !locked[subject.LockID] {
-			lock, err := takeLock(ctx, s.options.LockDir, subject.LockID)
+			lock, err := takeLock(ctx, subject, s.options)
 			if err != nil {
 				return fail(err)
 			}

@@ -1,10 +1,14 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,7 +18,13 @@ var ErrLocked = errors.New("locked by another process")
 
 // Lock is a lock file that this process holds. The kernel lets go of it when
 // the process ends, however it ends.
-type Lock struct{ file *os.File }
+type Lock struct {
+	file  *os.File
+	noted bool
+}
+
+// lockSuffix ends the names of lock files.
+const lockSuffix = ".lock"
 
 // TakeLock takes the lock of that name in dir, which is made when it is not
 // there, or returns ErrLocked at once. ErrUntrusted says that another user could
@@ -24,7 +34,7 @@ func TakeLock(dir, name string) (*Lock, error) {
 	if err := MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("take the lock %s: %w", name, err)
 	}
-	path := filepath.Join(dir, fileName(name)+".lock")
+	path := filepath.Join(dir, fileName(name)+lockSuffix)
 	// O_NOFOLLOW: in a shared directory the name may be somebody else's link.
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -37,8 +47,66 @@ func TakeLock(dir, name string) (*Lock, error) {
 		}
 		return nil, errors.Join(fmt.Errorf("take the lock %s: %w", path, err), file.Close())
 	}
-	return &Lock{file}, nil
+	return &Lock{file: file}, nil
+}
+
+// Note writes into the file of the lock who holds it, for who finds it taken. It is
+// there until the lock is released; what a process that was killed has noted stays.
+func (l *Lock) Note(holder any) error {
+	text, err := json.Marshal(holder)
+	if err != nil {
+		return fmt.Errorf("note in %s who holds it: %w", l.file.Name(), err)
+	}
+	l.noted = true
+	if err := l.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err = l.file.WriteAt(text, 0)
+	return err
 }
 
 // Release lets go of the lock.
-func (l *Lock) Release() error { return l.file.Close() }
+func (l *Lock) Release() error {
+	var err error
+	if l.noted {
+		err = l.file.Truncate(0)
+	}
+	return errors.Join(err, l.file.Close())
+}
+
+// Notes are what is noted in the locks of dir, with the name of the file of each. A note
+// may be one of a process that is gone.
+func Notes[T any](dir string) (map[string]T, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("look for locks: %w", err)
+	}
+	notes := map[string]T{}
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), lockSuffix) || !entry.Type().IsRegular() {
+			continue
+		}
+		text, err := readNote(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("look for locks: %w", err)
+		}
+		var note T
+		if json.Unmarshal(text, &note) == nil { // what was never noted, or is just being written, says nothing
+			notes[entry.Name()] = note
+		}
+	}
+	return notes, nil
+}
+
+// readNote reads a lock file that is nobody's link.
+func readNote(path string) ([]byte, error) {
+	const noteLimit = 64 << 10
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, noteLimit))
+	return text, errors.Join(err, file.Close())
+}

@@ -17,14 +17,14 @@ import (
 // chunk is what is written at once when a probe file is filled.
 const chunk = 1 << 20
 
-// fillingSuffix marks a file that is being filled. Nobody else's has it.
-const fillingSuffix = ".ssdprobe-filling"
+// FillingSuffix marks a file that is being filled. Nobody else's has it.
+const FillingSuffix = ".ssdprobe-filling"
 
 // makeFile fills a new file beside path and puts it in place when it is whole,
 // so that no half-filled file ever has the name. What a broken fill leaves
 // behind is removed, at once or by the next one.
 func makeFile(ctx context.Context, path string, size int64, o FileOptions) error {
-	filling := path + fillingSuffix
+	filling := path + FillingSuffix
 	d, err := openFilling(filling)
 	if err != nil {
 		return err

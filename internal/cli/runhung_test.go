@@ -1,0 +1,130 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/testenv"
+)
+
+// mayHang is a FUSE filesystem on disk, a function that stops its server, so that whoever uses it from then on waits in the
+// kernel, and one that ends the server, upon which all that waited fails.
+func mayHang(t *testing.T) (dir string, hang, end func()) {
+	t.Helper()
+	testenv.Root(t)
+	behind, dir := testenv.OnDisk(t), t.TempDir()
+	server := exec.CommandContext(context.WithoutCancel(t.Context()), "bindfs", "-f", behind, dir)
+	require.NoError(t, server.Start(), "apt-get install bindfs")
+	end = sync.OnceFunc(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait() // killed: never without an error
+		assert.NoError(t, unix.Unmount(dir, unix.MNT_DETACH))
+	})
+	t.Cleanup(end)
+	eventually(t, "it is mounted", func() bool {
+		var st unix.Statfs_t
+		require.NoError(t, unix.Statfs(dir, &st))
+		return st.Type == unix.FUSE_SUPER_MAGIC
+	})
+	return dir, func() { require.NoError(t, server.Process.Signal(syscall.SIGSTOP)) }, end
+}
+
+// exits reports whether a process has called exit: its threads are gone but for those that the kernel does not let go
+// before the server answers what it has got already.
+func exits(t *testing.T, pid int) bool {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	require.NoError(t, err)
+	dying := regexp.MustCompile(`(?m)^State:\t[ZX]|^SigPnd:\t[0-9a-f]*[13579bdf][0-9a-f]{2}$`) // a zombie, or to be killed
+	for _, thread := range threads {
+		if status, err := os.ReadFile(thread); err == nil && !dying.Match(status) {
+			return false
+		}
+	}
+	return true
+}
+
+// The filesystem of the target does not answer any more. A signal ends the run all the same, in whatever it is, with the
+// exit code of a run that was stopped, and it says what it leaves behind.
+func TestSignalsEndARunThatHangs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args   []string
+		signal syscall.Signal
+		hangs  string // what it does when the filesystem begins to hang
+		says   []string
+	}{
+		"filling":  {[]string{"quick", "--size", "1GiB"}, syscall.SIGINT, `fill +\d+ %`, []string{"does not answer", "*.ssdprobe-filling"}},
+		"rounds":   {[]string{"probe", "--size", "16MiB", "--rounds", "10000"}, syscall.SIGTERM, `read-4k`, []string{"ssdprobe.dat: the filesystem does not answer, so the file is left there"}},
+		"fio":      {[]string{"quick", "--size", "16MiB", "--set", "time=10m"}, syscall.SIGHUP, `step 1 of`, []string{"ssdprobe.dat: the filesystem does not answer, so the file is left there"}},
+		"own file": {[]string{"durable-write", "--size", "16MiB", "--set", "time=10m"}, syscall.SIGINT, `step 1 of`, []string{"ssdprobe-write.dat: the filesystem does not answer, so the file is left there"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, hang, end := mayHang(t)
+			p := start(t, append(append([]string{"run"}, c.args...), "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir)...)
+			p.Stderr.Find(t, c.hangs)
+			hang()
+			t.Cleanup(end) // before the program is waited for
+			p.Signal(t, c.signal)
+			eventually(t, "it exits", func() bool { return exits(t, p.Cmd.Process.Pid) })
+			end()
+			assert.Equal(t, 1, p.Wait(t))
+			for _, says := range c.says {
+				assert.Contains(t, p.Stderr.Text(), says)
+			}
+			assert.Empty(t, fioOn(t, dir))
+		})
+	}
+}
+
+// Nothing is waited for on a target that hangs from the first: not for ever, and not after a signal.
+func TestRunOnATargetThatHangs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	testenv.HungFilesystem(t, dir)
+	for name, target := range map[string]string{"directory": dir, "file": filepath.Join(dir, "file")} {
+		for _, args := range [][]string{{"probe"}, {"quick"}, {"quick", "--dry-run"}} {
+			t.Run(name+" "+args[len(args)-1], func(t *testing.T) {
+				t.Parallel()
+				p := start(t, append(append([]string{"run"}, args...), "--config", calm(t), "--state-dir", t.TempDir(), "-t", target)...)
+				eventually(t, "it looks at the target", func() bool { return waitsForFUSE(t, p.Cmd.Process.Pid) })
+				p.Signal(t, syscall.SIGINT)
+				assert.Equal(t, 1, p.Wait(t))
+				assert.Contains(t, p.Stderr.Text(), "find "+target+": interrupt signal received")
+			})
+		}
+	}
+	t.Run("without a signal", func(t *testing.T) {
+		t.Parallel()
+		got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir)
+		assert.Equal(t, 1, got.code)
+		assert.Contains(t, got.stderr, "find "+dir+": the filesystem there does not answer")
+	})
+}
+
+// waitsForFUSE reports whether a thread of a process waits for a FUSE server.
+func waitsForFUSE(t *testing.T, pid int) bool {
+	t.Helper()
+	places, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
+	require.NoError(t, err)
+	for _, place := range places {
+		function, _ := os.ReadFile(place) // a thread may end meanwhile
+		if strings.Contains(string(function), "fuse") || string(function) == "request_wait_answer" {
+			return true
+		}
+	}
+	return false
+}

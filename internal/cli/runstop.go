@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/run"
+)
+
+// stopPatience is how long a run that was asked to stop may take: what it may take to end, and a little more.
+const stopPatience = endingPatience + 10*time.Second
+
+// checkStop refuses what says nothing together with --stop.
+func checkStop(c *cobra.Command, args []string) error {
+	var err error
+	if len(args) > 0 {
+		err = fmt.Errorf("--stop: stops runs of any suite; leave %q out", args[0])
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "stop" && f.Name != "target" && c.InheritedFlags().Lookup(f.Name) == nil {
+			err = errors.Join(err, fmt.Errorf("--stop: takes --target alone; leave --%s out", f.Name))
+		}
+	})
+	if err != nil {
+		return usage(err)
+	}
+	return nil
+}
+
+// stopRuns ends the runs in progress that were started by hand, on some targets or on all.
+func (a *app) stopRuns(ctx context.Context, targets []string) error {
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	found, err := run.InProgress(c.LockDir)
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w; stop a run as the user who started it, or as root", err)
+	} else if err != nil {
+		return err
+	}
+	where := ""
+	for i, path := range targets {
+		if targets[i], err = resolved(ctx, path); err != nil {
+			return usage(fmt.Errorf("--target %s: %w", path, err))
+		}
+		where = " on " + path
+	}
+	if len(targets) > 0 {
+		found = slices.DeleteFunc(found, func(h run.Holder) bool {
+			return !slices.ContainsFunc(h.Targets, func(path string) bool { return slices.Contains(targets, path) })
+		})
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("no run is in progress%s: there is none in the locks in %s; runs of the daemon's calendar end when the daemon does", where, c.LockDir)
+	}
+	var problems []error
+	for _, holder := range found {
+		err := holder.Stop(ctx, stopPatience)
+		if errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("%w; stop a run as the user who started it, or as root", err)
+		}
+		if err == nil {
+			_, err = fmt.Fprintf(a.stdout, "stopped %s\n", holder)
+		}
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+// resolved is the path as a run notes it: links are followed, unless what is there hangs.
+func resolved(ctx context.Context, path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	followed, err := guard.Do(ctx, &guard.Guard{}, 2*time.Second, func(context.Context) (string, error) { return filepath.EvalSymlinks(path) })
+	hung := new(guard.HungError)
+	if errors.As(err, &hung) || errors.Is(err, os.ErrNotExist) {
+		return path, nil // the run may have begun before
+	}
+	return followed, err
+}
