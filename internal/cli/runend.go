@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // endingPatience is how long a run may take to end when it was asked to: fio has seconds for its report, what was made
@@ -53,8 +55,8 @@ func endable(ctx context.Context, stdout io.Writer, targets []string, f func(con
 	case err := <-done:
 		return err
 	case <-late.C:
-		return fmt.Errorf("%w: the run does not end within %s, something hangs: look at %s; files named ssdprobe*.dat* may be left there",
-			context.Cause(ctx), endingPatience, strings.Join(targets, ", "))
+		return fmt.Errorf("%w: the run has not ended %s later: something that it uses hangs, such as the filesystem of %s; "+
+			"files named ssdprobe*.dat* may be left there", context.Cause(ctx), units.Span(endingPatience), strings.Join(targets, ", "))
 	}
 }
 

@@ -107,6 +107,14 @@ func TestRunOnATargetThatHangs(t *testing.T) {
 			})
 		}
 	}
+	t.Run("something else hangs", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "-t", testenv.OnDisk(t), "--job", filepath.Join(dir, "my.fio"))
+		eventually(t, "it opens the job file", func() bool { return waitsForFUSE(t, p.Cmd.Process.Pid) })
+		p.Signal(t, syscall.SIGINT)
+		assert.Equal(t, 1, p.Wait(t))
+		assert.Contains(t, p.Stderr.Text(), "interrupt signal received: the run has not ended 30 s later: something that it uses hangs")
+	})
 	t.Run("without a signal", func(t *testing.T) {
 		t.Parallel()
 		got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir)

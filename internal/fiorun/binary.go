@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -40,6 +41,9 @@ func At(ctx context.Context, path string) (Binary, error) {
 	case err != nil:
 		return Binary{}, fmt.Errorf("find fio: %w", err)
 	}
+	if found, err = filepath.Abs(found); err != nil { // it is started in another directory
+		return Binary{}, fmt.Errorf("find fio: %w", err)
+	}
 	answer, err := ask(ctx, found, "--version")
 	if err != nil {
 		return Binary{}, err
@@ -62,6 +66,7 @@ func ask(ctx context.Context, path string, args ...string) ([]byte, error) {
 	defer cancel()
 	out := head{limit: 64 << 10}
 	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = nowhere
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

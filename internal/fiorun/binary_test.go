@@ -84,3 +84,12 @@ func TestCheckEngine(t *testing.T) {
 	checked := b.CheckEngine(t.Context(), "io_uring")
 	assert.Equal(t, tried == nil, checked == nil, "tried: %v; checked: %v", tried, checked)
 }
+
+// fio is asked and started in another directory than the one that its path was given in.
+func TestAtOfARelativePath(t *testing.T) {
+	stub := script(t, "echo fio-3.33").Path
+	t.Chdir(filepath.Dir(stub))
+	b, err := fiorun.At(t.Context(), "./fio")
+	require.NoError(t, err)
+	assert.Equal(t, stub, b.Path)
+}

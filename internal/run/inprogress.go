@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +48,7 @@ func self(path string) (Holder, error) {
 
 // startOf reads when a process started.
 func startOf(pid int) (uint64, error) {
-	path := filepath.Join("/proc", strconv.Itoa(pid), "stat")
+	path := fmt.Sprintf("/proc/%d/stat", pid)
 	stat, err := os.ReadFile(path)
 	if err != nil {
 		return 0, err

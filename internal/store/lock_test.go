@@ -76,3 +76,33 @@ func TestAKilledProcessHoldsNoLock(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, lock.Release())
 }
+
+// What a holder notes is there until it lets go; what is no note of a holder says nothing.
+func TestLockNotes(t *testing.T) {
+	type holder struct{ Name string }
+	dir := filepath.Join(t.TempDir(), "[locks]")
+	none, err := store.Notes[holder](dir)
+	require.NoError(t, err, "no lock was ever taken")
+	assert.Empty(t, none)
+
+	noted, err := store.TakeLock(dir, "eui.0025")
+	require.NoError(t, err)
+	require.NoError(t, noted.Note(holder{"a run with a longer name"}))
+	require.NoError(t, noted.Note(holder{"a run"}))
+	silent, err := store.TakeLock(dir, "eui.0026")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "broken.lock"), []byte("{"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "other"), []byte(`{"Name":"no lock"}`), 0o600))
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	require.NoError(t, os.WriteFile(elsewhere, []byte(`{"Name":"a link"}`), 0o600))
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(dir, "link.lock")))
+	notes, err := store.Notes[holder](dir)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]holder{"eui.0025.lock": {"a run"}}, notes)
+
+	require.NoError(t, noted.Release())
+	require.NoError(t, silent.Release())
+	notes, err = store.Notes[holder](dir)
+	require.NoError(t, err)
+	assert.Empty(t, notes)
+}
