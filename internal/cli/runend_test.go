@@ -164,6 +164,10 @@ func TestRunIsStopped(t *testing.T) {
 	require.Len(t, notes, 1)
 	noted, err := os.ReadFile(notes[0])
 	require.NoError(t, err)
+	taken, err := os.Open(notes[0])
+	require.NoError(t, err)
+	require.NoError(t, unix.Flock(int(taken.Fd()), unix.LOCK_EX), "as a round of the daemon")
+	t.Cleanup(func() { assert.NoError(t, taken.Close()) })
 	bystander := exec.Command("sleep", "1000")
 	require.NoError(t, bystander.Start())
 	t.Cleanup(func() { _ = errors.Join(bystander.Process.Kill(), bystander.Wait()) }) // killed: never without an error

@@ -74,8 +74,9 @@ func (l *Lock) Release() error {
 	return errors.Join(err, l.file.Close())
 }
 
-// Notes are what is noted in the locks of dir, with the name of the file of each. A note
-// may be one of a process that is gone.
+// Notes are what is noted in the locks of dir that are held, with the name of the file of
+// each. Where another process than the one that noted holds the lock now, and notes nothing,
+// the note is an old one.
 func Notes[T any](dir string) (map[string]T, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,13 +101,17 @@ func Notes[T any](dir string) (map[string]T, error) {
 	return notes, nil
 }
 
-// readNote reads a lock file that is nobody's link.
+// readNote reads a lock file that is nobody's link. It is empty when nobody holds the lock.
 func readNote(path string) ([]byte, error) {
 	const noteLimit = 64 << 10
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(file, noteLimit))
+	var text []byte
+	// Shared and for a moment: whoever wants the lock just then tries again.
+	if err = unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+		text, err = io.ReadAll(io.LimitReader(file, noteLimit))
+	}
 	return text, errors.Join(err, file.Close())
 }

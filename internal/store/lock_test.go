@@ -91,7 +91,7 @@ func TestLockNotes(t *testing.T) {
 	require.NoError(t, noted.Note(holder{"a run"}))
 	silent, err := store.TakeLock(dir, "eui.0026")
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "broken.lock"), []byte("{"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "killed.lock"), []byte(`{"Name":"nobody holds it"}`), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "other"), []byte(`{"Name":"no lock"}`), 0o600))
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
 	require.NoError(t, os.WriteFile(elsewhere, []byte(`{"Name":"a link"}`), 0o600))
