@@ -1,13 +1,13 @@
 package cli_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -41,15 +41,16 @@ func mayHang(t *testing.T) (dir string, hang, end func()) {
 	return dir, func() { require.NoError(t, server.Process.Signal(syscall.SIGSTOP)) }, end
 }
 
-// exits reports whether a process has called exit: its threads are gone but for those that the kernel does not let go
-// before the server answers what it has got already.
+// exits reports whether a process has called exit: its threads are gone, are giving back their files, or are to be killed as
+// soon as the server answers what it has got already, before which the kernel does not let them go.
 func exits(t *testing.T, pid int) bool {
 	t.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
 	require.NoError(t, err)
-	dying := regexp.MustCompile(`(?m)^State:\t[ZX]|^SigPnd:\t[0-9a-f]*[13579bdf][0-9a-f]{2}$`) // a zombie, or to be killed
+	killed := regexp.MustCompile(`(?m)^SigPnd:\t[0-9a-f]*[13579bdf][0-9a-f]{2}$`)
 	for _, thread := range threads {
-		if status, err := os.ReadFile(thread); err == nil && !dying.Match(status) {
+		status, err := os.ReadFile(thread)
+		if hasMemory := bytes.Contains(status, []byte("\nVmSize:")); err == nil && hasMemory && !killed.Match(status) {
 			return false
 		}
 	}
@@ -100,7 +101,7 @@ func TestRunOnATargetThatHangs(t *testing.T) {
 			t.Run(name+" "+args[len(args)-1], func(t *testing.T) {
 				t.Parallel()
 				p := start(t, append(append([]string{"run"}, args...), "--config", calm(t), "--state-dir", t.TempDir(), "-t", target)...)
-				eventually(t, "it looks at the target", func() bool { return waitsForFUSE(t, p.Cmd.Process.Pid) })
+				eventually(t, "it looks at the target", stuck(t, p.Cmd.Process.Pid))
 				p.Signal(t, syscall.SIGINT)
 				assert.Equal(t, 1, p.Wait(t))
 				assert.Contains(t, p.Stderr.Text(), "find "+target+": interrupt signal received")
@@ -110,7 +111,7 @@ func TestRunOnATargetThatHangs(t *testing.T) {
 	t.Run("something else hangs", func(t *testing.T) {
 		t.Parallel()
 		p := start(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "-t", testenv.OnDisk(t), "--job", filepath.Join(dir, "my.fio"))
-		eventually(t, "it opens the job file", func() bool { return waitsForFUSE(t, p.Cmd.Process.Pid) })
+		eventually(t, "it opens the job file", stuck(t, p.Cmd.Process.Pid))
 		p.Signal(t, syscall.SIGINT)
 		assert.Equal(t, 1, p.Wait(t))
 		assert.Contains(t, p.Stderr.Text(), "interrupt signal received: the run has not ended 30 s later: something that it uses hangs")
@@ -123,16 +124,23 @@ func TestRunOnATargetThatHangs(t *testing.T) {
 	})
 }
 
-// waitsForFUSE reports whether a thread of a process waits for a FUSE server.
-func waitsForFUSE(t *testing.T, pid int) bool {
+// stuck returns a function that reports whether a thread of a process has waited in the kernel ever since it was asked last.
+func stuck(t *testing.T, pid int) func() bool {
 	t.Helper()
-	places, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
-	require.NoError(t, err)
-	for _, place := range places {
-		function, _ := os.ReadFile(place) // a thread may end meanwhile
-		if strings.Contains(string(function), "fuse") || string(function) == "request_wait_answer" {
-			return true
+	inKernel := regexp.MustCompile(`(?s)\nState:\tD.*\nPid:\t(\d+)\n.*\nvoluntary_ctxt_switches:\t(\d+)\n`)
+	before := map[string]string{} // how often a thread has waited, by its number
+	return func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+		require.NoError(t, err)
+		now, found := map[string]string{}, false
+		for _, thread := range threads {
+			status, _ := os.ReadFile(thread) // a thread may end meanwhile
+			if m := inKernel.FindStringSubmatch(string(status)); m != nil {
+				now[m[1]] = m[2]
+				found = found || before[m[1]] == m[2]
+			}
 		}
+		before = now
+		return found
 	}
-	return false
 }
