@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -44,6 +45,10 @@ func (e *exitError) Unwrap() error { return e.err }
 
 // usage marks an error as one of the caller's.
 func usage(err error) error { return &exitError{exitUsage, err} }
+
+// The kernel hands a signal to the main thread when it can, and to no other when that thread waits for a filesystem that
+// hangs. So only the main goroutine runs there, and calls that may hang are made by others.
+func init() { runtime.LockOSThread() } //nolint:gochecknoinits // the main goroutine is on the main thread for certain only during init
 
 // Main runs the command line and returns the exit code. SIGINT and SIGTERM end
 // the command's context; a second one ends the process.
