@@ -52,6 +52,11 @@ func (r Run) warnings(s record.Step, jobs []fio.JobResult) []record.Warning {
 	if code, text := r.waitingText(s, cpus); code != record.WarnCPUBound || limited == "" {
 		add(code, text)
 	}
+	if r.Seen.StoodStill > 0 {
+		add(record.WarnDisturbed, fmt.Sprintf(
+			"ssdprobe stood still for %s, and fio most likely too: a signal, a frozen container or a suspended machine stopped it; repeat.",
+			units.Span(r.Seen.StoodStill)))
+	}
 	add(record.WarnOthersActive, r.othersText())
 	add(record.WarnLoadBlind, r.blindText())
 	if len(r.Seen.Problems) > 0 {

@@ -11,6 +11,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
+// standstill is the time between two looks from which on this process did not run.
+const standstill = waitingLook + 2*time.Second
+
 // Watch says what to look at beside fio: whether it was throttled always, and
 // what its device did when that is known.
 type Watch struct {
@@ -44,6 +47,10 @@ type Seen struct {
 	// CPUPressure is how long some task of the host waited for a CPU; nil where the
 	// kernel does not tell.
 	CPUPressure *time.Duration
+	// StoodStill is the longest time for which this process did not run, and so most
+	// likely fio did not either: a frozen container, a suspended machine. It is 0 for
+	// less than standstill.
+	StoodStill time.Duration
 	// Problems say what could not be looked at, and why.
 	Problems []string
 }
@@ -59,10 +66,12 @@ type seeing struct {
 	threads    waiting
 	others     others
 	problems   []string
+	looked     time.Time // last
+	stood      time.Duration
 }
 
 func (w Watch) begin() *seeing {
-	s := &seeing{watch: w, threads: waiting{fs: w.FS}, others: others{watch: w}}
+	s := &seeing{watch: w, threads: waiting{fs: w.FS}, others: others{watch: w}, looked: time.Now()}
 	cgroup, err := counters.FindCGroup(w.FS)
 	if err == nil {
 		s.throttled, err = cgroup.Throttled()
@@ -112,6 +121,8 @@ func (s *seeing) end() Seen {
 		seen.CPUPressure = new(max(0, *now-*s.pressure))
 	}
 	seen.CPUWait = s.threads.ratio()
+	s.lookAtClock(time.Now())
+	seen.StoodStill = s.stood
 	seen.Problems = s.problems
 	return seen
 }
@@ -119,6 +130,7 @@ func (s *seeing) end() Seen {
 // during looks at fio and its device while it runs. The error matches ErrOthers.
 func (s *seeing) during(fio int) error {
 	now := time.Now()
+	s.lookAtClock(now)
 	s.note("the threads of fio", s.threads.look(fio, now))
 	err := s.others.look(fio, now)
 	if errors.Is(err, ErrOthers) {
@@ -126,6 +138,14 @@ func (s *seeing) during(fio int) error {
 	}
 	s.note("the I/O of others", err)
 	return nil
+}
+
+// lookAtClock notices when much more time has passed since the last look than between two of them.
+func (s *seeing) lookAtClock(now time.Time) {
+	if gap := now.Sub(s.looked); gap > standstill {
+		s.stood = max(s.stood, gap)
+	}
+	s.looked = now
 }
 
 // note keeps a problem, if there is one and it is a new one.

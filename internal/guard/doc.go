@@ -5,6 +5,9 @@
 // waits for a bounded time and then leaves it to the kernel. Until it returns, the
 // guard starts no second one: at most one stuck call per guard, its age known.
 //
+// A process that did not run at all also notices late that a call has returned. A
+// guard tells the two apart: see StoodStill.
+//
 // It refuses to guess: a call that was abandoned has no result, even when it
 // returns later.
 //

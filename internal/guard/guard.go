@@ -7,8 +7,13 @@ import (
 	"time"
 )
 
-// grace is how long a call may take to notice that it was cancelled.
-const grace = 500 * time.Millisecond
+const (
+	// grace is how long a call may take to notice that it was cancelled.
+	grace = 500 * time.Millisecond
+	// beat is how often Do looks at the clock while it waits. Beats that come late by more
+	// than standstill say that the whole process stood still.
+	beat, standstill = 100 * time.Millisecond, 500 * time.Millisecond
+)
 
 // HungError says that a call did not return in time, or that an earlier one has
 // still not returned.
@@ -32,6 +37,7 @@ type Guard struct {
 	mu    sync.Mutex
 	since time.Time // zero when no call is under way
 	last  func()    // to be done when the call under way returns
+	stood time.Duration
 }
 
 // Since returns when the call under way was started, zero when there is none.
@@ -60,13 +66,23 @@ func (g *Guard) Finally(f func()) (done bool) {
 	return true
 }
 
+// StoodStill returns the longest time for which this process did not run while the last
+// Do waited: somebody stopped it by a signal, froze its control group or suspended the
+// machine. A drive that hangs stops one thread and not the process. It is 0 for less
+// than half a second.
+func (g *Guard) StoodStill() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stood
+}
+
 func (g *Guard) enter() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.since.IsZero() {
 		return &HungError{Since: g.since, Earlier: true}
 	}
-	g.since = time.Now()
+	g.since, g.stood = time.Now(), 0
 	return nil
 }
 
@@ -105,17 +121,32 @@ func Do[T any](ctx context.Context, g *Guard, timeout time.Duration, f func(cont
 		g.leave() // before the answer, so that who gets it may call again at once
 		done <- result{value, err}
 	}()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-ctx.Done():
+	beats := time.NewTicker(beat)
+	defer beats.Stop()
+	over := ctx.Done()
+	var late <-chan time.Time
+	for last := since; ; last = g.look(last) {
+		select {
+		case r := <-done:
+			g.look(last)
+			return r.value, r.err
+		case <-late:
+			g.look(last)
+			return none, &HungError{Since: since}
+		case <-over:
+			over, late = nil, time.After(grace)
+		case <-beats.C:
+		}
 	}
-	late := time.NewTimer(grace)
-	defer late.Stop()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-late.C:
-		return none, &HungError{Since: since}
+}
+
+// look notices when much more time has passed since the last look than between two beats.
+func (g *Guard) look(last time.Time) time.Time {
+	now := time.Now()
+	if gap := now.Sub(last); gap > standstill {
+		g.mu.Lock()
+		g.stood = max(g.stood, gap)
+		g.mu.Unlock()
 	}
+	return now
 }

@@ -97,3 +97,19 @@ func TestSignalsGoToThreadsThatDoNotHang(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, before, after)
 }
+
+// A call that takes long does not stop the process; that a stopped one is noticed is shown in package faulttest.
+func TestStandstillIsNoHang(t *testing.T) {
+	var g guard.Guard
+	_, err := guard.Do(t.Context(), &g, time.Minute, func(context.Context) (int, error) { return 0, nil })
+	require.NoError(t, err)
+	assert.Zero(t, g.StoodStill())
+	synctest.Test(t, func(t *testing.T) {
+		_, err := guard.Do(t.Context(), &g, 20*time.Second, func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		})
+		require.Error(t, err)
+		assert.Zero(t, g.StoodStill(), "a call that hangs does not stop the process")
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // NewMeasurement returns what is known of a round of p before it begins.
@@ -56,6 +57,7 @@ func (s *Session) Round(ctx context.Context, p record.Probe) (record.Measurement
 		m = done
 	}
 	m.Device = s.target.ID
+	s.checkStandstill(&m)
 	if errors.Is(err, ErrGone) {
 		return m, err
 	}
@@ -70,6 +72,17 @@ func (s *Session) Round(ctx context.Context, p record.Probe) (record.Measurement
 	}
 	s.checkLimits(&m)
 	return m, err
+}
+
+// checkStandstill calls a round disturbed when this process did not run for a part of
+// it: its latencies, and that it took too long, say nothing of the device.
+func (s *Session) checkStandstill(m *record.Measurement) {
+	stood := s.options.Guard.StoodStill()
+	if stood == 0 || m.Outcome != record.OutcomeOK && m.Outcome != record.OutcomeTimeout {
+		return
+	}
+	m.Outcome = record.OutcomeDisturbed
+	m.Reason = fmt.Sprintf("this process stood still for %s: it was stopped by a signal, its container was frozen, or the machine was suspended", units.Span(stood))
 }
 
 // checkLimits calls a round disturbed when the cgroup limits I/O on the device:

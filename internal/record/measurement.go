@@ -9,7 +9,7 @@ type Outcome string
 const (
 	OutcomeOK        Outcome = "ok"        // measured the device
 	OutcomeBusy      Outcome = "busy"      // not admitted: nothing was read or written
-	OutcomeDisturbed Outcome = "disturbed" // the measuring thread waited for a CPU: it measured the CPU
+	OutcomeDisturbed Outcome = "disturbed" // the measuring thread did not run for a part of it: it measured the CPU
 	OutcomeUnmapped  Outcome = "unmapped"  // mostly blocks that were never written: it measured a table
 	OutcomeError     Outcome = "error"     // at least one I/O failed
 	OutcomeTimeout   Outcome = "timeout"   // did not end in time: the device hangs
