@@ -10,6 +10,7 @@ scripts/install.sh curl chromium prometheus prometheus-alertmanager nodejs npm
 scripts/install.sh runc rpm busybox-static systemd mandoc bash-completion
 scripts/install.sh gcc libc6-dev fio util-linux e2fsprogs curl chromium prometheus prometheus-alertmanager runc rpm busybox-static systemd mandoc bash-completion nodejs npm
 scripts/install.sh fio util-linux e2fsprogs curl chromium prometheus prometheus-alertmanager runc bindfs rpm busybox-static systemd mandoc bash-completion nodejs npm
+scripts/install.sh fio util-linux e2fsprogs curl chromium prometheus prometheus-alertmanager runc rpm busybox-static systemd mandoc bash-completion nodejs npm btrfs-progs autofs
 scripts/lab-setup.sh
 scripts/build-tool.sh helm kustomize nfpm >/dev/null
 

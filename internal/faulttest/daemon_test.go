@@ -64,8 +64,20 @@ func startDaemon(t *testing.T, state, configuration string) *daemon {
 
 func startDaemonWith(t *testing.T, environment []string, state, configuration string) *daemon {
 	t.Helper()
+	return startDaemonIn(t, "", environment, state, configuration)
+}
+
+// startDaemonIn starts a daemon in a world of its own: see testenv.StartIn.
+func startDaemonIn(t *testing.T, world string, environment []string, state, configuration string) *daemon {
+	t.Helper()
 	config := file(t, "ssdprobe.yaml", configuration)
-	p := start(t, environment, "daemon", "--config", config, "--state-dir", state, "--web.listen-address", "127.0.0.1:0")
+	arguments := []string{"daemon", "--config", config, "--state-dir", state, "--web.listen-address", "127.0.0.1:0"}
+	var p *testenv.Program
+	if world == "" {
+		p = start(t, environment, arguments...)
+	} else {
+		p = testenv.StartIn(t, world, environment, arguments...)
+	}
 	return &daemon{Program: p, config: config, state: state, url: p.Stdout.Find(t, `status +(http://\S+/)`)[1]}
 }
 

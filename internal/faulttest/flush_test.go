@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"unsafe" //nolint:depguard // seccomp(2) takes a pointer, and there is no wrapper for it
 
@@ -15,28 +17,37 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
-// failCall names the system call, by its number, that fails with EIO for the whole life of the program.
+// failCall names system calls, by their numbers, that fail for the whole life of the program, and with what error.
 const failCall = "SSDPROBE_TEST_FAIL_CALL"
 
-func failing(call int) []string { return []string{fmt.Sprintf("%s=%d", failCall, call)} }
+func failing(errno syscall.Errno, calls ...int) []string {
+	return []string{fmt.Sprintf("%s=%d %v", failCall, errno, calls)}
+}
 
-// failTheCall has the kernel refuse the named system call to this process and its children.
+// failTheCall has the kernel refuse the named system calls to this process and its children.
 func failTheCall() error {
 	text := os.Getenv(failCall)
 	if text == "" {
 		return nil
 	}
-	call, err := strconv.ParseUint(text, 10, 32)
-	if err != nil {
-		return err
+	var numbers []uint32
+	for _, word := range strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(text)) {
+		n, err := strconv.ParseUint(word, 10, 32)
+		if err != nil {
+			return err
+		}
+		numbers = append(numbers, uint32(n))
 	}
 	const loadWord, jumpEqual, giveBack = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_RET | unix.BPF_K
 	program := []unix.SockFilter{
 		{Code: loadWord, K: 0}, // the number of the call: struct seccomp_data of <linux/seccomp.h>
-		{Code: jumpEqual, K: uint32(call), Jf: 1},
-		{Code: giveBack, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EIO)},
-		{Code: giveBack, K: unix.SECCOMP_RET_ALLOW},
 	}
+	for _, call := range numbers[1:] {
+		program = append(program,
+			unix.SockFilter{Code: jumpEqual, K: call, Jf: 1},
+			unix.SockFilter{Code: giveBack, K: unix.SECCOMP_RET_ERRNO | numbers[0]})
+	}
+	program = append(program, unix.SockFilter{Code: giveBack, K: unix.SECCOMP_RET_ALLOW})
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
@@ -58,7 +69,7 @@ func TestFlushFails(t *testing.T) {
 	d.awaitMore(t, id, "durable-write-4k", "ok", 1)
 	d.stop(t)
 
-	d = startDaemonWith(t, failing(unix.SYS_FDATASYNC), state, configuration)
+	d = startDaemonWith(t, failing(unix.EIO, unix.SYS_FDATASYNC), state, configuration)
 	d.awaitMore(t, id, "durable-write-4k", "error", 2)
 	d.awaitMore(t, id, "read-4k", "ok", 2)
 	assert.Positive(t, d.scrape(t).of("ssdprobe_probe_errors_total", labels{"id": id, "probe": "durable-write-4k", "errno": "EIO"}))
@@ -71,7 +82,7 @@ func TestFlushFailsWhileFilling(t *testing.T) {
 	t.Parallel()
 	for _, call := range []int{unix.SYS_FDATASYNC, unix.SYS_FSYNC} {
 		dir := testenv.OnDisk(t)
-		d := startDaemonWith(t, failing(call), t.TempDir(), onFiles(t, dir))
+		d := startDaemonWith(t, failing(unix.EIO, call), t.TempDir(), onFiles(t, dir))
 		d.Stderr.Find(t, `cannot open the target.*fill .*input/output error`)
 		d.awaitUp(t, fileID(dir), false)
 		assert.Empty(t, names(t, dir))
@@ -92,7 +103,7 @@ func TestFlushOfTheStateFails(t *testing.T) {
 	before, err := os.ReadFile(files[0])
 	require.NoError(t, err)
 
-	d = startDaemonWith(t, failing(unix.SYS_FSYNC), state, configuration)
+	d = startDaemonWith(t, failing(unix.EIO, unix.SYS_FSYNC), state, configuration)
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
 	d.stop(t)
 	d.Stderr.Find(t, `the stored state has a problem.*input/output error`)

@@ -48,7 +48,33 @@ func Start(t testing.TB, environment []string, arguments ...string) *Program {
 	return StartCommand(t, Command(t, environment, arguments...))
 }
 
-// StartCommand is Start of what Command returned, which the test may have changed.
+// StartIn is Start in a world that a shell script prepares: in a mount namespace of its own, as a child of nobody
+// else's. The script ends with what gives the program other rights, such as "setpriv --bounding-set=-sys_ptrace", or
+// with "exec".
+func StartIn(t testing.TB, world string, environment []string, arguments ...string) *Program {
+	t.Helper()
+	Root(t)
+	c := Command(t, environment, arguments...)
+	unshare, err := exec.LookPath("unshare")
+	if err != nil {
+		missing(t, "the program unshare")
+	}
+	c.Path = unshare
+	c.Args = append([]string{"unshare", "--mount", "--propagation", "private", "sh", "-ec", world + ` "$0" "$@"`}, c.Args...)
+	return StartCommand(t, c)
+}
+
+// StartTool starts another program that a test needs beside ours.
+func StartTool(t testing.TB, name string, arguments ...string) *Program {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		missing(t, "the program "+name)
+	}
+	return StartCommand(t, exec.CommandContext(context.WithoutCancel(t.Context()), path, arguments...))
+}
+
+// StartCommand starts a command; it is killed when the test ends.
 func StartCommand(t testing.TB, c *exec.Cmd) *Program {
 	t.Helper()
 	p := &Program{Cmd: c, Stdout: newOutput(), Stderr: newOutput(), ended: make(chan struct{})}
