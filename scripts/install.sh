@@ -10,6 +10,8 @@ for package in "$@"; do
 	nvme-cli) command=nvme ;;
 	util-linux) command=losetup ;;
 	e2fsprogs) command=mkfs.ext4 ;;
+	btrfs-progs) command=mkfs.btrfs ;;
+	autofs) command=automount ;;
 	busybox-static) command=busybox ;;
 	qemu-user-static) command=qemu-aarch64-static ;;
 	etcd-server) command=etcd ;;
