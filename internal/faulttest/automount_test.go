@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -29,7 +30,11 @@ func TestAutomount(t *testing.T) {
 		_ = unix.Unmount(disk, unix.MNT_DETACH) // it may not be mounted
 		_ = unix.Unmount(dir, unix.MNT_DETACH)
 	})
-	eventually(t, "the automounter answers", func() bool { _, err := os.ReadDir(disk); return err == nil })
+	eventually(t, "the automounter is there", func() bool {
+		mounts, err := os.ReadFile("/proc/self/mountinfo")
+		require.NoError(t, err)
+		return strings.Contains(string(mounts), " "+dir+" ")
+	})
 
 	d := startDaemon(t, t.TempDir(), onFiles(t, disk, calm))
 	d.awaitMore(t, fileID(disk), "durable-write-4k", "ok", 2)

@@ -71,7 +71,10 @@ func StartTool(t testing.TB, name string, arguments ...string) *Program {
 	if err != nil {
 		missing(t, "the program "+name)
 	}
-	return StartCommand(t, exec.CommandContext(context.WithoutCancel(t.Context()), path, arguments...))
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), path, arguments...)
+	// An automounter mounts nothing for processes of its own group.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return StartCommand(t, c)
 }
 
 // StartCommand starts a command; it is killed when the test ends.
