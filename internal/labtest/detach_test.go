@@ -50,7 +50,8 @@ func testDetachedNamespace(t *testing.T, m *lab.Machine) {
 	ended := endsEarly(t, m, p, "io_uring")
 	var document report.Document
 	ssdprobeJSON(t, ended, &document)
-	require.Len(t, document.Report.Steps, 1)
+	require.NotEmpty(t, document.Report.Steps)
+	assert.Equal(t, "libaio-random-mixed-qd16", document.Report.Steps[0].Name)
 	assert.False(t, document.Report.Complete(), "%+v", document.Report.Warnings)
 	assert.Equal(t, others, contents(t, m), "another drive was written to")
 }
@@ -93,8 +94,8 @@ func endsEarly(t *testing.T, m *lab.Machine, p *lab.Process, engine string) lab.
 	ended, err := p.Wait(bounded(t))
 	require.NoError(t, err)
 	assert.Equal(t, 1, ended.ExitCode, "%+v", ended)
-	assert.Contains(t, ended.Stderr, "ssdprobe: run mixed: step "+engine+"-random-mixed-qd16: run fio: ")
-	assert.Contains(t, ended.Stderr, "the target went away")
+	// The kernel has several errors for it, and none for a while, in which it answers without data.
+	assert.Regexp(t, "ssdprobe: run mixed: step "+engine+"-random-mixed-qd16: (run fio: .*the target went away|an I/O failed: job .*: E)", ended.Stderr)
 	assert.False(t, running(t, m, "fio"), "fio is left behind")
 	return ended
 }

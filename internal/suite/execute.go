@@ -196,7 +196,7 @@ func (o Options) execute(ctx context.Context, steps []Step, i int, held []*os.Fi
 		return nil, nil, err
 	}
 	result, err = planned.measured(run.Steps())
-	return result, run.Stopped, err
+	return result, cutShort(run), err
 }
 
 // watch says what to look at beside fio: the counters of one device, since those

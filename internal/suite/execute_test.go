@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -201,4 +203,16 @@ exec `+b.Path+` "$@"`)
 	require.EqualError(t, err, "run quick: step random-read-qd32: run fio: exit status 1: broken")
 	require.Len(t, got.Steps, 1)
 	assert.Positive(t, got.Steps[0].Read.IOs)
+}
+
+// A drive may fail in the middle of a step, when much of it was measured: that is not the whole either.
+func TestExecuteFailsWithAnIO(t *testing.T) {
+	s, err := suite.OwnJob("x", strings.NewReader("[global]\nrw=randread\ndirect=1\n[good]\nnumber_ios=50\nbs=4k\n[bad]\nbs=1000\n"))
+	require.NoError(t, err)
+	got, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: dataFile(t)})
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, "an I/O failed: job bad: EINVAL")
+	require.Len(t, got.Steps, 1)
+	assert.Equal(t, int64(50), got.Steps[0].Read.IOs)
+	assert.False(t, got.Complete())
 }
