@@ -33,6 +33,10 @@ func Find(fs sysfs.FS, nameOrPath string) (record.Device, error) {
 		return record.Device{}, fmt.Errorf("find device %s: %w", nameOrPath, all[i].err)
 	case i >= 0:
 		if claimants := claims(all)[all[i].ID]; len(claimants) > 1 {
+			if of := multipath(all, claimants); of != "" {
+				return record.Device{}, fmt.Errorf("find device %s: %w: it is one of %d paths of %s to the same drive: name that",
+					nameOrPath, ErrAmbiguousID, len(claimants), of)
+			}
 			return record.Device{}, fmt.Errorf("find device %s: %w", nameOrPath, &AmbiguousIDError{ID: all[i].ID, Devices: claimants})
 		}
 		return all[i].Device, nil

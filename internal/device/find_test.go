@@ -67,3 +67,14 @@ func TestClonesAreRefusedByName(t *testing.T) {
 		})
 	}
 }
+
+// A path is not refused as a copy would be: what to name instead is known.
+func TestPathsAreRefusedByName(t *testing.T) {
+	fs := build(t, built{name: "sda", wwid: "naa.6001"}, built{name: "sdb", wwid: "naa.6001"}, dm("dm-0", "mpath-36001", "mpatha", "sda", "sdb"))
+	_, err := device.Find(fs, "/dev/sdb")
+	require.ErrorIs(t, err, device.ErrAmbiguousID)
+	require.EqualError(t, err, "find device /dev/sdb: ambiguous identity: it is one of 2 paths of dm-0 to the same drive: name that")
+	found, err := device.Find(fs, "/dev/dm-0")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"sda", "sdb"}, found.Members)
+}
