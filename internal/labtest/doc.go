@@ -2,7 +2,7 @@
 // Linux's own NVMe driver.
 //
 // It holds nothing but tests. What ssdprobe says is compared with other witnesses in the same machine: nvme-cli, fio,
-// sysfs and /proc; what happens to a drive is brought about from outside. All of it shares two machines, because booting
+// sysfs and /proc; what happens to a drive is brought about from outside. All of it shares three machines, because booting
 // is what takes time, so tests are subtests that leave the drives as they found them.
 //
 //	go test ./internal/labtest -run 'TestLab/media_error' -v
