@@ -33,15 +33,18 @@ const (
 
 // TestStacks has drives that other devices are made of, and a server of files.
 func TestStacks(t *testing.T) {
+	const mib = 1 << 20 // drives are as small as what is made of them allows
 	var drives []lab.Drive
-	for _, id := range []string{mirror0, mirror1, hotSpare, failed, journal, volume, cipher, headless, tower} {
-		drives = append(drives, lab.Drive{ID: id, Serial: id, SizeBytes: 8 << 20, WrittenRatio: 1})
+	for _, id := range []string{mirror0, mirror1, hotSpare, failed, volume, cipher, headless} {
+		drives = append(drives, lab.Drive{ID: id, Serial: id, SizeBytes: 4 * mib, WrittenRatio: 1})
 	}
 	m := lab.Start(t, lab.Options{
 		Drives: append(drives,
-			lab.Drive{ID: paths, Serial: paths, SizeBytes: 8 << 20, WrittenRatio: 1, Controllers: 2},
-			lab.Drive{ID: victim, Serial: victim, SizeBytes: 8 << 20, WrittenRatio: 1, EUI64: 0x5254000000000020},
-			lab.Drive{ID: intruder, Serial: intruder, SizeBytes: 8 << 20, WrittenRatio: 1, Unplugged: true}),
+			lab.Drive{ID: journal, Serial: journal, SizeBytes: 8 * mib, WrittenRatio: 1},
+			lab.Drive{ID: tower, Serial: tower, SizeBytes: 8 * mib, WrittenRatio: 1},
+			lab.Drive{ID: paths, Serial: paths, SizeBytes: 4 * mib, WrittenRatio: 1, Controllers: 2},
+			lab.Drive{ID: victim, Serial: victim, SizeBytes: 4 * mib, WrittenRatio: 1, EUI64: 0x5254000000000020},
+			lab.Drive{ID: intruder, Serial: intruder, SizeBytes: 4 * mib, WrittenRatio: 1, Unplugged: true}),
 		Files:    map[string]string{"/usr/local/bin/ssdprobe": lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe")},
 		Programs: []string{"mdadm", "lvm", "cryptsetup", "dmsetup"},
 		Modules: []string{
@@ -87,7 +90,7 @@ make() {
 
 	lvm pvcreate -qy VOLUME
 	lvm vgcreate -q -s 1m vg VOLUME
-	lvm lvcreate -qy -Wn -Zn -l 4 -n lv vg
+	lvm lvcreate -qy -Wn -Zn -l 2 -n lv vg
 
 	cryptsetup open --type plain --cipher aes-xts-plain64 --key-size 256 --key-file /run/key CIPHER cipher
 	encrypt --header /run/header HEADLESS
