@@ -58,6 +58,8 @@ func testServerGone(t *testing.T, m *lab.Machine) {
 	assert.Equal(t, 1.0, d.scrape(t).must(t, "ssdprobe_target_up", labels{"id": stays}))
 	assert.LessOrEqual(t, hungThreads(t, m, d.PID), 1, "no second thread is sent after the first")
 
+	// The daemon has the file open: nobody who looks for writers to a drive asks the server about that.
+	assert.Contains(t, destroy(t, m, disk(t, m, victim).Node(), "another"), "its serial number is victim")
 	run, err := m.StartProcess(bounded(t), "ssdprobe", "run", "--target", nfsFile, "--config", config)
 	require.NoError(t, err)
 	eventually(t, "it hangs", func() bool { return hungThreads(t, m, run.PID) > 0 })
