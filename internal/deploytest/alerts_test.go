@@ -20,6 +20,10 @@ func TestEveryAlertSaysWhatIsWrongWhere(t *testing.T) {
 			assert.Contains(t, []string{"critical", "warning", "info"}, a.Labels["severity"])
 			assert.Len(t, a.Annotations, 3)
 			assert.NotEmpty(t, a.Annotations["description"])
+			if ofDaemonSet(a) {
+				assert.Contains(t, a.Annotations["summary"], "$labels.namespace }}/{{ $labels.daemonset")
+				return
+			}
 			assert.Contains(t, a.Annotations["summary"], "$labels.instance")
 			if ofNode(a) {
 				assert.NotContains(t, a.Annotations["summary"], "$labels.device")
@@ -35,6 +39,9 @@ func TestEveryAlertSaysWhatIsWrongWhere(t *testing.T) {
 // ofNode tells alerts about ssdprobe itself from those about a drive: they know
 // of no device.
 func ofNode(a rule) bool { return !strings.Contains(a.Expr, "device") }
+
+// ofDaemonSet tells alerts about all pods together: they know of no node.
+func ofDaemonSet(a rule) bool { return strings.Contains(a.Expr, "by (cluster, namespace, daemonset)") }
 
 func TestEveryAlertHasASectionInTheRunbook(t *testing.T) {
 	var anchors, linked []string
