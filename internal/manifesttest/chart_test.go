@@ -1,6 +1,7 @@
 package manifesttest
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -40,17 +41,47 @@ func TestChartTakesValues(t *testing.T) {
 }
 
 func TestChartProbesAFilesystemOfTheNode(t *testing.T) {
-	all := helm(t, "--set", "config.files[0].path=/srv/data",
-		"--set", "extraVolumes[0].name=data,extraVolumes[0].hostPath.path=/srv/data",
-		"--set", "extraVolumeMounts[0].name=data,extraVolumeMounts[0].mountPath=/srv/data")
+	document := read(t, at("docs", "install-kubernetes.md"))
+	var sets []string
+	for _, set := range regexp.MustCompile(`--set '(.*)'`).FindAllStringSubmatch(document, -1) {
+		sets = append(sets, "--set", set[1])
+	}
+	require.Len(t, sets, 2*3)
+	all := helm(t, sets...)
 	pod := all.daemonSet(t).Spec.Template.Spec
-	assert.Contains(t, pod.Volumes, corev1.Volume{
-		Name: "data", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/srv/data"}},
-	})
+	assert.Contains(t, pod.Volumes, volumeOfTheNode("/srv/data", corev1.HostPathDirectory))
 	assert.Contains(t, pod.Containers[0].VolumeMounts, corev1.VolumeMount{Name: "data", MountPath: "/srv/data"})
 	files := all.config(t).Files
 	require.Len(t, files, 1)
 	assert.Equal(t, "/srv/data", files[0].Path)
+}
+
+func volumeOfTheNode(path string, kind corev1.HostPathType) corev1.Volume {
+	return corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: path, Type: &kind}}}
+}
+
+// Without a type Kubernetes makes a directory on the root disk where a mount is missing.
+func TestChartWantsTheDirectoriesOfTheNodeToBeThere(t *testing.T) {
+	for set, want := range map[string]corev1.HostPathType{
+		"extraVolumes[0].hostPath.path=/srv/data":                                                 corev1.HostPathDirectory,
+		"extraVolumes[0].hostPath.path=/srv/data,extraVolumes[0].hostPath.type=DirectoryOrCreate": corev1.HostPathDirectoryOrCreate,
+		"extraVolumes[0].hostPath.path=/srv/data,extraVolumes[0].hostPath.type=":                  corev1.HostPathUnset,
+	} {
+		volumes := helm(t, "--set", "extraVolumes[0].name=data", "--set", set).daemonSet(t).Spec.Template.Spec.Volumes
+		assert.Contains(t, volumes, volumeOfTheNode("/srv/data", want), set)
+	}
+	volumes := helm(t, "--set", "extraVolumes[0].name=data,extraVolumes[0].secret.secretName=web").daemonSet(t).Spec.Template.Spec.Volumes
+	assert.Nil(t, volumes[len(volumes)-1].HostPath)
+	for _, mode := range modes {
+		for _, volume := range kustomize(t, mode).daemonSet(t).Spec.Template.Spec.Volumes {
+			if volume.HostPath == nil {
+				continue
+			}
+			own := strings.HasSuffix(volume.HostPath.Path, "/ssdprobe")
+			assert.Equal(t, own, *volume.HostPath.Type == corev1.HostPathDirectoryOrCreate, volume.Name)
+			assert.Equal(t, !own, *volume.HostPath.Type == corev1.HostPathDirectory, volume.Name)
+		}
+	}
 }
 
 // Each value that cannot be meant is refused by its name, with what is wrong.

@@ -65,8 +65,13 @@ func helm(t *testing.T, args ...string) objects {
 	return parse(t, run(t, tool(t, "helm"), template(args...)...))
 }
 
-// template returns the arguments of a rendering by helm.
+// template returns the arguments of a rendering by helm, for a cluster with the Prometheus Operator.
 func template(args ...string) []string {
+	return append(templateBare("--api-versions", "monitoring.coreos.com/v1/PodMonitor,monitoring.coreos.com/v1/PrometheusRule"), args...)
+}
+
+// templateBare is template for a cluster without the operator.
+func templateBare(args ...string) []string {
 	return append([]string{
 		"template", "ssdprobe", at("deploy", "helm", "ssdprobe"), "--namespace", "ssdprobe", "--kube-version", kubeVersion, "--skip-tests",
 	}, args...)

@@ -104,6 +104,42 @@ true
 {{- end -}}
 {{- end }}
 
+{{- /* Not empty when an object of the Prometheus Operator is to be made: (list $ ENABLED KIND). Without its
+kind the API server would refuse the whole release. */ -}}
+{{- define "ssdprobe.operator" -}}
+{{- $root := index . 0 }}{{ $enabled := index . 1 }}{{ $kind := index . 2 -}}
+{{- if eq (toString $enabled) "auto" -}}
+{{- if $root.Capabilities.APIVersions.Has (printf "monitoring.coreos.com/v1/%s" $kind) -}}
+true
+{{- end -}}
+{{- else if $enabled -}}
+true
+{{- end -}}
+{{- end }}
+
+{{- /* The user's volumes. A directory of the node has to be there: where a mount is missing, Kubernetes would
+make a directory on the root disk instead, and the probe file with it. */ -}}
+{{- define "ssdprobe.extraVolumes" -}}
+{{- $volumes := list -}}
+{{- range .Values.extraVolumes -}}
+{{- $volume := deepCopy . -}}
+{{- if and $volume.hostPath (not (hasKey $volume.hostPath "type")) -}}
+{{- $_ := set $volume.hostPath "type" "Directory" -}}
+{{- end -}}
+{{- $volumes = append $volumes $volume -}}
+{{- end -}}
+{{- toYaml $volumes -}}
+{{- end }}
+
+{{- /* Why an object of the operator was left out, by what its `enabled` says. */ -}}
+{{- define "ssdprobe.whyNoOperator" -}}
+{{- if eq (toString .) "auto" -}}
+this cluster does not know its kind, as it has no Prometheus Operator
+{{- else -}}
+its enabled is false
+{{- end -}}
+{{- end }}
+
 {{- /* The objects of `helm test`. A Service begins with a letter and has no dots. */ -}}
 {{- define "ssdprobe.test.name" -}}
 {{ printf "test-%s" (.Release.Name | replace "." "-") | trunc 63 | trimSuffix "-" }}
