@@ -26,10 +26,8 @@ run: build ## install what is missing and start the daemon; pass flags with ARGS
 test: ## all tests; installs what they need
 	scripts/test.sh
 
-test-kubernetes: ## leases against a real API server, which is built once, in ten minutes
-	scripts/install.sh fio etcd-server util-linux
-	scripts/build-apiserver.sh
-	go test -race -timeout 20m -count 1 -tags kubernetes ./internal/fleet
+test-kubernetes: ## the DaemonSet on two real nodes, and leases against a real API server; builds Kubernetes once
+	scripts/test-kubernetes.sh
 
 test-container: ## the container file, carried out in a fresh Debian instead of by docker, for amd64 and arm64
 	scripts/install.sh debootstrap runc qemu-user-static

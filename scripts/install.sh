@@ -16,6 +16,7 @@ for package in "$@"; do
 	qemu-user-static) command=qemu-aarch64-static ;;
 	etcd-server) command=etcd ;;
 	prometheus) command=promtool ;;
+	containernetworking-plugins) command=/usr/lib/cni/bridge ;;
 	nodejs) command=node ;;
 	systemd) command=systemd-analyze ;;
 	*) command=$package ;;

@@ -46,10 +46,10 @@ type apiServer struct {
 	process   *os.Process
 }
 
-// startAPIServer starts the API server that scripts/build-apiserver.sh builds.
+// startAPIServer starts the API server that scripts/build-kubernetes.sh builds.
 func startAPIServer(t *testing.T) *apiServer {
 	t.Helper()
-	path := strings.TrimSpace(run(t, "../../scripts/build-apiserver.sh"))
+	path := filepath.Join(strings.TrimSpace(run(t, "../../scripts/build-kubernetes.sh", "kube-apiserver")), "kube-apiserver")
 	dir := t.TempDir()
 	etcd, peers := "http://127.0.0.1:"+freePort(t), "http://127.0.0.1:"+freePort(t)
 	background(t, dir, "etcd", "--data-dir="+filepath.Join(dir, "etcd"), "--listen-client-urls="+etcd, "--advertise-client-urls="+etcd,

@@ -1,0 +1,33 @@
+//go:build kubernetes
+
+package clustertest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Raw devices run at the level privileged alone, and at the others an event says why not; files run at the strictest (testFiles).
+func testPodSecurity(t *testing.T) {
+	makeNamespace(t, "restricted")
+	install(t, "")
+	refused := func(level string) {
+		eventually(t, "an event says that "+level+" refuses", func() bool {
+			text := events(t, "DaemonSet")
+			return strings.Contains(text, `violates PodSecurity "`+level+`:latest"`) &&
+				strings.Contains(text, `(container "ssdprobe" must not set securityContext.privileged=true)`)
+		})
+		assert.Empty(t, pods(t))
+	}
+	refused("restricted")
+	label := command(t, "kubectl label --overwrite namespace ssdprobe")
+	restart := command(t, "kubectl --namespace ssdprobe rollout restart")
+	sh(t, strings.Replace(label, "privileged", "baseline", 1))
+	sh(t, restart)
+	refused("baseline")
+	sh(t, label)
+	sh(t, restart)
+	rolledOut(t)
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Tests on a real Kubernetes: leases against an API server of their own, then the
+# DaemonSet on the two nodes of scripts/kubernetes-node.sh, which are ended and undone
+# however this ends. RUN chooses among the latter: RUN='TestCluster/(image|files)'.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install.sh fio util-linux e2fsprogs openssl iptables conntrack socat etcd-server containerd runc containernetworking-plugins umoci \
+	debootstrap busybox-static prometheus
+scripts/build-kubernetes.sh >/dev/null
+[ -n "${RUN:-}" ] || go test -race -timeout 20m -count 1 -tags kubernetes ./internal/fleet
+trap 'scripts/kubernetes-node.sh down' EXIT
+trap 'exit 130' INT TERM
+scripts/kubernetes-node.sh up
+go test -timeout 60m -count 1 -v -tags kubernetes -run "${RUN:-.}" ./internal/clustertest
