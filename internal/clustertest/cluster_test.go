@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ssdprobe/ssdprobe/internal/containerfile"
+	"github.com/ssdprobe/ssdprobe/internal/imagetest"
 	"github.com/ssdprobe/ssdprobe/internal/testenv"
 )
 
@@ -127,7 +127,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 
 // giveImages gives the nodes what the document has them pull.
 func giveImages(t *testing.T) {
-	images := containerfile.Build(t, containerfile.Options{Arch: runtime.GOARCH, Version: "v0.1.0", Cached: true})
+	images := imagetest.Build(t, imagetest.Options{Arch: runtime.GOARCH, Version: "v0.1.0", Cached: true})
 	node(t, "image", image, images.Stages[images.Last], "/usr/bin/ssdprobe")
 
 	// The one that removes what is left on the nodes.

@@ -5,10 +5,12 @@ package clustertest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,14 +118,7 @@ func testHelm(t *testing.T) {
 		testDeleted(t, pod, drive, kubectlCommand(t, "--namespace", namespace, "exec", pod.Name, "--", "/usr/bin/ssdprobe", "run", "quick",
 			"--config", "/etc/ssdprobe/ssdprobe.yaml", "--target", drive.Path, "--even-if-busy"))
 	})
-	t.Run("the API server dies", func(t *testing.T) {
-		all := rolledOut(t)
-		node(t, "stop", "apiserver")
-		defer node(t, "start")
-		for _, pod := range all {
-			measures(t, pod, device, 5)
-		}
-	})
+	t.Run("Ctrl-C ends a run", func(t *testing.T) { testInterrupted(t, rolledOut(t)[nodes[0]], drive) })
 	t.Run("a node is drained", func(t *testing.T) {
 		pod := rolledOut(t)[nodes[0]]
 		kubectl(t, "drain", nodes[0], "--ignore-daemonsets", "--timeout=2m")
@@ -138,12 +133,22 @@ func testHelm(t *testing.T) {
 		})
 		for _, name := range nodes {
 			assert.NotContains(t, on(t, name, "ls", "/srv"), "data", "none was made")
-			on(t, name, "mkdir", "/srv/data")
-			on(t, name, "mount", filesystems[name].Path, "/srv/data")
+			// With its filesystem at once: a pod does not see what is mounted below it later.
+			on(t, name, "sh", "-euc", "mkdir -p /run/srv/data; mount "+filesystems[name].Path+" /run/srv/data; mount --rbind /run/srv /srv")
 		}
 		for name, pod := range rolledOut(t) {
 			measures(t, pod, filepath.Base(filesystems[name].Path), 2)
 			measures(t, pod, device, 2)
+		}
+	})
+	// Not before a change of the configuration: until a kubelet that lost the API server watches it again, it mounts the
+	// ConfigMap of before into a pod of after.
+	t.Run("the API server dies", func(t *testing.T) {
+		all := rolledOut(t)
+		node(t, "stop", "apiserver")
+		defer node(t, "start")
+		for _, pod := range all {
+			measures(t, pod, device, 5)
 		}
 	})
 	t.Run("removed", testRemoved)
@@ -195,6 +200,39 @@ func testDeleted(t *testing.T, pod corev1.Pod, drive testenv.Loop, command *exec
 	for path := range strings.Lines(on(t, pod.Spec.NodeName, "find", "/var/lib/ssdprobe", "/run/ssdprobe", "-type", "f")) {
 		assert.Regexp(t, `(\.json|\.lock|\.log|/lock)\n$`, path)
 	}
+}
+
+// testInterrupted runs the suite as the document says, in a terminal, and presses Ctrl-C.
+func testInterrupted(t *testing.T, pod corev1.Pod, drive testenv.Loop) {
+	t.Helper()
+	documented := strings.NewReplacer("PODNAME", pod.Name, "/dev/nvme0n1", drive.Path).Replace(command(t, "kubectl --namespace ssdprobe exec"))
+	c := exec.CommandContext(t.Context(), "script", "--quiet", "--return", "--command", documented+" --even-if-busy", "/dev/null")
+	c.Env = environment
+	keys, err := c.StdinPipe()
+	require.NoError(t, err)
+	ended := make(chan string, 1)
+	go func() {
+		out, errs, _ := try(c) // with the exit code of a run that was stopped
+		ended <- out + errs
+	}()
+	running := func() bool {
+		return slices.ContainsFunc(slices.Collect(maps.Values(processes(t, pod))), func(line string) bool {
+			return strings.HasPrefix(line, "/usr/bin/ssdprobe run") || isFio(line)
+		})
+	}
+	eventually(t, "fio runs", func() bool {
+		return slices.ContainsFunc(slices.Collect(maps.Values(processes(t, pod))), isFio)
+	})
+	_, err = keys.Write([]byte{3})
+	require.NoError(t, err)
+	assert.Contains(t, <-ended, "Stopped in step 1 of 3: interrupt signal received.")
+	eventually(t, "nothing of the run is left", func() bool { return !running() })
+	measures(t, pod, filepath.Base(drive.Path), 2)
+}
+
+// isFio tells by the command line.
+func isFio(line string) bool {
+	return strings.Contains(line, "/usr/bin/fio") || strings.HasPrefix(line, "fio ")
 }
 
 // scraped has a Prometheus scrape the pods as the document says for clusters without the operator. Debian's Prometheus cannot ask

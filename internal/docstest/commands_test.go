@@ -110,6 +110,14 @@ var elsewhere = map[string]string{
 	"ssdprobe drift replay --prometheus":        "internal/cli TestDriftReplayFromPrometheus",
 	"ssdprobe drift":                            "internal/cli TestDriftOfARunningDaemon",
 	"ssdprobe baseline":                         "internal/cli TestBaselineOfARunningDaemon",
+	"kubectl create namespace ssdprobe":         "internal/clustertest TestCluster",
+	"kubectl label --overwrite namespace":       "internal/clustertest TestCluster",
+	"kubectl apply -k .":                        "internal/clustertest TestCluster",
+	"kubectl --namespace ssdprobe":              "internal/clustertest TestCluster",
+	"kubectl delete namespace ssdprobe":         "internal/clustertest TestCluster",
+	"helm install ssdprobe":                     "internal/clustertest TestCluster",
+	"helm upgrade ssdprobe":                     "internal/clustertest TestCluster",
+	"helm uninstall ssdprobe":                   "internal/clustertest TestCluster",
 }
 
 func TestEveryCommandOfTheDocumentsIsRunOrSaysWhyNot(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ssdprobe/ssdprobe/internal/containerfile"
+	"github.com/ssdprobe/ssdprobe/internal/imagetest"
 )
 
 // contents lists the files of a directory.
@@ -31,7 +31,7 @@ func contents(t *testing.T, root string) []string {
 }
 
 func TestImage(t *testing.T) {
-	m := containerfile.Build(t, containerfile.Options{Arch: runtime.GOARCH, Version: "v1.2.3"})
+	m := imagetest.Build(t, imagetest.Options{Arch: runtime.GOARCH, Version: "v1.2.3"})
 	assert.Equal(t, []string{"/usr/bin/ssdprobe"}, contents(t, m.Stages["daemon"]))
 	image := m.Stages[m.Last]
 	require.Equal(t, []string{"/usr/bin/fio", "/usr/bin/ssdprobe"}, contents(t, image))
@@ -51,7 +51,7 @@ func TestImage(t *testing.T) {
 func TestImageForARM64(t *testing.T) {
 	const emulator = "qemu-aarch64-static"
 	need(t, emulator, "qemu-user-static")
-	m := containerfile.Build(t, containerfile.Options{Arch: "arm64", Version: "v1.2.3"})
+	m := imagetest.Build(t, imagetest.Options{Arch: "arm64", Version: "v1.2.3"})
 	image := m.Stages[m.Last]
 	require.Equal(t, []string{"/usr/bin/fio", "/usr/bin/ssdprobe"}, contents(t, image))
 

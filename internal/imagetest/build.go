@@ -1,4 +1,4 @@
-package containerfile
+package imagetest
 
 import (
 	"os"
@@ -27,7 +27,7 @@ type Images struct {
 }
 
 // root is the repository's, as seen from any package below internal.
-var root = filepath.Join("..", "..")
+const root = "../.."
 
 // stage is what an instruction works in.
 type stage struct{ base, root, dir string }

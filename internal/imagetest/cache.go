@@ -1,4 +1,4 @@
-package containerfile
+package imagetest
 
 import (
 	"crypto/sha256"
@@ -45,7 +45,7 @@ func (b *builder) toCache(s stage, text string) {
 	require.NoError(b.t, os.MkdirAll(filepath.Dir(to), 0o755))
 	half, err := os.MkdirTemp(filepath.Dir(to), ".container-")
 	require.NoError(b.t, err)
-	defer os.RemoveAll(half)
+	defer func() { require.NoError(b.t, os.RemoveAll(half)) }()
 	require.NoError(b.t, os.CopyFS(filepath.Join(half, out), os.DirFS(filepath.Join(s.root, out))))
 	if err := os.Rename(filepath.Join(half, out), to); err != nil {
 		require.ErrorIs(b.t, err, fs.ErrExist, "another test was first")

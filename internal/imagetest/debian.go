@@ -1,4 +1,4 @@
-package containerfile
+package imagetest
 
 import (
 	"fmt"
