@@ -8,6 +8,8 @@
 #   kubernetes-node.sh stop NAME              kills one program: apiserver, kubelet-1, …
 #   kubernetes-node.sh image NAME ROOT ENTRYPOINT…   gives all nodes an image of one layer
 #   kubernetes-node.sh on NODE COMMAND…       runs a command where that node's mounts are
+#   kubernetes-node.sh start                  starts again what was stopped
+#   kubernetes-node.sh tmp                    prints a directory of which `down` leaves nothing, loop devices included
 #   kubernetes-node.sh env                    variables for kubectl and helm, as env(1) takes them
 #
 # The nodes are storage-1 and storage-2. Each has a mount namespace with a /srv, /run and
@@ -235,7 +237,7 @@ restore_settings() { # [ALL BUT]
 }
 
 down() {
-	[ -d "$run" ] || return 0
+	[ -d "$work" ] || return 0
 	local name n c
 	for name in proxy scheduler controller-manager; do stop "$name"; done
 	for n in $nodes; do
@@ -266,10 +268,12 @@ down() {
 			done
 		done
 	done
+	# What a test that was interrupted left in the directory that scripts/test-kubernetes.sh gives it.
+	losetup --noheadings --list --output NAME,BACK-FILE | grep -F " $work/tmp/" | while read -r name _; do losetup --detach "$name"; done || true
 	find /sys/fs/cgroup -depth -type d \( -path '*/ssdprobe-[12]*' -o -path '*/k8s.io*' \) -exec rmdir {} \; 2>/dev/null || true
 	restore_settings
 	# The next cluster knows nothing of this one; logs stay until then.
-	rm -rf "$work/etcd" "$work"/node-* "$pki" "$run" "$work"/*.conf "$work"/oci*
+	rm -rf "$work/etcd" "$work"/node-* "$pki" "$run" "$work"/*.conf "$work"/oci* "$work/tmp"
 }
 
 case "${1:-}" in
@@ -279,5 +283,6 @@ stop) stop "$2" -KILL ;;
 start) up ;;
 image | on) "$@" ;;
 env) echo "KUBECONFIG=$KUBECONFIG"; echo "PATH=$PATH" ;;
-*) sed -n '2,15p' "$0"; exit 2 ;;
+tmp) mkdir -p "$work/tmp"; echo "$work/tmp" ;;
+*) sed -n '2,17p' "$0"; exit 2 ;;
 esac

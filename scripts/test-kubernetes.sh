@@ -9,7 +9,14 @@ scripts/install.sh fio util-linux e2fsprogs openssl iptables conntrack socat etc
 	debootstrap busybox-static prometheus
 scripts/build-kubernetes.sh >/dev/null
 [ -n "${RUN:-}" ] || go test -race -timeout 20m -count 1 -tags kubernetes ./internal/fleet
-trap 'scripts/kubernetes-node.sh down' EXIT
+undo() {
+	trap '' INT TERM # a second Ctrl-C
+	scripts/kubernetes-node.sh down
+	rm -rf internal/clustertest/.test-*
+}
+trap undo EXIT
 trap 'exit 130' INT TERM
 scripts/kubernetes-node.sh up
+TMPDIR=$(scripts/kubernetes-node.sh tmp)
+export TMPDIR
 go test -timeout 60m -count 1 -v -tags kubernetes -run "${RUN:-.}" ./internal/clustertest
