@@ -205,7 +205,7 @@ func testDeleted(t *testing.T, pod corev1.Pod, drive testenv.Loop, command *exec
 // testInterrupted runs the suite as the document says, in a terminal, and presses Ctrl-C.
 func testInterrupted(t *testing.T, pod corev1.Pod, drive testenv.Loop) {
 	t.Helper()
-	documented := strings.NewReplacer("PODNAME", pod.Name, "/dev/nvme0n1", drive.Path).Replace(command(t, "kubectl --namespace ssdprobe exec"))
+	documented := strings.NewReplacer("PODNAME", pod.Name, "/dev/nvme0n1", drive.Path).Replace(command(t, "kubectl --namespace ssdprobe exec -it"))
 	c := exec.CommandContext(t.Context(), "script", "--quiet", "--return", "--command", documented+" --even-if-busy", "/dev/null")
 	c.Env = environment
 	keys, err := c.StdinPipe()
