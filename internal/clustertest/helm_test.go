@@ -90,6 +90,10 @@ func testHelm(t *testing.T) {
 		measures(t, pod, device, 3)
 	}
 	scraped(t, all)
+	require.Contains(t, document(t), "`helm test ssdprobe --namespace ssdprobe`")
+	assert.Regexp(t, `Phase: +Succeeded`, sh(t, "helm test ssdprobe --namespace ssdprobe"))
+	assert.Contains(t, execIn(t, all[nodes[0]], "/usr/bin/ssdprobe", "run", "--config=/etc/ssdprobe/ssdprobe.yaml", "--target="+drive.Path, "--rounds=1", "--even-if-busy"),
+		" on "+nodes[0]+"\n", "the node's name, not the pod's")
 
 	t.Run("an upgrade keeps the baseline", func(t *testing.T) {
 		learned := func(pod corev1.Pod) (at float64) {
