@@ -100,10 +100,10 @@ func testFiles(t *testing.T) {
 			learned, ok = metric(t, pod, "ssdprobe_baseline_learned_timestamp_seconds", `device="`+device+`"`)
 			return ok
 		})
-		for pid := range processes(t, pod) { // the container's, and the pod's
+		for pid := range processes(t, pod) { // what was learned last is saved at the end
 			line := processes(t, pod)[pid]
 			if strings.HasPrefix(line, "/usr/bin/ssdprobe daemon") {
-				require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+				require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
 			}
 		}
 		eventually(t, "the container was started anew", func() bool {
