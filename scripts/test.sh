@@ -5,12 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # What ssdprobe uses, what makes devices and filesystems, what reads its metrics and packages.
-scripts/install.sh fio util-linux e2fsprogs genext2fs gcc libc6-dev
+scripts/install.sh fio util-linux e2fsprogs genext2fs btrfs-progs bindfs autofs gcc libc6-dev
 scripts/install.sh curl chromium prometheus prometheus-alertmanager nodejs npm
 scripts/install.sh runc rpm busybox-static systemd mandoc bash-completion
-scripts/install.sh gcc libc6-dev fio util-linux e2fsprogs curl chromium prometheus prometheus-alertmanager runc rpm busybox-static systemd mandoc bash-completion nodejs npm
-scripts/install.sh fio util-linux e2fsprogs curl chromium prometheus prometheus-alertmanager runc bindfs rpm busybox-static systemd mandoc bash-completion nodejs npm
-scripts/install.sh fio util-linux e2fsprogs curl chromium prometheus prometheus-alertmanager runc rpm busybox-static systemd mandoc bash-completion nodejs npm btrfs-progs autofs
 scripts/lab-setup.sh
 scripts/build-tool.sh helm kustomize nfpm >/dev/null
 
