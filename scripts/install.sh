@@ -21,7 +21,9 @@ for package in "$@"; do
 	systemd) command=systemd-analyze ;;
 	*) command=$package ;;
 	esac
-	command -v "$command" >/dev/null || PATH=$PATH:/sbin:/usr/sbin command -v "$command" >/dev/null || missing+=("$package")
+	command -v "$command" >/dev/null || PATH=$PATH:/sbin:/usr/sbin command -v "$command" >/dev/null ||
+		{ command -v dpkg-query >/dev/null && dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed; } ||
+		missing+=("$package")
 done
 [ ${#missing[@]} -eq 0 ] && exit 0
 

@@ -3,9 +3,6 @@ package guard_test
 import (
 	"context"
 	"errors"
-	"os"
-	"runtime"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,27 +72,6 @@ func TestFinallyRunsAtOnceWhenNothingIsUnderWay(t *testing.T) {
 	ran := false
 	g.Finally(func() { ran = true })
 	assert.True(t, ran)
-}
-
-// blockedSignals is the mask of the calling thread.
-func blockedSignals() (string, error) {
-	status, err := os.ReadFile("/proc/thread-self/status")
-	_, mask, _ := strings.Cut(string(status), "SigBlk:\t")
-	mask, _, _ = strings.Cut(mask, "\n")
-	return mask, err
-}
-
-func TestSignalsGoToThreadsThatDoNotHang(t *testing.T) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	before, err := blockedSignals()
-	require.NoError(t, err)
-	inside, err := guard.Deaf(blockedSignals)
-	require.NoError(t, err)
-	assert.Equal(t, "0000000000004007", inside, "SIGHUP, SIGINT, SIGQUIT and SIGTERM")
-	after, err := blockedSignals()
-	require.NoError(t, err)
-	assert.Equal(t, before, after)
 }
 
 // A call that takes long does not stop the process; that a stopped one is noticed is shown in package faulttest.

@@ -28,7 +28,7 @@ func (l *look) ask(ctx context.Context, what string, f func() ([]Finding, error)
 
 // askFor is ask for what may take that long.
 func (l *look) askFor(ctx context.Context, patience time.Duration, what string, f func() ([]Finding, error)) error {
-	found, err := guard.Do(ctx, l.guard, patience, func(context.Context) ([]Finding, error) { return guard.Deaf(f) })
+	found, err := guard.Do(ctx, l.guard, patience, func(context.Context) ([]Finding, error) { return f() })
 	var hung *guard.HungError
 	switch {
 	case ctx.Err() != nil:

@@ -20,8 +20,7 @@ import (
 const firstNamespace = "pid:[4026531836]"
 
 // processes finds other processes that may write to the device: by a descriptor, by a shared mapping, by a file that is
-// registered with io_uring. Those of other users are seen by root alone; what holds the device exclusively is noticed
-// in any case. A database may write to a raw device without that, so where processes
+// registered with io_uring. A database may write to a raw device without holding it exclusively, so where processes
 // of the host are out of sight, that is what is found.
 func (s subject) processes(ctx context.Context, l *look) error {
 	switch namespace, err := os.Readlink("/proc/self/ns/pid"); {
@@ -30,6 +29,11 @@ func (s subject) processes(ctx context.Context, l *look) error {
 	case namespace != firstNamespace:
 		l.add(Finding{KindProcess,
 			"only the processes of this container are seen, and others may write to it: run ssdprobe on the host, or in a pod with hostPID"})
+	}
+	// All that process 1 has open is seen only by who sees it of all processes.
+	if _, err := os.ReadDir("/proc/1/fd"); err != nil {
+		l.add(Finding{KindProcess,
+			"what other processes have open cannot be seen, and they may write to it: run ssdprobe as root, with CAP_SYS_PTRACE"})
 	}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
