@@ -174,6 +174,7 @@ func cure(err error) string {
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
 		operation *net.OpError
+		asked     *url.Error
 	)
 	switch {
 	case errors.As(err, &authority):
@@ -182,7 +183,9 @@ func cure(err error) string {
 		return "; want --url with a name of its certificate, or server_name under tls_config in the file of --http.config.file"
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return "; it does not speak TLS: want --url http://…"
-	case errors.As(err, &operation) && operation.Op == "remote error": // an alert of TLS
+	case errors.As(err, &operation) && operation.Op == "dial":
+	// The server ended the connection: by an alert of TLS, or the client met the end before it read the alert.
+	case errors.As(err, &asked) && strings.HasPrefix(asked.URL, "https:") && !asked.Timeout():
 		return "; it may want a client certificate: cert_file and key_file under tls_config in the file of --http.config.file"
 	}
 	return ""

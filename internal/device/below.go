@@ -77,6 +77,8 @@ func follow(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	// An automounter mounts what is looked into, not what is merely looked at: until then the mount point is the automounter's.
+	_, _ = os.Stat(name + "/.") // it may be a file, or not be there
 	missing := ""
 	for at := name; ; at = filepath.Dir(at) {
 		resolved, err := filepath.EvalSymlinks(at)
