@@ -91,7 +91,7 @@ func samples(sizeBytes int64) []int64 {
 func (u *unknown) add(at int64, block []byte) {
 	u.sampled++
 	for i := 0; i < len(block); i += sectorBytes {
-		kind := contentOf(block[i:min(i+sectorBytes, len(block))])
+		kind := contentOf(block[i:min(i+sectorBytes, len(block))], at+int64(i))
 		if kind == blank || kind == random {
 			continue
 		}
@@ -103,12 +103,12 @@ func (u *unknown) add(at int64, block []byte) {
 	}
 }
 
-// contentOf tells what a sector holds.
-func contentOf(sector []byte) content {
+// contentOf tells what the sector at an offset holds.
+func contentOf(sector []byte, offset int64) content {
 	switch {
-	case bytes.Count(sector, []byte{0}) == len(sector) || bytes.Count(sector, []byte{0xff}) == len(sector):
+	case isBlank(sector):
 		return blank
-	case isRandom(sector) || isFromFio(sector):
+	case isRandom(sector) || isFromFio(sector, offset):
 		return random
 	case repeats(sector):
 		return pattern
@@ -135,21 +135,33 @@ func isRandom(sector []byte) bool {
 	return sum*256/n-n < limit
 }
 
-// isFromFio recognises what fio writes unless it is told otherwise: of four words the
-// second, third and fourth are twice, three and five times the first (__fill_random_buf in
-// its lib/rand.c). Such data has too much of some bytes for isRandom.
-//
-// fio fills its buffers once, and stamps each sector of each write (scramble_buffers): the
-// offset at the beginning of one of the lines of 64 bytes, after some writes of all; the
-// time at the end of the first.
-func isFromFio(sector []byte) bool {
+func isBlank(data []byte) bool {
+	return bytes.Count(data, []byte{0}) == len(data) || bytes.Count(data, []byte{0xff}) == len(data)
+}
+
+// lineBytes is the part of a sector that fio stamps at once.
+const lineBytes = 64
+
+// isFromFio recognises what fio writes unless it is told otherwise. It fills its buffers
+// once, by a generator of its own, and stamps each sector of each write (scramble_buffers,
+// small_content_scramble in its io_u.c): the sector's offset at the beginning of one of
+// the lines of 64 bytes, after some writes of all; the time at the end of the first. Where
+// it reads as well, a buffer holds what was read last.
+func isFromFio(sector []byte, offset int64) bool {
 	if len(sector) != sectorBytes {
 		return false
 	}
-	for line := range sectorBytes / 64 {
+	return isGenerated(sector) || isStamped(sector, offset)
+}
+
+// isGenerated recognises fio's generator: of four words the second, third and fourth are
+// twice, three and five times the first (__fill_random_buf in its lib/rand.c). Such data
+// has too much of some bytes for isRandom.
+func isGenerated(sector []byte) bool {
+	for line := range sectorBytes / lineBytes {
 		var w [8]uint64
 		for i := range w {
-			w[i] = binary.LittleEndian.Uint64(sector[line*64+i*8:])
+			w[i] = binary.LittleEndian.Uint64(sector[line*lineBytes+i*8:])
 		}
 		first, second := w[2]-w[1], w[4] // the first word itself may be a stamp
 		if first == 0 || w[1] != 2*first || w[3] != 5*first || second == 0 || w[5] != 2*second {
@@ -160,6 +172,24 @@ func isFromFio(sector []byte) bool {
 		}
 	}
 	return true
+}
+
+// isStamped recognises a blank or random sector that fio has read and written back, by the
+// stamp of its own offset.
+func isStamped(sector []byte, offset int64) bool {
+	const stamp = 8 // bytes of an offset, and half of those of a time
+	own := false
+	var between []byte
+	for line := range sectorBytes / lineBytes {
+		p := sector[line*lineBytes:][:lineBytes]
+		own = own || binary.NativeEndian.Uint64(p) == uint64(offset)
+		p = p[stamp:]
+		if line == 0 {
+			p = p[:len(p)-2*stamp]
+		}
+		between = append(between, p...)
+	}
+	return own && (isBlank(between) || isRandom(between))
 }
 
 // repeats reports a sector that is the same few bytes all over.

@@ -47,7 +47,7 @@ func TestContentOf(t *testing.T) {
 		"base 64":        {[]byte(base64.StdEncoding.EncodeToString(noise)[:sectorBytes]), text},
 		"zeros and ones": {append(make([]byte, sectorBytes-1), 0xff), structured},
 	} {
-		assert.Equal(t, c.want, contentOf(c.sector), name)
+		assert.Equal(t, c.want, contentOf(c.sector, 1<<30), name)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestContentOf(t *testing.T) {
 func TestRandomDataIsRandom(t *testing.T) {
 	noise := randomBytes(t, 50<<20)
 	for i := 0; i < len(noise); i += sectorBytes {
-		require.Equal(t, random, contentOf(noise[i:i+sectorBytes]), i)
+		require.Equal(t, random, contentOf(noise[i:i+sectorBytes], int64(i)), i)
 	}
 }
 
@@ -65,39 +65,65 @@ func TestProgramsAreData(t *testing.T) {
 	require.NoError(t, err)
 	kinds := map[content]int{}
 	for i := 0; i+sectorBytes <= len(program); i += sectorBytes {
-		kinds[contentOf(program[i:i+sectorBytes])]++
+		kinds[contentOf(program[i:i+sectorBytes], int64(i))]++
 	}
 	assert.Greater(t, kinds[structured]+kinds[text]+kinds[pattern], len(program)/sectorBytes/2, kinds)
 }
 
 // Every sector that fio writes is recognised, in small and large blocks, from the first
-// write of a buffer to the one that stamps its last line.
+// write of a buffer to the one that stamps its last line. A buffer that was read into is
+// written with what was read: of a blank device, of a random one, and of what fio wrote.
 func TestContentOfFio(t *testing.T) {
 	for name, args := range map[string][]string{
+		"what it has read":       {"--rw=randrw", "--bs=4k", "--iodepth=16", "--ioengine=libaio", "--loops=8"},
+		"what it has read, once": {"--rw=randrw", "--rwmixread=70", "--bs=8k"},
 		"sectors at random":      {"--rw=randwrite", "--bs=512"},
 		"blocks at random":       {"--rw=randwrite", "--bs=4k", "--iodepth=32", "--ioengine=libaio"},
 		"large blocks in a row":  {"--rw=write", "--bs=128k", "--iodepth=8", "--ioengine=libaio", "--loops=8"},
 		"several jobs, unevenly": {"--rw=randwrite", "--bssplit=512/20:4k/40:12k/40", "--numjobs=4"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "file")
-			out, err := exec.CommandContext(t.Context(), "fio", append([]string{
-				"--name=fill", "--filename=" + path, "--size=4m", "--thread", "--norandommap", "--randrepeat=0",
-			}, args...)...).CombinedOutput()
-			require.NoError(t, err, "%s", out)
-			data, err := os.ReadFile(path)
-			require.NoError(t, err)
-			written := 0
-			for i := 0; i+sectorBytes <= len(data); i += sectorBytes {
-				kind := contentOf(data[i : i+sectorBytes])
-				require.Contains(t, []content{blank, random}, kind, "%d: %x", i, data[i:i+sectorBytes])
-				if kind == random {
-					written++
-				}
-			}
-			assert.Positive(t, written)
-		})
+		for before, device := range map[string][]byte{"blank": make([]byte, 4<<20), "erased": bytes.Repeat([]byte{0xff}, 4<<20), "random": randomBytes(t, 4<<20)} {
+			testContentOfFio(t, name+", on a "+before+" device", device, args)
+		}
 	}
+}
+
+func testContentOfFio(t *testing.T, name string, device []byte, args []string) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "file")
+		require.NoError(t, os.WriteFile(path, device, 0o600))
+		out, err := exec.CommandContext(t.Context(), "fio", append([]string{
+			"--name=fill", "--filename=" + path, "--size=4m", "--thread", "--norandommap", "--randrepeat=0",
+		}, args...)...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		written := 0
+		for i := 0; i+sectorBytes <= len(data); i += sectorBytes {
+			kind := contentOf(data[i:i+sectorBytes], int64(i))
+			require.Contains(t, []content{blank, random}, kind, "%d: %x", i, data[i:i+sectorBytes])
+			if kind == random {
+				written++
+			}
+		}
+		assert.Positive(t, written)
+	})
+}
+
+// What has fio's stamps and data between them is data; so is what has no stamp of its own place.
+func TestStampsAreNotEnough(t *testing.T) {
+	const offset = 143872
+	stamped := func(line int, at uint64) []byte {
+		sector := make([]byte, sectorBytes)
+		binary.NativeEndian.PutUint64(sector[64*line:], at)
+		return sector
+	}
+	assert.Equal(t, random, contentOf(stamped(3, offset), offset))
+	assert.Equal(t, structured, contentOf(stamped(3, offset+512), offset))
+	sector := stamped(3, offset)
+	sector[100] = 1
+	assert.Equal(t, structured, contentOf(sector, offset))
 }
 
 // Both ends in full, and one block in each part of what is between them.
