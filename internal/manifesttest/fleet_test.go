@@ -73,8 +73,8 @@ func TestFleetMayTakeItsLeasesAndNothingElse(t *testing.T) {
 	t.Parallel()
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
-			values := map[string]string{"files": "devices: {enabled: false}\nhealth: {enabled: false}\nstate_dir: /var/lib/ssdprobe\n"}[mode]
-			byKustomize := fleetKustomization(t, mode, "namespace: ssdprobe\n", values+"fleet: {enabled: true}\n")
+			repeated := read(t, at("deploy", "kubernetes", mode, "ssdprobe.yaml"))
+			byKustomize := fleetKustomization(t, mode, "namespace: ssdprobe\n", repeated+"fleet: {enabled: true}\n")
 			byHelm := helm(t, "--set", "mode="+mode+",config.fleet.enabled=true")
 			c := byKustomize.config(t)
 			assert.True(t, c.Fleet.Enabled)
