@@ -144,6 +144,17 @@ func TestRunIsStopped(t *testing.T) {
 	assert.Contains(t, elsewhere.stderr, "no run is in progress on "+other)
 	assert.NotEmpty(t, fioOn(t, one), "it goes on")
 
+	// A note that another user wrote stops no process but one of that user.
+	locked, err := filepath.Glob(locks + "/*.lock")
+	require.NoError(t, err)
+	require.Len(t, locked, 1)
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chown(locked[0], 65534, 65534))
+		assert.Equal(t, 1, stop().code)
+		assert.NotEmpty(t, fioOn(t, one), "it goes on")
+		require.NoError(t, os.Chown(locked[0], 0, 0))
+	}
+
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(one, link))
 	got := stop("-t", link)

@@ -49,29 +49,33 @@ func (a *app) stopRuns(ctx context.Context, targets []string) error {
 	} else if err != nil {
 		return err
 	}
-	where := ""
+	none := func(where string) error {
+		return fmt.Errorf("no run is in progress%s: there is none in the locks in %s; runs of the daemon's calendar end when the daemon does", where, c.LockDir)
+	}
+	if len(found) == 0 && len(targets) == 0 {
+		return none("")
+	}
+	var problems []error
 	for i, path := range targets {
 		if targets[i], err = resolved(ctx, path); err != nil {
 			return usage(fmt.Errorf("--target %s: %w", path, err))
 		}
-		where = " on " + path
+		if !slices.ContainsFunc(found, func(h run.Holder) bool { return slices.Contains(h.Targets, targets[i]) }) {
+			problems = append(problems, none(" on "+path))
+		}
 	}
 	if len(targets) > 0 {
 		found = slices.DeleteFunc(found, func(h run.Holder) bool {
 			return !slices.ContainsFunc(h.Targets, func(path string) bool { return slices.Contains(targets, path) })
 		})
 	}
-	if len(found) == 0 {
-		return fmt.Errorf("no run is in progress%s: there is none in the locks in %s; runs of the daemon's calendar end when the daemon does", where, c.LockDir)
-	}
-	var problems []error
 	for _, holder := range found {
 		err := holder.Stop(ctx, stopPatience)
 		if errors.Is(err, fs.ErrPermission) {
 			err = fmt.Errorf("%w; stop a run as the user who started it, or as root", err)
 		}
 		if err == nil {
-			_, err = fmt.Fprintf(a.stdout, "stopped %s\n", holder)
+			err = tell(a.stdout, "stopped %s\n", holder)
 		}
 		problems = append(problems, err)
 	}

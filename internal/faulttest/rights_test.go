@@ -50,13 +50,16 @@ func TestHiddenProcesses(t *testing.T) {
 	d.stop(t)
 }
 
-// Who cannot see what other processes write to overwrites nothing.
+// Who cannot see what other processes write to overwrites nothing: processes are hidden, or root may list what they have
+// open and not follow it.
 func TestDestroyWithHiddenProcesses(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
-	p := testenv.StartIn(t, hidden, nil, destroying(t, loop.Path)...)
-	assert.Equal(t, 4, p.Wait(t))
-	assert.Contains(t, p.Stderr.Text(), "what other processes have open cannot be seen")
+	for _, world := range []string{hidden, "exec setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace"} {
+		p := testenv.StartIn(t, world, nil, destroying(t, loop.Path)...)
+		assert.Equal(t, 4, p.Wait(t))
+		assert.Contains(t, p.Stderr.Text(), "what other processes have open cannot be seen")
+	}
 }
 
 // A container without /sys: files are measured, and it is said what is not known.

@@ -60,7 +60,9 @@ func startOf(pid int) (uint64, error) {
 	return strconv.ParseUint(string(fields[19]), 10, 64)
 }
 
-// InProgress lists the runs by hand that hold the lock of a device, each process once.
+// InProgress lists the runs by hand that hold the lock of a device, each process once. Who
+// can write into a lock directory can have no process stopped but his own: a note counts
+// when the process belongs to the owner of its file.
 func InProgress(lockDir string) ([]Holder, error) {
 	notes, err := store.Notes[Holder](lockDir)
 	if err != nil {
@@ -71,13 +73,18 @@ func InProgress(lockDir string) ([]Holder, error) {
 		return nil, err
 	}
 	var all []Holder
-	for _, note := range notes {
+	for _, noted := range notes {
+		note := noted.Holder
 		if note.PID <= 0 {
 			continue
 		}
 		if note.Namespace == here {
 			if start, err := startOf(note.PID); err != nil || start != note.Start {
 				continue // it was killed
+			}
+			var process unix.Stat_t
+			if err := unix.Stat(fmt.Sprintf("/proc/%d", note.PID), &process); err != nil || process.Uid != noted.UID {
+				continue
 			}
 		}
 		same := func(h Holder) bool { return h.PID == note.PID && h.Namespace == note.Namespace }

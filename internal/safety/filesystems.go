@@ -2,7 +2,7 @@ package safety
 
 import "encoding/binary"
 
-// ext finds ext2, ext3 and ext4, whatever state they say to be in, and external journals
+// ext finds ext2, ext3 and ext4, in whatever state, and external journals
 // of theirs. The mark is two bytes, so the fields around it have to make sense (the
 // kernel's Documentation/filesystems/ext4/super.rst).
 func ext(d *disk) (string, int64) {

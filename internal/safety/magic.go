@@ -1,5 +1,7 @@
 package safety
 
+import "slices"
+
 // magic is a mark at a fixed place: from the end when offset is negative. Marks of
 // two bytes are too common by chance and come with a second one.
 type magic struct {
@@ -142,8 +144,6 @@ func ufs() []magic {
 
 func reverse(mark string) string {
 	b := []byte(mark)
-	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
-		b[i], b[j] = b[j], b[i]
-	}
+	slices.Reverse(b)
 	return string(b)
 }

@@ -36,11 +36,20 @@ func (c *Claim) marks(ctx context.Context, l *look, d record.Device, size int64)
 	if all := merge(ours, theirs.signatures); len(all) > 0 {
 		text := "there is " + placed(all)
 		if len(d.Children) == 0 { // else the way to be rid of it has been said
-			text += fmt.Sprintf(": if nobody needs it, remove the marks with wipefs -a %s, or everything with blkdiscard %[1]s", c.permission.path)
+			text += ": if nobody needs it, " + advice(c.permission.path, theirs.signatures)
 		}
 		l.add(Finding{KindSignature, text})
 	}
 	return nil
+}
+
+// advice says how to be rid of what is on a device. wipefs removes what it knows itself; the other zeroes all of it.
+func advice(path string, known []Signature) string {
+	everything := fmt.Sprintf("zero everything with blkdiscard -f -z %s", path)
+	if len(known) == 0 {
+		return everything
+	}
+	return fmt.Sprintf("remove the marks with wipefs -a %s, or %s", path, everything)
 }
 
 // merge adds what util-linux found to what this package did, in words that are better
@@ -106,6 +115,6 @@ func partitions(fs sysfs.FS, d record.Device, device io.ReaderAt) ([]Finding, er
 		return nil, nil
 	}
 	return []Finding{{KindPartition, fmt.Sprintf(
-		"it has partitions, as the kernel knows: %s: if nobody needs them, wipefs -a each of them and /dev/%s, then partx -d /dev/%[2]s makes the kernel forget them",
+		"the kernel still has partitions of it: %s: if nobody needs them, wipefs -a each of them and /dev/%s, then partx -d /dev/%[2]s makes the kernel forget them",
 		strings.Join(texts, "; "), d.Name)}}, nil
 }

@@ -107,7 +107,7 @@ func open(path string) (*os.File, []Finding, error) {
 		return file, nil, err
 	}
 	file, err = os.OpenFile(path, flags, 0)
-	return file, []Finding{{KindExclusive, "the kernel or another process holds it exclusively"}}, err
+	return file, []Finding{{KindExclusive, "the kernel or another process holds it exclusively: lsblk and fuser -v show who"}}, err
 }
 
 // Check checks everything again while the device is held, except what fills it: that is

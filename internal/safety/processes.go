@@ -30,8 +30,11 @@ func (s subject) processes(ctx context.Context, l *look) error {
 		l.add(Finding{KindProcess,
 			"only the processes of this container are seen, and others may write to it: run ssdprobe on the host, or in a pod with hostPID"})
 	}
-	// All that process 1 has open is seen only by who sees it of all processes.
-	if _, err := os.ReadDir("/proc/1/fd"); err != nil {
+	sees, err := seesProcesses()
+	if err != nil {
+		return err
+	}
+	if !sees {
 		l.add(Finding{KindProcess,
 			"what other processes have open cannot be seen, and they may write to it: run ssdprobe as root, with CAP_SYS_PTRACE"})
 	}
@@ -49,6 +52,18 @@ func (s subject) processes(ctx context.Context, l *look) error {
 		}
 	}
 	return nil
+}
+
+// seesProcesses reports whether this process may see what others have open: hidepid hides the processes of others, and
+// without CAP_SYS_PTRACE their descriptors can be listed by root and not followed.
+func seesProcesses() (bool, error) {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&header, &sets[0]); err != nil {
+		return false, fmt.Errorf("find out which processes are seen: %w", err)
+	}
+	_, err := os.ReadDir("/proc/1/fd")
+	return err == nil && sets[0].Effective&(1<<unix.CAP_SYS_PTRACE) != 0, nil
 }
 
 // process looks at one process, which may end meanwhile: then what cannot be read is nothing.
@@ -152,15 +167,23 @@ func (s subject) mapped(task string, add func(format, node string)) {
 		}
 		link := filepath.Join(files, fields[0])
 		var st unix.Stat_t
-		if err := unix.Lstat(link, &st); err != nil || st.Mode&0o200 == 0 {
+		if err := unix.Lstat(link, &st); err == nil && st.Mode&0o200 == 0 {
 			continue // the link's mode is how the file was opened
 		}
-		node, err := s.at(link)
-		if unclear(err) {
+		switch node, err := s.at(link); {
+		case unclear(err):
 			add("has mapped %s, which cannot be looked at: end it", fields[5])
-			continue
+		case err != nil:
+			// There are no links for a process whose first thread has ended, nor may they be followed without
+			// CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE.
+			name := strings.TrimSuffix(strings.Join(fields[5:], " "), " (deleted)")
+			if node, err = s.at(name); err != nil {
+				node = s.named(name)
+			}
+			add("may write to %s by a shared mapping", node)
+		default:
+			add("has mapped %s for writing", node)
 		}
-		add("has mapped %s for writing", node)
 	}
 }
 
@@ -175,14 +198,14 @@ func (s subject) registered(task, fd string, add func(format, node string)) {
 		}
 		names, complete := registeredFiles(info)
 		if !complete {
-			continue // while it is used, its files are not told
+			continue // while it is used, its files may not be told
 		}
 		for _, name := range names {
 			add("may write to %s by io_uring, with which it is registered", s.named(name))
 		}
 		return
 	}
-	add("uses an %s whose registered files cannot be seen: end it", "io_uring")
+	// There is a table and nothing in it.
 }
 
 // registeredFiles reads the names from the fdinfo of an io_uring, and whether they are all.

@@ -3,6 +3,8 @@ package safety
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -48,11 +50,22 @@ type RefusedError struct {
 	Note string
 }
 
+// mostOfAKind is how many findings of a kind are named; of the others there is the number.
+const mostOfAKind = 5
+
 // Error says "refused to write to /dev/sdb: /dev/sdb1 is mounted at /srv; …".
 func (e *RefusedError) Error() string {
 	var texts []string
+	of := map[Kind]int{}
 	for _, f := range e.Found {
-		texts = append(texts, f.Text)
+		if of[f.Kind]++; of[f.Kind] <= mostOfAKind {
+			texts = append(texts, f.Text)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(of)) {
+		if more := of[kind] - mostOfAKind; more > 0 {
+			texts = append(texts, fmt.Sprintf("and %d more of this kind: %s", more, kind))
+		}
 	}
 	if e.Note != "" {
 		texts = append(texts, e.Note)

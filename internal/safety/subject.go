@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
@@ -18,7 +19,7 @@ import (
 type subject struct {
 	fs     sysfs.FS
 	device record.Device
-	blocks map[string]string // nodes of the device and its partitions, by number
+	blocks map[string]string // nodes of the device, its partitions and what it is made of, by number
 	chars  map[string]string // nodes of character devices that pass commands on to it, by number
 	// backing is the file that it is made of, when it is a loop device; nil else.
 	backing *file
@@ -44,6 +45,9 @@ func subjectOf(fs sysfs.FS, d record.Device, opened *os.File) (subject, error) {
 	if err := s.addCharacterDevices(); err != nil {
 		return subject{}, err
 	}
+	if err := s.addMembers(d.Name); err != nil {
+		return subject{}, err
+	}
 	if d.Kind != record.KindLoop {
 		return s, nil
 	}
@@ -57,10 +61,41 @@ func subjectOf(fs sysfs.FS, d record.Device, opened *os.File) (subject, error) {
 	if err != nil {
 		return subject{}, fmt.Errorf("ask %s what it is made of: %w", d.Name, err)
 	}
-	if status.Rdevice == 0 { // else it is made of a device
+	if status.Rdevice == 0 {
 		s.backing = &file{numberText(status.Device), status.Inode, backing}
+		return s, nil
 	}
-	return s, nil
+	below, err := device.Find(fs, numberText(status.Rdevice))
+	if err != nil {
+		return subject{}, fmt.Errorf("find what %s is made of: %w", d.Name, err)
+	}
+	s.blocks[below.Number] = "/dev/" + below.Name
+	return s, s.addMembers(below.Name)
+}
+
+// addMembers adds the devices that a stacked one is made of, down to the drives: who writes to those writes to it.
+func (s *subject) addMembers(name string) error {
+	dir := path.Join("/sys/class/block", strings.ReplaceAll(name, "/", "!"), "slaves")
+	members, err := s.fs.List(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("list what %s is made of: %w", name, err)
+	}
+	for _, member := range members {
+		number, err := s.fs.Text(path.Join("/sys/class/block", member, "dev"))
+		if err != nil {
+			return fmt.Errorf("read the number of %s: %w", member, err)
+		}
+		if _, known := s.blocks[number]; known {
+			continue
+		}
+		s.blocks[number] = "/dev/" + member
+		if err := s.addMembers(member); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addCharacterDevices finds the nodes that take commands for the device past its block device: /dev/ng0n1 of an NVMe

@@ -60,6 +60,8 @@ func TestRefusesWhatIsHeldWithoutADescriptor(t *testing.T) {
 		"map":    "(holder) has mapped " + loop.Path + " for writing",
 		"uring":  "(holder) may write to " + loop.Path + " by io_uring",
 		"thread": "(holder) has " + loop.Path + " open for writing",
+		// Its first thread has ended, and with it the kernel's list of what is mapped by which file.
+		"orphan": "(holder) may write to " + loop.Path + " by a shared mapping",
 	} {
 		t.Run(how, func(t *testing.T) {
 			while(t, exec.CommandContext(t.Context(), program, how, loop.Path), func() {
@@ -68,6 +70,25 @@ func TestRefusesWhatIsHeldWithoutADescriptor(t *testing.T) {
 			permitted(t, loop.Path)
 		})
 	}
+}
+
+// A ring with room for files and no file of anybody's is no use.
+func TestPermitsBesideARingWithoutFiles(t *testing.T) {
+	loop, _ := drive(t)
+	while(t, exec.CommandContext(t.Context(), holder(t), "sparse", loop.Path), func() { permitted(t, loop.Path) })
+}
+
+// Who writes to a member writes to what is made of it.
+func TestRefusesWhileAMemberIsWrittenTo(t *testing.T) {
+	member, _ := drive(t)
+	above := testenv.Losetup(t, "--find", "--show", member.Path)
+	t.Cleanup(func() { testenv.Losetup(t, "--detach", above) })
+	d, err := device.Find(sysfs.FS{}, above)
+	require.NoError(t, err)
+	while(t, exec.CommandContext(t.Context(), "sh", "-c", `exec 3<>"$0"; echo ready; read line`, member.Path), func() {
+		refused(t, testenv.Loop{Path: above, Backing: member.Backing}, d, safety.Name(d), safety.KindProcess, "(sh) has "+member.Path+" open for writing")
+	})
+	permitted(t, above)
 }
 
 // What a loop device is made of can be written to past it.

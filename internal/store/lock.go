@@ -47,11 +47,16 @@ func TakeLock(dir, name string) (*Lock, error) {
 		}
 		return nil, errors.Join(fmt.Errorf("take the lock %s: %w", path, err), file.Close())
 	}
+	// What a process that was killed has noted is not this one's.
+	if err := file.Truncate(0); err != nil {
+		return nil, errors.Join(fmt.Errorf("take the lock %s: %w", path, err), file.Close())
+	}
 	return &Lock{file: file}, nil
 }
 
 // Note writes into the file of the lock who holds it, for who finds it taken. It is
-// there until the lock is released; what a process that was killed has noted stays.
+// there until the lock is released; what a process that was killed has noted stays until
+// the lock is taken again.
 func (l *Lock) Note(holder any) error {
 	text, err := json.Marshal(holder)
 	if err != nil {
@@ -74,44 +79,56 @@ func (l *Lock) Release() error {
 	return errors.Join(err, l.file.Close())
 }
 
-// Notes are what is noted in the locks of dir that are held, with the name of the file of
-// each. Where another process than the one that noted holds the lock now, and notes nothing,
-// the note is an old one.
-func Notes[T any](dir string) (map[string]T, error) {
+// Noted is what is noted in a lock, and by which user: nobody else could write to the file.
+type Noted[T any] struct {
+	Holder T
+	UID    uint32
+}
+
+// Notes are what is noted in the locks of dir that are held, by the name of the file of each.
+func Notes[T any](dir string) (map[string]Noted[T], error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("look for locks: %w", err)
 	}
-	notes := map[string]T{}
+	notes := map[string]Noted[T]{}
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry.Name(), lockSuffix) || !entry.Type().IsRegular() {
 			continue
 		}
-		text, err := readNote(filepath.Join(dir, entry.Name()))
+		text, uid, err := readNote(filepath.Join(dir, entry.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("look for locks: %w", err)
 		}
-		var note T
-		if json.Unmarshal(text, &note) == nil { // what was never noted, or is just being written, says nothing
+		note := Noted[T]{UID: uid}
+		if json.Unmarshal(text, &note.Holder) == nil { // what was never noted, or is just being written, says nothing
 			notes[entry.Name()] = note
 		}
 	}
 	return notes, nil
 }
 
-// readNote reads a lock file that is nobody's link. It is empty when nobody holds the lock.
-func readNote(path string) ([]byte, error) {
+// readNote reads a lock file that is nobody's link, and whose it is. It is empty when nobody holds the lock.
+func readNote(path string) (text []byte, uid uint32, err error) {
 	const noteLimit = 64 << 10
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var text []byte
+	defer file.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
+		return nil, 0, err
+	}
+	if st.Mode&0o022 != 0 {
+		return nil, 0, nil // anybody's words
+	}
 	// Shared and for a moment: whoever wants the lock just then tries again.
-	if err = unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
-		text, err = io.ReadAll(io.LimitReader(file, noteLimit))
+	if err = unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, 0, err
 	}
-	return text, errors.Join(err, file.Close())
+	text, err = io.ReadAll(io.LimitReader(file, noteLimit))
+	return text, st.Uid, err
 }

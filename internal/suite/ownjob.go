@@ -70,11 +70,12 @@ func bind(job fio.Job, t Target) (fio.Job, error) {
 
 // confine keeps the I/O of a section within what may be used of the target.
 func confine(o *fio.Options, effective fio.Options, t Target) error {
-	const atOnce = "size, offset and io_size have to be plain numbers"
 	for _, x := range effective.Extra {
 		switch x.Key {
-		case "size", "offset", "fileoffset", "offset_increment", "io_size", "io_limit":
-			return fmt.Errorf("%s=%s: %s", x.Key, x.Value, atOnce)
+		case "size", "offset", "fileoffset":
+			return fmt.Errorf("%s=%s: want a number of bytes, such as 64m", x.Key, x.Value)
+		case "offset_increment":
+			return fmt.Errorf("%s=%s: leave it out, as it leads beyond the part that was checked; give each job an offset of its own", x.Key, x.Value)
 		}
 	}
 	o.Filenames, o.AllowFileCreate = []string{t.Path}, new(false)
