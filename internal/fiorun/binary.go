@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/tool"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -60,22 +61,17 @@ func At(ctx context.Context, path string) (Binary, error) {
 }
 
 // ask runs fio for an answer that it gives at once.
-func ask(ctx context.Context, path string, args ...string) ([]byte, error) {
+func ask(ctx context.Context, path, question string) ([]byte, error) {
 	const patience = 10 * time.Second
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))
 	defer cancel()
-	out := head{limit: 64 << 10}
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir = nowhere
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return nil, fmt.Errorf("run %s %s: %w%s", path, args[0], err, out.note())
+	answer, err := tool.Ask(ctx, path, []string{question})
+	if err == nil && answer.ExitCode != 0 {
+		said := head{data: answer.Stderr}
+		err = fmt.Errorf("exit status %d%s", answer.ExitCode, said.note())
 	}
-	return out.data, nil
+	if err != nil {
+		return nil, fmt.Errorf("run %s %s: %w", path, question, err)
+	}
+	return answer.Stdout, nil
 }
