@@ -96,7 +96,7 @@ runs: [{suite: quick, schedule: "@daily", set: [time=5s]}]`,
 	} {
 		want, err := config.Parse(strings.NewReader(configuration))
 		require.NoError(t, err)
-		assert.Equal(t, want, helm(t, "--values", values(t, configuration)).config(t))
+		assert.Equal(t, want, helm(t, "--values", values(t, configuration), "--set", extraMount("/srv/data")).config(t))
 	}
 }
 
@@ -114,15 +114,20 @@ func TestChartRollsThePodsWithTheConfiguration(t *testing.T) {
 	assert.NotEqual(t, before, checksum("--set", "config.drift.window=10m"))
 }
 
+// extraMount is a --set of one more volume.
+func extraMount(path string) string {
+	return "extraVolumes[0].name=s,extraVolumes[0].emptyDir.medium=,extraVolumeMounts[0].name=s,extraVolumeMounts[0].mountPath=" + path
+}
+
 // State and locks lie on volumes, or nothing is rendered: anywhere else the pod cannot write, or forgets.
 func TestChartRefusesDirectoriesOnNoVolume(t *testing.T) {
 	t.Parallel()
-	const extra = "extraVolumes[0].name=s,extraVolumes[0].emptyDir.medium=,extraVolumeMounts[0].name=s,extraVolumeMounts[0].mountPath=/srv/state/"
+	extra := extraMount("/srv/state/")
 	refused := func(set, key, dir string) {
 		t.Helper()
 		_, stderr, err := try(t, tool(t, "helm"), template("--set", set+",config."+key+"="+dir)...)
 		require.Error(t, err, "%s %s %s", set, key, dir)
-		assert.Contains(t, stderr, "config."+key+`: no volume is mounted at "`+dir+`", and all else is read-only; leave it out, or choose a directory in /var/lib/ssdprobe`)
+		assert.Contains(t, stderr, "config."+key+`: no volume is mounted at "`+dir+`", and all else is read-only; leave it out, choose a path in /var/lib/ssdprobe`)
 	}
 	for _, mode := range modes {
 		for _, dir := range []string{"/srv/state", "/var/lib", "/var/lib/ssdprobe2", "/var/lib/ssdprobe/../x", "/"} {
@@ -141,4 +146,33 @@ func TestChartRefusesDirectoriesOnNoVolume(t *testing.T) {
 	_, stderr, err := try(t, tool(t, "helm"), template("--set", "extraArgs={--state-dir=/srv}")...)
 	require.Error(t, err)
 	assert.Contains(t, stderr, "extraArgs: --state-dir=/srv: leave it out; config.state_dir says it")
+}
+
+// A probe file on no volume cannot be made: the pod would be ready and measure nothing.
+func TestChartRefusesProbeFilesOnNoVolume(t *testing.T) {
+	t.Parallel()
+	for _, mode := range modes {
+		set := "mode=" + mode + ",config.files[0].path=/var/lib/ssdprobe/probe,config.files[1].path=/srv/data/deep"
+		for _, more := range []string{"", "," + extraMount("/srv/data") + ",extraVolumeMounts[0].readOnly=true", "," + extraMount("/srv/data/deeper")} {
+			_, stderr, err := try(t, tool(t, "helm"), template("--set", set+more)...)
+			require.Error(t, err, more)
+			assert.Contains(t, stderr, `config.files[1].path: no volume is mounted at "/srv/data/deep", and all else is read-only; leave it out, choose a path in /var/lib/ssdprobe`, more)
+			assert.Contains(t, stderr, `, or mount one by extraVolumes and extraVolumeMounts`, more)
+		}
+		assert.Equal(t, "/srv/data/deep", helm(t, "--set", set+","+extraMount("/srv/data")).config(t).Files[1].Path)
+	}
+}
+
+// Where nothing of the node is mounted there are no drives: the pod would be ready and see none.
+func TestChartRefusesAHostRootOnNoVolume(t *testing.T) {
+	t.Parallel()
+	for more, want := range map[string]string{
+		"": "/host/sys", "," + extraMount("/host/sys"): "/host/proc", "," + extraMount("/host2"): "/host/sys",
+	} {
+		_, stderr, err := try(t, tool(t, "helm"), template("--set", "config.host_root=/host/"+more)...)
+		require.Error(t, err, more)
+		assert.Contains(t, stderr, `config.host_root: no volume is mounted at "`+want+`"; leave it out, `, more)
+	}
+	assert.Equal(t, "/host", helm(t, "--set", "config.host_root=/host,"+extraMount("/host")+",extraVolumeMounts[0].readOnly=true").config(t).HostRoot)
+	assert.Equal(t, "/", helm(t, "--set", "config.host_root=/").config(t).HostRoot)
 }

@@ -59,16 +59,26 @@ the probes, the NetworkPolicy and the PodMonitor of this chart need port 10040 o
 {{- $locked := ternary $written (append $written "/run/ssdprobe") $files -}}
 {{- include "ssdprobe.onVolume" (dict "root" . "key" "state_dir" "path" $config.state_dir "volumes" $written) -}}
 {{- include "ssdprobe.onVolume" (dict "root" . "key" "lock_dir" "path" $config.lock_dir "volumes" $locked) -}}
+{{- range $i, $file := $config.files -}}
+{{- include "ssdprobe.onVolume" (dict "root" $ "key" (printf "files[%d].path" $i) "path" $file.path "volumes" $written) -}}
+{{- end -}}
+{{- if ne (clean ($config.host_root | default "/")) "/" -}}
+{{- range list "sys" "proc" "dev" -}}{{- /* the container's own are below / alone */ -}}
+{{- include "ssdprobe.onVolume" (dict "root" $ "key" "host_root" "path" (printf "%s/%s" (clean $config.host_root) .) "readOnly" true) -}}
+{{- end -}}
+{{- end -}}
 {{- $config | toYaml -}}
 {{- end }}
 
-{{- /* Refuses a directory to be written to that no volume is mounted at: all else is read-only. */ -}}
+{{- /* Refuses a path that no volume is mounted at: the volumes that are given, which are this chart's, and the user's.
+A volume that is mounted read-only is enough with readOnly. */ -}}
 {{- define "ssdprobe.onVolume" -}}
 {{- $path := clean (.path | default "/") -}}
 {{- $found := not .path -}}
-{{- $mounted := .volumes -}}
+{{- $mounted := .volumes | default list -}}
+{{- $readOnly := .readOnly -}}
 {{- range .root.Values.extraVolumeMounts -}}
-{{- if not .readOnly -}}
+{{- if or $readOnly (not .readOnly) -}}
 {{- $mounted = append $mounted (clean .mountPath) -}}
 {{- end -}}
 {{- end -}}
@@ -78,7 +88,12 @@ the probes, the NetworkPolicy and the PodMonitor of this chart need port 10040 o
 {{- end -}}
 {{- end -}}
 {{- if not $found -}}
-{{- fail (printf "config.%s: no volume is mounted at %q, and all else is read-only; leave it out, or choose a directory in %s" .key .path (join ", " $mounted)) -}}
+{{- $else := ternary "" ", and all else is read-only" (eq $readOnly true) -}}
+{{- $choose := "" -}}
+{{- with $mounted -}}
+{{- $choose = printf ", choose a path in %s" (join ", " .) -}}
+{{- end -}}
+{{- fail (printf "config.%s: no volume is mounted at %q%s; leave it out%s, or mount one by extraVolumes and extraVolumeMounts" .key .path $else $choose) -}}
 {{- end -}}
 {{- end }}
 
