@@ -15,7 +15,7 @@ func (c *Config) form() section {
 		{"node", text(&c.Node), `The name of this machine. Also part of what keeps nodes from starting their rounds together. "" is the host name.`},
 		{"state_dir", absoluteOrEmpty(&c.StateDir), `Where baselines, drift state and run reports are kept. "" is /var/lib/ssdprobe for root and the XDG state directory for other users.`},
 		{"lock_dir", absoluteOrEmpty(&c.LockDir), "One lock file per device, so that daemon and `ssdprobe run` never touch a device at once. \"\" is chosen by the user that runs it."},
-		{"host_root", absolute(&c.HostRoot), `Where the host's /sys, /proc and /dev are seen. In a container, where they are mounted: /host.`},
+		{"host_root", absolute(&c.HostRoot), `Where the host's /sys, /proc and /dev are seen. In a container that mounts them elsewhere, that directory; the pods in deploy/ leave it at /.`},
 		{"listen", list[string]{
 			dst: &c.Listen, fresh: zero[string], form: address,
 			empty: &Problem{Wrong: "has no address", Want: wantAddress},

@@ -111,7 +111,9 @@ func TestChartRefusesBadValues(t *testing.T) {
 		"probes.scheme=https":                   `'/probes/scheme': value must be one of 'HTTP', 'HTTPS'`,
 		"probes=null":                           `missing property 'probes'`,
 		"image.tag=2024":                        `'/image/tag': got number, want string`,
-		"image.repository=":                     `'/image/repository': minLength: got 0, want 1`,
+		"image.repository=":                     `'/image/repository': '' does not match pattern`,
+		"image.repository=registry/ssdprobe:v1": `'/image/repository': 'registry/ssdprobe:v1' does not match pattern`,
+		"image.repository=ssdprobe@sha256:00":   `'/image/repository': 'ssdprobe@sha256:00' does not match pattern`,
 		"imgae.tag=v2":                          `additional properties 'imgae' not allowed`,
 		"priorityClass.naming=storage":          `'/priorityClass': additional properties 'naming' not allowed`,
 		"volume.size=null":                      `'/volume': missing property 'size'`,
@@ -160,6 +162,18 @@ func TestChartTakesWhatIsLeftEmpty(t *testing.T) {
 	pod := helm(t, "--set", "resources=null,updateStrategy=null,affinity=null,tolerations=null").daemonSet(t).Spec.Template.Spec
 	assert.Nil(t, pod.Affinity)
 	assert.Empty(t, pod.Containers[0].Resources)
+}
+
+// A registry may have a port, and a tag may pin a digest.
+func TestChartPutsTheNameOfTheImageTogether(t *testing.T) {
+	t.Parallel()
+	digest := "1.2.3@sha256:" + strings.Repeat("0", 64)
+	for set, want := range map[string]string{
+		"image.repository=registry.example:5000/storage/ssdprobe,image.tag=1.2.3": "registry.example:5000/storage/ssdprobe:1.2.3",
+		"image.repository=ssdprobe,image.tag=" + digest:                           "ssdprobe:" + digest,
+	} {
+		assert.Equal(t, want, helm(t, "--set", set).daemonSet(t).Spec.Template.Spec.Containers[0].Image)
+	}
 }
 
 // A class that does not exist keeps all pods from being made.
