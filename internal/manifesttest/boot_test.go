@@ -82,6 +82,7 @@ func TestServiceMeasuresWithFewRights(t *testing.T) {
 
 	c.exec("systemctl", "enable", "--now", "ssdprobe")
 	c.awaitURL(journal)
+	c.exec("ssdprobe", "ready", "--wait", "1m")
 	c.measures(name)
 	status := c.exec("systemctl", "show", "--property=MainPID", "--value", "ssdprobe")
 	inside, err := strconv.Atoi(strings.TrimSpace(status))
