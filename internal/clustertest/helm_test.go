@@ -25,6 +25,9 @@ import (
 
 const driveBytes = 37 << 20 // of no other loop device
 
+// upgraded is how the document's commands begin that change an installation and keep its values.
+const upgraded = "helm upgrade ssdprobe deploy/helm/ssdprobe --namespace ssdprobe --reset-then-reuse-values"
+
 // impatient is a configuration that needs no patience, on a machine with much else to do. It watches the drive.
 const impatient = `discovery_interval: 1s
 admission: {max_cpu_wait: 1, max_io_pressure: 1, max_utilisation: 1, max_in_flight: 1000}
@@ -74,6 +77,8 @@ func testHelm(t *testing.T) {
 	notes := install(t, "")
 	assert.Contains(t, notes, "PodMonitor: this cluster does not know its kind, as it has no Prometheus Operator.")
 	assert.Contains(t, notes, "PrometheusRule: this cluster does not know its kind")
+	assert.Contains(t, notes, "Then http://localhost:10040/ shows the drives of one node.\nCheck it: "+command(t, "helm test ssdprobe")+"\n")
+	assert.Contains(t, notes, "No pods? The namespace refuses privileged ones:\n  "+command(t, "kubectl label --overwrite namespace ssdprobe")+"\n")
 	first := rolledOut(t)
 	for _, pod := range first {
 		text, err := fetch(pod, "/metrics")
@@ -90,8 +95,7 @@ func testHelm(t *testing.T) {
 		measures(t, pod, device, 3)
 	}
 	scraped(t, all)
-	require.Contains(t, document(t), "`helm test ssdprobe --namespace ssdprobe`")
-	assert.Regexp(t, `Phase: +Succeeded`, sh(t, "helm test ssdprobe --namespace ssdprobe"))
+	assert.Regexp(t, `Phase: +Succeeded`, sh(t, command(t, "helm test ssdprobe")))
 	assert.Contains(t, execIn(t, all[nodes[0]], "/usr/bin/ssdprobe", "run", "--config=/etc/ssdprobe/ssdprobe.yaml", "--target="+drive.Path, "--rounds=1", "--even-if-busy"),
 		" on "+nodes[0]+"\n", "the node's name, not the pod's")
 
@@ -107,7 +111,8 @@ func testHelm(t *testing.T) {
 		for name, pod := range all {
 			before[name] = learned(pod)
 		}
-		upgrade(t, " --set config.rounds_at_once=3 --values "+values(t, given))
+		documented := command(t, upgraded+" --set image.tag=NEW")
+		sh(t, strings.Replace(documented, "NEW", "0.1.0", 1)+" --set config.rounds_at_once=3") // of the same image
 		replaced := rolledOut(t)
 		for name, pod := range replaced {
 			require.NotEqual(t, all[name].Name, pod.Name)
@@ -131,7 +136,7 @@ func testHelm(t *testing.T) {
 		assert.Equal(t, pod.Name, pods(t)[nodes[0]].Name)
 	})
 	t.Run("a filesystem of the nodes", func(t *testing.T) {
-		sh(t, command(t, "helm upgrade ssdprobe"))
+		sh(t, command(t, upgraded+" \\\n      --set 'config.files[0].path=/srv/data'"))
 		eventually(t, "a pod waits for the directory", func() bool {
 			return strings.Contains(events(t, "Pod"), "hostPath type check failed: /srv/data is not a directory")
 		})

@@ -30,10 +30,10 @@ func TestNoRoleByDefault(t *testing.T) {
 // fleetKustomization is the one of docs/install-kubernetes.md, for a mode and with more.
 func fleetKustomization(t *testing.T, mode, more, configuration string) objects {
 	t.Helper()
-	const text = "resources:\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/raw-devices\n    components:\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/fleet\n"
+	const text = "components:\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/fleet\n"
 	require.Contains(t, read(t, at("docs", "install-kubernetes.md")), "    "+text)
-	here := strings.NewReplacer("    ", "", "raw-devices", mode).Replace(text)
-	return ownKustomization(t, "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"+more+here+
+	return ownKustomization(t, "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"+more+
+		"resources:\n- github.com/ssdprobe/ssdprobe/deploy/kubernetes/"+mode+"\n"+strings.ReplaceAll(text, "    ", "")+
 		"configMapGenerator:\n- {name: ssdprobe, behavior: merge, files: [ssdprobe.yaml]}\n", configuration)
 }
 
