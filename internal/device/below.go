@@ -27,24 +27,35 @@ type Below struct {
 
 // Filesystems tells what files rest on. It reads the mounts, and each device, once:
 // make a new one for each look at the host. It may be used by several goroutines: one
-// that waits for a filesystem that hangs does not hold up the others.
+// that waits for a filesystem or a driver that hangs does not hold up those that need
+// another.
 type Filesystems struct {
-	fs sysfs.FS
+	fs     sysfs.FS
+	mounts func() ([]*mountinfo.Info, error)
 
-	mu     sync.Mutex
-	mounts []*mountinfo.Info // nil until they are read
-	disks  map[string]restsOnDisk
-}
-
-// restsOnDisk is what is known of the disk with a number.
-type restsOnDisk struct {
-	below Below
-	err   error
+	mu sync.Mutex // of the map alone: a lookup may hang in a driver
+	// disks looks up the disk with a number, once.
+	disks map[string]func() (Below, error)
 }
 
 // NewFilesystems returns the mounts and devices that fs shows.
 func NewFilesystems(fs sysfs.FS) *Filesystems {
-	return &Filesystems{fs: fs, disks: map[string]restsOnDisk{}}
+	return &Filesystems{
+		fs: fs, disks: map[string]func() (Below, error){},
+		mounts: sync.OnceValues(func() ([]*mountinfo.Info, error) { return readMounts(fs) }),
+	}
+}
+
+// disk returns what looks up the disk with a number. It may hang in the disk's driver.
+func (f *Filesystems) disk(number string) func() (Below, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	lookup, ok := f.disks[number]
+	if !ok {
+		lookup = sync.OnceValues(func() (Below, error) { return belowNumber(f.fs, number) })
+		f.disks[number] = lookup
+	}
+	return lookup
 }
 
 // BelowFile returns the device under the filesystem that path is or would be on, as
@@ -93,8 +104,6 @@ func follow(name string) (string, error) {
 }
 
 func (f *Filesystems) belowResolved(path string) (Below, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	mount, err := f.mountOf(path)
 	if err != nil {
 		return Below{}, err
@@ -109,17 +118,12 @@ func (f *Filesystems) belowMount(mount mountinfo.Info) (Below, error) {
 	if mount.Major == 0 { // not a block device's number but one of the filesystem's own
 		return deviceless(f.fs, mount)
 	}
-	number := fmt.Sprintf("%d:%d", mount.Major, mount.Minor)
-	disk, seen := f.disks[number]
-	if !seen {
-		disk.below, disk.err = belowNumber(f.fs, number)
-		f.disks[number] = disk
-	}
-	if errors.Is(disk.err, errNoSuchNumber) {
+	below, err := f.disk(fmt.Sprintf("%d:%d", mount.Major, mount.Minor))()
+	if errors.Is(err, errNoSuchNumber) {
 		return deviceless(f.fs, mount)
 	}
-	disk.below.Warnings = slices.Clone(disk.below.Warnings) // callers add theirs
-	return disk.below, disk.err
+	below.Warnings = slices.Clone(below.Warnings) // callers add theirs
+	return below, err
 }
 
 // errNoSuchNumber says that the number of a mount is that of no device.

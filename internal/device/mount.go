@@ -18,23 +18,18 @@ func (f *Filesystems) MountPoint(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find the mount of %s: %w", path, err)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	mount, err := f.mountOf(resolved)
 	return mount.Mountpoint, err
 }
 
 // mountOf returns the mount that a path is on: path is absolute, clean and free
-// of symbolic links. f.mu is held.
+// of symbolic links.
 func (f *Filesystems) mountOf(path string) (mountinfo.Info, error) {
-	if f.mounts == nil {
-		mounts, err := readMounts(f.fs)
-		if err != nil {
-			return mountinfo.Info{}, fmt.Errorf("read mounts: %w", err)
-		}
-		f.mounts = mounts
+	mounts, err := f.mounts()
+	if err != nil {
+		return mountinfo.Info{}, fmt.Errorf("read mounts: %w", err)
 	}
-	m, ok := walk(f.mounts, path)
+	m, ok := walk(mounts, path)
 	if !ok {
 		return mountinfo.Info{}, fmt.Errorf("find the mount of %s: none contains it", path)
 	}
