@@ -18,24 +18,21 @@ import (
 // the daemon stops.
 func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, bool) {
 	m := measure.NewMeasurement(w.spec.ID, p.probe)
-	if w.hangs(p, &m) {
-		return m, true
-	}
 	busy := func(err error) (record.Measurement, bool) {
 		m.Outcome, m.Reason = record.OutcomeBusy, admit.Why(err)
+		return m, true
+	}
+	if !w.takeTurn(ctx) {
+		return m, false
+	}
+	defer w.endTurn()
+	if w.hangs(p, &m) { // only who has the turn can tell: until then discovery may be asking the target
 		return m, true
 	}
 	if p.probe.Direction == record.Write {
 		if err := p.budget.Allow(m.Start, p.probe.RoundBytes(), w.spec.Admission.WriteShare(w.spec.Probes)); err != nil {
 			return busy(err)
 		}
-	}
-	if !w.takeTurn(ctx) {
-		return m, false
-	}
-	defer w.endTurn()
-	if w.hangs(p, &m) { // discovery has found out
-		return m, true
 	}
 	lock, err := store.TakeLock(w.shared.lockDir, w.spec.LockID)
 	if err != nil {
