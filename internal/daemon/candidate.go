@@ -204,6 +204,17 @@ func (w *watch) remembered(now wanted) wanted {
 	return now
 }
 
+// keepWatched adds to the targets what is under watch now.
+func (d *Daemon) keepWatched(targets map[string]wanted) {
+	for id, w := range d.current() {
+		if _, ok := targets[id]; !ok {
+			w.mu.Lock()
+			targets[id] = wanted{spec: w.spec, seen: w.seen}
+			w.mu.Unlock()
+		}
+	}
+}
+
 // devices are those of the targets, once for each target.
 func (d *Daemon) devices(targets map[string]wanted) []record.Device {
 	devices := make([]record.Device, 0, len(targets))

@@ -82,8 +82,11 @@ func (d *Daemon) reconcile(ctx, running context.Context) {
 	}
 	d.note(start, seen, answers, err)
 	wanted := d.resolve(c, answers)
+	if !seen.complete { // what is watched may still be there
+		d.keepWatched(wanted)
+	}
 	for id, w := range d.current() {
-		if _, ok := wanted[id]; !ok && seen.complete { // else it may still be there
+		if _, ok := wanted[id]; !ok {
 			d.stop(w)
 			d.shared.latencies.Forget(id)
 		}
