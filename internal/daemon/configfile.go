@@ -88,8 +88,9 @@ func (d *Daemon) followFile(ctx context.Context) error {
 
 // hand gives discovery what the file holds.
 func (f *configFile) hand(ctx context.Context, source config.Source, err error) {
-	r := reload{sum: sha256.Sum256(source.Data), err: err}
+	r := reload{err: err}
 	if err == nil {
+		r.sum = sha256.Sum256(source.Data)
 		r.config, r.err = f.parse(source)
 	}
 	select {
@@ -165,12 +166,16 @@ func (f *configFile) wasTold(s sum) bool {
 	return string(s[:]) == f.told
 }
 
-// taken notes that a content was taken, or refused, which was logged.
+// taken notes that a content was taken, or refused, which was logged. The zero sum is that
+// of a file that could not be read.
 func (f *configFile) taken(s sum, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil {
 		f.told = string(s[:])
+		if f.changed != nil && s != (sum{}) {
+			f.changed = new(true)
+		}
 		return
 	}
 	f.loaded, f.told, f.warning = s, "", record.Warning{}
