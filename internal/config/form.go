@@ -27,7 +27,7 @@ func (c *Config) form() section {
 		{"files", list[File]{
 			dst: &c.Files, fresh: defaultFile, form: fileForm,
 			example: []File{{Path: "/srv/data", SizeBytes: 1 << 30}},
-		}, `Files to probe besides: where a filesystem is to be measured, or durable writes. A file is made (or one in a directory), filled with random data and used again after a restart. It is made smaller when space is short. In state_dir its directory is made, too.`},
+		}, `Files to probe besides: where a filesystem is to be measured, or durable writes. A file is made (or one in a directory), filled with random data and used again after a restart. It is made smaller when space is short. The directory probe of state_dir is made, too.`},
 		{"fallback_file", flag(&c.FallbackFile), `When no device may be opened and files is empty, probe a file in state_dir, so that there is always something to see. It is written to for ever; a warning says so.`},
 		{"fill_rate", atLeast(size(&c.FillBytesPerSecond), 1<<20), `Bytes per second at which a probe file is filled, so that making it disturbs nobody.`},
 		{"probes", list[record.Probe]{dst: &c.Probes, fresh: defaultProbe, form: probeForm}, `What is measured for ever. A list given here replaces all of this one. Only name is required; the values of read-4k are the defaults of the others.

@@ -105,8 +105,7 @@ func (d *Daemon) candidates(c config.Config, seen scan) []candidate {
 	return all
 }
 
-// fileCandidate is a file, or a directory for one. In the state directory, which is the
-// daemon's own, the directory is made.
+// fileCandidate is a file, or a directory for one.
 func fileCandidate(c config.Config, mounted *device.Filesystems, file config.File) candidate {
 	unresolved := want(c, measure.UnknownFile(file.Path, file.SizeBytes, c.FillBytesPerSecond), record.CollectorStatus{})
 	unresolved.spec.Unresolved = true
@@ -122,10 +121,10 @@ func fileCandidate(c config.Config, mounted *device.Filesystems, file config.Fil
 	}}
 }
 
-// makeOwn makes a directory for a probe file at a path in the state directory, unless
-// something is there.
+// makeOwn makes the directory of the fallback file, which the configuration may name as
+// well, unless something is there. All else is made by people.
 func makeOwn(c config.Config, path string) error {
-	if !device.Inside(c.StateDir, path) {
+	if path != FallbackPath(c) {
 		return nil
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
@@ -15,6 +16,9 @@ import (
 const (
 	// scanTimeout is how long sysfs may take; a broken driver can block a read.
 	scanTimeout = 30 * time.Second
+	// reaskAfter is when, at the latest, the host is looked at again while a target has not
+	// answered: it may have been slow once, and the interval of discovery may be days.
+	reaskAfter = 15 * time.Second
 	// stopTimeout is how long a watch that is no longer wanted may take to stop.
 	stopTimeout = 5 * time.Second
 )
@@ -39,14 +43,17 @@ func (d *Daemon) discover(ctx context.Context) error {
 	running, stop := context.WithCancel(context.Background())
 	defer stop()
 	for first := true; ; first = false {
-		d.reconcile(ctx, running)
+		interval := d.configuration().DiscoveryInterval
+		if !d.reconcile(ctx, running) {
+			interval = min(interval, reaskAfter)
+		}
 		if first {
 			d.mu.Lock()
 			d.ready = true
 			d.mu.Unlock()
 			close(d.first)
 		}
-		timer := time.NewTimer(d.configuration().DiscoveryInterval)
+		timer := time.NewTimer(interval)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -69,7 +76,8 @@ func (d *Daemon) configuration() config.Config {
 
 // reconcile looks at what is here and makes the watches match it. No target that hangs
 // holds up another: all are asked at once, and nobody waits for one that is known to hang.
-func (d *Daemon) reconcile(ctx, running context.Context) {
+// It returns whether every target has answered.
+func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 	c := d.configuration()
 	start := time.Now()
 	seen, err := guard.Do(ctx, &d.scanning, scanTimeout, func(context.Context) (scan, error) { return d.scan(c) })
@@ -78,7 +86,7 @@ func (d *Daemon) reconcile(ctx, running context.Context) {
 		answers = append(answers, d.ask(ctx, []candidate{file})...)
 	}
 	if ctx.Err() != nil {
-		return
+		return false
 	}
 	d.note(start, seen, answers, err)
 	wanted := d.resolve(c, answers)
@@ -91,6 +99,7 @@ func (d *Daemon) reconcile(ctx, running context.Context) {
 			d.shared.latencies.Forget(id)
 		}
 	}
+	d.shared.forgetState(wanted)
 	d.answerRequests(ctx)
 	d.health.follow(ctx, running, c, d.devices(wanted))
 	for id, target := range wanted {
@@ -110,6 +119,7 @@ func (d *Daemon) reconcile(ctx, running context.Context) {
 		w.plan(c.Runs, wallClock())
 	}
 	d.forgetAccess()
+	return !slices.ContainsFunc(answers, func(a answer) bool { return a.busy || a.hung != nil })
 }
 
 // note keeps how the look at the host went.
@@ -148,8 +158,9 @@ func (d *Daemon) current() map[string]*watch {
 // start begins to watch a target, with what is stored of it. When the state directory does
 // not answer, it does not: it would learn anew, and write that over what is known.
 func (d *Daemon) start(ctx, running context.Context, t wanted) {
+	way := d.access(t.spec.ID)
 	w, err := withStore(ctx, d.shared, saveTimeout, func() (*watch, error) {
-		return newWatch(t.spec, t.seen, d.access(t.spec.ID), d.shared), nil
+		return newWatch(t.spec, t.seen, way, d.shared), nil
 	})
 	if err != nil {
 		d.shared.reportState(t.spec.ID, fmt.Errorf("%s is not watched, as what is stored of it cannot be read: %w", t.spec.Path, err))

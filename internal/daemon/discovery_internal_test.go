@@ -2,6 +2,9 @@ package daemon
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -54,4 +57,47 @@ func TestAScanThatHangsEndsNothing(t *testing.T) {
 	assert.Contains(t, d.current(), "s1")
 	assert.Equal(t, readers, b.current())
 	assert.Equal(t, record.ControllerDrive, b.status(sata()).Kind)
+}
+
+// Of what is in the state directory only the directory of the fallback file is made.
+func TestOnlyTheDirectoryOfTheFallbackIsMade(t *testing.T) {
+	c := newBench(t).config
+	c.StateDir = t.TempDir()
+	file := filepath.Join(c.StateDir, "test.dat")
+	require.NoError(t, makeOwn(c, file))
+	assert.NoFileExists(t, file)
+	assert.NoDirExists(t, file)
+	for range 2 {
+		require.NoError(t, makeOwn(c, FallbackPath(c)))
+		assert.DirExists(t, FallbackPath(c))
+	}
+	require.NoError(t, os.Remove(FallbackPath(c)))
+	require.NoError(t, os.WriteFile(FallbackPath(c), nil, 0o600))
+	require.NoError(t, makeOwn(c, FallbackPath(c)), "a file of somebody's is left alone")
+}
+
+// What was wrong with the stored state of a target is over when the target has left.
+func TestTheStateOfATargetThatLeftIsNoProblem(t *testing.T) {
+	s := newBench(t).discovery().shared
+	for _, id := range []string{"s1", runsOf("s1"), "s2", runsOf("s2"), kindRequests} {
+		s.reportState(id, errors.New(id))
+	}
+	s.forgetState(map[string]wanted{"s2": {}})
+	_, warnings := s.stateStatus()
+	var left []string
+	for _, w := range warnings {
+		left = append(left, w.Text)
+	}
+	assert.ElementsMatch(t, []string{"s2", runsOf("s2"), kindRequests}, left)
+}
+
+// A file that SIGHUP was refused differs from what is in force at once, not when it is looked at next.
+func TestARefusedFileHasChanged(t *testing.T) {
+	f := &configFile{changed: new(bool)}
+	f.taken(sum{}, os.ErrPermission)
+	assert.False(t, *f.changed, "what it holds is not known")
+	f.taken(sum{1}, errors.New("colour: unknown field"))
+	assert.True(t, *f.changed)
+	f.taken(sum{2}, nil)
+	assert.False(t, *f.changed)
 }

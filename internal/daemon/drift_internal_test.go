@@ -35,7 +35,7 @@ func TestDriftIsLogged(t *testing.T) {
 	since := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	changes := []record.Change{{Condition: "firmware", From: "A", To: "B"}}
 	var log logbook
-	w := watch{log: log.timeless()}
+	w := watch{access: newAccess(), log: log.timeless()}
 	m := record.Measurement{Probe: "read-4k", Outcome: record.OutcomeOK}
 	w.tell(new(probeState), m, []drift.Event{
 		{Changes: changes},
@@ -64,7 +64,7 @@ func TestDriftIsLogged(t *testing.T) {
 // Trouble of the device is told once, and its end, whatever the host did in between.
 func TestTroubleIsLoggedOnceAndItsEnd(t *testing.T) {
 	var log logbook
-	w, p := watch{log: log.timeless()}, new(probeState)
+	w, p := watch{access: newAccess(), log: log.timeless()}, new(probeState)
 	for _, o := range []record.Outcome{
 		record.OutcomeOK, record.OutcomeDisturbed, record.OutcomeOK, record.OutcomeError, record.OutcomeError, record.OutcomeBusy,
 		record.OutcomeError, record.OutcomeTimeout, record.OutcomeDisturbed, record.OutcomeOK, record.OutcomeOK,

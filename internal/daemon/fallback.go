@@ -53,6 +53,8 @@ func (d *Daemon) fallBack(c config.Config, seen scan, answers []answer) (candida
 		before = &fallback{}
 	}
 	switch {
+	case now.warning != before.warning && now.used:
+		d.shared.log.Warn("the fallback file is used", "warning", now.warning.Text)
 	case now.warning != before.warning && now.warning.Text != "":
 		d.shared.log.Warn("there is nothing to watch", "warning", now.warning.Text)
 	case before.used && !now.used:

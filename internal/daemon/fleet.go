@@ -45,7 +45,7 @@ func newPermits(c config.Config, log *slog.Logger) (*permits, error) {
 		Duration: c.Fleet.LeaseDuration, Node: c.Node,
 	})
 	if errors.Is(err, fleet.ErrNoCluster) {
-		return nil, fmt.Errorf("%w; mount one (automountServiceAccountToken: true), name a kubeconfig with fleet.kubeconfig, or take fleet.enabled back", err)
+		return nil, fmt.Errorf("%w; mount one (automountServiceAccountToken: true), name a kubeconfig with fleet.kubeconfig, or set fleet.enabled: false", err)
 	} else if err != nil {
 		return nil, err
 	}

@@ -35,8 +35,11 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 		}
 	}
 	lock, err := store.TakeLock(w.shared.lockDir, w.spec.LockID)
-	if err != nil {
+	w.lockProblem(err)
+	if errors.Is(err, store.ErrLocked) {
 		return busy(fmt.Errorf("another run of ssdprobe uses the device: %w", err))
+	} else if err != nil {
+		return busy(err)
 	}
 	// A round that hangs keeps its lock until the kernel gives the thread back.
 	defer w.access.guard.Finally(func() {
@@ -58,6 +61,26 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 		w.log.Warn("the load of the device is not known", "probe", p.probe.Name, "err", err)
 	}
 	return m, true
+}
+
+// lockProblem notes why the lock of the device cannot be taken, and logs it when it is news.
+// That another run holds it is no problem.
+func (w *watch) lockProblem(err error) {
+	problem := ""
+	if err != nil && !errors.Is(err, store.ErrLocked) {
+		problem = err.Error()
+	}
+	w.mu.Lock()
+	before := w.status.Problem
+	w.status.Problem = problem
+	w.mu.Unlock()
+	switch {
+	case problem == before:
+	case problem != "":
+		w.log.Warn("rounds cannot lock the device", "err", err)
+	default:
+		w.log.Info("rounds can lock the device again", "was", before)
+	}
 }
 
 // hangs reports whether an earlier call still hangs: the round then counts as timed out.
@@ -150,6 +173,9 @@ func (w *watch) tell(p *probeState, m record.Measurement, events []drift.Event) 
 	case record.OutcomeBusy, record.OutcomeDisturbed:
 		w.log.Debug("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
 	case record.OutcomeOK:
+		if w.access.answers() { // before discovery has asked again
+			w.log.Info("the target answers again")
+		}
 		if p.trouble != "" {
 			w.log.Info("rounds are fine again", "probe", m.Probe, "was", p.trouble)
 		}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
 // A round that is due while discovery asks the target waits; it does not take the question for a call that hangs.
@@ -42,4 +44,50 @@ func TestARoundWaitsForDiscovery(t *testing.T) {
 		close(answer)
 		require.NoError(t, <-asked)
 	})
+}
+
+// That another run holds the lock of a device makes a round busy, and no more. A lock that cannot be taken at all is a
+// problem of the target, until it can.
+func TestARoundThatCannotLockTheDevice(t *testing.T) {
+	locks, log := t.TempDir(), &logbook{}
+	w := &watch{
+		access: newAccess(), log: log.timeless(), spec: spec{LockID: "s1"},
+		shared: &shared{slots: make(chan struct{}, 1), lockDir: locks},
+	}
+	round := func() record.Measurement {
+		t.Helper()
+		m, ok := w.round(t.Context(), &probeState{probe: record.Probe{Direction: record.Read}})
+		require.True(t, ok)
+		assert.Equal(t, record.OutcomeBusy, m.Outcome)
+		return m
+	}
+	require.NoError(t, os.Chmod(locks, 0o777))
+	for range 2 {
+		m := round()
+		assert.Contains(t, m.Reason, "another user could change")
+		assert.NotContains(t, m.Reason, "another run")
+		assert.Equal(t, m.Reason, w.problemNow())
+	}
+	assert.Equal(t, 1, log.count("rounds cannot lock the device"), "said when it is news")
+
+	require.NoError(t, os.Chmod(locks, 0o700))
+	other, err := store.TakeLock(locks, "s1")
+	require.NoError(t, err)
+	assert.Contains(t, round().Reason, "another run of ssdprobe uses the device")
+	assert.Empty(t, w.problemNow())
+	assert.Equal(t, 1, log.count("rounds can lock the device again"))
+	require.NoError(t, other.Release())
+}
+
+// A good round says that the target answers before discovery asks it again.
+func TestAGoodRoundIsAnAnswer(t *testing.T) {
+	log := &logbook{}
+	w := &watch{access: newAccess(), log: log.timeless()}
+	w.access.hangs(&guard.HungError{Since: time.Now()})
+	require.NotEmpty(t, w.problemNow())
+	w.tell(&probeState{}, record.Measurement{Outcome: record.OutcomeBusy}, nil)
+	require.NotEmpty(t, w.problemNow(), "nothing was read")
+	w.tell(&probeState{}, record.Measurement{Outcome: record.OutcomeOK}, nil)
+	assert.Empty(t, w.problemNow())
+	assert.Equal(t, 1, log.count("the target answers again"))
 }

@@ -160,7 +160,7 @@ func (d *Daemon) runOn(ctx context.Context, w *watch, r config.Run) {
 		}
 		w.runEnds(r.Suite, outcome, report, err)
 		if len(report.Steps) > 0 {
-			w.shared.reportState("runs of "+w.spec.ID, keepReport(d.shared.store, report, r.Keep))
+			w.shared.reportState(runsOf(w.spec.ID), keepReport(d.shared.store, report, r.Keep))
 		}
 		return
 	}

@@ -38,7 +38,7 @@ func (w *watch) restoreRuns() {
 	var err error
 	w.runs, err = storedRuns(w.shared.store, w.spec.ID)
 	if err != nil {
-		w.shared.reportState("runs of "+w.spec.ID, err)
+		w.shared.reportState(runsOf(w.spec.ID), err)
 	}
 }
 

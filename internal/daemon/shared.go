@@ -76,6 +76,21 @@ func (s *shared) reportState(id string, err error) {
 	}
 }
 
+// runsOf is what a problem with the stored runs of a target is reported under.
+func runsOf(id string) string { return "runs of " + id }
+
+// forgetState drops what is wrong with the stored state of targets that are not here any
+// more: nobody else would say that it is over.
+func (s *shared) forgetState(here map[string]wanted) {
+	known := map[string]bool{kindRequests: true}
+	for id := range here {
+		known[id], known[runsOf(id)] = true, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.stateProblems, func(id string, _ error) bool { return !known[id] })
+}
+
 // stateStatus is the collector status of the state directory, and a warning for
 // each problem.
 func (s *shared) stateStatus() (record.CollectorStatus, []record.Warning) {

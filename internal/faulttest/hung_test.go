@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -79,6 +80,19 @@ func TestHungFilesystemAtStart(t *testing.T) {
 	assert.Equal(t, "ready\n", body)
 	d.stop(t)
 	assert.Len(t, saved(t, d.state), 4)
+}
+
+// A filesystem that hangs once at the start is watched soon after it is back, although the next discovery is a day away.
+func TestHungFilesystemAtStartIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	dir := testenv.Ext4(t, 256<<20)
+	hung := testenv.HungFilesystem(t, dir)
+	d := startDaemon(t, t.TempDir(), strings.Replace(onFiles(t, dir), "discovery_interval: 1s", "discovery_interval: 24h", 1))
+	d.Stderr.Find(t, `level=WARN msg="the target does not answer`)
+	hung.End(t)
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	d.awaitUp(t, fileID(dir), true)
+	d.stop(t)
 }
 
 // The server of a filesystem goes away while it is watched: so it is shown, drives that come are found, what is configured
