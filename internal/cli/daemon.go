@@ -172,8 +172,8 @@ func (a *app) banner(s record.Snapshot, urls []string) error {
 	if len(s.Targets) == 0 {
 		b.WriteString("watches   nothing: no device is selected; see ssdprobe devices\n")
 	}
-	for _, i := range s.Ignored {
-		fmt.Fprintf(&b, "ignores   %s: %s\n", i.Device.Name, i.Reason)
+	for _, line := range report.LeftOut(s.Ignored) {
+		fmt.Fprintf(&b, "ignores   %s\n", line)
 	}
 	for _, u := range urls {
 		fmt.Fprintf(&b, "metrics   %smetrics\nstatus    %s\n", u, u)

@@ -21,14 +21,15 @@ type DeviceRow struct {
 }
 
 // Devices writes a table of devices. Ids stand whole on a line of their own, to
-// be copied into a configuration.
+// be copied into a configuration. Devices that are files or memory and are not watched have
+// no row: see LeftOut.
 func Devices(w io.Writer, rows []DeviceRow) error {
 	var p page
 	if len(rows) == 0 {
 		p.line("No block devices here.")
 		return p.writeTo(w, "devices")
 	}
-	watched := 0
+	watched, left := 0, []record.Ignored(nil)
 	g := grid{
 		header: [][]string{{
 			"device", "watched", "size", "type", "model", "link", "format", "scheduler", "write cache",
@@ -38,11 +39,19 @@ func Devices(w io.Writer, rows []DeviceRow) error {
 	for _, row := range rows {
 		if row.Watched {
 			watched++
+		} else if ofMany(row.Device) {
+			left = append(left, record.Ignored{Device: row.Device, Reason: row.Reason})
+			continue
 		}
 		g.rows = append(g.rows, gridRow{cells: row.cells(), below: row.notes})
 	}
-	p.grid(g)
-	p.blank()
+	if len(g.rows) > 0 {
+		p.grid(g)
+		p.blank()
+	}
+	for _, line := range LeftOut(left) {
+		p.sentence("Not watched: ", line)
+	}
 	p.sentence("", fmt.Sprintf("%s, %s watched%s.", plural(len(rows), "device"), Count(int64(watched)), hostText(rows)))
 	return p.writeTo(w, "devices")
 }
@@ -85,7 +94,13 @@ func (r DeviceRow) notes(p *page) {
 	if r.Device.Zoned != "" {
 		p.sentence("    zoned: ", r.Device.Zoned+"; reads are measured as of any drive, and suites that write refuse it, as zones are to be written in order")
 	}
-	p.warnings("    ", r.Warnings)
+	warnings := r.Warnings
+	if !r.Watched { // these are of measurements, which nobody makes here
+		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w record.Warning) bool {
+			return w.Code == record.WarnIdentity || w.Code == record.WarnStacked
+		})
+	}
+	p.warnings("    ", warnings)
 }
 
 // typeText is the kind of a device and how it is reached: "disk pcie".

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
+)
+
+// A device that leaves between list and read is not here: that is no failure of those that are.
+func TestDevicesThatLeaveAreLeftOut(t *testing.T) {
+	host := sysfstest.Make(t, map[string]string{"sys/block/vda/size": "8\n"}, nil)
+	rows, err := deviceRows(t.Context(), config.Default(), host, []device.Pick{
+		{Device: record.Device{Name: "loop5044", SizeBytes: 4096}, Reason: "a loop device"},
+		{Device: record.Device{Name: "vda", SizeBytes: 4096}, Reason: "excluded"},
+	})
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	assert.Equal(t, "vda", rows[0].Device.Name)
+}
