@@ -24,9 +24,7 @@ type attributes struct {
 
 // text returns an attribute, empty when there is none.
 func (a *attributes) text(name string) string {
-	text, err := a.fs.Text(path.Join(a.dir, name))
-	a.note(err)
-	return printable.Name(text)
+	return a.at(a.dir, name)
 }
 
 // need returns an attribute that every block device has.
@@ -40,7 +38,15 @@ func (a *attributes) need(name string) string {
 
 // words returns an attribute with every run of white space as one blank.
 func (a *attributes) words(name string) string {
-	return strings.Join(strings.Fields(a.text(name)), " ")
+	text, err := a.fs.Text(path.Join(a.dir, name))
+	a.note(err)
+	return words(text)
+}
+
+// words makes text printable, with every run of white space as one blank. A tab is white
+// space, and would not be any more once it is escaped.
+func words(text string) string {
+	return printable.Name(strings.Join(strings.Fields(text), " "))
 }
 
 // bytes returns an attribute that is not text, nil when there is none.

@@ -3,6 +3,7 @@ package device
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -164,13 +165,19 @@ func serial(text string) string {
 	return text
 }
 
-// safe makes an identity a single word that can be copied. Runs of white space become
-// one underscore, as udev has it. All else that is not printable ASCII, and what means
-// something to a shell or in a path, is written as in a URL, so that identities that
-// differ stay different.
+// safe makes an identity a single word that can be copied, of text as printable.Name has
+// it. Runs of white space become one underscore, as udev has it, and so does what means
+// something to a shell or in a path. Stored baselines are found by it, so it stays.
+//
+// A drive may choose characters that do not show, or are not ASCII, to be taken for
+// another one. An identity with those is written as in a URL: it differs from all others.
 func safe(text string) string {
+	text = strings.Join(strings.Fields(text), "_")
+	if plain.MatchString(text) && !urlEscape.MatchString(text) {
+		return strings.NewReplacer(`\\`, "_", "/", "_", `"`, "_", "'", "_", "`", "_", "$", "_").Replace(text)
+	}
 	var b strings.Builder
-	for _, c := range []byte(strings.Join(strings.Fields(text), "_")) {
+	for _, c := range []byte(text) {
 		if c <= ' ' || c > '~' || strings.IndexByte("%/\\\"'`$", c) >= 0 {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
@@ -179,3 +186,9 @@ func safe(text string) string {
 	}
 	return b.String()
 }
+
+var (
+	// plain is ASCII that shows, but for \x5c: printable.Name doubles a backslash of the drive's own.
+	plain     = regexp.MustCompile(`^([\x21-\x5b\x5d-\x7e]|\\\\)*$`)
+	urlEscape = regexp.MustCompile(`%[0-9A-F]{2}`)
+)

@@ -18,7 +18,7 @@ func readNVMe(a *attributes, name string, d *record.Device) (controller string) 
 	d.Model = a.words("device/model")
 	d.Serial = serial(a.words("device/serial"))
 	d.Firmware = a.words("device/firmware_rev")
-	d.WWID = wwid(a.text("wwid"))
+	d.WWID = wwid(a.words("wwid"))
 
 	dirs := controllers(a, name)
 	for _, dir := range dirs {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -16,7 +15,7 @@ func readSCSI(a *attributes, d *record.Device) {
 		d.Model = strings.TrimSpace(vendor + " " + d.Model)
 	}
 	d.Firmware = a.words("device/rev")
-	d.WWID = wwid(a.text("device/wwid"))
+	d.WWID = wwid(a.words("device/wwid"))
 	d.Serial = serial(unitSerial(a.bytes("device/vpd_pg80")))
 	d.Transport = scsiTransport(a.dir)
 }
@@ -53,7 +52,7 @@ func unitSerial(page []byte) string {
 	}
 	length := int(binary.BigEndian.Uint16(page[2:]))
 	text := page[header:min(header+length, len(page))]
-	return strings.Join(strings.Fields(printable.Name(strings.ReplaceAll(string(text), "\x00", " "))), " ")
+	return words(strings.ReplaceAll(string(text), "\x00", " "))
 }
 
 // readMMC reads what an SD card or an eMMC adds.

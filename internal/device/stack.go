@@ -35,7 +35,7 @@ func readVirtual(a *attributes, d *record.Device) {
 		d.Model = a.words("md/level")
 		d.WWID = mdUUID(a.text("md/uuid"), d.ByID)
 	case record.KindDM:
-		uuid := a.text("dm/uuid")
+		uuid := a.words("dm/uuid")
 		maker, _, _ := strings.Cut(uuid, "-")
 		d.Model = strings.ToLower(maker)
 		if uuid != "" {
