@@ -281,7 +281,7 @@ func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 	open, private := t.TempDir(), t.TempDir()
 	require.NoError(t, os.Chmod(open, 0o777))
 	config := file(t, "c.yaml", onFile(testenv.OnDisk(t))+"listen: [127.0.0.1:0]\n")
-	mend := open + " is writable by all users: run `chmod o-w " + open + "`"
+	mend := open + " is writable by all users: if only ssdprobe uses " + open + ", run `chmod -R o-w " + open + "`"
 	for _, command := range [][]string{
 		{"daemon"}, {"run", "-t", private}, {"drift"}, {"baseline", "show"}, {"baseline", "reset", private},
 	} {

@@ -219,7 +219,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	subjects[0].Warnings = append(subjects[0].Warnings, warnings...)
 	state, err := store.Open(c.StateDir)
 	if err != nil {
-		return fmt.Errorf("%w; or name another one with --state-dir", err)
+		return fmt.Errorf("%w; it is set by state_dir or --state-dir", err)
 	}
 	var binary fiorun.Binary
 	if o.suite != run.ProbeSuite {

@@ -116,11 +116,11 @@ type held struct {
 func hold(c config.Config) (held, error) {
 	s, err := store.Open(c.StateDir)
 	if err != nil {
-		return held{}, fmt.Errorf("%w; or name another one with state_dir or --state-dir", err)
+		return held{}, fmt.Errorf("%w; it is set by state_dir or --state-dir", err)
 	}
 	// One that cannot be made is told by every round; one that is unsafe is for people to mend.
 	if err := store.MakeDir(c.LockDir); errors.Is(err, store.ErrUntrusted) {
-		return held{}, fmt.Errorf("open the lock directory: %w; or name another one with lock_dir", err)
+		return held{}, fmt.Errorf("open the lock directory: %w; it is set by lock_dir", err)
 	}
 	lock, err := store.TakeLock(s.Dir(), lockName)
 	if errors.Is(err, store.ErrLocked) {

@@ -119,7 +119,8 @@ func readFile(f *os.File) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &DamagedError{Path: f.Name(), Err: errors.New("it is not a file")}
 	}
-	if err := errors.Join(trustOwner(f.Name(), info), trustWriters(f.Name(), info)); err != nil {
+	stateDir := filepath.Dir(filepath.Dir(f.Name())) // of a directory for each kind
+	if err := trustFile(f.Name(), stateDir, info); err != nil {
 		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))

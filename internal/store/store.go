@@ -116,7 +116,7 @@ func (s *Store) Save(kind, name string, v any) error {
 	if err != nil {
 		return fmt.Errorf("save %s %q: %w; not overwritten", kind, name, err)
 	}
-	if err := MakeDir(filepath.Dir(path)); err != nil {
+	if err := makeDir(filepath.Dir(path), s.dir); err != nil {
 		return errors.Join(report, fmt.Errorf("save %s: %w", path, err))
 	}
 	if err := replace(path, append(text, '\n')); err != nil {

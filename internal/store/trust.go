@@ -18,8 +18,8 @@ import (
 var ErrUntrusted = errors.New("another user could change what is kept there")
 
 // MakeDir makes a directory, and those above it, for this user alone when it is not
-// there. One that is there must be trusted; ErrUntrusted says why it is not, and which
-// command mends it.
+// there. One that is there must be trusted; ErrUntrusted says why it is not, and what
+// mends it.
 //
 // A directory is trusted when it belongs to root or to the user of this process, and
 // only they may write to it. Its group may write when this process is in the group: the
@@ -27,20 +27,23 @@ var ErrUntrusted = errors.New("another user could change what is kept there")
 // above it are held to the same rule, except that those with the sticky bit, as /tmp,
 // may be writable by anyone. Symbolic links are followed, and the directories that hold
 // them are checked as well.
-func MakeDir(dir string) error {
-	err := trust(dir)
+func MakeDir(dir string) error { return makeDir(dir, dir) }
+
+// makeDir is MakeDir for a directory in whole, which a command to mend it is given.
+func makeDir(dir, whole string) error {
+	err := trust(dir, whole)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return trust(dir) // in /tmp somebody may have been faster
+	return trust(dir, whole) // in /tmp somebody may have been faster
 }
 
 // trust walks to a directory as the kernel does. What was checked on the way cannot be
 // exchanged by those whom the check keeps out, so that the result holds later.
-func trust(dir string) error {
+func trust(dir, whole string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -54,11 +57,32 @@ func trust(dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := trustOwner(next, info); err != nil {
-			return err
+		isLink, sticky, last := info.Mode()&fs.ModeSymlink != 0, info.Mode()&fs.ModeSticky != 0, len(names) == 0
+		wrong := wrongOwner(info)
+		if wrong == nil && !isLink && (last || !sticky) {
+			if wrong, err = wrongWriters(next, info); err != nil {
+				return err
+			}
 		}
 		switch {
-		case info.Mode()&fs.ModeSymlink != 0:
+		case wrong == nil:
+		case last && !isLink && !sticky:
+			return wrong.mend(next, whole)
+		case last && sticky && !wrong.owner:
+			return fmt.Errorf("%w: %s is shared, and %s: name a directory of its own below it, such as %s",
+				ErrUntrusted, next, wrong.why, shellWord(filepath.Join(next, "ssdprobe")))
+		default: // a command could take away what others need
+			what := next
+			if isLink {
+				what = "the link " + next
+			}
+			if next != dir {
+				what += ", on the way to " + dir + ","
+			}
+			return fmt.Errorf("%w: %s %s: name another directory", ErrUntrusted, what, wrong.why)
+		}
+		switch {
+		case isLink:
 			links++
 			if links > maxLinks {
 				return &fs.PathError{Op: "follow", Path: dir, Err: unix.ELOOP}
@@ -71,65 +95,86 @@ func trust(dir string) error {
 				at = "/"
 			}
 			names = append(strings.Split(target, "/"), names...)
-			continue
 		case !info.IsDir():
 			return &fs.PathError{Op: "open", Path: next, Err: unix.ENOTDIR}
-		case info.Mode()&fs.ModeSticky != 0 && len(names) > 0:
 		default:
-			if err := trustWriters(next, info); err != nil {
-				return err
-			}
+			at = next
 		}
-		at = next
 	}
 	return nil
 }
 
-// trustOwner refuses what belongs to another user.
-func trustOwner(path string, info fs.FileInfo) error {
+// trustFile refuses a file that another user could have written, in the directory whole.
+func trustFile(path, whole string, info fs.FileInfo) error {
+	wrong := wrongOwner(info)
+	if wrong == nil {
+		var err error
+		if wrong, err = wrongWriters(path, info); wrong == nil || err != nil {
+			return err
+		}
+	}
+	return wrong.mend(path, whole)
+}
+
+// wrong is why something is not trusted, and the command that mends it.
+type wrong struct {
+	why, command string
+	owner        bool
+}
+
+// mend is the error for path, which whole holds or is. The command is for the whole:
+// what was made by another user, or with other rights, is rarely one file.
+func (w *wrong) mend(path, whole string) error {
+	whole, err := filepath.Abs(whole)
+	if err != nil {
+		return err
+	}
+	if whole, err = filepath.EvalSymlinks(whole); err != nil { // chown -R does not follow links
+		return err
+	}
+	whole = shellWord(whole)
+	return fmt.Errorf("%w: %s %s: if only ssdprobe uses %s, run `%s %s`; if not, name another directory",
+		ErrUntrusted, path, w.why, whole, w.command, whole)
+}
+
+// wrongOwner finds what belongs to another user.
+func wrongOwner(info fs.FileInfo) *wrong {
 	owner, self := info.Sys().(*syscall.Stat_t).Uid, uint32(os.Geteuid())
 	if owner == 0 || owner == self {
 		return nil
 	}
-	command := "chown"
-	if info.Mode()&fs.ModeSymlink != 0 {
-		command += " -h"
+	return &wrong{
+		why: fmt.Sprintf("belongs to user %d, and this is user %d", owner, self), command: fmt.Sprintf("chown -R %d", self), owner: true,
 	}
-	err := untrusted(path, fmt.Sprintf("belongs to user %d, and this is user %d", owner, self), fmt.Sprintf("%s %d", command, self))
-	return fmt.Errorf("%w, or be that user", err)
 }
 
-// trustWriters refuses what others than its owner may write to.
-func trustWriters(path string, info fs.FileInfo) error {
+// wrongWriters finds what others than its owner may write to.
+func wrongWriters(path string, info fs.FileInfo) (*wrong, error) {
 	const group, others = 0o020, 0o002
 	mode := info.Mode().Perm()
 	if mode&others != 0 {
-		return untrusted(path, "is writable by all users", "chmod o-w")
+		return &wrong{why: "is writable by all users", command: "chmod -R o-w"}, nil
 	}
 	if mode&group == 0 {
-		return nil
+		return nil, nil
 	}
 	gid := int(info.Sys().(*syscall.Stat_t).Gid)
 	groups, err := os.Getgroups()
 	if err != nil {
-		return fmt.Errorf("list the groups of this process: %w", err)
+		return nil, fmt.Errorf("list the groups of this process: %w", err)
 	}
 	if gid != os.Getegid() && !slices.Contains(groups, gid) {
-		return untrusted(path, fmt.Sprintf("is writable by group %d, which this process is not in", gid), "chmod g-w")
+		return &wrong{why: fmt.Sprintf("is writable by group %d, which this process is not in", gid), command: "chmod -R g-w"}, nil
 	}
 	// With an access control list, those are the rights of all whom it names: acl(5).
 	switch _, err := unix.Lgetxattr(path, "system.posix_acl_access", nil); {
 	case err == nil:
-		return untrusted(path, "is writable by whom its access control list names", "setfacl -b")
+		return &wrong{why: "is writable by whom its access control list names", command: "setfacl -R -b"}, nil
 	case errors.Is(err, unix.ENODATA), errors.Is(err, unix.ENOTSUP):
-		return nil
+		return nil, nil
 	default:
-		return &fs.PathError{Op: "read the access control list of", Path: path, Err: err}
+		return nil, &fs.PathError{Op: "read the access control list of", Path: path, Err: err}
 	}
-}
-
-func untrusted(path, why, command string) error {
-	return fmt.Errorf("%w: %s %s: run `%s %s`", ErrUntrusted, path, why, command, shellWord(path))
 }
 
 var plainWord = regexp.MustCompile(`^[\w./@%+,:-]+$`)

@@ -55,27 +55,29 @@ func TestWhoMayChangeTheStateDirectory(t *testing.T) {
 		"a link of root's":               {uid: user, entries: []entry{{"a", 0o700, user, user, ""}, {path: "b", link: "a"}}, dir: "b"},
 		"an absolute link and dots":      {uid: user, entries: []entry{{"a", 0o700, user, user, ""}, {path: "b", link: "/DIR/./a/../a"}}, dir: "b/c"},
 		"sticky, with a link of root's":  {uid: user, entries: []entry{{"t", 0o1777, 0, 0, ""}, {"a", 0o700, user, user, ""}, {path: "t/b", link: "../a"}}, dir: "t/b"},
-		"another user's":                 {uid: user, entries: []entry{{"a", 0o777, other, other, ""}}, dir: "a", refused: "DIR/a belongs to user 4711, and this is user 65532: run `chown 65532 DIR/a`"},
-		"a user's, opened by root":       {uid: 0, entries: []entry{{"a", 0o700, user, user, ""}}, dir: "a", refused: "DIR/a belongs to user 65532, and this is user 0: run `chown 0 DIR/a`"},
-		"below another user's":           {uid: 0, entries: []entry{{"a", 0o755, other, 0, ""}, {"a/b", 0o700, 0, 0, ""}}, dir: "a/b", refused: "DIR/a belongs to user 4711, and this is user 0: run `chown 0 DIR/a`"},
-		"not made below another user's":  {uid: 0, entries: []entry{{"a", 0o755, other, 0, ""}}, dir: "a/b", refused: "DIR/a belongs to user 4711"},
+		"another user's":                 {uid: user, entries: []entry{{"a", 0o777, other, other, ""}}, dir: "a", refused: "DIR/a belongs to user 4711, and this is user 65532: if only ssdprobe uses DIR/a, run `chown -R 65532 DIR/a`"},
+		"a user's, opened by root":       {uid: 0, entries: []entry{{"a", 0o700, user, user, ""}}, dir: "a", refused: "DIR/a belongs to user 65532, and this is user 0: if only ssdprobe uses DIR/a, run `chown -R 0 DIR/a`"},
+		"below another user's":           {uid: 0, entries: []entry{{"a", 0o755, other, 0, ""}, {"a/b", 0o700, 0, 0, ""}}, dir: "a/b", refused: "DIR/a, on the way to DIR/a/b, belongs to user 4711, and this is user 0: name another directory"},
+		"not made below another user's":  {uid: 0, entries: []entry{{"a", 0o755, other, 0, ""}}, dir: "a/b", refused: "DIR/a, on the way to DIR/a/b, belongs to user 4711"},
 		"another user's in a sticky one": {uid: user, entries: []entry{{"t", 0o1777, 0, 0, ""}, {"t/a", 0o777, other, other, ""}}, dir: "t/a", refused: "DIR/t/a belongs to user 4711"},
-		"writable by all":                {uid: user, entries: []entry{{"a", 0o757, user, user, ""}}, dir: "a", refused: "DIR/a is writable by all users: run `chmod o-w DIR/a`"},
-		"sticky itself":                  {uid: user, entries: []entry{{"a", 0o1777, 0, 0, ""}}, dir: "a", refused: "DIR/a is writable by all users: run `chmod o-w DIR/a`"},
-		"below one writable by all":      {uid: 0, entries: []entry{{"a", 0o777, 0, 0, ""}, {"a/b", 0o700, 0, 0, ""}}, dir: "a/b", refused: "DIR/a is writable by all users: run `chmod o-w DIR/a`"},
-		"writable by a foreign group":    {uid: user, entries: []entry{{"a", 0o2775, 0, foreign, ""}}, dir: "a", refused: "DIR/a is writable by group 4712, which this process is not in: run `chmod g-w DIR/a`"},
+		"writable by all":                {uid: user, entries: []entry{{"a", 0o757, user, user, ""}}, dir: "a", refused: "DIR/a is writable by all users: if only ssdprobe uses DIR/a, run `chmod -R o-w DIR/a`"},
+		"sticky itself":                  {uid: user, entries: []entry{{"a", 0o1777, 0, 0, ""}}, dir: "a", refused: "DIR/a is shared, and is writable by all users: name a directory of its own below it, such as DIR/a/ssdprobe"},
+		"a sticky one of another user":   {uid: user, entries: []entry{{"a", 0o1777, other, 0, ""}}, dir: "a", refused: "DIR/a belongs to user 4711, and this is user 65532: name another directory"},
+		"below one writable by all":      {uid: 0, entries: []entry{{"a", 0o777, 0, 0, ""}, {"a/b", 0o700, 0, 0, ""}}, dir: "a/b", refused: "DIR/a, on the way to DIR/a/b, is writable by all users: name another directory"},
+		"writable by a foreign group":    {uid: user, entries: []entry{{"a", 0o2775, 0, foreign, ""}}, dir: "a", refused: "DIR/a is writable by group 4712, which this process is not in: if only ssdprobe uses DIR/a, run `chmod -R g-w DIR/a`"},
 		"by a group that is not root's":  {uid: 0, entries: []entry{{"a", 0o770, 0, fsGroup, ""}}, dir: "a", refused: "DIR/a is writable by group 65533"},
-		"below one of a foreign group":   {uid: user, entries: []entry{{"a", 0o775, 0, foreign, ""}, {"a/b", 0o700, user, user, ""}}, dir: "a/b", refused: "DIR/a is writable by group 4712"},
+		"below one of a foreign group":   {uid: user, entries: []entry{{"a", 0o775, 0, foreign, ""}, {"a/b", 0o700, user, user, ""}}, dir: "a/b", refused: "DIR/a, on the way to DIR/a/b, is writable by group 4712, which this process is not in: name another directory"},
 		"a link of another user's": {uid: user, entries: []entry{
 			{"t", 0o1777, 0, 0, ""}, {"a", 0o700, user, user, ""}, {path: "t/b", owner: other, link: "../a"},
-		}, dir: "t/b", refused: "DIR/t/b belongs to user 4711, and this is user 65532: run `chown -h 65532 DIR/t/b`"},
+		}, dir: "t/b", refused: "the link DIR/t/b belongs to user 4711, and this is user 65532: name another directory"},
 		"a link in a directory of others": {uid: user, entries: []entry{
 			{"t", 0o777, 0, 0, ""}, {"a", 0o700, user, user, ""}, {path: "t/b", link: "../a"},
-		}, dir: "t/b", refused: "DIR/t is writable by all users"},
+		}, dir: "t/b", refused: "DIR/t, on the way to DIR/t/b, is writable by all users: name another directory"},
 		"a link into a directory of others": {uid: user, entries: []entry{
 			{"t", 0o777, 0, 0, ""}, {"t/a", 0o700, user, user, ""}, {path: "b", link: "t/a"},
-		}, dir: "b", refused: "DIR/t is writable by all users"},
-		"a name for a shell to quote": {uid: user, entries: []entry{{"it's a", 0o757, user, user, ""}}, dir: "it's a", refused: `run ` + "`chmod o-w 'DIR/it'\\''s a'`"},
+		}, dir: "b", refused: "DIR/t, on the way to DIR/b, is writable by all users: name another directory"},
+		"a name for a shell to quote": {uid: user, entries: []entry{{"it's a", 0o757, user, user, ""}}, dir: "it's a", refused: `run ` + "`chmod -R o-w 'DIR/it'\\''s a'`"},
+		"the command follows a link":  {uid: 0, entries: []entry{{"a", 0o700, user, user, ""}, {path: "b", link: "a"}}, dir: "b", refused: "DIR/a belongs to user 65532, and this is user 0: if only ssdprobe uses DIR/a, run `chown -R 0 DIR/a`"},
 		"links in a circle":           {uid: user, entries: []entry{{path: "a", link: "b"}, {path: "b", link: "a"}}, dir: "a", refused: "too many levels of symbolic links"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,14 +97,61 @@ func TestWhoMayChangeTheStateDirectory(t *testing.T) {
 			}
 			require.Contains(t, got, strings.ReplaceAll(test.refused, "DIR", base))
 			assert.Equal(t, before, names(t, base), "nothing is made in what is refused")
-			for range 3 * len(test.entries) { // owner, group and others of each
-				if _, command, ok := strings.Cut(got, "run `"); ok {
-					command, _, _ = strings.Cut(command, "`")
-					run(t, command)
-					got = asUser(t, test.uid, dir)
-				}
+			if example, ok := cutOut(got, "such as ", ""); ok {
+				got = asUser(t, test.uid, example)
+			} else if !strings.Contains(got, "run `") {
+				return // others need it as it is, so no command changes it
 			}
-			assert.NotContains(t, got, store.ErrUntrusted.Error(), "the commands mend it")
+			mended(t, test.uid, dir, got)
+		})
+	}
+}
+
+// mended runs the commands that errors give, until none is left: one for the owner, and
+// one each for what its group and others may do.
+func mended(t *testing.T, uid int, dir, got string) {
+	t.Helper()
+	for range 3 {
+		if command, ok := cutOut(got, "run `", "`"); ok {
+			run(t, command)
+			got = asUser(t, uid, dir)
+		}
+	}
+	assert.NotContains(t, got, store.ErrUntrusted.Error(), "the commands mend it")
+}
+
+// cutOut returns what stands between two texts; an empty second one is the end.
+func cutOut(text, before, after string) (string, bool) {
+	_, text, ok := strings.Cut(text, before)
+	if after != "" {
+		text, _, _ = strings.Cut(text, after)
+	}
+	return text, ok
+}
+
+// After a change of the user, one command mends the directory and all that is in it: what
+// was learned is read again.
+func TestCommandMendsAllFilesOfAnotherUser(t *testing.T) {
+	testenv.Root(t)
+	for name, before := range map[string]string{"as it was left": "true", "with its root changed alone": "chown 0 "} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(reachable(t), "state")
+			entry{"state", 0o700, user, user, ""}.make(t, filepath.Dir(dir))
+			require.Empty(t, asUser(t, user, dir))
+			run(t, before+" "+dir)
+			got := asUser(t, 0, dir)
+			command, ok := cutOut(got, "run `", "`")
+			require.True(t, ok, got)
+			assert.Equal(t, "chown -R 0 "+dir, command)
+			run(t, command)
+			s, err := store.Open(dir)
+			require.NoError(t, err)
+			var v value
+			found, err := s.Load(kind, "x", &v)
+			require.NoError(t, err)
+			assert.True(t, found)
+			assert.Equal(t, some(1), v)
+			assert.Empty(t, asUser(t, 0, dir))
 		})
 	}
 }
@@ -216,18 +265,18 @@ func TestPlantedFiles(t *testing.T) {
 			path := filepath.Join(dir, kind, "x.json")
 			require.NoError(t, os.Lchown(path, other, fsGroup))
 			require.NoError(t, os.Chmod(path, 0o660))
-		}, "/targets/x.json belongs to user 4711, and this is user 65532: run `chown 65532 "},
+		}, "/targets/x.json belongs to user 4711, and this is user 65532: if only ssdprobe uses DIR, run `chown -R 65532 DIR`"},
 		"a file for all": {func(t *testing.T, dir string) {
 			require.NoError(t, os.Chmod(filepath.Join(dir, kind, "x.json"), 0o666))
-		}, "/targets/x.json is writable by all users: run `chmod o-w "},
+		}, "/targets/x.json is writable by all users: if only ssdprobe uses DIR, run `chmod -R o-w DIR`"},
 		"another user's folder": {func(t *testing.T, dir string) {
 			require.NoError(t, os.Lchown(filepath.Join(dir, kind), other, fsGroup))
-		}, "/targets belongs to user 4711"},
+		}, "DIR/targets belongs to user 4711, and this is user 65532: if only ssdprobe uses DIR, run `chown -R 65532 DIR`"},
 		"a link to elsewhere": {func(t *testing.T, dir string) {
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, kind)))
 			entry{"elsewhere", 0o777, user, user, ""}.make(t, dir)
 			entry{path: kind, link: "elsewhere", owner: other}.make(t, dir)
-		}, "/targets belongs to user 4711, and this is user 65532: run `chown -h 65532 "},
+		}, "the link DIR/targets belongs to user 4711, and this is user 65532: name another directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(reachable(t), "state")
@@ -239,7 +288,7 @@ func TestPlantedFiles(t *testing.T) {
 			require.Empty(t, asUser(t, user, dir))
 			test.plant(t, dir)
 			before := tree(t, dir)
-			require.Contains(t, asUser(t, user, dir), test.refused)
+			require.Contains(t, asUser(t, user, dir), strings.ReplaceAll(test.refused, "DIR", dir))
 			assert.Equal(t, before, tree(t, dir), "nothing was touched")
 		})
 	}
@@ -254,7 +303,7 @@ func TestAccessControlListIsNotOverlooked(t *testing.T) {
 	require.Equal(t, os.FileMode(0o770), info.Mode().Perm(), "the group is root's own")
 	_, err = store.Open(dir)
 	require.ErrorIs(t, err, store.ErrUntrusted)
-	require.ErrorContains(t, err, "run `setfacl -b "+dir+"`")
+	require.ErrorContains(t, err, "run `setfacl -R -b "+dir+"`")
 }
 
 // accessList is u::rwx,u:uid:rwx,g::---,m::rwx,o::--- as the kernel takes it
