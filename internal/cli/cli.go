@@ -117,8 +117,8 @@ is not safe or the device is busy.`,
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.configFile, "config", "", "configuration `FILE`; without one the defaults are used")
-	flags.StringVar(&a.stateDir, "state-dir", "", "`DIR`ectory of baselines and drift state; goes before the configuration's")
-	flags.StringVar(&a.node, "node", "", "`NAME` of this machine; goes before $"+nodeVariable+", which goes before the configuration's")
+	flags.StringVar(&a.stateDir, "state-dir", "", "`DIRECTORY` of baselines and drift state; overrides the configuration's")
+	flags.StringVar(&a.node, "node", "", "`NAME` of this machine; overrides $"+nodeVariable+", which overrides the configuration's")
 	root.AddCommand(
 		a.daemonCommand(), a.runCommand(), a.suitesCommand(), a.devicesCommand(), a.smartCommand(), a.driftCommand(), a.baselineCommand(), a.readyCommand(),
 		a.reportCommand(), a.compareCommand(),
@@ -139,13 +139,23 @@ func noSubcommand(c *cobra.Command, args []string) error {
 	return usage(fmt.Errorf("%s; see %s --help", text, c.CommandPath()))
 }
 
-// arguments makes a check of the number of arguments that counts as wrong usage.
+// arguments makes a check of the number of arguments that counts as wrong usage, and
+// says which one is missing or too many. No command asks for more than one.
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
+		if check(c, args) == nil {
+			return nil
 		}
-		return nil
+		if len(args) == 0 {
+			name := strings.ToLower(strings.TrimSuffix(strings.Fields(c.Use)[1], "…"))
+			example, _, _ := strings.Cut(strings.TrimSpace(c.Example), "\n")
+			return usage(fmt.Errorf("a %s is missing, e.g. %s; see %s --help", name, example, c.CommandPath()))
+		}
+		allowed := len(args) - 1
+		for check(c, args[:allowed]) != nil {
+			allowed--
+		}
+		return usage(fmt.Errorf("the argument %q is one too many; see %s --help", args[allowed], c.CommandPath()))
 	}
 }
 
@@ -177,7 +187,7 @@ func (f outputFlag) Type() string { return strings.Join(f.forms, "|") }
 // Set takes the value of a flag.
 func (f outputFlag) Set(v string) error {
 	if !slices.Contains(f.forms, v) {
-		return fmt.Errorf("want %s", strings.Join(f.forms, " or "))
+		return fmt.Errorf("want %s", oneOf(f.forms))
 	}
 	*f.to = output(v)
 	return nil
@@ -190,5 +200,11 @@ func addOutput(c *cobra.Command, o *output, more ...output) {
 	for _, form := range more {
 		forms = append(forms, string(form))
 	}
-	c.Flags().VarP(outputFlag{o, forms}, "output", "o", "form of the output: "+strings.Join(forms, " or "))
+	c.Flags().VarP(outputFlag{o, forms}, "output", "o", "form of the output: "+oneOf(forms))
+}
+
+// oneOf lists two or more words to choose from.
+func oneOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

@@ -53,7 +53,7 @@ end it; what was learned is kept in the state directory.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.daemon(c.Context(), o) },
 	}
 	f := c.Flags()
-	f.StringArrayVar(&o.listen, "web.listen-address", nil, "`ADDRESS` of the HTTP server, host:port or :port; may be given more than once; goes before the configuration's")
+	f.StringArrayVar(&o.listen, "web.listen-address", nil, "`ADDRESS` of the HTTP server, host:port or :port; may be given more than once; overrides the configuration's")
 	f.BoolVar(&o.systemdSocket, "web.systemd-socket", false, "serve on the sockets that systemd passes instead")
 	f.StringVar(&o.webConfigFile, "web.config.file", "", "`FILE` that turns on TLS or basic authentication, in the format of Prometheus exporters")
 	f.StringVar(&o.logLevel, "log.level", "info", "least `LEVEL` to log: debug, info, warn or error")

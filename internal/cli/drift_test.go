@@ -125,7 +125,7 @@ func TestDriftMistakes(t *testing.T) {
 		"ends before":         {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--start", "100", "--end", "50"}, 2, "it ends before it begins"},
 		"wrong settings":      {[]string{"drift", "replay", good, "--smallest-effect", "much", "--false-alarms", "1%"}, 2, `--false-alarms: "1%" is not a number`},
 		"out of range":        {[]string{"drift", "replay", good, "--smallest-effect", "0.001"}, 2, "drift.smallest_effect"},
-		"an odd form":         {[]string{"drift", "replay", good, "-o", "xml"}, 2, "want text or json or jsonl"},
+		"an odd form":         {[]string{"drift", "replay", good, "-o", "xml"}, 2, "want text, json or jsonl"},
 		"no note":             {[]string{"drift", "accept", "nvme0n1", "--note", " "}, 2, "--note: is missing"},
 		"nothing to accept":   {[]string{"drift", "accept", "nvme0n1", "--probe", "read-128k", "--note", "x"}, 1, "ssdprobe drift explain nvme0n1"},
 		"no such probe":       {[]string{"drift", "accept", "nvme0n1", "--probe", "x", "--note", "x"}, 2, "it has read-128k, read-4k"},

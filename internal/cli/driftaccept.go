@@ -16,8 +16,8 @@ func (a *app) driftAccept() *cobra.Command {
 	var probe, note string
 	c := &cobra.Command{
 		Use:   "accept TARGET --note TEXT",
-		Short: "Take the level of now as the normal one",
-		Long: `What has regressed or improved is compared with its level of now from then on; what
+		Short: "Take the current level as the normal one",
+		Long: `What has regressed or improved is compared with its current level from then on; what
 is known of noise and load stays, so the target is watched on at once. The note says
 why, and is kept in the state and shown by "drift explain".
 

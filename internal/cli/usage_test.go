@@ -28,8 +28,13 @@ func TestWrongUsage(t *testing.T) {
 	}{
 		"unknown command":  {[]string{"runn"}, []string{`unknown command "runn"`, "did you mean run?"}},
 		"unknown flag":     {[]string{"devices", "--foo"}, []string{"unknown flag: --foo", "ssdprobe devices --help"}},
+		"one of three":     {[]string{"report", "x.json", "-o", "xml"}, []string{"want text, json or html"}},
 		"unknown output":   {[]string{"devices", "-o", "xml"}, []string{"--output", "xml", "want text or json"}},
-		"too many words":   {[]string{"version", "now"}, []string{"ssdprobe version --help"}},
+		"too many words":   {[]string{"version", "now"}, []string{`the argument "now" is one too many; see ssdprobe version --help`}},
+		"too many targets": {[]string{"smart", "nvme0", "sda", "sdb"}, []string{`the argument "sda" is one too many; see ssdprobe smart --help`}},
+		"no drive":         {[]string{"smart"}, []string{"a device is missing, e.g. ssdprobe smart nvme0; see ssdprobe smart --help"}},
+		"none to explain":  {[]string{"drift", "explain"}, []string{"a target is missing, e.g. ssdprobe drift explain nvme0n1; see"}},
+		"no reports":       {[]string{"compare"}, []string{"a file is missing, e.g. ssdprobe compare before.json after.json; see"}},
 		"no target":        {[]string{"run"}, []string{"--target: is missing"}},
 		"unknown suite":    {[]string{"run", "slow", "--target", "/"}, []string{`suite: "slow" is unknown; want one of`}},
 		"several problems": {[]string{"run", "--rounds", "0", "--size", "1KiB"}, []string{"--target", "--rounds: 0", `--size: "1KiB" is too small`}},
@@ -79,6 +84,24 @@ func TestHelpShowsExamples(t *testing.T) {
 		assert.Equal(t, 0, help.code)
 		assert.Contains(t, help.stdout, "Examples:\n  ssdprobe", "help of %v", path)
 	}
+}
+
+// Every command that needs an argument names it, with an example of its own.
+func TestMissingArgumentIsNamed(t *testing.T) {
+	missing := 0
+	for _, path := range commands(t) {
+		help := in(append(path, "--help")...)
+		_, use, _ := strings.Cut(help.stdout, "Usage:\n  ssdprobe "+strings.Join(path, " ")+" ")
+		word := regexp.MustCompile(`^[A-Z]+`).FindString(use)
+		if word == "" || strings.Contains(use[:strings.Index(use, "\n")], "|") { // one or the other
+			continue
+		}
+		missing++
+		got := in(path...)
+		assert.Equal(t, 2, got.code, "%v", path)
+		assert.Contains(t, got.stderr, "a "+strings.ToLower(word)+" is missing, e.g. ssdprobe "+strings.Join(path, " ")+" ")
+	}
+	assert.Greater(t, missing, 8)
 }
 
 func TestCompletion(t *testing.T) {

@@ -21,7 +21,7 @@ type Request struct {
 	Probe string `json:"probe,omitempty"`
 	// Import is a baseline to use.
 	Import *record.Baseline `json:"import,omitempty"`
-	// Accept takes the level of now as the normal one; it is the note that says why.
+	// Accept takes the current level as the normal one; it is the note that says why.
 	Accept string `json:"accept,omitempty"`
 	// Pin keeps the baselines of now as they are (true), or no longer (false).
 	Pin *bool `json:"pin,omitempty"`
@@ -36,7 +36,7 @@ func (r Request) String() string {
 	case r.Import != nil:
 		return "import a baseline"
 	case r.Accept != "":
-		return "accept the level of now"
+		return "accept the current level"
 	case r.Pin != nil && *r.Pin:
 		return "pin baselines"
 	case r.Pin != nil:

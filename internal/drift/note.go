@@ -20,7 +20,7 @@ type Note struct {
 // ErrNothingToAccept says that no statistic has drifted from its baseline.
 var ErrNothingToAccept = errors.New("nothing has drifted from its baseline")
 
-// Accept returns s with the level of now as the normal one for every statistic
+// Accept returns s with the current level as the normal one for every statistic
 // that has regressed or improved, and a note that says why. What is known of noise and
 // load stays, so the device is watched on at once.
 func (s State) Accept(now time.Time, text string) (State, error) {

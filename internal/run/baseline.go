@@ -15,7 +15,7 @@ import (
 const kindBaselines = "run-baselines"
 
 // ErrUnfit says that a run is no reference for later ones.
-var ErrUnfit = errors.New("the run is no fit baseline")
+var ErrUnfit = errors.New("this run cannot be used as a baseline")
 
 // SaveBaseline makes r what later runs of its suite on its target are compared
 // with. A run that measured something else than the drive is refused: ErrUnfit.
