@@ -48,10 +48,19 @@ func TakeLock(dir, name string) (*Lock, error) {
 		return nil, errors.Join(fmt.Errorf("take the lock %s: %w", path, err), file.Close())
 	}
 	// What a process that was killed has noted is not this one's.
-	if err := file.Truncate(0); err != nil {
+	if err := empty(file); err != nil {
 		return nil, errors.Join(fmt.Errorf("take the lock %s: %w", path, err), file.Close())
 	}
 	return &Lock{file: file}, nil
+}
+
+// empty empties a file. One that is empty is not written to: that fails where a quota is used up.
+func empty(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return err
+	}
+	return file.Truncate(0)
 }
 
 // Note writes into the file of the lock who holds it, for who finds it taken. It is
