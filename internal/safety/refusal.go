@@ -58,7 +58,8 @@ func (e *RefusedError) Error() string {
 	var texts []string
 	of := map[Kind]int{}
 	for _, f := range e.Found {
-		if of[f.Kind]++; of[f.Kind] <= mostOfAKind {
+		of[f.Kind]++
+		if of[f.Kind] <= mostOfAKind {
 			texts = append(texts, f.Text)
 		}
 	}

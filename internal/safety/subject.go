@@ -70,7 +70,8 @@ func subjectOf(fs sysfs.FS, d record.Device, opened *os.File) (subject, error) {
 		return subject{}, fmt.Errorf("find what %s is made of: %w", d.Name, err)
 	}
 	s.blocks[below.Number] = "/dev/" + below.Name
-	return s, s.addMembers(below.Name)
+	err = s.addMembers(below.Name)
+	return s, err
 }
 
 // addMembers adds the devices that a stacked one is made of, down to the drives: who writes to those writes to it.
