@@ -5,6 +5,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# The nodes share one directory and the machine's network: one run at a time. What is started holds the lock, too.
+lock=${XDG_CACHE_HOME:-$HOME/.cache}/ssdprobe/test-kubernetes.lock
+mkdir -p "$(dirname "$lock")"
+exec 9>"$lock"
+flock --nonblock 9 || { echo "$0: another run is going on, or its nodes are still up (scripts/kubernetes-node.sh down ends them)" >&2; exit 1; }
+
 scripts/install.sh fio util-linux e2fsprogs openssl iptables conntrack socat etcd-server containerd runc containernetworking-plugins umoci \
 	debootstrap busybox-static prometheus
 scripts/build-kubernetes.sh >/dev/null
