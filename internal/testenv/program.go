@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 	"time"
@@ -20,6 +21,8 @@ func Main(m *testing.M, program func(arguments []string, stdout, stderr io.Write
 	if os.Getenv(beProgram) != "" {
 		return program(os.Args[1:], os.Stdout, os.Stderr)
 	}
+	// The programs are hung up by tests, whoever started those: what is ignored, as by nohup, they would ignore as well.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	// Such tests wait for their programs most of the time.
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
