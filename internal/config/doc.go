@@ -13,7 +13,8 @@
 // what would be valid. It reads no file but the one named and asks nothing of the
 // machine: an empty node, state_dir or lock_dir is for the caller to fill in.
 //
-//	c, err := config.Load("/etc/ssdprobe/ssdprobe.yaml")
+//	source, err := config.Read("/etc/ssdprobe/ssdprobe.yaml") // its filesystem may hang
+//	c, err := source.Parse()
 //	var problems config.Problems
 //	if errors.As(err, &problems) { … }
 package config

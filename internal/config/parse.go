@@ -57,15 +57,6 @@ func (s Source) Parse(checks ...Check) (Config, error) {
 	return c, nil
 }
 
-// Load reads the configuration file at path. Errors: those of Read and Parse.
-func Load(path string, checks ...Check) (Config, error) {
-	source, err := Read(path)
-	if err != nil {
-		return Config{}, err
-	}
-	return source.Parse(checks...)
-}
-
 // Parse reads a configuration: what r holds, over the defaults, validated. An
 // empty file is the default configuration. What is wrong with the content is
 // returned as Problems, all of it at once.

@@ -15,7 +15,7 @@ import (
 // testdata/bad.yaml has nearly everything that can be wrong.
 func TestAllProblemsAtOnce(t *testing.T) {
 	const file, golden = "testdata/bad.yaml", "testdata/bad.golden"
-	_, err := config.Load(file)
+	_, err := load(file)
 	require.Error(t, err)
 	if *update {
 		require.NoError(t, os.WriteFile(golden, []byte(err.Error()+"\n"), 0o600))

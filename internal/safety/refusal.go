@@ -25,13 +25,12 @@ const (
 	KindHolder    Kind = "holder" // md, LVM, dm-crypt, a loop device
 	KindProcess   Kind = "process"
 	KindExport    Kind = "export"    // the kernel serves it to other machines
-	KindUnknown   Kind = "unknown"   // something that may use it cannot be looked at
 	KindExclusive Kind = "exclusive" // somebody holds it exclusively
 	KindSignature Kind = "signature"
 	// KindUnknownData is data of no format that is known here.
 	KindUnknownData Kind = "unknown_data"
 	KindPartition   Kind = "partition" // that the kernel knows
-	KindBlind       Kind = "blind"     // something could not be looked at
+	KindBlind       Kind = "blind"     // what is on it, or may use it, cannot be looked at
 	KindSpace       Kind = "space"     // of a file: the filesystem would be full
 )
 
