@@ -31,7 +31,7 @@ test-kubernetes: ## the DaemonSet on two real nodes, and leases against a real A
 
 test-container: ## the container file, carried out in a fresh Debian instead of by docker, for amd64 and arm64
 	scripts/install.sh debootstrap runc qemu-user-static
-	go test -timeout 30m -count 1 -v -tags container -run '^TestImage' ./internal/manifesttest
+	go test -timeout 30m -count 1 -v -tags container -run '^TestImage' ./internal/test/manifesttest
 
 fuzz: ## every fuzz test for FUZZTIME each
 	scripts/fuzz.sh $(FUZZTIME)
@@ -54,27 +54,27 @@ dist: ## static binaries, .deb and .rpm for amd64 and arm64, man pages, completi
 
 bench: build ## accuracy and cost beside fio and node_exporter, then drift detection for SEED; ARGS='-only latency,scrape' for parts
 	@scripts/install.sh fio e2fsprogs util-linux prometheus-node-exporter
-	go run ./internal/bench -binary bin/ssdprobe $(ARGS)
-	@[ -n "$(ARGS)" ] || go run ./scripts/driftbench -seed $(SEED)
+	go run ./internal/test/bench -binary bin/ssdprobe $(ARGS)
+	@[ -n "$(ARGS)" ] || go run ./internal/test/driftbench -seed $(SEED)
 
 soak: ## 200 scrapers for a minute, then random faults for SOAK (15m) in an order that SEED decides
 	@scripts/install.sh fio e2fsprogs util-linux
-	SSDPROBE_SOAK=$(SOAK) SSDPROBE_SOAK_SEED=$(SEED) go test -race -count 1 -timeout 0 -v -run '^(TestSoak|TestParallelScrapers)$$' ./internal/faulttest
+	SSDPROBE_SOAK=$(SOAK) SSDPROBE_SOAK_SEED=$(SEED) go test -race -count 1 -timeout 0 -v -run '^(TestSoak|TestParallelScrapers)$$' ./internal/test/faulttest
 
 drift-bench: ## false alarms and delays of drift detection; ARGS='-seed 7' or ARGS='FOLDER…' with recorded streams
-	go run ./scripts/driftbench $(ARGS)
+	go run ./internal/test/driftbench $(ARGS)
 
 golden: ## rewrite the expected outputs of tests
 	go test ./internal/config ./internal/device ./internal/export ./internal/report ./internal/suite ./internal/web -update
-	go test ./internal/deploytest -update
-	go test ./internal/manifesttest -update
+	go test ./internal/test/deploytest -update
+	go test ./internal/test/manifesttest -update
 
 fixtures: ## capture a fixture of this machine's /sys and /proc
 	scripts/capture-fixture.sh
 
 lab: build ## a shell in a machine with two emulated NVMe drives
 	scripts/lab-setup.sh
-	go run ./internal/lab/shell
+	go run ./internal/test/lab/shell
 
 clean: ## remove what was built
 	rm -rf bin dist

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A real Kubernetes cluster of two nodes on this machine, for the tests of
-# internal/clustertest: etcd, API server, controller manager, scheduler and kube-proxy
+# internal/test/clustertest: etcd, API server, controller manager, scheduler and kube-proxy
 # once, containerd and kubelet for each node. Neither systemd nor a registry is needed.
 #
 #   kubernetes-node.sh up                     starts what does not run

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gets what the laboratory (internal/lab) needs: Debian's QEMU, busybox, fio, nvme-cli, kmod, dmsetup, mdadm, lvm2,
+# Gets what the laboratory (internal/test/lab) needs: Debian's QEMU, busybox, fio, nvme-cli, kmod, dmsetup, mdadm, lvm2,
 # cryptsetup-bin and e2fsprogs, installed when missing, and Debian's cloud kernel, which is only unpacked into the
 # user's cache and never installed.
 # Does nothing, and needs no network, when all of it is there. Ends with 0 when the laboratory can start, else

@@ -18,11 +18,11 @@ scripts/build-kubernetes.sh >/dev/null
 undo() {
 	trap '' INT TERM # a second Ctrl-C
 	scripts/kubernetes-node.sh down
-	rm -rf internal/clustertest/.test-*
+	rm -rf internal/test/clustertest/.test-*
 }
 trap undo EXIT
 trap 'exit 130' INT TERM
 scripts/kubernetes-node.sh up
 TMPDIR=$(scripts/kubernetes-node.sh tmp)
 export TMPDIR
-go test -timeout 60m -count 1 -v -tags kubernetes -run "${RUN:-.}" ./internal/clustertest
+go test -timeout 60m -count 1 -v -tags kubernetes -run "${RUN:-.}" ./internal/test/clustertest

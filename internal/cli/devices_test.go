@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // oddSize is a size that no other device of this machine has.

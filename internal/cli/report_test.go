@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/store"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // stored is a run of one load with a repeat for each of some IOPS.

@@ -17,7 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/store"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // calm is a configuration in which a busy test machine neither refuses a run nor

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 

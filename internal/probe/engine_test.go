@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/target"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 func TestRoundCountsWhatItDid(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/target"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // slow makes a round of ten I/Os take a known time at least, so that a wait for

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/target"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // A probe file that is there is measured as it is, whether it or its directory is named: made anew in another size, it

@@ -21,7 +21,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // drive is a loop device of random data, which nothing speaks against.

@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // holder compiles testdata/holder.c. It is in C as Go would need unsafe for it, and a C compiler is where the race

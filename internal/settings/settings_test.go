@@ -19,7 +19,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 

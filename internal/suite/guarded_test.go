@@ -19,7 +19,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 func content(t *testing.T, path string) [sha256.Size]byte {

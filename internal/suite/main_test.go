@@ -15,7 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

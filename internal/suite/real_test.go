@@ -21,7 +21,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 

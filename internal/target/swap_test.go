@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/target"
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // A name changes hands all the time, also between a look at it and the open: what is opened is the device that was meant,

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ssdprobe/ssdprobe/internal/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 func TestBrowserShowsTheKeyFacts(t *testing.T) {

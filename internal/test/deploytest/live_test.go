@@ -1,0 +1,147 @@
+package deploytest
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
+)
+
+// On a real Prometheus that scrapes what is exported, with native histograms and
+// without, every query of every dashboard returns data.
+func TestEveryQueryReturnsData(t *testing.T) {
+	for name, arguments := range map[string][]string{
+		"classic histograms": nil,
+		"native histograms":  {"--enable-feature=native-histograms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, arguments...)
+			at := s.await(t)
+			rulesWork(t, s, at)
+			alertsWork(t, s)
+			for name, d := range dashboards() {
+				for _, r := range d.rows {
+					for _, p := range r.panels {
+						returnsData(t, s, at, fmt.Sprintf("%s/%s/%s", name, r.title, p.title), p)
+					}
+				}
+				for _, a := range d.annotations {
+					expr := filled(a["target"].(object)["expr"].(string))
+					assert.True(t, slices.ContainsFunc(s.ask(t, at, expr, false), promtest.Series.Holds), "%s: annotation %s", name, a["name"])
+				}
+				for _, v := range d.variables {
+					hasValues(t, s, v)
+				}
+			}
+		})
+	}
+}
+
+// returnsData asks all queries of a panel, and looks for the labels that it shows.
+func returnsData(t *testing.T, s server, at time.Time, what string, p panel) {
+	t.Helper()
+	shown := map[string]bool{"Value": true}
+	for i, q := range p.queries {
+		results := slices.DeleteFunc(s.ask(t, at, filled(q.expr), q.instant), func(r promtest.Series) bool { return !r.Holds() })
+		assert.NotEmpty(t, results, "%s: no data: %s", what, filled(q.expr))
+		labels := map[string]bool{}
+		for _, r := range results {
+			for label := range r.Metric {
+				labels[label], shown[label] = true, true
+			}
+		}
+		shown["Value #"+string(rune('A'+i))] = true
+		assert.True(t, p.kind != "table" || !labels["__name__"], "%s: answers that differ in their name get no common row", what)
+		for _, label := range regexp.MustCompile(`{{(\w+)}}`).FindAllStringSubmatch(q.legend, -1) {
+			native := label[1] == "le" && slices.ContainsFunc(results, func(r promtest.Series) bool { return len(r.Histograms) > 0 })
+			assert.True(t, labels[label[1]] || native, "%s: the legend shows %s, which no series has", what, label[1])
+		}
+	}
+	if p.kind != "table" {
+		return
+	}
+	for _, field := range p.transform[1]["options"].(object)["include"].(object)["names"].([]string) {
+		assert.True(t, shown[field], "%s: the column %s is in no answer", what, field)
+		assert.True(t, field != "Value" || len(p.queries) == 1, "%s: of several queries the columns are called Value #A", what)
+		assert.True(t, !strings.HasPrefix(field, "Value #") || len(p.queries) > 1, "%s: of one query the column is called Value", what)
+	}
+}
+
+// hasValues asks for the values to choose from.
+func hasValues(t *testing.T, s server, variable object) {
+	t.Helper()
+	if variable["type"] != "query" {
+		return
+	}
+	match, label := labelValues(variable)
+	assert.Equal(t, variable["name"], label)
+	var values []string
+	require.NoError(t, s.Ask(t, "/api/v1/label/"+label+"/values", url.Values{"match[]": {filled(match)}}, &values))
+	assert.NotEmpty(t, values, label)
+}
+
+// rulesWork finds rules that fail on real data, as with two series where a join
+// takes one, and rules that record nothing.
+func rulesWork(t *testing.T, s server, at time.Time) {
+	t.Helper()
+	var data struct {
+		Groups []struct {
+			Rules []struct{ Name, Type, Health, LastError string }
+		}
+	}
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		require.NoError(c, s.Ask(t, "/api/v1/rules", nil, &data))
+		for _, g := range data.Groups {
+			for _, r := range g.Rules {
+				assert.NotEqual(c, "unknown", r.Health, "%s was not evaluated yet", r.Name)
+			}
+		}
+	}, 2*time.Minute, 200*time.Millisecond)
+	count := 0
+	for _, g := range data.Groups {
+		for _, r := range g.Rules {
+			count++
+			assert.Equal(t, "ok", r.Health, "%s: %s", r.Name, r.LastError)
+			if r.Type == "recording" {
+				assert.NotEmpty(t, s.ask(t, at, r.Name, true), "%s records nothing", r.Name)
+			}
+		}
+	}
+	assert.Equal(t, len(rules(t, "rules.yaml"))+len(rules(t, "alerts.yaml")), count)
+}
+
+// alertsWork waits for alerts of what is wrong in the snapshot, and finds alerts
+// for what is not and those whose text cannot be made.
+func alertsWork(t *testing.T, s server) {
+	t.Helper()
+	var data struct {
+		Alerts []struct{ Labels, Annotations map[string]string }
+	}
+	raised := map[string]bool{}
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		require.NoError(c, s.Ask(t, "/api/v1/alerts", nil, &data))
+		clear(raised)
+		for _, a := range data.Alerts {
+			raised[a.Labels["alertname"]+" "+a.Labels["device"]] = true
+		}
+		assert.True(c, raised["SsdprobeDriveSlowerThanBaseline nvme1n1"])
+		assert.True(c, raised["SsdprobeLinkBelowMaximum nvme1n1"])
+		assert.True(c, raised["SsdprobeStateFailing "])
+	}, 2*time.Minute, 200*time.Millisecond)
+	assert.False(t, raised["SsdprobeDriveSlowerThanBaseline nvme0n1"], "the healthy drive")
+	assert.False(t, raised["SsdprobeLinkBelowMaximum nvme0n1"], "the healthy drive")
+	for _, a := range data.Alerts {
+		for name, text := range a.Annotations {
+			assert.NotContains(t, text, "<error", "%s of %s", name, a.Labels["alertname"])
+			assert.NotContains(t, text, "<no value>", "%s of %s", name, a.Labels["alertname"])
+		}
+	}
+}

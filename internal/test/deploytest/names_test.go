@@ -1,0 +1,69 @@
+package deploytest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// exported are the families that docs/metrics.md lists, which is made from the code.
+func exported(t *testing.T) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "metrics.md"))
+	require.NoError(t, err)
+	var names []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `(ssdprobe_[a-z0-9_]+)` \\|").FindAllStringSubmatch(string(data), -1) {
+		names = append(names, row[1])
+	}
+	require.NotEmpty(t, names)
+	return names
+}
+
+// What is asked for has to exist: in package export or as a recording rule.
+func TestEveryNameIsKnown(t *testing.T) {
+	known := exported(t)
+	for _, r := range rules(t, "rules.yaml") {
+		known = append(known, r.Record)
+	}
+	texts := map[string]string{}
+	for _, file := range []string{"rules.yaml", "alerts.yaml"} {
+		for _, r := range rules(t, file) {
+			texts[file+" "+r.Record+r.Alert] = r.Expr + r.Annotations["description"] + r.Annotations["summary"]
+		}
+	}
+	for what, expr := range allQueries() {
+		texts[what] = expr
+	}
+	texts["the runbook"] = runbook(t)
+	for what, text := range texts {
+		for _, name := range metricNames(text) {
+			assert.Contains(t, known, name, what)
+		}
+	}
+}
+
+// metricNames are ssdprobe's own, recorded ones included, without what Prometheus
+// adds to the name of a histogram.
+func metricNames(text string) []string {
+	var names []string
+	for _, name := range regexp.MustCompile(`[a-z_]*:?ssdprobe_[a-z0-9_]+(:[a-z0-9_]+)?`).FindAllString(text, -1) {
+		if !strings.Contains(name, ":") {
+			name = regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(name, "")
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func TestMetricNames(t *testing.T) {
+	assert.Equal(t,
+		[]string{"device:ssdprobe_device_info:unique", "ssdprobe_nvme_io_queues", "ssdprobe_probe_latency_seconds"},
+		metricNames(`sum(ssdprobe_probe_latency_seconds_bucket{le="1"}) + ssdprobe_nvme_io_queues * device:ssdprobe_device_info:unique`))
+}

@@ -1,0 +1,134 @@
+package deploytest
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
+)
+
+// exporter serves what the daemon of recordtest.Snapshot does. With each scrape
+// more was measured and done: figures that never change have no rates.
+func exporter(t *testing.T) *httptest.Server {
+	t.Helper()
+	latencies := export.NewLatencies()
+	var scrapes atomic.Uint64
+	snapshot := func() record.Snapshot {
+		s := recordtest.Snapshot()
+		for i := range s.Targets {
+			target := &s.Targets[i]
+			for _, p := range target.Probes {
+				latencies.Observe(target.Device.Name, *p.Last)
+			}
+			for _, suite := range []string{"depth-sweep", "steady-state"} {
+				target.Runs = append(target.Runs, numbered(target.Runs, suite)...)
+			}
+		}
+		n := scrapes.Add(1)
+		for i := range s.Controllers {
+			interrupts := s.Controllers[i].Interrupts
+			*interrupts.Remote += n
+			for j := range interrupts.Queues {
+				interrupts.Queues[j].Count += n
+			}
+		}
+		return s
+	}
+	registry, err := export.NewRegistry(snapshot, latencies, export.Build{Version: "1.2.3"})
+	require.NoError(t, err)
+	server := httptest.NewServer(promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// numbered are the runs of the suite saturate as if they were of another one,
+// whose steps end in a number, as those of all depths and rounds do.
+func numbered(runs []record.RunStatus, suite string) []record.RunStatus {
+	var all []record.RunStatus
+	for _, r := range runs {
+		if r.Suite != "saturate" {
+			continue
+		}
+		r.Suite = suite
+		last := *r.Last
+		last.Suite, last.Steps = suite, slices.Clone(last.Steps)
+		for i := range last.Steps {
+			last.Steps[i].Name = fmt.Sprintf("step-%d", 1<<i)
+		}
+		r.Last = &last
+		all = append(all, r)
+	}
+	return all
+}
+
+// nodes are as many as it takes for six drives of one model: fewer have no peers.
+func nodes() []string { return []string{"stor-06", "stor-07", "stor-08"} }
+
+// server is a real Prometheus with the rules and alerts of ssdprobe.
+type server struct{ promtest.Server }
+
+// start runs Prometheus on the exporter until the test ends.
+func start(t *testing.T, arguments ...string) server {
+	t.Helper()
+	return startPods(t, []string{""}, arguments...)
+}
+
+// startPods has so many pods on each node at once, which differ in nothing but their
+// label pod.
+func startPods(t *testing.T, pods []string, arguments ...string) server {
+	t.Helper()
+	address := strings.TrimPrefix(exporter(t).URL, "http://")
+	folder, err := filepath.Abs(rulesDir())
+	require.NoError(t, err)
+	var config strings.Builder
+	fmt.Fprintf(&config, "global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}\nrule_files: [%s/rules.yaml, %s/alerts.yaml]\n", folder, folder)
+	config.WriteString("scrape_configs:\n- job_name: ssdprobe\n  static_configs:\n")
+	for _, node := range nodes() {
+		for _, pod := range pods {
+			fmt.Fprintf(&config, "  - {targets: [%q], labels: {instance: %s, pod: %q}}\n", address, node, pod)
+		}
+	}
+	return server{promtest.Start(t, config.String(), arguments...)}
+}
+
+// ask runs a query for a moment, or for the half minute before it.
+func (s server) ask(t *testing.T, at time.Time, expr string, instant bool) []promtest.Series {
+	t.Helper()
+	if instant {
+		return s.Query(t, at, expr)
+	}
+	return s.QueryRange(t, at.Add(-30*time.Second), at, expr)
+}
+
+// await returns a moment at which every node had been scraped often enough for
+// rates, and the rules had seen it. Queries ask for that moment: on a machine with
+// much to do, scrapes may fail later.
+func (s server) await(t *testing.T) time.Time {
+	t.Helper()
+	const ready = `count(count by (instance) (ssdprobe_build_info) and on (instance) count_over_time(ssdprobe_build_info[1m]) > 2 and on (instance) ` +
+		`device:ssdprobe_probe_latency_percentile_seconds:vs_peers{probe="read-4k",percentile="50",device="nvme0n1"})`
+	want := strconv.Itoa(len(nodes()))
+	var at time.Time
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		at = time.Now()
+		nodes, err := s.TryQuery(t, at, ready)
+		require.NoError(c, err)
+		require.Len(c, nodes, 1)
+		assert.Equal(c, want, nodes[0].Value[1])
+	}, 2*time.Minute, 200*time.Millisecond)
+	return at
+}

@@ -1,0 +1,97 @@
+package deploytest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
+)
+
+// rulesDir holds the rules, the alerts and their tests.
+func rulesDir() string { return filepath.Join("..", "..", "..", "deploy", "prometheus") }
+
+// promtool runs Prometheus' own checker and returns what it printed.
+func promtool(t *testing.T, arguments ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), promtest.Program(t, "promtool", "prometheus"), arguments...).CombinedOutput()
+	require.NoError(t, err, string(out))
+	return string(out)
+}
+
+// ruleFile is a file of rules, as far as it is looked at here.
+type ruleFile struct {
+	Groups []struct {
+		Name  string `yaml:"name"`
+		Rules []rule `yaml:"rules"`
+	} `yaml:"groups"`
+}
+
+type rule struct {
+	Record      string            `yaml:"record,omitempty"`
+	Alert       string            `yaml:"alert,omitempty"`
+	Expr        string            `yaml:"expr"`
+	Labels      map[string]string `yaml:"labels,omitempty"`
+	Annotations map[string]string `yaml:"annotations,omitempty"`
+}
+
+// rules are those of one file, in its order.
+func rules(t *testing.T, name string) []rule {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(rulesDir(), name))
+	require.NoError(t, err)
+	var file ruleFile
+	require.NoError(t, yaml.Unmarshal(data, &file))
+	var all []rule
+	for _, g := range file.Groups {
+		all = append(all, g.Rules...)
+	}
+	require.NotEmpty(t, all, name)
+	return all
+}
+
+func TestPromtoolAcceptsRulesAndAlerts(t *testing.T) {
+	promtool(t, "check", "rules", "--lint-fatal", filepath.Join(rulesDir(), "rules.yaml"), filepath.Join(rulesDir(), "alerts.yaml"))
+}
+
+func TestRulesAndAlertsDoWhatTheyShould(t *testing.T) {
+	for _, file := range ruleTests(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			promtool(t, "test", "rules", file)
+		})
+	}
+}
+
+func ruleTests(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(rulesDir(), "tests", "*_test.yaml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	return files
+}
+
+// parses has promtool parse queries, by what they are for: as recording rules,
+// as it parses nothing else.
+func parses(t *testing.T, queries map[string]string) {
+	t.Helper()
+	type group struct {
+		Name  string `yaml:"name"`
+		Rules []rule `yaml:"rules"`
+	}
+	all := group{Name: "queries"}
+	for what, expr := range queries {
+		// The label says in promtool's message which query is meant.
+		all.Rules = append(all.Rules, rule{Record: fmt.Sprintf("query_%d", len(all.Rules)), Expr: expr, Labels: map[string]string{"what": what}})
+	}
+	data, err := yaml.Marshal(map[string][]group{"groups": {all}})
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "queries.yaml")
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	promtool(t, "check", "rules", path)
+}

@@ -1,0 +1,101 @@
+package deploytest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
+)
+
+// While a pod is replaced there are two of it in what Prometheus remembers. No query
+// fails then, and nothing is there twice.
+func TestWhilePodsAreReplaced(t *testing.T) {
+	s := startPods(t, []string{"old", "new"})
+	at := s.await(t)
+	require.Len(t, s.Query(t, at, `count by (pod) (ssdprobe_device_info)`), 2)
+	for name, d := range dashboards() {
+		t.Run(name+" answers", func(t *testing.T) { answers(t, s, at, d) })
+		if name != "device" {
+			t.Run(name+" is of the chosen model", func(t *testing.T) { isOfTheModel(t, s, at, d) })
+		}
+	}
+	t.Run("drives are counted once", func(t *testing.T) {
+		drives := len(nodes()) * len(recordtest.Snapshot().Targets)
+		for _, p := range fleetNow() {
+			if p.title == "Targets" {
+				found := s.Query(t, at, filled(p.queries[0].expr))
+				require.Len(t, found, 1)
+				count, _ := found[0].Last()
+				assert.InDelta(t, drives, count, 0)
+			}
+		}
+	})
+	t.Run("device is of one device on one node", func(t *testing.T) { isOfOneDevice(t, s, at) })
+}
+
+// answers asks everything that a dashboard asks, with everything chosen.
+func answers(t *testing.T, s server, at time.Time, d dashboard) {
+	t.Helper()
+	for _, r := range d.rows {
+		for _, p := range r.panels {
+			for _, q := range p.queries {
+				series := s.ask(t, at, filled(q.expr), q.instant) // fails when Prometheus does
+				assert.True(t, p.kind != "table" || !slices.ContainsFunc(series, func(r promtest.Series) bool { return r.Metric["pod"] != "" }),
+					"%s/%s: a row for each pod", r.title, p.title)
+			}
+		}
+	}
+	for _, a := range d.annotations {
+		s.ask(t, at, filled(a["target"].(object)["expr"].(string)), false)
+	}
+}
+
+// isOfTheModel chooses a model that no drive is of: nothing is left of anything.
+func isOfTheModel(t *testing.T, s server, at time.Time, d dashboard) {
+	t.Helper()
+	queries, _ := d.expressions()
+	for what, expr := range queries {
+		for _, series := range s.Query(t, at, choose(expr, map[string]string{"model": "none such"})) {
+			value, _ := series.Last()
+			assert.Zero(t, value, "%s: %s", what, expr)
+		}
+	}
+}
+
+// isOfOneDevice chooses each device of one node.
+func isOfOneDevice(t *testing.T, s server, at time.Time) {
+	t.Helper()
+	node := nodes()[0]
+	for _, target := range recordtest.Snapshot().Targets {
+		chosen := map[string]string{"instance": node, "id": target.ID}
+		summed := map[string]float64{}
+		for _, r := range deviceDashboard().rows {
+			for _, p := range r.panels {
+				for _, q := range p.queries {
+					for _, series := range s.ask(t, at, choose(q.expr, chosen), q.instant) {
+						what := fmt.Sprintf("%s/%s: %s", r.title, p.title, q.expr)
+						assert.Contains(t, []string{"", node}, series.Metric["instance"], what)
+						assert.Contains(t, []string{"", target.Device.Name}, series.Metric["device"], what)
+						if p.title == "Failed I/O" {
+							value, _ := series.Last()
+							summed[series.Metric["errno"]] += value
+						}
+					}
+				}
+			}
+		}
+		failed := map[string]float64{}
+		for _, probe := range target.Probes {
+			for errno, n := range probe.Errors {
+				failed[errno] += 2 * float64(n) // of both pods
+			}
+		}
+		assert.Equal(t, failed, summed, "%s: failed I/Os", target.ID)
+	}
+}

@@ -1,0 +1,84 @@
+package deploytest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// plainTypes are Grafana's types as JSON has them: the value of an enumeration in
+// place of its name. Of options a part may be given, the rest has defaults; a
+// property that there is none of is refused all the same.
+const plainTypes = `
+export type Plain<T> = T extends string ? ` + "`${T}`" + ` : T extends number ? (number extends T ? T : ` + "`${T}` extends `${infer N extends number}` ? N : T" + `)
+  : T extends (infer E)[] ? Plain<E>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;
+export type Part<T> = T extends (infer E)[] ? Part<E>[] : T extends object ? { [K in keyof T]?: Part<T[K]> } : T;
+`
+
+// types are where Grafana keeps the options of each kind of panel.
+func types() map[string]string {
+	return map[string]string{
+		"timeseries": "timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen", "stat": "stat/panelcfg/x/StatPanelCfg_types.gen",
+		"table": "table/panelcfg/x/TablePanelCfg_types.gen", "heatmap": "heatmap/panelcfg/x/HeatmapPanelCfg_types.gen",
+		"barchart": "barchart/panelcfg/x/BarChartPanelCfg_types.gen", "state-timeline": "statetimeline/panelcfg/x/StateTimelinePanelCfg_types.gen",
+	}
+}
+
+// Grafana's own types accept the dashboards, and the options of every panel.
+func TestGrafanasTypesAcceptTheDashboards(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	write("package.json", `{"type": "module"}`)
+	write("plain.ts", plainTypes)
+	for name, d := range dashboards() {
+		write(name+".ts", typescript(t, d))
+	}
+	out, err := exec.CommandContext(t.Context(), filepath.Join("..", "..", "..", "scripts", "check-dashboards.sh"), dir).CombinedOutput()
+	require.NoError(t, err, string(out))
+}
+
+// typescript is a dashboard as values of Grafana's types.
+func typescript(t *testing.T, d dashboard) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("import type { Dashboard } from '@grafana/schema';\nimport type { Part, Plain } from './plain.js';\n")
+	for kind, path := range types() {
+		fmt.Fprintf(&b, "import type * as %s from '@grafana/schema/dist/esm/raw/composable/%s';\n", identifier(kind), path)
+	}
+	value := func(v any) string {
+		text, err := json.MarshalIndent(v, "", "  ")
+		require.NoError(t, err)
+		return string(text)
+	}
+	m := d.model()
+	for _, a := range m["annotations"].(object)["list"].([]object) {
+		for _, own := range []string{"target", "useValueForTime", "titleFormat", "textFormat", "tagKeys"} {
+			delete(a, own) // the Prometheus data source's, which the types of dashboards do not know
+		}
+	}
+	for _, p := range m["panels"].([]object) {
+		kind := p["type"].(string)
+		if kind == "row" {
+			continue
+		}
+		require.Contains(t, types(), kind)
+		fmt.Fprintf(&b, "export const options%d: Plain<Part<%s.Options>> = %s;\n", p["id"], identifier(kind), value(p["options"]))
+		if kind == "stat" { // it has no options of fields
+			continue
+		}
+		fmt.Fprintf(&b, "export const custom%d: Plain<Part<%s.FieldConfig>> = %s;\n", p["id"], identifier(kind),
+			value(p["fieldConfig"].(object)["defaults"].(object)["custom"]))
+	}
+	fmt.Fprintf(&b, "export const dashboard: Plain<Dashboard> = %s;\n", value(m))
+	return b.String()
+}
+
+func identifier(kind string) string { return strings.ReplaceAll(kind, "-", "_") }

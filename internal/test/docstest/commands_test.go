@@ -1,0 +1,159 @@
+package docstest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// root is the tree.
+const root = "../../.."
+
+// documents are those that people follow.
+func documents(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	return append(all, filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"))
+}
+
+func text(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(data)
+}
+
+// commands are the lines of the code of a document, without comments and with what a
+// backslash continues; without files, which begin with a key or a section.
+func commands(document string) []string {
+	document = strings.ReplaceAll(document, "\\\n", "")
+	var blocks []string
+	for _, fenced := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```").FindAllStringSubmatch(document, -1) {
+		blocks = append(blocks, fenced[1])
+	}
+	document = regexp.MustCompile("(?ms)^```.*?^```").ReplaceAllString(document, "")
+	blocks = append(blocks, regexp.MustCompile(`(?m)(^    .*\n?)+`).FindAllString(document, -1)...)
+	var all []string
+	for _, block := range blocks {
+		if regexp.MustCompile(`^\s*(\w+:|\[)`).MatchString(block) {
+			continue
+		}
+		for line := range strings.Lines(block) {
+			line, _, _ = strings.Cut(line, " # ")
+			if words := strings.Fields(line); len(words) > 0 {
+				all = append(all, strings.Join(words, " "))
+			}
+		}
+	}
+	return all
+}
+
+func TestCommands(t *testing.T) {
+	assert.Equal(t, []string{"in a fence", "one two three", "four"}, commands(`
+Text.
+
+    one two \
+      three # remark
+    four
+
+    key: value
+      indented
+
+    [Section]
+    Key=value
+
+`+"```sh\nin a fence\n```\n\n```promql\nsum(a)\n```\n"))
+}
+
+// letOff are the beginnings of commands that the document says no test runs, or not the one that runs all others.
+func letOff(document string) []string {
+	var all []string
+	for _, paragraph := range regexp.MustCompile("(?m)^(No test runs|`make test` runs every command above)(.+\n)+").FindAllString(document, -1) {
+		for _, quoted := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(paragraph, -1) {
+			all = append(all, quoted[1])
+		}
+	}
+	return all
+}
+
+// elsewhere are the commands of docs that tests of other packages run, by how they
+// begin, and those tests.
+var elsewhere = map[string]string{
+	"make dist":                                 "internal/test/manifesttest TestDist",
+	"make bench ARGS='-list'":                   "internal/test/docstest TestTheListOfBenchmarks",
+	"apt install":                               "internal/test/manifesttest TestDeb",
+	"apt remove":                                "internal/test/manifesttest TestDeb",
+	"dnf install":                               "internal/test/manifesttest TestRPM",
+	"dnf remove":                                "internal/test/manifesttest TestRPM",
+	"systemctl enable --now ssdprobe":           "internal/test/manifesttest TestServiceMeasuresWithFewRights",
+	"systemctl reload ssdprobe":                 "internal/test/manifesttest TestServiceMeasuresWithFewRights",
+	"systemctl stop ssdprobe":                   "internal/test/manifesttest TestServiceMeasuresWithFewRights",
+	"journalctl --unit ssdprobe":                "internal/test/manifesttest TestServiceMeasuresWithFewRights",
+	"ssdprobe ready":                            "internal/test/manifesttest TestServiceMeasuresWithFewRights",
+	"ssdprobe config check":                     "internal/test/manifesttest TestDeb",
+	"ssdprobe devices":                          "internal/cli TestDevices",
+	"ssdprobe run --config":                     "internal/test/manifesttest TestServiceMeasuresWithFewRights",
+	"echo 'SSDPROBE_ARGS=--web.systemd-socket'": "internal/test/manifesttest TestServiceWithTheDropInsOfTheDocument",
+	"systemctl enable --now ssdprobe.socket":    "internal/test/manifesttest TestServiceWithTheDropInsOfTheDocument",
+	"systemctl restart ssdprobe":                "internal/test/manifesttest TestServiceWithTheDropInsOfTheDocument",
+	"install --directory":                       "internal/test/manifesttest TestServiceWithTheDropInsOfTheDocument",
+	"ssdprobe drift explain":                    "internal/cli TestDriftOfARunningDaemon",
+	"ssdprobe drift accept":                     "internal/cli TestDriftOfARunningDaemon",
+	"ssdprobe drift replay history.csv":         "internal/cli TestDriftReplayOfAFile",
+	"ssdprobe drift replay --prometheus":        "internal/cli TestDriftReplayFromPrometheus",
+	"ssdprobe drift":                            "internal/cli TestDriftOfARunningDaemon",
+	"ssdprobe baseline":                         "internal/cli TestBaselineOfARunningDaemon",
+	"kubectl create namespace ssdprobe":         "internal/test/clustertest TestCluster",
+	"kubectl label --overwrite namespace":       "internal/test/clustertest TestCluster",
+	"kubectl apply -k .":                        "internal/test/clustertest TestCluster",
+	"kubectl --namespace ssdprobe":              "internal/test/clustertest TestCluster",
+	"kubectl delete namespace ssdprobe":         "internal/test/clustertest TestCluster",
+	"helm install ssdprobe":                     "internal/test/clustertest TestCluster",
+	"helm upgrade ssdprobe":                     "internal/test/clustertest TestCluster",
+	"helm test ssdprobe":                        "internal/test/clustertest TestCluster",
+	"helm uninstall ssdprobe":                   "internal/test/clustertest TestCluster",
+}
+
+func TestEveryCommandOfTheDocumentsIsRunOrSaysWhyNot(t *testing.T) {
+	used := map[string]bool{}
+	for _, path := range documents(t) {
+		document := text(t, path)
+		excused := letOff(document)
+		for _, command := range commands(document) {
+			command = strings.TrimPrefix(command, "sudo ")
+			reason := ""
+			for begin := range elsewhere {
+				if strings.HasPrefix(command, begin) {
+					reason, used[begin] = "run elsewhere", true
+				}
+			}
+			for _, begin := range excused {
+				if strings.HasPrefix(command, begin) {
+					reason = "let off"
+				}
+			}
+			if filepath.Base(path) == "README.md" && reason == "" {
+				continue // TestReadme runs it
+			}
+			assert.NotEmptyf(t, reason, "%s: no test is known to run %q, and the document does not say why", path, command)
+		}
+	}
+	for begin, test := range elsewhere {
+		assert.True(t, used[begin], "no document has the command %q", begin)
+		folder, name, _ := strings.Cut(test, " ")
+		files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
+		require.NoError(t, err)
+		found := false
+		for _, file := range files {
+			found = found || strings.Contains(text(t, file), "\nfunc "+name+"(")
+		}
+		assert.True(t, found, "there is no %s", test)
+	}
+}

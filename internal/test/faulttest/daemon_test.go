@@ -1,0 +1,247 @@
+package faulttest_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// everySecond makes rounds come every second, and lets neither a busy test machine nor its other tests stop them.
+const everySecond = `
+discovery_interval: 1s
+fallback_file: false
+admission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}
+probes:
+  - {name: read-4k, interval: 1s, ios: 32, warmup_ios: 2}
+  - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 1s, ios: 4, timeout: 3s, targets: files}
+`
+
+// onFiles is a configuration that watches nothing but small probe files, with locks of the test's own.
+func onFiles(t *testing.T, dirs ...string) string {
+	t.Helper()
+	var files strings.Builder
+	for _, dir := range dirs {
+		fmt.Fprintf(&files, "  - {path: %s, size: 16MiB}\n", dir)
+	}
+	return fmt.Sprintf("lock_dir: %s\ndevices: {enabled: false}\nfiles:\n%s%s", t.TempDir(), files.String(), everySecond)
+}
+
+// file writes a file of the test's own.
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// daemon is a running daemon.
+type daemon struct {
+	*testenv.Program
+	config, state string
+	url           string // with a slash at its end
+}
+
+// startDaemon starts a daemon with a configuration and returns it once it is ready.
+func startDaemon(t *testing.T, state, configuration string) *daemon {
+	t.Helper()
+	return startDaemonWith(t, nil, state, configuration)
+}
+
+func startDaemonWith(t *testing.T, environment []string, state, configuration string) *daemon {
+	t.Helper()
+	return startDaemonIn(t, "", environment, state, configuration)
+}
+
+// startDaemonIn starts a daemon in a world of its own: see testenv.StartIn.
+func startDaemonIn(t *testing.T, world string, environment []string, state, configuration string) *daemon {
+	t.Helper()
+	config := file(t, "ssdprobe.yaml", configuration)
+	arguments := []string{"daemon", "--config", config, "--state-dir", state, "--web.listen-address", "127.0.0.1:0"}
+	var p *testenv.Program
+	if world == "" {
+		p = start(t, environment, arguments...)
+	} else {
+		p = testenv.StartIn(t, world, environment, arguments...)
+	}
+	return &daemon{Program: p, config: config, state: state, url: p.Stdout.Find(t, `status +(http://\S+/)`)[1]}
+}
+
+// stop ends the daemon as systemd does.
+func (d *daemon) stop(t *testing.T) {
+	t.Helper()
+	d.Signal(t, syscall.SIGTERM)
+	assert.Equal(t, 0, d.Wait(t), "a clean stop")
+}
+
+// labels are those that a series is looked for by.
+type labels map[string]string
+
+// metrics is one scrape.
+type metrics map[string]*dto.MetricFamily
+
+// scrape returns the metrics of a daemon. When too many ask, it asks again.
+func (d *daemon) scrape(t *testing.T) metrics {
+	t.Helper()
+	var m metrics
+	eventually(t, "a scrape is answered", func() bool {
+		var err error
+		m, err = gather(http.DefaultClient, d.url+"metrics")
+		require.True(t, err == nil || errors.Is(err, errTooMany), err)
+		return err == nil
+	})
+	return m
+}
+
+// errTooMany is a refusal because others ask at the same time.
+var errTooMany = errors.New("too many scrapes at once")
+
+// gather scrapes once.
+func gather(client *http.Client, url string) (metrics, error) {
+	response, err := client.Get(url)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	switch response.StatusCode {
+	case http.StatusOK:
+	case http.StatusServiceUnavailable:
+		return nil, errTooMany
+	default:
+		return nil, fmt.Errorf("scrape: %s: %s", response.Status, body)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	return parser.TextToMetricFamilies(strings.NewReader(string(body)))
+}
+
+// value returns the first series of a family that has these labels, false when there is none.
+func (m metrics) value(name string, want labels) (float64, bool) {
+	for _, series := range m[name].GetMetric() {
+		have := labels{}
+		for _, l := range series.Label {
+			have[l.GetName()] = l.GetValue()
+		}
+		matches := true
+		for k, v := range want {
+			matches = matches && have[k] == v
+		}
+		if matches {
+			return series.GetGauge().GetValue() + series.GetCounter().GetValue(), true
+		}
+	}
+	return 0, false
+}
+
+// of is value, or 0 for a series that is not there.
+func (m metrics) of(name string, want labels) float64 {
+	v, _ := m.value(name, want)
+	return v
+}
+
+// fileID is the identity of the probe file that a directory stands for.
+func fileID(dir string) string { return "file:" + dir }
+
+// rounds is how many rounds of a probe have had an outcome.
+func (d *daemon) rounds(t *testing.T, id, probe, outcome string) float64 {
+	t.Helper()
+	return d.scrape(t).of("ssdprobe_probe_rounds_total", labels{"id": id, "probe": probe, "outcome": outcome})
+}
+
+// awaitMore waits until a probe has had so many more rounds of an outcome.
+func (d *daemon) awaitMore(t *testing.T, id, probe, outcome string, n float64) {
+	t.Helper()
+	before := d.rounds(t, id, probe, outcome)
+	eventually(t, fmt.Sprintf("%v more %s rounds of %s on %s", n, outcome, probe, id), func() bool {
+		// A watch that was replaced counts from zero.
+		now := d.rounds(t, id, probe, outcome)
+		before = min(before, now)
+		return now >= before+n
+	})
+}
+
+// awaitUp waits until a target can be probed, or cannot.
+func (d *daemon) awaitUp(t *testing.T, id string, up bool) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("target %s up: %t", id, up), func() bool {
+		v, found := d.scrape(t).value("ssdprobe_target_up", labels{"id": id})
+		return found && (v == 1) == up
+	})
+}
+
+// awaitCollector waits until a source of the whole node succeeds, or fails.
+func (d *daemon) awaitCollector(t *testing.T, collector string, success bool) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("collector %s succeeds: %t", collector, success), func() bool {
+		v, found := d.scrape(t).value("ssdprobe_collector_success", labels{"collector": collector})
+		return found && (v == 1) == success
+	})
+}
+
+// saved are the files of the state directory that hold what is known of targets.
+func saved(t *testing.T, state string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(state, "targets", "*.json"))
+	require.NoError(t, err)
+	return files
+}
+
+// use is what a daemon holds of what could leak.
+type use struct{ goroutines, descriptors, heapBytes float64 }
+
+// use returns the least of some scrapes: between collections the heap holds garbage, and a round under way a descriptor.
+func (d *daemon) use(t *testing.T) use {
+	t.Helper()
+	var least use
+	for i := range 20 {
+		m := d.scrape(t)
+		now := use{m.of("go_goroutines", nil), m.of("process_open_fds", nil), m.of("go_memstats_heap_alloc_bytes", nil)}
+		require.Positive(t, now.descriptors)
+		if i == 0 {
+			least = now
+		}
+		least = use{min(least.goroutines, now.goroutines), min(least.descriptors, now.descriptors), min(least.heapBytes, now.heapBytes)}
+	}
+	return least
+}
+
+// eager makes the garbage collector follow closely what is in use, so that growth shows.
+func eager() []string { return []string{"GOGC=10"} }
+
+// assertNoGrowth waits until the daemon holds no more than before: what was under way may take its time to end.
+func (d *daemon) assertNoGrowth(t *testing.T, before use) {
+	t.Helper()
+	const slackBytes = 3 << 20
+	var now use
+	late := time.Now().Add(patience)
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for {
+		now = d.use(t)
+		if now.goroutines <= before.goroutines && now.descriptors <= before.descriptors && now.heapBytes <= before.heapBytes+slackBytes {
+			return
+		}
+		if time.Now().After(late) {
+			assert.Fail(t, "the daemon has grown", "before %+v, now %+v", before, now)
+			return
+		}
+		<-again.C
+	}
+}

@@ -1,0 +1,275 @@
+package faulttest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// outside runs another program and returns what it printed.
+func outside(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), name, args...)
+	c.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":/sbin:/usr/sbin")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s: %s", c, out)
+	return string(out)
+}
+
+// fill leaves nothing free on the filesystem at dir and returns the path of what takes the room.
+func fill(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "filler")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	for _, size := range []int{1 << 20, 4096, 512} {
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, size))
+		}
+		require.ErrorIs(t, err, unix.ENOSPC)
+	}
+	require.NoError(t, f.Sync())
+	require.NoError(t, f.Close())
+	return path
+}
+
+// empty gives the room back that fill took.
+func empty(t *testing.T, filler string) {
+	t.Helper()
+	require.NoError(t, os.Remove(filler))
+	dir, err := os.Open(filepath.Dir(filler))
+	require.NoError(t, err)
+	require.NoError(t, unix.Syncfs(int(dir.Fd()))) // so that the blocks are free for others, too
+	require.NoError(t, dir.Close())
+}
+
+// filesystem is one with a probe file on it that is watched, beside one that is left alone.
+type filesystem struct {
+	*daemon
+	device    testenv.Loop
+	dir       string
+	id, other string
+	// configuration is the daemon's.
+	configuration string
+}
+
+func onFilesystem(t *testing.T) filesystem {
+	t.Helper()
+	device := testenv.LoopDevice(t, 256<<20, testenv.Options{})
+	dir, calm := testenv.Ext4On(t, device), testenv.OnDisk(t)
+	f := filesystem{device: device, dir: dir, id: fileID(dir), other: fileID(calm)}
+	f.configuration = onFiles(t, dir, calm)
+	f.daemon = startDaemon(t, t.TempDir(), f.configuration)
+	f.awaitMore(t, f.id, "read-4k", "ok", 1)
+	f.awaitMore(t, f.id, "durable-write-4k", "ok", 1)
+	return f
+}
+
+// goesOn waits until both targets are probed, and ends the daemon.
+func (f filesystem) goesOn(t *testing.T) {
+	t.Helper()
+	f.awaitUp(t, f.id, true)
+	for _, id := range []string{f.id, f.other} {
+		f.awaitMore(t, id, "read-4k", "ok", 2)
+		f.awaitMore(t, id, "durable-write-4k", "ok", 2)
+	}
+	f.stop(t)
+	assert.Len(t, saved(t, f.state), 2, "what was learned is kept")
+}
+
+func TestFilesystemFull(t *testing.T) {
+	t.Parallel()
+	f := onFilesystem(t)
+	filler := fill(t, f.dir)
+	// The probe file has all its blocks: nothing changes.
+	f.awaitMore(t, f.id, "read-4k", "ok", 2)
+	f.awaitMore(t, f.id, "durable-write-4k", "ok", 2)
+
+	// Without it, there is no room for another: the room that it leaves is too little, as a tenth of it is taken at most.
+	require.NoError(t, os.Remove(filepath.Join(f.dir, "ssdprobe.dat")))
+	f.awaitUp(t, f.id, false)
+	f.Stderr.Find(t, `cannot open the target.*too little space for a probe file`)
+	f.awaitMore(t, f.other, "read-4k", "ok", 2)
+	left, err := os.ReadDir(f.dir)
+	require.NoError(t, err)
+	for _, entry := range left {
+		assert.Contains(t, []string{"filler", "lost+found"}, entry.Name(), "half a probe file stays")
+	}
+
+	empty(t, filler)
+	f.goesOn(t)
+}
+
+func TestFilesystemReadOnly(t *testing.T) {
+	t.Parallel()
+	f := onFilesystem(t)
+	remount := func(flags uintptr) {
+		t.Helper()
+		eventually(t, "remounted", func() bool { // not while a round has the file open for writing
+			err := unix.Mount("", f.dir, "", unix.MS_REMOUNT|unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID|flags, "")
+			require.True(t, err == nil || errors.Is(err, unix.EBUSY), err)
+			return err == nil
+		})
+	}
+	remount(unix.MS_RDONLY)
+	f.awaitUp(t, f.id, false)
+	f.Stderr.Find(t, `cannot open the target.*read-only file system`)
+	f.awaitMore(t, f.other, "read-4k", "ok", 2)
+	remount(0)
+	f.goesOn(t)
+}
+
+// A filesystem that the kernel has shut down, as it does when its drive dies, answers everything with an error.
+func TestFilesystemShutDown(t *testing.T) {
+	t.Parallel()
+	f := onFilesystem(t)
+	shutDown(t, f.dir)
+	f.awaitUp(t, f.id, false)
+	f.Stderr.Find(t, `cannot open the target.*input/output error`)
+	f.awaitMore(t, f.other, "read-4k", "ok", 2)
+
+	unmount(t, f.dir, 0)
+	testenv.Mount(t, f.device, f.dir)
+	f.goesOn(t)
+}
+
+// shutDown makes the ext4 filesystem at dir refuse everything until it is mounted anew.
+func shutDown(t *testing.T, path string) {
+	t.Helper()
+	dir, err := os.Open(path)
+	require.NoError(t, err)
+	const ioctlShutdown, withoutFlushing = 0x8004587d, 2 // EXT4_IOC_SHUTDOWN of fs/ext4/ext4.h
+	require.NoError(t, unix.IoctlSetPointerInt(int(dir.Fd()), ioctlShutdown, withoutFlushing))
+	require.NoError(t, dir.Close())
+}
+
+// freeze makes writes to the filesystem at dir wait in the kernel, where no signal reaches them, until it is thawed.
+func freeze(t *testing.T, dir string) (thaw func(*testing.T)) {
+	t.Helper()
+	outside(t, "fsfreeze", "--freeze", dir)
+	thawed := false
+	thaw = func(t *testing.T) {
+		t.Helper()
+		if !thawed {
+			thawed = true
+			unfreeze := exec.CommandContext(context.WithoutCancel(t.Context()), "fsfreeze", "--unfreeze", dir)
+			out, err := unfreeze.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		}
+	}
+	t.Cleanup(func() { thaw(t) })
+	return thaw
+}
+
+// A filesystem that hangs under a write: the round times out, at most one thread waits, and scrapes and all else go on;
+// then it comes back. For a minute the first time, which is longer than any timeout.
+func TestFilesystemHangs(t *testing.T) {
+	t.Parallel()
+	f := onFilesystem(t)
+	for _, seconds := range []float64{60, 4} {
+		thaw := freeze(t, f.dir)
+		hung := labels{"id": f.id, "probe": "durable-write-4k"}
+		eventually(t, "the age of the round grows", func() bool {
+			return f.scrape(t).of("ssdprobe_probe_inflight_seconds", hung) > seconds
+		})
+		eventually(t, "the round counts as timed out", func() bool {
+			return f.rounds(t, f.id, "durable-write-4k", "timeout") > 0
+		})
+		f.awaitMore(t, f.other, "durable-write-4k", "ok", 2)
+		assert.LessOrEqual(t, waitingInKernel(t, f.Cmd.Process.Pid), 1)
+		thaw(t)
+		f.awaitMore(t, f.id, "durable-write-4k", "ok", 2)
+	}
+	f.Stderr.Find(t, `round not usable.*probe=durable-write-4k outcome=timeout`)
+	f.Stderr.Find(t, `rounds are fine again.*was=timeout`)
+	f.goesOn(t)
+}
+
+// waitingInKernel counts the threads of a process that no signal reaches.
+func waitingInKernel(t *testing.T, pid int) int {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	require.NoError(t, err)
+	n := 0
+	for _, thread := range threads {
+		text, _ := os.ReadFile(thread) // a thread may end meanwhile
+		if _, state, found := strings.Cut(string(text), ") "); found && strings.HasPrefix(state, "D") {
+			n++
+		}
+	}
+	return n
+}
+
+// A filesystem that is unmounted while its probe file is watched: nothing is held open, so it is free at once, nothing is
+// made in its place, not after a restart either, and what was learned of it is there when it is mounted again.
+func TestFilesystemUnmounted(t *testing.T) {
+	t.Parallel()
+	f := onFilesystem(t)
+	f.unmounted(t)
+	outside(t, "e2fsck", "-fn", f.device.Path) // which would find it in use
+	f.awaitMore(t, f.other, "read-4k", "ok", 2)
+
+	f.stop(t)
+	f.daemon = startDaemon(t, f.state, f.configuration)
+	f.Stderr.Find(t, saysUnmounted)
+	f.awaitMore(t, f.other, "read-4k", "ok", 2)
+	assert.Empty(t, names(t, f.dir))
+
+	testenv.Mount(t, f.device, f.dir)
+	name := filepath.Base(f.device.Path)
+	eventually(t, "the target is on "+name+" again", func() bool {
+		return f.scrape(t).of("ssdprobe_target_up", labels{"id": f.id, "device": name}) == 1
+	})
+	f.goesOn(t)
+}
+
+// A filesystem that is gone for good: what is below is watched once the target was forgotten.
+func TestFilesystemUnmountedForGood(t *testing.T) {
+	t.Parallel()
+	f := onFilesystem(t)
+	f.unmounted(t)
+	reset := ssdprobe(t, nil, "baseline", "reset", f.dir, "--config", f.config, "--state-dir", f.state)
+	require.Equal(t, 0, reset.code, reset.stderr)
+	f.goesOn(t)
+	assert.Equal(t, []string{"ssdprobe.dat"}, names(t, f.dir))
+	require.NoError(t, os.Remove(filepath.Join(f.dir, "ssdprobe.dat")))
+	testenv.Mount(t, f.device, f.dir) // for who cleans up
+}
+
+const saysUnmounted = `cannot open the target.* is not mounted, and a probe file is not made on the one at `
+
+// unmounted takes the filesystem away and waits until the daemon has said so.
+func (f filesystem) unmounted(t *testing.T) {
+	t.Helper()
+	unmount(t, f.dir, unix.MNT_DETACH)
+	f.Stderr.Find(t, saysUnmounted)
+	name := filepath.Base(f.device.Path)
+	eventually(t, "the target is down and no longer said to be on "+name, func() bool {
+		m := f.scrape(t)
+		_, found := m.value("ssdprobe_target_up", labels{"id": f.id, "device": name})
+		up, listed := m.value("ssdprobe_target_up", labels{"id": f.id})
+		return !found && listed && up == 0
+	})
+	assert.Empty(t, names(t, f.dir), "nothing is made on the filesystem below")
+}
+
+// unmount unmounts what is at dir as soon as no round uses it.
+func unmount(t *testing.T, dir string, flags int) {
+	t.Helper()
+	eventually(t, "unmounted", func() bool {
+		err := unix.Unmount(dir, flags)
+		require.True(t, err == nil || errors.Is(err, unix.EBUSY), err)
+		return err == nil
+	})
+}

@@ -1,0 +1,84 @@
+package faulttest_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// frozenFor is how long a process stands still: longer than a round may take, as the ten minutes of a debugger, of a
+// suspended machine or of a container's freezer are.
+const frozenFor = 11 * time.Second
+
+// A daemon that is stopped in the middle of a round measured its own standstill: the round is disturbed, neither a slow I/O
+// nor a hang of the drive, and the rounds that were missed are not made up for.
+func TestProcessFrozen(t *testing.T) {
+	t.Parallel()
+	dir := testenv.OnDisk(t)
+	configuration := fmt.Sprintf(`
+lock_dir: %s
+devices: {enabled: false}
+fallback_file: false
+files:
+  - {path: %s, size: 16MiB}
+admission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}
+probes:
+  - {name: read-4k, interval: 2s, ios: 8000, timeout: 10s}
+`, t.TempDir(), dir)
+	d := startDaemon(t, t.TempDir(), configuration)
+	round := labels{"id": fileID(dir), "probe": "read-4k"}
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	eventually(t, "a round is disturbed by the standstill", func() bool {
+		if d.scrape(t).of("ssdprobe_probe_inflight_seconds", round) > 0 {
+			d.freeze(t, frozenFor) // the round may have ended since the scrape
+		}
+		return strings.Contains(d.page(t, "api/v1/snapshot"), "this process stood still for 1")
+	})
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	m := d.scrape(t)
+	for _, outcome := range []string{"timeout", "error"} {
+		assert.Zero(t, m.of("ssdprobe_probe_rounds_total", labels{"id": fileID(dir), "outcome": outcome}), outcome)
+	}
+	d.stop(t)
+}
+
+// freeze stops the process for a while.
+func (d *daemon) freeze(t *testing.T, during time.Duration) {
+	t.Helper()
+	d.Signal(t, syscall.SIGSTOP)
+	<-time.After(during)
+	d.Signal(t, syscall.SIGCONT)
+}
+
+// page returns what the daemon answers at a path.
+func (d *daemon) page(t *testing.T, path string) string {
+	t.Helper()
+	response, err := http.Get(d.url + path)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return string(body)
+}
+
+// A run that stood still says so beside its figures.
+func TestRunFrozen(t *testing.T) {
+	t.Parallel()
+	dir := testenv.OnDisk(t)
+	p := start(t, nil, runQuick(t, dir, "--set", "time=4s")...)
+	eventually(t, "fio works on the file", func() bool { return len(workingOn(t, dir)) > 0 })
+	p.Signal(t, syscall.SIGSTOP)
+	<-time.After(4 * time.Second)
+	p.Signal(t, syscall.SIGCONT)
+	assert.Equal(t, 0, p.Wait(t))
+	assert.Regexp(t, `ssdprobe stood still for \d`, p.Stdout.Text())
+}

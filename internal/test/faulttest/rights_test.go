@@ -1,0 +1,77 @@
+package faulttest_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// onBoth is a configuration that watches a loop device and a probe file.
+func onBoth(t *testing.T, loop testenv.Loop, dir string) string {
+	t.Helper()
+	return fmt.Sprintf("lock_dir: %s\ndevices: {include: [{name: %s}]}\nfiles:\n  - {path: %s, size: 16MiB}\n%s",
+		t.TempDir(), filepath.Base(loop.Path), dir, everySecond)
+}
+
+// A container's seccomp profile that allows neither ioctl nor bpf: what is read and written needs neither, and what needs
+// them is left out.
+func TestWithoutIoctl(t *testing.T) {
+	t.Parallel()
+	loop, dir := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true}), testenv.OnDisk(t)
+	d := startDaemonWith(t, failing(unix.EPERM, unix.SYS_IOCTL, unix.SYS_BPF), t.TempDir(), onBoth(t, loop, dir))
+	for _, id := range []string{d.idOf(t, filepath.Base(loop.Path)), fileID(dir)} {
+		d.awaitMore(t, id, "read-4k", "ok", 2)
+	}
+	d.awaitMore(t, fileID(dir), "durable-write-4k", "ok", 2)
+	d.stop(t)
+	got := ssdprobe(t, failing(unix.EPERM, unix.SYS_IOCTL, unix.SYS_BPF), runQuick(t, dir, "--set", "time=200ms")...)
+	assert.Equal(t, 0, got.code, got.stderr)
+}
+
+// hidden is a world in which no process of others is seen, as its script makes sure of.
+const hidden = `mount -t proc -o hidepid=2,gid=65534 none /proc
+exec setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace sh -ec 'test ! -e /proc/1/stat; exec "$0" "$@"'`
+
+// A process that sees no others: /proc with hidepid=2, without the right to look at what they do.
+func TestHiddenProcesses(t *testing.T) {
+	t.Parallel()
+	loop, dir := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true}), testenv.OnDisk(t)
+	d := startDaemonIn(t, hidden, nil, t.TempDir(), onBoth(t, loop, dir))
+	for _, id := range []string{d.idOf(t, filepath.Base(loop.Path)), fileID(dir)} {
+		d.awaitMore(t, id, "read-4k", "ok", 2)
+	}
+	d.stop(t)
+}
+
+// Who cannot see what other processes write to overwrites nothing: processes are hidden, or root may list what they have
+// open and not follow it.
+func TestDestroyWithHiddenProcesses(t *testing.T) {
+	t.Parallel()
+	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
+	for _, world := range []string{hidden, "exec setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace"} {
+		p := testenv.StartIn(t, world, nil, destroying(t, loop.Path)...)
+		assert.Equal(t, 4, p.Wait(t))
+		assert.Contains(t, p.Stderr.Text(), "what other processes have open cannot be seen")
+	}
+}
+
+// A container without /sys: files are measured, and it is said what is not known.
+func TestWithoutSys(t *testing.T) {
+	t.Parallel()
+	loop, dir := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true}), testenv.OnDisk(t)
+	d := startDaemonIn(t, "mount -t tmpfs none /sys; exec", nil, t.TempDir(), onBoth(t, loop, dir))
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
+	d.awaitMore(t, fileID(dir), "durable-write-4k", "ok", 2)
+	d.awaitCollector(t, "discovery", false)
+	d.stop(t)
+	entries, err := os.ReadDir(d.state)
+	require.NoError(t, err)
+	assert.NotEmpty(t, entries)
+}

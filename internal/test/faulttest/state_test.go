@@ -1,0 +1,93 @@
+package faulttest_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// learnsSoon makes a baseline of a few rounds, at which the state is saved.
+const learnsSoon = "drift: {baseline_rounds: 10}\n"
+
+func (d *daemon) awaitBaseline(t *testing.T) {
+	t.Helper()
+	eventually(t, "a baseline", func() bool {
+		_, found := d.scrape(t).value("ssdprobe_baseline_value", labels{"probe": "read-4k"})
+		return found
+	})
+}
+
+// What a newer ssdprobe has written is neither understood nor touched.
+func TestStateOfANewerVersion(t *testing.T) {
+	t.Parallel()
+	state, dir := t.TempDir(), testenv.OnDisk(t)
+	d := startDaemon(t, state, onFiles(t, dir))
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	d.stop(t)
+	files := saved(t, state)
+	require.Len(t, files, 1)
+	text, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	newer := bytes.Replace(text, []byte(`"version": 1`), []byte(`"version": 2`), 1)
+	require.NotEqual(t, text, newer)
+	require.NoError(t, os.WriteFile(files[0], newer, 0o600))
+
+	d = startDaemon(t, state, onFiles(t, dir)+learnsSoon)
+	d.awaitCollector(t, "state", false)
+	d.Stderr.Find(t, `the stored state has a problem.*written by a newer ssdprobe`)
+	d.awaitBaseline(t) // at which it would be saved
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
+	v, _ := d.scrape(t).value("ssdprobe_collector_success", labels{"collector": "state"})
+	assert.Zero(t, v, "it is still not saved")
+	d.stop(t)
+	kept, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	assert.Equal(t, newer, kept)
+	left, err := os.ReadDir(filepath.Dir(files[0]))
+	require.NoError(t, err)
+	assert.Len(t, left, 1, "nothing is set aside, nothing half written stays")
+}
+
+// The state directory is moved away under a running daemon, and back.
+func TestStateDirectoryGoneAndBack(t *testing.T) {
+	t.Parallel()
+	state, dir := filepath.Join(t.TempDir(), "state"), testenv.OnDisk(t)
+	d := startDaemon(t, state, onFiles(t, dir)+learnsSoon)
+	d.awaitBaseline(t)
+	eventually(t, "it is saved", func() bool { return len(saved(t, state)) == 1 })
+	away := state + ".away"
+	require.NoError(t, os.Rename(state, away))
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 2)
+	require.NoError(t, os.RemoveAll(state)) // a save may have made it anew
+	require.NoError(t, os.Rename(away, state))
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	d.awaitCollector(t, "state", true)
+	before := d.scrape(t).of("ssdprobe_baseline_value", labels{"probe": "read-4k", "statistic": "iops"})
+	d.stop(t)
+
+	d = startDaemon(t, state, onFiles(t, dir)+learnsSoon)
+	assert.Equal(t, before, d.scrape(t).of("ssdprobe_baseline_value", labels{"probe": "read-4k", "statistic": "iops"}), "nothing is lost")
+	d.stop(t)
+}
+
+// A state directory that was removed is made again by the next save, and what is in memory is in it.
+func TestStateDirectoryRemoved(t *testing.T) {
+	t.Parallel()
+	state, dir := filepath.Join(t.TempDir(), "state"), testenv.OnDisk(t)
+	d := startDaemon(t, state, onFiles(t, dir)+learnsSoon)
+	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	require.NoError(t, os.RemoveAll(state))
+	d.awaitBaseline(t)
+	eventually(t, "it is saved", func() bool { return len(saved(t, state)) == 1 })
+	d.awaitCollector(t, "state", true)
+	d.stop(t)
+	d = startDaemon(t, state, onFiles(t, dir)+learnsSoon)
+	d.awaitBaseline(t)
+	d.stop(t)
+}

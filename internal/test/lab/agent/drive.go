@@ -1,0 +1,71 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/test/lab/wire"
+)
+
+// findInterval is how often the kernel is asked. It has to be asked: a path behind a multipath head is hidden, and the
+// kernel announces it by no event.
+const findInterval = 20 * time.Millisecond
+
+func findDrive(f *wire.Find) (*wire.Drive, error) {
+	ticks := time.NewTicker(findInterval)
+	defer ticks.Stop()
+	for deadline := time.After(f.Within); ; {
+		drive, complete, err := lookForDrive(f.Ports)
+		if err != nil || complete {
+			return drive, err
+		}
+		select {
+		case <-deadline:
+			return nil, fmt.Errorf("no complete drive behind %s in %v, only %+v: %w", strings.Join(f.Ports, ", "), f.Within,
+				*drive, syscall.ETIMEDOUT)
+		case <-ticks.C:
+		}
+	}
+}
+
+// lookForDrive returns what there is of the drive behind the ports, and whether nothing is missing.
+func lookForDrive(ports []string) (drive *wire.Drive, complete bool, err error) {
+	drive, complete = &wire.Drive{}, true
+	for _, port := range ports {
+		controllers, err := filepath.Glob("/sys/bus/pci/devices/" + port + "/*:*:*.*/nvme/nvme*")
+		if err != nil {
+			return drive, false, err
+		}
+		if len(controllers) != 1 {
+			complete = false
+			continue
+		}
+		drive.Controllers = append(drive.Controllers, filepath.Base(controllers[0]))
+		paths, err := filepath.Glob(controllers[0] + "/nvme*n*")
+		if err != nil {
+			return drive, false, err
+		}
+		complete = complete && len(paths) > 0
+		for _, path := range paths {
+			namespace := filepath.Base(path)
+			namespace = cmp.Or(sysfs.HeadOf(namespace), namespace)
+			drive.Namespaces = append(drive.Namespaces, namespace)
+			if _, err := os.Stat("/dev/" + namespace); errors.Is(err, os.ErrNotExist) {
+				complete = false
+			} else if err != nil {
+				return drive, false, err
+			}
+		}
+	}
+	slices.Sort(drive.Namespaces)
+	drive.Namespaces = slices.Compact(drive.Namespaces)
+	return drive, complete, nil
+}

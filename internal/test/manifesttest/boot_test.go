@@ -1,0 +1,169 @@
+package manifesttest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// boot boots this machine's own systemd, in a container on a copy of the root
+// directory that is gone with the test.
+func boot(t *testing.T) (c *container, root string) {
+	t.Helper()
+	need(t, "systemctl", "systemd")
+	bundle := t.TempDir()
+	root = filepath.Join(bundle, "root")
+	upper, work := filepath.Join(bundle, "upper"), filepath.Join(bundle, "work")
+	for _, dir := range []string{root, upper, work} {
+		require.NoError(t, os.Mkdir(dir, 0o755))
+	}
+	require.NoError(t, unix.Mount("overlay", root, "overlay", 0, "lowerdir=/,upperdir="+upper+",workdir="+work))
+	t.Cleanup(func() { assert.NoError(t, unix.Unmount(root, unix.MNT_DETACH)) })
+	require.NoError(t, os.RemoveAll(filepath.Join(root, "etc", "systemd", "system")), "what this machine starts at boot")
+	write(t, filepath.Join(root, "etc", "machine-id"), "", 0o644)
+	run(t, "dpkg", "--root="+root, "--force-depends", "--install", made(t, runtime.GOARCH+".deb"))
+
+	c = newContainer(t, "systemd")
+	capabilities := []string{
+		"CAP_AUDIT_WRITE", "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_MKNOD",
+		"CAP_NET_ADMIN", "CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID", "CAP_SYS_ADMIN", "CAP_SYS_CHROOT", "CAP_SYS_PTRACE",
+		"CAP_SYS_RAWIO",
+	}
+	c.run(bundle, object{
+		"ociVersion": "1.0.2",
+		"process": object{
+			"args":         []string{"/lib/systemd/systemd", "--unit=multi-user.target", "--log-target=console"},
+			"cwd":          "/",
+			"env":          []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "container=oci"},
+			"user":         object{"uid": 0, "gid": 0},
+			"capabilities": object{"bounding": capabilities, "effective": capabilities, "permitted": capabilities},
+		},
+		"root":     object{"path": root},
+		"hostname": "storage-1",
+		"mounts": []object{
+			{"destination": "/proc", "type": "proc", "source": "proc"},
+			{"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": []string{"ro"}},
+			{"destination": "/sys/fs/cgroup", "type": "cgroup", "source": "cgroup", "options": []string{"rw"}},
+			{"destination": "/dev", "type": "bind", "source": "/dev", "options": []string{"rbind", "rw"}},
+			{"destination": "/run", "type": "tmpfs", "source": "tmpfs"},
+			{"destination": "/tmp", "type": "tmpfs", "source": "tmpfs"},
+		},
+		"linux": object{
+			"namespaces": namespaces("pid", "ipc", "uts", "mount", "cgroup"),
+			"resources":  object{"devices": []object{{"allow": true, "access": "rwm"}}},
+		},
+	})
+	c.eventually("systemd has booted", func() bool {
+		return c.runc("exec", c.id, "systemctl", "is-active", "--quiet", "multi-user.target").Run() == nil
+	})
+	return c, root
+}
+
+// The package, the unit and the daemon together, as docs/install-systemd.md has it.
+func TestServiceMeasuresWithFewRights(t *testing.T) {
+	t.Parallel()
+	device := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
+	name := filepath.Base(device.Path)
+	c, root := boot(t)
+	write(t, filepath.Join(root, "etc", "ssdprobe", "ssdprobe.yaml"),
+		fmt.Sprintf("listen: [\"127.0.0.1:0\"]\ndevices: {include: [{name: %s}]}\n", name)+quick, 0o644)
+	journal := func() string { return c.exec("journalctl", "--unit=ssdprobe", "--output=cat", "--no-pager") }
+
+	c.exec("systemctl", "enable", "--now", "ssdprobe")
+	c.awaitURL(journal)
+	c.exec("ssdprobe", "ready", "--wait", "1m")
+	c.measures(name)
+	status := c.exec("systemctl", "show", "--property=MainPID", "--value", "ssdprobe")
+	inside, err := strconv.Atoi(strings.TrimSpace(status))
+	require.NoError(t, err)
+	const adminAndRawIO = 1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_SYS_RAWIO
+	for _, set := range []string{"CapEff", "CapPrm", "CapBnd"} {
+		assert.Contains(t, c.exec("cat", fmt.Sprintf("/proc/%d/status", inside)), fmt.Sprintf("%s:\t%016x\n", set, adminAndRawIO))
+	}
+
+	c.exec("systemctl", "reload", "ssdprobe")
+	c.eventually("the configuration is read again", func() bool { return strings.Contains(journal(), "configuration reloaded") })
+	assert.Contains(t, c.exec("ssdprobe", "run", "--config=/etc/ssdprobe/ssdprobe.yaml", "--target="+device.Path, "--rounds=1"), "read-4k")
+
+	// The unit's rules for devices, and a program that wants more.
+	rules := []string{"systemd-run", "--quiet", "--wait", "--pipe", "--property=DevicePolicy=closed", "--property=DeviceAllow=block-* r"}
+	c.exec(append(rules, "dd", "if="+device.Path, "of=/dev/null", "bs=4k", "count=1")...)
+	out, err := c.runc(append(append([]string{"exec", c.id}, rules...), "dd", "if=/dev/zero", "of="+device.Path, "bs=4k", "count=1")...).CombinedOutput()
+	require.Error(t, err)
+	assert.Contains(t, string(out), "Operation not permitted")
+
+	// A suite by the calendar has fio run within the same limits.
+	suite := regexp.MustCompile(`(?m)^ExecStart=.*`).ReplaceAllString(read(t, at("deploy", "systemd", "ssdprobe.service")),
+		"ExecStart=/usr/bin/ssdprobe run quick --config /etc/ssdprobe/ssdprobe.yaml --set time=1s --even-if-busy --target "+device.Path)
+	suite = strings.NewReplacer("Type=exec", "Type=oneshot", "Restart=on-failure", "Restart=no").Replace(suite)
+	write(t, filepath.Join(root, "etc", "systemd", "system", "suite.service"), suite, 0o644)
+	c.exec("systemctl", "daemon-reload")
+	out, err = c.runc("exec", c.id, "systemctl", "start", "suite").CombinedOutput()
+	require.NoErrorf(t, err, "%s%s", out, c.exec("journalctl", "--unit=suite", "--output=cat", "--no-pager"))
+
+	c.exec("systemctl", "stop", "ssdprobe")
+	assert.Equal(t, "success\n", c.exec("systemctl", "show", "--property=Result", "--value", "ssdprobe"))
+	assert.DirExists(t, filepath.Join(root, "var", "lib", "ssdprobe", "targets"), "what was learned is kept")
+}
+
+// dropIns are the files of docs/install-systemd.md that change units, in their order.
+func dropIns(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, block := range regexp.MustCompile(`(?m)^    \[(?:.*\n    )*.*\n`).FindAllString(read(t, at("docs", "install-systemd.md")), -1) {
+		all = append(all, regexp.MustCompile(`(?m)^    `).ReplaceAllString(block, ""))
+	}
+	return all
+}
+
+// Probe files on a filesystem of one's own, and the sockets by systemd, as
+// docs/install-systemd.md has both. The files are what `systemctl edit` makes.
+func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
+	t.Parallel()
+	files := dropIns(t)
+	require.Len(t, files, 3)
+	c, root := boot(t)
+	override := func(unit, name, text string) {
+		write(t, filepath.Join(root, "etc", "systemd", "system", unit+".d", name+".conf"), text, 0o644)
+	}
+	journal := func() string { return c.exec("journalctl", "--unit=ssdprobe", "--output=cat", "--no-pager") }
+	write(t, filepath.Join(root, "etc", "ssdprobe", "ssdprobe.yaml"),
+		"devices: {enabled: false}\nfiles: [{path: /srv/data/ssdprobe, size: 16MiB}]\n"+quick, 0o644)
+
+	require.Contains(t, files[0], "ReadWritePaths=/srv/data/ssdprobe")
+	c.exec("install", "--directory", "--mode", "0700", "/srv/data/ssdprobe")
+	override("ssdprobe.service", "files", files[0])
+	require.Contains(t, files[1], "Requires=ssdprobe.socket")
+	override("ssdprobe.service", "socket", files[1])
+	require.Contains(t, files[2], "IPAddressDeny=any")
+	override("ssdprobe.service", "addresses", files[2])
+	override("ssdprobe.socket", "address", "[Socket]\nListenStream=\nListenStream=/run/ssdprobe.sock\n") // no port of this machine's
+	write(t, filepath.Join(root, "etc", "ssdprobe", "environment"), "SSDPROBE_ARGS=--web.systemd-socket\n", 0o644)
+	c.exec("systemctl", "daemon-reload")
+
+	c.exec("systemctl", "stop", "ssdprobe")
+	c.exec("systemctl", "enable", "--now", "ssdprobe.socket")
+	c.exec("systemctl", "restart", "ssdprobe")
+	get := func(path string) string {
+		out, err := c.runc("exec", c.id, "curl", "--silent", "--unix-socket", "/run/ssdprobe.sock", "http://ssdprobe/"+path).Output()
+		if err != nil {
+			return journal()
+		}
+		return string(out)
+	}
+	c.eventually("it is ready", func() bool { return get("-/ready") == "ready\n" })
+	good := regexp.MustCompile(`(?m)^ssdprobe_probe_rounds_total\{.*outcome="ok".*\} [1-9]`)
+	c.eventually("a good round on the file", func() bool { return good.MatchString(get("metrics")) })
+	assert.FileExists(t, filepath.Join(root, "srv", "data", "ssdprobe", "ssdprobe.dat"))
+}

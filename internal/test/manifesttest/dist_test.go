@@ -1,0 +1,150 @@
+package manifesttest
+
+import (
+	"context"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/cli"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// dist makes all that is handed out of a tree into a directory of this name.
+func dist(tree, name string) (string, error) {
+	dir := filepath.Join(scratch, name)
+	c := exec.Command(filepath.Join(tree, "scripts", "dist.sh"), "-o", dir)
+	c.Env = append(os.Environ(), "VERSION=v1.2.3-rc1", "SOURCE_DATE_EPOCH=1795262400")
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("make dist: %w:\n%s", err, out)
+	}
+	return dir, nil
+}
+
+// makeDist does so once for all tests, of a copy of the tree, which stands still.
+var makeDist = sync.OnceValues(func() (string, error) {
+	tree := filepath.Join(scratch, "tree")
+	if err := testenv.CopyTree(context.Background(), at(), tree); err != nil {
+		return "", err
+	}
+	return dist(tree, "dist")
+})
+
+// made returns the path of the one file of it with that suffix.
+func made(t *testing.T, suffix string) string {
+	t.Helper()
+	dir, err := makeDist()
+	require.NoError(t, err)
+	found, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	return found[0]
+}
+
+// pages are the man pages that there have to be: one for each command.
+func pages() []string {
+	var all []string
+	commands := cli.Commands().Commands()
+	for len(commands) > 0 {
+		c := commands[0]
+		commands = append(commands[1:], c.Commands()...)
+		all = append(all, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1.gz")
+	}
+	return append(all, "ssdprobe.1.gz")
+}
+
+func TestDist(t *testing.T) {
+	t.Parallel()
+	sums := made(t, "SHA256SUMS")
+	check := exec.Command("sha256sum", "--check", "--quiet", "SHA256SUMS")
+	check.Dir = filepath.Dir(sums)
+	out, err := check.CombinedOutput()
+	require.NoErrorf(t, err, "%s", out)
+
+	want := []string{
+		"completions/_ssdprobe", "completions/ssdprobe.bash", "completions/ssdprobe.fish",
+		"ssdprobe-1.2.3~rc1-1.aarch64.rpm", "ssdprobe-1.2.3~rc1-1.x86_64.rpm",
+		"ssdprobe-linux-amd64", "ssdprobe-linux-arm64",
+		"ssdprobe_1.2.3~rc1_amd64.deb", "ssdprobe_1.2.3~rc1_arm64.deb",
+	}
+	for _, page := range pages() {
+		want = append(want, "man/"+page)
+	}
+	var got []string
+	for line := range strings.Lines(read(t, sums)) {
+		got = append(got, strings.Fields(line)[1])
+	}
+	assert.ElementsMatch(t, want, got)
+
+	elsewhere := filepath.Join(scratch, "elsewhere")
+	require.NoError(t, os.Rename(filepath.Join(scratch, "tree"), elsewhere))
+	again, err := dist(elsewhere, "dist-again")
+	require.NoError(t, err)
+	assert.Equal(t, read(t, sums), read(t, filepath.Join(again, "SHA256SUMS")), "the same bytes of the same commit")
+}
+
+func TestBinariesAreStatic(t *testing.T) {
+	t.Parallel()
+	for arch, machine := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
+		file, err := elf.Open(made(t, "ssdprobe-linux-"+arch))
+		require.NoError(t, err)
+		assert.Equal(t, machine, file.Machine)
+		assert.False(t, slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }), "asks for no loader")
+		require.NoError(t, file.Close())
+	}
+	assert.Contains(t, run(t, made(t, "ssdprobe-linux-"+runtime.GOARCH), "version"), "ssdprobe v1.2.3-rc1 ")
+}
+
+// readable asserts that man finds nothing to complain of in the pages of a root
+// directory.
+func readable(t *testing.T, root string) {
+	t.Helper()
+	need(t, "mandoc", "mandoc")
+	installed, err := filepath.Glob(filepath.Join(root, "usr", "share", "man", "man1", "*"))
+	require.NoError(t, err)
+	require.Len(t, installed, len(pages()))
+	for _, page := range installed { // mandoc reads only the first of several that are compressed
+		assert.Empty(t, run(t, "mandoc", "-Tlint", "-Wwarning", page))
+	}
+	shown := run(t, "mandoc", "-Tascii", filepath.Join(root, "usr", "share", "man", "man1", "ssdprobe-run.1.gz"))
+	shown = regexp.MustCompile(`.\x08`).ReplaceAllString(shown, "") // bold by printing twice
+	assert.Contains(t, shown, "--size=SIZE")
+	assert.Contains(t, shown, "(default")
+	assert.Contains(t, shown, "  ssdprobe run --target /var/tmp\n")
+}
+
+// completes asserts that bash completes with what is in a root directory, and that what
+// is there for zsh and fish is meant for them.
+func completes(t *testing.T, root, zsh string) {
+	t.Helper()
+	share := filepath.Join(root, "usr", "share")
+	need(t, "bash", "bash")
+	const library = "/usr/share/bash-completion/bash_completion"
+	require.FileExists(t, library, "install it with scripts/install.sh bash-completion")
+	script := fmt.Sprintf(`source %s
+PATH=%s:$PATH
+_completion_loader ssdprobe || true
+compopt() { :; } # it is for readline alone
+COMP_WORDS=(ssdprobe base) COMP_CWORD=1 COMP_LINE="ssdprobe base" COMP_POINT=13
+__start_ssdprobe
+echo "${COMPREPLY[@]}"`, library, filepath.Join(root, "usr", "bin"))
+	c := exec.CommandContext(t.Context(), "bash", "--norc", "-c", script)
+	c.Env = append(os.Environ(), "XDG_DATA_DIRS="+share, "BASH_COMPLETION_USER_DIR=/nonexistent")
+	out, err := c.CombinedOutput()
+	require.NoErrorf(t, err, "%s", out)
+	assert.Equal(t, "baseline\n", string(out))
+
+	assert.Regexp(t, `^#compdef ssdprobe\n`, read(t, filepath.Join(share, zsh)))
+	assert.Contains(t, read(t, filepath.Join(share, "fish", "vendor_completions.d", "ssdprobe.fish")), "complete -c ssdprobe ")
+}

@@ -1,0 +1,13 @@
+// Package manifesttest tests how ssdprobe is shipped: the manifests and the chart in
+// deploy/kubernetes and deploy/helm, the units in deploy/systemd, the packages in
+// deploy/packages and the container file in deploy/container.
+//
+// It holds nothing but tests. They use the real tools, each in the version that
+// scripts/build-tool.sh pins: kustomize and helm render, the types of the Kubernetes
+// API decode, systemd-analyze reads the units, dpkg and rpm unpack the packages, and
+// runc runs the container as the DaemonSet describes it.
+//
+//	go test ./internal/test/manifesttest -update
+//
+// makes deploy/kubernetes/monitoring anew from deploy/prometheus and dashboards.
+package manifesttest

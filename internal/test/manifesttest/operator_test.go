@@ -1,0 +1,64 @@
+package manifesttest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
+)
+
+const (
+	monitorKind = "*manifesttest.podMonitor ssdprobe"
+	rulesKind   = "*manifesttest.rules ssdprobe"
+)
+
+// Kinds that the API server does not know would have it refuse the whole release.
+func TestChartMakesObjectsOfTheOperatorWhereItIs(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name           string
+		args           []string
+		monitor, rules bool
+	}{
+		{"with the operator", template(), true, true},
+		{"without", templateBare(), false, false},
+		{"with an operator that knows one kind", templateBare("--api-versions", "monitoring.coreos.com/v1/PodMonitor"), true, false},
+		{"made whatever is known", templateBare("--set", "podMonitor.enabled=true,prometheusRule.enabled=true"), true, true},
+		{"never made", template("--set", "podMonitor.enabled=false,prometheusRule.enabled=false"), false, false},
+	} {
+		all := parse(t, run(t, tool(t, "helm"), test.args...))
+		assert.Equal(t, test.monitor, all[monitorKind] != nil, test.name)
+		assert.Equal(t, test.rules, all[rulesKind] != nil, test.name)
+	}
+	_, stderr, err := try(t, tool(t, "helm"), template("--set", "podMonitor.enabled=maybe")...)
+	require.Error(t, err)
+	assert.Contains(t, stderr, "'/podMonitor/enabled': value must be one of true, false, 'auto'")
+}
+
+func TestKustomizeWithoutTheOperator(t *testing.T) {
+	t.Parallel()
+	for _, mode := range modes {
+		all := ownKustomization(t, "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- github.com/ssdprobe/ssdprobe/deploy/kubernetes/"+mode+
+			"\ncomponents:\n- github.com/ssdprobe/ssdprobe/deploy/kubernetes/without-operator\n", "")
+		want := kustomize(t, mode)
+		delete(want, monitorKind)
+		delete(want, rulesKind)
+		assert.Equal(t, want.texts(t), all.texts(t), mode)
+	}
+}
+
+// The scrape configuration of the document, as far as Debian's Prometheus goes: it knows no Kubernetes, so that the
+// pods are listed instead of found.
+func TestDocumentedScrapeConfiguration(t *testing.T) {
+	config, _ := block(t, "scrape_configs:")
+	const discovery = "kubernetes_sd_configs:\n      - role: pod\n"
+	require.Contains(t, config, discovery)
+	path := filepath.Join(t.TempDir(), "prometheus.yml")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(config, discovery, "static_configs:\n      - targets: [192.0.2.1:10040]\n", 1)), 0o600))
+	run(t, promtest.Program(t, "promtool", "prometheus"), "check", "config", path)
+}

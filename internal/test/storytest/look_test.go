@@ -1,0 +1,120 @@
+package storytest_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// looksSlow opens the status page in a browser: the one drive is slower than its baseline, and the other is not.
+func looksSlow(t *testing.T, m *machine) {
+	t.Helper()
+	if picture := picture(); picture != "" {
+		testenv.Chromium(t, m.url, "--blink-settings=preferredColorScheme=1", "--window-size=1000,1080", "--screenshot="+picture)
+	}
+	text := testenv.Words(testenv.Chromium(t, m.url, "--dump-dom"))
+	assert.Contains(t, text, "/dev/"+m.worn.name+" read-4k slower than its baseline", text)
+	assert.NotContains(t, text, "/dev/"+m.sound.name+" read-4k slower", text)
+	assert.Contains(t, text, "/dev/"+m.sound.name+" stable", text)
+}
+
+// picture is where a picture of the status page is wanted; empty for none.
+func picture() string { return os.Getenv("SSDPROBE_SCREENSHOT") }
+
+// awaitPlot waits, for the sake of a picture, until the plot of the drive has so many blocks.
+func (m *machine) awaitPlot(t *testing.T, d drive, blocks int) {
+	t.Helper()
+	if picture() != "" {
+		await(t, "more blocks", func() bool { return len(m.explain(t, d).Recent) >= blocks })
+	}
+}
+
+// explain asks the daemon what is behind its verdict on a drive.
+func (m *machine) explain(t *testing.T, d drive) report.ProbeExplained {
+	t.Helper()
+	request, err := http.NewRequestWithContext(bounded(t), http.MethodGet, m.url+"/api/v1/explain/"+d.id, http.NoBody)
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	var x report.Explained
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&x))
+	require.Len(t, x.Probes, 1)
+	return x.Probes[0]
+}
+
+// isNoAlarm checks why the drive that is slower under other conditions is no alarm.
+func isNoAlarm(t *testing.T, m *machine) {
+	t.Helper()
+	probe := m.explain(t, m.worn)
+	assert.Equal(t, "mq-deadline", probe.Conditions.Scheduler, "the epoch is that of the new conditions")
+	require.NotNil(t, probe.Effect)
+	assert.Contains(t, probe.Effect.Changes, record.Change{Condition: "scheduler", From: "none", To: "mq-deadline"})
+	assert.Greater(t, probe.Effect.Ratios[record.LatencyP50].Ratio, 1.5, "what came with it")
+	for _, s := range probe.Statistics {
+		assert.Equal(t, record.Stable, s.State, s.Statistic)
+	}
+}
+
+// notInStory are metrics that the drives of the story have not, and why: TestDashboards has them.
+var notInStory = map[string]string{
+	"ssdprobe_warning":                   "nothing is wrong with the figures",
+	"ssdprobe_nvme_thermal_":             "the drives do not say that they throttle themselves",
+	"ssdprobe_nvme_remote_interrupts":    "the machine has one NUMA node",
+	"ssdprobe_probe_written_bytes_total": "only files are written, and there is none",
+	"ssdprobe_probe_errors_total":        "no I/O failed",
+	":vs_peers":                          "two drives are too few to be peers",
+}
+
+// dashboardHasData asks the wanted queries of a dashboard, over all of the time since, and returns how many there were.
+func dashboardHasData(t *testing.T, p prometheus, name string, d drive, since time.Time, wanted func(expr string) bool) (asked int) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "..", "..", "dashboards", name))
+	require.NoError(t, err)
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(content, &dashboard))
+	chosen := strings.NewReplacer("$instance", node, "$device", d.name, "$id", d.id, "$model", ".+", "$suite", ".+", "$__rate_interval", "10s", "$__range", "10m")
+	now := time.Now()
+	from := now.Add(-now.Sub(since).Truncate(time.Second)) // so that one of the seconds is now
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			expr := chosen.Replace(target.Expr)
+			if !wanted(expr) {
+				continue
+			}
+			asked++
+			assert.NotRegexp(t, `\$[^1-9]`, expr, "a variable without a value")
+			assert.True(t, slices.ContainsFunc(p.QueryRange(t, from, now, expr), promtest.Series.Holds), "%s: no data: %s", panel.Title, expr)
+		}
+	}
+	return asked
+}
+
+func inStory(expr string) bool { return !hasAny(expr, notInStory) }
+
+func hasAny(expr string, names map[string]string) bool {
+	for name := range names {
+		if strings.Contains(expr, name) {
+			return true
+		}
+	}
+	return false
+}

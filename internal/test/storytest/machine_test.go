@@ -1,0 +1,143 @@
+package storytest_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/lab"
+)
+
+const (
+	node = "stor-07"
+	// metricsPort is where the daemon in the machine listens.
+	metricsPort = 10040
+
+	// What the drives do in a second. An emulated drive is as fast as the host has time for it; a low limit is
+	// about the same on a busy one, so both drives have one while their speed matters.
+	usualIOPS, slowIOPS = 25, 8
+)
+
+// common has no more in it than a machine asks for whose processors are emulated.
+const common = `
+node: ` + node + `
+state_dir: /state
+lock_dir: /locks
+discovery_interval: 1s
+rounds_at_once: 2
+fallback_file: false
+admission: {max_utilisation: 1, max_in_flight: 1000, max_io_pressure: 1, max_cpu_wait: 1}
+`
+
+// configuration is for a machine whose time flies.
+const configuration = common + `
+probes: [{name: read-4k, interval: 1s, ios: 14, warmup_ios: 1, timeout: 20s}]
+drift: {baseline_rounds: 24}
+health: {interval: 5s}
+`
+
+// fly sets the clock forward by half a minute each second, from now on.
+const fly = `
+read -r up idle </proc/uptime
+from=$(($(date +%s) - 30 * ${up%.*}))
+while sleep 1; do
+	read -r up idle </proc/uptime
+	date -s @$((from + 30 * ${up%.*})) >/dev/null
+done`
+
+// machine is the one with the drives, and the daemon in it.
+type machine struct {
+	*lab.Machine
+	url         string // of the daemon
+	worn, sound drive
+}
+
+type drive struct {
+	lab      string // its ID in the laboratory
+	name, id string
+}
+
+// startMachine starts a machine with two drives, makes its clock fly, and starts the daemon.
+func startMachine(t *testing.T) *machine {
+	t.Helper()
+	m := boot(t, lab.Options{
+		// Small, so that enough written blocks are known after the first round.
+		Drives: []lab.Drive{
+			{ID: "worn", SizeBytes: 16 << 20, WrittenRatio: 1, EUI64: 0x5254000000000001},
+			{ID: "sound", SizeBytes: 16 << 20, WrittenRatio: 1, EUI64: 0x5254000000000002},
+		},
+		KernelArgs: []string{"nvme_core.multipath=N"}, // so that the scheduler is that of the device, and not of its paths
+	})
+	m.worn, m.sound = m.find(t, "worn"), m.find(t, "sound")
+	_, err := m.StartProcess(bounded(t), "sh", "-c", fly)
+	require.NoError(t, err)
+	m.startDaemon(t, configuration)
+	return m
+}
+
+// boot starts a machine that has ssdprobe.
+func boot(t *testing.T, o lab.Options) *machine {
+	t.Helper()
+	o.Files = map[string]string{"/usr/local/bin/ssdprobe": lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe")}
+	o.ForwardPorts = []int{metricsPort}
+	m := &machine{Machine: lab.Start(t, o)}
+	m.url = "http://" + m.Addr(metricsPort)
+	return m
+}
+
+func (m *machine) startDaemon(t *testing.T, configuration string) {
+	t.Helper()
+	const path = "/etc/ssdprobe.yaml"
+	require.NoError(t, m.WriteFile(bounded(t), path, []byte(configuration), 0o644))
+	daemon, err := m.StartProcess(bounded(t), "ssdprobe", "daemon", "--config", path)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			ctx, cancel := context.WithTimeout(context.Background(), bound) // the test's has ended
+			defer cancel()
+			written, err := daemon.Output(ctx)
+			t.Logf("daemon: %v\n%s", err, written.Stderr)
+			verdicts, err := m.Output(ctx, "wget", "-q", "-O-", fmt.Sprintf("http://127.0.0.1:%d/api/v1/drift", metricsPort))
+			t.Logf("its verdicts: %v\n%s", err, verdicts)
+		}
+	})
+	_, err = daemon.AwaitLine(bounded(t), "status  ")
+	require.NoError(t, err)
+}
+
+func (m *machine) find(t *testing.T, id string) drive {
+	t.Helper()
+	disk, err := m.Disk(bounded(t), id)
+	require.NoError(t, err)
+	name := disk.Namespaces[0]
+	wwid, err := m.ReadFile(bounded(t), "/sys/block/"+name+"/wwid")
+	require.NoError(t, err)
+	return drive{lab: id, name: name, id: strings.TrimSpace(string(wwid))}
+}
+
+// limit makes the drive so fast.
+func (m *machine) limit(t *testing.T, d drive, iops int) {
+	t.Helper()
+	require.NoError(t, m.Throttle(bounded(t), d.lab, iops))
+}
+
+// changeScheduler gives the drive another I/O scheduler: it has none at first.
+func (m *machine) changeScheduler(t *testing.T, d drive) {
+	t.Helper()
+	require.NoError(t, m.WriteFile(bounded(t), "/sys/block/"+d.name+"/queue/scheduler", []byte("mq-deadline"), 0o644))
+}
+
+// clock is what time it is in the machine.
+func (m *machine) clock(t *testing.T) time.Time {
+	t.Helper()
+	out, err := m.Output(bounded(t), "date", "+%s")
+	require.NoError(t, err)
+	seconds, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+	require.NoError(t, err)
+	return time.Unix(seconds, 0)
+}

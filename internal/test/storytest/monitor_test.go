@@ -1,0 +1,65 @@
+package storytest_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
+)
+
+// monitor starts what stands between the machine and the inbox.
+func monitor(t *testing.T, m *machine, to *inbox) prometheus {
+	t.Helper()
+	alertmanager := promtest.StartAlertmanager(t, fmt.Sprintf(`
+route: {receiver: inbox, group_by: [alertname, instance, id], group_wait: 0s, group_interval: 1s, repeat_interval: 1h}
+receivers: [{name: inbox, webhook_configs: [{url: %q, send_resolved: true}]}]
+`, to.url))
+	return prometheus{promtest.Start(t, fmt.Sprintf(`
+global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}
+rule_files: [%q, %q]
+alerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}
+scrape_configs: [{job_name: ssdprobe, static_configs: [{targets: [%q], labels: {instance: %q}}]}]
+`, deployed(t, "rules.yaml"), quickAlerts(t), alertmanager, m.Addr(metricsPort), node))}
+}
+
+// deployed is the absolute path of a file in deploy/prometheus.
+func deployed(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "..", "deploy", "prometheus", name))
+	require.NoError(t, err)
+	return path
+}
+
+var patience = regexp.MustCompile(`(?m)^( +(?:for|keep_firing_for): )(\w+)$`)
+
+// quickAlerts is a copy of the alerts in which the patience of those about drives is a second for each minute. What
+// ssdprobe itself may cost is left alone: processors are emulated here.
+func quickAlerts(t *testing.T) (path string) {
+	t.Helper()
+	alerts, err := os.ReadFile(deployed(t, "alerts.yaml"))
+	require.NoError(t, err)
+	drives, self, ok := bytes.Cut(alerts, []byte("  - name: ssdprobe-self\n"))
+	require.True(t, ok)
+	count := 0
+	quick := patience.ReplaceAllFunc(drives, func(line []byte) []byte {
+		count++
+		part := patience.FindSubmatch(line)
+		long, err := model.ParseDuration(string(part[2]))
+		require.NoError(t, err)
+		return fmt.Appendf(nil, "%s%s", part[1], model.Duration(time.Duration(long)/60))
+	})
+	assert.Greater(t, count, 10, "they are all found")
+	path = filepath.Join(t.TempDir(), "alerts.yaml")
+	require.NoError(t, os.WriteFile(path, slices.Concat(quick, []byte("  - name: ssdprobe-self\n"), self), 0o600))
+	return path
+}
