@@ -11,7 +11,7 @@ FUZZTIME    ?= 2s
 SEED        ?= 1
 SOAK        ?= 15m
 
-.PHONY: help build run test test-kubernetes test-container fuzz lint vulncheck dist bench soak drift-bench golden fixtures lab clean
+.PHONY: help build run test test-kubernetes test-container fuzz lint vulncheck dist bench soak drift-bench generate golden fixtures lab clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 21
@@ -64,10 +64,12 @@ soak: ## 200 scrapers for a minute, then random faults for SOAK (15m) in an orde
 drift-bench: ## false alarms and delays of drift detection; ARGS='-seed 7' or ARGS='FOLDER…' with recorded streams
 	go run ./internal/test/driftbench $(ARGS)
 
-golden: ## rewrite the expected outputs of tests
-	go test ./internal/config ./internal/device ./internal/export ./internal/report ./internal/suite ./internal/web -update
-	go test ./internal/test/deploytest -update
-	go test ./internal/test/manifesttest -update
+generate: ## rewrite the files that are made from code: dashboards, deploy/kubernetes/monitoring
+	go generate ./...
+
+golden: generate ## rewrite those, then the expected outputs of tests
+	go test ./internal/config ./internal/device ./internal/export ./internal/replay ./internal/report ./internal/suite ./internal/web -update
+	go test ./internal/test/manifesttest -run TestTheSchemaOfTheValues -update
 
 fixtures: ## capture a fixture of this machine's /sys and /proc
 	scripts/capture-fixture.sh

@@ -1,9 +1,6 @@
 // Package deploytest holds the tests of what ssdprobe brings for Prometheus and
 // Grafana: the rules and alerts in deploy/prometheus, the dashboards and the
-// runbook. It also makes the dashboards: they are written down here as Go values
-// and kept as JSON by
-//
-//	go test ./internal/test/deploytest -update
+// runbook.
 //
 // It refuses to be imported: there is nothing in it but tests. They ask real
 // programs, not models of them: promtool and a Prometheus that scrapes what

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/dashboards"
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
 
@@ -27,17 +28,17 @@ func TestEveryQueryReturnsData(t *testing.T) {
 			at := s.await(t)
 			rulesWork(t, s, at)
 			alertsWork(t, s)
-			for name, d := range dashboards() {
-				for _, r := range d.rows {
-					for _, p := range r.panels {
-						returnsData(t, s, at, fmt.Sprintf("%s/%s/%s", name, r.title, p.title), p)
+			for name, d := range dashboards.All() {
+				for _, r := range d.Rows {
+					for _, p := range r.Panels {
+						returnsData(t, s, at, fmt.Sprintf("%s/%s/%s", name, r.Title, p.Title), p)
 					}
 				}
-				for _, a := range d.annotations {
-					expr := filled(a["target"].(object)["expr"].(string))
+				for _, a := range d.Annotations {
+					expr := filled(a["target"].(dashboards.Object)["expr"].(string))
 					assert.True(t, slices.ContainsFunc(s.ask(t, at, expr, false), promtest.Series.Holds), "%s: annotation %s", name, a["name"])
 				}
-				for _, v := range d.variables {
+				for _, v := range d.Variables {
 					hasValues(t, s, v)
 				}
 			}
@@ -46,12 +47,12 @@ func TestEveryQueryReturnsData(t *testing.T) {
 }
 
 // returnsData asks all queries of a panel, and looks for the labels that it shows.
-func returnsData(t *testing.T, s server, at time.Time, what string, p panel) {
+func returnsData(t *testing.T, s server, at time.Time, what string, p dashboards.Panel) {
 	t.Helper()
 	shown := map[string]bool{"Value": true}
-	for i, q := range p.queries {
-		results := slices.DeleteFunc(s.ask(t, at, filled(q.expr), q.instant), func(r promtest.Series) bool { return !r.Holds() })
-		assert.NotEmpty(t, results, "%s: no data: %s", what, filled(q.expr))
+	for i, q := range p.Queries {
+		results := slices.DeleteFunc(s.ask(t, at, filled(q.Expr), q.Instant), func(r promtest.Series) bool { return !r.Holds() })
+		assert.NotEmpty(t, results, "%s: no data: %s", what, filled(q.Expr))
 		labels := map[string]bool{}
 		for _, r := range results {
 			for label := range r.Metric {
@@ -59,24 +60,24 @@ func returnsData(t *testing.T, s server, at time.Time, what string, p panel) {
 			}
 		}
 		shown["Value #"+string(rune('A'+i))] = true
-		assert.True(t, p.kind != "table" || !labels["__name__"], "%s: answers that differ in their name get no common row", what)
-		for _, label := range regexp.MustCompile(`{{(\w+)}}`).FindAllStringSubmatch(q.legend, -1) {
+		assert.True(t, p.Kind != "table" || !labels["__name__"], "%s: answers that differ in their name get no common row", what)
+		for _, label := range regexp.MustCompile(`{{(\w+)}}`).FindAllStringSubmatch(q.Legend, -1) {
 			native := label[1] == "le" && slices.ContainsFunc(results, func(r promtest.Series) bool { return len(r.Histograms) > 0 })
 			assert.True(t, labels[label[1]] || native, "%s: the legend shows %s, which no series has", what, label[1])
 		}
 	}
-	if p.kind != "table" {
+	if p.Kind != "table" {
 		return
 	}
-	for _, field := range p.transform[1]["options"].(object)["include"].(object)["names"].([]string) {
+	for _, field := range p.Transform[1]["options"].(dashboards.Object)["include"].(dashboards.Object)["names"].([]string) {
 		assert.True(t, shown[field], "%s: the column %s is in no answer", what, field)
-		assert.True(t, field != "Value" || len(p.queries) == 1, "%s: of several queries the columns are called Value #A", what)
-		assert.True(t, !strings.HasPrefix(field, "Value #") || len(p.queries) > 1, "%s: of one query the column is called Value", what)
+		assert.True(t, field != "Value" || len(p.Queries) == 1, "%s: of several queries the columns are called Value #A", what)
+		assert.True(t, !strings.HasPrefix(field, "Value #") || len(p.Queries) > 1, "%s: of one query the column is called Value", what)
 	}
 }
 
 // hasValues asks for the values to choose from.
-func hasValues(t *testing.T, s server, variable object) {
+func hasValues(t *testing.T, s server, variable dashboards.Object) {
 	t.Helper()
 	if variable["type"] != "query" {
 		return

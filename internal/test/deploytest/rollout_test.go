@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/dashboards"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
@@ -19,7 +20,7 @@ func TestWhilePodsAreReplaced(t *testing.T) {
 	s := startPods(t, []string{"old", "new"})
 	at := s.await(t)
 	require.Len(t, s.Query(t, at, `count by (pod) (ssdprobe_device_info)`), 2)
-	for name, d := range dashboards() {
+	for name, d := range dashboards.All() {
 		t.Run(name+" answers", func(t *testing.T) { answers(t, s, at, d) })
 		if name != "device" {
 			t.Run(name+" is of the chosen model", func(t *testing.T) { isOfTheModel(t, s, at, d) })
@@ -27,9 +28,9 @@ func TestWhilePodsAreReplaced(t *testing.T) {
 	}
 	t.Run("drives are counted once", func(t *testing.T) {
 		drives := len(nodes()) * len(recordtest.Snapshot().Targets)
-		for _, p := range fleetNow() {
-			if p.title == "Targets" {
-				found := s.Query(t, at, filled(p.queries[0].expr))
+		for _, p := range dashboards.All()["fleet"].Rows[0].Panels {
+			if p.Title == "Targets" {
+				found := s.Query(t, at, filled(p.Queries[0].Expr))
 				require.Len(t, found, 1)
 				count, _ := found[0].Last()
 				assert.InDelta(t, drives, count, 0)
@@ -40,26 +41,26 @@ func TestWhilePodsAreReplaced(t *testing.T) {
 }
 
 // answers asks everything that a dashboard asks, with everything chosen.
-func answers(t *testing.T, s server, at time.Time, d dashboard) {
+func answers(t *testing.T, s server, at time.Time, d dashboards.Dashboard) {
 	t.Helper()
-	for _, r := range d.rows {
-		for _, p := range r.panels {
-			for _, q := range p.queries {
-				series := s.ask(t, at, filled(q.expr), q.instant) // fails when Prometheus does
-				assert.True(t, p.kind != "table" || !slices.ContainsFunc(series, func(r promtest.Series) bool { return r.Metric["pod"] != "" }),
-					"%s/%s: a row for each pod", r.title, p.title)
+	for _, r := range d.Rows {
+		for _, p := range r.Panels {
+			for _, q := range p.Queries {
+				series := s.ask(t, at, filled(q.Expr), q.Instant) // fails when Prometheus does
+				assert.True(t, p.Kind != "table" || !slices.ContainsFunc(series, func(r promtest.Series) bool { return r.Metric["pod"] != "" }),
+					"%s/%s: a row for each pod", r.Title, p.Title)
 			}
 		}
 	}
-	for _, a := range d.annotations {
-		s.ask(t, at, filled(a["target"].(object)["expr"].(string)), false)
+	for _, a := range d.Annotations {
+		s.ask(t, at, filled(a["target"].(dashboards.Object)["expr"].(string)), false)
 	}
 }
 
 // isOfTheModel chooses a model that no drive is of: nothing is left of anything.
-func isOfTheModel(t *testing.T, s server, at time.Time, d dashboard) {
+func isOfTheModel(t *testing.T, s server, at time.Time, d dashboards.Dashboard) {
 	t.Helper()
-	queries, _ := d.expressions()
+	queries, _ := expressions(d)
 	for what, expr := range queries {
 		for _, series := range s.Query(t, at, choose(expr, map[string]string{"model": "none such"})) {
 			value, _ := series.Last()
@@ -75,14 +76,14 @@ func isOfOneDevice(t *testing.T, s server, at time.Time) {
 	for _, target := range recordtest.Snapshot().Targets {
 		chosen := map[string]string{"instance": node, "id": target.ID}
 		summed := map[string]float64{}
-		for _, r := range deviceDashboard().rows {
-			for _, p := range r.panels {
-				for _, q := range p.queries {
-					for _, series := range s.ask(t, at, choose(q.expr, chosen), q.instant) {
-						what := fmt.Sprintf("%s/%s: %s", r.title, p.title, q.expr)
+		for _, r := range dashboards.All()["device"].Rows {
+			for _, p := range r.Panels {
+				for _, q := range p.Queries {
+					for _, series := range s.ask(t, at, choose(q.Expr, chosen), q.Instant) {
+						what := fmt.Sprintf("%s/%s: %s", r.Title, p.Title, q.Expr)
 						assert.Contains(t, []string{"", node}, series.Metric["instance"], what)
 						assert.Contains(t, []string{"", target.Device.Name}, series.Metric["device"], what)
-						if p.title == "Failed I/O" {
+						if p.Title == "Failed I/O" {
 							value, _ := series.Last()
 							summed[series.Metric["errno"]] += value
 						}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/dashboards"
 )
 
 // plainTypes are Grafana's types as JSON has them: the value of an enumeration in
@@ -38,7 +40,7 @@ func TestGrafanasTypesAcceptTheDashboards(t *testing.T) {
 	}
 	write("package.json", `{"type": "module"}`)
 	write("plain.ts", plainTypes)
-	for name, d := range dashboards() {
+	for name, d := range dashboards.All() {
 		write(name+".ts", typescript(t, d))
 	}
 	out, err := exec.CommandContext(t.Context(), filepath.Join("..", "..", "..", "scripts", "check-dashboards.sh"), dir).CombinedOutput()
@@ -46,7 +48,7 @@ func TestGrafanasTypesAcceptTheDashboards(t *testing.T) {
 }
 
 // typescript is a dashboard as values of Grafana's types.
-func typescript(t *testing.T, d dashboard) string {
+func typescript(t *testing.T, d dashboards.Dashboard) string {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("import type { Dashboard } from '@grafana/schema';\nimport type { Part, Plain } from './plain.js';\n")
@@ -58,13 +60,13 @@ func typescript(t *testing.T, d dashboard) string {
 		require.NoError(t, err)
 		return string(text)
 	}
-	m := d.model()
-	for _, a := range m["annotations"].(object)["list"].([]object) {
+	m := d.Model()
+	for _, a := range m["annotations"].(dashboards.Object)["list"].([]dashboards.Object) {
 		for _, own := range []string{"target", "useValueForTime", "titleFormat", "textFormat", "tagKeys"} {
 			delete(a, own) // the Prometheus data source's, which the types of dashboards do not know
 		}
 	}
-	for _, p := range m["panels"].([]object) {
+	for _, p := range m["panels"].([]dashboards.Object) {
 		kind := p["type"].(string)
 		if kind == "row" {
 			continue
@@ -75,7 +77,7 @@ func typescript(t *testing.T, d dashboard) string {
 			continue
 		}
 		fmt.Fprintf(&b, "export const custom%d: Plain<Part<%s.FieldConfig>> = %s;\n", p["id"], identifier(kind),
-			value(p["fieldConfig"].(object)["defaults"].(object)["custom"]))
+			value(p["fieldConfig"].(dashboards.Object)["defaults"].(dashboards.Object)["custom"]))
 	}
 	fmt.Fprintf(&b, "export const dashboard: Plain<Dashboard> = %s;\n", value(m))
 	return b.String()

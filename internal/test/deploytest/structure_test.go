@@ -8,24 +8,26 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/dashboards"
 )
 
 // allQueries are those of all panels, annotations and variables, by what they
 // are for, with values in place of variables.
 func allQueries() map[string]string {
 	all := map[string]string{}
-	for name, d := range dashboards() {
-		for _, r := range d.rows {
-			for _, p := range r.panels {
-				for i, q := range p.queries {
-					all[fmt.Sprintf("%s/%s/%s/%d", name, r.title, p.title, i)] = filled(q.expr)
+	for name, d := range dashboards.All() {
+		for _, r := range d.Rows {
+			for _, p := range r.Panels {
+				for i, q := range p.Queries {
+					all[fmt.Sprintf("%s/%s/%s/%d", name, r.Title, p.Title, i)] = filled(q.Expr)
 				}
 			}
 		}
-		for _, a := range d.annotations {
-			all[fmt.Sprintf("%s/annotation/%s", name, a["name"])] = filled(a["target"].(object)["expr"].(string))
+		for _, a := range d.Annotations {
+			all[fmt.Sprintf("%s/annotation/%s", name, a["name"])] = filled(a["target"].(dashboards.Object)["expr"].(string))
 		}
-		for _, v := range d.variables {
+		for _, v := range d.Variables {
 			if v["type"] == "query" {
 				match, _ := labelValues(v)
 				all[fmt.Sprintf("%s/variable/%s", name, v["name"])] = filled(match)
@@ -36,8 +38,8 @@ func allQueries() map[string]string {
 }
 
 // labelValues takes the query of a variable apart.
-func labelValues(variable object) (match, label string) {
-	inner := strings.TrimSuffix(strings.TrimPrefix(variable["query"].(object)["query"].(string), "label_values("), ")")
+func labelValues(variable dashboards.Object) (match, label string) {
+	inner := strings.TrimSuffix(strings.TrimPrefix(variable["query"].(dashboards.Object)["query"].(string), "label_values("), ")")
 	at := strings.LastIndex(inner, ", ")
 	return inner[:at], inner[at+2:]
 }
@@ -55,7 +57,7 @@ func choose(expr string, values map[string]string) string {
 	for _, name := range []string{"model", "instance", "device", "id", "suite"} {
 		value, ok := values[name]
 		if !ok {
-			value = anyValue
+			value = dashboards.AnyValue
 		}
 		pairs = append(pairs, "$"+name, value)
 	}
@@ -72,17 +74,17 @@ func TestPromtoolParsesEveryQuery(t *testing.T) {
 
 func TestDashboardsAreWellFormed(t *testing.T) {
 	uids := map[string]bool{}
-	for name, d := range dashboards() {
+	for name, d := range dashboards.All() {
 		t.Run(name, func(t *testing.T) {
-			m := d.model()
+			m := d.Model()
 			assert.NotEmpty(t, m["description"])
-			assert.False(t, uids[d.uid], "uid twice")
-			uids[d.uid] = true
+			assert.False(t, uids[d.UID], "uid twice")
+			uids[d.UID] = true
 			taken := map[[2]int]string{}
 			ids, titles := map[int]bool{}, map[string]bool{}
-			for _, p := range m["panels"].([]object) {
+			for _, p := range m["panels"].([]dashboards.Object) {
 				title := p["title"].(string)
-				at := p["gridPos"].(object)
+				at := p["gridPos"].(dashboards.Object)
 				assert.False(t, ids[p["id"].(int)], "id of %q twice", title)
 				ids[p["id"].(int)] = true
 				occupy(t, taken, title, at)
@@ -99,7 +101,7 @@ func TestDashboardsAreWellFormed(t *testing.T) {
 }
 
 // occupy marks the places of a panel on the grid of 24 columns.
-func occupy(t *testing.T, taken map[[2]int]string, title string, at object) {
+func occupy(t *testing.T, taken map[[2]int]string, title string, at dashboards.Object) {
 	t.Helper()
 	x, y, w, h := at["x"].(int), at["y"].(int), at["w"].(int), at["h"].(int)
 	assert.Positive(t, w*h, title)
@@ -112,18 +114,18 @@ func occupy(t *testing.T, taken map[[2]int]string, title string, at object) {
 	}
 }
 
-func wellFormed(t *testing.T, p object) {
+func wellFormed(t *testing.T, p dashboards.Object) {
 	t.Helper()
 	title := p["title"].(string)
 	assert.NotEmpty(t, title)
 	assert.Regexp(t, `\.$`, p["description"], title)
-	assert.NotEmpty(t, p["fieldConfig"].(object)["defaults"].(object)["unit"], "no unit: %s", title)
-	assert.Equal(t, source(), p["datasource"], title)
-	targets := p["targets"].([]object)
+	assert.NotEmpty(t, p["fieldConfig"].(dashboards.Object)["defaults"].(dashboards.Object)["unit"], "no unit: %s", title)
+	assert.Equal(t, dashboards.Source(), p["datasource"], title)
+	targets := p["targets"].([]dashboards.Object)
 	assert.NotEmpty(t, targets, title)
 	refs := map[string]bool{}
 	for _, q := range targets {
-		assert.Equal(t, source(), q["datasource"], title)
+		assert.Equal(t, dashboards.Source(), q["datasource"], title)
 		assert.False(t, refs[q["refId"].(string)], title)
 		refs[q["refId"].(string)] = true
 		assert.NotEqual(t, q["instant"], q["range"], title)
@@ -135,26 +137,26 @@ func wellFormed(t *testing.T, p object) {
 func TestLinksKeepTheChosenDevice(t *testing.T) {
 	shared := []string{"datasource", "model", "instance", "device", "id"}
 	known := map[string]bool{}
-	for _, d := range dashboards() {
-		known["/d/"+d.uid] = true
+	for _, d := range dashboards.All() {
+		known["/d/"+d.UID] = true
 	}
-	for name, d := range dashboards() {
+	for name, d := range dashboards.All() {
 		t.Run(name, func(t *testing.T) {
 			var names []string
-			for _, v := range d.variables[:len(shared)] {
+			for _, v := range d.Variables[:len(shared)] {
 				names = append(names, v["name"].(string))
 			}
 			assert.Equal(t, shared, names)
-			m := d.model()
-			require.Len(t, m["links"], len(dashboards())-1)
-			for _, l := range m["links"].([]object) {
+			m := d.Model()
+			require.Len(t, m["links"], len(dashboards.All())-1)
+			for _, l := range m["links"].([]dashboards.Object) {
 				assert.True(t, known[l["url"].(string)], l["url"])
-				assert.NotEqual(t, "/d/"+d.uid, l["url"])
+				assert.NotEqual(t, "/d/"+d.UID, l["url"])
 				assert.Equal(t, true, l["includeVars"])
 				assert.Equal(t, true, l["keepTime"])
 			}
-			for _, r := range d.rows {
-				for _, p := range r.panels {
+			for _, r := range d.Rows {
+				for _, p := range r.Panels {
 					checkDataLinks(t, p)
 				}
 			}
@@ -164,17 +166,17 @@ func TestLinksKeepTheChosenDevice(t *testing.T) {
 
 // checkDataLinks wants of a table with devices that they lead to their dashboard,
 // and that the columns are there that the link is made from.
-func checkDataLinks(t *testing.T, p panel) {
+func checkDataLinks(t *testing.T, p dashboards.Panel) {
 	t.Helper()
-	if p.kind != "table" || !strings.Contains(fmt.Sprint(p.transform), "device:Device") {
+	if p.Kind != "table" || !strings.Contains(fmt.Sprint(p.Transform), "device:Device") {
 		return
 	}
-	text := fmt.Sprint(p.overrides)
-	assert.Contains(t, text, deviceURL(), p.title)
+	text := fmt.Sprint(p.Overrides)
+	assert.Contains(t, text, dashboards.DeviceURL(), p.Title)
 	for _, column := range []string{"instance:Node", "device:Device", "id:Target"} {
-		assert.Contains(t, fmt.Sprint(p.transform), column, p.title)
+		assert.Contains(t, fmt.Sprint(p.Transform), column, p.Title)
 	}
 	for _, variable := range []string{"${datasource:queryparam}", "${model:queryparam}", "var-instance=", "var-device=", "var-id=", "${__url_time_range}"} {
-		assert.Contains(t, deviceURL(), variable)
+		assert.Contains(t, dashboards.DeviceURL(), variable)
 	}
 }

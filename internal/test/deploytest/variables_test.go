@@ -6,23 +6,25 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/dashboards"
 )
 
 // expressions are the queries of a dashboard as they are written down, by what they
 // are for: of its panels and annotations, and what its variables match.
-func (d dashboard) expressions() (queries, matches map[string]string) {
+func expressions(d dashboards.Dashboard) (queries, matches map[string]string) {
 	queries, matches = map[string]string{}, map[string]string{}
-	for _, r := range d.rows {
-		for _, p := range r.panels {
-			for i, q := range p.queries {
-				queries[r.title+"/"+p.title+"/"+string(rune('A'+i))] = q.expr
+	for _, r := range d.Rows {
+		for _, p := range r.Panels {
+			for i, q := range p.Queries {
+				queries[r.Title+"/"+p.Title+"/"+string(rune('A'+i))] = q.Expr
 			}
 		}
 	}
-	for _, a := range d.annotations {
-		queries["annotation/"+a["name"].(string)] = a["target"].(object)["expr"].(string)
+	for _, a := range d.Annotations {
+		queries["annotation/"+a["name"].(string)] = a["target"].(dashboards.Object)["expr"].(string)
 	}
-	for _, v := range d.variables {
+	for _, v := range d.Variables {
 		if v["type"] == "query" {
 			matches["variable/"+v["name"].(string)], _ = labelValues(v)
 		}
@@ -34,24 +36,24 @@ func (d dashboard) expressions() (queries, matches map[string]string) {
 // put there: with a fleet these are many. It escapes values for regular expressions
 // only of variables that may have several.
 func TestAllOfAVariableIsShort(t *testing.T) {
-	for name, d := range dashboards() {
+	for name, d := range dashboards.All() {
 		t.Run(name, func(t *testing.T) {
 			equals := map[string]string{}
-			for _, v := range d.model()["templating"].(object)["list"].([]object) {
+			for _, v := range d.Model()["templating"].(dashboards.Object)["list"].([]dashboards.Object) {
 				if v["type"] != "query" {
 					continue
 				}
 				variable := v["name"].(string)
 				assert.Equal(t, v["includeAll"], v["multi"], variable)
 				if v["includeAll"] == true {
-					assert.Equal(t, anyValue, v["allValue"], variable)
+					assert.Equal(t, dashboards.AnyValue, v["allValue"], variable)
 					equals[variable] = "=~"
 				} else {
 					assert.NotContains(t, v, "allValue", variable)
 					equals[variable] = "="
 				}
 			}
-			queries, matches := d.expressions()
+			queries, matches := expressions(d)
 			for what, expr := range matches {
 				queries[what] = expr
 			}
@@ -67,15 +69,15 @@ func TestAllOfAVariableIsShort(t *testing.T) {
 // The id of a probe file is the same on all nodes, and the names of drives are: the
 // dashboard of one device asks for one on one node in each of its queries.
 func TestTheDashboardOfADeviceIsOfOneDevice(t *testing.T) {
-	d := deviceDashboard()
-	for _, v := range d.variables {
+	d := dashboards.All()["device"]
+	for _, v := range d.Variables {
 		if v["name"] == "instance" || v["name"] == "id" {
 			assert.Equal(t, false, v["multi"], v["name"])
 			assert.Equal(t, false, v["includeAll"], v["name"])
 		}
 	}
 	series := regexp.MustCompile(`ssdprobe_[a-z0-9_:]+({[^}]*})?`)
-	queries, _ := d.expressions()
+	queries, _ := expressions(d)
 	for what, expr := range queries {
 		asked := series.FindAllString(expr, -1)
 		assert.NotEmpty(t, asked, what)
@@ -89,13 +91,13 @@ func TestTheDashboardOfADeviceIsOfOneDevice(t *testing.T) {
 // What looks back over all of the time shown reads it anew for each point of a range.
 func TestAllOfTheTimeShownIsReadOnce(t *testing.T) {
 	found := 0
-	for name, d := range dashboards() {
-		for _, r := range d.rows {
-			for _, p := range r.panels {
-				for _, q := range p.queries {
-					if strings.Contains(q.expr, "$__range") {
+	for name, d := range dashboards.All() {
+		for _, r := range d.Rows {
+			for _, p := range r.Panels {
+				for _, q := range p.Queries {
+					if strings.Contains(q.Expr, "$__range") {
 						found++
-						assert.True(t, q.instant, "%s/%s/%s: %s", name, r.title, p.title, q.expr)
+						assert.True(t, q.Instant, "%s/%s/%s: %s", name, r.Title, p.Title, q.Expr)
 					}
 				}
 			}
@@ -106,12 +108,12 @@ func TestAllOfTheTimeShownIsReadOnce(t *testing.T) {
 
 // A graph of every drive of a fleet says nothing and takes long.
 func TestNoGraphOfTheFleetHasALineForEachDrive(t *testing.T) {
-	for _, r := range fleetDashboard().rows {
-		for _, p := range r.panels {
-			for _, q := range p.queries {
-				if p.kind == "timeseries" && strings.Contains(q.legend, "{{device}}") {
-					assert.Regexp(t, `^topk\(`, q.expr, p.title)
-					assert.Regexp(t, `worst|slowest`, p.title)
+	for _, r := range dashboards.All()["fleet"].Rows {
+		for _, p := range r.Panels {
+			for _, q := range p.Queries {
+				if p.Kind == "timeseries" && strings.Contains(q.Legend, "{{device}}") {
+					assert.Regexp(t, `^topk\(`, q.Expr, p.Title)
+					assert.Regexp(t, `worst|slowest`, p.Title)
 				}
 			}
 		}

@@ -6,8 +6,4 @@
 // scripts/build-tool.sh pins: kustomize and helm render, the types of the Kubernetes
 // API decode, systemd-analyze reads the units, dpkg and rpm unpack the packages, and
 // runc runs the container as the DaemonSet describes it.
-//
-//	go test ./internal/test/manifesttest -update
-//
-// makes deploy/kubernetes/monitoring anew from deploy/prometheus and dashboards.
 package manifesttest

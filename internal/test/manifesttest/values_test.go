@@ -3,6 +3,7 @@ package manifesttest
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 )
+
+var update = flag.Bool("update", false, "rewrite the schema of the chart's values")
 
 // The schema of the chart's values is written by hand up to the definition of the configuration, which is made from
 // the form of package config.

@@ -1,15 +1,15 @@
-package deploytest
+package dashboards
 
 // target is the chosen one, on one node: probe files of all nodes have the same id.
 const target = `instance="$instance",id="$id"`
 
-func deviceDashboard() dashboard {
-	return dashboard{
-		uid: deviceUID, title: "ssdprobe / Device", since: "now-24h",
-		description: "All about one device or probe file: how fast it is, how fast it used to be, what changed in between, its health, and what measuring costs it.",
-		variables:   variables("instance", "id"),
-		annotations: deviceAnnotations(),
-		rows: []row{
+func deviceDashboard() Dashboard {
+	return Dashboard{
+		UID: deviceUID, Title: "ssdprobe / Device", Since: "now-24h",
+		Description: "All about one device or probe file: how fast it is, how fast it used to be, what changed in between, its health, and what measuring costs it.",
+		Variables:   variables("instance", "id"),
+		Annotations: deviceAnnotations(),
+		Rows: []Row{
 			{"Now", deviceNow()},
 			{"Latency and IOPS", latency()},
 			{"Drift from the baseline", driftPanels()},
@@ -22,27 +22,27 @@ func deviceDashboard() dashboard {
 }
 
 // deviceAnnotations are moments that series tell as their value.
-func deviceAnnotations() []object {
-	moment := func(name, color, expr, title, tags string) object {
-		return object{
-			"name": name, "enable": true, "hide": false, "iconColor": color, "datasource": source(),
-			"target": object{"refId": "Anno", "expr": expr}, "useValueForTime": true, "titleFormat": title, "textFormat": "{{instance}} {{device}}", "tagKeys": tags,
+func deviceAnnotations() []Object {
+	moment := func(name, color, expr, title, tags string) Object {
+		return Object{
+			"name": name, "enable": true, "hide": false, "iconColor": color, "datasource": Source(),
+			"target": Object{"refId": "Anno", "expr": expr}, "useValueForTime": true, "titleFormat": title, "textFormat": "{{instance}} {{device}}", "tagKeys": tags,
 		}
 	}
-	return []object{
+	return []Object{
 		moment("Changes of conditions", "blue", `ssdprobe_conditions_changed_timestamp_seconds{`+target+`} * 1000`, "{{condition}} changed", "condition"),
 		moment("Onsets of drift", "red", `ssdprobe_drift_since_timestamp_seconds{`+target+`} * 1000`, "{{probe}} {{statistic}} began to drift", "probe,statistic"),
 		moment("Epochs", "purple", `ssdprobe_baseline_learned_timestamp_seconds{`+target+`} * 1000`, "baseline of {{probe}} learned", "probe"),
 	}
 }
 
-func deviceNow() []panel {
-	return []panel{
+func deviceNow() []Panel {
+	return []Panel{
 		table("The target", "What it is: of a probe file, model, serial and firmware are those of the device below it.", 24, 4, []column{
 			{field: "instance", name: "Node"}, {field: "device", name: "Device"}, {field: "id", name: "Target"}, {field: "model", name: "Model"},
 			{field: "serial", name: "Serial"}, {field: "firmware", name: "Firmware"}, {field: "transport", name: "Transport"}, {field: "kind", name: "Kind"},
 			{field: "Value #B", name: "Size", unit: "decbytes"},
-		}, query{expr: `ssdprobe_device_info{` + target + `}`}, query{expr: `ssdprobe_device_size_bytes{` + target + `}`}),
+		}, Query{Expr: `ssdprobe_device_info{` + target + `}`}, Query{Expr: `ssdprobe_device_size_bytes{` + target + `}`}),
 		number("Worst drift", "none", "How many times slower than its baseline the target is in its worst statistic.",
 			`max(ssdprobe_drift_ratio{`+target+`})`, steps("green", 1.2, "red")),
 		number("Can be probed", "bool_yes_no", "Whether the target can be probed now.", `min(ssdprobe_target_up{`+target+`})`, steps("red", 1, "green")),
@@ -65,106 +65,106 @@ func quantile(q string) string {
 		` or histogram_quantile(` + q + `, sum by (probe, le) (` + rate + `_bucket{` + target + `}[$__rate_interval])))`
 }
 
-func latency() []panel {
-	return []panel{
+func latency() []Panel {
+	return []Panel{
 		series("Latency percentiles", "s", "Percentiles of all I/Os in the good rounds of the last minutes (drift.window, 5 min by default).", 12,
-			query{expr: `ssdprobe_probe_latency_percentile_seconds{` + target + `}`, legend: "{{probe}} p{{percentile}}"}).logarithmic(),
+			Query{Expr: `ssdprobe_probe_latency_percentile_seconds{` + target + `}`, Legend: "{{probe}} p{{percentile}}"}).logarithmic(),
 		series("IOPS", "iops", "I/Os per second in the good rounds of the last minutes, at the probe's queue depth: of one I/O at a time it is the inverse of the latency.", 12,
-			query{expr: `ssdprobe_probe_iops{` + target + `}`, legend: "{{probe}}"}).from0(),
+			Query{Expr: `ssdprobe_probe_iops{` + target + `}`, Legend: "{{probe}}"}).from0(),
 		{
-			kind: "heatmap", title: "Latency of every I/O", unit: "short", width: 24, height: 9,
-			description: "How many I/Os had which latency. Native histograms where Prometheus stores them, else the few classic buckets.",
-			queries: []query{{
-				expr: `sum(increase(ssdprobe_probe_latency_seconds{` + target + `}[$__rate_interval]))` +
+			Kind: "heatmap", Title: "Latency of every I/O", Unit: "short", Width: 24, Height: 9,
+			Description: "How many I/Os had which latency. Native histograms where Prometheus stores them, else the few classic buckets.",
+			Queries: []Query{{
+				Expr: `sum(increase(ssdprobe_probe_latency_seconds{` + target + `}[$__rate_interval]))` +
 					` or sum by (le) (increase(ssdprobe_probe_latency_seconds_bucket{` + target + `}[$__rate_interval]))`,
-				legend: "{{le}}", format: "heatmap",
+				Legend: "{{le}}", Format: "heatmap",
 			}},
-			options: object{
-				"calculate": false, "yAxis": object{"unit": "s", "axisPlacement": "left"}, "cellGap": 1, "cellValues": object{"unit": "short"},
-				"color":  object{"mode": "scheme", "scheme": "Oranges", "scale": "exponential", "exponent": 0.5, "steps": 64, "reverse": false, "fill": "dark-orange"},
-				"legend": object{"show": true}, "tooltip": object{"mode": "single", "yHistogram": true, "showColorScale": false},
-				"showValue": "never", "rowsFrame": object{"layout": "auto"}, "exemplars": object{"color": "rgba(255,0,255,0.7)"}, "filterValues": object{"le": 1e-9},
+			Options: Object{
+				"calculate": false, "yAxis": Object{"unit": "s", "axisPlacement": "left"}, "cellGap": 1, "cellValues": Object{"unit": "short"},
+				"color":  Object{"mode": "scheme", "scheme": "Oranges", "scale": "exponential", "exponent": 0.5, "steps": 64, "reverse": false, "fill": "dark-orange"},
+				"legend": Object{"show": true}, "tooltip": Object{"mode": "single", "yHistogram": true, "showColorScale": false},
+				"showValue": "never", "rowsFrame": Object{"layout": "auto"}, "exemplars": Object{"color": "rgba(255,0,255,0.7)"}, "filterValues": Object{"le": 1e-9},
 			},
 		},
 		series("99th percentile of every I/O", "s", "From the histogram, over the time between two points: coarse where Prometheus stores classic buckets only, and free of windows.", 12,
-			query{expr: quantile("0.99"), legend: "{{probe}} p99"}).logarithmic(),
+			Query{Expr: quantile("0.99"), Legend: "{{probe}} p99"}).logarithmic(),
 		series("I/Os measured", "iops", "I/Os that went into the histogram, per second: what the figures here are made from.", 12,
-			query{
-				expr: `sum by (probe) (rate(ssdprobe_probe_latency_seconds_count{` + target + `}[$__rate_interval]))` +
+			Query{
+				Expr: `sum by (probe) (rate(ssdprobe_probe_latency_seconds_count{` + target + `}[$__rate_interval]))` +
 					` or histogram_count(sum by (probe) (rate(ssdprobe_probe_latency_seconds{` + target + `}[$__rate_interval])))`,
-				legend: "{{probe}}",
+				Legend: "{{probe}}",
 			}).from0(),
 	}
 }
 
-func driftPanels() []panel {
-	band := func(name, color string) object {
-		return object{
-			"matcher":    object{"id": "byFrameRefID", "options": name},
-			"properties": []object{{"id": "custom.lineStyle", "value": object{"fill": "dash", "dash": []int{4, 4}}}, {"id": "custom.lineWidth", "value": 1}, {"id": "color", "value": object{"mode": "fixed", "fixedColor": color}}},
+func driftPanels() []Panel {
+	band := func(name, color string) Object {
+		return Object{
+			"matcher":    Object{"id": "byFrameRefID", "options": name},
+			"properties": []Object{{"id": "custom.lineStyle", "value": Object{"fill": "dash", "dash": []int{4, 4}}}, {"id": "custom.lineWidth", "value": 1}, {"id": "color", "value": Object{"mode": "fixed", "fixedColor": color}}},
 		}
 	}
 	ratio := series("Times slower than the baseline", "none",
 		"Each statistic against its baseline, with the dashed bounds of its 95 % interval. 1 is as fast as ever; above is worse, for IOPS too. "+
 			"Marks show changes of conditions, onsets and new baselines.", 24,
-		query{expr: `ssdprobe_drift_ratio{` + target + `}`, legend: "{{probe}} {{statistic}}"},
-		query{expr: `ssdprobe_drift_ratio_lower{` + target + `}`, legend: "{{probe}} {{statistic}} at least"},
-		query{expr: `ssdprobe_drift_ratio_upper{` + target + `}`, legend: "{{probe}} {{statistic}} at most"}).limit(1.2)
-	ratio.overrides = []object{band("B", "gray"), band("C", "gray")}
-	ratio.height = 10
-	return []panel{
+		Query{Expr: `ssdprobe_drift_ratio{` + target + `}`, Legend: "{{probe}} {{statistic}}"},
+		Query{Expr: `ssdprobe_drift_ratio_lower{` + target + `}`, Legend: "{{probe}} {{statistic}} at least"},
+		Query{Expr: `ssdprobe_drift_ratio_upper{` + target + `}`, Legend: "{{probe}} {{statistic}} at most"}).limit(1.2)
+	ratio.Overrides = []Object{band("B", "gray"), band("C", "gray")}
+	ratio.Height = 10
+	return []Panel{
 		ratio,
 		{
-			kind: "state-timeline", title: "Verdicts", unit: "none", width: 24, height: 8,
-			description: "The verdict on each statistic over time. A gap is a time without ssdprobe.",
-			queries: []query{{
-				expr: `max by (probe, statistic) (` +
+			Kind: "state-timeline", Title: "Verdicts", Unit: "none", Width: 24, Height: 8,
+			Description: "The verdict on each statistic over time. A gap is a time without ssdprobe.",
+			Queries: []Query{{
+				Expr: `max by (probe, statistic) (` +
 					`ssdprobe_drift_state{` + target + `,state="learning"} * 0 or ssdprobe_drift_state{` + target + `,state="stable"} * 1` +
 					` or ssdprobe_drift_state{` + target + `,state="improved"} * 2 or ssdprobe_drift_state{` + target + `,state="suspect"} * 3` +
 					` or ssdprobe_drift_state{` + target + `,state="regressed"} * 4)`,
-				legend: "{{probe}} {{statistic}}",
+				Legend: "{{probe}} {{statistic}}",
 			}},
-			options: object{
+			Options: Object{
 				"mergeValues": true, "showValue": "auto", "alignValue": "left", "rowHeight": 0.9,
-				"legend":  object{"showLegend": false, "displayMode": "list", "placement": "bottom", "calcs": []string{}},
-				"tooltip": object{"mode": "single", "sort": "none"},
+				"legend":  Object{"showLegend": false, "displayMode": "list", "placement": "bottom", "calcs": []string{}},
+				"tooltip": Object{"mode": "single", "sort": "none"},
 			},
-			custom: object{"fillOpacity": 70, "lineWidth": 0},
-			defaults: object{"mappings": []object{{"type": "value", "options": object{
-				"0": object{"text": "learning", "color": "blue", "index": 0}, "1": object{"text": "stable", "color": "green", "index": 1},
-				"2": object{"text": "improved", "color": "dark-green", "index": 2}, "3": object{"text": "suspect", "color": "orange", "index": 3},
-				"4": object{"text": "regressed", "color": "red", "index": 4},
+			Custom: Object{"fillOpacity": 70, "lineWidth": 0},
+			Defaults: Object{"mappings": []Object{{"type": "value", "options": Object{
+				"0": Object{"text": "learning", "color": "blue", "index": 0}, "1": Object{"text": "stable", "color": "green", "index": 1},
+				"2": Object{"text": "improved", "color": "dark-green", "index": 2}, "3": Object{"text": "suspect", "color": "orange", "index": 3},
+				"4": Object{"text": "regressed", "color": "red", "index": 4},
 			}}}},
 		},
 		series("Baseline latencies", "s", "The learned reference of the latencies. A step is a new epoch: conditions changed and the baseline was learned anew.", 8,
-			query{expr: `ssdprobe_baseline_value{` + target + `,statistic=~".*_seconds"}`, legend: "{{probe}} {{statistic}}"}).logarithmic(),
+			Query{Expr: `ssdprobe_baseline_value{` + target + `,statistic=~".*_seconds"}`, Legend: "{{probe}} {{statistic}}"}).logarithmic(),
 		series("Baseline IOPS", "iops", "The learned reference of the IOPS. A step is a new epoch.", 8,
-			query{expr: `ssdprobe_baseline_value{` + target + `,statistic="iops"}`, legend: "{{probe}}"}).from0(),
+			Query{Expr: `ssdprobe_baseline_value{` + target + `,statistic="iops"}`, Legend: "{{probe}}"}).from0(),
 		series("Rounds behind the baseline", "none", "Good rounds that the baseline is made from. It begins at 0 with each epoch and grows while it is being learned.", 8,
-			query{expr: `ssdprobe_baseline_samples{` + target + `}`, legend: "{{probe}}"}).from0(),
+			Query{Expr: `ssdprobe_baseline_samples{` + target + `}`, Legend: "{{probe}}"}).from0(),
 	}
 }
 
-func conditionPanels() []panel {
-	return []panel{
+func conditionPanels() []Panel {
+	return []Panel{
 		table("Conditions of now", "What may rightly change the speed and changes most often. Empty where the machine does not say.", 12, 6, []column{
 			{field: "scheduler", name: "Scheduler"}, {field: "governor", name: "Governor"}, {field: "kernel", name: "Kernel"},
 			{field: "write_cache", name: "Write cache"}, {field: "numa_node", name: "NUMA node"},
-		}, query{expr: `ssdprobe_device_conditions_info{` + target + `}`}),
+		}, Query{Expr: `ssdprobe_device_conditions_info{` + target + `}`}),
 		table("Last changes", "When each condition was last seen to change.", 12, 6, []column{
 			{field: "condition", name: "Condition"}, {field: "Value", name: "Changed", unit: "dateTimeFromNow"},
-		}, query{expr: `ssdprobe_conditions_changed_timestamp_seconds{` + target + `} * 1000`}),
+		}, Query{Expr: `ssdprobe_conditions_changed_timestamp_seconds{` + target + `} * 1000`}),
 		table("Blamed for the drift", "Changes of conditions at the onset of a drift. Empty when there is no drift, or none that a change came with.", 12, 6, []column{
 			{field: "probe", name: "Probe"}, {field: "condition", name: "Condition"}, {field: "from", name: "From"}, {field: "to", name: "To"},
-		}, query{expr: `ssdprobe_drift_attribution_info{` + target + `}`}),
+		}, Query{Expr: `ssdprobe_drift_attribution_info{` + target + `}`}),
 		table("Warnings", "Why figures may be wrong. An empty probe means all of the target.", 12, 6, []column{
 			{field: "code", name: "Warning"}, {field: "probe", name: "Probe"},
-		}, query{expr: `ssdprobe_warning{` + target + `}`}),
+		}, Query{Expr: `ssdprobe_warning{` + target + `}`}),
 		series("PCIe bandwidth", "Bps", "What the link can carry in one direction as it trained, after line encoding.", 12,
-			query{expr: `ssdprobe_pcie_bandwidth_bytes_per_second{` + target + `}`, legend: "{{device}}"}).from0(),
+			Query{Expr: `ssdprobe_pcie_bandwidth_bytes_per_second{` + target + `}`, Legend: "{{device}}"}).from0(),
 		series("PCIe speed", "si:T/s", "Transfers per second and lane: as trained, and what drive and slot can do.", 6,
-			query{expr: `ssdprobe_pcie_link_speed_transfers_per_second{` + target + `}`, legend: "{{state}}"}).from0(),
+			Query{Expr: `ssdprobe_pcie_link_speed_transfers_per_second{` + target + `}`, Legend: "{{state}}"}).from0(),
 		series("PCIe width", "none", "Lanes: as trained, and what drive and slot can do.", 6,
-			query{expr: `ssdprobe_pcie_link_width_lanes{` + target + `}`, legend: "{{state}}"}).from0(),
+			Query{Expr: `ssdprobe_pcie_link_width_lanes{` + target + `}`, Legend: "{{state}}"}).from0(),
 	}
 }

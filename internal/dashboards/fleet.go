@@ -1,4 +1,4 @@
-package deploytest
+package dashboards
 
 import "strings"
 
@@ -28,12 +28,12 @@ func onNodes(expr string) string {
 // counted is the number of series, 0 when there are none.
 func counted(expr string) string { return "count(" + expr + ") or vector(0)" }
 
-func fleetDashboard() dashboard {
-	return dashboard{
-		uid: fleetUID, title: "ssdprobe / Fleet", since: "now-24h",
-		description: "Which drives are slow, the worst first, and how drives of one model and firmware compare. Needs the recording rules of ssdprobe.",
-		variables:   variables(),
-		rows: []row{
+func fleetDashboard() Dashboard {
+	return Dashboard{
+		UID: fleetUID, Title: "ssdprobe / Fleet", Since: "now-24h",
+		Description: "Which drives are slow, the worst first, and how drives of one model and firmware compare. Needs the recording rules of ssdprobe.",
+		Variables:   variables(),
+		Rows: []Row{
 			{"Now", fleetNow()},
 			{"Slow drives, the worst first", slowDrives()},
 			{"Peers by model and firmware", peers()},
@@ -42,11 +42,11 @@ func fleetDashboard() dashboard {
 	}
 }
 
-func fleetNow() []panel {
+func fleetNow() []Panel {
 	state := func(state string) string {
 		return counted(`count by (job, instance, id) (` + withModel(`ssdprobe_drift_state{state="`+state+`",`+chosen+`}`) + `)`)
 	}
-	return []panel{
+	return []Panel{
 		number("Targets", "none", "Devices and probe files under watch.",
 			counted(chosenInfo), plain()),
 		number("Slower than their baseline", "none", "Targets with a statistic that has regressed. They are listed below, the worst first.",
@@ -71,9 +71,9 @@ func named() []column {
 	}
 }
 
-func slowDrives() []panel {
-	drift := func(family string) query { return query{expr: `topk(100, ` + withModel(family+`{`+chosen+`}`) + `)`} }
-	return []panel{
+func slowDrives() []Panel {
+	drift := func(family string) Query { return Query{Expr: `topk(100, ` + withModel(family+`{`+chosen+`}`) + `)`} }
+	return []Panel{
 		table("Against their own baseline",
 			"How many times slower each target is than its own baseline, the worst first, with the bounds of the 95 % interval. "+
 				"Above 1 is worse for every statistic. The device leads to its dashboard.",
@@ -90,24 +90,24 @@ func slowDrives() []panel {
 				column{field: "percentile", name: "Percentile"},
 				column{field: "Value #A", name: "Times slower", unit: "none", at: 1.3},
 				column{field: "Value #B", name: "Latency", unit: "s"}),
-			query{expr: `topk(100, device:ssdprobe_probe_latency_percentile_seconds:vs_peers{percentile=~"50|99",model=~"$model",` + chosen + `})`},
-			query{expr: `device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile=~"50|99",model=~"$model",` + chosen + `} and ` +
+			Query{Expr: `topk(100, device:ssdprobe_probe_latency_percentile_seconds:vs_peers{percentile=~"50|99",model=~"$model",` + chosen + `})`},
+			Query{Expr: `device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile=~"50|99",model=~"$model",` + chosen + `} and ` +
 				`topk(100, device:ssdprobe_probe_latency_percentile_seconds:vs_peers{percentile=~"50|99",model=~"$model",` + chosen + `})`}),
 		series("Times slower than the baseline, the worst ten", "none",
 			"The drift of the ten targets and statistics that are worst at each moment. 1 is as fast as ever.", 24,
-			query{
-				expr:   `topk(10, max by (instance, device, id, probe, statistic) (` + withModel(`ssdprobe_drift_ratio{`+chosen+`}`) + `))`,
-				legend: "{{instance}} {{device}} {{probe}} {{statistic}}",
+			Query{
+				Expr:   `topk(10, max by (instance, device, id, probe, statistic) (` + withModel(`ssdprobe_drift_ratio{`+chosen+`}`) + `))`,
+				Legend: "{{instance}} {{device}} {{probe}} {{statistic}}",
 			}).limit(1.2),
 	}
 }
 
-func peers() []panel {
+func peers() []Panel {
 	const kind = `{percentile="$percentile",model=~"$model"}`
 	of := func(percentile string) string { return strings.ReplaceAll(kind, "$percentile", percentile) }
 	const legend = "{{model}} {{firmware}} {{probe}} {{kind}}"
 	const fleet = "model_firmware:ssdprobe_probe_latency_percentile_seconds"
-	return []panel{
+	return []Panel{
 		table("Models and firmware",
 			"How the drives of one model and firmware differ: the median drive, the one that 95 % are below, and the slowest, by their 99th percentile of an hour.",
 			24, 9, []column{
@@ -115,40 +115,40 @@ func peers() []panel {
 				{field: "Value #A", name: "Slowest drive", unit: "s"}, {field: "Value #B", name: "95 % of drives below", unit: "s"},
 				{field: "Value #C", name: "Median drive", unit: "s"}, {field: "Value #D", name: "IOPS of the median drive", unit: "iops"},
 			},
-			query{expr: fleet + ":max" + of("99")}, query{expr: fleet + ":p95" + of("99")}, query{expr: fleet + ":p50" + of("99")},
-			query{expr: `model_firmware:ssdprobe_probe_iops:p50{model=~"$model"}`}),
+			Query{Expr: fleet + ":max" + of("99")}, Query{Expr: fleet + ":p95" + of("99")}, Query{Expr: fleet + ":p50" + of("99")},
+			Query{Expr: `model_firmware:ssdprobe_probe_iops:p50{model=~"$model"}`}),
 		series("Median drive, 99th percentile", "s",
 			"The 99th percentile of the latency of the median drive of each model and firmware. A step after an update is the firmware's.", 12,
-			query{expr: fleet + ":p50" + of("99"), legend: legend}).from0(),
+			Query{Expr: fleet + ":p50" + of("99"), Legend: legend}).from0(),
 		series("Slowest drive, 99th percentile", "s",
 			"The same of the slowest drive. Far away from the median drive it is an outlier.", 12,
-			query{expr: fleet + ":max" + of("99"), legend: legend}).from0(),
+			Query{Expr: fleet + ":max" + of("99"), Legend: legend}).from0(),
 		series("Drives by model and firmware", "none", "How many targets of each model and firmware there are: how far an update has come.", 12,
-			query{expr: `model_firmware:ssdprobe_drives:count{model=~"$model"}`, legend: "{{model}} {{firmware}} {{kind}}"}).from0(),
+			Query{Expr: `model_firmware:ssdprobe_drives:count{model=~"$model"}`, Legend: "{{model}} {{firmware}} {{kind}}"}).from0(),
 		series("Each drive's median, the slowest fifty", "s",
 			"The median latency over an hour of the chosen drives and probes that are slowest at each moment, up to fifty. "+
 				"Drives of one model belong together; one that leaves them does not. Choose a model or a node to see its other drives.", 12,
-			query{
-				expr:   `topk(50, device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile="50",model=~"$model",` + chosen + `})`,
-				legend: "{{instance}} {{device}} {{probe}}",
+			Query{
+				Expr:   `topk(50, device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile="50",model=~"$model",` + chosen + `})`,
+				Legend: "{{instance}} {{device}} {{probe}}",
 			}).from0(),
 	}
 }
 
-func watched() []panel {
-	return []panel{
+func watched() []Panel {
+	return []Panel{
 		series("Rounds", "ops", "Rounds of all probes by what they were worth. Only ok measured a device; busy touched nothing.", 12,
-			query{
-				expr:   `sum by (outcome) (` + ofModel(`rate(ssdprobe_probe_rounds_total{`+chosen+`}[$__rate_interval])`) + `)`,
-				legend: "{{outcome}}",
+			Query{
+				Expr:   `sum by (outcome) (` + ofModel(`rate(ssdprobe_probe_rounds_total{`+chosen+`}[$__rate_interval])`) + `)`,
+				Legend: "{{outcome}}",
 			}).from0(),
 		series("Warnings", "none", "Why figures may be wrong, by the code of the warning, as a number of targets and probes.", 12,
-			query{expr: `count by (code) (` + onNodes(`ssdprobe_warning{instance=~"$instance"}`) + `)`, legend: "{{code}}"}).from0(),
+			Query{Expr: `count by (code) (` + onNodes(`ssdprobe_warning{instance=~"$instance"}`) + `)`, Legend: "{{code}}"}).from0(),
 		series("CPU that ssdprobe takes", "percentunit", "Share of one core, on the node that it takes most on and on average.", 12,
-			query{expr: `max(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, legend: "most"},
-			query{expr: `avg(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, legend: "average"}).from0(),
+			Query{Expr: `max(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, Legend: "most"},
+			Query{Expr: `avg(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, Legend: "average"}).from0(),
 		series("Memory that ssdprobe takes", "bytes", "Resident memory, on the node that it takes most on and on average.", 12,
-			query{expr: `max(` + onNodes("process_resident_memory_bytes") + `)`, legend: "most"},
-			query{expr: `avg(` + onNodes("process_resident_memory_bytes") + `)`, legend: "average"}).from0(),
+			Query{Expr: `max(` + onNodes("process_resident_memory_bytes") + `)`, Legend: "most"},
+			Query{Expr: `avg(` + onNodes("process_resident_memory_bytes") + `)`, Legend: "average"}).from0(),
 	}
 }

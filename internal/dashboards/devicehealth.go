@@ -1,4 +1,4 @@
-package deploytest
+package dashboards
 
 // each is a metric of the chosen target or of its controllers.
 func each(family string) string { return family + `{` + target + `}` }
@@ -11,10 +11,10 @@ func called(what, family string) string {
 // growth is what a counter of the drive gained between two points.
 func growth(family string) string { return `increase(` + each(family) + `[$__rate_interval])` }
 
-func health() []panel {
+func health() []Panel {
 	temperature := series("Temperature", "celsius", "Each sensor of the drive. Thermal limits differ by drive: time above them is beside this.", 12,
-		query{expr: each("ssdprobe_nvme_temperature_celsius"), legend: "{{controller}} {{sensor}}"})
-	return []panel{
+		Query{Expr: each("ssdprobe_nvme_temperature_celsius"), Legend: "{{controller}} {{sensor}}"})
+	return []Panel{
 		number("Critical warnings", "none", "Critical warnings that are set in the drive's health log.", `sum(`+each("ssdprobe_nvme_critical_warning")+`)`, steps("green", 1, "red")),
 		number("Worn", "percentunit", "Share of the life that the maker promises that is used up; it may go beyond 100 %.", `max(`+each("ssdprobe_nvme_percentage_used_ratio")+`)`, steps("green", 0.9, "red")),
 		number("Short of spare blocks", "none", "Controllers that have fewer spare blocks than the maker's threshold: the drive has to go. Some drives do not report it.",
@@ -24,66 +24,66 @@ func health() []panel {
 		number("Powered on", "s", "Time that the drive was powered in its life.", `max(`+each("ssdprobe_nvme_power_on_seconds_total")+`)`, plain()),
 		temperature,
 		series("Time above temperature limits", "percentunit", "Share of the time above the drive's own warning and critical temperature, and in each level of thermal throttling.", 12,
-			query{expr: `rate(` + each("ssdprobe_nvme_warning_temperature_seconds_total") + `[$__rate_interval])`, legend: "{{controller}} warning"},
-			query{expr: `rate(` + each("ssdprobe_nvme_critical_temperature_seconds_total") + `[$__rate_interval])`, legend: "{{controller}} critical"},
-			query{expr: `rate(` + each("ssdprobe_nvme_thermal_seconds_total") + `[$__rate_interval])`, legend: "{{controller}} throttled, level {{level}}"}).from0(),
+			Query{Expr: `rate(` + each("ssdprobe_nvme_warning_temperature_seconds_total") + `[$__rate_interval])`, Legend: "{{controller}} warning"},
+			Query{Expr: `rate(` + each("ssdprobe_nvme_critical_temperature_seconds_total") + `[$__rate_interval])`, Legend: "{{controller}} critical"},
+			Query{Expr: `rate(` + each("ssdprobe_nvme_thermal_seconds_total") + `[$__rate_interval])`, Legend: "{{controller}} throttled, level {{level}}"}).from0(),
 		series("Host traffic", "Bps", "What the host reads and writes, by the drive's own count.", 12,
-			query{expr: `rate(` + each("ssdprobe_nvme_data_read_bytes_total") + `[$__rate_interval])`, legend: "{{controller}} read"},
-			query{expr: `rate(` + each("ssdprobe_nvme_data_written_bytes_total") + `[$__rate_interval])`, legend: "{{controller}} written"}).from0(),
+			Query{Expr: `rate(` + each("ssdprobe_nvme_data_read_bytes_total") + `[$__rate_interval])`, Legend: "{{controller}} read"},
+			Query{Expr: `rate(` + each("ssdprobe_nvme_data_written_bytes_total") + `[$__rate_interval])`, Legend: "{{controller}} written"}).from0(),
 		series("Host commands", "ops", "Read and write commands of the host, by the drive's own count.", 12,
-			query{expr: `rate(` + each("ssdprobe_nvme_host_read_commands_total") + `[$__rate_interval])`, legend: "{{controller}} reads"},
-			query{expr: `rate(` + each("ssdprobe_nvme_host_write_commands_total") + `[$__rate_interval])`, legend: "{{controller}} writes"}).from0(),
+			Query{Expr: `rate(` + each("ssdprobe_nvme_host_read_commands_total") + `[$__rate_interval])`, Legend: "{{controller}} reads"},
+			Query{Expr: `rate(` + each("ssdprobe_nvme_host_write_commands_total") + `[$__rate_interval])`, Legend: "{{controller}} writes"}).from0(),
 		series("Controller busy", "percentunit", "Share of the time that the controller was busy with I/O, by its own count, which most drives keep in minutes.", 12,
-			query{expr: `rate(` + each("ssdprobe_nvme_controller_busy_seconds_total") + `[$__rate_interval])`, legend: "{{controller}}"}).from0(),
+			Query{Expr: `rate(` + each("ssdprobe_nvme_controller_busy_seconds_total") + `[$__rate_interval])`, Legend: "{{controller}}"}).from0(),
 		series("New errors", "none", "Media errors, entries of the error log and thermal transitions since the point before.", 12,
-			query{expr: growth("ssdprobe_nvme_media_errors_total"), legend: "{{controller}} media errors"},
-			query{expr: growth("ssdprobe_nvme_error_log_entries_total"), legend: "{{controller}} error log"},
-			query{expr: growth("ssdprobe_nvme_thermal_transitions_total"), legend: "{{controller}} thermal transitions, level {{level}}"}).from0(),
+			Query{Expr: growth("ssdprobe_nvme_media_errors_total"), Legend: "{{controller}} media errors"},
+			Query{Expr: growth("ssdprobe_nvme_error_log_entries_total"), Legend: "{{controller}} error log"},
+			Query{Expr: growth("ssdprobe_nvme_thermal_transitions_total"), Legend: "{{controller}} thermal transitions, level {{level}}"}).from0(),
 		series("Wear and spare", "percentunit", "How much life is used up and how many spare blocks are left, with the threshold that the maker sets.", 12,
 			// One query, as not every drive reports all of them.
-			query{
-				expr: called("used up", "ssdprobe_nvme_percentage_used_ratio") + ` or ` + called("spare", "ssdprobe_nvme_available_spare_ratio") +
+			Query{
+				Expr: called("used up", "ssdprobe_nvme_percentage_used_ratio") + ` or ` + called("spare", "ssdprobe_nvme_available_spare_ratio") +
 					` or ` + called("spare threshold", "ssdprobe_nvme_available_spare_threshold_ratio"),
-				legend: "{{controller}} {{what}}",
+				Legend: "{{controller}} {{what}}",
 			}).from0(),
 		series("Power cycles", "none", "How often the drive was switched on in its life.", 12,
-			query{expr: each("ssdprobe_nvme_power_cycles_total"), legend: "{{controller}}"}).from0(),
+			Query{Expr: each("ssdprobe_nvme_power_cycles_total"), Legend: "{{controller}}"}).from0(),
 	}
 }
 
-func interrupts() []panel {
-	return []panel{
+func interrupts() []Panel {
+	return []Panel{
 		series("Interrupts by queue", "ops", "Interrupts of each queue of the controller, summed over CPUs. One queue alone is one CPU's work.", 12,
-			query{expr: `rate(` + each("ssdprobe_nvme_interrupts_total") + `[$__rate_interval])`, legend: "{{controller}} queue {{queue}}"}).from0(),
+			Query{Expr: `rate(` + each("ssdprobe_nvme_interrupts_total") + `[$__rate_interval])`, Legend: "{{controller}} queue {{queue}}"}).from0(),
 		series("Taken on another NUMA node", "percentunit", "Share of the interrupts that a CPU outside the controller's NUMA node took. Each costs latency.", 12,
-			query{
-				expr: `sum by (controller) (rate(` + each("ssdprobe_nvme_remote_interrupts_total") + `[$__rate_interval]))` +
+			Query{
+				Expr: `sum by (controller) (rate(` + each("ssdprobe_nvme_remote_interrupts_total") + `[$__rate_interval]))` +
 					` / sum by (controller) (rate(` + each("ssdprobe_nvme_interrupts_total") + `[$__rate_interval]))`,
-				legend: "{{controller}}",
+				Legend: "{{controller}}",
 			}).from0(),
 		series("Coalescing time", "s", "How long the controller may wait to send one interrupt for several completions (feature 08h). 0 is off.", 8,
-			query{expr: each("ssdprobe_nvme_interrupt_coalescing_time_seconds"), legend: "{{controller}}"}).from0(),
+			Query{Expr: each("ssdprobe_nvme_interrupt_coalescing_time_seconds"), Legend: "{{controller}}"}).from0(),
 		series("Coalescing threshold", "none", "How many completions the controller may gather for one interrupt (feature 08h).", 8,
-			query{expr: each("ssdprobe_nvme_interrupt_coalescing_threshold"), legend: "{{controller}}"}).from0(),
+			Query{Expr: each("ssdprobe_nvme_interrupt_coalescing_threshold"), Legend: "{{controller}}"}).from0(),
 		series("Queues", "none", "I/O queues that the driver uses, and how many of them are polled.", 8,
-			query{expr: each("ssdprobe_nvme_io_queues"), legend: "{{controller}} I/O"},
-			query{expr: each("ssdprobe_nvme_poll_queues"), legend: "{{controller}} polled"}).from0(),
+			Query{Expr: each("ssdprobe_nvme_io_queues"), Legend: "{{controller}} I/O"},
+			Query{Expr: each("ssdprobe_nvme_poll_queues"), Legend: "{{controller}} polled"}).from0(),
 	}
 }
 
-func costs() []panel {
-	return []panel{
+func costs() []Panel {
+	return []Panel{
 		series("Read by ssdprobe", "Bps", "What ssdprobe itself reads, warm-up and the search for written blocks included.", 8,
-			query{expr: `rate(` + each("ssdprobe_probe_read_bytes_total") + `[$__rate_interval])`, legend: "{{probe}}"}).from0(),
+			Query{Expr: `rate(` + each("ssdprobe_probe_read_bytes_total") + `[$__rate_interval])`, Legend: "{{probe}}"}).from0(),
 		series("Written by ssdprobe in a day", "bytes", "What write probes wrote in 24 hours: wear of ssdprobe's own making. Raw devices are never written.", 8,
-			query{expr: `sum by (instance, device) (increase(` + each("ssdprobe_probe_written_bytes_total") + `[1d]))`, legend: "{{device}}"}).from0(),
+			Query{Expr: `sum by (instance, device) (increase(` + each("ssdprobe_probe_written_bytes_total") + `[1d]))`, Legend: "{{device}}"}).from0(),
 		series("Rounds", "ops", "Rounds by what they were worth. Only ok measured the device; busy touched nothing.", 8,
-			query{expr: `sum by (outcome) (rate(` + each("ssdprobe_probe_rounds_total") + `[$__rate_interval]))`, legend: "{{outcome}}"}).from0(),
+			Query{Expr: `sum by (outcome) (rate(` + each("ssdprobe_probe_rounds_total") + `[$__rate_interval]))`, Legend: "{{outcome}}"}).from0(),
 		series("Failed I/O", "none", "I/Os that failed since ssdprobe started, by errno.", 8,
-			query{expr: `sum by (instance, device, errno) (` + each("ssdprobe_probe_errors_total") + `)`, legend: "{{device}} {{errno}}"}).from0(),
+			Query{Expr: `sum by (instance, device, errno) (` + each("ssdprobe_probe_errors_total") + `)`, Legend: "{{device}} {{errno}}"}).from0(),
 		series("Waiting for a CPU", "percentunit", "Share of the last round that its threads waited for a CPU. Beyond 5 % a round measured the CPU and is left out.", 8,
-			query{expr: each("ssdprobe_probe_cpu_wait_ratio"), legend: "{{probe}}"}).limit(0.05),
+			Query{Expr: each("ssdprobe_probe_cpu_wait_ratio"), Legend: "{{probe}}"}).limit(0.05),
 		series("Time of the readings", "s", "How long the last reading of each source took.", 8,
-			query{expr: each("ssdprobe_collector_duration_seconds"), legend: "{{collector}}"}).from0(),
+			Query{Expr: each("ssdprobe_collector_duration_seconds"), Legend: "{{collector}}"}).from0(),
 	}
 }

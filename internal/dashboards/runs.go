@@ -1,20 +1,20 @@
-package deploytest
+package dashboards
 
 // runsChosen is what the variables of the dashboard of runs select.
 const runsChosen = chosen + `,suite=~"$suite"`
 
-func runsDashboard() dashboard {
+func runsDashboard() Dashboard {
 	suite := variable("suite", "Suite", `ssdprobe_run_last_completion_timestamp_seconds{`+chosen+`}`)
-	return dashboard{
-		uid: runsUID, title: "ssdprobe / Runs", since: "now-30d",
-		description: "Full fio runs: what the last ones said, the depth sweep and its knee, and the steady state. Needs the recording rules of ssdprobe.",
-		variables:   append(variables(), suite),
-		annotations: []object{{
-			"name": "Runs", "enable": true, "hide": false, "iconColor": "green", "datasource": source(),
-			"target":          object{"refId": "Anno", "expr": ofModel(`ssdprobe_run_last_completion_timestamp_seconds{` + runsChosen + `} * 1000`)},
+	return Dashboard{
+		UID: runsUID, Title: "ssdprobe / Runs", Since: "now-30d",
+		Description: "Full fio runs: what the last ones said, the depth sweep and its knee, and the steady state. Needs the recording rules of ssdprobe.",
+		Variables:   append(variables(), suite),
+		Annotations: []Object{{
+			"name": "Runs", "enable": true, "hide": false, "iconColor": "green", "datasource": Source(),
+			"target":          Object{"refId": "Anno", "expr": ofModel(`ssdprobe_run_last_completion_timestamp_seconds{` + runsChosen + `} * 1000`)},
 			"useValueForTime": true, "titleFormat": "{{suite}} completed", "textFormat": "{{instance}} {{device}}", "tagKeys": "suite",
 		}},
-		rows: []row{
+		Rows: []Row{
 			{"Last runs", lastRuns()},
 			{"Depth sweep", sweep()},
 			{"Steady state", steady()},
@@ -29,39 +29,39 @@ func ofRun() []column {
 	}
 }
 
-func lastRuns() []panel {
-	run := func(family string) query { return query{expr: withModel(family + `{` + runsChosen + `}`)} }
+func lastRuns() []Panel {
+	run := func(family string) Query { return Query{Expr: withModel(family + `{` + runsChosen + `}`)} }
 	bandwidth := series("Bandwidth of the last runs", "Bps", "What each step of the last run of each suite read and wrote per second. A point of each run, kept until the next.", 12,
-		query{expr: ofModel(`ssdprobe_run_read_bytes_per_second{` + runsChosen + `}`), legend: "{{device}} {{suite}} {{step}} read"},
-		query{expr: ofModel(`ssdprobe_run_write_bytes_per_second{` + runsChosen + `}`), legend: "{{device}} {{suite}} {{step}} write"})
+		Query{Expr: ofModel(`ssdprobe_run_read_bytes_per_second{` + runsChosen + `}`), Legend: "{{device}} {{suite}} {{step}} read"},
+		Query{Expr: ofModel(`ssdprobe_run_write_bytes_per_second{` + runsChosen + `}`), Legend: "{{device}} {{suite}} {{step}} write"})
 	// Asked for once: each point of a range would read all of the time shown. The
 	// drives of all that time count, also those that are gone by now.
 	ended := table("Runs", "Runs by how they ended, in the time shown.", 6, 8, []column{
 		{field: "suite", name: "Suite"}, {field: "outcome", name: "Outcome"}, {field: "Value", name: "Runs", unit: "none"},
-	}, query{expr: `sum by (suite, outcome) (increase(ssdprobe_runs_total{` + runsChosen + `}[$__range])` +
+	}, Query{Expr: `sum by (suite, outcome) (increase(ssdprobe_runs_total{` + runsChosen + `}[$__range])` +
 		` and on (job, instance, device, id) last_over_time(` + chosenInfo + `[$__range]))`})
-	ended.defaults = object{"decimals": 0} // increase() is an estimate between two scrapes
-	return []panel{
+	ended.Defaults = Object{"decimals": 0} // increase() is an estimate between two scrapes
+	return []Panel{
 		table("Last run of each suite", "When it was completed, how long it took, and when the calendar has it again; one without a time is not on the calendar.", 24, 8, append(ofRun(),
 			column{field: "Value #A", name: "Completed", unit: "dateTimeFromNow"},
 			column{field: "Value #B", name: "Took", unit: "s"},
 			column{field: "Value #C", name: "Next", unit: "dateTimeFromNow"}),
-			query{expr: withModel(`1000 * ssdprobe_run_last_completion_timestamp_seconds{` + runsChosen + `}`)},
+			Query{Expr: withModel(`1000 * ssdprobe_run_last_completion_timestamp_seconds{` + runsChosen + `}`)},
 			run("ssdprobe_run_duration_seconds"),
-			query{expr: withModel(`1000 * ssdprobe_run_next_timestamp_seconds{` + runsChosen + `}`)}),
+			Query{Expr: withModel(`1000 * ssdprobe_run_next_timestamp_seconds{` + runsChosen + `}`)}),
 		table("Reads, the slowest step first", "What each step of the last runs read: IOPS, bandwidth and the 99th percentile of the latency.", 24, 9, append(ofRun(),
 			column{field: "step", name: "Step"},
 			column{field: "Value #A", name: "p99", unit: "s"},
 			column{field: "Value #B", name: "IOPS", unit: "iops"},
 			column{field: "Value #C", name: "Bandwidth", unit: "Bps"}),
-			query{expr: withModel(`sum without (percentile) (ssdprobe_run_read_latency_percentile_seconds{percentile="99",` + runsChosen + `})`)},
+			Query{Expr: withModel(`sum without (percentile) (ssdprobe_run_read_latency_percentile_seconds{percentile="99",` + runsChosen + `})`)},
 			run("ssdprobe_run_read_iops"), run("ssdprobe_run_read_bytes_per_second")),
 		table("Writes, the slowest step first", "What each step of the last runs wrote: IOPS, bandwidth and the 99th percentile of the latency.", 24, 9, append(ofRun(),
 			column{field: "step", name: "Step"},
 			column{field: "Value #A", name: "p99", unit: "s"},
 			column{field: "Value #B", name: "IOPS", unit: "iops"},
 			column{field: "Value #C", name: "Bandwidth", unit: "Bps"}),
-			query{expr: withModel(`sum without (percentile) (ssdprobe_run_write_latency_percentile_seconds{percentile="99",` + runsChosen + `})`)},
+			Query{Expr: withModel(`sum without (percentile) (ssdprobe_run_write_latency_percentile_seconds{percentile="99",` + runsChosen + `})`)},
 			run("ssdprobe_run_write_iops"), run("ssdprobe_run_write_bytes_per_second")),
 		table("Warnings of the last runs", "Why figures of the last runs may be wrong. An empty step means all of the run.", 24, 6, append(ofRun(),
 			column{field: "step", name: "Step"}, column{field: "code", name: "Warning"}),
@@ -69,39 +69,39 @@ func lastRuns() []panel {
 		bandwidth.from0(),
 		ended,
 		series("Runs in progress", "none", "Runs that are under way.", 6,
-			query{expr: `sum by (suite) (` + ofModel(`ssdprobe_run_in_progress{`+runsChosen+`}`) + `)`, legend: "{{suite}}"}).from0(),
+			Query{Expr: `sum by (suite) (` + ofModel(`ssdprobe_run_in_progress{`+runsChosen+`}`) + `)`, Legend: "{{suite}}"}).from0(),
 	}
 }
 
 // bars shows values of each step in the order of the number that the step's name
 // ends with, which is a depth or a round.
-func bars(number, title, unit, description string, expressions ...string) panel {
-	var queries []query
+func bars(number, title, unit, description string, expressions ...string) Panel {
+	var queries []Query
 	for _, expr := range expressions {
 		expr = `avg by (` + number + `) (label_replace(` + ofModel(expr) + `, "` + number + `", "$1", "step", ".*[^0-9]([0-9]+)"))`
-		queries = append(queries, query{expr: expr, instant: true, format: "table"})
+		queries = append(queries, Query{Expr: expr, Instant: true, Format: "table"})
 	}
-	return panel{
-		kind: "barchart", title: title, description: description, unit: unit, width: 12, height: 9, queries: queries,
-		options: object{
+	return Panel{
+		Kind: "barchart", Title: title, Description: description, Unit: unit, Width: 12, Height: 9, Queries: queries,
+		Options: Object{
 			"xField": number, "orientation": "auto", "barWidth": 0.8, "groupWidth": 0.7, "showValue": "never", "stacking": "none", "fullHighlight": false,
 			"xTickLabelRotation": 0, "xTickLabelMaxLength": 0,
-			"legend":  object{"showLegend": true, "displayMode": "list", "placement": "bottom", "calcs": []string{}},
-			"tooltip": object{"mode": "multi", "sort": "none"},
+			"legend":  Object{"showLegend": true, "displayMode": "list", "placement": "bottom", "calcs": []string{}},
+			"tooltip": Object{"mode": "multi", "sort": "none"},
 		},
-		custom: object{"fillOpacity": 80, "lineWidth": 1},
-		transform: []object{
-			{"id": "merge", "options": object{}},
-			{"id": "filterFieldsByName", "options": object{"include": object{"pattern": number + "|Value.*"}}},
-			{"id": "convertFieldType", "options": object{"fields": object{}, "conversions": []object{{"targetField": number, "destinationType": "number"}}}},
-			{"id": "sortBy", "options": object{"sort": []object{{"field": number}}}},
+		Custom: Object{"fillOpacity": 80, "lineWidth": 1},
+		Transform: []Object{
+			{"id": "merge", "options": Object{}},
+			{"id": "filterFieldsByName", "options": Object{"include": Object{"pattern": number + "|Value.*"}}},
+			{"id": "convertFieldType", "options": Object{"fields": Object{}, "conversions": []Object{{"targetField": number, "destinationType": "number"}}}},
+			{"id": "sortBy", "options": Object{"sort": []Object{{"field": number}}}},
 		},
 	}
 }
 
-func sweep() []panel {
+func sweep() []Panel {
 	const of = chosen + `,suite="depth-sweep"`
-	return []panel{
+	return []Panel{
 		bars("depth", "IOPS by depth", "iops", "IOPS of each step of the last depth sweep, the mean of the chosen devices. The knee is where they stop to grow.",
 			`ssdprobe_run_read_iops{`+of+`}`),
 		bars("depth", "Latency by depth", "s", "The 99th percentile and the median of the latency of the same steps. Past the knee only this grows.",
@@ -110,15 +110,15 @@ func sweep() []panel {
 	}
 }
 
-func steady() []panel {
+func steady() []Panel {
 	const of = chosen + `,suite="steady-state"`
-	return []panel{
+	return []Panel{
 		bars("round", "Write IOPS by round", "iops", "Write IOPS of each round of the last steady-state run, the mean of the chosen devices. It is steady when five rounds stay within 20 %.",
 			`ssdprobe_run_write_iops{`+of+`}`),
 		bars("round", "Write latency by round", "s", "The median and the 99th percentile of the latency of the same rounds.",
 			`ssdprobe_run_write_latency_percentile_seconds{`+of+`,percentile="50"}`,
 			`ssdprobe_run_write_latency_percentile_seconds{`+of+`,percentile="99"}`),
 		series("Steady state over runs", "iops", "Write IOPS of the last rounds of each run over time: what is left when a drive is full, and whether that becomes less.", 24,
-			query{expr: `min by (instance, device, id) (` + ofModel(`ssdprobe_run_write_iops{`+of+`}`) + `)`, legend: "{{instance}} {{device}}"}).from0(),
+			Query{Expr: `min by (instance, device, id) (` + ofModel(`ssdprobe_run_write_iops{`+of+`}`) + `)`, Legend: "{{instance}} {{device}}"}).from0(),
 	}
 }

@@ -1,0 +1,180 @@
+package dashboards
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// What addresses of dashboards are made of.
+const (
+	fleetUID  = "ssdprobe-fleet"
+	deviceUID = "ssdprobe-device"
+	runsUID   = "ssdprobe-runs"
+)
+
+// schemaVersion is that of Grafana 12; Grafana 11 reads it as well.
+const schemaVersion = 41
+
+// Dashboard is one dashboard: rows of panels, placed from left to right and from
+// top to bottom.
+type Dashboard struct {
+	UID, Title, Description string
+	Variables               []Object
+	Annotations             []Object
+	Rows                    []Row
+	// Since is how far back it looks at first.
+	Since string
+}
+
+// Row is a heading and the panels below it.
+type Row struct {
+	Title  string
+	Panels []Panel
+}
+
+// All returns the dashboards by the names of their files.
+func All() map[string]Dashboard {
+	return map[string]Dashboard{"fleet": fleetDashboard(), "device": deviceDashboard(), "runs": runsDashboard()}
+}
+
+// AnyValue is what is asked for when all values of a variable are chosen, in place of
+// every one of them: 500 nodes would make queries of a megabyte. It matches what has
+// no value as well, as the model of a virtual drive.
+const AnyValue = ".*"
+
+// variable asks for the values of a label.
+func variable(name, label, match string) Object {
+	return Object{
+		"type": "query", "name": name, "label": label, "datasource": Source(),
+		"query":   Object{"query": "label_values(" + match + ", " + name + ")", "refId": name},
+		"refresh": 2, "sort": 7, "regex": "", "multi": true, "includeAll": true, "allValue": AnyValue,
+		"current": Object{"selected": true, "text": []string{"All"}, "value": []string{"$__all"}},
+	}
+}
+
+// one makes a variable have one value at a time, the first one to begin with.
+func one(variable Object) Object {
+	variable["multi"], variable["includeAll"] = false, false
+	delete(variable, "current")
+	delete(variable, "allValue")
+	return variable
+}
+
+// variables choose what is seen. All dashboards have the same ones, so that
+// links between them keep what is chosen. Single ones have one value, which Grafana
+// does not escape for a regular expression.
+func variables(single ...string) []Object {
+	all := []Object{{
+		"type": "datasource", "name": "datasource", "label": "Prometheus", "query": "prometheus",
+		"refresh": 1, "regex": "", "multi": false, "includeAll": false,
+	}}
+	from, before := "ssdprobe_device_info", []string{}
+	for _, v := range []struct{ name, label string }{{"model", "Model"}, {"instance", "Node"}, {"device", "Device"}, {"id", "Target"}} {
+		asked, equals := variable(v.name, v.label, from), "=~"
+		if slices.Contains(single, v.name) {
+			asked, equals = one(asked), "="
+		}
+		all = append(all, asked)
+		before = append(before, v.name+equals+`"$`+v.name+`"`)
+		from = "ssdprobe_device_info{" + strings.Join(before, ",") + "}"
+	}
+	return all
+}
+
+// links lead to the other dashboards and take variables and time along.
+func links(from string) []Object {
+	var all []Object
+	for _, to := range []struct{ uid, title string }{{fleetUID, "Fleet"}, {deviceUID, "Device"}, {runsUID, "Runs"}} {
+		if to.uid != from {
+			all = append(all, Object{
+				"type": "link", "title": to.title, "url": "/d/" + to.uid, "icon": "dashboard", "tooltip": "The same devices there",
+				"tags": []string{}, "asDropdown": false, "targetBlank": false, "includeVars": true, "keepTime": true,
+			})
+		}
+	}
+	return all
+}
+
+// Model is the dashboard as Grafana stores it.
+func (d Dashboard) Model() Object {
+	panels := []Object{}
+	id, y := 0, 0
+	place := func(p Object, x, y, w, h int) {
+		id++
+		p["id"], p["gridPos"] = id, Object{"x": x, "y": y, "w": w, "h": h}
+		panels = append(panels, p)
+	}
+	for _, r := range d.Rows {
+		place(Object{"type": "row", "title": r.Title, "collapsed": false, "panels": []Object{}}, 0, y, 24, 1)
+		y++
+		x, height := 0, 0
+		for _, p := range r.Panels {
+			if x+p.Width > 24 {
+				x, y, height = 0, y+height, 0
+			}
+			place(p.Model(), x, y, p.Width, p.Height)
+			x, height = x+p.Width, max(height, p.Height)
+		}
+		y += height
+	}
+	return Object{
+		"uid": d.UID, "title": d.Title, "description": d.Description, "tags": []string{"ssdprobe"},
+		"schemaVersion": schemaVersion, "version": 1, "editable": true, "graphTooltip": 1, "timezone": "browser",
+		"time": Object{"from": d.Since, "to": "now"}, "refresh": "1m", "timepicker": Object{},
+		"templating":  Object{"list": d.Variables},
+		"annotations": Object{"list": append([]Object{}, d.Annotations...)},
+		"links":       links(d.UID),
+		"panels":      panels,
+	}
+}
+
+func (p Panel) Model() Object {
+	targets := []Object{}
+	for i, q := range p.Queries {
+		target := Object{
+			"refId": string(rune('A' + i)), "datasource": Source(), "editorMode": "code", "expr": q.Expr,
+			"instant": q.Instant, "range": !q.Instant, "format": "time_series", "legendFormat": "__auto",
+		}
+		if q.Format != "" {
+			target["format"] = q.Format
+		}
+		if q.Legend != "" {
+			target["legendFormat"] = q.Legend
+		}
+		targets = append(targets, target)
+	}
+	defaults := Object{"unit": p.Unit, "color": Object{"mode": "palette-classic"}, "custom": Object{}}
+	if p.Kind != "timeseries" {
+		defaults["color"] = Object{"mode": "thresholds"}
+	}
+	for name, value := range p.Defaults {
+		defaults[name] = value
+	}
+	if p.Custom != nil {
+		defaults["custom"] = p.Custom
+	}
+	overrides := p.Overrides
+	if overrides == nil {
+		overrides = []Object{}
+	}
+	m := Object{
+		"type": p.Kind, "title": p.Title, "description": p.Description, "datasource": Source(), "targets": targets,
+		"fieldConfig": Object{"defaults": defaults, "overrides": overrides}, "options": p.Options,
+	}
+	if p.Transform != nil {
+		m["transformations"] = p.Transform
+	}
+	return m
+}
+
+// text is the dashboard as the committed file has it.
+func (d Dashboard) text() (string, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // for people who read the queries
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(d.Model())
+	return b.String(), err
+}

@@ -1,0 +1,32 @@
+package dashboards_test
+
+import (
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/dashboards"
+)
+
+func TestFilesAreUpToDate(t *testing.T) {
+	root := os.DirFS("../..")
+	files, err := dashboards.Files(root)
+	require.NoError(t, err)
+	for name, want := range files {
+		got, err := fs.ReadFile(root, name)
+		require.NoError(t, err)
+		if want != string(got) { // the difference of whole dashboards is no help to read
+			t.Errorf("%s is out of date: run make generate", name)
+		}
+	}
+	for _, folder := range dashboards.Folders() {
+		found, err := fs.Glob(root, folder+"/*")
+		require.NoError(t, err)
+		for _, name := range found {
+			assert.Contains(t, files, name, "it is made no more: run make generate")
+		}
+	}
+}

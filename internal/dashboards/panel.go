@@ -1,0 +1,155 @@
+package dashboards
+
+import "strings"
+
+// Object is a JSON object of Grafana's schema.
+type Object map[string]any
+
+// Panel is one panel of a dashboard, without its place.
+type Panel struct {
+	Kind  string // Grafana's name of the visualization
+	Title string
+	// Description is what the question mark beside the title says.
+	Description string
+	Unit        string
+	Width       int // of 24
+	Height      int
+	Queries     []Query
+	Options     Object
+	Custom      Object // options of the fields, by kind of panel
+	Defaults    Object // further defaults of the fields
+	Overrides   []Object
+	Transform   []Object
+}
+
+// Query is one PromQL query.
+type Query struct {
+	Expr   string
+	Legend string
+	// Instant asks for the last value, as a table where the panel is one.
+	Instant bool
+	Format  string // time_series by default, table or heatmap
+}
+
+// Source is the data source of everything: the one that the reader chooses.
+func Source() Object { return Object{"type": "prometheus", "uid": "${datasource}"} }
+
+func series(title, unit, description string, width int, queries ...Query) Panel {
+	return Panel{
+		Kind: "timeseries", Title: title, Description: description, Unit: unit, Width: width, Height: 8, Queries: queries,
+		Options: Object{
+			"legend":  Object{"showLegend": true, "displayMode": "list", "placement": "bottom", "calcs": []string{}},
+			"tooltip": Object{"mode": "multi", "sort": "desc"},
+		},
+		Custom: Object{"lineWidth": 1, "fillOpacity": 0, "showPoints": "auto", "spanNulls": false},
+	}
+}
+
+// from0 makes the axis begin at 0, for what has a meaning in proportion.
+func (p Panel) from0() Panel {
+	p.Defaults = Object{"min": 0}
+	return p
+}
+
+// logarithmic suits what differs by orders of magnitude.
+func (p Panel) logarithmic() Panel {
+	p.Custom["scaleDistribution"] = Object{"type": "log", "log": 10}
+	return p
+}
+
+// limit draws a line at a value and what is above it in red.
+func (p Panel) limit(at float64) Panel {
+	p.Defaults = Object{"thresholds": steps("green", at, "red")}
+	p.Custom["thresholdsStyle"] = Object{"mode": "line"}
+	return p
+}
+
+// steps are one colour, and another one from a value on.
+func steps(below string, from float64, color string) Object {
+	return Object{"mode": "absolute", "steps": []Object{{"color": below, "value": nil}, {"color": color, "value": from}}}
+}
+
+// plain is a colour that says neither good nor bad.
+func plain() Object {
+	return Object{"mode": "absolute", "steps": []Object{{"color": "transparent", "value": nil}}}
+}
+
+// number is one figure on a ground that says whether it is good.
+func number(title, unit, description, expr string, colours Object) Panel {
+	return Panel{
+		Kind: "stat", Title: title, Description: description, Unit: unit, Width: 4, Height: 4,
+		Queries: []Query{{Expr: expr, Instant: true}},
+		Options: Object{
+			"reduceOptions": Object{"calcs": []string{"lastNotNull"}, "fields": "", "values": false},
+			"colorMode":     "background_solid", "graphMode": "none", "textMode": "value", "justifyMode": "center", "orientation": "auto",
+		},
+		Defaults: Object{"thresholds": colours, "noValue": "none"},
+	}
+}
+
+// column is a column of a table: what it is in the data and how it is shown.
+type column struct {
+	field, name, unit string
+	// at colours values from there on.
+	at float64
+}
+
+// table shows the labels and values of instant queries, one row for each set of
+// labels, sorted by the first value, the highest first. Fields not named as
+// columns are left out. A row leads to the dashboard of its device.
+//
+// Of labels that are no columns the highest value is shown. Grafana puts answers
+// into one row when they agree in all labels that they share, the metric's name
+// included, and while a pod is replaced there are two of it.
+func table(title, description string, width, height int, columns []column, queries ...Query) Panel {
+	var fields, labels []string
+	order, names := Object{}, Object{}
+	overrides := []Object{}
+	var sorted string
+	for i, c := range columns {
+		fields = append(fields, c.field)
+		if !strings.HasPrefix(c.field, "Value") {
+			labels = append(labels, c.field)
+		}
+		order[c.field], names[c.field] = i, c.name
+		properties := []Object{}
+		if c.unit != "" {
+			properties = append(properties, Object{"id": "unit", "value": c.unit})
+			if sorted == "" {
+				sorted = c.name
+			}
+		}
+		if c.at != 0 {
+			properties = append(properties,
+				Object{"id": "thresholds", "value": steps("green", c.at, "red")},
+				Object{"id": "custom.cellOptions", "value": Object{"type": "color-text"}})
+		}
+		if c.field == "device" {
+			properties = append(properties, Object{"id": "links", "value": []Object{{"title": "Open this device", "url": DeviceURL()}}})
+		}
+		if len(properties) > 0 {
+			overrides = append(overrides, Object{"matcher": Object{"id": "byName", "options": c.name}, "properties": properties})
+		}
+	}
+	for i := range queries {
+		queries[i].Instant, queries[i].Format = true, "table"
+		queries[i].Expr = `max by (` + strings.Join(labels, ", ") + `) (` + queries[i].Expr + `)`
+	}
+	return Panel{
+		Kind: "table", Title: title, Description: description, Unit: "none", Width: width, Height: height, Queries: queries,
+		Options:   Object{"showHeader": true, "cellHeight": "sm", "sortBy": []Object{{"displayName": sorted, "desc": true}}},
+		Custom:    Object{"align": "auto", "filterable": true, "cellOptions": Object{"type": "auto"}},
+		Overrides: overrides,
+		Transform: []Object{
+			{"id": "merge", "options": Object{}},
+			{"id": "filterFieldsByName", "options": Object{"include": Object{"names": fields}}},
+			{"id": "organize", "options": Object{"indexByName": order, "renameByName": names, "excludeByName": Object{}}},
+		},
+	}
+}
+
+// DeviceURL leads from a row of a table to the device in it.
+func DeviceURL() string {
+	return "/d/" + deviceUID + "?${datasource:queryparam}&${model:queryparam}&var-instance=${__data.fields.Node:percentencode}" +
+		"&var-device=${__data.fields.Device:percentencode}&var-id=${__data.fields.Target:percentencode}&${__url_time_range}"
+}
