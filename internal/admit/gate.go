@@ -26,6 +26,9 @@ type Limits struct {
 	MaxIOPressure float64
 }
 
+// DefaultLimits are those that users get.
+func DefaultLimits() Limits { return Limits{MaxUtilisation: 0.8, MaxInFlight: 32, MaxIOPressure: 0.6} }
+
 // Usage is what the kernel has counted for a device so far.
 type Usage struct {
 	// Busy is the time with at least one I/O in flight.

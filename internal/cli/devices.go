@@ -41,7 +41,7 @@ func (a *app) devices(ctx context.Context, form output) error {
 		return err
 	}
 	host := sysfs.New(c.HostRoot)
-	picks, err := device.Choose(host, daemon.Rules(c.Devices.Include), daemon.Rules(c.Devices.Exclude))
+	picks, err := device.Choose(host, c.Devices.Include, c.Devices.Exclude)
 	if picks == nil && err != nil {
 		return err
 	}

@@ -91,17 +91,14 @@ func (o replayOptions) settings(c config.Config) (drift.Settings, error) {
 		}
 		*to = v
 	}
-	d := &c.Drift
+	d := &c.Drift.Settings
 	set("--smallest-effect", o.smallestEffect, &d.SmallestEffect, config.ParseRatio)
-	set("--false-alarms", o.falseAlarms, &d.FalseAlarmsPerDeviceYear, config.ParseNumber)
+	set("--false-alarms", o.falseAlarms, &d.FalseAlarmsPerYear, config.ParseNumber)
 	set("--threshold", o.threshold, &d.Threshold, config.ParseRatio)
 	if o.baselineRounds != 0 {
 		d.BaselineRounds = o.baselineRounds
 	}
-	return drift.Settings{
-		Window: d.Window, BaselineRounds: d.BaselineRounds, Threshold: d.Threshold,
-		SmallestEffect: d.SmallestEffect, FalseAlarmsPerYear: d.FalseAlarmsPerDeviceYear,
-	}, errors.Join(errors.Join(problems...), c.Validate())
+	return *d, errors.Join(errors.Join(problems...), c.Validate())
 }
 
 // query is what the flags ask of Prometheus at now.

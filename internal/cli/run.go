@@ -210,7 +210,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 		return err
 	}
 	if o.dryRun {
-		return a.dryRun(ctx, host, o, subjects, daemon.Limits(c.Admission))
+		return a.dryRun(ctx, host, o, subjects, c.Admission.Limits)
 	}
 	meter, warnings, err := counters.NewMeter()
 	if err != nil {
@@ -234,7 +234,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	sessions, err := run.BeginAll(ctx, subjects, func(subject measure.Subject) run.Options {
 		return run.Options{
 			Options: measure.Options{FS: host, Engine: probe.NewEngine(meter, c.Admission.MaxCPUWait), Meter: meter, Pool: storedPool(state, subject)},
-			Limits:  daemon.Limits(c.Admission), EvenIfBusy: o.evenIfBusy, LockDir: c.LockDir, Store: state,
+			Limits:  c.Admission.Limits, EvenIfBusy: o.evenIfBusy, LockDir: c.LockDir, Store: state,
 			Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Stoppable: true, Progress: progress.show, Note: progress.note,
 		}
 	})

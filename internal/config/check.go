@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -27,10 +28,10 @@ func (c Config) check(f *findings) {
 		addresses.check(f, item("listen", i), a, a)
 	}
 	for i, r := range c.Devices.Include {
-		r.check(f, item("devices.include", i))
+		checkRule(f, r, item("devices.include", i))
 	}
 	for i, r := range c.Devices.Exclude {
-		r.check(f, item("devices.exclude", i))
+		checkRule(f, r, item("devices.exclude", i))
 	}
 	c.checkProbes(f)
 	c.checkFiles(f)
@@ -38,8 +39,8 @@ func (c Config) check(f *findings) {
 	checkSheets(f, c.Drift.DataSheets)
 }
 
-func (r Rule) check(f *findings, field string) {
-	f.need(r != Rule{} || f.partly[field], Problem{
+func checkRule(f *findings, r device.Rule, field string) {
+	f.need(r != device.Rule{} || f.partly[field], Problem{
 		Field: field, Wrong: "is an empty rule",
 		Want: "at least one of name, id, model, by_id, transport, min_size, max_size",
 	})

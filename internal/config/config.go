@@ -3,6 +3,9 @@ package config
 import (
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -52,23 +55,9 @@ type Devices struct {
 	Enabled bool
 	// Include are the rules of which one must match; when empty, every whole disk
 	// that is not loop, RAM, optical, a hard disk or stacked is watched.
-	Include []Rule
+	Include []device.Rule
 	// Exclude are the rules of which none may match.
-	Exclude []Rule
-}
-
-// Rule matches a device when everything that is set in it matches. A rule with
-// nothing set is not valid.
-type Rule struct {
-	Name  string // glob (path.Match) of the kernel's name, "nvme*"
-	ID    string // glob of the stable identity
-	Model string // glob of the model
-	ByID  string // glob of a name in /dev/disk/by-id
-	// Transport is one of record.Transports.
-	Transport string
-	// MinSizeBytes and MaxSizeBytes bound the size, themselves included; 0 is no bound.
-	MinSizeBytes int64
-	MaxSizeBytes int64
+	Exclude []device.Rule
 }
 
 // File is a probe file.
@@ -81,15 +70,8 @@ type File struct {
 
 // Admission is when a device may not be touched, and when a round does not count.
 type Admission struct {
-	// MaxUtilisation is the share (0 to 1) of time with I/O of others in flight
-	// above which a round is skipped.
-	MaxUtilisation float64
-	// MaxInFlight is the number of I/Os of others in flight above which a round is
-	// skipped; 0 or more.
-	MaxInFlight int64
-	// MaxIOPressure is the share (0 to 1) of time in which some task of the host
-	// waits for I/O, above which a round is skipped.
-	MaxIOPressure float64
+	// Limits above which a round is skipped.
+	admit.Limits
 	// MaxCPUWait is the share (0 to 1) of a round spent waiting for a CPU, above
 	// which it is disturbed.
 	MaxCPUWait float64
@@ -112,21 +94,23 @@ func (a Admission) WriteShare(probes []record.Probe) int64 {
 
 // Drift is how the recent past is compared with the baseline.
 type Drift struct {
-	// Window is the recent past; 30 s or more.
-	Window time.Duration
-	// BaselineRounds is the number of good rounds that make a baseline, 10 to 100000.
-	BaselineRounds int
-	// Threshold is the smallest shift that is judged before the baseline is final,
-	// which takes a day: 0.2 is 20 % slower. 0.01 to 10.
-	Threshold float64
-	// SmallestEffect is the smallest shift that is judged from then on, 0.01 to 1.
-	SmallestEffect float64
-	// FalseAlarmsPerDeviceYear is how many alarms without a cause all probes of a
-	// target may bring in a year, 0.001 to 100.
-	FalseAlarmsPerDeviceYear float64
+	// Settings are those of all probes of a target together; see DriftSettings.
+	drift.Settings
 	// DataSheets are what makers promise of drives. The Model of each is a glob
 	// (path.Match) of the model; the first that matches counts.
 	DataSheets []record.DataSheet
+}
+
+// DriftSettings are those of one probe on a target, a file or a device. The probes that
+// run there share the target's budget of false alarms.
+func (c Config) DriftSettings(file bool) drift.Settings {
+	probes := 0
+	for _, p := range c.Probes {
+		if p.RunsOn(file) {
+			probes++
+		}
+	}
+	return c.Drift.Shared(probes)
 }
 
 // Health is how drives are asked for their SMART data and how interrupts are counted.
@@ -148,19 +132,10 @@ func Default() Config {
 		FallbackFile:       true,
 		FillBytesPerSecond: 128 << 20,
 		Probes:             record.DefaultProbes(),
-		Admission: Admission{
-			MaxUtilisation:   0.8,
-			MaxInFlight:      32,
-			MaxIOPressure:    0.6,
-			MaxCPUWait:       0.05,
-			WriteBytesPerDay: 1 << 30,
-		},
-		Drift: Drift{
-			Window: 5 * time.Minute, BaselineRounds: 120, Threshold: 0.2,
-			SmallestEffect: 0.08, FalseAlarmsPerDeviceYear: 0.5,
-		},
-		Fleet:  Fleet{MaxRuns: 1, Lease: "ssdprobe-run", LeaseDuration: 2 * time.Minute},
-		Health: Health{Enabled: true, Interval: time.Minute},
+		Admission:          Admission{Limits: admit.DefaultLimits(), MaxCPUWait: 0.05, WriteBytesPerDay: 1 << 30},
+		Drift:              Drift{Settings: drift.Default()},
+		Fleet:              Fleet{MaxRuns: 1, Lease: "ssdprobe-run", LeaseDuration: 2 * time.Minute},
+		Health:             Health{Enabled: true, Interval: time.Minute},
 	}
 }
 

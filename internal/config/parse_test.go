@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -89,7 +90,7 @@ func TestParse(t *testing.T) {
 			"texts stay as written, whatever YAML takes them for", "node: 007\ndevices:\n  include: [{id: 5002e38, name: true}]\n",
 			with(func(c *config.Config) {
 				c.Node = "007"
-				c.Devices.Include = []config.Rule{{ID: "5002e38", Name: "true"}}
+				c.Devices.Include = []device.Rule{{ID: "5002e38", Name: "true"}}
 			}),
 		},
 		{
@@ -117,7 +118,7 @@ func TestParse(t *testing.T) {
 		},
 		{
 			"how sure of drift to be", "drift:\n  smallest_effect: 15%\n  false_alarms_per_device_year: 5\n",
-			with(func(c *config.Config) { c.Drift.SmallestEffect, c.Drift.FalseAlarmsPerDeviceYear = 0.15, 5 }),
+			with(func(c *config.Config) { c.Drift.SmallestEffect, c.Drift.FalseAlarmsPerYear = 0.15, 5 }),
 		},
 		{
 			"data sheets as makers write them",

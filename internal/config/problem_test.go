@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -129,11 +130,11 @@ func TestValidateWithoutFile(t *testing.T) {
 		c.HostRoot = ""
 		c.Listen = nil
 		c.RoundsAtOnce = 65
-		c.Devices.Include = []config.Rule{{}, {MinSizeBytes: -1}}
+		c.Devices.Include = []device.Rule{{}, {MinSizeBytes: -1}}
 		c.Files = []config.File{{Path: "/a", SizeBytes: 1 << 30}, {Path: "/a/", SizeBytes: 4096}}
 		c.Probes = append(c.Probes, record.Probe{})
 		c.Admission.MaxInFlight = -1
-		c.Drift.Threshold, c.Drift.SmallestEffect, c.Drift.FalseAlarmsPerDeviceYear = -0.5, 2, -1
+		c.Drift.Threshold, c.Drift.SmallestEffect, c.Drift.FalseAlarmsPerYear = -0.5, 2, -1
 		c.Health.Interval = 0
 	})
 	assert.EqualError(t, c.Validate(), `node: "a\xffb" has characters that cannot be shown; want letters, digits, signs and spaces

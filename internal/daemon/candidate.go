@@ -64,7 +64,7 @@ func (d *Daemon) scan(c config.Config) (scan, error) {
 		seen.complete = true
 		return seen, nil
 	}
-	choice, err := device.Choose(d.shared.fs, Rules(c.Devices.Include), Rules(c.Devices.Exclude))
+	choice, err := device.Choose(d.shared.fs, c.Devices.Include, c.Devices.Exclude)
 	if choice == nil {
 		return seen, err
 	}
@@ -257,7 +257,7 @@ func want(c config.Config, s measure.Subject, status record.CollectorStatus) wan
 	return wanted{
 		spec: spec{
 			Target: s.Target, LockID: s.LockID,
-			Probes: c.Probes, Admission: c.Admission, Drift: driftSettings(c, s.File),
+			Probes: c.Probes, Admission: c.Admission, Drift: c.DriftSettings(s.File),
 		},
 		seen: sighting{device: s.Device, conditions: s.Conditions, warnings: s.Warnings, collector: status},
 	}

@@ -15,15 +15,15 @@ import (
 
 func TestProbesShareTheBudgetOfTheirTarget(t *testing.T) {
 	c := config.Default()
-	assert.InDelta(t, 0.5/2, driftSettings(c, false).FalseAlarmsPerYear, 1e-12)
-	assert.InDelta(t, 0.5/3, driftSettings(c, true).FalseAlarmsPerYear, 1e-12)
+	assert.InDelta(t, 0.5/2, c.DriftSettings(false).FalseAlarmsPerYear, 1e-12)
+	assert.InDelta(t, 0.5/3, c.DriftSettings(true).FalseAlarmsPerYear, 1e-12)
 	c.Probes = nil
-	assert.InDelta(t, 0.5, driftSettings(c, true).FalseAlarmsPerYear, 1e-12)
+	assert.InDelta(t, 0.5, c.DriftSettings(true).FalseAlarmsPerYear, 1e-12)
 
 	// A watch whose spec differs is replaced, so a reload takes these.
 	before := want(c, measure.Subject{}, record.CollectorStatus{}).spec
 	for _, change := range []func(*config.Drift){
-		func(d *config.Drift) { d.SmallestEffect = 0.2 }, func(d *config.Drift) { d.FalseAlarmsPerDeviceYear = 1 },
+		func(d *config.Drift) { d.SmallestEffect = 0.2 }, func(d *config.Drift) { d.FalseAlarmsPerYear = 1 },
 	} {
 		changed := c
 		change(&changed.Drift)

@@ -36,7 +36,7 @@ func (t TargetState) Explain(c config.Config, now time.Time) (report.Explained, 
 	x := report.Explained{Time: now, Node: c.Node, TargetID: t.ID, Path: t.Path, Device: t.Device.Name}
 	var problems []error
 	for _, name := range t.ProbeNames() {
-		tracker := drift.NewTracker(driftSettings(c, t.File))
+		tracker := drift.NewTracker(c.DriftSettings(t.File))
 		if err := tracker.Restore(t.Probes[name]); err != nil {
 			problems = append(problems, fmt.Errorf("state of %s, probe %s: %w", t.ID, name, err))
 			continue

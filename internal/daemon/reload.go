@@ -3,7 +3,6 @@ package daemon
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
@@ -39,19 +38,9 @@ func (d *Daemon) take(r reload) {
 // restartNeeded refuses what cannot change while the daemon runs.
 func restartNeeded(before, after config.Config) error {
 	var problems []error
-	check := func(field string, same bool) {
-		if !same {
-			problems = append(problems, fmt.Errorf("%s cannot change while the daemon runs: restart it", field))
-		}
+	for _, key := range config.RestartNeeded(before, after) {
+		problems = append(problems, fmt.Errorf("%s cannot change while the daemon runs: restart it", key))
 	}
-	check("node", before.Node == after.Node)
-	check("state_dir", before.StateDir == after.StateDir)
-	check("lock_dir", before.LockDir == after.LockDir)
-	check("host_root", before.HostRoot == after.HostRoot)
-	check("listen", slices.Equal(before.Listen, after.Listen))
-	check("rounds_at_once", before.RoundsAtOnce == after.RoundsAtOnce)
-	check("fleet", before.Fleet == after.Fleet)
-	check("admission.max_cpu_wait", before.Admission.MaxCPUWait == after.Admission.MaxCPUWait)
 	return errors.Join(problems...)
 }
 

@@ -14,16 +14,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// The configuration cannot ask package drift, so this keeps the two together.
-func TestDefaultsAreThoseOfTheDetector(t *testing.T) {
-	c := config.Default().Drift
-	settings := drift.Settings{
-		Window: c.Window, BaselineRounds: c.BaselineRounds, Threshold: c.Threshold,
-		SmallestEffect: c.SmallestEffect, FalseAlarmsPerYear: c.FalseAlarmsPerDeviceYear,
-	}
-	assert.Equal(t, drift.Default(), settings)
-}
-
 // followed is the state after a stream.
 func followed(kind string, days float64) drift.State {
 	t := drift.NewTracker(drift.Default())

@@ -237,7 +237,7 @@ func (d *Daemon) measure(ctx context.Context, w *watch, r config.Run, chosen sui
 		Target: w.spec.Target, LockID: w.spec.LockID, Device: status.Device, Conditions: status.Conditions, Warnings: status.Warnings,
 	}, run.Options{
 		Options: measure.Options{FS: d.shared.fs, Engine: d.shared.engine, Meter: d.shared.meter},
-		Limits:  Limits(w.spec.Admission), LockDir: d.shared.lockDir, Store: d.shared.store, Node: d.shared.node, Generator: d.generator,
+		Limits:  w.spec.Admission.Limits, LockDir: d.shared.lockDir, Store: d.shared.store, Node: d.shared.node, Generator: d.generator,
 		MaxOthers: r.MaxOthers, KeepFile: true, Progress: func(p run.Progress) { w.log.Debug("run", "step", p.Step, "done", p.Done) },
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ func Stored(s *store.Store, c config.Config, now time.Time) (record.Snapshot, er
 			ID: t.ID, Path: t.Path, Device: t.Device, File: t.File, Conditions: t.Conditions, Changed: t.Changed,
 		}
 		for _, name := range t.ProbeNames() {
-			tracker := drift.NewTracker(driftSettings(c, t.File))
+			tracker := drift.NewTracker(c.DriftSettings(t.File))
 			if err := tracker.Restore(t.Probes[name]); err != nil {
 				problems = append(problems, fmt.Errorf("state of %s, probe %s: %w", t.ID, name, err))
 				continue

@@ -28,6 +28,13 @@ func Default() Settings {
 	}
 }
 
+// Shared returns the settings of each of so many trackers that share the budget of false
+// alarms, as the probes of a target do.
+func (s Settings) Shared(trackers int) Settings {
+	s.FalseAlarmsPerYear /= float64(max(1, trackers))
+	return s
+}
+
 func (s Settings) orDefault() Settings {
 	d := Default()
 	if s.Window <= 0 {
