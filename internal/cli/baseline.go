@@ -17,6 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 func (a *app) baselineCommand() *cobra.Command {
@@ -84,7 +85,7 @@ func references(runs []record.RunReport) []report.RunReference {
 
 func (a *app) printSavedRuns(runs []record.RunReport) error {
 	for _, r := range runs {
-		if err := tell(a.stdout, "Saved run of %s on %s, %s, by %s.\n", r.Suite, r.Target, report.Time(r.Started), r.Generator); err != nil {
+		if err := tell(a.stdout, "Saved run of %s on %s, %s, by %s.\n", r.Suite, r.Target, units.Time(r.Started), r.Generator); err != nil {
 			return err
 		}
 	}

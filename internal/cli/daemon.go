@@ -20,6 +20,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/internal/web"
 )
 
@@ -191,7 +192,7 @@ func describe(t record.TargetStatus) string {
 		}
 	}
 	if t.Device.SizeBytes > 0 {
-		text += fmt.Sprintf(" (%s%s)", join(t.Device.Model, ", "), report.DriveSize(t.Device.SizeBytes))
+		text += fmt.Sprintf(" (%s%s)", join(t.Device.Model, ", "), units.DriveSize(t.Device.SizeBytes))
 	}
 	return text
 }

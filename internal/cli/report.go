@@ -10,6 +10,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // maxReportBytes bounds what is read of a file; a report is far smaller.
@@ -119,7 +120,7 @@ func readFile(stdin io.Reader, file string) ([]report.Document, error) {
 	case err != nil:
 		return nil, err
 	case len(text) > maxReportBytes:
-		return nil, fmt.Errorf("more than %s: not a report", report.BlockSize(maxReportBytes))
+		return nil, fmt.Errorf("more than %s: not a report", units.BlockSize(maxReportBytes))
 	}
 	data, wrapped, err := store.Unwrap(text)
 	switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // dry is what a run would do.
@@ -59,15 +60,15 @@ func (d dry) text() string {
 		if step.Optional {
 			optional += step.Expected
 		}
-		fmt.Fprintf(&b, "# %s: %s, about %s", step.Name, step.Plan, report.Span(step.Expected))
+		fmt.Fprintf(&b, "# %s: %s, about %s", step.Name, step.Plan, units.Span(step.Expected))
 		if step.Writes != "" {
 			fmt.Fprintf(&b, "; writes %s", step.Writes)
 		}
 		fmt.Fprintf(&b, "\n%s\n", step.JobFile)
 	}
-	fmt.Fprintf(&b, "# %d steps, about %s", len(d.Steps), report.Span(d.Expected))
+	fmt.Fprintf(&b, "# %d steps, about %s", len(d.Steps), units.Span(d.Expected))
 	if optional > 0 {
-		fmt.Fprintf(&b, ", of which up to %s may not be needed", report.Span(optional))
+		fmt.Fprintf(&b, ", of which up to %s may not be needed", units.Span(optional))
 	}
 	b.WriteString("\n")
 	for _, note := range d.Notes {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 func (a *app) suitesCommand() *cobra.Command {
@@ -51,7 +52,7 @@ func (a *app) listSuites(all []suite.Description) error {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "%s: %s\n  %s\n  about %s", d.Name, d.Question, d.Does, report.Span(d.Expected.Round(time.Second)))
+		fmt.Fprintf(&b, "%s: %s\n  %s\n  about %s", d.Name, d.Question, d.Does, units.Span(d.Expected.Round(time.Second)))
 		if d.Many {
 			b.WriteString("; takes several targets")
 		}

@@ -48,7 +48,23 @@ type Change struct {
 
 // String says "firmware A → B".
 func (c Change) String() string {
-	return fmt.Sprintf("%s %s → %s", c.Condition, orUnknown(c.From), orUnknown(c.To))
+	return fmt.Sprintf("%s %s → %s", ConditionTitle(c.Condition), orUnknown(c.From), orUnknown(c.To))
+}
+
+// ConditionTitle is what people call the condition of this name: "PCIe link".
+func ConditionTitle(name string) string {
+	switch name {
+	case "pcie_link":
+		return "PCIe link"
+	case "numa_node":
+		return "NUMA node"
+	case "aspm":
+		return "ASPM"
+	case "nr_requests":
+		return name // the kernel's own word
+	default:
+		return strings.ReplaceAll(name, "_", " ")
+	}
 }
 
 // List returns all conditions in their declared order, unknown ones included.

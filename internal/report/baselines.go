@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // BaselineRow is the baseline of one probe on one target in one epoch.
@@ -82,13 +83,13 @@ func (r BaselineRow) heading() string {
 }
 
 func (r BaselineRow) cells() []string {
-	epoch := Count(int64(r.Epoch))
+	epoch := units.Count(r.Epoch)
 	if r.Current {
 		epoch += " (now)"
 	}
 	learned := "learning"
 	if !r.Baseline.Learned.IsZero() {
-		learned = Time(r.Baseline.Learned)
+		learned = units.Time(r.Baseline.Learned)
 	}
 	if r.Baseline.Pinned {
 		learned += ", pinned"
@@ -99,12 +100,12 @@ func (r BaselineRow) cells() []string {
 			return none
 		}
 		if s == record.IOPS {
-			return IOPS(v)
+			return units.IOPS(v)
 		}
-		return Latency(seconds(v))
+		return units.Latency(seconds(v))
 	}
 	return []string{
-		r.Probe, epoch, learned, Count(int64(r.Baseline.Rounds)),
+		r.Probe, epoch, learned, units.Count(r.Baseline.Rounds),
 		value(record.LatencyP50), value(record.LatencyP95), value(record.LatencyP99), value(record.IOPS),
 	}
 }

@@ -49,7 +49,7 @@ func (p *page) differences(c Changes) {
 		g.align += "l"
 	}
 	for _, d := range c.Conditions {
-		cells := []string{conditionName(d.Condition)}
+		cells := []string{record.ConditionTitle(d.Condition)}
 		for _, v := range d.Values {
 			cells = append(cells, orUnknown(v))
 		}

@@ -5,28 +5,15 @@ import (
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
-
-// conditionName is how people call a condition.
-func conditionName(name string) string {
-	switch name {
-	case "pcie_link":
-		return "PCIe link"
-	case "numa_node":
-		return "NUMA node"
-	case "nr_requests":
-		return name // the kernel's own word
-	default:
-		return strings.ReplaceAll(name, "_", " ")
-	}
-}
 
 // conditionsList lists what is known: "firmware GDC5602Q", "scheduler none".
 func conditionsList(c record.Conditions) []string {
 	var known []string
 	for _, condition := range c.List() {
 		if condition.Value != "" {
-			known = append(known, conditionName(condition.Name)+" "+condition.Value)
+			known = append(known, record.ConditionTitle(condition.Name)+" "+condition.Value)
 		}
 	}
 	if len(known) == 0 {
@@ -39,7 +26,6 @@ func conditionsList(c record.Conditions) []string {
 func changesList(changes []record.Change) []string {
 	texts := make([]string, len(changes))
 	for i, c := range changes {
-		c.Condition = conditionName(c.Condition)
 		texts[i] = c.String()
 	}
 	return texts
@@ -68,7 +54,7 @@ func deviceText(d record.Device) string {
 		}
 	}
 	if d.SizeBytes > 0 {
-		about = append(about, DriveSize(d.SizeBytes))
+		about = append(about, units.DriveSize(d.SizeBytes))
 	}
 	if len(about) == 0 {
 		return d.Name

@@ -115,7 +115,7 @@ func (s sweep) sentence() string {
 		return fmt.Sprintf("%s: no knee up to depth %d: IOPS still grow faster than latency.", s.load, s.knee.Deepest)
 	}
 	return fmt.Sprintf("%s: the knee is at depth %d with %s IOPS at %s; from there to depth %d IOPS grow %s and mean latency %s.",
-		s.load, s.knee.Depth, IOPS(s.knee.IOPS), Latency(s.knee.Mean), s.knee.Deepest, Ratio(s.knee.IOPSGain), Ratio(s.knee.LatencyGrowth))
+		s.load, s.knee.Depth, units.IOPS(s.knee.IOPS), units.Latency(s.knee.Mean), s.knee.Deepest, units.Ratio(s.knee.IOPSGain), units.Ratio(s.knee.LatencyGrowth))
 }
 
 func (s sweep) axis() plot.Axis {
@@ -135,10 +135,10 @@ func (s sweep) picture(unit units.LatencyUnit) picture {
 	var lowest, highest time.Duration
 	for _, p := range s.points {
 		at, doubt, why := float64(p.depth), len(p.warnings) > 0, noteOf(p.warnings)
-		iops = append(iops, plot.Point{X: at, Y: p.iops, Doubt: doubt, Note: fmt.Sprintf("depth %d: %s IOPS%s", p.depth, IOPS(p.iops), why)})
-		mean = append(mean, plot.Point{X: at, Y: unit.In(p.mean), Doubt: doubt, Note: fmt.Sprintf("depth %d: mean %s%s", p.depth, Latency(p.mean), why)})
+		iops = append(iops, plot.Point{X: at, Y: p.iops, Doubt: doubt, Note: fmt.Sprintf("depth %d: %s IOPS%s", p.depth, units.IOPS(p.iops), why)})
+		mean = append(mean, plot.Point{X: at, Y: unit.In(p.mean), Doubt: doubt, Note: fmt.Sprintf("depth %d: mean %s%s", p.depth, units.Latency(p.mean), why)})
 		if p.p99 > 0 {
-			p99 = append(p99, plot.Point{X: at, Y: unit.In(p.p99), Doubt: doubt, Note: fmt.Sprintf("depth %d: p99 %s%s", p.depth, Latency(p.p99), why)})
+			p99 = append(p99, plot.Point{X: at, Y: unit.In(p.p99), Doubt: doubt, Note: fmt.Sprintf("depth %d: p99 %s%s", p.depth, units.Latency(p.p99), why)})
 		}
 		warnings = append(warnings, p.warnings...)
 		if p.mean > 0 && (lowest == 0 || p.mean < lowest) {
@@ -185,7 +185,7 @@ func (s sweep) table(unit units.LatencyUnit) *sheet {
 		if s.knee != nil && s.knee.Depth == p.depth {
 			mark = "knee"
 		}
-		t.add(Count(int64(p.depth)), IOPS(p.iops), cellOf(unit, p.mean), cellOf(unit, p.p50), cellOf(unit, p.p99), mark, warned(p.warnings))
+		t.add(units.Count(p.depth), units.IOPS(p.iops), cellOf(unit, p.mean), cellOf(unit, p.p50), cellOf(unit, p.p99), mark, warned(p.warnings))
 	}
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // DeviceRow is a device that is here and what becomes of it.
@@ -52,7 +53,7 @@ func Devices(w io.Writer, rows []DeviceRow) error {
 	for _, line := range LeftOut(left) {
 		p.sentence("Not watched: ", line)
 	}
-	p.sentence("", fmt.Sprintf("%s, %s watched%s.", plural(len(rows), "device"), Count(int64(watched)), hostText(rows)))
+	p.sentence("", fmt.Sprintf("%s, %s watched%s.", units.Plural(len(rows), "device"), units.Count(watched), hostText(rows)))
 	return p.writeTo(w, "devices")
 }
 
@@ -67,7 +68,7 @@ func (r DeviceRow) cells() []string {
 		link = linkText(*d.Link)
 	}
 	return []string{
-		d.Name, watched, DriveSize(d.SizeBytes), typeText(d), known(d.Model), known(link),
+		d.Name, watched, units.DriveSize(d.SizeBytes), typeText(d), known(d.Model), known(link),
 		known(c.Format), known(c.Scheduler), known(c.WriteCache),
 	}
 }

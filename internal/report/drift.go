@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Drift writes how each watched target compares with its baseline: per probe
@@ -48,17 +49,17 @@ func driftHeadline(s record.Snapshot) string {
 			}
 		}
 	}
-	where := Time(s.Time)
+	where := units.Time(s.Time)
 	if s.Node != "" {
 		where = s.Node + ", " + where
 	}
 	if compared == 0 {
 		return "Drift on " + where + ": nothing compared yet"
 	}
-	text := fmt.Sprintf("Drift on %s: %s compared", where, plural(compared, "statistic"))
+	text := fmt.Sprintf("Drift on %s: %s compared", where, units.Plural(compared, "statistic"))
 	for _, state := range []record.DriftState{record.Regressed, record.Suspect, record.Improved, record.Stable} {
 		if n := counts[state]; n > 0 {
-			text += fmt.Sprintf(", %s %s", Count(int64(n)), state)
+			text += fmt.Sprintf(", %s %s", units.Count(n), state)
 		}
 	}
 	return text
@@ -106,7 +107,7 @@ func (p *page) runVerdict(r record.RunStatus) {
 	if text == "" || r.Last == nil {
 		return
 	}
-	p.sentence("  ", fmt.Sprintf("run of %s, %s: %s", r.Suite, Time(r.Last.Started), text))
+	p.sentence("  ", fmt.Sprintf("run of %s, %s: %s", r.Suite, units.Time(r.Last.Started), text))
 	for _, figure := range changed {
 		p.sentence("    ", figure)
 	}
@@ -126,7 +127,7 @@ func driftRows(probe record.ProbeStatus, now time.Time) []gridRow {
 		}
 		row := gridRow{cells: []string{
 			name, StatisticName(d.Statistic), string(d.State), baseline, ratioText(d),
-			fmt.Sprintf("%s, %s", Time(d.Since), Ago(d.Since, now)),
+			fmt.Sprintf("%s, %s", units.Time(d.Since), units.Ago(d.Since, now)),
 		}}
 		// Statistics of a probe mostly move together: what gave them away is told once for all.
 		if last := i == len(compared)-1; last || !sameCause(d, compared[i+1]) {
@@ -164,7 +165,7 @@ func (p *page) sureness(probe record.ProbeStatus) {
 	if b == nil || b.Sureness == "" {
 		return
 	}
-	text := fmt.Sprintf("%s, of %s", b.Sureness, plural(b.Rounds, "round"))
+	text := fmt.Sprintf("%s, of %s", b.Sureness, units.Plural(b.Rounds, "round"))
 	if b.Pinned {
 		text = "pinned, " + text
 	}
@@ -176,7 +177,7 @@ func (p *page) sureness(probe record.ProbeStatus) {
 	case drift.Final:
 	}
 	if n := probe.UnjudgedBlocks; n > 0 {
-		text += fmt.Sprintf("; %s of five minutes not judged, under more load than it has seen", plural(n, "block"))
+		text += fmt.Sprintf("; %s of five minutes not judged, under more load than it has seen", units.Plural(n, "block"))
 	}
 	p.sentence("  ", "baseline of "+probe.Probe.Name+": "+text)
 	if probe.Effect != nil {
@@ -206,9 +207,9 @@ func ratioText(d record.Drift) string {
 	case d.Ratio == 0:
 		return none
 	case d.Lower == 0 && d.Upper == 0:
-		return Ratio(d.Ratio)
+		return units.Ratio(d.Ratio)
 	default:
-		return fmt.Sprintf("%s (%s to %s)", Ratio(d.Ratio), Ratio(d.Lower), Ratio(d.Upper))
+		return fmt.Sprintf("%s (%s to %s)", units.Ratio(d.Ratio), units.Ratio(d.Lower), units.Ratio(d.Upper))
 	}
 }
 
@@ -216,7 +217,7 @@ func ratioText(d record.Drift) string {
 func notCompared(probe record.ProbeStatus, now time.Time) string {
 	text := "no comparison yet"
 	if probe.Baseline == nil || probe.Baseline.Learned.IsZero() {
-		text = fmt.Sprintf("learning, %s of %s", Count(int64(probe.LearningRounds)), plural(probe.LearningGoal, "round"))
+		text = fmt.Sprintf("learning, %s of %s", units.Count(probe.LearningRounds), units.Plural(probe.LearningGoal, "round"))
 	}
 	last := probe.Last
 	switch {
@@ -225,9 +226,9 @@ func notCompared(probe record.ProbeStatus, now time.Time) string {
 	case last.Outcome == record.OutcomeOK:
 		return text
 	case last.Reason == "":
-		return fmt.Sprintf("%s; last round %s: %s", text, Ago(last.Start, now), last.Outcome)
+		return fmt.Sprintf("%s; last round %s: %s", text, units.Ago(last.Start, now), last.Outcome)
 	default:
-		return fmt.Sprintf("%s; last round %s: %s, %s", text, Ago(last.Start, now), last.Outcome, last.Reason)
+		return fmt.Sprintf("%s; last round %s: %s, %s", text, units.Ago(last.Start, now), last.Outcome, last.Reason)
 	}
 }
 

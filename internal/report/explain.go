@@ -10,6 +10,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Explained is what is behind the states of a target's probes.
@@ -32,7 +33,7 @@ type ProbeExplained struct {
 // with it, how much evidence there is for a drift, and why that is an alarm or none.
 func Explain(w io.Writer, x Explained) error {
 	var p page
-	p.sentence("", fmt.Sprintf("%s (id %s) on %s, %s", x.Path, x.TargetID, x.Node, Time(x.Time)))
+	p.sentence("", fmt.Sprintf("%s (id %s) on %s, %s", x.Path, x.TargetID, x.Node, units.Time(x.Time)))
 	for _, probe := range x.Probes {
 		p.blank()
 		p.explainProbe(probe, x.Time)
@@ -45,7 +46,7 @@ func Explain(w io.Writer, x Explained) error {
 
 func (p *page) explainProbe(x ProbeExplained, now time.Time) {
 	if x.Sureness == "" {
-		p.sentence(clean(x.Probe)+": ", fmt.Sprintf("no baseline under the conditions of now yet, %s so far", plural(x.Rounds, "round")))
+		p.sentence(clean(x.Probe)+": ", fmt.Sprintf("no baseline under the conditions of now yet, %s so far", units.Plural(x.Rounds, "round")))
 		p.list("  conditions: ", conditionsList(x.Conditions))
 		return
 	}
@@ -55,10 +56,10 @@ func (p *page) explainProbe(x ProbeExplained, now time.Time) {
 		p.effect("  ", x.Effect)
 	}
 	if x.UnjudgedBlocks > 0 {
-		p.sentence("  ", fmt.Sprintf("%s of five minutes not judged: more load from others than the baseline has seen", plural(x.UnjudgedBlocks, "block")))
+		p.sentence("  ", fmt.Sprintf("%s of five minutes not judged: more load from others than the baseline has seen", units.Plural(x.UnjudgedBlocks, "block")))
 	}
 	for _, n := range x.Notes {
-		p.sentence("  note of "+Time(n.Time)+": ", n.Text+acceptedText(n))
+		p.sentence("  note of "+units.Time(n.Time)+": ", n.Text+acceptedText(n))
 	}
 	for i, s := range x.Statistics {
 		p.blank()
@@ -69,11 +70,11 @@ func (p *page) explainProbe(x ProbeExplained, now time.Time) {
 // baselineText is "a final baseline, of 2 880 rounds in 288 blocks of five minutes,
 // under 0 to 43 % load from others".
 func baselineText(x drift.Explanation) string {
-	text := fmt.Sprintf("a %s baseline, of %s", x.Sureness, plural(x.Rounds, "round"))
+	text := fmt.Sprintf("a %s baseline, of %s", x.Sureness, units.Plural(x.Rounds, "round"))
 	if x.Blocks > 0 {
-		text += fmt.Sprintf(" in %s of five minutes", plural(x.Blocks, "block"))
+		text += fmt.Sprintf(" in %s of five minutes", units.Plural(x.Blocks, "block"))
 	}
-	return text + fmt.Sprintf(", under %.0f to %s load from others", 100*x.MinLoad, Percent(x.MaxLoad))
+	return text + fmt.Sprintf(", under %.0f to %s load from others", 100*x.MinLoad, units.Percent(x.MaxLoad))
 }
 
 // acceptedText is " (accepted p50 1.31×)".
@@ -81,7 +82,7 @@ func acceptedText(n drift.Note) string {
 	var levels []string
 	for _, s := range record.Statistics() {
 		if r, ok := n.Ratios[s]; ok {
-			levels = append(levels, s.Short()+" "+Ratio(r))
+			levels = append(levels, s.Short()+" "+units.Ratio(r))
 		}
 	}
 	if len(levels) == 0 {
@@ -91,7 +92,7 @@ func acceptedText(n drift.Note) string {
 }
 
 func (p *page) explainStatistic(x drift.Explanation, i int, s drift.StatisticExplanation, now time.Time) {
-	head := fmt.Sprintf("  %-4s  %s since %s (%s)", s.Statistic.Short(), s.State, Time(s.Since), Ago(s.Since, now))
+	head := fmt.Sprintf("  %-4s  %s since %s (%s)", s.Statistic.Short(), s.State, units.Time(s.Since), units.Ago(s.Since, now))
 	if s.Ratio > 0 {
 		head += ", " + ratioText(s.Drift)
 	}
@@ -101,7 +102,7 @@ func (p *page) explainStatistic(x drift.Explanation, i int, s drift.StatisticExp
 		p.list("        because ", changesList(s.Attribution))
 	}
 	if bars, low, high := recentBars(x.Recent, i); bars != "" {
-		p.line(fmt.Sprintf("        %s  the last %s, %s to %s", bars, plural(len(x.Recent), "block"), Ratio(low), Ratio(high)))
+		p.line(fmt.Sprintf("        %s  the last %s, %s to %s", bars, units.Plural(len(x.Recent), "block"), units.Ratio(low), units.Ratio(high)))
 	}
 	if s.NoiseUpper > 0 {
 		p.sentence("        ", normalText(s))
@@ -119,11 +120,11 @@ func (p *page) evidence(list []drift.Evidence) {
 	for _, e := range list {
 		low, high = min(low, e.Height), max(high, e.Height)
 		if e.Value > 0 {
-			g.rows = append(g.rows, gridRow{cells: []string{evidenceName(e), tenth(e.Value), tenth(e.Height), Time(e.Since)}})
+			g.rows = append(g.rows, gridRow{cells: []string{evidenceName(e), tenth(e.Value), tenth(e.Height), units.Time(e.Since)}})
 		}
 	}
 	if len(g.rows) == 0 {
-		p.line(fmt.Sprintf("        evidence: all %s are 0; they alarm at %s to %s", plural(len(list), "sum"), tenth(low), tenth(high)))
+		p.line(fmt.Sprintf("        evidence: all %s are 0; they alarm at %s to %s", units.Plural(len(list), "sum"), tenth(low), tenth(high)))
 		return
 	}
 	p.grid(g)
@@ -142,13 +143,13 @@ func evidenceName(e drift.Evidence) string {
 
 // normalText tells what the baseline takes for normal.
 func normalText(s drift.StatisticExplanation) string {
-	text := fmt.Sprintf("normal: blocks from %s to %s of the baseline at their load", Ratio(s.NoiseLower), Ratio(s.NoiseUpper))
+	text := fmt.Sprintf("normal: blocks from %s to %s of the baseline at their load", units.Ratio(s.NoiseLower), units.Ratio(s.NoiseUpper))
 	if n := len(s.Load); n > 1 {
 		last := s.Load[n-1]
-		text += fmt.Sprintf("; %s at %s load", Ratio(last.Ratio), Percent(last.Utilisation))
+		text += fmt.Sprintf("; %s at %s load", units.Ratio(last.Ratio), units.Percent(last.Utilisation))
 	}
 	if s.Inertia >= 1.05 {
-		text += fmt.Sprintf("; blocks resemble those before them, so evidence takes %s times as long", number(s.Inertia))
+		text += fmt.Sprintf("; blocks resemble those before them, so evidence takes %s times as long", units.Number(s.Inertia))
 	}
 	return text
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // why says what made the state of statistic i, or what is missing for an alarm.
@@ -38,7 +39,7 @@ func causeText(recent []drift.Block, i int, s drift.StatisticExplanation) string
 			}
 		}
 		return fmt.Sprintf("Slow rounds have become common: %d of the last %s have one more than %s slower; the baseline has that in %s. "+
-			"The median of rounds is as before, so the ratio is about 1.", slow, plural(len(recent), "block"), Ratio(s.SlowAbove), Percent(s.SlowShare))
+			"The median of rounds is as before, so the ratio is about 1.", slow, units.Plural(len(recent), "block"), units.Ratio(s.SlowAbove), units.Percent(s.SlowShare))
 	case drift.ByLargeShift:
 		return "For minutes nearly every round was far too slow; that needs no sum."
 	case drift.ByLevel:
@@ -65,6 +66,6 @@ func mostEvidence(x drift.Explanation, s drift.StatisticExplanation) string {
 		}
 		return fmt.Sprintf("The evidence for %s is complete, and the shift is too small to count (%s).", evidenceName(most), limit)
 	default:
-		return fmt.Sprintf("The nearest sum, for %s, has %s of what it takes.", evidenceName(most), Percent(share))
+		return fmt.Sprintf("The nearest sum, for %s, has %s of what it takes.", evidenceName(most), units.Percent(share))
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 //go:embed report.html
@@ -124,12 +125,12 @@ const (
 
 func newHTMLRun(d Document, prefix string) htmlRun {
 	r := d.Report
-	about := []string{Time(r.Started)}
+	about := []string{units.Time(r.Started)}
 	if r.Node != "" {
 		about = append([]string{r.Node}, about...)
 	}
 	if r.Finished.After(r.Started) {
-		about = append(about, plural(len(r.Steps), "step")+" in "+Span(r.Finished.Sub(r.Started)))
+		about = append(about, units.Plural(len(r.Steps), "step")+" in "+units.Span(r.Finished.Sub(r.Started)))
 	}
 	v := htmlRun{
 		Anchor: prefix + "top", ResultsAnchor: prefix + "results", Suite: clean(r.Suite), Target: clean(runTarget(r)), About: clean(strings.Join(about, " · ")),

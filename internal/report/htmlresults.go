@@ -78,7 +78,7 @@ func htmlComparisonOf(c Comparison) *htmlComparison {
 		v.Tone = "quiet"
 	}
 	for _, change := range c.Conditions {
-		v.Changes = append(v.Changes, htmlFact{clean(conditionName(change.Condition)), clean(orUnknown(change.From) + " → " + orUnknown(change.To))})
+		v.Changes = append(v.Changes, htmlFact{clean(record.ConditionTitle(change.Condition)), clean(orUnknown(change.From) + " → " + orUnknown(change.To))})
 	}
 	for _, u := range c.NotCompared {
 		v.NotCompared = append(v.NotCompared, clean(joined(u.Step, u.Direction)+": "+u.Reason))
@@ -95,7 +95,7 @@ func htmlComparisonOf(c Comparison) *htmlComparison {
 			if i == 0 {
 				name, direction = step.Step, step.Direction
 			}
-			row := t.add(name, direction, StatisticName(s.Statistic), before, now, Ratio(s.Ratio), verdict)
+			row := t.add(name, direction, StatisticName(s.Statistic), before, now, units.Ratio(s.Ratio), verdict)
 			if i == 0 {
 				for _, w := range step.Warnings {
 					row.notes = append(row.notes, "warning: "+w.Text+" ("+w.Code+")")

@@ -85,7 +85,7 @@ func latencySection(r record.RunReport) []section {
 		{svg: percentiles(shown), warnings: ofAKind(warnings), caption: fmt.Sprintf(
 			"A percentile curve: how long the slowest I/Os take. Dashed and hollow where fewer than %d I/Os lie above: a hint only.", minimumAbove)},
 		{svg: histogram(shown), caption: fmt.Sprintf(
-			"A histogram: where the I/Os are. Each class is about a tenth of its latency wide; the slowest %s are left to the curve above.", Percent(1-bodyShare))},
+			"A histogram: where the I/Os are. Each class is about a tenth of its latency wide; the slowest %s are left to the curve above.", units.Percent(1-bodyShare))},
 	}}
 	if len(shown) < len(all) {
 		s.notes = []string{fmt.Sprintf("Shown are %d of %d loads; the table of results has all of them.", len(shown), len(all))}
@@ -124,7 +124,7 @@ func percentiles(all []distribution) template.HTML {
 		diagram.Series = append(diagram.Series,
 			plot.Series{Points: known, Shape: plot.Line, Colour: i + 1},
 			plot.Series{Points: hint, Shape: plot.Line, Colour: i + 1, Dashed: true},
-			plot.Series{Name: fmt.Sprintf("%s, %s I/Os", d.name, Count(n)), Points: marked(d, unit), Shape: plot.Points, Colour: i + 1})
+			plot.Series{Name: fmt.Sprintf("%s, %s I/Os", d.name, units.Count(n)), Points: marked(d, unit), Shape: plot.Points, Colour: i + 1})
 	}
 	return diagram.SVG()
 }
@@ -167,7 +167,7 @@ func marked(d distribution, unit units.LatencyUnit) []plot.Point {
 		}
 		v := d.latency.Quantile(q)
 		all = append(all, plot.Point{
-			X: q, Y: unit.In(v), Doubt: !Supported(q, n), Note: fmt.Sprintf("%s: p%s %s", d.name, tick(100*q), Latency(v)),
+			X: q, Y: unit.In(v), Doubt: !Supported(q, n), Note: fmt.Sprintf("%s: p%s %s", d.name, tick(100*q), units.Latency(v)),
 		})
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // boundSection tells what the limit of each step was.
@@ -23,7 +24,7 @@ func boundSection(r record.RunReport) []section {
 		if v == nil {
 			return none
 		}
-		return Percent(*v)
+		return units.Percent(*v)
 	}
 	for _, b := range r.Analysis.Bounds {
 		counts[b.Limit]++
@@ -47,7 +48,7 @@ func boundSection(r record.RunReport) []section {
 	}
 	return []section{{
 		id: "limits", title: "What the limit was", table: t, minor: true,
-		lead: fmt.Sprintf("What limited the %s: %s.", plural(all, "step"), strings.Join(texts, ", ")),
+		lead: fmt.Sprintf("What limited the %s: %s.", units.Plural(all, "step"), strings.Join(texts, ", ")),
 	}}
 }
 
@@ -75,7 +76,7 @@ func sheetSection(r record.RunReport) []section {
 	t := &sheet{header: [2][]string{{"figure", "promised", "measured", "share", "in step"}, nil}, align: "lrrrl"}
 	lowest := r.Analysis.DataSheet[0] // the share that is the least good news
 	for _, s := range r.Analysis.DataSheet {
-		t.add(s.Figure, sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), Percent(s.Share), s.Step)
+		t.add(s.Figure, sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), units.Percent(s.Share), s.Step)
 		if s.Share < lowest.Share {
 			lowest = s
 		}
@@ -83,13 +84,13 @@ func sheetSection(r record.RunReport) []section {
 	return []section{{
 		id: "data-sheet", title: "Share of the data sheet", table: t,
 		lead: fmt.Sprintf("Furthest from its data sheet is the drive in %s: %s measured, %s promised, %s.", lowest.Figure,
-			sheetFigure(lowest.Unit, lowest.Measured), sheetFigure(lowest.Unit, lowest.Promised), Percent(lowest.Share)),
+			sheetFigure(lowest.Unit, lowest.Measured), sheetFigure(lowest.Unit, lowest.Promised), units.Percent(lowest.Share)),
 	}}
 }
 
 func sheetFigure(unit string, v float64) string {
 	if unit == "s" {
-		return Latency(seconds(v))
+		return units.Latency(seconds(v))
 	}
 	return rateIn(unit, v)
 }
@@ -101,7 +102,7 @@ func interruptSection(r record.RunReport) []section {
 	}
 	t := &sheet{header: [2][]string{{"step", "setting", "interrupts", "interrupts"}, {"", "", "per I/O", "per second"}}, align: "llrr"}
 	for _, i := range r.Analysis.Interrupts {
-		t.add(i.Step, i.Setting, number(i.PerIO), number(i.PerSecond))
+		t.add(i.Step, i.Setting, units.Number(i.PerIO), units.Number(i.PerSecond))
 	}
 	return []section{{id: "interrupts", title: "Interrupts", table: t}}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // offsetSection shows the speed over the device.
@@ -27,10 +28,10 @@ func offsetSection(r record.RunReport) []section {
 	var all []record.Warning
 	t := &sheet{header: [2][]string{{"offset", "speed", "", "warnings"}, {name, "MB/s", "", ""}}, align: "rrll"}
 	for i, p := range o.Points {
-		at := number(float64(p.OffsetBytes) / by)
+		at := units.Number(float64(p.OffsetBytes) / by)
 		points[i] = plot.Point{
 			X: float64(p.OffsetBytes) / by, Y: p.BytesPerSecond / 1e6, Doubt: len(warnings[p.OffsetBytes]) > 0,
-			Note: fmt.Sprintf("at %s %s: %s%s", at, name, Bandwidth(p.BytesPerSecond), noteOf(warnings[p.OffsetBytes])),
+			Note: fmt.Sprintf("at %s %s: %s%s", at, name, units.Bandwidth(p.BytesPerSecond), noteOf(warnings[p.OffsetBytes])),
 		}
 		speeds, names = append(speeds, p.BytesPerSecond/1e6), append(names, at)
 		all = append(all, warnings[p.OffsetBytes]...)
@@ -41,7 +42,7 @@ func offsetSection(r record.RunReport) []section {
 		case o.Fastest:
 			mark = "fastest"
 		}
-		t.add(at, number(p.BytesPerSecond/1e6), mark, warned(warnings[p.OffsetBytes]))
+		t.add(at, units.Number(p.BytesPerSecond/1e6), mark, warned(warnings[p.OffsetBytes]))
 	}
 	diagram := plot.Plot{
 		Title:  "Sequential speed over the offset",
@@ -52,8 +53,8 @@ func offsetSection(r record.RunReport) []section {
 	return []section{{
 		id: "offsets", title: "Speed over the device",
 		lead: fmt.Sprintf("The slowest place, at %s, reaches %s of the speed of the fastest, at %s: %s against %s.",
-			DriveSize(o.Slowest.OffsetBytes), Percent(o.Evenness), DriveSize(o.Fastest.OffsetBytes),
-			Bandwidth(o.Slowest.BytesPerSecond), Bandwidth(o.Fastest.BytesPerSecond)),
+			units.DriveSize(o.Slowest.OffsetBytes), units.Percent(o.Evenness), units.DriveSize(o.Fastest.OffsetBytes),
+			units.Bandwidth(o.Slowest.BytesPerSecond), units.Bandwidth(o.Fastest.BytesPerSecond)),
 		plots: []picture{pictured(diagram.SVG(), "", all)},
 		small: func() string { return terminal("sequential speed in MB/s over the offset in "+name, speeds, names) },
 		table: t,

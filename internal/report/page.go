@@ -163,11 +163,3 @@ func tableRow(cells []string) table.Row {
 
 // clean is what may be shown of a text from outside.
 func clean(s string) string { return printable.Text(s) }
-
-// plural writes a count and its noun: "1 step", "3 steps".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return Count(int64(n)) + " " + noun + "s"
-}

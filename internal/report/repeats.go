@@ -5,6 +5,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // leastSpan is the least that an axis of deviations shows to both sides, in percent:
@@ -35,10 +36,10 @@ func repeatSection(r record.RunReport) []section {
 		row, own := spreadRow(r, s)
 		drawn.Rows = append(drawn.Rows, row)
 		warnings = append(warnings, own...)
-		us := func(seconds float64) string { return number(seconds * 1e6) }
-		t.add(s.Load, string(s.Direction), Count(int64(s.Repeats)),
-			IOPS(s.IOPS.Mean.Value), intervalText(s.IOPS.Mean, IOPS), IOPS(s.IOPS.Min), IOPS(s.IOPS.Max),
-			number(s.BytesPerSecond.Mean.Value/1e6), us(s.MeanSeconds.Mean.Value), us(s.MeanSeconds.Min), us(s.MeanSeconds.Max))
+		us := func(seconds float64) string { return units.Number(seconds * 1e6) }
+		t.add(s.Load, string(s.Direction), units.Count(s.Repeats),
+			units.IOPS(s.IOPS.Mean.Value), intervalText(s.IOPS.Mean, IOPS), units.IOPS(s.IOPS.Min), units.IOPS(s.IOPS.Max),
+			units.Number(s.BytesPerSecond.Mean.Value/1e6), us(s.MeanSeconds.Mean.Value), us(s.MeanSeconds.Min), us(s.MeanSeconds.Max))
 		if mean := s.IOPS.Mean.Value; mean > 0 {
 			if width := (s.IOPS.Max - s.IOPS.Min) / mean; worst < 0 || width > widest {
 				worst, widest = i, width
@@ -53,7 +54,7 @@ func repeatSection(r record.RunReport) []section {
 	if worst >= 0 {
 		w := r.Analysis.Spreads[worst]
 		s.lead = fmt.Sprintf("The repeats of %s %s lie furthest apart: from %s to %s IOPS, %s of their mean.",
-			w.Load, w.Direction, IOPS(w.IOPS.Min), IOPS(w.IOPS.Max), Percent(widest))
+			w.Load, w.Direction, units.IOPS(w.IOPS.Min), units.IOPS(w.IOPS.Max), units.Percent(widest))
 	}
 	return []section{s}
 }
@@ -63,7 +64,7 @@ func spreadRow(r record.RunReport, s record.Spread) (plot.Row, []record.Warning)
 	mean := s.IOPS.Mean.Value
 	deviation := func(v float64) float64 { return 100 * (v/mean - 1) }
 	row := plot.Row{
-		Label: fmt.Sprintf("%s, %s: %s IOPS", s.Load, s.Direction, IOPS(mean)), Mean: new(0.0), Colour: 1,
+		Label: fmt.Sprintf("%s, %s: %s IOPS", s.Load, s.Direction, units.IOPS(mean)), Mean: new(0.0), Colour: 1,
 	}
 	if s.Direction == record.Write {
 		row.Colour = 2
@@ -82,7 +83,7 @@ func spreadRow(r record.RunReport, s record.Spread) (plot.Row, []record.Warning)
 			}
 			row.Values = append(row.Values, plot.Point{
 				X: deviation(p.result.IOPS), Doubt: len(step.Warnings) > 0,
-				Note: fmt.Sprintf("%s: %s IOPS%s", step.Name, IOPS(p.result.IOPS), noteOf(step.Warnings)),
+				Note: fmt.Sprintf("%s: %s IOPS%s", step.Name, units.IOPS(p.result.IOPS), noteOf(step.Warnings)),
 			})
 			warnings = append(warnings, step.Warnings...)
 		}
@@ -120,8 +121,8 @@ func effectSection(r record.RunReport) []section {
 			certain++
 			verdict = changeWord(e.IOPS.Value > 1)
 		}
-		t.add(e.Load, string(e.Direction), e.Setting, e.From, e.To, Ratio(e.IOPS.Value), intervalText(e.IOPS, Ratio),
-			Ratio(e.Latency.Value), intervalText(e.Latency, Ratio), verdict)
+		t.add(e.Load, string(e.Direction), e.Setting, e.From, e.To, units.Ratio(e.IOPS.Value), intervalText(e.IOPS, Ratio),
+			units.Ratio(e.Latency.Value), intervalText(e.Latency, Ratio), verdict)
 		drawn.Rows = append(drawn.Rows, changeRow(fmt.Sprintf("%s, %s: %s %s → %s", e.Load, e.Direction, e.Setting, e.From, e.To), e.IOPS, e.Certain))
 	}
 	return []section{{
@@ -171,16 +172,16 @@ func leftOut(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %s are in the table alone.", plural(n, "row"))
+	return fmt.Sprintf(" %s are in the table alone.", units.Plural(n, "row"))
 }
 
 func effectLead(certain, all int) string {
 	switch certain {
 	case 0:
-		return fmt.Sprintf("The setting changes IOPS nowhere beyond the spread, in %s.", plural(all, "comparison"))
+		return fmt.Sprintf("The setting changes IOPS nowhere beyond the spread, in %s.", units.Plural(all, "comparison"))
 	case all:
 		return fmt.Sprintf("The setting changes IOPS beyond the spread in every comparison (%d).", all)
 	default:
-		return fmt.Sprintf("The setting changes IOPS beyond the spread in %d of %s.", certain, plural(all, "comparison"))
+		return fmt.Sprintf("The setting changes IOPS beyond the spread in %d of %s.", certain, units.Plural(all, "comparison"))
 	}
 }

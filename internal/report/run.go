@@ -53,9 +53,9 @@ func leadOf(r record.RunReport, all []section) string {
 }
 
 func runHeadline(r record.RunReport) string {
-	text := fmt.Sprintf("%s on %s, %s, %s", r.Suite, runTarget(r), Time(r.Started), plural(len(r.Steps), "step"))
+	text := fmt.Sprintf("%s on %s, %s, %s", r.Suite, runTarget(r), units.Time(r.Started), units.Plural(len(r.Steps), "step"))
 	if r.Finished.After(r.Started) {
-		text += " in " + Span(r.Finished.Sub(r.Started))
+		text += " in " + units.Span(r.Finished.Sub(r.Started))
 	}
 	return text
 }
@@ -82,7 +82,7 @@ func (p *page) runWarnings(r record.RunReport) bool {
 	case marked > 1 && marked == len(r.Steps):
 		p.sentence("warning: ", fmt.Sprintf("All %d steps had warnings, shown below the figures.", marked))
 	case marked > 0:
-		p.sentence("warning: ", fmt.Sprintf("%d of %s had warnings, shown below the figures.", marked, plural(len(r.Steps), "step")))
+		p.sentence("warning: ", fmt.Sprintf("%d of %s had warnings, shown below the figures.", marked, units.Plural(len(r.Steps), "step")))
 	}
 	return marked > 0 || len(r.Warnings) > 0
 }
@@ -137,9 +137,9 @@ func fileText(f *record.RunFile) string {
 	case f == nil:
 		return ""
 	case f.Reused:
-		return BlockSize(f.Bytes) + ", there before this run"
+		return units.BlockSize(f.Bytes) + ", there before this run"
 	default:
-		return BlockSize(f.Bytes) + ", made for this run"
+		return units.BlockSize(f.Bytes) + ", made for this run"
 	}
 }
 
@@ -188,9 +188,9 @@ func lowestMedian(r record.RunReport) time.Duration {
 // warnings below the last. CPU and errors belong to the step, so they stand in
 // the first row alone.
 func stepRows(step record.Step, unit units.LatencyUnit) (rows []gridRow, unsure bool) {
-	cpu, errors := none, Count(sum(step.Errors))
+	cpu, errors := none, units.Count(sum(step.Errors))
 	if used := step.UserCPU + step.SystemCPU; used > 0 {
-		cpu = number(used * 100)
+		cpu = units.Number(used * 100)
 	}
 	for _, part := range parts(step) {
 		s := summarise(step, part)
@@ -220,7 +220,7 @@ func stepText(step record.Step) []string {
 		about[0] += ": " + step.Plan
 	}
 	if step.Duration > 0 {
-		about = append(about, Span(step.Duration))
+		about = append(about, units.Span(step.Duration))
 	}
 	var ios int64
 	for _, part := range parts(step) {
@@ -228,9 +228,9 @@ func stepText(step record.Step) []string {
 			ios += part.result.IOs
 		}
 	}
-	about = append(about, Count(ios)+" I/Os")
+	about = append(about, units.Count(ios)+" I/Os")
 	if step.InterruptsPerIO >= 0 {
-		about = append(about, number(step.InterruptsPerIO)+" interrupts per I/O")
+		about = append(about, units.Number(step.InterruptsPerIO)+" interrupts per I/O")
 	}
 	return about
 }
@@ -239,11 +239,11 @@ func stepText(step record.Step) []string {
 func (s Summary) cells(unit units.LatencyUnit) []string {
 	bandwidth := none
 	if s.BytesPerSecond > 0 {
-		bandwidth = number(s.BytesPerSecond / 1e6)
+		bandwidth = units.Number(s.BytesPerSecond / 1e6)
 	}
 	iops := none
 	if s.IOPS > 0 {
-		iops = IOPS(s.IOPS)
+		iops = units.IOPS(s.IOPS)
 	}
 	latency := func(name string, d time.Duration) string {
 		switch {
@@ -266,7 +266,7 @@ func (s Summary) cells(unit units.LatencyUnit) []string {
 func errorsList(errors map[string]int64) []string {
 	var texts []string
 	for _, errno := range slices.Sorted(maps.Keys(errors)) {
-		texts = append(texts, errno+" "+Count(errors[errno]))
+		texts = append(texts, errno+" "+units.Count(errors[errno]))
 	}
 	return texts
 }

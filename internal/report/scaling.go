@@ -7,6 +7,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // scalingSections show for each load what every added device brought.
@@ -29,7 +30,7 @@ func scalingSections(r record.RunReport) []section {
 		var values []float64
 		var names []string
 		for _, p := range s.Points {
-			row := t.add(Count(int64(p.Devices)), p.Added, p.Group, number(p.Total/by), Percent(p.Linearity), number(p.Slowest/by), number(p.Fastest/by),
+			row := t.add(units.Count(p.Devices), p.Added, p.Group, units.Number(p.Total/by), units.Percent(p.Linearity), units.Number(p.Slowest/by), units.Number(p.Fastest/by),
 				warned(warnings[p.Devices]))
 			shown = append(shown, warnings[p.Devices]...)
 			if p.Devices == s.BreaksAt {
@@ -37,9 +38,9 @@ func scalingSections(r record.RunReport) []section {
 			}
 			values, names = append(values, p.Total/by), append(names, strconv.Itoa(p.Devices))
 		}
-		hollow := fmt.Sprintf("Hollow points are below %s of it.", Percent(s.Limit))
+		hollow := fmt.Sprintf("Hollow points are below %s of it.", units.Percent(s.Limit))
 		if len(shown) > 0 {
-			hollow = fmt.Sprintf("Hollow points are below %s of it, or have warnings.", Percent(s.Limit))
+			hollow = fmt.Sprintf("Hollow points are below %s of it, or have warnings.", units.Percent(s.Limit))
 		}
 		all = append(all, section{
 			id: fmt.Sprintf("scaling-%d", i+1), title: "Several devices at once: " + s.Load, lead: scalingSentence(s),
@@ -67,7 +68,7 @@ func scalingWarnings(r record.RunReport, s record.Scaling) map[int][]record.Warn
 
 func scalingSentence(s record.Scaling) string {
 	last := s.Points[len(s.Points)-1]
-	text := fmt.Sprintf("%s: %s do %s together, %s of the ideal", s.Load, plural(last.Devices, "device"), rateIn(s.Unit, last.Total), Percent(last.Linearity))
+	text := fmt.Sprintf("%s: %s do %s together, %s of the ideal", s.Load, units.Plural(last.Devices, "device"), rateIn(s.Unit, last.Total), units.Percent(last.Linearity))
 	if s.BreaksAt == 0 {
 		return text + ": they do not slow each other down."
 	}
@@ -75,9 +76,9 @@ func scalingSentence(s record.Scaling) string {
 }
 
 func breakSentence(s record.Scaling) string {
-	text := fmt.Sprintf("below %s from %s on", Percent(s.Limit), plural(s.BreaksAt, "device"))
+	text := fmt.Sprintf("below %s from %s on", units.Percent(s.Limit), units.Plural(s.BreaksAt, "device"))
 	if s.Group != "" {
-		text += fmt.Sprintf(", where those of %s fall to %s of one alone", s.Group, Percent(s.GroupRatio))
+		text += fmt.Sprintf(", where those of %s fall to %s of one alone", s.Group, units.Percent(s.GroupRatio))
 	}
 	return text + "."
 }
@@ -89,7 +90,7 @@ func scalingPlot(s record.Scaling, warnings map[int][]record.Warning) template.H
 		x := float64(p.Devices)
 		total = append(total, plot.Point{
 			X: x, Y: p.Total / by, Doubt: p.Linearity < s.Limit || len(warnings[p.Devices]) > 0,
-			Note: fmt.Sprintf("%s, added %s %s: %s, %s of the ideal", plural(p.Devices, "device"), p.Added, p.Group, rateIn(s.Unit, p.Total), Percent(p.Linearity)),
+			Note: fmt.Sprintf("%s, added %s %s: %s, %s of the ideal", units.Plural(p.Devices, "device"), p.Added, p.Group, rateIn(s.Unit, p.Total), units.Percent(p.Linearity)),
 		})
 		ideal = append(ideal, plot.Point{X: x, Y: x * s.Alone / by})
 	}
@@ -103,7 +104,7 @@ func scalingPlot(s record.Scaling, warnings map[int][]record.Warning) template.H
 		},
 	}
 	if s.BreaksAt > 0 {
-		diagram.Marks = []plot.Mark{{X: new(float64(s.BreaksAt)), Label: fmt.Sprintf("below %s from %d on", Percent(s.Limit), s.BreaksAt)}}
+		diagram.Marks = []plot.Mark{{X: new(float64(s.BreaksAt)), Label: fmt.Sprintf("below %s from %d on", units.Percent(s.Limit), s.BreaksAt)}}
 	}
 	return diagram.SVG()
 }

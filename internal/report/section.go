@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // section is one thing that a run comes to: what it says in a sentence, the plots
@@ -180,9 +181,9 @@ func ofAKind(warnings []record.Warning) []record.Warning {
 // rateIn writes a rate in the unit of an analysis, "IOPS" or "B/s".
 func rateIn(unit string, v float64) string {
 	if unit == "B/s" {
-		return Bandwidth(v)
+		return units.Bandwidth(v)
 	}
-	return IOPS(v) + " IOPS"
+	return units.IOPS(v) + " IOPS"
 }
 
 // rateColumn is the unit in which a column or an axis shows rates, and what divides

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // section writes what HTML shows with plots, with a small plot where one helps.
@@ -45,7 +47,7 @@ func (p *page) sheet(s sheet) {
 		v := gridRow{cells: only(row.cells, used)}
 		if leftOut > 0 && i == at {
 			v.above = func(p *page) {
-				p.line(fmt.Sprintf("  … %s are left out here; the JSON has all of them", plural(leftOut, "row")))
+				p.line(fmt.Sprintf("  … %s are left out here; the JSON has all of them", units.Plural(leftOut, "row")))
 			}
 		}
 		if len(row.notes) > 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // bestSentence says what the run measured at best, for runs that come to nothing more
@@ -29,13 +30,13 @@ func bestSentence(r record.RunReport) string {
 	var texts []string
 	where := func(s Summary) string { return " (" + joined(s.Step, s.Direction) + ")" }
 	if iops.IOPS > 0 {
-		texts = append(texts, "at most "+IOPS(iops.IOPS)+" IOPS"+where(iops))
+		texts = append(texts, "at most "+units.IOPS(iops.IOPS)+" IOPS"+where(iops))
 	}
 	if bytes.BytesPerSecond > 0 {
-		texts = append(texts, "at most "+Bandwidth(bytes.BytesPerSecond)+where(bytes))
+		texts = append(texts, "at most "+units.Bandwidth(bytes.BytesPerSecond)+where(bytes))
 	}
 	if median.P50 > 0 {
-		texts = append(texts, "at best a median latency of "+Latency(median.P50)+where(median))
+		texts = append(texts, "at best a median latency of "+units.Latency(median.P50)+where(median))
 	}
 	if len(texts) == 0 {
 		return "Nothing was measured."
@@ -55,13 +56,13 @@ func doubtSentence(r record.RunReport) string {
 	}
 	var texts []string
 	if n := len(r.Warnings); n > 0 {
-		texts = append(texts, plural(n, "warning")+" about the whole run")
+		texts = append(texts, units.Plural(n, "warning")+" about the whole run")
 	}
 	switch {
 	case marked > 1 && marked == len(r.Steps):
 		texts = append(texts, fmt.Sprintf("all %d steps with warnings", marked))
 	case marked > 0:
-		texts = append(texts, fmt.Sprintf("%d of %s with warnings", marked, plural(len(r.Steps), "step")))
+		texts = append(texts, fmt.Sprintf("%d of %s with warnings", marked, units.Plural(len(r.Steps), "step")))
 	}
 	return strings.Join(texts, ", ")
 }

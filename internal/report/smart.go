@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // SmartRow is what answers for a drive, and the devices that it reaches.
@@ -85,14 +86,14 @@ func healthFacts(h record.Health) []fact {
 	facts := []fact{
 		{"temperature", temperatureText(h)},
 		{"spare blocks", spareText(h)},
-		{"life used", Percent(h.PercentageUsed)},
+		{"life used", units.Percent(h.PercentageUsed)},
 		{"read", movedText(h.DataReadBytes, h.HostReadCommands)},
 		{"written", movedText(h.DataWrittenBytes, h.HostWriteCommands)},
 		{"busy", lasted(h.ControllerBusy)},
 		{"power on", fmt.Sprintf("%s, %s, %s", lasted(h.PowerOn),
-			many(h.PowerCycles, "power cycle"), many(h.UnsafeShutdowns, "unsafe shutdown"))},
-		{"media errors", tally(h.MediaErrors)},
-		{"error log", many(h.ErrorLogEntries, "entry")},
+			units.Plural(h.PowerCycles, "power cycle"), units.Plural(h.UnsafeShutdowns, "unsafe shutdown"))},
+		{"media errors", units.Count(h.MediaErrors)},
+		{"error log", units.Plural(h.ErrorLogEntries, "entry")},
 		{"heat", heatText(h)},
 		{"throttling", throttlingText(h.Throttling)},
 	}
@@ -106,7 +107,7 @@ func spareText(h record.Health) string {
 	if h.AvailableSpare == nil || h.AvailableSpareThreshold == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s left, the drive warns below %s", Percent(*h.AvailableSpare), Percent(*h.AvailableSpareThreshold))
+	return fmt.Sprintf("%s left, the drive warns below %s", units.Percent(*h.AvailableSpare), units.Percent(*h.AvailableSpareThreshold))
 }
 
 func temperatureText(h record.Health) string {
@@ -130,9 +131,9 @@ func temperatureText(h record.Health) string {
 
 func movedText(bytes *uint64, commands uint64) string {
 	if bytes == nil {
-		return many(commands, "command") + "; how many bytes is not reported"
+		return units.Plural(commands, "command") + "; how many bytes is not reported"
 	}
-	return fmt.Sprintf("%s in %s", DriveSize(int64(min(*bytes, math.MaxInt64))), many(commands, "command"))
+	return fmt.Sprintf("%s in %s", units.DriveSize(int64(min(*bytes, math.MaxInt64))), units.Plural(commands, "command"))
 }
 
 func heatText(h record.Health) string {
@@ -149,15 +150,15 @@ func heatText(h record.Health) string {
 func throttlingText(levels []record.Throttling) string {
 	var parts []string
 	for _, t := range levels {
-		parts = append(parts, fmt.Sprintf("%s: %s, %s in all", t.Level, many(t.Transitions, "time"), lasted(t.Time)))
+		parts = append(parts, fmt.Sprintf("%s: %s, %s in all", t.Level, units.Plural(t.Transitions, "time"), lasted(t.Time)))
 	}
 	return strings.Join(parts, "; ")
 }
 
 func namespaceText(n record.NamespaceHealth) string {
-	text := DriveSize(int64(min(n.SizeBytes, math.MaxInt64)))
+	text := units.DriveSize(int64(min(n.SizeBytes, math.MaxInt64)))
 	if allocated, ok := n.AllocatedRatio(); ok {
-		text += ", " + Percent(allocated) + " of it allocated"
+		text += ", " + units.Percent(allocated) + " of it allocated"
 	}
 	if n.BlockBytes > 0 {
 		text += fmt.Sprintf(", blocks of %d bytes", n.BlockBytes)
@@ -179,7 +180,7 @@ func featureFacts(f record.Features) []fact {
 	if c := f.Coalescing; c != nil {
 		text := c.String()
 		if text != "off" {
-			text = fmt.Sprintf("interrupts after %s or %v", many(uint64(max(c.Threshold, 0)), "completion"), c.Time)
+			text = fmt.Sprintf("interrupts after %s or %v", units.Plural(c.Threshold, "completion"), c.Time)
 		}
 		facts = append(facts, fact{"coalescing", text})
 	}
@@ -217,7 +218,7 @@ func diskFacts(d record.DiskHealth) []fact {
 		facts = append(facts, fact{"temperature", fmt.Sprintf("%d °C", *d.TemperatureCelsius)})
 	}
 	if d.PercentageUsed != nil {
-		facts = append(facts, fact{"life used", Percent(*d.PercentageUsed)})
+		facts = append(facts, fact{"life used", units.Percent(*d.PercentageUsed)})
 	}
 	if d.PowerOnHours != nil {
 		facts = append(facts, fact{"power on", lasted(time.Duration(*d.PowerOnHours) * time.Hour)})
@@ -230,7 +231,7 @@ func diskFacts(d record.DiskHealth) []fact {
 		{"pending", d.PendingSectors}, {"uncorrectable", d.UncorrectableSectors},
 	} {
 		if n.of != nil {
-			facts = append(facts, fact{n.name, Count(*n.of)})
+			facts = append(facts, fact{n.name, units.Count(*n.of)})
 		}
 	}
 	return facts
@@ -242,12 +243,12 @@ func interruptsText(i record.Interrupts) string {
 	for _, q := range i.Queues {
 		sum += q.Count
 	}
-	text := tally(sum) + " since boot"
+	text := units.Count(sum) + " since boot"
 	if i.Remote != nil {
-		text += fmt.Sprintf(", %s of them on CPUs of another NUMA node", tally(*i.Remote))
+		text += fmt.Sprintf(", %s of them on CPUs of another NUMA node", units.Count(*i.Remote))
 	}
 	if i.PerIO != nil {
-		text += fmt.Sprintf("; %s per I/O in the last %s", number(*i.PerIO), Span(i.Span))
+		text += fmt.Sprintf("; %s per I/O in the last %s", units.Number(*i.PerIO), units.Span(i.Span))
 	}
 	return text
 }
@@ -255,29 +256,9 @@ func interruptsText(i record.Interrupts) string {
 func (p *page) queues(queues []record.QueueInterrupts) {
 	g := grid{header: [][]string{{"queue", "interrupts", "number", "CPUs"}}, align: "lrrl"}
 	for _, q := range queues {
-		g.rows = append(g.rows, gridRow{cells: []string{q.Queue, tally(q.Count), q.Number, known(q.CPUs)}})
+		g.rows = append(g.rows, gridRow{cells: []string{q.Queue, units.Count(q.Count), q.Number, known(q.CPUs)}})
 	}
 	p.grid(g)
-}
-
-// tally writes a counter.
-func tally(n uint64) string {
-	if n > math.MaxInt64 {
-		return "more than " + Count(math.MaxInt64)
-	}
-	return Count(int64(n))
-}
-
-// many writes a counter and its noun.
-func many(n uint64, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "y"):
-		return tally(n) + " " + strings.TrimSuffix(noun, "y") + "ies"
-	default:
-		return tally(n) + " " + noun + "s"
-	}
 }
 
 // lasted writes a span that may be nothing.
@@ -285,7 +266,7 @@ func lasted(d time.Duration) string {
 	if d == 0 {
 		return "0 s"
 	}
-	return Span(d)
+	return units.Span(d)
 }
 
 func onOff(on bool) string {

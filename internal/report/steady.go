@@ -37,7 +37,7 @@ func steadySection(r record.RunReport) []section {
 	var names []string
 	var all []record.Warning
 	for _, round := range s.Path {
-		t.add(Count(int64(round.Round)), number(round.Value/by), cellOf(unit, round.Mean), number(float64(round.WrittenBytes)/1e9), round.Phase, warned(warnings[round.Round]))
+		t.add(units.Count(round.Round), units.Number(round.Value/by), cellOf(unit, round.Mean), units.Number(float64(round.WrittenBytes)/1e9), round.Phase, warned(warnings[round.Round]))
 		values, names = append(values, round.Value/by), append(names, strconv.Itoa(round.Round))
 		all = append(all, warnings[round.Round]...)
 	}
@@ -52,14 +52,14 @@ func steadySection(r record.RunReport) []section {
 func steadySentence(s record.Steady) string {
 	if !s.Reached {
 		return fmt.Sprintf("Not steady after %s: the last ones have a range of %s and a slope of %s around %s.",
-			plural(len(s.Path), "round"), Percent(s.RangeRatio), Percent(s.SlopeRatio), rateIn(s.Unit, s.Mean))
+			units.Plural(len(s.Path), "round"), units.Percent(s.RangeRatio), units.Percent(s.SlopeRatio), rateIn(s.Unit, s.Mean))
 	}
 	text := fmt.Sprintf("Steady at %s, reached with round %d", rateIn(s.Unit, s.Mean), s.Round)
 	switch {
 	case s.Fresh > 1:
-		text += fmt.Sprintf("; the first round was %s as fast", Ratio(s.Fresh))
+		text += fmt.Sprintf("; the first round was %s as fast", units.Ratio(s.Fresh))
 	case s.Fresh > 0:
-		text += fmt.Sprintf("; the first round was no faster (%s)", Ratio(s.Fresh))
+		text += fmt.Sprintf("; the first round was no faster (%s)", units.Ratio(s.Fresh))
 	}
 	return text + "."
 }
@@ -67,7 +67,7 @@ func steadySentence(s record.Steady) string {
 func steadyRule(s record.Steady) string {
 	return fmt.Sprintf("Steady by the SNIA Performance Test Specification: over %s, a range of at most %s of the mean (here %s) "+
 		"and a fitted line that rises or falls by at most %s of it (here %s).",
-		plural(s.Window, "round"), Percent(s.MaxRange), Percent(s.RangeRatio), Percent(s.MaxSlope), Percent(s.SlopeRatio))
+		units.Plural(s.Window, "round"), units.Percent(s.MaxRange), units.Percent(s.RangeRatio), units.Percent(s.MaxSlope), units.Percent(s.SlopeRatio))
 }
 
 // purgeNote says what a purge is worth, which a discard asks for and no drive confirms.
@@ -83,10 +83,10 @@ func purgeNote(r record.RunReport) []string {
 	case ran("precondition") || !s.Reached || s.Fresh <= 0:
 		return []string{asked + "; nothing here tells whether it did."}
 	case s.Fresh > freshFrom:
-		return []string{asked + fmt.Sprintf("; that the first round was %s as fast as the steady ones speaks for a drive that heeded it.", Ratio(s.Fresh))}
+		return []string{asked + fmt.Sprintf("; that the first round was %s as fast as the steady ones speaks for a drive that heeded it.", units.Ratio(s.Fresh))}
 	default:
 		return []string{asked + fmt.Sprintf("; that the first round was hardly faster than the steady ones (%s) speaks for a drive that did not heed it, "+
-			"or that does not need blocks in reserve.", Ratio(s.Fresh))}
+			"or that does not need blocks in reserve.", units.Ratio(s.Fresh))}
 	}
 }
 
@@ -101,7 +101,7 @@ func steadyPlot(s record.Steady, warnings map[int][]record.Warning) template.HTM
 		p := plot.Point{
 			X: float64(round.Round), Y: round.Value / by, Doubt: len(warnings[round.Round]) > 0,
 			Note: fmt.Sprintf("round %d, %s: %s, mean %s, %s written so far%s", round.Round, round.Phase,
-				rateIn(s.Unit, round.Value), Latency(round.Mean), DriveSize(round.WrittenBytes), noteOf(warnings[round.Round])),
+				rateIn(s.Unit, round.Value), units.Latency(round.Mean), units.DriveSize(round.WrittenBytes), noteOf(warnings[round.Round])),
 		}
 		path, phases[round.Phase] = append(path, p), append(phases[round.Phase], p)
 	}
@@ -122,7 +122,7 @@ func steadyPlot(s record.Steady, warnings map[int][]record.Warning) template.HTM
 	if s.Reached {
 		diagram.Bands = []plot.Band{{
 			From: float64(s.Round-s.Window) + 0.5, To: float64(s.Round) + 0.5,
-			Label: fmt.Sprintf("window: range %s, slope %s", Percent(s.RangeRatio), Percent(s.SlopeRatio)),
+			Label: fmt.Sprintf("window: range %s, slope %s", units.Percent(s.RangeRatio), units.Percent(s.SlopeRatio)),
 		}}
 		diagram.Marks = []plot.Mark{{Y: new(s.Mean / by), Label: "mean of the window: " + rateIn(s.Unit, s.Mean)}}
 	}

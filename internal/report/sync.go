@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // syncSection says how long writes take to be on the drive, where that was measured:
@@ -20,15 +21,15 @@ func syncSection(r record.RunReport) []section {
 	if steps == 0 {
 		return nil
 	}
-	lead := "A sync takes " + Latency(all.Quantile(0.5)) + " in the median"
+	lead := "A sync takes " + units.Latency(all.Quantile(0.5)) + " in the median"
 	for _, q := range []float64{0.99, 0.999} {
 		if Supported(q, all.Count()) {
-			lead += fmt.Sprintf(", %s at p%g", Latency(all.Quantile(q)), 100*q)
+			lead += fmt.Sprintf(", %s at p%g", units.Latency(all.Quantile(q)), 100*q)
 		}
 	}
 	s := section{
 		id: "sync", title: "How long a sync takes", minor: steps < len(r.Steps),
-		lead: fmt.Sprintf("%s, over %s syncs in %s.", lead, Count(all.Count()), plural(steps, "step")),
+		lead: fmt.Sprintf("%s, over %s syncs in %s.", lead, units.Count(all.Count()), units.Plural(steps, "step")),
 	}
 	if !Supported(0.999, all.Count()) {
 		s.notes = []string{"It takes 1 000 of them to know p99, and 10 000 to know p99.9."}

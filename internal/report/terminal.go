@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/guptarohit/asciigraph"
+
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 const (
@@ -36,7 +38,7 @@ func terminal(caption string, values []float64, names []string) string {
 	between := max(1, (smallWidth-1)/(len(values)-1))
 	options := []asciigraph.Option{
 		asciigraph.Height(smallHeight), asciigraph.LowerBound(0), asciigraph.Caption(clean(caption)),
-		asciigraph.YAxisValueFormatter(number), asciigraph.XAxisRange(0, float64(len(values)-1)),
+		asciigraph.YAxisValueFormatter(units.Number), asciigraph.XAxisRange(0, float64(len(values)-1)),
 		asciigraph.XAxisTickCount(ticksFor(len(values))),
 		asciigraph.XAxisValueFormatter(func(v float64) string {
 			return names[min(len(names)-1, max(0, int(math.Round(v))))]
@@ -62,7 +64,7 @@ func ticksFor(n int) int {
 
 // tick writes a value of an axis: as in tables, without superfluous digits.
 func tick(v float64) string {
-	text := number(v)
+	text := units.Number(v)
 	if strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}

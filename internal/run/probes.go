@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // ProbeSuite is what a run of probes is called.
@@ -101,7 +101,7 @@ func (s *Session) interrupts() (uint64, bool) {
 
 func roundText(m record.Measurement) string {
 	if m.Outcome == record.OutcomeOK {
-		return "p50 " + report.Latency(m.Latency.Quantile(0.5))
+		return "p50 " + units.Latency(m.Latency.Quantile(0.5))
 	}
 	return fmt.Sprintf("%s (%s)", m.Outcome, m.Reason)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
@@ -107,10 +107,10 @@ func (s *Session) suiteProgress(p suite.Progress) {
 func ratesText(r fio.Rates) string {
 	var parts []string
 	if r.ReadIOPS > 0 {
-		parts = append(parts, "read "+report.IOPS(r.ReadIOPS)+" IOPS, "+report.Bandwidth(r.ReadBytesPerSecond))
+		parts = append(parts, "read "+units.IOPS(r.ReadIOPS)+" IOPS, "+units.Bandwidth(r.ReadBytesPerSecond))
 	}
 	if r.WriteIOPS > 0 {
-		parts = append(parts, "write "+report.IOPS(r.WriteIOPS)+" IOPS, "+report.Bandwidth(r.WriteBytesPerSecond))
+		parts = append(parts, "write "+units.IOPS(r.WriteIOPS)+" IOPS, "+units.Bandwidth(r.WriteBytesPerSecond))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -3,31 +3,10 @@ package units
 import (
 	"math"
 	"strconv"
-	"strings"
 )
 
 // none stands where there is no value.
 const none = "-"
-
-// Count writes a whole number with its thousands grouped: "1 143 600". The
-// group mark is an ordinary space: a thin or a no-break one looks the same but
-// makes a pasted number unfit for searching and for most programs.
-func Count(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	var b strings.Builder
-	b.WriteString(sign)
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
 
 // Number writes v with three significant digits, or with all digits before the
 // point when there are more: "0.246", "24.6", "38 120". What is not a number is "-".

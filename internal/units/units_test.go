@@ -19,6 +19,11 @@ func TestCount(t *testing.T) {
 	} {
 		assert.Equal(t, want, units.Count(n))
 	}
+	assert.Equal(t, "18 446 744 073 709 551 615", units.Count(uint64(math.MaxUint64)))
+}
+
+func TestPlural(t *testing.T) {
+	assert.Equal(t, "1 entry, 0 steps, 4 000 entries", units.Plural(1, "entry")+", "+units.Plural(uint64(0), "step")+", "+units.Plural(int64(4000), "entry"))
 }
 
 func TestIOPS(t *testing.T) {
@@ -84,4 +89,22 @@ func TestLargest(t *testing.T) {
 	for d, want := range map[time.Duration]string{time.Second: "1 s", 200 * time.Second: "3 min", 5 * time.Hour: "5 h", 50 * time.Hour: "2 d"} {
 		assert.Equal(t, want, units.Largest(d), "%s", d)
 	}
+}
+
+func TestTime(t *testing.T) {
+	time.Local = time.FixedZone("", 2*60*60)
+	t.Cleanup(func() { time.Local = time.UTC })
+	assert.Equal(t, "2026-05-04 13:02:11 +02:00", units.Time(time.Date(2026, 5, 4, 11, 2, 11, 0, time.UTC)))
+	assert.Equal(t, "never", units.Time(time.Time{}))
+}
+
+func TestAgo(t *testing.T) {
+	now := time.Date(2026, 5, 4, 11, 2, 11, 0, time.UTC)
+	for age, want := range map[time.Duration]string{
+		0: "now", 900 * ms: "now", time.Second: "1 s ago", 59900 * ms: "59 s ago", 200 * time.Second: "3 min ago", 5 * time.Hour: "5 h ago",
+		50 * time.Hour: "2 d ago", -90 * time.Second: "in 1 min",
+	} {
+		assert.Equal(t, want, units.Ago(now.Add(-age), now), "%s", age)
+	}
+	assert.Equal(t, "never", units.Ago(time.Time{}, now))
 }

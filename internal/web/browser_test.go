@@ -24,7 +24,7 @@ func TestBrowserShowsTheKeyFacts(t *testing.T) {
 		"baseline 84.1 µs regressed 1.62× 1.57× to 1.68×",
 		"disturbed, waited for a CPU for 14 % of the round",
 		"of 120 rounds",
-		"pcie link 8 GT/s x4 changed 12:57:11 UTC, 5 min ago",
+		"PCIe link 8 GT/s x4 changed 12:57:11 UTC, 5 min ago",
 		"from only 160 I/Os",
 		"sda: excluded by the configuration",
 	} {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // finding is something that a person should know of.
@@ -112,7 +112,7 @@ func ofProbe(p record.ProbeStatus, s record.Snapshot, explained bool) []finding 
 	if since, hung := hungSince(p, s.Time); hung {
 		all = append(all, finding{
 			rank: rankHung, Severity: severityProblem, Code: "hung", Since: since,
-			Text: "the device does not answer: a round did not end within " + report.Span(p.Probe.Timeout),
+			Text: "the device does not answer: a round did not end within " + units.Span(p.Probe.Timeout),
 		})
 	} else if since := lastGood(p, s); !explained && s.Time.Sub(since) > staleRounds*p.Probe.Interval {
 		all = append(all, finding{rank: rankStale, Severity: severityWarning, Code: "stale", Since: since, Text: staleText(p)})
@@ -180,9 +180,9 @@ func errorsText(errors map[string]uint64) string {
 	var parts []string
 	for _, errno := range slices.Sorted(maps.Keys(errors)) {
 		total += errors[errno]
-		parts = append(parts, fmt.Sprintf("%s %s", count(errors[errno]), errno))
+		parts = append(parts, fmt.Sprintf("%s %s", units.Count(errors[errno]), errno))
 	}
-	return fmt.Sprintf("%s failed: %s", plural(total, "I/O"), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s failed: %s", units.Plural(total, "I/O"), strings.Join(parts, ", "))
 }
 
 func inState(drift []record.Drift, state record.DriftState) []record.Drift {
@@ -197,12 +197,12 @@ func earliest(drift []record.Drift) time.Time {
 func driftText(what string, drifts []record.Drift) string {
 	ratios := make([]string, len(drifts))
 	for i, d := range drifts {
-		ratios[i] = strings.TrimSpace(report.StatisticName(d.Statistic) + " " + ratio(d))
+		ratios[i] = strings.TrimSpace(d.Statistic.Short() + " " + ratio(d))
 		if between := interval(d); between != "" {
 			ratios[i] += " (" + between + ")"
 		}
 		if d.Cause == string(drift.BySlowRounds) {
-			ratios[i] = report.StatisticName(d.Statistic) + " slow rounds have become common, the others are as before"
+			ratios[i] = d.Statistic.Short() + " slow rounds have become common, the others are as before"
 		}
 	}
 	return fmt.Sprintf("%s: %s; %s", what, strings.Join(ratios, ", "), because(drifts))
@@ -213,7 +213,7 @@ func because(drift []record.Drift) string {
 	var causes []string
 	for _, d := range drift {
 		for _, change := range d.Attribution {
-			if cause := changeText(change); !slices.Contains(causes, cause) {
+			if cause := change.String(); !slices.Contains(causes, cause) {
 				causes = append(causes, cause)
 			}
 		}

@@ -93,7 +93,7 @@ func TestFindingsOfAProbe(t *testing.T) {
 			},
 			[]finding{{
 				Severity: severityProblem, Code: "regressed", Since: now().Add(-2 * time.Minute), rank: rankRegressed,
-				Text: "slower than its baseline: p50 1.50× (1.40× to 1.60×), IOPS 1.30×; with it came pcie link 16 GT/s x4 → 8 GT/s x4",
+				Text: "slower than its baseline: p50 1.50× (1.40× to 1.60×), IOPS 1.30×; with it came PCIe link 16 GT/s x4 → 8 GT/s x4",
 			}},
 		},
 		"maybe slower, with no cause": {

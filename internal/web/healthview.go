@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // healthView is what one controller, or a SATA or SAS drive, says of itself.
@@ -51,16 +51,16 @@ func healthFacts(h record.Health) []conditionView {
 			add("temperature", fmt.Sprintf("%d °C", t.Celsius))
 		}
 	}
-	add("life used", report.Percent(h.PercentageUsed))
+	add("life used", units.Percent(h.PercentageUsed))
 	if h.AvailableSpare != nil {
-		add("spare blocks", report.Percent(*h.AvailableSpare))
+		add("spare blocks", units.Percent(*h.AvailableSpare))
 	}
 	if h.DataWrittenBytes != nil {
-		add("written", report.DriveSize(int64(min(*h.DataWrittenBytes, math.MaxInt64))))
+		add("written", units.DriveSize(int64(min(*h.DataWrittenBytes, math.MaxInt64))))
 	}
 	add("power on", hours(h.PowerOn))
-	add("media errors", count(h.MediaErrors))
-	add("unsafe shutdowns", count(h.UnsafeShutdowns))
+	add("media errors", units.Count(h.MediaErrors))
+	add("unsafe shutdowns", units.Count(h.UnsafeShutdowns))
 	if q := h.Features.IOQueues; q != nil {
 		add("I/O queues", fmt.Sprint(*q))
 	}
@@ -81,7 +81,7 @@ func diskFacts(d record.DiskHealth) []conditionView {
 		add("temperature", fmt.Sprintf("%d °C", *d.TemperatureCelsius))
 	}
 	if d.PercentageUsed != nil {
-		add("life used", report.Percent(*d.PercentageUsed))
+		add("life used", units.Percent(*d.PercentageUsed))
 	}
 	if d.PowerOnHours != nil {
 		add("power on", hours(time.Duration(*d.PowerOnHours)*time.Hour))
@@ -91,7 +91,7 @@ func diskFacts(d record.DiskHealth) []conditionView {
 		of   *int64
 	}{{"reallocated sectors", d.ReallocatedSectors}, {"pending sectors", d.PendingSectors}, {"unreadable sectors", d.UncorrectableSectors}} {
 		if n.of != nil {
-			add(n.name, report.Count(*n.of))
+			add(n.name, units.Count(*n.of))
 		}
 	}
 	return facts
@@ -102,11 +102,11 @@ func interruptFacts(i record.Interrupts) []conditionView {
 	var facts []conditionView
 	if i.PerIO != nil {
 		facts = append(facts, conditionView{
-			Name: "interrupts per I/O", Value: keep(fmt.Sprintf("%.2f in the last %s", *i.PerIO, report.Span(i.Span))),
+			Name: "interrupts per I/O", Value: keep(fmt.Sprintf("%.2f in the last %s", *i.PerIO, units.Span(i.Span))),
 		})
 	}
 	if i.Remote != nil && *i.Remote > 0 {
-		facts = append(facts, conditionView{Name: "interrupts on another NUMA node", Value: keep(count(*i.Remote))})
+		facts = append(facts, conditionView{Name: "interrupts on another NUMA node", Value: keep(units.Count(*i.Remote))})
 	}
 	return facts
 }
@@ -116,5 +116,5 @@ func hours(d time.Duration) string {
 	if d < time.Hour {
 		return "less than 1 h"
 	}
-	return report.Span(d)
+	return units.Span(d)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 const (
@@ -83,14 +84,14 @@ func newPlotView(x drift.Explanation) *plotView {
 		low: min(1/plotLeast, low, cmp.Or(s.NoiseLower, 1)), high: max(plotLeast, high, s.NoiseUpper),
 	}
 	v := &plotView{
-		Width: plotWidth, Height: plotHeight, Tone: stateTone(s.State), Base: d.y(1), High: report.Ratio(d.high), Low: report.Ratio(d.low),
+		Width: plotWidth, Height: plotHeight, Tone: stateTone(s.State), Base: d.y(1), High: units.Ratio(d.high), Low: units.Ratio(d.low),
 	}
 	v.Label = fmt.Sprintf("%s of the last %s of five minutes: %s to %s slower than the baseline", s.Statistic.Short(),
-		plural(uint64(len(ratios)), "block"), report.Ratio(low), report.Ratio(high))
+		units.Plural(len(ratios), "block"), units.Ratio(low), units.Ratio(high))
 	caption := []string{fmt.Sprintf("%s since %s UTC against the baseline, load taken out", s.Statistic.Short(), from.UTC().Format("15:04"))}
 	if s.NoiseUpper > 0 {
 		v.Band = &bandView{Y: d.y(s.NoiseUpper), Height: number(d.position(s.NoiseLower) - d.position(s.NoiseUpper))}
-		v.Label += fmt.Sprintf("; normal is %s to %s", report.Ratio(s.NoiseLower), report.Ratio(s.NoiseUpper))
+		v.Label += fmt.Sprintf("; normal is %s to %s", units.Ratio(s.NoiseLower), units.Ratio(s.NoiseUpper))
 		caption = append(caption, "band: what is normal")
 	}
 	if drifting := s.State != record.Stable && s.State != record.Learning; drifting && !s.Since.Before(from) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // badge is a state in one or two words.
@@ -43,12 +44,12 @@ func sure(p record.ProbeStatus) string {
 	if b == nil || b.Sureness == "" {
 		return ""
 	}
-	text := b.Sureness + " baseline of " + plural(uint64(max(b.Rounds, 0)), "round")
+	text := b.Sureness + " baseline of " + units.Plural(b.Rounds, "round")
 	if b.Pinned {
 		text = "pinned " + text
 	}
 	if n := p.UnjudgedBlocks; n > 0 {
-		text += "; " + plural(uint64(n), "block") + " of five minutes not judged, under more load than it has seen"
+		text += "; " + units.Plural(n, "block") + " of five minutes not judged, under more load than it has seen"
 	}
 	return text
 }
@@ -98,7 +99,7 @@ func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeVi
 	if learned(p) == nil && p.LearningGoal > 0 && !unavailable {
 		v.Learning = &learningView{
 			Rounds: p.LearningRounds, Goal: p.LearningGoal,
-			Left: report.Span(time.Duration(max(p.LearningGoal-p.LearningRounds, 0)) * p.Probe.Interval),
+			Left: units.Span(time.Duration(max(p.LearningGoal-p.LearningRounds, 0)) * p.Probe.Interval),
 		}
 	}
 	if p.Window != nil {
@@ -162,9 +163,9 @@ func newLastView(p record.ProbeStatus, now time.Time) lastView {
 	}
 	switch {
 	case !p.InflightSince.IsZero():
-		v.Running = "a round has been running for " + report.Span(max(now.Sub(p.InflightSince), 0))
+		v.Running = "a round has been running for " + units.Span(max(now.Sub(p.InflightSince), 0))
 	case !p.Next.IsZero():
-		v.Next = keep("next " + report.Ago(p.Next, now))
+		v.Next = keep("next " + units.Ago(p.Next, now))
 	}
 	return v
 }
@@ -187,18 +188,18 @@ func sample(p record.ProbeStatus) string {
 	if p.Window == nil {
 		return "no figures: no good round within the window"
 	}
-	return fmt.Sprintf("last %s: %s, %s", report.Span(p.Window.Span),
-		keep(plural(uint64(max(p.Window.Rounds, 0)), "round")), keep(plural(uint64(max(p.Window.Latency.Count(), 0)), "I/O")))
+	return fmt.Sprintf("last %s: %s, %s", units.Span(p.Window.Span),
+		keep(units.Plural(p.Window.Rounds, "round")), keep(units.Plural(p.Window.Latency.Count(), "I/O")))
 }
 
 func newFigureView(p record.ProbeStatus, s record.Statistic) figureView {
 	value, sure := windowValue(*p.Window, s)
-	v := figureView{Name: report.StatisticName(s), Value: report.Statistic(s, value)}
+	v := figureView{Name: s.Short(), Value: report.Statistic(s, value)}
 	if s == record.IOPS {
-		v.Value = report.IOPS(value) // the name above it is the unit
+		v.Value = units.IOPS(value) // the name above it is the unit
 	}
 	if !sure {
-		v.Doubt = "from only " + plural(uint64(max(p.Window.Latency.Count(), 0)), "I/O")
+		v.Doubt = "from only " + units.Plural(p.Window.Latency.Count(), "I/O")
 	}
 	if p.Last != nil {
 		for _, w := range p.Last.Warnings {
@@ -209,7 +210,7 @@ func newFigureView(p record.ProbeStatus, s record.Statistic) figureView {
 		if was, ok := b.Values[s]; ok {
 			v.Baseline = report.Statistic(s, was)
 			if s == record.IOPS {
-				v.Baseline = report.IOPS(was)
+				v.Baseline = units.IOPS(was)
 			}
 		}
 	}
@@ -227,7 +228,7 @@ func roundsText(p record.ProbeStatus) string {
 	var parts []string
 	for _, o := range record.Outcomes() {
 		if n := p.Rounds[o]; n > 0 {
-			parts = append(parts, keep(fmt.Sprintf("%s %s", count(n), o)))
+			parts = append(parts, keep(fmt.Sprintf("%s %s", units.Count(n), o)))
 		}
 	}
 	if len(parts) == 0 {

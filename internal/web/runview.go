@@ -6,6 +6,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // runView is what is known of one suite on a target.
@@ -32,7 +33,7 @@ func newRunViews(runs []record.RunStatus, now time.Time) []runView {
 	for _, r := range runs {
 		v := runView{Suite: r.Suite, Problem: r.Problem}
 		if r.Last != nil {
-			v.Last, v.Took = at(r.Last.Finished, now), report.Span(r.Last.Finished.Sub(r.Last.Started))
+			v.Last, v.Took = at(r.Last.Finished, now), units.Span(r.Last.Finished.Sub(r.Last.Started))
 		}
 		v.Verdict, v.Changed = report.RunVerdict(r)
 		v.Slower = slices.ContainsFunc(r.Figures, func(f record.RunFigure) bool { return f.Verdict == record.RunSlower })
@@ -40,7 +41,7 @@ func newRunViews(runs []record.RunStatus, now time.Time) []runView {
 		case r.Waits != "":
 			v.Now = "waits: " + r.Waits
 		case !r.Since.IsZero():
-			v.Now = keep("runs for " + report.Span(max(now.Sub(r.Since), 0)))
+			v.Now = keep("runs for " + units.Span(max(now.Sub(r.Since), 0)))
 		case r.Next.After(now):
 			v.Next = at(r.Next, now)
 		default:

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // refresh is how often the page renews itself. Rounds come every 30 s and more.
@@ -128,7 +128,7 @@ func verdict(found []findingView, targets int) (string, tone) {
 	var parts []string
 	for _, s := range []severity{severityProblem, severityWarning} {
 		if n := counts[s]; n > 0 {
-			parts = append(parts, plural(n, string(s)))
+			parts = append(parts, units.Plural(n, string(s)))
 		}
 	}
 	switch {
@@ -160,7 +160,7 @@ func watched(s record.Snapshot) string {
 	}
 	devices = slices.Compact(slices.Sorted(slices.Values(devices)))
 	return fmt.Sprintf("%s on %s, %s",
-		plural(uint64(len(s.Targets)), "target"), plural(uint64(len(devices)), "device"), plural(uint64(probes), "probe"))
+		units.Plural(len(s.Targets), "target"), units.Plural(len(devices), "device"), units.Plural(probes, "probe"))
 }
 
 type targetView struct {
@@ -208,10 +208,10 @@ func newTargetView(t record.TargetStatus, anchor string, now time.Time) targetVi
 		v.State = badge{Tone: toneBad, Text: "not probed"}
 	}
 	v.Cost = fmt.Sprintf("ssdprobe itself has read %s and written %s here since it started",
-		report.DriveSize(int64(read)), report.DriveSize(int64(written)))
+		units.DriveSize(int64(read)), units.DriveSize(int64(written)))
 	if t.WrittenRatio != nil {
 		v.Written = fmt.Sprintf("%s of the sampled blocks read as written; %s written blocks are known to read from",
-			report.Percent(*t.WrittenRatio), keep(count(uint64(max(t.PoolBlocks, 0)))))
+			units.Percent(*t.WrittenRatio), keep(units.Count(t.PoolBlocks)))
 	}
 	for _, c := range t.Conditions.List() {
 		changed := t.Changed[c.Name]
@@ -222,7 +222,7 @@ func newTargetView(t record.TargetStatus, anchor string, now time.Time) targetVi
 			c.Value = "unknown"
 		}
 		v.Conditions = append(v.Conditions, conditionView{
-			Name: conditionName(c.Name), Value: c.Value, Changed: at(changed, now),
+			Name: record.ConditionTitle(c.Name), Value: c.Value, Changed: at(changed, now),
 			Recent: !changed.IsZero() && now.Sub(changed) < 24*time.Hour,
 		})
 	}

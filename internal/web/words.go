@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 const dayAndTime = "2006-01-02 15:04:05 UTC"
@@ -26,7 +26,7 @@ func at(t, now time.Time) *moment {
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		layout = "15:04:05 UTC"
 	}
-	return &moment{Machine: t.Format(time.RFC3339), UTC: t.Format(layout), Ago: keep(report.Ago(t, now))}
+	return &moment{Machine: t.Format(time.RFC3339), UTC: t.Format(layout), Ago: keep(units.Ago(t, now))}
 }
 
 // asOf is at with the day, and without how long ago.
@@ -44,7 +44,7 @@ func ratio(d record.Drift) string {
 	if d.Ratio == 0 {
 		return ""
 	}
-	return report.Ratio(d.Ratio)
+	return units.Ratio(d.Ratio)
 }
 
 // interval is that of the ratio: "1.57× to 1.68×"; empty when there is none.
@@ -52,25 +52,16 @@ func interval(d record.Drift) string {
 	if d.Lower == 0 && d.Upper == 0 {
 		return ""
 	}
-	return report.Ratio(d.Lower) + " to " + report.Ratio(d.Upper)
-}
-
-// conditionName is the name of a condition in words; the words are those of the
-// API and of the metrics.
-func conditionName(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
-func changeText(c record.Change) string {
-	c.Condition = conditionName(c.Condition)
-	return c.String()
+	return units.Ratio(d.Lower) + " to " + units.Ratio(d.Upper)
 }
 
 // workload is "4 KiB random read, depth 1, 256 I/Os every 30 s".
 func workload(p record.Probe) string {
-	text := fmt.Sprintf("%s %s %s", report.BlockSize(p.BlockBytes), p.Pattern, p.Direction)
+	text := fmt.Sprintf("%s %s %s", units.BlockSize(p.BlockBytes), p.Pattern, p.Direction)
 	if p.Datasync {
 		text += " + fdatasync"
 	}
-	return fmt.Sprintf("%s, depth %d, %s every %s", text, p.QueueDepth, plural(uint64(max(p.IOs, 0)), "I/O"), report.Span(p.Interval))
+	return fmt.Sprintf("%s, depth %d, %s every %s", text, p.QueueDepth, units.Plural(p.IOs, "I/O"), units.Span(p.Interval))
 }
 
 // about is "SAMSUNG MZQL23T8HCLS-00A07, 3.84 TB, pcie", as far as it is known.
@@ -97,7 +88,7 @@ func size(bytes int64) string {
 	if bytes <= 0 {
 		return ""
 	}
-	return report.DriveSize(bytes)
+	return units.DriveSize(bytes)
 }
 
 // link is "16 GT/s x4", or "8 GT/s x4 of 16 GT/s x4" below what it could be.
@@ -109,13 +100,4 @@ func link(l *record.PCIeLink) string {
 		return l.String() + " of " + most.String()
 	}
 	return l.String()
-}
-
-func count(n uint64) string { return report.Count(int64(n)) }
-
-func plural(n uint64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return count(n) + " " + noun + "s"
 }

@@ -1,9 +1,7 @@
-package report
+package units
 
 import (
 	"time"
-
-	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Time writes a moment in the local zone, as RFC 3339 with a space between date
@@ -24,9 +22,9 @@ func Ago(t, now time.Time) string {
 	age := now.Sub(t)
 	switch {
 	case age >= time.Second:
-		return units.Largest(age) + " ago"
+		return Largest(age) + " ago"
 	case age <= -time.Second:
-		return "in " + units.Largest(-age)
+		return "in " + Largest(-age)
 	default:
 		return "now"
 	}

@@ -1,0 +1,40 @@
+package units
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Plural writes a count and its noun: "1 step", "3 steps", "4 entries".
+func Plural[N Whole](n N, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "ry"):
+		return Count(n) + " " + strings.TrimSuffix(noun, "y") + "ies"
+	default:
+		return Count(n) + " " + noun + "s"
+	}
+}
+
+// Whole is any type that counts.
+type Whole interface{ ~int | ~int64 | ~uint64 }
+
+// Count writes a whole number with its thousands grouped: "1 143 600". The
+// group mark is an ordinary space: a thin or a no-break one looks the same but
+// makes a pasted number unfit for searching and for most programs.
+func Count[N Whole](n N) string {
+	digits, sign := fmt.Sprintf("%d", n), ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	b.WriteString(sign)
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
