@@ -70,7 +70,7 @@ func TestDriftReplayOfAFile(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(whole.stdout), &r))
 	assert.Equal(t, 5760, r.Rounds)
 	assert.Len(t, r.Changes, strings.Count(lines.stdout, "\n"))
-	assert.Equal(t, drift.Final, r.Now.Sureness)
+	assert.Equal(t, record.Final, r.Now.Maturity)
 
 	deaf := in("drift", "replay", slower, "--smallest-effect", "40%", "--false-alarms", "0.1", "--threshold", "1", "--baseline-rounds", "200")
 	assert.Equal(t, 0, deaf.code, deaf.stderr)
@@ -170,8 +170,8 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 	text := run("drift", "explain", "nvme0n1")
 	require.Equal(t, 0, text.code, text.stderr)
 	assert.Contains(t, text.stderr, "no daemon answers at 127.0.0.1:1; this is what was last stored")
-	assert.Contains(t, text.stdout, "read-4k: a final baseline, of 1 440 rounds in 288 blocks")
-	assert.Contains(t, text.stdout, "The level has moved: a sum has reached its height")
+	assert.Contains(t, text.stdout, "read-4k: final baseline of 1 440 rounds in 288 blocks")
+	assert.Contains(t, text.stdout, "The level has moved: a CUSUM has reached its threshold")
 
 	got := run("drift", "explain", "/dev/nvme0n1", "--probe", "read-4k", "--output", "json")
 	require.Equal(t, 0, got.code, got.stderr)
@@ -211,7 +211,7 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 
 	got := ssdprobe(t, "drift", "explain", dir, "--probe", "read-4k", "--url", url)
 	require.Equal(t, 0, got.code, got.stderr)
-	assert.Contains(t, got.stdout, "read-4k: a young baseline, of 10 rounds")
+	assert.Contains(t, got.stdout, "read-4k: early baseline of 10 rounds")
 	assert.Empty(t, got.stderr)
 	unknown := ssdprobe(t, "drift", "explain", "nvme9n9", "--url", url)
 	assert.Equal(t, 2, unknown.code)
@@ -228,14 +228,14 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 	shows := func(text string) func() bool {
 		return func() bool { return strings.Contains(ssdprobe(t, "drift", "--url", url).stdout, text) }
 	}
-	eventually(t, "it is shown", shows("baseline of read-4k: pinned, young"))
+	eventually(t, "it is shown", shows("baseline of read-4k: pinned, early"))
 
 	// A new configuration of drift is taken without losing what was learned.
 	require.NoError(t, os.WriteFile(config, []byte(onFile(dir)+"drift: {baseline_rounds: 10, smallest_effect: 20%, false_alarms_per_device_year: 1}\n"), 0o600))
 	p.Signal(t, syscall.SIGHUP)
 	p.Stderr.Find(t, "configuration reloaded")
 	p.Stderr.Find(t, `(?s)configuration reloaded.*no longer watching.*watching`)
-	eventually(t, "it is still there", shows("baseline of read-4k: pinned, young"))
+	eventually(t, "it is still there", shows("baseline of read-4k: pinned, early"))
 	p.Signal(t, syscall.SIGTERM)
 	require.Equal(t, 0, p.Wait(t))
 	saved, err := filepath.Glob(filepath.Join(state, "targets", "*.json"))

@@ -17,9 +17,9 @@ func (a *app) driftAccept() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "accept TARGET --note TEXT",
 		Short: "Take the current level as the normal one",
-		Long: `What has regressed or improved is compared with its current level from then on; what
-is known of noise and load stays, so the target is watched on at once. The note says
-why, and is kept in the state and shown by "drift explain".
+		Long: `From then on, what has regressed or improved is compared with its current level. What
+was learned about noise and load stays, so the target is judged again at once. The note
+says why. It is kept in the state and shown by "drift explain".
 
 While a daemon runs it does this itself, within its discovery interval (10 s by
 default).`,

@@ -28,9 +28,9 @@ func (a *app) driftExplain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain TARGET",
 		Short: "Show why a target's drift is an alarm, or none",
-		Long: `Shows for each probe the baseline, the recent blocks of five minutes against it, the
-sums of evidence and the height at which each alarms, and what decided. A target is named
-by its id, its path or its device name.
+		Long: `Shows for each probe the baseline, the recent blocks of five minutes against it,
+each CUSUM of evidence with the threshold at which it alarms, and what decided. A target
+is named by its id, its path or its device name.
 
 Asks the running daemon. When none answers, explains what was last stored.`,
 		Example: `  ssdprobe drift explain nvme0n1

@@ -45,7 +45,7 @@ func TestDriftIsLogged(t *testing.T) {
 		{Statistic: record.LatencyP50, From: record.Stable, To: record.Suspect, Ratio: 1.1},
 		{
 			Statistic: record.LatencyP50, From: record.Suspect, To: record.Regressed, Ratio: 1.5, Lower: 1.25, Upper: 1.75,
-			Since: since, Cause: drift.ByLevel, Attribution: changes,
+			Since: since, Cause: record.ByLevel, Attribution: changes,
 		},
 	})
 	lines := strings.Split(log.b.String(), "\n")
@@ -84,7 +84,7 @@ func TestSlowBaselinesAreWarnedOf(t *testing.T) {
 		return record.TargetStatus{
 			ID: id, Device: record.Device{Model: "X"}, Warnings: make([]record.Warning, 0, 4),
 			Probes: []record.ProbeStatus{{Baseline: &record.Baseline{
-				Learned: time.Unix(1, 0), Sureness: "final", Values: map[record.Statistic]float64{record.LatencyP50: p50},
+				Learned: time.Unix(1, 0), Maturity: "final", Values: map[record.Statistic]float64{record.LatencyP50: p50},
 			}}},
 		}
 	}
@@ -93,7 +93,7 @@ func TestSlowBaselinesAreWarnedOf(t *testing.T) {
 	flagSlowBaselines(&s, nil)
 	assert.Empty(t, s.Targets[0].Warnings)
 	if assert.Len(t, s.Targets[2].Warnings, 1) {
-		assert.Equal(t, record.WarnSlowerThanSiblings, s.Targets[2].Warnings[0].Code)
+		assert.Equal(t, record.WarnSlowerThanPeers, s.Targets[2].Warnings[0].Code)
 	}
 	assert.Equal(t, record.Warning{}, shared[:1][0], "the list that a watch keeps is not written to")
 

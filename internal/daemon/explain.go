@@ -49,9 +49,9 @@ func (t TargetState) Explain(c config.Config, now time.Time) (report.Explained, 
 // flagSlowBaselines adds warnings about drives that may have been slow from the first
 // day: beside others of their model, and beside their data sheets.
 func flagSlowBaselines(s *record.Snapshot, sheets []record.DataSheet) {
-	siblings, promised := drift.SlowerThanSiblings(*s), drift.SlowerThanDataSheet(*s, sheets)
+	peers, promised := drift.SlowerThanPeers(*s), drift.SlowerThanDataSheet(*s, sheets)
 	for i := range s.Targets {
 		t := &s.Targets[i]
-		t.Warnings = slices.Concat(t.Warnings, siblings[t.ID], promised[t.ID])
+		t.Warnings = slices.Concat(t.Warnings, peers[t.ID], promised[t.ID])
 	}
 }

@@ -3,21 +3,8 @@ package drift
 import (
 	"math"
 	"slices"
-)
 
-// Sureness is how much a baseline is worth.
-type Sureness string
-
-// How sure a baseline is. It grows with the time it was learned from.
-const (
-	// Young is learned from the first rounds: only large shifts are judged.
-	Young Sureness = "young"
-	// Provisional knows the noise of about two hours or more: shifts beyond
-	// Settings.Threshold are judged.
-	Provisional Sureness = "provisional"
-	// Final knows a whole day, with its load. It is the anchor of its epoch and
-	// does not move any more, so that a slow creep cannot hide in it.
-	Final Sureness = "final"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 const (
@@ -50,8 +37,8 @@ const (
 
 // baseline is what is learned from the blocks of an epoch.
 type baseline struct {
-	Sureness Sureness `json:"sureness"`
-	Blocks   int      `json:"blocks"`
+	Maturity record.Maturity `json:"sureness"`
+	Blocks   int             `json:"blocks"`
 	// MinLoad and MaxLoad bound the load, in thousandths, under which the baseline
 	// knows what is normal.
 	MinLoad int              `json:"min_load"`
@@ -69,13 +56,13 @@ type norm struct {
 	// SlowShare the share of the baseline's blocks that have such a round.
 	SlowAbove shift   `json:"slow_above"`
 	SlowShare float64 `json:"slow_share"`
-	// SlowInertia is Inertia for slow rounds: above 1 when they come in spells.
-	SlowInertia float64 `json:"slow_inertia"`
+	// SlowAutocorrelation is the factor for slow rounds: above 1 when they come in spells.
+	SlowAutocorrelation float64 `json:"slow_inertia"`
 }
 
-// learnYoung makes a baseline of the rounds that made the reference.
-func learnYoung(points []point) *baseline {
-	b := &baseline{Sureness: Young}
+// learnEarly makes a baseline of the rounds that made the reference.
+func learnEarly(points []point) *baseline {
+	b := &baseline{Maturity: record.Early}
 	loads := make([]int, len(points))
 	for i, p := range points {
 		loads[i] = p.Load
@@ -102,7 +89,7 @@ func (b *baseline) knowLoads(loads []int) {
 	}
 	slices.Sort(loads)
 	b.MinLoad, b.MaxLoad = loads[0], loads[(len(loads)-1)*98/100]
-	if b.Sureness != Final {
+	if b.Maturity != record.Final {
 		b.MaxLoad = loads[len(loads)*3/4]
 	}
 }
@@ -110,7 +97,7 @@ func (b *baseline) knowLoads(loads []int) {
 // largeAbove sets the limit for single rounds: twice as far out as rounds or blocks
 // hardly ever are.
 func (b *baseline) largeAbove(seldom shift) shift {
-	if b.Sureness != Final {
+	if b.Maturity != record.Final {
 		return max(shiftOf(largeShiftEarly), 2*seldom)
 	}
 	return max(shiftOf(largeShift), 2*seldom)
@@ -118,8 +105,8 @@ func (b *baseline) largeAbove(seldom shift) shift {
 
 // learn makes a baseline of blocks in the order of time. An anchored one keeps
 // its level at the reference and learns load and noise only.
-func learn(blocks []block, sureness Sureness, anchored bool) *baseline {
-	b := &baseline{Sureness: sureness, Blocks: len(blocks)}
+func learn(blocks []block, maturity record.Maturity, anchored bool) *baseline {
+	b := &baseline{Maturity: maturity, Blocks: len(blocks)}
 	loads := make([]int, len(blocks))
 	for i, one := range blocks {
 		loads[i] = one.Load
@@ -171,14 +158,14 @@ func (n *norm) learnSlow(blocks []block, statistic int) {
 		}
 	}
 	total := float64(len(blocks))
-	n.SlowInertia = 1
+	n.SlowAutocorrelation = 1
 	if count >= minSlowBlocks {
 		for i := range marks {
 			marks[i] -= count / total
 		}
-		n.SlowInertia = inertia(blocks, marks)
+		n.SlowAutocorrelation = autocorrelation(blocks, marks)
 	}
-	n.SlowShare = min(0.95, (count+slowPrior+math.Sqrt(count*n.SlowInertia))/(total+slowPrior))
+	n.SlowShare = min(0.95, (count+slowPrior+math.Sqrt(count*n.SlowAutocorrelation))/(total+slowPrior))
 }
 
 // level is what the baseline says of a statistic at its usual load.
@@ -213,11 +200,10 @@ func (b *baseline) allowance(load int) shift {
 	return shiftOf(max(1, free(b.MaxLoad)/free(load)))
 }
 
-// references are what is subtracted from a block before it is scored: half of the
-// shift that each sum is quickest to find. The first finds the smallest effect of
-// interest; the others find larger shifts sooner on statistics with much noise.
-// None can be smaller than twice the error of the baseline's own level: what looks
-// like a small shift is then just that error.
+// references are subtracted from a block before it is scored: half of the shift that
+// each CUSUM is quickest to find. The first finds the smallest effect of interest; the
+// others find larger shifts sooner on noisy statistics. None is smaller than twice the
+// error of the baseline's own level, because that error looks like a small shift.
 func (n norm) references(smallest shift) [references]shift {
 	knots := max(1, len(n.Curve))
 	first := max(smallest/2, 2*n.error(max(1, len(n.Residuals)/knots)))

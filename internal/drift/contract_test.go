@@ -397,7 +397,7 @@ func TestAPinnedBaselineKeepsItsLevel(t *testing.T) {
 		require.NoError(t, g.tracker.Restore(state))
 		g.run(1500, 104*time.Microsecond) // too little to be a drift; it moves what is learned
 		status := g.status()
-		require.Equal(t, string(drift.Final), status.Baseline.Sureness)
+		require.Equal(t, record.Final, status.Baseline.Maturity)
 		assert.Equal(t, pin, status.Baseline.Pinned)
 		levels[pin] = status.Baseline.Values[record.LatencyP50]
 		if pin {

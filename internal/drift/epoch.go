@@ -19,7 +19,7 @@ type epoch struct {
 	// Samples are the rounds gathered for the reference, until there is one.
 	Samples []Round `json:"samples,omitempty"`
 
-	// Learned is when the baseline last grew surer; zero until there is one.
+	// Learned is when the baseline last matured; zero until there is one.
 	Learned time.Time `json:"learned,omitzero"`
 	Rounds  int       `json:"rounds,omitempty"` // behind the baseline
 	// Values are what the baseline says at its usual load.
@@ -46,7 +46,7 @@ type epoch struct {
 
 func (e *epoch) learned() bool { return e.Baseline != nil }
 
-func (e *epoch) final() bool { return e.learned() && e.Baseline.Sureness == Final }
+func (e *epoch) final() bool { return e.learned() && e.Baseline.Maturity == record.Final }
 
 func (e *epoch) rounds() int {
 	if e.learned() {
@@ -58,7 +58,7 @@ func (e *epoch) rounds() int {
 func (e *epoch) baseline() record.Baseline {
 	b := record.Baseline{Conditions: e.Conditions, Learned: e.Learned, Rounds: e.rounds(), Values: e.Values, Pinned: e.Pinned}
 	if e.learned() {
-		b.Sureness = string(e.Baseline.Sureness)
+		b.Maturity = e.Baseline.Maturity
 	}
 	return b
 }
@@ -85,7 +85,7 @@ func (e *epoch) sample(r Round, goal int) bool {
 	for i, s := range e.Samples {
 		points[i] = e.point(s)
 	}
-	e.Baseline, e.Learned, e.Rounds, e.Values = learnYoung(points), r.Time, len(e.Samples), e.Reference.byName()
+	e.Baseline, e.Learned, e.Rounds, e.Values = learnEarly(points), r.Time, len(e.Samples), e.Reference.byName()
 	return true
 }
 
@@ -103,17 +103,17 @@ func (e *epoch) takeSamples() openBlock {
 }
 
 // gather adds a block to what the baseline is learned from, and returns true when
-// that made the baseline surer.
+// that made the baseline more mature.
 func (e *epoch) gather(b block) bool {
 	e.Blocks = append(e.Blocks, b)
 	n := len(e.Blocks)
-	sureness := Provisional
+	maturity := record.Provisional
 	if n >= finalBlocks || (n >= minFinalBlocks && b.Slot-e.Blocks[0].Slot >= finalBlocks) {
-		sureness = Final
+		maturity = record.Final
 	} else if n < provisionalBlocks || n%provisionalBlocks != 0 {
 		return false
 	}
-	e.Baseline, e.Rounds = learn(e.Blocks, sureness, e.Anchored), 0
+	e.Baseline, e.Rounds = learn(e.Blocks, maturity, e.Anchored), 0
 	for _, b := range e.Blocks {
 		e.Rounds += b.Rounds
 	}
@@ -123,7 +123,7 @@ func (e *epoch) gather(b block) bool {
 	case !e.Anchored:
 		e.Values = e.Reference.moved(e.Baseline.level(e.Blocks)).byName()
 	}
-	if sureness == Final {
+	if maturity == record.Final {
 		e.Blocks = nil
 	}
 	return true

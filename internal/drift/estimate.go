@@ -58,7 +58,7 @@ func (n noise) estimate(values []shift) estimate {
 	}
 	slices.Sort(values)
 	e.middle = median(values)
-	independent := float64(len(values)) / max(1, n.Inertia)
+	independent := float64(len(values)) / max(1, n.Autocorrelation)
 	switch {
 	case independent >= minIntervalBlocks:
 		low, high := medianBounds(int(independent))

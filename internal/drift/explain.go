@@ -6,10 +6,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Explanation is everything behind the state of now, for people.
+// Explanation is everything behind the current states, for people.
 type Explanation struct {
 	Conditions record.Conditions `json:"conditions"`
-	Sureness   Sureness          `json:"sureness,omitempty"` // empty while there is no baseline
+	Maturity   record.Maturity   `json:"maturity,omitempty"` // empty while there is no baseline
 	// Blocks and Rounds are what the baseline was learned from.
 	Blocks int `json:"blocks"`
 	Rounds int `json:"rounds"`
@@ -30,9 +30,9 @@ type StatisticExplanation struct {
 	// than the baseline at their load.
 	NoiseLower float64 `json:"noise_lower,omitempty"`
 	NoiseUpper float64 `json:"noise_upper,omitempty"`
-	// Inertia is how many times longer the evidence has to be because blocks
+	// Autocorrelation is the factor by which evidence has to be longer because blocks
 	// resemble those before them.
-	Inertia float64 `json:"inertia,omitempty"`
+	Autocorrelation float64 `json:"autocorrelation_factor,omitempty"`
 	// Load is how many times slower the baseline says the statistic is at a
 	// utilisation, against no load from others at all.
 	Load []LoadEffect `json:"load,omitempty"`
@@ -49,15 +49,15 @@ type LoadEffect struct {
 	Ratio       float64 `json:"ratio"`
 }
 
-// Evidence is a sum against the height at which it alarms.
+// Evidence is a CUSUM against the threshold at which it alarms.
 type Evidence struct {
 	// For is what it would be evidence for: "slower", "faster" or "slow rounds".
 	For string `json:"for"`
-	// Ratio is the size of shift that this sum is quickest to find; 0 for slow rounds.
-	Ratio  float64   `json:"ratio,omitempty"`
-	Value  float64   `json:"value"`
-	Height float64   `json:"height"`
-	Since  time.Time `json:"since,omitzero"`
+	// Ratio is the size of shift that this CUSUM is quickest to find; 0 for slow rounds.
+	Ratio     float64   `json:"ratio,omitempty"`
+	Value     float64   `json:"value"`
+	Threshold float64   `json:"threshold"`
+	Since     time.Time `json:"since,omitzero"`
 }
 
 // Block is a judged block: how many times slower than the baseline under the
@@ -102,7 +102,7 @@ func (t *Tracker) Explain() Explanation {
 		return out
 	}
 	b := e.Baseline
-	out.Sureness, out.Blocks = b.Sureness, b.Blocks
+	out.Maturity, out.Blocks = b.Maturity, b.Blocks
 	out.MinLoad, out.MaxLoad = float64(b.MinLoad)/1000, float64(b.MaxLoad)/1000
 	for i := range out.Statistics {
 		if n := &b.Of[i]; len(n.Residuals) > 0 {
@@ -114,7 +114,7 @@ func (t *Tracker) Explain() Explanation {
 
 func (t *Tracker) explain(i int, n *norm, out *StatisticExplanation) {
 	out.NoiseLower, out.NoiseUpper = quantile(n.Residuals, 0.025).ratio(), quantile(n.Residuals, 0.975).ratio()
-	out.Inertia, out.SlowAbove, out.SlowShare = n.Inertia, n.SlowAbove.ratio(), n.SlowShare
+	out.Autocorrelation, out.SlowAbove, out.SlowShare = n.Autocorrelation, n.SlowAbove.ratio(), n.SlowShare
 	for _, k := range n.Curve {
 		out.Load = append(out.Load, LoadEffect{float64(k.Load) / 1000, (k.Shift - n.Curve.at(0)).ratio()})
 	}
@@ -125,5 +125,5 @@ func (t *Tracker) explain(i int, n *norm, out *StatisticExplanation) {
 			Evidence{"slower", size, v.Slower[k].Value, p.slower, v.Slower[k].time()},
 			Evidence{"faster", size, v.Faster[k].Value, p.faster, v.Faster[k].time()})
 	}
-	out.Evidence = append(out.Evidence, Evidence{For: "slow rounds", Value: v.Slow.Value, Height: t.slowHeight(i), Since: v.Slow.time()})
+	out.Evidence = append(out.Evidence, Evidence{For: "slow rounds", Value: v.Slow.Value, Threshold: t.slowThreshold(i), Since: v.Slow.time()})
 }

@@ -13,9 +13,9 @@ import (
 type noise struct {
 	// Residuals are the blocks' distances from the curve in rising order.
 	Residuals []shift `json:"residuals"`
-	// Inertia is how many times longer the sums have to be because blocks
+	// Autocorrelation is the factor by which evidence has to be longer because blocks
 	// resemble the ones before them; 1 when they do not.
-	Inertia float64 `json:"inertia"`
+	Autocorrelation float64 `json:"inertia"`
 }
 
 // maxLag is how far back blocks may resemble each other, in slots: two hours.
@@ -23,21 +23,21 @@ const maxLag = 24
 
 // learnNoise takes the residuals of blocks, in the blocks' order, which is that of time.
 func learnNoise(blocks []block, residuals []shift) noise {
-	n := noise{Residuals: slices.Sorted(slices.Values(residuals)), Inertia: 1}
+	n := noise{Residuals: slices.Sorted(slices.Values(residuals)), Autocorrelation: 1}
 	scores := make([]float64, len(residuals))
 	for i, r := range residuals {
 		scores[i] = n.score(r)
 	}
-	n.Inertia = inertia(blocks, scores)
+	n.Autocorrelation = autocorrelation(blocks, scores)
 	return n
 }
 
-// inertia is the sum of autocorrelations (the variance inflation of a mean of
-// correlated values), lags up to maxLag. As correlations of far lags are hardly
+// autocorrelation is the factor by which correlation inflates the variance of a mean: the
+// sum of the autocorrelations at lags up to maxLag. As correlations of far lags are hardly
 // more than chance, the sum ends with the first pair of lags that is not positive
 // (Geyer's initial positive sequence). Lags are taken by the clock, so that gaps
 // do not join what was apart.
-func inertia(blocks []block, scores []float64) float64 {
+func autocorrelation(blocks []block, scores []float64) float64 {
 	lags := min(maxLag, len(blocks)/4)
 	products, pairs := make([]float64, lags+1), make([]int, lags+1)
 	for i := range blocks {
@@ -70,19 +70,19 @@ func inertia(blocks []block, scores []float64) float64 {
 	}
 	// Of a day it is known to within sqrt(2(2m+1)/n) of itself when m lags are
 	// summed (Bartlett). To err on the side of fewer alarms costs little.
-	return sum * (1 + inertiaDoubt*math.Sqrt(2*float64(2*used+1)/float64(len(blocks))))
+	return sum * (1 + autocorrelationDoubt*math.Sqrt(2*float64(2*used+1)/float64(len(blocks))))
 }
 
-// inertiaDoubt is how many standard errors are added to the inertia.
-const inertiaDoubt = 1.5
+// autocorrelationDoubt is how many standard errors are added to the factor.
+const autocorrelationDoubt = 1.5
 
-// wanderWith makes the inertia no less than what a part as large and as slow as the
-// noise of the median latency brings: all of a drive's rounds wander with their
-// median, but in the noise of a tail the blocks of one day do not show it.
+// wanderWith raises the autocorrelation to what a part as large and as slow as the noise
+// of the median latency brings. All rounds of a drive wander with their median, but the
+// noise of a tail hides it in the blocks of one day.
 func (n *noise) wanderWith(median noise) {
 	if spread := n.spread(); spread > 0 {
 		part := min(1, median.spread()/spread)
-		n.Inertia = max(n.Inertia, 1+(median.Inertia-1)*part*part)
+		n.Autocorrelation = max(n.Autocorrelation, 1+(median.Autocorrelation-1)*part*part)
 	}
 }
 
@@ -97,7 +97,7 @@ const maxScore = 3
 // error is how far a level that was learned from so many of the blocks may
 // lie from the true one: the standard error of a median of correlated blocks.
 func (n noise) error(blocks int) shift {
-	return shift(1.25 * n.spread() * math.Sqrt(n.Inertia/float64(blocks)))
+	return shift(1.25 * n.spread() * math.Sqrt(n.Autocorrelation/float64(blocks)))
 }
 
 // score is the normal quantile of the rank of s among the residuals: 0 in their
@@ -119,20 +119,19 @@ func rankScore(twiceRank, n int) float64 {
 func (n noise) slower(s, reference shift) float64 { return n.score(s - reference) }
 func (n noise) faster(s, reference shift) float64 { return -n.score(s + reference) }
 
-// height returns how high a sum of scores must be to come up without a change no
-// more often than rarity, a share of blocks. It follows Lundberg: the sum of
-// scores z reaches h with a probability of about exp(-θh), where θ > 0 solves
-// E[exp(θz)] = 1, z being what the baseline's own blocks score. One block more
-// counts as the worst that a block can be, because the next one may be worse than
-// any before. Inertia makes runs longer and therefore the height higher, as far as
-// the noise reaches up to the reference at all.
-func (n noise) height(score func(s, reference shift) float64, reference shift, rarity float64) float64 {
+// threshold returns the value that a CUSUM of scores reaches without a change no more
+// often than rarity, a share of blocks. It follows Lundberg: a CUSUM of scores z reaches
+// h with a probability of about exp(-θh), where θ > 0 solves E[exp(θz)] = 1. The z are
+// the scores of the baseline's own blocks, and of one more that is the worst possible,
+// because the next block may be worse than any before. Autocorrelation makes excursions
+// longer and so raises the threshold, as far as the noise reaches the reference at all.
+func (n noise) threshold(score func(s, reference shift) float64, reference shift, rarity float64) float64 {
 	scores := []float64{rankScore(2*len(n.Residuals), len(n.Residuals))}
 	for _, r := range n.Residuals {
 		scores = append(scores, score(r, reference))
 	}
 	reach := min(1, float64(max(quantile(n.Residuals, 0.975), -quantile(n.Residuals, 0.025)))/float64(reference))
-	return (1 + (n.Inertia-1)*reach) * -math.Log(rarity) / lundberg(scores)
+	return (1 + (n.Autocorrelation-1)*reach) * -math.Log(rarity) / lundberg(scores)
 }
 
 // lundberg returns the θ > 0 that solves mean(exp(θz)) = 1, at least minTheta for

@@ -11,11 +11,11 @@ import (
 var (
 	// ErrPinned says that an operator has pinned the baseline.
 	ErrPinned = errors.New("the baseline is pinned; unpin it first")
-	// ErrNotLearned says that there is no baseline under the conditions of now.
-	ErrNotLearned = errors.New("no baseline has been learned under the conditions of now")
+	// ErrNotLearned says that there is no baseline under the current conditions.
+	ErrNotLearned = errors.New("no baseline has been learned under the current conditions")
 )
 
-// Pin returns s with the baseline of now pinned, or no longer so. The level of a
+// Pin returns s with the current baseline pinned, or no longer so. The level of a
 // pinned baseline stays what it is: what is learned from then on is noise and
 // load alone, no other level is accepted for it, and it is kept however many sets of
 // conditions follow. Under other conditions another baseline is learned all the same.

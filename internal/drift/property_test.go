@@ -21,7 +21,7 @@ type event struct {
 	At, Since time.Duration
 	Statistic record.Statistic
 	To        record.DriftState
-	Cause     drift.Cause
+	Cause     record.Cause
 	Ratio     string
 	Changes   []record.Change
 }
@@ -358,22 +358,22 @@ func TestAcceptMakesTheLevelOfNowNormal(t *testing.T) {
 func TestExplainShowsWhatDecided(t *testing.T) {
 	rounds, _ := stream("step20", "diurnal", 3, 3)
 	tracker := drift.NewTracker(drift.Default())
-	assert.Empty(t, tracker.Explain().Sureness)
+	assert.Empty(t, tracker.Explain().Maturity)
 	follow(rounds, tracker)
 	e := tracker.Explain()
-	assert.Equal(t, drift.Final, e.Sureness)
+	assert.Equal(t, record.Final, e.Maturity)
 	assert.Equal(t, 288, e.Blocks)
 	assert.Len(t, e.Recent, 36)
 	p50 := e.Statistics[0]
 	assert.Equal(t, record.Regressed, p50.State)
 	assert.Less(t, p50.NoiseLower, 1.0)
 	assert.Greater(t, p50.NoiseUpper, 1.0)
-	assert.GreaterOrEqual(t, p50.Inertia, 1.0)
+	assert.GreaterOrEqual(t, p50.Autocorrelation, 1.0)
 	require.NotEmpty(t, p50.Load)
 	assert.Greater(t, p50.Load[len(p50.Load)-1].Ratio, 1.1, "load makes this drive slower")
 	require.Len(t, p50.Evidence, 7)
 	assert.Equal(t, "slower", p50.Evidence[0].For)
-	assert.Greater(t, p50.Evidence[0].Value, p50.Evidence[0].Height)
+	assert.Greater(t, p50.Evidence[0].Value, p50.Evidence[0].Threshold)
 	_, err := json.Marshal(e)
 	require.NoError(t, err)
 }

@@ -6,7 +6,7 @@ import "time"
 type Settings struct {
 	// Window is how far back the rounds of Status.Window reach.
 	Window time.Duration
-	// BaselineRounds is how many good rounds make the first, young baseline. From
+	// BaselineRounds is how many good rounds make the first, early baseline. From
 	// then on there is a ratio, and large shifts are judged.
 	BaselineRounds int
 	// Threshold is the smallest shift that is judged before the baseline is final,
@@ -16,7 +16,7 @@ type Settings struct {
 	// 0.08 is 8 %. Smaller shifts never alarm; see docs/drift.md for what it costs.
 	SmallestEffect float64
 	// FalseAlarmsPerYear is how many alarms without a cause a year of one probe on
-	// one target may bring. The heights of all sums follow from it.
+	// one target may bring. The thresholds of all CUSUMs follow from it.
 	FalseAlarmsPerYear float64
 }
 
@@ -58,15 +58,15 @@ func (s Settings) orDefault() Settings {
 // smallest is SmallestEffect as a shift.
 func (s Settings) smallest() shift { return shiftOf(1 + s.SmallestEffect) }
 
-// references is how many sums look for a change of level in one direction.
+// references is how many CUSUMs look for a change of level in one direction.
 const references = 3
 
 // blocksPerYear is how many blocks a year has.
 const blocksPerYear = int64(365.25*24*time.Hour) / int64(blockLength)
 
-// rarity is how seldom, as a share of blocks, one sum may alarm without a cause:
-// the budget shared out among the sums of all statistics that can call a
-// regression, the one of slow rounds included.
+// rarity is the share of blocks at which one CUSUM may alarm without a cause: the
+// budget divided among the CUSUMs that can call a regression on any statistic, those of
+// slow rounds included.
 func (s Settings) rarity() float64 {
 	return s.FalseAlarmsPerYear / float64(blocksPerYear) / float64(statistics*(references+1))
 }

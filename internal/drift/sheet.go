@@ -21,14 +21,14 @@ const (
 
 // SlowerThanDataSheet finds baselines that are far slower than what the drive's maker
 // promises, by the id of the target: a drive that was slow from the first day never
-// drifts, and may have no siblings. The model of a sheet is a pattern (path.Match); the
+// drifts, and may have no peers. The model of a sheet is a pattern (path.Match); the
 // first that matches counts.
 //
 // Only what is alike is compared: the median of reads one at a time with the typical
 // latency of random reads, which makers state for 4 KiB; for larger blocks the time that
 // the bytes take at the sequential rate is added. IOPS and bandwidth are promised at
 // depths at which no probe runs, and writes for raw devices, which no probe writes to. Probe files
-// and young baselines are left out.
+// and early baselines are left out.
 func SlowerThanDataSheet(s record.Snapshot, sheets []record.DataSheet) map[string][]record.Warning {
 	found := map[string][]record.Warning{}
 	for _, t := range s.Targets {
@@ -60,8 +60,8 @@ func slowerThanPromised(p record.ProbeStatus, sheet record.DataSheet) string {
 		return ""
 	}
 	normal := time.Duration(p.Baseline.Values[record.LatencyP50] * float64(time.Second))
-	return fmt.Sprintf("what counts as normal for probe %s is far slower than the data sheet: p50 %s where it comes to %s, %s: it may have been slow from the "+
-		"first day; compare its link, its health, what else uses it, and whether the data sheet is that of this model",
+	return fmt.Sprintf("the baseline of probe %s is far slower than the data sheet: p50 %s instead of %s, %s: it may have been slow from the "+
+		"first day; check its link, its health, what else uses it, and whether this is the data sheet of the model",
 		p.Probe.Name, units.Latency(normal), units.Latency(promised), record.Ratio{Ratio: ratio})
 }
 

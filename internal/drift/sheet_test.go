@@ -11,7 +11,7 @@ import (
 )
 
 func TestSlowerThanDataSheet(t *testing.T) {
-	const advice = ": it may have been slow from the first day; compare its link, its health, what else uses it, and whether the data sheet is that of this model"
+	const advice = ": it may have been slow from the first day; check its link, its health, what else uses it, and whether this is the data sheet of the model"
 	latency := record.DataSheet{Model: "MZQL*", RandomReadLatency: new(80 * time.Microsecond)}
 	full := latency
 	full.SequentialReadBytesPerSecond = new(6.5536e9) // 128 KiB in 20 µs
@@ -33,21 +33,21 @@ func TestSlowerThanDataSheet(t *testing.T) {
 		"with the host's part": {drive("d", 119, 9), []record.DataSheet{latency}, ""},
 		"slow": {
 			drive("d", 152, 2), []record.DataSheet{latency},
-			"what counts as normal for probe read-4k is far slower than the data sheet: p50 152 µs where it comes to 80.0 µs, 90 % slower" + advice,
+			"the baseline of probe read-4k is far slower than the data sheet: p50 152 µs instead of 80.0 µs, 90 % slower" + advice,
 		},
 		"no sheet":                        {drive("d", 150, 2), nil, ""},
 		"of another model":                {drive("d", 150, 2), []record.DataSheet{{Model: "MZWL*", RandomReadLatency: latency.RandomReadLatency}}, ""},
 		"the first sheet counts":          {drive("d", 150, 2), []record.DataSheet{{Model: "MZ*", RandomReadLatency: new(120 * time.Microsecond)}, latency}, ""},
 		"nothing to compare":              {drive("d", 150, 2), []record.DataSheet{iops}, ""},
 		"deep queues wait":                {with(150, func(t *record.TargetStatus) { t.Probes[0].Probe.QueueDepth = 4 }), []record.DataSheet{latency}, ""},
-		"a young baseline":                {with(150, func(t *record.TargetStatus) { t.Probes[0].Baseline.Sureness = string(drift.Young) }), []record.DataSheet{latency}, ""},
+		"an early baseline":               {with(150, func(t *record.TargetStatus) { t.Probes[0].Baseline.Maturity = record.Early }), []record.DataSheet{latency}, ""},
 		"a file":                          {with(150, func(t *record.TargetStatus) { t.File = true }), []record.DataSheet{latency}, ""},
 		"durable writes":                  {with(900, probe(2)), []record.DataSheet{full}, ""},
 		"larger blocks need the rate too": {with(900, probe(1)), []record.DataSheet{latency}, ""},
 		"larger blocks within":            {with(199, probe(1)), []record.DataSheet{full}, ""},
 		"larger blocks, bytes at the rate": {
 			with(210, probe(1)), []record.DataSheet{full},
-			"what counts as normal for probe read-128k is far slower than the data sheet: p50 210 µs where it comes to 100 µs, 2.1 times slower" + advice,
+			"the baseline of probe read-128k is far slower than the data sheet: p50 210 µs instead of 100 µs, 2.1 times slower" + advice,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

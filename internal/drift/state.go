@@ -86,7 +86,7 @@ func (s State) WithBaseline(b record.Baseline) (State, error) {
 	imported := epoch{
 		Conditions: b.Conditions, Started: b.Learned, Learned: b.Learned,
 		Rounds: b.Rounds, Values: maps.Clone(b.Values), Reference: valuesByName(b.Values),
-		Baseline: learnYoung(nil), Anchored: true,
+		Baseline: learnEarly(nil), Anchored: true,
 	}
 	out := s
 	out.Epochs = slices.Clone(s.Epochs)

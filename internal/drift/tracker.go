@@ -19,7 +19,7 @@ type Event struct {
 	Ratio, Lower, Upper float64
 	// Since is the estimated onset.
 	Since time.Time
-	Cause Cause
+	Cause record.Cause
 	// Attribution are the changes of conditions within an hour of the onset.
 	Attribution []record.Change
 
@@ -31,7 +31,7 @@ type Event struct {
 	Effect  *record.Effect
 }
 
-// Status is what is known now.
+// Status is what is currently known.
 type Status struct {
 	Window         *record.Window
 	Baseline       *record.Baseline
@@ -58,8 +58,8 @@ type Tracker struct {
 	plans    [statistics][references]plan
 }
 
-// plan is what a sum of one statistic subtracts from each block, and how high it
-// must come in either direction. It follows from the baseline and the settings.
+// plan is what a CUSUM of one statistic subtracts from each block, and its threshold in
+// either direction. It follows from the baseline and the settings.
 type plan struct {
 	reference      shift
 	slower, faster float64
@@ -88,7 +88,7 @@ func (t *Tracker) become(state record.DriftState, now time.Time) {
 	}
 }
 
-// prepare sets the heights of the sums for the current baseline.
+// prepare sets the thresholds of the CUSUMs for the current baseline.
 func (t *Tracker) prepare() {
 	if len(t.epochs) == 0 || !t.current().learned() {
 		return
@@ -101,17 +101,17 @@ func (t *Tracker) prepare() {
 		for k, reference := range n.references(t.settings.smallest()) {
 			t.plans[i][k] = plan{
 				reference: reference,
-				slower:    n.height(n.slower, reference, t.settings.rarity()),
-				faster:    n.height(n.faster, reference, t.settings.rarity()),
+				slower:    n.threshold(n.slower, reference, t.settings.rarity()),
+				faster:    n.threshold(n.faster, reference, t.settings.rarity()),
 			}
 		}
 	}
 }
 
-// slowHeight is how high the sum of slow rounds must be. It is a sum of
-// logarithms of likelihood ratios, so θ is 1 (see noise.height).
-func (t *Tracker) slowHeight(i int) float64 {
-	return max(1, t.current().Baseline.Of[i].SlowInertia) * -math.Log(t.settings.rarity())
+// slowThreshold is the threshold of the CUSUM of slow rounds. It adds logarithms of
+// likelihood ratios, so θ is 1 (see noise.threshold).
+func (t *Tracker) slowThreshold(i int) float64 {
+	return max(1, t.current().Baseline.Of[i].SlowAutocorrelation) * -math.Log(t.settings.rarity())
 }
 
 // Add takes a measurement. Those whose outcome is not ok are ignored; those that
@@ -179,7 +179,7 @@ func (t *Tracker) clockSetBack(now time.Time) {
 	for i, v := range t.verdicts {
 		t.verdicts[i] = verdict{
 			State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution,
-			BackReference: v.BackReference, BackHeight: v.BackHeight, Followed: v.Followed,
+			BackReference: v.BackReference, BackThreshold: v.BackThreshold, Followed: v.Followed,
 		}
 		if v.Since.After(now) {
 			t.verdicts[i].Since = now
@@ -243,7 +243,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 		}
 		x := p.Shifts[i] - n.Curve.at(p.Load)
 		if v.Fast.add(now, x, x > n.LargeAbove+allowed) {
-			t.find(i, record.Regressed, ByLargeShift, v.Fast.From, now)
+			t.find(i, record.Regressed, record.ByLargeShift, v.Fast.From, now)
 		}
 	}
 }
@@ -266,7 +266,7 @@ func (t *Tracker) changed(before [statistics]record.DriftState, now time.Time) [
 		if d.State != before[i] {
 			events = append(events, Event{
 				Time: now, Statistic: d.Statistic, From: before[i], To: d.State, Ratio: d.Ratio, Lower: d.Lower, Upper: d.Upper,
-				Since: d.Since, Cause: Cause(d.Cause), Attribution: d.Attribution,
+				Since: d.Since, Cause: d.Cause, Attribution: d.Attribution,
 			})
 		}
 	}
@@ -289,12 +289,12 @@ func (t *Tracker) Status(now time.Time) Status {
 	return s
 }
 
-// drift returns the comparison of now.
+// drift returns the current comparison.
 func (t *Tracker) drift() []record.Drift {
 	list := make([]record.Drift, statistics)
 	for i, statistic := range record.Statistics() {
 		v := &t.verdicts[i]
-		d := record.Drift{Statistic: statistic, State: v.State, Since: v.Since, Cause: string(v.Cause), Attribution: v.Attribution}
+		d := record.Drift{Statistic: statistic, State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution}
 		if len(t.epochs) > 0 && t.current().learned() {
 			d.Ratio, d.Lower, d.Upper = t.now(i).ratios()
 		}

@@ -80,32 +80,32 @@ func (e epoch) validate() error {
 }
 
 func (b *baseline) validate() error {
-	if !slices.Contains([]Sureness{Young, Provisional, Final}, b.Sureness) {
-		return fmt.Errorf("unknown sureness %q", b.Sureness)
+	if !slices.Contains([]record.Maturity{record.Early, record.Provisional, record.Final}, b.Maturity) {
+		return fmt.Errorf("unknown maturity %q", b.Maturity)
 	}
 	if !isLoad(b.MaxLoad) {
 		return fmt.Errorf("a load of %d thousandths", b.MaxLoad)
 	}
 	for i, n := range b.Of {
-		if err := n.validate(b.Sureness); err != nil {
+		if err := n.validate(b.Maturity); err != nil {
 			return fmt.Errorf("baseline of %s: %w", record.Statistics()[i], err)
 		}
 	}
 	return nil
 }
 
-func (n norm) validate(sureness Sureness) error {
+func (n norm) validate(maturity record.Maturity) error {
 	for i, k := range n.Curve {
 		if !isLoad(k.Load) || !k.Shift.valid() || (i > 0 && k.Load <= n.Curve[i-1].Load) {
 			return fmt.Errorf("the load curve %v cannot be", n.Curve)
 		}
 	}
-	if (sureness == Young) != (len(n.Residuals) == 0) || (len(n.Residuals) > 0 && len(n.Curve) == 0) || len(n.Residuals) > finalBlocks ||
+	if (maturity == record.Early) != (len(n.Residuals) == 0) || (len(n.Residuals) > 0 && len(n.Curve) == 0) || len(n.Residuals) > finalBlocks ||
 		!slices.IsSortedFunc(n.Residuals, cmp.Compare) || slices.ContainsFunc(n.Residuals, func(s shift) bool { return !s.valid() }) {
 		return errors.New("the residuals cannot be")
 	}
-	if sureness != Young && (n.Inertia < 1 || n.Inertia > 1000 || n.SlowInertia < 1 || n.SlowInertia > 1000 || n.SlowShare <= 0 || n.SlowShare > 1) {
-		return fmt.Errorf("an inertia of %v or a share of slow blocks of %v cannot be", n.Inertia, n.SlowShare)
+	if maturity != record.Early && (n.Autocorrelation < 1 || n.Autocorrelation > 1000 || n.SlowAutocorrelation < 1 || n.SlowAutocorrelation > 1000 || n.SlowShare <= 0 || n.SlowShare > 1) {
+		return fmt.Errorf("an autocorrelation factor of %v or a share of slow blocks of %v cannot be", n.Autocorrelation, n.SlowShare)
 	}
 	if !n.LargeAbove.valid() || !n.SlowAbove.valid() || n.LargeAbove <= 0 {
 		return errors.New("the limits cannot be")
@@ -117,12 +117,12 @@ func (v verdict) validate() error {
 	if !slices.Contains(record.DriftStates(), v.State) {
 		return fmt.Errorf("unknown state %q", v.State)
 	}
-	for _, s := range slices.Concat(v.Slower[:], v.Faster[:], []sum{v.Slow, v.Back}) {
+	for _, s := range slices.Concat(v.Slower[:], v.Faster[:], []cusum{v.Slow, v.Back}) {
 		if s.Value < 0 || s.Value > 1e6 || !isSlot(s.Since) {
-			return fmt.Errorf("a sum of %v since slot %d cannot be", s.Value, s.Since)
+			return fmt.Errorf("a CUSUM of %v since slot %d cannot be", s.Value, s.Since)
 		}
 	}
-	if !v.BackReference.valid() || v.BackHeight < 0 || v.BackHeight > 1e6 {
+	if !v.BackReference.valid() || v.BackThreshold < 0 || v.BackThreshold > 1e6 {
 		return errors.New("what ends the drift cannot be")
 	}
 	if v.Fast.Count < 0 || v.Fast.Others < 0 || len(v.Fast.Shifts) > stretchKept {

@@ -8,36 +8,26 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Cause is what gave a drift away.
-type Cause string
-
-// The causes of a verdict.
-const (
-	ByLevel      Cause = "level"       // all rounds have become slower or faster
-	BySlowRounds Cause = "slow_rounds" // slow rounds have become common; the others are as before
-	ByLargeShift Cause = "large_shift" // several minutes of rounds far too slow
-)
-
 // verdict is the state of one statistic and the evidence so far.
 type verdict struct {
 	State       record.DriftState `json:"state"`
 	Since       time.Time         `json:"since"`
-	Cause       Cause             `json:"cause,omitempty"`
+	Cause       record.Cause      `json:"cause,omitempty"`
 	Attribution []record.Change   `json:"attribution,omitempty"`
 
-	// Slower and Faster look for a change of level, each sum for another size.
-	Slower [references]sum `json:"slower"`
-	Faster [references]sum `json:"faster"`
+	// Slower and Faster look for a change of level, each CUSUM for another size.
+	Slower [references]cusum `json:"slower"`
+	Faster [references]cusum `json:"faster"`
 	// Slow looks for slow rounds that have become common.
-	Slow sum `json:"slow"`
+	Slow cusum `json:"slow"`
 	// Fast looks for a large shift round by round.
 	Fast stretch `json:"fast"`
 
 	// While the state is regressed or improved: Back adds up evidence that it is
-	// over, against a level of BackReference, and is believed at BackHeight.
-	Back          sum     `json:"back"`
+	// over, against a level of BackReference, and is believed at BackThreshold.
+	Back          cusum   `json:"back"`
 	BackReference shift   `json:"back_reference,omitempty"`
-	BackHeight    float64 `json:"back_height,omitempty"`
+	BackThreshold float64 `json:"back_height,omitempty"`
 	// Followed says that a statistic that drifted at the same time is back.
 	Followed bool `json:"followed,omitempty"`
 }
@@ -88,7 +78,7 @@ func (t *Tracker) judge(i int, now time.Time) {
 		v.Slower[k].add(n.slower(x, p.reference), last.Slot, 2*p.slower)
 		v.Faster[k].add(n.faster(x, p.reference), last.Slot, 2*p.faster)
 	}
-	v.Slow.add(n.slowEvidence(last.Slow[i]), last.Slot, t.slowHeight(i))
+	v.Slow.add(n.slowEvidence(last.Slow[i]), last.Slot, t.slowThreshold(i))
 	if v.found() {
 		t.judgeBack(i, now)
 	} else {
@@ -96,7 +86,7 @@ func (t *Tracker) judge(i int, now time.Time) {
 	}
 }
 
-// judgeLevel looks whether a sum has crossed its height and the shift is worth it.
+// judgeLevel checks whether a CUSUM has crossed its threshold and the shift is large enough.
 func (t *Tracker) judgeLevel(i int, now time.Time) {
 	v := &t.verdicts[i]
 	if !t.judgeable(i) {
@@ -111,11 +101,11 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 		p := t.plans[i][k]
 		switch up, down := v.Slower[k], v.Faster[k]; {
 		case up.Value >= p.slower && t.worth(i, up.Since, 1):
-			t.find(i, record.Regressed, ByLevel, t.onset(i, up.Since), now)
+			t.find(i, record.Regressed, record.ByLevel, t.onset(i, up.Since), now)
 			return
 		case final && down.Value >= p.faster && t.worth(i, down.Since, -1):
 			// Before, faster blocks are just learned from: the first ones were slow.
-			t.find(i, record.Improved, ByLevel, t.onset(i, down.Since), now)
+			t.find(i, record.Improved, record.ByLevel, t.onset(i, down.Since), now)
 			return
 		case up.Value >= p.slower/2 && suspect == nil && t.worth(i, up.Since, 1):
 			onset := t.onset(i, up.Since)
@@ -125,10 +115,10 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 	if final {
 		slow := t.slowBlocks(i, v.Slow.Since)
 		switch {
-		case v.Slow.Value >= t.slowHeight(i) && slow >= minSlowBlocks:
-			t.find(i, record.Regressed, BySlowRounds, slotTime(v.Slow.Since), now)
+		case v.Slow.Value >= t.slowThreshold(i) && slow >= minSlowBlocks:
+			t.find(i, record.Regressed, record.BySlowRounds, slotTime(v.Slow.Since), now)
 			return
-		case v.Slow.Value >= t.slowHeight(i)/2 && slow >= minSlowBlocks-1:
+		case v.Slow.Value >= t.slowThreshold(i)/2 && slow >= minSlowBlocks-1:
 			onset := slotTime(v.Slow.Since)
 			suspect = &onset
 		}
@@ -141,8 +131,8 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 	}
 }
 
-// judgeable returns whether a statistic is judged with the baseline of now. What
-// is normal for tails takes a day to know.
+// judgeable reports whether a statistic is judged with the current baseline. What is
+// normal for tails takes a day to know.
 func (t *Tracker) judgeable(i int) bool {
 	s := record.Statistics()[i]
 	return t.current().final() || s == record.LatencyP50 || s == record.IOPS
@@ -158,17 +148,17 @@ func (t *Tracker) worth(i int, since int64, side shift) bool {
 // least is the smallest shift that is a verdict. Before the baseline is final that
 // is a large one, and far out of what has been seen so far.
 func (t *Tracker) least(i int) shift {
-	if b := t.current().Baseline; b.Sureness != Final {
+	if b := t.current().Baseline; b.Maturity != record.Final {
 		return max(shiftOf(1+t.settings.Threshold), 2*quantile(b.Of[i].Residuals, 0.975))
 	}
 	return shift(enough * 2 * float64(t.plans[i][0].reference))
 }
 
 // find makes a verdict.
-func (t *Tracker) find(i int, state record.DriftState, cause Cause, onset, now time.Time) {
+func (t *Tracker) find(i int, state record.DriftState, cause record.Cause, onset, now time.Time) {
 	v := &t.verdicts[i]
-	v.State, v.Since, v.Cause, v.Back = state, onset, cause, sum{}
-	v.BackReference, v.BackHeight, v.Followed = 0, 0, false
+	v.State, v.Since, v.Cause, v.Back = state, onset, cause, cusum{}
+	v.BackReference, v.BackThreshold, v.Followed = 0, 0, false
 	v.Attribution = t.changesNear(onset)
 	t.prepareBack(i)
 	v.Fast = stretch{}
@@ -181,19 +171,19 @@ func (t *Tracker) prepareBack(i int) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	size := v.Fast.middle()
 	switch v.Cause {
-	case BySlowRounds:
-		v.BackHeight = -math.Log(backRarity)
+	case record.BySlowRounds:
+		v.BackThreshold = -math.Log(backRarity)
 		return
-	case ByLevel:
-		// Noise had a part in what crossed a height: the least that the shift may be counts.
+	case record.ByLevel:
+		// Noise had a part in what crossed a threshold: the least that the shift may be counts.
 		level, blocks := t.level(i, slot(v.Since), recentBlocks)
 		size = max(level, -level) - 2*n.error(max(1, blocks))
-	case ByLargeShift:
+	case record.ByLargeShift:
 	}
 	v.BackReference = max(t.settings.smallest(), size) / 2
 	if len(n.Residuals) > 0 {
 		// Seen from the shifted level, going back is a change the other way.
-		v.BackHeight = n.height(n.faster, v.BackReference, backRarity)
+		v.BackThreshold = n.threshold(n.faster, v.BackReference, backRarity)
 	}
 }
 
@@ -205,7 +195,7 @@ func (t *Tracker) over(i int, now time.Time) {
 	for k := range t.verdicts {
 		v := &t.verdicts[k]
 		if v.State == ended.State && v.Since.Sub(ended.Since).Abs() <= together && !v.Followed {
-			v.BackHeight *= math.Log(backLikelihood) / math.Log(backRarity)
+			v.BackThreshold *= math.Log(backLikelihood) / math.Log(backRarity)
 			v.Followed = true
 		}
 	}
@@ -219,34 +209,34 @@ func (t *Tracker) judgeBack(i int, now time.Time) {
 	if v.State == record.Improved {
 		side = -1
 	}
-	var evidence, height float64
+	var evidence, threshold float64
 	switch {
-	case v.Cause == BySlowRounds:
-		evidence, height = -n.slowEvidence(last.Slow[i]), v.BackHeight
-	case len(n.Residuals) == 0: // the baseline is young and knows no noise yet
-		evidence, height = youngEvidence, youngBackHeight
+	case v.Cause == record.BySlowRounds:
+		evidence, threshold = -n.slowEvidence(last.Slow[i]), v.BackThreshold
+	case len(n.Residuals) == 0: // the baseline is early and knows no noise yet
+		evidence, threshold = earlyEvidence, earlyBackThreshold
 		if side*last.Shifts[i] >= v.BackReference {
-			evidence = -youngEvidence
+			evidence = -earlyEvidence
 		}
 	case v.State == record.Regressed:
-		evidence, height = -n.slower(last.Shifts[i], v.BackReference), v.BackHeight
+		evidence, threshold = -n.slower(last.Shifts[i], v.BackReference), v.BackThreshold
 	default:
-		evidence, height = -n.faster(last.Shifts[i], v.BackReference), v.BackHeight
+		evidence, threshold = -n.faster(last.Shifts[i], v.BackReference), v.BackThreshold
 	}
-	v.Back.add(evidence, last.Slot, 2*height)
-	if v.Back.Value < height {
+	v.Back.add(evidence, last.Slot, 2*threshold)
+	if v.Back.Value < threshold {
 		return
 	}
 	level, _ := t.level(i, v.Back.Since, shownBlocks)
 	level *= side
-	if v.Cause == BySlowRounds || level < max(t.plans[i][0].reference, v.BackReference/4) || len(n.Residuals) == 0 {
+	if v.Cause == record.BySlowRounds || level < max(t.plans[i][0].reference, v.BackReference/4) || len(n.Residuals) == 0 {
 		t.over(i, now)
 	}
 }
 
 const (
-	// A young baseline takes four blocks without a shift for the end of it.
-	youngEvidence, youngBackHeight = 1, 4
+	// A early baseline takes four blocks without a shift for the end of it.
+	earlyEvidence, earlyBackThreshold = 1, 4
 )
 
 // slowBlocks counts recent blocks with a slow round since a slot.
@@ -260,9 +250,9 @@ func (t *Tracker) slowBlocks(i int, since int64) int {
 	return count
 }
 
-// onset says when a change of level began that a sum has found: the recent block
+// onset says when a change of level began that a CUSUM has found: the recent block
 // from which on the blocks lie highest above half of their shift. The slot where
-// the sum left zero is often too early, because noise had lifted it before.
+// the CUSUM left zero is often too early, because noise had lifted it before.
 func (t *Tracker) onset(i int, since int64) time.Time {
 	size, _ := t.level(i, since, recentBlocks)
 	side := shift(1)

@@ -56,16 +56,48 @@ func (s Statistic) Slower(before, now float64) float64 {
 	return now / before
 }
 
+// Maturity is how much is known behind a baseline, and so what is judged with it. It
+// grows with the time that the baseline was learned from; it is empty while there is none.
+type Maturity string
+
+// The maturities of a baseline, in the order in which it passes through them.
+const (
+	// Early is learned from the first rounds: only large shifts are judged.
+	Early Maturity = "early"
+	// Provisional knows the noise of at least about two hours: shifts beyond
+	// drift.threshold are judged.
+	Provisional Maturity = "provisional"
+	// Final knows a whole day with its load. It is the anchor of its epoch and does not
+	// move any more, so that a slow creep cannot hide in it.
+	Final Maturity = "final"
+)
+
+// UnmarshalText also takes the name that the version before had for Early.
+func (m *Maturity) UnmarshalText(text []byte) error {
+	if *m = Maturity(text); *m == "young" {
+		*m = Early
+	}
+	return nil
+}
+
+// Cause is the evidence that revealed a drift.
+type Cause string
+
+// The causes of a verdict.
+const (
+	ByLevel      Cause = "level"       // all rounds have become slower or faster
+	BySlowRounds Cause = "slow_rounds" // slow rounds have become common; the others are as before
+	ByLargeShift Cause = "large_shift" // nearly all rounds of five minutes were far too slow
+)
+
 // Baseline is the learned reference of one (device id, probe) in one epoch.
 type Baseline struct {
 	Conditions Conditions            `json:"conditions"`
 	Learned    time.Time             `json:"learned"` // zero while learning
 	Rounds     int                   `json:"rounds"`
 	Values     map[Statistic]float64 `json:"values"`
-	// Sureness is how much the baseline is worth: young (large shifts are judged
-	// only), provisional, final; empty while learning.
-	Sureness string `json:"sureness,omitempty"`
-	// Pinned says that an operator keeps it: learning does not move its level, and
+	Maturity   Maturity              `json:"maturity,omitempty"`
+	// Pinned says that an operator fixed it: learning does not move its level, and
 	// nothing replaces it.
 	Pinned bool `json:"pinned,omitempty"`
 }
@@ -152,9 +184,7 @@ type Drift struct {
 	// has too few rounds for one.
 	Lower float64 `json:"lower,omitempty"`
 	Upper float64 `json:"upper,omitempty"`
-	// Cause is what gave a drift away: level (all rounds changed), slow_rounds
-	// (slow ones became common), large_shift (minutes of far too slow rounds).
-	Cause string `json:"cause,omitempty"`
+	Cause Cause   `json:"cause,omitempty"` // of a drift
 	// Attribution is the change of conditions at the onset, if any.
 	Attribution []Change `json:"attribution,omitempty"`
 }

@@ -45,10 +45,9 @@ const (
 	WarnConfigFile        = "config_file"        // the configuration file holds something else than what is in force
 	WarnDriveCritical     = "drive_critical"     // the drive itself says that something is wrong
 
-	// WarnSlowerThanSiblings: what counts as normal for the drive is far slower than
-	// for others of its model on the node.
-	WarnSlowerThanSiblings = "slower_than_siblings"
-	// WarnSlowerThanSheet: what counts as normal for the drive is far slower than its
-	// maker says.
+	// WarnSlowerThanPeers: the baseline of the drive is far slower than those of the
+	// other drives of its model on the node.
+	WarnSlowerThanPeers = "slower_than_peers"
+	// WarnSlowerThanSheet: the baseline of the drive is far slower than its data sheet says.
 	WarnSlowerThanSheet = "slower_than_data_sheet"
 )

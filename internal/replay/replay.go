@@ -33,7 +33,7 @@ type Line struct {
 	Upper float64 `json:"upper,omitempty"`
 	// Since is the estimated onset.
 	Since       Seconds         `json:"since"`
-	Cause       string          `json:"cause,omitempty"`
+	Cause       record.Cause    `json:"cause,omitempty"`
 	Attribution []record.Change `json:"attribution,omitempty"`
 	// Effect is told when the first baseline under new conditions is complete: what
 	// the change of conditions did.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -51,7 +50,7 @@ func (l Line) text() string {
 		return fmt.Sprintf("%s  %-5s since %s: %s", l.Time, name, changeList(l.Attribution), *l.Effect)
 	case l.State == record.Regressed || l.State == record.Improved:
 		text := fmt.Sprintf("%s  %-5s %s since %s", l.Time, name, l.State, l.Since)
-		if l.Cause == string(drift.BySlowRounds) {
+		if l.Cause == record.BySlowRounds {
 			text += ": slow rounds have become common"
 		} else {
 			text += ": " + record.Ratio{Ratio: l.Ratio, Lower: l.Lower, Upper: l.Upper}.String()
@@ -78,11 +77,11 @@ func (r *Report) plotText(b *bytes.Buffer) {
 
 func (r *Report) nowText(b *bytes.Buffer) {
 	n := r.Now
-	if n.Sureness == "" {
+	if n.Maturity == "" {
 		fmt.Fprintf(b, "\nAt the end: learning, %d rounds so far\n", n.Rounds)
 		return
 	}
-	fmt.Fprintf(b, "\nAt the end: the baseline is %s, of %d rounds in %d blocks", n.Sureness, n.Rounds, n.Blocks)
+	fmt.Fprintf(b, "\nAt the end: the baseline is %s, of %d rounds in %d blocks", n.Maturity, n.Rounds, n.Blocks)
 	if n.UnjudgedBlocks > 0 {
 		fmt.Fprintf(b, "; %d blocks were not judged, under more load than it has seen", n.UnjudgedBlocks)
 	}

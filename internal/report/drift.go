@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -88,7 +87,7 @@ func (p *page) driftOfTarget(target record.TargetStatus, now time.Time) {
 		p.grid(g)
 	}
 	for _, probe := range target.Probes {
-		p.sureness(probe)
+		p.maturity(probe)
 	}
 	for _, probe := range without {
 		p.sentence("  "+clean(probe.Probe.Name)+": ", notCompared(probe, now))
@@ -129,7 +128,7 @@ func driftRows(probe record.ProbeStatus, now time.Time) []gridRow {
 			name, StatisticName(d.Statistic), string(d.State), baseline, ratioText(d),
 			fmt.Sprintf("%s, %s", units.Time(d.Since), units.Ago(d.Since, now)),
 		}}
-		// Statistics of a probe mostly move together: what gave them away is told once for all.
+		// Statistics of a probe mostly move together: their cause is told once for all.
 		if last := i == len(compared)-1; last || !sameCause(d, compared[i+1]) {
 			row.below = func(p *page) { p.because(d) }
 		}
@@ -144,9 +143,9 @@ func sameCause(a, b record.Drift) bool {
 		isOfSlowRounds(a) == isOfSlowRounds(b)
 }
 
-func isOfSlowRounds(d record.Drift) bool { return d.Cause == string(drift.BySlowRounds) }
+func isOfSlowRounds(d record.Drift) bool { return d.Cause == record.BySlowRounds }
 
-// because says what gave a change of speed away, and what came with it.
+// because says what revealed a change of speed, and what came with it.
 func (p *page) because(d record.Drift) {
 	if isOfSlowRounds(d) {
 		p.line("    slow rounds have become common; the others are as before, so the ratio is about 1")
@@ -154,27 +153,27 @@ func (p *page) because(d record.Drift) {
 	if len(d.Attribution) > 0 {
 		p.list("    because ", changesList(d.Attribution))
 	} else if d.State == record.Regressed {
-		p.line("    because of no change of conditions that was seen: look at the drive itself")
+		p.line("    no change of conditions found; suspect the drive")
 	}
 }
 
-// sureness says how much the baseline of a probe is worth, and what the change of
-// conditions before it did.
-func (p *page) sureness(probe record.ProbeStatus) {
+// maturity says how mature the baseline of a probe is, and what the change of conditions
+// before it did.
+func (p *page) maturity(probe record.ProbeStatus) {
 	b := probe.Baseline
-	if b == nil || b.Sureness == "" {
+	if b == nil || b.Maturity == "" {
 		return
 	}
-	text := fmt.Sprintf("%s, of %s", b.Sureness, units.Plural(b.Rounds, "round"))
+	text := fmt.Sprintf("%s, of %s", b.Maturity, units.Plural(b.Rounds, "round"))
 	if b.Pinned {
 		text = "pinned, " + text
 	}
-	switch drift.Sureness(b.Sureness) {
-	case drift.Young:
-		text += "; only large shifts are judged until it knows two hours"
-	case drift.Provisional:
-		text += "; shifts beyond drift.threshold are judged until it knows a day"
-	case drift.Final:
+	switch b.Maturity {
+	case record.Early:
+		text += "; until it covers two hours only large shifts are judged"
+	case record.Provisional:
+		text += "; until it covers a day only shifts beyond drift.threshold are judged"
+	case record.Final:
 	}
 	if n := probe.UnjudgedBlocks; n > 0 {
 		text += fmt.Sprintf("; %s of five minutes not judged, under more load than it has seen", units.Plural(n, "block"))

@@ -45,8 +45,8 @@ func Explain(w io.Writer, x Explained) error {
 }
 
 func (p *page) explainProbe(x ProbeExplained, now time.Time) {
-	if x.Sureness == "" {
-		p.sentence(clean(x.Probe)+": ", fmt.Sprintf("no baseline under the conditions of now yet, %s so far", units.Plural(x.Rounds, "round")))
+	if x.Maturity == "" {
+		p.sentence(clean(x.Probe)+": ", fmt.Sprintf("no baseline under the current conditions yet, %s so far", units.Plural(x.Rounds, "round")))
 		p.list("  conditions: ", conditionsList(x.Conditions))
 		return
 	}
@@ -67,10 +67,10 @@ func (p *page) explainProbe(x ProbeExplained, now time.Time) {
 	}
 }
 
-// baselineText is "a final baseline, of 2 880 rounds in 288 blocks of five minutes,
+// baselineText is "final baseline of 2 880 rounds in 288 blocks of five minutes,
 // under 0 to 43 % load from others".
 func baselineText(x drift.Explanation) string {
-	text := fmt.Sprintf("a %s baseline, of %s", x.Sureness, units.Plural(x.Rounds, "round"))
+	text := fmt.Sprintf("%s baseline of %s", x.Maturity, units.Plural(x.Rounds, "round"))
 	if x.Blocks > 0 {
 		text += fmt.Sprintf(" in %s of five minutes", units.Plural(x.Blocks, "block"))
 	}
@@ -110,27 +110,27 @@ func (p *page) explainStatistic(x drift.Explanation, i int, s drift.StatisticExp
 	p.evidence(s.Evidence)
 }
 
-// evidence writes the sums that are not zero, each with the height at which it alarms.
+// evidence writes the CUSUMs that are not zero, each with the threshold at which it alarms.
 func (p *page) evidence(list []drift.Evidence) {
 	if len(list) == 0 {
 		return
 	}
-	g := grid{header: [][]string{{"evidence for", "sum", "alarms at", "since"}}, align: "lrrl", indent: "        "}
-	low, high := list[0].Height, list[0].Height
+	g := grid{header: [][]string{{"evidence for", "CUSUM", "threshold", "since"}}, align: "lrrl", indent: "        "}
+	low, high := list[0].Threshold, list[0].Threshold
 	for _, e := range list {
-		low, high = min(low, e.Height), max(high, e.Height)
+		low, high = min(low, e.Threshold), max(high, e.Threshold)
 		if e.Value > 0 {
-			g.rows = append(g.rows, gridRow{cells: []string{evidenceName(e), tenth(e.Value), tenth(e.Height), units.Time(e.Since)}})
+			g.rows = append(g.rows, gridRow{cells: []string{evidenceName(e), tenth(e.Value), tenth(e.Threshold), units.Time(e.Since)}})
 		}
 	}
 	if len(g.rows) == 0 {
-		p.line(fmt.Sprintf("        evidence: all %s are 0; they alarm at %s to %s", units.Plural(len(list), "sum"), tenth(low), tenth(high)))
+		p.line(fmt.Sprintf("        evidence: all %s are 0; their thresholds are %s to %s", units.Plural(len(list), "CUSUM"), tenth(low), tenth(high)))
 		return
 	}
 	p.grid(g)
 }
 
-// tenth writes a decimal: sums are not known any better.
+// tenth writes one decimal: evidence is not known any better.
 func tenth(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // evidenceName is "slower, about 8 %".
@@ -141,15 +141,15 @@ func evidenceName(e drift.Evidence) string {
 	return fmt.Sprintf("%s, about %.0f %%", e.For, 100*(e.Ratio-1))
 }
 
-// normalText tells what the baseline takes for normal.
+// normalText says what is normal according to the baseline.
 func normalText(s drift.StatisticExplanation) string {
 	text := fmt.Sprintf("normal: blocks from %s to %s of the baseline at their load", units.Ratio(s.NoiseLower), units.Ratio(s.NoiseUpper))
 	if n := len(s.Load); n > 1 {
 		last := s.Load[n-1]
 		text += fmt.Sprintf("; %s at %s load", units.Ratio(last.Ratio), units.Percent(last.Utilisation))
 	}
-	if s.Inertia >= 1.05 {
-		text += fmt.Sprintf("; blocks resemble those before them, so evidence takes %s times as long", units.Number(s.Inertia))
+	if s.Autocorrelation >= 1.05 {
+		text += fmt.Sprintf("; evidence takes %s times as long, because blocks resemble those before them (autocorrelation)", units.Number(s.Autocorrelation))
 	}
 	return text
 }

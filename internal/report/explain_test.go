@@ -40,7 +40,7 @@ func TestExplain(t *testing.T) {
 	}}
 	for name, x := range map[string]report.Explained{
 		"learning":  explained("none", "quiet", 30*time.Minute),
-		"young":     explained("none", "quiet", 121*time.Minute),
+		"early":     explained("none", "quiet", 121*time.Minute),
 		"stable":    explained("none", "diurnal", 30*time.Hour),
 		"noted":     noted,
 		"suspect":   explained("step10", "quiet", 28*time.Minute),

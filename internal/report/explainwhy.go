@@ -19,19 +19,19 @@ func why(x drift.Explanation, i int, s drift.StatisticExplanation) string {
 	}
 	tail := s.Statistic == record.LatencyP95 || s.Statistic == record.LatencyP99
 	switch {
-	case x.Sureness != drift.Final && tail:
-		return "Not judged yet: what is normal for tails takes a day to know."
-	case x.Sureness == drift.Young:
-		return "No alarm: while the baseline is young, only five minutes of rounds 1.7 times slower or more are one."
+	case x.Maturity != record.Final && tail:
+		return "Not judged yet: it takes a day to learn what is normal for tails."
+	case x.Maturity == record.Early:
+		return "No alarm: while the baseline is early, only five minutes of rounds that are at least 1.7 times slower are one."
 	default:
 		return "No alarm. " + mostEvidence(x, s)
 	}
 }
 
-// causeText says what gave a drift away.
+// causeText says what revealed a drift.
 func causeText(recent []drift.Block, i int, s drift.StatisticExplanation) string {
-	switch drift.Cause(s.Cause) {
-	case drift.BySlowRounds:
+	switch s.Cause {
+	case record.BySlowRounds:
 		slow := 0
 		for _, b := range recent {
 			if b.Slow[i] {
@@ -39,21 +39,21 @@ func causeText(recent []drift.Block, i int, s drift.StatisticExplanation) string
 			}
 		}
 		return fmt.Sprintf("Slow rounds have become common: %d of the last %s have one more than %s slower; the baseline has that in %s. "+
-			"The median of rounds is as before, so the ratio is about 1.", slow, units.Plural(len(recent), "block"), units.Ratio(s.SlowAbove), units.Percent(s.SlowShare))
-	case drift.ByLargeShift:
-		return "For minutes nearly every round was far too slow; that needs no sum."
-	case drift.ByLevel:
+			"The median round is as before, so the ratio is about 1.", slow, units.Plural(len(recent), "block"), units.Ratio(s.SlowAbove), units.Percent(s.SlowShare))
+	case record.ByLargeShift:
+		return "Nearly every round in five minutes was far too slow, so it alarmed at once."
+	case record.ByLevel:
 	}
-	return "The level has moved: a sum has reached its height, and the shift is large enough to matter."
+	return "The level has moved: a CUSUM has reached its threshold, and the shift is large enough to matter."
 }
 
-// mostEvidence tells how near to an alarm the nearest sum is.
+// mostEvidence says how close to its threshold the closest CUSUM is.
 func mostEvidence(x drift.Explanation, s drift.StatisticExplanation) string {
 	var most drift.Evidence
 	share := 0.0
 	for _, e := range s.Evidence {
-		if e.Height > 0 && e.Value/e.Height >= share {
-			most, share = e, e.Value/e.Height
+		if e.Threshold > 0 && e.Value/e.Threshold >= share {
+			most, share = e, e.Value/e.Threshold
 		}
 	}
 	switch {
@@ -61,11 +61,11 @@ func mostEvidence(x drift.Explanation, s drift.StatisticExplanation) string {
 		return "There is no evidence for a change."
 	case share >= 1:
 		limit := "drift.smallest_effect"
-		if x.Sureness != drift.Final {
+		if x.Maturity != record.Final {
 			limit = "drift.threshold, until the baseline is final"
 		}
 		return fmt.Sprintf("The evidence for %s is complete, and the shift is too small to count (%s).", evidenceName(most), limit)
 	default:
-		return fmt.Sprintf("The nearest sum, for %s, has %s of what it takes.", evidenceName(most), units.Percent(share))
+		return fmt.Sprintf("The closest CUSUM, for %s, is at %s of its threshold.", evidenceName(most), units.Percent(share))
 	}
 }

@@ -88,13 +88,13 @@ func snapshot() record.Snapshot {
 		{Statistic: record.IOPS, State: record.Improved, Since: hourAgo, Ratio: 0.8, Lower: 0.7, Upper: 0.9},
 		{Statistic: record.LatencyP95, State: record.Learning},
 	}
-	regressed.Baseline.Sureness, regressed.Baseline.Pinned, regressed.UnjudgedBlocks = "final", true, 41
+	regressed.Baseline.Maturity, regressed.Baseline.Pinned, regressed.UnjudgedBlocks = "final", true, 41
 	regressed.Effect = &record.Effect{
 		Time: hourAgo, Changes: firmware, Ratios: map[record.Statistic]record.Ratio{
 			record.LatencyP50: {Ratio: 1.309, Lower: 1.274, Upper: 1.351}, record.LatencyP99: {Ratio: 0.8, Lower: 0.7, Upper: 0.9},
 		},
 	}
-	unexplained.Baseline.Sureness = "provisional"
+	unexplained.Baseline.Maturity = "provisional"
 	unexplained.Drift = append(unexplained.Drift, record.Drift{
 		Statistic: record.LatencyP99, State: record.Regressed, Since: hourAgo, Ratio: 1.01, Lower: 0.98, Upper: 1.03, Cause: "slow_rounds",
 	})
@@ -148,7 +148,7 @@ func TestBaselines(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, report.Baselines(&b, []report.BaselineRow{
 		{TargetID: id, Target: "/dev/nvme0n1", Probe: "read-4k", Epoch: 1, Baseline: *learnedBaseline(before), Warnings: []record.Warning{{
-			Code: record.WarnSlowerThanSheet, Text: "what counts as normal for probe read-4k is far slower than the data sheet: p50 152 µs where it comes to 80.0 µs, 90 % slower",
+			Code: record.WarnSlowerThanSheet, Text: "the baseline of probe read-4k is far slower than the data sheet: p50 152 µs instead of 80.0 µs, 90 % slower",
 		}}},
 		{TargetID: id, Target: "/dev/nvme0n1", Probe: "read-4k", Epoch: 2, Current: true, Baseline: *newer},
 		{TargetID: id, Target: "/dev/nvme0n1", Probe: "read-128k", Epoch: 1, Current: true, Baseline: learning},

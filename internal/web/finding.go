@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -201,7 +200,7 @@ func driftText(what string, drifts []record.Drift) string {
 		if between := interval(d); between != "" {
 			ratios[i] += " (" + between + ")"
 		}
-		if d.Cause == string(drift.BySlowRounds) {
+		if d.Cause == record.BySlowRounds {
 			ratios[i] = d.Statistic.Short() + " slow rounds have become common, the others are as before"
 		}
 	}

@@ -93,12 +93,12 @@ func TestExplainAPI(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, get(t, serve(t, options()).URL+"/api/v1/explain/"+recordtest.HealthyID).status)
 }
 
-func TestEffectAndSurenessAreShown(t *testing.T) {
+func TestEffectAndMaturityAreShown(t *testing.T) {
 	o := options()
 	o.Snapshot = func() record.Snapshot {
 		s := recordtest.Snapshot()
 		p := &s.Targets[0].Probes[0]
-		p.Baseline.Sureness, p.Baseline.Pinned, p.UnjudgedBlocks = "final", true, 3
+		p.Baseline.Maturity, p.Baseline.Pinned, p.UnjudgedBlocks = "final", true, 3
 		p.Effect = &record.Effect{
 			Time: s.Time, Changes: []record.Change{{Condition: "firmware", From: "A", To: "B"}},
 			Ratios: map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 0.8, Lower: 0.75, Upper: 0.85}},

@@ -31,20 +31,19 @@ type probeView struct {
 	// Warnings say why the figures may be wrong.
 	Warnings []record.Warning
 	Because  string
-	// Sure tells how much the baseline is worth, Effect what the change of conditions
-	// before it did.
-	Sure, Effect string
-	Plot         *plotView // nil while there is nothing to plot
-	Rounds       string
+	// Maturity is that of the baseline, Effect what the change of conditions before it did.
+	Maturity, Effect string
+	Plot             *plotView // nil while there is nothing to plot
+	Rounds           string
 }
 
-// sure says how much the baseline is worth; empty while there is none.
-func sure(p record.ProbeStatus) string {
+// maturity says how mature the baseline is; empty while there is none.
+func maturity(p record.ProbeStatus) string {
 	b := learned(p)
-	if b == nil || b.Sureness == "" {
+	if b == nil || b.Maturity == "" {
 		return ""
 	}
-	text := b.Sureness + " baseline of " + units.Plural(b.Rounds, "round")
+	text := string(b.Maturity) + " baseline of " + units.Plural(b.Rounds, "round")
 	if b.Pinned {
 		text = "pinned " + text
 	}
@@ -88,7 +87,7 @@ type figureView struct {
 func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeView {
 	v := probeView{
 		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, now), Last: newLastView(p, now),
-		Sample: sample(p), Rounds: roundsText(p), Sure: sure(p),
+		Sample: sample(p), Rounds: roundsText(p), Maturity: maturity(p),
 	}
 	if p.Effect != nil {
 		v.Effect = p.Effect.String()

@@ -8,28 +8,27 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// A baseline is far from those of the siblings from these ratios on. Drives of one
-// model differ by a few percent in the median; tails depend more on what else a
-// drive does.
+// Baselines that differ by these ratios are far apart. Drives of one model differ by a
+// few percent in the median; tails depend more on what else a drive does.
 const (
 	farMedian = 1.3
 	farTail   = 2
 )
 
-// SlowerThanSiblings finds baselines that are far slower than those of other drives
-// of the same model on the node, by the id of the target: a drive that was slow from
-// the first day never drifts. The median of the others is what counts; with one
-// sibling only, the slower of the two is named. Probe files are left out, as their
-// filesystems differ, and so are young baselines.
-func SlowerThanSiblings(s record.Snapshot) map[string][]record.Warning {
+// SlowerThanPeers finds baselines that are far slower than those of the peers: other
+// drives of the same model and size on the node. Its result is by the id of the target. A
+// drive that was slow from the first day never drifts, but it differs from its peers. Each
+// baseline is compared with the median of its peers; of two drives the slower one is named.
+// Probe files are left out, as their filesystems differ, and so are early baselines.
+func SlowerThanPeers(s record.Snapshot) map[string][]record.Warning {
 	found := map[string][]record.Warning{}
 	for _, t := range s.Targets {
 		for _, p := range t.Probes {
 			if !hasReference(t, p) {
 				continue
 			}
-			if text := slowerThan(p, siblings(s, t, p.Probe)); text != "" {
-				found[t.ID] = append(found[t.ID], record.Warning{Code: record.WarnSlowerThanSiblings, Text: text})
+			if text := slowerThan(p, peers(s, t, p.Probe)); text != "" {
+				found[t.ID] = append(found[t.ID], record.Warning{Code: record.WarnSlowerThanPeers, Text: text})
 			}
 		}
 	}
@@ -37,11 +36,11 @@ func SlowerThanSiblings(s record.Snapshot) map[string][]record.Warning {
 }
 
 func hasReference(t record.TargetStatus, p record.ProbeStatus) bool {
-	return !t.File && t.Device.Model != "" && p.Baseline != nil && !p.Baseline.Learned.IsZero() && p.Baseline.Sureness != string(Young)
+	return !t.File && t.Device.Model != "" && p.Baseline != nil && !p.Baseline.Learned.IsZero() && p.Baseline.Maturity != record.Early
 }
 
-// siblings are the baselines of the same probe on other drives of the same model.
-func siblings(s record.Snapshot, t record.TargetStatus, probe record.Probe) []record.Baseline {
+// peers are the baselines of the same probe on other drives of the same model.
+func peers(s record.Snapshot, t record.TargetStatus, probe record.Probe) []record.Baseline {
 	var list []record.Baseline
 	for _, other := range s.Targets {
 		if other.ID == t.ID || other.Device.Model != t.Device.Model || other.Device.SizeBytes != t.Device.SizeBytes {
@@ -78,10 +77,10 @@ func slowerThan(p record.ProbeStatus, others []record.Baseline) string {
 	if len(far) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("what counts as normal for probe %s is far slower than for the %d other drives of this model here (%s)",
+	text := fmt.Sprintf("the baseline of probe %s is far slower than those of the %d other drives of this model on the node (%s)",
 		p.Probe.Name, len(others), strings.Join(far, ", "))
 	if len(others) == 1 {
-		text = fmt.Sprintf("what counts as normal for probe %s is far slower than for the other drive of this model here (%s)",
+		text = fmt.Sprintf("the baseline of probe %s is far slower than that of the other drive of this model on the node (%s)",
 			p.Probe.Name, strings.Join(far, ", "))
 	}
 	if differ := onlyHere(p.Baseline.Conditions, others); len(differ) > 0 {

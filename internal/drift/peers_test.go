@@ -17,7 +17,7 @@ func drive(id string, p50, tail float64) record.TargetStatus {
 		Probes: []record.ProbeStatus{{
 			Probe: record.DefaultProbes()[0],
 			Baseline: &record.Baseline{
-				Learned: start(), Sureness: string(drift.Final), Conditions: record.Conditions{Firmware: "A", PCIeLink: "16 GT/s x4"},
+				Learned: start(), Maturity: record.Final, Conditions: record.Conditions{Firmware: "A", PCIeLink: "16 GT/s x4"},
 				Values: map[record.Statistic]float64{
 					record.LatencyP50: p50 * 1e-6, record.LatencyP95: p50 * 1.2e-6, record.LatencyP99: tail * p50 * 1e-6, record.IOPS: 1e6 / p50,
 				},
@@ -26,11 +26,11 @@ func drive(id string, p50, tail float64) record.TargetStatus {
 	}
 }
 
-func TestSlowerThanSiblings(t *testing.T) {
-	linked, other, young, file := drive("d", 150, 2), drive("d", 150, 2), drive("d", 150, 2), drive("d", 150, 2)
+func TestSlowerThanPeers(t *testing.T) {
+	linked, other, early, file := drive("d", 150, 2), drive("d", 150, 2), drive("d", 150, 2), drive("d", 150, 2)
 	linked.Probes[0].Baseline.Conditions.PCIeLink = "8 GT/s x4"
 	other.Device.Model = "other"
-	young.Probes[0].Baseline.Sureness = string(drift.Young)
+	early.Probes[0].Baseline.Maturity = record.Early
 	file.File = true
 	three := []record.TargetStatus{drive("a", 80, 2), drive("b", 82, 2), drive("c", 85, 2)}
 	for name, c := range map[string]struct {
@@ -40,30 +40,30 @@ func TestSlowerThanSiblings(t *testing.T) {
 		"alike":       {append(three, drive("d", 90, 2)), ""},
 		"alone":       {[]record.TargetStatus{drive("d", 150, 2)}, ""},
 		"of no model": {append(three, other), ""},
-		"young":       {append(three, young), ""},
+		"early":       {append(three, early), ""},
 		"a file":      {append(three, file), ""},
 		"slow": {
 			append(three, drive("d", 150, 2)),
-			"what counts as normal for probe read-4k is far slower than for the 3 other drives of this model here " +
+			"the baseline of probe read-4k is far slower than those of the 3 other drives of this model on the node " +
 				"(p50 83 % slower, IOPS 83 % slower): it may have been slow from the first day; compare what else uses it, and its health",
 		},
 		"slow at the tail": {
 			append(three, drive("d", 80, 5)),
-			"what counts as normal for probe read-4k is far slower than for the 3 other drives of this model here " +
+			"the baseline of probe read-4k is far slower than those of the 3 other drives of this model on the node " +
 				"(p99 2.4 times slower): it may have been slow from the first day; compare what else uses it, and its health",
 		},
 		"of two": {
 			append(three[:1:1], linked),
-			"what counts as normal for probe read-4k is far slower than for the other drive of this model here " +
+			"the baseline of probe read-4k is far slower than that of the other drive of this model on the node " +
 				"(p50 88 % slower, IOPS 88 % slower); only here: pcie_link 8 GT/s x4",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := map[string][]record.Warning{}
 			if c.want != "" {
-				want["d"] = []record.Warning{{Code: record.WarnSlowerThanSiblings, Text: c.want}}
+				want["d"] = []record.Warning{{Code: record.WarnSlowerThanPeers, Text: c.want}}
 			}
-			assert.Equal(t, want, drift.SlowerThanSiblings(record.Snapshot{Targets: c.targets}))
+			assert.Equal(t, want, drift.SlowerThanPeers(record.Snapshot{Targets: c.targets}))
 		})
 	}
 }
