@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Budget bounds the bytes that are written in a day, so that wear stays bounded whatever
@@ -23,11 +23,11 @@ const day = 24 * time.Hour
 func (b *Budget) Allow(now time.Time, bytes, limit int64) error {
 	if bytes > limit {
 		return fmt.Errorf("%w: a round writes %s, more than its budget of %s a day: raise admission.write_budget_per_day, or lower ios or block_size",
-			ErrBusy, humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(limit)))
+			ErrBusy, units.Size(bytes), units.Size(limit))
 	}
 	if wait := b.after(now, bytes, limit).Sub(now) - day; wait > 0 {
 		return fmt.Errorf("%w: the budget of %s written a day is used up for the next %v", ErrBusy,
-			humanize.IBytes(uint64(limit)), wait.Truncate(time.Second)+time.Second)
+			units.Size(limit), wait.Truncate(time.Second)+time.Second)
 	}
 	return nil
 }

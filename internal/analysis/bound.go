@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dustin/go-humanize/english"
-
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -59,7 +57,7 @@ func bound(s record.Step, m Machine) record.Bound {
 	switch {
 	case warned(record.WarnCPUBound) || b.CPUShare != nil && *b.CPUShare >= cpuFull:
 		b.Limit = record.LimitCPU
-		b.Evidence = fmt.Sprintf("the load generator used %.2f of the %s that its jobs could use", used, english.Plural(jobs, "CPU", ""))
+		b.Evidence = fmt.Sprintf("the load generator used %.2f of the %s that its jobs could use", used, units.Plural(jobs, "CPU"))
 	case b.LinkShare != nil && *b.LinkShare >= linkFull:
 		b.Limit = record.LimitLink
 		b.Evidence = fmt.Sprintf("%s are %s of what the PCIe link (%s) carries",

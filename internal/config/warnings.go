@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Warnings says what is valid and yet unlikely to be meant, a sentence each. The
@@ -59,10 +58,10 @@ func (c Config) budgetWarnings() []string {
 		switch {
 		case p.RoundBytes() > share:
 			all = append(all, fmt.Sprintf("a round of probe %s writes %s, more than its share of admission.write_budget_per_day, %s: it never runs",
-				p.Name, humanize.IBytes(uint64(p.RoundBytes())), humanize.IBytes(uint64(share))))
+				p.Name, units.Size(p.RoundBytes()), units.Size(share)))
 		case perDay > float64(share):
 			all = append(all, fmt.Sprintf("probe %s writes %s a day to each file, more than its share of admission.write_budget_per_day, %s: "+
-				"%.0f %% of its rounds are skipped", p.Name, humanize.IBytes(uint64(perDay)), humanize.IBytes(uint64(share)), 100*(1-float64(share)/perDay)))
+				"%.0f %% of its rounds are skipped", p.Name, units.Size(int64(perDay)), units.Size(share), 100*(1-float64(share)/perDay)))
 		}
 	}
 	return all

@@ -21,7 +21,7 @@ func TestMoreWritesThanTheBudgetAreWarnedAbout(t *testing.T) {
 		},
 		"admission: {write_budget_per_day: 30MiB}\n" + two: {
 			"probe w writes 1.5 GiB a day to each file, more than its share of admission.write_budget_per_day, 15 MiB: 99 % of its rounds are skipped",
-			"a round of probe v writes 17 MiB, more than its share of admission.write_budget_per_day, 15 MiB: it never runs",
+			"a round of probe v writes 16.5 MiB, more than its share of admission.write_budget_per_day, 15 MiB: it never runs",
 		},
 	} {
 		c, err := parse(text)

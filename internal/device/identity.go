@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 const (
@@ -32,7 +31,7 @@ type AmbiguousIDError struct {
 func (e *AmbiguousIDError) Error() string {
 	candidates := make([]string, len(e.Devices))
 	for i, d := range e.Devices {
-		facts := []string{humanize.Bytes(uint64(max(0, d.SizeBytes)))}
+		facts := []string{units.DriveSize(d.SizeBytes)}
 		if d.PCIAddress != "" {
 			facts = append(facts, "at "+d.PCIAddress)
 		}

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Rule matches a device when everything that is set in it matches. The texts are
@@ -47,10 +46,10 @@ func (r Rule) String() string {
 		}
 	}
 	if r.MinSizeBytes > 0 {
-		parts = append(parts, fmt.Sprint("at least ", humanize.Bytes(uint64(r.MinSizeBytes))))
+		parts = append(parts, fmt.Sprint("at least ", units.DriveSize(r.MinSizeBytes)))
 	}
 	if r.MaxSizeBytes > 0 {
-		parts = append(parts, fmt.Sprint("at most ", humanize.Bytes(uint64(r.MaxSizeBytes))))
+		parts = append(parts, fmt.Sprint("at most ", units.DriveSize(r.MaxSizeBytes)))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -98,7 +98,7 @@ func TestSelect(t *testing.T) {
 			"what excludes is told", []record.Device{disk("nvme0n1")},
 			nil,
 			[]device.Rule{{Transport: "sata"}, {Transport: "pcie", MinSizeBytes: 1, MaxSizeBytes: 2e12}},
-			[]string{excluded + "transport pcie, at least 1 B, at most 2.0 TB"},
+			[]string{excluded + "transport pcie, at least 1 B, at most 2.00 TB"},
 		},
 		{
 			"a rule on size names nothing", []record.Device{disk("sda"), made("dm-0", record.KindDM, "sda"), kind("loop0", record.KindLoop)},
@@ -143,7 +143,7 @@ func TestSelect(t *testing.T) {
 }
 
 func TestRuleSaysWhatItAsksFor(t *testing.T) {
-	assert.Equal(t, "name nvme*, id eui.*, model M, by-id b, transport pcie, at least 1.0 TB, at most 2.0 TB", device.Rule{
+	assert.Equal(t, "name nvme*, id eui.*, model M, by-id b, transport pcie, at least 1.00 TB, at most 2.00 TB", device.Rule{
 		Name: "nvme*", ID: "eui.*", Model: "M", ByID: "b", Transport: "pcie", MinSizeBytes: 1e12, MaxSizeBytes: 2e12,
 	}.String())
 }
@@ -167,12 +167,12 @@ func TestChooseAmongThoseOfOneIdentity(t *testing.T) {
 		{"paths", []built{a, b, paths}, nil, nil, map[string]string{"dm-0": made, "sda": path, "sdb": path}, ""},
 		{"paths of a watched device", []built{a, b, paths}, []device.Rule{{Name: "*"}}, nil, map[string]string{"dm-0": "", "sda": part, "sdb": part}, ""},
 		{"excluded paths", []built{a, b, paths}, nil, []device.Rule{{Name: "sd*"}}, map[string]string{"dm-0": made, "sda": excluded, "sdb": excluded}, ""},
-		{"a path that is not in use yet", []built{a, b, c, paths}, []device.Rule{{Name: "*"}}, nil, map[string]string{"dm-0": "", "sda": part, "sdb": part}, "sda (1.0 MB) and by sdb (1.0 MB) and by sdc (1.0 MB);"},
+		{"a path that is not in use yet", []built{a, b, c, paths}, []device.Rule{{Name: "*"}}, nil, map[string]string{"dm-0": "", "sda": part, "sdb": part}, "sda (1.05 MB) and by sdb (1.05 MB) and by sdc (1.05 MB);"},
 		{"all but one excluded", []built{a, b}, nil, []device.Rule{{Name: "sdb"}}, map[string]string{"sda": "", "sdb": excludedB}, ""},
 		{"all excluded", []built{a, b, c}, nil, []device.Rule{{Name: "sd*"}}, map[string]string{"sda": excluded, "sdb": excluded, "sdc": excluded}, ""},
-		{"two are left", []built{a, b, c}, nil, []device.Rule{{Name: "sdb"}}, map[string]string{"sdb": excludedB}, "sda (1.0 MB) and by sdc (1.0 MB);"},
-		{"copies", []built{a, b}, nil, nil, map[string]string{}, "sda (1.0 MB) and by sdb (1.0 MB);"},
-		{"copies in an array", []built{a, b, md("md0", "raid1", "sda", "sdb")}, nil, nil, map[string]string{"md0": made}, "sda (1.0 MB) and by sdb (1.0 MB);"},
+		{"two are left", []built{a, b, c}, nil, []device.Rule{{Name: "sdb"}}, map[string]string{"sdb": excludedB}, "sda (1.05 MB) and by sdc (1.05 MB);"},
+		{"copies", []built{a, b}, nil, nil, map[string]string{}, "sda (1.05 MB) and by sdb (1.05 MB);"},
+		{"copies in an array", []built{a, b, md("md0", "raid1", "sda", "sdb")}, nil, nil, map[string]string{"md0": made}, "sda (1.05 MB) and by sdb (1.05 MB);"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			fs := build(t, test.devices...)

@@ -123,8 +123,8 @@ func TestWarnings(t *testing.T) {
 		"others pressed": {run: with(func(r *fiorun.Run) {
 			r.Seen.CPUPressure, r.Seen.CPUWait = new(800*time.Millisecond), new(0.01)
 		})},
-		"others read":     {with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600+2000, 0) }), record.WarnOthersActive, "they read 1.0 MB and wrote 0 B, beside the 1.8 MB of this run"},
-		"others write":    {with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600, 2000) }), record.WarnOthersActive, "they read 0 B and wrote 1.0 MB"},
+		"others read":     {with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600+2000, 0) }), record.WarnOthersActive, "they read 1.02 MB and wrote 0 B, beside the 1.84 MB of this run"},
+		"others write":    {with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600, 2000) }), record.WarnOthersActive, "they read 0 B and wrote 1.02 MB"},
 		"a journal":       {run: with(func(r *fiorun.Run) { r.Seen.Disk = disk(3600, 400) })},
 		"nearly all read": {run: with(func(r *fiorun.Run) { r.Seen.Disk = disk(1900, 0) })},
 		"not counted":     {with(func(r *fiorun.Run) { r.Seen.Disk = disk(10, 0) }), record.WarnLoadBlind, "The device did not count most of these I/Os"},

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
@@ -151,5 +149,5 @@ func (r Run) othersText() string {
 		return ""
 	}
 	return fmt.Sprintf("Others used the device meanwhile: they read %s and wrote %s, beside the %s of this run; repeat when it is idle.",
-		humanize.Bytes(reads), humanize.Bytes(writes), humanize.Bytes(read+written))
+		units.DriveSize(reads), units.DriveSize(writes), units.DriveSize(read+written))
 }

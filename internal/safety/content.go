@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // What is looked at of a device: all of its two ends, and a block in each of many equal
@@ -221,5 +221,5 @@ func (u unknown) finding() []Finding {
 	}
 	return []Finding{{KindUnknownData, fmt.Sprintf(
 		"there is data of no known format on it: %s of %s blocks looked at are neither blank nor random, the first of them (%s) at byte %d",
-		humanize.Comma(int64(u.blocks)), humanize.Comma(int64(u.sampled)), u.kind, u.first)}}
+		units.Count(u.blocks), units.Count(u.sampled), u.kind, u.first)}}
 }

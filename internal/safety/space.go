@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // freeShare is the part of a filesystem that stays free whatever is written.
@@ -39,7 +40,7 @@ func CheckSpace(path string, sizeBytes int64) error {
 	}
 	return &RefusedError{Path: path, Found: []Finding{{KindSpace, fmt.Sprintf(
 		"it takes %s more, of the %s that are free on its filesystem %s have to stay free: make it smaller",
-		humanize.IBytes(uint64(needed)), humanize.IBytes(uint64(free)), humanize.IBytes(uint64(least)))}}}
+		units.Size(needed), units.Size(free), units.Size(least))}}}
 }
 
 // copies tells filesystems that never write in place.

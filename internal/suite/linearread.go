@@ -26,7 +26,7 @@ func linearRead() Suite {
 		each := min(piece.of(v), t.SizeBytes/n) / blockBytes * blockBytes
 		if each < blockBytes*int64(depth.of(v)) {
 			return nil, fmt.Errorf("target %s: %s is too small for %d pieces of %d blocks of %s",
-				t.Path, sizeText(t.SizeBytes), n, depth.of(v), sizeText(blockBytes))
+				t.Path, units.Size(t.SizeBytes), n, depth.of(v), units.Size(blockBytes))
 		}
 		var loads []load
 		for i := range n {

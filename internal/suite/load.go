@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/units"
@@ -175,12 +173,12 @@ func (l load) plan(w record.Workload) string {
 
 // writes says what is written: "4 KiB random writes for 1m".
 func (l load) writes(w record.Workload) string {
-	text := fmt.Sprintf("%s %s writes", sizeText(w.BlockBytes), w.Pattern)
+	text := fmt.Sprintf("%s %s writes", units.Size(w.BlockBytes), w.Pattern)
 	if l.kind == fio.Trim {
 		return "discards all blocks"
 	}
 	if l.bytes > 0 {
-		return fmt.Sprintf("%s of %s", text, sizeText(l.bytes))
+		return fmt.Sprintf("%s of %s", text, units.Size(l.bytes))
 	}
 	return fmt.Sprintf("%s for %s", text, units.Span(l.ramp+l.runtime))
 }
@@ -222,7 +220,7 @@ func (l load) section(t Target, cpus []int) (fio.Section, error) {
 		if !l.random() { // each in a part of its own, or all would do the same
 			part := size / int64(l.jobs) / l.blockBytes * l.blockBytes
 			if part < l.blockBytes*int64(l.depth) {
-				return fio.Section{}, fmt.Errorf("target %s: %s is too small for %d jobs", t.Path, sizeText(size), l.jobs)
+				return fio.Section{}, fmt.Errorf("target %s: %s is too small for %d jobs", t.Path, units.Size(size), l.jobs)
 			}
 			o.SizeBytes = new(part)
 			extra("offset_increment", strconv.FormatInt(part, 10))
@@ -266,11 +264,6 @@ func cpuText(cpus []int) string {
 		i = j + 1
 	}
 	return strings.Join(parts, ",")
-}
-
-// sizeText is "4 KiB": as config writes it, with a space.
-func sizeText(bytes int64) string {
-	return strings.Replace(humanize.IBytes(uint64(bytes)), ".0 ", " ", 1)
 }
 
 // steps makes steps of loads on one target, repeated so that all loads come once

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -89,7 +90,7 @@ func confine(o *fio.Options, effective fio.Options, t Target) error {
 		size = *effective.SizeBytes
 	}
 	if size <= 0 || offset < 0 || offset+size > t.SizeBytes {
-		return fmt.Errorf("%s from %s on do not fit the %s of %s", sizeText(size), sizeText(offset), sizeText(t.SizeBytes), t.Path)
+		return fmt.Errorf("%s from %s on do not fit the %s of %s", units.Size(size), units.Size(offset), units.Size(t.SizeBytes), t.Path)
 	}
 	o.OffsetBytes, o.SizeBytes = new(t.OffsetBytes+offset), new(size)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/safety"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Target is where the I/O of a run goes.
@@ -92,7 +93,7 @@ func (t Target) checkKind() error {
 func (t Target) room(blockBytes int64, depth int) (int64, error) {
 	size := t.SizeBytes / blockBytes * blockBytes
 	if size < blockBytes*int64(depth) {
-		return 0, fmt.Errorf("target %s: %s is too small for blocks of %s at depth %d", t.Path, sizeText(t.SizeBytes), sizeText(blockBytes), depth)
+		return 0, fmt.Errorf("target %s: %s is too small for blocks of %s at depth %d", t.Path, units.Size(t.SizeBytes), units.Size(blockBytes), depth)
 	}
 	return size, nil
 }

@@ -12,9 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // FileName is what a probe file is called in a directory.
@@ -89,7 +88,7 @@ func Locate(path string) (string, error) {
 func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error) {
 	if o.SizeBytes < MinFileBytes {
 		return nil, fmt.Errorf("make a probe file of %s: too small, at least %s are needed",
-			humanize.IBytes(uint64(max(0, o.SizeBytes))), humanize.IBytes(MinFileBytes))
+			units.Size(o.SizeBytes), units.Size(MinFileBytes))
 	}
 	path, err := Locate(path)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // chunk is what is written at once when a probe file is filled.
@@ -141,7 +142,7 @@ func fillError(path string, size int64, err error) error {
 		return fmt.Errorf("fill %s: %w", path, ErrNoDirectIO)
 	}
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
-		return fmt.Errorf("fill %s with %s: %w: %w", path, humanize.IBytes(uint64(size)), ErrNoSpace, err)
+		return fmt.Errorf("fill %s with %s: %w: %w", path, units.Size(size), ErrNoSpace, err)
 	}
 	return fmt.Errorf("fill %s: %w", path, err)
 }

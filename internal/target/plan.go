@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/dustin/go-humanize"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Plan is what PrepareFile would do.
@@ -52,5 +52,5 @@ func PlanFile(path string, sizeBytes int64) (Plan, error) {
 
 func tooLittle(path string, free int64) error {
 	return fmt.Errorf("make %s: %w: %s are free; at most a tenth of it is used and %s are needed",
-		path, ErrNoSpace, humanize.IBytes(uint64(free)), humanize.IBytes(MinFileBytes))
+		path, ErrNoSpace, units.Size(free), units.Size(MinFileBytes))
 }

@@ -3,6 +3,7 @@ package units
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // none stands where there is no value.
@@ -60,14 +61,29 @@ func Percent(share float64) string {
 }
 
 // DriveSize writes bytes in decimal units, as drives are sold: "3.84 TB".
-func DriveSize(bytes int64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
-	v, unit := float64(bytes), 0
-	for unit < len(units)-1 && math.Abs(v) >= 999.5 {
-		v /= 1000
+func DriveSize[N Whole](bytes N) string {
+	v, unit := scaled(float64(bytes), 1000, "B", "kB", "MB", "GB", "TB", "PB")
+	if unit == "B" {
+		return Count(bytes) + " B"
+	}
+	return Number(v) + " " + unit
+}
+
+// Size writes bytes in binary units, as memory and free space are counted: "1.5 GiB",
+// "64 MiB".
+func Size[N Whole](bytes N) string {
+	v, unit := scaled(float64(bytes), 1024, "B", "KiB", "MiB", "GiB", "TiB", "PiB")
+	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0") + " " + unit
+}
+
+// scaled returns v in the largest unit of which it is one or more once it is rounded.
+func scaled(v, base float64, units ...string) (float64, string) {
+	unit := 0
+	for unit < len(units)-1 && math.Abs(v) >= base-0.5 {
+		v /= base
 		unit++
 	}
-	return Number(v) + " " + units[unit]
+	return v, units[unit]
 }
 
 // BlockSize writes bytes in the largest binary unit that divides them, as

@@ -67,6 +67,14 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+func TestSize(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 B", 512: "512 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 64 << 20: "64 MiB", 1<<30 - 1: "1 GiB", 1<<40 + 1<<39: "1.5 TiB",
+	} {
+		assert.Equal(t, want, units.Size(n))
+	}
+}
+
 func TestRatioAndPercent(t *testing.T) {
 	for v, want := range map[float64]string{1: "1.00×", 1.234: "1.23×", 0.981: "0.98×", 9.994: "9.99×", 9.996: "10.0×", 1240: "1 240×"} {
 		assert.Equal(t, want, units.Ratio(v), "%g", v)
