@@ -233,10 +233,12 @@ func (d *Daemon) Ready() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.ready {
-		return errors.New("devices and files are being looked for")
+		return errors.New(notReady)
 	}
 	return nil
 }
+
+const notReady = "devices and files are being looked for"
 
 // Discovered is closed when the first discovery is over.
 func (d *Daemon) Discovered() <-chan struct{} { return d.first }
@@ -254,6 +256,9 @@ func (d *Daemon) Snapshot() record.Snapshot {
 		Time: now, Node: d.shared.node, Started: d.started, Ignored: slices.Clone(d.ignored),
 		Collectors: append([]record.CollectorStatus{d.discovered, d.reloaded, state}, d.fleet.collector()...),
 		Warnings:   slices.Concat(d.warnings, problems),
+	}
+	if !d.ready {
+		s.NotReady = notReady
 	}
 	if d.fellBack != nil {
 		s.FallbackUsed = new(d.fellBack.used)

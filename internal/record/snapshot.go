@@ -5,10 +5,12 @@ import "time"
 // Snapshot is everything the daemon knows at one moment. What shows it to
 // people or to Prometheus reads this and nothing else.
 type Snapshot struct {
-	Time    time.Time      `json:"time"`
-	Node    string         `json:"node"`
-	Started time.Time      `json:"started"`
-	Targets []TargetStatus `json:"targets"`
+	Time    time.Time `json:"time"`
+	Node    string    `json:"node"`
+	Started time.Time `json:"started"`
+	// NotReady says why the daemon does not do its work yet; empty when it does.
+	NotReady string         `json:"not_ready,omitempty"`
+	Targets  []TargetStatus `json:"targets"`
 	// Controllers are what answers for the health of the targets' devices, by name.
 	Controllers []Controller `json:"controllers,omitempty"`
 	// Ignored are devices that are here and not watched, with the reason.

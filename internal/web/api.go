@@ -3,6 +3,7 @@ package web
 import (
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -14,18 +15,18 @@ type status struct {
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 	Ready   bool      `json:"ready"`
-	// Findings is what is wrong, worst first; empty when all is well.
-	Findings   []finding                `json:"findings"`
+	// Findings are the worst first; empty when all is well.
+	Findings   []finding.Finding        `json:"findings"`
 	Targets    int                      `json:"targets"`
 	Probes     int                      `json:"probes"`
 	Ignored    int                      `json:"ignored"`
 	Collectors []record.CollectorStatus `json:"collectors"`
 }
 
-func newStatus(s record.Snapshot, version string, notReady error) status {
+func newStatus(s record.Snapshot, version string) status {
 	answer := status{
-		Time: s.Time, Node: s.Node, Version: version, Started: s.Started, Ready: notReady == nil,
-		Findings: findings(s, notReady), Targets: len(s.Targets), Ignored: len(s.Ignored),
+		Time: s.Time, Node: s.Node, Version: version, Started: s.Started, Ready: s.NotReady == "",
+		Findings: finding.Of(s), Targets: len(s.Targets), Ignored: len(s.Ignored),
 		Collectors: append([]record.CollectorStatus{}, s.Collectors...),
 	}
 	for _, t := range s.Targets {
@@ -45,18 +46,20 @@ type devices struct {
 
 func newDevices(s record.Snapshot) devices {
 	answer := devices{Time: s.Time, Node: s.Node, Targets: []target{}, Ignored: append([]record.Ignored{}, s.Ignored...)}
+	found := finding.Of(s)
 	for _, t := range s.Targets {
-		answer.Targets = append(answer.Targets, newTarget(t, figuresOnly))
+		answer.Targets = append(answer.Targets, newTarget(t, found, figuresOnly))
 	}
 	return answer
 }
 
-// target is the shape of /api/v1/devices/{id}: a record.TargetStatus whose
-// windows have ready figures. In the list of all targets the histograms, most of
+// target is the shape of /api/v1/devices/{id}: a record.TargetStatus with its findings,
+// whose windows have ready figures. In the list of all targets the histograms, most of
 // its bytes, are left out.
 type target struct {
 	record.TargetStatus
-	Probes []probe `json:"probes"`
+	Probes   []probe           `json:"probes"`
+	Findings []finding.Finding `json:"findings"`
 }
 
 type probe struct {
@@ -82,8 +85,8 @@ const (
 	figuresOnly detail = false
 )
 
-func newTarget(t record.TargetStatus, d detail) target {
-	answer := target{TargetStatus: t, Probes: []probe{}}
+func newTarget(t record.TargetStatus, found []finding.Finding, d detail) target {
+	answer := target{TargetStatus: t, Probes: []probe{}, Findings: finding.OfTarget(found, t.ID)}
 	for _, p := range t.Probes {
 		shown := probe{ProbeStatus: p, Window: newWindow(p.Window, d)}
 		if p.Last != nil && d == figuresOnly {

@@ -16,7 +16,7 @@ func TestBrowserShowsTheKeyFacts(t *testing.T) {
 	text := testenv.Words(testenv.Chromium(t, serve(t, options()).URL, "--dump-dom"))
 	for _, fact := range []string{
 		"stor-07",
-		"1 problem",
+		"1 critical",
 		"/dev/nvme1n1 read-4k slower than its baseline: p50 1.62× (1.57× to 1.68×)",
 		"since 12:04:11 UTC, 58 min ago",
 		"the PCIe link runs at 8 GT/s x4",

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -53,7 +54,7 @@ func Handler(o Options) http.Handler {
 	mux.Handle("/metrics", metrics(o.Metrics, h.sender))
 	mux.HandleFunc("/-/healthy", h.serveHealthy)
 	mux.HandleFunc("/-/ready", h.serveReady)
-	mux.HandleFunc("/api/v1/status", h.answer(func(s record.Snapshot) any { return newStatus(s, o.Version, o.Ready()) }))
+	mux.HandleFunc("/api/v1/status", h.answer(func(s record.Snapshot) any { return newStatus(s, o.Version) }))
 	mux.HandleFunc("/api/v1/devices", h.answer(func(s record.Snapshot) any { return newDevices(s) }))
 	mux.HandleFunc("/api/v1/devices/{id...}", h.serveDevice)
 	mux.HandleFunc("/api/v1/drift", h.answer(func(s record.Snapshot) any { return newDrifts(s) }))
@@ -116,7 +117,7 @@ func (h handler) serveReady(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (h handler) servePage(w http.ResponseWriter, _ *http.Request) {
-	body, err := h.page.render(h.Snapshot(), h.Explain, h.Version, h.Ready())
+	body, err := h.page.render(h.Snapshot(), h.Explain, h.Version)
 	if err != nil {
 		h.broken(w, err)
 		return
@@ -126,9 +127,10 @@ func (h handler) servePage(w http.ResponseWriter, _ *http.Request) {
 
 func (h handler) serveDevice(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	for _, t := range h.Snapshot().Targets {
+	s := h.Snapshot()
+	for _, t := range s.Targets {
 		if t.ID == id {
-			h.writeJSON(w, http.StatusOK, newTarget(t, whole))
+			h.writeJSON(w, http.StatusOK, newTarget(t, finding.Of(s), whole))
 			return
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
+func now() time.Time { return time.Date(2026, 5, 4, 13, 2, 11, 0, time.UTC) }
+
 func facts(v healthView) map[string]string {
 	all := map[string]string{}
 	for _, f := range v.Facts {
@@ -58,16 +60,4 @@ func TestHealthOnThePage(t *testing.T) {
 	assert.Equal(t, "not known: the last reading failed", views[4].Missing)
 	assert.Len(t, views[5].Facts, 2)
 	assert.Empty(t, views[5].Missing)
-}
-
-func TestADriveThatComplainsIsAProblem(t *testing.T) {
-	s := snapshot(sound())
-	s.Targets[0].Warnings = []record.Warning{
-		{Code: record.WarnUnwritten, Text: "mostly unwritten"}, {Code: record.WarnDriveCritical, Text: "nvme0: replace it"},
-	}
-	found := findings(s, nil)
-	if assert.Len(t, found, 2) {
-		assert.Equal(t, []any{record.WarnDriveCritical, severityProblem, "nvme0: replace it"}, []any{found[0].Code, found[0].Severity, found[0].Text})
-		assert.Equal(t, severityWarning, found[1].Severity)
-	}
 }

@@ -37,8 +37,8 @@ func newPage() *page {
 	}
 }
 
-func (p *page) render(s record.Snapshot, explain func(id string) (report.Explained, bool), version string, notReady error) ([]byte, error) {
-	view := newView(s, version, notReady)
+func (p *page) render(s record.Snapshot, explain func(id string) (report.Explained, bool), version string) ([]byte, error) {
+	view := newView(s, version)
 	view.addPlots(s, explain)
 	view.Style = template.CSS(pageCSS) // part of the program, not of a request
 	var b bytes.Buffer

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/units"
@@ -26,11 +27,9 @@ type probeView struct {
 	Learning *learningView
 	Last     lastView
 	// Sample is what the figures are made of.
-	Sample  string
-	Figures []figureView
-	// Warnings say why the figures may be wrong.
-	Warnings []record.Warning
-	Because  string
+	Sample   string
+	Figures  []figureView
+	Findings []findingView
 	// Maturity is that of the baseline, Effect what the change of conditions before it did.
 	Maturity, Effect string
 	Plot             *plotView // nil while there is nothing to plot
@@ -92,9 +91,6 @@ func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeVi
 	if p.Effect != nil {
 		v.Effect = p.Effect.String()
 	}
-	if p.Last != nil {
-		v.Warnings = p.Last.Warnings
-	}
 	if learned(p) == nil && p.LearningGoal > 0 && !unavailable {
 		v.Learning = &learningView{
 			Rounds: p.LearningRounds, Goal: p.LearningGoal,
@@ -106,20 +102,17 @@ func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeVi
 			v.Figures = append(v.Figures, newFigureView(p, s))
 		}
 	}
-	if slower := slices.Concat(inState(p.Drift, record.Regressed), inState(p.Drift, record.Suspect)); len(slower) > 0 {
-		v.Because = because(slower)
-	}
 	return v
 }
 
 // stateBadge is the worst verdict on any of the probe's statistics.
 func stateBadge(p record.ProbeStatus, now time.Time) badge {
-	if since, hung := hungSince(p, now); hung {
+	if since, hung := finding.HungSince(p, now); hung {
 		return badge{Tone: toneBad, Text: "hung", Since: at(since, now)}
 	}
 	for _, state := range []record.DriftState{record.Regressed, record.Suspect, record.Improved, record.Learning, record.Stable} {
-		if in := inState(p.Drift, state); len(in) > 0 {
-			return badge{Tone: stateTone(state), Text: string(state), Since: at(earliest(in), now)}
+		if in, since := finding.InState(p.Drift, state); len(in) > 0 {
+			return badge{Tone: stateTone(state), Text: string(state), Since: at(since, now)}
 		}
 	}
 	if learned(p) == nil {
@@ -222,7 +215,7 @@ func newFigureView(p record.ProbeStatus, s record.Statistic) figureView {
 	return v
 }
 
-// roundsText is "6 120 ok, 17 busy; 2 I/Os failed: 2 EIO".
+// roundsText is "6 120 ok, 17 busy".
 func roundsText(p record.ProbeStatus) string {
 	var parts []string
 	for _, o := range record.Outcomes() {
@@ -233,9 +226,5 @@ func roundsText(p record.ProbeStatus) string {
 	if len(parts) == 0 {
 		parts = []string{"none"}
 	}
-	text := strings.Join(parts, ", ")
-	if len(p.Errors) > 0 {
-		text += "; " + errorsText(p.Errors)
-	}
-	return text
+	return strings.Join(parts, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -45,22 +46,16 @@ const (
 
 // findingView is a finding, or several that say the same of different targets.
 type findingView struct {
-	Severity   severity
-	Tone       tone
-	Subjects   []subjectView
-	Text, Code string
-	Since      *moment
-
-	since time.Time
+	finding.Group
+	Tone tone
+	// Anchors are the ids of the sections of the targets, by the targets' ids.
+	Anchors map[string]string
+	Began   *moment // nil when that is not known
 }
-
-// subjectView is what a finding is about. Anchor is the id of the target's
-// section; empty for the node.
-type subjectView struct{ Anchor, Name string }
 
 type ignoredView struct{ Name, About, Reason string }
 
-func newView(s record.Snapshot, version string, notReady error) view {
+func newView(s record.Snapshot, version string) view {
 	anchors := map[string]string{}
 	for i, t := range s.Targets {
 		anchors[t.ID] = fmt.Sprintf("target-%d", i+1)
@@ -69,11 +64,12 @@ func newView(s record.Snapshot, version string, notReady error) view {
 		Node: s.Node, Version: version, RefreshSeconds: int(refresh.Seconds()),
 		AsOf: asOf(s.Time), Started: at(s.Started, s.Time), Watched: watched(s),
 	}
-	v.Findings = newFindingViews(findings(s, notReady), anchors, s.Time)
+	found := finding.Of(s)
+	v.Findings = newFindingViews(found, anchors, s.Time)
 	v.Verdict, v.Tone = verdict(v.Findings, len(s.Targets))
 	v.Title = v.Verdict + " · " + s.Node + " · ssdprobe"
 	for _, t := range s.Targets {
-		target := newTargetView(t, anchors[t.ID], s.Time)
+		target := newTargetView(t, anchors[t.ID], finding.OfTarget(found, t.ID), s.Time)
 		target.Health = newHealthViews(s.ControllersOf(t.Device.ID), s.Time)
 		v.Targets = append(v.Targets, target)
 		v.readings(t.Collectors)
@@ -85,28 +81,17 @@ func newView(s record.Snapshot, version string, notReady error) view {
 	return v
 }
 
-// newFindingViews puts findings of the same words together: what is wrong with
-// the host is told once and not for each of its drives.
-func newFindingViews(found []finding, anchors map[string]string, now time.Time) []findingView {
+func newFindingViews(found []finding.Finding, anchors map[string]string, now time.Time) []findingView {
 	var views []findingView
-	for _, f := range found {
-		subject := subjectView{Anchor: anchors[f.TargetID], Name: strings.TrimSpace(f.Path + " " + f.Probe)}
-		if f.TargetID == "" {
-			subject.Name = "this node"
-		}
-		same := func(v findingView) bool {
-			return v.Severity == f.Severity && v.Code == f.Code && v.Text == f.Text && v.since.Equal(f.Since)
-		}
-		if i := slices.IndexFunc(views, same); i >= 0 {
-			views[i].Subjects = append(views[i].Subjects, subject)
-			continue
-		}
-		views = append(views, findingView{
-			Severity: f.Severity, Tone: severityTone(f.Severity), Subjects: []subjectView{subject},
-			Text: f.Text, Code: f.Code, Since: at(f.Since, now), since: f.Since,
-		})
+	for _, g := range finding.Groups(found) {
+		views = append(views, findingView{Group: g, Tone: severityTone(g.Severity), Anchors: anchors, Began: at(g.Since, now)})
 	}
 	return views
+}
+
+// ofProbe selects the findings of one probe, or with an empty name those of the whole target.
+func ofProbe(found []finding.Finding, name string) []finding.Finding {
+	return slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Probe != name })
 }
 
 func (v *view) readings(collectors []record.CollectorStatus) {
@@ -119,22 +104,23 @@ func (v *view) readings(collectors []record.CollectorStatus) {
 	}
 }
 
-// verdict is "1 problem, 2 warnings", and how bad that is.
+// verdict is "1 critical, 2 warnings", and how bad that is. What only explains does not count.
 func verdict(found []findingView, targets int) (string, tone) {
-	counts := map[severity]uint64{}
+	counts := map[finding.Severity]uint64{}
 	for _, f := range found {
 		counts[f.Severity]++
 	}
 	var parts []string
-	for _, s := range []severity{severityProblem, severityWarning} {
-		if n := counts[s]; n > 0 {
-			parts = append(parts, units.Plural(n, string(s)))
-		}
+	if n := counts[finding.Critical]; n > 0 {
+		parts = append(parts, units.Count(n)+" critical")
+	}
+	if n := counts[finding.Warning]; n > 0 {
+		parts = append(parts, units.Plural(n, "warning"))
 	}
 	switch {
-	case counts[severityProblem] > 0:
+	case counts[finding.Critical] > 0:
 		return strings.Join(parts, ", "), toneBad
-	case counts[severityWarning] > 0:
+	case counts[finding.Warning] > 0:
 		return strings.Join(parts, ", "), toneWarn
 	case targets == 0:
 		return "nothing is watched", toneWarn
@@ -143,11 +129,15 @@ func verdict(found []findingView, targets int) (string, tone) {
 	}
 }
 
-func severityTone(s severity) tone {
-	if s == severityProblem {
+func severityTone(s finding.Severity) tone {
+	switch s {
+	case finding.Critical:
 		return toneBad
+	case finding.Warning:
+		return toneWarn
+	case finding.Info:
 	}
-	return toneWarn
+	return toneInfo
 }
 
 // watched is "3 targets on 2 devices, 7 probes".
@@ -168,8 +158,7 @@ type targetView struct {
 	// About tells which drive in short, Identity in full.
 	About, Identity string
 	State           badge
-	Problem         string
-	Warnings        []record.Warning
+	Findings        []findingView // of the whole target
 	Probes          []probeView
 	Runs            []runView
 	Conditions      []conditionView
@@ -187,10 +176,10 @@ type conditionView struct {
 	Recent bool
 }
 
-func newTargetView(t record.TargetStatus, anchor string, now time.Time) targetView {
+func newTargetView(t record.TargetStatus, anchor string, found []finding.Finding, now time.Time) targetView {
 	v := targetView{
-		Anchor: anchor, Path: t.Path, About: about(t.Device), Identity: identity(t.Device), ID: t.ID, Problem: t.Problem, Warnings: t.Warnings,
-		Runs: newRunViews(t.Runs, now),
+		Anchor: anchor, Path: t.Path, About: about(t.Device), Identity: identity(t.Device), ID: t.ID,
+		Findings: newFindingViews(ofProbe(found, ""), nil, now), Runs: newRunViews(t.Runs, now),
 	}
 	if t.File && t.Device.Name != "" {
 		v.About, v.Identity = "on "+t.Device.Name+", "+v.About, "on "+t.Device.Name+", "+v.Identity
@@ -200,6 +189,7 @@ func newTargetView(t record.TargetStatus, anchor string, now time.Time) targetVi
 	for _, p := range t.Probes {
 		read, written = read+p.ReadBytes, written+p.WrittenBytes
 		probe := newProbeView(p, t.Problem != "", now)
+		probe.Findings = newFindingViews(ofProbe(found, p.Probe.Name), nil, now)
 		v.Probes = append(v.Probes, probe)
 		state = worse(state, probe.State)
 	}

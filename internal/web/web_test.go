@@ -161,6 +161,13 @@ func TestReadiness(t *testing.T) {
 	o := options()
 	var notReady error
 	o.Ready = func() error { return notReady }
+	o.Snapshot = func() record.Snapshot {
+		s := recordtest.Snapshot()
+		if notReady != nil {
+			s.NotReady = notReady.Error()
+		}
+		return s
+	}
 	server := serve(t, o)
 
 	notReady = errors.New("devices are being discovered")

@@ -93,8 +93,8 @@ func regressed() record.TargetStatus {
 	random.Rounds[record.OutcomeError] = 1
 	random.Last.Load.OthersIOs = 1240
 	random.Last.Warnings = []record.Warning{{
-		Code: record.WarnOthersActive,
-		Text: "others completed 1240 I/Os on the device during the round",
+		Code: record.WarnIOLimited,
+		Text: "/sys/fs/cgroup/ssdprobe/io.max limits this process on the device to rbps=500000000",
 	}}
 
 	sequential := compared(status(RegressedID, record.DefaultProbes()[1], 27*time.Second, curve{p50: 142e-6, p99: 247e-6}, now),

@@ -1,0 +1,144 @@
+package finding
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Finding is something that a person should know of.
+type Finding struct {
+	Severity Severity `json:"severity"`
+	// Code is one of the table in kinds.go.
+	Code string `json:"code"`
+	// TargetID is empty for what concerns the node, Probe for what concerns a whole target.
+	TargetID string `json:"target_id,omitempty"`
+	Path     string `json:"path,omitempty"`
+	Device   string `json:"device,omitempty"`
+	Probe    string `json:"probe,omitempty"`
+	// Text says what is wrong.
+	Text string `json:"text"`
+	// Evidence is the figures behind it: "p50 1.62× (1.57× to 1.68×)".
+	Evidence []string `json:"evidence,omitempty"`
+	// Action says what to do; empty when that is not known.
+	Action string `json:"action,omitempty"`
+	// Since is absent when it is not known.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// String says what is wrong, with its evidence.
+func (f Finding) String() string {
+	if len(f.Evidence) == 0 {
+		return f.Text
+	}
+	return f.Text + ": " + strings.Join(f.Evidence, ", ")
+}
+
+// Of lists what is to be known of a node: the worst first, then in the order of the table,
+// then in that of the snapshot.
+func Of(s record.Snapshot) []Finding {
+	all := []Finding{}
+	if s.NotReady != "" {
+		all = append(all, found(NotReady, "not ready", s.NotReady))
+	}
+	all = append(all, ofCollectors(s.Collectors, s.Warnings)...)
+	all = append(all, ofWarnings(s.Warnings)...)
+	for _, i := range s.Ignored {
+		if i.Denied {
+			f := found(NotWatched, i.Device.Name+" is not watched", i.Reason)
+			f.Device = i.Device.Name
+			all = append(all, f)
+		}
+	}
+	for i, t := range s.Targets {
+		twice := slices.ContainsFunc(s.Targets[:i], func(before record.TargetStatus) bool { return before.ID == t.ID })
+		for _, f := range ofTarget(t, s, twice) {
+			f.TargetID, f.Path, f.Device = t.ID, t.Path, t.Device.Name
+			all = append(all, f)
+		}
+	}
+	Sort(all)
+	return all
+}
+
+// Sort puts the worst first and keeps the order of findings of one code.
+func Sort(all []Finding) {
+	kinds := Kinds()
+	rank := make(map[string]int, len(kinds))
+	for i, k := range kinds {
+		rank[k.Code] = i - len(kinds) // so that a code that is not in the table comes last
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(rank[a.Code], rank[b.Code]))
+	})
+}
+
+// OfTarget selects the findings of one target.
+func OfTarget(all []Finding, id string) []Finding {
+	of := []Finding{}
+	for _, f := range all {
+		if f.TargetID == id && id != "" {
+			of = append(of, f)
+		}
+	}
+	return of
+}
+
+// found is a finding with what the table says of its code. One that is not there, as a
+// newer daemon may send it, is a warning without a known action.
+func found(code, text string, evidence ...string) Finding {
+	f := Finding{Severity: Warning, Code: code, Text: text, Evidence: evidence}
+	for _, k := range Kinds() {
+		if k.Code == code {
+			f.Severity, f.Action = k.Severity, k.Action
+		}
+	}
+	return f
+}
+
+func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
+	var all []Finding
+	if twice {
+		all = append(all, found(record.WarnDuplicate, "another target has the same id", t.ID))
+	}
+	if t.Problem != "" {
+		all = append(all, found(CannotProbe, "cannot be probed", t.Problem))
+	}
+	all = append(all, ofCollectors(t.Collectors, t.Warnings)...)
+	all = append(all, ofWarnings(t.Warnings)...)
+	for i, p := range t.Probes {
+		of := ofProbe(p, s, t.Problem != "")
+		if slices.ContainsFunc(t.Probes[:i], func(before record.ProbeStatus) bool { return before.Probe.Name == p.Probe.Name }) {
+			of = append(of, found(record.WarnDuplicate, "another probe of the target has the same name", p.Probe.Name))
+		}
+		for _, f := range of {
+			f.Probe = p.Probe.Name
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func ofWarnings(warnings []record.Warning) []Finding {
+	all := make([]Finding, len(warnings))
+	for i, w := range warnings {
+		all[i] = found(w.Code, w.Text)
+	}
+	return all
+}
+
+// ofCollectors leaves out what one of the warnings says in the same words.
+func ofCollectors(collectors []record.CollectorStatus, warnings []record.Warning) []Finding {
+	var all []Finding
+	for _, c := range collectors {
+		told := slices.ContainsFunc(warnings, func(w record.Warning) bool { return w.Text == c.Error })
+		if !c.Success && !told {
+			all = append(all, found(Collector, fmt.Sprintf("the last reading of %s failed", c.Collector), c.Error))
+		}
+	}
+	return all
+}

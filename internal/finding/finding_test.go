@@ -1,0 +1,244 @@
+package finding
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+func now() time.Time { return time.Date(2026, 5, 4, 13, 2, 11, 0, time.UTC) }
+
+// sound is a probe with nothing to tell.
+func sound() record.ProbeStatus {
+	return record.ProbeStatus{
+		Probe: record.DefaultProbes()[0], LastSuccess: now().Add(-10 * time.Second),
+		Last: &record.Measurement{Start: now().Add(-10 * time.Second), Outcome: record.OutcomeOK},
+	}
+}
+
+func snapshot(probes ...record.ProbeStatus) record.Snapshot {
+	return record.Snapshot{
+		Time: now(), Started: now().Add(-time.Hour),
+		Targets: []record.TargetStatus{{ID: "eui.1", Path: "/dev/nvme0n1", Device: record.Device{Name: "nvme0n1"}, Probes: probes}},
+	}
+}
+
+func TestFindingsOfAProbe(t *testing.T) {
+	link := record.Change{Condition: "pcie_link", From: "16 GT/s x4", To: "8 GT/s x4"}
+	for name, c := range map[string]struct {
+		change func(*record.ProbeStatus)
+		want   []Finding
+	}{
+		"nothing":                    {func(*record.ProbeStatus) {}, []Finding{}},
+		"a round that is on its way": {func(p *record.ProbeStatus) { p.InflightSince = now().Add(-time.Second) }, []Finding{}},
+		"a round that does not end": {
+			func(p *record.ProbeStatus) { p.InflightSince = now().Add(-3 * time.Minute) },
+			[]Finding{{
+				Severity: Critical, Code: "hung", Since: now().Add(-3 * time.Minute),
+				Text: "the device does not answer", Evidence: []string{"a round did not end within 20 s"},
+			}},
+		},
+		"a round that timed out hides that none was good": {
+			func(p *record.ProbeStatus) {
+				p.LastSuccess, p.Last.Outcome = time.Time{}, record.OutcomeTimeout
+			},
+			[]Finding{{
+				Severity: Critical, Code: "hung", Since: now().Add(-10 * time.Second),
+				Text: "the device does not answer", Evidence: []string{"a round did not end within 20 s"},
+			}},
+		},
+		"no good round for a while": {
+			func(p *record.ProbeStatus) {
+				p.LastSuccess, p.Last.Outcome, p.Last.Reason = now().Add(-6*time.Minute), record.OutcomeBusy, "utilisation 97 %"
+			},
+			[]Finding{{
+				Severity: Warning, Code: "stale", Since: now().Add(-6 * time.Minute),
+				Text: "not measured", Evidence: []string{"the last round was busy, utilisation 97 %"},
+			}},
+		},
+		"never a good round": {
+			func(p *record.ProbeStatus) { p.LastSuccess, p.Last = time.Time{}, nil },
+			[]Finding{{
+				Severity: Warning, Code: "stale", Since: now().Add(-time.Hour),
+				Text: "not measured", Evidence: []string{"no round has been run"},
+			}},
+		},
+		"errors in the past": {
+			func(p *record.ProbeStatus) { p.Errors = map[string]uint64{"EIO": 2, "ENODATA": 1} },
+			[]Finding{{
+				Severity: Warning, Code: "io_errors",
+				Text: "3 I/Os failed since ssdprobe started", Evidence: []string{"2 EIO", "1 ENODATA"},
+			}},
+		},
+		"errors now": {
+			func(p *record.ProbeStatus) {
+				p.Errors, p.Last.Outcome = map[string]uint64{"EIO": 1}, record.OutcomeError
+			},
+			[]Finding{{
+				Severity: Critical, Code: "io_errors", Since: now().Add(-10 * time.Second),
+				Text: "1 I/O failed since ssdprobe started", Evidence: []string{"1 EIO"},
+			}},
+		},
+		"slower, with a cause told once": {
+			func(p *record.ProbeStatus) {
+				p.Drift = []record.Drift{
+					{Statistic: record.LatencyP50, State: record.Regressed, Since: now().Add(-time.Minute), Ratio: 1.5, Lower: 1.4, Upper: 1.6, Attribution: []record.Change{link}},
+					{Statistic: record.LatencyP95, State: record.Stable, Since: now().Add(-time.Hour), Ratio: 1},
+					{Statistic: record.IOPS, State: record.Regressed, Since: now().Add(-2 * time.Minute), Ratio: 1.3, Attribution: []record.Change{link}},
+				}
+			},
+			[]Finding{{
+				Severity: Critical, Code: "regressed", Since: now().Add(-2 * time.Minute),
+				Text:     "slower than its baseline",
+				Evidence: []string{"p50 1.50× (1.40× to 1.60×)", "IOPS 1.30×", "changed with it: PCIe link 16 GT/s x4 → 8 GT/s x4"},
+			}},
+		},
+		"slower, with no cause": {
+			func(p *record.ProbeStatus) {
+				p.Drift = []record.Drift{{Statistic: record.LatencyP99, State: record.Regressed, Since: now(), Ratio: 1, Cause: "slow_rounds"}}
+			},
+			[]Finding{{
+				Severity: Critical, Code: "regressed", Since: now(), Text: "slower than its baseline",
+				Evidence: []string{"p99 slow rounds have become common, the others are as before"},
+				Action:   "no change of conditions found; suspect the drive",
+			}},
+		},
+		"maybe slower": {
+			func(p *record.ProbeStatus) {
+				p.Drift = []record.Drift{{Statistic: record.LatencyP99, State: record.Suspect, Since: now(), Ratio: 1.2}}
+			},
+			[]Finding{{
+				Severity: Warning, Code: "suspect", Since: now(),
+				Text: "may be slower than its baseline", Evidence: []string{"p99 1.20×"},
+			}},
+		},
+		"faster is no finding": {
+			func(p *record.ProbeStatus) {
+				p.Drift = []record.Drift{{Statistic: record.LatencyP99, State: record.Improved, Since: now(), Ratio: 0.8}}
+			},
+			[]Finding{},
+		},
+		"a number that may be wrong": {
+			func(p *record.ProbeStatus) {
+				p.Last.Warnings = []record.Warning{{Code: record.WarnPoolSmall, Text: "few written blocks"}}
+			},
+			[]Finding{{Severity: Warning, Code: "pool_small", Text: "few written blocks"}},
+		},
+		"a warning that needs no action": {
+			func(p *record.ProbeStatus) {
+				p.Last.Warnings = []record.Warning{{Code: record.WarnRemote, Text: "over a network"}}
+			},
+			[]Finding{{Severity: Info, Code: "remote", Text: "over a network"}},
+		},
+		"a warning of a newer daemon": {
+			func(p *record.ProbeStatus) { p.Last.Warnings = []record.Warning{{Code: "new", Text: "something new"}} },
+			[]Finding{{Severity: Warning, Code: "new", Text: "something new"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := sound()
+			c.change(&p)
+			for i := range c.want {
+				f := &c.want[i]
+				f.TargetID, f.Path, f.Device, f.Probe = "eui.1", "/dev/nvme0n1", "nvme0n1", "read-4k"
+				if f.Action == "" {
+					f.Action = found(f.Code, "").Action
+				}
+			}
+			assert.Equal(t, c.want, Of(snapshot(p)))
+		})
+	}
+}
+
+func TestFindingsWorstFirst(t *testing.T) {
+	hung, slower, stale := sound(), sound(), sound()
+	slower.Probe, stale.Probe = record.DefaultProbes()[1], record.DefaultProbes()[2]
+	hung.InflightSince = now().Add(-time.Hour)
+	slower.Drift = []record.Drift{{Statistic: record.LatencyP50, State: record.Regressed, Since: now(), Ratio: 2}}
+	stale.LastSuccess = now().Add(-30 * time.Minute)
+	s := snapshot(stale, slower, hung)
+	s.Warnings = []record.Warning{{Code: record.WarnState, Text: "disk full"}}
+	s.Collectors = []record.CollectorStatus{
+		{Collector: "devices", Success: true}, {Collector: "pressure", Error: "no such file"}, {Collector: "state", Error: "disk full"},
+	}
+	s.Targets = append(s.Targets, record.TargetStatus{ID: "eui.2", Problem: "permission denied", Probes: []record.ProbeStatus{stale}})
+
+	var codes []string
+	s.NotReady = "devices are being discovered"
+	for _, f := range Of(s) {
+		codes = append(codes, f.Code)
+	}
+	assert.Equal(t, []string{"hung", "cannot_probe", "regressed", "not_ready", "stale", "collector", "state"}, codes,
+		"a problem of the target explains its lack of rounds, and a warning its collector")
+}
+
+func TestGroupsTellOnceWhatHoldsForAll(t *testing.T) {
+	governor := Finding{Severity: Warning, Code: "governor", Text: "saves power", TargetID: "a", Path: "/dev/a"}
+	collector := Finding{Severity: Warning, Code: "collector", Text: "broken", Evidence: []string{"not permitted"}}
+	second := governor
+	second.TargetID, second.Path, second.Probe = "b", "/dev/b", "read-4k"
+	want := []Group{
+		{Finding: governor, Subjects: []Subject{{"a", "/dev/a"}, {"b", "/dev/b read-4k"}}},
+		{Finding: collector, Subjects: []Subject{{"", "this node"}}},
+	}
+	assert.Equal(t, want, Groups([]Finding{governor, second, collector}))
+}
+
+func TestADriveThatMayNotBeReadIsAFinding(t *testing.T) {
+	s := snapshot(sound())
+	s.Ignored = []record.Ignored{
+		{Device: record.Device{Name: "sda"}, Reason: "excluded by the configuration"},
+		{Device: record.Device{Name: "sdb"}, Reason: "no permission to read /dev/sdb", Denied: true},
+	}
+	want := found(NotWatched, "sdb is not watched", "no permission to read /dev/sdb")
+	want.Device = "sdb"
+	assert.Equal(t, []Finding{want}, Of(s))
+}
+
+func TestWhatTheDriveSaysOfItselfComesFirst(t *testing.T) {
+	s := snapshot(sound())
+	s.Targets[0].Warnings = []record.Warning{
+		{Code: record.WarnUnwritten, Text: "mostly unwritten"}, {Code: record.WarnDriveCritical, Text: "nvme0: it fails"},
+	}
+	all := Of(s)
+	require.Len(t, all, 2)
+	assert.Equal(t, []any{record.WarnDriveCritical, Critical, "nvme0: it fails"}, []any{all[0].Code, all[0].Severity, all[0].String()})
+	assert.Equal(t, Info, all[1].Severity)
+}
+
+// Metrics of the second would make Prometheus refuse all, so they are not exported.
+func TestASecondOfANameIsAFinding(t *testing.T) {
+	s := snapshot(sound(), sound())
+	s.Targets = append(s.Targets, record.TargetStatus{ID: "eui.1", Path: "/dev/nvme9n1"})
+	var subjects []string
+	for _, f := range Of(s) {
+		assert.Equal(t, record.WarnDuplicate, f.Code)
+		subjects = append(subjects, f.Path+" "+f.Probe)
+	}
+	assert.Equal(t, []string{"/dev/nvme0n1 read-4k", "/dev/nvme9n1 "}, subjects)
+}
+
+func TestOnlyWhatADaemonDoesCanBeStale(t *testing.T) {
+	s := snapshot(record.ProbeStatus{Probe: record.DefaultProbes()[0]})
+	s.Started = time.Time{} // read from the state directory
+	assert.Empty(t, Of(s))
+}
+
+func TestSeverity(t *testing.T) {
+	assert.Greater(t, Critical, Warning)
+	assert.Greater(t, Warning, Info)
+	for _, s := range Severities() {
+		text, err := json.Marshal(s)
+		require.NoError(t, err)
+		var back Severity
+		require.NoError(t, json.Unmarshal(text, &back))
+		assert.Equal(t, s, back)
+	}
+	var s Severity
+	assert.ErrorContains(t, s.UnmarshalText([]byte("problem")), `severity "problem" is not known; want info, warning or critical`)
+}

@@ -1,0 +1,106 @@
+package finding
+
+import "github.com/ssdprobe/ssdprobe/internal/record"
+
+// The codes of what is decided here. All others are those of a record.Warning.
+const (
+	Hung        = "hung"
+	CannotProbe = "cannot_probe"
+	IOErrors    = "io_errors"
+	Regressed   = "regressed"
+	NotReady    = "not_ready"
+	Stale       = "stale"
+	Suspect     = "suspect"
+	Collector   = "collector"
+	NotWatched  = "not_watched"
+)
+
+// Kind is what all findings of one code have in common.
+type Kind struct {
+	// Code is stable and machine readable.
+	Code     string
+	Severity Severity
+	// Means says in one sentence what is wrong, for documents.
+	Means string
+	// Action says in one sentence what to do.
+	Action string
+}
+
+// Kinds is the table of all findings, in the order in which findings of one severity are
+// shown. A new finding begins here.
+func Kinds() []Kind {
+	return []Kind{
+		{Hung, Critical, "The device does not answer: a round has not ended in time.",
+			"read the kernel log, and take what uses the drive out of service"},
+		{CannotProbe, Critical, "The target cannot be opened or measured.",
+			"fix what the error names, or leave the target out with devices.exclude"},
+		{record.WarnDriveCritical, Critical, "The drive itself says that something is wrong.",
+			"cool the drive if it is too hot; in all other cases copy its data and replace it"},
+		{IOErrors, Warning, "I/Os have failed. Critical while the last round failed.",
+			"read the kernel log; replace the drive if its media errors grow, else reseat it"},
+		{Regressed, Critical, "A probe is slower than its baseline.",
+			"undo the change of conditions, or accept the new level with ssdprobe drift accept"},
+		{NotReady, Warning, "The daemon has not looked at every target yet.",
+			"wait; if it lasts, ssdprobe ready names what does not answer"},
+		{Stale, Warning, "No round has been good for ten intervals.",
+			"find out what keeps rounds from running: load of others, a CPU that is not free, or a limit under admission"},
+		{Suspect, Warning, "A probe may be slower than its baseline.",
+			"wait for the verdict; ssdprobe drift explain shows how far it is"},
+		{Collector, Warning, "A source could not be read, so what comes from it is missing.",
+			"grant what the error names: a permission, a capability or a mount"},
+		{NotWatched, Warning, "The configuration selects a drive that this process may not read.",
+			"let ssdprobe read the drive, or leave it out with devices.exclude"},
+
+		{record.WarnMediaErrors, Warning, "The drive could not read what was written, or cannot be sure to.",
+			"check backups, and replace the drive when the count grows"},
+		{record.WarnThrottling, Warning, "The drive slows down to cool.",
+			"check airflow, heat sink and fans"},
+		{record.WarnWorn, Warning, "The drive is beyond the life that its vendor foresaw.",
+			"plan to replace the drive; it may work for long"},
+		{record.WarnSlowerThanPeers, Warning, "The baseline is far slower than those of other drives of the model on the node.",
+			"compare firmware, slot and health with the other drives: it may have been slow from the first day"},
+		{record.WarnSlowerThanSheet, Warning, "The baseline is far slower than the drive's data sheet promises.",
+			"check firmware, link and health of the drive: it may have been slow from the first day"},
+		{record.WarnLinkBelowMaximum, Warning, "The PCIe link runs below what both ends can do.",
+			"reseat the drive, then check its cable, backplane and slot settings"},
+		{record.WarnState, Warning, "The state directory cannot be read or written.",
+			"make room in the state directory, or repair its permissions"},
+		{record.WarnConfigFile, Warning, "The configuration file was changed and is not loaded.",
+			"check it with ssdprobe config check, then load it with systemctl reload ssdprobe or kubectl rollout restart"},
+		{record.WarnNothingWatched, Warning, "There is nothing to watch.",
+			"select devices that may be opened, name files, or set fallback_file"},
+		{record.WarnFallback, Warning, "A file in the state directory is measured, because nothing else may be.",
+			"let ssdprobe read a device, name files, or set fallback_file: false"},
+		{record.WarnDuplicate, Warning, "A second target or probe has the same name, and its metrics are not exported.",
+			"leave one of them out of the configuration"},
+		{record.WarnImpossible, Warning, "The figures are beyond what the bus can carry, so something else was measured.",
+			"do not trust the figures; look for unwritten blocks, a cache or a wrong clock"},
+		{record.WarnIOLimited, Warning, "The cgroup limits I/O on the device.",
+			"run ssdprobe in a cgroup without I/O limits"},
+		{record.WarnGovernor, Warning, "The CPU governor saves power, which makes every I/O slower.",
+			"set the governor to performance to compare drives"},
+		{record.WarnPoolSmall, Warning, "Too few written blocks are known to measure with.",
+			"wait while the search goes on, or probe a file on the device"},
+		{record.WarnRepeatedBlocks, Warning, "The same blocks are read again within a window, perhaps from the drive's cache.",
+			"make the probe file larger"},
+		{record.WarnLoadBlind, Warning, "The device does not count I/Os, so the load of others is not known.",
+			"switch the statistics of the device on: queue/iostats"},
+		{record.WarnDisturbanceBlind, Warning, "The kernel does not say when a thread waited for a CPU.",
+			"use a kernel with schedstat, or distrust single slow rounds"},
+		{record.WarnThrottleBlind, Warning, "The cgroup does not say when its CPU quota stopped the process.",
+			"make cpu.stat readable, or run ssdprobe without a CPU quota"},
+		{record.WarnIdentity, Warning, "The drive has no stable identity, so another one in its place is not noticed.",
+			"run ssdprobe baseline reset after the drive was replaced"},
+
+		{record.WarnUnwritten, Info, "Most of the namespace was never written.",
+			"measure a filled file, or only written blocks as the probes do"},
+		{record.WarnReadOnly, Info, "The file was not made by ssdprobe, so it is only read.",
+			"name a directory to have a probe file made in it"},
+		{record.WarnRemote, Info, "A network is measured along with the drive.",
+			"probe the drive on its own node to learn about the drive alone"},
+		{record.WarnStacked, Info, "The device is made of other devices, which are measured together.",
+			"probe the drives themselves to learn about one of them"},
+		{record.WarnFilesystemUnknown, Info, "The filesystem does not say which device it is on.",
+			"use a filesystem on a local drive to have load, link and firmware known"},
+	}
+}

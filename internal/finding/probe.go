@@ -1,0 +1,139 @@
+package finding
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// staleRounds is how many rounds in a row have to be lost before that is worth
+// a finding: a busy hour is normal, a probe that never gets its turn is not.
+const staleRounds = 10
+
+// ofProbe leaves out that there are no rounds when the target's own problem says why.
+func ofProbe(p record.ProbeStatus, s record.Snapshot, explained bool) []Finding {
+	var all []Finding
+	if since, hung := HungSince(p, s.Time); hung {
+		f := found(Hung, "the device does not answer", "a round did not end within "+units.Span(p.Probe.Timeout))
+		f.Since = since
+		all = append(all, f)
+	} else if since := lastGood(p, s); !explained && !s.Started.IsZero() && s.Time.Sub(since) > staleRounds*p.Probe.Interval {
+		f := found(Stale, "not measured", lastRound(p))
+		f.Since = since
+		all = append(all, f)
+	}
+	if len(p.Errors) > 0 {
+		f := ioErrors(p.Errors)
+		if p.Last != nil && p.Last.Outcome == record.OutcomeError {
+			f.Severity, f.Since = Critical, p.Last.Start
+		}
+		all = append(all, f)
+	}
+	all = append(all, ofDrift(p.Drift, record.Regressed, Regressed, "slower than its baseline")...)
+	all = append(all, ofDrift(p.Drift, record.Suspect, Suspect, "may be slower than its baseline")...)
+	if p.Last != nil {
+		all = append(all, ofWarnings(p.Last.Warnings)...)
+	}
+	return all
+}
+
+// HungSince tells whether the device keeps a round from ending, and since when.
+func HungSince(p record.ProbeStatus, now time.Time) (time.Time, bool) {
+	switch {
+	case !p.InflightSince.IsZero() && p.Probe.Timeout > 0 && now.Sub(p.InflightSince) > p.Probe.Timeout:
+		return p.InflightSince, true
+	case p.Last != nil && p.Last.Outcome == record.OutcomeTimeout:
+		return p.Last.Start, true
+	default:
+		return time.Time{}, false
+	}
+}
+
+// lastGood is when the last good round was, or the start of the daemon.
+func lastGood(p record.ProbeStatus, s record.Snapshot) time.Time {
+	if p.LastSuccess.IsZero() {
+		return s.Started
+	}
+	return p.LastSuccess
+}
+
+func lastRound(p record.ProbeStatus) string {
+	switch {
+	case p.Last == nil:
+		return "no round has been run"
+	case p.Last.Reason == "":
+		return fmt.Sprintf("the last round was %s", p.Last.Outcome)
+	default:
+		return fmt.Sprintf("the last round was %s, %s", p.Last.Outcome, p.Last.Reason)
+	}
+}
+
+func ioErrors(errors map[string]uint64) Finding {
+	var total uint64
+	var evidence []string
+	for _, errno := range slices.Sorted(maps.Keys(errors)) {
+		total += errors[errno]
+		evidence = append(evidence, units.Count(errors[errno])+" "+errno)
+	}
+	return found(IOErrors, units.Plural(total, "I/O")+" failed since ssdprobe started", evidence...)
+}
+
+// ofDrift is one finding of all statistics in that state. They mostly move together.
+func ofDrift(drifts []record.Drift, state record.DriftState, code, text string) []Finding {
+	in, since := InState(drifts, state)
+	if len(in) == 0 {
+		return nil
+	}
+	f := found(code, text)
+	f.Since = since
+	var causes []string
+	for _, d := range in {
+		f.Evidence = append(f.Evidence, driftText(d))
+		for _, change := range d.Attribution {
+			if cause := change.String(); !slices.Contains(causes, cause) {
+				causes = append(causes, cause)
+			}
+		}
+	}
+	if len(causes) == 0 && state == record.Regressed {
+		f.Action = "no change of conditions found; suspect the drive"
+	}
+	for _, cause := range causes {
+		f.Evidence = append(f.Evidence, "changed with it: "+cause)
+	}
+	return []Finding{f}
+}
+
+// InState selects the statistics in a state, and says when the first of them entered it.
+func InState(drifts []record.Drift, state record.DriftState) (in []record.Drift, since time.Time) {
+	for _, d := range drifts {
+		if d.State != state {
+			continue
+		}
+		if len(in) == 0 || d.Since.Before(since) {
+			since = d.Since
+		}
+		in = append(in, d)
+	}
+	return in, since
+}
+
+// driftText is "p50 1.62× (1.57× to 1.68×)".
+func driftText(d record.Drift) string {
+	name := d.Statistic.Short()
+	if d.Cause == record.BySlowRounds {
+		return name + " slow rounds have become common, the others are as before"
+	}
+	if d.Ratio == 0 {
+		return name
+	}
+	text := name + " " + units.Ratio(d.Ratio)
+	if d.Lower == 0 && d.Upper == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s (%s to %s)", text, units.Ratio(d.Lower), units.Ratio(d.Upper))
+}

@@ -1,0 +1,48 @@
+package finding
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Severity is how bad a finding is. Severities are ordered: a worse one is greater.
+type Severity int
+
+// The severities.
+const (
+	// Info explains something; nothing needs to be done.
+	Info Severity = iota
+	// Warning means that something may be wrong, or that a figure may be.
+	Warning
+	// Critical means that a drive is slower, fails, or is not measured.
+	Critical
+)
+
+// Severities lists all of them, the worst first.
+func Severities() []Severity { return []Severity{Critical, Warning, Info} }
+
+// String is "info", "warning" or "critical".
+func (s Severity) String() string {
+	switch s {
+	case Info:
+		return "info"
+	case Warning:
+		return "warning"
+	case Critical:
+		return "critical"
+	}
+	return fmt.Sprintf("severity %d", int(s))
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Severity) UnmarshalText(text []byte) error {
+	i := slices.IndexFunc(Severities(), func(known Severity) bool { return known.String() == string(text) })
+	if i < 0 {
+		return fmt.Errorf("severity %q is not known; want info, warning or critical", text)
+	}
+	*s = Severities()[i]
+	return nil
+}
