@@ -44,6 +44,8 @@ type Config struct {
 	Admission          Admission
 	Drift              Drift
 	Health             Health
+	// QuietHours are when neither probes nor runs by the calendar touch anything.
+	QuietHours QuietHours
 	// Runs are full runs of suites by the calendar; none by default.
 	Runs  []Run
 	Fleet Fleet

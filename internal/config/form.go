@@ -38,6 +38,8 @@ durable-write-4k writes what has to reach the drive: what a commit costs. It wri
 		{"admission", c.Admission.form(), `When a device is left alone, and when a round does not count.`},
 		{"runs", list[Run]{dst: &c.Runs, fresh: defaultRun, form: runForm, example: exampleRuns()},
 			`Full runs of fio suites by the calendar, one at a time on this node. While one runs, the probes of its target rest. Reports are kept in state_dir; the last figures are metrics (ssdprobe_run_*).`},
+		{"quiet_hours", list[Quiet]{dst: (*[]Quiet)(&c.QuietHours), fresh: defaultQuiet, form: quietForm, example: exampleQuiet()},
+			`Times in which the daemon does no I/O by itself: no probe runs, no run by the calendar begins, and one in progress ends early. Rounds are not due then, so none is skipped as busy, and the alerts for missing results wait. Health is still read, and "ssdprobe run" asks nobody.`},
 		{"fleet", atStart{c.Fleet.form()}, "At most so many nodes of a Kubernetes cluster run by the calendar at a time, by Lease objects in its API. For it the pods need a role and a token, which they are not given by default: see docs/install-kubernetes.md. Probes and `ssdprobe run` ask nobody."},
 		{"drift", c.Drift.form(), "How a device is compared with what it did before. docs/drift.md says how that works, and has the measurements of which the delays below are medians. `ssdprobe drift replay` shows what other values would have said of your own past."},
 		{"health", c.Health.form(), `What drives say of themselves: SMART data, temperatures and settings of NVMe controllers (needs CAP_SYS_ADMIN), of SATA and SAS drives when smartctl is installed (a sleeping one is left alone); and the interrupts of their queues.`},

@@ -2,10 +2,9 @@ package config
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/robfig/cron/v3"
 )
 
 // Run is a suite that runs by the calendar.
@@ -13,9 +12,7 @@ type Run struct {
 	Suite string
 	// Set are parameters of the suite, "name=value".
 	Set []string
-	// Schedule is a time in cron's five fields, in TimeZone ("" is the machine's).
-	Schedule string
-	TimeZone string
+	Calendar
 	// Window is how long after the scheduled time a run may begin or go on.
 	Window time.Duration
 	// Targets are globs (path.Match) of ids, device names or paths; all targets
@@ -29,26 +26,6 @@ type Run struct {
 	MaxOthers float64
 	// Keep is how many reports are kept per suite and target, 1 to 1000.
 	Keep int
-}
-
-// Next returns the first scheduled time after now.
-func (r Run) Next(now time.Time) (time.Time, error) {
-	zone, err := r.zone()
-	if err != nil {
-		return time.Time{}, err
-	}
-	schedule, err := cron.ParseStandard(r.Schedule)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return schedule.Next(now.In(zone)), nil
-}
-
-func (r Run) zone() (*time.Location, error) {
-	if r.TimeZone == "" {
-		return time.Local, nil
-	}
-	return time.LoadLocation(r.TimeZone)
 }
 
 // Matches reports whether the run is meant for a target of which these are the
@@ -72,17 +49,16 @@ func defaultRun() Run {
 }
 
 func runForm(r *Run) field {
-	return section{
+	return slices.Concat(section{
 		{"suite", required(text(&r.Suite), "a suite, e.g. quick; see ssdprobe run --help"), "what ssdprobe run knows"},
 		{"set", list[string]{dst: &r.Set, fresh: zero[string], form: parameter}, ""},
-		{"schedule", scheduled(&r.Schedule), "minute, hour, day, month, weekday"},
-		{"time_zone", optional(timeZone(&r.TimeZone)), "without it, the machine's"},
+	}, r.form(), section{
 		{"window", within(duration(&r.Window), time.Minute, 7*day), "it begins in this time or not at all, and ends with it"},
 		{"targets", list[string]{dst: &r.Targets, fresh: zero[string], form: func(v *string) field { return glob(v) }}, ""},
 		{"max_cpu_pressure", within(ratio(&r.MaxCPUPressure), 0, 1), "it ends early when tasks of this host wait for a CPU for more of the time"},
 		{"max_others", within(ratio(&r.MaxOthers), 0.01, 1), "and when others move more of the device's bytes than that for 5 s; 1 lets them"},
 		{"keep", within(count(&r.Keep), 1, 1000), "reports kept of the suite on a target"},
-	}
+	})
 }
 
 // exampleRuns is what the commented file shows.
@@ -91,29 +67,6 @@ func exampleRuns() []Run {
 	r.Suite, r.Schedule, r.TimeZone = "quick", "30 3 * * 0", "Europe/Berlin"
 	r.Targets, r.Set = []string{"nvme*"}, []string{"time=30s"}
 	return []Run{r}
-}
-
-// scheduled is a time in cron's five fields, or one of its words. Its own time zone
-// would go before ours, and intervals (@every) have no time of day.
-func scheduled(dst *string) scalar[string] {
-	const (
-		want    = "five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily"
-		pattern = `^ *(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[0-9A-Za-z*?/,-]+( +[0-9A-Za-z*?/,-]+){4}) *$`
-	)
-	s := valid(text(dst), "a time", want, pattern, func(v string) bool {
-		_, err := cron.ParseStandard(v)
-		return err == nil && !strings.Contains(v, "TZ=") && !strings.HasPrefix(v, "@every")
-	})
-	s.needed = true
-	return s
-}
-
-func timeZone(dst *string) scalar[string] {
-	const want = "a name such as Europe/Berlin or UTC, or the key left out for the machine's own"
-	return valid(text(dst), "a time zone", want, "", func(v string) bool {
-		_, err := time.LoadLocation(v)
-		return err == nil
-	})
 }
 
 // parameter is one of a suite.

@@ -22,6 +22,11 @@ func (c Config) Warnings() []string {
 	if c.Fleet.Enabled && len(c.Runs) == 0 {
 		all = append(all, "fleet.enabled is of no effect: runs is empty")
 	}
+	for i, q := range c.QuietHours {
+		if q.endless() {
+			all = append(all, fmt.Sprintf("nothing is ever measured: quiet_hours[%d] begins again before its duration of %s is over", i, FormatDuration(q.Duration)))
+		}
+	}
 	all = append(all, c.budgetWarnings()...)
 	for _, p := range c.Probes {
 		if c.Drift.Window < 2*p.Interval {

@@ -257,7 +257,7 @@ func want(c config.Config, s measure.Subject, status record.CollectorStatus) wan
 	return wanted{
 		spec: spec{
 			Target: s.Target, LockID: s.LockID,
-			Probes: c.Probes, Admission: c.Admission, Drift: c.DriftSettings(s.File),
+			Probes: c.Probes, Admission: c.Admission, Drift: c.DriftSettings(s.File), Quiet: c.QuietHours,
 		},
 		seen: sighting{device: s.Device, conditions: s.Conditions, warnings: s.Warnings, collector: status},
 	}

@@ -268,6 +268,7 @@ func (d *Daemon) Snapshot() record.Snapshot {
 	}
 	d.file.fill(&s)
 	sheets := d.config.Drift.DataSheets
+	s.QuietUntil = d.config.QuietHours.Until(now)
 	d.mu.Unlock()
 	for _, w := range watches {
 		s.Targets = append(s.Targets, w.Status(now))

@@ -18,11 +18,11 @@ func day(n int) time.Time { return time.Date(2026, 11, n, 12, 0, 0, 0, time.UTC)
 func at3(n int) time.Time { return time.Date(2026, 11, n, 3, 0, 0, 0, time.UTC) }
 
 func daily(suite string, targets ...string) config.Run {
-	return config.Run{Suite: suite, Schedule: "0 3 * * *", TimeZone: "UTC", Targets: targets}
+	return config.Run{Suite: suite, Calendar: config.Calendar{Schedule: "0 3 * * *", TimeZone: "UTC"}, Targets: targets}
 }
 
 func weekly(suite string) config.Run {
-	return config.Run{Suite: suite, Schedule: "0 3 * * 0", TimeZone: "UTC"} // 22 November 2026 is a Sunday
+	return config.Run{Suite: suite, Calendar: config.Calendar{Schedule: "0 3 * * 0", TimeZone: "UTC"}} // 22 November 2026 is a Sunday
 }
 
 // ranOn is a watch of which quick was last complete on that day.
@@ -68,7 +68,7 @@ func TestSuitesAreDueAfterTheirLastRun(t *testing.T) {
 		"two suites":             {19, []config.Run{daily("quick"), weekly("burst")}, map[string]time.Time{"quick": at3(20), "burst": at3(8)}},
 		"other targets":          {0, []config.Run{daily("quick", "sd*")}, map[string]time.Time{}},
 		"no longer planned":      {19, nil, map[string]time.Time{"quick": none}},
-		"on a day that is never": {19, []config.Run{{Suite: "quick", Schedule: "0 3 31 2 *", TimeZone: "UTC"}}, map[string]time.Time{"quick": none}},
+		"on a day that is never": {19, []config.Run{{Suite: "quick", Calendar: config.Calendar{Schedule: "0 3 31 2 *", TimeZone: "UTC"}}}, map[string]time.Time{"quick": none}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := ranOn(c.ran)

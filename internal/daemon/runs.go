@@ -35,6 +35,8 @@ const (
 
 var (
 	errWindowClosed = errors.New("the window of the run has closed")
+	errQuiet        = errors.New("quiet hours")
+	errQuietBegins  = errors.New("quiet hours have begun")
 	errHangs        = errors.New("the target does not answer")
 	errCPUPressure  = errors.New("the host became too busy")
 )
@@ -178,7 +180,7 @@ func (d *Daemon) latest(w *watch) *watch {
 // 0 when there is nothing to wait for.
 func (d *Daemon) waitAfter(err error) time.Duration {
 	switch {
-	case errors.Is(err, admit.ErrBusy), errors.Is(err, run.ErrInUse), errors.Is(err, errHangs):
+	case errors.Is(err, admit.ErrBusy), errors.Is(err, run.ErrInUse), errors.Is(err, errHangs), errors.Is(err, errQuiet):
 		return busyRetry
 	case errors.Is(err, errNotPermitted):
 		return d.fleet.pause()
@@ -193,7 +195,7 @@ func runOutcome(ctx context.Context, r record.RunReport, err error, waited bool)
 		return record.RunOK
 	case waited:
 		return record.RunRefused
-	case ctx.Err() != nil && len(r.Steps) > 0, errors.Is(err, errCPUPressure), errors.Is(err, fiorun.ErrOthers), errors.Is(err, fleet.ErrLost):
+	case ctx.Err() != nil && len(r.Steps) > 0, errors.Is(err, errCPUPressure), errors.Is(err, errQuietBegins), errors.Is(err, fiorun.ErrOthers), errors.Is(err, fleet.ErrLost):
 		return record.RunShort
 	case ctx.Err() != nil:
 		return record.RunRefused
@@ -207,6 +209,9 @@ func runOutcome(ctx context.Context, r record.RunReport, err error, waited bool)
 func (d *Daemon) attempt(ctx context.Context, w *watch, r config.Run) (record.RunReport, error) {
 	if why := w.access.problem(); why != "" || w.spec.Unresolved { // a run would hang as well, and so would all after it
 		return record.RunReport{}, fmt.Errorf("%w: %s", errHangs, why)
+	}
+	if until := w.spec.Quiet.Until(wallClock()); !until.IsZero() {
+		return record.RunReport{}, fmt.Errorf("%w until %s", errQuiet, until.Format(time.RFC3339))
 	}
 	chosen, err := suite.Find(r.Suite)
 	if err != nil {
@@ -231,6 +236,8 @@ func (d *Daemon) attempt(ctx context.Context, w *watch, r config.Run) (record.Ru
 // measure runs the suite while nothing speaks against it.
 func (d *Daemon) measure(ctx context.Context, w *watch, r config.Run, chosen suite.Suite, values suite.Values, binary fiorun.Binary) (record.RunReport, error) {
 	status := w.Status(time.Now())
+	ctx, cancel := beforeQuiet(ctx, w.spec.Quiet, wallClock())
+	defer cancel()
 	ctx, calm := context.WithCancelCause(ctx)
 	defer calm(nil)
 	session, err := run.Begin(ctx, measure.Subject{
@@ -253,6 +260,15 @@ func (d *Daemon) measure(ctx context.Context, w *watch, r config.Run, chosen sui
 	<-watching
 	_, endErr := session.End()
 	return report, errors.Join(err, endErr)
+}
+
+// beforeQuiet returns a context that ends when the next quiet hours begin.
+func beforeQuiet(ctx context.Context, quiet config.QuietHours, now time.Time) (context.Context, context.CancelFunc) {
+	begin := quiet.Begin(now)
+	if begin.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadlineCause(ctx, begin, errQuietBegins)
 }
 
 // watchPressure ends a run when tasks of the host wait for a CPU for too much of

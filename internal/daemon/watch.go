@@ -31,6 +31,7 @@ type spec struct {
 	Probes     []record.Probe
 	Admission  config.Admission
 	Drift      drift.Settings
+	Quiet      config.QuietHours
 }
 
 // watch keeps one target under watch.
@@ -121,6 +122,11 @@ func (w *watch) Run(ctx context.Context) {
 		return
 	}
 	for ctx.Err() == nil {
+		if until := w.spec.Quiet.Until(wallClock()); !until.IsZero() {
+			w.keepQuiet(until)
+			pause(ctx, min(time.Until(until), calendarLook))
+			continue
+		}
 		if w.session == nil {
 			if err := w.open(ctx); err != nil && ctx.Err() == nil {
 				w.log.Warn("cannot open the target", "err", err, "retry_in", reopenAfter)
@@ -134,16 +140,16 @@ func (w *watch) Run(ctx context.Context) {
 			<-ctx.Done()
 			return
 		}
-		pause(ctx, time.Until(p.next))
-		if ctx.Err() != nil {
-			return
+		if wait := time.Until(p.next); wait > 0 {
+			pause(ctx, min(wait, calendarLook)) // quiet hours may begin meanwhile
+			continue
 		}
 		if rested := w.rested(); rested != nil {
 			select {
 			case <-ctx.Done():
-				return
 			case <-rested:
 			}
+			continue
 		}
 		if m, ok := w.round(ctx, p); ok {
 			w.took(ctx, p, m)
@@ -151,6 +157,20 @@ func (w *watch) Run(ctx context.Context) {
 		w.mu.Lock()
 		p.next = p.after(time.Now())
 		w.mu.Unlock()
+	}
+}
+
+// keepQuiet puts off the rounds that would be due in quiet hours.
+func (w *watch) keepQuiet(until time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.session == nil {
+		w.status.Problem = "quiet hours until " + until.Format("2006-01-02 15:04 MST") + ": it is opened after them"
+	}
+	for _, p := range w.probes {
+		if p.next.Before(until) {
+			p.next = schedule.Next(until, p.probe.Interval, p.phase)
+		}
 	}
 }
 

@@ -23,5 +23,10 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 				"fallback_file: false in the configuration switches that off. Absent until devices were looked for.",
 			series: func(s record.Snapshot, emit emit) { emitFlag(emit, s.FallbackUsed) },
 		},
+		{
+			name: "ssdprobe_quiet_hours", kind: gauge,
+			help:   "Whether quiet_hours of the configuration keep probes and runs by the calendar from starting now (1).",
+			series: func(s record.Snapshot, emit emit) { emitFlag(emit, new(!s.QuietUntil.IsZero())) },
+		},
 	}
 }

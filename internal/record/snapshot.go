@@ -24,6 +24,9 @@ type Snapshot struct {
 	// ConfigChanged says whether the configuration file holds something else than what is in
 	// force; nil when there is none, or it cannot be read.
 	ConfigChanged *bool `json:"config_changed,omitempty"`
+	// QuietUntil is when the quiet hours end that keep the daemon from measuring now; zero
+	// outside of them.
+	QuietUntil time.Time `json:"quiet_until,omitzero"`
 }
 
 // Ignored is a device that is not watched.

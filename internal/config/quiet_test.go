@@ -1,0 +1,69 @@
+package config_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+)
+
+func quiet(t *testing.T, text string) config.QuietHours {
+	t.Helper()
+	c, err := parse("quiet_hours: [" + text + "]\n")
+	require.NoError(t, err)
+	return c.QuietHours
+}
+
+func TestQuietHours(t *testing.T) {
+	const office, evening = "{schedule: 0 8 * * 1-5, time_zone: UTC, duration: 10h}", "{schedule: 0 17 * * *, time_zone: UTC, duration: 2h}"
+	at := func(day, hour, minute int) time.Time { return time.Date(2026, 11, day, hour, minute, 0, 0, time.UTC) } // the 23rd is a Monday
+	for name, test := range map[string]struct {
+		hours             string
+		now, until, begin time.Time
+	}{
+		"before":              {office, at(23, 7, 59), time.Time{}, at(23, 8, 0)},
+		"as they begin":       {office, at(23, 8, 0), at(23, 18, 0), at(24, 8, 0)},
+		"within":              {office, at(23, 12, 30), at(23, 18, 0), at(24, 8, 0)},
+		"as they end":         {office, at(23, 18, 0), time.Time{}, at(24, 8, 0)},
+		"on a weekend":        {office, at(28, 12, 0), time.Time{}, at(30, 8, 0)},
+		"within two":          {office + ", " + evening, at(23, 17, 30), at(23, 19, 0), at(24, 8, 0)},
+		"within the other":    {office + ", " + evening, at(28, 17, 30), at(28, 19, 0), at(29, 17, 0)},
+		"none":                {"", at(23, 12, 0), time.Time{}, time.Time{}},
+		"a day that is never": {"{schedule: 0 8 31 2 *, duration: 10h}", at(23, 12, 0), time.Time{}, time.Time{}},
+		"past midnight":       {"{schedule: 0 22 * * *, time_zone: UTC, duration: 8h}", at(24, 3, 0), at(24, 6, 0), at(24, 22, 0)},
+		"in another zone":     {"{schedule: 0 8 * * *, time_zone: Europe/Berlin, duration: 1h}", at(23, 7, 30), at(23, 8, 0), at(24, 7, 0)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := quiet(t, test.hours)
+			assert.Equal(t, test.until, q.Until(test.now).UTC())
+			assert.Equal(t, test.begin, q.Begin(test.now).UTC())
+		})
+	}
+}
+
+func TestBadQuietHours(t *testing.T) {
+	_, err := parse("quiet_hours:\n  - schedule: 8 to 18\n  - duration: 8d\n")
+	require.EqualError(t, err, `line 2: quiet_hours[0].schedule: "8 to 18" is not a time; want five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily
+line 3: quiet_hours[1].schedule: is empty; want five fields: minute, hour, day, month, weekday; e.g. 30 3 * * 0 or @daily
+line 3: quiet_hours[1].duration: "8d" is out of range; want 1m to 7d`)
+}
+
+func TestQuietHoursThatNeverEnd(t *testing.T) {
+	for text, want := range map[string]string{
+		"{schedule: 0 8 * * 1-5, duration: 1d}":      "", // not on Sunday
+		"{schedule: 0 0 * * *, duration: 1d}":        "nothing is ever measured: quiet_hours[0] begins again before its duration of 1d is over",
+		"{schedule: \"* 0-22 * * *\", duration: 5m}": "",
+		"{schedule: \"* * * * *\", duration: 1m}":    "nothing is ever measured: quiet_hours[0] begins again before its duration of 1m is over",
+	} {
+		c, err := parse("quiet_hours: [" + text + "]\n")
+		require.NoError(t, err)
+		if want == "" {
+			assert.Empty(t, c.Warnings(), text)
+		} else {
+			assert.Equal(t, []string{want}, c.Warnings(), text)
+		}
+	}
+}

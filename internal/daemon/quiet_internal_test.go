@@ -1,0 +1,68 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// always is quiet at any time.
+func always() config.QuietHours {
+	return config.QuietHours{{Calendar: config.Calendar{Schedule: "* * * * *", TimeZone: "UTC"}, Duration: time.Hour}}
+}
+
+func quietWatch(t *testing.T) *watch {
+	t.Helper()
+	state, err := store.Open(t.TempDir())
+	require.NoError(t, err)
+	return newWatch(spec{
+		Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true}, Probes: record.DefaultProbes(), Quiet: always(),
+	}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), store: state, latencies: export.NewLatencies()})
+}
+
+// Rounds are not due in quiet hours, each keeps its place after them, and none counts as busy.
+func TestQuietHoursPutOffRounds(t *testing.T) {
+	w := quietWatch(t)
+	until := time.Date(2126, 11, 23, 18, 0, 0, 0, time.UTC)
+	w.keepQuiet(until)
+	s := w.Status(time.Now())
+	assert.Equal(t, "quiet hours until 2126-11-23 18:00 UTC: it is opened after them", s.Problem)
+	places := map[time.Time]bool{}
+	for _, p := range s.Probes {
+		assert.True(t, p.Next.After(until), p.Next)
+		assert.LessOrEqual(t, p.Next.Sub(until), p.Probe.Interval)
+		places[p.Next] = true
+		assert.Zero(t, p.Rounds[record.OutcomeBusy])
+	}
+	assert.Len(t, places, len(s.Probes))
+}
+
+func TestRunsByTheCalendarInQuietHours(t *testing.T) {
+	w := quietWatch(t)
+	d := &Daemon{shared: w.shared}
+	_, err := d.attempt(t.Context(), w, config.Run{Suite: "quick"})
+	require.ErrorIs(t, err, errQuiet)
+	assert.Equal(t, busyRetry, d.waitAfter(err), "it may begin after them, within its window")
+
+	began := time.Now().Add(-time.Minute)
+	ctx, cancel := beforeQuiet(t.Context(), always(), began.Add(-time.Minute))
+	defer cancel()
+	<-ctx.Done()
+	require.ErrorIs(t, context.Cause(ctx), errQuietBegins)
+	assert.Equal(t, record.RunShort, runOutcome(t.Context(), record.RunReport{}, errQuietBegins, false))
+	assert.Zero(t, d.waitAfter(errQuietBegins), "it does not begin again")
+
+	ctx, cancel = beforeQuiet(t.Context(), nil, time.Now())
+	defer cancel()
+	require.NoError(t, ctx.Err())
+}
