@@ -62,7 +62,7 @@ func photographed(t *testing.T, scheme string, drawings []string) *image.RGBA {
 // style is the page's own style sheet.
 func style(t *testing.T) string {
 	t.Helper()
-	data, err := os.ReadFile("report.css")
+	data, err := os.ReadFile("html/page.css")
 	require.NoError(t, err)
 	return string(data)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -91,17 +92,17 @@ func (s *sweep) add(step record.Step, r record.Result) {
 }
 
 // depthSections tell for each load where more depth stops to pay.
-func depthSections(r record.RunReport) []section {
-	var all []section
+func depthSections(r record.RunReport) []document.Section {
+	var all []document.Section
 	for i, s := range sweeps(r) {
 		lowest := s.points[0].mean
 		for _, p := range s.points {
 			lowest = min(lowest, p.mean)
 		}
 		unit := units.LatencyUnitFor(lowest)
-		all = append(all, section{
-			id: fmt.Sprintf("depth-%d", i+1), title: "IOPS and latency over depth: " + s.load, lead: s.sentence(),
-			plots: []picture{s.picture(unit)}, small: s.small, table: s.table(unit),
+		all = append(all, document.Section{
+			ID: fmt.Sprintf("depth-%d", i+1), Title: "IOPS and latency over depth: " + s.load, Lead: s.sentence(),
+			Blocks: []document.Block{document.Gap{}, s.plot(unit), document.Gap{}, s.table(unit)},
 		})
 	}
 	return all
@@ -119,7 +120,7 @@ func (s sweep) sentence() string {
 }
 
 func (s sweep) axis() plot.Axis {
-	a := plot.Axis{Label: "queue depth, I/Os in flight", Format: tick}
+	a := plot.Axis{Label: "queue depth, I/Os in flight"}
 	if s.points[0].depth > 0 && s.points[len(s.points)-1].depth >= 16*s.points[0].depth {
 		a.Scale = plot.Log2
 	}
@@ -129,7 +130,8 @@ func (s sweep) axis() plot.Axis {
 	return a
 }
 
-func (s sweep) picture(unit units.LatencyUnit) picture {
+func (s sweep) plot(unit units.LatencyUnit) document.Plot {
+	small := plot.Small{Caption: "IOPS over " + s.axis().Label}
 	var iops, mean, p99 []plot.Point
 	var warnings []record.Warning
 	var lowest, highest time.Duration
@@ -140,19 +142,20 @@ func (s sweep) picture(unit units.LatencyUnit) picture {
 		if p.p99 > 0 {
 			p99 = append(p99, plot.Point{X: at, Y: unit.In(p.p99), Doubt: doubt, Note: fmt.Sprintf("depth %d: p99 %s%s", p.depth, units.Latency(p.p99), why)})
 		}
+		small.Add(p.iops, strconv.Itoa(p.depth))
 		warnings = append(warnings, p.warnings...)
 		if p.mean > 0 && (lowest == 0 || p.mean < lowest) {
 			lowest = p.mean
 		}
 		highest = max(highest, p.mean, p.p99)
 	}
-	latency := plot.Axis{Label: "latency, " + unit.Name, Zero: true, Format: tick}
+	latency := plot.Axis{Label: "latency, " + unit.Name, Zero: true}
 	if lowest > 0 && highest > 100*lowest {
 		latency.Scale = plot.Log10
 	}
 	diagram := plot.Plot{
 		Title: "IOPS and latency over depth, " + s.load, X: s.axis(),
-		Y: plot.Axis{Label: "IOPS", Zero: true, Format: tick}, Right: &latency,
+		Y: plot.Axis{Label: "IOPS", Zero: true}, Right: &latency,
 		Series: []plot.Series{
 			{Name: "IOPS (left)", Points: iops, Colour: 1},
 			{Name: "mean latency (right)", Points: mean, Colour: 2, Right: true},
@@ -163,29 +166,21 @@ func (s sweep) picture(unit units.LatencyUnit) picture {
 	if s.knee != nil && s.knee.Depth > 0 {
 		diagram.Marks = []plot.Mark{{X: new(float64(s.knee.Depth)), Label: fmt.Sprintf("knee: depth %d", s.knee.Depth)}}
 	}
-	return pictured(diagram.SVG(), caption, warnings)
+	return drawn(diagram, caption, warnings, &small)
 }
 
-func (s sweep) small() string {
-	values := make([]float64, len(s.points))
-	names := make([]string, len(s.points))
-	for i, p := range s.points {
-		values[i], names[i] = p.iops, strconv.Itoa(p.depth)
-	}
-	return terminal("IOPS over "+s.axis().Label, values, names)
-}
-
-func (s sweep) table(unit units.LatencyUnit) *sheet {
-	t := &sheet{
-		header: [2][]string{{"depth", "IOPS", "mean", "p50", "p99", "", "warnings"}, {"", "", unit.Name, unit.Name, unit.Name, "", ""}},
-		align:  "rrrrrll",
+func (s sweep) table(unit units.LatencyUnit) document.Table {
+	t := document.Table{
+		Names: []string{"depth", "IOPS", "mean", "p50", "p99", "", "warnings"},
+		Units: []string{"", "", unit.Name, unit.Name, unit.Name, "", ""},
+		Align: "rrrrrll", Long: true,
 	}
 	for _, p := range s.points {
 		mark := ""
 		if s.knee != nil && s.knee.Depth == p.depth {
 			mark = "knee"
 		}
-		t.add(units.Count(p.depth), units.IOPS(p.iops), cellOf(unit, p.mean), cellOf(unit, p.p50), cellOf(unit, p.p99), mark, warned(p.warnings))
+		t.Add(units.Count(p.depth), units.IOPS(p.iops), cellOf(unit, p.mean), cellOf(unit, p.p50), cellOf(unit, p.p99), mark, warned(p.warnings))
 	}
 	return t
 }

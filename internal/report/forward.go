@@ -1,6 +1,8 @@
 package report
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -17,3 +19,12 @@ func BlockSize(bytes int64) string            { return units.BlockSize(bytes) }
 func Time(t time.Time) string                 { return units.Time(t) }
 func plural(n int, noun string) string        { return units.Plural(n, noun) }
 func StatisticName(s record.Statistic) string { return s.Short() }
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -2,12 +2,12 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -65,7 +65,7 @@ func distributions(r record.RunReport) []distribution {
 
 // latencySection shows the distributions. Of many loads it shows some, the first and
 // the last among them.
-func latencySection(r record.RunReport) []section {
+func latencySection(r record.RunReport) []document.Section {
 	all := distributions(r)
 	if len(all) == 0 {
 		return nil
@@ -81,16 +81,18 @@ func latencySection(r record.RunReport) []section {
 	for _, d := range shown {
 		warnings = append(warnings, d.warnings...)
 	}
-	s := section{id: "latency", title: "Latency", plots: []picture{
-		{svg: percentiles(shown), warnings: ofAKind(warnings), caption: fmt.Sprintf(
+	s := document.Section{ID: "latency", Title: "Latency", Blocks: []document.Block{
+		document.Plot{Drawing: percentiles(shown), Warnings: ofAKind(warnings), Caption: fmt.Sprintf(
 			"A percentile curve: how long the slowest I/Os take. Dashed and hollow where fewer than %d I/Os lie above: a hint only.", minimumAbove)},
-		{svg: histogram(shown), caption: fmt.Sprintf(
+		document.Plot{Drawing: histogram(shown), Caption: fmt.Sprintf(
 			"A histogram: where the I/Os are. Each class is about a tenth of its latency wide; the slowest %s are left to the curve above.", units.Percent(1-bodyShare))},
 	}}
 	if len(shown) < len(all) {
-		s.notes = []string{fmt.Sprintf("Shown are %d of %d loads; the table of results has all of them.", len(shown), len(all))}
+		s.Blocks = append([]document.Block{
+			document.Sentence(fmt.Sprintf("Shown are %d of %d loads; the table of results has all of them.", len(shown), len(all))),
+		}, s.Blocks...)
 	}
-	return []section{s}
+	return []document.Section{s}
 }
 
 // bounds are the shortest and the longest latency of all.
@@ -103,14 +105,14 @@ func bounds(all []distribution, q float64) (low, high time.Duration) {
 }
 
 func latencyAxis(low, high time.Duration, unit units.LatencyUnit) plot.Axis {
-	a := plot.Axis{Label: "latency, " + unit.Name, Format: tick, Zero: true}
+	a := plot.Axis{Label: "latency, " + unit.Name, Zero: true}
 	if low > 0 && high > 10*low {
 		a.Scale, a.Zero = plot.Log10, false
 	}
 	return a
 }
 
-func percentiles(all []distribution) template.HTML {
+func percentiles(all []distribution) plot.Plot {
 	low, high := bounds(all, 1)
 	unit := units.LatencyUnitFor(low)
 	diagram := plot.Plot{
@@ -126,7 +128,7 @@ func percentiles(all []distribution) template.HTML {
 			plot.Series{Points: hint, Shape: plot.Line, Colour: i + 1, Dashed: true},
 			plot.Series{Name: fmt.Sprintf("%s, %s I/Os", d.name, units.Count(n)), Points: marked(d, unit), Shape: plot.Points, Colour: i + 1})
 	}
-	return diagram.SVG()
+	return diagram
 }
 
 // curve returns the latencies at evenly spaced nines: those that enough I/Os lie
@@ -167,13 +169,13 @@ func marked(d distribution, unit units.LatencyUnit) []plot.Point {
 		}
 		v := d.latency.Quantile(q)
 		all = append(all, plot.Point{
-			X: q, Y: unit.In(v), Doubt: !Supported(q, n), Note: fmt.Sprintf("%s: p%s %s", d.name, tick(100*q), units.Latency(v)),
+			X: q, Y: unit.In(v), Doubt: !Supported(q, n), Note: fmt.Sprintf("%s: p%s %s", d.name, plot.Tick(100*q), units.Latency(v)),
 		})
 	}
 	return all
 }
 
-func histogram(all []distribution) template.HTML {
+func histogram(all []distribution) plot.Plot {
 	low, high := bounds(all, bodyShare)
 	low, high = max(low, 1), max(high, 1)
 	unit := units.LatencyUnitFor(low)
@@ -184,8 +186,8 @@ func histogram(all []distribution) template.HTML {
 	first, last := class(low, per), class(high, per)
 	diagram := plot.Plot{
 		Title: "Histogram of latencies",
-		X:     plot.Axis{Label: "latency, " + unit.Name, Scale: plot.Log10, Format: tick},
-		Y:     plot.Axis{Label: "share of the I/Os in each class, %", Zero: true, Format: tick},
+		X:     plot.Axis{Label: "latency, " + unit.Name, Scale: plot.Log10},
+		Y:     plot.Axis{Label: "share of the I/Os in each class, %", Zero: true},
 	}
 	for i, d := range all {
 		shares := make([]float64, last-first+2)
@@ -208,7 +210,7 @@ func histogram(all []distribution) template.HTML {
 		}
 		diagram.Series = append(diagram.Series, plot.Series{Name: d.name, Points: points, Shape: plot.Steps, Colour: i + 1})
 	}
-	return diagram.SVG()
+	return diagram
 }
 
 // class is the number of the latency class in which d lies.

@@ -6,19 +6,17 @@ import (
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // boundSection tells what the limit of each step was.
-func boundSection(r record.RunReport) []section {
+func boundSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || len(r.Analysis.Bounds) == 0 {
 		return nil
 	}
-	t := &sheet{header: [2][]string{{"step", "limit", "CPUs used", "link used"}, nil}, align: "llrr"}
+	t := document.Table{Names: []string{"step", "limit", "CPUs used", "link used"}, Align: "llrr", Long: true}
 	linkKnown := slices.ContainsFunc(r.Analysis.Bounds, func(b record.Bound) bool { return b.LinkShare != nil })
-	if !linkKnown {
-		t.header[0], t.align = t.header[0][:3], "llr"
-	}
 	counts := map[record.Limit]int{}
 	share := func(v *float64) string {
 		if v == nil {
@@ -28,10 +26,13 @@ func boundSection(r record.RunReport) []section {
 	}
 	for _, b := range r.Analysis.Bounds {
 		counts[b.Limit]++
-		cells := []string{b.Step, limitText(b.Limit), share(b.CPUShare), share(b.LinkShare)}
-		row := t.add(cells[:len(t.align)]...)
+		link := ""
+		if linkKnown {
+			link = share(b.LinkShare)
+		}
+		row := t.Add(b.Step, limitText(b.Limit), share(b.CPUShare), link)
 		if b.Evidence != "" && b.Limit != record.LimitDevice { // what speaks for the device is in the columns
-			row.notes = []string{b.Evidence}
+			row.Notes = []document.Block{document.Sentence(b.Evidence)}
 		}
 	}
 	var texts []string
@@ -46,9 +47,9 @@ func boundSection(r record.RunReport) []section {
 			texts = append(texts, fmt.Sprintf("%s in %d", limitText(l), counts[l]))
 		}
 	}
-	return []section{{
-		id: "limits", title: "What the limit was", table: t, minor: true,
-		lead: fmt.Sprintf("What limited the %s: %s.", units.Plural(all, "step"), strings.Join(texts, ", ")),
+	return []document.Section{{
+		ID: "limits", Title: "What the limit was", Minor: true, Blocks: []document.Block{document.Gap{}, t},
+		Lead: fmt.Sprintf("What limited the %s: %s.", units.Plural(all, "step"), strings.Join(texts, ", ")),
 	}}
 }
 
@@ -69,21 +70,21 @@ func limitText(l record.Limit) string {
 }
 
 // sheetSection compares with the data sheet.
-func sheetSection(r record.RunReport) []section {
+func sheetSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || len(r.Analysis.DataSheet) == 0 {
 		return nil
 	}
-	t := &sheet{header: [2][]string{{"figure", "promised", "measured", "share", "in step"}, nil}, align: "lrrrl"}
+	t := document.Table{Names: []string{"figure", "promised", "measured", "share", "in step"}, Align: "lrrrl", Long: true}
 	lowest := r.Analysis.DataSheet[0] // the share that is the least good news
 	for _, s := range r.Analysis.DataSheet {
-		t.add(s.Figure, sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), units.Percent(s.Share), s.Step)
+		t.Add(s.Figure, sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), units.Percent(s.Share), s.Step)
 		if s.Share < lowest.Share {
 			lowest = s
 		}
 	}
-	return []section{{
-		id: "data-sheet", title: "Share of the data sheet", table: t,
-		lead: fmt.Sprintf("Furthest from its data sheet is the drive in %s: %s measured, %s promised, %s.", lowest.Figure,
+	return []document.Section{{
+		ID: "data-sheet", Title: "Share of the data sheet", Blocks: []document.Block{document.Gap{}, t},
+		Lead: fmt.Sprintf("Furthest from its data sheet is the drive in %s: %s measured, %s promised, %s.", lowest.Figure,
 			sheetFigure(lowest.Unit, lowest.Measured), sheetFigure(lowest.Unit, lowest.Promised), units.Percent(lowest.Share)),
 	}}
 }
@@ -96,29 +97,29 @@ func sheetFigure(unit string, v float64) string {
 }
 
 // interruptSection tells how often the device interrupted.
-func interruptSection(r record.RunReport) []section {
+func interruptSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || len(r.Analysis.Interrupts) == 0 {
 		return nil
 	}
-	t := &sheet{header: [2][]string{{"step", "setting", "interrupts", "interrupts"}, {"", "", "per I/O", "per second"}}, align: "llrr"}
+	t := document.Table{Names: []string{"step", "setting", "interrupts", "interrupts"}, Units: []string{"", "", "per I/O", "per second"}, Align: "llrr", Long: true}
 	for _, i := range r.Analysis.Interrupts {
-		t.add(i.Step, i.Setting, units.Number(i.PerIO), units.Number(i.PerSecond))
+		t.Add(i.Step, i.Setting, units.Number(i.PerIO), units.Number(i.PerSecond))
 	}
-	return []section{{id: "interrupts", title: "Interrupts", table: t}}
+	return []document.Section{{ID: "interrupts", Title: "Interrupts", Blocks: []document.Block{document.Gap{}, t}}}
 }
 
 // targetSection lists the targets of a run with several.
-func targetSection(r record.RunReport) []section {
+func targetSection(r record.RunReport) []document.Section {
 	if len(r.Targets) == 0 {
 		return nil
 	}
-	t := &sheet{header: [2][]string{{"target", "group", "device", "PCIe link", "NUMA node", "filesystem"}, nil}, align: "llllll"}
+	t := document.Table{Names: []string{"target", "group", "device", "PCIe link", "NUMA node", "filesystem"}, Align: "llllll", Long: true}
 	first := r.Targets[0].Conditions
 	for _, target := range r.Targets {
-		row := t.add(target.Path, target.Group, deviceText(target.Device), target.Conditions.PCIeLink, target.Conditions.NUMANode, target.Conditions.Filesystem)
+		row := t.Add(target.Path, target.Group, deviceText(target.Device), target.Conditions.PCIeLink, target.Conditions.NUMANode, target.Conditions.Filesystem)
 		if changes := first.Changes(target.Conditions); len(changes) > 0 {
-			row.notes = []string{"differs from the first: " + strings.Join(changesList(changes), ", ")}
+			row.Notes = []document.Block{document.Sentence("differs from the first: " + strings.Join(changesList(changes), ", "))}
 		}
 	}
-	return []section{{id: "targets", title: "Targets", table: t}}
+	return []document.Section{{ID: "targets", Title: "Targets", Blocks: []document.Block{document.Gap{}, t}}}
 }

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // offsetSection shows the speed over the device.
-func offsetSection(r record.RunReport) []section {
+func offsetSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || r.Analysis.Offsets == nil || len(r.Analysis.Offsets.Points) == 0 {
 		return nil
 	}
@@ -23,17 +24,16 @@ func offsetSection(r record.RunReport) []section {
 	}
 	name, by := offsetUnit(o.Points[len(o.Points)-1].OffsetBytes)
 	points := make([]plot.Point, len(o.Points))
-	var speeds []float64
-	var names []string
+	small := plot.Small{Caption: "sequential speed in MB/s over the offset in " + name}
 	var all []record.Warning
-	t := &sheet{header: [2][]string{{"offset", "speed", "", "warnings"}, {name, "MB/s", "", ""}}, align: "rrll"}
+	t := document.Table{Names: []string{"offset", "speed", "", "warnings"}, Units: []string{name, "MB/s", "", ""}, Align: "rrll", Long: true}
 	for i, p := range o.Points {
 		at := units.Number(float64(p.OffsetBytes) / by)
 		points[i] = plot.Point{
 			X: float64(p.OffsetBytes) / by, Y: p.BytesPerSecond / 1e6, Doubt: len(warnings[p.OffsetBytes]) > 0,
 			Note: fmt.Sprintf("at %s %s: %s%s", at, name, units.Bandwidth(p.BytesPerSecond), noteOf(warnings[p.OffsetBytes])),
 		}
-		speeds, names = append(speeds, p.BytesPerSecond/1e6), append(names, at)
+		small.Add(p.BytesPerSecond/1e6, at)
 		all = append(all, warnings[p.OffsetBytes]...)
 		mark := ""
 		switch p {
@@ -42,22 +42,20 @@ func offsetSection(r record.RunReport) []section {
 		case o.Fastest:
 			mark = "fastest"
 		}
-		t.add(at, units.Number(p.BytesPerSecond/1e6), mark, warned(warnings[p.OffsetBytes]))
+		t.Add(at, units.Number(p.BytesPerSecond/1e6), mark, warned(warnings[p.OffsetBytes]))
 	}
 	diagram := plot.Plot{
 		Title:  "Sequential speed over the offset",
-		X:      plot.Axis{Label: "offset on the device, " + name, Format: tick},
-		Y:      plot.Axis{Label: "sequential speed, MB/s", Zero: true, Format: tick},
+		X:      plot.Axis{Label: "offset on the device, " + name},
+		Y:      plot.Axis{Label: "sequential speed, MB/s", Zero: true},
 		Series: []plot.Series{{Points: points, Colour: 1}},
 	}
-	return []section{{
-		id: "offsets", title: "Speed over the device",
-		lead: fmt.Sprintf("The slowest place, at %s, reaches %s of the speed of the fastest, at %s: %s against %s.",
+	return []document.Section{{
+		ID: "offsets", Title: "Speed over the device",
+		Lead: fmt.Sprintf("The slowest place, at %s, reaches %s of the speed of the fastest, at %s: %s against %s.",
 			units.DriveSize(o.Slowest.OffsetBytes), units.Percent(o.Evenness), units.DriveSize(o.Fastest.OffsetBytes),
 			units.Bandwidth(o.Slowest.BytesPerSecond), units.Bandwidth(o.Fastest.BytesPerSecond)),
-		plots: []picture{pictured(diagram.SVG(), "", all)},
-		small: func() string { return terminal("sequential speed in MB/s over the offset in "+name, speeds, names) },
-		table: t,
+		Blocks: []document.Block{document.Gap{}, drawn(diagram, "", all, &small), document.Gap{}, t},
 	}}
 }
 

@@ -81,15 +81,6 @@ func (p *page) warnings(indent string, warnings []record.Warning) {
 // fact is one line of a head: a name and what it is.
 type fact struct{ name, value string }
 
-// facts writes those that have a value, values in one column.
-func (p *page) facts(facts []fact) {
-	for _, f := range facts {
-		if f.value != "" {
-			p.list(fmt.Sprintf("%-13s", f.name), []string{f.value})
-		}
-	}
-}
-
 // grid is a table whose rows may have sentences around them.
 type grid struct {
 	header [][]string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -13,18 +14,16 @@ import (
 const leastSpan = 5.0
 
 // repeatSection shows how far the repeats of each load lie apart.
-func repeatSection(r record.RunReport) []section {
+func repeatSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || len(r.Analysis.Spreads) == 0 {
 		return nil
 	}
-	t := &sheet{
-		header: [2][]string{
-			{"load", "", "repeats", "IOPS", "95 % interval", "min", "max", "MB/s", "mean latency", "min", "max"},
-			{"", "", "", "mean", "IOPS", "IOPS", "IOPS", "mean", "µs", "µs", "µs"},
-		},
-		align: "llrrrrrrrrr",
+	t := document.Table{
+		Names: []string{"load", "", "repeats", "IOPS", "95 % interval", "min", "max", "MB/s", "mean latency", "min", "max"},
+		Units: []string{"", "", "", "mean", "IOPS", "IOPS", "IOPS", "mean", "µs", "µs", "µs"},
+		Align: "llrrrrrrrrr", Long: true,
 	}
-	drawn := plot.Strips{
+	strips := plot.Strips{
 		Title: "Repeats of each load around their mean",
 		X:     deviationAxis("IOPS, deviation from the mean of the repeats, %"),
 		Mark:  &plot.Mark{X: new(0.0), Label: "mean"},
@@ -34,10 +33,10 @@ func repeatSection(r record.RunReport) []section {
 	worst, widest := -1, 0.0
 	for i, s := range r.Analysis.Spreads {
 		row, own := spreadRow(r, s)
-		drawn.Rows = append(drawn.Rows, row)
+		strips.Rows = append(strips.Rows, row)
 		warnings = append(warnings, own...)
 		us := func(seconds float64) string { return units.Number(seconds * 1e6) }
-		t.add(s.Load, string(s.Direction), units.Count(s.Repeats),
+		t.Add(s.Load, string(s.Direction), units.Count(s.Repeats),
 			units.IOPS(s.IOPS.Mean.Value), intervalText(s.IOPS.Mean, IOPS), units.IOPS(s.IOPS.Min), units.IOPS(s.IOPS.Max),
 			units.Number(s.BytesPerSecond.Mean.Value/1e6), us(s.MeanSeconds.Mean.Value), us(s.MeanSeconds.Min), us(s.MeanSeconds.Max))
 		if mean := s.IOPS.Mean.Value; mean > 0 {
@@ -46,17 +45,19 @@ func repeatSection(r record.RunReport) []section {
 			}
 		}
 	}
-	s := section{
-		id: "repeats", title: "Repeats and their spread", table: t, minor: true,
-		plots: []picture{pictured(drawn.SVG(),
-			"A point is one repeat, the bar the 95 % interval of their mean."+leftOut(drawn.LeftOut()), warnings)},
+	s := document.Section{
+		ID: "repeats", Title: "Repeats and their spread", Minor: true,
+		Blocks: []document.Block{
+			drawn(strips, "A point is one repeat, the bar the 95 % interval of their mean."+leftOut(strips.LeftOut()), warnings, nil),
+			document.Gap{}, t,
+		},
 	}
 	if worst >= 0 {
 		w := r.Analysis.Spreads[worst]
-		s.lead = fmt.Sprintf("The repeats of %s %s lie furthest apart: from %s to %s IOPS, %s of their mean.",
+		s.Lead = fmt.Sprintf("The repeats of %s %s lie furthest apart: from %s to %s IOPS, %s of their mean.",
 			w.Load, w.Direction, units.IOPS(w.IOPS.Min), units.IOPS(w.IOPS.Max), units.Percent(widest))
 	}
-	return []section{s}
+	return []document.Section{s}
 }
 
 // spreadRow is a load with its repeats, in percent around their mean.
@@ -92,18 +93,16 @@ func spreadRow(r record.RunReport, s record.Spread) (plot.Row, []record.Warning)
 }
 
 // effectSection shows what changed settings did.
-func effectSection(r record.RunReport) []section {
+func effectSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || len(r.Analysis.Effects) == 0 {
 		return nil
 	}
-	t := &sheet{
-		header: [2][]string{
-			{"load", "", "setting", "from", "to", "IOPS", "95 % interval", "mean latency", "95 % interval", ""},
-			{"", "", "", "", "", "times", "times", "times", "times", ""},
-		},
-		align: "lllllrrrrl",
+	t := document.Table{
+		Names: []string{"load", "", "setting", "from", "to", "IOPS", "95 % interval", "mean latency", "95 % interval", ""},
+		Units: []string{"", "", "", "", "", "times", "times", "times", "times", ""},
+		Align: "lllllrrrrl", Long: true,
 	}
-	drawn := plot.Strips{
+	strips := plot.Strips{
 		Title: "IOPS under a changed setting",
 		X:     deviationAxis("change of IOPS, %"),
 		Mark:  &plot.Mark{X: new(0.0), Label: "no change"},
@@ -121,17 +120,17 @@ func effectSection(r record.RunReport) []section {
 			certain++
 			verdict = changeWord(e.IOPS.Value > 1)
 		}
-		t.add(e.Load, string(e.Direction), e.Setting, e.From, e.To, units.Ratio(e.IOPS.Value), intervalText(e.IOPS, Ratio),
+		t.Add(e.Load, string(e.Direction), e.Setting, e.From, e.To, units.Ratio(e.IOPS.Value), intervalText(e.IOPS, Ratio),
 			units.Ratio(e.Latency.Value), intervalText(e.Latency, Ratio), verdict)
-		drawn.Rows = append(drawn.Rows, changeRow(fmt.Sprintf("%s, %s: %s %s → %s", e.Load, e.Direction, e.Setting, e.From, e.To), e.IOPS, e.Certain))
+		strips.Rows = append(strips.Rows, changeRow(fmt.Sprintf("%s, %s: %s %s → %s", e.Load, e.Direction, e.Setting, e.From, e.To), e.IOPS, e.Certain))
 	}
-	return []section{{
-		id: "effects", title: "What the settings do", table: t,
-		lead: effectLead(certain, len(r.Analysis.Effects)),
-		plots: []picture{{
-			svg:     drawn.SVG(),
-			caption: "A line is the change, the bar its 95 % interval; a bar over the zero line (~) is within the spread of the repeats." + leftOut(drawn.LeftOut()),
-		}},
+	return []document.Section{{
+		ID: "effects", Title: "What the settings do", Lead: effectLead(certain, len(r.Analysis.Effects)),
+		Blocks: []document.Block{
+			drawn(strips, "A line is the change, the bar its 95 % interval; a bar over the zero line (~) is within the spread of the repeats."+
+				leftOut(strips.LeftOut()), nil, nil),
+			document.Gap{}, t,
+		},
 	}}
 }
 
@@ -162,9 +161,9 @@ func changeWord(faster bool) string {
 func deviationAxis(label string) plot.Axis {
 	return plot.Axis{Label: label, Format: func(v float64) string {
 		if v > 0 {
-			return "+" + tick(v)
+			return "+" + plot.Tick(v)
 		}
-		return tick(v)
+		return plot.Tick(v)
 	}}
 }
 

@@ -9,55 +9,55 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Run writes a run report as text: what was run where and what it comes to, the
 // warnings, the conditions, a table with a row per step and direction, and what the
-// analysis says, with small plots. A percentile that
-// too few I/Os stand for (see Supported) has a "~" before it. CPU is in percent
-// of one CPU.
+// analysis says, with small plots. A percentile that too few I/Os stand for (see
+// Supported) has a "~" before it. CPU is in percent of one CPU.
 func Run(w io.Writer, r record.RunReport) error {
-	var p page
+	blocks := []document.Block{document.Sentence(runTitle(r) + ", " + strings.Join(runAbout(r), ", "))}
 	all := sections(r)
-	p.sentence("", runHeadline(r))
 	if len(r.Steps) > 0 {
-		p.sentence("", leadOf(r, all))
+		blocks = append(blocks, document.Sentence(leadOf(r, all)))
 	}
-	p.blank()
-	if p.runWarnings(r) {
-		p.blank()
+	blocks = append(blocks, document.Gap{}, document.Warnings(r.Warnings))
+	if doubt := doubtSentence(r); doubt != "" {
+		blocks = append(blocks, document.Note{Label: "warning: ", Text: doubt})
 	}
-	p.facts(runFacts(r))
-	p.blank()
+	blocks = append(blocks, document.Gap{}, runFacts(r), document.Gap{})
 	if len(r.Steps) == 0 {
-		p.line("Nothing was measured.")
-		return p.writeTo(w, "run report")
+		return text.Write(w, "run report", append(blocks, document.Sentence("Nothing was measured."))...)
 	}
-	p.runTable(r)
+	blocks = append(blocks, runTable(r)...)
 	for _, s := range all {
-		p.blank()
-		p.section(s)
+		blocks = append(blocks, document.Gap{}, s)
 	}
-	return p.writeTo(w, "run report")
+	return text.Write(w, "run report", blocks...)
 }
 
 // leadOf is what the suite asked for in a sentence, or what was reached at best.
-func leadOf(r record.RunReport, all []section) string {
+func leadOf(r record.RunReport, all []document.Section) string {
 	for _, s := range all {
-		if s.lead != "" && !s.minor {
-			return s.lead
+		if s.Lead != "" && !s.Minor {
+			return s.Lead
 		}
 	}
 	return bestSentence(r)
 }
 
-func runHeadline(r record.RunReport) string {
-	text := fmt.Sprintf("%s on %s, %s, %s", r.Suite, runTarget(r), units.Time(r.Started), units.Plural(len(r.Steps), "step"))
+func runTitle(r record.RunReport) string { return r.Suite + " on " + runTarget(r) }
+
+// runAbout is when it was, and how much: "3 steps in 31.4 s".
+func runAbout(r record.RunReport) []string {
+	steps := units.Plural(len(r.Steps), "step")
 	if r.Finished.After(r.Started) {
-		text += " in " + units.Span(r.Finished.Sub(r.Started))
+		steps += " in " + units.Span(r.Finished.Sub(r.Started))
 	}
-	return text
+	return []string{units.Time(r.Started), steps}
 }
 
 // runTarget names the target, and says how many others there are.
@@ -68,26 +68,7 @@ func runTarget(r record.RunReport) string {
 	return r.Target
 }
 
-// runWarnings writes the warnings of the whole run, points to those of the
-// steps, and reports whether there was any.
-func (p *page) runWarnings(r record.RunReport) bool {
-	p.warnings("", r.Warnings)
-	marked := 0
-	for _, step := range r.Steps {
-		if len(step.Warnings) > 0 {
-			marked++
-		}
-	}
-	switch {
-	case marked > 1 && marked == len(r.Steps):
-		p.sentence("warning: ", fmt.Sprintf("All %d steps had warnings, shown below the figures.", marked))
-	case marked > 0:
-		p.sentence("warning: ", fmt.Sprintf("%d of %s had warnings, shown below the figures.", marked, units.Plural(len(r.Steps), "step")))
-	}
-	return marked > 0 || len(r.Warnings) > 0
-}
-
-func runFacts(r record.RunReport) []fact {
+func runFacts(r record.RunReport) document.Facts {
 	c := r.Conditions
 	link := c.PCIeLink
 	if r.Device.Link != nil {
@@ -107,27 +88,27 @@ func runFacts(r record.RunReport) []fact {
 	if scheduler != "" && c.NrRequests != "" {
 		scheduler += ", nr_requests " + c.NrRequests
 	}
-	return []fact{
-		{"device", device},
-		{"target id", r.TargetID},
-		{"file", fileText(r.File)},
-		{"transport", r.Device.Transport},
-		{"PCIe link", link},
-		{"ASPM", c.ASPM},
-		{"NUMA node", c.NUMANode},
-		{"format", c.Format},
-		{"scheduler", scheduler},
-		{"polling", c.Polling},
-		{"write cache", c.WriteCache},
-		{"drive cache", c.DriveCache},
-		{"coalescing", c.Coalescing},
-		{"power state", c.PowerState},
-		{"stack", c.Stack},
-		{"filesystem", filesystem},
-		{"governor", c.Governor},
-		{"kernel", c.Kernel},
-		{"engine", r.Engine},
-		{"measured by", measuredBy(r)},
+	return document.Facts{
+		{Name: "device", Value: device},
+		{Name: "target id", Value: r.TargetID},
+		{Name: "file", Value: fileText(r.File)},
+		{Name: "transport", Value: r.Device.Transport},
+		{Name: "PCIe link", Value: link},
+		{Name: "ASPM", Value: c.ASPM},
+		{Name: "NUMA node", Value: c.NUMANode},
+		{Name: "format", Value: c.Format},
+		{Name: "scheduler", Value: scheduler},
+		{Name: "polling", Value: c.Polling},
+		{Name: "write cache", Value: c.WriteCache},
+		{Name: "drive cache", Value: c.DriveCache},
+		{Name: "coalescing", Value: c.Coalescing},
+		{Name: "power state", Value: c.PowerState},
+		{Name: "stack", Value: c.Stack},
+		{Name: "filesystem", Value: filesystem},
+		{Name: "governor", Value: c.Governor},
+		{Name: "kernel", Value: c.Kernel},
+		{Name: "engine", Value: r.Engine},
+		{Name: "measured by", Value: measuredBy(r)},
 	}
 }
 
@@ -150,26 +131,26 @@ func measuredBy(r record.RunReport) string {
 	return strings.TrimSpace(r.Generator + " on " + r.Node)
 }
 
-func (p *page) runTable(r record.RunReport) {
+func runTable(r record.RunReport) []document.Block {
 	unit := units.LatencyUnitFor(lowestMedian(r))
-	g := grid{
-		header: [][]string{
-			{"", "IOPS", "MB/s", "min", "mean", "p50", "p95", "p99", "p99.9", "max", "CPU", "errors"},
-			{"", "", "", unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, "%", ""},
-		},
-		align: "lrrrrrrrrrrr", indent: "  ",
+	t := document.Table{
+		Names: []string{"", "IOPS", "MB/s", "min", "mean", "p50", "p95", "p99", "p99.9", "max", "CPU", "errors"},
+		Units: []string{"", "", "", unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, unit.Name, "%", ""},
+		Align: "lrrrrrrrrrrr",
 	}
 	unsure := false
 	for _, step := range r.Steps {
 		rows, anyUnsure := stepRows(step, unit)
-		g.rows = append(g.rows, rows...)
+		t.Rows = append(t.Rows, rows...)
 		unsure = unsure || anyUnsure
 	}
-	p.grid(g)
+	blocks := []document.Block{t}
 	if unsure {
-		p.blank()
-		p.sentence("~ ", fmt.Sprintf("fewer than %d I/Os lie above this percentile: a hint only; measure longer to know it.", minimumAbove))
+		blocks = append(blocks, document.Gap{}, document.Note{
+			Label: "~ ", Text: fmt.Sprintf("fewer than %d I/Os lie above this percentile: a hint only; measure longer to know it.", minimumAbove),
+		})
 	}
+	return blocks
 }
 
 // lowestMedian decides the unit of all latencies of the table: small ones keep
@@ -187,7 +168,7 @@ func lowestMedian(r record.RunReport) time.Duration {
 // stepRows returns the rows of a step: its plan above the first, its errors and
 // warnings below the last. CPU and errors belong to the step, so they stand in
 // the first row alone.
-func stepRows(step record.Step, unit units.LatencyUnit) (rows []gridRow, unsure bool) {
+func stepRows(step record.Step, unit units.LatencyUnit) (rows []document.Row, unsure bool) {
 	cpu, errors := none, units.Count(sum(step.Errors))
 	if used := step.UserCPU + step.SystemCPU; used > 0 {
 		cpu = units.Number(used * 100)
@@ -195,29 +176,30 @@ func stepRows(step record.Step, unit units.LatencyUnit) (rows []gridRow, unsure 
 	for _, part := range parts(step) {
 		s := summarise(step, part)
 		unsure = unsure || len(s.Unsure) > 0
-		rows = append(rows, gridRow{cells: append(s.cells(unit), cpu, errors)})
+		rows = append(rows, document.Row{Cells: append(s.cells(unit), cpu, errors)})
 		cpu, errors = "", ""
 	}
 	if len(rows) == 0 {
 		empty := slices.Repeat([]string{none}, 10)
 		empty[0] = "no result"
-		rows = []gridRow{{cells: append(empty, cpu, errors)}}
+		rows = []document.Row{{Cells: append(empty, cpu, errors)}}
 	}
-	rows[0].above = func(p *page) { p.list("", stepText(step)) }
-	rows[len(rows)-1].below = func(p *page) {
-		if len(step.Errors) > 0 {
-			p.list("    errors: ", errorsList(step.Errors))
-		}
-		p.warnings("    ", step.Warnings)
+	rows[0].Group = &document.Group{Name: step.Name, About: stepAbout(step)}
+	last := &rows[len(rows)-1]
+	if len(step.Errors) > 0 {
+		last.Notes = append(last.Notes, document.List("errors: ", errorsList(step.Errors)...))
+	}
+	if len(step.Warnings) > 0 {
+		last.Notes = append(last.Notes, document.Warnings(step.Warnings))
 	}
 	return rows, unsure
 }
 
-// stepText says what a step did: "qd1: 4 KiB random read, depth 1, 10 s, 381 200 I/Os".
-func stepText(step record.Step) []string {
-	about := []string{step.Name}
+// stepAbout says what a step did: "4 KiB random read, depth 1", "10 s", "381 200 I/Os".
+func stepAbout(step record.Step) []string {
+	var about []string
 	if step.Plan != "" {
-		about[0] += ": " + step.Plan
+		about = append(about, step.Plan)
 	}
 	if step.Duration > 0 {
 		about = append(about, units.Span(step.Duration))

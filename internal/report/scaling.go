@@ -2,54 +2,52 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"strconv"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // scalingSections show for each load what every added device brought.
-func scalingSections(r record.RunReport) []section {
+func scalingSections(r record.RunReport) []document.Section {
 	if r.Analysis == nil {
 		return nil
 	}
-	var all []section
+	var all []document.Section
 	for i, s := range r.Analysis.Scalings {
 		if len(s.Points) == 0 {
 			continue
 		}
 		name, by := rateColumn(s.Unit)
-		t := &sheet{
-			header: [2][]string{{"devices", "added", "group", "total", "of ideal", "slowest", "fastest", "warnings"}, {"", "", "", name, "", name, name, ""}},
-			align:  "rllrrrrl",
+		t := document.Table{
+			Names: []string{"devices", "added", "group", "total", "of ideal", "slowest", "fastest", "warnings"},
+			Units: []string{"", "", "", name, "", name, name, ""},
+			Align: "rllrrrrl", Long: true,
 		}
 		warnings := scalingWarnings(r, s)
 		var shown []record.Warning
-		var values []float64
-		var names []string
+		small := plot.Small{Caption: "total " + name + " over the number of devices"}
 		for _, p := range s.Points {
-			row := t.add(units.Count(p.Devices), p.Added, p.Group, units.Number(p.Total/by), units.Percent(p.Linearity), units.Number(p.Slowest/by), units.Number(p.Fastest/by),
+			row := t.Add(units.Count(p.Devices), p.Added, p.Group, units.Number(p.Total/by), units.Percent(p.Linearity), units.Number(p.Slowest/by), units.Number(p.Fastest/by),
 				warned(warnings[p.Devices]))
 			shown = append(shown, warnings[p.Devices]...)
 			if p.Devices == s.BreaksAt {
-				row.notes = []string{breakSentence(s)}
+				row.Notes = []document.Block{document.Sentence(breakSentence(s))}
 			}
-			values, names = append(values, p.Total/by), append(names, strconv.Itoa(p.Devices))
+			small.Add(p.Total/by, strconv.Itoa(p.Devices))
 		}
 		hollow := fmt.Sprintf("Hollow points are below %s of it.", units.Percent(s.Limit))
 		if len(shown) > 0 {
 			hollow = fmt.Sprintf("Hollow points are below %s of it, or have warnings.", units.Percent(s.Limit))
 		}
-		all = append(all, section{
-			id: fmt.Sprintf("scaling-%d", i+1), title: "Several devices at once: " + s.Load, lead: scalingSentence(s),
-			plots: []picture{{
-				svg: scalingPlot(s, warnings), caption: "Ideal is the first device alone times their number.", warnings: ofAKind(shown),
-				hollow: hollow,
-			}},
-			small: func() string { return terminal("total "+name+" over the number of devices", values, names) },
-			table: t,
+		all = append(all, document.Section{
+			ID: fmt.Sprintf("scaling-%d", i+1), Title: "Several devices at once: " + s.Load, Lead: scalingSentence(s),
+			Blocks: []document.Block{document.Gap{}, document.Plot{
+				Drawing: scalingPlot(s, warnings), Caption: "Ideal is the first device alone times their number. " + hollow,
+				Warnings: ofAKind(shown), Small: &small,
+			}, document.Gap{}, t},
 		})
 	}
 	return all
@@ -83,7 +81,7 @@ func breakSentence(s record.Scaling) string {
 	return text + "."
 }
 
-func scalingPlot(s record.Scaling, warnings map[int][]record.Warning) template.HTML {
+func scalingPlot(s record.Scaling, warnings map[int][]record.Warning) plot.Plot {
 	name, by := rateColumn(s.Unit)
 	var total, ideal []plot.Point
 	for _, p := range s.Points {
@@ -96,8 +94,8 @@ func scalingPlot(s record.Scaling, warnings map[int][]record.Warning) template.H
 	}
 	diagram := plot.Plot{
 		Title: "Total over the number of devices, " + s.Load,
-		X:     plot.Axis{Label: "devices at once", Whole: true, Format: tick},
-		Y:     plot.Axis{Label: "total, " + name, Zero: true, Format: tick},
+		X:     plot.Axis{Label: "devices at once", Whole: true},
+		Y:     plot.Axis{Label: "total, " + name, Zero: true},
 		Series: []plot.Series{
 			{Name: "measured", Points: total, Colour: 1},
 			{Name: "ideal", Points: ideal, Shape: plot.Line, Colour: 6, Dashed: true},
@@ -106,5 +104,5 @@ func scalingPlot(s record.Scaling, warnings map[int][]record.Warning) template.H
 	if s.BreaksAt > 0 {
 		diagram.Marks = []plot.Mark{{X: new(float64(s.BreaksAt)), Label: fmt.Sprintf("below %s from %d on", units.Percent(s.Limit), s.BreaksAt)}}
 	}
-	return diagram.SVG()
+	return diagram
 }

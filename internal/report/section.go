@@ -4,108 +4,26 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// section is one thing that a run comes to: what it says in a sentence, the plots
-// that show it and the figures. Text and HTML are made of the same sections.
-type section struct {
-	id, title string
-	// lead is one sentence; it stands in the summary too, and that of the first
-	// section which answers what the suite asks is the summary.
-	lead  string
-	minor bool     // answers something beside
-	notes []string // sentences below it
-	plots []picture
-	// small draws the most telling plot for a terminal; nil when there is none.
-	small func() string
-	table *sheet
-}
-
-// picture is a plot with what is to be known about it.
-type picture struct {
-	caption  string
-	svg      template.HTML
-	warnings []record.Warning // of the steps that it shows
-	// hollow says what hollow points mean; empty when there are none.
-	hollow string
-}
-
-// hollowWarned is what they mean where nothing else is said.
-const hollowWarned = "Hollow points have warnings."
-
-// pictured makes a picture of points, those with warnings hollow.
-func pictured(svg template.HTML, caption string, warnings []record.Warning) picture {
-	p := picture{svg: svg, caption: caption, warnings: ofAKind(warnings)}
+// drawn is a plot whose points with warnings are hollow.
+func drawn(d interface{ SVG() template.HTML }, caption string, warnings []record.Warning, small *plot.Small) document.Plot {
 	if len(warnings) > 0 {
-		p.hollow = hollowWarned
+		caption = strings.TrimSpace(caption + " Hollow points have warnings.")
 	}
-	return p
-}
-
-// sheet is a table: one unit per column, named in the header.
-type sheet struct {
-	header [2][]string // names and units
-	align  string      // a letter per column: l for text, r for numbers
-	rows   []sheetRow
-}
-
-type sheetRow struct {
-	cells []string
-	// notes are sentences about the row.
-	notes []string
-}
-
-func (s *sheet) add(cells ...string) *sheetRow {
-	s.rows = append(s.rows, sheetRow{cells: cells})
-	return &s.rows[len(s.rows)-1]
-}
-
-const (
-	// mostRows bounds a table. Beyond that people want the JSON and a program.
-	mostRows = 200
-	// lastRows are those of them that the end of a longer table gets.
-	lastRows = 50
-)
-
-// bounded leaves rows out in the middle of a long table, and says how many.
-func (s sheet) bounded() (rows []sheetRow, leftOut, at int) {
-	if len(s.rows) <= mostRows {
-		return s.rows, 0, 0
-	}
-	at = mostRows - lastRows
-	rows = append(rows, s.rows[:at]...)
-	return append(rows, s.rows[len(s.rows)-lastRows:]...), len(s.rows) - mostRows, at
-}
-
-// used tells which columns hold something.
-func (s sheet) used(rows []sheetRow) []bool {
-	used := make([]bool, len(s.align))
-	for _, row := range rows {
-		for i, cell := range row.cells {
-			used[i] = used[i] || cell != ""
-		}
-	}
-	return used
-}
-
-// only leaves the cells of the columns that are used.
-func only(cells []string, used []bool) []string {
-	var all []string
-	for i, cell := range cells {
-		if used[i] {
-			all = append(all, cell)
-		}
-	}
-	return all
+	return document.Plot{Drawing: d, Caption: caption, Warnings: ofAKind(warnings), Small: small}
 }
 
 // sections are all that the run has something to say about, the weightiest first.
-func sections(r record.RunReport) []section {
-	var all []section
-	for _, build := range []func(record.RunReport) []section{
+func sections(r record.RunReport) []document.Section {
+	var all []document.Section
+	for _, build := range []func(record.RunReport) []document.Section{
 		steadySection, syncSection, scalingSections, depthSections, offsetSection, effectSection,
 		sheetSection, repeatSection, boundSection, interruptSection, targetSection,
 	} {
@@ -116,18 +34,13 @@ func sections(r record.RunReport) []section {
 
 // warned are the codes of warnings in one cell.
 func warned(warnings []record.Warning) string {
-	text := ""
-	seen := map[string]bool{}
+	var codes []string
 	for _, w := range warnings {
-		if !seen[w.Code] {
-			seen[w.Code] = true
-			if text != "" {
-				text += ", "
-			}
-			text += w.Code
+		if !slices.Contains(codes, w.Code) {
+			codes = append(codes, w.Code)
 		}
 	}
-	return text
+	return strings.Join(codes, ", ")
 }
 
 // measured are the steps that came to their end with figures.

@@ -45,8 +45,8 @@ func bestSentence(r record.RunReport) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// doubtSentence counts what makes figures of the run less trustworthy; empty when
-// nothing does.
+// doubtSentence counts the steps with figures that may be wrong; empty when there are
+// none.
 func doubtSentence(r record.RunReport) string {
 	marked := 0
 	for _, s := range r.Steps {
@@ -54,15 +54,12 @@ func doubtSentence(r record.RunReport) string {
 			marked++
 		}
 	}
-	var texts []string
-	if n := len(r.Warnings); n > 0 {
-		texts = append(texts, units.Plural(n, "warning")+" about the whole run")
-	}
 	switch {
+	case marked == 0:
+		return ""
 	case marked > 1 && marked == len(r.Steps):
-		texts = append(texts, fmt.Sprintf("all %d steps with warnings", marked))
-	case marked > 0:
-		texts = append(texts, fmt.Sprintf("%d of %s with warnings", marked, units.Plural(len(r.Steps), "step")))
+		return fmt.Sprintf("All %d steps had warnings, shown below the figures.", marked)
+	default:
+		return fmt.Sprintf("%d of %s had warnings, shown below the figures.", marked, units.Plural(len(r.Steps), "step"))
 	}
-	return strings.Join(texts, ", ")
 }

@@ -2,17 +2,17 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
 	"strconv"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // steadySection shows the way to the steady state and the window in which it holds.
-func steadySection(r record.RunReport) []section {
+func steadySection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || r.Analysis.Steady == nil || len(r.Analysis.Steady.Path) == 0 {
 		return nil
 	}
@@ -29,23 +29,22 @@ func steadySection(r record.RunReport) []section {
 		slowest = min(slowest, round.Mean)
 	}
 	unit := units.LatencyUnitFor(slowest)
-	t := &sheet{
-		header: [2][]string{{"round", name, "mean", "written", "phase", "warnings"}, {"", "", unit.Name, "GB", "", ""}},
-		align:  "rrrrll",
+	t := document.Table{
+		Names: []string{"round", name, "mean", "written", "phase", "warnings"},
+		Units: []string{"", "", unit.Name, "GB", "", ""},
+		Align: "rrrrll", Long: true,
 	}
-	var values []float64
-	var names []string
+	small := plot.Small{Caption: name + " over the rounds"}
 	var all []record.Warning
 	for _, round := range s.Path {
-		t.add(units.Count(round.Round), units.Number(round.Value/by), cellOf(unit, round.Mean), units.Number(float64(round.WrittenBytes)/1e9), round.Phase, warned(warnings[round.Round]))
-		values, names = append(values, round.Value/by), append(names, strconv.Itoa(round.Round))
+		t.Add(units.Count(round.Round), units.Number(round.Value/by), cellOf(unit, round.Mean), units.Number(float64(round.WrittenBytes)/1e9), round.Phase, warned(warnings[round.Round]))
+		small.Add(round.Value/by, strconv.Itoa(round.Round))
 		all = append(all, warnings[round.Round]...)
 	}
-	return []section{{
-		id: "steady", title: "The way to the steady state", lead: steadySentence(s), notes: append([]string{steadyRule(s)}, purgeNote(r)...),
-		plots: []picture{pictured(steadyPlot(s, warnings), "", all)},
-		small: func() string { return terminal(name+" over the rounds", values, names) },
-		table: t,
+	return []document.Section{{
+		ID: "steady", Title: "The way to the steady state", Lead: steadySentence(s),
+		Blocks: append(append([]document.Block{document.Sentence(steadyRule(s))}, purgeNote(r)...),
+			document.Gap{}, drawn(steadyPlot(s, warnings), "", all, &small), document.Gap{}, t),
 	}}
 }
 
@@ -71,7 +70,7 @@ func steadyRule(s record.Steady) string {
 }
 
 // purgeNote says what a purge is worth, which a discard asks for and no drive confirms.
-func purgeNote(r record.RunReport) []string {
+func purgeNote(r record.RunReport) []document.Block {
 	ran := func(name string) bool {
 		return slices.ContainsFunc(r.Steps, func(s record.Step) bool { return s.Name == name })
 	}
@@ -81,19 +80,19 @@ func purgeNote(r record.RunReport) []string {
 	case !ran("purge"):
 		return nil
 	case ran("precondition") || !s.Reached || s.Fresh <= 0:
-		return []string{asked + "; nothing here tells whether it did."}
+		return []document.Block{document.Sentence(asked + "; nothing here tells whether it did.")}
 	case s.Fresh > freshFrom:
-		return []string{asked + fmt.Sprintf("; that the first round was %s as fast as the steady ones speaks for a drive that heeded it.", units.Ratio(s.Fresh))}
+		return []document.Block{document.Sentence(asked + fmt.Sprintf("; that the first round was %s as fast as the steady ones speaks for a drive that heeded it.", units.Ratio(s.Fresh)))}
 	default:
-		return []string{asked + fmt.Sprintf("; that the first round was hardly faster than the steady ones (%s) speaks for a drive that did not heed it, "+
-			"or that does not need blocks in reserve.", units.Ratio(s.Fresh))}
+		return []document.Block{document.Sentence(asked + fmt.Sprintf("; that the first round was hardly faster than the steady ones (%s) speaks for a drive that did not heed it, "+
+			"or that does not need blocks in reserve.", units.Ratio(s.Fresh)))}
 	}
 }
 
 // freshFrom is how many times as fast as when steady a fresh drive is at least taken to be.
 const freshFrom = 1.2
 
-func steadyPlot(s record.Steady, warnings map[int][]record.Warning) template.HTML {
+func steadyPlot(s record.Steady, warnings map[int][]record.Warning) plot.Plot {
 	name, by := rateColumn(s.Unit)
 	var path []plot.Point
 	phases := map[string][]plot.Point{}
@@ -107,8 +106,8 @@ func steadyPlot(s record.Steady, warnings map[int][]record.Warning) template.HTM
 	}
 	diagram := plot.Plot{
 		Title:  "The way to the steady state",
-		X:      plot.Axis{Label: "round", Whole: true, Format: tick},
-		Y:      plot.Axis{Label: name, Zero: true, Format: tick},
+		X:      plot.Axis{Label: "round", Whole: true},
+		Y:      plot.Axis{Label: name, Zero: true},
 		Series: []plot.Series{{Points: path, Shape: plot.Line, Colour: 6}},
 	}
 	for _, phase := range []struct {
@@ -126,5 +125,5 @@ func steadyPlot(s record.Steady, warnings map[int][]record.Warning) template.HTM
 		}}
 		diagram.Marks = []plot.Mark{{Y: new(s.Mean / by), Label: "mean of the window: " + rateIn(s.Unit, s.Mean)}}
 	}
-	return diagram.SVG()
+	return diagram
 }

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // syncSection says how long writes take to be on the drive, where that was measured:
 // a database waits for its slowest ones.
-func syncSection(r record.RunReport) []section {
+func syncSection(r record.RunReport) []document.Section {
 	var all record.Histogram
 	var steps int
 	for _, step := range r.Steps {
@@ -27,12 +28,12 @@ func syncSection(r record.RunReport) []section {
 			lead += fmt.Sprintf(", %s at p%g", units.Latency(all.Quantile(q)), 100*q)
 		}
 	}
-	s := section{
-		id: "sync", title: "How long a sync takes", minor: steps < len(r.Steps),
-		lead: fmt.Sprintf("%s, over %s syncs in %s.", lead, units.Count(all.Count()), units.Plural(steps, "step")),
+	s := document.Section{
+		ID: "sync", Title: "How long a sync takes", Minor: steps < len(r.Steps),
+		Lead: fmt.Sprintf("%s, over %s syncs in %s.", lead, units.Count(all.Count()), units.Plural(steps, "step")),
 	}
 	if !Supported(0.999, all.Count()) {
-		s.notes = []string{"It takes 1 000 of them to know p99, and 10 000 to know p99.9."}
+		s.Blocks = []document.Block{document.Sentence("It takes 1 000 of them to know p99, and 10 000 to know p99.9.")}
 	}
-	return []section{s}
+	return []document.Section{s}
 }

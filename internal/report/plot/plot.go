@@ -25,7 +25,7 @@ type Axis struct {
 	Zero bool
 	// Whole puts the ticks of a linear axis at whole numbers alone: devices, rounds.
 	Whole bool
-	// Format writes a tick; nil for plain digits.
+	// Format writes a tick; nil for that of tables.
 	Format func(float64) string
 }
 

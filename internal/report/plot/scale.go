@@ -4,6 +4,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // place puts values of an axis at pixels.
@@ -191,5 +194,14 @@ func (a Axis) text(v float64) string {
 	if a.Scale == Nines {
 		return strconv.FormatFloat(math.Round(v*1e10)/1e8, 'f', -1, 64)
 	}
-	return strconv.FormatFloat(v, 'g', 6, 64)
+	return Tick(v)
+}
+
+// Tick writes a value as in tables, without superfluous digits.
+func Tick(v float64) string {
+	text := units.Number(v)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }

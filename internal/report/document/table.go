@@ -1,0 +1,109 @@
+package document
+
+// Table has one unit per column, named in the header. Columns that hold nothing are not
+// shown.
+type Table struct {
+	Names []string
+	Units []string // nil when no column has one
+	Align string   // a letter per column: l for text, r for numbers
+	Rows  []Row
+	// Long says that the middle of it may be left out as text too.
+	Long bool
+}
+
+// Row is one line of a table.
+type Row struct {
+	// Group begins a group of rows; nil for a row of the group before.
+	Group *Group
+	Cells []string
+	// Notes are about the row, and stand below it.
+	Notes []Block
+}
+
+// Group is what stands above rows that belong together.
+type Group struct {
+	Name  string
+	About []string
+	Notes []Block
+}
+
+// Add adds a row, and returns it.
+func (t *Table) Add(cells ...string) *Row {
+	t.Rows = append(t.Rows, Row{Cells: cells})
+	return &t.Rows[len(t.Rows)-1]
+}
+
+// Grouped reports whether any rows have something above them.
+func (t Table) Grouped() bool {
+	for _, r := range t.Rows {
+		if r.Group != nil {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	// mostRows bounds a table. Beyond that people want the JSON and a program.
+	mostRows = 200
+	// lastRows are those of them that the end of a longer table gets.
+	lastRows = 50
+)
+
+// Bounded leaves out rows in the middle of a long table: leftOut of them before row at.
+// Groups stay whole.
+func (t Table) Bounded() (short Table, leftOut, at int) {
+	if len(t.Rows) <= mostRows {
+		return t, 0, 0
+	}
+	at, end := mostRows-lastRows, len(t.Rows)-lastRows
+	if t.Grouped() {
+		for at > 0 && t.Rows[at].Group == nil {
+			at--
+		}
+		for end < len(t.Rows) && t.Rows[end].Group == nil {
+			end++
+		}
+	}
+	short = t
+	short.Rows = append(append([]Row(nil), t.Rows[:at]...), t.Rows[end:]...)
+	return short, end - at, at
+}
+
+// Used leaves out the columns that hold nothing.
+func (t Table) Used() Table {
+	used := make([]bool, len(t.Align))
+	for _, row := range t.Rows {
+		for i, cell := range row.Cells {
+			used[i] = used[i] || cell != ""
+		}
+	}
+	only := func(cells []string) []string {
+		var left []string
+		for i, cell := range cells {
+			if used[i] {
+				left = append(left, cell)
+			}
+		}
+		return left
+	}
+	shown := Table{Names: only(t.Names), Units: only(t.Units), Long: t.Long}
+	for i := range t.Align {
+		if used[i] {
+			shown.Align += t.Align[i : i+1]
+		}
+	}
+	for _, row := range t.Rows {
+		row.Cells = only(row.Cells)
+		shown.Rows = append(shown.Rows, row)
+	}
+	return shown
+}
+
+// Items are the group in one list: "qd1: 4 KiB random read", "10 s".
+func (g Group) Items() []string {
+	if len(g.About) == 0 {
+		return []string{g.Name}
+	}
+	return append([]string{g.Name + ": " + g.About[0]}, g.About[1:]...)
+}

@@ -1,0 +1,113 @@
+package html
+
+import (
+	"bytes"
+	_ "embed" // the page and its style
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/printable"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+// Write writes pages as one file, whole or not at all.
+func Write(w io.Writer, pages ...document.Page) error {
+	t := template.New("page")
+	render := func(b document.Block) (template.HTML, error) { return block(t, b) }
+	if _, err := t.Funcs(template.FuncMap{"render": render, "join": strings.Join}).Parse(pageText); err != nil {
+		return fmt.Errorf("parse the page: %w", err)
+	}
+	view := struct {
+		Style template.CSS
+		Pages []page
+	}{Style: template.CSS(pageStyle) + "\n" + plot.Style()}
+	for i, p := range pages {
+		view.Pages = append(view.Pages, page{p, i + 1})
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, view); err != nil {
+		return fmt.Errorf("make the page: %w", err)
+	}
+	if _, err := io.WriteString(w, printable.Lines(b.String())); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return nil
+}
+
+// page is one of several in a file.
+type page struct {
+	document.Page
+	number int
+}
+
+// Anchor is the id of a section, and without one that of the page.
+func (p page) Anchor(section string) string {
+	if section == "" {
+		section = "top"
+	}
+	return fmt.Sprintf("run-%d-%s", p.number, section)
+}
+
+// block renders a block by the template for its kind.
+func block(t *template.Template, block document.Block) (template.HTML, error) {
+	var name string
+	data := any(block)
+	switch b := block.(type) {
+	case document.Gap:
+		return "", nil
+	case document.Note:
+		name = "note"
+	case document.Warnings:
+		name = "warnings"
+	case document.Facts:
+		name = "facts"
+	case document.Plot:
+		name = "plot"
+	case document.Section:
+		name = "section"
+		if b.Folded {
+			name = "folded"
+		}
+	case document.Code:
+		name = "code"
+	case document.Table:
+		name, data = "table", newTable(b)
+	default:
+		return "", fmt.Errorf("no template for %T", block)
+	}
+	var text strings.Builder
+	err := t.ExecuteTemplate(&text, name, data)
+	return template.HTML(text.String()), err // the template has escaped it
+}
+
+// mostUnfolded is how long a table beside a plot of the same figures may be.
+const mostUnfolded = 16
+
+// table is what the template shows.
+type table struct {
+	document.Table
+	LeftOut, At, Columns int
+	// Folded is how many rows a reader has to ask for; 0 when they are shown.
+	Folded int
+}
+
+func newTable(t document.Table) table {
+	short, leftOut, at := t.Used().Bounded()
+	shown := table{Table: short, LeftOut: leftOut, At: at, Columns: len(short.Names)}
+	if t.Long && len(t.Rows) > mostUnfolded {
+		shown.Folded = len(t.Rows)
+	}
+	return shown
+}
+
+// Right reports whether a column holds numbers.
+func (t table) Right(column int) bool { return t.Align[column] == 'r' }

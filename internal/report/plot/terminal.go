@@ -1,0 +1,97 @@
+package plot
+
+import (
+	"math"
+	"strings"
+
+	"github.com/guptarohit/asciigraph"
+
+	"github.com/ssdprobe/ssdprobe/internal/printable"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// Small is a plot for a terminal: values evenly spaced along their names.
+type Small struct {
+	Caption string
+	Values  []float64
+	Names   []string
+}
+
+// Add adds a value and its name.
+func (s *Small) Add(value float64, name string) {
+	s.Values, s.Names = append(s.Values, value), append(s.Names, name)
+}
+
+const (
+	smallWidth  = 64 // columns of a plot on a terminal
+	smallHeight = 8  // lines
+	smallTicks  = 8  // where no number of ticks meets values alone
+	mostTicks   = 12
+	// What is beyond these is no rate of a drive, and more than the library counts with.
+	leastDrawn, mostDrawn = 1e-6, 1e15
+)
+
+// Text draws the values. It is empty when they cannot be drawn.
+func (s Small) Text() string {
+	n := len(s.Values)
+	if n < 3 {
+		return ""
+	}
+	highest := 0.0
+	for _, v := range s.Values {
+		if math.IsNaN(v) || v < 0 || v > mostDrawn {
+			return ""
+		}
+		highest = max(highest, v)
+	}
+	if highest < leastDrawn {
+		return ""
+	}
+	// Values lie on whole columns, and so do their names.
+	width := max(1, (smallWidth-1)/(n-1))*(n-1) + 1
+	if n > smallWidth {
+		width = smallWidth
+	}
+	return strings.TrimRight(asciigraph.Plot(s.Values,
+		asciigraph.Height(smallHeight), asciigraph.Width(width), asciigraph.LowerBound(0), asciigraph.Caption(printable.Text(s.Caption)),
+		asciigraph.YAxisValueFormatter(units.Number), asciigraph.XAxisRange(0, float64(n-1)), asciigraph.XAxisTickCount(ticksFor(n)),
+		asciigraph.XAxisValueFormatter(func(v float64) string {
+			return s.Names[min(n-1, max(0, int(math.Round(v))))]
+		})), "\n")
+}
+
+// ticksFor is how many ticks n values get: as many as fit so that each is at a value.
+func ticksFor(n int) int {
+	for t := min(n, mostTicks); t > 3; t-- {
+		if (n-1)%(t-1) == 0 {
+			return t
+		}
+	}
+	return min(n, smallTicks)
+}
+
+// Bars draws ratios as one line of bars on a logarithmic scale, a blank for what is no
+// ratio, and returns the range from the lowest to the highest bar.
+func Bars(ratios []float64) (bars string, low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, r := range ratios {
+		if r > 0 {
+			low, high = min(low, r), max(high, r)
+		}
+	}
+	// Below a tenth, noise would fill the whole plot.
+	if least := 1.1; high/low < least {
+		middle := math.Sqrt(high * low)
+		low, high = middle/math.Sqrt(least), middle*math.Sqrt(least)
+	}
+	steps := []rune("▁▂▃▄▅▆▇█")
+	for _, r := range ratios {
+		if r > 0 {
+			part := math.Log(r/low) / math.Log(high/low)
+			bars += string(steps[max(0, min(len(steps)-1, int(part*float64(len(steps)))))])
+		} else {
+			bars += " "
+		}
+	}
+	return bars, low, high
+}

@@ -1,0 +1,146 @@
+package report
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/html"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// HTML writes runs as one page that holds all it needs, with plots. It stays small
+// whatever the runs hold.
+func HTML(w io.Writer, documents ...Document) error {
+	pages := make([]document.Page, len(documents))
+	for i, d := range documents {
+		pages[i] = runPage(d)
+	}
+	return html.Write(w, pages...)
+}
+
+const resultsID = "results"
+
+func runPage(d Document) document.Page {
+	r := d.Report
+	p := document.Page{
+		Title: runTitle(r), About: runAbout(r), Doubt: doubtSentence(r), Warnings: r.Warnings,
+		Foot: "measured by " + r.Generator + " · drives and rates are decimal (1 MB/s = 1 000 000 bytes per second), blocks and files binary (1 KiB = 1024 bytes)",
+	}
+	if r.Node != "" {
+		p.About = append([]string{r.Node}, p.About...)
+	}
+	if d.Comparison != nil {
+		p.Sections = append(p.Sections, comparisonSection(*d.Comparison))
+	}
+	all := append(sections(r), latencySection(r)...)
+	p.Sections = append(append(p.Sections, conditionsSection(r)), all...)
+	p.Lead, p.Points = leads(r, all)
+	if len(r.Steps) > 0 {
+		p.Sections = append(p.Sections, document.Section{ID: resultsID, Title: "All steps", Blocks: runTable(r)})
+	}
+	if jobs := jobBlocks(r.Steps); len(jobs) > 0 {
+		p.Sections = append(p.Sections, document.Section{Title: "Job files of fio", Blocks: jobs})
+	}
+	return p
+}
+
+// leads are what the suite asked for in a sentence, and what else its sections say. What
+// was reached at best leads to the results when it is not the answer.
+func leads(r record.RunReport, all []document.Section) (lead string, points []document.Point) {
+	lead, best := leadOf(r, all), bestSentence(r)
+	if lead != best {
+		points = append(points, document.Point{Section: resultsID, Text: best})
+	}
+	for _, s := range all {
+		if s.Lead != "" && s.Lead != lead {
+			points = append(points, document.Point{Section: s.ID, Text: s.Lead})
+		}
+	}
+	return lead, points
+}
+
+func conditionsSection(r record.RunReport) document.Section {
+	s := document.Section{Title: "Conditions", Blocks: []document.Block{runFacts(r)}}
+	var set document.Facts
+	for _, name := range slices.Sorted(maps.Keys(r.Settings)) {
+		set = append(set, document.Fact{Name: name, Value: r.Settings[name]})
+	}
+	if len(set) > 0 {
+		s.Blocks = append(s.Blocks, document.Section{Title: "Parameters that were set", Blocks: []document.Block{set}})
+	}
+	return s
+}
+
+// mostJobs and mostJobBytes bound what the page holds of job files.
+const (
+	mostJobs     = 100
+	mostJobBytes = 16 << 10
+)
+
+func jobBlocks(steps []record.Step) []document.Block {
+	var jobs []document.Block
+	leftOut := 0
+	for _, s := range steps {
+		switch {
+		case s.JobFile == "":
+		case len(jobs) == mostJobs:
+			leftOut++
+		default:
+			text := s.JobFile
+			if len(text) > mostJobBytes {
+				text = strings.ToValidUTF8(text[:mostJobBytes], "") + "\n… and more: the JSON has all of it\n"
+			}
+			jobs = append(jobs, document.Section{Title: s.Name, Folded: true, Blocks: []document.Block{document.Code(text)}})
+		}
+	}
+	if leftOut > 0 {
+		jobs = append(jobs, document.Sentence(units.Count(leftOut)+" more are in the JSON."))
+	}
+	return jobs
+}
+
+// comparisonSection compares with the saved run.
+func comparisonSection(c Comparison) document.Section {
+	headline := document.Note{Text: c.headline()}
+	switch c.Verdict {
+	case Slower:
+		headline.Tone = document.Bad
+	case Faster, Same:
+		headline.Tone = document.Good
+	case Incomplete:
+	}
+	s := document.Section{Title: "Against the saved run", Blocks: []document.Block{headline}}
+	if len(c.Conditions) > 0 {
+		s.Blocks = append(s.Blocks, document.List("changed: ", changesList(c.Conditions)...))
+	}
+	s.Blocks = append(s.Blocks, document.Warnings(c.Warnings))
+	for _, u := range c.NotCompared {
+		s.Blocks = append(s.Blocks, document.Note{Label: "not compared: ", Text: joined(u.Step, u.Direction) + ": " + u.Reason})
+	}
+	t := document.Table{Names: []string{"", "statistic", "baseline", "now", "times slower", "verdict"}, Align: "llrrrl"}
+	previous := ""
+	for _, step := range c.Steps {
+		direction := step.Direction
+		for i, s := range step.Statistics {
+			before, now := pair(s)
+			verdict := string(s.Verdict)
+			if !s.Counts {
+				verdict = "~" + verdict
+			}
+			row := t.Add(direction, s.Statistic.Short(), before, now, units.Ratio(s.Ratio), verdict)
+			direction = ""
+			if i == 0 && step.Step != previous {
+				row.Group = &document.Group{Name: step.Step, About: []string{step.Plan}, Notes: []document.Block{document.Warnings(step.Warnings)}}
+			}
+		}
+		previous = step.Step
+	}
+	if len(t.Rows) > 0 {
+		s.Blocks = append(s.Blocks, document.Gap{}, t)
+	}
+	return s
+}

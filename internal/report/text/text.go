@@ -1,0 +1,143 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ssdprobe/ssdprobe/internal/printable"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+)
+
+// width is where sentences are wrapped.
+const width = 118
+
+// Write writes blocks whole or not at all; what names them in an error.
+func Write(w io.Writer, what string, blocks ...document.Block) error {
+	var p page
+	p.blocks(0, blocks)
+	if _, err := io.WriteString(w, p.b.String()); err != nil {
+		return fmt.Errorf("write %s: %w", what, err)
+	}
+	return nil
+}
+
+// page gathers text in memory.
+type page struct {
+	b   strings.Builder
+	gap bool // an empty line is due before the next one
+}
+
+func (p *page) blocks(indent int, blocks []document.Block) {
+	for _, block := range blocks {
+		p.block(indent, block)
+	}
+}
+
+func (p *page) block(indent int, block document.Block) {
+	switch b := block.(type) {
+	case document.Gap:
+		p.gap = p.b.Len() > 0
+	case document.Note:
+		p.note(indent, b)
+	case document.Warnings:
+		for _, w := range b {
+			p.note(indent, document.Note{Label: "warning: ", Text: fmt.Sprintf("%s (%s)", w.Text, w.Code)})
+		}
+	case document.Facts:
+		p.facts(indent, b.Known())
+	case document.Table:
+		p.table(indent, b.Used())
+	case document.Plot:
+		p.plot(indent, b)
+	case document.Section:
+		p.section(indent, b)
+	}
+}
+
+// note writes a label and words, wrapped between words, or between items. Double
+// spaces stay: they may be part of a path.
+func (p *page) note(indent int, n document.Note) {
+	var chunks []string
+	if n.Text != "" {
+		chunks = strings.Split(n.Text, " ")
+	}
+	for i, item := range n.Items {
+		if i < len(n.Items)-1 {
+			item += ","
+		}
+		chunks = append(chunks, item)
+	}
+	p.flow(strings.Repeat(" ", indent)+clean(n.Label), chunks)
+}
+
+// flow writes prefix and chunks, further lines hanging under the first chunk, or by four
+// spaces when there is no prefix. A chunk is never broken.
+func (p *page) flow(prefix string, chunks []string) {
+	line, used := prefix, utf8.RuneCountInString(prefix)
+	indent := used
+	if indent == 0 {
+		indent = 4
+	}
+	for i, chunk := range chunks {
+		chunk = clean(chunk)
+		room := utf8.RuneCountInString(chunk)
+		switch {
+		case i == 0:
+		case used+1+room > width:
+			p.line(line)
+			line, used = strings.Repeat(" ", indent), indent
+		default:
+			line += " "
+			used++
+		}
+		line += chunk
+		used += room
+	}
+	p.line(line)
+}
+
+func (p *page) line(s string) {
+	if p.gap {
+		p.b.WriteByte('\n')
+		p.gap = false
+	}
+	p.b.WriteString(strings.TrimRight(s, " ") + "\n")
+}
+
+// facts writes values in one column.
+func (p *page) facts(indent int, facts document.Facts) {
+	column := 0
+	for _, f := range facts {
+		column = max(column, utf8.RuneCountInString(f.Name)+2)
+	}
+	for _, f := range facts {
+		p.note(indent, document.Note{Label: f.Name + strings.Repeat(" ", column-utf8.RuneCountInString(f.Name)), Text: f.Value + f.More})
+	}
+}
+
+func (p *page) plot(indent int, d document.Plot) {
+	if d.Small == nil {
+		return
+	}
+	for line := range strings.Lines(d.Small.Text()) {
+		p.line(strings.Repeat(" ", indent) + strings.TrimSuffix(line, "\n"))
+	}
+}
+
+func (p *page) section(indent int, s document.Section) {
+	if s.Title != "" {
+		p.note(indent, document.Sentence(s.Title))
+	}
+	if indent += s.Indent; s.Indent == 0 {
+		indent += 2
+	}
+	if s.Lead != "" {
+		p.note(indent, document.Sentence(s.Lead))
+	}
+	p.blocks(indent, s.Blocks)
+}
+
+// clean is what may be shown of a text from outside.
+func clean(s string) string { return printable.Text(s) }
