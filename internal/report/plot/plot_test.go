@@ -122,7 +122,7 @@ func TestPlotHoldsItsPoints(t *testing.T) {
 	assert.Equal(t, []string{"IOPS", "mean"}, texts(all, "legend"))
 	assert.ElementsMatch(t, []string{"depth", "IOPS", "latency, µs"}, texts(all, "axislabel"))
 	assert.Equal(t, []string{"knee"}, texts(all, "marklabel"))
-	assert.Subset(t, texts(all, "tick"), []string{"0", "10000", "50000", "1", "2", "4", "8", "200"})
+	assert.Subset(t, texts(all, "tick"), []string{"0", "10 000", "50000", "1", "2", "4", "8", "200"})
 	assert.Len(t, pick(all, "title", ""), 8, "a note for each point")
 
 	lines := pick(all, "path", "line")
