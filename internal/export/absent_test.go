@@ -27,6 +27,7 @@ func TestATargetWithoutResults(t *testing.T) {
 	}
 	assert.Equal(t, map[string]int{
 		"ssdprobe_build_info":             1,
+		"ssdprobe_quiet":                  1,
 		"ssdprobe_device_info":            1,
 		"ssdprobe_target_up":              1,
 		"ssdprobe_probe_rounds_total":     6,

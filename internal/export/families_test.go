@@ -45,7 +45,7 @@ func movements() []movement {
 		moves("a source is slow", func(s *record.Snapshot) { s.Collectors[0].Duration *= 2 }, "ssdprobe_collector_duration_seconds"),
 		moves("the configuration file is edited", func(s *record.Snapshot) { s.ConfigChanged = new(true) }, "ssdprobe_config_file_changed"),
 		moves("there is nothing but the fallback file", func(s *record.Snapshot) { s.FallbackUsed = new(true) }, "ssdprobe_fallback_file_used"),
-		moves("quiet hours begin", func(s *record.Snapshot) { s.QuietUntil = later.Add(time.Hour) }, "ssdprobe_quiet_hours"),
+		moves("quiet hours begin", func(s *record.Snapshot) { s.QuietUntil = later.Add(time.Hour) }, "ssdprobe_quiet"),
 		moves("a warning of the node", func(s *record.Snapshot) { s.Warnings = nil }, "ssdprobe_warning"),
 		moves("time goes on", func(s *record.Snapshot) { s.Time = s.Time.Add(time.Second) }, "ssdprobe_probe_inflight_seconds"),
 		moves("disturbance cannot be seen", func(s *record.Snapshot) {
@@ -203,7 +203,7 @@ func TestEveryFamilyIsMoved(t *testing.T) {
 
 func TestBuildInfo(t *testing.T) {
 	all, _ := exposition(t, gather(t, record.Snapshot{}, export.NewLatencies()))
-	assert.Equal(t, []string{"ssdprobe_build_info", "ssdprobe_quiet_hours"}, slices.Sorted(maps.Keys(all)), "of a node of which nothing is known")
+	assert.Equal(t, []string{"ssdprobe_build_info", "ssdprobe_quiet"}, slices.Sorted(maps.Keys(all)), "of a node of which nothing is known")
 	assert.Equal(t, "# HELP ssdprobe_build_info What is running, as labels; always 1.\n"+
 		"# TYPE ssdprobe_build_info gauge\n"+
 		`ssdprobe_build_info{goversion="go1.26.0",revision="0a1b2c3",version="1.2.3"} 1`+"\n", all["ssdprobe_build_info"])

@@ -24,7 +24,7 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 			series: func(s record.Snapshot, emit emit) { emitFlag(emit, s.FallbackUsed) },
 		},
 		{
-			name: "ssdprobe_quiet_hours", kind: gauge,
+			name: "ssdprobe_quiet", kind: gauge,
 			help:   "Whether quiet_hours of the configuration keep probes and runs by the calendar from starting now (1).",
 			series: func(s record.Snapshot, emit emit) { emitFlag(emit, new(!s.QuietUntil.IsZero())) },
 		},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
@@ -22,7 +23,7 @@ func TestQuietHours(t *testing.T) {
 	d := startDaemonWith(t, eager(), t.TempDir(), loud+quiet)
 	awaitQuiet := func(value float64) {
 		eventually(t, "quiet hours are told of", func() bool {
-			v, found := d.scrape(t).value("ssdprobe_quiet_hours", nil)
+			v, found := d.scrape(t).value("ssdprobe_quiet", nil)
 			return found && v == value
 		})
 	}
@@ -35,7 +36,7 @@ func TestQuietHours(t *testing.T) {
 	awaitQuiet(1)
 	awaitProblem()
 	made, err := filepath.Glob(filepath.Join(dir, "*"))
-	assert.NoError(t, err)
+	require.NoError(t, err)
 	assert.Empty(t, made, "no probe file")
 	for _, outcome := range []string{"ok", "busy", "disturbed"} {
 		assert.Zero(t, d.scrape(t).of("ssdprobe_probe_rounds_total", labels{"probe": "read-4k", "outcome": outcome}))
