@@ -12,11 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ssdprobe/ssdprobe/internal/daemon"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
-	"github.com/ssdprobe/ssdprobe/internal/run"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -46,16 +44,16 @@ func (a *app) baselineShow() *cobra.Command {
 		Example: "  ssdprobe baseline show\n  ssdprobe baseline show nvme0n1 --output json",
 		Args:    arguments(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			state, targets, err := a.targets(args)
+			dir, targets, err := a.targets(args)
 			if err != nil {
 				return err
 			}
 			rows := baselineRows(targets)
-			unread := a.warnOfSlow(rows, state)
-			runs, err := run.Baselines(state)
+			unread := a.warnOfSlow(rows, dir)
+			runs, err := dir.RunBaselines()
 			err = errors.Join(unread, err)
 			runs = slices.DeleteFunc(runs, func(r record.RunReport) bool {
-				return len(args) > 0 && !slices.ContainsFunc(targets, func(t daemon.TargetState) bool { return t.ID == r.TargetID })
+				return len(args) > 0 && !slices.ContainsFunc(targets, func(t state.Target) bool { return t.ID == r.TargetID })
 			})
 			if form == outputJSON {
 				return errors.Join(err, report.JSON(a.stdout, baselineList{Baselines: rows, Runs: references(runs)}))
@@ -106,11 +104,11 @@ func (a *app) baselineReset() *cobra.Command {
 			if suite != "" {
 				return a.resetRun(args[0], suite)
 			}
-			state, targets, err := a.targets(args)
+			dir, targets, err := a.targets(args)
 			if err != nil {
 				return err
 			}
-			return a.submit(state, daemon.Request{Target: targets[0].ID, Probe: probe},
+			return a.submit(dir, state.Request{Target: targets[0].ID, Probe: probe},
 				fmt.Sprintf("baselines of %s forgotten", targets[0].Path))
 		},
 	}
@@ -121,11 +119,11 @@ func (a *app) baselineReset() *cobra.Command {
 
 // resetRun forgets a saved run.
 func (a *app) resetRun(target, suite string) error {
-	state, err := a.openState()
+	dir, err := a.openState()
 	if err != nil {
 		return err
 	}
-	runs, err := run.Baselines(state)
+	runs, err := dir.RunBaselines()
 	if err != nil {
 		return err
 	}
@@ -135,7 +133,7 @@ func (a *app) resetRun(target, suite string) error {
 	if i < 0 {
 		return usage(fmt.Errorf("no run of %s is saved for %q; see ssdprobe baseline show", suite, target))
 	}
-	if err := run.RemoveBaseline(state, suite, runs[i].TargetID); err != nil {
+	if err := dir.RemoveRunBaseline(suite, runs[i].TargetID); err != nil {
 		return err
 	}
 	return tell(a.stderr, "saved run of %s on %s forgotten\n", suite, runs[i].Target)
@@ -194,7 +192,7 @@ func (a *app) importBaselines(path, target string) error {
 	if err != nil {
 		return usage(err)
 	}
-	state, err := a.openState()
+	dir, err := a.openState()
 	if err != nil {
 		return err
 	}
@@ -209,7 +207,7 @@ func (a *app) importBaselines(path, target string) error {
 		if target != "" {
 			row.TargetID = target
 		}
-		err := a.submit(state, daemon.Request{Target: row.TargetID, Probe: row.Probe, Import: &row.Baseline},
+		err := a.submit(dir, state.Request{Target: row.TargetID, Probe: row.Probe, Import: &row.Baseline},
 			fmt.Sprintf("baseline of %s for %s imported", row.Probe, row.TargetID))
 		if err != nil {
 			return err
@@ -247,8 +245,8 @@ func readExport(path string) (exported, error) {
 }
 
 // submit carries out a request, or leaves it to the daemon, and says which.
-func (a *app) submit(s *store.Store, r daemon.Request, done string) error {
-	left, err := daemon.Submit(s, r)
+func (a *app) submit(dir state.Dir, r state.Request, done string) error {
+	left, err := dir.Submit(r)
 	if err != nil {
 		return err
 	}
@@ -260,41 +258,38 @@ func (a *app) submit(s *store.Store, r daemon.Request, done string) error {
 
 // openState opens the state directory of the settings. One that is not there is
 // not made.
-func (a *app) openState() (*store.Store, error) {
+func (a *app) openState() (state.Dir, error) {
 	c, err := a.settings()
 	if err != nil {
-		return nil, err
+		return state.Dir{}, err
 	}
 	if _, err := os.Stat(c.StateDir); err != nil {
-		return nil, fmt.Errorf("open the state directory: %w; name it with --state-dir", err)
+		return state.Dir{}, fmt.Errorf("open the state directory: %w; name it with --state-dir", err)
 	}
-	return store.Open(c.StateDir)
+	return state.Open(c.StateDir)
 }
 
 // targets returns the stored targets, or only those that the argument names.
-func (a *app) targets(args []string) (*store.Store, []daemon.TargetState, error) {
-	s, err := a.openState()
+func (a *app) targets(args []string) (state.Dir, []state.Target, error) {
+	dir, err := a.openState()
 	if err != nil {
-		return nil, nil, err
+		return dir, nil, err
 	}
-	all, err := daemon.Targets(s)
-	if err != nil {
-		return nil, nil, err
+	all, err := dir.Targets()
+	if err != nil || len(args) == 0 {
+		return dir, all, err
 	}
-	if len(args) == 0 {
-		return s, all, nil
-	}
-	found := slices.DeleteFunc(all, func(t daemon.TargetState) bool { return !named(args[0], t.ID, t.Path, t.Device.Name) })
+	found := slices.DeleteFunc(all, func(t state.Target) bool { return !named(args[0], t.ID, t.Path, t.Device.Name) })
 	switch {
 	case len(found) == 0:
-		return nil, nil, usage(fmt.Errorf("nothing is known about a target %q in %s; see ssdprobe baseline show", args[0], s.Dir()))
+		return dir, nil, usage(fmt.Errorf("nothing is known about a target %q in %s; see ssdprobe baseline show", args[0], dir.Dir()))
 	case len(found) > 1:
-		return nil, nil, usage(fmt.Errorf("%q stands for %d targets; name one by its id: %s", args[0], len(found), ids(found)))
+		return dir, nil, usage(fmt.Errorf("%q stands for %d targets; name one by its id: %s", args[0], len(found), ids(found)))
 	}
-	return s, found, nil
+	return dir, found, nil
 }
 
-func ids(targets []daemon.TargetState) string {
+func ids(targets []state.Target) string {
 	text := ""
 	for i, t := range targets {
 		if i > 0 {
@@ -316,12 +311,12 @@ func named(typed, id, path, device string) bool {
 
 // warnOfSlow gives the first row of each target the warnings about its baselines: that
 // it may have been slow from the first day.
-func (a *app) warnOfSlow(rows []report.BaselineRow, state *store.Store) error {
+func (a *app) warnOfSlow(rows []report.BaselineRow, dir state.Dir) error {
 	c, err := a.settings()
 	if err != nil {
 		return err
 	}
-	all, err := daemon.Stored(state, c, time.Now())
+	all, err := dir.Snapshot(c, time.Now())
 	for _, t := range all.Targets {
 		if i := slices.IndexFunc(rows, func(r report.BaselineRow) bool { return r.TargetID == t.ID }); i >= 0 {
 			rows[i].Warnings = t.Warnings
@@ -331,7 +326,7 @@ func (a *app) warnOfSlow(rows []report.BaselineRow, state *store.Store) error {
 }
 
 // baselineRows lists the baselines of all epochs.
-func baselineRows(targets []daemon.TargetState) []report.BaselineRow {
+func baselineRows(targets []state.Target) []report.BaselineRow {
 	rows := []report.BaselineRow{}
 	for _, t := range targets {
 		for _, name := range t.ProbeNames() {

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/ssdprobe/ssdprobe/internal/daemon"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 func (a *app) baselinePin(pin bool) *cobra.Command {
@@ -25,7 +25,7 @@ baseline is learned all the same; when they come back, so does the pinned one.`,
 		c.Example = "  ssdprobe baseline unpin nvme0n1"
 	}
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		return a.change(args, daemon.Request{Probe: probe, Pin: &pin}, "baselines of %s "+done)
+		return a.change(args, state.Request{Probe: probe, Pin: &pin}, "baselines of %s "+done)
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only that of the probe of this `NAME`")
 	return c

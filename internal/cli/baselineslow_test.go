@@ -6,11 +6,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ssdprobe/ssdprobe/internal/daemon"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // A drive that was slow from the first day has nothing to drift from: only its data sheet tells.
@@ -20,10 +19,10 @@ func TestABaselineFarFromTheDataSheetIsTold(t *testing.T) {
 	for r := range stream.Rounds() {
 		tracker.AddRound(r.Round, r.Conditions)
 	}
-	state := t.TempDir()
-	s, err := store.Open(state)
+	dir := t.TempDir()
+	s, err := state.Open(dir)
 	require.NoError(t, err)
-	require.NoError(t, s.Save("targets", "eui.1", daemon.TargetState{
+	require.NoError(t, s.SaveTarget(state.Target{
 		ID: "eui.1", Path: "/dev/nvme9n1", Device: record.Device{ID: "eui.1", Name: "nvme9n1", Model: "SAMSUNG MZQL2"},
 		Probes: map[string]drift.State{"read-4k": tracker.State()},
 	}))
@@ -39,7 +38,7 @@ func TestABaselineFarFromTheDataSheetIsTold(t *testing.T) {
 		"without a sheet":       {[]string{"baseline", "show", "--config", config("")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := in(append(c.args, "--state-dir", state)...)
+			got := in(append(c.args, "--state-dir", dir)...)
 			assert.Equal(t, 0, got.code, got.stderr)
 			assert.Contains(t, got.stdout, "read-4k")
 			if c.shown {

@@ -19,9 +19,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
-	"github.com/ssdprobe/ssdprobe/internal/daemon"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // daemonTimeout is how long a daemon may take to answer; it answers from memory.
@@ -100,8 +99,8 @@ func bracketed(address string) string {
 // where the configuration listens.
 func daemonAddress(c config.Config) string {
 	if _, err := os.Stat(c.StateDir); err == nil {
-		if state, err := store.Open(c.StateDir); err == nil {
-			if urls, err := daemon.Announced(state); err == nil && len(urls) > 0 {
+		if dir, err := state.Open(c.StateDir); err == nil {
+			if urls, err := dir.Announced(); err == nil && len(urls) > 0 {
 				return urls[0]
 			}
 		}

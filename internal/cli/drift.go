@@ -12,10 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
-	"github.com/ssdprobe/ssdprobe/internal/daemon"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 func (a *app) driftCommand() *cobra.Command {
@@ -68,11 +67,11 @@ func (a *app) stored(c config.Config) (record.Snapshot, error) {
 	if _, err := os.Stat(c.StateDir); errors.Is(err, fs.ErrNotExist) {
 		return record.Snapshot{}, fmt.Errorf("no daemon answers at %s, and nothing is stored in %s; start one with ssdprobe daemon", c.Listen[0], c.StateDir)
 	}
-	state, err := store.Open(c.StateDir)
+	dir, err := state.Open(c.StateDir)
 	if err != nil {
 		return record.Snapshot{}, err
 	}
-	s, err := daemon.Stored(state, c, time.Now())
+	s, err := dir.Snapshot(c, time.Now())
 	if err == nil {
 		err = tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
 	}

@@ -15,12 +15,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ssdprobe/ssdprobe/internal/daemon"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -147,9 +146,9 @@ func TestDriftMistakes(t *testing.T) {
 func learned(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	s, err := store.Open(dir)
+	s, err := state.Open(dir)
 	require.NoError(t, err)
-	target := daemon.TargetState{
+	target := state.Target{
 		ID: "eui.1", Path: "/dev/nvme0n1", Device: record.Device{ID: "eui.1", Name: "nvme0n1"}, Probes: map[string]drift.State{},
 	}
 	for name, kind := range map[string]string{"read-4k": "step20", "read-128k": "none"} {
@@ -159,7 +158,7 @@ func learned(t *testing.T) string {
 		}
 		target.Probes[name] = tracker.State()
 	}
-	require.NoError(t, s.Save("targets", target.ID, target))
+	require.NoError(t, s.SaveTarget(target))
 	return dir
 }
 

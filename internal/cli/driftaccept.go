@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ssdprobe/ssdprobe/internal/daemon"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 func (a *app) driftAccept() *cobra.Command {
@@ -31,7 +31,7 @@ default).`,
 			if note == "" {
 				return usage(errors.New("--note: is missing; want why this level is normal, for those who look later"))
 			}
-			return a.change(args, daemon.Request{Probe: probe, Accept: note}, "level of %s accepted")
+			return a.change(args, state.Request{Probe: probe, Accept: note}, "level of %s accepted")
 		},
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only that of the probe of this `NAME`")
@@ -40,10 +40,10 @@ default).`,
 }
 
 // change carries out a request on the one target that the arguments name, or leaves it to
-// the daemon. What the stored state says to be impossible is refused at once: it is
+// the state. What the stored state says to be impossible is refused at once: it is
 // saved whenever a verdict changes.
-func (a *app) change(args []string, r daemon.Request, done string) error {
-	state, targets, err := a.targets(args)
+func (a *app) change(args []string, r state.Request, done string) error {
+	dir, targets, err := a.targets(args)
 	if err != nil {
 		return err
 	}
@@ -51,12 +51,12 @@ func (a *app) change(args []string, r daemon.Request, done string) error {
 	r.Target = t.ID
 	path := t.Path
 	switch err := r.Change(&t, time.Now()); {
-	case errors.Is(err, daemon.ErrUnknownTarget) && r.Probe != "":
+	case errors.Is(err, state.ErrUnknownTarget) && r.Probe != "":
 		return usage(fmt.Errorf("--probe: nothing is stored of a probe %q on %s; it has %s", r.Probe, path, strings.Join(t.ProbeNames(), ", ")))
 	case errors.Is(err, drift.ErrNothingToAccept):
 		return fmt.Errorf("%w; ssdprobe drift explain %s shows how it stands", err, args[0])
 	case err != nil:
 		return err
 	}
-	return a.submit(state, r, fmt.Sprintf(done, path))
+	return a.submit(dir, r, fmt.Sprintf(done, path))
 }

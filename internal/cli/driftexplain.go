@@ -113,7 +113,12 @@ func (a *app) explainStored(c config.Config, target string) (report.Explained, e
 	if err != nil {
 		return report.Explained{}, fmt.Errorf("no daemon answers at %s: %w", c.Listen[0], err)
 	}
-	x, err := targets[0].Explain(c, time.Now())
+	t := targets[0]
+	x := report.Explained{Time: time.Now(), Node: c.Node, TargetID: t.ID, Path: t.Path, Device: t.Device.Name}
+	trackers, err := t.Trackers(c.DriftSettings(t.File))
+	for _, tracker := range trackers {
+		x.Probes = append(x.Probes, report.ProbeExplained{Probe: tracker.Probe, Explanation: tracker.Explain()})
+	}
 	if err == nil {
 		err = tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
 	}

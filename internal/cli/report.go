@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ssdprobe/ssdprobe/internal/report"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -122,7 +122,7 @@ func readFile(stdin io.Reader, file string) ([]report.Document, error) {
 	case len(text) > maxReportBytes:
 		return nil, fmt.Errorf("more than %s: not a report", units.BlockSize(maxReportBytes))
 	}
-	data, wrapped, err := store.Unwrap(text)
+	data, wrapped, err := state.Unwrap(text)
 	switch {
 	case err != nil:
 		return nil, err

@@ -15,7 +15,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -48,7 +48,7 @@ func asFile(t *testing.T, name string, v any) string {
 // inState saves a run as the daemon does and returns the path of the file.
 func inState(t *testing.T, r record.RunReport) string {
 	t.Helper()
-	s, err := store.Open(t.TempDir())
+	s, err := state.Open(t.TempDir())
 	require.NoError(t, err)
 	require.NoError(t, s.Save("runs", "concurrency eui.1 20260504T110000.000", r))
 	files, err := filepath.Glob(filepath.Join(s.Dir(), "runs", "*.json"))

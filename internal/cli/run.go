@@ -13,14 +13,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/counters"
-	"github.com/ssdprobe/ssdprobe/internal/daemon"
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/run"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
@@ -217,7 +216,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 		return err
 	}
 	subjects[0].Warnings = append(subjects[0].Warnings, warnings...)
-	state, err := store.Open(c.StateDir)
+	dir, err := state.Open(c.StateDir)
 	if err != nil {
 		return fmt.Errorf("%w; it is set by state_dir or --state-dir", err)
 	}
@@ -228,13 +227,13 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 		}
 	}
 	progress := newProgress(a.stderr)
-	if err := restorePending(host, state, progress.note); err != nil {
+	if err := restorePending(host, dir.Store, progress.note); err != nil {
 		return err
 	}
 	sessions, err := run.BeginAll(ctx, subjects, func(subject measure.Subject) run.Options {
 		return run.Options{
-			Options: measure.Options{FS: host, Engine: probe.NewEngine(meter, c.Admission.MaxCPUWait), Meter: meter, Pool: storedPool(state, subject)},
-			Limits:  c.Admission.Limits, EvenIfBusy: o.evenIfBusy, LockDir: c.LockDir, Store: state,
+			Options: measure.Options{FS: host, Engine: probe.NewEngine(meter, c.Admission.MaxCPUWait), Meter: meter, Pool: storedPool(dir, subject)},
+			Limits:  c.Admission.Limits, EvenIfBusy: o.evenIfBusy, LockDir: c.LockDir, Store: dir.Store,
 			Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Stoppable: true, Progress: progress.show, Note: progress.note,
 		}
 	})
@@ -261,7 +260,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	if len(r.Steps) == 0 {
 		return refusal(err)
 	}
-	return a.conclude(state, r, o, refusal(err))
+	return a.conclude(dir, r, o, refusal(err))
 }
 
 // onTarget leaves the probes that run on this kind of target.
@@ -271,10 +270,9 @@ func onTarget(probes []record.Probe, s measure.Subject) []record.Probe {
 
 // storedPool returns what the daemon has learned of the written blocks of a raw
 // device; nil when it has learned nothing of use.
-func storedPool(s *store.Store, subject measure.Subject) *probe.Pool {
-	var t daemon.TargetState
-	// A damaged state is the daemon's to report; the run searches by itself.
-	if found, err := daemon.LoadTarget(s, subject.ID, &t); err != nil || !found || t.Pool == nil || subject.File {
+func storedPool(dir state.Dir, subject measure.Subject) *probe.Pool {
+	t, found, err := dir.Target(subject.ID)
+	if err != nil || !found || t.Pool == nil || subject.File { // a damaged state is the daemon's to report; the run searches by itself
 		return nil
 	}
 	pool, err := probe.NewPool(subject.SizeBytes, rand.Uint64())
@@ -286,9 +284,9 @@ func storedPool(s *store.Store, subject measure.Subject) *probe.Pool {
 
 // conclude prints the report, compares it with the saved run and saves it when
 // asked. failed is what went wrong while measuring.
-func (a *app) conclude(state *store.Store, r record.RunReport, o checked, failed error) error {
+func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, failed error) error {
 	var comparison *report.Comparison
-	before, found, err := run.LoadBaseline(state, r.Suite, r.TargetID)
+	before, found, err := dir.RunBaseline(r.Suite, r.TargetID)
 	if err != nil {
 		failed = errors.Join(failed, err)
 	}
@@ -304,7 +302,7 @@ func (a *app) conclude(state *store.Store, r record.RunReport, o checked, failed
 		return &exitError{exitSlower, fmt.Errorf("not saved: the run is slower than the saved one; to take it all the same, first ssdprobe baseline reset %s --run %s", r.Target, r.Suite)}
 	}
 	if o.saveBaseline {
-		if err := run.SaveBaseline(state, r); err != nil {
+		if err := run.SaveBaseline(dir, r); err != nil {
 			return fmt.Errorf("save the baseline: %w", err)
 		}
 		if err := tell(a.stderr, "saved as the baseline of %s on %s\n", r.Suite, r.Target); err != nil {

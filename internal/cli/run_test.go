@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/run"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -67,17 +67,17 @@ func TestRunProbesInADirectory(t *testing.T) {
 }
 
 func TestRunComparesWithTheSavedRun(t *testing.T) {
-	dir, state, config := testenv.OnDisk(t), t.TempDir(), calm(t)
-	args := []string{"run", "--config", config, "--state-dir", state, "-t", dir, "--size", "16MiB", "--keep-file", "--probe", "read-4k", "--rounds", "5"}
+	dir, stateDir, config := testenv.OnDisk(t), t.TempDir(), calm(t)
+	args := []string{"run", "--config", config, "--state-dir", stateDir, "-t", dir, "--size", "16MiB", "--keep-file", "--probe", "read-4k", "--rounds", "5"}
 	first := ssdprobe(t, append(args, "--save-baseline")...)
 	require.Equal(t, 0, first.code, first.stderr)
 	assert.Contains(t, first.stderr, "saved as the baseline of probe")
 
 	// A drive that was a hundred times faster, and one that was so much slower that one slow I/O of a busy test machine
 	// does not count.
-	s, err := store.Open(state)
+	s, err := state.Open(stateDir)
 	require.NoError(t, err)
-	saved, err := run.Baselines(s)
+	saved, err := s.RunBaselines()
 	require.NoError(t, err)
 	require.Len(t, saved, 1)
 	for name, c := range map[string]struct {
@@ -98,11 +98,11 @@ func TestRunComparesWithTheSavedRun(t *testing.T) {
 		})
 	}
 
-	shown := ssdprobe(t, "baseline", "show", "--state-dir", state)
+	shown := ssdprobe(t, "baseline", "show", "--state-dir", stateDir)
 	assert.Contains(t, shown.stdout, "Saved run of probe on "+filepath.Join(dir, "ssdprobe.dat"))
-	forgot := ssdprobe(t, "baseline", "reset", dir, "--run", "probe", "--state-dir", state)
+	forgot := ssdprobe(t, "baseline", "reset", dir, "--run", "probe", "--state-dir", stateDir)
 	assert.Equal(t, 0, forgot.code, forgot.stderr)
-	assert.NotContains(t, ssdprobe(t, "baseline", "show", "--state-dir", state).stdout, "Saved run")
+	assert.NotContains(t, ssdprobe(t, "baseline", "show", "--state-dir", stateDir).stdout, "Saved run")
 }
 
 // scaled is a run whose drive took factor times as long.

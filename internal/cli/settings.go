@@ -7,11 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
-	"github.com/ssdprobe/ssdprobe/internal/daemon"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
 )
 
 // nodeVariable names the machine where a flag would have to be given to each command: a
@@ -44,12 +45,31 @@ func parse(source config.Source) (config.Config, error) {
 	if source.Path == "" {
 		return config.Default(), nil
 	}
-	c, err := source.Parse(daemon.CheckRuns)
+	c, err := source.Parse(checkRuns)
 	var problems config.Problems
 	if errors.As(err, &problems) {
 		return c, usage(err)
 	}
 	return c, err
+}
+
+// checkRuns returns what is wrong with the runs of a configuration: what only
+// the suites know.
+func checkRuns(c config.Config) config.Problems {
+	var problems config.Problems
+	for i, r := range c.Runs {
+		s, err := suite.Find(r.Suite)
+		if err != nil {
+			problems = append(problems, config.Problem{
+				Field: fmt.Sprintf("runs[%d].suite", i), Value: r.Suite, Wrong: "is not a suite", Want: "one of " + strings.Join(suite.Names(), ", "),
+			})
+			continue
+		}
+		if _, err := s.Set(r.Set); err != nil {
+			problems = append(problems, config.Problem{Field: fmt.Sprintf("runs[%d].set", i), Wrong: err.Error()})
+		}
+	}
+	return problems
 }
 
 // load returns the configuration of the file, or the defaults.

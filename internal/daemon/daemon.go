@@ -16,10 +16,12 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
@@ -73,9 +75,6 @@ type Daemon struct {
 // seconds. It is below the 30 s that Kubernetes waits.
 const endTimeout = 20 * time.Second
 
-// ErrRunning says that another daemon uses the state directory.
-var ErrRunning = errors.New("another ssdprobe daemon uses the state directory")
-
 // New returns a daemon that holds its state directory. Close it, or run it.
 func New(o Options) (*Daemon, error) {
 	held, err := guard.Do(context.Background(), &guard.Guard{}, scanTimeout, func(context.Context) (held, error) { return hold(o.Config) })
@@ -84,7 +83,7 @@ func New(o Options) (*Daemon, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	s, lock := held.store, held.lock
+	s, lock := held.state, held.lock
 	meter, warnings, err := counters.NewMeter()
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
@@ -95,7 +94,7 @@ func New(o Options) (*Daemon, error) {
 	}
 	return &Daemon{
 		shared: &shared{
-			fs: sysfs.New(o.Config.HostRoot), node: o.Config.Node, lockDir: o.Config.LockDir, log: o.Log, store: s,
+			fs: sysfs.New(o.Config.HostRoot), node: o.Config.Node, lockDir: o.Config.LockDir, log: o.Log, state: s,
 			meter: meter, engine: probe.NewEngine(meter, o.Config.Admission.MaxCPUWait), latencies: o.Latencies,
 			slots: make(chan struct{}, o.Config.RoundsAtOnce), stateProblems: map[string]error{},
 		},
@@ -109,29 +108,32 @@ func New(o Options) (*Daemon, error) {
 
 // held is a state directory that no other daemon may use.
 type held struct {
-	store *store.Store
+	state state.Dir
 	lock  *store.Lock
 }
 
 func hold(c config.Config) (held, error) {
-	s, err := store.Open(c.StateDir)
-	if err != nil {
+	dir, lock, err := state.Hold(c.StateDir)
+	switch {
+	case errors.Is(err, state.ErrRunning):
+		return held{}, err
+	case err != nil:
 		return held{}, fmt.Errorf("%w; it is set by state_dir or --state-dir", err)
 	}
 	// One that cannot be made is told by every round; one that is unsafe is for people to mend.
 	if err := store.MakeDir(c.LockDir); errors.Is(err, store.ErrUntrusted) {
-		return held{}, fmt.Errorf("open the lock directory: %w; it is set by lock_dir", err)
+		return held{}, errors.Join(fmt.Errorf("open the lock directory: %w; it is set by lock_dir", err), lock.Release())
 	}
-	lock, err := store.TakeLock(s.Dir(), lockName)
-	if errors.Is(err, store.ErrLocked) {
-		return held{}, fmt.Errorf("%w %s; stop it, or give this one another --state-dir", ErrRunning, s.Dir())
-	} else if err != nil {
-		return held{}, err
+	return held{dir, lock}, nil
+}
+
+// Announce notes in the state directory where the daemon answers, so that commands
+// that are given the directory find it. A directory that is full or broken is no
+// reason to watch nothing: commands then need its URL.
+func (d *Daemon) Announce(urls []string) {
+	if err := d.shared.save(context.Background(), saveTimeout, func(s state.Dir) error { return s.Announce(urls) }); err != nil {
+		d.shared.log.Error("cannot note where this daemon answers; give commands its --url", "err", err)
 	}
-	if err := s.RemoveLeftovers(); err != nil {
-		return held{}, errors.Join(err, lock.Release())
-	}
-	return held{s, lock}, nil
 }
 
 // letGo gives the state directory to others. While it hangs, the end of the process does.
@@ -274,6 +276,6 @@ func (d *Daemon) Snapshot() record.Snapshot {
 		s.Targets = append(s.Targets, w.Status(now))
 	}
 	d.health.fill(&s)
-	flagSlowBaselines(&s, sheets)
+	drift.FlagSlowBaselines(&s, sheets)
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 const (
@@ -212,13 +213,10 @@ func (d *Daemon) stopAll() {
 // watch of the target is stopped meanwhile, so that there is one way to change
 // the stored state; discovery starts it again.
 func (d *Daemon) answerRequests(ctx context.Context) {
-	names, err := withStore(ctx, d.shared, saveTimeout, func() ([]string, error) { return d.shared.store.Names(kindRequests) })
-	d.shared.reportState(kindRequests, err)
+	names, err := withStore(ctx, d.shared, saveTimeout, func() ([]string, error) { return d.shared.state.Requests() })
+	d.shared.reportState(requestsOf, err)
 	for _, name := range names {
-		r, err := withStore(ctx, d.shared, saveTimeout, func() (r Request, err error) {
-			_, err = d.shared.store.Load(kindRequests, name, &r)
-			return r, err
-		})
+		r, err := withStore(ctx, d.shared, saveTimeout, func() (state.Request, error) { return d.shared.state.Request(name) })
 		if err != nil || r.Target == "" {
 			d.shared.log.Error("request", "name", name, "err", err)
 			continue
@@ -227,14 +225,14 @@ func (d *Daemon) answerRequests(ctx context.Context) {
 			d.stop(w)
 		}
 		if _, err := withStore(ctx, d.shared, saveTimeout, func() (struct{}, error) {
-			return struct{}{}, r.Apply(d.shared.store)
+			return struct{}{}, d.shared.state.Apply(r)
 		}); err != nil {
 			d.shared.log.Error("request refused", "target", r.Target, "probe", r.Probe, "asked", r.String(), "err", err)
 		} else {
 			d.shared.log.Info("request carried out", "target", r.Target, "probe", r.Probe, "asked", r.String())
 		}
 		if _, err := withStore(ctx, d.shared, saveTimeout, func() (struct{}, error) {
-			return struct{}{}, d.shared.store.Remove(kindRequests, name)
+			return struct{}{}, d.shared.state.RemoveRequest(name)
 		}); err != nil {
 			d.shared.log.Error("remove a request", "err", err)
 		}

@@ -15,18 +15,18 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // discovery returns a daemon that discovers on a made-up machine.
 func (b bench) discovery() *Daemon {
 	b.t.Helper()
-	state, err := store.Open(b.t.TempDir())
+	dir, err := state.Open(b.t.TempDir())
 	require.NoError(b.t, err)
 	return &Daemon{
 		shared: &shared{
-			fs: sysfs.New(b.root), log: b.log.timeless(), store: state, stateProblems: map[string]error{},
+			fs: sysfs.New(b.root), log: b.log.timeless(), state: dir, stateProblems: map[string]error{},
 			latencies: export.NewLatencies(), slots: make(chan struct{}, 1),
 		},
 		config: b.config, watches: map[string]*watch{}, ways: map[string]*access{}, health: b.keeper, file: &configFile{},
@@ -79,7 +79,7 @@ func TestOnlyTheDirectoryOfTheFallbackIsMade(t *testing.T) {
 // What was wrong with the stored state of a target is over when the target has left.
 func TestTheStateOfATargetThatLeftIsNoProblem(t *testing.T) {
 	s := newBench(t).discovery().shared
-	for _, id := range []string{"s1", runsOf("s1"), "s2", runsOf("s2"), kindRequests} {
+	for _, id := range []string{"s1", runsOf("s1"), "s2", runsOf("s2"), requestsOf} {
 		s.reportState(id, errors.New(id))
 	}
 	s.forgetState(map[string]wanted{"s2": {}})
@@ -88,7 +88,7 @@ func TestTheStateOfATargetThatLeftIsNoProblem(t *testing.T) {
 	for _, w := range warnings {
 		left = append(left, w.Text)
 	}
-	assert.ElementsMatch(t, []string{"s2", runsOf("s2"), kindRequests}, left)
+	assert.ElementsMatch(t, []string{"s2", runsOf("s2"), requestsOf}, left)
 }
 
 // A file that SIGHUP was refused differs from what is in force at once, not when it is looked at next.

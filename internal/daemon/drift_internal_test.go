@@ -90,7 +90,7 @@ func TestSlowBaselinesAreWarnedOf(t *testing.T) {
 	}
 	s := record.Snapshot{Targets: []record.TargetStatus{drive("a", 80e-6), drive("b", 82e-6), drive("c", 160e-6)}}
 	shared := s.Targets[2].Warnings
-	flagSlowBaselines(&s, nil)
+	drift.FlagSlowBaselines(&s, nil)
 	assert.Empty(t, s.Targets[0].Warnings)
 	if assert.Len(t, s.Targets[2].Warnings, 1) {
 		assert.Equal(t, record.WarnSlowerThanPeers, s.Targets[2].Warnings[0].Code)
@@ -99,7 +99,7 @@ func TestSlowBaselinesAreWarnedOf(t *testing.T) {
 
 	alone := record.Snapshot{Targets: []record.TargetStatus{drive("c", 160e-6)}}
 	alone.Targets[0].Probes[0].Probe = record.DefaultProbes()[0]
-	flagSlowBaselines(&alone, []record.DataSheet{{Model: "X", RandomReadLatency: new(80 * time.Microsecond)}})
+	drift.FlagSlowBaselines(&alone, []record.DataSheet{{Model: "X", RandomReadLatency: new(80 * time.Microsecond)}})
 	if assert.Len(t, alone.Targets[0].Warnings, 1) {
 		assert.Equal(t, record.WarnSlowerThanSheet, alone.Targets[0].Warnings[0].Code)
 	}

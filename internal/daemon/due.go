@@ -6,17 +6,8 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
-
-// planned is since when the calendar has had a suite at the times that it has now. It
-// is stored, so that neither a restart nor a change of the calendar makes a run owed
-// that was never planned, and no restart forgives one that was.
-type planned struct {
-	Times string    `json:"times"`
-	Since time.Time `json:"since"`
-	// Complete is when the last complete run was over: its report may be gone.
-	Complete time.Time `json:"complete,omitzero"`
-}
 
 // plan notes when the calendar has each suite due on the target: the first time after
 // the suite was last complete or planned anew, so that a time at which it was not stays,
@@ -39,7 +30,7 @@ func (w *watch) plan(runs []config.Run, now time.Time) {
 	for _, r := range w.calendar {
 		those := ofSuite(w.calendar, r.Suite)
 		if times := timesOf(those); w.planned[r.Suite].Times != times {
-			w.planned[r.Suite] = planned{Times: times, Since: now.Round(0)}
+			w.planned[r.Suite] = state.Planned{Times: times, Since: now.Round(0)}
 		}
 		s, since := w.runStatus(r.Suite), w.planned[r.Suite].Since
 		for _, complete := range []time.Time{s.Complete, w.planned[r.Suite].Complete} {

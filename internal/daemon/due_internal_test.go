@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 func day(n int) time.Time { return time.Date(2026, 11, n, 12, 0, 0, 0, time.UTC) }
@@ -27,7 +27,7 @@ func weekly(suite string) config.Run {
 
 // ranOn is a watch of which quick was last complete on that day.
 func ranOn(n int) *watch {
-	w := &watch{spec: spec{Target: measure.Target{ID: "eui.1", Path: "/dev/nvme0n1"}}, planned: map[string]planned{}}
+	w := &watch{spec: spec{Target: measure.Target{ID: "eui.1", Path: "/dev/nvme0n1"}}, planned: map[string]state.Planned{}}
 	if n > 0 {
 		w.runStatus("quick").Complete = day(n)
 	}
@@ -37,7 +37,7 @@ func ranOn(n int) *watch {
 // restarted is what becomes of a watch when the daemon starts again.
 func (w *watch) restarted() *watch {
 	again := ranOn(0)
-	again.planned = w.state().Planned
+	again.planned = w.kept().Planned
 	for _, s := range w.runs {
 		again.runStatus(s.Suite).Complete = s.Complete
 	}
@@ -104,7 +104,7 @@ func TestAChangeOfTheCalendarCountsFromThen(t *testing.T) {
 
 // A run that was cut short or failed is owed still, before a restart and after it.
 func TestARunIsOwedUntilOneIsComplete(t *testing.T) {
-	state, err := store.Open(t.TempDir())
+	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
 	ends := func(w *watch, n int, warnings ...record.Warning) {
 		r := record.RunReport{
@@ -112,12 +112,12 @@ func TestARunIsOwedUntilOneIsComplete(t *testing.T) {
 			Steps: []record.Step{{Name: "random-read-qd1"}}, Warnings: warnings,
 		}
 		w.runEnds("quick", record.RunOK, r, nil)
-		require.NoError(t, keepReport(state, r, 20))
+		require.NoError(t, dir.KeepRun(r, 20))
 	}
 	short := record.Warning{Code: record.WarnShort, Text: "Stopped in step 2 of 3: fio was killed."}
 
 	w := ranOn(0)
-	w.shared = &shared{store: state}
+	w.shared = &shared{state: dir}
 	w.plan([]config.Run{daily("quick")}, day(5))
 	ends(w, 6)
 	ends(w, 7, record.Warning{Code: record.WarnCPUBound})
@@ -133,7 +133,7 @@ func TestARunIsOwedUntilOneIsComplete(t *testing.T) {
 	for n := 10; n < 40; n++ { // until no report of a complete run is kept
 		ends(again, n, short)
 	}
-	again = &watch{spec: w.spec, shared: w.shared, planned: again.state().Planned}
+	again = &watch{spec: w.spec, shared: w.shared, planned: again.kept().Planned}
 	again.restoreRuns()
 	again.plan([]config.Run{daily("quick")}, day(41))
 	assert.Zero(t, again.runStatus("quick").Complete)

@@ -11,6 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 const (
@@ -36,32 +37,31 @@ type savePoint struct {
 // aside and learned anew.
 func (w *watch) restore(now time.Time) {
 	w.saved.at = now.Add(firstSave - saveEvery)
-	var state TargetState
-	found, err := LoadTarget(w.shared.store, w.spec.ID, &state)
+	kept, found, err := w.shared.state.Target(w.spec.ID)
 	if err != nil {
 		w.shared.reportState(w.spec.ID, err)
 	}
 	if !found {
 		return
 	}
-	if err := w.take(state); err != nil {
-		err = w.shared.store.SetAside(kindTargets, w.spec.ID, err)
+	if err := w.take(kept); err != nil {
+		err = w.shared.state.SetTargetAside(w.spec.ID, err)
 		w.shared.reportState(w.spec.ID, err)
 	}
 }
 
 // take puts a stored state in place. Of a state that makes no sense nothing is used.
-func (w *watch) take(state TargetState) error {
+func (w *watch) take(kept state.Target) error {
 	var problems []error
 	for _, p := range w.probes {
-		if s, ok := state.Probes[p.probe.Name]; ok {
+		if s, ok := kept.Probes[p.probe.Name]; ok {
 			problems = append(problems, p.tracker.Restore(s))
 		}
 	}
-	if state.Pool != nil && !w.spec.File {
+	if kept.Pool != nil && !w.spec.File {
 		pool, err := probe.NewPool(w.spec.SizeBytes, rand.Uint64())
 		if err == nil {
-			err = pool.Restore(*state.Pool)
+			err = pool.Restore(*kept.Pool)
 		}
 		switch {
 		case errors.Is(err, probe.ErrPoolMismatch):
@@ -80,24 +80,24 @@ func (w *watch) take(state TargetState) error {
 		return err
 	}
 	for _, p := range w.probes {
-		p.budget = state.Budgets[p.probe.Name]
+		p.budget = kept.Budgets[p.probe.Name]
 	}
-	w.mountPoint = state.MountPoint
-	w.status.Device, w.status.Conditions = state.Device, state.Conditions
-	if state.Planned != nil {
-		w.planned = state.Planned
+	w.mountPoint = kept.MountPoint
+	w.status.Device, w.status.Conditions = kept.Device, kept.Conditions
+	if kept.Planned != nil {
+		w.planned = kept.Planned
 	}
-	if state.Changed != nil {
-		w.status.Changed = state.Changed
+	if kept.Changed != nil {
+		w.status.Changed = kept.Changed
 	}
 	return nil
 }
 
-// state returns what is to be stored.
-func (w *watch) state() TargetState {
+// kept returns what is to be stored.
+func (w *watch) kept() state.Target {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := TargetState{
+	s := state.Target{
 		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.status.Device, Probes: map[string]drift.State{}, Budgets: map[string]admit.Budget{},
 		MountPoint: w.mountPoint, Planned: maps.Clone(w.planned), Conditions: w.status.Conditions, Changed: map[string]time.Time{},
 	}
@@ -126,7 +126,8 @@ func (w *watch) saveWhenDue(ctx context.Context, now bool) {
 
 func (w *watch) save(ctx context.Context, timeout time.Duration) {
 	w.saved = savePoint{at: time.Now()}
-	w.shared.reportState(w.spec.ID, w.shared.save(ctx, timeout, kindTargets, w.spec.ID, w.state()))
+	kept := w.kept()
+	w.shared.reportState(w.spec.ID, w.shared.save(ctx, timeout, func(d state.Dir) error { return d.SaveTarget(kept) }))
 }
 
 // stop saves for the last time and gives the target back.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
@@ -18,7 +17,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
-	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
@@ -41,29 +39,10 @@ var (
 	errCPUPressure  = errors.New("the host became too busy")
 )
 
-// CheckRuns returns what is wrong with the runs of a configuration: what only
-// the suites know.
-func CheckRuns(c config.Config) config.Problems {
-	var problems config.Problems
-	for i, r := range c.Runs {
-		s, err := suite.Find(r.Suite)
-		if err != nil {
-			problems = append(problems, config.Problem{
-				Field: fmt.Sprintf("runs[%d].suite", i), Value: r.Suite, Wrong: "is not a suite", Want: "one of " + strings.Join(suite.Names(), ", "),
-			})
-			continue
-		}
-		if _, err := s.Set(r.Set); err != nil {
-			problems = append(problems, config.Problem{Field: fmt.Sprintf("runs[%d].set", i), Wrong: err.Error()})
-		}
-	}
-	return problems
-}
-
 // restoreSettings puts back the device settings that a suite had changed when its
 // process was killed.
 func (d *Daemon) restoreSettings() {
-	restored, err := settings.RestorePending(settings.Options{FS: d.shared.fs, Store: d.shared.store, OpenNVMe: nvme.Open})
+	restored, err := settings.RestorePending(settings.Options{FS: d.shared.fs, Store: d.shared.state.Store, OpenNVMe: nvme.Open})
 	for _, what := range restored {
 		d.shared.log.Warn("restored a setting that a run which was killed had left changed", "setting", what)
 	}
@@ -162,7 +141,7 @@ func (d *Daemon) runOn(ctx context.Context, w *watch, r config.Run) {
 		}
 		w.runEnds(r.Suite, outcome, report, err)
 		if len(report.Steps) > 0 {
-			w.shared.reportState(runsOf(w.spec.ID), keepReport(d.shared.store, report, r.Keep))
+			w.shared.reportState(runsOf(w.spec.ID), d.shared.state.KeepRun(report, r.Keep))
 		}
 		return
 	}
@@ -244,7 +223,7 @@ func (d *Daemon) measure(ctx context.Context, w *watch, r config.Run, chosen sui
 		Target: w.spec.Target, LockID: w.spec.LockID, Device: status.Device, Conditions: status.Conditions, Warnings: status.Warnings,
 	}, run.Options{
 		Options: measure.Options{FS: d.shared.fs, Engine: d.shared.engine, Meter: d.shared.meter},
-		Limits:  w.spec.Admission.Limits, LockDir: d.shared.lockDir, Store: d.shared.store, Node: d.shared.node, Generator: d.generator,
+		Limits:  w.spec.Admission.Limits, LockDir: d.shared.lockDir, Store: d.shared.state.Store, Node: d.shared.node, Generator: d.generator,
 		MaxOthers: r.MaxOthers, KeepFile: true, Progress: func(p run.Progress) { w.log.Debug("run", "step", p.Step, "done", p.Done) },
 	})
 	if err != nil {
@@ -286,36 +265,4 @@ func (d *Daemon) watchPressure(ctx context.Context, limit float64, end context.C
 			return
 		}
 	}
-}
-
-// kindRuns is where the state directory keeps run reports.
-const kindRuns = "runs"
-
-// reportPrefix begins the names of all reports of a suite on a target; what
-// follows is a time, so that names sort by age.
-func reportPrefix(suite, target string) string { return suite + " " + target + " " }
-
-// keepReport stores a report and drops the oldest ones beyond keep.
-func keepReport(s *store.Store, r record.RunReport, keep int) error {
-	prefix := reportPrefix(r.Suite, r.TargetID)
-	if err := s.Save(kindRuns, prefix+r.Started.UTC().Format("20060102T150405.000"), r); err != nil {
-		return err
-	}
-	names, err := reportNames(s, prefix)
-	problems := []error{err}
-	for len(names) > keep {
-		problems = append(problems, s.Remove(kindRuns, names[0]))
-		names = names[1:]
-	}
-	return errors.Join(problems...)
-}
-
-// reportNames lists the reports with this prefix, oldest first.
-func reportNames(s *store.Store, prefix string) ([]string, error) {
-	names, err := s.Names(kindRuns)
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return len(name) <= len(prefix) || name[:len(prefix)] != prefix
-	})
-	slices.Sort(names)
-	return names, err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
@@ -23,14 +23,14 @@ type shared struct {
 	node      string
 	lockDir   string
 	log       *slog.Logger
-	store     *store.Store
+	state     state.Dir
 	meter     *counters.Meter
 	engine    *probe.Engine
 	latencies *export.Latencies
 	// slots has room for as many rounds as may run at once on the node.
 	slots chan struct{}
 
-	saves sync.Mutex // one use of the store at a time
+	saves sync.Mutex // one use of the state directory at a time
 	disk  guard.Guard
 
 	mu sync.Mutex
@@ -47,10 +47,10 @@ func withStore[T any](ctx context.Context, s *shared, timeout time.Duration, use
 	return guard.Do(context.WithoutCancel(ctx), &s.disk, timeout, func(context.Context) (T, error) { return use() })
 }
 
-// save stores a value without letting a hung state directory hang the caller.
-func (s *shared) save(ctx context.Context, timeout time.Duration, kind, name string, v any) error {
+// save stores something without letting a hung state directory hang the caller.
+func (s *shared) save(ctx context.Context, timeout time.Duration, save func(state.Dir) error) error {
 	start := time.Now()
-	_, err := withStore(ctx, s, timeout, func() (struct{}, error) { return struct{}{}, s.store.Save(kind, name, v) })
+	_, err := withStore(ctx, s, timeout, func() (struct{}, error) { return struct{}{}, save(s.state) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stateTook = time.Since(start)
@@ -76,13 +76,16 @@ func (s *shared) reportState(id string, err error) {
 	}
 }
 
+// requestsOf is what a problem with the requests is reported under.
+const requestsOf = "requests"
+
 // runsOf is what a problem with the stored runs of a target is reported under.
 func runsOf(id string) string { return "runs of " + id }
 
 // forgetState drops what is wrong with the stored state of targets that are not here any
 // more: nobody else would say that it is over.
 func (s *shared) forgetState(here map[string]wanted) {
-	known := map[string]bool{kindRequests: true}
+	known := map[string]bool{requestsOf: true}
 	for id := range here {
 		known[id], known[runsOf(id)] = true, true
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // spec is what a watch watches and how. A watch whose spec changes is replaced.
@@ -58,7 +59,7 @@ type watch struct {
 	probes   []*probeState
 	runs     []*record.RunStatus
 	calendar []config.Run // those meant for this target
-	planned  map[string]planned
+	planned  map[string]state.Planned
 	resting  chan struct{} // nil while the probes may run
 }
 
@@ -85,7 +86,7 @@ const (
 
 func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	w := &watch{
-		spec: s, shared: shared, access: way, done: make(chan struct{}), planned: map[string]planned{},
+		spec: s, shared: shared, access: way, done: make(chan struct{}), planned: map[string]state.Planned{},
 		log: shared.log.With("device", seen.device.Name, "id", s.ID),
 		status: record.TargetStatus{
 			ID: s.ID, Path: s.Path, File: s.File, Changed: map[string]time.Time{},

@@ -12,18 +12,18 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // With a budget of nothing there are no write probes: one that is busy for ever would raise alarms.
 func TestNoWriteProbesWithoutABudget(t *testing.T) {
-	state, err := store.Open(t.TempDir())
+	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
 	for budget, want := range map[int64][]string{1 << 30: {"read-4k", "read-128k", "durable-write-4k"}, 0: {"read-4k", "read-128k"}} {
 		w := newWatch(spec{
 			Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true},
 			Probes: record.DefaultProbes(), Admission: config.Admission{WriteBytesPerDay: budget},
-		}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), store: state})
+		}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: dir})
 		var names []string
 		for _, p := range w.Status(time.Now()).Probes {
 			names = append(names, p.Probe.Name)
@@ -35,7 +35,7 @@ func TestNoWriteProbesWithoutABudget(t *testing.T) {
 // Write probes have equal shares of the budget, and a restart gives them no new one.
 func TestWriteProbesShareTheBudget(t *testing.T) {
 	const round = 1 << 20
-	state, err := store.Open(t.TempDir())
+	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
 	writer := func(name string) record.Probe {
 		return record.Probe{Name: name, Direction: record.Write, BlockBytes: round, IOs: 1, Interval: time.Minute}
@@ -44,7 +44,7 @@ func TestWriteProbesShareTheBudget(t *testing.T) {
 		return newWatch(spec{
 			Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true},
 			Probes: append(record.DefaultProbes()[:1], writer("a"), writer("b")), Admission: config.Admission{WriteBytesPerDay: 4 * round},
-		}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), store: state, latencies: export.NewLatencies()})
+		}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: dir, latencies: export.NewLatencies()})
 	}
 	now := time.Now()
 	allows := func(w *watch, i int) bool {
@@ -58,7 +58,7 @@ func TestWriteProbesShareTheBudget(t *testing.T) {
 	}
 	assert.False(t, allows(w, 1), "half of four rounds")
 	assert.True(t, allows(w, 2), "the other has its own half")
-	require.NoError(t, state.Save(kindTargets, w.spec.ID, w.state()))
+	require.NoError(t, dir.SaveTarget(w.kept()))
 	again := start()
 	assert.False(t, allows(again, 1))
 	assert.True(t, allows(again, 2))

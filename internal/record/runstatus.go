@@ -37,6 +37,15 @@ type RunStatus struct {
 	Figures []RunFigure `json:"figures,omitempty"`
 }
 
+// NewRunStatus is that of a suite that has never run: every outcome is counted from 0.
+func NewRunStatus(suite string) RunStatus {
+	s := RunStatus{Suite: suite, Outcomes: map[RunOutcome]uint64{}}
+	for _, o := range RunOutcomes() {
+		s.Outcomes[o] = 0
+	}
+	return s
+}
+
 // RunFigure is a figure of a run beside those of earlier runs of the same suite and
 // step under the same conditions.
 type RunFigure struct {

@@ -20,7 +20,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/safety"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
@@ -33,7 +33,7 @@ func begin(t *testing.T, paths ...string) []*run.Session {
 	t.Helper()
 	meter, _, err := counters.NewMeter()
 	require.NoError(t, err)
-	state, err := store.Open(t.TempDir())
+	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
 	locks := t.TempDir()
 	var subjects []measure.Subject
@@ -46,7 +46,7 @@ func begin(t *testing.T, paths ...string) []*run.Session {
 		return run.Options{
 			Options: measure.Options{Engine: probe.NewEngine(meter, 1), Meter: meter},
 			Limits:  admit.Limits{MaxUtilisation: 1, MaxInFlight: math.MaxInt64, MaxIOPressure: 1},
-			LockDir: locks, Store: state, Node: "storage-07", Progress: func(run.Progress) {},
+			LockDir: locks, Store: dir.Store, Node: "storage-07", Progress: func(run.Progress) {},
 		}
 	})
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // round is one of read-4k with two I/Os of a latency.
@@ -87,18 +87,18 @@ func goodReport() record.RunReport {
 }
 
 func TestBaselinesAreKept(t *testing.T) {
-	s, err := store.Open(t.TempDir())
+	s, err := state.Open(t.TempDir())
 	require.NoError(t, err)
 	r := goodReport()
-	_, found, err := LoadBaseline(s, r.Suite, r.TargetID)
+	_, found, err := s.RunBaseline(r.Suite, r.TargetID)
 	require.NoError(t, err)
 	assert.False(t, found)
 	require.NoError(t, SaveBaseline(s, r))
-	all, err := Baselines(s)
+	all, err := s.RunBaselines()
 	require.NoError(t, err)
 	assert.Equal(t, []record.RunReport{r}, all)
-	require.NoError(t, RemoveBaseline(s, r.Suite, r.TargetID))
-	all, err = Baselines(s)
+	require.NoError(t, s.RemoveRunBaseline(r.Suite, r.TargetID))
+	all, err = s.RunBaselines()
 	require.NoError(t, err)
 	assert.Empty(t, all)
 }
@@ -111,12 +111,12 @@ func TestUnfitRunsAreNoBaseline(t *testing.T) {
 		"disturbed step":   func(r *record.RunReport) { r.Steps[0].Warnings = []record.Warning{{Code: record.WarnDisturbed}} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := store.Open(t.TempDir())
+			s, err := state.Open(t.TempDir())
 			require.NoError(t, err)
 			r := goodReport()
 			spoil(&r)
 			require.ErrorIs(t, SaveBaseline(s, r), ErrUnfit)
-			all, err := Baselines(s)
+			all, err := s.RunBaselines()
 			require.NoError(t, err)
 			assert.Empty(t, all)
 		})

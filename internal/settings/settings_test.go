@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 func change(path, dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
-	s, err := store.Open(dir)
+	s, err := store.Open(dir, store.Schema{Version: 1})
 	if err != nil {
 		return 1
 	}
@@ -68,7 +68,7 @@ func change(path, dir string) int {
 
 func options(t *testing.T) settings.Options {
 	t.Helper()
-	s, err := store.Open(t.TempDir())
+	s, err := store.Open(t.TempDir(), store.Schema{Version: 1})
 	require.NoError(t, err)
 	return settings.Options{Store: s, OpenNVMe: nvme.Open}
 }

@@ -7,7 +7,9 @@
 // aside under another name and reported; a file of a newer version is left as it
 // is and never overwritten.
 //
-//	s, err := store.Open("/var/lib/ssdprobe")
+// A value of an earlier version is migrated by the caller's Schema when it is read.
+//
+//	s, err := store.Open("/var/lib/ssdprobe", schema)
 //	err = s.Save("targets", id, state)
 //	found, err := s.Load("targets", id, &state)
 //

@@ -16,11 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	version = 1
-	// maxFileBytes bounds what is read into memory; a value is far smaller.
-	maxFileBytes = 32 << 20
-)
+// maxFileBytes bounds what is read into memory; a value is far smaller.
+const maxFileBytes = 32 << 20
 
 // DamagedError says that a file could not be understood.
 type DamagedError struct {
@@ -53,12 +50,12 @@ type envelope struct {
 
 // readEnvelope reads and checks a file. Errors: fs.ErrNotExist, ErrNewer,
 // *DamagedError for what makes no sense, and those of reading it.
-func readEnvelope(path, kind string) (envelope, error) {
+func (s *Store) readEnvelope(path, kind string) (envelope, error) {
 	text, err := read(path)
 	if err != nil {
 		return envelope{}, err
 	}
-	e, err := decode(text, kind)
+	e, err := s.schema.decode(text, kind)
 	switch {
 	case errors.Is(err, ErrNewer):
 		return e, fmt.Errorf("%s: %w", path, err)
@@ -69,7 +66,7 @@ func readEnvelope(path, kind string) (envelope, error) {
 }
 
 // decode checks the envelope of a file.
-func decode(text []byte, kind string) (envelope, error) {
+func (s Schema) decode(text []byte, kind string) (envelope, error) {
 	var e envelope
 	if err := json.Unmarshal(text, &e); err != nil {
 		return e, err
@@ -77,8 +74,8 @@ func decode(text []byte, kind string) (envelope, error) {
 	if want := "ssdprobe/" + kind; e.Format != want {
 		return e, fmt.Errorf("its format is %q, not %q", e.Format, want)
 	}
-	if e.Version > version {
-		return e, fmt.Errorf("version %d, and this ssdprobe knows %d: %w", e.Version, version, ErrNewer)
+	if e.Version > s.Version {
+		return e, fmt.Errorf("version %d, and this ssdprobe knows %d: %w", e.Version, s.Version, ErrNewer)
 	}
 	if e.Version < 1 {
 		return e, fmt.Errorf("version %d cannot be", e.Version)

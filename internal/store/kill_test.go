@@ -68,7 +68,7 @@ func TestKilledWhileSaving(t *testing.T) {
 func saveForEver(t *testing.T, dir string) {
 	n, err := strconv.Atoi(os.Getenv(fromEnv))
 	require.NoError(t, err)
-	s, err := store.Open(dir)
+	s, err := store.Open(dir, store.Schema{Version: 1})
 	require.NoError(t, err)
 	for ; ; n++ {
 		require.NoError(t, s.Save(kind, "x", large(n)))

@@ -27,15 +27,18 @@ var ErrNewer = errors.New("written by a newer ssdprobe")
 
 // Store is a state directory. It may be used by several goroutines, for
 // different values.
-type Store struct{ dir string }
+type Store struct {
+	dir    string
+	schema Schema
+}
 
-// Open opens the state directory dir and makes it when it is not there. Errors:
-// ErrUntrusted, and those of the filesystem.
-func Open(dir string) (*Store, error) {
+// Open opens the state directory dir, whose values follow the schema, and creates it if it does not
+// exist. Errors: ErrUntrusted, and those of the filesystem.
+func Open(dir string, schema Schema) (*Store, error) {
 	if err := MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("open the state directory: %w", err)
 	}
-	return &Store{dir: dir}, nil
+	return &Store{dir, schema}, nil
 }
 
 // RemoveLeftovers removes what saves that were cut short left behind. It must not
@@ -103,7 +106,7 @@ func (s *Store) Save(kind, name string, v any) error {
 		return fmt.Errorf("save %s: %w", path, err)
 	}
 	text, err := json.MarshalIndent(envelope{
-		Format: "ssdprobe/" + kind, Version: version, Name: name, Saved: time.Now().UTC(),
+		Format: "ssdprobe/" + kind, Version: s.schema.Version, Name: name, Saved: time.Now().UTC(),
 		Checksum: checksum(data), Data: data,
 	}, "", " ")
 	if err != nil {
@@ -159,7 +162,11 @@ func (s *Store) Load(kind, name string, v any) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("load %s %q: %w", kind, name, err)
 	}
-	if err := json.Unmarshal(e.Data, v); err != nil {
+	data, err := s.schema.upgraded(kind, e)
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil {
 		return false, s.SetAside(kind, name, err)
 	}
 	return true, nil
@@ -169,7 +176,7 @@ func (s *Store) Load(kind, name string, v any) (bool, error) {
 // of readEnvelope.
 func (s *Store) inspect(kind, name string) (envelope, error) {
 	path := s.pathOf(kind, name)
-	e, err := readEnvelope(path, kind)
+	e, err := s.readEnvelope(path, kind)
 	if err == nil && e.Name != name {
 		err = &DamagedError{Path: path, Err: fmt.Errorf("it is the value of %q, and %q was looked for", e.Name, name)}
 	}
@@ -198,7 +205,7 @@ func (s *Store) Names(kind string) ([]string, error) {
 	var names []string
 	var problems []error
 	for _, path := range paths {
-		e, err := readEnvelope(path, kind)
+		e, err := s.readEnvelope(path, kind)
 		switch {
 		case err == nil:
 			names = append(names, e.Name)

@@ -38,7 +38,7 @@ func open(t *testing.T) *store.Store {
 
 func at(t *testing.T, dir string) *store.Store {
 	t.Helper()
-	s, err := store.Open(dir)
+	s, err := store.Open(dir, store.Schema{Version: 1})
 	require.NoError(t, err)
 	require.Equal(t, dir, s.Dir())
 	return s
@@ -390,7 +390,7 @@ func TestReadOnlyStateDirectory(t *testing.T) {
 	require.ErrorIs(t, s.Save("new", "x", some(2)), unix.EROFS)
 	_, err = s.Load(kind, "bad", &v)
 	require.ErrorIs(t, err, unix.EROFS, "it cannot be set aside, which is said")
-	_, err = store.Open(filepath.Join(dir, "sub"))
+	_, err = store.Open(filepath.Join(dir, "sub"), store.Schema{Version: 1})
 	require.ErrorIs(t, err, unix.EROFS)
 }
 
@@ -416,7 +416,7 @@ func TestFullFilesystemKeepsTheOldValue(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	s, err := store.Open(f.TempDir())
+	s, err := store.Open(f.TempDir(), store.Schema{Version: 1})
 	require.NoError(f, err)
 	require.NoError(f, s.Save(kind, "x", some(1)))
 	path := filepath.Join(s.Dir(), kind, "x.json")
@@ -427,7 +427,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte(`{"format":"ssdprobe/targets","version":1,"name":"x","checksum":"sha256:","data":null}`))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s, err := store.Open(t.TempDir())
+		s, err := store.Open(t.TempDir(), store.Schema{Version: 1})
 		require.NoError(t, err)
 		path := filepath.Join(s.Dir(), kind, "x.json")
 		require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))

@@ -144,7 +144,7 @@ func TestCommandMendsAllFilesOfAnotherUser(t *testing.T) {
 			require.True(t, ok, got)
 			assert.Equal(t, "chown -R 0 "+dir, command)
 			run(t, command)
-			s, err := store.Open(dir)
+			s, err := store.Open(dir, store.Schema{Version: 1})
 			require.NoError(t, err)
 			var v value
 			found, err := s.Load(kind, "x", &v)
@@ -232,7 +232,7 @@ func TestAsUser(t *testing.T) {
 }
 
 func use(dir string) string {
-	s, err := store.Open(dir)
+	s, err := store.Open(dir, store.Schema{Version: 1})
 	if err != nil {
 		return err.Error()
 	}
@@ -301,7 +301,7 @@ func TestAccessControlListIsNotOverlooked(t *testing.T) {
 	info, err := os.Stat(dir)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o770), info.Mode().Perm(), "the group is root's own")
-	_, err = store.Open(dir)
+	_, err = store.Open(dir, store.Schema{Version: 1})
 	require.ErrorIs(t, err, store.ErrUntrusted)
 	require.ErrorContains(t, err, "run `setfacl -R -b "+dir+"`")
 }

@@ -9,7 +9,7 @@ import (
 // Unwrap returns the value in the text of a file of a state directory, wherever the
 // file is now, and false when the text is none. It errs with ErrNewer, and when the
 // checksum is wrong.
-func Unwrap(text []byte) (data json.RawMessage, found bool, err error) {
+func (s Schema) Unwrap(text []byte) (data json.RawMessage, found bool, err error) {
 	var outer struct {
 		Format string `json:"format"`
 	}
@@ -18,9 +18,12 @@ func Unwrap(text []byte) (data json.RawMessage, found bool, err error) {
 	if !found {
 		return nil, false, nil
 	}
-	e, err := decode(text, kind)
+	e, err := s.decode(text, kind)
+	if err == nil {
+		data, err = s.upgraded(kind, e)
+	}
 	if err != nil {
 		return nil, true, fmt.Errorf("file of a state directory: %w", err)
 	}
-	return e.Data, true, nil
+	return data, true, nil
 }

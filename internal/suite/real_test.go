@@ -121,7 +121,7 @@ func raw(t *testing.T) (suite.Target, testenv.Loop) {
 // changer is what settings are changed with.
 func changer(t *testing.T) settings.Options {
 	t.Helper()
-	s, err := store.Open(t.TempDir())
+	s, err := store.Open(t.TempDir(), store.Schema{Version: 1})
 	require.NoError(t, err)
 	return settings.Options{Store: s, OpenNVMe: nvme.Open}
 }

@@ -1,4 +1,4 @@
-package daemon
+package state
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ type Request struct {
 	Import *record.Baseline `json:"import,omitempty"`
 	// Accept takes the current level as the normal one; it is the note that says why.
 	Accept string `json:"accept,omitempty"`
-	// Pin keeps the baselines of now as they are (true), or no longer (false).
+	// Pin keeps the current baselines as they are (true), or no longer (false).
 	Pin *bool `json:"pin,omitempty"`
 }
 
@@ -45,10 +45,34 @@ func (r Request) String() string {
 	return "forget baselines"
 }
 
-// Apply carries out a request on the stored state.
-func (r Request) Apply(s *store.Store) error {
-	var t TargetState
-	found, err := LoadTarget(s, r.Target, &t)
+// Submit carries out a request, or leaves it to the daemon that runs on the directory. It returns whether
+// it was left.
+func (d Dir) Submit(r Request) (left bool, err error) {
+	lock, err := store.TakeLock(d.Dir(), lockName)
+	if errors.Is(err, store.ErrLocked) {
+		return true, d.Save(kindRequests, fmt.Sprintf("%d", time.Now().UnixNano()), r)
+	} else if err != nil {
+		return false, err
+	}
+	return false, errors.Join(d.Apply(r), lock.Release())
+}
+
+// Requests returns the names of the requests that were left, oldest first. What could not be read is joined in the
+// error.
+func (d Dir) Requests() ([]string, error) { return d.Names(kindRequests) }
+
+// Request returns a request that was left.
+func (d Dir) Request(name string) (r Request, err error) {
+	_, err = d.Load(kindRequests, name, &r)
+	return r, err
+}
+
+// RemoveRequest removes a request that was carried out or refused.
+func (d Dir) RemoveRequest(name string) error { return d.Remove(kindRequests, name) }
+
+// Apply carries out a request on what is stored.
+func (d Dir) Apply(r Request) error {
+	t, found, err := d.Target(r.Target)
 	if err != nil {
 		return err
 	}
@@ -58,16 +82,16 @@ func (r Request) Apply(s *store.Store) error {
 	case !found && r.Import == nil:
 		return fmt.Errorf("%s of %s: %w", r, r.Target, ErrUnknownTarget)
 	case !found:
-		t = TargetState{ID: r.Target}
+		t = Target{ID: r.Target}
 	}
 	if err := r.Change(&t, time.Now()); err != nil {
 		return err
 	}
-	return s.Save(kindTargets, r.Target, t)
+	return d.SaveTarget(t)
 }
 
 // Change carries out a request on a state. A state that is refused is left as it was.
-func (r Request) Change(t *TargetState, now time.Time) error {
+func (r Request) Change(t *Target, now time.Time) error {
 	changed := map[string]drift.State{}
 	for name, state := range t.Probes {
 		changed[name] = state

@@ -1,36 +1,31 @@
-package daemon
+package state
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// Stored returns what the state directory knows, in the form of a daemon's
-// snapshot: for when none runs. What could not be read is joined in the error.
-func Stored(s *store.Store, c config.Config, now time.Time) (record.Snapshot, error) {
+// Snapshot returns what is stored in the form of a daemon's snapshot, for when none
+// runs. What could not be read is joined in the error.
+func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
 	snapshot := record.Snapshot{Time: now, Node: c.Node}
-	targets, err := Targets(s)
+	targets, err := d.Targets()
 	problems := []error{err}
 	for _, t := range targets {
 		status := record.TargetStatus{
 			ID: t.ID, Path: t.Path, Device: t.Device, File: t.File, Conditions: t.Conditions, Changed: t.Changed,
 		}
-		for _, name := range t.ProbeNames() {
-			tracker := drift.NewTracker(c.DriftSettings(t.File))
-			if err := tracker.Restore(t.Probes[name]); err != nil {
-				problems = append(problems, fmt.Errorf("state of %s, probe %s: %w", t.ID, name, err))
-				continue
-			}
+		trackers, err := t.Trackers(c.DriftSettings(t.File))
+		problems = append(problems, err)
+		for _, tracker := range trackers {
 			known := tracker.Status(now)
-			p := record.Probe{Name: name}
-			if i := slices.IndexFunc(c.Probes, func(p record.Probe) bool { return p.Name == name }); i >= 0 {
+			p := record.Probe{Name: tracker.Probe}
+			if i := slices.IndexFunc(c.Probes, func(p record.Probe) bool { return p.Name == tracker.Probe }); i >= 0 {
 				p = c.Probes[i]
 			}
 			status.Probes = append(status.Probes, record.ProbeStatus{
@@ -39,13 +34,10 @@ func Stored(s *store.Store, c config.Config, now time.Time) (record.Snapshot, er
 				Effect: known.Effect, UnjudgedBlocks: known.UnjudgedBlocks,
 			})
 		}
-		runs, err := storedRuns(s, t.ID)
+		status.Runs, err = d.Runs(t.ID)
 		problems = append(problems, err)
-		for _, r := range runs {
-			status.Runs = append(status.Runs, *r)
-		}
 		snapshot.Targets = append(snapshot.Targets, status)
 	}
-	flagSlowBaselines(&snapshot, c.Drift.DataSheets)
+	drift.FlagSlowBaselines(&snapshot, c.Drift.DataSheets)
 	return snapshot, errors.Join(problems...)
 }

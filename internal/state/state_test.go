@@ -1,4 +1,4 @@
-package daemon_test
+package state_test
 
 import (
 	"os"
@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
-	"github.com/ssdprobe/ssdprobe/internal/daemon"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
@@ -27,9 +27,9 @@ func baseline() record.Baseline {
 	}
 }
 
-func open(t *testing.T) *store.Store {
+func open(t *testing.T) state.Dir {
 	t.Helper()
-	s, err := store.Open(t.TempDir())
+	s, err := state.Open(t.TempDir())
 	require.NoError(t, err)
 	return s
 }
@@ -37,11 +37,11 @@ func open(t *testing.T) *store.Store {
 func TestImportAndReset(t *testing.T) {
 	s := open(t)
 	b := baseline()
-	left, err := daemon.Submit(s, daemon.Request{Target: id, Probe: "read-4k", Import: &b})
+	left, err := s.Submit(state.Request{Target: id, Probe: "read-4k", Import: &b})
 	require.NoError(t, err)
 	assert.False(t, left, "no daemon runs, so it is done at once")
 
-	targets, err := daemon.Targets(s)
+	targets, err := s.Targets()
 	require.NoError(t, err)
 	require.Len(t, targets, 1)
 	assert.Equal(t, id, targets[0].ID)
@@ -51,7 +51,7 @@ func TestImportAndReset(t *testing.T) {
 	assert.Equal(t, b.Values, known[0].Values)
 	assert.Equal(t, b.Conditions, known[0].Conditions)
 
-	snapshot, err := daemon.Stored(s, config.Default(), b.Learned.Add(time.Hour))
+	snapshot, err := s.Snapshot(config.Default(), b.Learned.Add(time.Hour))
 	require.NoError(t, err)
 	require.Len(t, snapshot.Targets, 1)
 	require.Len(t, snapshot.Targets[0].Probes, 1)
@@ -60,11 +60,11 @@ func TestImportAndReset(t *testing.T) {
 	require.NotNil(t, shown.Baseline)
 	assert.Equal(t, b.Values, shown.Baseline.Values)
 
-	_, err = daemon.Submit(s, daemon.Request{Target: id, Probe: "read-128k"})
-	require.ErrorIs(t, err, daemon.ErrUnknownTarget)
-	_, err = daemon.Submit(s, daemon.Request{Target: id, Probe: "read-4k"})
+	_, err = s.Submit(state.Request{Target: id, Probe: "read-128k"})
+	require.ErrorIs(t, err, state.ErrUnknownTarget)
+	_, err = s.Submit(state.Request{Target: id, Probe: "read-4k"})
 	require.NoError(t, err)
-	targets, err = daemon.Targets(s)
+	targets, err = s.Targets()
 	require.NoError(t, err)
 	assert.Empty(t, targets[0].ProbeNames())
 }
@@ -74,19 +74,19 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 	b, never := baseline(), baseline()
 	never.Learned = time.Time{}
 	for name, c := range map[string]struct {
-		request daemon.Request
+		request state.Request
 		says    string
 	}{
-		"reset of what is unknown": {daemon.Request{Target: "x"}, "nothing is known about this target"},
-		"import for no probe":      {daemon.Request{Target: "x", Import: &b}, "no probe named"},
-		"import never learned":     {daemon.Request{Target: "x", Probe: "p", Import: &never}, "never learned"},
+		"reset of what is unknown": {state.Request{Target: "x"}, "nothing is known about this target"},
+		"import for no probe":      {state.Request{Target: "x", Import: &b}, "no probe named"},
+		"import never learned":     {state.Request{Target: "x", Probe: "p", Import: &never}, "never learned"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := daemon.Submit(s, c.request)
+			_, err := s.Submit(c.request)
 			require.ErrorContains(t, err, c.says)
 		})
 	}
-	targets, err := daemon.Targets(s)
+	targets, err := s.Targets()
 	require.NoError(t, err)
 	assert.Empty(t, targets, "nothing half-done")
 }
@@ -95,7 +95,7 @@ func TestRequestsAreLeftToTheDaemon(t *testing.T) {
 	s := open(t)
 	lock, err := store.TakeLock(s.Dir(), "daemon")
 	require.NoError(t, err)
-	left, err := daemon.Submit(s, daemon.Request{Target: id})
+	left, err := s.Submit(state.Request{Target: id})
 	require.NoError(t, err, "whether it makes sense is the daemon's to know")
 	assert.True(t, left)
 	names, err := s.Names("requests")
@@ -108,11 +108,11 @@ func TestTargetsWithADamagedOne(t *testing.T) {
 	s := open(t)
 	b := baseline()
 	for _, target := range []string{"a", "b"} {
-		_, err := daemon.Submit(s, daemon.Request{Target: target, Probe: "read-4k", Import: &b})
+		_, err := s.Submit(state.Request{Target: target, Probe: "read-4k", Import: &b})
 		require.NoError(t, err)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir(), "targets", "a.json"), []byte("{"), 0o600))
-	targets, err := daemon.Targets(s)
+	targets, err := s.Targets()
 	require.Error(t, err)
 	require.NotErrorIs(t, err, store.ErrNewer)
 	require.Len(t, targets, 1)

@@ -1,0 +1,82 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// The kinds of values in a state directory.
+const (
+	kindTargets      = "targets"
+	kindRequests     = "requests"
+	kindRuns         = "runs"
+	kindRunBaselines = "run-baselines"
+	kindDaemon       = "daemon"
+)
+
+// Dir is a state directory. It may be used by several goroutines, for different values.
+type Dir struct{ *store.Store }
+
+// Open opens the state directory at path, and creates it if it does not exist. Errors: store.ErrUntrusted,
+// and those of the filesystem.
+func Open(path string) (Dir, error) {
+	s, err := store.Open(path, schema())
+	return Dir{s}, err
+}
+
+// Unwrap returns the value in the text of a file of a state directory: see store.Schema.
+func Unwrap(text []byte) (data json.RawMessage, found bool, err error) { return schema().Unwrap(text) }
+
+// lockName is the lock that a running daemon holds on its state directory.
+const lockName = "daemon"
+
+// ErrRunning says that another daemon uses the state directory.
+var ErrRunning = errors.New("another ssdprobe daemon uses the state directory")
+
+// Hold opens the state directory for a daemon, which releases the lock when it ends. Errors: those of Open, and
+// ErrRunning.
+func Hold(path string) (Dir, *store.Lock, error) {
+	d, err := Open(path)
+	if err != nil {
+		return Dir{}, nil, err
+	}
+	lock, err := store.TakeLock(path, lockName)
+	if errors.Is(err, store.ErrLocked) {
+		return Dir{}, nil, fmt.Errorf("%w %s; stop it, or give this one another --state-dir", ErrRunning, path)
+	} else if err != nil {
+		return Dir{}, nil, err
+	}
+	if err := d.RemoveLeftovers(); err != nil {
+		return Dir{}, nil, errors.Join(err, lock.Release())
+	}
+	return d, lock, nil
+}
+
+// all loads every value of a kind. What could not be read is joined in the error.
+func all[T any](d Dir, kind string) ([]T, error) {
+	names, err := d.Names(kind)
+	problems := []error{err}
+	var values []T
+	for _, name := range names {
+		var v T
+		found, err := d.Load(kind, name, &v)
+		problems = append(problems, err)
+		if found {
+			values = append(values, v)
+		}
+	}
+	return values, errors.Join(problems...)
+}
+
+// Announce notes where the daemon of the directory answers, so that commands find it.
+func (d Dir) Announce(urls []string) error { return d.Save(kindDaemon, "address", urls) }
+
+// Announced returns where the daemon of the directory answers, or last answered; empty when that is not known.
+func (d Dir) Announced() ([]string, error) {
+	var urls []string
+	_, err := d.Load(kindDaemon, "address", &urls)
+	return urls, err
+}

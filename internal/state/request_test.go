@@ -1,0 +1,81 @@
+package state_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+)
+
+// followed is the state after a stream.
+func followed(kind string, days float64) drift.State {
+	t := drift.NewTracker(drift.Default())
+	for r := range (drifttest.Stream{Kind: kind, Noise: "quiet", Seed: 3, Days: days}).Rounds() {
+		t.AddRound(r.Round, r.Conditions)
+	}
+	return t.State()
+}
+
+func regressed(s drift.State) bool {
+	t := drift.NewTracker(drift.Default())
+	if err := t.Restore(s); err != nil {
+		return false
+	}
+	return t.Status(time.Now()).Drift[0].State == record.Regressed
+}
+
+func TestAcceptAndPin(t *testing.T) {
+	slow, well := followed("step20", 4), followed("none", 1.5)
+	require.True(t, regressed(slow))
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	yes, no := true, false
+	target := func() state.Target {
+		return state.Target{ID: id, Probes: map[string]drift.State{"read-4k": slow, "read-128k": well, "new": {}}}
+	}
+
+	changed := target()
+	require.NoError(t, state.Request{Target: id, Accept: "new firmware"}.Change(&changed, now))
+	assert.False(t, regressed(changed.Probes["read-4k"]))
+	assert.Equal(t, well, changed.Probes["read-128k"], "what has not drifted stays")
+	trackers, err := changed.Trackers(config.Default().DriftSettings(false))
+	require.NoError(t, err)
+	require.Len(t, trackers, 3)
+	assert.Equal(t, "read-4k", trackers[2].Probe)
+	x := trackers[2].Explain()
+	require.Len(t, x.Notes, 1)
+	assert.Equal(t, "new firmware", x.Notes[0].Text)
+	assert.InDelta(t, 1.2, x.Notes[0].Ratios[record.LatencyP50], 0.03)
+
+	require.ErrorIs(t, state.Request{Target: id, Accept: "again"}.Change(&changed, now), drift.ErrNothingToAccept)
+	require.ErrorIs(t, state.Request{Target: id, Probe: "read-128k", Accept: "x"}.Change(&changed, now), drift.ErrNothingToAccept)
+	require.ErrorIs(t, state.Request{Target: id, Probe: "none", Accept: "x"}.Change(&changed, now), state.ErrUnknownTarget)
+	empty := state.Target{ID: id}
+	require.ErrorIs(t, state.Request{Target: id, Accept: "x"}.Change(&empty, now), state.ErrUnknownTarget)
+
+	changed = target()
+	require.ErrorIs(t, state.Request{Target: id, Probe: "new", Pin: &yes}.Change(&changed, now), drift.ErrNotLearned)
+	require.NoError(t, state.Request{Target: id, Pin: &yes}.Change(&changed, now))
+	pinned := changed
+	for name, refused := range map[string]state.Request{
+		"accept": {Target: id, Accept: "x"},
+		"reset":  {Target: id},
+		"import": {Target: id, Probe: "read-4k", Import: &changed.Probes["read-4k"].Baselines()[:1][0]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorIs(t, refused.Change(&changed, now), drift.ErrPinned)
+			assert.Equal(t, pinned, changed, "nothing half-done")
+		})
+	}
+	require.NoError(t, state.Request{Target: id, Probe: "new"}.Change(&changed, now), "what is not pinned can be forgotten")
+	assert.Equal(t, []string{"read-128k", "read-4k"}, changed.ProbeNames())
+	require.NoError(t, state.Request{Target: id, Pin: &no}.Change(&changed, now))
+	require.NoError(t, state.Request{Target: id}.Change(&changed, now))
+	assert.Empty(t, changed.ProbeNames())
+}

@@ -1,0 +1,93 @@
+package state
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// runPrefix begins the names of all reports of a suite on a target; what
+// follows is a time, so that names sort by age.
+func runPrefix(suite, target string) string { return suite + " " + target + " " }
+
+// KeepRun stores a report and drops the oldest ones beyond keep.
+func (d Dir) KeepRun(r record.RunReport, keep int) error {
+	prefix := runPrefix(r.Suite, r.TargetID)
+	if err := d.Save(kindRuns, prefix+r.Started.UTC().Format("20060102T150405.000"), r); err != nil {
+		return err
+	}
+	names, err := d.runNames(prefix)
+	problems := []error{err}
+	for len(names) > keep {
+		problems = append(problems, d.Remove(kindRuns, names[0]))
+		names = names[1:]
+	}
+	return errors.Join(problems...)
+}
+
+// runNames lists the reports with this prefix, oldest first.
+func (d Dir) runNames(prefix string) ([]string, error) {
+	names, err := d.Names(kindRuns)
+	names = slices.DeleteFunc(names, func(name string) bool { return len(name) <= len(prefix) || !strings.HasPrefix(name, prefix) })
+	slices.Sort(names)
+	return names, err
+}
+
+// Runs returns the last report of each suite on a target, compared with those
+// before it. What could not be read is joined in the error.
+func (d Dir) Runs(id string) ([]record.RunStatus, error) {
+	names, err := d.Names(kindRuns)
+	problems := []error{err}
+	bySuite := map[string][]string{} // the latest first
+	for _, name := range slices.Backward(slices.Sorted(slices.Values(names))) {
+		suite, rest, _ := strings.Cut(name, " ")
+		if strings.HasPrefix(rest, id+" ") {
+			bySuite[suite] = append(bySuite[suite], name)
+		}
+	}
+	var runs []record.RunStatus
+	for _, suite := range slices.Sorted(maps.Keys(bySuite)) {
+		status := record.NewRunStatus(suite)
+		for _, name := range bySuite[suite] {
+			var r record.RunReport
+			found, err := d.Load(kindRuns, name, &r)
+			problems = append(problems, err)
+			if !found {
+				continue
+			}
+			if status.Last == nil {
+				status.Last = &r
+				status.Figures, err = d.Compared(r)
+				problems = append(problems, err)
+			}
+			if r.Complete() {
+				status.Complete = r.Finished
+				break
+			}
+		}
+		if status.Last != nil {
+			runs = append(runs, status)
+		}
+	}
+	return runs, errors.Join(problems...)
+}
+
+// Compared compares a run with the stored ones before it.
+func (d Dir) Compared(r record.RunReport) ([]record.RunFigure, error) {
+	names, err := d.runNames(runPrefix(r.Suite, r.TargetID))
+	problems := []error{err}
+	var earlier []record.RunReport
+	for _, name := range names {
+		var one record.RunReport
+		found, err := d.Load(kindRuns, name, &one)
+		problems = append(problems, err)
+		if found {
+			earlier = append(earlier, one)
+		}
+	}
+	return analysis.WithEarlier(r, earlier), errors.Join(problems...)
+}

@@ -1,0 +1,85 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Target is what is kept of one target over a restart.
+type Target struct {
+	ID     string                 `json:"id"`
+	Path   string                 `json:"path"`
+	File   bool                   `json:"file,omitempty"`
+	Device record.Device          `json:"device"` // as last seen
+	Probes map[string]drift.State `json:"probes"`
+	Pool   *probe.PoolState       `json:"pool,omitempty"`
+	// Budgets are those of the write probes.
+	Budgets map[string]admit.Budget `json:"budgets,omitempty"`
+	// MountPoint is where the filesystem of a file was mounted when it was last opened.
+	MountPoint string `json:"mount_point,omitempty"`
+	// Planned is since when the calendar has each suite at its current times.
+	Planned map[string]Planned `json:"planned,omitempty"`
+	// Conditions are those last seen, and Changed when each was seen to change.
+	Conditions record.Conditions    `json:"conditions"`
+	Changed    map[string]time.Time `json:"changed,omitempty"`
+}
+
+// Planned is since when the calendar has had a suite at its current times. It
+// is stored, so that neither a restart nor a change of the calendar makes a run owed
+// that was never planned, and no restart forgives one that was.
+type Planned struct {
+	Times string    `json:"times"`
+	Since time.Time `json:"since"`
+	// Complete is when the last complete run was over: its report may be gone.
+	Complete time.Time `json:"complete,omitzero"`
+}
+
+// Targets returns what is stored of every target. What could not be read is
+// joined in the error; the others are returned all the same.
+func (d Dir) Targets() ([]Target, error) { return all[Target](d, kindTargets) }
+
+// Target returns what is stored of the target with this id; false when nothing is.
+func (d Dir) Target(id string) (t Target, found bool, err error) {
+	found, err = d.Load(kindTargets, id, &t)
+	return t, found, err
+}
+
+// SaveTarget replaces what is stored of a target.
+func (d Dir) SaveTarget(t Target) error { return d.Save(kindTargets, t.ID, t) }
+
+// SetTargetAside renames the file of a target whose state makes no sense, and returns the *store.DamagedError
+// that says so.
+func (d Dir) SetTargetAside(id string, cause error) error { return d.SetAside(kindTargets, id, cause) }
+
+// ProbeNames returns the names of the probes that something is stored of, in order.
+func (t Target) ProbeNames() []string { return slices.Sorted(maps.Keys(t.Probes)) }
+
+// Tracker is what is stored of a probe, at work.
+type Tracker struct {
+	Probe string
+	*drift.Tracker
+}
+
+// Trackers restores the trackers of all probes, in the order of their names. What makes no sense is joined in the
+// error; the others are returned all the same.
+func (t Target) Trackers(settings drift.Settings) ([]Tracker, error) {
+	var trackers []Tracker
+	var problems []error
+	for _, name := range t.ProbeNames() {
+		tracker := drift.NewTracker(settings)
+		if err := tracker.Restore(t.Probes[name]); err != nil {
+			problems = append(problems, fmt.Errorf("state of %s, probe %s: %w", t.ID, name, err))
+			continue
+		}
+		trackers = append(trackers, Tracker{name, tracker})
+	}
+	return trackers, errors.Join(problems...)
+}
