@@ -53,7 +53,7 @@ func summary(t *testing.T, target state.Target) map[string][]string {
 		for i, b := range target.Probes[tracker.Probe].Baselines() {
 			text := fmt.Sprintf("%d rounds", b.Rounds)
 			if !b.Learned.IsZero() {
-				text = fmt.Sprintf("%d rounds, %s since %s, p50 %.1f µs", b.Rounds, b.Sureness, b.Learned.UTC().Format(time.DateTime), 1e6*b.Values[record.LatencyP50])
+				text = fmt.Sprintf("%d rounds, %s since %s, p50 %.1f µs", b.Rounds, b.Maturity, b.Learned.UTC().Format(time.DateTime), 1e6*b.Values[record.LatencyP50])
 			}
 			if b.Pinned {
 				text += ", pinned"
@@ -103,19 +103,19 @@ func TestTargetsOfVersion1(t *testing.T) {
 			},
 		},
 		file: {
-			"durable-write-4k": {"epoch 1: 10 rounds, young since 2026-11-22 05:20:43, p50 296.8 µs"},
-			"read-128k":        {"epoch 1: 10 rounds, young since 2026-11-22 05:20:42, p50 69.2 µs, pinned"},
-			"read-4k":          {"epoch 1: 10 rounds, young since 2026-11-22 05:20:30, p50 48.8 µs"},
+			"durable-write-4k": {"epoch 1: 10 rounds, early since 2026-11-22 05:20:43, p50 296.8 µs"},
+			"read-128k":        {"epoch 1: 10 rounds, early since 2026-11-22 05:20:42, p50 69.2 µs, pinned"},
+			"read-4k":          {"epoch 1: 10 rounds, early since 2026-11-22 05:20:30, p50 48.8 µs"},
 		},
 		array: {"read-4k": {"epoch 1: 29 rounds"}},
 		loop: {
 			"read-128k": {
-				"epoch 1: 10 rounds, young since 2026-11-22 05:22:36, p50 421.4 µs",
-				"epoch 2: 10 rounds, young since 2026-11-22 05:23:28, p50 985.9 µs",
+				"epoch 1: 10 rounds, early since 2026-11-22 05:22:36, p50 421.4 µs",
+				"epoch 2: 10 rounds, early since 2026-11-22 05:23:28, p50 985.9 µs",
 			},
 			"read-4k": {
-				"epoch 1: 10 rounds, young since 2026-11-22 05:22:28, p50 158.7 µs",
-				"epoch 2: 10 rounds, young since 2026-11-22 05:23:18, p50 608.4 µs",
+				"epoch 1: 10 rounds, early since 2026-11-22 05:22:28, p50 158.7 µs",
+				"epoch 2: 10 rounds, early since 2026-11-22 05:23:18, p50 608.4 µs",
 			},
 		},
 	}, got)
