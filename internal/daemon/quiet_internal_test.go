@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // always is quiet at any time.
@@ -23,11 +23,11 @@ func always() config.QuietHours {
 
 func quietWatch(t *testing.T) *watch {
 	t.Helper()
-	state, err := store.Open(t.TempDir())
+	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
 	return newWatch(spec{
 		Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true}, Probes: record.DefaultProbes(), Quiet: always(),
-	}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), store: state, latencies: export.NewLatencies()})
+	}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: dir, latencies: export.NewLatencies()})
 }
 
 // Rounds are not due in quiet hours, each keeps its place after them, and none counts as busy.
