@@ -157,9 +157,9 @@ func conditionPanels() []Panel {
 		table("Blamed for the drift", "Changes of conditions at the onset of a drift. Empty when there is no drift, or none that a change came with.", 12, 6, []column{
 			{field: "probe", name: "Probe"}, {field: "condition", name: "Condition"}, {field: "from", name: "From"}, {field: "to", name: "To"},
 		}, Query{Expr: `ssdprobe_drift_attribution_info{` + target + `}`}),
-		table("Warnings", "Why figures may be wrong. An empty probe means all of the target.", 12, 6, []column{
-			{field: "code", name: "Warning"}, {field: "probe", name: "Probe"},
-		}, Query{Expr: `ssdprobe_warning{` + target + `}`}),
+		table("Findings", "What to know of the device: docs/metrics.md says what to do for each. An empty probe means all of the target.", 12, 6, []column{
+			{field: "severity", name: "Severity"}, {field: "code", name: "Finding"}, {field: "probe", name: "Probe"},
+		}, Query{Expr: `ssdprobe_finding{` + target + `}`}),
 		series("PCIe bandwidth", "Bps", "What the link can carry in one direction as it trained, after line encoding.", 12,
 			Query{Expr: `ssdprobe_pcie_bandwidth_bytes_per_second{` + target + `}`, Legend: "{{device}}"}).from0(),
 		series("PCIe speed", "si:T/s", "Transfers per second and lane: as trained, and what drive and slot can do.", 6,

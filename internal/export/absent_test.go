@@ -65,7 +65,8 @@ func TestAMissingResultHasNoSeries(t *testing.T) {
 		}},
 		{"success", probe(func(p *record.ProbeStatus) { p.LastSuccess = time.Time{} }), []string{"ssdprobe_probe_last_success_timestamp_seconds"}},
 		{"errors", probe(func(p *record.ProbeStatus) { p.Errors = nil }), []string{"ssdprobe_probe_errors_total"}},
-		{"last round", probe(func(p *record.ProbeStatus) { p.Last = nil }), []string{"ssdprobe_probe_cpu_wait_ratio", "ssdprobe_warning"}},
+		{"last round", probe(func(p *record.ProbeStatus) { p.Last = nil }), []string{"ssdprobe_probe_cpu_wait_ratio"}},
+		{"anything to say", probe(func(p *record.ProbeStatus) { p.Drift, p.Errors, p.Last.Warnings = nil, nil, nil }), []string{"ssdprobe_finding"}},
 		{"last round in full", probe(func(p *record.ProbeStatus) { p.Last.Outcome = record.OutcomeTimeout }), []string{"ssdprobe_probe_cpu_wait_ratio"}},
 		{"last round at all", probe(func(p *record.ProbeStatus) { p.Last.Outcome = record.OutcomeBusy }), []string{"ssdprobe_probe_cpu_wait_ratio"}},
 		{"baseline", probe(func(p *record.ProbeStatus) { p.Baseline = nil }), []string{
@@ -87,7 +88,7 @@ func TestAMissingResultHasNoSeries(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			s := recordtest.Snapshot()
-			s.Warnings = nil
+			s.Warnings, s.Collectors = nil, nil
 			target := s.Targets[1]
 			target.Warnings, target.Probes = nil, target.Probes[:1]
 			target.Probes[0].Drift[0].Attribution = []record.Change{{Condition: "firmware", From: "A", To: "B"}}

@@ -15,7 +15,7 @@ type Collector struct {
 	snapshot  func() record.Snapshot
 	latencies *Latencies
 	node      []family[record.Snapshot]
-	reports   []family[reports]
+	reports   []family[[]record.CollectorStatus]
 	target    []family[record.TargetStatus]
 	probe     []family[probeNow]
 
@@ -70,28 +70,24 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 }
 
 // each sends every metric of one snapshot. Of targets and probes that cannot
-// be told apart by their labels the first is sent and a warning for the others:
+// be told apart by their labels the first is sent, and the finding duplicate tells of the others:
 // sent as they are, they would make Prometheus refuse everything.
 func (c *Collector) each(to *scrape) {
 	s := c.snapshot()
 	collect(c.node, s, to)
-	collect(c.reports, nodeReports(s), to, "", "")
+	collect(c.reports, s.Collectors, to, "", "")
 	seen := map[owner]bool{{}: true} // with the node
-	twice := map[owner]bool{}
 	first := func(o owner) bool {
-		if seen[o] {
-			twice[o] = true
-			return false
-		}
+		before := seen[o]
 		seen[o] = true
-		return true
+		return !before
 	}
 	for _, t := range s.Targets {
 		o := owner{device: labelValue(t.Device.Name), id: labelValue(t.ID)}
 		if !first(o) {
 			continue
 		}
-		collect(c.reports, targetReports(t), to, o.device, o.id)
+		collect(c.reports, t.Collectors, to, o.device, o.id)
 		collect(c.target, t, to, o.device, o.id)
 		for _, p := range t.Probes {
 			o.probe = labelValue(p.Probe.Name)
@@ -103,7 +99,4 @@ func (c *Collector) each(to *scrape) {
 		}
 	}
 	c.collectControllers(s, to)
-	for o := range twice {
-		collect(c.reports, duplicate(o.probe), to, o.device, o.id)
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -34,6 +35,10 @@ func Documentation() (text string, names []string) {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.name, r.kind, strings.Join(r.labels, ", "), strings.ReplaceAll(r.help, "|", `\|`))
 			names = append(names, r.name)
 		}
+	}
+	b.WriteString("\n## Findings\n\n| code | severity | meaning | what to do |\n|---|---|---|---|\n")
+	for _, k := range finding.Kinds() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Code, k.Severity, k.Means, k.Action)
 	}
 	return b.String(), names
 }

@@ -41,16 +41,16 @@ func ofProbe(name string, change func(*record.ProbeStatus), families ...string) 
 func movements() []movement {
 	later := recordtest.Now().Add(-time.Second)
 	return slices.Concat([]movement{
-		moves("a source fails", func(s *record.Snapshot) { s.Collectors[0].Success = false }, "ssdprobe_collector_success"),
+		moves("a source fails", func(s *record.Snapshot) { s.Collectors[0].Success = false }, "ssdprobe_collector_success", "ssdprobe_finding"),
 		moves("a source is slow", func(s *record.Snapshot) { s.Collectors[0].Duration *= 2 }, "ssdprobe_collector_duration_seconds"),
 		moves("the configuration file is edited", func(s *record.Snapshot) { s.ConfigChanged = new(true) }, "ssdprobe_config_file_changed"),
 		moves("there is nothing but the fallback file", func(s *record.Snapshot) { s.FallbackUsed = new(true) }, "ssdprobe_fallback_file_used"),
 		moves("quiet hours begin", func(s *record.Snapshot) { s.QuietUntil = later.Add(time.Hour) }, "ssdprobe_quiet"),
-		moves("a warning of the node", func(s *record.Snapshot) { s.Warnings = nil }, "ssdprobe_warning"),
+		moves("a warning of the node", func(s *record.Snapshot) { s.Warnings = nil }, "ssdprobe_finding"),
 		moves("time goes on", func(s *record.Snapshot) { s.Time = s.Time.Add(time.Second) }, "ssdprobe_probe_inflight_seconds"),
 		moves("disturbance cannot be seen", func(s *record.Snapshot) {
 			s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnDisturbanceBlind})
-		}, "ssdprobe_warning", "ssdprobe_probe_cpu_wait_ratio"),
+		}, "ssdprobe_finding", "ssdprobe_probe_cpu_wait_ratio"),
 		moves("the baseline needs more", func(s *record.Snapshot) { s.Targets[2].Probes[0].LearningGoal++ }, "ssdprobe_baseline_samples_goal"),
 		moves("one more round is learned", func(s *record.Snapshot) { s.Targets[2].Probes[0].LearningRounds++ }, "ssdprobe_baseline_samples"),
 		moves("a file is written", func(s *record.Snapshot) { s.Targets[2].Probes[2].WrittenBytes++ }, "ssdprobe_probe_written_bytes_total"),
@@ -70,11 +70,11 @@ func targetMovements(later time.Time) []movement {
 		ofTarget("a narrower slot", func(t *record.TargetStatus) { t.Device.Link.MaxLanes = 2 }, "ssdprobe_pcie_link_width_lanes"),
 		ofTarget("a slower link", func(t *record.TargetStatus) { t.Device.Link.CurrentGTs = 5 },
 			"ssdprobe_pcie_link_speed_transfers_per_second", "ssdprobe_pcie_bandwidth_bytes_per_second"),
-		ofTarget("a problem", func(t *record.TargetStatus) { t.Problem = "open /dev/nvme1n1: no such device" }, "ssdprobe_target_up"),
+		ofTarget("a problem", func(t *record.TargetStatus) { t.Problem = "open /dev/nvme1n1: no such device" }, "ssdprobe_target_up", "ssdprobe_finding"),
 		ofTarget("more of it written", func(t *record.TargetStatus) { *t.WrittenRatio = 0.5 }, "ssdprobe_device_written_ratio"),
 		ofTarget("more blocks to read from", func(t *record.TargetStatus) { t.PoolBlocks++ }, "ssdprobe_device_pool_blocks"),
-		ofTarget("a warning of the target", func(t *record.TargetStatus) { t.Warnings = nil }, "ssdprobe_warning"),
-		ofTarget("a source of the target fails", func(t *record.TargetStatus) { t.Collectors[0].Success = false }, "ssdprobe_collector_success"),
+		ofTarget("a warning of the target", func(t *record.TargetStatus) { t.Warnings = nil }, "ssdprobe_finding"),
+		ofTarget("a source of the target fails", func(t *record.TargetStatus) { t.Collectors[0].Success = false }, "ssdprobe_collector_success", "ssdprobe_finding"),
 	}
 }
 
@@ -120,7 +120,7 @@ func probeMovements(later time.Time) []movement {
 		ofProbe("a good round", func(p *record.ProbeStatus) { p.LastSuccess = later }, "ssdprobe_probe_last_success_timestamp_seconds"),
 		ofProbe("a round in progress", func(p *record.ProbeStatus) { p.InflightSince = later }, "ssdprobe_probe_inflight_seconds"),
 		ofProbe("more waiting for a CPU", func(p *record.ProbeStatus) { p.Last.Disturbance.CPUWaitRatio = 0.5 }, "ssdprobe_probe_cpu_wait_ratio"),
-		ofProbe("a warning of the round", func(p *record.ProbeStatus) { p.Last.Warnings = nil }, "ssdprobe_warning"),
+		ofProbe("a warning of the round", func(p *record.ProbeStatus) { p.Last.Warnings = nil }, "ssdprobe_finding"),
 	}
 }
 

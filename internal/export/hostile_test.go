@@ -72,17 +72,17 @@ func TestDuplicatesAreReportedAndHideNothing(t *testing.T) {
 	s.Targets = append(s.Targets, nameless)
 
 	after, _ := exposition(t, gather(t, s, observed(recordtest.Snapshot())))
-	warned := after["ssdprobe_warning"]
-	delete(before, "ssdprobe_warning")
-	delete(after, "ssdprobe_warning")
+	warned := after["ssdprobe_finding"]
+	delete(before, "ssdprobe_finding")
+	delete(after, "ssdprobe_finding")
 	assert.Equal(t, before, after)
 	for _, labels := range []string{
-		`code="duplicate",device="nvme0n1",id="` + recordtest.HealthyID + `",probe=""`,
-		`code="duplicate",device="nvme0n1",id="` + recordtest.FileID + `",probe="read-128k"`,
-		`code="short",device="nvme0n1",id="` + recordtest.FileID + `",probe=""`,
-		`code="duplicate",device="",id="",probe=""`,
+		`code="duplicate",device="nvme0n1",id="` + recordtest.HealthyID + `",probe="",severity="warning"`,
+		`code="duplicate",device="nvme0n1",id="` + recordtest.FileID + `",probe="read-128k",severity="warning"`,
+		`code="short",device="nvme0n1",id="` + recordtest.FileID + `",probe="",severity="warning"`,
+		`code="duplicate",device="",id="",probe="",severity="warning"`,
 	} {
-		assert.Equal(t, 1, strings.Count(warned, "ssdprobe_warning{"+labels+"} 1\n"), labels)
+		assert.Equal(t, 1, strings.Count(warned, "ssdprobe_finding{"+labels+"} 1\n"), labels)
 	}
 }
 

@@ -1,6 +1,9 @@
 package export
 
-import "github.com/ssdprobe/ssdprobe/internal/record"
+import (
+	"github.com/ssdprobe/ssdprobe/internal/finding"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
 
 // nodeFamilies have one series per node.
 func nodeFamilies(build Build) []family[record.Snapshot] {
@@ -22,6 +25,17 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 			help: "Whether a probe file in the state directory is written and measured (1) because no device may be watched and files is empty: " +
 				"fallback_file: false in the configuration switches that off. Absent until devices were looked for.",
 			series: func(s record.Snapshot, emit emit) { emitFlag(emit, s.FallbackUsed) },
+		},
+		{
+			name: "ssdprobe_finding", kind: gauge,
+			help: "What a person should know: always 1, and no series when nothing is to be said. The table below has the codes. severity is info, warning or critical. " +
+				"probe is empty for a whole target, id for the node. Several findings of one code on one probe are one series.",
+			labels: []string{"device", "id", "probe", "code", "severity"},
+			series: func(s record.Snapshot, emit emit) {
+				for _, f := range finding.Of(s) {
+					emit(1, f.Device, f.TargetID, f.Probe, f.Code, f.Severity.String())
+				}
+			},
 		},
 		{
 			name: "ssdprobe_quiet", kind: gauge,

@@ -55,7 +55,8 @@ func Of(s record.Snapshot) []Finding {
 		}
 	}
 	for i, t := range s.Targets {
-		twice := slices.ContainsFunc(s.Targets[:i], func(before record.TargetStatus) bool { return before.ID == t.ID })
+		// Without an id a target has that of the node.
+		twice := t.ID == "" || slices.ContainsFunc(s.Targets[:i], func(before record.TargetStatus) bool { return before.ID == t.ID })
 		for _, f := range ofTarget(t, s, twice) {
 			f.TargetID, f.Path, f.Device = t.ID, t.Path, t.Device.Name
 			all = append(all, f)

@@ -230,7 +230,7 @@ func testCriticalWarning(t *testing.T, m *lab.Machine) {
 		for i, w := range record.CriticalWarnings() {
 			assert.Equal(t, float64(want>>i&1), now.must(t, "ssdprobe_nvme_critical_warning", labels{"id": id, "condition": string(w)}), w)
 		}
-		assert.Equal(t, 1.0, now.must(t, "ssdprobe_warning", labels{"id": id, "code": record.WarnDriveCritical}))
+		assert.Equal(t, 1.0, now.must(t, "ssdprobe_finding", labels{"id": id, "code": record.WarnDriveCritical}))
 		var rows []report.SmartRow
 		result := ssdprobe(t, m, &rows, "smart", name, "-o", "json")
 		assert.Equal(t, 3, result.ExitCode, "the drive itself says that something is wrong")

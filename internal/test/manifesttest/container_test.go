@@ -114,7 +114,7 @@ func (c *container) measures(device string) {
 	round := regexp.MustCompile(`(?m)^ssdprobe_probe_rounds_total\{device="` + device + `",.*outcome="ok".*\} [1-9]`)
 	c.eventually("a good round on "+device, func() bool { return round.MatchString(c.get("metrics")) })
 	assert.NotRegexp(c.t, `(?m)^ssdprobe_collector_success\{.*\} 0`, c.get("metrics"))
-	assert.NotRegexp(c.t, `(?m)^ssdprobe_warning\{.*code="(disturbance|throttle)_blind`, c.get("metrics"))
+	assert.NotRegexp(c.t, `(?m)^ssdprobe_finding\{.*code="(disturbance|throttle)_blind`, c.get("metrics"))
 }
 
 // pid returns the number of the container's first process.

@@ -71,7 +71,7 @@ func isNoAlarm(t *testing.T, m *machine) {
 
 // notInStory are metrics that the drives of the story have not, and why: TestDashboards has them.
 var notInStory = map[string]string{
-	"ssdprobe_warning":                   "nothing is wrong with the figures",
+	"ssdprobe_finding":                   "there is none while all is well",
 	"ssdprobe_nvme_thermal_":             "the drives do not say that they throttle themselves",
 	"ssdprobe_nvme_remote_interrupts":    "the machine has one NUMA node",
 	"ssdprobe_probe_written_bytes_total": "only files are written, and there is none",

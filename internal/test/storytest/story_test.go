@@ -21,7 +21,7 @@ func TestStory(t *testing.T) {
 	tell("the machine runs")
 
 	await(t, "enough written blocks of both drives", func() bool {
-		return len(p.now(t, `ssdprobe_device_pool_blocks unless on (id) ssdprobe_warning{code="pool_small"}`)) == 2
+		return len(p.now(t, `ssdprobe_device_pool_blocks unless on (id) ssdprobe_finding{code="pool_small"}`)) == 2
 	})
 	for _, d := range []drive{m.worn, m.sound} {
 		m.limit(t, d, usualIOPS)
