@@ -3,64 +3,58 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
-	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// round executes one round of p, or finds out why not. It returns false when
-// the daemon stops.
+// round executes one round of p. It returns false when the daemon stops.
 func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, bool) {
-	m := measure.NewMeasurement(w.spec.ID, p.probe)
-	busy := func(err error) (record.Measurement, bool) {
-		m.Outcome, m.Reason = record.OutcomeBusy, admit.Why(err)
-		return m, true
-	}
 	if !w.takeTurn(ctx) {
-		return m, false
+		return record.Measurement{}, false
 	}
 	defer w.endTurn()
-	if w.hangs(p, &m) { // only who has the turn can tell: until then discovery may be asking the target
-		return m, true
-	}
-	if p.probe.Direction == record.Write {
-		if err := p.budget.Allow(m.Start, p.probe.RoundBytes(), w.spec.Admission.WriteShare(w.spec.Probes)); err != nil {
-			return busy(err)
-		}
-	}
-	lock, err := store.TakeLock(w.shared.lockDir, w.spec.LockID)
-	w.lockProblem(err)
-	if errors.Is(err, store.ErrLocked) {
-		return busy(fmt.Errorf("another run of ssdprobe uses the device: %w", err))
-	} else if err != nil {
-		return busy(err)
-	}
-	// A round that hangs keeps its lock until the kernel gives the thread back.
-	defer w.access.guard.Finally(func() {
-		if err := lock.Release(); err != nil {
-			w.log.Error("release the device's lock", "err", err)
-		}
-	})
-	w.inflight(p, time.Now())
-	m, err = w.session.Round(ctx, p.probe)
+	m, err := w.session.Round(ctx, w.begin(p))
 	if ctx.Err() != nil {
 		return m, false
 	}
 	switch {
 	case errors.Is(err, measure.ErrGone):
 		w.closeTarget() // to be opened anew
-	case err != nil && m.Outcome == "":
-		m.Outcome, m.Reason = record.OutcomeError, err.Error()
-	case err != nil:
+	case err != nil && m.Outcome != record.OutcomeError:
 		w.log.Warn("the load of the device is not known", "probe", p.probe.Name, "err", err)
 	}
 	return m, true
+}
+
+// begin marks that a round is in progress. While a device hangs the mark
+// stays, and is cleared by the round that gets through again.
+func (w *watch) begin(p *probeState) measure.Round {
+	since := w.access.guard.Since() // who has the turn knows that this call hangs: discovery is not asking the target
+	if since.IsZero() {
+		since = time.Now()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.status.InflightSince = since
+	return measure.Round{
+		Probe: p.probe, Conditions: w.status.Conditions, Link: w.status.Device.Link,
+		Budget: &p.budget, BytesPerDay: w.spec.Admission.WriteShare(w.spec.Probes),
+	}
+}
+
+// lock takes the lock of the device for a round.
+func (w *watch) lock() (release func(), err error) {
+	lock, err := store.TakeLock(w.shared.lockDir, w.spec.LockID)
+	w.lockProblem(err)
+	return func() {
+		if err := lock.Release(); err != nil {
+			w.log.Error("release the device's lock", "err", err)
+		}
+	}, err
 }
 
 // lockProblem notes why the lock of the device cannot be taken, and logs it when it is news.
@@ -81,17 +75,6 @@ func (w *watch) lockProblem(err error) {
 	default:
 		w.log.Info("rounds can lock the device again", "was", before)
 	}
-}
-
-// hangs reports whether an earlier call still hangs: the round then counts as timed out.
-func (w *watch) hangs(p *probeState, m *record.Measurement) bool {
-	since := w.access.guard.Since()
-	if since.IsZero() {
-		return false
-	}
-	m.Outcome, m.Reason = record.OutcomeTimeout, (&guard.HungError{Since: since, Earlier: true}).Error()
-	w.inflight(p, since)
-	return true
 }
 
 // takeTurn waits until a round may run on the node, and on the target; false when ctx ends
@@ -120,22 +103,11 @@ func (w *watch) endTurn() {
 	<-w.shared.slots
 }
 
-// inflight marks that a round is in progress. While a device hangs the mark
-// stays, and is cleared by the round that gets through again.
-func (w *watch) inflight(p *probeState, since time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	p.status.InflightSince = since
-}
-
 // took adds a measurement to what is known.
 func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
-	p.budget.Charge(time.Now(), m.WrittenBytes, w.spec.Admission.WriteShare(w.spec.Probes))
 	w.saved.written += m.WrittenBytes
 
 	w.mu.Lock()
-	m.Conditions = w.status.Conditions
-	measure.CheckLink(&m, p.probe, w.status.Device.Link)
 	s := &p.status
 	s.Last = &m
 	s.Rounds[m.Outcome]++

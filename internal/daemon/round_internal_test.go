@@ -46,37 +46,33 @@ func TestARoundWaitsForDiscovery(t *testing.T) {
 	})
 }
 
-// That another run holds the lock of a device makes a round busy, and no more. A lock that cannot be taken at all is a
-// problem of the target, until it can.
-func TestARoundThatCannotLockTheDevice(t *testing.T) {
+// That another run holds the lock of a device is no problem of the target. That the lock cannot be taken at all is, until
+// it can.
+func TestADeviceThatCannotBeLocked(t *testing.T) {
 	locks, log := t.TempDir(), &logbook{}
 	w := &watch{
 		access: newAccess(), log: log.timeless(), spec: spec{LockID: "s1"},
 		shared: &shared{slots: make(chan struct{}, 1), lockDir: locks},
 	}
-	round := func() record.Measurement {
-		t.Helper()
-		m, ok := w.round(t.Context(), &probeState{probe: record.Probe{Direction: record.Read}})
-		require.True(t, ok)
-		assert.Equal(t, record.OutcomeBusy, m.Outcome)
-		return m
-	}
 	require.NoError(t, os.Chmod(locks, 0o777))
 	for range 2 {
-		m := round()
-		assert.Contains(t, m.Reason, "another user could change")
-		assert.NotContains(t, m.Reason, "another run")
-		assert.Equal(t, m.Reason, w.problemNow())
+		_, err := w.lock()
+		require.ErrorContains(t, err, "another user could change")
+		assert.Equal(t, err.Error(), w.problemNow())
 	}
 	assert.Equal(t, 1, log.count("rounds cannot lock the device"), "said when it is news")
 
 	require.NoError(t, os.Chmod(locks, 0o700))
 	other, err := store.TakeLock(locks, "s1")
 	require.NoError(t, err)
-	assert.Contains(t, round().Reason, "another run of ssdprobe uses the device")
+	_, err = w.lock()
+	require.ErrorIs(t, err, store.ErrLocked)
 	assert.Empty(t, w.problemNow())
 	assert.Equal(t, 1, log.count("rounds can lock the device again"))
 	require.NoError(t, other.Release())
+	release, err := w.lock()
+	require.NoError(t, err)
+	release()
 }
 
 // A good round says that the target answers before discovery asks it again.

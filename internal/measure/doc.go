@@ -1,11 +1,10 @@
 // Package measure opens a target and measures it, a round at a time: what the
-// daemon does for ever and `ssdprobe run` does now.
+// daemon does continuously and `ssdprobe run` does now.
 //
 // A Session owns the descriptor, the offsets and the admission of one target. It
-// does not decide when a round is due, and it does not keep the target to itself:
-// the caller holds the device's lock.
+// decides what each round is worth, and nothing changes a measurement after it. It does not decide when a round is due.
 //
 //	s, err := measure.Open(ctx, target, options)
 //	defer s.Close()
-//	m, err := s.Round(ctx, probe)
+//	m, err := s.Round(ctx, measure.Round{Probe: probe})
 package measure

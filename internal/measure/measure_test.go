@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
@@ -90,14 +92,14 @@ func TestRoundOnAFile(t *testing.T) {
 	assert.Equal(t, int64(16<<20), s.Filled)
 	assert.False(t, s.ReadOnly)
 
-	read, err := s.Round(context.Background(), read4k())
+	read, err := s.Round(context.Background(), measure.Round{Probe: read4k()})
 	require.NoError(t, err)
 	assert.Equal(t, record.OutcomeOK, read.Outcome, read.Reason)
 	assert.Equal(t, "file:"+dir, read.Device)
 	assert.Equal(t, int64(32), read.Latency.Count())
 	assert.Equal(t, int64(34*4096), read.ReadBytes)
 
-	write, err := s.Round(context.Background(), write4k())
+	write, err := s.Round(context.Background(), measure.Round{Probe: write4k()})
 	require.NoError(t, err)
 	assert.Equal(t, record.OutcomeOK, write.Outcome, write.Reason)
 	assert.Equal(t, int64(4*4096), write.WrittenBytes)
@@ -113,10 +115,10 @@ func TestForeignFileIsOnlyRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	s := openFile(t, path, options(t))
 	assert.True(t, s.ReadOnly)
-	m, err := s.Round(context.Background(), read4k())
+	m, err := s.Round(context.Background(), measure.Round{Probe: read4k()})
 	require.NoError(t, err)
 	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
-	m, err = s.Round(context.Background(), write4k())
+	m, err = s.Round(context.Background(), measure.Round{Probe: write4k()})
 	require.NoError(t, err)
 	assert.Equal(t, record.OutcomeError, m.Outcome)
 	assert.Contains(t, m.Reason, "read-only")
@@ -130,7 +132,7 @@ func TestReplacedFileIsGone(t *testing.T) {
 	s := openFile(t, dir, options(t))
 	require.NoError(t, os.Rename(s.Path, s.Path+".old"))
 	require.NoError(t, os.WriteFile(s.Path, []byte("somebody else's"), 0o600))
-	m, err := s.Round(context.Background(), write4k())
+	m, err := s.Round(context.Background(), measure.Round{Probe: write4k()})
 	require.ErrorIs(t, err, measure.ErrGone)
 	assert.Equal(t, record.OutcomeError, m.Outcome)
 	text, err := os.ReadFile(s.Path)
@@ -138,7 +140,7 @@ func TestReplacedFileIsGone(t *testing.T) {
 	assert.Equal(t, "somebody else's", string(text))
 
 	require.NoError(t, os.Remove(s.Path))
-	_, err = s.Round(context.Background(), read4k())
+	_, err = s.Round(context.Background(), measure.Round{Probe: read4k()})
 	require.ErrorIs(t, err, measure.ErrGone)
 }
 
@@ -146,18 +148,96 @@ func TestBusyDeviceIsNotTouched(t *testing.T) {
 	o := options(t)
 	o.Limits.MaxInFlight = -1 // even an idle device is too busy
 	s := openFile(t, testenv.OnDisk(t), o)
-	m, err := s.Round(context.Background(), read4k())
+	m, err := s.Round(context.Background(), measure.Round{Probe: read4k()})
 	require.NoError(t, err)
 	assert.Equal(t, record.OutcomeBusy, m.Outcome)
 	assert.Contains(t, m.Reason, "in flight")
 	assert.Zero(t, m.ReadBytes)
 }
 
+// The lock of the device is held for the round alone.
+func TestRoundTakesTheLock(t *testing.T) {
+	o, locks := options(t), t.TempDir()
+	o.Lock = func() (func(), error) {
+		lock, err := store.TakeLock(locks, "s1")
+		return func() { assert.NoError(t, lock.Release()) }, err
+	}
+	s := openFile(t, testenv.OnDisk(t), o)
+	other, err := store.TakeLock(locks, "s1")
+	require.NoError(t, err)
+	m, err := s.Round(t.Context(), measure.Round{Probe: read4k()})
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeBusy, m.Outcome)
+	assert.Contains(t, m.Reason, "another run of ssdprobe uses the device")
+	assert.Zero(t, m.ReadBytes)
+	require.NoError(t, other.Release())
+
+	conditions := record.Conditions{Firmware: "A"}
+	m, err = s.Round(t.Context(), measure.Round{Probe: read4k(), Conditions: conditions})
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+	assert.Equal(t, conditions, m.Conditions)
+	other, err = store.TakeLock(locks, "s1")
+	require.NoError(t, err, "it was given back")
+	require.NoError(t, other.Release())
+
+	require.NoError(t, os.Chmod(locks, 0o777))
+	m, err = s.Round(t.Context(), measure.Round{Probe: read4k()})
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeBusy, m.Outcome)
+	assert.Contains(t, m.Reason, "another user could change")
+	assert.NotContains(t, m.Reason, "another run")
+}
+
+// While an earlier call hangs, a round counts as timed out, and nothing is started.
+func TestRoundOnATargetThatHangs(t *testing.T) {
+	o := options(t)
+	s := openFile(t, testenv.OnDisk(t), o)
+	returns, began := make(chan struct{}), make(chan struct{})
+	hung := make(chan error, 1)
+	go func() {
+		_, err := guard.Do(t.Context(), o.Guard, time.Hour, func(context.Context) (struct{}, error) {
+			close(began)
+			<-returns
+			return struct{}{}, nil
+		})
+		hung <- err
+	}()
+	<-began
+	m, err := s.Round(t.Context(), measure.Round{Probe: read4k()})
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeTimeout, m.Outcome)
+	assert.Contains(t, m.Reason, "has not returned yet")
+	close(returns)
+	require.NoError(t, <-hung)
+	m, err = s.Round(t.Context(), measure.Round{Probe: read4k()})
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+}
+
+func TestRoundIsChargedToTheBudget(t *testing.T) {
+	s := openFile(t, testenv.OnDisk(t), options(t))
+	var budget admit.Budget
+	round := measure.Round{Probe: write4k(), Budget: &budget, BytesPerDay: write4k().RoundBytes()}
+	m, err := s.Round(t.Context(), round)
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+	assert.True(t, budget.PaidOff.After(time.Now()))
+	m, err = s.Round(t.Context(), round)
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeBusy, m.Outcome)
+	assert.Contains(t, m.Reason, "used up")
+	round.Probe = read4k()
+	m, err = s.Round(t.Context(), round)
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeOK, m.Outcome, "reads are not charged: %s", m.Reason)
+}
+
 func TestRoundOnADevice(t *testing.T) {
 	loop := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
 	s := openLoop(t, loop.Path, options(t))
 	require.NotNil(t, s.Pool)
-	m, err := s.Round(context.Background(), read4k())
+	m, err := s.Round(context.Background(), measure.Round{Probe: read4k()})
 	require.NoError(t, err)
 	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
 	assert.Empty(t, openHere(t, loop.Path), "nothing is held open between rounds")
@@ -172,7 +252,7 @@ func TestDeviceThatCountsNothing(t *testing.T) {
 	s := openLoop(t, loop.Path, options(t))
 	for _, statistics := range []string{"0", "1"} {
 		require.NoError(t, os.WriteFile("/sys/dev/block/"+loop.Number+"/queue/iostats", []byte(statistics), 0o600))
-		m, err := s.Round(context.Background(), read4k())
+		m, err := s.Round(context.Background(), measure.Round{Probe: read4k()})
 		require.NoError(t, err)
 		assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
 		blind := slices.ContainsFunc(m.Warnings, func(w record.Warning) bool { return w.Code == record.WarnLoadBlind })
@@ -193,7 +273,7 @@ func TestCancelledRound(t *testing.T) {
 	s := openFile(t, testenv.OnDisk(t), options(t))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(assert.AnError)
-	_, err := s.Round(ctx, read4k())
+	_, err := s.Round(ctx, measure.Round{Probe: read4k()})
 	require.ErrorIs(t, err, assert.AnError)
 }
 

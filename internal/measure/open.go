@@ -51,6 +51,9 @@ type Options struct {
 	// Guard stands between the caller and calls that may hang; it outlives the
 	// session, so that a target that hangs is not opened a second time.
 	Guard *guard.Guard
+	// Lock takes the lock of the device for one round, and returns what releases it; nil when the caller holds it all
+	// the time. Errors: store.ErrLocked when another run has it.
+	Lock func() (release func(), err error)
 	// Pool is what is known of the written blocks of a raw device; nil for nothing.
 	Pool *probe.Pool
 	// Filling is told the bytes written and wanted of a probe file; may be nil.

@@ -9,60 +9,50 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// NewMeasurement returns what is known of a round of p before it begins.
-func NewMeasurement(id string, p record.Probe) record.Measurement {
-	return record.Measurement{
-		Device: id, Probe: p.Name, Start: time.Now(),
-		Load: record.Load{Utilisation: -1, IOPressure: -1, OthersIOs: -1},
-	}
+// Round is a round to be executed, with what is known of the target at that moment.
+type Round struct {
+	Probe      record.Probe
+	Conditions record.Conditions
+	// Link is the PCIe link of the device; nil where there is none.
+	Link *record.PCIeLink
+	// Budget is what the round is charged to when it writes, of BytesPerDay; nil is without limit.
+	Budget      *admit.Budget
+	BytesPerDay int64
 }
 
 // ErrGone says that the target is not there any more, or is another one. The
 // session is of no further use.
 var ErrGone = errors.New("the target is gone")
 
-// Round executes one round of p, if the device may be touched now. What the round
-// is worth is its outcome; the error is for what ends more than the round: ctx
-// ended, ErrGone, or the load cannot be read any more.
-func (s *Session) Round(ctx context.Context, p record.Probe) (record.Measurement, error) {
-	m := NewMeasurement(s.target.ID, p)
-	load, err := s.gate.Admit(time.Now())
-	m.Load = load
-	if errors.Is(err, admit.ErrBusy) {
-		m.Outcome, m.Reason = record.OutcomeBusy, admit.Why(err)
-		return m, nil
-	} else if err != nil {
+// Round executes a round if the device may be touched now. The measurement is finished: its outcome says
+// what it is worth, and its reason why. The error is for what ends more than the round: ctx
+// ended, and nothing is known of the round; ErrGone; or the load cannot be read any more.
+func (s *Session) Round(ctx context.Context, r Round) (record.Measurement, error) {
+	m := record.Measurement{
+		Device: s.target.ID, Probe: r.Probe.Name, Start: time.Now(), Conditions: r.Conditions,
+		Load: record.Load{Utilisation: -1, IOPressure: -1, OthersIOs: -1},
+	}
+	done, err := s.begin(&m, r)
+	if err != nil || m.Outcome != "" {
 		return m, err
 	}
-	done, err := guard.Do(ctx, s.options.Guard, p.Timeout, func(ctx context.Context) (record.Measurement, error) {
-		if err := s.handle.Acquire(); err != nil {
-			return m, fmt.Errorf("%w: %w", ErrGone, err)
-		}
-		m, err := s.prober.Round(ctx, p)
-		return m, errors.Join(err, s.handle.Release())
-	})
+	defer done()
+	err = s.execute(ctx, &m, r.Probe)
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
 	}
-	var hung *guard.HungError
-	switch {
-	case errors.As(err, &hung):
-		m.Start, m.Outcome, m.Reason = hung.Since, record.OutcomeTimeout, hung.Error()
-	case err != nil:
-		m.Outcome, m.Reason = record.OutcomeError, err.Error()
-	default:
-		m = done
+	if r.Budget != nil {
+		r.Budget.Charge(time.Now(), m.WrittenBytes, r.BytesPerDay)
 	}
-	m.Device = s.target.ID
 	s.checkStandstill(&m)
 	if errors.Is(err, ErrGone) {
 		return m, err
 	}
-	err = s.gate.Done(time.Now(), (m.ReadBytes+m.WrittenBytes)/p.BlockBytes, &load)
-	m.Load = load
+	err = s.gate.Done(time.Now(), (m.ReadBytes+m.WrittenBytes)/r.Probe.BlockBytes, &m.Load)
 	if s.gate.Blind() {
 		m.Warnings = append(m.Warnings, record.Warning{
 			Code: record.WarnLoadBlind,
@@ -71,7 +61,82 @@ func (s *Session) Round(ctx context.Context, p record.Probe) (record.Measurement
 		})
 	}
 	s.checkLimits(&m)
+	checkLink(&m, r)
 	return m, err
+}
+
+// begin sets the outcome of a round that cannot be executed now, or returns what ends it. Errors: those of reading
+// the load.
+func (s *Session) begin(m *record.Measurement, r Round) (done func(), err error) {
+	if since := s.options.Guard.Since(); !since.IsZero() {
+		m.Outcome, m.Reason = record.OutcomeTimeout, (&guard.HungError{Since: since, Earlier: true}).Error()
+		return nil, nil
+	}
+	if r.Budget != nil && r.Probe.Direction == record.Write {
+		if err := r.Budget.Allow(m.Start, r.Probe.RoundBytes(), r.BytesPerDay); err != nil {
+			m.Outcome, m.Reason = record.OutcomeBusy, admit.Why(err)
+			return nil, nil
+		}
+	}
+	done, err = s.lock()
+	if err != nil {
+		m.Outcome, m.Reason = record.OutcomeBusy, err.Error()
+		return nil, nil
+	}
+	if m.Load, err = s.gate.Admit(time.Now()); err == nil {
+		return done, nil
+	}
+	done()
+	if errors.Is(err, admit.ErrBusy) {
+		m.Outcome, m.Reason = record.OutcomeBusy, admit.Why(err)
+		return nil, nil
+	}
+	m.Outcome, m.Reason = record.OutcomeError, err.Error()
+	return nil, err
+}
+
+// lock takes the lock of the device, if the caller does not hold it, and returns what gives it back. A round that
+// hangs keeps its lock until the kernel returns the thread.
+func (s *Session) lock() (done func(), err error) {
+	if s.options.Lock == nil {
+		return func() {}, nil
+	}
+	release, err := s.options.Lock()
+	if errors.Is(err, store.ErrLocked) {
+		return nil, fmt.Errorf("another run of ssdprobe uses the device: %w", err)
+	} else if err != nil {
+		return nil, err
+	}
+	return func() { s.options.Guard.Finally(release) }, nil
+}
+
+// execute executes the I/O of a round through the guard. The error has ErrGone when the target is gone; m is set in
+// any case.
+func (s *Session) execute(ctx context.Context, m *record.Measurement, p record.Probe) error {
+	done, err := guard.Do(ctx, s.options.Guard, p.Timeout, func(ctx context.Context) (record.Measurement, error) {
+		if err := s.handle.Acquire(); err != nil {
+			return record.Measurement{}, fmt.Errorf("%w: %w", ErrGone, err)
+		}
+		m, err := s.prober.Round(ctx, p)
+		return m, errors.Join(err, s.handle.Release())
+	})
+	var hung *guard.HungError
+	switch {
+	case errors.As(err, &hung):
+		m.Start, m.Outcome, m.Reason = hung.Since, record.OutcomeTimeout, hung.Error()
+	case err != nil:
+		m.Outcome, m.Reason = record.OutcomeError, err.Error()
+	default:
+		done.Device, done.Load, done.Conditions = m.Device, m.Load, m.Conditions
+		*m = done
+	}
+	return err
+}
+
+// disturb says that a good round measured something other than the device.
+func disturb(m *record.Measurement, w record.Warning) {
+	m.Outcome, m.Reason = record.OutcomeDisturbed, w.Text
+	m.Warnings = append(m.Warnings, w)
 }
 
 // checkStandstill calls a round disturbed when this process did not run for a part of
@@ -92,7 +157,19 @@ func (s *Session) checkLimits(m *record.Measurement) {
 		return
 	}
 	if warning, limited := s.options.Meter.IOLimited(s.target.Number); limited {
-		m.Outcome, m.Reason = record.OutcomeDisturbed, warning.Text
-		m.Warnings = append(m.Warnings, warning)
+		disturb(m, warning)
+	}
+}
+
+// checkLink calls a good round disturbed when its figures are beyond what the device's
+// link can carry: something else than the drive was measured, so that the round must
+// not become part of a baseline. A device without a link passes.
+func checkLink(m *record.Measurement, r Round) {
+	if r.Link == nil || m.Outcome != record.OutcomeOK {
+		return
+	}
+	w, bad := r.Link.Impossible(m.IOPS()*float64(r.Probe.BlockBytes), r.Probe.BlockBytes, m.Latency.Quantile(0.5))
+	if bad {
+		disturb(m, w)
 	}
 }

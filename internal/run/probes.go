@@ -68,11 +68,10 @@ func (s *Session) step(ctx context.Context, opened *measure.Session, p record.Pr
 	sum := summing{probe: p}
 	interrupts, counted := s.interrupts()
 	for try := 0; sum.good < rounds && try < attempts*rounds; try++ {
-		m, err := opened.Round(ctx, p)
+		m, err := opened.Round(ctx, measure.Round{Probe: p, Conditions: s.subject.Conditions, Link: s.subject.Device.Link})
 		if err != nil {
 			return sum.step(-1), err
 		}
-		measure.CheckLink(&m, p, s.subject.Device.Link)
 		sum.add(m)
 		s.options.Progress(Progress{
 			Step: p.Name, Done: float64(sum.good) / float64(rounds),

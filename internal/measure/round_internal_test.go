@@ -1,4 +1,4 @@
-package measure_test
+package measure
 
 import (
 	"testing"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -31,7 +30,7 @@ func TestARoundBeyondTheLinkMeasuredSomethingElse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := c.round
-			measure.CheckLink(&m, probe, c.link)
+			checkLink(&m, Round{Probe: probe, Link: c.link})
 			assert.Equal(t, c.want, m.Outcome)
 			if c.want == record.OutcomeDisturbed {
 				assert.Contains(t, m.Reason, "impossible: ")
