@@ -37,8 +37,8 @@ func (c Calendar) zone() (*time.Location, error) {
 // form has the keys that say when.
 func (c *Calendar) form() section {
 	return section{
-		{"schedule", scheduled(&c.Schedule), "minute, hour, day, month, weekday"},
-		{"time_zone", optional(timeZone(&c.TimeZone)), "without it, the machine's"},
+		{"schedule", scheduled(&c.Schedule), "minute, hour, day, month, weekday (cron)"},
+		{"time_zone", optional(timeZone(&c.TimeZone)), "without it, the machine's own"},
 	}
 }
 

@@ -18,6 +18,8 @@ type field interface {
 	write(c comments) *yaml.Node
 	// says is what the value has to be, in a few words; empty when there is nothing to say.
 	says() string
+	// kind is the type of the value, with its unit, for the reference.
+	kind() string
 	// schema describes all values that can be meant.
 	schema() schema
 }
@@ -154,6 +156,8 @@ func (s section) write(c comments) *yaml.Node {
 
 func (section) says() string { return "" }
 
+func (section) kind() string { return "section" }
+
 // filled is a section in which at least so many keys have to be given.
 type filled struct {
 	section
@@ -212,3 +216,8 @@ func (l list[T]) write(c comments) *yaml.Node {
 }
 
 func (list[T]) says() string { return "" }
+
+func (l list[T]) kind() string {
+	item := l.fresh()
+	return "list of " + l.form(&item).kind() + "s"
+}

@@ -33,12 +33,12 @@ var (
 func (c *Fleet) form() section {
 	const want = "letters a to z, digits and -, neither first nor last a -"
 	return section{
-		{"enabled", flag(&c.Enabled), `true has each run of the calendar wait for a lease first, within its window.`},
-		{"max_runs", within(count(&c.MaxRuns), 1, 64), `Nodes that run at a time. The same on all nodes.`},
-		{"lease", matching(text(&c.Lease), "a name of Leases", want, leaseName), `The leases are called lease-0, lease-1 and so on.`},
-		{"namespace", matching(text(&c.Namespace), "a namespace", want+`, or "" for the pod's own`, namespaceName), `Where they are. "" is the namespace of the pod.`},
-		{"kubeconfig", absoluteOrEmpty(&c.Kubeconfig), `A file that says where the cluster is, for nodes where ssdprobe runs outside of it. "" is the service account of the pod.`},
-		{"lease_duration", within(duration(&c.LeaseDuration), 10*time.Second, time.Hour), `A node that is lost blocks the others for so long. Also how long a run goes on without the API server, less a sixth; without it none begins.`},
+		{"enabled", flag(&c.Enabled), `true makes each scheduled run wait for a lease, within its window.`},
+		{"max_runs", within(count(&c.MaxRuns).as("number of nodes"), 1, 64), `How many nodes may run at the same time. Use the same value on all nodes.`},
+		{"lease", matching(text(&c.Lease), "a name of Leases", want, leaseName), `The name of the leases, to which -0, -1 and so on is added.`},
+		{"namespace", matching(text(&c.Namespace), "a namespace", want+`, or "" for the pod's own`, namespaceName), `The namespace of the leases. "" is the namespace of the pod.`},
+		{"kubeconfig", absoluteOrEmpty(&c.Kubeconfig), `The kubeconfig file, for nodes where ssdprobe runs outside the cluster. "" uses the service account of the pod.`},
+		{"lease_duration", within(duration(&c.LeaseDuration), 10*time.Second, time.Hour), `How long a lost node blocks the others. A run in progress continues without the API server for five sixths of this time; no run begins without it.`},
 	}
 }
 

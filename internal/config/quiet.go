@@ -62,7 +62,7 @@ func defaultQuiet() Quiet { return Quiet{Duration: time.Hour} }
 
 func quietForm(q *Quiet) field {
 	return slices.Concat(q.form(), section{
-		{"duration", within(duration(&q.Duration), time.Minute, 7*day), "how long it is quiet from then on"},
+		{"duration", within(duration(&q.Duration), time.Minute, 7*day), "how long they last"},
 	})
 }
 

@@ -71,6 +71,7 @@ func oneOf[T ~string](s scalar[T], noun string, choices ...T) scalar[T] {
 		words[i] = string(choice)
 	}
 	all, last := strings.Join(words, ", "), len(words)-1
+	s.noun = "word"
 	return s.obeying(rule[T]{
 		holds:   func(v T) bool { return slices.Contains(choices, v) },
 		problem: func(v T) Problem { return notA(noun, string(v), "one of "+all) },
@@ -115,7 +116,9 @@ func absoluteOrEmpty(dst *string) scalar[string] {
 
 // glob is a pattern of path.Match.
 func glob(dst *string) scalar[string] {
-	return valid(text(dst), "a glob", wantGlob, "", func(v string) bool {
+	s := text(dst)
+	s.noun = "pattern"
+	return valid(s, "a glob", wantGlob, "", func(v string) bool {
 		_, err := path.Match(v, "")
 		return err == nil
 	})

@@ -50,14 +50,14 @@ func defaultRun() Run {
 
 func runForm(r *Run) field {
 	return slices.Concat(section{
-		{"suite", required(text(&r.Suite), "a suite, e.g. quick; see ssdprobe run --help"), "what ssdprobe run knows"},
-		{"set", list[string]{dst: &r.Set, fresh: zero[string], form: parameter}, ""},
+		{"suite", required(text(&r.Suite), "a suite, e.g. quick; see ssdprobe run --help"), "the suite; ssdprobe suites lists them"},
+		{"set", list[string]{dst: &r.Set, fresh: zero[string], form: parameter}, "its parameters"},
 	}, r.form(), section{
-		{"window", within(duration(&r.Window), time.Minute, 7*day), "it begins in this time or not at all, and ends with it"},
-		{"targets", list[string]{dst: &r.Targets, fresh: zero[string], form: func(v *string) field { return glob(v) }}, ""},
-		{"max_cpu_pressure", within(ratio(&r.MaxCPUPressure), 0, 1), "it ends early when tasks of this host wait for a CPU for more of the time"},
-		{"max_others", within(ratio(&r.MaxOthers), 0.01, 1), "and when others move more of the device's bytes than that for 5 s; 1 lets them"},
-		{"keep", within(count(&r.Keep), 1, 1000), "reports kept of the suite on a target"},
+		{"window", within(duration(&r.Window), time.Minute, 7*day), "the run begins within this time or not at all, and ends with it"},
+		{"targets", list[string]{dst: &r.Targets, fresh: zero[string], form: func(v *string) field { return glob(v) }}, "ids, device names or paths; without it, all"},
+		{"max_cpu_pressure", within(ratio(&r.MaxCPUPressure).as("ratio of time"), 0, 1), "it ends early if tasks of this host wait for a CPU for more of the time"},
+		{"max_others", within(ratio(&r.MaxOthers).as("ratio of bytes"), 0.01, 1), "or if others move more of the device's bytes for 5 s; 1 allows any"},
+		{"keep", within(count(&r.Keep).as("number of reports"), 1, 1000), "how many reports of the suite to keep per target"},
 	})
 }
 

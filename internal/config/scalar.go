@@ -13,7 +13,9 @@ import (
 // scalar is a single value. It is read as it is written, whatever YAML takes it
 // for: a serial number such as 5002e38 stays what it is.
 type scalar[T comparable] struct {
-	dst    *T
+	dst *T
+	// noun is the type of the value, with its unit where it has one.
+	noun   string
 	parse  func(string) (T, error)
 	format func(T) string
 	// tag is that of text, so that it is quoted where it would read as something
@@ -73,6 +75,14 @@ func (s scalar[T]) write(comments) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: s.tag, Value: s.format(*s.dst)}
 }
 
+func (s scalar[T]) kind() string { return s.noun }
+
+// as says of what a number is.
+func (s scalar[T]) as(noun string) scalar[T] {
+	s.noun = noun
+	return s
+}
+
 func (s scalar[T]) leftOut() bool {
 	var zero T
 	return s.omitZero && *s.dst == zero
@@ -114,7 +124,7 @@ func optional[T comparable](s scalar[T]) scalar[T] {
 
 func text[T ~string](dst *T) scalar[T] {
 	return scalar[T]{
-		dst: dst, tag: "!!str",
+		dst: dst, noun: "text", tag: "!!str",
 		parse:  func(s string) (T, error) { return T(s), nil },
 		format: func(v T) string { return string(v) },
 		rules:  []rule[T]{printable[T]()},
@@ -125,6 +135,7 @@ func text[T ~string](dst *T) scalar[T] {
 // cleanPath is a text that is cleaned; empty stays empty.
 func cleanPath(dst *string) scalar[string] {
 	s := text(dst)
+	s.noun = "path"
 	s.parse = func(s string) (string, error) {
 		if s == "" {
 			return "", nil
@@ -136,7 +147,7 @@ func cleanPath(dst *string) scalar[string] {
 
 func size(dst *int64) scalar[int64] {
 	return scalar[int64]{
-		dst: dst, parse: ParseSize, format: FormatSize,
+		dst: dst, noun: "size", parse: ParseSize, format: FormatSize,
 		shape: schema{Type: types{"integer", "string"}}, span: spanOfSizes,
 	}
 }
@@ -158,14 +169,14 @@ func bound(dst *int64) scalar[int64] {
 
 func duration(dst *time.Duration) scalar[time.Duration] {
 	return scalar[time.Duration]{
-		dst: dst, parse: ParseDuration, format: FormatDuration,
+		dst: dst, noun: "duration", parse: ParseDuration, format: FormatDuration,
 		shape: schema{Type: types{"string"}}, span: spanOfDurations,
 	}
 }
 
 func ratio(dst *float64) scalar[float64] {
 	return scalar[float64]{
-		dst: dst, parse: ParseRatio, format: FormatRatio,
+		dst: dst, noun: "ratio", parse: ParseRatio, format: FormatRatio,
 		shape: schema{Type: types{"number", "string"}}, span: spanOfRatios,
 	}
 }
@@ -173,7 +184,7 @@ func ratio(dst *float64) scalar[float64] {
 // number is a quantity that is no share of anything.
 func number(dst *float64) scalar[float64] {
 	return scalar[float64]{
-		dst: dst, parse: ParseNumber, format: formatNumber,
+		dst: dst, noun: "number", parse: ParseNumber, format: formatNumber,
 		shape: schema{Type: types{"number"}}, span: spanOfNumbers[float64],
 	}
 }
@@ -181,7 +192,7 @@ func number(dst *float64) scalar[float64] {
 func count[T int | int64](dst *T) scalar[T] {
 	const want = "a whole number, e.g. 32"
 	return scalar[T]{
-		dst: dst,
+		dst: dst, noun: "number",
 		parse: func(s string) (T, error) {
 			if s == "" || strings.Trim(s, "0123456789") != "" {
 				return 0, notA("a count", s, want)
@@ -201,7 +212,7 @@ func formatCount[T int | int64](n T) string { return strconv.FormatInt(int64(n),
 
 func flag(dst *bool) scalar[bool] {
 	return scalar[bool]{
-		dst: dst,
+		dst: dst, noun: "switch",
 		parse: func(s string) (bool, error) {
 			if s != "true" && s != "false" {
 				return false, notA("a switch", s, "true or false")

@@ -13,13 +13,13 @@ import (
 func sheetForm(s *record.DataSheet) field {
 	const model = `the model that the drive says it is, or a pattern, e.g. "SAMSUNG MZQL2*"`
 	return filled{section{
-		{"model", required(glob(&s.Model), model), ""},
-		{"random-read", promisedIOPS(&s.RandomReadIOPS), ""},
-		{"random-write", promisedIOPS(&s.RandomWriteIOPS), ""},
-		{"sequential-read", promisedRate(&s.SequentialReadBytesPerSecond), ""},
-		{"sequential-write", promisedRate(&s.SequentialWriteBytesPerSecond), ""},
-		{"random-read-latency", promisedLatency(&s.RandomReadLatency), ""},
-		{"random-write-latency", promisedLatency(&s.RandomWriteLatency), ""},
+		{"model", required(glob(&s.Model), model), "pattern of the model"},
+		{"random-read", promisedIOPS(&s.RandomReadIOPS), "promised IOPS"},
+		{"random-write", promisedIOPS(&s.RandomWriteIOPS), "promised IOPS"},
+		{"sequential-read", promisedRate(&s.SequentialReadBytesPerSecond), "promised bandwidth"},
+		{"sequential-write", promisedRate(&s.SequentialWriteBytesPerSecond), "promised bandwidth"},
+		{"random-read-latency", promisedLatency(&s.RandomReadLatency), "promised latency"},
+		{"random-write-latency", promisedLatency(&s.RandomWriteLatency), "promised latency"},
 	}, 2}
 }
 
@@ -55,7 +55,7 @@ func inThousands(v, thousands float64, unit, otherwise string) string {
 // promised is a figure that a data sheet may have.
 func promised[T float64 | time.Duration](dst **T, parse func(string) (T, error), format func(T) string, noun, want string, shape schema) field {
 	return optional(scalar[*T]{
-		dst: dst,
+		dst: dst, noun: strings.TrimSuffix(strings.TrimPrefix(noun, "a "), " of a data sheet"),
 		parse: func(text string) (*T, error) {
 			v, err := parse(text)
 			if err != nil {

@@ -1,0 +1,27 @@
+package cli_test
+
+import (
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each recipe of the documentation is a whole file, and raises no warning.
+func TestRecipesOfTheDocumentation(t *testing.T) {
+	text, err := os.ReadFile("../../docs/configuration.md")
+	require.NoError(t, err)
+	recipes := regexp.MustCompile("(?ms)^### ([^\n]+)\n(?:[^#`][^\n]*\n|\n|`[^`][^\n]*\n)*?```yaml\n(.*?)^```").FindAllStringSubmatch(string(text), -1)
+	require.Len(t, recipes, 5)
+	for _, recipe := range recipes {
+		t.Run(recipe[1], func(t *testing.T) {
+			path := file(t, "ssdprobe.yaml", recipe[2])
+			got := in("config", "check", path)
+			assert.Zero(t, got.code, got.stderr)
+			assert.Equal(t, path+": valid\n", got.stdout)
+			assert.Zero(t, in("config", "show", "--config", path).code)
+		})
+	}
+}
