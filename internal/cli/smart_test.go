@@ -61,8 +61,8 @@ func TestSmartOfASATADrive(t *testing.T) {
 		code   int
 		says   []string
 	}{
-		"well":    {"captured/ata", 0, []string{"sda  Samsung SSD 870", "The drive reports nothing wrong.", "temperature    31 °C"}},
-		"failing": {"built/ata-failing", 3, []string{"warning: sda: the drive says that it is failing", "replace it", "pending        8"}},
+		"well":    {"captured/ata", 0, []string{"sda  Samsung SSD 870", "The drive reports nothing wrong.", "temperature          31 °C"}},
+		"failing": {"built/ata-failing", 3, []string{"warning: sda: the drive says that it is failing", "replace it", "pending sectors        8"}},
 		"asleep":  {"built/ata-standby", 0, []string{"asleep: it was left alone"}},
 	} {
 		t.Run(name, func(t *testing.T) {

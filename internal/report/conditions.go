@@ -31,9 +31,9 @@ func changesList(changes []record.Change) []string {
 	return texts
 }
 
-// linkText is a PCIe link with what it could be, where that is more:
+// LinkText is a PCIe link with what it could be, where that is more:
 // "16 GT/s x4", "8 of 16 GT/s x4", "16 GT/s x2 of x4".
-func linkText(l record.PCIeLink) string {
+func LinkText(l record.PCIeLink) string {
 	speed := fmt.Sprintf("%g GT/s", l.CurrentGTs)
 	if l.CurrentGTs < l.MaxGTs {
 		speed = fmt.Sprintf("%g of %g GT/s", l.CurrentGTs, l.MaxGTs)
@@ -45,14 +45,9 @@ func linkText(l record.PCIeLink) string {
 	return speed + " " + lanes
 }
 
-// deviceText names a drive: "SAMSUNG MZQL23T8HCLS-00A07, serial S64H, firmware GDC5602Q, 3.84 TB".
-func deviceText(d record.Device) string {
-	var about []string
-	for _, f := range []fact{{"", d.Model}, {"serial ", d.Serial}, {"firmware ", d.Firmware}} {
-		if f.value != "" {
-			about = append(about, f.name+f.value)
-		}
-	}
+// DeviceText names a drive: "SAMSUNG MZQL23T8HCLS-00A07, serial S64H, firmware GDC5602Q, 3.84 TB".
+func DeviceText(d record.Device) string {
+	about := named("", d.Model, "serial", d.Serial, "firmware", d.Firmware)
 	if d.SizeBytes > 0 {
 		about = append(about, units.DriveSize(d.SizeBytes))
 	}
@@ -60,4 +55,16 @@ func deviceText(d record.Device) string {
 		return d.Name
 	}
 	return strings.Join(about, ", ")
+}
+
+// named puts each value behind its name and leaves out those that are not known:
+// "serial S64H", "firmware GDC5602Q".
+func named(namesAndValues ...string) []string {
+	var known []string
+	for i := 0; i+1 < len(namesAndValues); i += 2 {
+		if value := namesAndValues[i+1]; value != "" {
+			known = append(known, strings.TrimSpace(namesAndValues[i]+" "+value))
+		}
+	}
+	return known
 }

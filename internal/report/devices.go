@@ -65,7 +65,7 @@ func (r DeviceRow) cells() []string {
 	}
 	link := c.PCIeLink
 	if d.Link != nil {
-		link = linkText(*d.Link)
+		link = LinkText(*d.Link)
 	}
 	return []string{
 		d.Name, watched, units.DriveSize(d.SizeBytes), typeText(d), known(d.Model), known(link),

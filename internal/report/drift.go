@@ -233,7 +233,7 @@ func notCompared(probe record.ProbeStatus, now time.Time) string {
 
 // targetText names a target for a heading: "/dev/nvme0n1, SAMSUNG …, serial …".
 func targetText(t record.TargetStatus) string {
-	if about := deviceText(t.Device); about != "" {
+	if about := DeviceText(t.Device); about != "" {
 		return t.Path + ", " + about
 	}
 	return t.Path

@@ -72,13 +72,13 @@ func runFacts(r record.RunReport) document.Facts {
 	c := r.Conditions
 	link := c.PCIeLink
 	if r.Device.Link != nil {
-		link = linkText(*r.Device.Link)
+		link = LinkText(*r.Device.Link)
 	}
 	filesystem := c.Filesystem
 	if c.MountOptions != "" {
 		filesystem += " (" + c.MountOptions + ")"
 	}
-	device := deviceText(r.Device)
+	device := DeviceText(r.Device)
 	if device == "" {
 		device = "not known"
 	} else if r.Device.Name != "" && device != r.Device.Name {

@@ -45,19 +45,17 @@ func TestHealthOnThePage(t *testing.T) {
 	}
 	assert.Equal(t, "20\u00a0s\u00a0ago", views[0].Read.Ago)
 	assert.Equal(t, map[string]string{
-		"temperature": "38\u00a0°C", "life used": "2.0\u00a0%", "spare blocks": "100\u00a0%", "written": "96.1\u00a0TB", "power on": "459\u00a0d\u00a018\u00a0h",
-		"media errors": "3", "unsafe shutdowns": "12", "I/O queues": "16",
-		"interrupts per I/O": "0.25\u00a0in\u00a0the\u00a0last\u00a01\u00a0min", "interrupts on another NUMA node": "1\u00a0234",
+		"temperature": "38 °C", "life used": "2.0 %", "spare blocks": "100 % left", "written": "96.1 TB", "power on": "459 d 18 h",
+		"media errors": "3", "unsafe shutdowns": "12", "I/O queues": "16 used",
+		"interrupts per I/O": "0.250 in the last 1 min", "remote interrupts": "1 234",
 	}, facts(views[0]))
-	assert.Empty(t, facts(views[1]))
-	assert.Equal(t, "not known: the last reading failed", views[1].Missing)
+	assert.Equal(t, map[string]string{"state": "not known: the last reading failed"}, facts(views[1]))
 	assert.NotNil(t, views[1].Read, "when it was last read is told all the same")
 	assert.Equal(t, map[string]string{
-		"SMART": "failing", "temperature": "31\u00a0°C", "life used": "50\u00a0%", "power on": "2\u00a0d",
-		"reallocated sectors": "6", "pending sectors": "6", "unreadable sectors": "6",
+		"SMART status": "failing", "temperature": "31 °C", "life used": "50 %", "power on": "2 d",
+		"reallocated sectors": "6", "pending sectors": "6", "uncorrectable sectors": "6",
 	}, facts(views[2]))
-	assert.Equal(t, "asleep: left alone", views[3].Missing)
-	assert.Equal(t, "not known: the last reading failed", views[4].Missing)
+	assert.Equal(t, map[string]string{"state": "asleep"}, facts(views[3]))
+	assert.Equal(t, map[string]string{"state": "not known: the last reading failed"}, facts(views[4]))
 	assert.Len(t, views[5].Facts, 2)
-	assert.Empty(t, views[5].Missing)
 }

@@ -31,7 +31,7 @@ func newPage() *page {
 	sum := sha256.Sum256([]byte(pageCSS))
 	return &page{
 		// Must: the text is part of the program.
-		template: template.Must(template.New("page").Parse(pageHTML)),
+		template: template.Must(template.New("page").Funcs(template.FuncMap{"keep": keep}).Parse(pageHTML)),
 		policy: fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 			base64.StdEncoding.EncodeToString(sum[:])),
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -67,16 +68,16 @@ func workload(p record.Probe) string {
 // about is "SAMSUNG MZQL23T8HCLS-00A07, 3.84 TB, pcie", as far as it is known.
 func about(d record.Device) string { return known(d.Model, size(d.SizeBytes), d.Transport) }
 
-// identity is about with all that tells the drive from another of its kind.
+// identity is all that tells the drive from another of its kind.
 func identity(d record.Device) string {
-	return known(about(d), link(d.Link), named("serial", d.Serial), named("firmware", d.Firmware), named("zoned", d.Zoned))
-}
-
-func named(name, value string) string {
-	if value == "" {
-		return ""
+	link, zoned := "", ""
+	if d.Link != nil {
+		link = report.LinkText(*d.Link)
 	}
-	return name + " " + value
+	if d.Zoned != "" {
+		zoned = "zoned " + d.Zoned
+	}
+	return known(report.DeviceText(d), d.Transport, link, zoned)
 }
 
 // known joins what is not empty by commas.
@@ -89,15 +90,4 @@ func size(bytes int64) string {
 		return ""
 	}
 	return units.DriveSize(bytes)
-}
-
-// link is "16 GT/s x4", or "8 GT/s x4 of 16 GT/s x4" below what it could be.
-func link(l *record.PCIeLink) string {
-	if l == nil {
-		return ""
-	}
-	if most := (record.PCIeLink{CurrentGTs: l.MaxGTs, CurrentLanes: l.MaxLanes}); l.BelowMaximum() {
-		return l.String() + " of " + most.String()
-	}
-	return l.String()
 }

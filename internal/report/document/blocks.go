@@ -2,6 +2,7 @@ package document
 
 import (
 	"html/template"
+	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
@@ -58,13 +59,12 @@ type Fact struct {
 
 // Known are the facts that have a value.
 func (f Facts) Known() Facts {
-	var known Facts
-	for _, fact := range f {
-		if fact.Value != "" {
-			known = append(known, fact)
-		}
-	}
-	return known
+	return slices.DeleteFunc(slices.Clone(f), func(fact Fact) bool { return fact.Value == "" })
+}
+
+// Main are the facts that are no details.
+func (f Facts) Main() Facts {
+	return slices.DeleteFunc(f.Known(), func(fact Fact) bool { return fact.Detail })
 }
 
 // Section is blocks under a title.
