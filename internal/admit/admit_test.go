@@ -2,7 +2,6 @@ package admit_test
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"testing"
 	"time"
@@ -211,6 +210,9 @@ func TestBudgetAndClocksThatWereSet(t *testing.T) {
 }
 
 func TestWhyIsWithoutTheWord(t *testing.T) {
-	assert.Equal(t, "others are here", admit.Why(fmt.Errorf("%w: others are here", admit.ErrBusy)))
+	var budget admit.Budget
+	err := budget.Allow(time.Now(), 4096, 1024)
+	require.ErrorIs(t, err, admit.ErrBusy)
+	assert.Equal(t, "busy: "+admit.Why(err), err.Error())
 	assert.Equal(t, "/dev/x: busy: no", admit.Why(errors.New("/dev/x: busy: no")))
 }

@@ -1,7 +1,6 @@
 package admit
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/units"
@@ -22,11 +21,11 @@ const day = 24 * time.Hour
 // Allow returns ErrBusy when writing bytes now would be more than a day pays for.
 func (b *Budget) Allow(now time.Time, bytes, limit int64) error {
 	if bytes > limit {
-		return fmt.Errorf("%w: a round writes %s, more than its budget of %s a day: raise admission.write_budget_per_day, or lower ios or block_size",
-			ErrBusy, units.Size(bytes), units.Size(limit))
+		return busy("a round writes %s, more than its budget of %s a day: raise admission.write_budget_per_day, or lower ios or block_size",
+			units.Size(bytes), units.Size(limit))
 	}
 	if wait := b.after(now, bytes, limit).Sub(now) - day; wait > 0 {
-		return fmt.Errorf("%w: the budget of %s written a day is used up for the next %v", ErrBusy,
+		return busy("the budget of %s written a day is used up for the next %v",
 			units.Size(limit), wait.Truncate(time.Second)+time.Second)
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -13,8 +12,23 @@ import (
 // ErrBusy says that a device is not to be touched now. The text tells why.
 var ErrBusy = errors.New("busy")
 
+// busyError is an ErrBusy with its reason.
+type busyError struct{ reason string }
+
+func (e *busyError) Error() string { return ErrBusy.Error() + ": " + e.reason }
+
+func (*busyError) Is(target error) bool { return target == ErrBusy }
+
+func busy(format string, args ...any) error { return &busyError{fmt.Sprintf(format, args...)} }
+
 // Why returns what an ErrBusy says beyond being one, for places that say so already.
-func Why(err error) string { return strings.TrimPrefix(err.Error(), ErrBusy.Error()+": ") }
+func Why(err error) string {
+	var busy *busyError
+	if errors.As(err, &busy) {
+		return busy.reason
+	}
+	return err.Error()
+}
 
 // Limits above which a device is left alone.
 type Limits struct {
@@ -127,13 +141,13 @@ func (g *Gate) Admit(now time.Time) (record.Load, error) {
 func (l Limits) check(load record.Load) error {
 	switch {
 	case load.Utilisation > l.MaxUtilisation:
-		return fmt.Errorf("%w: others used the device for %.0f %% of the time, above the limit of %.0f %%",
-			ErrBusy, 100*load.Utilisation, 100*l.MaxUtilisation)
+		return busy("others used the device for %.0f %% of the time, above the limit of %.0f %%",
+			100*load.Utilisation, 100*l.MaxUtilisation)
 	case load.InFlight > l.MaxInFlight:
-		return fmt.Errorf("%w: others have %d I/Os in flight, above the limit of %d", ErrBusy, load.InFlight, l.MaxInFlight)
+		return busy("others have %d I/Os in flight, above the limit of %d", load.InFlight, l.MaxInFlight)
 	case load.IOPressure > l.MaxIOPressure:
-		return fmt.Errorf("%w: tasks of this host waited for I/O for %.0f %% of the last 10 s, above the limit of %.0f %%",
-			ErrBusy, 100*load.IOPressure, 100*l.MaxIOPressure)
+		return busy("tasks of this host waited for I/O for %.0f %% of the last 10 s, above the limit of %.0f %%",
+			100*load.IOPressure, 100*l.MaxIOPressure)
 	}
 	return nil
 }

@@ -44,8 +44,7 @@ func (a *app) dryRun(ctx context.Context, host sysfs.FS, o checked, subjects []m
 		d.Expected += step.Expected
 	}
 	for _, why := range foreseen.Refusals {
-		text := strings.TrimPrefix(refusal(why).Error(), "refused")
-		d.Refused = append(d.Refused, strings.TrimPrefix(strings.TrimPrefix(text, ": "), " to write to "))
+		d.Refused = append(d.Refused, reason(why))
 	}
 	if o.form == outputJSON {
 		return report.JSON(a.stdout, d)

@@ -153,13 +153,28 @@ func refusal(err error) error {
 	if !errors.Is(err, safety.ErrRefused) {
 		return err
 	}
+	return &exitError{exitRefused, fmt.Errorf("%w%s", err, advice(err))}
+}
+
+// reason says why a run would be refused, for places that say that it would be.
+func reason(err error) string {
+	var refused *safety.RefusedError
+	if errors.As(err, &refused) {
+		return refused.Path + ": " + refused.Reasons() + advice(err)
+	}
+	return err.Error()
+}
+
+// advice says what allows what was refused; empty when nothing does.
+func advice(err error) string {
+	text := ""
 	if finds(err, safety.KindSerial) {
-		err = fmt.Errorf("%w; --destroy SERIAL allows it, and all that is on the device is lost; suites that have the parameter writes only read with --set writes=no", err)
+		text += "; --destroy SERIAL allows it, and all that is on the device is lost; suites that have the parameter writes only read with --set writes=no"
 	}
 	if finds(err, safety.KindUnknownData) {
-		err = fmt.Errorf("%w; if nobody needs that data, --destroy-unknown-data allows to overwrite it", err)
+		text += "; if nobody needs that data, --destroy-unknown-data allows to overwrite it"
 	}
-	return &exitError{exitRefused, err}
+	return text
 }
 
 // finds reports a refusal for a reason of that kind, among others.

@@ -196,7 +196,7 @@ func TestRunRefusesToDestroyUnknownData(t *testing.T) {
 		if dry {
 			says = got.stdout
 		}
-		assert.Contains(t, says, "there is data of no known format on it: 256 of 1,536 blocks looked at are neither blank nor random, the first of them (text) at byte 0;"+
+		assert.Contains(t, says, "there is data of no known format on it: 256 of 1 536 blocks looked at are neither blank nor random, the first of them (text) at byte 0;"+
 			" if nobody needs that data, --destroy-unknown-data allows to overwrite it")
 		assert.NotContains(t, got.stdout+got.stderr, "somebody")
 		assert.Equal(t, map[bool]int{false: 4, true: 0}[dry], got.code)

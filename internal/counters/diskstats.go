@@ -154,7 +154,7 @@ func (d Disks) ByNumber(number string) (Disk, bool) {
 
 // ByName finds a device by the kernel's name in the form of /dev or of sysfs.
 func (d Disks) ByName(name string) (Disk, bool) {
-	name = strings.ReplaceAll(name, "!", "/")
+	name = sysfs.DeviceName(name)
 	for _, disk := range d {
 		if disk.Name == name {
 			return disk, true

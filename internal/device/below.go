@@ -172,7 +172,7 @@ func lowest(fs sysfs.FS, name string) (Below, error) {
 		f, here := read(fs, name, links)
 		switch {
 		case !here:
-			return Below{}, fmt.Errorf("read device %s: %w", nodeName(name), os.ErrNotExist)
+			return Below{}, fmt.Errorf("read device %s: %w", sysfs.DeviceName(name), os.ErrNotExist)
 		case !madeOfOne(f.Device):
 			below, err := restsOn(a, f, above, links)
 			return below, errors.Join(append(a.errs, err)...)
@@ -183,7 +183,7 @@ func lowest(fs sysfs.FS, name string) (Below, error) {
 		above.text += layer(f.Device) + on
 		above.key += layerKey(a, f.Device) + on
 		above.member = f.Members[0]
-		if name, err = diskAt(fs, path.Join("/sys/class/block", sysfsName(above.member))); err != nil {
+		if name, err = diskAt(fs, path.Join("/sys/class/block", sysfs.DirName(above.member))); err != nil {
 			return Below{}, err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // set by BelowFile. The error joins what could not be read; the rest is returned all
 // the same. It matches os.ErrNotExist when the device is gone.
 func Conditions(fs sysfs.FS, d record.Device) (record.Conditions, []record.Warning, error) {
-	dir, err := fs.Resolve(path.Join(blockDir, sysfsName(d.Name)))
+	dir, err := fs.Resolve(path.Join(blockDir, sysfs.DirName(d.Name)))
 	if err != nil {
 		return record.Conditions{}, nil, fmt.Errorf("read conditions of %s: %w", d.Name, err)
 	}

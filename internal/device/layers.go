@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // listedMembers is how many members are named one by one; of more there is a digest.
@@ -61,7 +62,7 @@ func layerKey(a *attributes, d record.Device) string {
 // memberID returns the identity of a disk, and of a partition that of its disk with
 // the number as udev adds it: "eui.0025384a41500001-part2".
 func memberID(a *attributes, member string, links map[string][]string) string {
-	dir := path.Join("/sys/class/block", sysfsName(member))
+	dir := path.Join("/sys/class/block", sysfs.DirName(member))
 	name, err := diskAt(a.fs, dir)
 	if err != nil {
 		a.note(err)

@@ -83,7 +83,7 @@ func read(fs sysfs.FS, name string, links map[string][]string) (found, bool) {
 	if a.flag("hidden") || a.target("device/subsystem") == "block" {
 		return found{}, false
 	}
-	d := record.Device{Name: nodeName(name), ByID: links[nodeName(name)], NUMANode: -1}
+	d := record.Device{Name: sysfs.DeviceName(name), ByID: links[sysfs.DeviceName(name)], NUMANode: -1}
 	d.Number = a.need("dev")
 	sectors, err := fs.Int(path.Join(dir, "size"))
 	if err != nil {
@@ -164,10 +164,3 @@ func byID(fs sysfs.FS) (map[string][]string, error) {
 	}
 	return links, nil
 }
-
-// nodeName is the name of a device below /dev and in /proc/diskstats. A file
-// name of sysfs cannot hold its slashes: cciss!c0d0 is /dev/cciss/c0d0.
-func nodeName(sysfsName string) string { return strings.ReplaceAll(sysfsName, "!", "/") }
-
-// sysfsName is the inverse of nodeName.
-func sysfsName(nodeName string) string { return strings.ReplaceAll(nodeName, "/", "!") }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // readStack reads partitions, what the device is made of and what is made of it
@@ -14,16 +15,16 @@ func readStack(a *attributes, name string, d *record.Device) {
 	holders := a.list("holders")
 	for _, entry := range a.list(".") {
 		if strings.HasPrefix(entry, name) && a.text(path.Join(entry, "partition")) != "" {
-			d.Children = append(d.Children, nodeName(entry))
+			d.Children = append(d.Children, sysfs.DeviceName(entry))
 			holders = append(holders, a.list(path.Join(entry, "holders"))...)
 		}
 	}
 	slices.Sort(holders)
 	for _, holder := range slices.Compact(holders) {
-		d.Holders = append(d.Holders, nodeName(holder))
+		d.Holders = append(d.Holders, sysfs.DeviceName(holder))
 	}
 	for _, member := range a.list("slaves") {
-		d.Members = append(d.Members, nodeName(member))
+		d.Members = append(d.Members, sysfs.DeviceName(member))
 	}
 }
 

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -39,7 +38,7 @@ type JobError struct {
 }
 
 // Error says "job a: EACCES".
-func (e JobError) Error() string { return fmt.Sprintf("job %s: %s", e.Job, errnoName(e.Errno)) }
+func (e JobError) Error() string { return fmt.Sprintf("job %s: %s", e.Job, record.ErrorName(e.Errno)) }
 
 // Unwrap returns the errno.
 func (e JobError) Unwrap() error { return e.Errno }
@@ -73,14 +72,6 @@ func jobErrors(out fio.Output) []JobError {
 		}
 	}
 	return errs
-}
-
-// errnoName is "EIO", or "errno 4711" for a number that has no name.
-func errnoName(errno syscall.Errno) string {
-	if name := unix.ErrnoName(errno); name != "" {
-		return name
-	}
-	return fmt.Sprintf("errno %d", int(errno))
 }
 
 // ending says how a process ended; empty when it ended well.

@@ -2,7 +2,6 @@ package fiorun
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"syscall"
@@ -56,7 +55,7 @@ func (r Run) step(jobs []fio.JobResult) record.Step {
 			if s.Errors == nil {
 				s.Errors = map[string]int64{}
 			}
-			s.Errors[errnoName(syscall.Errno(job.Errno))] += n
+			s.Errors[record.ErrorName(syscall.Errno(job.Errno))] += n
 		}
 	}
 	s.Name = strings.Join(names, ", ")
@@ -93,64 +92,42 @@ func failures(job fio.JobResult) int64 {
 
 // direction puts the jobs' I/O in one direction together; nil when there is none.
 func direction(parts []fio.Direction) *record.Result {
-	if len(parts) == 0 {
-		return nil
-	}
 	total := !slices.ContainsFunc(parts, func(d fio.Direction) bool {
 		return d.Total.Histogram == nil && d.Completion.Histogram != nil
 	})
-	var r record.Result
-	var latencies []fio.Latency
-	for _, d := range parts {
-		r.IOs += d.IOs
-		r.Bytes += d.Bytes
-		r.IOPS += d.IOPS
-		r.BytesPerSecond += float64(d.BytesPerSecond)
+	results := make([]*record.Result, len(parts))
+	for i, d := range parts {
+		latency := d.Completion
 		if total {
-			latencies = append(latencies, d.Total)
-		} else {
-			latencies = append(latencies, d.Completion)
+			latency = d.Total
 		}
+		results[i] = result(latency)
+		results[i].IOs, results[i].Bytes = d.IOs, d.Bytes
+		results[i].IOPS, results[i].BytesPerSecond = d.IOPS, float64(d.BytesPerSecond)
 	}
-	setLatency(&r, latencies)
-	return &r
+	return record.Sum(results)
 }
 
 // syncResult puts the jobs' sync calls together; nil when there are none.
 func syncResult(parts []fio.Latency, duration time.Duration) *record.Result {
-	if len(parts) == 0 {
-		return nil
+	results := make([]*record.Result, len(parts))
+	for i, l := range parts {
+		results[i] = result(l)
 	}
-	var r record.Result
-	for _, l := range parts {
-		r.IOs += l.Samples
+	sum := record.Sum(results)
+	if sum != nil && duration > 0 {
+		sum.IOPS = float64(sum.IOs) / duration.Seconds()
 	}
-	if duration > 0 {
-		r.IOPS = float64(r.IOs) / duration.Seconds()
-	}
-	setLatency(&r, parts)
-	return &r
+	return sum
 }
 
-func setLatency(r *record.Result, parts []fio.Latency) {
-	var bins []record.Bin
-	var samples int64
-	var sum float64
-	for i, l := range parts {
-		for _, bin := range l.Histogram {
-			bins = append(bins, record.Bin{Latency: bin.Latency, Count: bin.Count})
-		}
-		samples += l.Samples
-		sum += float64(l.Mean) * float64(l.Samples)
-		if i == 0 || l.Samples > 0 && l.Min < r.Min {
-			r.Min = l.Min
-		}
-		r.Max = max(r.Max, l.Max)
+// result holds a latency, and as many I/Os as it was measured of.
+func result(l fio.Latency) *record.Result {
+	bins := make([]record.Bin, len(l.Histogram))
+	for i, bin := range l.Histogram {
+		bins[i] = record.Bin{Latency: bin.Latency, Count: bin.Count}
 	}
-	r.Latency = record.NewHistogram(bins)
-	if samples > 0 {
-		r.Mean = time.Duration(math.Round(sum / float64(samples)))
-	}
+	return &record.Result{IOs: l.Samples, Latency: record.NewHistogram(bins), Min: l.Min, Mean: l.Mean, Max: l.Max}
 }
 
 // cpu is how many CPUs the jobs used together over the duration.

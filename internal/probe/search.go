@@ -48,7 +48,7 @@ func (s *search) written(off int64) (written, ok bool) {
 		if s.errors == nil {
 			s.errors = map[string]int64{}
 		}
-		s.errors[errnoName(err)]++
+		s.errors[record.ErrorName(err)]++
 		s.failed++
 		return false, false
 	}

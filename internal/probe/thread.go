@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -78,23 +77,11 @@ func (x *execution) fail(t *thread, err error) {
 	if t.errors == nil {
 		t.errors = map[string]int64{}
 	}
-	t.errors[errnoName(err)]++
+	t.errors[record.ErrorName(err)]++
 	x.failed.Add(1)
 	if errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ESTALE) {
 		x.gone.Store(true)
 	}
-}
-
-// errnoName names an I/O error for the label of a metric: "EIO", "ENODATA".
-func errnoName(err error) string {
-	var errno unix.Errno
-	switch {
-	case err == nil, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "SHORT" // fewer bytes than asked for: the target shrank
-	case errors.As(err, &errno) && unix.ErrnoName(errno) != "":
-		return unix.ErrnoName(errno)
-	}
-	return "OTHER"
 }
 
 func describe(counts map[string]int64) string {

@@ -8,7 +8,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -63,7 +62,7 @@ func targetOn(fs sysfs.FS, s measure.Subject, may func(cpu int) bool) (suite.Tar
 }
 
 func sysBlock(d record.Device) string {
-	return path.Join("/sys/block", strings.ReplaceAll(d.Name, "/", "!"))
+	return path.Join("/sys/block", sysfs.DirName(d.Name))
 }
 
 // bindTo sets the CPUs of a NUMA node that this process may use. A machine that

@@ -93,7 +93,7 @@ func placed(all []Signature) string {
 func partitions(fs sysfs.FS, d record.Device, device io.ReaderAt) ([]Finding, error) {
 	var texts []string
 	for _, name := range d.Children {
-		dir := path.Join("/sys/class/block", strings.ReplaceAll(name, "/", "!"))
+		dir := path.Join("/sys/class/block", sysfs.DirName(name))
 		start, err := fs.Int(path.Join(dir, "start")) // sectors of 512 bytes, as the size
 		if err != nil {
 			return nil, fmt.Errorf("find the partition %s: %w", name, err)

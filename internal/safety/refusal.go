@@ -53,7 +53,10 @@ type RefusedError struct {
 const mostOfAKind = 5
 
 // Error says "refused to write to /dev/sdb: /dev/sdb1 is mounted at /srv; …".
-func (e *RefusedError) Error() string {
+func (e *RefusedError) Error() string { return "refused to write to " + e.Path + ": " + e.Reasons() }
+
+// Reasons says what was found: "/dev/sdb1 is mounted at /srv; …".
+func (e *RefusedError) Reasons() string {
 	var texts []string
 	of := map[Kind]int{}
 	for _, f := range e.Found {
@@ -70,7 +73,7 @@ func (e *RefusedError) Error() string {
 	if e.Note != "" {
 		texts = append(texts, e.Note)
 	}
-	return fmt.Sprintf("refused to write to %s: %s", e.Path, strings.Join(texts, "; "))
+	return strings.Join(texts, "; ")
 }
 
 // Is makes it match ErrRefused.

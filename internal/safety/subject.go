@@ -36,7 +36,7 @@ type file struct {
 func subjectOf(fs sysfs.FS, d record.Device, opened *os.File) (subject, error) {
 	s := subject{fs: fs, device: d, blocks: map[string]string{d.Number: "/dev/" + d.Name}, chars: map[string]string{}}
 	for _, child := range d.Children {
-		number, err := fs.Text(path.Join("/sys/class/block", strings.ReplaceAll(child, "/", "!"), "dev"))
+		number, err := fs.Text(path.Join("/sys/class/block", sysfs.DirName(child), "dev"))
 		if err != nil {
 			return subject{}, fmt.Errorf("read the number of %s: %w", child, err)
 		}
@@ -76,7 +76,7 @@ func subjectOf(fs sysfs.FS, d record.Device, opened *os.File) (subject, error) {
 
 // addMembers adds the devices that a stacked one is made of, down to the drives: who writes to those writes to it.
 func (s *subject) addMembers(name string) error {
-	dir := path.Join("/sys/class/block", strings.ReplaceAll(name, "/", "!"), "slaves")
+	dir := path.Join("/sys/class/block", sysfs.DirName(name), "slaves")
 	members, err := s.fs.List(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
@@ -24,7 +23,7 @@ type place interface {
 // find returns where a device has a setting. Errors: ErrNone.
 func (o Options) find(d record.Device, name Name) (place, error) {
 	isNVMe := len(d.Controllers) > 0
-	block := path.Join("/sys/block", strings.ReplaceAll(d.Name, "/", "!"))
+	block := path.Join("/sys/block", sysfs.DirName(d.Name))
 	switch {
 	case isNVMe && len(d.Controllers) > 1:
 		return nil, fmt.Errorf("%s of %s: %w that one of its %d controllers could change alone", name, d.Name, ErrNone, len(d.Controllers))

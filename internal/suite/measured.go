@@ -3,7 +3,6 @@ package suite
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -55,31 +54,6 @@ func together(groups []record.Step, targets []Target) record.Step {
 			}
 		}
 	}
-	one.Read, one.Write, one.Sync = add(reads), add(writes), add(syncs)
+	one.Read, one.Write, one.Sync = record.Sum(reads), record.Sum(writes), record.Sum(syncs)
 	return one
-}
-
-// add adds up results; nil when there are none.
-func add(parts []*record.Result) *record.Result {
-	var sum *record.Result
-	var latency float64 // nanoseconds over all I/Os
-	for _, p := range parts {
-		if p == nil {
-			continue
-		}
-		if sum == nil {
-			sum = &record.Result{Min: p.Min}
-		}
-		sum.IOs += p.IOs
-		sum.Bytes += p.Bytes
-		sum.IOPS += p.IOPS
-		sum.BytesPerSecond += p.BytesPerSecond
-		sum.Latency = record.Merge(sum.Latency, p.Latency)
-		sum.Min, sum.Max = min(sum.Min, p.Min), max(sum.Max, p.Max)
-		latency += float64(p.Mean) * float64(p.IOs)
-	}
-	if sum != nil && sum.IOs > 0 {
-		sum.Mean = time.Duration(latency / float64(sum.IOs))
-	}
-	return sum
 }
