@@ -11,10 +11,10 @@ FUZZTIME    ?= 2s
 SEED        ?= 1
 SOAK        ?= 15m
 
-.PHONY: help build run test test-kubernetes test-container fuzz lint vulncheck dist bench soak drift-bench generate golden fixtures lab clean
+.PHONY: help build run unit test test-kubernetes test-container fuzz lint vulncheck dist bench soak drift-bench generate golden fixtures lab clean
 
 help: ## show what there is
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 21
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
 build: ## one static binary: bin/ssdprobe
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ssdprobe ./cmd/ssdprobe
@@ -22,6 +22,9 @@ build: ## one static binary: bin/ssdprobe
 run: build ## install what is missing and start the daemon; pass flags with ARGS='…'
 	@scripts/install.sh fio || echo "Going on without fio: the daemon probes without it; ssdprobe run quick needs it." >&2
 	@exec bin/ssdprobe daemon $(ARGS)
+
+unit: ## the tests that need neither root nor programs, under a minute
+	go test -short $$(go list ./... | grep -v /internal/test/)
 
 test: ## all tests; installs what they need
 	scripts/test.sh

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -19,8 +18,7 @@ import (
 // ssdprobe is killed in the middle of a run that overwrites a device, with a job file that asks for processes. Whether fio
 // is started directly or by a script of that name, it ends, and the device is held exclusively until then.
 func TestFioDoesNotOutliveAKilledRun(t *testing.T) {
-	real, err := exec.LookPath("fio")
-	require.NoError(t, err)
+	real := testenv.Installed(t, "fio")
 	wrapper := t.TempDir()
 	// A shell that stays: the kernel's signal at the death of ssdprobe ends the shell alone.
 	require.NoError(t, os.WriteFile(filepath.Join(wrapper, "fio"), fmt.Appendf(nil, "#!/bin/sh\n%s \"$@\"\nexit $?\n", real), 0o700))

@@ -12,10 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
 func TestFind(t *testing.T) {
+	testenv.Installed(t, "fio")
 	b, err := fiorun.Find(t.Context())
 	require.NoError(t, err)
 	out, err := exec.CommandContext(t.Context(), b.Path, "--version").Output()

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -41,6 +42,7 @@ func runForEver(file string) int {
 
 func real(t *testing.T) fiorun.Binary {
 	t.Helper()
+	testenv.Installed(t, "fio")
 	b, err := fiorun.Find(t.Context())
 	require.NoError(t, err)
 	return b

@@ -20,6 +20,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // Each plot gets a slot of the page of the test, in pixels; half its size is enough
@@ -32,8 +33,7 @@ const (
 // photographed shows drawings below each other in a real browser.
 func photographed(t *testing.T, scheme string, drawings []string) *image.RGBA {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	require.NoError(t, err, "this test needs a browser: scripts/install.sh chromium")
+	path := testenv.Installed(t, "chromium")
 	dir := t.TempDir()
 	var b strings.Builder
 	fmt.Fprintf(&b, `<!doctype html><meta charset="utf-8"><style>%s%s body{margin:0;padding:0;max-width:none}.slot{height:%dpx;width:%dpx;overflow:hidden}</style>`,
@@ -129,8 +129,7 @@ func TestBrowserDrawsEveryPlot(t *testing.T) {
 // Printed, the page is light, whatever the reader's choice on the screen is, and has
 // what a click would open.
 func TestBrowserPrints(t *testing.T) {
-	path, err := exec.LookPath("chromium")
-	require.NoError(t, err, "this test needs a browser: scripts/install.sh chromium")
+	path := testenv.Installed(t, "chromium")
 	dir := t.TempDir()
 	size := func(r record.RunReport) int64 {
 		file, printed := filepath.Join(dir, "page.html"), filepath.Join(dir, "page.pdf")

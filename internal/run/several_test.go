@@ -59,6 +59,7 @@ func chosen(t *testing.T, name string, settings ...string) run.Suite {
 	require.NoError(t, err)
 	v, err := s.Set(settings)
 	require.NoError(t, err)
+	testenv.Installed(t, "fio")
 	binary, err := fiorun.Find(t.Context())
 	require.NoError(t, err)
 	return run.Suite{Suite: s, Values: v, Fio: binary}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 func randomBytes(t *testing.T, n int) []byte {
@@ -93,7 +95,7 @@ func testContentOfFio(t *testing.T, name string, device []byte, args []string) {
 	t.Run(name, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "file")
 		require.NoError(t, os.WriteFile(path, device, 0o600))
-		out, err := exec.CommandContext(t.Context(), "fio", append([]string{
+		out, err := exec.CommandContext(t.Context(), testenv.Installed(t, "fio"), append([]string{
 			"--name=fill", "--filename=" + path, "--size=4m", "--thread", "--norandommap", "--randrepeat=0",
 		}, args...)...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
@@ -157,7 +159,7 @@ func TestSample(t *testing.T) {
 	u := look()
 	assert.Equal(t, unknown{sampled: size / blockBytes, blocks: 2, first: 1<<20 + 512, kind: text}, u)
 	assert.Equal(t, []Finding{{KindUnknownData, "there is data of no known format on it: " +
-		"2 of 1,024 blocks looked at are neither blank nor random, the first of them (text) at byte 1049088"}}, u.finding())
+		"2 of 1 024 blocks looked at are neither blank nor random, the first of them (text) at byte 1049088"}}, u.finding())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := sample(ctx, bytes.NewReader(device), size)

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func binary(t *testing.T) fiorun.Binary {
 	t.Helper()
+	testenv.Installed(t, "fio")
 	b, err := fiorun.Find(t.Context())
 	require.NoError(t, err)
 	return b

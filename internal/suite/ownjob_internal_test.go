@@ -7,13 +7,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // Every option that is let through has a reason, stands once, and is one that fio itself knows: a name that is not one of
 // its own protects nobody.
 func TestOptionsWithinAreThoseOfFio(t *testing.T) {
+	fio := testenv.Installed(t, "fio")
 	help := func(arg string) string {
-		out, err := exec.CommandContext(t.Context(), "fio", arg).Output()
+		out, err := exec.CommandContext(t.Context(), fio, arg).Output()
 		require.NoError(t, err, arg)
 		return string(out)
 	}
@@ -34,8 +37,9 @@ func TestOptionsWithinAreThoseOfFio(t *testing.T) {
 
 // fio takes an option by its whole name alone, in its own letters: what is not on the list cannot be said otherwise.
 func TestFioTakesNoAbbreviations(t *testing.T) {
+	fio := testenv.Installed(t, "fio")
 	for _, line := range []string{"exec_pre=true", "ioeng=psync", "lockme=1m", "Lockmem=1m", "verify-state-save=1"} {
-		c := exec.CommandContext(t.Context(), "fio", "--parse-only", "-")
+		c := exec.CommandContext(t.Context(), fio, "--parse-only", "-")
 		c.Stdin = strings.NewReader("[a]\nioengine=null\nsize=1m\n" + line + "\n")
 		out, err := c.CombinedOutput()
 		require.Error(t, err, line)

@@ -33,6 +33,7 @@ func Main(m *testing.M, program func(arguments []string, stdout, stderr io.Write
 // Command returns the program, with more environment, ready to be started.
 func Command(t testing.TB, environment []string, arguments ...string) *exec.Cmd {
 	t.Helper()
+	whole(t)
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], arguments...)
 	c.Env = append(append(os.Environ(), beProgram+"=1", "GORACE=halt_on_error=1 exitcode=66"), environment...)
 	return c
@@ -58,11 +59,7 @@ func StartIn(t testing.TB, world string, environment []string, arguments ...stri
 	t.Helper()
 	Root(t)
 	c := Command(t, environment, arguments...)
-	unshare, err := exec.LookPath("unshare")
-	if err != nil {
-		missing(t, "the program unshare")
-	}
-	c.Path = unshare
+	c.Path = Installed(t, "unshare")
 	c.Args = append([]string{"unshare", "--mount", "--propagation", "private", "sh", "-ec", world + ` "$0" "$@"`}, c.Args...)
 	return StartCommand(t, c)
 }
@@ -70,11 +67,7 @@ func StartIn(t testing.TB, world string, environment []string, arguments ...stri
 // StartTool starts another program that a test needs beside ours.
 func StartTool(t testing.TB, name string, arguments ...string) *Program {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		missing(t, "the program "+name)
-	}
-	c := exec.CommandContext(context.WithoutCancel(t.Context()), path, arguments...)
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), Installed(t, name), arguments...)
 	// An automounter mounts nothing for processes of its own group.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return StartCommand(t, c)

@@ -13,8 +13,28 @@ import (
 // Root ends the test when it does not run as root.
 func Root(t testing.TB) {
 	t.Helper()
+	whole(t)
 	if os.Geteuid() != 0 {
 		missing(t, "root, to make block devices and mounts")
+	}
+}
+
+// Installed returns the path of a program, and ends the test when it is not installed.
+func Installed(t testing.TB, program string) string {
+	t.Helper()
+	whole(t)
+	path, err := exec.LookPath(program)
+	if err != nil {
+		missing(t, "the program "+program)
+	}
+	return path
+}
+
+// whole ends a test that is not for `make unit`, which has neither root nor programs.
+func whole(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by -short: this test needs more than Go")
 	}
 }
 
@@ -33,10 +53,7 @@ const commandTimeout = time.Minute
 // run executes a command and returns what it printed.
 func run(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		missing(t, "the program "+name)
-	}
+	path := Installed(t, name)
 	// Not the test's context: that has ended when its cleanups run.
 	ctx, cancel := context.WithTimeout(context.Background(), commandTimeout)
 	defer cancel()
