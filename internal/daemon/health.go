@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -226,15 +225,6 @@ func (k *keeper) complete(d record.Device, c record.Conditions) record.Condition
 		}
 	}
 	return health.Complete(c, known)
-}
-
-// remembered keeps of the conditions before what only the drive knows, while it does not
-// say: that it could not be asked is no change.
-func remembered(now, before record.Conditions) record.Conditions {
-	now.DriveCache = cmp.Or(now.DriveCache, before.DriveCache)
-	now.Coalescing = cmp.Or(now.Coalescing, before.Coalescing)
-	now.PowerState = cmp.Or(now.PowerState, before.PowerState)
-	return now
 }
 
 // fill adds to a snapshot what is known of the health of its targets.

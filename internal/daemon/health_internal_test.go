@@ -227,13 +227,8 @@ func TestSettingsOfADriveAreConditions(t *testing.T) {
 	b.readers["nvme0"] = &healthReader{
 		source: health.Source{Name: "nvme0", Devices: []record.Device{onNVMe()}}, known: &known, cancel: func() {}, done: closed(),
 	}
-	assert.Equal(t, "8 / 1ms", b.complete(onNVMe(), record.Conditions{}).Coalescing)
-	assert.Empty(t, b.complete(sata(), record.Conditions{}).Coalescing)
-
-	before := record.Conditions{Coalescing: "8 / 1ms", DriveCache: "on", PowerState: "0", Firmware: "A"}
-	assert.Equal(t, record.Conditions{Coalescing: "8 / 1ms", DriveCache: "on", PowerState: "0", Firmware: "B"},
-		remembered(record.Conditions{Firmware: "B"}, before), "that a drive does not answer is no change")
-	assert.Equal(t, "off", remembered(record.Conditions{Coalescing: "off"}, before).Coalescing)
+	assert.Equal(t, record.EachOf(*known.Features.Coalescing), b.complete(onNVMe(), record.Conditions{}).Coalescing)
+	assert.Zero(t, b.complete(sata(), record.Conditions{}).Coalescing)
 }
 
 func closed() chan struct{} {

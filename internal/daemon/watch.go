@@ -209,7 +209,7 @@ func (w *watch) see(s sighting, now time.Time) {
 		w.mu.Unlock()
 		return
 	}
-	s.conditions = remembered(s.conditions, before)
+	s.conditions = s.conditions.Remember(before)
 	w.status.Device, w.status.Conditions, w.status.Warnings = s.device, s.conditions, s.warnings
 	w.status.Collectors = []record.CollectorStatus{s.collector}
 	// What was not known before did not change.

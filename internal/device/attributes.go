@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/printable"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
@@ -67,6 +68,19 @@ func (a *attributes) number(name string) (int64, bool) {
 	n, err := a.fs.Int(path.Join(a.dir, name))
 	a.note(err)
 	return n, err == nil
+}
+
+// known returns an attribute of a directory that is a decimal number; unknown when it is not there. A directory
+// that is not absolute is one of the device's.
+func (a *attributes) known(dir, name string) record.Number {
+	if !path.IsAbs(dir) {
+		dir = path.Join(a.dir, dir)
+	}
+	n, err := a.fs.Int(path.Join(dir, name))
+	if a.note(err); err != nil {
+		return record.Number{}
+	}
+	return record.NumberOf(int(n))
 }
 
 // list returns the names in a directory, none when it is not there.

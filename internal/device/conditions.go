@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -26,14 +25,14 @@ func Conditions(fs sysfs.FS, d record.Device) (record.Conditions, []record.Warni
 	c.Format, c.Stack, c.ASPM = format(a, d), stackKey(a, d), aspm(a, d)
 	c.WriteCache = a.text("queue/write_cache")
 	if d.Link != nil {
-		c.PCIeLink = d.Link.String()
+		c.PCIeLink = d.Link.Current()
 	}
 	if d.NUMANode >= 0 {
-		c.NUMANode = strconv.Itoa(d.NUMANode)
+		c.NUMANode = record.NumberOf(d.NUMANode)
 	}
 	queue := a.queue(d)
 	c.Scheduler = selected(queue.text("queue/scheduler"))
-	c.NrRequests = queue.text("queue/nr_requests")
+	c.NrRequests = queue.known("queue", "nr_requests")
 	c.Polling = polling(queue, d)
 	a.errs = append(a.errs, queue.errs...)
 	if len(a.errs) > 0 {
@@ -71,10 +70,9 @@ func warnings(d record.Device) []record.Warning {
 		list = append(list, record.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 	}
 	if d.Link != nil && d.Link.BelowMaximum() {
-		most := record.PCIeLink{CurrentGTs: d.Link.MaxGTs, CurrentLanes: d.Link.MaxLanes}
 		warn(record.WarnLinkBelowMaximum,
 			"the PCIe link of %s (%s) runs at %s although both ends can do %s: reseat the drive, then check its cable, backplane and slot settings",
-			d.Name, d.PCIAddress, d.Link, most)
+			d.Name, d.PCIAddress, d.Link.Current(), d.Link.Max())
 	}
 	if !stable(d.ID) {
 		warn(record.WarnIdentity,
@@ -123,44 +121,39 @@ func layer(d record.Device) string {
 	return d.Name
 }
 
-// format says "512/4096", and what each block carries beside the data.
-func format(a *attributes, d record.Device) string {
+// format returns the block sizes, and what each block carries beside the data.
+func format(a *attributes, d record.Device) (f record.BlockFormat) {
 	if d.LogicalBlockBytes == 0 {
-		return ""
+		return f
 	}
-	text := fmt.Sprintf("%d/%d", d.LogicalBlockBytes, d.PhysicalBlockBytes)
-	if n, ok := a.number("metadata_bytes"); ok && n > 0 { // NVMe, since Linux 6.8
-		text += fmt.Sprintf(" + %d bytes of metadata", n)
+	f.LogicalBytes, f.PhysicalBytes = d.LogicalBlockBytes, d.PhysicalBlockBytes
+	if n, ok := a.number("metadata_bytes"); ok { // NVMe, since Linux 6.8
+		f.MetadataBytes = int(max(0, n))
 	}
-	if protection := a.text("integrity/format"); protection != "" && protection != "none" {
-		text += ", " + protection
+	if protection := a.text("integrity/format"); protection != "none" {
+		f.Protection = protection
 	}
-	return text
+	return f
 }
 
-// polling says whether I/Os may be waited for by polling, and with how many queues.
-func polling(queue *attributes, d record.Device) string {
-	text := queue.text("queue/io_poll")
-	switch {
+// polling returns whether I/Os may be waited for by polling, and with how many queues.
+func polling(queue *attributes, d record.Device) record.Polling {
+	switch text := queue.text("queue/io_poll"); {
 	case text == "":
-		return ""
+		return record.Polling{}
 	case text == "0":
-		return "off"
+		return record.Polling{Mode: record.Off}
 	case d.Transport != "pcie":
-		return "on"
+		return record.Polling{Mode: record.On}
 	}
-	queues := queue.at("/sys/module/nvme/parameters", "poll_queues")
-	if queues == "" {
-		return "on"
-	}
-	return "on, poll_queues " + queues
+	return record.Polling{Mode: record.On, Queues: queue.known("/sys/module/nvme/parameters", "poll_queues")}
 }
 
-// aspm says which states of PCIe's active state power management are enabled on the
-// link, and the policy of the kernel; empty where there is no link.
-func aspm(a *attributes, d record.Device) string {
+// aspm returns which states of PCIe's active state power management are enabled on the
+// link, and the policy of the kernel; nothing where there is no link.
+func aspm(a *attributes, d record.Device) record.ASPM {
 	if d.Link == nil {
-		return ""
+		return record.ASPM{}
 	}
 	var states []string
 	known := false
@@ -173,17 +166,10 @@ func aspm(a *attributes, d record.Device) string {
 			states = append(states, state.name)
 		}
 	}
-	var parts []string
-	switch {
-	case len(states) > 0:
-		parts = append(parts, strings.Join(states, " "))
-	case known:
-		parts = append(parts, "off")
+	if known && len(states) == 0 {
+		states = []string{record.Off}
 	}
-	if policy := selected(a.at("/sys/module/pcie_aspm/parameters", "policy")); policy != "" {
-		parts = append(parts, "policy "+policy)
-	}
-	return strings.Join(parts, ", ")
+	return record.ASPM{States: strings.Join(states, " "), Policy: selected(a.at("/sys/module/pcie_aspm/parameters", "policy"))}
 }
 
 // selected returns the choice that is in force, the one in brackets: "none" of

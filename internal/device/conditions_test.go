@@ -22,37 +22,37 @@ func TestConditions(t *testing.T) {
 		warnings      []string
 	}{
 		{"nvme-slow-link", "nvme0n1", record.Conditions{
-			Model: "Samsung SSD 990 PRO 2TB", Firmware: "4B2QJXD7", Transport: "pcie", Format: "512/512",
-			PCIeLink: "8 GT/s x2", ASPM: "L1, policy default", Scheduler: "none", NrRequests: "1023", WriteCache: "write through",
-			Polling: "off", Governor: "powersave (preference balance_performance)", Kernel: "6.8.0-45-generic",
+			Model: "Samsung SSD 990 PRO 2TB", Firmware: "4B2QJXD7", Transport: "pcie", Format: record.BlockFormat{LogicalBytes: 512, PhysicalBytes: 512},
+			PCIeLink: record.LinkRate{GTs: 8, Lanes: 2}, ASPM: record.ASPM{States: "L1", Policy: "default"}, Scheduler: "none", NrRequests: record.NumberOf(1023), WriteCache: "write through",
+			Polling: record.Polling{Mode: record.Off}, Governor: "powersave (preference balance_performance)", Kernel: "6.8.0-45-generic",
 		}, []string{record.WarnLinkBelowMaximum}},
 		{"nvme-slow-link", "nvme1n1", record.Conditions{
-			Model: "WD_BLACK SN850X 1000GB", Firmware: "620361WD", Transport: "pcie", Format: "512/512",
-			PCIeLink: "8 GT/s x4", ASPM: "off, policy default", Scheduler: "none", NrRequests: "1023", WriteCache: "write through",
-			Polling: "on, poll_queues 4", Governor: "powersave (preference balance_performance)", Kernel: "6.8.0-45-generic",
+			Model: "WD_BLACK SN850X 1000GB", Firmware: "620361WD", Transport: "pcie", Format: record.BlockFormat{LogicalBytes: 512, PhysicalBytes: 512},
+			PCIeLink: record.LinkRate{GTs: 8, Lanes: 4}, ASPM: record.ASPM{States: "off", Policy: "default"}, Scheduler: "none", NrRequests: record.NumberOf(1023), WriteCache: "write through",
+			Polling: record.Polling{Mode: record.On, Queues: record.NumberOf(4)}, Governor: "powersave (preference balance_performance)", Kernel: "6.8.0-45-generic",
 		}, nil},
 		{"nvme-multipath", "nvme0n1", record.Conditions{ // scheduler and requests are those of the path
-			Model: "KIOXIA KCM71RUG3T84", Firmware: "0105", Transport: "pcie", Format: "4096/4096",
-			PCIeLink: "32 GT/s x2", NUMANode: "1", Scheduler: "mq-deadline", NrRequests: "255", WriteCache: "write through",
-			Polling: "off", Kernel: "6.8.0-45-generic",
+			Model: "KIOXIA KCM71RUG3T84", Firmware: "0105", Transport: "pcie", Format: record.BlockFormat{LogicalBytes: 4096, PhysicalBytes: 4096},
+			PCIeLink: record.LinkRate{GTs: 32, Lanes: 2}, NUMANode: record.NumberOf(1), Scheduler: "mq-deadline", NrRequests: record.NumberOf(255), WriteCache: "write through",
+			Polling: record.Polling{Mode: record.Off}, Kernel: "6.8.0-45-generic",
 		}, nil},
 		{"zoned", "nvme0n1", record.Conditions{ // the link is down
 			Model: "WZS4C8T4TDSP303", Firmware: "R2210000", Transport: "pcie",
-			Format: "4096/4096 + 8 bytes of metadata, T10-DIF-TYPE1-CRC", NUMANode: "0", Scheduler: "mq-deadline",
-			NrRequests: "1023", WriteCache: "write through", Polling: "off", Kernel: "6.8.0-45-generic",
+			Format: record.BlockFormat{LogicalBytes: 4096, PhysicalBytes: 4096, MetadataBytes: 8, Protection: "T10-DIF-TYPE1-CRC"}, NUMANode: record.NumberOf(0), Scheduler: "mq-deadline",
+			NrRequests: record.NumberOf(1023), WriteCache: "write through", Polling: record.Polling{Mode: record.Off}, Kernel: "6.8.0-45-generic",
 		}, nil},
 		{"md-raid1", "md0", record.Conditions{
-			Model: "raid1", Format: "512/512", Scheduler: "none", NrRequests: "128", WriteCache: "write back", Polling: "off",
+			Model: "raid1", Format: record.BlockFormat{LogicalBytes: 512, PhysicalBytes: 512}, Scheduler: "none", NrRequests: record.NumberOf(128), WriteCache: "write back", Polling: record.Polling{Mode: record.Off},
 			Governor: "mixed: performance on 2 CPUs, powersave on 6 CPUs", Kernel: "6.8.0-45-generic",
 			Stack: "raid1 on eui.000000000000000100a0752236000101, eui.000000000000000100a0752236000201",
 		}, []string{record.WarnStacked, record.WarnGovernor}},
 		{"nvme-tcp", "nvme3n1", record.Conditions{
-			Model: "Linux", Firmware: "6.8.0-45", Transport: "tcp", Format: "512/512", Scheduler: "none", NrRequests: "127",
-			WriteCache: "write through", Polling: "off", Kernel: "6.8.0-45-generic",
+			Model: "Linux", Firmware: "6.8.0-45", Transport: "tcp", Format: record.BlockFormat{LogicalBytes: 512, PhysicalBytes: 512}, Scheduler: "none", NrRequests: record.NumberOf(127),
+			WriteCache: "write through", Polling: record.Polling{Mode: record.Off}, Kernel: "6.8.0-45-generic",
 		}, []string{record.WarnRemote}},
 		{"virtio-vm", "vda", record.Conditions{
-			Transport: "virtio", Format: "512/4096", Scheduler: "mq-deadline", NrRequests: "256", WriteCache: "write back",
-			Polling: "off", Kernel: "6.18.44-fc-v657",
+			Transport: "virtio", Format: record.BlockFormat{LogicalBytes: 512, PhysicalBytes: 4096}, Scheduler: "mq-deadline", NrRequests: record.NumberOf(256), WriteCache: "write back",
+			Polling: record.Polling{Mode: record.Off}, Kernel: "6.18.44-fc-v657",
 		}, nil},
 	} {
 		t.Run(test.fixture+"/"+test.name, func(t *testing.T) {
@@ -161,5 +161,5 @@ func TestConditionsInPart(t *testing.T) {
 	got, _, err := device.Conditions(sysfs.New(root), record.Device{Name: "x", ID: "eui.1", NUMANode: -1})
 	require.ErrorIs(t, err, unix.EISDIR)
 	require.ErrorContains(t, err, "read conditions of x: ")
-	assert.Equal(t, record.Conditions{NrRequests: "64"}, got)
+	assert.Equal(t, record.Conditions{NrRequests: record.NumberOf(64)}, got)
 }

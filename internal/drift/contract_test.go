@@ -217,7 +217,7 @@ func TestChangedConditionsBeginAnEpochAndKnownOnesComeBack(t *testing.T) {
 func TestConditionsThatBecomeKnownAreNoChange(t *testing.T) {
 	f := newFeeder(small())
 	f.run(20, 100*time.Microsecond)
-	f.conditions.DriveCache = "on"
+	f.conditions.DriveCache = record.EachOf(record.On)
 	assert.Empty(t, f.add(100*time.Microsecond))
 	require.NotNil(t, f.status().Baseline, "the baseline stays")
 	all := f.tracker.State().Baselines()

@@ -17,7 +17,7 @@ func drive(id string, p50, tail float64) record.TargetStatus {
 		Probes: []record.ProbeStatus{{
 			Probe: record.DefaultProbes()[0],
 			Baseline: &record.Baseline{
-				Learned: start(), Maturity: record.Final, Conditions: record.Conditions{Firmware: "A", PCIeLink: "16 GT/s x4"},
+				Learned: start(), Maturity: record.Final, Conditions: record.Conditions{Firmware: "A", PCIeLink: record.LinkRate{GTs: 16, Lanes: 4}},
 				Values: map[record.Statistic]float64{
 					record.LatencyP50: p50 * 1e-6, record.LatencyP95: p50 * 1.2e-6, record.LatencyP99: tail * p50 * 1e-6, record.IOPS: 1e6 / p50,
 				},
@@ -28,7 +28,7 @@ func drive(id string, p50, tail float64) record.TargetStatus {
 
 func TestSlowerThanPeers(t *testing.T) {
 	linked, other, early, file := drive("d", 150, 2), drive("d", 150, 2), drive("d", 150, 2), drive("d", 150, 2)
-	linked.Probes[0].Baseline.Conditions.PCIeLink = "8 GT/s x4"
+	linked.Probes[0].Baseline.Conditions.PCIeLink = record.LinkRate{GTs: 8, Lanes: 4}
 	other.Device.Model = "other"
 	early.Probes[0].Baseline.Maturity = record.Early
 	file.File = true

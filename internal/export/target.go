@@ -33,14 +33,14 @@ func deviceFamilies() []family[record.TargetStatus] {
 		},
 		{
 			name: "ssdprobe_device_conditions_info", kind: gauge,
-			help:   "The conditions of now that change most often, as labels; always 1. A label is empty when the machine does not say.",
+			help:   "The current conditions that change most often, as labels; always 1. A label is empty when the machine does not say.",
 			labels: []string{"scheduler", "governor", "kernel", "write_cache", "numa_node"},
 			series: func(t record.TargetStatus, emit emit) {
 				c := t.Conditions
 				if c == (record.Conditions{}) { // not read yet
 					return
 				}
-				emit(1, c.Scheduler, c.Governor, c.Kernel, c.WriteCache, c.NUMANode)
+				emit(1, c.Scheduler, c.Governor, c.Kernel, c.WriteCache, c.NUMANode.String())
 			},
 		},
 		{

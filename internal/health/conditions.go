@@ -1,12 +1,6 @@
 package health
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/ssdprobe/ssdprobe/internal/record"
-)
+import "github.com/ssdprobe/ssdprobe/internal/record"
 
 // Complete adds to a device's conditions what its controllers say, nil for those
 // that were not read. Where they differ, all values are given.
@@ -15,40 +9,32 @@ import (
 // changes it by itself is not: it would be another one at every look. Nor is the
 // share of a namespace that is allocated, which grows with every file.
 func Complete(c record.Conditions, controllers []record.Health) record.Conditions {
-	value := func(of func(record.Features) string) string {
-		var values []string
-		for _, h := range controllers {
-			if v := of(h.Features); v != "" && !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
-		return strings.Join(values, " and ")
-	}
-	c.DriveCache = value(func(f record.Features) string {
+	var caches []string
+	var gathering []record.Coalescing
+	var states []record.PowerState
+	for _, h := range controllers {
+		f := h.Features
 		switch {
 		case f.WriteCache == nil:
-			return ""
 		case *f.WriteCache:
-			return "on"
+			caches = append(caches, record.On)
 		default:
-			return "off"
+			caches = append(caches, record.Off)
 		}
-	})
-	c.Coalescing = value(func(f record.Features) string {
-		if f.Coalescing == nil {
-			return ""
+		switch {
+		case f.Coalescing == nil:
+		case f.Coalescing.Threshold <= 1: // off, whatever the time
+			gathering = append(gathering, record.Coalescing{Threshold: 1})
+		default:
+			gathering = append(gathering, *f.Coalescing)
 		}
-		return f.Coalescing.String()
-	})
-	c.PowerState = value(func(f record.Features) string {
 		switch {
 		case f.AutonomousPower != nil && *f.AutonomousPower:
-			return "autonomous"
-		case f.PowerState == nil:
-			return ""
-		default:
-			return strconv.Itoa(*f.PowerState)
+			states = append(states, record.PowerState{Autonomous: true})
+		case f.PowerState != nil:
+			states = append(states, record.PowerState{State: record.NumberOf(*f.PowerState)})
 		}
-	})
+	}
+	c.DriveCache, c.Coalescing, c.PowerState = record.EachOf(caches...), record.EachOf(gathering...), record.EachOf(states...)
 	return c
 }

@@ -124,17 +124,24 @@ func TestComplete(t *testing.T) {
 
 	set := record.Features{WriteCache: new(true), Coalescing: &record.Coalescing{Threshold: 11, Time: 200 * time.Microsecond}, PowerState: new(2)}
 	want := base
-	want.DriveCache, want.Coalescing, want.PowerState = "on", "11 / 200µs", "2"
+	want.DriveCache, want.Coalescing = record.EachOf(record.On), record.EachOf(*set.Coalescing)
+	want.PowerState = record.EachOf(record.PowerState{State: record.NumberOf(2)})
 	assert.Equal(t, want, health.Complete(base, []record.Health{{Features: set}}))
 
 	// A power state that the drive changes by itself would be another one at every look.
 	for state := range 3 {
 		idle := record.Features{AutonomousPower: new(true), PowerState: &state, WriteCache: new(false), Coalescing: &record.Coalescing{Threshold: 1, Time: time.Second}}
-		want.DriveCache, want.Coalescing, want.PowerState = "off", "off", "autonomous"
+		want.DriveCache, want.Coalescing = record.EachOf(record.Off), record.EachOf(record.Coalescing{Threshold: 1})
+		want.PowerState = record.EachOf(record.PowerState{Autonomous: true})
 		assert.Equal(t, want, health.Complete(base, []record.Health{{Features: idle}, {Features: idle}}))
 	}
 
 	other := set
 	other.Coalescing = &record.Coalescing{Threshold: 1}
-	assert.Equal(t, "11 / 200µs and off", health.Complete(base, []record.Health{{Features: set}, {Features: other}}).Coalescing)
+	both := health.Complete(base, []record.Health{{Features: other}, {Features: set}})
+	assert.Equal(t, "11 / 200µs and off", both.Coalescing.String())
+	assert.Equal(t, both, health.Complete(base, []record.Health{{Features: set}, {Features: other}}), "in whatever order the kernel names the controllers")
+
+	// All that comes from here is remembered while the drive does not answer.
+	assert.Equal(t, both, base.Remember(both))
 }

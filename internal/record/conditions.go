@@ -1,42 +1,49 @@
 package record
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 )
 
-// Conditions are all that may rightly change a device's speed. Two measurements
-// may be compared when their conditions are equal (==). An empty field means
-// that the machine does not say.
+// Conditions are all that may rightly change a device's speed. Two measurements may be compared when their
+// conditions are equal (==). The zero value of a field means that the machine does not say.
+//
+// A condition is added here and nowhere else. The field's type carries the value, its String method the text
+// for people, and its tags:
+//
+//   - json: the name, in stored values, the API and the metrics;
+//   - title: what people call it, where that is not the name without underscores;
+//   - from:"drive": only the drive knows it, so it is remembered while the drive does not answer.
 type Conditions struct {
-	Model        string `json:"model,omitempty"`
-	Firmware     string `json:"firmware,omitempty"`
-	Transport    string `json:"transport,omitempty"`
-	Format       string `json:"format,omitempty"`    // logical/physical block bytes, "512/4096"
-	PCIeLink     string `json:"pcie_link,omitempty"` // "8 GT/s x4"
-	ASPM         string `json:"aspm,omitempty"`      // power management of the link: "L1, policy default"
-	NUMANode     string `json:"numa_node,omitempty"`
-	Scheduler    string `json:"scheduler,omitempty"`
-	NrRequests   string `json:"nr_requests,omitempty"`
-	WriteCache   string `json:"write_cache,omitempty"` // as the kernel takes it to be
-	DriveCache   string `json:"drive_cache,omitempty"` // the drive's own setting: "on", "off"
-	Coalescing   string `json:"coalescing,omitempty"`  // of interrupts: "off", "11 / 200µs"
-	PowerState   string `json:"power_state,omitempty"` // "0"; "autonomous" when the drive changes it by itself
-	Polling      string `json:"polling,omitempty"`
-	Governor     string `json:"governor,omitempty"`
-	Kernel       string `json:"kernel,omitempty"`
-	Stack        string `json:"stack,omitempty"` // "lvm vg-root on eui.…-part2" when devices are stacked
-	Filesystem   string `json:"filesystem,omitempty"`
-	MountOptions string `json:"mount_options,omitempty"`
-	Engine       string `json:"engine,omitempty"` // what measured: "ssdprobe-1", "fio-3.33 libaio"
+	Model        string           `json:"model,omitzero"`
+	Firmware     string           `json:"firmware,omitzero"`
+	Transport    string           `json:"transport,omitzero"`
+	Format       BlockFormat      `json:"format,omitzero"`
+	PCIeLink     LinkRate         `json:"pcie_link,omitzero" title:"PCIe link"`
+	ASPM         ASPM             `json:"aspm,omitzero" title:"ASPM"`
+	NUMANode     Number           `json:"numa_node,omitzero" title:"NUMA node"`
+	Scheduler    string           `json:"scheduler,omitzero"`
+	NrRequests   Number           `json:"nr_requests,omitzero" title:"nr_requests"` // the kernel's own word
+	WriteCache   string           `json:"write_cache,omitzero"`                     // as the kernel assumes it to be, in its words
+	DriveCache   Each[string]     `json:"drive_cache,omitzero" from:"drive"`        // the drive's own setting: On, Off
+	Coalescing   Each[Coalescing] `json:"coalescing,omitzero" from:"drive"`         // of interrupts
+	PowerState   Each[PowerState] `json:"power_state,omitzero" from:"drive"`
+	Polling      Polling          `json:"polling,omitzero"`
+	Governor     string           `json:"governor,omitzero"`
+	Kernel       string           `json:"kernel,omitzero"`
+	Stack        string           `json:"stack,omitzero"` // "lvm vg-root on eui.…-part2" when devices are stacked
+	Filesystem   string           `json:"filesystem,omitzero"`
+	MountOptions string           `json:"mount_options,omitzero"`
+	Engine       string           `json:"engine,omitzero"` // what measured: "ssdprobe-1", "fio-3.33 libaio"
 }
 
-// Condition is one field of Conditions by its name.
+// Condition is one field of Conditions for people.
 type Condition struct {
 	Name  string `json:"name"`
-	Value string `json:"value"`
+	Value string `json:"value"` // empty when the machine does not say
 }
 
 // Change is a condition that differs between two Conditions.
@@ -53,41 +60,46 @@ func (c Change) String() string {
 
 // ConditionTitle is what people call the condition of this name: "PCIe link".
 func ConditionTitle(name string) string {
-	switch name {
-	case "pcie_link":
-		return "PCIe link"
-	case "numa_node":
-		return "NUMA node"
-	case "aspm":
-		return "ASPM"
-	case "nr_requests":
-		return name // the kernel's own word
-	default:
-		return strings.ReplaceAll(name, "_", " ")
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Conditions]()) {
+		if title := f.Tag.Get("title"); title != "" && nameOf(f) == name {
+			return title
+		}
+	}
+	return strings.ReplaceAll(name, "_", " ")
+}
+
+func nameOf(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+// each calls do for every condition in declared order with its field in c.
+func (c *Conditions) each(do func(f reflect.StructField, v reflect.Value)) {
+	all := reflect.ValueOf(c).Elem()
+	for i := range all.NumField() {
+		do(all.Type().Field(i), all.Field(i))
 	}
 }
 
 // List returns all conditions in their declared order, unknown ones included.
 // The names are those of the JSON form.
 func (c Conditions) List() []Condition {
-	v := reflect.ValueOf(c)
-	list := make([]Condition, v.NumField())
-	for i := range list {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		list[i] = Condition{Name: name, Value: v.Field(i).String()}
-	}
+	var list []Condition
+	c.each(func(f reflect.StructField, v reflect.Value) {
+		list = append(list, Condition{Name: nameOf(f), Value: fmt.Sprint(v.Interface())})
+	})
 	return list
 }
 
 // Changes returns what differs from c to later, in declared order.
 func (c Conditions) Changes(later Conditions) []Change {
 	var changes []Change
-	after := later.List()
-	for i, before := range c.List() {
-		if before.Value != after[i].Value {
-			changes = append(changes, Change{Condition: before.Name, From: before.Value, To: after[i].Value})
+	after := reflect.ValueOf(later)
+	c.each(func(f reflect.StructField, v reflect.Value) {
+		if to := after.FieldByIndex(f.Index).Interface(); v.Interface() != to {
+			changes = append(changes, Change{Condition: nameOf(f), From: fmt.Sprint(v.Interface()), To: fmt.Sprint(to)})
 		}
-	}
+	})
 	return changes
 }
 
@@ -95,6 +107,43 @@ func (c Conditions) Changes(later Conditions) []Change {
 // was not known before did not change.
 func (c Conditions) Extended(later Conditions) bool {
 	return !slices.ContainsFunc(c.Changes(later), func(ch Change) bool { return ch.From != "" })
+}
+
+// Remember returns c with what only the drive knows from before where c does not say it. That the drive
+// could not be asked is no change.
+func (c Conditions) Remember(before Conditions) Conditions {
+	old := reflect.ValueOf(before)
+	c.each(func(f reflect.StructField, v reflect.Value) {
+		if f.Tag.Get("from") == "drive" && v.IsZero() {
+			v.Set(old.FieldByIndex(f.Index))
+		}
+	})
+	return c
+}
+
+// UnmarshalJSON also reads conditions as texts, which is how version 1 stored all of them.
+func (c *Conditions) UnmarshalJSON(data []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	var problem error
+	c.each(func(f reflect.StructField, v reflect.Value) {
+		raw, found := fields[nameOf(f)]
+		if !found || problem != nil {
+			return
+		}
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			problem = parseCondition(text, v.Addr().Interface())
+		} else {
+			problem = json.Unmarshal(raw, v.Addr().Interface())
+		}
+		if problem != nil {
+			problem = fmt.Errorf("condition %s: %w", nameOf(f), problem)
+		}
+	})
+	return problem
 }
 
 func orUnknown(s string) string {

@@ -1,7 +1,5 @@
 package record
 
-import "fmt"
-
 // Device is a block device as the kernel describes it now.
 type Device struct {
 	// ID is the stable identity; it survives re-enumeration. See package device
@@ -71,8 +69,14 @@ type PCIeLink struct {
 	MaxLanes     int     `json:"max_lanes"`
 }
 
+// Current is what the link trained to.
+func (l PCIeLink) Current() LinkRate { return LinkRate{l.CurrentGTs, l.CurrentLanes} }
+
 // String says "8 GT/s x4".
-func (l PCIeLink) String() string { return fmt.Sprintf("%g GT/s x%d", l.CurrentGTs, l.CurrentLanes) }
+func (l PCIeLink) String() string { return l.Current().String() }
+
+// Max is what both ends could do.
+func (l PCIeLink) Max() LinkRate { return LinkRate{l.MaxGTs, l.MaxLanes} }
 
 // BelowMaximum reports a link that trained slower or narrower than it could.
 func (l PCIeLink) BelowMaximum() bool {

@@ -1,41 +1,13 @@
 package record_test
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
-
-func TestConditionsAreComparedByName(t *testing.T) {
-	a := record.Conditions{Firmware: "A", Kernel: "6.1", PCIeLink: "8 GT/s x4"}
-	b := a
-	assert.Equal(t, a, b)
-	assert.Empty(t, a.Changes(b))
-	b.Firmware, b.Kernel = "B", ""
-	changes := a.Changes(b)
-	assert.Equal(t, []record.Change{{Condition: "firmware", From: "A", To: "B"}, {Condition: "kernel", From: "6.1", To: ""}}, changes)
-	assert.Equal(t, "firmware A → B", changes[0].String())
-	assert.Equal(t, "kernel 6.1 → unknown", changes[1].String())
-}
-
-// Every condition has a name of its own, that of its JSON form.
-func TestConditionsList(t *testing.T) {
-	names := map[string]bool{}
-	for _, c := range (record.Conditions{}).List() {
-		assert.Empty(t, c.Value)
-		assert.Regexp(t, `^[a-z_]+$`, c.Name)
-		assert.False(t, names[c.Name], c.Name)
-		names[c.Name] = true
-		var v record.Conditions
-		require.NoError(t, json.Unmarshal([]byte(`{"`+c.Name+`":"x"}`), &v))
-		assert.Equal(t, []record.Change{{Condition: c.Name, To: "x"}}, record.Conditions{}.Changes(v))
-	}
-}
 
 func TestPCIeLinkBandwidth(t *testing.T) {
 	// Per lane and direction, as the specifications' own summaries round them.
@@ -118,15 +90,6 @@ func TestRatioInWords(t *testing.T) {
 		Changes: []record.Change{{Condition: "firmware", From: "A", To: "B"}, {Condition: "pcie_link", From: "16 GT/s x4"}},
 		Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1 / 1.18, Lower: 1 / 1.2, Upper: 1 / 1.16}},
 	}.String())
-}
-
-func TestConditionsExtended(t *testing.T) {
-	before := record.Conditions{Firmware: "A"}
-	assert.True(t, record.Conditions{}.Extended(before))
-	assert.True(t, before.Extended(before))
-	assert.True(t, before.Extended(record.Conditions{Firmware: "A", DriveCache: "on"}), "only more is known")
-	assert.False(t, before.Extended(record.Conditions{Firmware: "B", DriveCache: "on"}))
-	assert.False(t, before.Extended(record.Conditions{}), "what is not known any more is a change")
 }
 
 func TestDeviceEmpty(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 )
 
 // RunReportVersion is the version of the stored form of RunReport.
-const RunReportVersion = 1
+const RunReportVersion = 2
 
 // RunReport is what one execution of a suite, or of probes on demand, yields.
 type RunReport struct {

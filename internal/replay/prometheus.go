@@ -204,29 +204,27 @@ func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Round,
 	if len(rounds) == 0 {
 		return nil
 	}
-	for _, metric := range []string{"ssdprobe_device_info", "ssdprobe_device_conditions_info"} {
+	for metric, labels := range map[string][]string{
+		"ssdprobe_device_info":            {"model", "firmware", "transport"},
+		"ssdprobe_device_conditions_info": {"scheduler", "governor", "kernel", "write_cache", "numa_node"},
+	} {
 		series, err := p.rangeQuery(ctx, p.selector(metric), from, to)
 		if err != nil {
 			return err
 		}
 		for _, s := range series {
+			texts := map[string]string{}
+			for _, label := range labels {
+				texts[label] = s.Metric[label]
+			}
 			for _, v := range s.Values {
 				if r := rounds[v.at]; r != nil {
-					setConditions(&r.Conditions, s.Metric)
+					if err := setConditions(&r.Conditions, texts); err != nil {
+						return fmt.Errorf("read %s: %w", metric, err)
+					}
 				}
 			}
 		}
 	}
 	return nil
-}
-
-func setConditions(c *record.Conditions, labels map[string]string) {
-	for label, field := range map[string]*string{
-		"model": &c.Model, "firmware": &c.Firmware, "transport": &c.Transport, "scheduler": &c.Scheduler,
-		"governor": &c.Governor, "kernel": &c.Kernel, "write_cache": &c.WriteCache, "numa_node": &c.NUMANode,
-	} {
-		if v, ok := labels[label]; ok {
-			*field = v
-		}
-	}
 }

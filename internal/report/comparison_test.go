@@ -24,7 +24,7 @@ func comparisonText(t *testing.T, c report.Comparison) string {
 func beforeUpdate() record.RunReport {
 	r := quickRun()
 	r.Started = r.Started.AddDate(0, 0, -14)
-	r.Conditions.Firmware, r.Conditions.PCIeLink = "GDC5302Q", "16 GT/s x4"
+	r.Conditions.Firmware, r.Conditions.PCIeLink = "GDC5302Q", record.LinkRate{GTs: 16, Lanes: 4}
 	r.Warnings = nil
 	r.Steps[0].Read = result(slowed(depth1(124_300), 0.75), 4<<10, 1)
 	r.Steps[1].Read = result(slowed(depth32(312_000), 0.98), 4<<10, 32)

@@ -63,13 +63,13 @@ func (r DeviceRow) cells() []string {
 	if r.Watched {
 		watched = "yes"
 	}
-	link := c.PCIeLink
+	link := c.PCIeLink.String()
 	if d.Link != nil {
 		link = LinkText(*d.Link)
 	}
 	return []string{
 		d.Name, watched, units.DriveSize(d.SizeBytes), typeText(d), known(d.Model), known(link),
-		known(c.Format), known(c.Scheduler), known(c.WriteCache),
+		known(c.Format.String()), known(c.Scheduler), known(c.WriteCache),
 	}
 }
 

@@ -79,8 +79,8 @@ func datacentreDrive() record.Device {
 
 func datacentreConditions() record.Conditions {
 	return record.Conditions{
-		Model: "SAMSUNG MZQL23T8HCLS-00A07", Firmware: "GDC5602Q", Transport: "pcie", Format: "512/4096", PCIeLink: "8 GT/s x4",
-		NUMANode: "0", Scheduler: "none", NrRequests: "1023", WriteCache: "write through", Governor: "powersave",
+		Model: "SAMSUNG MZQL23T8HCLS-00A07", Firmware: "GDC5602Q", Transport: "pcie", Format: record.BlockFormat{LogicalBytes: 512, PhysicalBytes: 4096}, PCIeLink: record.LinkRate{GTs: 8, Lanes: 4},
+		NUMANode: record.NumberOf(0), Scheduler: "none", NrRequests: record.NumberOf(1023), WriteCache: "write through", Governor: "powersave",
 		Kernel: "6.1.0-18-amd64", Engine: "fio-3.33 libaio",
 	}
 }
@@ -144,8 +144,8 @@ func probeRun() record.RunReport {
 		Started: started(), Finished: started().Add(4300 * ms), Node: "storage-07",
 		Generator: "ssdprobe 1.2.3", Engine: "ssdprobe-1",
 		Conditions: record.Conditions{
-			Model: device.Model, Firmware: device.Firmware, Transport: "sata", Format: "512/4096", Scheduler: "mq-deadline",
-			NrRequests: "64", WriteCache: "write back", Governor: "performance", Kernel: "6.1.0-18-amd64",
+			Model: device.Model, Firmware: device.Firmware, Transport: "sata", Format: record.BlockFormat{LogicalBytes: 512, PhysicalBytes: 4096}, Scheduler: "mq-deadline",
+			NrRequests: record.NumberOf(64), WriteCache: "write back", Governor: "performance", Kernel: "6.1.0-18-amd64",
 			Filesystem: "ext4", MountOptions: "rw,relatime", Engine: "ssdprobe-1",
 		},
 		Steps: []record.Step{

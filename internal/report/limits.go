@@ -116,7 +116,7 @@ func targetSection(r record.RunReport) []document.Section {
 	t := document.Table{Names: []string{"target", "group", "device", "PCIe link", "NUMA node", "filesystem"}, Align: "llllll", Long: true}
 	first := r.Targets[0].Conditions
 	for _, target := range r.Targets {
-		row := t.Add(target.Path, target.Group, DeviceText(target.Device), target.Conditions.PCIeLink, target.Conditions.NUMANode, target.Conditions.Filesystem)
+		row := t.Add(target.Path, target.Group, DeviceText(target.Device), target.Conditions.PCIeLink.String(), target.Conditions.NUMANode.String(), target.Conditions.Filesystem)
 		if changes := first.Changes(target.Conditions); len(changes) > 0 {
 			row.Notes = []document.Block{document.Sentence("differs from the first: " + strings.Join(changesList(changes), ", "))}
 		}

@@ -50,7 +50,7 @@ func TestParseRefuses(t *testing.T) {
 		"cut off":          {string(encoded(t, quickRun())[:2000]), "not JSON at byte"},
 		"something else":   {`{"fio version": "fio-3.33", "jobs": []}`, "not a report of a run: it has no version, suite and steps"},
 		"a number":         {"17", "cannot unmarshal number"},
-		"newer":            {string(encoded(t, newer)), "version 2, and this ssdprobe knows 1: written by a newer ssdprobe"},
+		"newer":            {string(encoded(t, newer)), "version 3, and this ssdprobe knows 2: written by a newer ssdprobe"},
 		"negative bins":    {`{"version":1,"suite":"a","steps":[{"read":{"latency":[[-1,2]]}}]}`, "negative"},
 		"second of a list": {`[{"version":1,"suite":"a","steps":[]},{}]`, "report 2: not a report of a run"},
 	} {

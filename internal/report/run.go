@@ -70,7 +70,7 @@ func runTarget(r record.RunReport) string {
 
 func runFacts(r record.RunReport) document.Facts {
 	c := r.Conditions
-	link := c.PCIeLink
+	link := c.PCIeLink.String()
 	if r.Device.Link != nil {
 		link = LinkText(*r.Device.Link)
 	}
@@ -85,8 +85,8 @@ func runFacts(r record.RunReport) document.Facts {
 		device += " (" + r.Device.Name + ")"
 	}
 	scheduler := c.Scheduler
-	if scheduler != "" && c.NrRequests != "" {
-		scheduler += ", nr_requests " + c.NrRequests
+	if scheduler != "" && c.NrRequests != (record.Number{}) {
+		scheduler += ", nr_requests " + c.NrRequests.String()
 	}
 	return document.Facts{
 		{Name: "device", Value: device},
@@ -94,15 +94,15 @@ func runFacts(r record.RunReport) document.Facts {
 		{Name: "file", Value: fileText(r.File)},
 		{Name: "transport", Value: r.Device.Transport},
 		{Name: "PCIe link", Value: link},
-		{Name: "ASPM", Value: c.ASPM},
-		{Name: "NUMA node", Value: c.NUMANode},
-		{Name: "format", Value: c.Format},
+		{Name: "ASPM", Value: c.ASPM.String()},
+		{Name: "NUMA node", Value: c.NUMANode.String()},
+		{Name: "format", Value: c.Format.String()},
 		{Name: "scheduler", Value: scheduler},
-		{Name: "polling", Value: c.Polling},
+		{Name: "polling", Value: c.Polling.String()},
 		{Name: "write cache", Value: c.WriteCache},
-		{Name: "drive cache", Value: c.DriveCache},
-		{Name: "coalescing", Value: c.Coalescing},
-		{Name: "power state", Value: c.PowerState},
+		{Name: "drive cache", Value: c.DriveCache.String()},
+		{Name: "coalescing", Value: c.Coalescing.String()},
+		{Name: "power state", Value: c.PowerState.String()},
 		{Name: "stack", Value: c.Stack},
 		{Name: "filesystem", Value: filesystem},
 		{Name: "governor", Value: c.Governor},

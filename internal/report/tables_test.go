@@ -23,7 +23,7 @@ func devices() []report.DeviceRow {
 	conditions := datacentreConditions()
 	host := record.Conditions{Kernel: conditions.Kernel, Governor: conditions.Governor}
 	loop := host
-	loop.Scheduler, loop.Format = "none", "512/512"
+	loop.Scheduler, loop.Format = "none", record.BlockFormat{LogicalBytes: 512, PhysicalBytes: 512}
 	return []report.DeviceRow{
 		{Device: slow, Conditions: conditions, Watched: true, Warnings: []record.Warning{linkWarning()}},
 		{Device: plain, Conditions: conditions, Watched: true, Reason: "only 2 % of the sampled blocks read as written: reads wait for a pool of 4 096"},
@@ -139,7 +139,7 @@ func TestDrift(t *testing.T) {
 
 func TestBaselines(t *testing.T) {
 	before, after := datacentreConditions(), datacentreConditions()
-	before.Firmware, before.PCIeLink = "GDC5302Q", "16 GT/s x4"
+	before.Firmware, before.PCIeLink = "GDC5302Q", record.LinkRate{GTs: 16, Lanes: 4}
 	learning := record.Baseline{Conditions: before, Rounds: 43}
 	id := datacentreDrive().ID
 	newer := learnedBaseline(after)

@@ -31,7 +31,7 @@ type Options struct {
 	Settings settings.Options
 	// DataSheet is what the results are compared with; nil for nothing.
 	DataSheet *record.DataSheet
-	// Conditions are those of now; their Engine is filled in.
+	// Conditions are the current ones; their Engine is filled in.
 	Conditions record.Conditions
 	// Node and Generator go into the report: "storage-07", "ssdprobe 1.2.3".
 	Node, Generator string

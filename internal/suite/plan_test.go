@@ -24,7 +24,7 @@ func serverDrive() suite.Target {
 	return suite.Target{
 		Path: "/dev/nvme0n1", ID: "eui.1", Raw: true, SizeBytes: 4000787030016,
 		Device:     record.Device{Name: "nvme0n1", Number: "259:0", Controllers: []string{"nvme0"}, Serial: "S1"},
-		Conditions: record.Conditions{Polling: "on, poll_queues 4"},
+		Conditions: record.Conditions{Polling: record.Polling{Mode: record.On, Queues: record.NumberOf(4)}},
 		CPUs:       device.CPUSet{CPUs: []int{8, 9, 10, 11, 24, 25, 26, 27}, Cores: 4}, Core: []int{9, 25},
 	}
 }

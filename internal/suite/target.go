@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -33,7 +32,7 @@ type Target struct {
 
 	// Device is the device, or the one below the file; zero when it is not known.
 	Device record.Device
-	// Conditions are those of now.
+	// Conditions are the current ones.
 	Conditions record.Conditions
 	// Controllers are the names under which its interrupts stand in
 	// /proc/interrupts ("nvme0"); without them interrupts are not counted.
@@ -102,10 +101,7 @@ func (t Target) room(blockBytes int64, depth int) (int64, error) {
 func (t Target) isNVMe() bool { return len(t.Device.Controllers) > 0 }
 
 // polled reports whether the driver has queues without interrupts.
-func (t Target) polled() bool {
-	_, queues, known := strings.Cut(t.Conditions.Polling, "poll_queues ")
-	return known && queues != "0"
-}
+func (t Target) polled() bool { return t.Conditions.Polling.Queues.Value > 0 }
 
 // cpus is how many CPUs jobs may use.
 func (t Target) cpus() int {

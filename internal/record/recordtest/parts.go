@@ -36,11 +36,11 @@ func drive(id, serial string) record.Device {
 	}
 }
 
-func conditions(link, node string) record.Conditions {
+func conditions(gts float64, node int) record.Conditions {
 	return record.Conditions{
-		Model: "SAMSUNG MZQL23T8HCLS-00A07", Firmware: "GDC5602Q", Transport: "pcie", Format: "512/4096",
-		PCIeLink: link, NUMANode: node, Scheduler: "none", NrRequests: "1023", WriteCache: "write back",
-		Polling: "off", Governor: "performance", Kernel: "6.12.22-amd64", Engine: "ssdprobe-1",
+		Model: "SAMSUNG MZQL23T8HCLS-00A07", Firmware: "GDC5602Q", Transport: "pcie", Format: record.BlockFormat{LogicalBytes: 512, PhysicalBytes: 4096},
+		PCIeLink: record.LinkRate{GTs: gts, Lanes: 4}, NUMANode: record.NumberOf(node), Scheduler: "none", NrRequests: record.NumberOf(1023), WriteCache: "write back",
+		Polling: record.Polling{Mode: record.Off}, Governor: "performance", Kernel: "6.12.22-amd64", Engine: "ssdprobe-1",
 	}
 }
 

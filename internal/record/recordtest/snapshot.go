@@ -59,7 +59,7 @@ func Snapshot() record.Snapshot {
 
 func healthy() record.TargetStatus {
 	written := 0.83
-	same := conditions("16 GT/s x4", "0")
+	same := conditions(16, 0)
 	return record.TargetStatus{
 		ID: HealthyID, Path: "/dev/nvme0n1",
 		Device:     healthyDrive(),
@@ -84,7 +84,7 @@ func healthy() record.TargetStatus {
 
 func regressed() record.TargetStatus {
 	written := 0.41
-	before, now := conditions("16 GT/s x4", "1"), conditions("8 GT/s x4", "1")
+	before, now := conditions(16, 1), conditions(8, 1)
 	retrained := record.Change{Condition: "pcie_link", From: "16 GT/s x4", To: "8 GT/s x4"}
 
 	random := compared(status(RegressedID, record.DefaultProbes()[0], 3*time.Second, curve{p50: 136e-6, p99: 410e-6}, now),
@@ -125,7 +125,7 @@ func regressed() record.TargetStatus {
 // learning is a file whose filesystem was mounted anew, which began an epoch.
 func learning() record.TargetStatus {
 	const since = 22 * time.Minute
-	below := conditions("16 GT/s x4", "0")
+	below := conditions(16, 0)
 	below.Filesystem, below.MountOptions = "ext4", "rw,relatime"
 	t := record.TargetStatus{
 		ID: FileID, Path: "/var/lib/ssdprobe/probe/data", File: true,

@@ -76,7 +76,7 @@ func TestTheSnapshotAgreesWithItself(t *testing.T) {
 				assert.Equal(t, "/dev/"+device.Name, target.Path)
 				assert.NotNil(t, target.WrittenRatio)
 			}
-			assert.Equal(t, device.Link.String(), target.Conditions.PCIeLink)
+			assert.Equal(t, device.Link.Current(), target.Conditions.PCIeLink)
 			warned := len(target.Warnings) == 1 && target.Warnings[0].Code == record.WarnLinkBelowMaximum
 			assert.Equal(t, device.Link.BelowMaximum(), warned)
 			for name, at := range target.Changed {

@@ -28,7 +28,7 @@ func testDevices(t *testing.T, m *lab.Machine) {
 		assert.Equal(t, conditions(t, m, row.Device), row.Conditions, id)
 	}
 	assert.Equal(t, 1, rows[disk(t, m, remote).Namespaces[0]].Device.NUMANode)
-	assert.Equal(t, "1", rows[disk(t, m, remote).Namespaces[0]].Conditions.NUMANode)
+	assert.Equal(t, record.NumberOf(1), rows[disk(t, m, remote).Namespaces[0]].Conditions.NUMANode)
 	assert.Equal(t, 4096, rows[disk(t, m, remote).Namespaces[0]].Device.LogicalBlockBytes)
 
 	two := rows[disk(t, m, dual).Namespaces[0]].Device
@@ -81,22 +81,21 @@ func conditions(t *testing.T, m *lab.Machine, d record.Device) record.Conditions
 	_, scheduler, _ := strings.Cut(text(t, m, queue, "queue/scheduler"), "[")
 	scheduler, _, _ = strings.Cut(scheduler, "]")
 	c := record.Conditions{
-		Model: d.Model, Firmware: d.Firmware, Transport: d.Transport, PCIeLink: d.Link.String(),
-		Format:    fmt.Sprintf("%d/%d", d.LogicalBlockBytes, d.PhysicalBlockBytes),
-		NUMANode:  strconv.Itoa(d.NUMANode),
-		Scheduler: scheduler, NrRequests: text(t, m, queue, "queue/nr_requests"), WriteCache: text(t, m, block, "queue/write_cache"),
-		Polling: "on, poll_queues " + text(t, m, "/sys/module/nvme/parameters/poll_queues"), Kernel: m.Kernel(),
+		Model: d.Model, Firmware: d.Firmware, Transport: d.Transport, PCIeLink: d.Link.Current(),
+		Format:    record.BlockFormat{LogicalBytes: d.LogicalBlockBytes, PhysicalBytes: d.PhysicalBlockBytes},
+		NUMANode:  record.NumberOf(d.NUMANode),
+		Scheduler: scheduler, NrRequests: record.NumberOf(number(t, m, queue, "queue/nr_requests")), WriteCache: text(t, m, block, "queue/write_cache"),
+		Polling: record.Polling{Mode: record.On, Queues: record.NumberOf(number(t, m, "/sys/module/nvme/parameters/poll_queues"))}, Kernel: m.Kernel(),
 	}
 	require.Equal(t, "1", text(t, m, queue, "queue/io_poll"), "as the kernel was told")
 	states, err := m.Glob(bounded(t), "/sys/bus/pci/devices/"+d.PCIAddress+"/link/*_aspm")
 	require.NoError(t, err)
 	for _, state := range states {
 		require.Equal(t, "0", text(t, m, state), "this QEMU saves power on its links: compare that too")
-		c.ASPM = "off, "
+		c.ASPM.States = record.Off
 	}
 	_, policy, _ := strings.Cut(text(t, m, "/sys/module/pcie_aspm/parameters/policy"), "[")
-	policy, _, _ = strings.Cut(policy, "]")
-	c.ASPM += "policy " + policy
+	c.ASPM.Policy, _, _ = strings.Cut(policy, "]")
 	return c
 }
 
