@@ -18,7 +18,7 @@ func TestDevicesThatLeaveAreLeftOut(t *testing.T) {
 	rows, err := deviceRows(t.Context(), config.Default(), host, []device.Pick{
 		{Device: record.Device{Name: "loop5044", SizeBytes: 4096}, Reason: "a loop device"},
 		{Device: record.Device{Name: "vda", SizeBytes: 4096}, Reason: "excluded"},
-	})
+	}, nil)
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	assert.Equal(t, "vda", rows[0].Device.Name)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"unicode"
 
@@ -142,4 +143,36 @@ func TestDevicesWithSerialsThatDoNotShow(t *testing.T) {
 	assert.Len(t, ids, len(serials))
 	assert.Equal(t, `S3\u202e1`, rows[0].Device.Serial)
 	assert.Equal(t, `S3\\u202e1`, rows[1].Device.Serial)
+}
+
+// What is wrong is told by the daemon while one runs, and else by what is seen and stored.
+func TestDevicesShowsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	state, missing := testenv.OnDisk(t), filepath.Join(file(t, "file", ""), "probe.dat") // below what is no directory
+	config := file(t, "c.yaml", "host_root: "+fakeHost(t, "S1", "")+"\ndevices: {enabled: false}\nlisten: [127.0.0.1:1]\nstate_dir: "+state+"\n")
+	alone := ssdprobe(t, "devices", "--config", config)
+	require.Equal(t, 0, alone.code, alone.stderr)
+	assert.Empty(t, alone.stderr)
+	assert.Regexp(t, `(?s)^warning: this node: no device here is selected.*\(fallback_file\)\n    → let ssdprobe read a device`, alone.stdout)
+	assert.NotContains(t, alone.stdout, "(identity)", "nobody measures vdb")
+
+	watching := file(t, "w.yaml", strings.Replace(onFile(t.TempDir()), "{path: ", "{path: "+missing+"}, {path: ", 1))
+	p, url := startDaemon(t, state, watching)
+	eventually(t, "it cannot be probed", func() bool {
+		_, body := get(t, url+"api/v1/status")
+		return strings.Contains(body, `"cannot_probe"`)
+	})
+	got := ssdprobe(t, "devices", "--config", watching, "--state-dir", state)
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Regexp(t, `critical: \S+/file/probe.dat: cannot be probed: `, got.stdout)
+	drift := ssdprobe(t, "drift", "--config", watching, "--state-dir", state)
+	assert.Regexp(t, `critical: \S+/file/probe.dat: cannot be probed: `, drift.stdout)
+	document := ssdprobe(t, "drift", "--config", watching, "--state-dir", state, "--output", "json")
+	assert.Contains(t, document.stdout, `"code": "cannot_probe"`)
+
+	p.Signal(t, syscall.SIGTERM)
+	require.Equal(t, 0, p.Wait(t))
+	got = ssdprobe(t, "devices", "--config", watching, "--state-dir", state)
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.NotContains(t, got.stdout, "cannot_probe", "nobody tries any more")
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/state"
@@ -23,8 +24,9 @@ func (a *app) driftCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drift",
 		Short: "Show how each target compares with its baseline",
-		Long: `Asks the running daemon. When none answers, shows what was last stored in the
-state directory, and says so.`,
+		Long: `Shows what is wrong, the worst first, and how each target compares with its
+baseline. Asks the running daemon. When none answers, shows what was last stored in
+the state directory, and says so.`,
 		Example: `  ssdprobe drift
   ssdprobe drift --url http://stor-07:10040 --output json
   ssdprobe drift --ca-file /etc/ssdprobe/ca.crt --http.config.file /etc/ssdprobe/client.yml
@@ -58,22 +60,33 @@ func (a *app) drift(ctx context.Context, of daemonOf, form output) error {
 		return err
 	}
 	if form == outputJSON {
-		return errors.Join(err, report.JSON(a.stdout, s))
+		return errors.Join(err, report.JSON(a.stdout, struct {
+			record.Snapshot
+			Findings []finding.Finding `json:"findings"`
+		}{s, finding.Of(s)}))
 	}
 	return errors.Join(err, report.Drift(a.stdout, s))
 }
 
 func (a *app) stored(c config.Config) (record.Snapshot, error) {
-	if _, err := os.Stat(c.StateDir); errors.Is(err, fs.ErrNotExist) {
-		return record.Snapshot{}, fmt.Errorf("no daemon answers at %s, and nothing is stored in %s; start one with ssdprobe daemon", c.Listen[0], c.StateDir)
+	s, err := storedSnapshot(c)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("no daemon answers at %s, and nothing is stored in %s; start one with ssdprobe daemon", c.Listen[0], c.StateDir)
+	case err == nil:
+		err = tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
+	}
+	return s, err
+}
+
+// storedSnapshot is what the state directory knows. It makes no directory.
+func storedSnapshot(c config.Config) (record.Snapshot, error) {
+	if _, err := os.Stat(c.StateDir); err != nil {
+		return record.Snapshot{}, err
 	}
 	dir, err := state.Open(c.StateDir)
 	if err != nil {
 		return record.Snapshot{}, err
 	}
-	s, err := dir.Snapshot(c, time.Now())
-	if err == nil {
-		err = tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
-	}
-	return s, err
+	return dir.Snapshot(c, time.Now())
 }

@@ -124,6 +124,18 @@ func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
 	return all
 }
 
+// OfDevice lists what the warnings of a device say that is not a target. A zero device
+// stands for the node.
+func OfDevice(d record.Device, warnings []record.Warning) []Finding {
+	all := ofWarnings(warnings)
+	for i := range all {
+		if all[i].Device = d.Name; d.Name != "" {
+			all[i].Path = "/dev/" + d.Name
+		}
+	}
+	return all
+}
+
 func ofWarnings(warnings []record.Warning) []Finding {
 	all := make([]Finding, len(warnings))
 	for i, w := range warnings {

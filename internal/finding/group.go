@@ -32,7 +32,7 @@ func Groups(all []Finding) []Group {
 }
 
 func subject(f Finding) Subject {
-	if f.TargetID == "" {
+	if f.TargetID == "" && f.Path == "" {
 		return Subject{Name: "this node"}
 	}
 	return Subject{TargetID: f.TargetID, Name: strings.TrimSpace(f.Path + " " + f.Probe)}

@@ -33,7 +33,7 @@ func Kinds() []Kind {
 		{Hung, Critical, "The device does not answer: a round has not ended in time.",
 			"read the kernel log, and take what uses the drive out of service"},
 		{CannotProbe, Critical, "The target cannot be opened or measured.",
-			"fix what the error names, or leave the target out with devices.exclude"},
+			"fix what the error names, or leave the target out; a probe file that is being filled needs time only"},
 		{record.WarnDriveCritical, Critical, "The drive itself says that something is wrong.",
 			"cool the drive if it is too hot; in all other cases copy its data and replace it"},
 		{IOErrors, Warning, "I/Os have failed. Critical while the last round failed.",

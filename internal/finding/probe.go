@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -102,8 +103,8 @@ func ofDrift(drifts []record.Drift, state record.DriftState, code, text string) 
 	if len(causes) == 0 && state == record.Regressed {
 		f.Action = "no change of conditions found; suspect the drive"
 	}
-	for _, cause := range causes {
-		f.Evidence = append(f.Evidence, "changed with it: "+cause)
+	if len(causes) > 0 {
+		f.Evidence = append(f.Evidence, "changed with it: "+strings.Join(causes, ", "))
 	}
 	return []Finding{f}
 }

@@ -5,7 +5,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -17,15 +19,22 @@ type DeviceRow struct {
 	Watched    bool              `json:"watched"`
 	// Reason says why a device is not watched, or in what way one is; may be
 	// empty when it is watched.
-	Reason   string           `json:"reason,omitempty"`
-	Warnings []record.Warning `json:"warnings,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Findings are those of the device and of the targets on it, the worst first.
+	Findings []finding.Finding `json:"findings,omitempty"`
 }
 
-// Devices writes a table of devices. Ids stand whole on a line of their own, to
+// Devices writes the findings, those of the node and of each row, and a table of devices. Ids stand whole on a line of their own, to
 // be copied into a configuration. Devices that are files or memory and are not watched have
 // no row: see LeftOut.
-func Devices(w io.Writer, rows []DeviceRow) error {
+func Devices(w io.Writer, rows []DeviceRow, node []finding.Finding, now time.Time) error {
 	var p page
+	all := slices.Clone(node)
+	for _, row := range rows {
+		all = append(all, row.Findings...)
+	}
+	finding.Sort(all)
+	p.findings(all, now)
 	if len(rows) == 0 {
 		p.line("No block devices here.")
 		return p.writeTo(w, "devices")
@@ -73,8 +82,7 @@ func (r DeviceRow) cells() []string {
 	}
 }
 
-// notes are the lines below a device: what identifies it, why it is not
-// watched, what is to be warned of.
+// notes are the lines below a device: what identifies it, and why it is not watched.
 func (r DeviceRow) notes(p *page) {
 	var names []string
 	for _, f := range []fact{{"id ", r.Device.ID}, {"serial ", r.Device.Serial}, {"firmware ", r.Device.Firmware}} {
@@ -95,13 +103,6 @@ func (r DeviceRow) notes(p *page) {
 	if r.Device.Zoned != "" {
 		p.sentence("    zoned: ", r.Device.Zoned+"; reads are measured as of any drive, and suites that write refuse it, as zones are to be written in order")
 	}
-	warnings := r.Warnings
-	if !r.Watched { // these are of measurements, which nobody makes here
-		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w record.Warning) bool {
-			return w.Code == record.WarnIdentity || w.Code == record.WarnStacked
-		})
-	}
-	p.warnings("    ", warnings)
 }
 
 // typeText is the kind of a device and how it is reached: "disk pcie".

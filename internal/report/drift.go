@@ -7,23 +7,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Drift writes how each watched target compares with its baseline: per probe
-// and statistic the state, the baseline's value, how many times slower now with
-// the 95 % interval, since when, and which change of conditions came with it.
+// Drift writes the findings and how each watched target compares with its baseline: per
+// probe and statistic the state, the baseline's value, how many times slower now with the
+// 95 % interval, and since when.
 // While a baseline is being learned it says how far that is. Ages are counted
 // from the time of the snapshot.
 func Drift(w io.Writer, s record.Snapshot) error {
 	var p page
 	p.sentence("", driftHeadline(s))
 	p.blank()
-	p.warnings("", s.Warnings)
-	if len(s.Warnings) > 0 {
-		p.blank()
-	}
+	p.findings(finding.Of(s), s.Time)
 	if len(s.Targets) == 0 {
 		p.line("Nothing is watched, so there is no drift to show.")
 	}
@@ -67,10 +65,6 @@ func driftHeadline(s record.Snapshot) string {
 func (p *page) driftOfTarget(target record.TargetStatus, now time.Time) {
 	p.list("", []string{targetText(target)})
 	p.line("  id " + clean(target.ID))
-	if target.Problem != "" {
-		p.sentence("  cannot be probed now: ", target.Problem)
-	}
-	p.warnings("  ", target.Warnings)
 	g := grid{
 		header: [][]string{{"probe", "statistic", "state", "baseline", "times slower", "since"}},
 		align:  "lllrrl", indent: "  ",
@@ -128,33 +122,16 @@ func driftRows(probe record.ProbeStatus, now time.Time) []gridRow {
 			name, StatisticName(d.Statistic), string(d.State), baseline, ratioText(d),
 			fmt.Sprintf("%s, %s", units.Time(d.Since), units.Ago(d.Since, now)),
 		}}
-		// Statistics of a probe mostly move together: their cause is told once for all.
-		if last := i == len(compared)-1; last || !sameCause(d, compared[i+1]) {
-			row.below = func(p *page) { p.because(d) }
+		// Statistics of a probe mostly move together: their cause is told once for all. What
+		// made a probe slower is with the findings.
+		last := i == len(compared)-1 || !slices.Equal(d.Attribution, compared[i+1].Attribution)
+		if last && d.State == record.Improved && len(d.Attribution) > 0 {
+			row.below = func(p *page) { p.list("    because ", changesList(d.Attribution)) }
 		}
 		rows = append(rows, row)
 		name = ""
 	}
 	return rows
-}
-
-func sameCause(a, b record.Drift) bool {
-	return slices.Equal(a.Attribution, b.Attribution) && (a.State == record.Regressed) == (b.State == record.Regressed) &&
-		isOfSlowRounds(a) == isOfSlowRounds(b)
-}
-
-func isOfSlowRounds(d record.Drift) bool { return d.Cause == record.BySlowRounds }
-
-// because says what revealed a change of speed, and what came with it.
-func (p *page) because(d record.Drift) {
-	if isOfSlowRounds(d) {
-		p.line("    slow rounds have become common; the others are as before, so the ratio is about 1")
-	}
-	if len(d.Attribution) > 0 {
-		p.list("    because ", changesList(d.Attribution))
-	} else if d.State == record.Regressed {
-		p.line("    no change of conditions found; suspect the drive")
-	}
 }
 
 // maturity says how mature the baseline of a probe is, and what the change of conditions

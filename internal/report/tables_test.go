@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -25,14 +26,13 @@ func devices() []report.DeviceRow {
 	loop := host
 	loop.Scheduler, loop.Format = "none", record.BlockFormat{LogicalBytes: 512, PhysicalBytes: 512}
 	return []report.DeviceRow{
-		{Device: slow, Conditions: conditions, Watched: true, Warnings: []record.Warning{linkWarning()}},
+		{Device: slow, Conditions: conditions, Watched: true, Findings: finding.OfDevice(slow, []record.Warning{linkWarning()})},
 		{Device: plain, Conditions: conditions, Watched: true, Reason: "only 2 % of the sampled blocks read as written: reads wait for a pool of 4 096"},
 		{
 			Device: record.Device{
 				ID: "ata-QEMU_HARDDISK_QM00001", Name: "sda", Kind: record.KindDisk, Transport: "usb", Model: "Ultra Fit", SizeBytes: 62e9,
 			},
 			Conditions: host, Reason: `excluded by the configuration: transport "usb"`,
-			Warnings: []record.Warning{{Code: record.WarnIdentity, Text: "No stable identity: the name may change over a restart."}},
 		},
 		{
 			Device: record.Device{Name: "loop0", Kind: record.KindLoop, SizeBytes: 67108864}, Conditions: loop,
@@ -43,12 +43,12 @@ func devices() []report.DeviceRow {
 
 func TestDevices(t *testing.T) {
 	var b strings.Builder
-	require.NoError(t, report.Devices(&b, devices()))
+	require.NoError(t, report.Devices(&b, devices(), nil, started()))
 	assert.Contains(t, b.String(), longID, "ids are never cut")
 	golden(t, "devices.txt", b.String())
 
 	b.Reset()
-	require.NoError(t, report.Devices(&b, nil))
+	require.NoError(t, report.Devices(&b, nil, nil, started()))
 	golden(t, "devices_none.txt", b.String())
 }
 

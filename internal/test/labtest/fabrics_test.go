@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
 )
@@ -90,7 +91,7 @@ func testRemoteDrive(t *testing.T, m *lab.Machine) {
 	drive := serve(t, m, device.node())
 	row := devices(t, m)[drive.name]
 	assert.True(t, row.Watched)
-	assert.True(t, slices.ContainsFunc(row.Warnings, func(w record.Warning) bool { return w.Code == record.WarnRemote }),
+	assert.True(t, slices.ContainsFunc(row.Findings, func(f finding.Finding) bool { return f.Code == record.WarnRemote }),
 		"the network is measured too")
 	shown := smart(t, m, drive.name)
 	require.Len(t, shown, 1)
