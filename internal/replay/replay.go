@@ -49,7 +49,7 @@ type Report struct {
 	// Now is the state at the end.
 	Now drift.Explanation `json:"now"`
 
-	plot plot
+	plot history
 }
 
 // Run feeds all rounds of a history to the tracker that the daemon uses. Each

@@ -1,111 +1,99 @@
 package replay
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Text writes the report for people: what changed and when, a plot of each
-// statistic against the baseline, and how things stand at the end.
+// statistic against the baseline, and the state at the end.
 func (r *Report) Text(w io.Writer) error {
-	var b bytes.Buffer
 	if r.Rounds == 0 {
-		fmt.Fprintln(&b, "The history holds no round.")
-		return write(w, &b)
+		return text.Write(w, "the replay", document.Sentence("The history holds no round."))
 	}
-	fmt.Fprintf(&b, "%d rounds from %s to %s (%s)\n\n", r.Rounds, r.From, r.To, days(time.Time(r.To).Sub(time.Time(r.From))))
-	told := false
+	blocks := []document.Block{
+		document.Sentence(fmt.Sprintf("%s from %s to %s (%s)", units.Plural(r.Rounds, "round"), r.From, r.To, units.Span(time.Time(r.To).Sub(time.Time(r.From))))),
+		document.Gap{},
+	}
+	told := len(blocks)
 	for _, l := range r.Lines {
-		if text := l.text(); text != "" {
-			fmt.Fprintln(&b, text)
-			told = true
+		if said := l.text(); said != "" {
+			blocks = append(blocks, document.Note{Label: fmt.Sprintf("%s  %-5s ", l.Time, l.Statistic.Short()), Text: said})
 		}
 	}
-	if !told {
-		fmt.Fprintln(&b, "Nothing has drifted.")
+	if len(blocks) == told {
+		blocks = append(blocks, document.Sentence("Nothing has drifted."))
 	}
-	r.plotText(&b)
-	r.nowText(&b)
-	return write(w, &b)
-}
-
-func write(w io.Writer, b *bytes.Buffer) error {
-	if _, err := b.WriteTo(w); err != nil {
-		return fmt.Errorf("write the replay: %w", err)
-	}
-	return nil
+	return text.Write(w, "the replay", append(append(append(blocks, document.Gap{}), r.plot.blocks()...), r.end()...)...)
 }
 
 // text tells a change in words. What is learned, and suspicion, are left out: the
 // plot shows them.
 func (l Line) text() string {
-	name := l.Statistic.Short()
 	switch {
 	case l.Effect != nil && l.Effect.Ratio > 0:
-		return fmt.Sprintf("%s  %-5s since %s: %s", l.Time, name, changeList(l.Attribution), *l.Effect)
+		return fmt.Sprintf("since %s: %s", changesText(l.Attribution), *l.Effect)
 	case l.State == record.Regressed || l.State == record.Improved:
-		text := fmt.Sprintf("%s  %-5s %s since %s", l.Time, name, l.State, l.Since)
+		said := fmt.Sprintf("%s since %s", l.State, l.Since)
 		if l.Cause == record.BySlowRounds {
-			text += ": slow rounds have become common"
+			said += ": slow rounds have become common"
 		} else {
-			text += ": " + record.Ratio{Ratio: l.Ratio, Lower: l.Lower, Upper: l.Upper}.String()
+			said += ": " + record.Ratio{Ratio: l.Ratio, Lower: l.Lower, Upper: l.Upper}.String()
 		}
 		if len(l.Attribution) > 0 {
-			text += ", because " + changeList(l.Attribution)
+			said += ", because " + changesText(l.Attribution)
 		}
-		return text
+		return said
 	}
 	return ""
 }
 
-func (r *Report) plotText(b *bytes.Buffer) {
-	if len(r.plot.columns) == 0 {
-		return
+// blocks draw the statistics below each other, with a letter for the state of each column.
+func (p *history) blocks() []document.Block {
+	if len(p.columns) == 0 {
+		return nil
 	}
-	fmt.Fprintf(b, "\nTimes slower than the baseline, load taken out; a column is %s; R regressed, I improved, ? suspect\n", days(r.plot.width))
+	blocks := []document.Block{document.Sentence(fmt.Sprintf(
+		"Times slower than the baseline, load taken out; a column is %s; R regressed, I improved, ? suspect", units.Span(p.width)))}
 	for i, s := range record.Statistics() {
-		bars, marks, low, high := r.plot.line(i)
-		fmt.Fprintf(b, "%-5s %s  %.2f to %.2f\n      %s\n", s.Short(), bars, low, high, strings.TrimRight(marks, " "))
+		ratios, marks := p.line(i)
+		bars, low, high := plot.Bars(ratios)
+		blocks = append(blocks,
+			document.List(fmt.Sprintf("%-5s ", s.Short()), fmt.Sprintf("%s  %s to %s", bars, units.Ratio(low), units.Ratio(high))),
+			document.List("      ", marks))
 	}
-	fmt.Fprintf(b, "      from %s\n", Seconds(r.plot.from))
+	return append(blocks, document.List("      ", "from "+Seconds(p.from).String()))
 }
 
-func (r *Report) nowText(b *bytes.Buffer) {
+// end is the state after the last round.
+func (r *Report) end() []document.Block {
 	n := r.Now
 	if n.Maturity == "" {
-		fmt.Fprintf(b, "\nAt the end: learning, %d rounds so far\n", n.Rounds)
-		return
+		return []document.Block{document.Gap{}, document.Sentence(fmt.Sprintf("At the end: learning, %s so far", units.Plural(n.Rounds, "round")))}
 	}
-	fmt.Fprintf(b, "\nAt the end: the baseline is %s, of %d rounds in %d blocks", n.Maturity, n.Rounds, n.Blocks)
+	baseline := fmt.Sprintf("At the end: the baseline is %s, of %s in %s", n.Maturity, units.Plural(n.Rounds, "round"), units.Plural(n.Blocks, "block"))
 	if n.UnjudgedBlocks > 0 {
-		fmt.Fprintf(b, "; %d blocks were not judged, under more load than it has seen", n.UnjudgedBlocks)
+		baseline += fmt.Sprintf("; %s were not judged, under more load than it has seen", units.Plural(n.UnjudgedBlocks, "block"))
 	}
-	fmt.Fprintln(b)
+	blocks := []document.Block{document.Gap{}, document.Sentence(baseline)}
 	for _, s := range n.Statistics {
-		fmt.Fprintf(b, "%-5s %-9s %s\n", s.Statistic.Short(), s.State, record.Ratio{Ratio: s.Ratio, Lower: s.Lower, Upper: s.Upper})
+		blocks = append(blocks, document.List("", fmt.Sprintf("%-5s %-9s %s", s.Statistic.Short(), s.State, record.Ratio{Ratio: s.Ratio, Lower: s.Lower, Upper: s.Upper})))
 	}
+	return blocks
 }
 
-func changeList(list []record.Change) string {
+func changesText(list []record.Change) string {
 	texts := make([]string, len(list))
 	for i, c := range list {
 		texts[i] = c.String()
 	}
 	return strings.Join(texts, ", ")
-}
-
-func days(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%.1f days", d.Hours()/24)
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%.1f hours", d.Hours())
-	default:
-		return fmt.Sprintf("%.0f minutes", d.Minutes())
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"io"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -26,52 +28,32 @@ type BaselineRow struct {
 // target stand together, epochs of one probe in order: each names the
 // conditions it holds for, and what changed since the epoch before.
 func Baselines(w io.Writer, rows []BaselineRow) error {
-	var p page
 	if len(rows) == 0 {
-		p.line("No baseline has been learned yet.")
-		return p.writeTo(w, "baselines")
+		return text.Write(w, "baselines", document.Sentence("No baseline has been learned yet."))
 	}
-	g := grid{
-		header: [][]string{{"probe", "epoch", "learned", "rounds", "p50", "p95", "p99", "IOPS"}},
-		align:  "lllrrrrr", indent: "  ",
-	}
+	t := document.Table{Names: []string{"probe", "epoch", "learned", "rounds", "p50", "p95", "p99", "IOPS"}, Align: "lllrrrrr"}
 	for i, row := range rows {
-		var previous *BaselineRow
-		if i > 0 {
-			previous = &rows[i-1]
-		}
-		g.rows = append(g.rows, row.gridRow(previous))
-	}
-	p.grid(g)
-	return p.writeTo(w, "baselines")
-}
-
-func (r BaselineRow) gridRow(previous *BaselineRow) gridRow {
-	row := gridRow{cells: r.cells()}
-	if previous == nil || previous.TargetID != r.TargetID {
-		row.above = func(p *page) {
-			p.list("", []string{r.heading()})
-			p.warnings("  ", r.Warnings)
+		r := t.Add(row.cells()...)
+		if i == 0 || rows[i-1].TargetID != row.TargetID {
+			r.Group = &document.Group{Name: row.heading(), Notes: []document.Block{document.Warnings(row.Warnings)}}
+			r.Notes = []document.Block{document.List("conditions: ", conditionsList(row.Baseline.Conditions)...)}
+		} else {
+			r.Notes = []document.Block{row.changed(rows[i-1])}
 		}
 	}
-	row.below = func(p *page) {
-		r.conditions(p, previous)
-	}
-	return row
+	return text.Write(w, "baselines", t)
 }
 
-// conditions writes what the epoch holds for, short where the row above tells most of it.
-func (r BaselineRow) conditions(p *page, previous *BaselineRow) {
-	conditions := r.Baseline.Conditions
+// changed says what the epoch holds for, short when the row above tells most of it.
+func (r BaselineRow) changed(previous BaselineRow) document.Note {
+	conditions, before := r.Baseline.Conditions, previous.Baseline.Conditions
 	switch {
-	case previous == nil || previous.TargetID != r.TargetID:
-		p.list("      conditions: ", conditionsList(conditions))
-	case previous.Baseline.Conditions == conditions:
-		p.line("      conditions: as above")
+	case before == conditions:
+		return document.Sentence("conditions: as above")
 	case previous.Probe == r.Probe:
-		p.list("      changed: ", changesList(previous.Baseline.Conditions.Changes(conditions)))
+		return document.List("changed: ", changesList(before.Changes(conditions))...)
 	default:
-		p.list("      conditions: ", conditionsList(conditions))
+		return document.List("conditions: ", conditionsList(conditions)...)
 	}
 }
 

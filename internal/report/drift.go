@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -156,14 +157,17 @@ func (p *page) maturity(probe record.ProbeStatus) {
 		text += fmt.Sprintf("; %s of five minutes not judged, under more load than it has seen", units.Plural(n, "block"))
 	}
 	p.sentence("  ", "baseline of "+probe.Probe.Name+": "+text)
-	if probe.Effect != nil {
-		p.effect("    ", probe.Effect)
+	for _, note := range effectNotes(probe.Effect) {
+		p.list("    ", note.(document.Note).Items)
 	}
 }
 
-// effect says what a change of conditions did: "since firmware A → B: p50 18 % faster
+// effectNotes say what a change of conditions did: "since firmware A → B: p50 18 % faster
 // (16 to 20 %), …".
-func (p *page) effect(indent string, e *record.Effect) {
+func effectNotes(e *record.Effect) []document.Block {
+	if e == nil {
+		return nil
+	}
 	var did []string
 	for _, s := range record.Statistics() {
 		if r, ok := e.Ratios[s]; ok {
@@ -171,10 +175,10 @@ func (p *page) effect(indent string, e *record.Effect) {
 		}
 	}
 	if len(did) == 0 {
-		return
+		return nil
 	}
 	did[0] = "since " + strings.Join(changesList(e.Changes), ", ") + ": " + did[0]
-	p.list(indent, did)
+	return []document.Block{document.List("", did...)}
 }
 
 // ratioText is "1.31× (1.27 to 1.36)", the bounds where there are any.

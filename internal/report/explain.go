@@ -3,13 +3,15 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -32,39 +34,36 @@ type ProbeExplained struct {
 // Explain writes for each probe what its baseline is, how the recent blocks compare
 // with it, how much evidence there is for a drift, and why that is an alarm or none.
 func Explain(w io.Writer, x Explained) error {
-	var p page
-	p.sentence("", fmt.Sprintf("%s (id %s) on %s, %s", x.Path, x.TargetID, x.Node, units.Time(x.Time)))
+	blocks := []document.Block{document.Sentence(fmt.Sprintf("%s (id %s) on %s, %s", x.Path, x.TargetID, x.Node, units.Time(x.Time)))}
 	for _, probe := range x.Probes {
-		p.blank()
-		p.explainProbe(probe, x.Time)
+		blocks = append(append(blocks, document.Gap{}), probe.blocks(x.Time)...)
 	}
 	if len(x.Probes) == 0 {
-		p.line("No probe runs here, and nothing is stored of one.")
+		blocks = append(blocks, document.Sentence("No probe runs here, and nothing is stored of one."))
 	}
-	return p.writeTo(w, "explanation")
+	return text.Write(w, "explanation", blocks...)
 }
 
-func (p *page) explainProbe(x ProbeExplained, now time.Time) {
+func (x ProbeExplained) blocks(now time.Time) []document.Block {
+	head := document.Note{Label: x.Probe + ": ", Text: fmt.Sprintf("no baseline under the current conditions yet, %s so far", units.Plural(x.Rounds, "round"))}
+	about := document.Section{Blocks: []document.Block{document.List("conditions: ", conditionsList(x.Conditions)...)}}
 	if x.Maturity == "" {
-		p.sentence(clean(x.Probe)+": ", fmt.Sprintf("no baseline under the current conditions yet, %s so far", units.Plural(x.Rounds, "round")))
-		p.list("  conditions: ", conditionsList(x.Conditions))
-		return
+		return []document.Block{head, about}
 	}
-	p.sentence(clean(x.Probe)+": ", baselineText(x.Explanation))
-	p.list("  conditions: ", conditionsList(x.Conditions))
-	if x.Effect != nil {
-		p.effect("  ", x.Effect)
-	}
+	head.Text = baselineText(x.Explanation)
+	about.Blocks = append(about.Blocks, effectNotes(x.Effect)...)
 	if x.UnjudgedBlocks > 0 {
-		p.sentence("  ", fmt.Sprintf("%s of five minutes not judged: more load from others than the baseline has seen", units.Plural(x.UnjudgedBlocks, "block")))
+		about.Blocks = append(about.Blocks, document.Sentence(
+			units.Plural(x.UnjudgedBlocks, "block")+" of five minutes not judged: more load from others than the baseline has seen"))
 	}
 	for _, n := range x.Notes {
-		p.sentence("  note of "+units.Time(n.Time)+": ", n.Text+acceptedText(n))
+		about.Blocks = append(about.Blocks, document.Note{Label: "note of " + units.Time(n.Time) + ": ", Text: n.Text + acceptedText(n)})
 	}
 	for i, s := range x.Statistics {
-		p.blank()
-		p.explainStatistic(x.Explanation, i, s, now)
+		about.Blocks = append(about.Blocks, document.Gap{}, document.List(fmt.Sprintf("%-4s  ", s.Statistic.Short()), stateText(s, now)),
+			document.Section{Indent: 6, Blocks: statisticBlocks(x.Explanation, i, s)})
 	}
+	return []document.Block{head, about}
 }
 
 // baselineText is "final baseline of 2 880 rounds in 288 blocks of five minutes,
@@ -91,43 +90,52 @@ func acceptedText(n drift.Note) string {
 	return " (accepted " + strings.Join(levels, ", ") + ")"
 }
 
-func (p *page) explainStatistic(x drift.Explanation, i int, s drift.StatisticExplanation, now time.Time) {
-	head := fmt.Sprintf("  %-4s  %s since %s (%s)", s.Statistic.Short(), s.State, units.Time(s.Since), units.Ago(s.Since, now))
+// stateText is "regressed since 2026-05-04 10:42:11 +02:00 (2 h ago), 1.31× (1.27 to 1.36)".
+func stateText(s drift.StatisticExplanation, now time.Time) string {
+	text := fmt.Sprintf("%s since %s (%s)", s.State, units.Time(s.Since), units.Ago(s.Since, now))
 	if s.Ratio > 0 {
-		head += ", " + ratioText(s.Drift)
+		text += ", " + ratioText(s.Drift)
 	}
-	p.line(head)
-	p.sentence("        ", why(x, i, s))
-	if len(s.Attribution) > 0 {
-		p.list("        because ", changesList(s.Attribution))
-	}
-	if bars, low, high := recentBars(x.Recent, i); bars != "" {
-		p.line(fmt.Sprintf("        %s  the last %s, %s to %s", bars, units.Plural(len(x.Recent), "block"), units.Ratio(low), units.Ratio(high)))
-	}
-	if s.NoiseUpper > 0 {
-		p.sentence("        ", normalText(s))
-	}
-	p.evidence(s.Evidence)
+	return text
 }
 
-// evidence writes the CUSUMs that are not zero, each with the threshold at which it alarms.
-func (p *page) evidence(list []drift.Evidence) {
-	if len(list) == 0 {
-		return
+func statisticBlocks(x drift.Explanation, i int, s drift.StatisticExplanation) []document.Block {
+	blocks := []document.Block{document.Sentence(why(x, i, s))}
+	if len(s.Attribution) > 0 {
+		blocks = append(blocks, document.List("because ", changesList(s.Attribution)...))
 	}
-	g := grid{header: [][]string{{"evidence for", "CUSUM", "threshold", "since"}}, align: "lrrl", indent: "        "}
+	if len(x.Recent) > 0 {
+		ratios := make([]float64, len(x.Recent))
+		for k, b := range x.Recent {
+			ratios[k] = b.Ratios[i]
+		}
+		bars, low, high := plot.Bars(ratios)
+		blocks = append(blocks, document.List("", fmt.Sprintf("%s  the last %s, %s to %s", bars, units.Plural(len(ratios), "block"), units.Ratio(low), units.Ratio(high))))
+	}
+	if s.NoiseUpper > 0 {
+		blocks = append(blocks, document.Sentence(normalText(s)))
+	}
+	return append(blocks, evidence(s.Evidence)...)
+}
+
+// evidence are the CUSUMs that are not zero, each with the threshold at which it alarms.
+func evidence(list []drift.Evidence) []document.Block {
+	if len(list) == 0 {
+		return nil
+	}
+	t := document.Table{Names: []string{"evidence for", "CUSUM", "threshold", "since"}, Align: "lrrl"}
 	low, high := list[0].Threshold, list[0].Threshold
 	for _, e := range list {
 		low, high = min(low, e.Threshold), max(high, e.Threshold)
 		if e.Value > 0 {
-			g.rows = append(g.rows, gridRow{cells: []string{evidenceName(e), tenth(e.Value), tenth(e.Threshold), units.Time(e.Since)}})
+			t.Add(evidenceName(e), tenth(e.Value), tenth(e.Threshold), units.Time(e.Since))
 		}
 	}
-	if len(g.rows) == 0 {
-		p.line(fmt.Sprintf("        evidence: all %s are 0; their thresholds are %s to %s", units.Plural(len(list), "CUSUM"), tenth(low), tenth(high)))
-		return
+	if len(t.Rows) == 0 {
+		return []document.Block{document.Sentence(
+			fmt.Sprintf("evidence: all %s are 0; their thresholds are %s to %s", units.Plural(len(list), "CUSUM"), tenth(low), tenth(high)))}
 	}
-	p.grid(g)
+	return []document.Block{t}
 }
 
 // tenth writes one decimal: evidence is not known any better.
@@ -152,27 +160,4 @@ func normalText(s drift.StatisticExplanation) string {
 		text += fmt.Sprintf("; evidence takes %s times as long, because blocks resemble those before them (autocorrelation)", units.Number(s.Autocorrelation))
 	}
 	return text
-}
-
-// recentBars draws how many times slower than the baseline the recent blocks were
-// on statistic i, with the range that the lowest and the highest bar stand for.
-func recentBars(recent []drift.Block, i int) (bars string, low, high float64) {
-	if len(recent) == 0 {
-		return "", 0, 0
-	}
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, b := range recent {
-		low, high = min(low, b.Ratios[i]), max(high, b.Ratios[i])
-	}
-	// Below a tenth, noise would fill the whole plot.
-	if least := 1.1; high/low < least {
-		middle := math.Sqrt(high * low)
-		low, high = middle/math.Sqrt(least), middle*math.Sqrt(least)
-	}
-	steps := []rune("▁▂▃▄▅▆▇█")
-	for _, b := range recent {
-		part := math.Log(b.Ratios[i]/low) / math.Log(high/low)
-		bars += string(steps[max(0, min(len(steps)-1, int(part*float64(len(steps)))))])
-	}
-	return bars, low, high
 }

@@ -2,19 +2,20 @@ package replay
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// plotColumns is how wide a plot gets at most; it is never under half of that,
+// plotColumns is how many columns a history gets at most; never under half of them,
 // as columns are joined in pairs when there are too many.
 const plotColumns = 96
 
-// plot gathers the judged blocks in columns of equal time. It does not know
+// history gathers the judged blocks in columns of equal time. It does not know
 // beforehand how long a history is.
-type plot struct {
+type history struct {
 	from    time.Time
 	width   time.Duration // of a column
 	last    time.Time     // of the block added last
@@ -31,22 +32,11 @@ type column struct {
 
 // badness orders states for a column that saw several.
 func badness(s record.DriftState) int {
-	switch s {
-	case record.Regressed:
-		return 4
-	case record.Improved:
-		return 3
-	case record.Suspect:
-		return 2
-	case record.Stable:
-		return 1
-	case record.Learning:
-	}
-	return 0
+	return slices.Index([]record.DriftState{record.Learning, record.Stable, record.Suspect, record.Improved, record.Regressed}, s)
 }
 
 // add takes a block once, however often it is given.
-func (p *plot) add(b drift.Block, states map[record.Statistic]record.DriftState) {
+func (p *history) add(b drift.Block, states map[record.Statistic]record.DriftState) {
 	if !b.Time.After(p.last) {
 		return
 	}
@@ -72,7 +62,7 @@ func (p *plot) add(b drift.Block, states map[record.Statistic]record.DriftState)
 }
 
 // halve joins columns in pairs.
-func (p *plot) halve() {
+func (p *history) halve() {
 	p.width *= 2
 	joined := p.columns[:0]
 	for i := 0; i < len(p.columns); i += 2 {
@@ -96,32 +86,17 @@ func (c column) joined(d column) column {
 	return c
 }
 
-// line draws statistic i: bars for the ratio from low to high, and below them a
-// letter for the state of each column.
-func (p *plot) line(i int) (bars, marks string, low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, c := range p.columns {
-		if c.blocks > 0 {
-			mean := c.sums[i] / float64(c.blocks)
-			low, high = min(low, mean), max(high, mean)
-		}
-	}
-	// Below a tenth, noise would fill the whole plot.
-	if least := math.Log(1.1); high-low < least {
-		middle := (high + low) / 2
-		low, high = middle-least/2, middle+least/2
-	}
-	steps := []rune("▁▂▃▄▅▆▇█")
+// line is the mean ratio of statistic i in each column, 0 where there is none, and a
+// letter for each column's state.
+func (p *history) line(i int) (ratios []float64, marks string) {
 	for _, c := range p.columns {
 		if c.blocks == 0 {
-			bars, marks = bars+" ", marks+" "
+			ratios, marks = append(ratios, 0), marks+" "
 			continue
 		}
-		part := (c.sums[i]/float64(c.blocks) - low) / (high - low)
-		bars += string(steps[min(len(steps)-1, int(part*float64(len(steps))))])
-		marks += mark(c.worst[i])
+		ratios, marks = append(ratios, math.Exp(c.sums[i]/float64(c.blocks))), marks+mark(c.worst[i])
 	}
-	return bars, marks, math.Exp(low), math.Exp(high)
+	return ratios, marks
 }
 
 func mark(s record.DriftState) string {
