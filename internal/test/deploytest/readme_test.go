@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func readme(t *testing.T) string {
+func document(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "..", "README.md"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", path))
 	require.NoError(t, err)
 	return string(data)
 }
 
-func TestTheReadmeListsEveryAlert(t *testing.T) {
+func TestTheRunbookListsEveryAlert(t *testing.T) {
 	var want []string
 	severities := map[string][]string{}
 	for _, a := range rules(t, "alerts.yaml") {
@@ -28,8 +28,8 @@ func TestTheReadmeListsEveryAlert(t *testing.T) {
 		severities[a.Alert] = append(severities[a.Alert], a.Labels["severity"])
 	}
 	var got []string
-	row := regexp.MustCompile(`(?m)^\| \[(Ssdprobe\w+)\]\(docs/runbook\.md#(\w+)\) \| ([a-z, ]+) \| .+ \|$`)
-	for _, match := range row.FindAllStringSubmatch(readme(t), -1) {
+	row := regexp.MustCompile(`(?m)^\| \[(Ssdprobe\w+)\]\(#(\w+)\) \| ([a-z, ]+) \| .+ \|$`)
+	for _, match := range row.FindAllStringSubmatch(document(t, "docs/runbook.md"), -1) {
 		got = append(got, match[1])
 		assert.Equal(t, anchor(match[1]), match[2])
 		assert.Equal(t, strings.Join(severities[match[1]], ", "), match[3], match[1])
@@ -37,9 +37,27 @@ func TestTheReadmeListsEveryAlert(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
+// The alert that the README shows reads as promtool sees it, but for the time.
+func TestTheAlertOfTheReadme(t *testing.T) {
+	shown := regexp.MustCompile("(?s)fires `SsdprobeDriveSlowerThanBaseline`.*?```text\n(.*?)```").FindStringSubmatch(document(t, "README.md"))
+	require.NotNil(t, shown)
+	told := document(t, "deploy/prometheus/tests/speed_test.yaml")
+	since := regexp.MustCompile(`since .* UTC`)
+	for _, line := range strings.FieldsFunc(shown[1], func(r rune) bool { return r == '\n' }) {
+		assert.Contains(t, since.ReplaceAllString(told, "since"), since.ReplaceAllString(line, "since"))
+	}
+}
+
+// A newcomer has read enough before the list of documents.
+func TestTheReadmeIsShort(t *testing.T) {
+	first, _, found := strings.Cut(document(t, "README.md"), "## Read on")
+	require.True(t, found)
+	assert.LessOrEqual(t, len(strings.Fields(first)), 900)
+}
+
 func TestTheMetricsOfTheReadmeExist(t *testing.T) {
 	known := exported(t)
-	names := metricNames(readme(t))
+	names := metricNames(document(t, "README.md"))
 	assert.GreaterOrEqual(t, len(names), 12)
 	for _, name := range names {
 		assert.Contains(t, known, name)

@@ -141,14 +141,14 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// Each command of README.md in its order, but for those that it says no test runs and
+// Each command of README.md in its order, but for those that CONTRIBUTING.md says no test runs and
 // those that install into this machine, which are tested where that is a machine to
 // spare: see elsewhere.
 func TestReadme(t *testing.T) {
 	r := newReader(t)
 	t.Cleanup(r.stop)
 	document := text(t, filepath.Join(root, "README.md"))
-	not := letOff(document)
+	not := letOff(t, "README.md")
 	for begin := range elsewhere {
 		not = append(not, "sudo "+begin)
 	}
