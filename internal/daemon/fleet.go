@@ -11,6 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/fleet"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
 const (
@@ -95,7 +96,7 @@ func (p *permits) under(ctx context.Context, do func(context.Context) (record.Ru
 func (p *permits) watch(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if wait := p.fresh(); wait > 0 {
-			pause(ctx, min(wait, fleetRetry)) // what a run hears may be worse
+			schedule.Pause(ctx, min(wait, fleetRetry)) // what a run hears may be worse
 			continue
 		}
 		start := time.Now()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/health"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
@@ -51,7 +52,7 @@ func (r *healthReader) Run(ctx context.Context) {
 		if first {
 			close(r.first)
 		}
-		pause(ctx, r.interval)
+		schedule.Pause(ctx, r.interval)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
@@ -62,7 +63,7 @@ func (d *Daemon) followCalendar(ctx context.Context) error {
 		if len(due) > 0 {
 			wait = min(wait, time.Until(at))
 		}
-		pause(ctx, wait)
+		schedule.Pause(ctx, wait)
 		now := wallClock()
 		if len(due) == 0 || now.Before(at) {
 			if now.Before(from) { // the clock was set back
@@ -125,7 +126,7 @@ func (d *Daemon) runOn(ctx context.Context, w *watch, r config.Run) {
 			if w.runWaits(r.Suite, err) {
 				log.Info("the run waits", "err", err)
 			}
-			pause(ctx, wait)
+			schedule.Pause(ctx, wait)
 			if ctx.Err() == nil {
 				w = d.latest(w)
 				continue
@@ -254,7 +255,7 @@ func beforeQuiet(ctx context.Context, quiet config.QuietHours, now time.Time) (c
 // the time. Where the kernel does not tell, nothing ends it.
 func (d *Daemon) watchPressure(ctx context.Context, limit float64, end context.CancelCauseFunc) {
 	for ctx.Err() == nil {
-		pause(ctx, pressureLook)
+		schedule.Pause(ctx, pressureLook)
 		p, err := counters.ReadCPUPressure(d.shared.fs)
 		if err != nil {
 			return

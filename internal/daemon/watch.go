@@ -125,14 +125,14 @@ func (w *watch) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if until := w.spec.Quiet.Until(wallClock()); !until.IsZero() {
 			w.keepQuiet(until)
-			pause(ctx, min(time.Until(until), calendarLook))
+			schedule.Pause(ctx, min(time.Until(until), calendarLook))
 			continue
 		}
 		if w.session == nil {
 			if err := w.open(ctx); err != nil && ctx.Err() == nil {
 				w.log.Warn("cannot open the target", "err", err, "retry_in", reopenAfter)
 				w.setProblem(err.Error())
-				pause(ctx, reopenAfter)
+				schedule.Pause(ctx, reopenAfter)
 			}
 			continue
 		}
@@ -142,7 +142,7 @@ func (w *watch) Run(ctx context.Context) {
 			return
 		}
 		if wait := time.Until(p.next); wait > 0 {
-			pause(ctx, min(wait, calendarLook)) // quiet hours may begin meanwhile
+			schedule.Pause(ctx, min(wait, calendarLook)) // quiet hours may begin meanwhile
 			continue
 		}
 		if rested := w.rested(); rested != nil {
@@ -271,14 +271,4 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 		s.Probes[i] = ps
 	}
 	return s
-}
-
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

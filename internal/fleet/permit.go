@@ -10,6 +10,8 @@ import (
 	coordination "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
 // ErrLost says that a permit is no longer held.
@@ -39,7 +41,7 @@ func (p *Permit) Keep(ctx context.Context, renewed func(start time.Time, err err
 	const quarter, twelfth = 4, 12
 	wait := p.semaphore.duration / quarter
 	for {
-		if !pause(ctx, min(wait, time.Until(p.end()))) {
+		if !schedule.Pause(ctx, min(wait, time.Until(p.end()))) {
 			return nil
 		}
 		// What cannot be renewed by then must not seem to be.
@@ -119,17 +121,5 @@ func (p *Permit) Release(ctx context.Context) error {
 		if named(lease) != p.semaphore.identity {
 			return nil
 		}
-	}
-}
-
-// pause waits for d, and reports whether it is over; ctx may end before.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return ctx.Err() == nil
 	}
 }

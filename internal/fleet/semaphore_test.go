@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	coordination "k8s.io/api/coordination/v1"
+
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
 const lasts = 2 * time.Minute
@@ -62,7 +64,7 @@ func TestPermitOfAKilledNodeRunsOut(t *testing.T) {
 				break
 			}
 			require.ErrorIs(t, err, ErrTaken)
-			pause(t.Context(), time.Second)
+			schedule.Pause(t.Context(), time.Second)
 		}
 		assert.Equal(t, lasts, time.Since(looked).Truncate(time.Second), "as long as it was seen unchanged")
 	})
@@ -78,12 +80,12 @@ func TestClocksOfOthersAreNotTrusted(t *testing.T) {
 			require.NoError(t, p.write(t.Context(), time.Unix(0, 0)))
 			_, err := b.Try(t.Context())
 			require.ErrorIs(t, err, ErrTaken)
-			pause(t.Context(), lasts-time.Second)
+			schedule.Pause(t.Context(), lasts-time.Second)
 		}
 		require.NoError(t, p.write(t.Context(), time.Now().AddDate(10, 0, 0)))
 		_, err := b.Try(t.Context())
 		require.ErrorIs(t, err, ErrTaken)
-		pause(t.Context(), lasts)
+		schedule.Pause(t.Context(), lasts)
 		try(t, b)
 	})
 }
@@ -163,7 +165,7 @@ func TestKeepRenews(t *testing.T) {
 			_, err := b.Try(ctx)
 			require.Error(t, err)
 			require.True(t, errors.Is(err, ErrTaken) || ctx.Err() != nil, "%v", err)
-			pause(ctx, b.Pause())
+			schedule.Pause(ctx, b.Pause())
 		}
 		assert.NoError(t, <-kept)
 	})
@@ -283,10 +285,10 @@ func simulate(t *testing.T, seed uint64, permits int) {
 	}
 	luck := rand.New(rand.NewPCG(seed, 100))
 	for ctx.Err() == nil {
-		pause(ctx, time.Duration(luck.ExpFloat64()*float64(2*time.Hour)))
+		schedule.Pause(ctx, time.Duration(luck.ExpFloat64()*float64(2*time.Hour)))
 		hangs := luck.IntN(2) == 0
 		l.set(func(s *shelf) { s.down, s.hangs = !hangs, hangs })
-		pause(ctx, time.Duration(luck.ExpFloat64()*float64(3*time.Minute)))
+		schedule.Pause(ctx, time.Duration(luck.ExpFloat64()*float64(3*time.Minute)))
 		l.set(func(s *shelf) { s.down, s.hangs = false, false })
 	}
 	living.Wait()
@@ -301,7 +303,7 @@ func simulate(t *testing.T, seed uint64, permits int) {
 func live(ctx context.Context, l leases, run *tally, i, permits int, luck *rand.Rand) {
 	s := node(l, fmt.Sprintf("node-%d", i), permits)
 	for ctx.Err() == nil {
-		pause(ctx, s.Pause())
+		schedule.Pause(ctx, s.Pause())
 		p, err := s.Try(ctx)
 		if err != nil {
 			continue

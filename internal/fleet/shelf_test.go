@@ -14,6 +14,8 @@ import (
 	coordination "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
 // errDown is what a connection that is refused comes to.
@@ -48,7 +50,7 @@ func (s *shelf) answer(ctx context.Context, do func() (*coordination.Lease, erro
 		lost = s.luck.IntN(50) == 0
 	}
 	s.mu.Unlock()
-	pause(ctx, way)
+	schedule.Pause(ctx, way)
 	s.mu.Lock()
 	down, hangs := s.down, s.hangs
 	var lease *coordination.Lease
@@ -64,7 +66,7 @@ func (s *shelf) answer(ctx context.Context, do func() (*coordination.Lease, erro
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	pause(ctx, back)
+	schedule.Pause(ctx, back)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

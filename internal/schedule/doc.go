@@ -1,4 +1,4 @@
-// Package schedule decides when: pure functions of the clock, without timers.
+// Package schedule decides when something is due, by pure functions of the clock, and waits for it.
 //
 // Every probe of every device has a phase of its own within its interval, made
 // from the node, the device and the probe, so that devices of a node and nodes of

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -117,7 +118,7 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 		}
 		if o.BytesPerSecond > 0 {
 			pace := time.Duration(float64(off) / float64(o.BytesPerSecond) * float64(time.Second))
-			wait(ctx, time.Until(start.Add(pace)))
+			schedule.Pause(ctx, time.Until(start.Add(pace)))
 		}
 	}
 	if err := d.datasync(); err != nil {
@@ -145,18 +146,6 @@ func fillError(path string, size int64, err error) error {
 		return fmt.Errorf("fill %s with %s: %w: %w", path, units.Size(size), ErrNoSpace, err)
 	}
 	return fmt.Errorf("fill %s: %w", path, err)
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }
 
 func syncDir(dir string) error {

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
@@ -229,14 +230,8 @@ func targetsIn(ctx context.Context, parent string, n int) (string, error) {
 	return text.String(), nil
 }
 
-// pause waits for d, or for the end of ctx.
+// pause waits for d, and returns why ctx ended before.
 func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
+	schedule.Pause(ctx, d)
+	return context.Cause(ctx)
 }

@@ -1,0 +1,17 @@
+package schedule
+
+import (
+	"context"
+	"time"
+)
+
+// Pause waits for d, and reports whether ctx is still alive then. It returns early when ctx ends.
+func Pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	return ctx.Err() == nil
+}
