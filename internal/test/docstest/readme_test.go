@@ -27,7 +27,7 @@ const patience = 3 * time.Minute
 const relaxed = `
 devices: {enabled: false}
 files: [{path: PROBED, size: 16MiB}]
-admission: {max_io_pressure: 1, max_cpu_wait: 1, max_utilisation: 1}
+admission: {max_io_pressure: 1, max_cpu_wait: 1, max_utilisation: 1, max_in_flight: 100000}
 probes:
   - {name: read-4k, interval: 1s, ios: 64, timeout: 10s}
 `
