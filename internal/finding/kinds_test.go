@@ -1,0 +1,128 @@
+package finding
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// ofRuns are warnings that only reports of runs carry. No snapshot has them, so they are no findings.
+func ofRuns() []string {
+	return []string{
+		record.WarnUnmapped, record.WarnDisturbed, record.WarnOthersActive, record.WarnFewSamples, record.WarnConditionsDiffer,
+		record.WarnConditionsUnknown, record.WarnCPUBound, record.WarnShort, record.WarnErrors,
+	}
+}
+
+// decided says what makes each finding that is no warning.
+func decided() map[string]func(*record.Snapshot) {
+	probe := func(change func(*record.ProbeStatus)) func(*record.Snapshot) {
+		return func(s *record.Snapshot) { change(&s.Targets[0].Probes[0]) }
+	}
+	return map[string]func(*record.Snapshot){
+		Hung:        probe(func(p *record.ProbeStatus) { p.InflightSince = now().Add(-time.Hour) }),
+		CannotProbe: func(s *record.Snapshot) { s.Targets[0].Problem = "permission denied" },
+		IOErrors:    probe(func(p *record.ProbeStatus) { p.Errors = map[string]uint64{"EIO": 1} }),
+		Regressed:   probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Regressed}} }),
+		Suspect:     probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Suspect}} }),
+		Stale:       probe(func(p *record.ProbeStatus) { p.LastSuccess = now().Add(-time.Hour) }),
+		NotReady:    func(s *record.Snapshot) { s.NotReady = "devices are being looked for" },
+		Collector: func(s *record.Snapshot) {
+			s.Collectors = []record.CollectorStatus{{Collector: "health", Error: "denied"}}
+		},
+		NotWatched: func(s *record.Snapshot) { s.Ignored = []record.Ignored{{Denied: true}} },
+		record.WarnDuplicate: func(s *record.Snapshot) {
+			s.Targets = append(s.Targets, s.Targets[0])
+		},
+	}
+}
+
+// warnings are the codes of record.Warning by the names of their constants.
+func warnings(t *testing.T) map[string]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../record/warning.go", nil, 0)
+	require.NoError(t, err)
+	codes := map[string]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 {
+			code, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			codes[spec.Names[0].Name] = code
+		}
+		return true
+	})
+	require.NotEmpty(t, codes)
+	return codes
+}
+
+// Every code has a row with all there is to say, is in the documents, and is produced.
+func TestTheTableOfFindingsIsWhole(t *testing.T) {
+	documents, err := os.ReadFile("../../docs/metrics.md")
+	require.NoError(t, err)
+	var warned []string
+	for _, code := range warnings(t) {
+		warned = append(warned, code)
+	}
+	seen := map[string]bool{}
+	for _, k := range Kinds() {
+		t.Run(k.Code, func(t *testing.T) {
+			assert.False(t, seen[k.Code], "two rows")
+			seen[k.Code] = true
+			assert.NotEmpty(t, k.Means)
+			assert.NotEmpty(t, k.Action)
+			assert.NotContains(t, ofRuns(), k.Code, "it is a finding, so a snapshot can have it")
+			assert.Contains(t, string(documents), fmt.Sprintf("| `%s` | %s | %s | %s |", k.Code, k.Severity, k.Means, k.Action), "run make golden")
+
+			s := snapshot(sound())
+			produce := decided()[k.Code]
+			if produce == nil {
+				require.Contains(t, warned, k.Code, "nothing here produces it, and no warning has the code")
+				produce = func(s *record.Snapshot) { s.Warnings = []record.Warning{{Code: k.Code, Text: "what was seen"}} }
+			}
+			produce(&s)
+			i := slices.IndexFunc(Of(s), func(f Finding) bool { return f.Code == k.Code })
+			require.GreaterOrEqual(t, i, 0, "it is not found")
+			assert.Equal(t, k.Severity, Of(s)[i].Severity)
+			assert.NotEmpty(t, Of(s)[i].Action)
+		})
+	}
+	for code := range decided() {
+		assert.True(t, seen[code], "%s has no row in kinds.go", code)
+	}
+	for name, code := range warnings(t) {
+		assert.True(t, seen[code] || slices.Contains(ofRuns(), code), "record.%s (%s) has no row in kinds.go", name, code)
+	}
+}
+
+// A warning that nothing gives is a row that nobody will ever see.
+func TestEveryWarningIsGiven(t *testing.T) {
+	files, err := filepath.Glob("../*/*.go")
+	require.NoError(t, err)
+	var code strings.Builder
+	for _, path := range files {
+		if dir := filepath.Base(filepath.Dir(path)); dir == "finding" || strings.HasSuffix(path, "_test.go") || path == "../record/warning.go" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		code.Write(text)
+	}
+	for name, warning := range warnings(t) {
+		if decided()[warning] == nil {
+			assert.True(t, strings.Contains(code.String(), "."+name) || strings.Contains(code.String(), "Code: "+name), "nothing gives %s", name)
+		}
+	}
+}
