@@ -16,6 +16,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
@@ -94,6 +95,7 @@ func TestRunOfAnFioThatIsKilled(t *testing.T) {
 
 // fio does not outlive the program that started it, however that ends.
 func TestFioDiesWithItsParent(t *testing.T) {
+	testenv.Installed(t, "fio")
 	left := marked(t)
 	self, err := os.Executable()
 	require.NoError(t, err)
