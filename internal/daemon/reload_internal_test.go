@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// readEachTime are the fields of the configuration that neither need a restart nor are part
+// of what a watch is made of, and who asks for those in force whenever they matter.
+func readEachTime() map[string]string {
+	return map[string]string{
+		"ReloadOnChange":    "followFile, at each look at the file",
+		"DiscoveryInterval": "discover, before each wait",
+		"Devices.Enabled":   "scan, in each discovery",
+		"Devices.Include":   "scan, in each discovery",
+		"Devices.Exclude":   "scan, in each discovery",
+		"Files":             "candidates, in each discovery",
+		"FallbackFile":      "fallBack, in each discovery",
+		"Health.Enabled":    "keeper.follow, in each discovery",
+		"Health.Interval":   "keeper.follow, which starts readers of another interval again",
+		"Runs":              "plan, in each discovery",
+		"Drift.DataSheets":  "Snapshot",
+	}
+}
+
+// A key that a reload ignores is one that was read when the daemon started, and not since.
+// Each field is changed by itself: it needs a restart, or the watches are made anew, or it is
+// read each time.
+func TestAReloadIgnoresNoKey(t *testing.T) {
+	before := config.Default()
+	reads := readEachTime()
+	for _, path := range fields(reflect.TypeFor[config.Config](), nil) {
+		after := config.Default()
+		changed := reflect.ValueOf(&after).Elem().FieldByIndex(path)
+		alter(t, changed)
+		name := nameOf(reflect.TypeFor[config.Config](), path)
+		require.NotEqual(t, before, after, name)
+		restarts := len(config.RestartNeeded(before, after)) > 0
+		remade := !reflect.DeepEqual(specs(before), specs(after))
+		_, read := reads[name]
+		delete(reads, name)
+		switch {
+		case !restarts && !remade && !read:
+			t.Errorf("a reload ignores %s: wrap its field in config's form in atStart, make it part of spec, or name it in readEachTime", name)
+		case read:
+			assert.False(t, restarts || remade, "%s: it takes effect without being read each time", name)
+		}
+	}
+	assert.Empty(t, reads, "fields that are not there")
+}
+
+// specs are what the watches of a device and of a file are made of.
+func specs(c config.Config) []spec {
+	return []spec{
+		want(c, measure.Subject{}, record.CollectorStatus{}).spec,
+		want(c, measure.UnknownFile("/f", 1<<20, c.FillBytesPerSecond), record.CollectorStatus{}).spec,
+	}
+}
+
+// fields are the paths of the fields that are no structs.
+func fields(of reflect.Type, below []int) [][]int {
+	var all [][]int
+	for i := range of.NumField() {
+		path := append(append([]int{}, below...), i)
+		if f := of.Field(i); f.Type.Kind() == reflect.Struct {
+			all = append(all, fields(f.Type, path)...)
+		} else {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+func nameOf(of reflect.Type, path []int) string {
+	name := ""
+	for i := range path {
+		f := of.FieldByIndex(path[:i+1])
+		if f.Anonymous {
+			continue
+		}
+		if name != "" {
+			name += "."
+		}
+		name += f.Name
+	}
+	return name
+}
+
+// alter gives a field another value.
+func alter(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.String:
+		v.SetString(v.String() + "x")
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + int64(time.Second))
+	case reflect.Float64:
+		v.SetFloat(v.Float() + 0.25)
+	case reflect.Slice:
+		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
+	default:
+		t.Fatalf("do not know how to alter a %s", v.Type())
+	}
+}
