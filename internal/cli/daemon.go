@@ -24,9 +24,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/web"
 )
 
-// The registry lends what it gathers to the server, which would do without it silently.
-var _ web.Lender = (*export.Registry)(nil)
-
 // daemonOptions are the flags of daemon.
 type daemonOptions struct {
 	listen        []string

@@ -9,8 +9,8 @@ import (
 // Build says what is running.
 type Build struct{ Version, Revision, GoVersion string }
 
-// Collector is a prometheus.Collector and a prometheus.Gatherer of what a snapshot
-// holds. Its metrics are made in each scrape; histograms only after new I/Os. It may be used by several goroutines.
+// Collector is a prometheus.Collector of what a snapshot holds. Several goroutines may
+// use it.
 type Collector struct {
 	snapshot  func() record.Snapshot
 	latencies *Latencies
@@ -21,14 +21,12 @@ type Collector struct {
 
 	controller []family[record.Controller]
 	drive      []family[record.Controller]
-
-	heads map[*prometheus.Desc]*head
 }
 
 // New returns a collector of what snapshot returns at the time of the scrape.
 // snapshot must not wait for a device.
 func New(snapshot func() record.Snapshot, latencies *Latencies, build Build) *Collector {
-	c := &Collector{
+	return &Collector{
 		snapshot:  snapshot,
 		latencies: latencies,
 		node:      described(nodeFamilies(build)),
@@ -39,8 +37,6 @@ func New(snapshot func() record.Snapshot, latencies *Latencies, build Build) *Co
 		controller: described(controllerFamilies(), controllerLabels()...),
 		drive:      described(driveFamilies(), deviceLabels()...),
 	}
-	c.heads = headsOf(c)
-	return c
 }
 
 // deviceLabels lead the labels of every series of a target.
@@ -64,18 +60,13 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 // a probe on a target.
 type owner struct{ device, id, probe string }
 
-// Collect sends the metrics of one snapshot.
+// Collect sends the metrics of one snapshot. Of targets and probes that have the same
+// labels it sends the first, and the finding duplicate tells of the others: sent as they
+// are, they would make Prometheus refuse everything.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
-	c.each(&scrape{send: func(m kept) { out <- m }})
-}
-
-// each sends every metric of one snapshot. Of targets and probes that cannot
-// be told apart by their labels the first is sent, and the finding duplicate tells of the others:
-// sent as they are, they would make Prometheus refuse everything.
-func (c *Collector) each(to *scrape) {
 	s := c.snapshot()
-	collect(c.node, s, to)
-	collect(c.reports, s.Collectors, to, "", "")
+	collect(c.node, s, out)
+	collect(c.reports, s.Collectors, out, "", "")
 	seen := map[owner]bool{{}: true} // with the node
 	first := func(o owner) bool {
 		before := seen[o]
@@ -87,16 +78,16 @@ func (c *Collector) each(to *scrape) {
 		if !first(o) {
 			continue
 		}
-		collect(c.reports, t.Collectors, to, o.device, o.id)
-		collect(c.target, t, to, o.device, o.id)
+		collect(c.reports, t.Collectors, out, o.device, o.id)
+		collect(c.target, t, out, o.device, o.id)
 		for _, p := range t.Probes {
 			o.probe = labelValue(p.Probe.Name)
 			if !first(o) {
 				continue
 			}
-			collect(c.probe, newProbeNow(s, p), to, o.device, o.id, o.probe)
-			c.latencies.collect(o, to.send)
+			collect(c.probe, newProbeNow(s, p), out, o.device, o.id, o.probe)
+			c.latencies.collect(o, out)
 		}
 	}
-	c.collectControllers(s, to)
+	c.collectControllers(s, out)
 }

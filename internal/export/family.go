@@ -1,7 +1,6 @@
 package export
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,19 +21,16 @@ type family[T any] struct {
 	labels []string // beside those that lead all series of a T
 	series func(T, emit)
 	desc   *prometheus.Desc
-	order  labelOrder
 }
 
-// emit sends one series with the values of the family's own labels. The labels are
-// its own from then on: it may change them, and the series points into them.
+// emit sends one series with the values of the family's own labels.
 type emit func(value float64, labels ...string)
 
 // described completes families whose series are led by the labels leading.
 func described[T any](families []family[T], leading ...string) []family[T] {
 	for i, f := range families {
-		names := slices.Concat(leading, f.labels)
-		families[i].desc = prometheus.V2.NewDesc(f.name, f.help, prometheus.UnconstrainedLabels(names), nil, prometheus.WithUnit(unit(f.name)))
-		families[i].order = newLabelOrder(names)
+		names := prometheus.UnconstrainedLabels(slices.Concat(leading, f.labels))
+		families[i].desc = prometheus.V2.NewDesc(f.name, f.help, names, nil, prometheus.WithUnit(unit(f.name)))
 	}
 	return families
 }
@@ -57,33 +53,26 @@ func describe[T any](families []family[T], out chan<- *prometheus.Desc) {
 	}
 }
 
-// collect sends all series that v has. Of two with the same labels the first is
-// sent: they state one fact twice, as the same change behind the drift of two
-// statistics does.
-func collect[T any](families []family[T], v T, to *scrape, leading ...string) {
-	led := lead(families[0].order, leading)
-	alone := byName(led) // shared by all series without labels of their own
-	var f *family[T]     // of each in turn, so that nothing is made anew for it
-	emit := func(value float64, labels ...string) {
-		if len(labels) != len(f.labels) {
-			panic(fmt.Sprintf("%s has the labels %v and is given %v", f.name, f.labels, labels))
-		}
-		for i, label := range labels {
-			labels[i] = labelValue(label)
-		}
-		if slices.ContainsFunc(to.sent, func(before []string) bool { return slices.Equal(before, labels) }) {
-			return
-		}
-		to.sent = append(to.sent, labels)
-		pairs := alone
-		if len(labels) > 0 {
-			pairs = to.labelled(f.order, led, labels)
-		}
-		to.send(to.newSeries(f.desc, f.kind, value, pairs))
-	}
-	for i := range families {
-		f, to.sent = &families[i], to.sent[:0]
-		f.series(v, emit)
+// collect sends all series that v has. If two have the same labels, it sends the first:
+// they state one fact twice, as the same change behind the drift of two statistics does.
+func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, leading ...string) {
+	for _, f := range families {
+		var sent [][]string
+		f.series(v, func(value float64, labels ...string) {
+			all := slices.Concat(leading, labels)
+			for i, label := range labels {
+				all[len(leading)+i] = labelValue(label)
+			}
+			if slices.ContainsFunc(sent, func(before []string) bool { return slices.Equal(before, all) }) {
+				return
+			}
+			sent = append(sent, all)
+			metric, err := prometheus.NewConstMetric(f.desc, f.kind, value, all...)
+			if err != nil {
+				metric = prometheus.NewInvalidMetric(f.desc, err) // which hides no other
+			}
+			out <- metric
+		})
 	}
 }
 

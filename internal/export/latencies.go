@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -21,43 +20,13 @@ type Latencies struct {
 	histograms *prometheus.HistogramVec
 
 	mu      sync.Mutex
-	byProbe map[latencyKey]*latency
+	byProbe map[latencyKey]latency
 }
 
-// latency is one of the histograms, and the device's name that it has as a label. What
-// it is written as is kept until there are new I/Os: writing costs more than all other
-// series of its probe.
+// latency is one of the histograms, and the device's name that it has as a label.
 type latency struct {
 	prometheus.Histogram
 	device string
-
-	mu   sync.Mutex
-	made *dto.Metric // nil when I/Os came since
-}
-
-func (l *latency) observe(bins record.Histogram) {
-	for _, bin := range bins {
-		seconds := bin.Latency.Seconds()
-		for range bin.Count {
-			l.Observe(seconds)
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.made = nil
-}
-
-func (l *latency) written() (*dto.Metric, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.made == nil {
-		made := new(dto.Metric)
-		if err := l.Write(made); err != nil {
-			return nil, err
-		}
-		l.made = made
-	}
-	return l.made, nil
 }
 
 // latencyKey is a probe on a target, both as label values.
@@ -80,7 +49,7 @@ func NewLatencies() *Latencies {
 			NativeHistogramBucketFactor:    1.1,
 			NativeHistogramMaxBucketNumber: 160,
 		}, probeLabels()),
-		byProbe: map[latencyKey]*latency{},
+		byProbe: map[latencyKey]latency{},
 	}
 }
 
@@ -92,7 +61,12 @@ func (l *Latencies) Observe(device string, m record.Measurement) {
 	if len(m.Latency) == 0 || m.Outcome != record.OutcomeOK && m.Outcome != record.OutcomeError {
 		return
 	}
-	l.of(labelValue(device), latencyKey{id: labelValue(m.Device), probe: labelValue(m.Probe)}).observe(m.Latency)
+	histogram := l.of(labelValue(device), latencyKey{id: labelValue(m.Device), probe: labelValue(m.Probe)})
+	for _, bin := range m.Latency {
+		for range bin.Count {
+			histogram.Observe(bin.Latency.Seconds())
+		}
+	}
 }
 
 // Forget drops all histograms of the target with this id.
@@ -109,7 +83,7 @@ func (l *Latencies) Forget(id string) {
 
 // of returns that of a probe on a target, a new one if there is none yet under this
 // name of the device.
-func (l *Latencies) of(device string, key latencyKey) *latency {
+func (l *Latencies) of(device string, key latencyKey) latency {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known, ok := l.byProbe[key]
@@ -120,7 +94,7 @@ func (l *Latencies) of(device string, key latencyKey) *latency {
 		l.drop(key)
 	}
 	made := l.histograms.WithLabelValues(device, key.id, key.probe).(prometheus.Histogram) //nolint:forcetypeassert // as documented
-	l.byProbe[key] = &latency{Histogram: made, device: device}
+	l.byProbe[key] = latency{Histogram: made, device: device}
 	return l.byProbe[key]
 }
 
@@ -132,11 +106,11 @@ func (l *Latencies) drop(key latencyKey) {
 
 // collect sends the histogram of a probe, if there is one under the device's
 // name of today.
-func (l *Latencies) collect(o owner, send func(kept)) {
+func (l *Latencies) collect(o owner, out chan<- prometheus.Metric) {
 	l.mu.Lock()
 	known, ok := l.byProbe[latencyKey{id: o.id, probe: o.probe}]
 	l.mu.Unlock()
 	if ok && known.device == o.device {
-		send(known)
+		out <- known
 	}
 }

@@ -123,7 +123,6 @@ func TestForgetTakesAllOfATargetAndNothingElse(t *testing.T) {
 	assert.Equal(t, map[string]uint64{"sda w1 read": 2}, counts(t, watching("sda", "w1", "read"), l), "begun anew")
 }
 
-// A histogram is written once for all scrapes between two rounds, and anew after the next.
 func TestNewIOsAreInTheNextScrape(t *testing.T) {
 	l := export.NewLatencies()
 	r, err := export.NewRegistry(func() record.Snapshot { return watching("sda", "w1", "read") }, l, export.Build{})
@@ -131,12 +130,11 @@ func TestNewIOsAreInTheNextScrape(t *testing.T) {
 	for i := range uint64(3) {
 		l.Observe("sda", round("w1", "read", record.OutcomeOK))
 		for range 2 {
-			families, done, err := r.Lend()
+			families, err := r.Gather()
 			require.NoError(t, err)
 			at := slices.IndexFunc(families, func(f *dto.MetricFamily) bool { return f.GetName() == "ssdprobe_probe_latency_seconds" })
 			require.GreaterOrEqual(t, at, 0)
 			assert.Equal(t, 2*(i+1), families[at].GetMetric()[0].GetHistogram().GetSampleCount())
-			done()
 		}
 	}
 }
@@ -162,11 +160,10 @@ func TestLatenciesAreSafeForConcurrentUse(t *testing.T) {
 		})
 		all.Go(func() {
 			for range rounds / 5 {
-				families, done, err := r.Lend()
+				families, err := r.Gather()
 				if assert.NoError(t, err) {
 					exposition(t, families)
 				}
-				done()
 			}
 		})
 	}

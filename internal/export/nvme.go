@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -21,7 +23,7 @@ func controllerLabels() []string { return append(deviceLabels(), "controller") }
 
 // collectControllers sends the series of each controller once, however many of its
 // namespaces are targets: sums over controllers would count it twice.
-func (c *Collector) collectControllers(s record.Snapshot, to *scrape) {
+func (c *Collector) collectControllers(s record.Snapshot, out chan<- prometheus.Metric) {
 	seen := map[string]bool{}
 	for _, controller := range s.Controllers {
 		t, ok := ownerOf(controller, s.Targets)
@@ -32,9 +34,9 @@ func (c *Collector) collectControllers(s record.Snapshot, to *scrape) {
 		device, id := labelValue(t.Device.Name), labelValue(t.ID)
 		switch controller.Kind {
 		case record.ControllerNVMe:
-			collect(c.controller, controller, to, device, id, labelValue(controller.Name))
+			collect(c.controller, controller, out, device, id, labelValue(controller.Name))
 		case record.ControllerDrive:
-			collect(c.drive, controller, to, device, id)
+			collect(c.drive, controller, out, device, id)
 		case record.ControllerVirtio: // nothing to say but on the status page
 		}
 	}

@@ -112,26 +112,7 @@ func counted(next http.Handler) http.Handler {
 		if c, ok := r.Context().Value(connKey{}).(*conn); ok {
 			c.request(1)
 			defer c.request(-1)
-			w = answering{w, c}
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// answering is the http.ResponseWriter of a request whose connection is known.
-type answering struct {
-	http.ResponseWriter
-	conn *conn
-}
-
-// Unwrap is for http.ResponseController.
-func (a answering) Unwrap() http.ResponseWriter { return a.ResponseWriter }
-
-// cutOff ends an answer by closing its connection. A deadline would not do: with HTTP/2,
-// what the connection's reset waits for is the same client that does not read.
-func cutOff(w http.ResponseWriter) {
-	if a, ok := w.(answering); ok {
-		// The handler, whose write fails, reports the error of a connection that is gone.
-		_ = a.conn.Close()
-	}
 }

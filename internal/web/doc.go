@@ -21,7 +21,7 @@
 // The id of a probe file holds slashes. It stands in the path as it is,
 // /api/v1/devices/file:/var/lib/ssdprobe/probe/data, and %2F does as well.
 // The two below /-/ ask for no password, whatever the web config file says.
-// Errors of all paths are JSON: {"status": 404, "error": "…"}. Shapes are in api.go;
+// Errors of all paths but /metrics are JSON: {"status": 404, "error": "…"}. Shapes are in api.go;
 // keys may be added to them, and are neither renamed nor removed within v1.
 //
 //	server, err := web.Listen(ctx, web.Config{Listen: []string{":10040"}, Log: log})

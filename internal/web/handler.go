@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -33,8 +35,7 @@ type Options struct {
 
 type handler struct {
 	Options
-	page   *page
-	sender *sender
+	page *page
 }
 
 // Handler returns the handler of all paths, see the package.
@@ -48,12 +49,13 @@ func Handler(o Options) http.Handler {
 	if o.Explain == nil {
 		o.Explain = func(string) (report.Explained, bool) { return report.Explained{}, false }
 	}
-	h := handler{Options: o, page: newPage(), sender: newSender(o.Log)}
-	mux := http.NewServeMux()
+	h := handler{Options: o, page: newPage()}
+	root, mux := http.NewServeMux(), http.NewServeMux()
+	root.HandleFunc("/-/healthy", h.serveHealthy)
+	root.HandleFunc("/-/ready", h.serveReady)
+	root.Handle("/metrics", metrics(o.Metrics, o.Log))
+	root.Handle("/", h.limited(answersAtOnce, mux))
 	mux.HandleFunc("/{$}", h.servePage)
-	mux.Handle("/metrics", metrics(o.Metrics, h.sender))
-	mux.HandleFunc("/-/healthy", h.serveHealthy)
-	mux.HandleFunc("/-/ready", h.serveReady)
 	mux.HandleFunc("/api/v1/status", h.answer(func(s record.Snapshot) any { return newStatus(s, o.Version) }))
 	mux.HandleFunc("/api/v1/devices", h.answer(func(s record.Snapshot) any { return newDevices(s) }))
 	mux.HandleFunc("/api/v1/devices/{id...}", h.serveDevice)
@@ -64,7 +66,32 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		h.fail(w, http.StatusNotFound, "nothing is here; / links to all there is")
 	})
-	return h.secured(h.readOnly(mux))
+	return h.secured(h.readOnly(root))
+}
+
+const (
+	// answersAtOnce is how many status pages and answers of the API are made and sent at the
+	// same time. That of a snapshot takes 15 MB with 256 targets.
+	answersAtOnce = 4
+	// turnPatience is how long a request waits until it is one of them.
+	turnPatience = 2 * time.Second
+)
+
+// limited lets n requests at a time pass and refuses those that wait too long. This bounds the
+// memory of answers that clients do not read; the write timeout of the server ends those.
+func (h handler) limited(n int, next http.Handler) http.Handler {
+	turns := make(chan struct{}, n)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case turns <- struct{}{}:
+			defer func() { <-turns }()
+			next.ServeHTTP(w, r)
+		case <-r.Context().Done(): // the client has gone
+		case <-time.After(turnPatience):
+			w.Header().Set("Retry-After", "1")
+			h.fail(w, http.StatusServiceUnavailable, "other clients have not read their answers yet: ask again in a second")
+		}
+	})
 }
 
 // readOnly refuses whatever is neither GET nor HEAD.
@@ -182,5 +209,9 @@ const plainText = "text/plain; charset=utf-8"
 // a slow client leaves half of one.
 func (h handler) write(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
-	h.sender.send(w, status, body)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		h.Log.Debug("the client left before the answer was sent, or was cut off", "err", err)
+	}
 }

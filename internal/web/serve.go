@@ -26,7 +26,9 @@ type limits struct {
 	// readHeader ends connections that never ask anything.
 	readHeader time.Duration
 	read       time.Duration
-	// write is how long an answer may take, from the request on: to make it, and to send it to a slow reader.
+	// write is how long an answer may take, from the request on: to make it, and to send it to
+	// a slow reader. Prometheus waits no longer by default. HTTP/2 resets the answer then. If
+	// the client reads nothing at all, its connection is closed.
 	write time.Duration
 	// idle is above the usual scrape intervals, so that connections are used again.
 	idle time.Duration
@@ -41,7 +43,7 @@ type limits struct {
 
 func defaultLimits() limits {
 	return limits{
-		readHeader: 5 * time.Second, read: 10 * time.Second, write: 30 * time.Second, idle: 3 * time.Minute,
+		readHeader: 5 * time.Second, read: 10 * time.Second, write: 10 * time.Second, idle: 3 * time.Minute,
 		grace: time.Second, headerBytes: 16 << 10, connections: 256, streams: 16,
 	}
 }

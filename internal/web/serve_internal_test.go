@@ -31,6 +31,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/bcrypt"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
@@ -480,6 +482,35 @@ func TestASlowReaderIsEnded(t *testing.T) {
 	stop := running(t, s, h)
 	dial(t, s, largeRequest)
 	require.ErrorIs(t, <-sent, os.ErrDeadlineExceeded)
+	require.NoError(t, stop())
+}
+
+// What resets an answer of HTTP/2 waits for the same client.
+func TestASlowReaderOfHTTP2IsEnded(t *testing.T) {
+	path, roots := webConfig(t, "tls_server_config: {cert_file: cert.pem, key_file: key.pem}")
+	c := config("127.0.0.1:0")
+	c.WebConfigFile = path
+	s := listen(t, c)
+	s.limits.write = 50 * time.Millisecond
+	h, _, sent := slowly()
+	stop := running(t, s, h)
+
+	plain := dial(t, s, "")
+	require.NoError(t, plain.(*net.TCPConn).SetReadBuffer(4096))
+	client := tls.Client(plain, &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", NextProtos: []string{"h2"}})
+	_, err := io.WriteString(client, http2.ClientPreface)
+	require.NoError(t, err)
+	frames := http2.NewFramer(client, nil)
+	const noLimit = 1<<31 - 1 // it is TCP that holds the server up
+	require.NoError(t, frames.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: noLimit}))
+	require.NoError(t, frames.WriteWindowUpdate(0, noLimit-65535))
+	var header bytes.Buffer
+	encoder := hpack.NewEncoder(&header)
+	for _, field := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "ssdprobe"}, {":path", "/large"}} {
+		require.NoError(t, encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
+	}
+	require.NoError(t, frames.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: header.Bytes(), EndStream: true, EndHeaders: true}))
+	require.Error(t, <-sent)
 	require.NoError(t, stop())
 }
 

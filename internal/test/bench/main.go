@@ -70,6 +70,7 @@ func comparisons() []comparison {
 		{"curve", "the same with shorter intervals of the probes", costCurve},
 		{"resources", "memory and CPU of daemons with 1, 8, 24, 64 and 256 targets, and of node_exporter", compareResources},
 		{"scrape", "scrapes of 24 and 256 targets beside node_exporter's, and the series of a target", compareScrapes},
+		{"clients", "memory beside 256 slow readers, and the wait for an answer beside them and beside 1000 idle connections", compareClients},
 		{"hang", "scrapes while one of 24 targets hangs, and while none does", compareHang},
 		{"start", "from the start to ready with 24 targets", timeStart},
 	}
