@@ -148,7 +148,7 @@ type exported struct {
 
 const (
 	exportFormat  = "ssdprobe/baselines"
-	exportVersion = 1
+	exportVersion = 2 // version 1 had conditions as texts, which record.Conditions still reads
 )
 
 func (a *app) baselineExport() *cobra.Command {
@@ -233,8 +233,8 @@ func readExport(path string) (exported, error) {
 	switch {
 	case e.Format != exportFormat:
 		return e, fmt.Errorf("read %s: its format is %q, not %q", path, e.Format, exportFormat)
-	case e.Version != exportVersion:
-		return e, fmt.Errorf("read %s: its version is %d, and this ssdprobe knows %d", path, e.Version, exportVersion)
+	case e.Version < 1 || e.Version > exportVersion:
+		return e, fmt.Errorf("read %s: its version is %d, and this ssdprobe knows 1 to %d", path, e.Version, exportVersion)
 	}
 	for i, row := range e.Baselines {
 		if row.TargetID == "" || row.Probe == "" || row.Baseline.Learned.IsZero() {

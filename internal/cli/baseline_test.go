@@ -60,6 +60,21 @@ func TestBaselineOfARunningDaemon(t *testing.T) {
 	eventually(t, "the imported baseline is in force", func() bool { return hasBaseline(t, url) })
 }
 
+// An export of the version before, whose conditions are texts, is imported.
+func TestImportOfVersion1(t *testing.T) {
+	state := t.TempDir()
+	export := `{"format": "ssdprobe/baselines", "version": 1, "baselines": [{"target_id": "eui.1", "probe": "read-4k", "epoch": 1, "current": true,
+		"baseline": {"conditions": {"firmware": "A", "pcie_link": "8 GT/s x4", "coalescing": "off"}, "learned": "2026-11-01T00:00:00Z", "rounds": 120,
+		"values": {"iops": 11000, "latency_p50_seconds": 0.00008, "latency_p95_seconds": 0.0001, "latency_p99_seconds": 0.0002}, "sureness": "young"}}]}`
+	imported := ssdprobe(t, "baseline", "import", file(t, "b.json", export), "--state-dir", state)
+	require.Equal(t, 0, imported.code, imported.stderr)
+	shown := ssdprobe(t, "baseline", "show", "--state-dir", state)
+	assert.Contains(t, shown.stdout, "firmware A, PCIe link 8 GT/s x4, coalescing off")
+	again := ssdprobe(t, "baseline", "export", "--state-dir", state)
+	assert.Contains(t, again.stdout, `"version": 2`)
+	assert.Contains(t, again.stdout, `"maturity": "early"`)
+}
+
 func TestBaselineMistakes(t *testing.T) {
 	state := t.TempDir()
 	for name, c := range map[string]struct {

@@ -37,7 +37,7 @@ const (
 
 // baseline is what is learned from the blocks of an epoch.
 type baseline struct {
-	Maturity record.Maturity `json:"sureness"`
+	Maturity record.Maturity `json:"maturity"`
 	Blocks   int             `json:"blocks"`
 	// MinLoad and MaxLoad bound the load, in thousandths, under which the baseline
 	// knows what is normal.
@@ -57,7 +57,7 @@ type norm struct {
 	SlowAbove shift   `json:"slow_above"`
 	SlowShare float64 `json:"slow_share"`
 	// SlowAutocorrelation is the factor for slow rounds: above 1 when they come in spells.
-	SlowAutocorrelation float64 `json:"slow_inertia"`
+	SlowAutocorrelation float64 `json:"slow_autocorrelation_factor"`
 }
 
 // learnEarly makes a baseline of the rounds that made the reference.

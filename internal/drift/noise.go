@@ -15,7 +15,7 @@ type noise struct {
 	Residuals []shift `json:"residuals"`
 	// Autocorrelation is the factor by which evidence has to be longer because blocks
 	// resemble the ones before them; 1 when they do not.
-	Autocorrelation float64 `json:"inertia"`
+	Autocorrelation float64 `json:"autocorrelation_factor"`
 }
 
 // maxLag is how far back blocks may resemble each other, in slots: two hours.

@@ -2,7 +2,6 @@ package drift
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -91,11 +90,16 @@ func slowerThan(p record.ProbeStatus, others []record.Baseline) string {
 
 // onlyHere lists the conditions that none of the others has.
 func onlyHere(c record.Conditions, others []record.Baseline) []string {
+	differ := map[string]int{} // from how many of the others, by condition
+	for _, b := range others {
+		for _, change := range b.Conditions.Changes(c) {
+			differ[change.Condition]++
+		}
+	}
 	var list []string
-	for i, condition := range c.List() {
-		shared := slices.ContainsFunc(others, func(b record.Baseline) bool { return b.Conditions.List()[i].Value == condition.Value })
-		if condition.Value != "" && !shared {
-			list = append(list, fmt.Sprintf("%s %s", condition.Name, condition.Value))
+	for _, condition := range c.List() {
+		if condition.Value != "" && differ[condition.Name] == len(others) {
+			list = append(list, fmt.Sprintf("%s %s", record.ConditionTitle(condition.Name), condition.Value))
 		}
 	}
 	return list

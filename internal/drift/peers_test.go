@@ -55,7 +55,7 @@ func TestSlowerThanPeers(t *testing.T) {
 		"of two": {
 			append(three[:1:1], linked),
 			"the baseline of probe read-4k is far slower than that of the other drive of this model on the node " +
-				"(p50 88 % slower, IOPS 88 % slower); only here: pcie_link 8 GT/s x4",
+				"(p50 88 % slower, IOPS 88 % slower); only here: PCIe link 8 GT/s x4",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

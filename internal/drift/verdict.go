@@ -27,7 +27,7 @@ type verdict struct {
 	// over, against a level of BackReference, and is believed at BackThreshold.
 	Back          cusum   `json:"back"`
 	BackReference shift   `json:"back_reference,omitempty"`
-	BackThreshold float64 `json:"back_height,omitempty"`
+	BackThreshold float64 `json:"back_threshold,omitempty"`
 	// Followed says that a statistic that drifted at the same time is back.
 	Followed bool `json:"followed,omitempty"`
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 )
 
 func TestConditionsAreComparedByName(t *testing.T) {
@@ -28,25 +29,12 @@ func TestConditionsAreComparedByName(t *testing.T) {
 	assert.Equal(t, "kernel 6.1 → unknown", changes[2].String())
 }
 
-func fullConditions() record.Conditions {
-	return record.Conditions{
-		Model: "M", Firmware: "F", Transport: "pcie",
-		Format:   record.BlockFormat{LogicalBytes: 4096, PhysicalBytes: 8192, MetadataBytes: 8, Protection: "T10-DIF-TYPE1-CRC"},
-		PCIeLink: record.LinkRate{GTs: 2.5, Lanes: 4}, ASPM: record.ASPM{States: "L0s L1", Policy: "default"},
-		NUMANode: record.NumberOf(0), Scheduler: "none", NrRequests: record.NumberOf(1023), WriteCache: "write back",
-		DriveCache: record.EachOf(record.On), Coalescing: record.EachOf(record.Coalescing{Threshold: 11, Time: 200 * time.Microsecond}),
-		PowerState: record.EachOf(record.PowerState{State: record.NumberOf(0)}),
-		Polling:    record.Polling{Mode: record.On, Queues: record.NumberOf(4)},
-		Governor:   "powersave", Kernel: "6.1", Stack: "crypt on eui.1", Filesystem: "ext4", MountOptions: "rw", Engine: "ssdprobe-1",
-	}
-}
-
 // A condition that was added has a name, a text, no text while it is unknown, and survives being stored. Its
 // values are compared, so that it differs from an unknown one.
 func TestEveryConditionIsComplete(t *testing.T) {
-	full, unknown := fullConditions(), record.Conditions{}.List()
+	full, unknown := recordtest.Conditions(), record.Conditions{}.List()
 	for i, c := range full.List() {
-		require.NotEmpty(t, c.Value, "%s: give fullConditions a value of it", c.Name)
+		require.NotEmpty(t, c.Value, "%s: give recordtest.Conditions a value of it", c.Name)
 		assert.Regexp(t, `^[a-z_]+$`, c.Name)
 		assert.Empty(t, unknown[i].Value, c.Name)
 		one := record.Conditions{}
@@ -66,7 +54,7 @@ func TestEveryConditionIsComplete(t *testing.T) {
 
 // What is stored does not depend on what people read.
 func TestStoredConditions(t *testing.T) {
-	stored, err := json.Marshal(fullConditions())
+	stored, err := json.Marshal(recordtest.Conditions())
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"model":"M","firmware":"F","transport":"pcie",
 		"format":{"logical_bytes":4096,"physical_bytes":8192,"metadata_bytes":8,"protection":"T10-DIF-TYPE1-CRC"},
@@ -131,7 +119,7 @@ func texts() map[string]map[string]record.Conditions {
 
 func TestConditionsOfVersion1(t *testing.T) {
 	covered := texts()
-	for i, c := range fullConditions().List() {
+	for i, c := range recordtest.Conditions().List() {
 		kind := reflect.TypeFor[record.Conditions]().Field(i).Type.Kind()
 		assert.Equal(t, kind != reflect.String, covered[c.Name] != nil, "%s is in texts", c.Name)
 		for text, want := range covered[c.Name] {
@@ -162,7 +150,7 @@ func TestConditionsExtended(t *testing.T) {
 }
 
 func TestWhatOnlyTheDriveKnowsIsRemembered(t *testing.T) {
-	before := fullConditions()
+	before := recordtest.Conditions()
 	silent := record.Conditions{Firmware: "B"}
 	assert.Equal(t, record.Conditions{
 		Firmware: "B", DriveCache: before.DriveCache, Coalescing: before.Coalescing, PowerState: before.PowerState,

@@ -72,14 +72,6 @@ const (
 	Final Maturity = "final"
 )
 
-// UnmarshalText also takes the name that the version before had for Early.
-func (m *Maturity) UnmarshalText(text []byte) error {
-	if *m = Maturity(text); *m == "young" {
-		*m = Early
-	}
-	return nil
-}
-
 // Cause is the evidence that revealed a drift.
 type Cause string
 

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// RunReportVersion is the version of the stored form of RunReport.
+// RunReportVersion is the version of the stored form of RunReport. Version 1 had conditions as texts, and is still
+// read.
 const RunReportVersion = 2
 
 // RunReport is what one execution of a suite, or of probes on demand, yields.

@@ -70,6 +70,7 @@ func parseOne(text []byte) (Document, error) {
 	if err := unmarshal(d.Report, &r); err != nil {
 		return Document{}, err
 	}
+	r.Version = record.RunReportVersion // the conditions of version 1 are texts, and have been read
 	return NewDocument(r, d.Comparison), nil
 }
 

@@ -33,9 +33,23 @@ func migrate(kind string, version int, data json.RawMessage) (json.RawMessage, e
 	return json.Marshal(value)
 }
 
-// fromVersion1 is for what was written before the schema had a version.
+// fromVersion1 is for what was written before the schema had a version: names that the detector had then. The
+// conditions of that version are texts, which record.Conditions reads itself: reports that users keep have them too.
 func fromVersion1(_ string, value any) any {
-	visit(value, func(map[string]any) {})
+	visit(value, func(object map[string]any) {
+		for was, is := range map[string]string{
+			"sureness": "maturity", "inertia": "autocorrelation_factor", "slow_inertia": "slow_autocorrelation_factor",
+			"back_height": "back_threshold",
+		} {
+			if v, found := object[was]; found {
+				delete(object, was)
+				object[is] = v
+			}
+		}
+		if object["maturity"] == "young" {
+			object["maturity"] = "early"
+		}
+	})
 	return value
 }
 

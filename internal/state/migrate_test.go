@@ -1,9 +1,11 @@
 package state_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -119,6 +121,35 @@ func TestTargetsOfVersion1(t *testing.T) {
 			},
 		},
 	}, got)
+}
+
+// All that the detector knew is there under the names that it has now.
+func TestNamesOfVersion1(t *testing.T) {
+	dir, files := archived(t, "version-1.txtar")
+	renamed := strings.NewReplacer(`"sureness":`, `"maturity":`, `"young"`, `"early"`, `"inertia":`, `"autocorrelation_factor":`,
+		`"slow_inertia":`, `"slow_autocorrelation_factor":`, `"back_height":`, `"back_threshold":`)
+	compared := 0
+	for _, f := range files {
+		if filepath.Dir(f) != "targets" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir.Dir(), filepath.FromSlash(f)))
+		require.NoError(t, err)
+		for _, name := range []string{"sureness", "young", "inertia", "slow_inertia", "back_height"} {
+			if strings.Contains(string(text), `"`+name+`"`) {
+				compared++
+			}
+		}
+		var want struct {
+			Data state.Target `json:"data"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(renamed.Replace(string(text))), &want))
+		got, found, err := dir.Target(want.Data.ID)
+		require.NoError(t, err)
+		require.True(t, found)
+		assert.Equal(t, want.Data, got, f)
+	}
+	assert.GreaterOrEqual(t, compared, 5, "the archive has these names")
 }
 
 // A round under the conditions that were last seen belongs to the last epoch, before and after it is saved anew.
