@@ -77,7 +77,8 @@ func (a *attributes) known(dir, name string) record.Number {
 		dir = path.Join(a.dir, dir)
 	}
 	n, err := a.fs.Int(path.Join(dir, name))
-	if a.note(err); err != nil {
+	a.note(err)
+	if err != nil {
 		return record.Number{}
 	}
 	return record.NumberOf(int(n))
