@@ -46,17 +46,16 @@ type Options struct {
 
 // Daemon watches targets. Make one with New and run it once.
 type Daemon struct {
-	shared *shared
-	file   *configFile
-	serve  func(context.Context) error
-	// generator is what run reports say made them.
-	generator string
-	lock      *store.Lock
-	warnings  []record.Warning
-	started   time.Time
-	scanning  guard.Guard
-	health    *keeper
-	fleet     *permits
+	shared   *shared
+	file     *configFile
+	serve    func(context.Context) error
+	lock     *store.Lock
+	warnings []record.Warning
+	started  time.Time
+	scanning guard.Guard
+	health   *keeper
+	fleet    *permits
+	calendar *calendar
 
 	mu         sync.Mutex
 	config     config.Config
@@ -92,18 +91,23 @@ func New(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
-	return &Daemon{
+	d := &Daemon{
 		shared: &shared{
 			fs: sysfs.New(o.Config.HostRoot), node: o.Config.Node, lockDir: o.Config.LockDir, log: o.Log, state: s,
 			meter: meter, engine: probe.NewEngine(meter, o.Config.Admission.MaxCPUWait), latencies: o.Latencies,
 			slots: make(chan struct{}, o.Config.RoundsAtOnce), stateProblems: map[string]error{},
 		},
-		config: o.Config, generator: o.Generator, file: newConfigFile(o), serve: o.Serve, lock: lock, warnings: warnings, started: time.Now(),
+		config: o.Config, file: newConfigFile(o), serve: o.Serve, lock: lock, warnings: warnings, started: time.Now(),
 		watches: map[string]*watch{}, ways: map[string]*access{}, first: make(chan struct{}),
 		reloaded: reloadStatus(),
 		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),
 		fleet:    permits,
-	}, nil
+	}
+	d.calendar = &calendar{
+		shared: d.shared, generator: o.Generator, fleet: permits,
+		runs: func() []config.Run { return d.configuration().Runs }, watches: d.current,
+	}
+	return d, nil
 }
 
 // held is a state directory that no other daemon may use.
@@ -153,7 +157,7 @@ type task struct {
 }
 
 func (d *Daemon) tasks() []task {
-	tasks := []task{{"discovery", d.discover}, {"calendar", d.followCalendar}, {"interrupts", d.health.count}, {"configuration", d.followFile}}
+	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"configuration", d.followFile}}
 	if d.fleet != nil {
 		tasks = append(tasks, task{"fleet", d.fleet.watch})
 	}

@@ -12,33 +12,28 @@ import (
 // plan notes when the calendar has each suite due on the target: the first time after
 // the suite was last complete or planned anew, so that a time at which it was not stays,
 // in the past, until one is.
-func (w *watch) plan(runs []config.Run, now time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.calendar = []config.Run{}
-	for _, r := range runs {
-		if r.Matches(w.spec.ID, w.status.Device.Name, w.spec.Path) {
-			w.calendar = append(w.calendar, r)
+func (s *suites) plan(calendar []config.Run, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calendar = calendar
+	for suite := range s.planned {
+		if len(ofSuite(calendar, suite)) == 0 {
+			s.of(suite).Next = time.Time{}
+			delete(s.planned, suite)
 		}
 	}
-	for suite := range w.planned {
-		if len(ofSuite(w.calendar, suite)) == 0 {
-			w.runStatus(suite).Next = time.Time{}
-			delete(w.planned, suite)
+	for _, r := range calendar {
+		those := ofSuite(calendar, r.Suite)
+		if times := timesOf(those); s.planned[r.Suite].Times != times {
+			s.planned[r.Suite] = state.Planned{Times: times, Since: now.Round(0)}
 		}
-	}
-	for _, r := range w.calendar {
-		those := ofSuite(w.calendar, r.Suite)
-		if times := timesOf(those); w.planned[r.Suite].Times != times {
-			w.planned[r.Suite] = state.Planned{Times: times, Since: now.Round(0)}
-		}
-		s, since := w.runStatus(r.Suite), w.planned[r.Suite].Since
-		for _, complete := range []time.Time{s.Complete, w.planned[r.Suite].Complete} {
+		status, since := s.of(r.Suite), s.planned[r.Suite].Since
+		for _, complete := range []time.Time{status.Complete, s.planned[r.Suite].Complete} {
 			if complete.After(since) {
 				since = complete
 			}
 		}
-		s.Next = firstDue(those, since)
+		status.Next = firstDue(those, since)
 	}
 }
 

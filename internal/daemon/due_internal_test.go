@@ -25,30 +25,29 @@ func weekly(suite string) config.Run {
 	return config.Run{Suite: suite, Calendar: config.Calendar{Schedule: "0 3 * * 0", TimeZone: "UTC"}} // 22 November 2026 is a Sunday
 }
 
-// ranOn is a watch of which quick was last complete on that day.
-func ranOn(n int) *watch {
-	w := &watch{spec: spec{Target: measure.Target{ID: "eui.1", Path: "/dev/nvme0n1"}}, planned: map[string]state.Planned{}}
+// ranOn are the suites of a target on which quick was last complete on that day.
+func ranOn(n int) *suites {
+	s := newSuites(nil, nil)
 	if n > 0 {
-		w.runStatus("quick").Complete = day(n)
+		s.of("quick").Complete = day(n)
 	}
-	return w
+	return s
 }
 
-// restarted is what becomes of a watch when the daemon starts again.
-func (w *watch) restarted() *watch {
-	again := ranOn(0)
-	again.planned = w.kept().Planned
-	for _, s := range w.runs {
-		again.runStatus(s.Suite).Complete = s.Complete
+// restarted is what becomes of them when the daemon starts again.
+func (s *suites) restarted() *suites {
+	again := newSuites(s.plans(), nil)
+	for _, status := range s.statuses {
+		again.of(status.Suite).Complete = status.Complete
 	}
 	return again
 }
 
 // due tells when each suite is.
-func (w *watch) due() map[string]time.Time {
+func (s *suites) due() map[string]time.Time {
 	all := map[string]time.Time{}
-	for _, s := range w.runs {
-		all[s.Suite] = s.Next.UTC()
+	for _, status := range s.statuses {
+		all[status.Suite] = status.Next.UTC()
 	}
 	return all
 }
@@ -71,33 +70,33 @@ func TestSuitesAreDueAfterTheirLastRun(t *testing.T) {
 		"on a day that is never": {19, []config.Run{{Suite: "quick", Calendar: config.Calendar{Schedule: "0 3 31 2 *", TimeZone: "UTC"}}}, map[string]time.Time{"quick": none}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := ranOn(c.ran)
+			w := &watch{spec: spec{Target: measure.Target{ID: "eui.1", Path: "/dev/nvme0n1"}}, suites: ranOn(c.ran)}
 			w.plan(c.runs, day(5))
-			w = w.restarted()
+			w.suites = w.suites.restarted()
 			w.plan(c.runs, day(20))
-			assert.Equal(t, c.want, w.due())
+			assert.Equal(t, c.want, w.suites.due())
 		})
 	}
 }
 
 // A change counts from when it was made, whether the daemon was restarted for it, as in Kubernetes, or not.
 func TestAChangeOfTheCalendarCountsFromThen(t *testing.T) {
-	for name, next := range map[string]func(*watch) *watch{
-		"reloaded":  func(w *watch) *watch { return w },
-		"restarted": (*watch).restarted,
+	for name, next := range map[string]func(*suites) *suites{
+		"reloaded":  func(s *suites) *suites { return s },
+		"restarted": (*suites).restarted,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := ranOn(2)
-			w.plan([]config.Run{weekly("quick"), daily("burst")}, day(3))
-			w = next(w)
-			w.plan([]config.Run{weekly("quick"), daily("burst")}, day(15))
-			assert.Equal(t, map[string]time.Time{"quick": at3(8), "burst": at3(4)}, w.due(), "looking at it changes nothing")
-			w = next(w)
-			w.plan([]config.Run{daily("quick"), daily("burst")}, day(20))
-			assert.Equal(t, map[string]time.Time{"quick": at3(21), "burst": at3(4)}, w.due(), "no run is owed for days before it was planned")
-			w = next(w)
-			w.plan([]config.Run{daily("burst")}, day(20))
-			assert.Equal(t, map[string]time.Time{"quick": {}, "burst": at3(4)}, w.due())
+			s := ranOn(2)
+			s.plan([]config.Run{weekly("quick"), daily("burst")}, day(3))
+			s = next(s)
+			s.plan([]config.Run{weekly("quick"), daily("burst")}, day(15))
+			assert.Equal(t, map[string]time.Time{"quick": at3(8), "burst": at3(4)}, s.due(), "looking at it changes nothing")
+			s = next(s)
+			s.plan([]config.Run{daily("quick"), daily("burst")}, day(20))
+			assert.Equal(t, map[string]time.Time{"quick": at3(21), "burst": at3(4)}, s.due(), "no run is owed for days before it was planned")
+			s = next(s)
+			s.plan([]config.Run{daily("burst")}, day(20))
+			assert.Equal(t, map[string]time.Time{"quick": {}, "burst": at3(4)}, s.due())
 		})
 	}
 }
@@ -106,37 +105,40 @@ func TestAChangeOfTheCalendarCountsFromThen(t *testing.T) {
 func TestARunIsOwedUntilOneIsComplete(t *testing.T) {
 	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
-	ends := func(w *watch, n int, warnings ...record.Warning) {
+	const id = "eui.1"
+	ends := func(s *suites, n int, warnings ...record.Warning) {
 		r := record.RunReport{
-			Suite: "quick", TargetID: w.spec.ID, Started: day(n).Add(-time.Minute), Finished: day(n),
+			Suite: "quick", TargetID: id, Started: day(n).Add(-time.Minute), Finished: day(n),
 			Steps: []record.Step{{Name: "random-read-qd1"}}, Warnings: warnings,
 		}
-		w.runEnds("quick", record.RunOK, r, nil)
+		s.end("quick", record.RunOK, r, nil, nil)
 		require.NoError(t, dir.KeepRun(r, 20))
 	}
 	short := record.Warning{Code: record.WarnShort, Text: "Stopped in step 2 of 3: fio was killed."}
 
-	w := ranOn(0)
-	w.shared = &shared{state: dir}
-	w.plan([]config.Run{daily("quick")}, day(5))
-	ends(w, 6)
-	ends(w, 7, record.Warning{Code: record.WarnCPUBound})
-	ends(w, 8, short)
-	ends(w, 9, short)
-	assert.Equal(t, map[string]time.Time{"quick": at3(8)}, w.due())
-	again := &watch{spec: w.spec, shared: w.shared, planned: w.planned}
-	again.restoreRuns()
+	restarted := func(planned map[string]state.Planned) *suites {
+		last, err := dir.Runs(id)
+		require.NoError(t, err)
+		return newSuites(planned, last)
+	}
+	s := restarted(nil)
+	s.plan([]config.Run{daily("quick")}, day(5))
+	ends(s, 6)
+	ends(s, 7, record.Warning{Code: record.WarnCPUBound})
+	ends(s, 8, short)
+	ends(s, 9, short)
+	assert.Equal(t, map[string]time.Time{"quick": at3(8)}, s.due())
+	again := restarted(s.plans())
 	again.plan([]config.Run{daily("quick")}, day(10))
 	assert.Equal(t, map[string]time.Time{"quick": at3(8)}, again.due())
-	assert.Equal(t, day(9), again.runStatus("quick").Last.Finished, "the last one is shown, complete or not")
+	assert.Equal(t, day(9), again.of("quick").Last.Finished, "the last one is shown, complete or not")
 
 	for n := 10; n < 40; n++ { // until no report of a complete run is kept
 		ends(again, n, short)
 	}
-	again = &watch{spec: w.spec, shared: w.shared, planned: again.kept().Planned}
-	again.restoreRuns()
+	again = restarted(again.plans())
 	again.plan([]config.Run{daily("quick")}, day(41))
-	assert.Zero(t, again.runStatus("quick").Complete)
+	assert.Zero(t, again.of("quick").Complete)
 	assert.Equal(t, map[string]time.Time{"quick": at3(8)}, again.due())
 	ends(again, 42)
 	assert.Equal(t, map[string]time.Time{"quick": at3(43)}, again.due())

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -41,13 +40,17 @@ func (w *watch) restore(now time.Time) {
 	if err != nil {
 		w.shared.reportState(w.spec.ID, err)
 	}
-	if !found {
-		return
+	if found {
+		if err := w.take(kept); err != nil {
+			w.shared.reportState(w.spec.ID, w.shared.state.SetTargetAside(w.spec.ID, err))
+			kept.Planned = nil
+		}
 	}
-	if err := w.take(kept); err != nil {
-		err = w.shared.state.SetTargetAside(w.spec.ID, err)
-		w.shared.reportState(w.spec.ID, err)
+	last, err := w.shared.state.Runs(w.spec.ID)
+	if err != nil {
+		w.shared.reportState(runsOf(w.spec.ID), err)
 	}
+	w.suites = newSuites(kept.Planned, last)
 }
 
 // take puts a stored state in place. Of a state that makes no sense nothing is used.
@@ -84,9 +87,6 @@ func (w *watch) take(kept state.Target) error {
 	}
 	w.mountPoint = kept.MountPoint
 	w.status.Device, w.status.Conditions = kept.Device, kept.Conditions
-	if kept.Planned != nil {
-		w.planned = kept.Planned
-	}
 	if kept.Changed != nil {
 		w.status.Changed = kept.Changed
 	}
@@ -99,7 +99,7 @@ func (w *watch) kept() state.Target {
 	defer w.mu.Unlock()
 	s := state.Target{
 		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.status.Device, Probes: map[string]drift.State{}, Budgets: map[string]admit.Budget{},
-		MountPoint: w.mountPoint, Planned: maps.Clone(w.planned), Conditions: w.status.Conditions, Changed: map[string]time.Time{},
+		MountPoint: w.mountPoint, Planned: w.suites.plans(), Conditions: w.status.Conditions, Changed: map[string]time.Time{},
 	}
 	for _, p := range w.probes {
 		s.Probes[p.probe.Name] = p.tracker.State()

@@ -49,10 +49,10 @@ func TestQuietHoursPutOffRounds(t *testing.T) {
 
 func TestRunsByTheCalendarInQuietHours(t *testing.T) {
 	w := quietWatch(t)
-	d := &Daemon{shared: w.shared}
-	_, err := d.attempt(t.Context(), w, config.Run{Suite: "quick"})
+	c := &calendar{shared: w.shared}
+	_, err := c.attempt(t.Context(), w, config.Run{Suite: "quick"})
 	require.ErrorIs(t, err, errQuiet)
-	assert.Equal(t, busyRetry, d.waitAfter(err), "it may begin after them, within its window")
+	assert.Equal(t, busyRetry, c.waitAfter(err), "it may begin after them, within its window")
 
 	began := time.Now().Add(-time.Minute)
 	ctx, cancel := beforeQuiet(t.Context(), always(), began.Add(-time.Minute))
@@ -60,7 +60,7 @@ func TestRunsByTheCalendarInQuietHours(t *testing.T) {
 	<-ctx.Done()
 	require.ErrorIs(t, context.Cause(ctx), errQuietBegins)
 	assert.Equal(t, record.RunShort, runOutcome(t.Context(), record.RunReport{}, errQuietBegins, false))
-	assert.Zero(t, d.waitAfter(errQuietBegins), "it does not begin again")
+	assert.Zero(t, c.waitAfter(errQuietBegins), "it does not begin again")
 
 	ctx, cancel = beforeQuiet(t.Context(), nil, time.Now())
 	defer cancel()

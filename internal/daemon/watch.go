@@ -16,7 +16,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
-	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // spec is what a watch watches and how. A watch whose spec changes is replaced.
@@ -44,6 +43,8 @@ type watch struct {
 	done   chan struct{}
 
 	access *access
+	suites *suites
+	rest   rest
 
 	// These belong to the goroutine of Run.
 	session *measure.Session // nil while the target is not open
@@ -57,10 +58,6 @@ type watch struct {
 	seen     sighting // the last
 	readOnly bool     // somebody else's file
 	probes   []*probeState
-	runs     []*record.RunStatus
-	calendar []config.Run // those meant for this target
-	planned  map[string]state.Planned
-	resting  chan struct{} // nil while the probes may run
 }
 
 // probeState is one probe of a watch.
@@ -86,7 +83,7 @@ const (
 
 func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	w := &watch{
-		spec: s, shared: shared, access: way, done: make(chan struct{}), planned: map[string]state.Planned{},
+		spec: s, shared: shared, access: way, done: make(chan struct{}),
 		log: shared.log.With("device", seen.device.Name, "id", s.ID),
 		status: record.TargetStatus{
 			ID: s.ID, Path: s.Path, File: s.File, Changed: map[string]time.Time{},
@@ -108,7 +105,6 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 		w.probes = append(w.probes, state)
 	}
 	w.restore(now)
-	w.restoreRuns()
 	w.see(seen, now)
 	return w
 }
@@ -145,7 +141,7 @@ func (w *watch) Run(ctx context.Context) {
 			schedule.Pause(ctx, min(wait, calendarLook)) // quiet hours may begin meanwhile
 			continue
 		}
-		if rested := w.rested(); rested != nil {
+		if rested := w.rest.until(); rested != nil {
 			select {
 			case <-ctx.Done():
 			case <-rested:
@@ -223,6 +219,18 @@ func (w *watch) see(s sighting, now time.Time) {
 	}
 }
 
+// plan takes the calendar.
+func (w *watch) plan(runs []config.Run, now time.Time) {
+	w.suites.plan(slices.DeleteFunc(slices.Clone(runs), func(r config.Run) bool { return !w.isMeant(r) }), now)
+}
+
+// isMeant reports whether a run of the calendar is meant for the target.
+func (w *watch) isMeant(r config.Run) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return r.Matches(w.spec.ID, w.status.Device.Name, w.spec.Path)
+}
+
 func (w *watch) setProblem(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -259,7 +267,7 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 			Text: s.Path + " was not made by ssdprobe, so it is only read; name a directory to have a probe file made in it",
 		})
 	}
-	s.Runs = w.runStatuses()
+	s.Runs = w.suites.list()
 	s.Probes = make([]record.ProbeStatus, len(w.probes))
 	for i, p := range w.probes {
 		ps := p.status

@@ -40,25 +40,35 @@ var (
 	errCPUPressure  = errors.New("the host became too busy")
 )
 
+// calendar executes the runs of the configuration when they are due, one after the other. It
+// touches of a watch its suites, its rest and its access alone.
+type calendar struct {
+	*shared
+	// generator is what run reports say made them.
+	generator string
+	fleet     *permits
+	runs      func() []config.Run      // those in force
+	watches   func() map[string]*watch // the current ones
+}
+
 // restoreSettings puts back the device settings that a suite had changed when its
 // process was killed.
-func (d *Daemon) restoreSettings() {
-	restored, err := settings.RestorePending(settings.Options{FS: d.shared.fs, Store: d.shared.state.Store, OpenNVMe: nvme.Open})
+func (c *calendar) restoreSettings() {
+	restored, err := settings.RestorePending(settings.Options{FS: c.fs, Store: c.state.Store, OpenNVMe: nvme.Open})
 	for _, what := range restored {
-		d.shared.log.Warn("restored a setting that a run which was killed had left changed", "setting", what)
+		c.log.Warn("restored a setting that a run which was killed had left changed", "setting", what)
 	}
 	if err != nil {
-		d.shared.log.Error("restore the settings that a run had changed", "err", err)
+		c.log.Error("restore the settings that a run had changed", "err", err)
 	}
 }
 
-// followCalendar executes the runs of the configuration when they are due, one
-// after the other, until ctx ends.
-func (d *Daemon) followCalendar(ctx context.Context) error {
-	d.restoreSettings()
+// follow executes the runs until ctx ends.
+func (c *calendar) follow(ctx context.Context) error {
+	c.restoreSettings()
 	from := wallClock()
 	for ctx.Err() == nil {
-		due, at := d.nextRuns(from)
+		due, at := c.next(from)
 		wait := calendarLook
 		if len(due) > 0 {
 			wait = min(wait, time.Until(at))
@@ -72,7 +82,7 @@ func (d *Daemon) followCalendar(ctx context.Context) error {
 			continue
 		}
 		for _, r := range due {
-			d.executeRun(ctx, r, at.Add(r.Window))
+			c.execute(ctx, r, at.Add(r.Window))
 		}
 		from = at
 		if late := wallClock(); late.Sub(at) > calendarLook {
@@ -86,9 +96,9 @@ func (d *Daemon) followCalendar(ctx context.Context) error {
 // that time.Now adds, a clock that was set back would never be seen to be.
 func wallClock() time.Time { return time.Now().Round(0) }
 
-// nextRuns returns the runs that are due next after a time, and when.
-func (d *Daemon) nextRuns(after time.Time) (due []config.Run, at time.Time) {
-	for _, r := range d.configuration().Runs {
+// next returns the runs that are due next after a time, and when.
+func (c *calendar) next(after time.Time) (due []config.Run, at time.Time) {
+	for _, r := range c.runs() {
 		next, err := r.Next(after)
 		switch {
 		case err != nil || next.IsZero(): // the configuration was checked: there is no such day
@@ -102,55 +112,58 @@ func (d *Daemon) nextRuns(after time.Time) (due []config.Run, at time.Time) {
 	return due, at
 }
 
-// executeRun runs a suite on each target that it is meant for.
-func (d *Daemon) executeRun(ctx context.Context, r config.Run, end time.Time) {
+// execute runs a suite on each target that it is meant for.
+func (c *calendar) execute(ctx context.Context, r config.Run, end time.Time) {
 	ctx, cancel := context.WithDeadlineCause(ctx, end, errWindowClosed)
 	defer cancel()
-	watches := d.current()
+	watches := c.watches()
 	for _, id := range slices.Sorted(maps.Keys(watches)) {
 		w := watches[id]
-		if s := w.Status(time.Now()); !r.Matches(s.ID, s.Device.Name, s.Path) {
-			continue
+		if w.isMeant(r) {
+			c.runOn(ctx, w, r)
 		}
-		d.runOn(ctx, w, r)
 	}
 }
 
 // runOn runs a suite on one target, when it can be had before ctx ends.
-func (d *Daemon) runOn(ctx context.Context, w *watch, r config.Run) {
+func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run) {
 	log := w.log.With("suite", r.Suite)
 	for {
-		report, err := d.attempt(ctx, w, r)
-		wait := d.waitAfter(err)
+		report, err := c.attempt(ctx, w, r)
+		wait := c.waitAfter(err)
 		if wait > 0 && ctx.Err() == nil {
-			if w.runWaits(r.Suite, err) {
+			if w.suites.wait(r.Suite, err) {
 				log.Info("the run waits", "err", err)
 			}
 			schedule.Pause(ctx, wait)
 			if ctx.Err() == nil {
-				w = d.latest(w)
+				w = c.latest(w)
 				continue
 			}
 			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
-		w = d.latest(w)
+		w = c.latest(w)
 		outcome := runOutcome(ctx, report, err, wait > 0)
 		if err != nil {
 			log.Warn("run not complete", "outcome", outcome, "err", err)
 		} else {
 			log.Info("run complete", "steps", len(report.Steps), "took", report.Finished.Sub(report.Started))
 		}
-		w.runEnds(r.Suite, outcome, report, err)
+		figures, unread := c.state.Compared(report)
+		if unread != nil {
+			log.Error("compare with earlier runs", "err", unread)
+		}
+		w.suites.end(r.Suite, outcome, report, figures, err)
 		if len(report.Steps) > 0 {
-			w.shared.reportState(runsOf(w.spec.ID), d.shared.state.KeepRun(report, r.Keep))
+			c.reportState(runsOf(w.spec.ID), c.state.KeepRun(report, r.Keep))
 		}
 		return
 	}
 }
 
 // latest returns the watch that a new configuration may have put in the place of w.
-func (d *Daemon) latest(w *watch) *watch {
-	if now, ok := d.current()[w.spec.ID]; ok {
+func (c *calendar) latest(w *watch) *watch {
+	if now, ok := c.watches()[w.spec.ID]; ok {
 		return now
 	}
 	return w
@@ -158,12 +171,12 @@ func (d *Daemon) latest(w *watch) *watch {
 
 // waitAfter returns how long to wait before a run that did not begin is tried again,
 // 0 when there is nothing to wait for.
-func (d *Daemon) waitAfter(err error) time.Duration {
+func (c *calendar) waitAfter(err error) time.Duration {
 	switch {
 	case errors.Is(err, admit.ErrBusy), errors.Is(err, run.ErrInUse), errors.Is(err, errHangs), errors.Is(err, errQuiet):
 		return busyRetry
 	case errors.Is(err, errNotPermitted):
-		return d.fleet.pause()
+		return c.fleet.pause()
 	default:
 		return 0
 	}
@@ -186,7 +199,7 @@ func runOutcome(ctx context.Context, r record.RunReport, err error, waited bool)
 
 // attempt tries to run the suite now. The permit is not held while the run waits for
 // the device, so that another node may run meanwhile.
-func (d *Daemon) attempt(ctx context.Context, w *watch, r config.Run) (record.RunReport, error) {
+func (c *calendar) attempt(ctx context.Context, w *watch, r config.Run) (record.RunReport, error) {
 	if why := w.access.problem(); why != "" || w.spec.Unresolved { // a run would hang as well, and so would all after it
 		return record.RunReport{}, fmt.Errorf("%w: %s", errHangs, why)
 	}
@@ -205,16 +218,15 @@ func (d *Daemon) attempt(ctx context.Context, w *watch, r config.Run) (record.Ru
 	if err != nil {
 		return record.RunReport{}, err
 	}
-	return d.fleet.under(ctx, func(ctx context.Context) (record.RunReport, error) {
-		w.runBegins(r.Suite, time.Now())
-		w.rest(true)
-		defer w.rest(false)
-		return d.measure(ctx, w, r, chosen, values, binary)
+	return c.fleet.under(ctx, func(ctx context.Context) (record.RunReport, error) {
+		w.suites.begin(r.Suite, time.Now())
+		defer w.rest.begin()()
+		return c.measure(ctx, w, r, chosen, values, binary)
 	})
 }
 
 // measure runs the suite while nothing speaks against it.
-func (d *Daemon) measure(ctx context.Context, w *watch, r config.Run, chosen suite.Suite, values suite.Values, binary fiorun.Binary) (record.RunReport, error) {
+func (c *calendar) measure(ctx context.Context, w *watch, r config.Run, chosen suite.Suite, values suite.Values, binary fiorun.Binary) (record.RunReport, error) {
 	status := w.Status(time.Now())
 	ctx, cancel := beforeQuiet(ctx, w.spec.Quiet, wallClock())
 	defer cancel()
@@ -223,8 +235,8 @@ func (d *Daemon) measure(ctx context.Context, w *watch, r config.Run, chosen sui
 	session, err := run.Begin(ctx, measure.Subject{
 		Target: w.spec.Target, LockID: w.spec.LockID, Device: status.Device, Conditions: status.Conditions, Warnings: status.Warnings,
 	}, run.Options{
-		Options: measure.Options{FS: d.shared.fs, Engine: d.shared.engine, Meter: d.shared.meter},
-		Limits:  w.spec.Admission.Limits, LockDir: d.shared.lockDir, Store: d.shared.state.Store, Node: d.shared.node, Generator: d.generator,
+		Options: measure.Options{FS: c.fs, Engine: c.engine, Meter: c.meter},
+		Limits:  w.spec.Admission.Limits, LockDir: c.lockDir, Store: c.state.Store, Node: c.node, Generator: c.generator,
 		MaxOthers: r.MaxOthers, KeepFile: true, Progress: func(p run.Progress) { w.log.Debug("run", "step", p.Step, "done", p.Done) },
 	})
 	if err != nil {
@@ -233,7 +245,7 @@ func (d *Daemon) measure(ctx context.Context, w *watch, r config.Run, chosen sui
 	watching := make(chan struct{})
 	go func() {
 		defer close(watching)
-		d.watchPressure(ctx, r.MaxCPUPressure, calm)
+		c.watchPressure(ctx, r.MaxCPUPressure, calm)
 	}()
 	report, err := session.Suite(ctx, chosen, values, binary)
 	calm(nil)
@@ -253,10 +265,10 @@ func beforeQuiet(ctx context.Context, quiet config.QuietHours, now time.Time) (c
 
 // watchPressure ends a run when tasks of the host wait for a CPU for too much of
 // the time. Where the kernel does not tell, nothing ends it.
-func (d *Daemon) watchPressure(ctx context.Context, limit float64, end context.CancelCauseFunc) {
+func (c *calendar) watchPressure(ctx context.Context, limit float64, end context.CancelCauseFunc) {
 	for ctx.Err() == nil {
 		schedule.Pause(ctx, pressureLook)
-		p, err := counters.ReadCPUPressure(d.shared.fs)
+		p, err := counters.ReadCPUPressure(c.fs)
 		if err != nil {
 			return
 		}

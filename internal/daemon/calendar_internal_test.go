@@ -21,11 +21,11 @@ func TestTheCalendarGoesByTheWallClock(t *testing.T) {
 
 // A run on a target that hangs waits, as all that come after it would else wait for it.
 func TestARunOnATargetThatHangsWaits(t *testing.T) {
-	d, w := &Daemon{}, &watch{access: newAccess()}
+	c, w := &calendar{}, &watch{access: newAccess()}
 	require.True(t, w.access.hangs(&guard.HungError{Since: time.Now()}))
-	_, err := d.attempt(t.Context(), w, config.Run{Suite: "quick"})
+	_, err := c.attempt(t.Context(), w, config.Run{Suite: "quick"})
 	require.ErrorIs(t, err, errHangs)
-	assert.Equal(t, busyRetry, d.waitAfter(err))
+	assert.Equal(t, busyRetry, c.waitAfter(err))
 }
 
 // What hangs in the kernel does not keep the daemon from ending.

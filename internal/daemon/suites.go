@@ -1,0 +1,108 @@
+package daemon
+
+import (
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+)
+
+// suites is what is known of the full runs of suites on one target. The calendar and discovery change it.
+type suites struct {
+	mu       sync.Mutex
+	statuses []*record.RunStatus
+	calendar []config.Run // those meant for this target
+	planned  map[string]state.Planned
+}
+
+// newSuites continues what is stored.
+func newSuites(planned map[string]state.Planned, last []record.RunStatus) *suites {
+	s := &suites{planned: planned}
+	if planned == nil {
+		s.planned = map[string]state.Planned{}
+	}
+	for i := range last {
+		s.statuses = append(s.statuses, &last[i])
+	}
+	return s
+}
+
+// of returns the status of a suite, a new one if need be. s.mu is held.
+func (s *suites) of(suite string) *record.RunStatus {
+	for _, status := range s.statuses {
+		if status.Suite == suite {
+			return status
+		}
+	}
+	status := record.NewRunStatus(suite)
+	s.statuses = append(s.statuses, &status)
+	return &status
+}
+
+func (s *suites) begin(suite string, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := s.of(suite)
+	status.Since, status.Waits = now, ""
+}
+
+// wait notes why a run that is due does not begin, and reports whether that is
+// news. One that waits for the device is in progress, one that waits for other nodes
+// is not.
+func (s *suites) wait(suite string, why error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := s.of(suite)
+	news := status.Waits != why.Error()
+	status.Waits = why.Error()
+	if errors.Is(why, errNotPermitted) {
+		status.Since = time.Time{}
+	}
+	return news
+}
+
+// end notes how a run went, with the comparison with earlier ones.
+func (s *suites) end(suite string, outcome record.RunOutcome, r record.RunReport, figures []record.RunFigure, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := s.of(suite)
+	status.Since, status.Waits = time.Time{}, ""
+	status.Outcomes[outcome]++
+	status.Problem = ""
+	if err != nil {
+		status.Problem = err.Error()
+	}
+	if len(r.Steps) > 0 {
+		status.Last, status.Figures = &r, figures
+	}
+	if len(r.Steps) > 0 && r.Complete() {
+		status.Complete, status.Next = r.Finished, firstDue(ofSuite(s.calendar, suite), r.Finished)
+		if p, ok := s.planned[suite]; ok {
+			p.Complete = r.Finished.Round(0)
+			s.planned[suite] = p
+		}
+	}
+}
+
+// list returns copies.
+func (s *suites) list() []record.RunStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]record.RunStatus, len(s.statuses))
+	for i, status := range s.statuses {
+		list[i] = *status
+		list[i].Outcomes = maps.Clone(status.Outcomes)
+	}
+	return list
+}
+
+// plans returns since when the calendar has each suite, to be stored.
+func (s *suites) plans() map[string]state.Planned {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.planned)
+}
