@@ -27,7 +27,6 @@ func repeatSection(r record.RunReport) []document.Section {
 		Title: "Repeats of each load around their mean",
 		X:     deviationAxis("IOPS, deviation from the mean of the repeats, %"),
 		Mark:  &plot.Mark{X: new(0.0), Label: "mean"},
-		Room:  &plot.Room{From: -leastSpan, To: leastSpan},
 	}
 	var warnings []record.Warning
 	worst, widest := -1, 0.0
@@ -106,7 +105,6 @@ func effectSection(r record.RunReport) []document.Section {
 		Title: "IOPS under a changed setting",
 		X:     deviationAxis("change of IOPS, %"),
 		Mark:  &plot.Mark{X: new(0.0), Label: "no change"},
-		Room:  &plot.Room{From: -leastSpan, To: leastSpan},
 	}
 	certain := 0
 	for _, e := range r.Analysis.Effects {
@@ -159,7 +157,7 @@ func changeWord(faster bool) string {
 }
 
 func deviationAxis(label string) plot.Axis {
-	return plot.Axis{Label: label, Format: func(v float64) string {
+	return plot.Axis{Label: label, Room: &plot.Room{From: -leastSpan, To: leastSpan}, Format: func(v float64) string {
 		if v > 0 {
 			return "+" + plot.Tick(v)
 		}

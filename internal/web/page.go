@@ -11,6 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 )
 
 //go:embed page.html
@@ -27,8 +28,11 @@ type page struct {
 	policy string
 }
 
+// pageStyle is the page's style with that of its plots.
+func pageStyle() string { return pageCSS + string(plot.Style()) }
+
 func newPage() *page {
-	sum := sha256.Sum256([]byte(pageCSS))
+	sum := sha256.Sum256([]byte(pageStyle()))
 	return &page{
 		// Must: the text is part of the program.
 		template: template.Must(template.New("page").Funcs(template.FuncMap{"keep": keep}).Parse(pageHTML)),
@@ -40,7 +44,7 @@ func newPage() *page {
 func (p *page) render(s record.Snapshot, explain func(id string) (report.Explained, bool), version string) ([]byte, error) {
 	view := newView(s, version)
 	view.addPlots(s, explain)
-	view.Style = template.CSS(pageCSS) // part of the program, not of a request
+	view.Style = template.CSS(pageStyle()) // part of the program, not of a request
 	var b bytes.Buffer
 	if err := p.template.Execute(&b, view); err != nil {
 		return nil, fmt.Errorf("fill in the status page: %w", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -32,7 +33,7 @@ type probeView struct {
 	Findings []findingView
 	// Maturity is that of the baseline, Effect what the change of conditions before it did.
 	Maturity, Effect string
-	Plot             *plotView // nil while there is nothing to plot
+	Plot             *plot.Plot // nil while there is nothing to plot
 	Rounds           string
 }
 

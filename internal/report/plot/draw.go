@@ -1,14 +1,16 @@
 package plot
 
 import (
+	"cmp"
 	"html/template"
+	"slices"
 	"strings"
 )
 
 // Sizes in pixels of the drawing, which a page may scale.
 const (
 	width      = 760.0
-	plotHeight = 240.0 // of the area in which values are
+	plotHeight = 240.0 // of the area in which values are, where nothing else is asked
 	rowHeight  = 18.0  // of a row of the legend
 	below      = 44.0  // for ticks and label of the horizontal axis
 )
@@ -44,7 +46,7 @@ func (p Plot) SVG() template.HTML {
 
 // labelled reports whether something stands above the area.
 func (p Plot) labelled() bool {
-	if len(p.Bands) > 0 {
+	if slices.ContainsFunc(p.Bands, func(b Band) bool { return !b.Left }) {
 		return true
 	}
 	for _, m := range p.Marks {
@@ -72,7 +74,11 @@ func (p Plot) values() (x, left, right []float64) {
 		}
 	}
 	for _, b := range p.Bands {
-		x = append(x, b.From, b.To)
+		if b.Left {
+			left = append(left, b.From, b.To)
+		} else {
+			x = append(x, b.From, b.To)
+		}
 	}
 	for _, m := range p.Marks {
 		if m.X != nil {
@@ -87,7 +93,7 @@ func (p Plot) values() (x, left, right []float64) {
 
 func (p Plot) frame(top float64) frame {
 	x, left, right := p.values()
-	f := frame{top: top, bottom: top + plotHeight, left: 28, right: width - 14}
+	f := frame{top: top, bottom: top + cmp.Or(p.Height, plotHeight), left: 28, right: width - 14}
 	f.y = p.Y.fit(left, f.bottom, f.top)
 	f.left += widest(p.Y, f.y.ticks)
 	if p.Right != nil {
@@ -111,6 +117,13 @@ func widest(a Axis, ticks []float64) float64 {
 
 func (p Plot) drawBands(svg *node, f frame) {
 	for _, b := range p.Bands {
+		if b.Left {
+			if f.y.shows(b.From) && f.y.shows(b.To) {
+				high := f.y.at(b.To)
+				svg.rect(f.left, high, f.right-f.left, max(1, f.y.at(b.From)-high), "band").note(b.Label)
+			}
+			continue
+		}
 		if !f.x.shows(b.From) || !f.x.shows(b.To) {
 			continue
 		}
@@ -150,7 +163,7 @@ func drawX(svg *node, a Axis, f frame) {
 		x := f.x.at(v)
 		svg.line(x, f.bottom, x, f.bottom+4, "axis")
 		if half := textWidth(a.text(v)) / 2; x-half > free {
-			svg.label(x, f.bottom+17, "middle", "tick", a.text(v))
+			svg.label(min(x, width-half), f.bottom+17, "middle", "tick", a.text(v))
 			free = x + half + 4
 		}
 	}

@@ -15,12 +15,16 @@ type Plot struct {
 	Series []Series
 	Bands  []Band
 	Marks  []Mark
+	// Height is that of the area in which values are, in pixels; 0 for 240.
+	Height float64
 }
 
 // Axis is what values are drawn along.
 type Axis struct {
 	Label string // name and unit: "latency, µs"
 	Scale Scale
+	// Room is what the axis shows at least; nil for just the values.
+	Room *Room
 	// Zero makes a linear axis begin at 0.
 	Zero bool
 	// Whole puts the ticks of a linear axis at whole numbers alone: devices, rounds.
@@ -28,6 +32,9 @@ type Axis struct {
 	// Format writes a tick; nil for that of tables.
 	Format func(float64) string
 }
+
+// Room is a range of an axis.
+type Room struct{ From, To float64 }
 
 // Scale is how values are spread along an axis.
 type Scale int
@@ -77,10 +84,11 @@ type Point struct {
 	Doubt bool
 }
 
-// Band is a marked range of the horizontal axis.
+// Band is a marked range of the horizontal axis, or of the left one.
 type Band struct {
 	From, To float64
 	Label    string
+	Left     bool // of the left axis, without its label
 }
 
 // Mark is a line at one value of the horizontal or of the left axis.

@@ -146,7 +146,7 @@ func TestPlotHoldsItsPoints(t *testing.T) {
 
 func TestStripsHoldTheirValues(t *testing.T) {
 	s := plot.Strips{
-		Title: "repeats", X: plot.Axis{Label: "deviation, %"}, Room: &plot.Room{From: -5, To: 5},
+		Title: "repeats", X: plot.Axis{Label: "deviation, %", Room: &plot.Room{From: -5, To: 5}},
 		Mark: &plot.Mark{X: new(0.0), Label: "mean"},
 		Rows: []plot.Row{
 			{Label: "one", Values: points(-1, 0, 0, 0, 1, 0), Low: new(-0.5), Mean: new(0.0), High: new(0.5), Colour: 1},

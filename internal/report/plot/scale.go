@@ -53,6 +53,9 @@ func (p place) at(v float64) float64 {
 // ends of a linear axis that begins at 0 are ticks; those of the others are the values
 // themselves, with some room around a single one.
 func (a Axis) fit(values []float64, from, to float64) place {
+	if a.Room != nil {
+		values = append(values, a.Room.From, a.Room.To)
+	}
 	p := place{scale: a.Scale, low: math.Inf(1), high: math.Inf(-1), from: from, to: to}
 	for _, v := range values {
 		if on, ok := a.Scale.on(v); ok {

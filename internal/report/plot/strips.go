@@ -10,12 +10,7 @@ type Strips struct {
 	Rows  []Row
 	// Mark is a line over all rows; nil for none.
 	Mark *Mark
-	// Room is what the axis shows at least; nil for just the rows.
-	Room *Room
 }
-
-// Room is a range of an axis.
-type Room struct{ From, To float64 }
 
 // Row is one load or one change.
 type Row struct {
@@ -62,9 +57,6 @@ func (s Strips) values(rows []Row) []float64 {
 	var all []float64
 	if s.Mark != nil && s.Mark.X != nil {
 		all = append(all, *s.Mark.X)
-	}
-	if s.Room != nil {
-		all = append(all, s.Room.From, s.Room.To)
 	}
 	for _, r := range rows {
 		for _, v := range r.Values {
