@@ -184,7 +184,7 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 	require.Equal(t, 0, pinned.code, pinned.stderr)
 	assert.Equal(t, "baselines of /dev/nvme0n1 pinned\n", pinned.stderr)
 	assert.Contains(t, run("baseline", "show").stdout, ", pinned")
-	assert.Contains(t, run("drift").stdout, "baseline of read-4k: pinned, final, of 1 440 rounds")
+	assert.Contains(t, run("drift").stdout, "read-4k: pinned final baseline of 1 440 rounds")
 	for _, args := range [][]string{{"drift", "accept", "nvme0n1", "--note", "x"}, {"baseline", "reset", "nvme0n1"}} {
 		refused := run(args...)
 		assert.Equal(t, 1, refused.code)

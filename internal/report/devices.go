@@ -9,6 +9,8 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -28,23 +30,18 @@ type DeviceRow struct {
 // be copied into a configuration. Devices that are files or memory and are not watched have
 // no row: see LeftOut.
 func Devices(w io.Writer, rows []DeviceRow, node []finding.Finding, now time.Time) error {
-	var p page
 	all := slices.Clone(node)
 	for _, row := range rows {
 		all = append(all, row.Findings...)
 	}
 	finding.Sort(all)
-	p.findings(all, now)
+	blocks := findingBlocks(all, now)
 	if len(rows) == 0 {
-		p.line("No block devices here.")
-		return p.writeTo(w, "devices")
+		return text.Write(w, "devices", append(blocks, document.Sentence("No block devices here."))...)
 	}
 	watched, left := 0, []record.Ignored(nil)
-	g := grid{
-		header: [][]string{{
-			"device", "watched", "size", "type", "model", "link", "format", "scheduler", "write cache",
-		}},
-		align: "llrllllll",
+	t := document.Table{
+		Names: []string{"device", "watched", "size", "type", "model", "link", "format", "scheduler", "write cache"}, Align: "llrllllll",
 	}
 	for _, row := range rows {
 		if row.Watched {
@@ -53,17 +50,16 @@ func Devices(w io.Writer, rows []DeviceRow, node []finding.Finding, now time.Tim
 			left = append(left, record.Ignored{Device: row.Device, Reason: row.Reason})
 			continue
 		}
-		g.rows = append(g.rows, gridRow{cells: row.cells(), below: row.notes})
+		t.Add(row.cells()...).Notes = row.notes()
 	}
-	if len(g.rows) > 0 {
-		p.grid(g)
-		p.blank()
+	if len(t.Rows) > 0 {
+		blocks = append(blocks, t, document.Gap{})
 	}
 	for _, line := range LeftOut(left) {
-		p.sentence("Not watched: ", line)
+		blocks = append(blocks, document.Note{Label: "Not watched: ", Text: line})
 	}
-	p.sentence("", fmt.Sprintf("%s, %s watched%s.", units.Plural(len(rows), "device"), units.Count(watched), hostText(rows)))
-	return p.writeTo(w, "devices")
+	blocks = append(blocks, document.Sentence(fmt.Sprintf("%s, %s watched%s.", units.Plural(len(rows), "device"), units.Count(watched), hostText(rows))))
+	return text.Write(w, "devices", blocks...)
 }
 
 func (r DeviceRow) cells() []string {
@@ -83,26 +79,23 @@ func (r DeviceRow) cells() []string {
 }
 
 // notes are the lines below a device: what identifies it, and why it is not watched.
-func (r DeviceRow) notes(p *page) {
-	var names []string
-	for _, f := range []fact{{"id ", r.Device.ID}, {"serial ", r.Device.Serial}, {"firmware ", r.Device.Firmware}} {
-		if f.value != "" {
-			names = append(names, f.name+f.value)
-		}
-	}
-	if len(names) > 0 {
-		p.list("    ", names)
+func (r DeviceRow) notes() []document.Block {
+	var notes []document.Block
+	if names := named("id", r.Device.ID, "serial", r.Device.Serial, "firmware", r.Device.Firmware); len(names) > 0 {
+		notes = append(notes, document.List("", names...))
 	}
 	if r.Reason != "" {
-		prefix := "    not watched: "
+		label := "not watched: "
 		if r.Watched {
-			prefix = "    note: "
+			label = "note: "
 		}
-		p.sentence(prefix, r.Reason)
+		notes = append(notes, document.Note{Label: label, Text: r.Reason})
 	}
 	if r.Device.Zoned != "" {
-		p.sentence("    zoned: ", r.Device.Zoned+"; reads are measured as of any drive, and suites that write refuse it, as zones are to be written in order")
+		notes = append(notes, document.Note{Label: "zoned: ", Text: r.Device.Zoned +
+			"; reads are measured as on any drive; suites that write refuse it, because zones must be written in order"})
 	}
+	return notes
 }
 
 // typeText is the kind of a device and how it is reached: "disk pcie".

@@ -2,13 +2,10 @@
 // run reports, comparisons of runs, devices, drift and baselines. Run reports are
 // pages of HTML with plots too.
 //
-// It owns how values look (units.go, times.go) so that a latency, a rate or a
-// size reads the same wherever it is shown, and it owns which percentiles a
-// sample can carry (summary.go) and when a run counts as slower (comparison.go,
-// changes.go). What a run comes to is a list of sections (section.go), a sentence
-// with plots and a table each, which text and HTML show alike; package plot draws.
-// It measures nothing, opens no file and never colours: text stays plain, so
-// it can be piped and pasted into a ticket, and a page holds all it needs.
+// What is shown is built once, as blocks of package document, and rendered by package
+// text or html; package plot draws. The status page shows the same facts. It owns which
+// percentiles a sample can carry (summary.go); how figures are written is in package
+// units. It measures nothing and opens no file.
 //
 // Numbers in tables have one unit per column, named in the header; bandwidth and
 // drives are decimal (MB, TB), blocks and files binary (KiB, GiB). Strings that

@@ -10,6 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
@@ -19,20 +20,15 @@ import (
 // While a baseline is being learned it says how far that is. Ages are counted
 // from the time of the snapshot.
 func Drift(w io.Writer, s record.Snapshot) error {
-	var p page
-	p.sentence("", driftHeadline(s))
-	p.blank()
-	p.findings(finding.Of(s), s.Time)
+	blocks := []document.Block{document.Sentence(driftHeadline(s)), document.Gap{}}
+	blocks = append(blocks, findingBlocks(finding.Of(s), s.Time)...)
 	if len(s.Targets) == 0 {
-		p.line("Nothing is watched, so there is no drift to show.")
+		blocks = append(blocks, document.Sentence("Nothing is watched, so there is no drift to show."))
 	}
-	for i, target := range s.Targets {
-		if i > 0 {
-			p.blank()
-		}
-		p.driftOfTarget(target, s.Time)
+	for _, target := range s.Targets {
+		blocks = append(blocks, document.Gap{}, driftOfTarget(target, s.Time))
 	}
-	return p.writeTo(w, "drift")
+	return text.Write(w, "drift", blocks...)
 }
 
 func driftHeadline(s record.Snapshot) string {
@@ -63,53 +59,52 @@ func driftHeadline(s record.Snapshot) string {
 	return text
 }
 
-func (p *page) driftOfTarget(target record.TargetStatus, now time.Time) {
-	p.list("", []string{targetText(target)})
-	p.line("  id " + clean(target.ID))
-	g := grid{
-		header: [][]string{{"probe", "statistic", "state", "baseline", "times slower", "since"}},
-		align:  "lllrrl", indent: "  ",
-	}
-	var without []record.ProbeStatus
+func driftOfTarget(target record.TargetStatus, now time.Time) document.Section {
+	s := document.Section{Title: targetText(target), Blocks: []document.Block{document.List("id ", target.ID)}}
+	t := document.Table{Names: []string{"probe", "statistic", "state", "baseline", "times slower", "since"}, Align: "lllrrl"}
+	var about, without []document.Block
 	for _, probe := range target.Probes {
 		rows := driftRows(probe, now)
-		if len(rows) == 0 {
-			without = append(without, probe)
+		t.Rows = append(t.Rows, rows...)
+		if baseline := BaselineText(probe); baseline != "" {
+			about = append(about, document.Note{Label: probe.Probe.Name + ": ", Text: baseline})
+			if effect := EffectText(probe.Effect); len(effect) > 0 {
+				about = append(about, document.List("  ", effect...))
+			}
 		}
-		g.rows = append(g.rows, rows...)
+		if len(rows) == 0 {
+			without = append(without, document.Note{Label: probe.Probe.Name + ": ", Text: notCompared(probe, now)})
+		}
 	}
-	if len(g.rows) > 0 {
-		p.grid(g)
+	if len(t.Rows) > 0 {
+		s.Blocks = append(s.Blocks, t)
 	}
-	for _, probe := range target.Probes {
-		p.maturity(probe)
-	}
-	for _, probe := range without {
-		p.sentence("  "+clean(probe.Probe.Name)+": ", notCompared(probe, now))
-	}
+	s.Blocks = append(append(s.Blocks, about...), without...)
 	if len(target.Probes) == 0 {
-		p.line("  No probe runs here.")
+		s.Blocks = append(s.Blocks, document.Sentence("No probe runs here."))
 	}
 	for _, r := range target.Runs {
-		p.runVerdict(r)
+		s.Blocks = append(s.Blocks, verdictBlocks(r)...)
 	}
+	return s
 }
 
-// runVerdict says how the last run of a suite compares with those before it.
-func (p *page) runVerdict(r record.RunStatus) {
+// verdictBlocks say how the last run of a suite compares with those before it.
+func verdictBlocks(r record.RunStatus) []document.Block {
 	text, changed := RunVerdict(r)
 	if text == "" || r.Last == nil {
-		return
+		return nil
 	}
-	p.sentence("  ", fmt.Sprintf("run of %s, %s: %s", r.Suite, units.Time(r.Last.Started), text))
+	var figures document.Section
 	for _, figure := range changed {
-		p.sentence("    ", figure)
+		figures.Blocks = append(figures.Blocks, document.Sentence(figure))
 	}
+	return []document.Block{document.Sentence(fmt.Sprintf("run of %s, %s: %s", r.Suite, units.Time(r.Last.Started), text)), figures}
 }
 
 // driftRows returns a row per compared statistic, and none while all is learning.
-func driftRows(probe record.ProbeStatus, now time.Time) []gridRow {
-	var rows []gridRow
+func driftRows(probe record.ProbeStatus, now time.Time) []document.Row {
+	var rows []document.Row
 	name := probe.Probe.Name
 	compared := slices.DeleteFunc(slices.Clone(probe.Drift), func(d record.Drift) bool { return d.State == record.Learning })
 	for i, d := range compared {
@@ -119,15 +114,15 @@ func driftRows(probe record.ProbeStatus, now time.Time) []gridRow {
 				baseline = Statistic(d.Statistic, value)
 			}
 		}
-		row := gridRow{cells: []string{
-			name, StatisticName(d.Statistic), string(d.State), baseline, ratioText(d),
+		row := document.Row{Cells: []string{
+			name, d.Statistic.Short(), string(d.State), baseline, ratioText(d),
 			fmt.Sprintf("%s, %s", units.Time(d.Since), units.Ago(d.Since, now)),
 		}}
 		// Statistics of a probe mostly move together: their cause is told once for all. What
 		// made a probe slower is with the findings.
 		last := i == len(compared)-1 || !slices.Equal(d.Attribution, compared[i+1].Attribution)
 		if last && d.State == record.Improved && len(d.Attribution) > 0 {
-			row.below = func(p *page) { p.list("    because ", changesList(d.Attribution)) }
+			row.Notes = []document.Block{document.List("because ", changesList(d.Attribution)...)}
 		}
 		rows = append(rows, row)
 		name = ""
@@ -135,16 +130,16 @@ func driftRows(probe record.ProbeStatus, now time.Time) []gridRow {
 	return rows
 }
 
-// maturity says how mature the baseline of a probe is, and what the change of conditions
-// before it did.
-func (p *page) maturity(probe record.ProbeStatus) {
+// BaselineText says how mature the baseline of a probe is: "final baseline of 2 880 rounds";
+// empty while there is none.
+func BaselineText(probe record.ProbeStatus) string {
 	b := probe.Baseline
 	if b == nil || b.Maturity == "" {
-		return
+		return ""
 	}
-	text := fmt.Sprintf("%s, of %s", b.Maturity, units.Plural(b.Rounds, "round"))
+	text := fmt.Sprintf("%s baseline of %s", b.Maturity, units.Plural(b.Rounds, "round"))
 	if b.Pinned {
-		text = "pinned, " + text
+		text = "pinned " + text
 	}
 	switch b.Maturity {
 	case record.Early:
@@ -156,15 +151,12 @@ func (p *page) maturity(probe record.ProbeStatus) {
 	if n := probe.UnjudgedBlocks; n > 0 {
 		text += fmt.Sprintf("; %s of five minutes not judged, under more load than it has seen", units.Plural(n, "block"))
 	}
-	p.sentence("  ", "baseline of "+probe.Probe.Name+": "+text)
-	for _, note := range effectNotes(probe.Effect) {
-		p.list("    ", note.(document.Note).Items)
-	}
+	return text
 }
 
-// effectNotes say what a change of conditions did: "since firmware A → B: p50 18 % faster
-// (16 to 20 %), …".
-func effectNotes(e *record.Effect) []document.Block {
+// EffectText says what a change of conditions did: "since firmware A → B: p50 18 % faster
+// (16 to 20 %)", "p95 …". It is empty when that is not known.
+func EffectText(e *record.Effect) []string {
 	if e == nil {
 		return nil
 	}
@@ -174,11 +166,10 @@ func effectNotes(e *record.Effect) []document.Block {
 			did = append(did, s.Short()+" "+r.String())
 		}
 	}
-	if len(did) == 0 {
-		return nil
+	if len(did) > 0 {
+		did[0] = "since " + strings.Join(changesList(e.Changes), ", ") + ": " + did[0]
 	}
-	did[0] = "since " + strings.Join(changesList(e.Changes), ", ") + ": " + did[0]
-	return []document.Block{document.List("", did...)}
+	return did
 }
 
 // ratioText is "1.31× (1.27 to 1.36)", the bounds where there are any.

@@ -51,7 +51,9 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 		return []document.Block{head, about}
 	}
 	head.Text = baselineText(x.Explanation)
-	about.Blocks = append(about.Blocks, effectNotes(x.Effect)...)
+	if effect := EffectText(x.Effect); len(effect) > 0 {
+		about.Blocks = append(about.Blocks, document.List("", effect...))
+	}
 	if x.UnjudgedBlocks > 0 {
 		about.Blocks = append(about.Blocks, document.Sentence(
 			units.Plural(x.UnjudgedBlocks, "block")+" of five minutes not judged: more load from others than the baseline has seen"))

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// findings writes what is wrong, the worst first, and what to do about it.
-func (p *page) findings(all []finding.Finding, now time.Time) {
+// findingBlocks say what is wrong, the worst first, and what to do about it.
+func findingBlocks(all []finding.Finding, now time.Time) []document.Block {
+	var blocks []document.Block
 	for _, g := range finding.Groups(all) {
 		var names []string
 		for _, s := range g.Subjects {
@@ -20,12 +22,10 @@ func (p *page) findings(all []finding.Finding, now time.Time) {
 		if !g.Since.IsZero() {
 			text += fmt.Sprintf("; since %s, %s", units.Time(g.Since), units.Ago(g.Since, now))
 		}
-		p.sentence(g.Severity.String()+": ", fmt.Sprintf("%s (%s)", text, g.Code))
+		blocks = append(blocks, document.Note{Label: g.Severity.String() + ": ", Text: fmt.Sprintf("%s (%s)", text, g.Code)})
 		if g.Action != "" {
-			p.sentence("    → ", g.Action)
+			blocks = append(blocks, document.Note{Label: "    → ", Text: g.Action})
 		}
 	}
-	if len(all) > 0 {
-		p.blank()
-	}
+	return append(blocks, document.Gap{})
 }

@@ -37,22 +37,6 @@ type probeView struct {
 	Rounds           string
 }
 
-// maturity says how mature the baseline is; empty while there is none.
-func maturity(p record.ProbeStatus) string {
-	b := learned(p)
-	if b == nil || b.Maturity == "" {
-		return ""
-	}
-	text := string(b.Maturity) + " baseline of " + units.Plural(b.Rounds, "round")
-	if b.Pinned {
-		text = "pinned " + text
-	}
-	if n := p.UnjudgedBlocks; n > 0 {
-		text += "; " + units.Plural(n, "block") + " of five minutes not judged, under more load than it has seen"
-	}
-	return text
-}
-
 type learningView struct {
 	Rounds, Goal int
 	Left         string
@@ -87,10 +71,11 @@ type figureView struct {
 func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeView {
 	v := probeView{
 		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, now), Last: newLastView(p, now),
-		Sample: sample(p), Rounds: roundsText(p), Maturity: maturity(p),
+		Sample: sample(p), Rounds: roundsText(p),
+		Effect: strings.Join(report.EffectText(p.Effect), ", "),
 	}
-	if p.Effect != nil {
-		v.Effect = p.Effect.String()
+	if learned(p) != nil {
+		v.Maturity = report.BaselineText(p)
 	}
 	if learned(p) == nil && p.LearningGoal > 0 && !unavailable {
 		v.Learning = &learningView{
