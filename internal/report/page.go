@@ -78,9 +78,6 @@ func (p *page) warnings(indent string, warnings []record.Warning) {
 	}
 }
 
-// fact is one line of a head: a name and what it is.
-type fact struct{ name, value string }
-
 // grid is a table whose rows may have sentences around them.
 type grid struct {
 	header [][]string

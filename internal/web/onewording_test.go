@@ -60,8 +60,8 @@ func TestFactsHaveOneWording(t *testing.T) {
 	both := func(page, text, fact string) {
 		t.Helper()
 		count++
-		assert.True(t, strings.Contains(page, flat(fact)), "the page does not say %q", fact)
-		assert.True(t, strings.Contains(text, flat(fact)), "text does not say %q", fact)
+		assert.Contains(t, page, flat(fact), "the page")
+		assert.Contains(t, text, flat(fact), "text")
 	}
 	for _, c := range s.Controllers {
 		facts := report.HealthFacts(c)
