@@ -4,9 +4,9 @@
 //
 // It refuses to cause I/O: a scrape reads one snapshot and takes milliseconds
 // while every device hangs. It refuses to invent: what has no result has no
-// series, never a zero and never a value of yesterday.
+// series, never a zero and never a stale value.
 //
-// Every series of a target carries device (the kernel's name of today) and id
+// Every series of a target carries device (the current kernel name) and id
 // (the identity that survives re-enumeration). A probe file and the raw device
 // below it have the same device and different ids.
 //

@@ -7,7 +7,7 @@ func baselineFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		{
 			name: "ssdprobe_baseline_value", kind: gauge,
-			help:   "The learned reference, in the unit that the statistic's name ends with. Absent while it is being learned.",
+			help:   "Learned baseline, in the unit at the end of the statistic's name. Absent while it is being learned.",
 			labels: []string{"statistic"},
 			series: func(p probeNow, emit emit) {
 				if !learned(p) {
@@ -22,7 +22,7 @@ func baselineFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_baseline_learned_timestamp_seconds", kind: gauge,
-			help: "When the baseline was learned. Absent until then.",
+			help: "Time when the baseline was learned, in seconds since 1970. Absent until then.",
 			series: func(p probeNow, emit emit) {
 				if learned(p) {
 					emitTime(emit, p.Baseline.Learned)
@@ -31,7 +31,7 @@ func baselineFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_baseline_samples", kind: gauge,
-			help: "Good rounds behind the baseline. It grows while the baseline is being learned.",
+			help: "Number of good rounds in the baseline. Grows while the baseline is being learned.",
 			series: func(p probeNow, emit emit) {
 				if learned(p) {
 					emit(float64(p.Baseline.Rounds))
@@ -42,7 +42,7 @@ func baselineFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_baseline_samples_goal", kind: gauge,
-			help: "Good rounds that a baseline is learned from. Absent once it is learned.",
+			help: "Number of good rounds that are needed to learn the baseline. Absent once it is learned.",
 			series: func(p probeNow, emit emit) {
 				if !learned(p) {
 					emitKnown(emit, float64(p.LearningGoal))
@@ -59,33 +59,33 @@ func driftFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		{
 			name: "ssdprobe_drift_ratio", kind: gauge,
-			help: "How many times slower than the baseline, load taken out: over the last hour, or since the onset of a drift and at most over three hours. " +
-				"Above 1 is worse for every statistic, IOPS being inverted. About 1 in spite of a drift when only slow rounds have become common.",
+			help: "How many times slower the probe is than its baseline, corrected for load. Covers the last hour, or the time since a drift began, up to three hours. " +
+				"Above 1 is worse for every statistic; IOPS are inverted. Stays near 1 if slow rounds have become more frequent and the median has not changed.",
 			labels: []string{"statistic"},
 			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Ratio, string(d.Statistic)) }),
 		},
 		{
 			name: "ssdprobe_drift_ratio_lower", kind: gauge,
-			help:   "Lower bound of the 95 % interval of ssdprobe_drift_ratio. Absent while there are too few blocks of five minutes for one.",
+			help:   "Lower bound of the 95 % confidence interval of ssdprobe_drift_ratio. Absent while there are too few five-minute blocks to compute it.",
 			labels: []string{"statistic"},
 			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Lower, string(d.Statistic)) }),
 		},
 		{
 			name: "ssdprobe_drift_ratio_upper", kind: gauge,
-			help:   "Upper bound of the 95 % interval of ssdprobe_drift_ratio. Absent while there are too few blocks of five minutes for one.",
+			help:   "Upper bound of the 95 % confidence interval of ssdprobe_drift_ratio. Absent while there are too few five-minute blocks to compute it.",
 			labels: []string{"statistic"},
 			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Upper, string(d.Statistic)) }),
 		},
 		{
 			name: "ssdprobe_drift_state", kind: gauge,
-			help: "The verdict on a statistic as the label state: learning, stable, suspect, regressed or improved; always 1. " +
-				"States that do not hold have no series.",
+			help: "State of a statistic, as the label state: learning, stable, suspect, regressed or improved. Always 1. " +
+				"Other states have no series.",
 			labels: []string{"statistic", "state"},
 			series: eachDrift(func(d record.Drift, emit emit) { emit(1, string(d.Statistic), string(d.State)) }),
 		},
 		{
 			name: "ssdprobe_drift_since_timestamp_seconds", kind: gauge,
-			help:   "Estimated onset of the drift. Absent while there is none, that is while the state is learning or stable.",
+			help:   "Estimated start of the drift, in seconds since 1970. Absent while the state is learning or stable.",
 			labels: []string{"statistic"},
 			series: eachDrift(func(d record.Drift, emit emit) {
 				if d.State != record.Learning && d.State != record.Stable {
@@ -95,8 +95,8 @@ func driftFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_drift_attribution_info", kind: gauge,
-			help: "A change of conditions that came with a change of speed, as labels; always 1: that at the onset of a drift; while nothing drifts, that " +
-				"before the present baseline if its effect is known. from and to are empty when not known.",
+			help: "A change of conditions that coincided with a change of speed, as labels. Always 1. During a drift it is the change at the start of the drift. " +
+				"Otherwise it is the change before the current baseline, if its effect is known. from and to are empty when unknown.",
 			labels: []string{"condition", "from", "to"},
 			series: func(p probeNow, emit emit) {
 				calm := true

@@ -12,7 +12,7 @@ func driveFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
 		{
 			name: "ssdprobe_drive_asleep", kind: gauge,
-			help: "Whether the SATA or SAS drive was in standby and left alone at the last reading (1); its other series end meanwhile.",
+			help: "1 if the SATA or SAS drive was in standby at the last reading and was not woken. Else 0. Its other series are absent during standby.",
 			series: func(c record.Controller, emit emit) {
 				if c.Disk != nil {
 					emit(boolean(c.Disk.Asleep))
@@ -21,26 +21,26 @@ func driveFamilies() []family[record.Controller] {
 		},
 		{
 			name: "ssdprobe_drive_smart_passed", kind: gauge,
-			help: "The verdict of a SATA or SAS drive on itself: 1 passed, 0 failing.",
+			help: "Self-assessment of a SATA or SAS drive: 1 passed, 0 failing. Absent when not reported.",
 			series: func(c record.Controller, emit emit) {
 				if c.Disk != nil && c.Disk.Passed != nil {
 					emit(boolean(*c.Disk.Passed))
 				}
 			},
 		},
-		reading("ssdprobe_drive_temperature_celsius", gauge, "Temperature of a SATA or SAS drive.", 1,
+		reading("ssdprobe_drive_temperature_celsius", gauge, "Temperature of a SATA or SAS drive, in degrees Celsius.", 1,
 			func(d record.DiskHealth) *int { return d.TemperatureCelsius }),
-		reading("ssdprobe_drive_percentage_used_ratio", gauge, "Share of the life that the vendor foresaw which is used. It may exceed 1.", 1,
+		reading("ssdprobe_drive_percentage_used_ratio", gauge, "Share of the rated endurance of a SATA or SAS drive that is used. May exceed 1.", 1,
 			func(d record.DiskHealth) *float64 { return d.PercentageUsed }),
-		reading("ssdprobe_drive_power_on_seconds_total", counter, "Time that a SATA or SAS drive was on, in whole hours.", 3600,
+		reading("ssdprobe_drive_power_on_seconds_total", counter, "Time that a SATA or SAS drive was powered on, in seconds. Counted in whole hours.", 3600,
 			func(d record.DiskHealth) *int64 { return d.PowerOnHours }),
-		reading("ssdprobe_drive_power_cycles_total", counter, "How often a SATA or SAS drive was switched on.", 1,
+		reading("ssdprobe_drive_power_cycles_total", counter, "Number of times that a SATA or SAS drive was powered on.", 1,
 			func(d record.DiskHealth) *int64 { return d.PowerCycles }),
-		reading("ssdprobe_drive_reallocated_sectors", gauge, "Sectors that the drive has replaced by spare ones; the grown defects of SAS drives.", 1,
+		reading("ssdprobe_drive_reallocated_sectors", gauge, "Sectors that a SATA drive replaced with spare ones, or grown defects of a SAS drive.", 1,
 			func(d record.DiskHealth) *int64 { return d.ReallocatedSectors }),
-		reading("ssdprobe_drive_pending_sectors", gauge, "Sectors that could not be read and wait to be replaced.", 1,
+		reading("ssdprobe_drive_pending_sectors", gauge, "Sectors of a SATA or SAS drive that could not be read and are waiting to be replaced.", 1,
 			func(d record.DiskHealth) *int64 { return d.PendingSectors }),
-		reading("ssdprobe_drive_uncorrectable_sectors", gauge, "Sectors that the drive's own check found unreadable.", 1,
+		reading("ssdprobe_drive_uncorrectable_sectors", gauge, "Sectors that a SATA or SAS drive found unreadable in its own checks.", 1,
 			func(d record.DiskHealth) *int64 { return d.UncorrectableSectors }),
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 const (
 	latencyName = "ssdprobe_probe_latency_seconds"
-	latencyHelp = "Latency of every I/O that succeeded in a round that measured the device; a classic and a native histogram."
+	latencyHelp = "Latency of every successful I/O, in seconds, as a classic and a native histogram. Busy, disturbed and timed-out rounds do not count."
 )
 
 // Latencies is a cumulative latency histogram per probe and target, classic and
@@ -53,8 +53,7 @@ func NewLatencies() *Latencies {
 	}
 }
 
-// Observe adds the I/Os of a round on a target, whose device has this name of
-// today. Rounds that did not measure the device add nothing; of a round with
+// Observe adds the I/Os of a round on a target, whose device has this name now. Rounds that did not measure the device add nothing; of a round with
 // errors the I/Os that succeeded count. A device that came back under another
 // name begins anew, and its series of before are dropped.
 func (l *Latencies) Observe(device string, m record.Measurement) {
@@ -105,7 +104,7 @@ func (l *Latencies) drop(key latencyKey) {
 }
 
 // collect sends the histogram of a probe, if there is one under the device's
-// name of today.
+// current name.
 func (l *Latencies) collect(o owner, out chan<- prometheus.Metric) {
 	l.mu.Lock()
 	known, ok := l.byProbe[latencyKey{id: o.id, probe: o.probe}]

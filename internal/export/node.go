@@ -10,26 +10,26 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 	return []family[record.Snapshot]{
 		{
 			name: "ssdprobe_build_info", kind: gauge,
-			help:   "What is running, as labels; always 1.",
+			help:   "Version of ssdprobe, as labels. Always 1.",
 			labels: []string{"version", "revision", "goversion"},
 			series: func(_ record.Snapshot, emit emit) { emit(1, build.Version, build.Revision, build.GoVersion) },
 		},
 		{
 			name: "ssdprobe_config_file_changed", kind: gauge,
-			help: "Whether the configuration file holds something else than what is in force (1): it was edited and not loaded, or refused. " +
-				"Absent when there is no file, or it cannot be read.",
+			help: "1 if the configuration file differs from the configuration in force: it was edited and not loaded, or it was refused. Else 0. " +
+				"Absent without a configuration file, or when it cannot be read.",
 			series: func(s record.Snapshot, emit emit) { emitFlag(emit, s.ConfigChanged) },
 		},
 		{
 			name: "ssdprobe_fallback_file_used", kind: gauge,
-			help: "Whether a probe file in the state directory is written and measured (1) because no device may be watched and files is empty: " +
-				"fallback_file: false in the configuration switches that off. Absent until devices were looked for.",
+			help: "1 if ssdprobe measures a probe file in its state directory, because there is no device to watch and files is empty. Else 0. " +
+				"fallback_file: false in the configuration turns this off. Absent until the first search for devices ends.",
 			series: func(s record.Snapshot, emit emit) { emitFlag(emit, s.FallbackUsed) },
 		},
 		{
 			name: "ssdprobe_finding", kind: gauge,
-			help: "What a person should know: always 1, and no series when nothing is to be said. The table below has the codes. severity is info, warning or critical. " +
-				"probe is empty for a whole target, id for the node. Several findings of one code on one probe are one series.",
+			help: "A problem that ssdprobe found. Always 1; absent without a problem. The table below lists the codes. severity is info, warning or critical. " +
+				"probe is empty if it concerns the whole target; device and id are empty if it concerns the node. Several findings with the same labels are one series.",
 			labels: []string{"device", "id", "probe", "code", "severity"},
 			series: func(s record.Snapshot, emit emit) {
 				for _, f := range finding.Of(s) {
@@ -39,7 +39,7 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 		},
 		{
 			name: "ssdprobe_quiet", kind: gauge,
-			help:   "Whether quiet_hours of the configuration keep probes and runs by the calendar from starting now (1).",
+			help:   "1 during the quiet_hours of the configuration, when no probe and no scheduled run starts. Else 0.",
 			series: func(s record.Snapshot, emit emit) { emitFlag(emit, new(!s.QuietUntil.IsZero())) },
 		},
 	}

@@ -74,12 +74,12 @@ func stateFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
 		{
 			name: "ssdprobe_nvme_health_timestamp_seconds", kind: gauge,
-			help:   "When the health of the controller was last read. It stops moving when readings fail, and the other series of the controller's health end.",
+			help:   "Time when the health of the controller was last read, in seconds since 1970. It stops advancing when readings fail; the other health series are absent then.",
 			series: func(c record.Controller, emit emit) { emitTime(emit, c.LastRead) },
 		},
 		{
 			name: "ssdprobe_nvme_critical_warning", kind: gauge,
-			help: "Whether the drive asks for attention because of this condition (1) or not (0): " +
+			help: "1 if the drive reports this critical warning, else 0. condition is one of " +
 				"available_spare, temperature, reliability, read_only, volatile_memory_backup, persistent_memory.",
 			labels: []string{"condition"},
 			series: healthy(func(h record.Health, emit emit) {
@@ -90,7 +90,7 @@ func stateFamilies() []family[record.Controller] {
 		},
 		{
 			name: "ssdprobe_nvme_temperature_celsius", kind: gauge,
-			help:   "Temperature of a sensor of the drive: composite, the drive as its vendor composes it, or 1 to 8.",
+			help:   "Temperature of a sensor of the drive, in degrees Celsius. sensor is composite (the vendor's overall value) or 1 to 8.",
 			labels: []string{"sensor"},
 			series: healthy(func(h record.Health, emit emit) {
 				for _, t := range h.Temperatures {
@@ -100,17 +100,17 @@ func stateFamilies() []family[record.Controller] {
 		},
 		{
 			name: "ssdprobe_nvme_available_spare_ratio", kind: gauge,
-			help:   "Spare blocks that are left, as a share of those it was made with. Absent when not reported.",
+			help:   "Remaining spare blocks as a share of the original ones, 0 to 1. Absent when not reported.",
 			series: healthy(func(h record.Health, emit emit) { emitIf(emit, h.AvailableSpare) }),
 		},
 		{
 			name: "ssdprobe_nvme_available_spare_threshold_ratio", kind: gauge,
-			help:   "Share of spare blocks below which the drive warns. Absent when not reported.",
+			help:   "Share of spare blocks below which the drive warns, 0 to 1. Absent when not reported.",
 			series: healthy(func(h record.Health, emit emit) { emitIf(emit, h.AvailableSpareThreshold) }),
 		},
 		{
 			name: "ssdprobe_nvme_percentage_used_ratio", kind: gauge,
-			help:   "Share of the life that the vendor foresaw which is used. It may exceed 1; 2.55 stands for all above 2.54.",
+			help:   "Share of the rated endurance that is used. May exceed 1. 2.55 is the highest value and means 2.55 or more.",
 			series: healthy(func(h record.Health, emit emit) { emit(h.PercentageUsed) }),
 		},
 	}
@@ -140,25 +140,25 @@ func maybe[T any](name, help string, of func(record.Health) *T, value func(T) fl
 func usageFamilies() []family[record.Controller] {
 	bytes := func(n uint64) float64 { return float64(n) }
 	return []family[record.Controller]{
-		maybe("ssdprobe_nvme_data_read_bytes_total", "What the host has read since the drive was made, in steps of 512 000 bytes. Absent when not reported.",
+		maybe("ssdprobe_nvme_data_read_bytes_total", "Bytes that the host read since the drive was made. Counted in units of 512 000 bytes. Absent when not reported.",
 			func(h record.Health) *uint64 { return h.DataReadBytes }, bytes),
-		maybe("ssdprobe_nvme_data_written_bytes_total", "What the host has written since the drive was made, in steps of 512 000 bytes. Absent when not reported.",
+		maybe("ssdprobe_nvme_data_written_bytes_total", "Bytes that the host wrote since the drive was made. Counted in units of 512 000 bytes. Absent when not reported.",
 			func(h record.Health) *uint64 { return h.DataWrittenBytes }, bytes),
-		tally("ssdprobe_nvme_host_read_commands_total", "Read commands of the host since the drive was made.",
+		tally("ssdprobe_nvme_host_read_commands_total", "Number of read commands from the host since the drive was made.",
 			func(h record.Health) float64 { return float64(h.HostReadCommands) }),
-		tally("ssdprobe_nvme_host_write_commands_total", "Write commands of the host since the drive was made.",
+		tally("ssdprobe_nvme_host_write_commands_total", "Number of write commands from the host since the drive was made.",
 			func(h record.Health) float64 { return float64(h.HostWriteCommands) }),
-		tally("ssdprobe_nvme_controller_busy_seconds_total", "Time with I/O commands in the controller's queues, in whole minutes.",
+		tally("ssdprobe_nvme_controller_busy_seconds_total", "Time that the controller was busy with I/O commands, in seconds. Counted in whole minutes.",
 			func(h record.Health) float64 { return h.ControllerBusy.Seconds() }),
-		tally("ssdprobe_nvme_power_cycles_total", "How often the drive was switched on.",
+		tally("ssdprobe_nvme_power_cycles_total", "Number of times that the drive was powered on.",
 			func(h record.Health) float64 { return float64(h.PowerCycles) }),
-		tally("ssdprobe_nvme_power_on_seconds_total", "Time that the drive was on, in whole hours.",
+		tally("ssdprobe_nvme_power_on_seconds_total", "Time that the drive was powered on, in seconds. Counted in whole hours.",
 			func(h record.Health) float64 { return h.PowerOn.Seconds() }),
-		tally("ssdprobe_nvme_unsafe_shutdowns_total", "How often the drive lost its power without notice.",
+		tally("ssdprobe_nvme_unsafe_shutdowns_total", "Number of times that the drive lost power without a clean shutdown.",
 			func(h record.Health) float64 { return float64(h.UnsafeShutdowns) }),
-		tally("ssdprobe_nvme_media_errors_total", "Errors of the media or of data integrity that could not be corrected.",
+		tally("ssdprobe_nvme_media_errors_total", "Number of unrecovered media and data integrity errors.",
 			func(h record.Health) float64 { return float64(h.MediaErrors) }),
-		tally("ssdprobe_nvme_error_log_entries_total", "Entries that the error log has had. Commands that a drive refuses count too.",
+		tally("ssdprobe_nvme_error_log_entries_total", "Number of error log entries since the drive was made. Commands that the drive refuses count too.",
 			func(h record.Health) float64 { return float64(h.ErrorLogEntries) }),
 	}
 }
@@ -174,20 +174,20 @@ func heatFamilies() []family[record.Controller] {
 	}
 	return []family[record.Controller]{
 		maybe("ssdprobe_nvme_warning_temperature_seconds_total",
-			"Time that the drive was above its warning temperature and below the critical one, in whole minutes. Absent when it has no such temperature.",
+			"Time that the drive spent between its warning and its critical temperature, in seconds. Counted in whole minutes. Absent if it has no warning temperature.",
 			func(h record.Health) *time.Duration { return h.WarningTemperatureTime }, time.Duration.Seconds),
 		maybe("ssdprobe_nvme_critical_temperature_seconds_total",
-			"Time that the drive was above its critical temperature, in whole minutes. Absent when it has no such temperature.",
+			"Time that the drive spent above its critical temperature, in seconds. Counted in whole minutes. Absent if it has no critical temperature.",
 			func(h record.Health) *time.Duration { return h.CriticalTemperatureTime }, time.Duration.Seconds),
 		{
 			name: "ssdprobe_nvme_thermal_transitions_total", kind: counter,
-			help:   "How often the drive began to throttle to cool: light with little loss of speed, heavy whatever it costs. Absent when not reported.",
+			help:   "Number of times that the drive started thermal throttling. level light costs little speed, heavy may cost any amount. Absent when not reported.",
 			labels: []string{"level"},
 			series: throttling(func(t record.Throttling) float64 { return float64(t.Transitions) }),
 		},
 		{
 			name: "ssdprobe_nvme_thermal_seconds_total", kind: counter,
-			help:   "Time that the drive throttled to cool. Absent when not reported.",
+			help:   "Time spent in thermal throttling, in seconds. Absent when not reported.",
 			labels: []string{"level"},
 			series: throttling(func(t record.Throttling) float64 { return t.Time.Seconds() }),
 		},
@@ -206,7 +206,7 @@ func featureFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
 		{
 			name: "ssdprobe_nvme_interrupt_coalescing_time_seconds", kind: gauge,
-			help: "How long the controller may gather completions before it interrupts, feature 08h; 0 for no delay.",
+			help: "Longest time that the controller may collect completions before an interrupt (feature 08h), in seconds. 0 means no delay. Absent when not reported.",
 			series: healthy(func(h record.Health, emit emit) {
 				if c := h.Features.Coalescing; c != nil {
 					emit(c.Time.Seconds())
@@ -215,17 +215,17 @@ func featureFamilies() []family[record.Controller] {
 		},
 		{
 			name: "ssdprobe_nvme_interrupt_coalescing_threshold", kind: gauge,
-			help:   "How many completions the controller may gather before it interrupts, feature 08h; 1 for none.",
+			help:   "Number of completions that the controller may collect before an interrupt (feature 08h). 1 means no coalescing. Absent when not reported.",
 			series: number(func(f record.Features) *int { return thresholdOf(f.Coalescing) }),
 		},
 		{
 			name: "ssdprobe_nvme_io_queues", kind: gauge,
-			help:   "I/O queues that the driver uses.",
+			help:   "Number of I/O queues that the driver uses. Absent when unknown.",
 			series: number(func(f record.Features) *int { return f.IOQueues }),
 		},
 		{
 			name: "ssdprobe_nvme_poll_queues", kind: gauge,
-			help:   "Those of the I/O queues that have no interrupt and are polled.",
+			help:   "Number of I/O queues that are polled and have no interrupt. Absent when unknown.",
 			series: number(func(f record.Features) *int { return f.PollQueues }),
 		},
 	}
@@ -243,8 +243,8 @@ func interruptFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
 		{
 			name: "ssdprobe_nvme_interrupts_total", kind: counter,
-			help: fmt.Sprintf("Interrupts of a queue on all CPUs; 0 is the admin queue. "+
-				"Of more than %d queues the last ones are summed as queue=%q.", maxQueues, otherQueues),
+			help: fmt.Sprintf("Number of interrupts of a queue on all CPUs. Queue 0 is the admin queue. "+
+				"With more than %d queues, the last ones are summed as queue=%q.", maxQueues, otherQueues),
 			labels: []string{"queue"},
 			series: func(c record.Controller, emit emit) {
 				if c.Interrupts == nil {
@@ -268,7 +268,7 @@ func interruptFamilies() []family[record.Controller] {
 		},
 		{
 			name: "ssdprobe_nvme_remote_interrupts_total", kind: counter,
-			help: "Interrupts taken on a CPU outside the controller's NUMA node. Absent when the machine does not say where that is.",
+			help: "Number of interrupts handled on a CPU outside the controller's NUMA node. Absent when the NUMA node is unknown.",
 			series: func(c record.Controller, emit emit) {
 				if c.Interrupts != nil && c.Interrupts.Remote != nil {
 					emit(float64(*c.Interrupts.Remote))

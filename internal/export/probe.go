@@ -36,7 +36,7 @@ func windowFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		{
 			name: "ssdprobe_probe_latency_percentile_seconds", kind: gauge,
-			help:   "Latency percentile of all I/Os in the good rounds of the last window (default 5 min), by nearest rank.",
+			help:   "Latency percentile of all I/Os in the good rounds of the window (default 5 min), in seconds, by nearest rank. Absent without a good round in the window.",
 			labels: []string{"percentile"},
 			series: func(p probeNow, emit emit) {
 				if p.Window == nil || len(p.Window.Latency) == 0 {
@@ -50,7 +50,7 @@ func windowFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_probe_iops", kind: gauge,
-			help: "I/Os per second of the good rounds of the last window (default 5 min), at the probe's queue depth.",
+			help: "I/Os per second in the good rounds of the window (default 5 min), at the queue depth of the probe. Absent without a good round in the window.",
 			series: func(p probeNow, emit emit) {
 				if p.Window != nil {
 					emitKnown(emit, p.Window.IOPS)
@@ -65,7 +65,7 @@ func roundFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		{
 			name: "ssdprobe_probe_rounds_total", kind: counter,
-			help:   "Rounds by what they are worth: only ok measured the device, busy touched nothing.",
+			help:   "Number of rounds by outcome. Only ok rounds count as measurements of the device. busy rounds did no I/O.",
 			labels: []string{"outcome"},
 			series: func(p probeNow, emit emit) {
 				for _, o := range record.Outcomes() {
@@ -75,7 +75,7 @@ func roundFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_probe_read_bytes_total", kind: counter,
-			help: "What ssdprobe itself read for this probe, warm-up and search included. Absent for probes that only write.",
+			help: "Bytes that ssdprobe read for this probe, including warm-up and the search for written blocks. Absent for probes that only write.",
 			series: func(p probeNow, emit emit) {
 				if p.ReadBytes > 0 || p.Probe.Direction == record.Read {
 					emit(float64(p.ReadBytes))
@@ -84,7 +84,7 @@ func roundFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_probe_written_bytes_total", kind: counter,
-			help: "What ssdprobe itself wrote for this probe: wear of its own making. Absent for probes that only read.",
+			help: "Bytes that ssdprobe wrote for this probe, which wear the drive. Absent for probes that only read.",
 			series: func(p probeNow, emit emit) {
 				if p.WrittenBytes > 0 || p.Probe.Direction == record.Write {
 					emit(float64(p.WrittenBytes))
@@ -93,7 +93,7 @@ func roundFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_probe_errors_total", kind: counter,
-			help:   "I/Os that failed, by errno. An errno that never came has no series.",
+			help:   "Number of failed I/Os by errno. An errno that never occurred has no series.",
 			labels: []string{"errno"},
 			series: func(p probeNow, emit emit) {
 				for errno, n := range p.Errors {
@@ -103,12 +103,12 @@ func roundFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_probe_last_success_timestamp_seconds", kind: gauge,
-			help:   "When the last good round was. Absent when there was none since the start.",
+			help:   "Time of the last good round, in seconds since 1970. Absent if there was none since the daemon started.",
 			series: func(p probeNow, emit emit) { emitTime(emit, p.LastSuccess) },
 		},
 		{
 			name: "ssdprobe_probe_inflight_seconds", kind: gauge,
-			help: "Age of the round in progress; it grows while a device hangs. Absent between rounds.",
+			help: "Age of the round in progress, in seconds. Grows while a device hangs. Absent between rounds.",
 			series: func(p probeNow, emit emit) {
 				if !p.InflightSince.IsZero() {
 					emit(max(0, p.now.Sub(p.InflightSince).Seconds()))
@@ -117,8 +117,8 @@ func roundFamilies() []family[probeNow] {
 		},
 		{
 			name: "ssdprobe_probe_cpu_wait_ratio", kind: gauge,
-			help: "Share of the last round that its threads spent waiting for a CPU. " +
-				"Absent when that round did not run to its end, or where the kernel does not say.",
+			help: "Share of the last round that its threads spent waiting for a CPU, 0 to 1. " +
+				"Absent if that round was busy or timed out, or if the kernel does not report it.",
 			series: func(p probeNow, emit emit) {
 				if p.ranThrough() && !p.blind {
 					emit(p.Last.Disturbance.CPUWaitRatio)

@@ -8,7 +8,7 @@ func reportFamilies() []family[[]record.CollectorStatus] {
 	return []family[[]record.CollectorStatus]{
 		{
 			name: "ssdprobe_collector_success", kind: gauge,
-			help:   "Whether the last reading of this source succeeded (1) or failed (0). device and id are empty for sources of the whole node. fleet is the API server, whenever a permit to run is asked for, renewed or given back, and 10 minutes after the last answer.",
+			help:   "1 if the last reading of this source succeeded, 0 if it failed. device and id are empty for sources of the whole node. The collector fleet is the API server. It has series while a permit to run is requested, renewed or returned, and for 10 minutes after the last answer.",
 			labels: []string{"collector"},
 			series: func(all []record.CollectorStatus, emit emit) {
 				for _, c := range all {
@@ -18,7 +18,7 @@ func reportFamilies() []family[[]record.CollectorStatus] {
 		},
 		{
 			name: "ssdprobe_collector_duration_seconds", kind: gauge,
-			help:   "How long the last reading of this source took. device and id are empty for sources of the whole node.",
+			help:   "Duration of the last reading of this source, in seconds. device and id are empty for sources of the whole node.",
 			labels: []string{"collector"},
 			series: func(all []record.CollectorStatus, emit emit) {
 				for _, c := range all {

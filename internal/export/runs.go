@@ -12,13 +12,13 @@ func runFamilies() []family[record.TargetStatus] {
 	return append(append(lastRunFamilies(), runBaselineFamilies()...),
 		family[record.TargetStatus]{
 			name: "ssdprobe_run_last_completion_timestamp_seconds", kind: gauge,
-			help:   "When the last run of the suite that measured anything was over.",
+			help:   "Time when the last run of the suite with results ended, in seconds since 1970. Absent without such a run.",
 			labels: []string{"suite"},
 			series: eachRun(func(r record.RunReport, emit emit) { emitTime(emit, r.Finished, r.Suite) }),
 		},
 		family[record.TargetStatus]{
 			name: "ssdprobe_run_duration_seconds", kind: gauge,
-			help:   "How long the last run of the suite took.",
+			help:   "Duration of the last run of the suite with results, in seconds.",
 			labels: []string{"suite"},
 			series: eachRun(func(r record.RunReport, emit emit) {
 				emitKnown(emit, r.Finished.Sub(r.Started).Seconds(), r.Suite)
@@ -26,7 +26,7 @@ func runFamilies() []family[record.TargetStatus] {
 		},
 		family[record.TargetStatus]{
 			name: "ssdprobe_run_warning", kind: gauge,
-			help:   "1 for each kind of warning on the last run of the suite or on one of its steps; the step is empty for the whole run.",
+			help:   "A warning on the last run of the suite or on one of its steps. Always 1. step is empty if it concerns the whole run.",
 			labels: []string{"suite", "step", "code"},
 			series: eachRun(func(r record.RunReport, emit emit) {
 				for _, w := range r.Warnings {
@@ -41,8 +41,8 @@ func runFamilies() []family[record.TargetStatus] {
 		},
 		family[record.TargetStatus]{
 			name: "ssdprobe_run_next_timestamp_seconds", kind: gauge,
-			help: "When the calendar has the suite due: the first time after its last complete run, so it lies in the past " +
-				"while that run is owed. Absent when no calendar has it.",
+			help: "Time when the suite is due by its schedule, in seconds since 1970. It is the first scheduled time after the last complete run, " +
+				"so it is in the past while a run is overdue. Absent if the suite is not scheduled.",
 			labels: []string{"suite"},
 			series: func(t record.TargetStatus, emit emit) {
 				for _, r := range t.Runs {
@@ -52,7 +52,7 @@ func runFamilies() []family[record.TargetStatus] {
 		},
 		family[record.TargetStatus]{
 			name: "ssdprobe_run_in_progress", kind: gauge,
-			help:   "1 while the suite runs or waits for the device, else 0.",
+			help:   "1 while the suite is running or waiting for the device. Else 0.",
 			labels: []string{"suite"},
 			series: func(t record.TargetStatus, emit emit) {
 				for _, r := range t.Runs {
@@ -62,7 +62,7 @@ func runFamilies() []family[record.TargetStatus] {
 		},
 		family[record.TargetStatus]{
 			name: "ssdprobe_runs_total", kind: counter,
-			help:   "Runs of the suite since the daemon started, by outcome: ok, short (ended early), refused (the device was busy, or other nodes ran, all through the window), error.",
+			help:   "Number of runs of the suite since the daemon started, by outcome. short ended early. refused found the device busy, or other nodes running, throughout its window.",
 			labels: []string{"suite", "outcome"},
 			series: func(t record.TargetStatus, emit emit) {
 				for _, r := range t.Runs {
@@ -90,17 +90,17 @@ func runBaselineFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		{
 			name: "ssdprobe_run_baseline_runs", kind: gauge, labels: labels,
-			help:   "Earlier runs of the suite under the same conditions that a step of the last run is compared with. Fewer than 4 say nothing.",
+			help:   "Number of earlier runs under the same conditions that a step of the last run is compared with. Fewer than 4 are too few for a verdict.",
 			series: eachFigure(func(f record.RunFigure, emit emit, labels ...string) { emit(float64(f.Runs), labels...) }),
 		},
 		{
 			name: "ssdprobe_run_baseline_value", kind: gauge, labels: labels,
-			help:   "Median of those earlier runs, in the unit that the statistic's name ends with.",
+			help:   "Median of these earlier runs, in the unit at the end of the statistic's name.",
 			series: eachFigure(func(f record.RunFigure, emit emit, labels ...string) { emitKnown(emit, f.Median, labels...) }),
 		},
 		{
 			name: "ssdprobe_run_drift_ratio", kind: gauge, labels: labels,
-			help:   "How many times slower than that median the last run was: above 1 is worse for every statistic, IOPS being inverted.",
+			help:   "How many times slower the last run was than this median. Above 1 is worse for every statistic; IOPS are inverted.",
 			series: eachFigure(func(f record.RunFigure, emit emit, labels ...string) { emitKnown(emit, f.Ratio, labels...) }),
 		},
 		{
@@ -135,17 +135,17 @@ func lastRunFamilies() []family[record.TargetStatus] {
 		all = append(all,
 			family[record.TargetStatus]{
 				name: name + "_iops", kind: gauge, labels: []string{"suite", "step"},
-				help:   "I/Os per second (" + string(d.direction) + ") of a step of the last run.",
+				help:   "I/Os per second (" + string(d.direction) + ") in a step of the last run.",
 				series: eachResult(func(r record.Result, suite, step string, emit emit) { emitKnown(emit, r.IOPS, suite, step) }),
 			},
 			family[record.TargetStatus]{
 				name: name + "_bytes_per_second", kind: gauge, labels: []string{"suite", "step"},
-				help:   "Bandwidth (" + string(d.direction) + ") of a step of the last run.",
+				help:   "Bandwidth (" + string(d.direction) + ") in a step of the last run, in bytes per second.",
 				series: eachResult(func(r record.Result, suite, step string, emit emit) { emitKnown(emit, r.BytesPerSecond, suite, step) }),
 			},
 			family[record.TargetStatus]{
 				name: name + "_latency_percentile_seconds", kind: gauge, labels: []string{"suite", "step", "percentile"},
-				help: "Latency percentile (" + string(d.direction) + ") of a step of the last run, by nearest rank.",
+				help: "Latency percentile (" + string(d.direction) + ") in a step of the last run, in seconds, by nearest rank.",
 				series: eachResult(func(r record.Result, suite, step string, emit emit) {
 					for _, percentile := range []float64{50, 95, 99, 99.9} {
 						emitKnown(emit, r.Latency.Quantile(percentile/100).Seconds(), suite, step, strconv.FormatFloat(percentile, 'g', -1, 64))

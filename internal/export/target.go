@@ -16,7 +16,7 @@ func deviceFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		{
 			name: "ssdprobe_device_info", kind: gauge,
-			help:   "A watched device, as labels; always 1. For a probe file, kind is file and the rest is that of the device below it.",
+			help:   "A watched device, as labels. Always 1. For a probe file, kind is file; the other labels describe the device below it.",
 			labels: []string{"model", "serial", "firmware", "transport", "kind"},
 			series: func(t record.TargetStatus, emit emit) {
 				d, kind := t.Device, t.Device.Kind
@@ -28,12 +28,12 @@ func deviceFamilies() []family[record.TargetStatus] {
 		},
 		{
 			name: "ssdprobe_device_size_bytes", kind: gauge,
-			help:   "Capacity of the device, or of the device below a probe file.",
+			help:   "Capacity of the device, in bytes. For a probe file, that of the device below it. Absent when unknown.",
 			series: func(t record.TargetStatus, emit emit) { emitKnown(emit, float64(t.Device.SizeBytes)) },
 		},
 		{
 			name: "ssdprobe_device_conditions_info", kind: gauge,
-			help:   "The current conditions that change most often, as labels; always 1. A label is empty when the machine does not say.",
+			help:   "The current conditions that change most often, as labels. Always 1. A label is empty when the machine does not report it.",
 			labels: []string{"scheduler", "governor", "kernel", "write_cache", "numa_node"},
 			series: func(t record.TargetStatus, emit emit) {
 				c := t.Conditions
@@ -45,7 +45,7 @@ func deviceFamilies() []family[record.TargetStatus] {
 		},
 		{
 			name: "ssdprobe_conditions_changed_timestamp_seconds", kind: gauge,
-			help:   "When this condition was last seen to change.",
+			help:   "Time of the last change of this condition that was seen, in seconds since 1970. Absent if none was seen.",
 			labels: []string{"condition"},
 			series: func(t record.TargetStatus, emit emit) {
 				for condition, at := range t.Changed {
@@ -61,7 +61,7 @@ func linkFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		{
 			name: "ssdprobe_pcie_link_speed_transfers_per_second", kind: gauge,
-			help:   "Speed of the PCIe link per lane: what it trained to (current) and what both ends can do (max).",
+			help:   "Speed of the PCIe link per lane, in transfers per second. state is current (negotiated) or max (supported by both ends). Absent when unknown.",
 			labels: []string{"state"},
 			series: func(t record.TargetStatus, emit emit) {
 				if l := t.Device.Link; l != nil {
@@ -72,7 +72,7 @@ func linkFamilies() []family[record.TargetStatus] {
 		},
 		{
 			name: "ssdprobe_pcie_link_width_lanes", kind: gauge,
-			help:   "Width of the PCIe link: what it trained to (current) and what both ends can do (max).",
+			help:   "Width of the PCIe link, in lanes. state is current (negotiated) or max (supported by both ends). Absent when unknown.",
 			labels: []string{"state"},
 			series: func(t record.TargetStatus, emit emit) {
 				if l := t.Device.Link; l != nil {
@@ -83,7 +83,7 @@ func linkFamilies() []family[record.TargetStatus] {
 		},
 		{
 			name: "ssdprobe_pcie_bandwidth_bytes_per_second", kind: gauge,
-			help: "What the PCIe link can carry in one direction as it trained, after line encoding and before protocol overhead.",
+			help: "Bandwidth of the PCIe link in one direction at its current speed and width, in bytes per second. Line encoding is subtracted, protocol overhead is not. Absent when unknown.",
 			series: func(t record.TargetStatus, emit emit) {
 				if l := t.Device.Link; l != nil {
 					emitKnown(emit, l.BytesPerSecond())
@@ -98,17 +98,17 @@ func accessFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		{
 			name: "ssdprobe_target_up", kind: gauge,
-			help:   "Whether the target can be probed now (1) or has a problem that the log and the status page name (0).",
+			help:   "1 if the target can be probed now. 0 if it has a problem, which the log and the status page name.",
 			series: func(t record.TargetStatus, emit emit) { emit(boolean(t.Problem == "")) },
 		},
 		{
 			name: "ssdprobe_device_written_ratio", kind: gauge,
-			help:   "Share of blindly sampled blocks that read as written; raw targets only. Blocks never written say nothing about a drive's speed.",
+			help:   "Share of sampled blocks that hold written data, 0 to 1. Raw targets only. Blocks that were never written say nothing about the speed of a drive.",
 			series: func(t record.TargetStatus, emit emit) { emitIf(emit, t.WrittenRatio) },
 		},
 		{
 			name: "ssdprobe_device_pool_blocks", kind: gauge,
-			help: "Written blocks of the device that are known to read from; raw targets only, absent until the search has looked anywhere.",
+			help: "Number of written blocks found so far, which the probes read from. Raw targets only. Absent until the first blocks were sampled.",
 			series: func(t record.TargetStatus, emit emit) {
 				if t.PoolBlocks > 0 || t.WrittenRatio != nil {
 					emit(float64(t.PoolBlocks))
