@@ -155,7 +155,7 @@ func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run) {
 		}
 		w.suites.end(r.Suite, outcome, report, figures, err)
 		if len(report.Steps) > 0 {
-			c.reportState(runsOf(w.spec.ID), c.state.KeepRun(report, r.Keep))
+			c.state.report(runsOf(w.spec.ID), c.state.KeepRun(report, r.Keep))
 		}
 		return
 	}

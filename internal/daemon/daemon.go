@@ -76,28 +76,25 @@ const endTimeout = 20 * time.Second
 
 // New returns a daemon that holds its state directory. Close it, or run it.
 func New(o Options) (*Daemon, error) {
-	held, err := guard.Do(context.Background(), &guard.Guard{}, scanTimeout, func(context.Context) (held, error) { return hold(o.Config) })
-	if hung := new(guard.HungError); errors.As(err, &hung) {
-		return nil, fmt.Errorf("open the state directory %s: its filesystem hangs: %w", o.Config.StateDir, err)
-	} else if err != nil {
+	storage, err := holdStorage(o.Config, o.Log)
+	if err != nil {
 		return nil, err
 	}
-	s, lock := held.state, held.lock
 	meter, warnings, err := counters.NewMeter()
 	if err != nil {
-		return nil, errors.Join(err, lock.Release())
+		return nil, errors.Join(err, storage.lock.Release())
 	}
 	permits, err := newPermits(o.Config, o.Log)
 	if err != nil {
-		return nil, errors.Join(err, lock.Release())
+		return nil, errors.Join(err, storage.lock.Release())
 	}
 	d := &Daemon{
 		shared: &shared{
-			fs: sysfs.New(o.Config.HostRoot), node: o.Config.Node, lockDir: o.Config.LockDir, log: o.Log, state: s,
+			fs: sysfs.New(o.Config.HostRoot), node: o.Config.Node, lockDir: o.Config.LockDir, log: o.Log, state: storage,
 			meter: meter, engine: probe.NewEngine(meter, o.Config.Admission.MaxCPUWait), latencies: o.Latencies,
-			slots: make(chan struct{}, o.Config.RoundsAtOnce), stateProblems: map[string]error{},
+			slots: make(chan struct{}, o.Config.RoundsAtOnce),
 		},
-		config: o.Config, file: newConfigFile(o), serve: o.Serve, lock: lock, warnings: warnings, started: time.Now(),
+		config: o.Config, file: newConfigFile(o), serve: o.Serve, warnings: warnings, started: time.Now(),
 		watches: map[string]*watch{}, ways: map[string]*access{}, first: make(chan struct{}),
 		reloaded: reloadStatus(),
 		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),
@@ -110,44 +107,13 @@ func New(o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// held is a state directory that no other daemon may use.
-type held struct {
-	state state.Dir
-	lock  *store.Lock
-}
-
-func hold(c config.Config) (held, error) {
-	dir, lock, err := state.Hold(c.StateDir)
-	switch {
-	case errors.Is(err, state.ErrRunning):
-		return held{}, err
-	case err != nil:
-		return held{}, fmt.Errorf("%w; it is set by state_dir or --state-dir", err)
-	}
-	// One that cannot be made is told by every round; one that is unsafe is for people to mend.
-	if err := store.MakeDir(c.LockDir); errors.Is(err, store.ErrUntrusted) {
-		return held{}, errors.Join(fmt.Errorf("open the lock directory: %w; it is set by lock_dir", err), lock.Release())
-	}
-	return held{dir, lock}, nil
-}
-
 // Announce notes in the state directory where the daemon answers, so that commands
 // that are given the directory find it. A directory that is full or broken is no
 // reason to watch nothing: commands then need its URL.
 func (d *Daemon) Announce(urls []string) {
-	if err := d.shared.save(context.Background(), saveTimeout, func(s state.Dir) error { return s.Announce(urls) }); err != nil {
+	if err := d.shared.state.save(context.Background(), saveTimeout, func(s state.Dir) error { return s.Announce(urls) }); err != nil {
 		d.shared.log.Error("cannot note where this daemon answers; give commands its --url", "err", err)
 	}
-}
-
-// letGo gives the state directory to others. While it hangs, the end of the process does.
-func (d *Daemon) letGo() error {
-	_, err := withStore(context.Background(), d.shared, lastSaveTimeout, func() (struct{}, error) { return struct{}{}, d.lock.Release() })
-	if hung := new(guard.HungError); errors.As(err, &hung) {
-		d.shared.log.Error("the state directory does not answer; what was learned last is not kept", "err", err)
-		return nil
-	}
-	return err
 }
 
 // task is one thing that the daemon does all the time.
@@ -170,7 +136,7 @@ func (d *Daemon) tasks() []task {
 // Run does everything until ctx ends, and then stops it in order: the watches
 // save what they know. A task that fails ends all others.
 func (d *Daemon) Run(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, d.letGo()) }()
+	defer func() { err = errors.Join(err, d.shared.state.letGo()) }()
 	// A thread that comes back from a system call needs a processor of Go's to go
 	// on; with only one, any other goroutine would delay the clock read after an I/O.
 	if runtime.GOMAXPROCS(0) < 2 {
@@ -218,7 +184,7 @@ func (d *Daemon) Missing() []string {
 		}
 	}
 	slices.Sort(missing)
-	_, state := d.shared.stateStatus()
+	_, state := d.shared.state.status()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.discovered.Error != "" {
@@ -252,7 +218,7 @@ func (d *Daemon) Discovered() <-chan struct{} { return d.first }
 // Snapshot returns what is known now. It reads memory only.
 func (d *Daemon) Snapshot() record.Snapshot {
 	now := time.Now()
-	state, problems := d.shared.stateStatus()
+	state, problems := d.shared.state.status()
 	d.mu.Lock()
 	watches := make([]*watch, 0, len(d.watches))
 	for _, id := range slices.Sorted(maps.Keys(d.watches)) {

@@ -100,7 +100,7 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 			d.shared.latencies.Forget(id)
 		}
 	}
-	d.shared.forgetState(wanted)
+	d.shared.state.forget(wanted)
 	d.answerRequests(ctx)
 	d.health.follow(ctx, running, c, d.devices(wanted))
 	for id, target := range wanted {
@@ -160,11 +160,11 @@ func (d *Daemon) current() map[string]*watch {
 // not answer, it does not: it would learn anew, and write that over what is known.
 func (d *Daemon) start(ctx, running context.Context, t wanted) {
 	way := d.access(t.spec.ID)
-	w, err := withStore(ctx, d.shared, saveTimeout, func() (*watch, error) {
+	w, err := through(ctx, d.shared.state, saveTimeout, func(state.Dir) (*watch, error) {
 		return newWatch(t.spec, t.seen, way, d.shared), nil
 	})
 	if err != nil {
-		d.shared.reportState(t.spec.ID, fmt.Errorf("%s is not watched, as what is stored of it cannot be read: %w", t.spec.Path, err))
+		d.shared.state.report(t.spec.ID, fmt.Errorf("%s is not watched, as what is stored of it cannot be read: %w", t.spec.Path, err))
 		return
 	}
 	ctx, cancel := context.WithCancel(running)
@@ -213,10 +213,10 @@ func (d *Daemon) stopAll() {
 // watch of the target is stopped meanwhile, so that there is one way to change
 // the stored state; discovery starts it again.
 func (d *Daemon) answerRequests(ctx context.Context) {
-	names, err := withStore(ctx, d.shared, saveTimeout, func() ([]string, error) { return d.shared.state.Requests() })
-	d.shared.reportState(requestsOf, err)
+	names, err := through(ctx, d.shared.state, saveTimeout, state.Dir.Requests)
+	d.shared.state.report(requestsOf, err)
 	for _, name := range names {
-		r, err := withStore(ctx, d.shared, saveTimeout, func() (state.Request, error) { return d.shared.state.Request(name) })
+		r, err := through(ctx, d.shared.state, saveTimeout, func(s state.Dir) (state.Request, error) { return s.Request(name) })
 		if err != nil || r.Target == "" {
 			d.shared.log.Error("request", "name", name, "err", err)
 			continue
@@ -224,16 +224,12 @@ func (d *Daemon) answerRequests(ctx context.Context) {
 		if w, ok := d.current()[r.Target]; ok {
 			d.stop(w)
 		}
-		if _, err := withStore(ctx, d.shared, saveTimeout, func() (struct{}, error) {
-			return struct{}{}, d.shared.state.Apply(r)
-		}); err != nil {
+		if err := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.Apply(r) }); err != nil {
 			d.shared.log.Error("request refused", "target", r.Target, "probe", r.Probe, "asked", r.String(), "err", err)
 		} else {
 			d.shared.log.Info("request carried out", "target", r.Target, "probe", r.Probe, "asked", r.String())
 		}
-		if _, err := withStore(ctx, d.shared, saveTimeout, func() (struct{}, error) {
-			return struct{}{}, d.shared.state.RemoveRequest(name)
-		}); err != nil {
+		if err := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.RemoveRequest(name) }); err != nil {
 			d.shared.log.Error("remove a request", "err", err)
 		}
 	}

@@ -26,7 +26,7 @@ func (b bench) discovery() *Daemon {
 	require.NoError(b.t, err)
 	return &Daemon{
 		shared: &shared{
-			fs: sysfs.New(b.root), log: b.log.timeless(), state: dir, stateProblems: map[string]error{},
+			fs: sysfs.New(b.root), log: b.log.timeless(), state: newStorage(dir, b.log.timeless()),
 			latencies: export.NewLatencies(), slots: make(chan struct{}, 1),
 		},
 		config: b.config, watches: map[string]*watch{}, ways: map[string]*access{}, health: b.keeper, file: &configFile{},
@@ -78,12 +78,12 @@ func TestOnlyTheDirectoryOfTheFallbackIsMade(t *testing.T) {
 
 // What was wrong with the stored state of a target is over when the target has left.
 func TestTheStateOfATargetThatLeftIsNoProblem(t *testing.T) {
-	s := newBench(t).discovery().shared
+	s := newBench(t).discovery().shared.state
 	for _, id := range []string{"s1", runsOf("s1"), "s2", runsOf("s2"), requestsOf} {
-		s.reportState(id, errors.New(id))
+		s.report(id, errors.New(id))
 	}
-	s.forgetState(map[string]wanted{"s2": {}})
-	_, warnings := s.stateStatus()
+	s.forget(map[string]wanted{"s2": {}})
+	_, warnings := s.status()
 	var left []string
 	for _, w := range warnings {
 		left = append(left, w.Text)

@@ -38,17 +38,17 @@ func (w *watch) restore(now time.Time) {
 	w.saved.at = now.Add(firstSave - saveEvery)
 	kept, found, err := w.shared.state.Target(w.spec.ID)
 	if err != nil {
-		w.shared.reportState(w.spec.ID, err)
+		w.shared.state.report(w.spec.ID, err)
 	}
 	if found {
 		if err := w.take(kept); err != nil {
-			w.shared.reportState(w.spec.ID, w.shared.state.SetTargetAside(w.spec.ID, err))
+			w.shared.state.report(w.spec.ID, w.shared.state.SetTargetAside(w.spec.ID, err))
 			kept.Planned = nil
 		}
 	}
 	last, err := w.shared.state.Runs(w.spec.ID)
 	if err != nil {
-		w.shared.reportState(runsOf(w.spec.ID), err)
+		w.shared.state.report(runsOf(w.spec.ID), err)
 	}
 	w.suites = newSuites(kept.Planned, last)
 }
@@ -127,7 +127,7 @@ func (w *watch) saveWhenDue(ctx context.Context, now bool) {
 func (w *watch) save(ctx context.Context, timeout time.Duration) {
 	w.saved = savePoint{at: time.Now()}
 	kept := w.kept()
-	w.shared.reportState(w.spec.ID, w.shared.save(ctx, timeout, func(d state.Dir) error { return d.SaveTarget(kept) }))
+	w.shared.state.report(w.spec.ID, w.shared.state.save(ctx, timeout, func(d state.Dir) error { return d.SaveTarget(kept) }))
 }
 
 // stop saves for the last time and gives the target back.

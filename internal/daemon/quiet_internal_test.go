@@ -27,7 +27,7 @@ func quietWatch(t *testing.T) *watch {
 	require.NoError(t, err)
 	return newWatch(spec{
 		Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true}, Probes: record.DefaultProbes(), Quiet: always(),
-	}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: dir, latencies: export.NewLatencies()})
+	}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: newStorage(dir, slog.New(slog.DiscardHandler)), latencies: export.NewLatencies()})
 }
 
 // Rounds are not due in quiet hours, each keeps its place after them, and none counts as busy.

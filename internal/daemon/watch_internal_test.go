@@ -23,7 +23,7 @@ func TestNoWriteProbesWithoutABudget(t *testing.T) {
 		w := newWatch(spec{
 			Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true},
 			Probes: record.DefaultProbes(), Admission: config.Admission{WriteBytesPerDay: budget},
-		}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: dir})
+		}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: newStorage(dir, slog.New(slog.DiscardHandler))})
 		var names []string
 		for _, p := range w.Status(time.Now()).Probes {
 			names = append(names, p.Probe.Name)
@@ -44,7 +44,7 @@ func TestWriteProbesShareTheBudget(t *testing.T) {
 		return newWatch(spec{
 			Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true},
 			Probes: append(record.DefaultProbes()[:1], writer("a"), writer("b")), Admission: config.Admission{WriteBytesPerDay: 4 * round},
-		}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: dir, latencies: export.NewLatencies()})
+		}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: newStorage(dir, slog.New(slog.DiscardHandler)), latencies: export.NewLatencies()})
 	}
 	now := time.Now()
 	allows := func(w *watch, i int) bool {

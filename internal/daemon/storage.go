@@ -1,0 +1,146 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+)
+
+// storage is the state directory, whose drive may hang, and what is wrong with it.
+type storage struct {
+	state.Dir
+	log   *slog.Logger
+	lock  *store.Lock
+	turn  sync.Mutex // one use at a time
+	guard guard.Guard
+
+	mu sync.Mutex
+	// problems holds what is wrong with what is stored, by target.
+	problems map[string]error
+	took     time.Duration
+}
+
+func newStorage(d state.Dir, log *slog.Logger) *storage {
+	return &storage{Dir: d, log: log, problems: map[string]error{}}
+}
+
+// holdStorage opens the state directory of a configuration, and keeps other daemons out of it.
+func holdStorage(c config.Config, log *slog.Logger) (*storage, error) {
+	s, err := guard.Do(context.Background(), &guard.Guard{}, scanTimeout, func(context.Context) (*storage, error) {
+		dir, lock, err := state.Hold(c.StateDir)
+		switch {
+		case errors.Is(err, state.ErrRunning):
+			return nil, err
+		case err != nil:
+			return nil, fmt.Errorf("%w; it is set by state_dir or --state-dir", err)
+		}
+		// One that cannot be made is told by every round; one that is unsafe is for people to mend.
+		if err := store.MakeDir(c.LockDir); errors.Is(err, store.ErrUntrusted) {
+			return nil, errors.Join(fmt.Errorf("open the lock directory: %w; it is set by lock_dir", err), lock.Release())
+		}
+		s := newStorage(dir, log)
+		s.lock = lock
+		return s, nil
+	})
+	if hung := new(guard.HungError); errors.As(err, &hung) {
+		return nil, fmt.Errorf("open the state directory %s: its filesystem hangs: %w", c.StateDir, err)
+	}
+	return s, err
+}
+
+// letGo gives the state directory to others. While it hangs, the end of the process does.
+func (s *storage) letGo() error {
+	err := s.do(context.Background(), lastSaveTimeout, func(state.Dir) error { return s.lock.Release() })
+	if hung := new(guard.HungError); errors.As(err, &hung) {
+		s.log.Error("the state directory does not answer; what was learned last is not kept", "err", err)
+		return nil
+	}
+	return err
+}
+
+// through uses the state directory without letting one that hangs hang the caller. Errors:
+// *guard.HungError and those of use.
+func through[T any](ctx context.Context, s *storage, timeout time.Duration, use func(state.Dir) (T, error)) (T, error) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	return guard.Do(context.WithoutCancel(ctx), &s.guard, timeout, func(context.Context) (T, error) { return use(s.Dir) })
+}
+
+// do is through for what has no result.
+func (s *storage) do(ctx context.Context, timeout time.Duration, use func(state.Dir) error) error {
+	_, err := through(ctx, s, timeout, func(d state.Dir) (struct{}, error) { return struct{}{}, use(d) })
+	return err
+}
+
+// save is do for what changes the directory: how long it took is shown.
+func (s *storage) save(ctx context.Context, timeout time.Duration, save func(state.Dir) error) error {
+	start := time.Now()
+	err := s.do(ctx, timeout, save)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.took = time.Since(start)
+	return err
+}
+
+// report keeps what is wrong with the stored state of a target, and logs it
+// when it is news.
+func (s *storage) report(id string, err error) {
+	s.mu.Lock()
+	before := s.problems[id]
+	if err == nil {
+		delete(s.problems, id)
+	} else {
+		s.problems[id] = err
+	}
+	s.mu.Unlock()
+	switch {
+	case err != nil && (before == nil || before.Error() != err.Error()):
+		s.log.Error("the stored state has a problem", "id", id, "err", err)
+	case err == nil && before != nil:
+		s.log.Info("the stored state is fine again", "id", id)
+	}
+}
+
+// requestsOf is what a problem with the requests is reported under.
+const requestsOf = "requests"
+
+// runsOf is what a problem with the stored runs of a target is reported under.
+func runsOf(id string) string { return "runs of " + id }
+
+// forget drops what is wrong with the stored state of targets that are not here any
+// more: nobody else would say that it is over.
+func (s *storage) forget(here map[string]wanted) {
+	known := map[string]bool{requestsOf: true}
+	for id := range here {
+		known[id], known[runsOf(id)] = true, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.problems, func(id string, _ error) bool { return !known[id] })
+}
+
+// status is the collector status of the state directory, and a warning for
+// each problem.
+func (s *storage) status() (record.CollectorStatus, []record.Warning) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := record.CollectorStatus{Collector: "state", Success: len(s.problems) == 0, Duration: s.took}
+	var warnings []record.Warning
+	for _, id := range slices.Sorted(maps.Keys(s.problems)) {
+		text := s.problems[id].Error()
+		status.Error = text
+		warnings = append(warnings, record.Warning{Code: record.WarnState, Text: text})
+	}
+	return status, warnings
+}
