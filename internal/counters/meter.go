@@ -84,7 +84,7 @@ func (m *Meter) IOLimited(number string) (record.Warning, bool) {
 	}
 	return record.Warning{
 		Code: record.WarnIOLimited,
-		Text: fmt.Sprintf("%s limits this process on the device to %s; give ssdprobe a cgroup without I/O limits",
+		Text: fmt.Sprintf("%s limits this process on the device to %s",
 			limits[0].File, limits[0].Limit),
 	}, true
 }

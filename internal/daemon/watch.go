@@ -264,7 +264,7 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 	if w.readOnly {
 		s.Warnings = append(slices.Clone(s.Warnings), record.Warning{
 			Code: record.WarnReadOnly,
-			Text: s.Path + " was not made by ssdprobe, so it is only read; name a directory to have a probe file made in it",
+			Text: s.Path + " was not made by ssdprobe, so it is only read",
 		})
 	}
 	s.Runs = w.suites.list()

@@ -71,7 +71,7 @@ func warnings(d record.Device) []record.Warning {
 	}
 	if d.Link != nil && d.Link.BelowMaximum() {
 		warn(record.WarnLinkBelowMaximum,
-			"the PCIe link of %s (%s) runs at %s although both ends can do %s: reseat the drive, then check its cable, backplane and slot settings",
+			"the PCIe link of %s (%s) runs at %s although both ends can do %s",
 			d.Name, d.PCIAddress, d.Link.Current(), d.Link.Max())
 	}
 	if !stable(d.ID) {
@@ -98,7 +98,7 @@ func warnings(d record.Device) []record.Warning {
 
 func stacked(stack string) record.Warning {
 	return record.Warning{Code: record.WarnStacked, Text: stack +
-		": what is measured is all of them together; probe the drives themselves to learn about one"}
+		": what is measured is all of them together"}
 }
 
 // on stands between a device and what it is made of.

@@ -77,7 +77,7 @@ func TestWarningsOfADevice(t *testing.T) {
 		{"none", record.Device{ID: "eui.1", Link: &record.PCIeLink{CurrentGTs: 8, MaxGTs: 8, CurrentLanes: 4, MaxLanes: 4}}, nil},
 		{"narrow link", record.Device{ID: "eui.1", PCIAddress: "0000:01:00.0", Link: &record.PCIeLink{CurrentGTs: 8, MaxGTs: 8, CurrentLanes: 1, MaxLanes: 4}}, []record.Warning{{
 			Code: record.WarnLinkBelowMaximum,
-			Text: "the PCIe link of x (0000:01:00.0) runs at 8 GT/s x1 although both ends can do 8 GT/s x4: reseat the drive, then check its cable, backplane and slot settings",
+			Text: "the PCIe link of x (0000:01:00.0) runs at 8 GT/s x1 although both ends can do 8 GT/s x4",
 		}}},
 		{"no identity", record.Device{ID: "path:pci-0000:01:00.0"}, []record.Warning{{
 			Code: record.WarnIdentity,
@@ -93,7 +93,7 @@ func TestWarningsOfADevice(t *testing.T) {
 			Code: record.WarnStacked, Text: "x is a file: what is measured is its filesystem and the device below",
 		}}},
 		{"a stack", record.Device{ID: "uuid.1", Model: "raid1", Kind: record.KindMD, Members: []string{"a", "b"}}, []record.Warning{{
-			Code: record.WarnStacked, Text: "x (raid1) on a, b: what is measured is all of them together; probe the drives themselves to learn about one",
+			Code: record.WarnStacked, Text: "x (raid1) on a, b: what is measured is all of them together",
 		}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -117,13 +117,13 @@ func TestGovernor(t *testing.T) {
 		{"performance", []policy{{"0 1", "performance", "acpi-cpufreq", ""}, {"2 3", "performance", "acpi-cpufreq", ""}}, "performance", ""},
 		{"offline CPUs do not count", []policy{{"0", "performance", "acpi-cpufreq", ""}, {"", "powersave", "acpi-cpufreq", ""}}, "performance", ""},
 		{"powersave", []policy{{"0 1", "powersave", "intel_cpufreq", ""}}, "powersave",
-			"the governor of 2 of 2 CPUs saves power (powersave), which makes each I/O slower: set it to performance to compare drives"},
+			"the governor of 2 of 2 CPUs saves power (powersave), which makes each I/O slower"},
 		{"the default of intel_pstate", []policy{{"0", "powersave", "intel_pstate", "balance_power"}}, "powersave (preference balance_power)", ""},
 		{"the default of amd-pstate", []policy{{"0", "powersave", "amd-pstate-epp", "balance_performance"}}, "powersave (preference balance_performance)", ""},
 		{"told to save power", []policy{{"0", "powersave", "intel_pstate", "power"}}, "powersave (preference power)",
-			"the governor of 1 of 1 CPUs saves power (powersave (preference power)), which makes each I/O slower: set it to performance to compare drives"},
+			"the governor of 1 of 1 CPUs saves power (powersave (preference power)), which makes each I/O slower"},
 		{"mixed", []policy{{"0", "schedutil", "cpufreq-dt", ""}, {"1 2 3", "powersave", "cpufreq-dt", ""}}, "mixed: powersave on 3 CPUs, schedutil on 1 CPUs",
-			"the governor of 3 of 4 CPUs saves power (mixed: powersave on 3 CPUs, schedutil on 1 CPUs), which makes each I/O slower: set it to performance to compare drives"},
+			"the governor of 3 of 4 CPUs saves power (mixed: powersave on 3 CPUs, schedutil on 1 CPUs), which makes each I/O slower"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			files := map[string]string{"sys/block/x/size": "1", "sys/devices/system/cpu/cpufreq/boost": "1"}

@@ -98,5 +98,5 @@ func (g governor) warning() (record.Warning, bool) {
 		return record.Warning{}, false
 	}
 	return record.Warning{Code: record.WarnGovernor, Text: fmt.Sprintf(
-		"the governor of %d of %d CPUs saves power (%s), which makes each I/O slower: set it to performance to compare drives", saving, all, g)}, true
+		"the governor of %d of %d CPUs saves power (%s), which makes each I/O slower", saving, all, g)}, true
 }

@@ -85,7 +85,7 @@ func slowerThan(p record.ProbeStatus, others []record.Baseline) string {
 	if differ := onlyHere(p.Baseline.Conditions, others); len(differ) > 0 {
 		return text + "; only here: " + strings.Join(differ, ", ")
 	}
-	return text + ": it may have been slow from the first day; compare what else uses it, and its health"
+	return text
 }
 
 // onlyHere lists the conditions that none of the others has.

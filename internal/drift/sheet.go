@@ -60,8 +60,7 @@ func slowerThanPromised(p record.ProbeStatus, sheet record.DataSheet) string {
 		return ""
 	}
 	normal := time.Duration(p.Baseline.Values[record.LatencyP50] * float64(time.Second))
-	return fmt.Sprintf("the baseline of probe %s is far slower than the data sheet: p50 %s instead of %s, %s: it may have been slow from the "+
-		"first day; check its link, its health, what else uses it, and whether this is the data sheet of the model",
+	return fmt.Sprintf("the baseline of probe %s is far slower than the data sheet: p50 %s instead of %s, %s",
 		p.Probe.Name, units.Latency(normal), units.Latency(promised), record.Ratio{Ratio: ratio})
 }
 

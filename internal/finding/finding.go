@@ -101,6 +101,15 @@ func found(code, text string, evidence ...string) Finding {
 	return f
 }
 
+// Advised is the text of a warning with what to do about it, for where there is no list of
+// findings: the reports of runs.
+func Advised(w record.Warning) string {
+	if f := found(w.Code, w.Text); f.Action != "" {
+		return strings.TrimSuffix(f.Text, ".") + "; " + f.Action
+	}
+	return w.Text
+}
+
 func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
 	var all []Finding
 	if twice {

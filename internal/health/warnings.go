@@ -25,18 +25,18 @@ func Warnings(name string, before *record.Health, now record.Health) []record.Wa
 		warn(record.WarnDriveCritical, "%s", criticalText(w, now))
 	}
 	if now.PercentageUsed >= wornOut {
-		warn(record.WarnWorn, "%.0f %% of the life that the vendor foresaw are used: it may go on for long, but plan to replace it",
+		warn(record.WarnWorn, "%.0f %% of the life that the vendor foresaw are used",
 			100*now.PercentageUsed)
 	}
 	if before == nil || before.Identity.Serial != now.Identity.Serial {
 		return list
 	}
 	if text := throttled(*before, now); text != "" {
-		warn(record.WarnThrottling, "the drive slowed down to cool since it was last asked (%s): look at airflow, heat sink and fans", text)
+		warn(record.WarnThrottling, "the drive slowed down to cool since it was last asked (%s)", text)
 	}
 	if n := now.MediaErrors - before.MediaErrors; now.MediaErrors > before.MediaErrors {
-		warn(record.WarnMediaErrors, "%d new media errors since it was last asked, %d in all: data could not be read or was found damaged; "+
-			"check backups, and replace the drive when it goes on", n, now.MediaErrors)
+		warn(record.WarnMediaErrors, "%d new media errors since it was last asked, %d in all: data could not be read or was found damaged",
+			n, now.MediaErrors)
 	}
 	return list
 }
@@ -104,7 +104,7 @@ func NamespaceWarnings(device string, n record.NamespaceHealth) []record.Warning
 	return []record.Warning{{
 		Code: record.WarnUnwritten,
 		Text: fmt.Sprintf("%s: only %.1f %% of the namespace holds data (NUSE/NSZE): reads of the rest are answered from a table at a speed "+
-			"that is none; measure a filled file, or only blocks known to be written as the probes do", device, 100*allocated),
+			"that is none", device, 100*allocated),
 	}}
 }
 
@@ -119,12 +119,12 @@ func DiskWarnings(name string, before *record.DiskHealth, now record.DiskHealth)
 		warn(record.WarnDriveCritical, "the drive says that it is failing (SMART status): copy what is on it, and replace it")
 	}
 	if now.PercentageUsed != nil && *now.PercentageUsed >= wornOut {
-		warn(record.WarnWorn, "%.0f %% of the life that the vendor foresaw are used: it may go on for long, but plan to replace it",
+		warn(record.WarnWorn, "%.0f %% of the life that the vendor foresaw are used",
 			100**now.PercentageUsed)
 	}
 	bad := func(n *int64, harmless int64, what string) {
 		if n != nil && *n > harmless {
-			warn(record.WarnMediaErrors, "%d sectors %s: data in them may be lost; check backups, and replace the drive when they become more", *n, what)
+			warn(record.WarnMediaErrors, "%d sectors %s: data in them may be lost", *n, what)
 		}
 	}
 	var flips int64
@@ -135,7 +135,7 @@ func DiskWarnings(name string, before *record.DiskHealth, now record.DiskHealth)
 	bad(now.UncorrectableSectors, 0, "cannot be read")
 	if before != nil && before.ReallocatedSectors != nil && now.ReallocatedSectors != nil {
 		if more := *now.ReallocatedSectors - *before.ReallocatedSectors; more > 0 {
-			warn(record.WarnMediaErrors, "%d sectors were replaced since it was last asked, %d in all: replace the drive when it goes on",
+			warn(record.WarnMediaErrors, "%d sectors were replaced since it was last asked, %d in all",
 				more, *now.ReallocatedSectors)
 		}
 	}

@@ -75,7 +75,7 @@ func (b *Prober) fileRound(ctx context.Context, p record.Probe) (record.Measurem
 		m.Warnings = append(m.Warnings, record.Warning{
 			Code: record.WarnRepeatedBlocks,
 			Text: fmt.Sprintf("the file has only %d blocks of %d bytes, so the same ones are read again within minutes "+
-				"and may come from the drive's own cache; make the file larger", b.area.Size/p.BlockBytes, p.BlockBytes),
+				"and may come from the drive's own cache", b.area.Size/p.BlockBytes, p.BlockBytes),
 		})
 	}
 	return m, nil

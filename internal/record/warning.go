@@ -5,7 +5,8 @@ package record
 type Warning struct {
 	// Code is stable and machine readable, one of the constants below.
 	Code string `json:"code"`
-	// Text is one sentence for people: what was seen and what to do about it.
+	// Text is one sentence for people: what was seen. What to do about it is in the table of
+	// package finding, by the code.
 	Text string `json:"text"`
 }
 

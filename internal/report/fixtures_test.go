@@ -88,7 +88,7 @@ func datacentreConditions() record.Conditions {
 func linkWarning() record.Warning {
 	return record.Warning{
 		Code: record.WarnLinkBelowMaximum,
-		Text: "The PCIe link runs at 8 GT/s x4 while both ends can do 16 GT/s x4: bandwidth is halved; reseat the drive or look at the slot and its BIOS setting.",
+		Text: "The PCIe link runs at 8 GT/s x4 while both ends can do 16 GT/s x4: bandwidth is halved",
 	}
 }
 

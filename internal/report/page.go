@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -74,7 +75,7 @@ func (p *page) line(s string) { p.b.WriteString(strings.TrimRight(s, " ") + "\n"
 // warnings writes one sentence per warning, its code last.
 func (p *page) warnings(indent string, warnings []record.Warning) {
 	for _, w := range warnings {
-		p.sentence(indent+"warning: ", fmt.Sprintf("%s (%s)", w.Text, w.Code))
+		p.sentence(indent+"warning: ", fmt.Sprintf("%s (%s)", finding.Advised(w), w.Code))
 	}
 }
 

@@ -111,7 +111,7 @@ func regressed() record.TargetStatus {
 		WrittenRatio: &written, PoolBlocks: 16384,
 		Warnings: []record.Warning{{
 			Code: record.WarnLinkBelowMaximum,
-			Text: "the PCIe link runs at 8 GT/s x4, and drive and slot can do 16 GT/s x4: reseat the drive or look at the slot",
+			Text: "the PCIe link runs at 8 GT/s x4, and drive and slot can do 16 GT/s x4",
 		}},
 		Probes: []record.ProbeStatus{random, sequential},
 		Runs:   []record.RunStatus{saturated(RegressedID, regressedDrive(), now)},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
@@ -23,7 +24,7 @@ var pageStyle string
 func Write(w io.Writer, pages ...document.Page) error {
 	t := template.New("page")
 	render := func(b document.Block) (template.HTML, error) { return block(t, b) }
-	if _, err := t.Funcs(template.FuncMap{"render": render, "join": strings.Join}).Parse(pageText); err != nil {
+	if _, err := t.Funcs(template.FuncMap{"render": render, "join": strings.Join, "advised": finding.Advised}).Parse(pageText); err != nil {
 		return fmt.Errorf("parse the page: %w", err)
 	}
 	view := struct {

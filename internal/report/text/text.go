@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 )
@@ -43,7 +44,7 @@ func (p *page) block(indent int, block document.Block) {
 		p.note(indent, b)
 	case document.Warnings:
 		for _, w := range b {
-			p.note(indent, document.Note{Label: "warning: ", Text: fmt.Sprintf("%s (%s)", w.Text, w.Code)})
+			p.note(indent, document.Note{Label: "warning: ", Text: fmt.Sprintf("%s (%s)", finding.Advised(w), w.Code)})
 		}
 	case document.Facts:
 		p.facts(indent, b.Known())
