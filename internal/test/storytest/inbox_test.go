@@ -92,7 +92,7 @@ func (a alert) isAbout(t *testing.T, d drive, after, before time.Time) {
 		}
 	}
 	description := a.Annotations["description"]
-	assert.Contains(t, description, "No change of conditions came with it")
+	assert.Contains(t, description, "No change of conditions found")
 	found := sinceWhen.FindStringSubmatch(description)
 	require.NotNil(t, found, description)
 	onset, err := time.Parse(time.DateTime, found[1])
