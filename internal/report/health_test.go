@@ -1,0 +1,31 @@
+package report_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+// A field of a drive's health that no fact shows was forgotten in health.go.
+func TestEveryFieldOfHealthIsShown(t *testing.T) {
+	fresh := func() record.Health {
+		h := *recordtest.Snapshot().Controllers[0].Health
+		h.CriticalWarnings, h.MediaErrors = record.CriticalWarnings(), 1
+		return h
+	}
+	facts := func(h record.Health) any {
+		return report.HealthFacts(record.Controller{Kind: record.ControllerNVMe, Health: &h})
+	}
+	recordtest.EachField(t, fresh, func(field string, without record.Health) {
+		switch field {
+		case "Time", "Identity": // stand above the facts
+		case "CriticalWarnings": // are findings
+		default:
+			assert.NotEqual(t, facts(fresh()), facts(without), "no fact shows %s", field)
+		}
+	})
+}
