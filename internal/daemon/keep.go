@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -86,9 +87,9 @@ func (w *watch) take(kept state.Target) error {
 		p.budget = kept.Budgets[p.probe.Name]
 	}
 	w.mountPoint = kept.MountPoint
-	w.status.Device, w.status.Conditions = kept.Device, kept.Conditions
+	w.device, w.conditions = kept.Device, kept.Conditions
 	if kept.Changed != nil {
-		w.status.Changed = kept.Changed
+		w.changed = kept.Changed
 	}
 	return nil
 }
@@ -98,8 +99,8 @@ func (w *watch) kept() state.Target {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := state.Target{
-		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.status.Device, Probes: map[string]drift.State{}, Budgets: map[string]admit.Budget{},
-		MountPoint: w.mountPoint, Planned: w.suites.plans(), Conditions: w.status.Conditions, Changed: map[string]time.Time{},
+		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.device, Probes: map[string]drift.State{}, Budgets: map[string]admit.Budget{},
+		MountPoint: w.mountPoint, Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
 	}
 	for _, p := range w.probes {
 		s.Probes[p.probe.Name] = p.tracker.State()
@@ -110,9 +111,6 @@ func (w *watch) kept() state.Target {
 	if w.pool != nil {
 		pool := w.pool.State()
 		s.Pool = &pool
-	}
-	for name, at := range w.status.Changed {
-		s.Changed[name] = at
 	}
 	return s
 }

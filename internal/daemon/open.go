@@ -48,7 +48,7 @@ func (w *watch) open(ctx context.Context) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pool, w.readOnly, w.status.Problem = session.Pool, session.ReadOnly, ""
+	w.pool, w.readOnly, w.blocked = session.Pool, session.ReadOnly, ""
 	if w.readOnly {
 		w.probes = slices.DeleteFunc(w.probes, func(p *probeState) bool { return p.probe.Direction == record.Write })
 	}

@@ -41,7 +41,7 @@ func (w *watch) begin(p *probeState) measure.Round {
 	defer w.mu.Unlock()
 	p.status.InflightSince = since
 	return measure.Round{
-		Probe: p.probe, Conditions: w.status.Conditions, Link: w.status.Device.Link,
+		Probe: p.probe, Conditions: w.conditions, Link: w.device.Link,
 		Budget: &p.budget, BytesPerDay: w.spec.Admission.WriteShare(w.spec.Probes),
 	}
 }
@@ -65,8 +65,8 @@ func (w *watch) lockProblem(err error) {
 		problem = err.Error()
 	}
 	w.mu.Lock()
-	before := w.status.Problem
-	w.status.Problem = problem
+	before := w.blocked
+	w.blocked = problem
 	w.mu.Unlock()
 	switch {
 	case problem == before:
@@ -123,13 +123,13 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 		s.InflightSince = time.Time{}
 	}
 	if w.pool != nil {
-		w.status.PoolBlocks = w.pool.Len()
+		w.poolBlocks = w.pool.Len()
 		if ratio, ok := w.pool.WrittenRatio(); ok {
-			w.status.WrittenRatio = &ratio
+			w.writtenRatio = &ratio
 		}
 	}
 	events := p.tracker.Add(m)
-	name := w.status.Device.Name
+	name := w.device.Name
 	w.mu.Unlock()
 
 	w.shared.latencies.Observe(name, m)

@@ -53,11 +53,19 @@ type watch struct {
 	// mountPoint is where the filesystem of a file was when it was last opened.
 	mountPoint string
 
-	mu       sync.Mutex
-	status   record.TargetStatus
-	seen     sighting // the last
-	readOnly bool     // somebody else's file
-	probes   []*probeState
+	mu   sync.Mutex
+	seen sighting // the last
+	// device and conditions are those of seen, with what is remembered; what is stored of a target that has not
+	// answered yet.
+	device     record.Device
+	conditions record.Conditions
+	changed    map[string]time.Time // when each condition was last seen to change
+	blocked    string               // why the target cannot be probed now; empty when it can
+	readOnly   bool                 // somebody else's file
+	probes     []*probeState
+	// poolBlocks and writtenRatio are those of pool.
+	poolBlocks   int
+	writtenRatio *float64
 }
 
 // probeState is one probe of a watch.
@@ -84,10 +92,8 @@ const (
 func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	w := &watch{
 		spec: s, shared: shared, access: way, done: make(chan struct{}),
-		log: shared.log.With("device", seen.device.Name, "id", s.ID),
-		status: record.TargetStatus{
-			ID: s.ID, Path: s.Path, File: s.File, Changed: map[string]time.Time{},
-		},
+		log:     shared.log.With("device", seen.device.Name, "id", s.ID),
+		changed: map[string]time.Time{},
 	}
 	now := time.Now()
 	for _, p := range s.Probes {
@@ -162,7 +168,7 @@ func (w *watch) keepQuiet(until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.session == nil {
-		w.status.Problem = "quiet hours until " + until.Format("2006-01-02 15:04 MST") + ": it is opened after them"
+		w.blocked = "quiet hours until " + until.Format("2006-01-02 15:04 MST") + ": it is opened after them"
 	}
 	for _, p := range w.probes {
 		if p.next.Before(until) {
@@ -200,18 +206,17 @@ func (w *watch) nextProbe() *probeState {
 func (w *watch) see(s sighting, now time.Time) {
 	w.mu.Lock()
 	w.seen = s
-	before := w.status.Conditions
+	before := w.conditions
 	if w.spec.Unresolved { // what is stored of it is all that is known
 		w.mu.Unlock()
 		return
 	}
 	s.conditions = s.conditions.Remember(before)
-	w.status.Device, w.status.Conditions, w.status.Warnings = s.device, s.conditions, s.warnings
-	w.status.Collectors = []record.CollectorStatus{s.collector}
+	w.device, w.conditions = s.device, s.conditions
 	// What was not known before did not change.
 	changes := slices.DeleteFunc(before.Changes(s.conditions), func(c record.Change) bool { return c.From == "" })
 	for _, c := range changes {
-		w.status.Changed[c.Condition] = now
+		w.changed[c.Condition] = now
 	}
 	w.mu.Unlock()
 	for _, c := range changes {
@@ -228,13 +233,13 @@ func (w *watch) plan(runs []config.Run, now time.Time) {
 func (w *watch) isMeant(r config.Run) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return r.Matches(w.spec.ID, w.status.Device.Name, w.spec.Path)
+	return r.Matches(w.spec.ID, w.device.Name, w.spec.Path)
 }
 
 func (w *watch) setProblem(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.status.Problem = text
+	w.blocked = text
 }
 
 // problemNow says why the target cannot be probed now; empty when it can.
@@ -251,24 +256,27 @@ func (w *watch) problem() string {
 	if hangs == "" && w.spec.Unresolved {
 		return "it has not been looked at yet"
 	}
-	return cmp.Or(hangs, w.status.Problem)
+	return cmp.Or(hangs, w.blocked)
 }
 
 // Status returns what is known at now. It shares nothing that changes.
 func (w *watch) Status(now time.Time) record.TargetStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.status
-	s.Changed = maps.Clone(s.Changed)
-	s.Problem = w.problem()
+	s := record.TargetStatus{
+		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.device, Conditions: w.conditions,
+		Changed: maps.Clone(w.changed), Problem: w.problem(), Runs: w.suites.list(),
+		Probes: make([]record.ProbeStatus, len(w.probes)), PoolBlocks: w.poolBlocks, WrittenRatio: w.writtenRatio,
+	}
+	if !w.spec.Unresolved {
+		s.Warnings, s.Collectors = w.seen.warnings, []record.CollectorStatus{w.seen.collector}
+	}
 	if w.readOnly {
 		s.Warnings = append(slices.Clone(s.Warnings), record.Warning{
 			Code: record.WarnReadOnly,
 			Text: s.Path + " was not made by ssdprobe, so it is only read",
 		})
 	}
-	s.Runs = w.suites.list()
-	s.Probes = make([]record.ProbeStatus, len(w.probes))
 	for i, p := range w.probes {
 		ps := p.status
 		ps.Rounds, ps.Errors, ps.Next = maps.Clone(ps.Rounds), maps.Clone(ps.Errors), p.next
