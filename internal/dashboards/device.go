@@ -147,7 +147,7 @@ func driftPanels() []Panel {
 
 func conditionPanels() []Panel {
 	return []Panel{
-		table("Conditions of now", "What may rightly change the speed and changes most often. Empty where the machine does not say.", 12, 6, []column{
+		table("Current conditions", "What may rightly change the speed and changes most often. Empty where the machine does not say.", 12, 6, []column{
 			{field: "scheduler", name: "Scheduler"}, {field: "governor", name: "Governor"}, {field: "kernel", name: "Kernel"},
 			{field: "write_cache", name: "Write cache"}, {field: "numa_node", name: "NUMA node"},
 		}, Query{Expr: `ssdprobe_device_conditions_info{` + target + `}`}),

@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// built is a made-up block device by its name of today.
+// built is a made-up block device by its current name.
 type built struct {
 	name  string
 	byID  string            // its name in /dev/disk/by-id

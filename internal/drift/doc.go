@@ -1,5 +1,5 @@
-// Package drift compares what a device does now with what it did, and says when
-// it has become slower or faster, since when, by how much, and how sure that is.
+// Package drift compares a device with its own past. It says when the device has become
+// slower or faster, since when, by how much, and how certain that is.
 //
 // How it works, in the order of the data:
 //

@@ -139,8 +139,8 @@ func (t *Tracker) Add(m record.Measurement) []Event {
 	return append(events, t.take(r)...)
 }
 
-// AddRound takes a round of which only the figures are known, from a recorded
-// history. The window does not show it.
+// AddRound takes a round of a recorded history, of which only the figures are known. It
+// does not enter the window.
 func (t *Tracker) AddRound(r Round, conditions record.Conditions) []Event {
 	if !r.Values.valid() {
 		return nil
@@ -225,10 +225,9 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 	}
 }
 
-// judgeRound is the fast path: it looks for shifts so large that they need not
-// wait for whole blocks. Under a load that the baseline has not seen, what a
-// queue explains is allowed for, and tails are not judged at all: how much they
-// grow under load follows no simple law.
+// judgeRound is the fast path: it looks for shifts so large that they need not wait for
+// whole blocks. Under a load that the baseline has not seen, it allows for what a queue
+// explains. Tails are not judged then, as their growth under load follows no simple law.
 func (t *Tracker) judgeRound(p point, now time.Time) {
 	b := t.current().Baseline
 	known := b.knows(p.Load)

@@ -23,8 +23,8 @@ type verdict struct {
 	// Fast looks for a large shift round by round.
 	Fast stretch `json:"fast"`
 
-	// While the state is regressed or improved: Back adds up evidence that it is
-	// over, against a level of BackReference, and is believed at BackThreshold.
+	// Back adds up evidence that a drift is over, against a level of BackReference. The drift
+	// ends when it reaches BackThreshold.
 	Back          cusum   `json:"back"`
 	BackReference shift   `json:"back_reference,omitempty"`
 	BackThreshold float64 `json:"back_threshold,omitempty"`
@@ -32,7 +32,7 @@ type verdict struct {
 	Followed bool `json:"followed,omitempty"`
 }
 
-// found returns whether the state is a verdict, and not a wait for one.
+// found reports whether the state is a drift.
 func (v *verdict) found() bool {
 	return v.State == record.Regressed || v.State == record.Improved
 }
@@ -52,20 +52,20 @@ type judged struct {
 const (
 	// recentBlocks are kept to estimate a shift and its onset: three hours.
 	recentBlocks = 36
-	// shownBlocks are what the ratio tells of while nothing happens: the last hour.
+	// shownBlocks is how many blocks the ratio covers while nothing happens: the last hour.
 	shownBlocks = 12
-	// backRarity is how seldom, as a share of blocks, the end of a drift may be a
-	// mistake while it lasts: once in a year of drift. What flaps cries wolf too.
+	// backRarity is the share of blocks at which the end of a drift may be a mistake while
+	// it lasts: once in a year of drift. An alert that flaps cries wolf too.
 	backRarity = 1 / float64(blocksPerYear)
-	// backLikelihood is how likely it may be one when a statistic that drifted at the
-	// same time is back already.
+	// backLikelihood is the probability of such a mistake that is accepted once a statistic
+	// that drifted at the same time is back.
 	backLikelihood = 1.0 / 30
-	// together is how far apart the onsets of statistics that drift at the same time may be.
+	// together bounds the time between the onsets of statistics that drift together.
 	together = time.Hour
 	// minSlowBlocks is how many blocks with a slow round are a pattern.
 	minSlowBlocks = 4
-	// enough is the share of the smallest effect that the estimate must reach: an
-	// effect of just that size is estimated too low as often as too high.
+	// enough is the share of the smallest effect that the estimate must reach. An effect
+	// of just that size is underestimated as often as overestimated.
 	enough = 0.9
 )
 
@@ -138,15 +138,15 @@ func (t *Tracker) judgeable(i int) bool {
 	return t.current().final() || s == record.LatencyP50 || s == record.IOPS
 }
 
-// worth returns whether the shift since a slot, to the given side, is large enough
-// for a verdict and for half of its own error beyond.
+// worth reports whether the shift since a slot, to the given side, is large enough for a
+// verdict: beyond the least shift by half of its own error.
 func (t *Tracker) worth(i int, since int64, side shift) bool {
 	size, blocks := t.level(i, since, recentBlocks)
 	return blocks > 0 && side*size >= t.least(i)+t.current().Baseline.Of[i].error(blocks)/2
 }
 
-// least is the smallest shift that is a verdict. Before the baseline is final that
-// is a large one, and far out of what has been seen so far.
+// least is the smallest shift that makes a verdict. Before the baseline is final it is
+// large, and well outside what has been seen so far.
 func (t *Tracker) least(i int) shift {
 	if b := t.current().Baseline; b.Maturity != record.Final {
 		return max(shiftOf(1+t.settings.Threshold), 2*quantile(b.Of[i].Residuals, 0.975))
@@ -165,8 +165,8 @@ func (t *Tracker) find(i int, state record.DriftState, cause record.Cause, onset
 	t.current().forget(slot(onset))
 }
 
-// prepareBack sets what it takes to believe that a drift is over: the level must be
-// back below half of the shift, or slow rounds must have become rare.
+// prepareBack sets the evidence that ends a drift: the level must be back below half of
+// the shift, or slow rounds must have become rare.
 func (t *Tracker) prepareBack(i int) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	size := v.Fast.middle()
@@ -187,8 +187,8 @@ func (t *Tracker) prepareBack(i int) {
 	}
 }
 
-// over ends a drift. What drifted with it is likely to be over too, and
-// takes less to believe from now on.
+// over ends a drift. What drifted with it is probably over too, and takes less evidence
+// from now on.
 func (t *Tracker) over(i int, now time.Time) {
 	ended := t.verdicts[i]
 	t.verdicts[i].begin(record.Stable, now)
@@ -201,7 +201,7 @@ func (t *Tracker) over(i int, now time.Time) {
 	}
 }
 
-// judgeBack looks whether a drift is over.
+// judgeBack checks whether a drift is over.
 func (t *Tracker) judgeBack(i int, now time.Time) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	last := t.recent[len(t.recent)-1]
@@ -250,8 +250,8 @@ func (t *Tracker) slowBlocks(i int, since int64) int {
 	return count
 }
 
-// onset says when a change of level began that a CUSUM has found: the recent block
-// from which on the blocks lie highest above half of their shift. The slot where
+// onset returns when a change of level that a CUSUM found began: the recent block from
+// which on the blocks lie highest above half of their shift. The slot where
 // the CUSUM left zero is often too early, because noise had lifted it before.
 func (t *Tracker) onset(i int, since int64) time.Time {
 	size, _ := t.level(i, since, recentBlocks)

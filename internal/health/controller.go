@@ -36,7 +36,7 @@ type Controller struct {
 	device *nvme.Device
 }
 
-// NewController returns the reader of a controller by the kernel's name of today.
+// NewController returns the reader of a controller by the kernel's current name.
 func NewController(files sysfs.FS, name string, open Open) *Controller {
 	return &Controller{fs: files, name: name, open: open}
 }

@@ -131,6 +131,7 @@ func TestConditionsOfVersion1(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(`{"`+c.Name+`":""}`), &got))
 		assert.Zero(t, got)
 	}
+	require.Error(t, json.Unmarshal([]byte(`{"pcie_link":"NaN GT/s x4"}`), new(record.Conditions)), "it would differ from itself")
 	for name, text := range map[string]string{
 		"format": "512", "pcie_link": "8 GT/s x4 and more", "numa_node": "one", "coalescing": "8 / long", "power_state": "deep",
 		"polling": "on, poll_queues many", "nr_requests": "1 2",

@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -182,7 +183,9 @@ func parseCondition(text string, to any) (err error) {
 			err = scan(metadata, "%d bytes of metadata", &v.MetadataBytes)
 		}
 	case *LinkRate:
-		err = scan(text, "%g GT/s x%d", &v.GTs, &v.Lanes)
+		if err = scan(text, "%g GT/s x%d", &v.GTs, &v.Lanes); err == nil && !(v.GTs >= 0 && v.GTs < 1e6) {
+			err = errors.New("no speed of a link") // NaN would differ from itself
+		}
 	case *ASPM:
 		v.States, v.Policy, _ = strings.Cut(", "+text, ", policy ")
 		v.States = strings.TrimPrefix(v.States, ", ")

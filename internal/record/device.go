@@ -5,7 +5,7 @@ type Device struct {
 	// ID is the stable identity; it survives re-enumeration. See package device
 	// for how it is chosen.
 	ID string `json:"id"`
-	// Name is the kernel's name of today, "nvme0n1".
+	// Name is the kernel's current name, "nvme0n1".
 	Name string `json:"name"`
 	// Number is the kernel's device number, "259:0".
 	Number string `json:"number"`

@@ -19,7 +19,7 @@ func steps() []func(kind string, value any) any {
 
 func schema() store.Schema { return store.Schema{Version: len(steps()) + 1, Migrate: migrate} }
 
-// migrate brings data of a kind from an earlier version to the one of today.
+// migrate brings data of a kind from an earlier version to the current one.
 func migrate(kind string, version int, data json.RawMessage) (json.RawMessage, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()

@@ -211,7 +211,7 @@ func TestRunsAndRequestsOfVersion1(t *testing.T) {
 	assert.True(t, target.Probes["read-4k"].Pinned(&target.Conditions))
 }
 
-// No value of a migration is set aside, and what is written has the version of today, which an older ssdprobe refuses.
+// No value of a migration is set aside, and what is written has the current version, which an older ssdprobe refuses.
 func TestMigrationKeepsEveryFile(t *testing.T) {
 	dir, files := archived(t, "version-1.txtar")
 	kinds := map[string]bool{}
