@@ -1,11 +1,14 @@
 // Package config turns the configuration file into a validated Config.
 //
-// It owns the file's keys, their defaults, units and limits, and the text forms
-// of sizes, durations and ratios that the command line uses too. The file form is
-// one table of keys with their help and limits (form.go). From it the file is read,
-// checked and written, and two files are made by `make golden`: deploy/ssdprobe.yaml,
-// and the schema in the values.schema.json of the Helm chart. The validated form is
-// Config.
+// It owns the keys of the file, their units and limits, and the text forms of sizes,
+// durations and ratios, which the command line uses too. Values go into the types of the
+// packages that use them (drift.Settings, admit.Limits, device.Rule), which also have
+// their defaults.
+//
+// The form (form.go) is one table of keys with their limits and help. The file is read,
+// checked and written by it. `make golden` makes three documents from it:
+// deploy/ssdprobe.yaml, the schema in values.schema.json of the Helm chart, and the tables
+// in docs/configuration.md.
 //
 // It refuses rather than guesses: unknown and repeated keys, values without a
 // clear unit, anchors and aliases, more than one document, combinations that

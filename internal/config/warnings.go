@@ -20,7 +20,7 @@ func (c Config) Warnings() []string {
 		all = append(all, "nothing is probed: probes is empty")
 	}
 	if c.Fleet.Enabled && len(c.Runs) == 0 {
-		all = append(all, "fleet.enabled is of no effect: runs is empty")
+		all = append(all, "fleet.enabled has no effect: runs is empty")
 	}
 	for i, q := range c.QuietHours {
 		if q.endless() {
