@@ -1,8 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,21 +33,24 @@ func HealthFacts(c record.Controller) document.Facts {
 }
 
 func healthFacts(h record.Health) document.Facts {
-	read := movedFact("read", h.DataReadBytes, h.HostReadCommands)
-	read.Detail = true
 	facts := document.Facts{
 		temperatureFact(h),
-		spareFact(h),
+		{
+			Name: "spare blocks", Value: given(h.AvailableSpare, func(share float64) string { return units.Percent(share) + " left" }),
+			More: given(h.AvailableSpareThreshold, func(share float64) string { return ", the drive warns below " + units.Percent(share) }),
+		},
 		{Name: "life used", Value: units.Percent(h.PercentageUsed)},
-		read,
-		movedFact("written", h.DataWrittenBytes, h.HostWriteCommands),
+		movedFact("read", true, h.DataReadBytes, h.HostReadCommands),
+		movedFact("written", false, h.DataWrittenBytes, h.HostWriteCommands),
 		{Name: "busy", Value: lasted(h.ControllerBusy), Detail: true},
 		{Name: "power on", Value: hours(h.PowerOn)},
 		{Name: "power cycles", Value: units.Count(h.PowerCycles), Detail: true},
 		{Name: "unsafe shutdowns", Value: units.Count(h.UnsafeShutdowns)},
 		{Name: "media errors", Value: units.Count(h.MediaErrors)},
 		{Name: "error log", Value: units.Plural(h.ErrorLogEntries, "entry"), Detail: true},
-		{Name: "heat", Value: heatText(h), Detail: true},
+		{Name: "heat", Value: listed(
+			given(h.WarningTemperatureTime, func(d time.Duration) string { return lasted(d) + " above the warning temperature" }),
+			given(h.CriticalTemperatureTime, func(d time.Duration) string { return lasted(d) + " above the critical one" })), Detail: true},
 		{Name: "throttling", Value: throttlingText(h.Throttling), Detail: true},
 	}
 	for _, n := range h.Namespaces {
@@ -53,59 +59,48 @@ func healthFacts(h record.Health) document.Facts {
 	return append(facts, featureFacts(h.Features)...).Known()
 }
 
-func spareFact(h record.Health) document.Fact {
-	f := document.Fact{Name: "spare blocks"}
-	if h.AvailableSpare != nil {
-		f.Value = units.Percent(*h.AvailableSpare) + " left"
+// given writes what is known; empty when it is not.
+func given[T any](value *T, write func(T) string) string {
+	if value == nil {
+		return ""
 	}
-	if h.AvailableSpareThreshold != nil {
-		f.More = ", the drive warns below " + units.Percent(*h.AvailableSpareThreshold)
-	}
-	return f
+	return write(*value)
 }
+
+// listed joins the texts that are not empty.
+func listed(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
+}
+
+func celsius(degrees int) string { return fmt.Sprintf("%d °C", degrees) }
 
 func temperatureFact(h record.Health) document.Fact {
-	f := document.Fact{Name: "temperature"}
-	var sensors []string
+	var sensors []string // that of the whole drive first
 	for _, t := range h.Temperatures {
 		if t.Sensor == record.CompositeSensor {
-			f.Value = fmt.Sprintf("%d °C", t.Celsius)
+			sensors = append([]string{celsius(t.Celsius)}, sensors...)
 		} else {
-			sensors = append(sensors, fmt.Sprintf("sensor %s %d °C", t.Sensor, t.Celsius))
+			sensors = append(sensors, "sensor "+t.Sensor+" "+celsius(t.Celsius))
 		}
 	}
-	if f.Value == "" && len(sensors) > 0 {
-		f.Value, sensors = sensors[0], sensors[1:]
+	if len(sensors) == 0 {
+		return document.Fact{}
 	}
-	for _, s := range sensors {
+	f := document.Fact{Name: "temperature", Value: sensors[0]}
+	for _, s := range sensors[1:] {
 		f.More += ", " + s
 	}
-	if t := h.Identity.WarningTemperature; t != nil {
-		f.More += fmt.Sprintf("; the drive warns from %d °C", *t)
-	}
-	if t := h.Identity.CriticalTemperature; t != nil {
-		f.More += fmt.Sprintf("; critical from %d °C", *t)
-	}
+	f.More += given(h.Identity.WarningTemperature, func(t int) string { return "; the drive warns from " + celsius(t) })
+	f.More += given(h.Identity.CriticalTemperature, func(t int) string { return "; critical from " + celsius(t) })
 	return f
 }
 
-func movedFact(name string, bytes *uint64, commands uint64) document.Fact {
+func movedFact(name string, detail bool, bytes *uint64, commands uint64) document.Fact {
 	in := units.Plural(commands, "command")
 	if bytes == nil {
-		return document.Fact{Name: name, Value: in, More: "; how many bytes is not reported"}
+		return document.Fact{Name: name, Value: in, More: "; how many bytes is not reported", Detail: detail}
 	}
-	return document.Fact{Name: name, Value: units.DriveSize(int64(min(*bytes, math.MaxInt64))), More: " in " + in}
-}
-
-func heatText(h record.Health) string {
-	var parts []string
-	if t := h.WarningTemperatureTime; t != nil {
-		parts = append(parts, lasted(*t)+" above the warning temperature")
-	}
-	if t := h.CriticalTemperatureTime; t != nil {
-		parts = append(parts, lasted(*t)+" above the critical one")
-	}
-	return strings.Join(parts, ", ")
+	return document.Fact{Name: name, Value: units.DriveSize(int64(min(*bytes, math.MaxInt64))), More: " in " + in, Detail: detail}
 }
 
 func throttlingText(levels []record.Throttling) string {
@@ -134,72 +129,55 @@ func namespaceText(n record.NamespaceHealth) string {
 }
 
 func featureFacts(f record.Features) document.Facts {
-	var facts document.Facts
-	if f.WriteCache != nil {
-		facts = append(facts, document.Fact{Name: "write cache", Value: onOff(*f.WriteCache), Detail: true})
+	power := ""
+	if f.AutonomousPower != nil && *f.AutonomousPower {
+		power = " now; the drive changes it by itself"
 	}
-	if c := f.Coalescing; c != nil {
-		text := c.String()
-		if text != "off" {
-			text = fmt.Sprintf("interrupts after %s or %v", units.Plural(c.Threshold, "completion"), c.Time)
-		}
-		facts = append(facts, document.Fact{Name: "coalescing", Value: text, Detail: true})
+	queues := func(what string) func(int) string {
+		return func(n int) string { return fmt.Sprintf("%d %s", n, what) }
 	}
-	if f.PowerState != nil {
-		fact := document.Fact{Name: "power state", Value: fmt.Sprint(*f.PowerState), Detail: true}
-		if f.AutonomousPower != nil && *f.AutonomousPower {
-			fact.More = " now; the drive changes it by itself"
-		}
-		facts = append(facts, fact)
+	used, others := given(f.IOQueues, queues("used")), listed(
+		given(f.PollQueues, queues("of them polled")), given(f.AllocatedQueues, queues("granted by the controller")))
+	if used == "" {
+		used, others = others, ""
+	} else if others != "" {
+		others = ", " + others
 	}
-	queues := document.Fact{Name: "I/O queues"}
-	for _, q := range []struct {
-		n    *int
-		what string
-	}{{f.IOQueues, "used"}, {f.PollQueues, "of them polled"}, {f.AllocatedQueues, "granted by the controller"}} {
-		switch {
-		case q.n == nil:
-		case queues.Value == "":
-			queues.Value = fmt.Sprintf("%d %s", *q.n, q.what)
-		default:
-			queues.More += fmt.Sprintf(", %d %s", *q.n, q.what)
-		}
+	return document.Facts{
+		{Name: "write cache", Value: given(f.WriteCache, onOff), Detail: true},
+		{Name: "coalescing", Value: given(f.Coalescing, coalescingText), Detail: true},
+		{Name: "power state", Value: given(f.PowerState, strconv.Itoa), More: power, Detail: true},
+		{Name: "I/O queues", Value: used, More: others},
 	}
-	return append(facts, queues)
+}
+
+func coalescingText(c record.Coalescing) string {
+	if c.String() == "off" {
+		return "off"
+	}
+	return fmt.Sprintf("interrupts after %s or %v", units.Plural(c.Threshold, "completion"), c.Time)
 }
 
 func diskFacts(d record.DiskHealth) document.Facts {
 	if d.Asleep {
 		return document.Facts{{Name: "state", Value: "asleep", More: ": it was left alone, so nothing else is known"}}
 	}
-	facts := document.Facts{{Name: "SMART status", Value: "not reported"}}
-	if d.Passed != nil {
-		facts[0].Value = "failing"
-		if *d.Passed {
-			facts[0].Value = "passed"
+	status := given(d.Passed, func(passed bool) string {
+		if passed {
+			return "passed"
 		}
-	}
-	if d.TemperatureCelsius != nil {
-		facts = append(facts, document.Fact{Name: "temperature", Value: fmt.Sprintf("%d °C", *d.TemperatureCelsius)})
-	}
-	if d.PercentageUsed != nil {
-		facts = append(facts, document.Fact{Name: "life used", Value: units.Percent(*d.PercentageUsed)})
-	}
-	if d.PowerOnHours != nil {
-		facts = append(facts, document.Fact{Name: "power on", Value: hours(time.Duration(*d.PowerOnHours) * time.Hour)})
-	}
-	for _, n := range []struct {
-		name string
-		of   *int64
-	}{
-		{"power cycles", d.PowerCycles}, {"reallocated sectors", d.ReallocatedSectors},
-		{"pending sectors", d.PendingSectors}, {"uncorrectable sectors", d.UncorrectableSectors},
-	} {
-		if n.of != nil {
-			facts = append(facts, document.Fact{Name: n.name, Value: units.Count(*n.of), Detail: n.of == d.PowerCycles})
-		}
-	}
-	return facts
+		return "failing"
+	})
+	return document.Facts{
+		{Name: "SMART status", Value: cmp.Or(status, "not reported")},
+		{Name: "temperature", Value: given(d.TemperatureCelsius, celsius)},
+		{Name: "life used", Value: given(d.PercentageUsed, units.Percent)},
+		{Name: "power on", Value: given(d.PowerOnHours, func(n int64) string { return hours(time.Duration(n) * time.Hour) })},
+		{Name: "power cycles", Value: given(d.PowerCycles, units.Count), Detail: true},
+		{Name: "reallocated sectors", Value: given(d.ReallocatedSectors, units.Count)},
+		{Name: "pending sectors", Value: given(d.PendingSectors, units.Count)},
+		{Name: "uncorrectable sectors", Value: given(d.UncorrectableSectors, units.Count)},
+	}.Known()
 }
 
 // interruptFacts tell where interrupts were taken, and how many an I/O costs.
