@@ -227,14 +227,14 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 	shows := func(text string) func() bool {
 		return func() bool { return strings.Contains(ssdprobe(t, "drift", "--url", url).stdout, text) }
 	}
-	eventually(t, "it is shown", shows("baseline of read-4k: pinned, early"))
+	eventually(t, "it is shown", shows("read-4k: pinned early baseline"))
 
 	// A new configuration of drift is taken without losing what was learned.
 	require.NoError(t, os.WriteFile(config, []byte(onFile(dir)+"drift: {baseline_rounds: 10, smallest_effect: 20%, false_alarms_per_device_year: 1}\n"), 0o600))
 	p.Signal(t, syscall.SIGHUP)
 	p.Stderr.Find(t, "configuration reloaded")
 	p.Stderr.Find(t, `(?s)configuration reloaded.*no longer watching.*watching`)
-	eventually(t, "it is still there", shows("baseline of read-4k: pinned, early"))
+	eventually(t, "it is still there", shows("read-4k: pinned early baseline"))
 	p.Signal(t, syscall.SIGTERM)
 	require.Equal(t, 0, p.Wait(t))
 	saved, err := filepath.Glob(filepath.Join(state, "targets", "*.json"))
