@@ -8,7 +8,7 @@ import (
 )
 
 func TestFleetWithoutRunsIsWarnedAbout(t *testing.T) {
-	const warning = "fleet.enabled is of no effect: runs is empty"
+	const warning = "fleet.enabled has no effect: runs is empty"
 	c, err := parse("fleet: {enabled: true}\n")
 	require.NoError(t, err)
 	assert.Contains(t, c.Warnings(), warning)
