@@ -22,7 +22,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
-	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
@@ -49,7 +48,6 @@ type Daemon struct {
 	shared   *shared
 	file     *configFile
 	serve    func(context.Context) error
-	lock     *store.Lock
 	warnings []record.Warning
 	started  time.Time
 	scanning guard.Guard

@@ -80,7 +80,7 @@ func (s *Session) begin(m *record.Measurement, r Round) (done func(), err error)
 	}
 	done, err = s.lock()
 	if err != nil {
-		m.Outcome, m.Reason = record.OutcomeBusy, err.Error()
+		m.Outcome, m.Reason = record.OutcomeBusy, admit.Why(err)
 		return nil, nil
 	}
 	if m.Load, err = s.gate.Admit(time.Now()); err == nil {
