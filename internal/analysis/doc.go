@@ -1,7 +1,7 @@
 // Package analysis concludes from the steps of a run: where the knee of a depth
 // sweep lies, whether rounds have become steady, what each added device brought,
-// how far repeats lie apart, what a setting did, what the limit was, how much of
-// the data sheet was reached, and how a run compares with those before it.
+// how far repeats lie apart, what a setting did, what the limit was, and how much of
+// the data sheet was reached.
 //
 // It owns the rules and their thresholds. All of it is pure: the same steps give the
 // same conclusions, and nothing is read or run. What cannot be concluded is left

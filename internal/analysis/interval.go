@@ -4,23 +4,14 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// student returns the 97.5 % point of Student's t distribution, for a 95 % interval:
-// from a table up to nine degrees of freedom, on a straight line between its rows, and
-// from there on by the expansion of Cornish and Fisher (Abramowitz and Stegun,
-// 26.7.5), which is good to four digits there.
+// student returns the 97.5 % point of Student's t distribution, for a 95 % interval.
 func student(degrees float64) float64 {
-	table := []float64{12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622}
-	if row := max(1, int(degrees)); row < len(table) {
-		return table[row-1] + (table[row]-table[row-1])*max(0, degrees-float64(row))
-	}
-	const z = 1.959964
-	const z3, z5, z7 = z * z * z, z * z * z * z * z, z * z * z * z * z * z * z
-	return z + (z3+z)/(4*degrees) +
-		(5*z5+16*z3+3*z)/(96*degrees*degrees) +
-		(3*z7+19*z5+17*z3-15*z)/(384*degrees*degrees*degrees)
+	return distuv.StudentsT{Sigma: 1, Nu: degrees}.Quantile(0.975)
 }
 
 // meanOf returns the mean and the variance of single values; the variance is NaN

@@ -70,13 +70,13 @@ func (a *app) baselineShow() *cobra.Command {
 
 type baselineList struct {
 	Baselines []report.BaselineRow  `json:"baselines"`
-	Runs      []report.RunReference `json:"saved_runs"`
+	Runs      []record.RunReference `json:"saved_runs"`
 }
 
-func references(runs []record.RunReport) []report.RunReference {
-	list := make([]report.RunReference, len(runs))
+func references(runs []record.RunReport) []record.RunReference {
+	list := make([]record.RunReference, len(runs))
 	for i, r := range runs {
-		list[i] = report.Reference(r)
+		list[i] = r.Reference()
 	}
 	return list
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
@@ -24,20 +25,22 @@ func (a *app) compareCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare FILE FILE…",
 		Short: "Compare stored runs: what differs in the conditions, and what changed",
-		Long: `Compares each further run with the first one: first what differs in the conditions
-(firmware, link, governor, version of fio, …), which is usually the answer, then
-the change of every figure with its 95 % interval. "~" is a change within the spread
-of the repeats. The files are those that "ssdprobe report" reads; "-" is standard
-input.
+		Long: `Compares each further run with the first one: the verdict, what differs in the
+conditions (firmware, link, governor, version of fio, …), and every figure. The verdict
+is slower, faster, same or inconclusive. With repeats on both sides (run --repeats) it
+is that of a significance test. One run against another tells only a change that all
+loads agree on, far beyond the noise; else the verdict is inconclusive and says how many
+repeats would tell. What was disturbed does not decide. The files are those that
+"ssdprobe report" reads; "-" is standard input.
 
 Exit codes: 0 none is slower, 1 could not compare, 2 wrong usage, 3 one is slower
-than the first by a figure that counts.`,
+than the first.`,
 		Example: "  ssdprobe compare before.json after.json\n  ssdprobe compare --csv monday.json tuesday.json wednesday.json > week.csv",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE:    func(c *cobra.Command, args []string) error { return a.compare(c.InOrStdin(), args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.threshold, "threshold", "20%", "share by which a figure must change to count, however certain the change is")
+	f.StringVar(&o.threshold, "threshold", "20%", "share by which a load must change to count, however certain the change is")
 	f.BoolVar(&o.csv, "csv", false, "print a row per figure for spreadsheets")
 	addOutput(c, &o.form)
 	return c
@@ -58,11 +61,13 @@ func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
 	if len(stored) < 2 {
 		return usage(errors.New("there is one run alone, and nothing to compare it with; name another file"))
 	}
-	names, runs := make([]string, len(stored)), make([]record.RunReport, len(stored))
-	for i, s := range stored {
-		names[i], runs[i] = s.file, s.Report
+	c := report.Comparisons{Names: []string{stored[0].file}}
+	slower := false
+	for _, s := range stored[1:] {
+		one := compare.Pair(stored[0].Report, s.Report, threshold)
+		slower = slower || one.Verdict == record.Slower
+		c.Names, c.Comparisons = append(c.Names, s.file), append(c.Comparisons, one)
 	}
-	c := report.Contrast(names, runs, threshold)
 	switch {
 	case o.csv:
 		err = c.CSV(a.stdout)
@@ -74,7 +79,7 @@ func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
 	if err != nil {
 		return err
 	}
-	if c.Slower() {
+	if slower {
 		return &exitError{code: exitSlower}
 	}
 	return nil

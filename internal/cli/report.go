@@ -71,7 +71,7 @@ func (a *app) printRuns(form output, all ...report.Document) error {
 		if _, err := fmt.Fprintln(a.stdout); err != nil {
 			return err
 		}
-		if err := d.Comparison.Text(a.stdout); err != nil {
+		if err := report.Comparison(a.stdout, *d.Comparison); err != nil {
 			return err
 		}
 	}

@@ -137,21 +137,24 @@ func TestReportRefuses(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	before := asFile(t, "before.json", stored("A1", 10_000, 10_100, 9900))
-	slower := asFile(t, "slower.json", stored("A2", 8000, 8100, 7900))
-	same := inState(t, stored("A1", 10_050, 10_100, 9900))
+	before := asFile(t, "before.json", stored("A1", 10_000, 10_100, 9900, 9950))
+	slower := asFile(t, "slower.json", stored("A2", 7000, 7100, 6900, 6950))
+	same := inState(t, stored("A1", 10_050, 10_100, 9900, 9950))
+	once := asFile(t, "once.json", stored("A1", 7000))
 
 	got := in("compare", before, slower)
 	assert.Equal(t, 3, got.code, got.stderr)
 	assert.Empty(t, got.stderr)
-	differs, figures := strings.Index(got.stdout, "firmware  A1  A2"), strings.Index(got.stdout, "B is SLOWER than A")
-	assert.Positive(t, differs, got.stdout)
-	assert.Greater(t, figures, differs, "conditions stand first")
-	assert.Contains(t, got.stdout, "-20 %")
+	assert.Contains(t, got.stdout, "Compared with A: slower than it in 1 of 1 load")
+	assert.Contains(t, got.stdout, "firmware A1 → A2")
+	assert.Contains(t, got.stdout, "1.43×")
 
 	got = in("compare", before, same)
 	assert.Equal(t, 0, got.code, got.stdout)
-	assert.Contains(t, got.stdout, "B is as fast as A")
+	assert.Contains(t, got.stdout, "Compared with A: as fast as it")
+	got = in("compare", before, once)
+	assert.Equal(t, 0, got.code, got.stdout)
+	assert.Contains(t, got.stdout, "inconclusive: repeat with --repeats 4: 1 of 1 load changed by more than 20 %")
 	assert.Equal(t, 3, in("compare", before, same, slower).code, "one of several")
 	assert.Equal(t, 0, in("compare", slower, before).code, "faster is fine")
 	assert.Equal(t, 0, in("compare", before, slower, "--threshold", "50%").code)
@@ -160,12 +163,12 @@ func TestCompare(t *testing.T) {
 	assert.Equal(t, 3, got.code, got.stderr)
 	rows, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
 	require.NoError(t, err)
-	assert.Len(t, rows, 1+4)
+	assert.Len(t, rows, 1+3)
 
 	got = in("compare", before, slower, "-o", "json")
-	var changes report.Changes
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &changes))
-	assert.Equal(t, report.Slower, changes.Against[0].Verdict)
+	var all report.Comparisons
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &all))
+	assert.Equal(t, record.Slower, all.Comparisons[0].Verdict)
 }
 
 func TestCompareRefuses(t *testing.T) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
@@ -22,6 +24,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // runOptions are the flags of run.
@@ -39,6 +42,7 @@ type runOptions struct {
 	probes       []string
 	rounds       int
 	roundsGiven  bool
+	repeats      int
 	set          []string
 	evenIfBusy   bool
 	saveBaseline bool
@@ -73,7 +77,9 @@ elsewhere, for runs that were started by hand and not for those of the daemon's 
 it waits until they have ended, and fails when there is none.
 
 With --save-baseline the run becomes what later runs of the same suite on the same
-target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage,
+target are compared with. The verdict is slower, faster, same or inconclusive: one run
+against one tells large changes only; --repeats on both makes smaller ones certain. What
+was disturbed is marked, and does not decide. Exit codes: 0 fine, 1 could not measure, 2 wrong usage,
 3 slower than the baseline, 4 refused because it is not safe or the device is busy.`,
 		Example: `  ssdprobe run --target /var/tmp
   ssdprobe run probe --target /dev/nvme0n1 --save-baseline
@@ -114,10 +120,11 @@ target are compared with. Exit codes: 0 fine, 1 could not measure, 2 wrong usage
 	f.BoolVar(&o.keepFile, "keep-file", false, "leave a file that was made in its place, for the next run")
 	f.StringSliceVar(&o.probes, "probe", nil, "probe: run only the probe of this `NAME`; may be given more than once")
 	f.IntVar(&o.rounds, "rounds", 10, "probe: good rounds of each probe")
+	f.IntVar(&o.repeats, "repeats", 0, "measure everything `N` times, so that a comparison with such a run can be certain; 5 do for most suites")
 	f.StringArrayVar(&o.set, "set", nil, "suite of fio: set a parameter (`NAME=VALUE`), e.g. time=5s; may be given more than once")
 	f.BoolVar(&o.evenIfBusy, "even-if-busy", false, "measure although others use the device")
 	f.BoolVar(&o.saveBaseline, "save-baseline", false, "compare later runs with this one")
-	f.StringVar(&o.threshold, "threshold", "20%", "share by which a figure must be slower than the baseline to count")
+	f.StringVar(&o.threshold, "threshold", "20%", "share by which a load must be slower than the baseline to count")
 	addOutput(c, &o.form, outputHTML)
 	return c
 }
@@ -170,6 +177,9 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	if o.roundsGiven && o.suite != run.ProbeSuite {
 		bad("--rounds: is for the probes, not for %s", o.suite)
 	}
+	if o.repeats < 0 || o.repeats > 1000 {
+		bad("--repeats: %d is out of range; want 1 to 1000", o.repeats)
+	}
 	if o.rounds < 1 || o.rounds > 10_000 {
 		bad("--rounds: %d is out of range; want 1 to 10000", o.rounds)
 	}
@@ -220,6 +230,11 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	if err != nil {
 		return fmt.Errorf("%w; it is set by state_dir or --state-dir", err)
 	}
+	if o.saveBaseline {
+		if err := dir.CanSaveRunBaseline(cmp.Or(o.plan.Name, run.ProbeSuite), subjects[0].ID); err != nil {
+			return fmt.Errorf("--save-baseline: %w", err)
+		}
+	}
 	var binary fiorun.Binary
 	if o.suite != run.ProbeSuite {
 		if binary, err = fiorun.Find(ctx); err != nil {
@@ -247,7 +262,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	}
 	var r record.RunReport
 	if o.suite == run.ProbeSuite {
-		r, err = sessions[0].Probes(ctx, onTarget(o.probes, subjects[0]), o.rounds)
+		r, err = sessions[0].Probes(ctx, onTarget(o.probes, subjects[0]), o.rounds, max(1, o.repeats))
 	} else {
 		r, err = run.RunSuite(ctx, sessions, run.Suite{Suite: o.plan, Values: o.values, Fio: binary, Destroy: o.destroy, DestroyUnknownData: o.destroyData, DataSheet: o.sheet})
 	}
@@ -285,32 +300,43 @@ func storedPool(dir state.Dir, subject measure.Subject) *probe.Pool {
 // conclude prints the report, compares it with the saved run and saves it when
 // asked. failed is what went wrong while measuring.
 func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, failed error) error {
-	var comparison *report.Comparison
+	var comparison *record.Comparison
 	before, found, err := dir.RunBaseline(r.Suite, r.TargetID)
 	if err != nil {
 		failed = errors.Join(failed, err)
 	}
 	if found && failed == nil {
-		c := report.Compare(before, r, o.threshold)
-		comparison = &c
+		comparison = new(compare.Pair(before, r, o.threshold))
 	}
 	err = a.printRuns(o.form, report.NewDocument(r, comparison))
 	if err != nil || failed != nil {
 		return errors.Join(failed, err)
 	}
-	if o.saveBaseline && comparison != nil && comparison.Slower() {
+	slower := comparison != nil && comparison.Verdict == record.Slower
+	if o.saveBaseline && slower {
 		return &exitError{exitSlower, fmt.Errorf("not saved: the run is slower than the saved one; to take it all the same, first ssdprobe baseline reset %s --run %s", r.Target, r.Suite)}
 	}
 	if o.saveBaseline {
-		if err := run.SaveBaseline(dir, r); err != nil {
+		if err := dir.SaveRunBaseline(r); err != nil {
 			return fmt.Errorf("save the baseline: %w", err)
 		}
-		if err := tell(a.stderr, "saved as the baseline of %s on %s\n", r.Suite, r.Target); err != nil {
+		if err := tell(a.stderr, "saved as the baseline of %s on %s\n%s", r.Suite, r.Target, undecided(r)); err != nil {
 			return err
 		}
 	}
-	if comparison != nil && comparison.Slower() {
+	if slower {
 		return &exitError{code: exitSlower}
 	}
 	return nil
+}
+
+// undecided warns of the steps of a baseline that will not decide later comparisons;
+// empty when all will.
+func undecided(r record.RunReport) string {
+	n, codes := compare.Disregarded(r)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("warning: %d of %s of it will not decide later comparisons (%s); repeat the run when the host is calm, or with --repeats 5\n",
+		n, units.Plural(len(r.Steps), "step"), strings.Join(codes, ", "))
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
-	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
@@ -73,8 +72,7 @@ func TestRunComparesWithTheSavedRun(t *testing.T) {
 	require.Equal(t, 0, first.code, first.stderr)
 	assert.Contains(t, first.stderr, "saved as the baseline of probe")
 
-	// A drive that was a hundred times faster, and one that was so much slower that one slow I/O of a busy test machine
-	// does not count.
+	// One run against one tells a large change of its only load alone, and no noise of a busy test machine.
 	s, err := state.Open(stateDir)
 	require.NoError(t, err)
 	saved, err := s.RunBaselines()
@@ -83,18 +81,19 @@ func TestRunComparesWithTheSavedRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		factor  float64
 		code    int
-		verdict report.Verdict
+		verdict []record.Verdict
 	}{
-		"slower than before": {0.01, 3, report.Slower},
-		"faster than before": {10000, 0, report.Faster},
+		"slower than before": {0.01, 3, []record.Verdict{record.Slower}},
+		"as before":          {1, 0, []record.Verdict{record.Same, record.Inconclusive}},
+		"faster than before": {100, 0, []record.Verdict{record.Faster}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.NoError(t, run.SaveBaseline(s, scaled(saved[0], c.factor)))
+			require.NoError(t, s.SaveRunBaseline(scaled(saved[0], c.factor)))
 			again := ssdprobe(t, append(args, "-o", "json")...)
 			assert.Equal(t, c.code, again.code, again.stderr)
 			doc := document(t, again)
 			require.NotNil(t, doc.Comparison)
-			assert.Equal(t, c.verdict, doc.Comparison.Verdict)
+			assert.Contains(t, c.verdict, doc.Comparison.Verdict)
 		})
 	}
 
@@ -103,6 +102,45 @@ func TestRunComparesWithTheSavedRun(t *testing.T) {
 	forgot := ssdprobe(t, "baseline", "reset", dir, "--run", "probe", "--state-dir", stateDir)
 	assert.Equal(t, 0, forgot.code, forgot.stderr)
 	assert.NotContains(t, ssdprobe(t, "baseline", "show", "--state-dir", stateDir).stdout, "Saved run")
+}
+
+// What cannot be saved is known before anything is measured; what was disturbed is saved with a warning.
+func TestRunSavesABaseline(t *testing.T) {
+	dir, stateDir := testenv.OnDisk(t), t.TempDir()
+	run := func(config string) done {
+		return ssdprobe(t, "run", "--config", config, "--state-dir", stateDir, "-t", dir, "--size", "16MiB", "--probe", "read-4k", "--rounds", "2", "--save-baseline")
+	}
+	got := run(file(t, "never.yaml", "admission: {max_utilisation: 1, max_cpu_wait: 0.000001}\n"))
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stderr, "warning: 1 of 1 step of it will not decide later comparisons (disturbed); repeat the run when the host is calm")
+
+	require.NoError(t, os.RemoveAll(filepath.Join(stateDir, "run-baselines")))
+	require.NoError(t, os.WriteFile(filepath.Join(stateDir, "run-baselines"), nil, 0o600))
+	got = run(calm(t))
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stderr, "--save-baseline: ")
+	assert.Contains(t, got.stderr, "not a directory")
+	assert.Empty(t, got.stdout)
+	assert.NotContains(t, got.stderr, "fill", "nothing was made or measured")
+}
+
+func TestRunRepeats(t *testing.T) {
+	t.Parallel()
+	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "-t", testenv.OnDisk(t), "--size", "16MiB", "--probe", "read-4k",
+		"--rounds", "1", "--repeats", "2", "-o", "json")
+	require.Equal(t, 0, got.code, got.stderr)
+	var names []string
+	for _, s := range document(t, got).Report.Steps {
+		assert.Equal(t, "read-4k", s.Series)
+		names = append(names, s.Name)
+	}
+	assert.Equal(t, []string{"read-4k-repeat1", "read-4k-repeat2"}, names)
+
+	planned := ssdprobe(t, "run", "quick", "-t", testenv.OnDisk(t), "--repeats", "2", "--dry-run")
+	assert.Contains(t, planned.stdout, "[random-read-qd1-repeat2]")
+	refused := ssdprobe(t, "run", "steady-state", "-t", testenv.OnDisk(t), "--repeats", "2")
+	assert.Equal(t, 2, refused.code)
+	assert.Contains(t, refused.stderr, "--repeats: steady-state has no repeats; run it several times instead")
 }
 
 // scaled is a run whose drive took factor times as long.
@@ -212,7 +250,7 @@ func TestRunTellsOfItsFile(t *testing.T) {
 	assert.Regexp(t, `\nfile +16 MiB, there before this run\n`, ssdprobe(t, "report", small).stdout)
 	assert.Equal(t, &record.RunFile{Bytes: 16 << 20, Reused: true}, document(t, run("quick", "1GiB", "--set", "time=200ms", "-o", "json")).Report.File)
 	compared := ssdprobe(t, "compare", big, small, "--threshold", "10000%")
-	assert.Regexp(t, `file size +64 MiB +16 MiB`, compared.stdout)
+	assert.Regexp(t, `file size 64 MiB → 16 MiB`, compared.stdout)
 }
 
 // fioOn lists the processes that run fio on a device, or on a file below a directory.

@@ -149,11 +149,11 @@ func (c *calendar) runOn(ctx context.Context, w *watch, r config.Run) {
 		} else {
 			log.Info("run complete", "steps", len(report.Steps), "took", report.Finished.Sub(report.Started))
 		}
-		figures, unread := c.state.Compared(report)
+		comparison, unread := c.state.Compared(report)
 		if unread != nil {
 			log.Error("compare with earlier runs", "err", unread)
 		}
-		w.suites.end(r.Suite, outcome, report, figures, err)
+		w.suites.end(r.Suite, outcome, report, comparison, err)
 		if len(report.Steps) > 0 {
 			c.state.report(runsOf(w.spec.ID), c.state.KeepRun(report, r.Keep))
 		}

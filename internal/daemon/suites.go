@@ -66,7 +66,7 @@ func (s *suites) wait(suite string, why error) bool {
 }
 
 // end notes how a run went, with the comparison with earlier ones.
-func (s *suites) end(suite string, outcome record.RunOutcome, r record.RunReport, figures []record.RunFigure, err error) {
+func (s *suites) end(suite string, outcome record.RunOutcome, r record.RunReport, comparison *record.Comparison, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := s.of(suite)
@@ -77,7 +77,7 @@ func (s *suites) end(suite string, outcome record.RunOutcome, r record.RunReport
 		status.Problem = err.Error()
 	}
 	if len(r.Steps) > 0 {
-		status.Last, status.Figures = &r, figures
+		status.Last, status.Comparison = &r, comparison
 	}
 	if len(r.Steps) > 0 && r.Complete() {
 		status.Complete, status.Next = r.Finished, firstDue(ofSuite(s.calendar, suite), r.Finished)

@@ -82,12 +82,14 @@ func runMovements(later time.Time) []movement {
 	ofRun := func(name string, change func(*record.RunStatus), families ...string) movement {
 		return ofTarget(name, func(t *record.TargetStatus) { change(&t.Runs[0]) }, families...)
 	}
+	load := func(r *record.RunStatus) *record.ComparedLoad { return &r.Comparison.Loads[0] }
 	slow := record.Histogram{{Latency: time.Second, Count: 1}}
 	return []movement{
-		ofRun("one more earlier run", func(r *record.RunStatus) { r.Figures[0].Runs++ }, "ssdprobe_run_baseline_runs"),
-		ofRun("earlier runs were slower", func(r *record.RunStatus) { r.Figures[0].Median /= 2 }, "ssdprobe_run_baseline_value"),
-		ofRun("it compares otherwise", func(r *record.RunStatus) { r.Figures[0].Ratio *= 2 }, "ssdprobe_run_drift_ratio"),
-		ofRun("it is called slower", func(r *record.RunStatus) { r.Figures[0].Verdict = record.RunSlower }, "ssdprobe_run_drift_state"),
+		ofRun("one more earlier run", func(r *record.RunStatus) { load(r).Before++ }, "ssdprobe_run_baseline_runs"),
+		ofRun("earlier runs were slower", func(r *record.RunStatus) { load(r).Figures[0].Before /= 2 }, "ssdprobe_run_baseline_value"),
+		ofRun("it compares otherwise", func(r *record.RunStatus) { load(r).Figures[0].Slower.Value *= 2 }, "ssdprobe_run_drift_ratio"),
+		ofRun("it is called slower", func(r *record.RunStatus) { load(r).Figures[0].Verdict = record.Slower }, "ssdprobe_run_drift_state"),
+		ofRun("all of it is", func(r *record.RunStatus) { r.Comparison.Verdict = record.Slower }, "ssdprobe_run_verdict"),
 		ofRun("one more run", func(r *record.RunStatus) { r.Outcomes[record.RunOK]++ }, "ssdprobe_runs_total"),
 		ofRun("a run in progress", func(r *record.RunStatus) { r.Since = later }, "ssdprobe_run_in_progress"),
 		ofRun("due later", func(r *record.RunStatus) { r.Next = later }, "ssdprobe_run_next_timestamp_seconds"),

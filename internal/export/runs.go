@@ -78,36 +78,61 @@ func runFamilies() []family[record.TargetStatus] {
 // runBaselineFamilies compare the last run with those before it.
 func runBaselineFamilies() []family[record.TargetStatus] {
 	labels := []string{"suite", "step", "direction", "statistic"}
-	eachFigure := func(series func(record.RunFigure, emit, ...string)) func(record.TargetStatus, emit) {
+	eachLoad := func(series func(l record.ComparedLoad, f record.ComparedFigure, emit emit, labels ...string)) func(record.TargetStatus, emit) {
 		return func(t record.TargetStatus, emit emit) {
 			for _, r := range t.Runs {
-				for _, f := range r.Figures {
-					series(f, emit, r.Suite, f.Step, string(f.Direction), string(f.Statistic))
+				if r.Comparison == nil {
+					continue
+				}
+				for _, l := range r.Comparison.Loads {
+					for _, f := range l.Figures {
+						series(l, f, emit, r.Suite, l.Load, string(l.Direction), string(f.Statistic))
+					}
 				}
 			}
 		}
 	}
 	return []family[record.TargetStatus]{
 		{
+			name: "ssdprobe_run_verdict", kind: gauge, labels: []string{"suite", "verdict"},
+			help: "How the last run compares with those before it, as the label verdict: slower, faster, same or inconclusive; always 1. " +
+				"The p99 of one step alone decides nothing.",
+			series: func(t record.TargetStatus, emit emit) {
+				for _, r := range t.Runs {
+					if r.Comparison != nil {
+						emit(1, r.Suite, string(r.Comparison.Verdict))
+					}
+				}
+			},
+		},
+		{
 			name: "ssdprobe_run_baseline_runs", kind: gauge, labels: labels,
-			help:   "Number of earlier runs under the same conditions that a step of the last run is compared with. Fewer than 4 are too few for a verdict.",
-			series: eachFigure(func(f record.RunFigure, emit emit, labels ...string) { emit(float64(f.Runs), labels...) }),
+			help: "Number of earlier runs under the same conditions that a step of the last run is compared with. Fewer than 4 are too few for a verdict.",
+			series: eachLoad(func(l record.ComparedLoad, _ record.ComparedFigure, emit emit, labels ...string) {
+				emit(float64(l.Before), labels...)
+			}),
 		},
 		{
 			name: "ssdprobe_run_baseline_value", kind: gauge, labels: labels,
-			help:   "Median of these earlier runs, in the unit at the end of the statistic's name.",
-			series: eachFigure(func(f record.RunFigure, emit emit, labels ...string) { emitKnown(emit, f.Median, labels...) }),
+			help: "Median of these earlier runs, in the unit at the end of the statistic's name.",
+			series: eachLoad(func(_ record.ComparedLoad, f record.ComparedFigure, emit emit, labels ...string) {
+				emitKnown(emit, f.Before, labels...)
+			}),
 		},
 		{
 			name: "ssdprobe_run_drift_ratio", kind: gauge, labels: labels,
-			help:   "How many times slower the last run was than this median. Above 1 is worse for every statistic; IOPS are inverted.",
-			series: eachFigure(func(f record.RunFigure, emit emit, labels ...string) { emitKnown(emit, f.Ratio, labels...) }),
+			help: "How many times slower the last run was than this median. Above 1 is worse for every statistic; IOPS are inverted.",
+			series: eachLoad(func(_ record.ComparedLoad, f record.ComparedFigure, emit emit, labels ...string) {
+				emitKnown(emit, f.Slower.Value, labels...)
+			}),
 		},
 		{
 			name: "ssdprobe_run_drift_state", kind: gauge, labels: append(labels[:len(labels):len(labels)], "state"),
-			help: "How the last run compares with those before it, as the label state: few_runs (fewer than 4), alike, slower or faster, which is " +
-				"beyond all of them and by more than they differ; always 1.",
-			series: eachFigure(func(f record.RunFigure, emit emit, labels ...string) { emit(1, append(labels, string(f.Verdict))...) }),
+			help: "How a figure of the last run compares with those of the runs before it, as the label state: slower or faster, which is beyond " +
+				"all of them and by more than they differ; same; inconclusive: fewer than 4 runs, or a warning keeps the step from deciding. Always 1.",
+			series: eachLoad(func(_ record.ComparedLoad, f record.ComparedFigure, emit emit, labels ...string) {
+				emit(1, append(labels, string(f.Verdict))...)
+			}),
 		},
 	}
 }

@@ -67,6 +67,7 @@ func (r Run) step(jobs []fio.JobResult) record.Step {
 		s.Disturbance.CPUWaitRatio = *share
 		s.Disturbance.CPUWait = time.Duration(*share * float64(s.Duration))
 	}
+	s.OthersRatio = r.othersRatio(s)
 	s.Warnings = r.warnings(s, jobs)
 	return s
 }

@@ -134,20 +134,52 @@ func (r Run) blindText() string {
 		"Whether others used it is not known."
 }
 
-// othersText compares what the device did with what fio did. Writes count when
-// fio itself wrote nothing: the writes of a file bring those of its filesystem along.
-func (r Run) othersText() string {
+// foreignIO is what other programs read and wrote beside the own bytes of fio.
+type foreignIO struct{ read, written, own uint64 }
+
+// foreign compares what the device did with what fio did; not ok when nobody knows.
+// Writes count when fio itself wrote nothing: the writes of a file bring those of its
+// filesystem along.
+func (r Run) foreign() (o foreignIO, ok bool) {
 	read, written, ok := r.ownBytes()
 	if r.Seen.Disk == nil || !ok {
-		return ""
+		return foreignIO{}, false
 	}
-	reads, writes := beyond(r.Seen.Disk.ReadSectors.Bytes(), read), uint64(0)
+	o = foreignIO{read: beyond(r.Seen.Disk.ReadSectors.Bytes(), read), own: read + written}
 	if written == 0 {
-		writes = r.Seen.Disk.WriteSectors.Bytes()
+		o.written = r.Seen.Disk.WriteSectors.Bytes()
 	}
-	if limit := max(othersBytes, othersShare*float64(read+written)); float64(reads+writes) <= limit {
+	return o, true
+}
+
+// othersRatio is what others did as a share of what fio did, by bytes or by I/Os,
+// whichever is more; 0 when nobody knows.
+func (r Run) othersRatio(s record.Step) float64 {
+	o, ok := r.foreign()
+	if !ok {
+		return 0
+	}
+	var own, all uint64
+	if s.Read != nil {
+		own, all = uint64(s.Read.IOs), r.Seen.Disk.ReadIOs
+	}
+	if s.Write != nil {
+		own += uint64(s.Write.IOs)
+	}
+	if o.written > 0 || s.Write != nil {
+		all += r.Seen.Disk.WriteIOs
+	}
+	if own == 0 {
+		return 0
+	}
+	return max(float64(o.read+o.written)/float64(o.own), float64(beyond(all, own))/float64(own))
+}
+
+func (r Run) othersText() string {
+	o, ok := r.foreign()
+	if !ok || float64(o.read+o.written) <= max(othersBytes, othersShare*float64(o.own)) {
 		return ""
 	}
 	return fmt.Sprintf("Others used the device meanwhile: they read %s and wrote %s, beside the %s of this run; repeat when it is idle.",
-		units.DriveSize(reads), units.DriveSize(writes), units.DriveSize(read+written))
+		units.DriveSize(o.read), units.DriveSize(o.written), units.DriveSize(o.own))
 }

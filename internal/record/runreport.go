@@ -81,7 +81,10 @@ type Step struct {
 	InterruptsPerIO float64          `json:"interrupts_per_io"`
 	Errors          map[string]int64 `json:"errors,omitempty"`
 	Disturbance     Disturbance      `json:"disturbance"`
-	Warnings        []Warning        `json:"warnings,omitempty"`
+	// OthersRatio is what others did with the device as a share of what the step did, by
+	// bytes or by I/Os, whichever is more; 0 when it is not known.
+	OthersRatio float64   `json:"others_ratio,omitempty"`
+	Warnings    []Warning `json:"warnings,omitempty"`
 }
 
 // Result is one direction of a step.

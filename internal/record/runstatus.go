@@ -33,8 +33,9 @@ type RunStatus struct {
 	Complete time.Time `json:"complete,omitzero"`
 	// Last is the report of the last run that measured anything; kept over restarts.
 	Last *RunReport `json:"last,omitempty"`
-	// Figures compare it with the stored runs before it under the same conditions.
-	Figures []RunFigure `json:"figures,omitempty"`
+	// Comparison sets it against the stored runs before it under the same conditions; nil
+	// when it measured nothing.
+	Comparison *Comparison `json:"comparison,omitempty"`
 }
 
 // NewRunStatus is that of a suite that has never run: every outcome is counted from 0.
@@ -45,31 +46,3 @@ func NewRunStatus(suite string) RunStatus {
 	}
 	return s
 }
-
-// RunFigure is a figure of a run beside those of earlier runs of the same suite and
-// step under the same conditions.
-type RunFigure struct {
-	Step      string    `json:"step"`
-	Direction Direction `json:"direction"`
-	Statistic Statistic `json:"statistic"`
-	// Runs is how many earlier ones there are.
-	Runs int `json:"runs"`
-	// Median, Best and Worst are theirs, in the statistic's unit; 0 without any.
-	Median float64 `json:"median,omitempty"`
-	Best   float64 `json:"best,omitempty"`
-	Worst  float64 `json:"worst,omitempty"`
-	// Ratio is how many times slower than their median the run was; 0 without any.
-	Ratio   float64    `json:"ratio,omitempty"`
-	Verdict RunVerdict `json:"verdict"`
-}
-
-// RunVerdict says how a run compares with those before it.
-type RunVerdict string
-
-// The verdicts on a figure of a run.
-const (
-	RunFew    RunVerdict = "few_runs" // fewer than four earlier ones: nothing can be said
-	RunAlike  RunVerdict = "alike"
-	RunSlower RunVerdict = "slower"
-	RunFaster RunVerdict = "faster"
-)

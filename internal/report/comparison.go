@@ -2,291 +2,156 @@ package report
 
 import (
 	"fmt"
-	"strings"
+	"io"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// tailIOs is how many I/Os both sides need before p95 and p99 may decide a
-// comparison. The median of a few hundred I/Os hardly moves from run to run, but
-// of 256 I/Os only two or three lie above p99, and a single pause of the drive
-// (a refresh, a garbage collection) makes it several times slower. From 1 000 on
-// ten or more lie above it (see Supported) and a step in them is the drive's.
-const tailIOs = 1000
-
-// Verdict is what a comparison comes to.
-type Verdict string
-
-// The verdicts.
-const (
-	Slower     Verdict = "slower"
-	Faster     Verdict = "faster"
-	Same       Verdict = "same"
-	Incomplete Verdict = "incomplete" // nothing could be compared
-)
-
-// Comparison sets a run against its baseline.
-type Comparison struct {
-	Baseline RunReference `json:"baseline"`
-	Now      RunReference `json:"now"`
-	// Threshold is the largest slow-down that still passes as the same: at 0.1 a
-	// ratio above 1.1 is slower, and one below 1/1.1 is faster.
-	Threshold float64 `json:"threshold"`
-	Verdict   Verdict `json:"verdict"`
-	// Conditions are what differs between the two runs besides the figures.
-	Conditions  []record.Change    `json:"conditions_changed,omitempty"`
-	Warnings    []record.Warning   `json:"warnings,omitempty"`
-	Steps       []StepComparison   `json:"steps,omitempty"`
-	NotCompared []UnmatchedFigures `json:"not_compared,omitempty"`
+// Comparison writes the comparison of a run with its saved baseline: the verdict, what
+// differs in the conditions, the warnings, and a table with a row per figure.
+func Comparison(w io.Writer, c record.Comparison) error {
+	return text.Write(w, "comparison", comparisonBlocks(c, theBaseline(c), "before", "now")...)
 }
 
-// RunReference tells which run a side of a comparison is.
-type RunReference struct {
-	Suite     string    `json:"suite"`
-	TargetID  string    `json:"target_id"`
-	Target    string    `json:"target"`
-	Node      string    `json:"node"`
-	Started   time.Time `json:"started"`
-	Generator string    `json:"generator"`
-}
-
-// StepComparison compares one direction of one step.
-type StepComparison struct {
-	Step        string                `json:"step"`
-	Plan        string                `json:"plan"`
-	Direction   string                `json:"direction"` // read, write or sync
-	BaselineIOs int64                 `json:"baseline_ios"`
-	NowIOs      int64                 `json:"now_ios"`
-	Statistics  []StatisticComparison `json:"statistics"`
-	// Warnings are those that either run attached to the step.
-	Warnings []record.Warning `json:"warnings,omitempty"`
-}
-
-// StatisticComparison compares one statistic; the values are in its unit.
-type StatisticComparison struct {
-	Statistic record.Statistic `json:"statistic"`
-	Baseline  float64          `json:"baseline"`
-	Now       float64          `json:"now"`
-	// Ratio is how many times slower than the baseline; above 1 is worse for
-	// every statistic.
-	Ratio   float64 `json:"ratio"`
-	Verdict Verdict `json:"verdict"` // slower, faster or same
-	// Counts reports whether Verdict takes part in that of the comparison; p95
-	// and p99 of fewer than 1 000 I/Os do not.
-	Counts bool `json:"counts"`
-}
-
-// UnmatchedFigures are figures that have nothing to be compared with.
-type UnmatchedFigures struct {
-	Step      string `json:"step"`
-	Direction string `json:"direction,omitempty"` // empty: the whole step
-	Reason    string `json:"reason"`
-}
-
-// Compare sets now against baseline, step by step as they are named. A step
-// whose plan changed is not compared. Threshold is the largest slow-down that
-// still passes as the same, 0.1 for a tenth.
-//
-// The comparison is slower when IOPS or p50 of any step is beyond the threshold,
-// or p95 or p99 where both sides have at least 1 000 I/Os.
-func Compare(baseline, now record.RunReport, threshold float64) Comparison {
-	c := Comparison{
-		Baseline: Reference(baseline), Now: Reference(now), Threshold: threshold,
-		Conditions: baseline.Conditions.Changes(now.Conditions),
+// theBaseline is what the earlier run of a comparison is called.
+func theBaseline(c record.Comparison) string {
+	text := "the baseline of " + units.Time(c.Before.Started)
+	if c.Before.Node != c.After.Node && c.Before.Node != "" {
+		text += " on " + c.Before.Node
 	}
-	if !record.AlikeFiles(baseline.File, now.File) {
-		c.Conditions = append(c.Conditions, record.Change{Condition: fileSize, From: BlockSize(baseline.File.Bytes), To: BlockSize(now.File.Bytes)})
+	return text
+}
+
+// comparisonSection is that of a page.
+func comparisonSection(c record.Comparison) document.Section {
+	return document.Section{Title: "Against the saved run", Blocks: comparisonBlocks(c, theBaseline(c), "before", "now")}
+}
+
+// comparisonBlocks show a comparison with an earlier run. before and after head the
+// columns of their values.
+func comparisonBlocks(c record.Comparison, earlier, before, after string) []document.Block {
+	tones := map[record.Verdict]document.Tone{record.Slower: document.Bad, record.Faster: document.Good, record.Same: document.Good}
+	blocks := []document.Block{document.Note{Text: "Compared with " + earlier + ": " + verdictText(c, "it"), Tone: tones[c.Verdict]}}
+	if len(c.Conditions)+len(c.Warnings)+len(c.NotCompared) > 0 {
+		blocks = append(blocks, document.Gap{})
 	}
-	before := stepsByName(baseline)
-	for _, step := range now.Steps {
-		earlier, found := before[step.Name]
-		delete(before, step.Name)
-		switch {
-		case !found:
-			c.leaveOut(step.Name, "", "only in this run")
-		case earlier.Plan != step.Plan:
-			c.leaveOut(step.Name, "", fmt.Sprintf("the plan changed from %q to %q", earlier.Plan, step.Plan))
-		default:
-			c.addStep(earlier, step)
+	for _, change := range changesList(c.Conditions) {
+		blocks = append(blocks, document.List("changed: ", change))
+	}
+	blocks = append(blocks, document.Warnings(c.Warnings))
+	for _, left := range unmatched(c) {
+		blocks = append(blocks, left)
+	}
+	if len(c.Loads) > 0 {
+		blocks = append(blocks, document.Gap{}, comparisonTable(c, before, after))
+	}
+	return blocks
+}
+
+// verdictText is the verdict in words, with the figure that is furthest off: "slower than
+// it in 2 of 3 loads, most of all mixed read IOPS, 2.0 times slower".
+func verdictText(c record.Comparison, earlier string) string {
+	if c.Verdict == record.Inconclusive {
+		return "inconclusive: " + c.Reason
+	}
+	changed, furthest, most := 0, 0.0, ""
+	for _, l := range c.Loads {
+		if slices.ContainsFunc(l.Figures, func(f record.ComparedFigure) bool { return f.Verdict == c.Verdict }) {
+			changed++
 		}
-	}
-	for _, step := range baseline.Steps {
-		if _, left := before[step.Name]; left {
-			c.leaveOut(step.Name, "", "only in the baseline")
-		}
-	}
-	c.Verdict = c.verdict()
-	c.Warnings = append(c.ownWarnings(), bothSides(theBaseline, thisRun, baseline.Warnings, now.Warnings)...)
-	return c
-}
-
-// Slower reports whether the run is slower than its baseline by a figure that
-// counts: the ground for exit code 3.
-func (c Comparison) Slower() bool { return c.Verdict == Slower }
-
-func (c *Comparison) leaveOut(step, direction, reason string) {
-	c.NotCompared = append(c.NotCompared, UnmatchedFigures{Step: step, Direction: direction, Reason: reason})
-}
-
-func (c *Comparison) addStep(baseline, now record.Step) {
-	before := map[string]record.Result{}
-	for _, p := range parts(baseline) {
-		before[p.direction] = p.result
-	}
-	warnings := bothSides(theBaseline, thisRun, baseline.Warnings, now.Warnings)
-	for _, p := range parts(now) {
-		earlier, found := before[p.direction]
-		delete(before, p.direction)
-		if !found {
-			c.leaveOut(now.Name, p.direction, "only in this run")
-			continue
-		}
-		statistics := compareResults(earlier, p.result, c.Threshold)
-		if len(statistics) == 0 {
-			c.leaveOut(now.Name, p.direction, "no figures on one side")
-			continue
-		}
-		c.Steps = append(c.Steps, StepComparison{
-			Step: now.Name, Plan: now.Plan, Direction: p.direction,
-			BaselineIOs: earlier.IOs, NowIOs: p.result.IOs,
-			Statistics: statistics, Warnings: warnings,
-		})
-		warnings = nil // once a step
-	}
-	for _, p := range parts(baseline) {
-		if _, left := before[p.direction]; left {
-			c.leaveOut(now.Name, p.direction, "only in the baseline")
-		}
-	}
-}
-
-func compareResults(before, now record.Result, threshold float64) []StatisticComparison {
-	tail := min(before.Latency.Count(), now.Latency.Count()) >= tailIOs
-	var all []StatisticComparison
-	for _, s := range record.Statistics() {
-		c := StatisticComparison{
-			Statistic: s, Baseline: valueOf(s, before), Now: valueOf(s, now),
-			Verdict: Same,
-			Counts:  tail || s == record.IOPS || s == record.LatencyP50,
-		}
-		c.Ratio = s.Slower(c.Baseline, c.Now)
-		if c.Ratio == 0 { // a side lacks it
-			continue
-		}
-		if c.Ratio > 1+threshold {
-			c.Verdict = Slower
-		} else if c.Ratio < 1/(1+threshold) {
-			c.Verdict = Faster
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
-func valueOf(s record.Statistic, r record.Result) float64 {
-	if s == record.IOPS {
-		return r.IOPS
-	}
-	return s.Of(record.Measurement{Latency: r.Latency})
-}
-
-// verdict is slower if any figure that counts is, whatever else got faster.
-func (c Comparison) verdict() Verdict {
-	verdict := Incomplete
-	for _, step := range c.Steps {
-		for _, s := range step.Statistics {
-			switch {
-			case !s.Counts:
-			case s.Verdict == Slower:
-				return Slower
-			case s.Verdict == Faster, verdict == Incomplete:
-				verdict = s.Verdict
+		for _, f := range l.Figures {
+			if off := math.Abs(math.Log(f.Slower.Value)); f.Verdict == c.Verdict && off > furthest {
+				furthest, most = off, fmt.Sprintf("%s %s, %s", loadName(l), f.Statistic.Short(), record.Ratio{Ratio: f.Slower.Value})
 			}
 		}
 	}
-	return verdict
+	count := fmt.Sprintf("%d of %s", changed, units.Plural(len(c.Loads), "load"))
+	if c.Verdict == record.Same {
+		return fmt.Sprintf("as fast as %s: %s within %s", earlier, count, units.Percent(c.Threshold))
+	}
+	return fmt.Sprintf("%s than %s in %s, most of all %s", c.Verdict, earlier, count, most)
 }
 
-// ownWarnings are what makes the comparison itself doubtful.
-func (c Comparison) ownWarnings() []record.Warning {
-	var all []record.Warning
-	if c.Baseline.TargetID != c.Now.TargetID {
-		all = append(all, record.Warning{Code: record.WarnConditionsDiffer, Text: fmt.Sprintf(
-			"The baseline is of another target: %s, not %s.", c.Baseline.TargetID, c.Now.TargetID)})
+func loadName(l record.ComparedLoad) string { return l.Load + " " + string(l.Direction) }
+
+// unmatched lists what was left out, for each reason.
+func unmatched(c record.Comparison) []document.Note {
+	var notes []document.Note
+	for _, u := range c.NotCompared {
+		label := "not compared, " + u.Reason + ": "
+		i := slices.IndexFunc(notes, func(n document.Note) bool { return n.Label == label })
+		if i < 0 {
+			i, notes = len(notes), append(notes, document.List(label))
+		}
+		notes[i].Items = append(notes[i].Items, u.Load+" "+string(u.Direction))
 	}
-	if c.Baseline.Suite != c.Now.Suite {
-		all = append(all, record.Warning{Code: record.WarnConditionsDiffer, Text: fmt.Sprintf(
-			"The baseline is of another suite: %s, not %s.", c.Baseline.Suite, c.Now.Suite)})
-	}
-	if len(c.Conditions) > 0 {
-		all = append(all, record.Warning{Code: record.WarnConditionsDiffer, Text: fmt.Sprintf(
-			"%s changed since the baseline and may explain any difference: save a new baseline once the change is meant to stay.",
-			plural(len(c.Conditions), "condition"))})
-	}
-	if short := c.shortSteps(); len(short) > 0 {
-		all = append(all, record.Warning{Code: record.WarnFewSamples, Text: fmt.Sprintf(
-			"Fewer than %s I/Os on one side of %s: p95 and p99 are shown but do not count; measure longer to compare tails.",
-			Count(tailIOs), strings.Join(short, ", "))})
-	}
-	return all
+	return notes
 }
 
-func (c Comparison) shortSteps() []string {
-	var short []string
-	for _, step := range c.Steps {
-		for _, s := range step.Statistics {
-			if !s.Counts {
-				short = append(short, step.Step+" "+step.Direction)
-				break
+// comparisonTable has a row per figure, and a group per load.
+func comparisonTable(c record.Comparison, before, after string) document.Table {
+	t := document.Table{Names: []string{"", "", before, after, "times slower", "95 % interval", "verdict"}, Align: "llrrrrl"}
+	for _, l := range c.Loads {
+		for i, f := range l.Figures {
+			was, is := twoValues(f)
+			interval := ""
+			if f.Slower.Lower != nil {
+				interval = intervalText(f.Slower, units.Ratio)
+			}
+			row := t.Add("", f.Statistic.Short(), was, is, units.Ratio(f.Slower.Value), interval, string(f.Verdict))
+			if i == 0 {
+				row.Cells[0], row.Group = string(l.Direction), loadGroup(l)
 			}
 		}
 	}
-	return short
+	return t
 }
 
-// Reference tells which run r is.
-func Reference(r record.RunReport) RunReference {
-	return RunReference{
-		Suite: r.Suite, TargetID: r.TargetID, Target: r.Target,
-		Node: r.Node, Started: r.Started, Generator: r.Generator,
+func loadGroup(l record.ComparedLoad) *document.Group {
+	g := document.Group{Name: l.Load, About: []string{l.Plan}, Notes: []document.Block{document.Warnings(l.Warnings)}}
+	if l.Before > 1 || l.After > 1 {
+		g.About = append(g.About, fmt.Sprintf("%d and %d repeats", l.Before, l.After))
 	}
+	if l.Ignored != "" {
+		g.About = append(g.About, "does not decide ("+l.Ignored+")")
+	}
+	return &g
 }
 
-func stepsByName(r record.RunReport) map[string]record.Step {
-	steps := map[string]record.Step{}
-	for _, step := range r.Steps {
-		steps[step.Name] = step
+// twoValues writes both values in one unit, that of the smaller.
+func twoValues(f record.ComparedFigure) (before, after string) {
+	if f.Statistic == record.IOPS {
+		return units.IOPS(f.Before), units.IOPS(f.After)
 	}
-	return steps
+	a, b := seconds(f.Before), seconds(f.After)
+	unit := units.LatencyUnitFor(min(a, b))
+	written := func(d time.Duration) string { return unit.Format(d) + " " + unit.Name }
+	return written(a), written(b)
 }
 
-// How the sides of a comparison are called in front of their warnings.
-const (
-	theBaseline = "The baseline: "
-	thisRun     = "This run: "
-)
-
-// bothSides joins the warnings of two runs, each saying whose it is unless both
-// have it.
-func bothSides(earlier, later string, baseline, now []record.Warning) []record.Warning {
-	var all []record.Warning
-	shared := map[record.Warning]bool{}
-	for _, w := range baseline {
-		shared[w] = false
+// RunVerdict says in words how the last run of a suite compares with the stored ones
+// before it, and which of its figures are slower or faster than theirs. words is empty
+// when there is nothing to compare.
+func RunVerdict(r record.RunStatus) (words string, changed []string) {
+	if r.Comparison == nil {
+		return "", nil
 	}
-	for _, w := range now {
-		if _, both := shared[w]; both {
-			shared[w] = true
-			all = append(all, w)
-		} else {
-			all = append(all, record.Warning{Code: w.Code, Text: later + w.Text})
+	c := *r.Comparison
+	for _, verdict := range []record.Verdict{record.Slower, record.Faster} {
+		for _, l := range c.Loads {
+			for _, f := range l.Figures {
+				if f.Verdict == verdict {
+					changed = append(changed, fmt.Sprintf("%s %s: %s than their median of %s (%s to %s)", loadName(l), f.Statistic.Short(),
+						record.Ratio{Ratio: f.Slower.Value}, Statistic(f.Statistic, f.Before), Statistic(f.Statistic, f.Best), Statistic(f.Statistic, f.Worst)))
+				}
+			}
 		}
 	}
-	for _, w := range baseline {
-		if !shared[w] {
-			all = append(all, record.Warning{Code: w.Code, Text: earlier + w.Text})
-		}
-	}
-	return all
+	return verdictText(c, "the "+units.Plural(c.Runs, "run")+" before it"), changed
 }

@@ -1,6 +1,8 @@
 package report_test
 
 import (
+	"encoding/csv"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -8,39 +10,61 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-func comparisonText(t *testing.T, c report.Comparison) string {
+func comparisonText(t *testing.T, c record.Comparison) string {
 	t.Helper()
 	var b strings.Builder
-	require.NoError(t, c.Text(&b))
+	require.NoError(t, report.Comparison(&b, c))
 	return b.String()
 }
 
-// beforeUpdate is quickRun a fortnight before: older firmware, a full-speed link,
-// faster; one step had another plan and one is gone since.
-func beforeUpdate() record.RunReport {
-	r := quickRun()
+// beforeUpdate is quickRun a fortnight before: older firmware, a full-speed link, faster
+// by a factor; one step had another plan and one is gone since.
+func beforeUpdate(factor float64) record.RunReport {
+	r := today()
 	r.Started = r.Started.AddDate(0, 0, -14)
 	r.Conditions.Firmware, r.Conditions.PCIeLink = "GDC5302Q", record.LinkRate{GTs: 16, Lanes: 4}
 	r.Warnings = nil
-	r.Steps[0].Read = result(slowed(depth1(124_300), 0.75), 4<<10, 1)
-	r.Steps[1].Read = result(slowed(depth32(312_000), 0.98), 4<<10, 32)
+	r.Steps[0].Read = result(slowed(depth1(124_300), factor), 4<<10, 1)
+	r.Steps[1].Read = result(slowed(depth32(312_000), factor), 4<<10, 32)
 	r.Steps[2].Plan = "128 KiB sequential read, depth 32"
-	r.Steps = append(r.Steps, record.Step{Name: "random-write-qd1", Plan: "4 KiB random write, depth 1"})
+	r.Steps = append(r.Steps, record.Step{Name: "random-write-qd1", Plan: "4 KiB random write, depth 1", Write: result(depth1(100), 4<<10, 1)})
+	return r
+}
+
+// today is quickRun on a host with CPUs enough.
+func today() record.RunReport {
+	r := quickRun()
+	r.Steps[1].Warnings = nil
+	return r
+}
+
+// updated is cacheRun a week later on newer firmware with another governor and fio: with
+// the cache off at depth 1 it is a third slower.
+func updated() record.RunReport {
+	r := cacheRun()
+	r.Started = r.Started.AddDate(0, 0, 7)
+	r.Conditions.Firmware, r.Conditions.Governor, r.Conditions.Engine = "GDC5702Q", "performance", "fio-3.38 libaio"
+	r.Engine, r.Settings = "fio-3.38", map[string]string{"time": "30s"}
+	for i, s := range r.Steps {
+		if s.Series == "random-write-qd1-cache-off" {
+			r.Steps[i].Write = result(slowed(s.Write.Latency, 1.5), 8<<10, 1)
+		}
+	}
 	return r
 }
 
 func TestComparisonText(t *testing.T) {
-	slow := probeRun()
-	slow.Started = slow.Started.Add(-time.Hour)
-	for name, c := range map[string]report.Comparison{
-		"comparison_slower.txt":  report.Compare(beforeUpdate(), quickRun(), 0.1),
-		"comparison_faster.txt":  report.Compare(quickRun(), beforeUpdate(), 0.1),
-		"comparison_same.txt":    report.Compare(slow, probeRun(), 0.25),
-		"comparison_nothing.txt": report.Compare(probeRun(), quickRun(), 0.1),
+	for name, c := range map[string]record.Comparison{
+		"comparison_slower.txt":       compare.Pair(beforeUpdate(0.4), today(), 0.2),
+		"comparison_faster.txt":       compare.Pair(today(), beforeUpdate(0.4), 0.2),
+		"comparison_inconclusive.txt": compare.Pair(beforeUpdate(0.75), quickRun(), 0.2),
+		"comparison_same.txt":         compare.Pair(today(), today(), 0.2),
+		"comparison_nothing.txt":      compare.Pair(probeRun(), quickRun(), 0.2),
 	} {
 		t.Run(name, func(t *testing.T) { golden(t, name, comparisonText(t, c)) })
 	}
@@ -48,106 +72,108 @@ func TestComparisonText(t *testing.T) {
 
 func TestComparisonJSON(t *testing.T) {
 	var b strings.Builder
-	require.NoError(t, report.JSON(&b, report.Compare(beforeUpdate(), quickRun(), 0.1)))
+	require.NoError(t, report.JSON(&b, compare.Pair(beforeUpdate(0.4), today(), 0.2)))
 	golden(t, "comparison_slower.json", b.String())
 }
 
-// oneStep is a run of one step with n I/Os of one latency each for the median and for the slowest 2 %.
-func oneStep(n int64, median, tail time.Duration, iops float64) record.RunReport {
-	slow := n / 50
-	return record.RunReport{Suite: "probe", TargetID: "a", Steps: []record.Step{{
-		Name: "read-4k", Plan: "4 KiB random read, depth 1",
-		Read: &record.Result{IOs: n, IOPS: iops, Latency: record.Histogram{{Latency: median, Count: n - slow}, {Latency: tail, Count: slow}}},
-	}}}
-}
-
-func TestVerdict(t *testing.T) {
-	for name, c := range map[string]struct {
-		baseline, now record.RunReport
-		want          report.Verdict
-	}{
-		"equal":                      {oneStep(256, 80*us, 200*us, 12_000), oneStep(256, 80*us, 200*us, 12_000), report.Same},
-		"p50 at the threshold":       {oneStep(256, 80*us, 200*us, 12_000), oneStep(256, 88*us, 200*us, 12_000), report.Same},
-		"p50 beyond it":              {oneStep(256, 80*us, 200*us, 12_000), oneStep(256, 89*us, 200*us, 12_000), report.Slower},
-		"iops alone":                 {oneStep(256, 80*us, 200*us, 12_000), oneStep(256, 80*us, 200*us, 10_000), report.Slower},
-		"tail of few I/Os":           {oneStep(256, 80*us, 200*us, 12_000), oneStep(256, 80*us, 900*us, 12_000), report.Same},
-		"tail of few in baseline":    {oneStep(999, 80*us, 200*us, 12_000), oneStep(5000, 80*us, 900*us, 12_000), report.Same},
-		"tail of few now":            {oneStep(5000, 80*us, 200*us, 12_000), oneStep(999, 80*us, 900*us, 12_000), report.Same},
-		"tail of enough I/Os":        {oneStep(1000, 80*us, 200*us, 12_000), oneStep(1000, 80*us, 900*us, 12_000), report.Slower},
-		"faster":                     {oneStep(256, 80*us, 200*us, 12_000), oneStep(256, 60*us, 200*us, 12_100), report.Faster},
-		"faster p50, slower iops":    {oneStep(256, 80*us, 200*us, 12_000), oneStep(256, 60*us, 200*us, 9_000), report.Slower},
-		"no I/O now":                 {oneStep(256, 80*us, 200*us, 12_000), record.RunReport{Suite: "probe", TargetID: "a"}, report.Incomplete},
-		"figures empty on one side":  {oneStep(256, 80*us, 200*us, 12_000), oneStep(0, 0, 0, 0), report.Incomplete},
-		"both empty":                 {record.RunReport{}, record.RunReport{}, report.Incomplete},
-		"iops known on one side":     {oneStep(256, 80*us, 200*us, 0), oneStep(256, 80*us, 200*us, 12_000), report.Same},
-		"faster tail of few I/Os":    {oneStep(256, 80*us, 900*us, 12_000), oneStep(256, 80*us, 200*us, 12_000), report.Same},
-		"faster tail of enough I/Os": {oneStep(1000, 80*us, 900*us, 12_000), oneStep(1000, 80*us, 200*us, 12_000), report.Faster},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := report.Compare(c.baseline, c.now, 0.1)
-			assert.Equal(t, c.want, got.Verdict)
-			assert.Equal(t, c.want == report.Slower, got.Slower())
-		})
-	}
-}
-
-func TestCompare(t *testing.T) {
-	baseline, now := oneStep(256, 80*us, 200*us, 12_000), oneStep(1024, 100*us, 150*us, 9_600)
-	baseline.Conditions.Scheduler, now.Conditions.Scheduler = "none", "mq-deadline"
-	baseline.TargetID, baseline.Suite = "b", "quick"
-	governor := record.Warning{Code: record.WarnGovernor, Text: "The governor saves power."}
-	baseline.Warnings, now.Warnings = []record.Warning{governor, linkWarning()}, []record.Warning{governor}
-	disturbed := record.Warning{Code: record.WarnDisturbed, Text: "Waited for a CPU."}
-	now.Steps[0].Warnings = []record.Warning{disturbed}
-	now.Steps[0].Write = &record.Result{}
-	baseline.Steps[0].Sync = &record.Result{}
-	baseline.Steps = append(baseline.Steps, record.Step{Name: "gone"})
-
-	assert.Equal(t, report.Comparison{
-		Baseline:   report.RunReference{Suite: "quick", TargetID: "b"},
-		Now:        report.RunReference{Suite: "probe", TargetID: "a"},
-		Threshold:  0.1,
-		Verdict:    report.Slower,
-		Conditions: []record.Change{{Condition: "scheduler", From: "none", To: "mq-deadline"}},
-		Warnings: []record.Warning{
-			{Code: record.WarnConditionsDiffer, Text: "The baseline is of another target: b, not a."},
-			{Code: record.WarnConditionsDiffer, Text: "The baseline is of another suite: quick, not probe."},
-			{
-				Code: record.WarnConditionsDiffer,
-				Text: "1 condition changed since the baseline and may explain any difference: save a new baseline once the change is meant to stay.",
-			},
-			{
-				Code: record.WarnFewSamples,
-				Text: "Fewer than 1 000 I/Os on one side of read-4k read: p95 and p99 are shown but do not count; measure longer to compare tails.",
-			},
-			governor,
-			{Code: record.WarnLinkBelowMaximum, Text: "The baseline: " + linkWarning().Text},
-		},
-		Steps: []report.StepComparison{{
-			Step: "read-4k", Plan: "4 KiB random read, depth 1", Direction: "read", BaselineIOs: 256, NowIOs: 1024,
-			Statistics: []report.StatisticComparison{
-				{Statistic: record.LatencyP50, Baseline: 80e-6, Now: 100e-6, Ratio: 1.25, Verdict: report.Slower, Counts: true},
-				{Statistic: record.LatencyP95, Baseline: 80e-6, Now: 100e-6, Ratio: 1.25, Verdict: report.Slower},
-				{Statistic: record.LatencyP99, Baseline: 200e-6, Now: 150e-6, Ratio: 0.75, Verdict: report.Faster},
-				{Statistic: record.IOPS, Baseline: 12_000, Now: 9_600, Ratio: 1.25, Verdict: report.Slower, Counts: true},
-			},
-			Warnings: []record.Warning{{Code: record.WarnDisturbed, Text: "This run: Waited for a CPU."}},
-		}},
-		NotCompared: []report.UnmatchedFigures{
-			{Step: "read-4k", Direction: "write", Reason: "only in this run"},
-			{Step: "read-4k", Direction: "sync", Reason: "only in the baseline"},
-			{Step: "gone", Reason: "only in the baseline"},
-		},
-	}, roundedRatios(report.Compare(baseline, now, 0.1)))
-}
-
-// roundedRatios takes the last bits of division out of ratios.
-func roundedRatios(c report.Comparison) report.Comparison {
-	for i := range c.Steps {
-		for k := range c.Steps[i].Statistics {
-			s := &c.Steps[i].Statistics[k]
-			s.Ratio = float64(int64(s.Ratio*1e9+0.5)) / 1e9
-		}
+// against compares runs with the first of them.
+func against(names []string, runs ...record.RunReport) report.Comparisons {
+	c := report.Comparisons{Names: names}
+	for _, r := range runs[1:] {
+		c.Comparisons = append(c.Comparisons, compare.Pair(runs[0], r, 0.05))
 	}
 	return c
+}
+
+func comparisonsText(t *testing.T, c report.Comparisons) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, c.Text(&b))
+	return b.String()
+}
+
+func TestComparisonsText(t *testing.T) {
+	golden(t, "comparisons_three.txt", comparisonsText(t, against([]string{"monday.json", "tuesday.json", "other.json"}, cacheRun(), updated(), depthRun())))
+	golden(t, "comparisons_same.txt", comparisonsText(t, against([]string{"a.json", "b.json"}, depthRun(), depthRun())))
+}
+
+func TestComparisonsCSV(t *testing.T) {
+	first, second := cacheRun(), updated()
+	for _, r := range []record.RunReport{first, second} {
+		r.Steps[0].Series, r.Steps[0].Plan = "=cmd|' /C calc'!A0", "+1"
+	}
+	c := against([]string{"-a.json", "@b.json"}, first, second)
+	var b strings.Builder
+	require.NoError(t, c.CSV(&b))
+	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 1+5*3)
+	assert.Equal(t, []string{
+		"'-a.json", "'@b.json", "2026-05-04 11:02:11", "2026-05-11 11:02:11",
+		"firmware GDC5602Q → GDC5702Q; governor powersave → performance; engine fio-3.33 libaio → fio-3.38 libaio; parameter time default → 30s",
+		"'=cmd|' /C calc'!A0", "'+1", "write", "IOPS", "1/s",
+	}, rows[1][:10], "what a spreadsheet would run is text")
+	byName := map[string]string{}
+	for i, name := range rows[0] {
+		byName[name] = rows[7][i] // the second load's first figure
+	}
+	assert.Equal(t, "random-write-qd1-cache-off", byName["load"])
+	assert.Equal(t, "4", byName["from_values"])
+	assert.Equal(t, "1.5", byName["times_slower"])
+	assert.Equal(t, "inconclusive", byName["verdict"], "four repeats are too few for five loads")
+	assert.Equal(t, "inconclusive", byName["run_verdict"])
+	assert.NotEmpty(t, byName["lower"])
+
+	require.EqualError(t, c.CSV(brokenPipe{errors.New("broken pipe")}), "write CSV: broken pipe")
+}
+
+func TestRunVerdict(t *testing.T) {
+	figure := record.ComparedFigure{
+		Statistic: record.LatencyP50, Before: 100e-6, Best: 98e-6, Worst: 104e-6, Slower: record.Interval{Value: 1.31}, Verdict: record.Slower,
+	}
+	c := record.Comparison{Runs: 6, Verdict: record.Slower, Loads: []record.ComparedLoad{
+		{Load: "random-read-qd1", Direction: record.Read, Verdict: record.Slower, Figures: []record.ComparedFigure{figure}},
+		{Load: "random-read-qd32", Direction: record.Read, Verdict: record.Same, Figures: []record.ComparedFigure{{Verdict: record.Same, Slower: record.Interval{Value: 1}}}},
+	}}
+	words, changed := report.RunVerdict(record.RunStatus{Comparison: &c})
+	assert.Equal(t, "slower than the 6 runs before it in 1 of 2 loads, most of all random-read-qd1 read p50, 31 % slower", words)
+	assert.Equal(t, []string{"random-read-qd1 read p50: 31 % slower than their median of 100 µs (98.0 µs to 104 µs)"}, changed)
+
+	words, changed = report.RunVerdict(record.RunStatus{Comparison: &record.Comparison{Verdict: record.Inconclusive, Reason: "too few"}})
+	assert.Equal(t, "inconclusive: too few", words)
+	assert.Empty(t, changed)
+	words, _ = report.RunVerdict(record.RunStatus{})
+	assert.Empty(t, words)
+}
+
+func TestDriftTellsHowRunsCompare(t *testing.T) {
+	s := record.Snapshot{Time: started(), Targets: []record.TargetStatus{{
+		ID: "eui.1", Path: "/dev/nvme0n1", Runs: []record.RunStatus{
+			{Suite: "quick", Last: &record.RunReport{Started: started()}, Comparison: &record.Comparison{
+				Runs: 5, Verdict: record.Slower, Loads: []record.ComparedLoad{{
+					Load: "mixed", Direction: record.Read, Verdict: record.Slower, Figures: []record.ComparedFigure{{
+						Statistic: record.IOPS, Before: 1000, Best: 1010, Worst: 990, Slower: record.Interval{Value: 1.25}, Verdict: record.Slower,
+					}},
+				}},
+			}},
+			{Suite: "depth"},
+		},
+	}}}
+	var b strings.Builder
+	require.NoError(t, report.Drift(&b, s))
+	assert.Contains(t, b.String(), `
+  run of quick, 2026-05-04 13:02:11 +02:00: slower than the 5 runs before it in 1 of 1 load, most of all mixed read
+  IOPS, 25 % slower
+    mixed read IOPS: 25 % slower than their median of 1 000 IOPS (1 010 IOPS to 990 IOPS)
+`)
+	assert.NotContains(t, b.String(), "depth")
+}
+
+// A report of a version that compared otherwise is shown without its comparison.
+func TestComparisonsOfEarlierVersionsAreLeftOut(t *testing.T) {
+	text := strings.Replace(string(encoded(t, report.NewDocument(quickRun(), nil))), `"summary"`, `"comparison": {"baseline": {"suite": "quick"}, "verdict": "incomplete"}, "summary"`, 1)
+	got, err := report.Parse([]byte(text))
+	require.NoError(t, err)
+	assert.Nil(t, got[0].Comparison)
+	assert.Equal(t, time.Duration(0), got[0].Report.Started.Sub(quickRun().Started))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -120,7 +121,7 @@ func TestHTMLOutline(t *testing.T) {
 	for name, r := range suiteRuns() {
 		t.Run(name, func(t *testing.T) { golden(t, "html_"+name+".outline", outline(parsed(t, pageOf(t, r)))) })
 	}
-	c := report.Compare(beforeUpdate(), quickRun(), 0.1)
+	c := compare.Pair(beforeUpdate(0.4), quickRun(), 0.2)
 	golden(t, "html_compared.outline", outline(parsed(t, page(t, report.NewDocument(quickRun(), &c), report.NewDocument(probeRun(), nil)))))
 }
 
@@ -240,7 +241,7 @@ func spoil(v reflect.Value, text string) {
 func TestHTMLEscapesEverything(t *testing.T) {
 	for name, r := range suiteRuns() {
 		r.Settings = map[string]string{"a": "b"}
-		c := report.Compare(r, r, 0.1)
+		c := compare.Pair(r, r, 0.1)
 		spoil(reflect.ValueOf(&r).Elem(), hostile)
 		spoil(reflect.ValueOf(&c).Elem(), hostile)
 		text := page(t, report.NewDocument(r, &c))
@@ -344,13 +345,13 @@ func TestHTMLOfExtremeNumbers(t *testing.T) {
 	untouched := suiteRuns()
 	for _, n := range []float64{0, -1, 1e308, 1e-308, math.MaxInt64 / 2} {
 		for name, r := range suiteRuns() {
-			c := report.Contrast([]string{"a", "b"}, []record.RunReport{r, r}, 0.05)
+			c := against([]string{"a", "b"}, r, r)
 			numbers(reflect.ValueOf(&r).Elem(), n)
 			text := pageOf(t, r)
 			assert.False(t, strings.Contains(text, "NaN") || strings.Contains(text, "Inf"), "%s with %g", name, n)
 			runText(t, r)
-			changesText(t, report.Contrast([]string{"a", "b"}, []record.RunReport{r, untouched[name]}, 0.05))
-			changesText(t, c)
+			comparisonsText(t, against([]string{"a", "b"}, r, untouched[name]))
+			comparisonsText(t, c)
 		}
 	}
 }

@@ -15,13 +15,13 @@ import (
 // compared later, the figures that people ask for, and the comparison with the
 // baseline if there was one.
 type Document struct {
-	Report     record.RunReport `json:"report"`
-	Summary    []Summary        `json:"summary"`
-	Comparison *Comparison      `json:"comparison,omitempty"`
+	Report     record.RunReport   `json:"report"`
+	Summary    []Summary          `json:"summary"`
+	Comparison *record.Comparison `json:"comparison,omitempty"`
 }
 
 // NewDocument puts a run and its comparison (nil when there is none) together.
-func NewDocument(r record.RunReport, c *Comparison) Document {
+func NewDocument(r record.RunReport, c *record.Comparison) Document {
 	return Document{Report: r, Summary: Summarise(r), Comparison: c}
 }
 

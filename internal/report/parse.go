@@ -43,8 +43,8 @@ func Parse(text []byte) ([]Document, error) {
 func parseOne(text []byte) (Document, error) {
 	// A report has its version at the top, a document has the report one level below.
 	var d struct {
-		Report     json.RawMessage `json:"report"`
-		Comparison *Comparison     `json:"comparison"`
+		Report     json.RawMessage    `json:"report"`
+		Comparison *record.Comparison `json:"comparison"`
 	}
 	if err := unmarshal(text, &d); err != nil {
 		return Document{}, err
@@ -71,6 +71,10 @@ func parseOne(text []byte) (Document, error) {
 		return Document{}, err
 	}
 	r.Version = record.RunReportVersion // the conditions of version 1 are texts, and have been read
+
+	if d.Comparison != nil && d.Comparison.Before.Suite == "" { // of a version that compared otherwise
+		d.Comparison = nil
+	}
 	return NewDocument(r, d.Comparison), nil
 }
 

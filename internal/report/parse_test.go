@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -21,7 +22,7 @@ func encoded(t testing.TB, v any) []byte {
 
 func TestParse(t *testing.T) {
 	r := depthRun()
-	c := report.Compare(r, r, 0.1)
+	c := compare.Pair(r, r, 0.1)
 	want := report.NewDocument(r, &c)
 	for name, v := range map[string]any{
 		"document": want, "list": []report.Document{want}, "list of reports": []record.RunReport{r}, "report": r,
@@ -110,7 +111,7 @@ func FuzzParse(f *testing.F) {
 		if len(runs) == 0 {
 			return
 		}
-		c := report.Contrast(append(names, "b"), append(runs, runs[0]), 0.05)
+		c := against(append(names, "b"), append(runs, runs[0])...)
 		require.NoError(t, c.Text(&b))
 		require.NoError(t, c.CSV(&b))
 	})

@@ -36,7 +36,7 @@ func repeatSection(r record.RunReport) []document.Section {
 		warnings = append(warnings, own...)
 		us := func(seconds float64) string { return units.Number(seconds * 1e6) }
 		t.Add(s.Load, string(s.Direction), units.Count(s.Repeats),
-			units.IOPS(s.IOPS.Mean.Value), intervalText(s.IOPS.Mean, IOPS), units.IOPS(s.IOPS.Min), units.IOPS(s.IOPS.Max),
+			units.IOPS(s.IOPS.Mean.Value), intervalText(s.IOPS.Mean, units.IOPS), units.IOPS(s.IOPS.Min), units.IOPS(s.IOPS.Max),
 			units.Number(s.BytesPerSecond.Mean.Value/1e6), us(s.MeanSeconds.Mean.Value), us(s.MeanSeconds.Min), us(s.MeanSeconds.Max))
 		if mean := s.IOPS.Mean.Value; mean > 0 {
 			if width := (s.IOPS.Max - s.IOPS.Min) / mean; worst < 0 || width > widest {
@@ -118,8 +118,8 @@ func effectSection(r record.RunReport) []document.Section {
 			certain++
 			verdict = changeWord(e.IOPS.Value > 1)
 		}
-		t.Add(e.Load, string(e.Direction), e.Setting, e.From, e.To, units.Ratio(e.IOPS.Value), intervalText(e.IOPS, Ratio),
-			units.Ratio(e.Latency.Value), intervalText(e.Latency, Ratio), verdict)
+		t.Add(e.Load, string(e.Direction), e.Setting, e.From, e.To, units.Ratio(e.IOPS.Value), intervalText(e.IOPS, units.Ratio),
+			units.Ratio(e.Latency.Value), intervalText(e.Latency, units.Ratio), verdict)
 		strips.Rows = append(strips.Rows, changeRow(fmt.Sprintf("%s, %s: %s %s → %s", e.Load, e.Direction, e.Setting, e.From, e.To), e.IOPS, e.Certain))
 	}
 	return []document.Section{{
@@ -151,9 +151,9 @@ func changeRow(label string, i record.Interval, certain bool) plot.Row {
 
 func changeWord(faster bool) string {
 	if faster {
-		return string(Faster)
+		return string(record.Faster)
 	}
-	return string(Slower)
+	return string(record.Slower)
 }
 
 func deviationAxis(label string) plot.Axis {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -105,7 +106,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	r.Steps[1].Sync, r.Steps[1].Write = nil, nil
-	c := report.Compare(r, r, 0.1)
+	c := compare.Pair(r, r, 0.1)
 	var b strings.Builder
 	require.NoError(t, report.JSON(&b, report.NewDocument(r, &c)))
 	golden(t, "run_probe.json", b.String())
@@ -140,10 +141,10 @@ func (p brokenPipe) Write([]byte) (int, error) { return 0, p.err }
 
 func TestWriteErrorsAreReturned(t *testing.T) {
 	broken := brokenPipe{errors.New("broken pipe")}
-	c := report.Compare(quickRun(), quickRun(), 0.1)
+	c := compare.Pair(quickRun(), quickRun(), 0.1)
 	for name, err := range map[string]error{
 		"write run report: broken pipe": report.Run(broken, quickRun()),
-		"write comparison: broken pipe": c.Text(broken),
+		"write comparison: broken pipe": report.Comparison(broken, c),
 		"write devices: broken pipe":    report.Devices(broken, nil, nil, time.Time{}),
 		"write drift: broken pipe":      report.Drift(broken, record.Snapshot{}),
 		"write baselines: broken pipe":  report.Baselines(broken, nil),

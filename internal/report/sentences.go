@@ -28,7 +28,7 @@ func bestSentence(r record.RunReport) string {
 		}
 	}
 	var texts []string
-	where := func(s Summary) string { return " (" + joined(s.Step, s.Direction) + ")" }
+	where := func(s Summary) string { return " (" + s.Step + " " + s.Direction + ")" }
 	if iops.IOPS > 0 {
 		texts = append(texts, "at most "+units.IOPS(iops.IOPS)+" IOPS"+where(iops))
 	}

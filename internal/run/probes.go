@@ -25,9 +25,9 @@ const attempts = 3
 var ErrNothingMeasured = errors.New("nothing could be measured")
 
 // Probes runs each probe until it has as many good rounds as are asked for, back
-// to back. A run that ctx ends early returns what it has, with a warning, and the
+// to back, and all of that as often as repeats says. A run that ctx ends early returns what it has, with a warning, and the
 // cause. ErrNothingMeasured comes with a report that says why.
-func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds int) (record.RunReport, error) {
+func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds, repeats int) (record.RunReport, error) {
 	r := s.report(ProbeSuite, probe.Name)
 	s.options.Guard = &guard.Guard{}
 	opened, err := s.open(ctx)
@@ -45,8 +45,11 @@ func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds int)
 		r.File = &record.RunFile{Bytes: opened.Area.Start + opened.Area.Size, Reused: opened.Filled == 0}
 	}
 	var problems []error
-	for _, p := range probes {
-		step, err := s.step(ctx, opened, p, rounds)
+	for i := range repeats * len(probes) {
+		step, err := s.step(ctx, opened, probes[i%len(probes)], rounds)
+		if repeats > 1 {
+			step.Series, step.Name = step.Name, fmt.Sprintf("%s-repeat%d", step.Name, 1+i/len(probes))
+		}
 		if step.Read != nil || step.Write != nil || len(step.Warnings) > 0 {
 			r.Steps = append(r.Steps, step)
 		}

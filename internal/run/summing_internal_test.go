@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // round is one of read-4k with two I/Os of a latency.
@@ -78,47 +77,4 @@ func TestWarningsOfAKindAreToldOnce(t *testing.T) {
 	a.Warnings = []record.Warning{{Code: record.WarnPoolSmall, Text: "100 blocks"}}
 	b.Warnings = []record.Warning{{Code: record.WarnPoolSmall, Text: "200 blocks"}}
 	assert.Equal(t, b.Warnings, summed(a, b).step(-1).Warnings, "the latest of a kind")
-}
-
-func goodReport() record.RunReport {
-	step := summed(round(record.OutcomeOK, time.Millisecond)).step(-1)
-	step.Name = "read-4k"
-	return record.RunReport{Version: record.RunReportVersion, Suite: ProbeSuite, TargetID: "file:/a b/c", Target: "/a b/c", Steps: []record.Step{step}}
-}
-
-func TestBaselinesAreKept(t *testing.T) {
-	s, err := state.Open(t.TempDir())
-	require.NoError(t, err)
-	r := goodReport()
-	_, found, err := s.RunBaseline(r.Suite, r.TargetID)
-	require.NoError(t, err)
-	assert.False(t, found)
-	require.NoError(t, SaveBaseline(s, r))
-	all, err := s.RunBaselines()
-	require.NoError(t, err)
-	assert.Equal(t, []record.RunReport{r}, all)
-	require.NoError(t, s.RemoveRunBaseline(r.Suite, r.TargetID))
-	all, err = s.RunBaselines()
-	require.NoError(t, err)
-	assert.Empty(t, all)
-}
-
-func TestUnfitRunsAreNoBaseline(t *testing.T) {
-	for name, spoil := range map[string]func(*record.RunReport){
-		"nothing in it":    func(r *record.RunReport) { r.Steps = nil },
-		"nothing measured": func(r *record.RunReport) { r.Steps[0].Read = nil },
-		"cut short":        func(r *record.RunReport) { r.Warnings = []record.Warning{{Code: record.WarnShort}} },
-		"disturbed step":   func(r *record.RunReport) { r.Steps[0].Warnings = []record.Warning{{Code: record.WarnDisturbed}} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, err := state.Open(t.TempDir())
-			require.NoError(t, err)
-			r := goodReport()
-			spoil(&r)
-			require.ErrorIs(t, SaveBaseline(s, r), ErrUnfit)
-			all, err := s.RunBaselines()
-			require.NoError(t, err)
-			assert.Empty(t, all)
-		})
-	}
 }

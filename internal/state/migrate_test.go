@@ -187,7 +187,7 @@ func TestRunsAndRequestsOfVersion1(t *testing.T) {
 		assert.Equal(t, "quick", runs[0].Suite)
 		assert.False(t, runs[0].Complete.IsZero())
 		assert.Len(t, runs[0].Last.Steps, 3)
-		assert.Equal(t, n-1, runs[0].Figures[0].Runs, "earlier runs under the same conditions")
+		assert.Equal(t, n-1, runs[0].Comparison.Runs, "earlier runs under the same conditions")
 	}
 	saved, err := dir.RunBaselines()
 	require.NoError(t, err)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -61,7 +61,7 @@ func (d Dir) Runs(id string) ([]record.RunStatus, error) {
 			}
 			if status.Last == nil {
 				status.Last = &r
-				status.Figures, err = d.Compared(r)
+				status.Comparison, err = d.Compared(r)
 				problems = append(problems, err)
 			}
 			if r.Complete() {
@@ -77,7 +77,7 @@ func (d Dir) Runs(id string) ([]record.RunStatus, error) {
 }
 
 // Compared compares a run with the stored ones before it.
-func (d Dir) Compared(r record.RunReport) ([]record.RunFigure, error) {
+func (d Dir) Compared(r record.RunReport) (*record.Comparison, error) {
 	names, err := d.runNames(runPrefix(r.Suite, r.TargetID))
 	problems := []error{err}
 	var earlier []record.RunReport
@@ -89,5 +89,5 @@ func (d Dir) Compared(r record.RunReport) ([]record.RunFigure, error) {
 			earlier = append(earlier, one)
 		}
 	}
-	return analysis.WithEarlier(r, earlier), errors.Join(problems...)
+	return compare.History(r, earlier), errors.Join(problems...)
 }

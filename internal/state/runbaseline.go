@@ -10,7 +10,18 @@ import (
 // runBaselineName is unique since names of suites have no spaces.
 func runBaselineName(suite, targetID string) string { return suite + " " + targetID }
 
+// CanSaveRunBaseline returns why a run could not be saved as the baseline of a suite on a
+// target, so that nobody learns it only after the run: what is saved there is of a newer
+// ssdprobe, or the directory cannot be written to.
+func (d Dir) CanSaveRunBaseline(suite, targetID string) error {
+	if _, _, err := d.RunBaseline(suite, targetID); err != nil {
+		return err
+	}
+	return d.Writable(kindRunBaselines)
+}
+
 // SaveRunBaseline makes r what later runs of its suite on its target are compared with.
+// What of it was disturbed is saved with its warnings, and does not decide later.
 func (d Dir) SaveRunBaseline(r record.RunReport) error {
 	return d.Save(kindRunBaselines, runBaselineName(r.Suite, r.TargetID), r)
 }

@@ -128,6 +128,28 @@ func (s *Store) Save(kind, name string, v any) error {
 	return report
 }
 
+// Writable returns why a value of that kind could not be saved.
+func (s *Store) Writable(kind string) error {
+	dir := filepath.Join(s.dir, kind)
+	err := makeDir(dir, s.dir)
+	if err == nil {
+		err = writable(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("write to the state directory: %w", err)
+	}
+	return nil
+}
+
+// writable makes a file in a directory and removes it.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".check"+suffix)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // makeWay sets a damaged file aside, which is reported, and returns an error
 // when what is there must stay.
 func (s *Store) makeWay(kind, name string) (report, err error) {

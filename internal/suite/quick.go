@@ -20,6 +20,7 @@ func quick() Suite {
 	sequentialBlock := blockKnob(&s, "sequential-block", "block size of the sequential reads", 128<<10)
 	sequentialDepth := declare(&s, "sequential-depth", "depth of the sequential reads", 8, count(1, maxDepth))
 	engine := engineKnob(&s)
+	repeats := repeatsKnob(&s, 1)
 
 	s.plan = func(v Values, targets []Target) ([]Step, error) {
 		var loads []load
@@ -29,7 +30,7 @@ func quick() Suite {
 		loads = append(loads, load{
 			kind: fio.Read, blockBytes: sequentialBlock.of(v), depth: sequentialDepth.of(v), engine: engine.of(v), runtime: runtime.of(v),
 		})
-		return steps(loads, 1, targets...)
+		return steps(loads, repeats.of(v), targets...)
 	}
 	return s
 }

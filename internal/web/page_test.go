@@ -68,14 +68,16 @@ func TestPageTellsWhenSuitesAreDue(t *testing.T) {
 	shows(t, body(record.RunStatus{Next: now.Add(-time.Minute), Waits: "the device is busy"}), "<strong>quick</strong> waits: the device is busy; has not run yet</li>")
 	finished := &record.RunReport{Started: now.Add(-2 * time.Hour), Finished: now.Add(-2*time.Hour + 30*time.Second)}
 	shows(t, body(record.RunStatus{Last: finished, Problem: "cut short"}), ", 1 h ago, took 30 s; cut short</li>")
-	slower := record.RunFigure{
-		Step: "mixed", Direction: record.Read, Statistic: record.IOPS, Runs: 5, Median: 1000, Best: 1010, Worst: 990, Ratio: 1.25, Verdict: record.RunSlower,
-	}
-	shows(t, body(record.RunStatus{Last: finished, Figures: []record.RunFigure{slower}}),
-		`took 30 s<br><strong class="warn">slower than the 5 runs before it in 1 of 1 figure</strong>`+
-			"<br>mixed, read IOPS: 25 % slower than their median of 1 000 IOPS (1 010 IOPS to 990 IOPS)</li>")
-	shows(t, body(record.RunStatus{Last: finished, Figures: []record.RunFigure{{Runs: 2, Verdict: record.RunFew}}}),
-		"took 30 s<br>not compared: fewer than 4 runs before it under the same conditions (2)</li>")
+	c := record.Comparison{Runs: 5, Verdict: record.Slower, Loads: []record.ComparedLoad{{
+		Load: "mixed", Direction: record.Read, Before: 5, After: 1, Verdict: record.Slower, Figures: []record.ComparedFigure{{
+			Statistic: record.IOPS, Before: 1000, After: 800, Best: 1010, Worst: 990, Slower: record.Interval{Value: 1.25}, Verdict: record.Slower,
+		}},
+	}}}
+	shows(t, body(record.RunStatus{Last: finished, Comparison: &c}),
+		`took 30 s<br><strong class="warn">slower than the 5 runs before it in 1 of 1 load, most of all mixed read IOPS, 25 % slower</strong>`+
+			"<br>mixed read IOPS: 25 % slower than their median of 1 000 IOPS (1 010 IOPS to 990 IOPS)</li>")
+	few := record.Comparison{Verdict: record.Inconclusive, Reason: "it takes 4 earlier runs"}
+	shows(t, body(record.RunStatus{Last: finished, Comparison: &few}), "took 30 s<br>inconclusive: it takes 4 earlier runs</li>")
 }
 
 // A drive may answer with any bytes as its model, and a path hold any name.

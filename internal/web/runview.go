@@ -1,7 +1,6 @@
 package web
 
 import (
-	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -36,7 +35,7 @@ func newRunViews(runs []record.RunStatus, now time.Time) []runView {
 			v.Last, v.Took = at(r.Last.Finished, now), units.Span(r.Last.Finished.Sub(r.Last.Started))
 		}
 		v.Verdict, v.Changed = report.RunVerdict(r)
-		v.Slower = slices.ContainsFunc(r.Figures, func(f record.RunFigure) bool { return f.Verdict == record.RunSlower })
+		v.Slower = r.Comparison != nil && r.Comparison.Verdict == record.Slower
 		switch {
 		case r.Waits != "":
 			v.Now = "waits: " + r.Waits

@@ -17,14 +17,25 @@ func saturated(target string, device record.Device, c record.Conditions) record.
 		Outcomes: map[record.RunOutcome]uint64{
 			record.RunOK: 1, record.RunShort: 1, record.RunRefused: 0, record.RunError: 0,
 		},
-		Figures: []record.RunFigure{
-			{
-				Step: "random-read-jobs16", Direction: record.Read, Statistic: record.IOPS, Runs: 5,
-				Median: 1_010_000, Best: 1_050_000, Worst: 985_000, Ratio: 1.02, Verdict: record.RunAlike,
-			},
-			{
-				Step: "random-write-jobs16", Direction: record.Write, Statistic: record.IOPS, Runs: 1,
-				Median: 150_000, Best: 150_000, Worst: 150_000, Ratio: 1.034, Verdict: record.RunFew,
+		Comparison: &record.Comparison{
+			Before: record.RunReference{Suite: "saturate", TargetID: target, Started: began.Add(-24 * time.Hour)}, Runs: 5, Threshold: 0.05,
+			After:   record.RunReference{Suite: "saturate", TargetID: target, Started: began},
+			Verdict: record.Inconclusive, Reason: "it takes 4 earlier runs under the same conditions, and there are 1",
+			Loads: []record.ComparedLoad{
+				{
+					Load: "random-read-jobs16", Direction: record.Read, Before: 5, After: 1, Verdict: record.Same,
+					Figures: []record.ComparedFigure{{
+						Statistic: record.IOPS, Before: 1_010_000, After: 990_000, Best: 1_050_000, Worst: 985_000,
+						Slower: record.Interval{Value: 1.02}, Verdict: record.Same,
+					}},
+				},
+				{
+					Load: "random-write-jobs16", Direction: record.Write, Before: 1, After: 1, Verdict: record.Inconclusive,
+					Figures: []record.ComparedFigure{{
+						Statistic: record.IOPS, Before: 150_000, After: 145_000, Best: 150_000, Worst: 150_000,
+						Slower: record.Interval{Value: 1.034}, Verdict: record.Inconclusive,
+					}},
+				},
 			},
 		},
 		Problem: "the window of the run has closed", Next: Now().Add(-10 * time.Hour), Complete: Now().Add(-34 * time.Hour),

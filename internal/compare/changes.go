@@ -1,0 +1,90 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// changes lists what differs between two runs besides the figures: conditions, and then
+// what else may explain them.
+func changes(before, after record.RunReport) []record.Change {
+	all := before.Conditions.Changes(after.Conditions)
+	add := func(condition, from, to string) {
+		if from != to {
+			all = append(all, record.Change{Condition: condition, From: from, To: to})
+		}
+	}
+	add("serial", before.Device.Serial, after.Device.Serial)
+	add("target", targets(before), targets(after))
+	if !record.AlikeFiles(before.File, after.File) {
+		add("file size", units.BlockSize(before.File.Bytes), units.BlockSize(after.File.Bytes))
+	}
+	add("node", before.Node, after.Node)
+	add("suite", before.Suite, after.Suite)
+	if before.Conditions.Engine == after.Conditions.Engine {
+		add("engine of the run", before.Engine, after.Engine)
+	}
+	add("measured by", before.Generator, after.Generator)
+	names := maps.Clone(before.Settings)
+	if names == nil {
+		names = map[string]string{}
+	}
+	maps.Copy(names, after.Settings)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if name != repeats {
+			add("parameter "+name, setting(before, name), setting(after, name))
+		}
+	}
+	return all
+}
+
+// repeats is the parameter of suites that changes how sure a run is, and not its figures.
+const repeats = "repeats"
+
+func setting(r record.RunReport, name string) string {
+	if value, set := r.Settings[name]; set {
+		return value
+	}
+	return "default"
+}
+
+func targets(r record.RunReport) string {
+	if n := len(r.Targets); n > 1 {
+		return fmt.Sprintf("%s and %d more", r.Target, n-1)
+	}
+	return r.Target
+}
+
+// ownWarnings are what makes the comparison itself doubtful.
+func ownWarnings(c record.Comparison) []record.Warning {
+	if len(c.Conditions) == 0 {
+		return nil
+	}
+	return []record.Warning{{Code: record.WarnConditionsDiffer, Text: fmt.Sprintf(
+		"%s changed between the runs and may explain any difference.", units.Plural(len(c.Conditions), "condition"))}}
+}
+
+// bothSides joins the warnings of two runs, each once and saying whose it is unless
+// both have it.
+func bothSides(before, after []record.Warning) []record.Warning {
+	var all []record.Warning
+	add := func(w record.Warning, whose string, others []record.Warning) {
+		if !slices.Contains(others, w) {
+			w.Text = whose + w.Text
+		}
+		if !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	for _, w := range after {
+		add(w, "The later run: ", before)
+	}
+	for _, w := range before {
+		add(w, "The earlier run: ", after)
+	}
+	return all
+}

@@ -1,0 +1,104 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+const (
+	// MinRuns is how many earlier runs it takes to call one slower: with fewer, being
+	// the slowest of all is too likely to mean nothing.
+	MinRuns = 4
+	// leastChange is the smallest change of a run that is called one.
+	leastChange = 0.05
+)
+
+// History sets a run against earlier ones of the same suite under the same conditions;
+// others are left out. A figure is slower when it is behind all earlier ones (its rank is
+// the last) and further from their median than they lie apart; the other way round it is
+// faster. No law of noise is assumed. It is nil when the run measured nothing.
+func History(now record.RunReport, earlier []record.RunReport) *record.Comparison {
+	c := &record.Comparison{After: now.Reference(), Threshold: leastChange, Warnings: now.Warnings}
+	var before [][]load
+	for _, run := range slices.SortedFunc(slices.Values(earlier), func(a, b record.RunReport) int { return a.Started.Compare(b.Started) }) {
+		if run.Suite == now.Suite && run.Conditions == now.Conditions && record.AlikeFiles(run.File, now.File) && run.Started.Before(now.Started) {
+			before = append(before, loads(run))
+			c.Before, c.Runs = run.Reference(), c.Runs+1
+		}
+	}
+	for _, l := range loads(now) {
+		if compared := historyOf(l, before); len(compared.Figures) > 0 {
+			c.Loads = append(c.Loads, compared)
+		}
+	}
+	if len(c.Loads) == 0 {
+		return nil
+	}
+	conclude(c, fewRuns)
+	return c
+}
+
+// historyOf compares a load of a run with those of earlier runs that may decide.
+func historyOf(now load, before [][]load) record.ComparedLoad {
+	l := record.ComparedLoad{
+		Load: now.name, Plan: now.plan, Direction: now.direction, After: len(now.results), Ignored: now.ignored, Warnings: now.warnings,
+	}
+	var earlier []load
+	for _, run := range before {
+		for _, was := range run {
+			if was.name == now.name && was.direction == now.direction && was.plan == now.plan && was.ignored == "" {
+				earlier = append(earlier, was)
+			}
+		}
+	}
+	l.Before = len(earlier)
+	for _, s := range statistics() {
+		is := now.values(s)
+		if len(is) == 0 {
+			continue
+		}
+		f := record.ComparedFigure{Statistic: s, After: median(is), Verdict: record.Inconclusive}
+		var values []float64
+		for _, was := range earlier {
+			if v := was.values(s); len(v) > 0 {
+				values = append(values, median(v))
+			}
+		}
+		if len(values) > 0 {
+			f.Before = median(values)
+			f.Best, f.Worst = extremes(s, values)
+			f.Slower = record.Interval{Value: s.Slower(f.Before, f.After)}
+		}
+		if len(values) >= MinRuns {
+			f.Verdict = ranked(f)
+		}
+		if f.Verdict != record.Same && s == record.LatencyP99 && now.shortTail() {
+			f.Verdict = record.Inconclusive
+		}
+		l.Figures = append(l.Figures, f)
+	}
+	return l
+}
+
+// ranked is the verdict by the rank rule of History.
+func ranked(f record.ComparedFigure) record.Verdict {
+	apart := max(1+leastChange, f.Statistic.Slower(f.Best, f.Worst))
+	beyond := f.Statistic.Slower(f.Worst, f.After) > 1 || f.Statistic.Slower(f.Best, f.After) < 1
+	if !beyond {
+		return record.Same
+	}
+	return judge(f.Slower.Value, apart, true)
+}
+
+// fewRuns says why a history cannot tell.
+func fewRuns(c *record.Comparison) string {
+	few := slices.MaxFunc(c.Loads, func(a, b record.ComparedLoad) int { return cmp.Compare(a.Before, b.Before) }).Before
+	if few < MinRuns {
+		return fmt.Sprintf("it takes %d earlier runs under the same conditions, and there are %s", MinRuns, units.Count(few))
+	}
+	return ignoredText(c)
+}

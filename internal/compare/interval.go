@@ -1,0 +1,89 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"github.com/aclements/go-moremath/stats"
+	"golang.org/x/perf/benchmath"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// alpha is the probability of an error that a comparison may make.
+const alpha = 0.05
+
+// exactValues is up to how many values on a side the distribution of U is exact.
+const exactValues = 50
+
+// median is the middle of values.
+func median(values []float64) float64 {
+	return benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), 1-alpha).Center
+}
+
+// chance is the probability that two samples of one distribution differ as much: the
+// two-sided P of the Mann-Whitney U test.
+func chance(before, after []float64) float64 {
+	sample := func(values []float64) *benchmath.Sample {
+		return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+	}
+	return benchmath.AssumeNothing.Compare(sample(before), sample(after)).P
+}
+
+// leastChance is the smallest that chance can be with so many values: when all of one
+// side lie above all of the other.
+func leastChance(before, after int) float64 {
+	ways := 1.0 // the binomial coefficient of before+after over before
+	for i := range before {
+		ways *= float64(after+1+i) / float64(1+i)
+	}
+	return 2 / ways
+}
+
+// repeatsFor is how many repeats each side needs before a test at a level can succeed.
+func repeatsFor(level float64) int {
+	n := 1
+	for leastChance(n, n) > level {
+		n++
+	}
+	return n
+}
+
+// timesSlower estimates how many times slower the values after are: the median of all
+// ratios of a value after to one before. Its 95 % interval holds the ratios that the
+// U test would not reject; it is unknown with fewer values than that takes. All is 0 for
+// values that no drive has. (Hodges and
+// Lehmann's estimator and its interval, on logarithms: Hollander, Wolfe and Chicken,
+// Nonparametric Statistical Methods, third edition, sections 4.2 and 4.3.)
+func timesSlower(s record.Statistic, before, after []float64) record.Interval {
+	var ratios []float64
+	for _, b := range before {
+		for _, a := range after {
+			ratios = append(ratios, s.Slower(b, a))
+		}
+	}
+	slices.Sort(ratios)
+	n := len(ratios)
+	if n == 0 || ratios[0] <= 0 || math.IsInf(ratios[n-1], 1) {
+		return record.Interval{}
+	}
+	i := record.Interval{Value: math.Sqrt(ratios[(n-1)/2]) * math.Sqrt(ratios[n/2])}
+	if k := outside(len(before), len(after)); k > 0 {
+		i.Lower, i.Upper = new(ratios[k-1]), new(ratios[n-k])
+	}
+	return i
+}
+
+// outside is how many of the sorted ratios on each end are at or beyond the bounds of
+// the interval; 0 when there is none.
+func outside(n1, n2 int) int {
+	if max(n1, n2) > exactValues {
+		product, sum := float64(n1*n2), float64(n1+n2+1)
+		return int(max(0, product/2-1.96*math.Sqrt(product*sum/12)))
+	}
+	u, k := stats.UDist{N1: n1, N2: n2}, 0
+	for u.CDF(float64(k)) <= alpha/2 {
+		k++
+	}
+	return k
+}

@@ -1,0 +1,90 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// sync is the direction of fsync and fdatasync calls.
+const sync record.Direction = "sync"
+
+// tailIOs is how many I/Os a result needs before its p99 may decide. The median of a
+// few hundred I/Os hardly moves from run to run, but of 256 I/Os only two or three lie
+// above p99, and a single pause of the drive (a refresh, a garbage collection) makes it
+// several times slower. From 1 000 on, ten or more lie above it.
+const tailIOs = 1000
+
+// load is one direction of one load of a run, its repeats taken together.
+type load struct {
+	name, plan string
+	direction  record.Direction
+	// results are those that may decide; when none may, all, and ignored is why.
+	results  []record.Result
+	ignored  string
+	warnings []record.Warning
+}
+
+// loads returns what a run measured, in the order of its steps.
+func loads(r record.RunReport) []load {
+	var all []load
+	for _, step := range r.Steps {
+		ignored := disregarded(r, step)
+		name := step.Name
+		if step.Series != "" {
+			name = step.Series
+		}
+		for _, part := range []struct {
+			direction record.Direction
+			result    *record.Result
+		}{{record.Read, step.Read}, {record.Write, step.Write}, {sync, step.Sync}} {
+			if part.result == nil {
+				continue
+			}
+			i := slices.IndexFunc(all, func(l load) bool { return l.name == name && l.direction == part.direction })
+			if i < 0 {
+				all = append(all, load{name: name, plan: step.Plan, direction: part.direction, ignored: ignored})
+				i = len(all) - 1
+			}
+			all[i].add(*part.result, ignored)
+			all[i].warnings = append(all[i].warnings, step.Warnings...)
+		}
+	}
+	return all
+}
+
+// add keeps a result unless another one is worth more.
+func (l *load) add(r record.Result, ignored string) {
+	switch {
+	case ignored == "" && l.ignored != "": // the first that may decide
+		l.results, l.ignored = []record.Result{r}, ""
+	case ignored == "" || l.ignored != "":
+		l.results = append(l.results, r)
+	}
+}
+
+// values are those of a statistic that are known.
+func (l *load) values(s record.Statistic) []float64 {
+	var all []float64
+	for _, r := range l.results {
+		v := r.IOPS
+		if s != record.IOPS {
+			v = s.Of(record.Measurement{Latency: r.Latency})
+		}
+		if v > 0 {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// shortTail reports whether a result has too few I/Os for its p99 to decide.
+func (l *load) shortTail() bool {
+	return slices.ContainsFunc(l.results, func(r record.Result) bool { return r.Latency.Count() < tailIOs })
+}
+
+// statistics are the figures of a load that are compared: what it does in the mean, in
+// the median, and at its slowest.
+func statistics() []record.Statistic {
+	return []record.Statistic{record.IOPS, record.LatencyP50, record.LatencyP99}
+}

@@ -1,0 +1,201 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// noise is how many times slower or faster a load may be from run to run on a drive
+// that did not change. Among repeated quick runs on an unchanged drive of a busy host
+// single loads went beyond it, and never all loads of a run: see TestMeasuredPairs.
+const (
+	noise = 1.6
+	// noiseAlone is the same for the only load of a run, which no other confirms: its
+	// IOPS and p50 both have to be beyond it.
+	noiseAlone = 3
+)
+
+// Pair sets a run against an earlier one, load by load as they are named. A load whose
+// plan changed is not compared. Threshold is the largest slow-down that still passes as
+// the same, 0.2 for a fifth.
+func Pair(before, after record.RunReport, threshold float64) record.Comparison {
+	c := record.Comparison{
+		Before: before.Reference(), Runs: 1, After: after.Reference(), Threshold: threshold,
+		Conditions: changes(before, after),
+	}
+	c.Warnings = append(ownWarnings(c), bothSides(before.Warnings, after.Warnings)...)
+	earlier := loads(before)
+	var matched [][2]load
+	for _, now := range loads(after) {
+		i := slices.IndexFunc(earlier, func(l load) bool { return l.name == now.name && l.direction == now.direction })
+		if i < 0 {
+			leaveOut(&c, now, "only in the later run")
+			continue
+		}
+		was := earlier[i]
+		earlier = slices.Delete(earlier, i, i+1)
+		if was.plan != now.plan {
+			leaveOut(&c, now, fmt.Sprintf("the plan changed from %q to %q", was.plan, now.plan))
+			continue
+		}
+		matched = append(matched, [2]load{was, now})
+	}
+	for _, was := range earlier {
+		leaveOut(&c, was, "only in the earlier run")
+	}
+	level := alpha / float64(max(1, countDeciding(matched)))
+	for _, m := range matched {
+		if l := pairOf(m[0], m[1], threshold, level); len(l.Figures) > 0 {
+			c.Loads = append(c.Loads, l)
+		} else {
+			leaveOut(&c, m[1], "no figures on one side")
+		}
+	}
+	agree(&c)
+	conclude(&c, repeatMore)
+	return c
+}
+
+func leaveOut(c *record.Comparison, l load, reason string) {
+	c.NotCompared = append(c.NotCompared, record.UnmatchedLoad{Load: l.name, Direction: l.direction, Reason: reason})
+}
+
+func countDeciding(matched [][2]load) int {
+	n := 0
+	for _, m := range matched {
+		if m[0].ignored == "" && m[1].ignored == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// pairOf compares a load of two runs. A change beyond the threshold is certain when the
+// U test rejects chance at a level.
+func pairOf(before, after load, threshold, level float64) record.ComparedLoad {
+	l := record.ComparedLoad{
+		Load: after.name, Plan: after.plan, Direction: after.direction, Before: len(before.results), After: len(after.results),
+		Ignored: cmp.Or(before.ignored, after.ignored), Warnings: bothSides(before.warnings, after.warnings),
+	}
+	for _, s := range statistics() {
+		was, is := before.values(s), after.values(s)
+		ratio := timesSlower(s, was, is)
+		if len(was) != len(before.results) || len(is) != len(after.results) || ratio.Value == 0 {
+			continue
+		}
+		f := record.ComparedFigure{Statistic: s, Before: median(was), After: median(is), Slower: ratio}
+		f.Best, f.Worst = extremes(s, was)
+		certain := false
+		if leastChance(len(was), len(is)) <= level {
+			f.P = new(chance(was, is))
+			certain = *f.P <= level
+		}
+		if s == record.LatencyP99 && (before.shortTail() || after.shortTail()) {
+			certain = false
+		}
+		f.Verdict = judge(f.Slower.Value, 1+threshold, certain)
+		l.Figures = append(l.Figures, f)
+	}
+	return l
+}
+
+// judge is the verdict on a ratio that counts from a limit on, when it is certain.
+func judge(timesSlower, limit float64, certain bool) record.Verdict {
+	switch {
+	case timesSlower <= limit && timesSlower >= 1/limit:
+		return record.Same
+	case !certain:
+		return record.Inconclusive
+	case timesSlower > 1:
+		return record.Slower
+	default:
+		return record.Faster
+	}
+}
+
+func extremes(s record.Statistic, values []float64) (best, worst float64) {
+	best, worst = slices.Min(values), slices.Max(values)
+	if s == record.IOPS {
+		best, worst = worst, best
+	}
+	return best, worst
+}
+
+// agree makes certain what no test could: a change that all loads that may decide have
+// in common, far beyond the noise between runs. The other loads cannot confirm it, but
+// they can speak against it: what disturbs makes a drive look slower, and not as fast.
+func agree(c *record.Comparison) {
+	limit, alone := noise, len(c.Loads) == 1
+	if alone {
+		limit = noiseAlone
+	}
+	for _, v := range []record.Verdict{record.Slower, record.Faster} {
+		disagrees := func(l record.ComparedLoad) bool {
+			if l.Ignored != "" {
+				return !isFar(l, v, 1+c.Threshold, false)
+			}
+			return !isFar(l, v, max(limit, 1+c.Threshold), alone)
+		}
+		if tooFew(c) || slices.ContainsFunc(c.Loads, disagrees) {
+			continue
+		}
+		for _, l := range decidingLoads(c) {
+			for i, f := range l.Figures {
+				if f.Statistic != record.LatencyP99 && judge(f.Slower.Value, 1+c.Threshold, true) == v {
+					l.Figures[i].Verdict = v
+				}
+			}
+		}
+	}
+}
+
+// isFar reports whether IOPS or p50 of a load, or both, are beyond a limit in the
+// direction of a verdict, and neither is beyond noise in the other.
+func isFar(l record.ComparedLoad, v record.Verdict, limit float64, both bool) bool {
+	far := 0
+	for _, f := range l.Figures {
+		if f.Statistic == record.LatencyP99 {
+			continue
+		}
+		switch {
+		case judge(f.Slower.Value, limit, true) == v:
+			far++
+		case both, judge(f.Slower.Value, max(limit, noise), true) != record.Same:
+			return false
+		}
+	}
+	return far > 0
+}
+
+// repeatMore says how many repeats would tell what this comparison cannot, and why it
+// cannot.
+func repeatMore(c *record.Comparison) string {
+	if len(c.Loads) == 0 {
+		return "the runs have no load in common"
+	}
+	repeats, before, unsure := repeatsFor(alpha/float64(len(c.Loads))), 0, 0
+	for i, l := range c.Loads {
+		if l.Verdict == record.Inconclusive && l.Ignored == "" {
+			unsure++
+			if l.Figures[0].P != nil { // not even these could tell
+				repeats = max(repeats, 2*max(l.Before, l.After))
+			}
+		}
+		if i == 0 || l.Before < before {
+			before = l.Before
+		}
+	}
+	text := fmt.Sprintf("repeat with --repeats %d", repeats)
+	if before < repeats {
+		text += ", the earlier run too"
+	}
+	if unsure > 0 {
+		return text + fmt.Sprintf(": %d of %s changed by more than %s, which may be noise",
+			unsure, units.Plural(len(c.Loads), "load"), units.Percent(c.Threshold))
+	}
+	return text + ": " + ignoredText(c)
+}

@@ -1,0 +1,211 @@
+package compare_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/compare"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+func TestOneRunAgainstOne(t *testing.T) {
+	usual := quick(10_000, 50_000, 8000)
+	const repeat = "repeat with --repeats 5, the earlier run too: "
+	busy := func(r record.RunReport, others float64) record.RunReport {
+		r = warned(r, record.WarnOthersActive, 0, 1, 2)
+		for i := range r.Steps {
+			r.Steps[i].OthersRatio = others
+		}
+		return r
+	}
+	for name, c := range map[string]struct {
+		before, after record.RunReport
+		want          record.Verdict
+		reason        string
+	}{
+		"equal":                        {usual, usual, record.Same, ""},
+		"all within the threshold":     {usual, quick(8500, 43_000, 7000), record.Same, ""},
+		"all at half speed":            {usual, quick(5000, 25_000, 4000), record.Slower, ""},
+		"all twice as fast":            {usual, quick(20_000, 100_000, 16_000), record.Faster, ""},
+		"all slower, within the noise": {usual, quick(7000, 35_000, 5600), record.Inconclusive, repeat + "3 of 3 loads changed by more than 20 %, which may be noise"},
+		"one at a third":               {usual, quick(10_000, 50_000, 2600), record.Inconclusive, repeat + "1 of 3 loads changed by more than 20 %, which may be noise"},
+		"they contradict each other":   {usual, quick(5000, 100_000, 4000), record.Inconclusive, repeat + "3 of 3 loads changed by more than 20 %, which may be noise"},
+		"one of three disturbed": {
+			usual, warned(quick(5000, 25_000, 5000), record.WarnDisturbed, 2), record.Slower, "",
+		},
+		"one of three disturbed, and as fast as before": {
+			usual, warned(quick(5000, 25_000, 8000), record.WarnDisturbed, 2), record.Inconclusive, repeat + "2 of 3 loads changed by more than 20 %, which may be noise",
+		},
+		"two of three disturbed": {
+			usual, warned(quick(5000, 25_000, 4000), record.WarnDisturbed, 0, 2), record.Inconclusive, repeat + "1 of 3 loads changed by more than 20 %, which may be noise",
+		},
+		"the earlier one disturbed": {
+			warned(quick(10_000, 50_000, 8000), record.WarnDisturbed, 0, 1, 2), quick(5000, 25_000, 4000), record.Inconclusive,
+			repeat + "3 of 3 loads cannot decide (disturbed)",
+		},
+		"others used the device much":   {usual, busy(quick(5000, 25_000, 4000), 0.5), record.Inconclusive, repeat + "3 of 3 loads cannot decide (others_active)"},
+		"others used it, who knows":     {usual, busy(quick(5000, 25_000, 4000), 0), record.Inconclusive, repeat + "3 of 3 loads cannot decide (others_active)"},
+		"others used it a little":       {usual, busy(quick(5000, 25_000, 4000), 0.05), record.Slower, ""},
+		"a load alone at half speed":    {runOf(steps("a", 10_000)...), runOf(steps("a", 5000)...), record.Inconclusive, "repeat with --repeats 4, the earlier run too: 1 of 1 load changed by more than 20 %, which may be noise"},
+		"a load alone at a tenth":       {runOf(steps("a", 10_000)...), runOf(steps("a", 1000)...), record.Slower, ""},
+		"nothing now":                   {usual, runOf(), record.Inconclusive, "the runs have no load in common"},
+		"both empty":                    {record.RunReport{}, record.RunReport{}, record.Inconclusive, "the runs have no load in common"},
+		"no figures":                    {runOf(record.Step{Name: "a", Read: &record.Result{}}), runOf(record.Step{Name: "a", Read: &record.Result{}}), record.Inconclusive, "the runs have no load in common"},
+		"latency of a rate that is set": {rated(100*us, 900*us), rated(400*us, 900*us), record.Slower, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := compare.Pair(c.before, c.after, 0.2)
+			assert.Equal(t, c.want, got.Verdict)
+			assert.Equal(t, c.reason, got.Reason)
+		})
+	}
+}
+
+// rated are two loads at IOPS that a job sets, with so much latency.
+func rated(median, tail time.Duration) record.RunReport {
+	return runOf(record.Step{Name: "a", Read: result(5000, 1000, median, tail)}, record.Step{Name: "b", Write: result(5000, 500, median, tail)})
+}
+
+// One p99, or all of them in one measurement each, decide nothing.
+func TestTailsOfOneRun(t *testing.T) {
+	got := compare.Pair(rated(100*us, 200*us), rated(100*us, 900*us), 0.2)
+	assert.Equal(t, record.Same, got.Verdict)
+	for _, l := range got.Loads {
+		assert.Equal(t, record.Same, l.Verdict)
+		assert.Equal(t, record.LatencyP99, l.Figures[2].Statistic)
+		assert.Equal(t, record.Inconclusive, l.Figures[2].Verdict)
+	}
+}
+
+func TestRepeats(t *testing.T) {
+	calm := []float64{10_000, 10_100, 9900, 10_050, 9950}
+	times := func(factor float64, values []float64) []float64 {
+		var all []float64
+		for i, v := range values {
+			all = append(all, v*factor*(1+float64(i)/10_000)) // no ties
+		}
+		return all
+	}
+	three := func(a, b, c []float64) record.RunReport {
+		return runOf(append(append(steps("a", a...), steps("b", b...)...), steps("c", c...)...)...)
+	}
+	usual := three(calm, calm, calm)
+	wide := []float64{5000, 15_000, 10_000, 8000, 12_000}
+	for name, c := range map[string]struct {
+		before, after record.RunReport
+		want          record.Verdict
+		reason        string
+	}{
+		"equal":                       {usual, three(times(1.001, calm), calm, calm), record.Same, ""},
+		"certain and small":           {usual, three(times(0.9, calm), calm, calm), record.Same, ""},
+		"one load, a quarter slower":  {usual, three(times(0.75, calm), calm, calm), record.Slower, ""},
+		"one load, a third faster":    {usual, three(calm, calm, times(1.34, calm)), record.Faster, ""},
+		"one slower, one faster":      {usual, three(calm, times(0.7, calm), times(1.34, calm)), record.Slower, ""},
+		"large within a large spread": {three(wide, calm, calm), three(times(0.75, wide), calm, calm), record.Inconclusive, "repeat with --repeats 10, the earlier run too: 1 of 3 loads changed by more than 20 %, which may be noise"},
+		"four are too few for three loads": {
+			three(calm[:4], calm[:4], calm[:4]), three(times(0.75, calm[:4]), calm[:4], calm[:4]), record.Inconclusive,
+			"repeat with --repeats 5, the earlier run too: 1 of 3 loads changed by more than 20 %, which may be noise",
+		},
+		"and enough for one": {runOf(steps("a", calm[:4]...)...), runOf(steps("a", times(0.75, calm[:4])...)...), record.Slower, ""},
+		"repeats on one side": {
+			usual, three([]float64{7500}, []float64{10_000}, []float64{10_000}), record.Inconclusive,
+			"repeat with --repeats 5: 1 of 3 loads changed by more than 20 %, which may be noise",
+		},
+		"a disturbed repeat is left out": {usual, warned(three([]float64{10_000, 10_100, 9900, 10_050, 9950, 100}, calm, calm), record.WarnDisturbed, 5), record.Same, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := compare.Pair(c.before, c.after, 0.2)
+			assert.Equal(t, c.want, got.Verdict)
+			assert.Equal(t, c.reason, got.Reason)
+		})
+	}
+
+	got := compare.Pair(usual, three(times(0.75, calm), calm, calm), 0.2)
+	iops := got.Loads[0].Figures[0]
+	assert.Equal(t, [2]int{5, 5}, [2]int{got.Loads[0].Before, got.Loads[0].After})
+	assert.InDelta(t, 1.333, iops.Slower.Value, 0.001)
+	require.NotNil(t, iops.Slower.Lower)
+	assert.InDelta(t, 1.32, *iops.Slower.Lower, 0.01)
+	assert.InDelta(t, 1.35, *iops.Slower.Upper, 0.01)
+	assert.InDelta(t, 0.0079, *iops.P, 0.0001)
+	assert.InDelta(t, 9900, iops.Worst, 0)
+}
+
+// A p99 that is certain decides when two loads have it, and with I/Os enough.
+func TestTailsOfRepeats(t *testing.T) {
+	repeated := func(n int64, a, b time.Duration) record.RunReport {
+		var all []record.Step
+		for i := range time.Duration(5) {
+			all = append(all,
+				record.Step{Name: "a", Series: "a", Read: result(n, 10_000, 100*us+i, a+i)},
+				record.Step{Name: "b", Series: "b", Read: result(n, 20_000, 100*us+i, b+i)})
+		}
+		return runOf(all...)
+	}
+	const usual, slow = 200 * us, 900 * us
+	verdict := func(n int64, a, b time.Duration) record.Verdict {
+		return compare.Pair(repeated(n, usual, usual), repeated(n, a, b), 0.2).Verdict
+	}
+	assert.Equal(t, record.Same, verdict(5000, slow, usual))
+	assert.Equal(t, record.Slower, verdict(5000, slow, slow))
+	assert.Equal(t, record.Same, verdict(500, slow, slow))
+}
+
+func TestPairTellsWhatItCompared(t *testing.T) {
+	before, after := quick(10_000, 50_000, 8000), quick(10_000, 50_000, 8000)
+	governor := record.Warning{Code: record.WarnGovernor, Text: "The governor saves power."}
+	link := record.Warning{Code: record.WarnLinkBelowMaximum, Text: "The link is slow."}
+	before.Warnings, after.Warnings = []record.Warning{governor, link}, []record.Warning{governor}
+	before.Conditions.Scheduler, after.Conditions.Scheduler = "none", "mq-deadline"
+	before.Settings, after.Settings = map[string]string{"repeats": "1"}, map[string]string{"time": "2s", "repeats": "1"}
+	before.File, after.File = &record.RunFile{Bytes: 64 << 20}, &record.RunFile{Bytes: 16 << 20}
+	before.Node = "storage-07"
+	before.Steps[0].Sync, after.Steps[0].Write = &record.Result{}, &record.Result{}
+	before.Steps[1].Plan = "8 KiB random read"
+	before.Steps = append(before.Steps, steps("gone", 1)...)
+	after = warned(after, record.WarnDisturbed, 2)
+
+	got := compare.Pair(before, after, 0.2)
+	assert.Equal(t, before.Reference(), got.Before)
+	assert.Equal(t, after.Reference(), got.After)
+	assert.Equal(t, []record.Change{
+		{Condition: "scheduler", From: "none", To: "mq-deadline"}, {Condition: "file size", From: "64 MiB", To: "16 MiB"},
+		{Condition: "node", From: "storage-07"}, {Condition: "parameter time", From: "default", To: "2s"},
+	}, got.Conditions)
+	assert.Equal(t, []record.Warning{
+		{Code: record.WarnConditionsDiffer, Text: "4 conditions changed between the runs and may explain any difference."},
+		governor, {Code: link.Code, Text: "The earlier run: The link is slow."},
+	}, got.Warnings)
+	assert.Equal(t, []record.UnmatchedLoad{
+		{Load: "a", Direction: record.Write, Reason: "only in the later run"},
+		{Load: "b", Direction: record.Read, Reason: `the plan changed from "8 KiB random read" to "4 KiB random read"`},
+		{Load: "a", Direction: "sync", Reason: "only in the earlier run"},
+		{Load: "gone", Direction: record.Read, Reason: "only in the earlier run"},
+	}, got.NotCompared)
+	require.Len(t, got.Loads, 2)
+	c := got.Loads[1]
+	assert.Equal(t, record.WarnDisturbed, c.Ignored)
+	assert.Equal(t, []record.Warning{{Code: record.WarnDisturbed, Text: "The later run: disturbed."}}, c.Warnings)
+	for _, f := range c.Figures {
+		assert.Equal(t, record.Inconclusive, f.Verdict, "what is disturbed has no verdict")
+	}
+}
+
+func TestDisregarded(t *testing.T) {
+	r := warned(quick(1, 2, 3), record.WarnDisturbed, 0)
+	r = warned(r, record.WarnShort, 1)
+	n, codes := compare.Disregarded(r)
+	assert.Equal(t, 2, n)
+	assert.Equal(t, []string{record.WarnDisturbed, record.WarnShort}, codes)
+	r.Warnings = []record.Warning{{Code: record.WarnIOLimited}}
+	n, codes = compare.Disregarded(r)
+	assert.Equal(t, 3, n, "a limit of the whole run is one of each step")
+	assert.Equal(t, []string{record.WarnIOLimited, record.WarnShort}, codes)
+	r = quick(1, 2, 3)
+	r.Warnings = []record.Warning{{Code: record.WarnShort}, {Code: record.WarnGovernor}}
+	n, _ = compare.Disregarded(r)
+	assert.Zero(t, n, "steps that came to their end before the run was cut short may decide")
+}

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/printable"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// Comparisons set each of several runs against the first.
+type Comparisons struct {
+	// Names are those of the files, the first one's first.
+	Names       []string            `json:"names"`
+	Comparisons []record.Comparison `json:"comparisons"`
+}
+
+// letter is how a run is called: A, B, …, and by number when the letters are used up.
+func letter(i int) string {
+	if i < 26 {
+		return string(rune('A' + i))
+	}
+	return strconv.Itoa(i + 1)
+}
+
+// Text writes which runs they are, and for each what changed since the first one.
+func (c Comparisons) Text(w io.Writer) error {
+	var blocks []document.Block
+	for i, name := range c.Names {
+		r := c.Comparisons[max(0, i-1)].After
+		if i == 0 {
+			r = c.Comparisons[0].Before
+		}
+		blocks = append(blocks, document.Note{
+			Label: letter(i) + "  ", Text: fmt.Sprintf("%s: %s on %s, %s, %s", name, r.Suite, r.Target, r.Node, units.Time(r.Started)),
+		})
+	}
+	for i, one := range c.Comparisons {
+		blocks = append(blocks, document.Gap{})
+		if len(one.Conditions) == 0 {
+			blocks = append(blocks, document.Sentence("The conditions are the same."))
+		}
+		blocks = append(blocks, comparisonBlocks(one, "A", "A", letter(i+1))...)
+	}
+	return text.Write(w, "comparison", blocks...)
+}
+
+// CSV writes a row per figure for spreadsheets.
+func (c Comparisons) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{{
+		"from_file", "to_file", "from_started", "to_started", "conditions_changed", "load", "plan", "direction", "figure", "unit",
+		"from", "to", "from_values", "to_values", "times_slower", "lower", "upper", "p", "verdict", "ignored", "run_verdict", "warnings",
+	}}
+	const moment = "2006-01-02 15:04:05"
+	for i, r := range c.Comparisons {
+		for _, l := range r.Loads {
+			for _, f := range l.Figures {
+				unit := "s"
+				if f.Statistic == record.IOPS {
+					unit = "1/s"
+				}
+				rows = append(rows, []string{
+					plain(c.Names[0]), plain(c.Names[i+1]), r.Before.Started.UTC().Format(moment), r.After.Started.UTC().Format(moment),
+					plain(strings.Join(changesList(r.Conditions), "; ")), plain(l.Load), plain(l.Plan), string(l.Direction), f.Statistic.Short(), unit,
+					digits(&f.Before), digits(&f.After), strconv.Itoa(l.Before), strconv.Itoa(l.After),
+					digits(&f.Slower.Value), digits(f.Slower.Lower), digits(f.Slower.Upper), digits(f.P),
+					string(f.Verdict), l.Ignored, string(r.Verdict), plain(warned(l.Warnings)),
+				})
+			}
+		}
+	}
+	if err := out.WriteAll(rows); err != nil {
+		return fmt.Errorf("write CSV: %w", err)
+	}
+	return nil
+}
+
+// plain keeps a text of a drive or a path from being taken for a formula.
+func plain(s string) string {
+	s = printable.Text(s)
+	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+// digits writes a value for a program; nothing when it is not known.
+func digits(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', 9, 64)
+}
