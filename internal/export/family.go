@@ -1,6 +1,7 @@
 package export
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,9 @@ type family[T any] struct {
 	help   string
 	labels []string // beside those that lead all series of a T
 	series func(T, emit)
-	desc   *prometheus.Desc
+
+	leading []string
+	desc    *prometheus.Desc
 }
 
 // emit sends one series with the values of the family's own labels.
@@ -30,6 +33,7 @@ type emit func(value float64, labels ...string)
 func described[T any](families []family[T], leading ...string) []family[T] {
 	for i, f := range families {
 		names := prometheus.UnconstrainedLabels(slices.Concat(leading, f.labels))
+		families[i].leading = leading
 		families[i].desc = prometheus.V2.NewDesc(f.name, f.help, names, nil, prometheus.WithUnit(unit(f.name)))
 	}
 	return families
@@ -56,22 +60,28 @@ func describe[T any](families []family[T], out chan<- *prometheus.Desc) {
 // collect sends all series that v has. If two have the same labels, it sends the first:
 // they state one fact twice, as the same change behind the drift of two statistics does.
 func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, leading ...string) {
+	led := pairs(families[0].leading, leading)
+	alone := labelled(led, nil)
 	for _, f := range families {
 		var sent [][]string
 		f.series(v, func(value float64, labels ...string) {
-			all := slices.Concat(leading, labels)
-			for i, label := range labels {
-				all[len(leading)+i] = labelValue(label)
-			}
-			if slices.ContainsFunc(sent, func(before []string) bool { return slices.Equal(before, all) }) {
+			if len(labels) != len(f.labels) {
+				out <- prometheus.NewInvalidMetric(f.desc, fmt.Errorf("%s has the labels %v and is given %v", f.name, f.labels, labels)) // which hides no other
 				return
 			}
-			sent = append(sent, all)
-			metric, err := prometheus.NewConstMetric(f.desc, f.kind, value, all...)
-			if err != nil {
-				metric = prometheus.NewInvalidMetric(f.desc, err) // which hides no other
+			own := make([]string, len(labels))
+			for i, label := range labels {
+				own[i] = labelValue(label)
 			}
-			out <- metric
+			if slices.ContainsFunc(sent, func(before []string) bool { return slices.Equal(before, own) }) {
+				return
+			}
+			sent = append(sent, own)
+			all := alone
+			if len(own) > 0 {
+				all = labelled(led, pairs(f.labels, own))
+			}
+			out <- &series{f.desc, f.kind, value, all}
 		})
 	}
 }
