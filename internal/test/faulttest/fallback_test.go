@@ -35,7 +35,7 @@ func TestFallbackFile(t *testing.T) {
 	assert.Contains(t, status, `"fallback_file"`)
 	assert.Contains(t, status, "fallback_file: false in the configuration switches that off")
 	devices := ssdprobe(t, nil, "devices", "--config", d.config, "--state-dir", state)
-	assert.Contains(t, devices.stdout, "fallback_file: false in the configuration switches that off")
+	assert.Contains(t, strings.Join(strings.Fields(devices.stdout), " "), "fallback_file: false in the configuration switches that off")
 	d.awaitMore(t, fileID(probed), "durable-write-4k", "ok", 1)
 
 	loop := testenv.LoopDevice(t, size, testenv.Options{Random: true})
