@@ -182,10 +182,9 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 	return a.printReplay(ctx, history, settings, o.form)
 }
 
-func (a *app) printReplay(ctx context.Context, history source, settings drift.Settings, form output) error {
-	options := replay.Options{Settings: settings}
+func (a *app) printReplay(ctx context.Context, history replay.Source, settings drift.Settings, form output) error {
 	if form == outputJSONL {
-		_, err := replay.Run(ctx, history, options, func(l replay.Line) error {
+		_, err := replay.Run(ctx, history, settings, func(l replay.Line) error {
 			text, err := json.Marshal(l)
 			if err == nil {
 				_, err = a.stdout.Write(append(printable.JSON(text), '\n'))
@@ -194,7 +193,7 @@ func (a *app) printReplay(ctx context.Context, history source, settings drift.Se
 		})
 		return err
 	}
-	r, err := replay.Run(ctx, history, options, nil)
+	r, err := replay.Run(ctx, history, settings, nil)
 	if err != nil {
 		return err
 	}
@@ -202,9 +201,4 @@ func (a *app) printReplay(ctx context.Context, history source, settings drift.Se
 		return report.JSON(a.stdout, r)
 	}
 	return r.Text(a.stdout)
-}
-
-// source yields the rounds of a history.
-type source interface {
-	Next(ctx context.Context) (replay.Round, error)
 }

@@ -8,7 +8,7 @@
 //
 //	history, err := replay.NewReader(file)
 //	…
-//	report, err := replay.Run(ctx, history, replay.Options{Settings: drift.Default()}, nil)
+//	report, err := replay.Run(ctx, history, drift.Default(), nil)
 //	…
 //	err = report.Text(os.Stdout)
 package replay

@@ -2,91 +2,59 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/prometheus/client_golang/api"
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
 )
 
 // maxAnswer bounds an answer of the server: 10 000 points of some dozen series
 // take a few megabytes.
 const maxAnswer = 256 << 20
 
-// rangeAnswer is the answer of /api/v1/query_range
-// (https://prometheus.io/docs/prometheus/latest/querying/api/#range-queries).
-type rangeAnswer struct {
-	Status string `json:"status"`
-	Error  string `json:"error"`
-	Data   struct {
-		ResultType string   `json:"resultType"`
-		Result     []series `json:"result"`
-	} `json:"data"`
-}
+// bounded is a transport whose answers end with an error after maxAnswer bytes: the
+// client of the API reads them whole.
+type bounded struct{ http.RoundTripper }
 
-type series struct {
-	Metric map[string]string `json:"metric"`
-	Values []sample          `json:"values"`
-}
-
-// sample is a pair of unix seconds and a value, which is written as a string.
-type sample struct {
-	at    int64 // unix milliseconds
-	value float64
-}
-
-// UnmarshalJSON reads the pair.
-func (s *sample) UnmarshalJSON(data []byte) error {
-	var at float64
-	var text string
-	if err := json.Unmarshal(data, &[2]any{&at, &text}); err != nil {
-		return fmt.Errorf("sample %s: %w", data, err)
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := b.RoundTripper.RoundTrip(r)
+	if err == nil {
+		response.Body = http.MaxBytesReader(nil, response.Body, maxAnswer)
 	}
-	value, err := strconv.ParseFloat(text, 64)
+	return response, err
+}
+
+// newAPI returns a client of the server at an address, which asks through the transport of client.
+func newAPI(address string, client *http.Client) (promv1.API, error) {
+	asking := *client
+	if asking.Transport == nil {
+		asking.Transport = http.DefaultTransport
+	}
+	asking.Transport = bounded{asking.Transport}
+	server, err := api.NewClient(api.Config{Address: address, Client: &asking})
 	if err != nil {
-		return fmt.Errorf("sample %s: %w", data, err)
+		return nil, err
 	}
-	*s = sample{at: int64(at*1e3 + 0.5), value: value}
-	return nil
+	return promv1.NewAPI(server), nil
 }
 
 // rangeQuery asks the server. The query is posted, as it may be long.
-func (p *Prometheus) rangeQuery(ctx context.Context, query string, from, to time.Time) (found []series, err error) {
-	form := url.Values{
-		"query": {query}, "step": {strconv.FormatFloat(p.query.Step.Seconds(), 'f', -1, 64)},
-		"start": {strconv.FormatInt(from.Unix(), 10)}, "end": {strconv.FormatInt(to.Unix(), 10)},
+func (p *Prometheus) rangeQuery(ctx context.Context, query string, from, to time.Time) (model.Matrix, error) {
+	answer, _, _, err := p.api.QueryRange(ctx, query, promv1.Range{Start: from, End: to, Step: p.query.Step})
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return nil, fmt.Errorf("%s: the answer is longer than %d bytes", p.query.URL, maxAnswer)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", p.query.URL, err)
 	}
-	where := strings.TrimRight(p.query.URL, "/") + "/api/v1/query_range"
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, where, strings.NewReader(form.Encode()))
-	if err != nil {
-		return nil, err
+	found, ok := answer.(model.Matrix)
+	if !ok {
+		return nil, fmt.Errorf("%s: a %s instead of a matrix", p.query.URL, answer.Type())
 	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := p.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, response.Body.Close()) }()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", where, err)
-	}
-	if len(body) > maxAnswer {
-		return nil, fmt.Errorf("%s: the answer is longer than %d bytes", where, maxAnswer)
-	}
-	var answer rangeAnswer
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, fmt.Errorf("%s: %s, and no answer of prometheus: %w", where, response.Status, err)
-	}
-	if answer.Status != "success" {
-		return nil, fmt.Errorf("%s: %s: %s", where, response.Status, answer.Error)
-	}
-	if answer.Data.ResultType != "matrix" {
-		return nil, fmt.Errorf("%s: a %s instead of a matrix", where, answer.Data.ResultType)
-	}
-	return answer.Data.Result, nil
+	return found, nil
 }

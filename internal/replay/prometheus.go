@@ -12,6 +12,9 @@ import (
 	"strings"
 	"time"
 
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
+
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -58,10 +61,10 @@ func (q Query) validate() error {
 // of the daemon's window and not single rounds, so a rare slow round shows
 // less than it did to the daemon.
 type Prometheus struct {
-	client *http.Client
-	query  Query
-	next   time.Time // where the next page begins
-	page   []Round
+	api   promv1.API
+	query Query
+	next  time.Time // where the next page begins
+	page  []Round
 }
 
 // pointsPerPage is below the 11 000 points that Prometheus gives in one answer.
@@ -79,7 +82,12 @@ func NewPrometheus(client *http.Client, q Query) (*Prometheus, error) {
 	if q.Step <= 0 {
 		q.Step = time.Minute
 	}
-	return &Prometheus{client: client, query: q, next: q.From}, nil
+	q.From, q.To = q.From.Truncate(time.Second), q.To.Truncate(time.Second)
+	asked, err := newAPI(q.URL, client)
+	if err != nil {
+		return nil, fmt.Errorf("read a history from prometheus: %w", err)
+	}
+	return &Prometheus{api: asked, query: q, next: q.From}, nil
 }
 
 // Next returns the next round, and io.EOF after the last.
@@ -170,12 +178,13 @@ func (p *Prometheus) one(ctx context.Context, query string, from, to time.Time) 
 	for _, s := range series {
 		// The same device may have other labels later: its series follow each other.
 		// At the same time, there may be one only.
-		name := s.Metric["instance"] + " " + s.Metric["device"] + " " + s.Metric["id"]
+		name := string(s.Metric["instance"] + " " + s.Metric["device"] + " " + s.Metric["id"])
 		for _, v := range s.Values {
-			if _, twice := out[v.at]; twice && name != owner {
+			at := int64(v.Timestamp)
+			if _, twice := out[at]; twice && name != owner {
 				return nil, fmt.Errorf("%w by %q: %s and %s; name the instance or the device's id", ErrAmbiguous, p.query.Device, owner, name)
 			}
-			out[v.at] = v.value
+			out[at] = float64(v.Value)
 		}
 		owner = name
 	}
@@ -215,10 +224,10 @@ func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Round,
 		for _, s := range series {
 			texts := map[string]string{}
 			for _, label := range labels {
-				texts[label] = s.Metric[label]
+				texts[label] = string(s.Metric[model.LabelName(label)])
 			}
 			for _, v := range s.Values {
-				if r := rounds[v.at]; r != nil {
+				if r := rounds[int64(v.Timestamp)]; r != nil {
 					if err := setConditions(&r.Conditions, texts); err != nil {
 						return fmt.Errorf("read %s: %w", metric, err)
 					}

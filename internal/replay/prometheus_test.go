@@ -102,7 +102,7 @@ func TestPrometheusGivesTheSameAsTheFile(t *testing.T) {
 		Utilisation: "load",
 	})
 	require.NoError(t, err)
-	got, err := replay.Run(t.Context(), p, replay.Options{Settings: drift.Default()}, nil)
+	got, err := replay.Run(t.Context(), p, drift.Default(), nil)
 	require.NoError(t, err)
 	expected := run(t, want, nil)
 	assert.Equal(t, expected.Rounds, got.Rounds)
@@ -139,9 +139,9 @@ func TestPrometheusRefusesTwoDevicesOfOneName(t *testing.T) {
 func TestPrometheusTroubleIsTold(t *testing.T) {
 	for name, tt := range map[string]struct{ answer, want string }{
 		"an error":     {`{"status":"error","error":"parse error: unexpected end"}`, "parse error: unexpected end"},
-		"another page": {"<html>sign in</html>", "no answer of prometheus"},
+		"another page": {"<html>sign in</html>", "bad_response"},
 		"a vector":     {`{"status":"success","data":{"resultType":"vector","result":[]}}`, "a vector instead of a matrix"},
-		"a bad sample": {`{"status":"success","data":{"resultType":"matrix","result":[{"values":[[0,"x"]]}]}}`, `sample [0,"x"]`},
+		"a bad sample": {`{"status":"success","data":{"resultType":"matrix","result":[{"values":[[0,"x"]]}]}}`, `parsing "x": invalid syntax`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

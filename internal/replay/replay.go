@@ -11,14 +11,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// source yields rounds in the order of time, and io.EOF after the last.
-type source interface {
+// Source yields rounds in the order of time, and io.EOF after the last.
+type Source interface {
 	Next(ctx context.Context) (Round, error)
-}
-
-// Options of a replay.
-type Options struct {
-	Settings drift.Settings
 }
 
 // Line is a change of state, and with its JSON a line of a replay's output.
@@ -55,7 +50,7 @@ type Report struct {
 // Run feeds all rounds of a history to the tracker that the daemon uses. Each
 // change of state is handed to emit when it happens, or kept in the report when
 // emit is nil.
-func Run(ctx context.Context, from source, o Options, emit func(Line) error) (*Report, error) {
+func Run(ctx context.Context, from Source, settings drift.Settings, emit func(Line) error) (*Report, error) {
 	out := &Report{}
 	if emit == nil {
 		emit = func(l Line) error {
@@ -63,7 +58,7 @@ func Run(ctx context.Context, from source, o Options, emit func(Line) error) (*R
 			return nil
 		}
 	}
-	t := drift.NewTracker(o.Settings)
+	t := drift.NewTracker(settings)
 	var states map[record.Statistic]record.DriftState
 	for {
 		r, err := from.Next(ctx)

@@ -42,7 +42,7 @@ func run(t *testing.T, csv string, emit func(replay.Line) error) *replay.Report 
 	t.Helper()
 	r, err := replay.NewReader(strings.NewReader(csv))
 	require.NoError(t, err)
-	report, err := replay.Run(t.Context(), r, replay.Options{Settings: drift.Default()}, emit)
+	report, err := replay.Run(t.Context(), r, drift.Default(), emit)
 	require.NoError(t, err)
 	return report
 }
@@ -90,13 +90,13 @@ func TestRunStopsWhenToldTo(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = replay.Run(ctx, r, replay.Options{}, nil)
+	_, err = replay.Run(ctx, r, drift.Settings{}, nil)
 	require.ErrorIs(t, err, context.Canceled)
 
 	r, err = replay.NewReader(strings.NewReader(csv))
 	require.NoError(t, err)
 	full := errors.New("disk full")
-	_, err = replay.Run(t.Context(), r, replay.Options{}, func(replay.Line) error { return full })
+	_, err = replay.Run(t.Context(), r, drift.Settings{}, func(replay.Line) error { return full })
 	require.ErrorIs(t, err, full)
 }
 
@@ -156,7 +156,7 @@ func FuzzReader(f *testing.F) {
 		if err != nil {
 			return
 		}
-		report, err := replay.Run(t.Context(), r, replay.Options{Settings: drift.Settings{BaselineRounds: 3}}, nil)
+		report, err := replay.Run(t.Context(), r, drift.Settings{BaselineRounds: 3}, nil)
 		if err != nil {
 			return
 		}

@@ -168,7 +168,7 @@ func (f *firstAfter) Next(ctx context.Context) (replay.Round, error) {
 
 func judge(ctx context.Context, name string, from source, label drifttest.Label, o options, s *score) error {
 	after := &firstAfter{source: from, end: drifttest.Start().Add(label.End)}
-	report, err := replay.Run(ctx, after, replay.Options{Settings: o.settings}, nil)
+	report, err := replay.Run(ctx, after, o.settings, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
