@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -29,25 +28,28 @@ func (s scalar[T]) obeying(r rule[T]) scalar[T] {
 	return s
 }
 
+// quantity is what has an order.
+type quantity interface{ ~int | ~int64 | ~float64 }
+
 // within bounds a value, limits included.
-func within[T cmp.Ordered](s scalar[T], low, high T) scalar[T] {
+func within[T quantity](s scalar[T], low, high T) scalar[T] {
 	says := s.format(low) + " to " + s.format(high)
 	return s.obeying(rule[T]{
 		holds:   func(v T) bool { return v >= low && v <= high },
 		problem: func(v T) Problem { return Problem{Value: s.format(v), Wrong: "is out of range", Want: says} },
 		says:    says,
-		tighten: func(to *schema) { s.span(to, low, &high) },
+		tighten: func(to *schema) { to.bound(float64(low), new(float64(high))) },
 	})
 }
 
 // atLeast bounds a value from below, the limit included.
-func atLeast[T cmp.Ordered](s scalar[T], low T) scalar[T] {
+func atLeast[T quantity](s scalar[T], low T) scalar[T] {
 	says := s.format(low) + " or more"
 	return s.obeying(rule[T]{
 		holds:   func(v T) bool { return v >= low },
 		problem: func(v T) Problem { return Problem{Value: s.format(v), Wrong: "is too small", Want: says} },
 		says:    says,
-		tighten: func(to *schema) { s.span(to, low, nil) },
+		tighten: func(to *schema) { to.bound(float64(low), nil) },
 	})
 }
 

@@ -28,8 +28,6 @@ type scalar[T comparable] struct {
 	rules  []rule[T]
 	// shape is the schema of all values of the kind.
 	shape schema
-	// span puts limits into it; high is nil for none. Only for kinds that have an order.
-	span func(to *schema, low T, high *T)
 }
 
 func (s scalar[T]) read(n *yaml.Node, name string, r *reader) {
@@ -100,10 +98,6 @@ func (s scalar[T]) says() string {
 
 func (s scalar[T]) schema() schema {
 	shape := s.shape
-	if s.span != nil {
-		var zero T // none is negative
-		s.span(&shape, zero, nil)
-	}
 	for _, r := range s.rules {
 		if r.tighten != nil {
 			r.tighten(&shape)
@@ -148,7 +142,7 @@ func cleanPath(dst *string) scalar[string] {
 func size(dst *int64) scalar[int64] {
 	return scalar[int64]{
 		dst: dst, noun: "size", parse: ParseSize, format: FormatSize,
-		shape: schema{Type: types{"integer", "string"}}, span: spanOfSizes,
+		shape: schema{Type: types{"integer", "string"}, Minimum: new(0.0), Pattern: `^[0-9]+ ?(([KMGT]i|[kMGT])?B)?$`},
 	}
 }
 
@@ -170,14 +164,14 @@ func bound(dst *int64) scalar[int64] {
 func duration(dst *time.Duration) scalar[time.Duration] {
 	return scalar[time.Duration]{
 		dst: dst, noun: "duration", parse: ParseDuration, format: FormatDuration,
-		shape: schema{Type: types{"string"}}, span: spanOfDurations,
+		shape: schema{Type: types{"string"}, Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h|d))+$`},
 	}
 }
 
 func ratio(dst *float64) scalar[float64] {
 	return scalar[float64]{
 		dst: dst, noun: "ratio", parse: ParseRatio, format: FormatRatio,
-		shape: schema{Type: types{"number", "string"}}, span: spanOfRatios,
+		shape: schema{Type: types{"number", "string"}, Minimum: new(0.0), Pattern: `^[0-9]+(\.[0-9]+)? ?%$`},
 	}
 }
 
@@ -185,7 +179,7 @@ func ratio(dst *float64) scalar[float64] {
 func number(dst *float64) scalar[float64] {
 	return scalar[float64]{
 		dst: dst, noun: "number", parse: ParseNumber, format: formatNumber,
-		shape: schema{Type: types{"number"}}, span: spanOfNumbers[float64],
+		shape: schema{Type: types{"number"}, Minimum: new(0.0)},
 	}
 }
 
@@ -204,7 +198,7 @@ func count[T int | int64](dst *T) scalar[T] {
 			return T(n), nil
 		},
 		format: formatCount[T],
-		shape:  schema{Type: types{"integer"}}, span: spanOfNumbers[T],
+		shape:  schema{Type: types{"integer"}, Minimum: new(0.0)},
 	}
 }
 

@@ -3,11 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"math"
-	"regexp"
-	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -49,8 +45,9 @@ func (t types) MarshalJSON() ([]byte, error) {
 }
 
 // Schema returns the JSON schema of the configuration file, for editors and for the
-// values of the Helm chart: its keys, types, words and limits, none left open. What it
-// cannot say (two keys that contradict each other) is for Parse to find.
+// values of the Helm chart: its keys, types, words and units, and the limits of numbers.
+// Limits of texts with a unit are in the descriptions only. Parse checks them, and keys
+// that contradict each other.
 func Schema() ([]byte, error) {
 	c := Default()
 	s := c.form().schema()
@@ -104,96 +101,9 @@ func plain(n *yaml.Node) any {
 	return v
 }
 
-// spanOfNumbers bounds what is a number in JSON too.
-func spanOfNumbers[T int | int64 | float64](to *schema, low T, high *T) {
-	to.Minimum = new(float64(low))
-	if high != nil {
-		to.Maximum = new(float64(*high))
+// bound puts limits of numbers into the schema; high is nil for none.
+func (s *schema) bound(low float64, high *float64) {
+	if s.Minimum != nil { // texts have no order
+		s.Minimum, s.Maximum = &low, high
 	}
-}
-
-// spanOfRatios bounds shares, which are numbers or percentages.
-func spanOfRatios(to *schema, low float64, high *float64) {
-	spanOfNumbers(to, low, high)
-	percent := `[0-9]+`
-	if high != nil { // exact to a percent at the upper limit, and to the next one at the lower
-		percent = wholeNumbers(int64(low*100), int64(*high*100))
-	}
-	to.Pattern = `^` + percent + `(\.[0-9]+)? ?%$`
-}
-
-// spanOfSizes bounds sizes, which are numbers of bytes or texts with a unit.
-func spanOfSizes(to *schema, low int64, high *int64) {
-	to.Minimum = new(float64(low))
-	if high != nil {
-		to.Maximum = new(float64(*high))
-	}
-	units := grouped{}
-	for _, u := range sizeUnits() {
-		if number, ok := inUnits(low, high, u.bytes); ok {
-			units.add(number, u.name)
-		}
-	}
-	to.Pattern = "^(?:" + units.expression(" ?") + ")$"
-}
-
-// spanOfDurations bounds durations of one unit; those of several (1h30m) and fractions
-// are for the check.
-func spanOfDurations(to *schema, low time.Duration, high *time.Duration) {
-	const several = `[0-9]+(?:\.[0-9]+|[nuµmshd]+[0-9][0-9nuµmshd.]*)[nuµmshd]+`
-	units := grouped{}
-	for _, u := range []struct {
-		name string
-		is   time.Duration
-	}{{"d", day}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}, {"us", time.Microsecond}, {"µs", time.Microsecond}, {"ns", 1}} {
-		if number, ok := inUnits(low, high, u.is); ok {
-			units.add(number, u.name)
-		}
-	}
-	to.Pattern = "^(?:" + units.expression("") + "|" + several + ")$"
-}
-
-// inUnits is the expression for numbers of a unit that lie between limits; not ok when
-// there are none. People read it in what Helm says, so that it is exact only where the
-// limits have few digits, in the units that people write them in; the check is exact.
-func inUnits[T ~int64](low T, high *T, unit T) (string, bool) {
-	const few = 1000
-	least := int64((low + unit - 1) / unit)
-	most := int64(math.MaxInt64)
-	if high != nil {
-		most = int64(*high / unit)
-	}
-	switch {
-	case most < least:
-		return "", false
-	case least >= few:
-		return fmt.Sprintf(`[0-9]{%d,}`, len(strconv.FormatInt(least, 10))), true
-	case most >= few:
-		return wholeNumbersFrom(least), true
-	}
-	return wholeNumbers(least, most), true
-}
-
-// grouped are the expressions of numbers with the units that they go with.
-type grouped struct {
-	numbers []string
-	units   map[string][]string
-}
-
-func (g *grouped) add(number, unit string) {
-	if g.units == nil {
-		g.units = map[string][]string{}
-	}
-	if g.units[number] == nil {
-		g.numbers = append(g.numbers, number)
-	}
-	g.units[number] = append(g.units[number], regexp.QuoteMeta(unit))
-}
-
-func (g *grouped) expression(between string) string {
-	all := make([]string, len(g.numbers))
-	for i, number := range g.numbers {
-		all[i] = number + between + oneOfAll(g.units[number])
-	}
-	return strings.Join(all, "|")
 }
