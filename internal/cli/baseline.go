@@ -21,12 +21,12 @@ import (
 func (a *app) baselineCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "baseline",
-		Short: "Show, forget, pin, export or import what is learned of how fast targets are",
-		Long: `A baseline is what the daemon learned of one probe on one target under one set of
+		Short: "Show, reset, pin, export or import baselines",
+		Long: `A baseline is what the daemon learned about one probe on one target under one set of
 conditions. A target is named by its id, its path or its device name.
 
-While a daemon runs it carries out reset, import and pin itself, within its
-discovery interval (10 s by default).`,
+While a daemon runs, it carries out reset, import and pin itself, within its discovery
+interval (10 s by default).`,
 		Example: "  ssdprobe baseline show\n  ssdprobe baseline reset nvme0n1 --probe read-4k",
 		Args:    noSubcommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -94,7 +94,7 @@ func (a *app) baselineReset() *cobra.Command {
 	var probe, suite string
 	c := &cobra.Command{
 		Use:     "reset TARGET",
-		Short:   "Forget what was learned of a target, so that it is learned anew",
+		Short:   "Forget the baselines of a target, so that they are learned again",
 		Example: "  ssdprobe baseline reset nvme0n1\n  ssdprobe baseline reset nvme0n1 --probe read-4k\n  ssdprobe baseline reset /var/tmp --run quick",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -112,8 +112,8 @@ func (a *app) baselineReset() *cobra.Command {
 				fmt.Sprintf("baselines of %s forgotten", targets[0].Path))
 		},
 	}
-	c.Flags().StringVar(&probe, "probe", "", "only those of the probe of this `NAME`")
-	c.Flags().StringVar(&suite, "run", "", "the saved run of this `SUITE` (probe, quick) instead of what the daemon learned")
+	c.Flags().StringVar(&probe, "probe", "", "only the baseline of the probe with this `NAME`")
+	c.Flags().StringVar(&suite, "run", "", "forget the saved run of this `SUITE` (such as probe or quick) instead")
 	return c
 }
 
@@ -154,7 +154,7 @@ const (
 func (a *app) baselineExport() *cobra.Command {
 	return &cobra.Command{
 		Use:     "export [TARGET]",
-		Short:   "Write learned baselines as JSON, for import elsewhere",
+		Short:   "Write the baselines as JSON, to import them elsewhere",
 		Example: "  ssdprobe baseline export > baselines.json\n  ssdprobe baseline export nvme0n1 > drive.json",
 		Args:    arguments(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -175,15 +175,15 @@ func (a *app) baselineImport() *cobra.Command {
 	var target string
 	c := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Use baselines that were exported before, here or on another node",
-		Long: `Reads what "baseline export" wrote; - stands for standard input. A baseline is used
-when its target has the same id and is under the same conditions; what is here
-under the same conditions is replaced.`,
+		Short: "Import baselines that were exported on this node or another one",
+		Long: `Reads the output of "baseline export"; - is standard input. A baseline is used when its
+target has the same id and the same conditions. It replaces the baseline that this node
+has for them.`,
 		Example: "  ssdprobe baseline import baselines.json\n  ssdprobe baseline import drive.json --target nvme1n1",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.importBaselines(args[0], target) },
 	}
-	c.Flags().StringVar(&target, "target", "", "import all of them for this `TARGET` instead of their own")
+	c.Flags().StringVar(&target, "target", "", "import all of them for this `TARGET`, whatever target they are from")
 	return c
 }
 

@@ -95,14 +95,14 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	a := &app{stdout: stdout, stderr: stderr}
 	root := &cobra.Command{
 		Use:   "ssdprobe",
-		Short: "Tell how fast drives are, how fast they used to be, and what changed in between",
-		Long: `ssdprobe watches how fast drives are: a daemon probes each of them lightly and
-for ever, learns what is normal, and publishes latency, IOPS and drift as
-Prometheus metrics; "ssdprobe run" measures now.
+		Short: "Measure how fast drives are, and notice when one becomes slower",
+		Long: `ssdprobe watches how fast drives are. Its daemon continuously probes every drive with
+very light load and learns what is normal. It publishes latency, IOPS and drift as
+Prometheus metrics. "ssdprobe run" measures now.
 
-Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the
-baseline (of smart: the drive says that something is wrong), 4 refused because it
-is not safe or the device is busy.`,
+Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseline,
+4 refused because it is not safe or the device is busy. For smart, 3 means that the
+drive reports a problem.`,
 		Example:                    "  ssdprobe daemon\n  ssdprobe devices\n  ssdprobe run --target /var/tmp",
 		SilenceErrors:              true,
 		SilenceUsage:               true,
@@ -116,9 +116,9 @@ is not safe or the device is busy.`,
 		return usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.configFile, "config", "", "configuration `FILE`; without one the defaults are used")
-	flags.StringVar(&a.stateDir, "state-dir", "", "`DIRECTORY` of baselines and drift state; overrides the configuration's")
-	flags.StringVar(&a.node, "node", "", "`NAME` of this machine; overrides $"+nodeVariable+", which overrides the configuration's")
+	flags.StringVar(&a.configFile, "config", "", "configuration `FILE`; the defaults apply without one")
+	flags.StringVar(&a.stateDir, "state-dir", "", "`DIRECTORY` of baselines and drift state; overrides state_dir of the configuration")
+	flags.StringVar(&a.node, "node", "", "`NAME` of this machine; overrides $"+nodeVariable+" and node of the configuration")
 	root.AddCommand(
 		a.daemonCommand(), a.runCommand(), a.suitesCommand(), a.devicesCommand(), a.smartCommand(), a.driftCommand(), a.baselineCommand(), a.readyCommand(),
 		a.reportCommand(), a.compareCommand(),
@@ -200,7 +200,7 @@ func addOutput(c *cobra.Command, o *output, more ...output) {
 	for _, form := range more {
 		forms = append(forms, string(form))
 	}
-	c.Flags().VarP(outputFlag{o, forms}, "output", "o", "form of the output: "+oneOf(forms))
+	c.Flags().VarP(outputFlag{o, forms}, "output", "o", "output format: "+oneOf(forms))
 }
 
 // oneOf lists two or more words to choose from.

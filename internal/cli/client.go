@@ -36,8 +36,8 @@ type clientOptions struct {
 }
 
 func (o *clientOptions) add(f *pflag.FlagSet) {
-	f.StringVar(&o.caFile, "ca-file", "", "`FILE` with the certificates, in PEM, that are trusted for HTTPS; by default the system's")
-	f.StringVar(&o.configFile, "http.config.file", "", "`FILE` with credentials and TLS settings (basic_auth, tls_config, …), in the format of Prometheus' clients")
+	f.StringVar(&o.caFile, "ca-file", "", "`FILE` with the certificates (PEM) to trust for HTTPS; default: those of the system")
+	f.StringVar(&o.configFile, "http.config.file", "", "`FILE` with credentials and TLS settings (basic_auth, tls_config, …), in the format of Prometheus clients")
 }
 
 // client returns one that shows the credentials and trusts the certificates that the flags name.
@@ -66,7 +66,7 @@ type daemonOf struct {
 }
 
 func (o *daemonOf) add(f *pflag.FlagSet) {
-	f.StringVar(&o.url, "url", "", "`URL` of the daemon; by default what the daemon of the state directory said, else where the configuration listens")
+	f.StringVar(&o.url, "url", "", "`URL` of the daemon; default: the address in the state directory, or else listen of the configuration")
 	o.clientOptions.add(f)
 }
 

@@ -24,14 +24,15 @@ func (a *app) compareCommand() *cobra.Command {
 	var o compareOptions
 	c := &cobra.Command{
 		Use:   "compare FILE FILE…",
-		Short: "Compare stored runs: what differs in the conditions, and what changed",
-		Long: `Compares each further run with the first one: the verdict, what differs in the
-conditions (firmware, link, governor, version of fio, …), and every figure. The verdict
-is slower, faster, same or inconclusive. With repeats on both sides (run --repeats) it
-is that of a significance test. One run against another tells only a change that all
-loads agree on, far beyond the noise; else the verdict is inconclusive and says how many
-repeats would tell. What was disturbed does not decide. The files are those that
-"ssdprobe report" reads; "-" is standard input.
+		Short: "Compare stored runs: the verdict, the conditions that differ, and every figure",
+		Long: `Compares each further run with the first one. Shows the verdict, the conditions that
+differ (firmware, link, governor, version of fio, …), and every figure. The files are
+those that "ssdprobe report" reads; "-" is standard input.
+
+The verdict is slower, faster, same or inconclusive. With repeats on both sides
+(run --repeats) it comes from a significance test. Without repeats, it finds only large
+changes that all loads agree on. Otherwise it is inconclusive and says how many repeats
+are needed. Disturbed steps never decide.
 
 Exit codes: 0 none is slower, 1 could not compare, 2 wrong usage, 3 one is slower
 than the first.`,
@@ -40,8 +41,8 @@ than the first.`,
 		RunE:    func(c *cobra.Command, args []string) error { return a.compare(c.InOrStdin(), args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.threshold, "threshold", "20%", "share by which a load must change to count, however certain the change is")
-	f.BoolVar(&o.csv, "csv", false, "print a row per figure for spreadsheets")
+	f.StringVar(&o.threshold, "threshold", "20%", "smallest change of a load that counts")
+	f.BoolVar(&o.csv, "csv", false, "print a row per figure, for spreadsheets")
 	addOutput(c, &o.form)
 	return c
 }

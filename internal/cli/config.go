@@ -9,7 +9,7 @@ import (
 func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "config",
-		Short:   "Check a configuration, show the one in force, or print the schema of all",
+		Short:   "Check a configuration file, show the configuration in force, or print the schema",
 		Example: "  ssdprobe config show\n  ssdprobe config check /etc/ssdprobe/ssdprobe.yaml",
 		Args:    noSubcommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -17,7 +17,7 @@ func (a *app) configCommand() *cobra.Command {
 	c.AddCommand(
 		&cobra.Command{
 			Use:     "check FILE",
-			Short:   "Say everything that is wrong with a configuration file, with lines",
+			Short:   "List all problems of a configuration file, with line numbers",
 			Example: "  ssdprobe config check /etc/ssdprobe/ssdprobe.yaml",
 			Args:    arguments(cobra.ExactArgs(1)),
 			RunE:    func(_ *cobra.Command, args []string) error { return a.checkConfig(args[0]) },
@@ -32,9 +32,8 @@ func (a *app) configCommand() *cobra.Command {
 		&cobra.Command{
 			Use:   "schema",
 			Short: "Print the JSON schema of configuration files",
-			Long: `Prints what a configuration file may have, as a JSON schema (draft 7), for editors and
-other programs that check YAML while it is written. "config check" finds more: two keys
-that contradict each other, for example.`,
+			Long: `Prints the JSON schema (draft 7) of configuration files, for editors and other programs
+that check YAML. "config check" finds more, such as two keys that contradict each other.`,
 			Example: "  ssdprobe config schema > ssdprobe.schema.json",
 			Args:    arguments(cobra.NoArgs),
 			RunE:    func(*cobra.Command, []string) error { return a.schema() },

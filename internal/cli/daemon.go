@@ -37,25 +37,25 @@ func (a *app) daemonCommand() *cobra.Command {
 	var o daemonOptions
 	c := &cobra.Command{
 		Use:   "daemon",
-		Short: "Watch drives for ever and publish what is seen as Prometheus metrics",
-		Long: `Probes every drive that the configuration selects (by default each whole disk but
-hard disks, read-only), or a file of its own when no drive may be opened (unless
-fallback_file is false), and serves /metrics, a status page and a read-only JSON API.
+		Short: "Probe drives continuously and publish Prometheus metrics",
+		Long: `Probes every drive that the configuration selects: by default every readable disk except
+hard disks. If there is none, it probes a 1 GiB file that it creates, unless
+fallback_file is false. It serves /metrics, a status page and a read-only JSON API.
 
-SIGHUP makes it read its configuration again; a bad one is refused and the old one
-stays. A file that was edited and not read again is pointed out. SIGINT and SIGTERM
-end it; what was learned is kept in the state directory.`,
+SIGHUP reloads the configuration. If the file is bad, the old configuration stays in
+force. If the file was edited but not reloaded, the log and the status page say so.
+SIGINT and SIGTERM stop the daemon. The state directory keeps what was learned.`,
 		Example: `  ssdprobe daemon
   ssdprobe daemon --config /etc/ssdprobe/ssdprobe.yaml --web.listen-address 127.0.0.1:10040`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return a.daemon(c.Context(), o) },
 	}
 	f := c.Flags()
-	f.StringArrayVar(&o.listen, "web.listen-address", nil, "`ADDRESS` of the HTTP server, host:port or :port; may be given more than once; overrides the configuration's")
-	f.BoolVar(&o.systemdSocket, "web.systemd-socket", false, "serve on the sockets that systemd passes instead")
+	f.StringArrayVar(&o.listen, "web.listen-address", nil, "`ADDRESS` of the HTTP server, host:port or :port; may be repeated; overrides listen of the configuration")
+	f.BoolVar(&o.systemdSocket, "web.systemd-socket", false, "listen on the sockets that systemd passes, instead of on addresses")
 	f.StringVar(&o.webConfigFile, "web.config.file", "", "`FILE` that turns on TLS or basic authentication, in the format of Prometheus exporters")
-	f.StringVar(&o.logLevel, "log.level", "info", "least `LEVEL` to log: debug, info, warn or error")
-	f.StringVar(&o.logFormat, "log.format", "text", "`FORM` of the log: text or json")
+	f.StringVar(&o.logLevel, "log.level", "info", "lowest `LEVEL` to log: debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log.format", "text", "`FORMAT` of the log: text or json")
 	return c
 }
 

@@ -29,11 +29,12 @@ func (a *app) devicesCommand() *cobra.Command {
 	var of daemonOf
 	c := &cobra.Command{
 		Use:   "devices",
-		Short: "Show the block devices that are here, which would be watched, and why not",
-		Long: `Shows every whole block device with the conditions that it works under (link,
-scheduler, write cache, …), and whether a daemon with the same configuration would
-watch it. First comes what is wrong with them, the worst first: what the running
-daemon knows, or without one what the state directory knows, and what is seen now.`,
+		Short: "Show all block devices, which of them the daemon would watch, and why not",
+		Long: `Shows every whole block device with its conditions (link, scheduler, write cache, …), and
+whether a daemon with the same configuration would watch it.
+
+The findings come first, the worst on top. They are those of the running daemon. If no
+daemon answers, they come from the state directory and from what can be seen now.`,
 		Example: "  ssdprobe devices\n  ssdprobe devices --config /etc/ssdprobe/ssdprobe.yaml --output json",
 		Args:    arguments(cobra.NoArgs),
 		RunE:    func(c *cobra.Command, _ []string) error { return a.devices(c.Context(), of, form) },

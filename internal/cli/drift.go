@@ -24,9 +24,8 @@ func (a *app) driftCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drift",
 		Short: "Show how each target compares with its baseline",
-		Long: `Shows what is wrong, the worst first, and how each target compares with its
-baseline. Asks the running daemon. When none answers, shows what was last stored in
-the state directory, and says so.`,
+		Long: `Shows the findings, the worst first, and how each target compares with its baseline.
+Asks the running daemon. If none answers, shows the last stored state and says so.`,
 		Example: `  ssdprobe drift
   ssdprobe drift --url http://stor-07:10040 --output json
   ssdprobe drift --ca-file /etc/ssdprobe/ca.crt --http.config.file /etc/ssdprobe/client.yml

@@ -16,12 +16,12 @@ func (a *app) driftAccept() *cobra.Command {
 	var probe, note string
 	c := &cobra.Command{
 		Use:   "accept TARGET --note TEXT",
-		Short: "Take the current level as the normal one",
-		Long: `From then on, what has regressed or improved is compared with its current level. What
-was learned about noise and load stays, so the target is judged again at once. The note
-says why. It is kept in the state and shown by "drift explain".
+		Short: "Accept the current level as normal",
+		Long: `Takes the current level of everything that has regressed or improved as normal. What was
+learned about noise and load stays, so the target is judged again at once. The note says
+why; "drift explain" shows it.
 
-While a daemon runs it does this itself, within its discovery interval (10 s by
+While a daemon runs, it does this itself, within its discovery interval (10 s by
 default).`,
 		Example: `  ssdprobe drift accept nvme0n1 --note "slower since the new firmware; the vendor says so"
   ssdprobe drift accept nvme0n1 --probe read-4k --note "moved to the slow slot"`,
@@ -34,7 +34,7 @@ default).`,
 			return a.change(args, state.Request{Probe: probe, Accept: note}, "level of %s accepted")
 		},
 	}
-	c.Flags().StringVar(&probe, "probe", "", "only that of the probe of this `NAME`")
+	c.Flags().StringVar(&probe, "probe", "", "only the probe with this `NAME`")
 	c.Flags().StringVar(&note, "note", "", "why this level is normal (`TEXT`); required")
 	return c
 }

@@ -27,19 +27,18 @@ func (a *app) driftExplain() *cobra.Command {
 	var o explainOptions
 	c := &cobra.Command{
 		Use:   "explain TARGET",
-		Short: "Show why a target's drift is an alarm, or none",
-		Long: `Shows for each probe the baseline, the recent blocks of five minutes against it,
-each CUSUM of evidence with the threshold at which it alarms, and what decided. A target
-is named by its id, its path or its device name.
+		Short: "Show why the drift of a target is an alarm or not",
+		Long: `Shows for each probe the baseline, the recent five-minute blocks, each CUSUM with its
+threshold, and what decided. A target is named by its id, its path or its device name.
 
-Asks the running daemon. When none answers, explains what was last stored.`,
+Asks the running daemon. If none answers, explains the last stored state.`,
 		Example: `  ssdprobe drift explain nvme0n1
   ssdprobe drift explain nvme0n1 --probe read-4k --output json`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return a.explain(c.Context(), args[0], o) },
 	}
 	o.add(c.Flags())
-	c.Flags().StringVar(&o.probe, "probe", "", "only the probe of this `NAME`")
+	c.Flags().StringVar(&o.probe, "probe", "", "only the probe with this `NAME`")
 	addOutput(c, &o.form)
 	return c
 }

@@ -35,22 +35,21 @@ func (a *app) driftReplay() *cobra.Command {
 	var o replayOptions
 	c := &cobra.Command{
 		Use:   "replay FILE.csv | --prometheus URL --device DEVICE",
-		Short: "Say what would have been said of a recorded history",
-		Long: `Runs the very code that the daemon runs over a history of one probe on one device,
-so that settings can be tried on your own past. Text shows what changed and a plot; jsonl
-has a line per change of state, as it happens; json is all of it in one.
+		Short: "Judge a recorded history as the daemon would have",
+		Long: `Runs the code of the daemon over a recorded history of one probe on one device. Use it to
+try settings on your own data. Text output shows the changes of state and a plot. jsonl
+has a line per change of state, as it happens. json has everything in one object.
 
-A CSV file has a header and the columns time (unix seconds or RFC 3339),
-latency_p50_seconds, latency_p95_seconds, latency_p99_seconds, iops, and if known
+A CSV file has a header with the columns time (unix seconds or RFC 3339),
+latency_p50_seconds, latency_p95_seconds, latency_p99_seconds and iops. It may also have
 utilisation (0 to 1) and conditions (firmware=A;kernel=6.12). "-" is standard input.
 
-From Prometheus, the figures that it recorded of the daemon are read through its HTTP
-API; --http.config.file has the password where it asks for one. They are those of the daemon's window, so
-single slow rounds show less than they did to the daemon.
+With --prometheus, the history comes from the HTTP API of a Prometheus server that
+scrapes the daemon. --http.config.file has its password, if it needs one. These figures
+cover the daemon's window, so single slow rounds show less than they did to the daemon.
 
-The settings are those of --config, or the defaults, with the flags over them. The budget
-of false alarms is meant for this history; the daemon shares it among the probes of a
-target.`,
+The settings are those of --config, or the defaults; flags override them. This history
+gets the whole budget of false alarms. The daemon shares it among the probes of a target.`,
 		Example: `  ssdprobe drift replay history.csv
   ssdprobe drift replay history.csv --smallest-effect 15% --output jsonl
   ssdprobe drift replay --prometheus http://prometheus:9090 --device nvme0n1 --instance stor-07:10040 --start 30d
@@ -61,17 +60,17 @@ target.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.prometheus, "prometheus", "", "read from the Prometheus server at this `URL`")
-	f.StringVar(&o.device, "device", "", "prometheus: label device or id of the history (`NAME`)")
-	f.StringVar(&o.instance, "instance", "", "prometheus: label instance (`HOST:PORT`), where several nodes have a device of that name")
+	f.StringVar(&o.device, "device", "", "prometheus: `NAME` in the label device or id")
+	f.StringVar(&o.instance, "instance", "", "prometheus: label instance (`HOST:PORT`); needed if several nodes have a device with that name")
 	f.StringVar(&o.probe, "probe", "read-4k", "prometheus: `NAME` of the probe")
 	f.StringVar(&o.start, "start", "14d", "prometheus: begin at this `TIME`: RFC 3339, unix seconds, or how long before the end")
 	f.StringVar(&o.end, "end", "now", "prometheus: end at this `TIME`: RFC 3339, unix seconds, or how long ago")
 	f.StringVar(&o.step, "step", "1m", "prometheus: time between samples (`DURATION`)")
 	f.StringVar(&o.utilisation, "utilisation", "", "prometheus: `PROMQL` of the share (0 to 1) of time that others use the device")
-	f.StringVar(&o.smallestEffect, "smallest-effect", "", "smallest shift of interest (`RATIO`), as drift.smallest_effect")
-	f.StringVar(&o.falseAlarms, "false-alarms", "", "alarms without a cause in a year (`NUMBER`), as drift.false_alarms_per_device_year")
+	f.StringVar(&o.smallestEffect, "smallest-effect", "", "smallest shift that matters (`RATIO`), as drift.smallest_effect")
+	f.StringVar(&o.falseAlarms, "false-alarms", "", "false alarms in a year (`NUMBER`), as drift.false_alarms_per_device_year")
 	f.StringVar(&o.threshold, "threshold", "", "smallest shift judged on the first day (`RATIO`), as drift.threshold")
-	f.IntVar(&o.baselineRounds, "baseline-rounds", 0, "rounds that make the first baseline (`COUNT`), as drift.baseline_rounds")
+	f.IntVar(&o.baselineRounds, "baseline-rounds", 0, "rounds in an early baseline (`COUNT`), as drift.baseline_rounds")
 	o.server.add(f)
 	addOutput(c, &o.form, outputJSONL)
 	return c

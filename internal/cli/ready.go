@@ -20,8 +20,9 @@ func (a *app) readyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ready",
 		Short: "Ask a running daemon whether it is ready",
-		Long: `Asks /-/ready, which needs no password, and prints the answer. Exit code 0 when it is
-ready, 1 when it is not or when nobody answers in the time of --wait.`,
+		Long: `Asks /-/ready, which needs no password, and prints the answer. The exit code is 0 if the
+daemon is ready. It is 1 if the daemon is not ready, or does not answer, within the time
+of --wait.`,
 		Example: `  ssdprobe ready
   ssdprobe ready --wait 1m
   ssdprobe ready --url https://stor-07:10040 --ca-file /etc/ssdprobe/ca.crt`,
@@ -29,7 +30,7 @@ ready, 1 when it is not or when nobody answers in the time of --wait.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.ready(c.Context(), of, wait) },
 	}
 	of.add(c.Flags())
-	c.Flags().StringVar(&wait, "wait", "0s", "ask again for this `DURATION`, until it is ready")
+	c.Flags().StringVar(&wait, "wait", "0s", "repeat the question for up to this `DURATION`, until the daemon is ready")
 	return c
 }
 

@@ -20,12 +20,12 @@ func (a *app) reportCommand() *cobra.Command {
 	var form output
 	c := &cobra.Command{
 		Use:   "report FILE…",
-		Short: "Show runs that were stored as JSON, as tables or as a page with plots",
-		Long: `Shows what "ssdprobe run --output json" wrote, or what the daemon keeps in the
-directory runs of its state directory. "-" is standard input.
+		Short: "Show stored runs as tables, or as an HTML page with plots",
+		Long: `Shows the output of "ssdprobe run --output json", and the reports that the daemon keeps in
+the directory runs of its state directory. "-" is standard input.
 
-With --output html it is one page with tables and plots, which needs neither a
-network nor scripts, and can be printed.`,
+--output html makes one page with tables and plots. It needs no network and no scripts,
+and can be printed.`,
 		Example: "  ssdprobe report run.json\n  ssdprobe report /var/lib/ssdprobe/runs/*.json --output html > report.html",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE:    func(c *cobra.Command, args []string) error { return a.report(c.InOrStdin(), args, form) },

@@ -55,32 +55,40 @@ func (a *app) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [SUITE] --target PATH",
 		Short: "Measure a device or a filesystem now",
-		Long: `Measures now and prints the figures: "probe" (the default) runs the configured
-probes back to back (a second or two), the other suites run fio: "quick" for half a
-minute. "ssdprobe suites" lists them, with what each does, takes and writes. With
---job FILE a fio job file of your own is run on the target and reported the same way;
---dry-run prints what would be run, and what would refuse it now.
+		Long: `Measures now and prints the figures. "probe" (the default) runs the configured probes back
+to back, which takes a few seconds. The other suites run fio: "quick" takes half a minute.
+"ssdprobe suites" lists them. --job FILE runs a fio job file of your own on the target and
+reports it in the same way. --dry-run shows the fio jobs, and what would refuse the run now.
 
-The target is a block device; or a directory, in which a file is made, filled,
-measured and removed; or a file, which is only read unless ssdprobe made it. The
-daemon leaves the device alone meanwhile. A block device is only read unless a suite
-writes and --destroy names the device's serial number: then all that is on it is lost.
-It is refused when it is mounted or in use, has partitions, or carries the mark of a
-filesystem, volume or partition table. Data without such a mark is refused, too, unless
---destroy-unknown-data allows to overwrite it. An encrypted volume without a header looks
-like the random data that suites leave: it is not recognised. Some uses
-cannot be seen: docs/security.md lists them.
+The target is a block device, a directory or a file:
 
-Ctrl-C stops a run, as does the end of whoever reads its output: fio ends, what was
-measured until then is printed, and what was made is removed. --stop does the same from
-elsewhere, for runs that were started by hand and not for those of the daemon's calendar:
-it waits until they have ended, and fails when there is none.
+- A directory gets a file that is filled, measured and removed.
+- A file is only read, unless ssdprobe made it.
+- A block device is only read, unless a suite writes and --destroy names the serial number
+  of the device. Then everything on it is lost.
 
-With --save-baseline the run becomes what later runs of the same suite on the same
-target are compared with. The verdict is slower, faster, same or inconclusive: one run
-against one tells large changes only; --repeats on both makes smaller ones certain. What
-was disturbed is marked, and does not decide. Exit codes: 0 fine, 1 could not measure, 2 wrong usage,
-3 slower than the baseline, 4 refused because it is not safe or the device is busy.`,
+The daemon leaves the device alone during the run. A run that overwrites a device is
+refused in these cases:
+
+- The device is mounted, in use, or has partitions.
+- It has the mark of a filesystem, a volume or a partition table.
+- It has other data, unless --destroy-unknown-data is given.
+
+An encrypted volume without a header looks like random data and is not recognised. Some
+uses cannot be seen: docs/security.md lists them.
+
+Ctrl-C stops a run. It also stops when nobody reads its output any more. fio then ends,
+what was measured is printed, and the file is removed. --stop does the same from elsewhere
+and waits until the runs have ended. It does not stop scheduled runs, and fails if there is
+no run.
+
+With --save-baseline, later runs of the same suite on the same target are compared with
+this one. The verdict is slower, faster, same or inconclusive. One run against one shows
+only large changes; --repeats on both shows small ones too. Disturbed steps are marked and
+never decide.
+
+Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseline,
+4 refused because it is not safe or the device is busy.`,
 		Example: `  ssdprobe run --target /var/tmp
   ssdprobe run probe --target /dev/nvme0n1 --save-baseline
   ssdprobe run quick --target /dev/nvme0n1 --output html > quick.html
@@ -109,22 +117,22 @@ was disturbed is marked, and does not decide. Exit codes: 0 fine, 1 could not me
 		ValidArgs: suiteNames(),
 	}
 	f := c.Flags()
-	f.StringArrayVarP(&o.targets, "target", "t", nil, "block device, directory or file (`PATH`); required; several for suites that take them")
-	f.StringVar(&o.job, "job", "", "run the jobs of this `FILE` of fio instead of a suite")
+	f.StringArrayVarP(&o.targets, "target", "t", nil, "block device, directory or file (`PATH`); required; may be repeated for suites that take several")
+	f.StringVar(&o.job, "job", "", "run this fio job `FILE` instead of a suite")
 	f.StringVar(&o.spec, "spec", "", "compare with the data sheet in `FILE`: lines such as random-read: 2000k IOPS, sequential-read: 14000 MB/s")
-	f.StringArrayVar(&o.destroy, "destroy", nil, "overwrite the block device of this `SERIAL` number; everything on it is lost")
-	f.BoolVar(&o.destroyData, "destroy-unknown-data", false, "with --destroy: overwrite data of no known format, too; never what is mounted, in use or known by a mark")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the fio jobs that would run, how long they would take and what would refuse them; nothing is changed")
-	f.BoolVar(&o.stop, "stop", false, "stop the runs in progress on this machine or in this container, or those on --target, and wait until they have ended")
-	f.StringVar(&o.size, "size", "1GiB", "`SIZE` of a file that is made; less when space is short")
-	f.BoolVar(&o.keepFile, "keep-file", false, "leave a file that was made in its place, for the next run")
-	f.StringSliceVar(&o.probes, "probe", nil, "probe: run only the probe of this `NAME`; may be given more than once")
-	f.IntVar(&o.rounds, "rounds", 10, "probe: good rounds of each probe")
-	f.IntVar(&o.repeats, "repeats", 0, "measure everything `N` times, so that a comparison with such a run can be certain; 5 do for most suites")
-	f.StringArrayVar(&o.set, "set", nil, "suite of fio: set a parameter (`NAME=VALUE`), e.g. time=5s; may be given more than once")
-	f.BoolVar(&o.evenIfBusy, "even-if-busy", false, "measure although others use the device")
+	f.StringArrayVar(&o.destroy, "destroy", nil, "overwrite the block device with this `SERIAL` number; everything on it is lost")
+	f.BoolVar(&o.destroyData, "destroy-unknown-data", false, "with --destroy: also overwrite data of no known format; never what is mounted, in use or of a known format")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the fio jobs, how long they take, and what would refuse the run; change nothing")
+	f.BoolVar(&o.stop, "stop", false, "stop all runs on this machine (or in this container), or those on --target, and wait until they have ended")
+	f.StringVar(&o.size, "size", "1GiB", "`SIZE` of the file that a directory gets; less if space is short")
+	f.BoolVar(&o.keepFile, "keep-file", false, "keep the file for the next run")
+	f.StringSliceVar(&o.probes, "probe", nil, "suite probe: run only the probe with this `NAME`; may be repeated")
+	f.IntVar(&o.rounds, "rounds", 10, "suite probe: number of good rounds of each probe")
+	f.IntVar(&o.repeats, "repeats", 0, "measure everything `N` times, so that comparisons show small changes; 5 are enough for most suites")
+	f.StringArrayVar(&o.set, "set", nil, "fio suites: set a parameter (`NAME=VALUE`), such as time=5s; may be repeated")
+	f.BoolVar(&o.evenIfBusy, "even-if-busy", false, "measure even if others use the device")
 	f.BoolVar(&o.saveBaseline, "save-baseline", false, "compare later runs with this one")
-	f.StringVar(&o.threshold, "threshold", "20%", "share by which a load must be slower than the baseline to count")
+	f.StringVar(&o.threshold, "threshold", "20%", "smallest slowdown of a load that counts")
 	addOutput(c, &o.form, outputHTML)
 	return c
 }

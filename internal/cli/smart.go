@@ -22,17 +22,17 @@ func (a *app) smartCommand() *cobra.Command {
 	var form output
 	c := &cobra.Command{
 		Use:   "smart DEVICE",
-		Short: "Show what a drive says of its own health, and what that means",
-		Long: `Reads the health of a drive now: temperatures, wear, errors, settings and the
-interrupts of its queues, with what is wrong in plain words. DEVICE is an NVMe
-controller (nvme0), or a drive by its name, path, id or by-id name; of a namespace
-that several controllers reach, each is shown. NVMe needs CAP_SYS_ADMIN; SATA and
-SAS drives need smartctl, and are not woken when they sleep.
+		Short: "Show what a drive reports about its own health, and what it means",
+		Long: `Reads the health of a drive now: temperatures, wear, errors, settings and the interrupts
+of its queues. Says in plain words what is wrong. DEVICE is an NVMe controller (nvme0), or
+a drive by its name, path, id or by-id name. If several controllers reach a namespace, all
+of them are shown. NVMe needs CAP_SYS_ADMIN. SATA and SAS drives need smartctl, and are
+not woken when they sleep.
 
-Nothing is changed, and a drive is asked only for what it says it supports.
+Nothing is changed. A drive is only asked for what it says it supports.
 
-Exit codes: 0 the drive says nothing critical, 1 it could not be read, 2 wrong
-usage, 3 the drive itself says that something is wrong.`,
+Exit codes: 0 the drive reports nothing critical, 1 it could not be read, 2 wrong usage,
+3 the drive reports a problem.`,
 		Example: "  ssdprobe smart nvme0\n  ssdprobe smart /dev/nvme0n1 --output json",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE:    func(c *cobra.Command, args []string) error { return a.smart(c.Context(), args[0], form) },

@@ -17,10 +17,10 @@ func (a *app) suitesCommand() *cobra.Command {
 	var form output
 	c := &cobra.Command{
 		Use:   "suites [SUITE]",
-		Short: "List the suites of fio jobs: what each does, how long it takes, what it writes",
-		Long: `Lists the suites that "ssdprobe run" knows, with the question each answers, how long
-it takes by default and what it writes. With the name of one, its parameters are
-listed too: each can be set with --set NAME=VALUE.`,
+		Short: "List the fio suites: what each does, how long it takes, what it writes",
+		Long: `Lists the suites of "ssdprobe run": the question that each answers, how long it takes by
+default, and what it writes. With the name of a suite, lists its parameters too. Set them
+with --set NAME=VALUE.`,
 		Example:   "  ssdprobe suites\n  ssdprobe suites saturate",
 		Args:      arguments(cobra.MaximumNArgs(1)),
 		ValidArgs: suiteNames()[1:],

@@ -44,7 +44,7 @@ func (a *app) versionCommand() *cobra.Command {
 	var form output
 	c := &cobra.Command{
 		Use:     "version",
-		Short:   "Print what this binary is",
+		Short:   "Print the version of this binary",
 		Example: "  ssdprobe version\n  ssdprobe version --output json",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
