@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,13 +56,7 @@ func (a *app) baselineShow() *cobra.Command {
 			runs = slices.DeleteFunc(runs, func(r record.RunReport) bool {
 				return len(args) > 0 && !slices.ContainsFunc(targets, func(t state.Target) bool { return t.ID == r.TargetID })
 			})
-			if form == outputJSON {
-				return errors.Join(err, report.JSON(a.stdout, baselineList{Baselines: rows, Runs: references(runs)}))
-			}
-			if len(rows) > 0 || len(runs) == 0 {
-				err = errors.Join(err, report.Baselines(a.stdout, rows))
-			}
-			return errors.Join(err, a.printSavedRuns(runs))
+			return errors.Join(err, a.show(form, listed(rows, runs), func(w io.Writer) error { return baselinesText(w, rows, runs) }))
 		},
 	}
 	addOutput(c, &form)
@@ -73,17 +68,22 @@ type baselineList struct {
 	Runs      []record.RunReference `json:"saved_runs"`
 }
 
-func references(runs []record.RunReport) []record.RunReference {
-	list := make([]record.RunReference, len(runs))
+func listed(rows []report.BaselineRow, runs []record.RunReport) baselineList {
+	list := baselineList{Baselines: rows, Runs: make([]record.RunReference, len(runs))}
 	for i, r := range runs {
-		list[i] = r.Reference()
+		list.Runs[i] = r.Reference()
 	}
 	return list
 }
 
-func (a *app) printSavedRuns(runs []record.RunReport) error {
+func baselinesText(w io.Writer, rows []report.BaselineRow, runs []record.RunReport) error {
+	if len(rows) > 0 || len(runs) == 0 {
+		if err := report.Baselines(w, rows); err != nil {
+			return err
+		}
+	}
 	for _, r := range runs {
-		if err := tell(a.stdout, "Saved run of %s on %s, %s, by %s.\n", r.Suite, r.Target, units.Time(r.Started), r.Generator); err != nil {
+		if err := tell(w, "Saved run of %s on %s, %s, by %s.\n", r.Suite, r.Target, units.Time(r.Started), r.Generator); err != nil {
 			return err
 		}
 	}
@@ -181,14 +181,14 @@ target has the same id and the same conditions. It replaces the baseline that th
 has for them.`,
 		Example: "  ssdprobe baseline import baselines.json\n  ssdprobe baseline import drive.json --target nvme1n1",
 		Args:    arguments(cobra.ExactArgs(1)),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.importBaselines(args[0], target) },
+		RunE:    func(c *cobra.Command, args []string) error { return a.importBaselines(c.InOrStdin(), args[0], target) },
 	}
 	c.Flags().StringVar(&target, "target", "", "import all of them for this `TARGET`, whatever target they are from")
 	return c
 }
 
-func (a *app) importBaselines(path, target string) error {
-	file, err := readExport(path)
+func (a *app) importBaselines(stdin io.Reader, path, target string) error {
+	file, err := readExport(stdin, path)
 	if err != nil {
 		return usage(err)
 	}
@@ -216,17 +216,13 @@ func (a *app) importBaselines(path, target string) error {
 	return nil
 }
 
-func readExport(path string) (exported, error) {
+func readExport(stdin io.Reader, path string) (exported, error) {
 	var e exported
-	in := io.ReadCloser(os.Stdin)
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return e, err
-		}
-		defer f.Close() // only read
-		in = f
+	in, err := openInput(stdin, path)
+	if err != nil {
+		return e, err
 	}
+	defer in.Close()
 	if err := json.NewDecoder(in).Decode(&e); err != nil {
 		return e, fmt.Errorf("read %s: not what baseline export writes: %w", path, err)
 	}
@@ -263,10 +259,15 @@ func (a *app) openState() (state.Dir, error) {
 	if err != nil {
 		return state.Dir{}, err
 	}
-	if _, err := os.Stat(c.StateDir); err != nil {
+	return openExisting(c.StateDir)
+}
+
+// openExisting opens a state directory, and makes none.
+func openExisting(path string) (state.Dir, error) {
+	if _, err := os.Stat(path); err != nil {
 		return state.Dir{}, fmt.Errorf("open the state directory: %w; name it with --state-dir", err)
 	}
-	return state.Open(c.StateDir)
+	return state.Open(path)
 }
 
 // targets returns the stored targets, or only those that the argument names.
@@ -279,25 +280,27 @@ func (a *app) targets(args []string) (state.Dir, []state.Target, error) {
 	if err != nil || len(args) == 0 {
 		return dir, all, err
 	}
-	found := slices.DeleteFunc(all, func(t state.Target) bool { return !named(args[0], t.ID, t.Path, t.Device.Name) })
-	switch {
-	case len(found) == 0:
-		return dir, nil, usage(fmt.Errorf("nothing is known about a target %q in %s; see ssdprobe baseline show", args[0], dir.Dir()))
-	case len(found) > 1:
-		return dir, nil, usage(fmt.Errorf("%q stands for %d targets; name one by its id: %s", args[0], len(found), ids(found)))
-	}
-	return dir, found, nil
+	names := func(t state.Target) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
+	found, err := find(all, args[0], names, fmt.Errorf("nothing is known about a target %q in %s; see ssdprobe baseline show", args[0], dir.Dir()))
+	return dir, found, err
 }
 
-func ids(targets []state.Target) string {
-	text := ""
-	for i, t := range targets {
-		if i > 0 {
-			text += ", "
+// find leaves the one target that is meant by what the user typed. unknown is the error when there is none.
+func find[T any](targets []T, typed string, names func(T) (id, path, device string), unknown error) ([]T, error) {
+	var found []T
+	var ids []string
+	for _, t := range targets {
+		if id, path, device := names(t); named(typed, id, path, device) {
+			found, ids = append(found, t), append(ids, id)
 		}
-		text += t.ID
 	}
-	return text
+	switch {
+	case len(found) == 0:
+		return nil, usage(unknown)
+	case len(found) > 1:
+		return nil, usage(fmt.Errorf("%q stands for %d targets; name one by its id: %s", typed, len(found), strings.Join(ids, ", ")))
+	}
+	return found, nil
 }
 
 // named reports whether what the user typed stands for the target.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/printable"
+	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
 // Exit codes.
@@ -127,6 +128,14 @@ drive reports a problem.`,
 	return root
 }
 
+// Commands returns the tree of all commands for those who describe it, as the man pages
+// do. To run one, call Main.
+func Commands() *cobra.Command {
+	root := newRoot(io.Discard, io.Discard)
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
 // noSubcommand refuses words that are no command of c.
 func noSubcommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -201,6 +210,32 @@ func addOutput(c *cobra.Command, o *output, more ...output) {
 		forms = append(forms, string(form))
 	}
 	c.Flags().VarP(outputFlag{o, forms}, "output", "o", "output format: "+oneOf(forms))
+}
+
+// show prints a value as JSON, or what text writes of it.
+func (a *app) show(form output, v any, text func(io.Writer) error) error {
+	if form == outputJSON {
+		return report.JSON(a.stdout, v)
+	}
+	return text(a.stdout)
+}
+
+// readFrom has a function read a file, or standard input for "-".
+func readFrom[T any](stdin io.Reader, path string, read func(io.Reader) (T, error)) (T, error) {
+	in, err := openInput(stdin, path)
+	if err != nil {
+		return *new(T), err
+	}
+	defer in.Close()
+	return read(in)
+}
+
+// openInput opens a file, or standard input for "-".
+func openInput(stdin io.Reader, path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	return os.Open(path)
 }
 
 // oneOf lists two or more words to choose from.

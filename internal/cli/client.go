@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -20,7 +19,6 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // daemonTimeout is how long a daemon may take to answer; it answers from memory.
@@ -98,11 +96,9 @@ func bracketed(address string) string {
 // daemonAddress is where the daemon of the state directory said that it answers, else
 // where the configuration listens.
 func daemonAddress(c config.Config) string {
-	if _, err := os.Stat(c.StateDir); err == nil {
-		if dir, err := state.Open(c.StateDir); err == nil {
-			if urls, err := dir.Announced(); err == nil && len(urls) > 0 {
-				return urls[0]
-			}
+	if dir, err := openExisting(c.StateDir); err == nil {
+		if urls, err := dir.Announced(); err == nil && len(urls) > 0 {
+			return urls[0]
 		}
 	}
 	return "http://" + localAddress(c.Listen[0])

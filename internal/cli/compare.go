@@ -69,15 +69,11 @@ func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
 		slower = slower || one.Verdict == record.Slower
 		c.Names, c.Comparisons = append(c.Names, s.file), append(c.Comparisons, one)
 	}
-	switch {
-	case o.csv:
-		err = c.CSV(a.stdout)
-	case o.form == outputJSON:
-		err = report.JSON(a.stdout, c)
-	default:
-		err = c.Text(a.stdout)
+	text := c.Text
+	if o.csv {
+		text = c.CSV
 	}
-	if err != nil {
+	if err := a.show(o.form, c, text); err != nil {
 		return err
 	}
 	if slower {

@@ -189,15 +189,11 @@ func describe(t record.TargetStatus) string {
 		}
 	}
 	if t.Device.SizeBytes > 0 {
-		text += fmt.Sprintf(" (%s%s)", join(t.Device.Model, ", "), units.DriveSize(t.Device.SizeBytes))
+		model := t.Device.Model
+		if model != "" {
+			model += ", "
+		}
+		text += fmt.Sprintf(" (%s%s)", model, units.DriveSize(t.Device.SizeBytes))
 	}
 	return text
-}
-
-// join puts the separator behind a text that is not empty.
-func join(text, separator string) string {
-	if text == "" {
-		return ""
-	}
-	return text + separator
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,7 +15,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
-	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 func (a *app) driftCommand() *cobra.Command {
@@ -58,13 +57,11 @@ func (a *app) drift(ctx context.Context, of daemonOf, form output) error {
 	if err != nil && len(s.Targets) == 0 {
 		return err
 	}
-	if form == outputJSON {
-		return errors.Join(err, report.JSON(a.stdout, struct {
-			record.Snapshot
-			Findings []finding.Finding `json:"findings"`
-		}{s, finding.Of(s)}))
-	}
-	return errors.Join(err, report.Drift(a.stdout, s))
+	all := struct {
+		record.Snapshot
+		Findings []finding.Finding `json:"findings"`
+	}{s, finding.Of(s)}
+	return errors.Join(err, a.show(form, all, func(w io.Writer) error { return report.Drift(w, s) }))
 }
 
 func (a *app) stored(c config.Config) (record.Snapshot, error) {
@@ -73,17 +70,19 @@ func (a *app) stored(c config.Config) (record.Snapshot, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("no daemon answers at %s, and nothing is stored in %s; start one with ssdprobe daemon", c.Listen[0], c.StateDir)
 	case err == nil:
-		err = tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
+		err = a.tellStored(c)
 	}
 	return s, err
 }
 
+// tellStored says that the state directory is shown, and no daemon.
+func (a *app) tellStored(c config.Config) error {
+	return tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
+}
+
 // storedSnapshot is what the state directory knows. It makes no directory.
 func storedSnapshot(c config.Config) (record.Snapshot, error) {
-	if _, err := os.Stat(c.StateDir); err != nil {
-		return record.Snapshot{}, err
-	}
-	dir, err := state.Open(c.StateDir)
+	dir, err := openExisting(c.StateDir)
 	if err != nil {
 		return record.Snapshot{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -59,13 +60,11 @@ func (a *app) explain(ctx context.Context, target string, o explainOptions) erro
 	if err != nil && len(x.Probes) == 0 {
 		return err
 	}
-	if x, wrong := only(x, o.probe); wrong != nil {
+	x, wrong := only(x, o.probe)
+	if wrong != nil {
 		return usage(wrong)
-	} else if o.form == outputJSON {
-		return errors.Join(err, report.JSON(a.stdout, x))
-	} else {
-		return errors.Join(err, report.Explain(a.stdout, x))
 	}
+	return errors.Join(err, a.show(o.form, x, func(w io.Writer) error { return report.Explain(w, x) }))
 }
 
 // only leaves the explanation of one probe, or all when none is named.
@@ -91,16 +90,10 @@ func (o daemonOf) explanation(ctx context.Context, address, target string) (repo
 	if err != nil {
 		return report.Explained{}, err
 	}
-	found := slices.DeleteFunc(s.Targets, func(t record.TargetStatus) bool { return !named(target, t.ID, t.Path, t.Device.Name) })
-	if len(found) != 1 {
-		texts := make([]string, len(found))
-		for i, t := range found {
-			texts[i] = t.ID
-		}
-		if len(found) == 0 {
-			return report.Explained{}, usage(fmt.Errorf("the daemon at %s watches no target %q; see ssdprobe drift", address, target))
-		}
-		return report.Explained{}, usage(fmt.Errorf("%q stands for %d targets; name one by its id: %s", target, len(found), strings.Join(texts, ", ")))
+	names := func(t record.TargetStatus) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
+	found, err := find(s.Targets, target, names, fmt.Errorf("the daemon at %s watches no target %q; see ssdprobe drift", address, target))
+	if err != nil {
+		return report.Explained{}, err
 	}
 	var x report.Explained
 	err = o.ask(ctx, &x, address, "/api/v1/explain", found[0].ID)
@@ -119,7 +112,7 @@ func (a *app) explainStored(c config.Config, target string) (report.Explained, e
 		x.Probes = append(x.Probes, report.ProbeExplained{Probe: tracker.Probe, Explanation: tracker.Explain()})
 	}
 	if err == nil {
-		err = tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
+		err = a.tellStored(c)
 	}
 	return x, err
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/replay"
-	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
 const outputJSONL output = "jsonl"
@@ -165,15 +163,11 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		}
 		return err
 	}
-	in := stdin
-	if files[0] != "-" {
-		f, err := os.Open(files[0])
-		if err != nil {
-			return usage(err)
-		}
-		defer f.Close() // only read
-		in = f
+	in, err := openInput(stdin, files[0])
+	if err != nil {
+		return usage(err)
 	}
+	defer in.Close()
 	history, err := replay.NewReader(bufio.NewReader(in))
 	if err != nil {
 		return usage(fmt.Errorf("%s: %w", files[0], err))
@@ -196,8 +190,5 @@ func (a *app) printReplay(ctx context.Context, history replay.Source, settings d
 	if err != nil {
 		return err
 	}
-	if form == outputJSON {
-		return report.JSON(a.stdout, r)
-	}
-	return r.Text(a.stdout)
+	return a.show(form, r, r.Text)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -106,15 +105,11 @@ func readRuns(stdin io.Reader, files []string) ([]storedRun, error) {
 }
 
 func readFile(stdin io.Reader, file string) ([]report.Document, error) {
-	from := stdin
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return nil, errors.Unwrap(err) // the caller names the file
-		}
-		defer f.Close() // only read
-		from = f
+	from, err := openInput(stdin, file)
+	if err != nil {
+		return nil, errors.Unwrap(err) // the caller names the file
 	}
+	defer from.Close()
 	text, err := io.ReadAll(io.LimitReader(from, maxReportBytes+1))
 	switch {
 	case err != nil:
@@ -123,10 +118,10 @@ func readFile(stdin io.Reader, file string) ([]report.Document, error) {
 		return nil, fmt.Errorf("more than %s: not a report", units.BlockSize(maxReportBytes))
 	}
 	data, wrapped, err := state.Unwrap(text)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case wrapped:
+	}
+	if wrapped {
 		text = data
 	}
 	return report.Parse(text)

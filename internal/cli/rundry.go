@@ -3,13 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
-	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
@@ -46,10 +46,7 @@ func (a *app) dryRun(ctx context.Context, host sysfs.FS, o checked, subjects []m
 	for _, why := range foreseen.Refusals {
 		d.Refused = append(d.Refused, reason(why))
 	}
-	if o.form == outputJSON {
-		return report.JSON(a.stdout, d)
-	}
-	return tell(a.stdout, "%s", d.text())
+	return a.show(o.form, d, func(w io.Writer) error { return tell(w, "%s", d.text()) })
 }
 
 func (d dry) text() string {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"time"
@@ -34,7 +34,8 @@ func (k *checked) checkSuite() error {
 	case k.job != "" && k.suite != ownJob:
 		bad("--job: is run instead of a suite; leave %q out", k.suite)
 	case k.suite == ownJob:
-		if k.plan, err = readJob(k.job); err != nil {
+		k.plan, err = readFrom(nil, k.job, func(r io.Reader) (suite.Suite, error) { return suite.OwnJob(filepath.Base(k.job), r) })
+		if err != nil {
 			bad("--job: %w", err)
 		}
 	default:
@@ -67,33 +68,13 @@ func (k *checked) checkSuite() error {
 		bad("--target: %s takes one", k.suite)
 	}
 	if k.spec != "" {
-		if err := k.readSheet(); err != nil {
+		sheet, err := readFrom(nil, k.spec, analysis.ParseDataSheet)
+		if err != nil {
 			bad("--spec: %w", err)
 		}
-	}
-	return errors.Join(problems...)
-}
-
-func readJob(path string) (suite.Suite, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return suite.Suite{}, err
-	}
-	defer f.Close()
-	return suite.OwnJob(filepath.Base(path), f)
-}
-
-func (k *checked) readSheet() error {
-	f, err := os.Open(k.spec)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	sheet, err := analysis.ParseDataSheet(f)
-	if err == nil {
 		k.sheet = &sheet
 	}
-	return err
+	return errors.Join(problems...)
 }
 
 // findPatience is how long a target may take to be found.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,11 +69,7 @@ func (a *app) smart(ctx context.Context, name string, form output) error {
 		rows = append(rows, report.SmartRow{Controller: controller, Devices: s.Devices})
 	}
 	if len(rows) > 0 {
-		if form == outputJSON {
-			problems = append(problems, report.JSON(a.stdout, rows))
-		} else {
-			problems = append(problems, report.Smart(a.stdout, rows))
-		}
+		problems = append(problems, a.show(form, rows, func(w io.Writer) error { return report.Smart(w, rows) }))
 	}
 	err = errors.Join(problems...)
 	if critical {

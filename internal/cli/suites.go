@@ -2,13 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -35,10 +35,7 @@ with --set NAME=VALUE.`,
 				}
 				all = slices.DeleteFunc(all, func(d suite.Description) bool { return d.Name != args[0] })
 			}
-			if form == outputJSON {
-				return report.JSON(a.stdout, all)
-			}
-			return a.listSuites(all)
+			return a.show(form, all, func(w io.Writer) error { return listSuites(w, all) })
 		},
 	}
 	addOutput(c, &form)
@@ -46,7 +43,7 @@ with --set NAME=VALUE.`,
 }
 
 // listSuites prints one suite with its parameters, or several without.
-func (a *app) listSuites(all []suite.Description) error {
+func listSuites(w io.Writer, all []suite.Description) error {
 	var b strings.Builder
 	for i, d := range all {
 		if i > 0 {
@@ -70,6 +67,6 @@ func (a *app) listSuites(all []suite.Description) error {
 			fmt.Fprintf(&b, "    %s=%s\n      %s\n", p.Name, p.Default, p.Doc)
 		}
 	}
-	_, err := a.stdout.Write([]byte(b.String()))
+	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -1,14 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ssdprobe/ssdprobe/internal/export"
-	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
 // version is set by the linker: see Makefile.
@@ -49,23 +50,14 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			b := build()
-			if form == outputJSON {
-				return report.JSON(a.stdout, map[string]string{
-					"version": b.Version, "revision": b.Revision, "go_version": b.GoVersion, "platform": runtime.GOOS + "/" + runtime.GOARCH,
-				})
-			}
-			_, err := fmt.Fprintf(a.stdout, "ssdprobe %s (revision %s, %s, %s/%s)\n",
-				b.Version, orUnknown(b.Revision), b.GoVersion, runtime.GOOS, runtime.GOARCH)
-			return err
+			platform := runtime.GOOS + "/" + runtime.GOARCH
+			all := map[string]string{"version": b.Version, "revision": b.Revision, "go_version": b.GoVersion, "platform": platform}
+			return a.show(form, all, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "ssdprobe %s (revision %s, %s, %s)\n", b.Version, cmp.Or(b.Revision, "unknown"), b.GoVersion, platform)
+				return err
+			})
 		},
 	}
 	addOutput(c, &form)
 	return c
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
 }
