@@ -123,7 +123,7 @@ func (s section) read(n *yaml.Node, name string, r *reader) {
 			r.list(p)
 		case known < 0:
 			p.Wrong, p.Want = "is not a key here", "one of "+keys
-			if near, ok := nearest(key.Value, s.keys()); ok {
+			if near := nearest(key.Value, s.keys()); near != "" {
 				p.Wrong += " (did you mean " + near + "?)"
 			}
 			r.add(p)

@@ -151,3 +151,11 @@ func quoted(s string) string {
 	}
 	return strconv.Quote(s)
 }
+
+// notA is the problem of a text that is not noun, which has its article.
+func notA(noun, text, want string) Problem {
+	if text == "" {
+		return Problem{Wrong: "is empty", Want: want}
+	}
+	return Problem{Value: text, Wrong: "is not " + noun, Want: want}
+}

@@ -170,7 +170,7 @@ func duration(dst *time.Duration) scalar[time.Duration] {
 
 func ratio(dst *float64) scalar[float64] {
 	return scalar[float64]{
-		dst: dst, noun: "ratio", parse: ParseRatio, format: FormatRatio,
+		dst: dst, noun: "ratio", parse: ParseRatio, format: FormatNumber,
 		shape: schema{Type: types{"number", "string"}, Minimum: new(0.0), Pattern: `^[0-9]+(\.[0-9]+)? ?%$`},
 	}
 }
@@ -178,7 +178,7 @@ func ratio(dst *float64) scalar[float64] {
 // number is a quantity that is no share of anything.
 func number(dst *float64) scalar[float64] {
 	return scalar[float64]{
-		dst: dst, noun: "number", parse: ParseNumber, format: formatNumber,
+		dst: dst, noun: "number", parse: ParseNumber, format: FormatNumber,
 		shape: schema{Type: types{"number"}, Minimum: new(0.0)},
 	}
 }

@@ -47,9 +47,9 @@ func promisedLatency(dst **time.Duration) field {
 // inThousands writes a figure in the unit that data sheets have, when that is exact.
 func inThousands(v, thousands float64, unit, otherwise string) string {
 	if math.Mod(v, thousands) == 0 {
-		return formatNumber(v/thousands) + unit
+		return FormatNumber(v/thousands) + unit
 	}
-	return formatNumber(v) + otherwise
+	return FormatNumber(v) + otherwise
 }
 
 // promised is a figure that a data sheet may have.

@@ -2,11 +2,10 @@ package config
 
 import (
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
-	"strings"
 )
-
-const wantSize = "a whole number of bytes with an optional unit, e.g. 4096, 4KiB, 128KiB"
 
 type sizeUnit struct {
 	name  string
@@ -16,48 +15,35 @@ type sizeUnit struct {
 // sizeUnits are in the order of FormatSize's preference: binary ones first.
 func sizeUnits() []sizeUnit {
 	return []sizeUnit{
-		{"TiB", 1 << 40},
-		{"GiB", 1 << 30},
-		{"MiB", 1 << 20},
-		{"KiB", 1 << 10},
-		{"TB", 1e12},
-		{"GB", 1e9},
-		{"MB", 1e6},
-		{"kB", 1e3},
-		{"B", 1},
-		{"", 1},
+		{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
+		{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"", 1}, {"B", 1},
 	}
 }
+
+// sizeText has the units that people write, too, and mean differently by.
+var sizeText = regexp.MustCompile(`^([0-9]+) ?([BKMGTPEZYbkmgtpezyi]*)$`)
 
 // ParseSize reads a number of bytes: digits and an optional unit, which is B, a
 // power of 1024 (KiB, MiB, GiB, TiB) or a power of 1000 (kB, MB, GB, TB). What
 // people write and mean differently by (K, M, KB) is refused. The error is a Problem.
 func ParseSize(text string) (int64, error) {
-	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
-	if end < 0 {
-		end = len(text)
+	parts := sizeText.FindStringSubmatch(text)
+	if parts == nil {
+		return 0, notA("a size", text, "a whole number of bytes with an optional unit, e.g. 4096, 4KiB, 128KiB")
 	}
-	digits, unit := text[:end], strings.TrimPrefix(text[end:], " ")
-	if digits == "" {
-		return 0, notA("a size", text, wantSize)
-	}
-	for _, u := range sizeUnits() {
-		if u.name != unit {
-			continue
+	units := sizeUnits()
+	u := slices.IndexFunc(units, func(u sizeUnit) bool { return u.name == parts[2] })
+	if u < 0 {
+		return 0, Problem{
+			Value: text, Wrong: "has no clear unit",
+			Want: "KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB (powers of 1000), e.g. 4KiB",
 		}
-		n, err := strconv.ParseInt(digits, 10, 64)
-		if err != nil || n > math.MaxInt64/u.bytes {
-			return 0, Problem{Value: text, Wrong: "is too large for a size", Want: "at most 8388607TiB"}
-		}
-		return n * u.bytes, nil
 	}
-	if strings.Trim(unit, "BKMGTPEZYbkmgtpezyi") != "" {
-		return 0, notA("a size", text, wantSize)
+	n, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil || n > math.MaxInt64/units[u].bytes {
+		return 0, Problem{Value: text, Wrong: "is too large for a size", Want: "at most 8388607TiB"}
 	}
-	return 0, Problem{
-		Value: text, Wrong: "has no clear unit",
-		Want: "KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB (powers of 1000), e.g. 4KiB",
-	}
+	return n * units[u].bytes, nil
 }
 
 // FormatSize writes a number of bytes exactly, in the unit that makes the number
@@ -70,12 +56,4 @@ func FormatSize(bytes int64) string {
 		}
 	}
 	return strconv.FormatInt(bytes/best.bytes, 10) + best.name
-}
-
-// notA is the problem of a text that is not noun, which has its article.
-func notA(noun, text, want string) Problem {
-	if text == "" {
-		return Problem{Wrong: "is empty", Want: want}
-	}
-	return Problem{Value: text, Wrong: "is not " + noun, Want: want}
 }

@@ -165,7 +165,7 @@ func FuzzParseRatio(f *testing.F) {
 			return
 		}
 		require.False(t, ratio < 0 || math.IsInf(ratio, 0) || math.IsNaN(ratio), "%v", ratio)
-		again, err := config.ParseRatio(config.FormatRatio(ratio))
+		again, err := config.ParseRatio(config.FormatNumber(ratio))
 		require.NoError(t, err)
 		assert.InDelta(t, ratio, again, 0)
 	})

@@ -208,7 +208,7 @@ func bytes(least int64) form[int64] {
 
 // share is a part of something: "20%" or "0.2".
 func share() form[float64] {
-	return form[float64]{write: config.FormatRatio, parse: func(text string) (float64, error) {
+	return form[float64]{write: config.FormatNumber, parse: func(text string) (float64, error) {
 		x, err := config.ParseRatio(text)
 		if err == nil && !(x > 0 && x <= 1) {
 			err = fmt.Errorf("%q is not right; want more than 0 and no more than 100%%", text)
