@@ -2,11 +2,11 @@ package config
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -42,14 +42,6 @@ const (
 	beside          // behind the values
 )
 
-// ofItems is where it is written in the items of a list.
-func (c comments) ofItems() comments {
-	if c == none {
-		return none
-	}
-	return beside
-}
-
 // commentWidth is where the lines of comments are broken, without their indentation.
 const commentWidth = 80
 
@@ -57,11 +49,11 @@ const commentWidth = 80
 func (e entry) comment(c comments, key, value *yaml.Node) {
 	switch c {
 	case above:
-		key.HeadComment = wrapped(e.help)
-		if l, ok := e.field.(interface{ sample(key string) string }); ok && len(value.Content) == 0 {
-			key.HeadComment += indented(l.sample(e.key))
+		a := e.field.about()
+		key.HeadComment, value.LineComment = wrapped(e.help), a.says
+		if a.example != nil && len(value.Content) == 0 {
+			key.HeadComment += indented(section{{key: e.key, field: a.example}})
 		}
-		value.LineComment = e.field.says()
 	case beside:
 		value.LineComment = e.description()
 	case none:
@@ -70,7 +62,7 @@ func (e entry) comment(c comments, key, value *yaml.Node) {
 
 // description is what the key means, and what its value may be.
 func (e entry) description() string {
-	help, says := strings.ReplaceAll(e.help, "\n", " "), e.field.says()
+	help, says := strings.ReplaceAll(e.help, "\n", " "), e.field.about().says
 	if help != "" && says != "" {
 		if strings.HasSuffix(help, ".") {
 			return help + " " + strings.ToUpper(says[:1]) + says[1:] + "."
@@ -80,55 +72,35 @@ func (e entry) description() string {
 	return help + says
 }
 
-// sample is what the list would look like in the file if it were not empty; empty when
-// the form has no example.
-func (l list[T]) sample(key string) string {
-	if len(l.example) == 0 {
-		return ""
-	}
-	text, err := commented(section{{key: key, field: list[T]{dst: &l.example, fresh: l.fresh, form: l.form}}})
-	if err != nil {
-		return err.Error() // a test compares the file
-	}
-	return string(text)
-}
-
 // commented writes a form with its comments.
 func commented(s section) ([]byte, error) {
-	var b bytes.Buffer
-	e := yaml.NewEncoder(&b)
-	e.SetIndent(2)
-	if err := e.Encode(s.write(above)); err != nil {
-		return nil, fmt.Errorf("write configuration: %w", err)
+	text, err := encoded(s.write(above))
+	if err != nil {
+		return nil, err
 	}
-	if err := e.Close(); err != nil {
-		return nil, fmt.Errorf("write configuration: %w", err)
-	}
-	return laidOut(b.String())
+	return laidOut(string(text))
 }
 
 // laidOut sets comments apart: an empty line before those that have lines of their own,
 // and one column for those that are behind values of the same list.
 func laidOut(text string) ([]byte, error) {
-	var lines strings.Builder
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	before := ":"
 	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
 		code := strings.TrimSpace(line)
 		isComment := strings.HasPrefix(code, "#")
 		if isComment && !strings.HasPrefix(before, "#") && !strings.HasSuffix(before, ":") {
-			lines.WriteByte('\n')
+			line = "\n" + line
+		} else if !isComment {
+			line = strings.Replace(line, " # ", "\t# ", 1)
 		}
-		if value, comment, ok := strings.Cut(line, " # "); ok && !isComment {
-			line = value + "\t# " + comment
+		if _, err := io.WriteString(w, line); err != nil {
+			return nil, fmt.Errorf("lay out the configuration: %w", err)
 		}
-		lines.WriteString(line + "\n")
 		before = code
 	}
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	_, err := io.WriteString(w, lines.String())
-	if err = errors.Join(err, w.Flush()); err != nil {
+	if err := w.Flush(); err != nil {
 		return nil, fmt.Errorf("lay out the configuration: %w", err)
 	}
 	return b.Bytes(), nil
@@ -138,34 +110,24 @@ func laidOut(text string) ([]byte, error) {
 func wrapped(help string) string {
 	var b strings.Builder
 	for paragraph := range strings.Lines(help) {
-		width := 0
+		line := "#"
 		for word := range strings.FieldsSeq(paragraph) {
-			switch length := len([]rune(word)); {
-			case width == 0:
-				b.WriteString("# " + word)
-				width = 2 + length
-			case width+1+length <= commentWidth:
-				b.WriteString(" " + word)
-				width += 1 + length
-			default:
-				b.WriteString("\n# " + word)
-				width = 2 + length
+			if line != "#" && utf8.RuneCountInString(line+" "+word) > commentWidth {
+				b.WriteString(line + "\n")
+				line = "#"
 			}
+			line += " " + word
 		}
-		b.WriteByte('\n')
+		b.WriteString(line + "\n")
 	}
 	return b.String()
 }
 
-// indented is a text as a part of a comment.
-func indented(text string) string {
-	if text == "" {
-		return ""
+// indented is an example as a part of a comment.
+func indented(example section) string {
+	text, err := commented(example)
+	if err != nil {
+		return err.Error() // a test compares the file
 	}
-	var b strings.Builder
-	b.WriteString("#\n")
-	for line := range strings.Lines(text) {
-		b.WriteString("#   " + line)
-	}
-	return b.String()
+	return "#\n#   " + strings.ReplaceAll(strings.TrimSuffix(string(text), "\n"), "\n", "\n#   ") + "\n"
 }

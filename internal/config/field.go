@@ -16,12 +16,20 @@ type field interface {
 	check(name string, f *findings)
 	// write returns the value as a node, nil when it is to be left out.
 	write(c comments) *yaml.Node
-	// says is what the value has to be, in a few words; empty when there is nothing to say.
-	says() string
-	// kind is the type of the value, with its unit, for the reference.
-	kind() string
-	// schema describes all values that can be meant.
-	schema() schema
+	// about is what the documents say of the field.
+	about() about
+}
+
+// about is what the commented file, the reference and the schema say of a field.
+type about struct {
+	kind     string  // type of the value, with its unit
+	says     string  // what the value has to be, in a few words; empty when there is nothing to say
+	required bool    // it has no default
+	atStart  bool    // a change needs a restart
+	keys     section // of a section, or of the items of a list
+	isList   bool
+	example  field // what the commented file shows of an empty list; nil for nothing
+	schema   schema
 }
 
 // reader is what one reading of a file has learned.
@@ -154,14 +162,29 @@ func (s section) write(c comments) *yaml.Node {
 	return n
 }
 
-func (section) says() string { return "" }
-
-func (section) kind() string { return "section" }
+func (s section) about() about {
+	all := schema{Type: types{"object", "null"}, Properties: map[string]schema{}, OtherKeys: new(false)}
+	for _, e := range s {
+		of := e.field.about()
+		of.schema.Description = e.description()
+		all.Properties[e.key] = of.schema
+		if of.required {
+			all.Required = append(all.Required, e.key)
+		}
+	}
+	return about{kind: "section", keys: s, schema: all}
+}
 
 // filled is a section in which at least so many keys have to be given.
 type filled struct {
 	section
 	least int
+}
+
+func (s filled) about() about {
+	a := s.section.about()
+	a.schema.LeastKeys = s.least
+	return a
 }
 
 // list is a list of values of one kind. What the file gives replaces all of it.
@@ -207,17 +230,25 @@ func (l list[T]) write(c comments) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.SequenceNode}
 	for i := range *l.dst {
 		of := none
-		if i == 0 { // what it says is true of the others too
-			of = c.ofItems()
+		if i == 0 && c != none { // what it says is true of the others too
+			of = beside
 		}
 		n.Content = append(n.Content, l.form(&(*l.dst)[i]).write(of))
 	}
 	return n
 }
 
-func (list[T]) says() string { return "" }
-
-func (l list[T]) kind() string {
-	item := l.fresh()
-	return "list of " + l.form(&item).kind() + "s"
+func (l list[T]) about() about {
+	v := l.fresh()
+	item := l.form(&v).about()
+	item.schema.Type = item.schema.Type[:1] // a dash with nothing behind it is refused
+	a := about{kind: "list of " + item.kind + "s", keys: item.keys, isList: true}
+	a.schema = schema{Type: types{"array", "null"}, Items: &item.schema}
+	if l.empty != nil {
+		a.schema.MinItems = 1
+	}
+	if len(l.example) > 0 {
+		a.example = list[T]{dst: &l.example, fresh: l.fresh, form: l.form}
+	}
+	return a
 }

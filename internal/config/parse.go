@@ -92,14 +92,13 @@ func Parse(r io.Reader, checks ...Check) (Config, error) {
 
 // YAML returns the configuration in the form of the file, every key with its
 // value. Parse reads it back to an equal Config when this one is valid.
-func (c Config) YAML() ([]byte, error) {
+func (c Config) YAML() ([]byte, error) { return encoded(c.form().write(none)) }
+
+func encoded(n *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	if err := e.Encode(c.form().write(none)); err != nil {
-		return nil, fmt.Errorf("write configuration: %w", err)
-	}
-	if err := e.Close(); err != nil {
+	if err := errors.Join(e.Encode(n), e.Close()); err != nil {
 		return nil, fmt.Errorf("write configuration: %w", err)
 	}
 	return b.Bytes(), nil

@@ -13,71 +13,42 @@ func Reference() string {
 	var b, sections strings.Builder
 	b.WriteString(tableHead)
 	for _, e := range c.form() {
-		rows := e.inner(e.key)
-		if len(rows) == 0 {
-			b.WriteString(e.row(""))
+		if len(e.field.about().keys) == 0 {
+			e.row(&b, "")
 			continue
 		}
 		fmt.Fprintf(&sections, "\n### %s\n\n%s\n\n%s", e.key, strings.ReplaceAll(e.effect(), "\n", "\n\n"), tableHead)
-		for _, r := range rows {
-			sections.WriteString(r)
-		}
+		e.inner(&sections, "")
 	}
 	return b.String() + sections.String()
 }
 
 const tableHead = "| key | type | default | valid | effect |\n|---|---|---|---|---|\n"
 
-// inner are the rows of the keys in a section or in the items of a list.
-func (e entry) inner(name string) []string {
-	f := e.field
-	if fixed, ok := f.(atStart); ok {
-		f = fixed.field
+// inner writes the rows of the keys in a section or in the items of a list.
+func (e entry) inner(b *strings.Builder, in string) {
+	a, name := e.field.about(), join(in, e.key)
+	if a.isList {
+		name += "[]"
 	}
-	var rows []string
-	if l, ok := f.(interface{ item() field }); ok {
-		f, name = l.item(), name+"[]"
-	}
-	for _, inner := range keysOf(f) {
-		rows = append(rows, inner.row(name))
-		rows = append(rows, inner.inner(join(name, inner.key))...)
-	}
-	return rows
-}
-
-// keysOf are the entries of a section.
-func keysOf(f field) section {
-	switch s := f.(type) {
-	case section:
-		return s
-	case filled:
-		return s.section
-	default:
-		return nil
+	for _, key := range a.keys {
+		key.row(b, name)
+		key.inner(b, name)
 	}
 }
 
-// item is one of the list of which nothing is given yet.
-func (l list[T]) item() field {
-	v := l.fresh()
-	return l.form(&v)
-}
-
-func (e entry) row(in string) string {
-	name := e.key
-	if in != "" {
-		name = in + "." + name
-	}
-	cells := []string{"`" + name + "`", e.field.kind(), e.standard(), e.field.says(), strings.ReplaceAll(e.effect(), "\n", "<br>")}
+func (e entry) row(b *strings.Builder, in string) {
+	a := e.field.about()
+	cells := []string{"`" + strings.TrimPrefix(in+"."+e.key, ".") + "`", a.kind, e.standard(), a.says, strings.ReplaceAll(e.effect(), "\n", "<br>")}
 	for i := range cells {
 		cells[i] = strings.ReplaceAll(cells[i], "|", "\\|")
 	}
-	return "| " + strings.Join(cells, " | ") + " |\n"
+	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
 // effect is what the key does.
 func (e entry) effect() string {
-	if _, ok := e.field.(atStart); ok {
+	if e.field.about().atStart {
 		return e.help + " A change needs a restart."
 	}
 	return e.help
@@ -85,23 +56,20 @@ func (e entry) effect() string {
 
 // standard is the default value, as the file has it.
 func (e entry) standard() string {
-	if v, ok := e.field.(interface{ required() bool }); ok && v.required() {
-		return "required"
-	}
 	node := e.field.write(none)
-	if node == nil {
+	switch {
+	case e.field.about().required:
+		return "required"
+	case node == nil:
 		return "none"
-	}
-	if len(node.Content) > 0 && len(node.Content[0].Content) > 0 {
+	case len(node.Content) > 0 && len(node.Content[0].Content) > 0:
 		return "see deploy/ssdprobe.yaml"
+	case node.Value != "":
+		return "`" + node.Value + "`"
 	}
 	text, err := json.Marshal(plain(node))
 	if err != nil {
 		return err.Error() // a test compares the document
 	}
-	value := string(text)
-	if word := node.Value; word != "" {
-		value = word
-	}
-	return "`" + value + "`"
+	return "`" + string(text) + "`"
 }

@@ -9,33 +9,28 @@ import (
 // keys it takes at once.
 type atStart struct{ field }
 
+func (f atStart) about() about {
+	a := f.field.about()
+	a.atStart = true
+	return a
+}
+
 // RestartNeeded returns the keys that have another value after and that a running daemon
 // cannot take.
-func RestartNeeded(before, after Config) []string {
+func RestartNeeded(before, after Config) []string { return before.form().changed(after.form(), "") }
+
+func (s section) changed(after section, name string) []string {
 	var keys []string
-	now := after.form().taken("")
-	for i, then := range before.form().taken("") {
-		if then.value != now[i].value {
-			keys = append(keys, then.key)
+	for i, e := range s {
+		key := join(name, e.key)
+		switch then := e.field.(type) {
+		case atStart:
+			if fmt.Sprint(plain(then.write(none))) != fmt.Sprint(plain(after[i].field.write(none))) {
+				keys = append(keys, key)
+			}
+		case section:
+			keys = slices.Concat(keys, then.changed(after[i].field.(section), key))
 		}
 	}
 	return keys
-}
-
-// value is that of a key, as text.
-type value struct{ key, value string }
-
-// taken are the values of a section that are taken at the start.
-func (s section) taken(name string) []value {
-	var all []value
-	for _, e := range s {
-		key := join(name, e.key)
-		switch f := e.field.(type) {
-		case atStart:
-			all = append(all, value{key, fmt.Sprint(plain(f.write(none)))})
-		case section:
-			all = slices.Concat(all, f.taken(key))
-		}
-	}
-	return all
 }

@@ -73,8 +73,6 @@ func (s scalar[T]) write(comments) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: s.tag, Value: s.format(*s.dst)}
 }
 
-func (s scalar[T]) kind() string { return s.noun }
-
 // as says of what a number is.
 func (s scalar[T]) as(noun string) scalar[T] {
 	s.noun = noun
@@ -86,30 +84,23 @@ func (s scalar[T]) leftOut() bool {
 	return s.omitZero && *s.dst == zero
 }
 
-func (s scalar[T]) says() string {
+func (s scalar[T]) about() about {
+	a := about{kind: s.noun, required: s.needed, schema: s.shape}
 	var all []string
 	for _, r := range s.rules {
 		if r.says != "" {
 			all = append(all, r.says)
 		}
-	}
-	return strings.Join(all, ", ")
-}
-
-func (s scalar[T]) schema() schema {
-	shape := s.shape
-	for _, r := range s.rules {
 		if r.tighten != nil {
-			r.tighten(&shape)
+			r.tighten(&a.schema)
 		}
 	}
-	if value := s.write(above); value != nil && !s.needed {
-		shape.Default = plain(value)
+	a.says = strings.Join(all, ", ")
+	if value := s.write(none); value != nil && !s.needed {
+		a.schema.Default = plain(value)
 	}
-	return shape
+	return a
 }
-
-func (s scalar[T]) required() bool { return s.needed }
 
 func optional[T comparable](s scalar[T]) scalar[T] {
 	s.omitZero = true

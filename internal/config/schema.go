@@ -50,7 +50,7 @@ func (t types) MarshalJSON() ([]byte, error) {
 // that contradict each other.
 func Schema() ([]byte, error) {
 	c := Default()
-	s := c.form().schema()
+	s := c.form().about().schema
 	s.Dialect, s.Title = "http://json-schema.org/draft-07/schema#", "Configuration of ssdprobe"
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -60,36 +60,6 @@ func Schema() ([]byte, error) {
 		return nil, fmt.Errorf("write the schema of the configuration: %w", err)
 	}
 	return []byte(b.String()), nil
-}
-
-func (s section) schema() schema {
-	all := schema{Type: types{"object", "null"}, Properties: map[string]schema{}, OtherKeys: new(false)}
-	for _, e := range s {
-		of := e.field.schema()
-		of.Description = e.description()
-		all.Properties[e.key] = of
-		if v, ok := e.field.(interface{ required() bool }); ok && v.required() {
-			all.Required = append(all.Required, e.key)
-		}
-	}
-	return all
-}
-
-func (s filled) schema() schema {
-	all := s.section.schema()
-	all.LeastKeys = s.least
-	return all
-}
-
-func (l list[T]) schema() schema {
-	v := l.fresh()
-	items := l.form(&v).schema()
-	items.Type = items.Type[:1] // a dash with nothing behind it is refused
-	all := schema{Type: types{"array", "null"}, Items: &items}
-	if l.empty != nil {
-		all.MinItems = 1
-	}
-	return all
 }
 
 // plain is what JSON has for a value as the form writes it.
