@@ -9,64 +9,41 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Config is the whole configuration of the daemon, with defaults filled in.
+// Config is the whole configuration of the daemon, with defaults filled in. The form says
+// what the keys mean and what their limits are.
 type Config struct {
-	// Node is the name of this machine in what is shown, and part of what keeps
-	// nodes from starting rounds together; empty for the host name.
-	Node string
-	// StateDir is where baselines, drift state and run reports are kept; empty for
-	// the usual place of the user that runs the daemon.
-	StateDir string
-	// LockDir holds one lock file per device; empty for the usual place.
-	LockDir string
-	// HostRoot is where the host's /sys, /proc and /dev are seen: "/" or, in a
-	// container, where they are mounted.
+	Node     string // empty for the host name
+	StateDir string // empty for the usual place of the user that runs the daemon
+	LockDir  string // empty for the usual place
 	HostRoot string
 	// Listen are the addresses of the HTTP server, "host:port".
-	Listen []string
-	// ReloadOnChange makes the daemon take a new content of the configuration file by itself, as
-	// on SIGHUP. Without it, it only says that the file has changed.
-	ReloadOnChange bool
-	// DiscoveryInterval is the time between looks for devices that came or left;
-	// 1 s or more.
-	DiscoveryInterval time.Duration
-	// RoundsAtOnce is the most rounds that run on the node at a time, 1 to 64.
-	RoundsAtOnce int
-	Devices      Devices
-	// Files are probed besides the devices.
-	Files []File
-	// FallbackFile makes the daemon probe a file in its state directory when no
-	// device may be opened and Files is empty.
-	FallbackFile bool
-	// FillBytesPerSecond is the rate at which a probe file is filled; 1 MiB/s or more.
+	Listen             []string
+	ReloadOnChange     bool
+	DiscoveryInterval  time.Duration
+	RoundsAtOnce       int
+	Devices            Devices
+	Files              []File // probed besides the devices
+	FallbackFile       bool
 	FillBytesPerSecond int64
 	Probes             []record.Probe
 	Admission          Admission
 	Drift              Drift
 	Health             Health
-	// QuietHours are when neither probes nor runs by the calendar touch anything.
-	QuietHours QuietHours
-	// Runs are full runs of suites by the calendar; none by default.
-	Runs  []Run
-	Fleet Fleet
+	QuietHours         QuietHours
+	Runs               []Run
+	Fleet              Fleet
 }
 
-// Devices says which block devices are watched.
+// Devices says which block devices are watched: those that a rule of Include matches and
+// none of Exclude. No rule in Include stands for every whole disk with storage of its own.
 type Devices struct {
-	// Enabled is false when no block device is to be opened at all.
-	Enabled bool
-	// Include are the rules of which one must match; when empty, every whole disk
-	// that is not loop, RAM, optical, a hard disk or stacked is watched.
-	Include []device.Rule
-	// Exclude are the rules of which none may match.
-	Exclude []device.Rule
+	Enabled          bool
+	Include, Exclude []device.Rule
 }
 
-// File is a probe file.
+// File is a probe file, or a directory in which one is made.
 type File struct {
-	// Path is absolute and clean: a file, or a directory in which one is made.
-	Path string
-	// SizeBytes is 16 MiB or more.
+	Path      string // absolute and clean
 	SizeBytes int64
 }
 
@@ -74,11 +51,9 @@ type File struct {
 type Admission struct {
 	// Limits above which a round is skipped.
 	admit.Limits
-	// MaxCPUWait is the share (0 to 1) of a round spent waiting for a CPU, above
-	// which it is disturbed.
+	// MaxCPUWait is the share of a round spent waiting for a CPU, above which it is disturbed.
 	MaxCPUWait float64
-	// WriteBytesPerDay is what the write probes may write to a file in a day, in equal
-	// shares; 0 stops them.
+	// WriteBytesPerDay is what the write probes may write to a file; 0 stops them.
 	WriteBytesPerDay int64
 }
 
@@ -117,9 +92,7 @@ func (c Config) DriftSettings(file bool) drift.Settings {
 
 // Health is how drives are asked for their SMART data and how interrupts are counted.
 type Health struct {
-	// Enabled is false when no drive is to be asked.
-	Enabled bool
-	// Interval is the time between two readings of a drive; 1 s or more.
+	Enabled  bool
 	Interval time.Duration
 }
 

@@ -7,20 +7,11 @@ import (
 
 // Fleet says how many nodes of a Kubernetes cluster may execute runs at a time.
 type Fleet struct {
-	// Enabled makes each run of the calendar wait for a Lease of the cluster; false
-	// when nobody is to be asked.
-	Enabled bool
-	// MaxRuns is how many nodes may run at a time, 1 to 64.
-	MaxRuns int
-	// Lease begins the names of the Leases.
-	Lease string
-	// Namespace of the Leases; empty for that of the pod.
-	Namespace string
-	// Kubeconfig is the path of a file that says where the cluster is and who asks;
-	// empty for the service account of the pod.
-	Kubeconfig string
-	// LeaseDuration is how long a node that does not renew its Lease keeps it, whole
-	// seconds, 10 s to 1 h.
+	Enabled       bool
+	MaxRuns       int
+	Lease         string // begins the names of the Leases
+	Namespace     string // empty for that of the pod
+	Kubeconfig    string // a path; empty for the service account of the pod
 	LeaseDuration time.Duration
 }
 

@@ -33,24 +33,19 @@ type quantity interface{ ~int | ~int64 | ~float64 }
 
 // within bounds a value, limits included.
 func within[T quantity](s scalar[T], low, high T) scalar[T] {
-	says := s.format(low) + " to " + s.format(high)
-	return s.obeying(rule[T]{
-		holds:   func(v T) bool { return v >= low && v <= high },
-		problem: func(v T) Problem { return Problem{Value: s.format(v), Wrong: "is out of range", Want: says} },
-		says:    says,
-		tighten: func(to *schema) { to.bound(float64(low), new(float64(high))) },
-	})
+	return s.bounded(func(v T) bool { return v >= low && v <= high }, "is out of range", s.format(low)+" to "+s.format(high),
+		func(to *schema) { to.bound(float64(low), new(float64(high))) })
 }
 
 // atLeast bounds a value from below, the limit included.
 func atLeast[T quantity](s scalar[T], low T) scalar[T] {
-	says := s.format(low) + " or more"
-	return s.obeying(rule[T]{
-		holds:   func(v T) bool { return v >= low },
-		problem: func(v T) Problem { return Problem{Value: s.format(v), Wrong: "is too small", Want: says} },
-		says:    says,
-		tighten: func(to *schema) { to.bound(float64(low), nil) },
-	})
+	return s.bounded(func(v T) bool { return v >= low }, "is too small", s.format(low)+" or more",
+		func(to *schema) { to.bound(float64(low), nil) })
+}
+
+func (s scalar[T]) bounded(holds func(T) bool, wrong, want string, tighten func(*schema)) scalar[T] {
+	problem := func(v T) Problem { return Problem{Value: s.format(v), Wrong: wrong, Want: want} }
+	return s.obeying(rule[T]{holds, problem, want, tighten})
 }
 
 // required refuses the zero value; want is an example of another.

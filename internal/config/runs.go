@@ -10,22 +10,16 @@ import (
 // Run is a suite that runs by the calendar.
 type Run struct {
 	Suite string
-	// Set are parameters of the suite, "name=value".
-	Set []string
+	Set   []string // parameters of the suite, "name=value"
 	Calendar
 	// Window is how long after the scheduled time a run may begin or go on.
 	Window time.Duration
 	// Targets are globs (path.Match) of ids, device names or paths; all targets
 	// when empty.
 	Targets []string
-	// MaxCPUPressure is the share (0 to 1) of time in which tasks of the host wait
-	// for a CPU, above which a run ends early.
-	MaxCPUPressure float64
-	// MaxOthers is the share (0.01 to 1) of the bytes moved by the device that may be
-	// others' for some seconds, above which a run ends early. 1 lets them.
-	MaxOthers float64
-	// Keep is how many reports are kept per suite and target, 1 to 1000.
-	Keep int
+	// MaxCPUPressure and MaxOthers are shares above which a run ends early.
+	MaxCPUPressure, MaxOthers float64
+	Keep                      int // reports per suite and target
 }
 
 // Matches reports whether the run is meant for a target of which these are the
