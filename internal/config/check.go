@@ -44,12 +44,9 @@ func checkRule(f *findings, r device.Rule, field string) {
 		Field: field, Wrong: "is an empty rule",
 		Want: "at least one of name, id, model, by_id, transport, min_size, max_size",
 	})
-	low, high := join(field, "min_size"), join(field, "max_size")
-	if f.sound(low, high) && r.MaxSizeBytes > 0 {
-		f.need(r.MaxSizeBytes >= r.MinSizeBytes, Problem{
-			Field: high, Value: FormatSize(r.MaxSizeBytes), Wrong: "is below min_size", Want: FormatSize(r.MinSizeBytes) + " or more",
-		})
-	}
+	f.need(r.MaxSizeBytes == 0 || r.MaxSizeBytes >= r.MinSizeBytes, Problem{
+		Field: join(field, "max_size"), Value: FormatSize(r.MaxSizeBytes), Wrong: "is below min_size", Want: FormatSize(r.MinSizeBytes) + " or more",
+	}, join(field, "min_size"))
 }
 
 func (c Config) checkFiles(f *findings) {

@@ -28,27 +28,18 @@ func checkProbe(f *findings, field string, p record.Probe) {
 	f.need(p.BlockBytes&(p.BlockBytes-1) == 0, Problem{
 		Field: at("block_size"), Value: FormatSize(p.BlockBytes), Wrong: "is not a power of two", Want: "512, 1KiB, 2KiB, 4KiB and so on to 16MiB",
 	})
-
-	if f.sound(at("direction"), at("datasync")) && p.Direction == record.Read {
-		f.need(!p.Datasync, Problem{
-			Field: at("datasync"), Value: "true", Wrong: "is for write probes", Want: "direction: write, or no datasync",
-		})
-	}
-	if f.sound(at("direction"), at("targets")) && p.Direction == record.Write {
-		f.need(p.Targets != record.OnDevices, Problem{
-			Field: at("targets"), Value: string(p.Targets), Wrong: "is not for write probes: block devices are never written",
-			Want: "files, or direction: read",
-		})
-	}
-	if f.sound(at("queue_depth"), at("ios")) {
-		f.need(p.QueueDepth <= p.IOs, Problem{
-			Field: at("queue_depth"), Value: formatCount(p.QueueDepth), Wrong: "is above ios", Want: "at most " + formatCount(p.IOs),
-		})
-	}
-	if f.sound(at("ios"), at("warmup_ios"), at("block_size")) {
-		f.need(p.RoundBytes() <= maxRoundBytes, Problem{
-			Field: field, Value: FormatSize(p.RoundBytes()), Wrong: "is too much for a round, (ios + warmup_ios) × block_size",
-			Want: "at most " + FormatSize(maxRoundBytes),
-		})
-	}
+	f.need(p.Direction != record.Read || !p.Datasync, Problem{
+		Field: at("datasync"), Value: "true", Wrong: "is for write probes", Want: "direction: write, or no datasync",
+	}, at("direction"))
+	f.need(p.Direction != record.Write || p.Targets != record.OnDevices, Problem{
+		Field: at("targets"), Value: string(p.Targets), Wrong: "is not for write probes: block devices are never written",
+		Want: "files, or direction: read",
+	}, at("direction"))
+	f.need(p.QueueDepth <= p.IOs, Problem{
+		Field: at("queue_depth"), Value: formatCount(p.QueueDepth), Wrong: "is above ios", Want: "at most " + formatCount(p.IOs),
+	}, at("ios"))
+	f.need(p.RoundBytes() <= maxRoundBytes, Problem{
+		Field: field, Value: FormatSize(p.RoundBytes()), Wrong: "is too much for a round, (ios + warmup_ios) × block_size",
+		Want: "at most " + FormatSize(maxRoundBytes),
+	}, at("ios"), at("warmup_ios"), at("block_size"))
 }

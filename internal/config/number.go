@@ -20,7 +20,7 @@ func ParseRatio(text string) (float64, error) {
 
 func parseDecimal(text, noun, want string, percent bool) (float64, error) {
 	parts := numberText.FindStringSubmatch(text)
-	if parts == nil || parts[2] != "" && !percent {
+	if len(parts) == 0 || parts[2] != "" && !percent {
 		return 0, notA("a "+noun, text, want)
 	}
 	number := parts[1]

@@ -87,10 +87,10 @@ func (f *findings) list(p Problem) {
 	f.problems = append(f.problems, p)
 }
 
-// need adds the problem when something is not ok and nothing is known to be
-// wrong with the field already.
-func (f *findings) need(ok bool, p Problem) {
-	if !ok && f.sound(p.Field) {
+// need adds the problem when something is not ok, and nothing is known to be wrong yet
+// with the field or with the others that were looked at.
+func (f *findings) need(ok bool, p Problem, others ...string) {
+	if !ok && f.sound(p.Field) && f.sound(others...) {
 		f.add(p)
 	}
 }

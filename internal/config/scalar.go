@@ -34,12 +34,12 @@ func (s scalar[T]) read(n *yaml.Node, name string, r *reader) {
 	if !r.accept(n, name, yaml.ScalarNode, "a single value") {
 		return
 	}
-	if absent(n) && s.tag != "" {
-		r.add(Problem{Line: n.Line, Field: name, Wrong: "is empty", Want: "a value, or the key left out"})
-		return
-	}
 	text := n.Value
 	if absent(n) {
+		if s.tag != "" {
+			r.add(Problem{Line: n.Line, Field: name, Wrong: "is empty", Want: "a value, or the key left out"})
+			return
+		}
 		text = ""
 	}
 	v, err := s.parse(text)

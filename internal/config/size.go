@@ -21,7 +21,7 @@ func sizeUnits() []sizeUnit {
 }
 
 // sizeText has the units that people write, too, and mean differently by.
-var sizeText = regexp.MustCompile(`^([0-9]+) ?([BKMGTPEZYbkmgtpezyi]*)$`)
+var sizeText = regexp.MustCompile(`^(\d+) ?([BKMGTPEZYbkmgtpezyi]*)$`)
 
 // ParseSize reads a number of bytes: digits and an optional unit, which is B, a
 // power of 1024 (KiB, MiB, GiB, TiB) or a power of 1000 (kB, MB, GB, TB). What
