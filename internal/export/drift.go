@@ -20,35 +20,22 @@ func baselineFamilies() []family[probeNow] {
 				}
 			},
 		},
-		{
-			name: "ssdprobe_baseline_learned_timestamp_seconds", kind: gauge,
-			help: "Time when the baseline was learned, in seconds since 1970. Absent until then.",
-			series: func(p probeNow, emit emit) {
-				if learned(p) {
-					emitTime(emit, p.Baseline.Learned)
-				}
-			},
-		},
-		{
-			name: "ssdprobe_baseline_samples", kind: gauge,
-			help: "Number of good rounds in the baseline. Grows while the baseline is being learned.",
-			series: func(p probeNow, emit emit) {
-				if learned(p) {
-					emit(float64(p.Baseline.Rounds))
-				} else {
-					emit(float64(p.LearningRounds))
-				}
-			},
-		},
-		{
-			name: "ssdprobe_baseline_samples_goal", kind: gauge,
-			help: "Number of good rounds that are needed to learn the baseline. Absent once it is learned.",
-			series: func(p probeNow, emit emit) {
+		single("ssdprobe_baseline_learned_timestamp_seconds", gauge, "Time when the baseline was learned, in seconds since 1970. Absent until then.",
+			func(p probeNow) (float64, bool) {
 				if !learned(p) {
-					emitKnown(emit, float64(p.LearningGoal))
+					return 0, false
 				}
-			},
-		},
+				return moment(p.Baseline.Learned)
+			}),
+		single("ssdprobe_baseline_samples", gauge, "Number of good rounds in the baseline. Grows while the baseline is being learned.",
+			func(p probeNow) (float64, bool) {
+				if learned(p) {
+					return float64(p.Baseline.Rounds), true
+				}
+				return float64(p.LearningRounds), true
+			}),
+		single("ssdprobe_baseline_samples_goal", gauge, "Number of good rounds that are needed to learn the baseline. Absent once it is learned.",
+			func(p probeNow) (float64, bool) { return float64(p.LearningGoal), p.LearningGoal > 0 && !learned(p) }),
 	}
 }
 

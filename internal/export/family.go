@@ -86,6 +86,45 @@ func collect[T any](families []family[T], v T, out chan<- prometheus.Metric, lea
 	}
 }
 
+// single is a family of one value at most, without labels of its own. value says whether there is one.
+func single[T any](name string, kind prometheus.ValueType, help string, value func(T) (float64, bool)) family[T] {
+	return family[T]{name: name, kind: kind, help: help, series: func(t T, emit emit) {
+		if v, ok := value(t); ok {
+			emit(v)
+		}
+	}}
+}
+
+// known is a value that is positive when it is known.
+func known(v float64) (float64, bool) { return v, v > 0 }
+
+// given is a value that is there.
+func given[N int | int64 | uint64 | float64](v *N) (float64, bool) {
+	if v == nil {
+		return 0, false
+	}
+	return float64(*v), true
+}
+
+// seconds are a time span that is there.
+func seconds(d *time.Duration) (float64, bool) {
+	if d == nil {
+		return 0, false
+	}
+	return d.Seconds(), true
+}
+
+// flag is whether something is so, when that is known.
+func flag(b *bool) (float64, bool) {
+	if b == nil {
+		return 0, false
+	}
+	return boolean(*b), true
+}
+
+// moment is a time, in seconds since 1970 to the millisecond, when there is one.
+func moment(t time.Time) (float64, bool) { return float64(t.UnixMilli()) / 1e3, !t.IsZero() }
+
 // emitKnown emits a value that is positive when it is known.
 func emitKnown(emit emit, value float64, labels ...string) {
 	if value > 0 {
@@ -93,24 +132,10 @@ func emitKnown(emit emit, value float64, labels ...string) {
 	}
 }
 
-// emitIf emits a value that is there.
-func emitIf(emit emit, value *float64) {
-	if value != nil {
-		emit(*value)
-	}
-}
-
-// emitFlag emits whether something is so, when that is known.
-func emitFlag(emit emit, flag *bool) {
-	if flag != nil {
-		emit(boolean(*flag))
-	}
-}
-
-// emitTime emits a moment, in seconds since 1970 to the millisecond, when there is one.
+// emitTime emits a moment when there is one.
 func emitTime(emit emit, t time.Time, labels ...string) {
-	if !t.IsZero() {
-		emit(float64(t.UnixMilli())/1e3, labels...)
+	if at, ok := moment(t); ok {
+		emit(at, labels...)
 	}
 }
 

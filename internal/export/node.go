@@ -14,18 +14,12 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 			labels: []string{"version", "revision", "goversion"},
 			series: func(_ record.Snapshot, emit emit) { emit(1, build.Version, build.Revision, build.GoVersion) },
 		},
-		{
-			name: "ssdprobe_config_file_changed", kind: gauge,
-			help: "1 if the configuration file differs from the configuration in force: it was edited and not loaded, or it was refused. Else 0. " +
-				"Absent without a configuration file, or when it cannot be read.",
-			series: func(s record.Snapshot, emit emit) { emitFlag(emit, s.ConfigChanged) },
-		},
-		{
-			name: "ssdprobe_fallback_file_used", kind: gauge,
-			help: "1 if ssdprobe measures a probe file in its state directory, because there is no device to watch and files is empty. Else 0. " +
-				"fallback_file: false in the configuration turns this off. Absent until the first search for devices ends.",
-			series: func(s record.Snapshot, emit emit) { emitFlag(emit, s.FallbackUsed) },
-		},
+		single("ssdprobe_config_file_changed", gauge,
+			"1 if the configuration file differs from the configuration in force: it was edited and not loaded, or it was refused. Else 0. Absent without a configuration file, or when it cannot be read.",
+			func(s record.Snapshot) (float64, bool) { return flag(s.ConfigChanged) }),
+		single("ssdprobe_fallback_file_used", gauge,
+			"1 if ssdprobe measures a probe file in its state directory, because there is no device to watch and files is empty. Else 0. fallback_file: false in the configuration turns this off. Absent until the first search for devices ends.",
+			func(s record.Snapshot) (float64, bool) { return flag(s.FallbackUsed) }),
 		{
 			name: "ssdprobe_finding", kind: gauge,
 			help: "A problem that ssdprobe found. Always 1; absent without a problem. The table below lists the codes. severity is info, warning or critical. " +
@@ -37,10 +31,7 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 				}
 			},
 		},
-		{
-			name: "ssdprobe_quiet", kind: gauge,
-			help:   "1 during the quiet_hours of the configuration, when no probe and no scheduled run starts. Else 0.",
-			series: func(s record.Snapshot, emit emit) { emitFlag(emit, new(!s.QuietUntil.IsZero())) },
-		},
+		single("ssdprobe_quiet", gauge, "1 during the quiet_hours of the configuration, when no probe and no scheduled run starts. Else 0.",
+			func(s record.Snapshot) (float64, bool) { return boolean(!s.QuietUntil.IsZero()), true }),
 	}
 }

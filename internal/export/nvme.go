@@ -3,7 +3,6 @@ package export
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -72,11 +71,9 @@ func healthy(series func(record.Health, emit)) func(record.Controller, emit) {
 // stateFamilies tell how a drive is now.
 func stateFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
-		{
-			name: "ssdprobe_nvme_health_timestamp_seconds", kind: gauge,
-			help:   "Time when the health of the controller was last read, in seconds since 1970. It stops advancing when readings fail; the other health series are absent then.",
-			series: func(c record.Controller, emit emit) { emitTime(emit, c.LastRead) },
-		},
+		single("ssdprobe_nvme_health_timestamp_seconds", gauge,
+			"Time when the health of the controller was last read, in seconds since 1970. It stops advancing when readings fail; the other health series are absent then.",
+			func(c record.Controller) (float64, bool) { return moment(c.LastRead) }),
 		{
 			name: "ssdprobe_nvme_critical_warning", kind: gauge,
 			help: "1 if the drive reports this critical warning, else 0. condition is one of " +
@@ -98,68 +95,48 @@ func stateFamilies() []family[record.Controller] {
 				}
 			}),
 		},
-		{
-			name: "ssdprobe_nvme_available_spare_ratio", kind: gauge,
-			help:   "Remaining spare blocks as a share of the original ones, 0 to 1. Absent when not reported.",
-			series: healthy(func(h record.Health, emit emit) { emitIf(emit, h.AvailableSpare) }),
-		},
-		{
-			name: "ssdprobe_nvme_available_spare_threshold_ratio", kind: gauge,
-			help:   "Share of spare blocks below which the drive warns, 0 to 1. Absent when not reported.",
-			series: healthy(func(h record.Health, emit emit) { emitIf(emit, h.AvailableSpareThreshold) }),
-		},
-		{
-			name: "ssdprobe_nvme_percentage_used_ratio", kind: gauge,
-			help:   "Share of the rated endurance that is used. May exceed 1. 2.55 is the highest value and means 2.55 or more.",
-			series: healthy(func(h record.Health, emit emit) { emit(h.PercentageUsed) }),
-		},
+		ofHealth("ssdprobe_nvme_available_spare_ratio", gauge, "Remaining spare blocks as a share of the original ones, 0 to 1. Absent when not reported.",
+			func(h record.Health) (float64, bool) { return given(h.AvailableSpare) }),
+		ofHealth("ssdprobe_nvme_available_spare_threshold_ratio", gauge, "Share of spare blocks below which the drive warns, 0 to 1. Absent when not reported.",
+			func(h record.Health) (float64, bool) { return given(h.AvailableSpareThreshold) }),
+		ofHealth("ssdprobe_nvme_percentage_used_ratio", gauge, "Share of the rated endurance that is used. May exceed 1. 2.55 is the highest value and means 2.55 or more.",
+			func(h record.Health) (float64, bool) { return h.PercentageUsed, true }),
 	}
 }
 
-// tally is a family of one counter of the drive's life.
-func tally(name, help string, of func(record.Health) float64) family[record.Controller] {
-	return family[record.Controller]{
-		name: name, kind: counter, help: help,
-		series: healthy(func(h record.Health, emit emit) { emit(of(h)) }),
-	}
-}
-
-// maybe is a tally that not all drives keep.
-func maybe[T any](name, help string, of func(record.Health) *T, value func(T) float64) family[record.Controller] {
-	return family[record.Controller]{
-		name: name, kind: counter, help: help,
-		series: healthy(func(h record.Health, emit emit) {
-			if v := of(h); v != nil {
-				emit(value(*v))
-			}
-		}),
-	}
+// ofHealth is a family of one value of a controller whose health was read.
+func ofHealth(name string, kind prometheus.ValueType, help string, value func(record.Health) (float64, bool)) family[record.Controller] {
+	return single(name, kind, help, func(c record.Controller) (float64, bool) {
+		if c.Health == nil {
+			return 0, false
+		}
+		return value(*c.Health)
+	})
 }
 
 // usageFamilies tell what a drive did since it was made.
 func usageFamilies() []family[record.Controller] {
-	bytes := func(n uint64) float64 { return float64(n) }
 	return []family[record.Controller]{
-		maybe("ssdprobe_nvme_data_read_bytes_total", "Bytes that the host read since the drive was made. Counted in units of 512 000 bytes. Absent when not reported.",
-			func(h record.Health) *uint64 { return h.DataReadBytes }, bytes),
-		maybe("ssdprobe_nvme_data_written_bytes_total", "Bytes that the host wrote since the drive was made. Counted in units of 512 000 bytes. Absent when not reported.",
-			func(h record.Health) *uint64 { return h.DataWrittenBytes }, bytes),
-		tally("ssdprobe_nvme_host_read_commands_total", "Number of read commands from the host since the drive was made.",
-			func(h record.Health) float64 { return float64(h.HostReadCommands) }),
-		tally("ssdprobe_nvme_host_write_commands_total", "Number of write commands from the host since the drive was made.",
-			func(h record.Health) float64 { return float64(h.HostWriteCommands) }),
-		tally("ssdprobe_nvme_controller_busy_seconds_total", "Time that the controller was busy with I/O commands, in seconds. Counted in whole minutes.",
-			func(h record.Health) float64 { return h.ControllerBusy.Seconds() }),
-		tally("ssdprobe_nvme_power_cycles_total", "Number of times that the drive was powered on.",
-			func(h record.Health) float64 { return float64(h.PowerCycles) }),
-		tally("ssdprobe_nvme_power_on_seconds_total", "Time that the drive was powered on, in seconds. Counted in whole hours.",
-			func(h record.Health) float64 { return h.PowerOn.Seconds() }),
-		tally("ssdprobe_nvme_unsafe_shutdowns_total", "Number of times that the drive lost power without a clean shutdown.",
-			func(h record.Health) float64 { return float64(h.UnsafeShutdowns) }),
-		tally("ssdprobe_nvme_media_errors_total", "Number of unrecovered media and data integrity errors.",
-			func(h record.Health) float64 { return float64(h.MediaErrors) }),
-		tally("ssdprobe_nvme_error_log_entries_total", "Number of error log entries since the drive was made. Commands that the drive refuses count too.",
-			func(h record.Health) float64 { return float64(h.ErrorLogEntries) }),
+		ofHealth("ssdprobe_nvme_data_read_bytes_total", counter, "Bytes that the host read since the drive was made. Counted in units of 512 000 bytes. Absent when not reported.",
+			func(h record.Health) (float64, bool) { return given(h.DataReadBytes) }),
+		ofHealth("ssdprobe_nvme_data_written_bytes_total", counter, "Bytes that the host wrote since the drive was made. Counted in units of 512 000 bytes. Absent when not reported.",
+			func(h record.Health) (float64, bool) { return given(h.DataWrittenBytes) }),
+		ofHealth("ssdprobe_nvme_host_read_commands_total", counter, "Number of read commands from the host since the drive was made.",
+			func(h record.Health) (float64, bool) { return float64(h.HostReadCommands), true }),
+		ofHealth("ssdprobe_nvme_host_write_commands_total", counter, "Number of write commands from the host since the drive was made.",
+			func(h record.Health) (float64, bool) { return float64(h.HostWriteCommands), true }),
+		ofHealth("ssdprobe_nvme_controller_busy_seconds_total", counter, "Time that the controller was busy with I/O commands, in seconds. Counted in whole minutes.",
+			func(h record.Health) (float64, bool) { return h.ControllerBusy.Seconds(), true }),
+		ofHealth("ssdprobe_nvme_power_cycles_total", counter, "Number of times that the drive was powered on.",
+			func(h record.Health) (float64, bool) { return float64(h.PowerCycles), true }),
+		ofHealth("ssdprobe_nvme_power_on_seconds_total", counter, "Time that the drive was powered on, in seconds. Counted in whole hours.",
+			func(h record.Health) (float64, bool) { return h.PowerOn.Seconds(), true }),
+		ofHealth("ssdprobe_nvme_unsafe_shutdowns_total", counter, "Number of times that the drive lost power without a clean shutdown.",
+			func(h record.Health) (float64, bool) { return float64(h.UnsafeShutdowns), true }),
+		ofHealth("ssdprobe_nvme_media_errors_total", counter, "Number of unrecovered media and data integrity errors.",
+			func(h record.Health) (float64, bool) { return float64(h.MediaErrors), true }),
+		ofHealth("ssdprobe_nvme_error_log_entries_total", counter, "Number of error log entries since the drive was made. Commands that the drive refuses count too.",
+			func(h record.Health) (float64, bool) { return float64(h.ErrorLogEntries), true }),
 	}
 }
 
@@ -173,12 +150,12 @@ func heatFamilies() []family[record.Controller] {
 		})
 	}
 	return []family[record.Controller]{
-		maybe("ssdprobe_nvme_warning_temperature_seconds_total",
+		ofHealth("ssdprobe_nvme_warning_temperature_seconds_total", counter,
 			"Time that the drive spent between its warning and its critical temperature, in seconds. Counted in whole minutes. Absent if it has no warning temperature.",
-			func(h record.Health) *time.Duration { return h.WarningTemperatureTime }, time.Duration.Seconds),
-		maybe("ssdprobe_nvme_critical_temperature_seconds_total",
+			func(h record.Health) (float64, bool) { return seconds(h.WarningTemperatureTime) }),
+		ofHealth("ssdprobe_nvme_critical_temperature_seconds_total", counter,
 			"Time that the drive spent above its critical temperature, in seconds. Counted in whole minutes. Absent if it has no critical temperature.",
-			func(h record.Health) *time.Duration { return h.CriticalTemperatureTime }, time.Duration.Seconds),
+			func(h record.Health) (float64, bool) { return seconds(h.CriticalTemperatureTime) }),
 		{
 			name: "ssdprobe_nvme_thermal_transitions_total", kind: counter,
 			help:   "Number of times that the drive started thermal throttling. level light costs little speed, heavy may cost any amount. Absent when not reported.",
@@ -196,46 +173,25 @@ func heatFamilies() []family[record.Controller] {
 
 // featureFamilies tell how a controller is set to work.
 func featureFamilies() []family[record.Controller] {
-	number := func(of func(record.Features) *int) func(record.Controller, emit) {
-		return healthy(func(h record.Health, emit emit) {
-			if n := of(h.Features); n != nil {
-				emit(float64(*n))
+	coalescing := func(value func(record.Coalescing) float64) func(record.Health) (float64, bool) {
+		return func(h record.Health) (float64, bool) {
+			if h.Features.Coalescing == nil {
+				return 0, false
 			}
-		})
+			return value(*h.Features.Coalescing), true
+		}
 	}
 	return []family[record.Controller]{
-		{
-			name: "ssdprobe_nvme_interrupt_coalescing_time_seconds", kind: gauge,
-			help: "Longest time that the controller may collect completions before an interrupt (feature 08h), in seconds. 0 means no delay. Absent when not reported.",
-			series: healthy(func(h record.Health, emit emit) {
-				if c := h.Features.Coalescing; c != nil {
-					emit(c.Time.Seconds())
-				}
-			}),
-		},
-		{
-			name: "ssdprobe_nvme_interrupt_coalescing_threshold", kind: gauge,
-			help:   "Number of completions that the controller may collect before an interrupt (feature 08h). 1 means no coalescing. Absent when not reported.",
-			series: number(func(f record.Features) *int { return thresholdOf(f.Coalescing) }),
-		},
-		{
-			name: "ssdprobe_nvme_io_queues", kind: gauge,
-			help:   "Number of I/O queues that the driver uses. Absent when unknown.",
-			series: number(func(f record.Features) *int { return f.IOQueues }),
-		},
-		{
-			name: "ssdprobe_nvme_poll_queues", kind: gauge,
-			help:   "Number of I/O queues that are polled and have no interrupt. Absent when unknown.",
-			series: number(func(f record.Features) *int { return f.PollQueues }),
-		},
+		ofHealth("ssdprobe_nvme_interrupt_coalescing_time_seconds", gauge,
+			"Longest time that the controller may collect completions before an interrupt (feature 08h), in seconds. 0 means no delay. Absent when not reported.",
+			coalescing(func(c record.Coalescing) float64 { return c.Time.Seconds() })),
+		ofHealth("ssdprobe_nvme_interrupt_coalescing_threshold", gauge, "Number of completions that the controller may collect before an interrupt (feature 08h). 1 means no coalescing. Absent when not reported.",
+			coalescing(func(c record.Coalescing) float64 { return float64(c.Threshold) })),
+		ofHealth("ssdprobe_nvme_io_queues", gauge, "Number of I/O queues that the driver uses. Absent when unknown.",
+			func(h record.Health) (float64, bool) { return given(h.Features.IOQueues) }),
+		ofHealth("ssdprobe_nvme_poll_queues", gauge, "Number of I/O queues that are polled and have no interrupt. Absent when unknown.",
+			func(h record.Health) (float64, bool) { return given(h.Features.PollQueues) }),
 	}
-}
-
-func thresholdOf(c *record.Coalescing) *int {
-	if c == nil {
-		return nil
-	}
-	return &c.Threshold
 }
 
 // interruptFamilies tell where interrupts are taken.
@@ -266,14 +222,12 @@ func interruptFamilies() []family[record.Controller] {
 				}
 			},
 		},
-		{
-			name: "ssdprobe_nvme_remote_interrupts_total", kind: counter,
-			help: "Number of interrupts handled on a CPU outside the controller's NUMA node. Absent when the NUMA node is unknown.",
-			series: func(c record.Controller, emit emit) {
-				if c.Interrupts != nil && c.Interrupts.Remote != nil {
-					emit(float64(*c.Interrupts.Remote))
+		single("ssdprobe_nvme_remote_interrupts_total", counter, "Number of interrupts handled on a CPU outside the controller's NUMA node. Absent when the NUMA node is unknown.",
+			func(c record.Controller) (float64, bool) {
+				if c.Interrupts == nil {
+					return 0, false
 				}
-			},
-		},
+				return given(c.Interrupts.Remote)
+			}),
 	}
 }

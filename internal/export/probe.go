@@ -48,15 +48,14 @@ func windowFamilies() []family[probeNow] {
 				emit(p.Window.Latency.Quantile(0.999).Seconds(), "99.9")
 			},
 		},
-		{
-			name: "ssdprobe_probe_iops", kind: gauge,
-			help: "I/Os per second in the good rounds of the window (default 5 min), at the queue depth of the probe. Absent without a good round in the window.",
-			series: func(p probeNow, emit emit) {
-				if p.Window != nil {
-					emitKnown(emit, p.Window.IOPS)
+		single("ssdprobe_probe_iops", gauge,
+			"I/Os per second in the good rounds of the window (default 5 min), at the queue depth of the probe. Absent without a good round in the window.",
+			func(p probeNow) (float64, bool) {
+				if p.Window == nil {
+					return 0, false
 				}
-			},
-		},
+				return known(p.Window.IOPS)
+			}),
 	}
 }
 
@@ -73,24 +72,14 @@ func roundFamilies() []family[probeNow] {
 				}
 			},
 		},
-		{
-			name: "ssdprobe_probe_read_bytes_total", kind: counter,
-			help: "Bytes that ssdprobe read for this probe, including warm-up and the search for written blocks. Absent for probes that only write.",
-			series: func(p probeNow, emit emit) {
-				if p.ReadBytes > 0 || p.Probe.Direction == record.Read {
-					emit(float64(p.ReadBytes))
-				}
-			},
-		},
-		{
-			name: "ssdprobe_probe_written_bytes_total", kind: counter,
-			help: "Bytes that ssdprobe wrote for this probe, which wear the drive. Absent for probes that only read.",
-			series: func(p probeNow, emit emit) {
-				if p.WrittenBytes > 0 || p.Probe.Direction == record.Write {
-					emit(float64(p.WrittenBytes))
-				}
-			},
-		},
+		single("ssdprobe_probe_read_bytes_total", counter, "Bytes that ssdprobe read for this probe, including warm-up and the search for written blocks. Absent for probes that only write.",
+			func(p probeNow) (float64, bool) {
+				return float64(p.ReadBytes), p.ReadBytes > 0 || p.Probe.Direction == record.Read
+			}),
+		single("ssdprobe_probe_written_bytes_total", counter, "Bytes that ssdprobe wrote for this probe, which wear the drive. Absent for probes that only read.",
+			func(p probeNow) (float64, bool) {
+				return float64(p.WrittenBytes), p.WrittenBytes > 0 || p.Probe.Direction == record.Write
+			}),
 		{
 			name: "ssdprobe_probe_errors_total", kind: counter,
 			help:   "Number of failed I/Os by errno. An errno that never occurred has no series.",
@@ -101,29 +90,19 @@ func roundFamilies() []family[probeNow] {
 				}
 			},
 		},
-		{
-			name: "ssdprobe_probe_last_success_timestamp_seconds", kind: gauge,
-			help:   "Time of the last good round, in seconds since 1970. Absent if there was none since the daemon started.",
-			series: func(p probeNow, emit emit) { emitTime(emit, p.LastSuccess) },
-		},
-		{
-			name: "ssdprobe_probe_inflight_seconds", kind: gauge,
-			help: "Age of the round in progress, in seconds. Grows while a device hangs. Absent between rounds.",
-			series: func(p probeNow, emit emit) {
-				if !p.InflightSince.IsZero() {
-					emit(max(0, p.now.Sub(p.InflightSince).Seconds()))
+		single("ssdprobe_probe_last_success_timestamp_seconds", gauge, "Time of the last good round, in seconds since 1970. Absent if there was none since the daemon started.",
+			func(p probeNow) (float64, bool) { return moment(p.LastSuccess) }),
+		single("ssdprobe_probe_inflight_seconds", gauge, "Age of the round in progress, in seconds. Grows while a device hangs. Absent between rounds.",
+			func(p probeNow) (float64, bool) {
+				return max(0, p.now.Sub(p.InflightSince).Seconds()), !p.InflightSince.IsZero()
+			}),
+		single("ssdprobe_probe_cpu_wait_ratio", gauge,
+			"Share of the last round that its threads spent waiting for a CPU, 0 to 1. Absent if that round was busy or timed out, or if the kernel does not report it.",
+			func(p probeNow) (float64, bool) {
+				if !p.ranThrough() || p.blind {
+					return 0, false
 				}
-			},
-		},
-		{
-			name: "ssdprobe_probe_cpu_wait_ratio", kind: gauge,
-			help: "Share of the last round that its threads spent waiting for a CPU, 0 to 1. " +
-				"Absent if that round was busy or timed out, or if the kernel does not report it.",
-			series: func(p probeNow, emit emit) {
-				if p.ranThrough() && !p.blind {
-					emit(p.Last.Disturbance.CPUWaitRatio)
-				}
-			},
-		},
+				return p.Last.Disturbance.CPUWaitRatio, true
+			}),
 	}
 }

@@ -26,11 +26,8 @@ func deviceFamilies() []family[record.TargetStatus] {
 				emit(1, d.Model, d.Serial, d.Firmware, d.Transport, string(kind))
 			},
 		},
-		{
-			name: "ssdprobe_device_size_bytes", kind: gauge,
-			help:   "Capacity of the device, in bytes. For a probe file, that of the device below it. Absent when unknown.",
-			series: func(t record.TargetStatus, emit emit) { emitKnown(emit, float64(t.Device.SizeBytes)) },
-		},
+		single("ssdprobe_device_size_bytes", gauge, "Capacity of the device, in bytes. For a probe file, that of the device below it. Absent when unknown.",
+			func(t record.TargetStatus) (float64, bool) { return known(float64(t.Device.SizeBytes)) }),
 		{
 			name: "ssdprobe_device_conditions_info", kind: gauge,
 			help:   "The current conditions that change most often, as labels. Always 1. A label is empty when the machine does not report it.",
@@ -81,39 +78,28 @@ func linkFamilies() []family[record.TargetStatus] {
 				}
 			},
 		},
-		{
-			name: "ssdprobe_pcie_bandwidth_bytes_per_second", kind: gauge,
-			help: "Bandwidth of the PCIe link in one direction at its current speed and width, in bytes per second. Line encoding is subtracted, protocol overhead is not. Absent when unknown.",
-			series: func(t record.TargetStatus, emit emit) {
-				if l := t.Device.Link; l != nil {
-					emitKnown(emit, l.BytesPerSecond())
+		single("ssdprobe_pcie_bandwidth_bytes_per_second", gauge,
+			"Bandwidth of the PCIe link in one direction at its current speed and width, in bytes per second. Line encoding is subtracted, protocol overhead is not. Absent when unknown.",
+			func(t record.TargetStatus) (float64, bool) {
+				if t.Device.Link == nil {
+					return 0, false
 				}
-			},
-		},
+				return known(t.Device.Link.BytesPerSecond())
+			}),
 	}
 }
 
 // accessFamilies tell whether a target can be probed, and what there is to read.
 func accessFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
-		{
-			name: "ssdprobe_target_up", kind: gauge,
-			help:   "1 if the target can be probed now. 0 if it has a problem, which the log and the status page name.",
-			series: func(t record.TargetStatus, emit emit) { emit(boolean(t.Problem == "")) },
-		},
-		{
-			name: "ssdprobe_device_written_ratio", kind: gauge,
-			help:   "Share of sampled blocks that hold written data, 0 to 1. Raw targets only. Blocks that were never written say nothing about the speed of a drive.",
-			series: func(t record.TargetStatus, emit emit) { emitIf(emit, t.WrittenRatio) },
-		},
-		{
-			name: "ssdprobe_device_pool_blocks", kind: gauge,
-			help: "Number of written blocks found so far, which the probes read from. Raw targets only. Absent until the first blocks were sampled.",
-			series: func(t record.TargetStatus, emit emit) {
-				if t.PoolBlocks > 0 || t.WrittenRatio != nil {
-					emit(float64(t.PoolBlocks))
-				}
-			},
-		},
+		single("ssdprobe_target_up", gauge, "1 if the target can be probed now. 0 if it has a problem, which the log and the status page name.",
+			func(t record.TargetStatus) (float64, bool) { return boolean(t.Problem == ""), true }),
+		single("ssdprobe_device_written_ratio", gauge,
+			"Share of sampled blocks that hold written data, 0 to 1. Raw targets only. Blocks that were never written say nothing about the speed of a drive.",
+			func(t record.TargetStatus) (float64, bool) { return given(t.WrittenRatio) }),
+		single("ssdprobe_device_pool_blocks", gauge, "Number of written blocks found so far, which the probes read from. Raw targets only. Absent until the first blocks were sampled.",
+			func(t record.TargetStatus) (float64, bool) {
+				return float64(t.PoolBlocks), t.PoolBlocks > 0 || t.WrittenRatio != nil
+			}),
 	}
 }
