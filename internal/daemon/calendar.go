@@ -203,8 +203,8 @@ func (c *calendar) attempt(ctx context.Context, w *watch, r config.Run) (record.
 	if why := w.access.problem(); why != "" || w.spec.Unresolved { // a run would hang as well, and so would all after it
 		return record.RunReport{}, fmt.Errorf("%w: %s", errHangs, why)
 	}
-	if until := w.spec.Quiet.Until(wallClock()); !until.IsZero() {
-		return record.RunReport{}, fmt.Errorf("%w until %s", errQuiet, until.Format(time.RFC3339))
+	if err := checkQuiet(w.spec.Quiet, wallClock()); err != nil {
+		return record.RunReport{}, err
 	}
 	chosen, err := suite.Find(r.Suite)
 	if err != nil {
@@ -227,9 +227,13 @@ func (c *calendar) attempt(ctx context.Context, w *watch, r config.Run) (record.
 
 // measure runs the suite while nothing speaks against it.
 func (c *calendar) measure(ctx context.Context, w *watch, r config.Run, chosen suite.Suite, values suite.Values, binary fiorun.Binary) (record.RunReport, error) {
-	status := w.Status(time.Now())
-	ctx, cancel := beforeQuiet(ctx, w.spec.Quiet, wallClock())
+	now := wallClock()
+	if err := checkQuiet(w.spec.Quiet, now); err != nil { // they began while a permit was waited for
+		return record.RunReport{}, err
+	}
+	ctx, cancel := beforeQuiet(ctx, w.spec.Quiet, now)
 	defer cancel()
+	status := w.Status(now)
 	ctx, calm := context.WithCancelCause(ctx)
 	defer calm(nil)
 	session, err := run.Begin(ctx, measure.Subject{
@@ -252,6 +256,14 @@ func (c *calendar) measure(ctx context.Context, w *watch, r config.Run, chosen s
 	<-watching
 	_, endErr := session.End()
 	return report, errors.Join(err, endErr)
+}
+
+// checkQuiet returns errQuiet during quiet hours.
+func checkQuiet(quiet config.QuietHours, now time.Time) error {
+	if until := quiet.Until(now); !until.IsZero() {
+		return fmt.Errorf("%w until %s", errQuiet, until.Format(time.RFC3339))
+	}
+	return nil
 }
 
 // beforeQuiet returns a context that ends when the next quiet hours begin.

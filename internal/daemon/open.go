@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +15,18 @@ import (
 
 // mountTimeout is how long it may take to find the mount of a file.
 const mountTimeout = 20 * time.Second
+
+// openBeforeQuiet is open, which quiet hours end: filling a probe file takes minutes. That is no error.
+func (w *watch) openBeforeQuiet(ctx context.Context, now time.Time) error {
+	ctx, cancel := beforeQuiet(ctx, w.spec.Quiet, now)
+	defer cancel()
+	err := w.open(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errQuietBegins) {
+		w.setProblem("")
+		return nil
+	}
+	return err
+}
 
 // open opens the target, and makes and fills its probe file if need be.
 func (w *watch) open(ctx context.Context) error {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"os"
 	"testing"
 	"time"
 
@@ -11,9 +12,11 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
 )
 
 // always is quiet at any time.
@@ -36,7 +39,7 @@ func TestQuietHoursPutOffRounds(t *testing.T) {
 	until := time.Date(2126, 11, 23, 18, 0, 0, 0, time.UTC)
 	w.keepQuiet(until)
 	s := w.Status(time.Now())
-	assert.Equal(t, "quiet hours until 2126-11-23 18:00 UTC: it is opened after them", s.Problem)
+	assert.Empty(t, s.Problem, "it is no fault of the target")
 	places := map[time.Time]bool{}
 	for _, p := range s.Probes {
 		assert.True(t, p.Next.After(until), p.Next)
@@ -53,6 +56,12 @@ func TestRunsByTheCalendarInQuietHours(t *testing.T) {
 	_, err := c.attempt(t.Context(), w, config.Run{Suite: "quick"})
 	require.ErrorIs(t, err, errQuiet)
 	assert.Equal(t, busyRetry, c.waitAfter(err), "it may begin after them, within its window")
+	_, err = c.measure(t.Context(), w, config.Run{Suite: "quick"}, suite.Suite{}, suite.Values{}, fiorun.Binary{})
+	require.ErrorIs(t, err, errQuiet, "they began while it waited for a permit")
+
+	w.suites.begin("quick", time.Now()) // and found the device busy
+	assert.True(t, w.suites.wait("quick", err))
+	assert.Zero(t, w.suites.list()[0].Since, "a run that waits for hours is not in progress")
 
 	began := time.Now().Add(-time.Minute)
 	ctx, cancel := beforeQuiet(t.Context(), always(), began.Add(-time.Minute))
@@ -65,4 +74,17 @@ func TestRunsByTheCalendarInQuietHours(t *testing.T) {
 	ctx, cancel = beforeQuiet(t.Context(), nil, time.Now())
 	defer cancel()
 	require.NoError(t, ctx.Err())
+}
+
+// A probe file that is being filled when quiet hours begin is filled after them.
+func TestQuietHoursEndAFill(t *testing.T) {
+	w := quietWatch(t)
+	w.spec.Path = t.TempDir()
+	w.setProblem("filling the probe file: 1 of 1024 MiB")
+	require.NoError(t, w.openBeforeQuiet(t.Context(), time.Now().Add(-2*time.Minute)))
+	assert.Nil(t, w.session)
+	assert.Empty(t, w.Status(time.Now()).Problem)
+	left, err := os.ReadDir(w.spec.Path)
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }

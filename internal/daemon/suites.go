@@ -51,15 +51,15 @@ func (s *suites) begin(suite string, now time.Time) {
 }
 
 // wait notes why a run that is due does not begin, and reports whether that is
-// news. One that waits for the device is in progress, one that waits for other nodes
-// is not.
+// news. One that waits for the device is in progress; one that waits for other nodes or for the end of
+// quiet hours is not.
 func (s *suites) wait(suite string, why error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	status := s.of(suite)
 	news := status.Waits != why.Error()
 	status.Waits = why.Error()
-	if errors.Is(why, errNotPermitted) {
+	if errors.Is(why, errNotPermitted) || errors.Is(why, errQuiet) {
 		status.Since = time.Time{}
 	}
 	return news

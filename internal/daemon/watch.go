@@ -131,7 +131,7 @@ func (w *watch) Run(ctx context.Context) {
 			continue
 		}
 		if w.session == nil {
-			if err := w.open(ctx); err != nil && ctx.Err() == nil {
+			if err := w.openBeforeQuiet(ctx, wallClock()); err != nil && ctx.Err() == nil {
 				w.log.Warn("cannot open the target", "err", err, "retry_in", reopenAfter)
 				w.setProblem(err.Error())
 				schedule.Pause(ctx, reopenAfter)
@@ -167,9 +167,6 @@ func (w *watch) Run(ctx context.Context) {
 func (w *watch) keepQuiet(until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.session == nil {
-		w.blocked = "quiet hours until " + until.Format("2006-01-02 15:04 MST") + ": it is opened after them"
-	}
 	for _, p := range w.probes {
 		if p.next.Before(until) {
 			p.next = schedule.Next(until, p.probe.Interval, p.phase)

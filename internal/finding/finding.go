@@ -45,6 +45,9 @@ func Of(s record.Snapshot) []Finding {
 	if s.NotReady != "" {
 		all = append(all, found(NotReady, "not ready", s.NotReady))
 	}
+	if !s.QuietUntil.IsZero() {
+		all = append(all, found(Quiet, "quiet hours", "nothing is measured until "+s.QuietUntil.Format("2006-01-02 15:04 MST")))
+	}
 	all = append(all, ofCollectors(s.Collectors, s.Warnings)...)
 	all = append(all, ofWarnings(s.Warnings)...)
 	for _, i := range s.Ignored {
@@ -121,7 +124,7 @@ func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
 	all = append(all, ofCollectors(t.Collectors, t.Warnings)...)
 	all = append(all, ofWarnings(t.Warnings)...)
 	for i, p := range t.Probes {
-		of := ofProbe(p, s, t.Problem != "")
+		of := ofProbe(p, s, t.Problem != "" || !s.QuietUntil.IsZero())
 		if slices.ContainsFunc(t.Probes[:i], func(before record.ProbeStatus) bool { return before.Probe.Name == p.Probe.Name }) {
 			of = append(of, found(record.WarnDuplicate, "another probe of the target has the same name", p.Probe.Name))
 		}

@@ -229,6 +229,23 @@ func TestOnlyWhatADaemonDoesCanBeStale(t *testing.T) {
 	assert.Empty(t, Of(s))
 }
 
+func TestQuietHoursAreNoFault(t *testing.T) {
+	s := snapshot(record.ProbeStatus{Probe: record.DefaultProbes()[0], LastSuccess: now().Add(-10 * time.Hour)})
+	assert.Equal(t, []string{Stale}, codes(Of(s)))
+	s.QuietUntil = time.Date(2026, 11, 23, 18, 0, 0, 0, time.UTC)
+	all := Of(s)
+	require.Equal(t, []string{Quiet}, codes(all))
+	assert.Equal(t, Info, all[0].Severity)
+	assert.Equal(t, "quiet hours: nothing is measured until 2026-11-23 18:00 UTC", all[0].String())
+}
+
+func codes(all []Finding) (codes []string) {
+	for _, f := range all {
+		codes = append(codes, f.Code)
+	}
+	return codes
+}
+
 func TestSeverity(t *testing.T) {
 	assert.Greater(t, Critical, Warning)
 	assert.Greater(t, Warning, Info)

@@ -13,6 +13,7 @@ const (
 	Suspect     = "suspect"
 	Collector   = "collector"
 	NotWatched  = "not_watched"
+	Quiet       = "quiet_hours"
 )
 
 // Kind is what all findings of one code have in common.
@@ -92,6 +93,8 @@ func Kinds() []Kind {
 		{record.WarnIdentity, Warning, "The drive has no stable identity, so another one in its place is not noticed.",
 			"run ssdprobe baseline reset after the drive was replaced"},
 
+		{Quiet, Info, "In the quiet hours of the configuration, nothing is measured.",
+			"wait, or change quiet_hours"},
 		{record.WarnUnwritten, Info, "Most of the namespace was never written.",
 			"measure a filled file, or only written blocks as the probes do"},
 		{record.WarnReadOnly, Info, "The file was not made by ssdprobe, so it is only read.",

@@ -40,6 +40,7 @@ func decided() map[string]func(*record.Snapshot) {
 		Suspect:     probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Suspect}} }),
 		Stale:       probe(func(p *record.ProbeStatus) { p.LastSuccess = now().Add(-time.Hour) }),
 		NotReady:    func(s *record.Snapshot) { s.NotReady = "devices are being looked for" },
+		Quiet:       func(s *record.Snapshot) { s.QuietUntil = now().Add(time.Hour) },
 		Collector: func(s *record.Snapshot) {
 			s.Collectors = []record.CollectorStatus{{Collector: "health", Error: "denied"}}
 		},

@@ -15,7 +15,7 @@ import (
 // a finding: a busy hour is normal, a probe that never gets its turn is not.
 const staleRounds = 10
 
-// ofProbe leaves out that there are no rounds when the target's own problem says why.
+// ofProbe leaves out that there are no rounds when that is explained, by the target's own problem or by quiet hours.
 func ofProbe(p record.ProbeStatus, s record.Snapshot, explained bool) []Finding {
 	var all []Finding
 	if since, hung := HungSince(p, s.Time); hung {
