@@ -53,7 +53,7 @@ func Handler(o Options) http.Handler {
 	root, mux := http.NewServeMux(), http.NewServeMux()
 	root.HandleFunc("/-/healthy", h.serveHealthy)
 	root.HandleFunc("/-/ready", h.serveReady)
-	root.Handle("/metrics", metrics(o.Metrics, o.Log))
+	root.Handle("/metrics", h.limited(scrapesAtOnce, metrics(o.Metrics, o.Log)))
 	root.Handle("/", h.limited(answersAtOnce, mux))
 	mux.HandleFunc("/{$}", h.servePage)
 	mux.HandleFunc("/api/v1/status", h.answer(func(s record.Snapshot) any { return newStatus(s, o.Version) }))
@@ -73,11 +73,11 @@ const (
 	// answersAtOnce is how many status pages and answers of the API are made and sent at the
 	// same time. That of a snapshot takes 15 MB with 256 targets.
 	answersAtOnce = 4
-	// turnPatience is how long a request waits until it is one of them.
+	// turnPatience is how long a request waits for its turn.
 	turnPatience = 2 * time.Second
 )
 
-// limited lets n requests at a time pass and refuses those that wait too long. This bounds the
+// limited lets n requests at a time pass and refuses those that wait too long. It bounds the
 // memory of answers that clients do not read; the write timeout of the server ends those.
 func (h handler) limited(n int, next http.Handler) http.Handler {
 	turns := make(chan struct{}, n)

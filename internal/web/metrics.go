@@ -13,7 +13,9 @@ import (
 )
 
 // scrapesAtOnce is for two or three Prometheus servers and a person. A client that does not
-// read its answer holds the memory of a whole scrape: 30 MB with 256 targets.
+// read its answer holds the memory of a whole scrape: 30 MB with 256 targets. Not promhttp's
+// MaxRequestsInFlight: it refuses at once, and replicas of Prometheus that scrape at the same moment
+// beside a slow client would lose a scrape.
 const scrapesAtOnce = 4
 
 // Metrics is what a prometheus.Registry does.
@@ -27,11 +29,10 @@ func metrics(registry Metrics, log *slog.Logger) http.Handler {
 	gathered := promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog: scrapeLog{log},
 		// One broken series must not hide all others; it is counted and logged.
-		ErrorHandling:       promhttp.ContinueOnError,
-		Registry:            registry,
-		EnableOpenMetrics:   true,
-		MaxRequestsInFlight: scrapesAtOnce,
-		DisableCompression:  true,
+		ErrorHandling:      promhttp.ContinueOnError,
+		Registry:           registry,
+		EnableOpenMetrics:  true,
+		DisableCompression: true,
 	})
 	// promhttp compresses at gzip's default level, which is nearly half of the CPU time of a
 	// scrape. The fastest level takes a fifth of that, and its output is a third larger.

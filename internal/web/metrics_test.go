@@ -187,7 +187,9 @@ func TestScrapesAtOnceAreLimited(t *testing.T) {
 	for range atOnce {
 		<-s.entered
 	}
-	assert.Equal(t, http.StatusServiceUnavailable, get(t, server.URL+"/metrics").status)
+	refused := get(t, server.URL+"/metrics")
+	assert.Equal(t, http.StatusServiceUnavailable, refused.status)
+	assert.Equal(t, "1", refused.header.Get("Retry-After"), "it has waited for its turn")
 	assert.Equal(t, http.StatusOK, get(t, server.URL+"/").status, "the rest goes on")
 	close(s.leave)
 	require.NoError(t, group.Wait())
