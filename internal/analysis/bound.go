@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
@@ -51,18 +50,15 @@ func bound(s record.Step, m Machine) record.Bound {
 		}
 		b.LinkShare = new(most / m.LinkBytesPerSecond)
 	}
-	warned := func(code string) bool {
-		return slices.ContainsFunc(s.Warnings, func(w record.Warning) bool { return w.Code == code })
-	}
 	switch {
-	case warned(record.WarnCPUBound) || b.CPUShare != nil && *b.CPUShare >= cpuFull:
+	case warned(s, record.WarnCPUBound) || b.CPUShare != nil && *b.CPUShare >= cpuFull:
 		b.Limit = record.LimitCPU
 		b.Evidence = fmt.Sprintf("the load generator used %.2f of the %s that its jobs could use", used, units.Plural(jobs, "CPU"))
 	case b.LinkShare != nil && *b.LinkShare >= linkFull:
 		b.Limit = record.LimitLink
 		b.Evidence = fmt.Sprintf("%s are %s of what the PCIe link (%s) carries",
 			units.Bandwidth(*b.LinkShare*m.LinkBytesPerSecond), units.Percent(*b.LinkShare), m.LinkText)
-	case warned(record.WarnDisturbed):
+	case warned(s, record.WarnDisturbed):
 		b.Limit = record.LimitOthers
 		b.Evidence = "the jobs had to wait for a CPU, see the step's warning"
 		if share := s.Disturbance.CPUWaitRatio; share > 0 {

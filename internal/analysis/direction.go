@@ -1,6 +1,10 @@
 package analysis
 
-import "github.com/ssdprobe/ssdprobe/internal/record"
+import (
+	"slices"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
 
 // result is one direction of a step.
 type result struct {
@@ -48,15 +52,11 @@ func rateOf(w record.Workload, s record.Step) (rate float64, unit string) {
 
 // complete leaves the steps that measured something and came to their end.
 func complete(steps []record.Step) []record.Step {
-	var all []record.Step
-	for _, s := range steps {
-		short := false
-		for _, w := range s.Warnings {
-			short = short || w.Code == record.WarnShort
-		}
-		if !short && len(results(s)) > 0 {
-			all = append(all, s)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool {
+		return len(results(s)) == 0 || warned(s, record.WarnShort)
+	})
+}
+
+func warned(s record.Step, code string) bool {
+	return slices.ContainsFunc(s.Warnings, func(w record.Warning) bool { return w.Code == code })
 }

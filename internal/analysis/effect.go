@@ -11,9 +11,7 @@ func Effects(steps []record.Step, setting string) []record.SettingEffect {
 		direction record.Direction
 	}
 	type samples struct{ iops, mean []float64 }
-	var order []load
-	values := map[load][]string{}
-	all := map[load]map[string]*samples{}
+	var all groups[load, groups[string, samples]] // by the value of the setting
 	for _, s := range complete(steps) {
 		if s.Workload == nil {
 			continue
@@ -23,27 +21,21 @@ func Effects(steps []record.Step, setting string) []record.SettingEffect {
 			continue
 		}
 		for _, r := range results(s) {
-			l := load{s.Workload.String(), r.direction}
-			if all[l] == nil {
-				all[l] = map[string]*samples{}
-				order = append(order, l)
-			}
-			if all[l][value] == nil {
-				all[l][value] = &samples{}
-				values[l] = append(values[l], value)
-			}
-			got := all[l][value]
+			got := all.at(load{s.Workload.String(), r.direction}).at(value)
 			got.iops, got.mean = append(got.iops, r.IOPS), append(got.mean, r.Mean.Seconds())
 		}
 	}
 	var effects []record.SettingEffect
-	for _, l := range order {
-		from := values[l][0]
-		for _, to := range values[l][1:] {
-			iops := ratioOf(all[l][from].iops, all[l][to].iops)
+	for _, l := range all.keys {
+		values := all.at(l)
+		from := values.keys[0]
+		before := values.at(from)
+		for _, to := range values.keys[1:] {
+			after := values.at(to)
+			iops := ratioOf(before.iops, after.iops)
 			effects = append(effects, record.SettingEffect{
 				Load: l.text, Direction: l.direction, Setting: setting, From: from, To: to,
-				IOPS: iops, Latency: ratioOf(all[l][from].mean, all[l][to].mean), Certain: excludes(iops, 1),
+				IOPS: iops, Latency: ratioOf(before.mean, after.mean), Certain: excludes(iops, 1),
 			})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -14,24 +15,9 @@ func student(degrees float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: degrees}.Quantile(0.975)
 }
 
-// meanOf returns the mean and the variance of single values; the variance is NaN
-// for fewer than two.
-func meanOf(values []float64) (mean, variance float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	if len(values) < 2 {
-		return mean, math.NaN()
-	}
-	for _, v := range values {
-		variance += (v - mean) * (v - mean) / float64(len(values)-1)
-	}
-	return mean, variance
-}
-
 // spreadOf is the mean of values with its interval, and their extremes.
 func spreadOf(values []float64) record.SpreadOf {
-	mean, variance := meanOf(values)
+	mean, variance := stat.MeanVariance(values, nil)
 	s := record.SpreadOf{Mean: record.Interval{Value: mean}, Min: slices.Min(values), Max: slices.Max(values)}
 	if n := float64(len(values)); n >= 2 {
 		half := student(n-1) * math.Sqrt(variance/n)
@@ -43,8 +29,8 @@ func spreadOf(values []float64) record.SpreadOf {
 // ratioOf is the ratio of the means of two samples of positive values. Its interval
 // is Welch's on the logarithms; there is none with fewer than two values on a side.
 func ratioOf(from, to []float64) record.Interval {
-	mean0, variance0 := meanOf(logs(from))
-	mean1, variance1 := meanOf(logs(to))
+	mean0, variance0 := stat.MeanVariance(logs(from), nil)
+	mean1, variance1 := stat.MeanVariance(logs(to), nil)
 	i := record.Interval{Value: math.Exp(mean1 - mean0)}
 	n0, n1 := float64(len(from)), float64(len(to))
 	if n0 < 2 || n1 < 2 {

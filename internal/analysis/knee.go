@@ -21,24 +21,20 @@ type depthPoint struct {
 // Knees finds the knee of each load that was measured at three depths or more,
 // whatever else was the same. Repeats of a depth count as their mean.
 func Knees(steps []record.Step) []record.Knee {
-	var order []string
-	sweeps := map[string][]depthPoint{}
+	var sweeps groups[string, []depthPoint]
 	for _, s := range complete(steps) {
 		if s.Workload == nil || s.Workload.Round > 0 {
 			continue
 		}
 		w := *s.Workload
 		for _, r := range results(s) {
-			name := sweepName(w, r.direction)
-			if sweeps[name] == nil {
-				order = append(order, name)
-			}
-			sweeps[name] = append(sweeps[name], depthPoint{w.InFlight(), r.IOPS, r.Mean, r.Latency.Quantile(0.99)})
+			sweep := sweeps.at(SweepName(w, r.direction))
+			*sweep = append(*sweep, depthPoint{w.InFlight(), r.IOPS, r.Mean, r.Latency.Quantile(0.99)})
 		}
 	}
 	var knees []record.Knee
-	for _, name := range order {
-		if points := byDepth(sweeps[name]); len(points) >= 3 {
+	for _, name := range sweeps.keys {
+		if points := byDepth(*sweeps.at(name)); len(points) >= 3 {
 			k := knee(points)
 			k.Load = name
 			knees = append(knees, k)
@@ -47,8 +43,9 @@ func Knees(steps []record.Step) []record.Knee {
 	return knees
 }
 
-// sweepName is the load without its depth: "4 KiB random read".
-func sweepName(w record.Workload, d record.Direction) string {
+// SweepName is the load without its depth and jobs, "4 KiB random read": the name under
+// which Knees has it.
+func SweepName(w record.Workload, d record.Direction) string {
 	w.QueueDepth, w.Jobs = 0, 1
 	text := w.String()
 	name := text[:len(text)-len(", depth 0")]
@@ -67,20 +64,19 @@ func sweepName(w record.Workload, d record.Direction) string {
 // byDepth puts the points in order and takes the mean of those of one depth.
 func byDepth(points []depthPoint) []depthPoint {
 	slices.SortStableFunc(points, func(a, b depthPoint) int { return cmp.Compare(a.depth, b.depth) })
-	var merged []depthPoint
-	for start := 0; start < len(points); {
-		end := start
-		var sum depthPoint
-		for ; end < len(points) && points[end].depth == points[start].depth; end++ {
-			sum.iops += points[end].iops
-			sum.mean += points[end].mean
-			sum.p99 += points[end].p99
+	var same groups[int, []depthPoint]
+	for _, p := range points {
+		at := same.at(p.depth)
+		*at = append(*at, p)
+	}
+	merged := make([]depthPoint, len(same.keys))
+	for i, depth := range same.keys {
+		repeats := *same.at(depth)
+		sum, n := depthPoint{depth: depth}, len(repeats)
+		for _, p := range repeats {
+			sum.iops, sum.mean, sum.p99 = sum.iops+p.iops, sum.mean+p.mean, sum.p99+p.p99
 		}
-		n := end - start
-		merged = append(merged, depthPoint{
-			points[start].depth, sum.iops / float64(n), sum.mean / time.Duration(n), sum.p99 / time.Duration(n),
-		})
-		start = end
+		merged[i] = depthPoint{depth, sum.iops / float64(n), sum.mean / time.Duration(n), sum.p99 / time.Duration(n)}
 	}
 	return merged
 }

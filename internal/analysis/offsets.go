@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -21,8 +23,7 @@ func Offsets(steps []record.Step) *record.OffsetSpeeds {
 	}
 	var o record.OffsetSpeeds
 	for offset, r := range rates {
-		mean, _ := meanOf(r)
-		o.Points = append(o.Points, record.OffsetSpeed{OffsetBytes: offset, BytesPerSecond: mean})
+		o.Points = append(o.Points, record.OffsetSpeed{OffsetBytes: offset, BytesPerSecond: stat.Mean(r, nil)})
 	}
 	slices.SortFunc(o.Points, func(a, b record.OffsetSpeed) int { return cmp.Compare(a.OffsetBytes, b.OffsetBytes) })
 	bySpeed := func(a, b record.OffsetSpeed) int { return cmp.Compare(a.BytesPerSecond, b.BytesPerSecond) }

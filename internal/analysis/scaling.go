@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -14,21 +16,17 @@ const ScalingLimit = 0.9
 // that have parts, in the order in which devices were added; the one with a single
 // part is the device alone, without which there is nothing to compare with.
 func Scalings(steps []record.Step) []record.Scaling {
-	var order []string
-	loads := map[string][]record.Step{}
+	var loads groups[string, []record.Step]
 	for _, s := range complete(steps) {
 		if s.Workload == nil || len(s.Parts) == 0 {
 			continue
 		}
-		name := s.Workload.String()
-		if loads[name] == nil {
-			order = append(order, name)
-		}
-		loads[name] = append(loads[name], s)
+		same := loads.at(s.Workload.String())
+		*same = append(*same, s)
 	}
 	var all []record.Scaling
-	for _, name := range order {
-		if s, ok := scaling(loads[name]); ok {
+	for _, name := range loads.keys {
+		if s, ok := scaling(*loads.at(name)); ok {
 			s.Load = name
 			all = append(all, s)
 		}
@@ -80,7 +78,7 @@ func slowestGroup(step record.Step, rates []float64, alone float64) (group strin
 		members[part.Group] = append(members[part.Group], rates[i])
 	}
 	for i, name := range slices.Sorted(maps.Keys(members)) {
-		if mean, _ := meanOf(members[name]); i == 0 || mean/alone < ratio {
+		if mean := stat.Mean(members[name], nil); i == 0 || mean/alone < ratio {
 			group, ratio = name, mean/alone
 		}
 	}

@@ -10,26 +10,21 @@ func Spreads(steps []record.Step) []record.Spread {
 		direction record.Direction
 	}
 	type samples struct{ iops, bytes, mean []float64 }
-	var order []key
-	all := map[key]*samples{}
+	var all groups[key, samples]
 	for _, s := range complete(steps) {
 		if s.Series == "" {
 			continue
 		}
 		for _, r := range results(s) {
-			k := key{s.Series, r.direction}
-			if all[k] == nil {
-				all[k] = &samples{}
-				order = append(order, k)
-			}
-			all[k].iops = append(all[k].iops, r.IOPS)
-			all[k].bytes = append(all[k].bytes, r.BytesPerSecond)
-			all[k].mean = append(all[k].mean, r.Mean.Seconds())
+			got := all.at(key{s.Series, r.direction})
+			got.iops = append(got.iops, r.IOPS)
+			got.bytes = append(got.bytes, r.BytesPerSecond)
+			got.mean = append(got.mean, r.Mean.Seconds())
 		}
 	}
 	var spreads []record.Spread
-	for _, k := range order {
-		if got := all[k]; len(got.iops) >= 2 {
+	for _, k := range all.keys {
+		if got := all.at(k); len(got.iops) >= 2 {
 			spreads = append(spreads, record.Spread{
 				Load: k.series, Direction: k.direction, Repeats: len(got.iops),
 				IOPS: spreadOf(got.iops), BytesPerSecond: spreadOf(got.bytes), MeanSeconds: spreadOf(got.mean),

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -72,7 +74,7 @@ func (r Rule) firstWindow(values []float64) int {
 // fitted to it by least squares, both over the mean.
 func (Rule) measure(window []float64) (mean, spread, slope float64) {
 	n := float64(len(window))
-	mean, _ = meanOf(window)
+	mean = stat.Mean(window, nil)
 	var sxy, sxx float64
 	for i, v := range window {
 		x := float64(i) - (n-1)/2
