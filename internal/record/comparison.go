@@ -14,9 +14,6 @@ const (
 	Inconclusive Verdict = "inconclusive"
 )
 
-// Verdicts lists all of them.
-func Verdicts() []Verdict { return []Verdict{Slower, Faster, Same, Inconclusive} }
-
 // Comparison sets a run against one earlier run, or against a history of them.
 type Comparison struct {
 	// Before is the earlier run, the latest one of a history.
