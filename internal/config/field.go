@@ -11,7 +11,7 @@ import (
 // field is a value of the file, bound to its place in a Config.
 type field interface {
 	// read sets the value from the node; name is the field's, for problems.
-	read(n *yaml.Node, name string, r *reader)
+	read(n *yaml.Node, name string, f *findings)
 	// check says what is wrong with the value that was read or set.
 	check(name string, f *findings)
 	// write returns the value as a node, nil when it is to be left out.
@@ -32,23 +32,11 @@ type about struct {
 	schema   schema
 }
 
-// reader is what one reading of a file has learned.
-type reader struct {
-	findings
-	places map[string]place
-}
-
-// place is where a field is in the file.
-type place struct {
-	line int
-	text string // as written; empty for sections and lists
-}
-
 // accept notes where a field is, and reports whether the node is of the kind
 // that it has to be. Anchors may stay, but nothing may refer to them: each value
 // is written where it is used, so that a line says all about it.
-func (r *reader) accept(n *yaml.Node, name string, kind yaml.Kind, want string) bool {
-	r.places[name] = place{n.Line, n.Value}
+func (f *findings) accept(n *yaml.Node, name string, kind yaml.Kind, want string) bool {
+	f.places[name] = place{n.Line, n.Value}
 	p := Problem{Line: n.Line, Field: name, Want: want}
 	switch {
 	case n.Kind == yaml.AliasNode:
@@ -65,26 +53,8 @@ func (r *reader) accept(n *yaml.Node, name string, kind yaml.Kind, want string) 
 			p.Wrong = "the file " + p.Wrong
 		}
 	}
-	r.add(p)
+	f.add(p)
 	return false
-}
-
-// locate gives each problem that was found later the line and the text of its field.
-func (r *reader) locate() {
-	for i, p := range r.problems {
-		if p.Line > 0 {
-			continue
-		}
-		if at, ok := r.places[p.Field]; ok && at.text != "" {
-			r.problems[i].Value = at.text
-		}
-		for field := p.Field; field != ""; field = parent(field) {
-			if at, ok := r.places[field]; ok {
-				r.problems[i].Line = at.line
-				break
-			}
-		}
-	}
 }
 
 // absent is a key with nothing behind it, as when all that follows is commented out.
@@ -111,16 +81,16 @@ func (s section) keys() []string {
 	return keys
 }
 
-func (s section) read(n *yaml.Node, name string, r *reader) {
+func (s section) read(n *yaml.Node, name string, f *findings) {
 	keys := strings.Join(s.keys(), ", ")
-	if absent(n) || !r.accept(n, name, yaml.MappingNode, "keys with their values: "+keys) {
+	if absent(n) || !f.accept(n, name, yaml.MappingNode, "keys with their values: "+keys) {
 		return
 	}
 	first := map[string]int{}
 	for pair := range slices.Chunk(n.Content, 2) {
 		key, value := pair[0], pair[1]
 		if key.Kind != yaml.ScalarNode {
-			r.add(Problem{Line: key.Line, Field: name, Wrong: "a key is not a word", Want: "one of " + keys})
+			f.add(Problem{Line: key.Line, Field: name, Wrong: "a key is not a word", Want: "one of " + keys})
 			continue
 		}
 		known := slices.IndexFunc(s, func(e entry) bool { return e.key == key.Value })
@@ -128,15 +98,15 @@ func (s section) read(n *yaml.Node, name string, r *reader) {
 		switch line, again := first[key.Value]; {
 		case again:
 			p.Wrong, p.Want = "is given again", "it once: the first is in line "+strconv.Itoa(line)
-			r.list(p)
+			f.list(p)
 		case known < 0:
 			p.Wrong, p.Want = "is not a key here", "one of "+keys
 			if near := nearest(key.Value, s.keys()); near != "" {
 				p.Wrong += " (did you mean " + near + "?)"
 			}
-			r.add(p)
+			f.add(p)
 		default:
-			s[known].field.read(value, p.Field, r)
+			s[known].field.read(value, p.Field, f)
 		}
 		if first[key.Value] == 0 {
 			first[key.Value] = key.Line
@@ -198,17 +168,17 @@ type list[T any] struct {
 	example []T
 }
 
-func (l list[T]) read(n *yaml.Node, name string, r *reader) {
-	if absent(n) || !r.accept(n, name, yaml.SequenceNode, "a list: lines that begin with a dash, or [a, b]") {
+func (l list[T]) read(n *yaml.Node, name string, f *findings) {
+	if absent(n) || !f.accept(n, name, yaml.SequenceNode, "a list: lines that begin with a dash, or [a, b]") {
 		return
 	}
 	var items []T
 	for i, content := range n.Content {
 		v := l.fresh()
 		if absent(content) {
-			r.add(Problem{Line: content.Line, Field: item(name, i), Wrong: "is empty", Want: "a value, or no dash"})
+			f.add(Problem{Line: content.Line, Field: item(name, i), Wrong: "is empty", Want: "a value, or no dash"})
 		} else {
-			l.form(&v).read(content, item(name, i), r)
+			l.form(&v).read(content, item(name, i), f)
 		}
 		items = append(items, v)
 	}

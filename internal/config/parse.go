@@ -73,17 +73,16 @@ func Parse(r io.Reader, checks ...Check) (Config, error) {
 		return Config{}, err
 	}
 	c := Default()
-	found := reader{places: map[string]place{}}
+	found := findings{places: map[string]place{}}
 	if root != nil {
 		c.form().read(root, "", &found)
 	}
-	c.check(&found.findings)
+	c.check(&found)
 	for _, check := range checks {
 		for _, p := range check(c) {
 			found.need(false, p)
 		}
 	}
-	found.locate()
 	if err := found.err(); err != nil {
 		return Config{}, err
 	}

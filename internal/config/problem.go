@@ -65,6 +65,13 @@ type findings struct {
 	bad      map[string]bool
 	partly   map[string]bool // sections and lists in which something is wrong
 	unlisted int
+	places   map[string]place // of the fields that were read; nil without a file
+}
+
+// place is where a field is in the file.
+type place struct {
+	line int
+	text string // as written; empty for sections and lists
 }
 
 // add notes a problem and that its field has no usable value.
@@ -76,7 +83,18 @@ func (f *findings) add(p Problem) {
 	for section := parent(p.Field); section != ""; section = parent(section) {
 		f.partly[section] = true
 	}
-	f.list(p)
+	f.list(f.located(p))
+}
+
+// located gives a problem that was found after reading the line and the text of its field.
+func (f *findings) located(p Problem) Problem {
+	if text := f.places[p.Field].text; p.Line == 0 && text != "" {
+		p.Value = text
+	}
+	for field := p.Field; p.Line == 0 && field != ""; field = parent(field) {
+		p.Line = f.places[field].line
+	}
+	return p
 }
 
 func (f *findings) list(p Problem) {

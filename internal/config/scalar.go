@@ -30,14 +30,14 @@ type scalar[T comparable] struct {
 	shape schema
 }
 
-func (s scalar[T]) read(n *yaml.Node, name string, r *reader) {
-	if !r.accept(n, name, yaml.ScalarNode, "a single value") {
+func (s scalar[T]) read(n *yaml.Node, name string, f *findings) {
+	if !f.accept(n, name, yaml.ScalarNode, "a single value") {
 		return
 	}
 	text := n.Value
 	if absent(n) {
 		if s.tag != "" {
-			r.add(Problem{Line: n.Line, Field: name, Wrong: "is empty", Want: "a value, or the key left out"})
+			f.add(Problem{Line: n.Line, Field: name, Wrong: "is empty", Want: "a value, or the key left out"})
 			return
 		}
 		text = ""
@@ -47,7 +47,7 @@ func (s scalar[T]) read(n *yaml.Node, name string, r *reader) {
 		p := Problem{Value: text, Wrong: err.Error()}
 		errors.As(err, &p)
 		p.Line, p.Field = n.Line, name
-		r.add(p)
+		f.add(p)
 		return
 	}
 	*s.dst = v
