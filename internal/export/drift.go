@@ -5,11 +5,9 @@ import "github.com/ssdprobe/ssdprobe/internal/record"
 // baselineFamilies tell what a probe is compared with.
 func baselineFamilies() []family[probeNow] {
 	return []family[probeNow]{
-		{
-			name: "ssdprobe_baseline_value", kind: gauge,
-			help:   "Learned baseline, in the unit at the end of the statistic's name. Absent while it is being learned.",
-			labels: []string{"statistic"},
-			series: func(p probeNow, emit emit) {
+		metric("ssdprobe_baseline_value", gauge, []string{"statistic"},
+			"Learned baseline, in the unit at the end of the statistic's name. Absent while it is being learned.",
+			func(p probeNow, emit emit) {
 				if !learned(p) {
 					return
 				}
@@ -18,8 +16,7 @@ func baselineFamilies() []family[probeNow] {
 						emit(v, string(s))
 					}
 				}
-			},
-		},
+			}),
 		single("ssdprobe_baseline_learned_timestamp_seconds", gauge, "Time when the baseline was learned, in seconds since 1970. Absent until then.",
 			func(p probeNow) (float64, bool) {
 				if !learned(p) {
@@ -44,48 +41,31 @@ func learned(p probeNow) bool { return p.Baseline != nil && !p.Baseline.Learned.
 // driftFamilies tell how the recent past compares with the baseline.
 func driftFamilies() []family[probeNow] {
 	return []family[probeNow]{
-		{
-			name: "ssdprobe_drift_ratio", kind: gauge,
-			help: "How many times slower the probe is than its baseline, corrected for load. Covers the last hour, or the time since a drift began, up to three hours. " +
+		metric("ssdprobe_drift_ratio", gauge, []string{"statistic"},
+			"How many times slower the probe is than its baseline, corrected for load. Covers the last hour, or the time since a drift began, up to three hours. "+
 				"Above 1 is worse for every statistic; IOPS are inverted. Stays near 1 if slow rounds have become more frequent and the median has not changed.",
-			labels: []string{"statistic"},
-			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Ratio, string(d.Statistic)) }),
-		},
-		{
-			name: "ssdprobe_drift_ratio_lower", kind: gauge,
-			help:   "Lower bound of the 95 % confidence interval of ssdprobe_drift_ratio. Absent while there are too few five-minute blocks to compute it.",
-			labels: []string{"statistic"},
-			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Lower, string(d.Statistic)) }),
-		},
-		{
-			name: "ssdprobe_drift_ratio_upper", kind: gauge,
-			help:   "Upper bound of the 95 % confidence interval of ssdprobe_drift_ratio. Absent while there are too few five-minute blocks to compute it.",
-			labels: []string{"statistic"},
-			series: eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Upper, string(d.Statistic)) }),
-		},
-		{
-			name: "ssdprobe_drift_state", kind: gauge,
-			help: "State of a statistic, as the label state: learning, stable, suspect, regressed or improved. Always 1. " +
+			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Ratio, string(d.Statistic)) })),
+		metric("ssdprobe_drift_ratio_lower", gauge, []string{"statistic"},
+			"Lower bound of the 95 % confidence interval of ssdprobe_drift_ratio. Absent while there are too few five-minute blocks to compute it.",
+			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Lower, string(d.Statistic)) })),
+		metric("ssdprobe_drift_ratio_upper", gauge, []string{"statistic"},
+			"Upper bound of the 95 % confidence interval of ssdprobe_drift_ratio. Absent while there are too few five-minute blocks to compute it.",
+			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Upper, string(d.Statistic)) })),
+		metric("ssdprobe_drift_state", gauge, []string{"statistic", "state"},
+			"State of a statistic, as the label state: learning, stable, suspect, regressed or improved. Always 1. "+
 				"Other states have no series.",
-			labels: []string{"statistic", "state"},
-			series: eachDrift(func(d record.Drift, emit emit) { emit(1, string(d.Statistic), string(d.State)) }),
-		},
-		{
-			name: "ssdprobe_drift_since_timestamp_seconds", kind: gauge,
-			help:   "Estimated start of the drift, in seconds since 1970. Absent while the state is learning or stable.",
-			labels: []string{"statistic"},
-			series: eachDrift(func(d record.Drift, emit emit) {
+			eachDrift(func(d record.Drift, emit emit) { emit(1, string(d.Statistic), string(d.State)) })),
+		metric("ssdprobe_drift_since_timestamp_seconds", gauge, []string{"statistic"},
+			"Estimated start of the drift, in seconds since 1970. Absent while the state is learning or stable.",
+			eachDrift(func(d record.Drift, emit emit) {
 				if d.State != record.Learning && d.State != record.Stable {
 					emitTime(emit, d.Since, string(d.Statistic))
 				}
-			}),
-		},
-		{
-			name: "ssdprobe_drift_attribution_info", kind: gauge,
-			help: "A change of conditions that coincided with a change of speed, as labels. Always 1. During a drift it is the change at the start of the drift. " +
+			})),
+		metric("ssdprobe_drift_attribution_info", gauge, []string{"condition", "from", "to"},
+			"A change of conditions that coincided with a change of speed, as labels. Always 1. During a drift it is the change at the start of the drift. "+
 				"Otherwise it is the change before the current baseline, if its effect is known. from and to are empty when unknown.",
-			labels: []string{"condition", "from", "to"},
-			series: func(p probeNow, emit emit) {
+			func(p probeNow, emit emit) {
 				calm := true
 				for _, d := range p.Drift {
 					emitChanges(emit, d.Attribution)
@@ -95,8 +75,7 @@ func driftFamilies() []family[probeNow] {
 				if p.Effect != nil && calm {
 					emitChanges(emit, p.Effect.Changes)
 				}
-			},
-		},
+			}),
 	}
 }
 

@@ -26,6 +26,11 @@ type family[T any] struct {
 	desc    *prometheus.Desc
 }
 
+// metric is a family with labels of its own, and any number of series.
+func metric[T any](name string, kind prometheus.ValueType, labels []string, help string, series func(T, emit)) family[T] {
+	return family[T]{name: name, kind: kind, help: help, labels: labels, series: series}
+}
+
 // emit sends one series with the values of the family's own labels.
 type emit func(value float64, labels ...string)
 

@@ -8,29 +8,23 @@ import (
 // nodeFamilies have one series per node.
 func nodeFamilies(build Build) []family[record.Snapshot] {
 	return []family[record.Snapshot]{
-		{
-			name: "ssdprobe_build_info", kind: gauge,
-			help:   "Version of ssdprobe, as labels. Always 1.",
-			labels: []string{"version", "revision", "goversion"},
-			series: func(_ record.Snapshot, emit emit) { emit(1, build.Version, build.Revision, build.GoVersion) },
-		},
+		metric("ssdprobe_build_info", gauge, []string{"version", "revision", "goversion"},
+			"Version of ssdprobe, as labels. Always 1.",
+			func(_ record.Snapshot, emit emit) { emit(1, build.Version, build.Revision, build.GoVersion) }),
 		single("ssdprobe_config_file_changed", gauge,
 			"1 if the configuration file differs from the configuration in force: it was edited and not loaded, or it was refused. Else 0. Absent without a configuration file, or when it cannot be read.",
 			func(s record.Snapshot) (float64, bool) { return flag(s.ConfigChanged) }),
 		single("ssdprobe_fallback_file_used", gauge,
 			"1 if ssdprobe measures a probe file in its state directory, because there is no device to watch and files is empty. Else 0. fallback_file: false in the configuration turns this off. Absent until the first search for devices ends.",
 			func(s record.Snapshot) (float64, bool) { return flag(s.FallbackUsed) }),
-		{
-			name: "ssdprobe_finding", kind: gauge,
-			help: "A problem that ssdprobe found. Always 1; absent without a problem. The table below lists the codes. severity is info, warning or critical. " +
+		metric("ssdprobe_finding", gauge, []string{"device", "id", "probe", "code", "severity"},
+			"A problem that ssdprobe found. Always 1; absent without a problem. The table below lists the codes. severity is info, warning or critical. "+
 				"probe is empty if it concerns the whole target; device and id are empty if it concerns the node. Several findings with the same labels are one series.",
-			labels: []string{"device", "id", "probe", "code", "severity"},
-			series: func(s record.Snapshot, emit emit) {
+			func(s record.Snapshot, emit emit) {
 				for _, f := range finding.Of(s) {
 					emit(1, f.Device, f.TargetID, f.Probe, f.Code, f.Severity.String())
 				}
-			},
-		},
+			}),
 		single("ssdprobe_quiet", gauge, "1 during the quiet_hours of the configuration, when no probe and no scheduled run starts. Else 0.",
 			func(s record.Snapshot) (float64, bool) { return boolean(!s.QuietUntil.IsZero()), true }),
 	}

@@ -74,27 +74,21 @@ func stateFamilies() []family[record.Controller] {
 		single("ssdprobe_nvme_health_timestamp_seconds", gauge,
 			"Time when the health of the controller was last read, in seconds since 1970. It stops advancing when readings fail; the other health series are absent then.",
 			func(c record.Controller) (float64, bool) { return moment(c.LastRead) }),
-		{
-			name: "ssdprobe_nvme_critical_warning", kind: gauge,
-			help: "1 if the drive reports this critical warning, else 0. condition is one of " +
+		metric("ssdprobe_nvme_critical_warning", gauge, []string{"condition"},
+			"1 if the drive reports this critical warning, else 0. condition is one of "+
 				"available_spare, temperature, reliability, read_only, volatile_memory_backup, persistent_memory.",
-			labels: []string{"condition"},
-			series: healthy(func(h record.Health, emit emit) {
+			healthy(func(h record.Health, emit emit) {
 				for _, w := range record.CriticalWarnings() {
 					emit(boolean(slices.Contains(h.CriticalWarnings, w)), string(w))
 				}
-			}),
-		},
-		{
-			name: "ssdprobe_nvme_temperature_celsius", kind: gauge,
-			help:   "Temperature of a sensor of the drive, in degrees Celsius. sensor is composite (the vendor's overall value) or 1 to 8.",
-			labels: []string{"sensor"},
-			series: healthy(func(h record.Health, emit emit) {
+			})),
+		metric("ssdprobe_nvme_temperature_celsius", gauge, []string{"sensor"},
+			"Temperature of a sensor of the drive, in degrees Celsius. sensor is composite (the vendor's overall value) or 1 to 8.",
+			healthy(func(h record.Health, emit emit) {
 				for _, t := range h.Temperatures {
 					emit(float64(t.Celsius), t.Sensor)
 				}
-			}),
-		},
+			})),
 		ofHealth("ssdprobe_nvme_available_spare_ratio", gauge, "Remaining spare blocks as a share of the original ones, 0 to 1. Absent when not reported.",
 			func(h record.Health) (float64, bool) { return given(h.AvailableSpare) }),
 		ofHealth("ssdprobe_nvme_available_spare_threshold_ratio", gauge, "Share of spare blocks below which the drive warns, 0 to 1. Absent when not reported.",
@@ -156,18 +150,12 @@ func heatFamilies() []family[record.Controller] {
 		ofHealth("ssdprobe_nvme_critical_temperature_seconds_total", counter,
 			"Time that the drive spent above its critical temperature, in seconds. Counted in whole minutes. Absent if it has no critical temperature.",
 			func(h record.Health) (float64, bool) { return seconds(h.CriticalTemperatureTime) }),
-		{
-			name: "ssdprobe_nvme_thermal_transitions_total", kind: counter,
-			help:   "Number of times that the drive started thermal throttling. level light costs little speed, heavy may cost any amount. Absent when not reported.",
-			labels: []string{"level"},
-			series: throttling(func(t record.Throttling) float64 { return float64(t.Transitions) }),
-		},
-		{
-			name: "ssdprobe_nvme_thermal_seconds_total", kind: counter,
-			help:   "Time spent in thermal throttling, in seconds. Absent when not reported.",
-			labels: []string{"level"},
-			series: throttling(func(t record.Throttling) float64 { return t.Time.Seconds() }),
-		},
+		metric("ssdprobe_nvme_thermal_transitions_total", counter, []string{"level"},
+			"Number of times that the drive started thermal throttling. level light costs little speed, heavy may cost any amount. Absent when not reported.",
+			throttling(func(t record.Throttling) float64 { return float64(t.Transitions) })),
+		metric("ssdprobe_nvme_thermal_seconds_total", counter, []string{"level"},
+			"Time spent in thermal throttling, in seconds. Absent when not reported.",
+			throttling(func(t record.Throttling) float64 { return t.Time.Seconds() })),
 	}
 }
 
@@ -197,12 +185,10 @@ func featureFamilies() []family[record.Controller] {
 // interruptFamilies tell where interrupts are taken.
 func interruptFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
-		{
-			name: "ssdprobe_nvme_interrupts_total", kind: counter,
-			help: fmt.Sprintf("Number of interrupts of a queue on all CPUs. Queue 0 is the admin queue. "+
+		metric("ssdprobe_nvme_interrupts_total", counter, []string{"queue"},
+			fmt.Sprintf("Number of interrupts of a queue on all CPUs. Queue 0 is the admin queue. "+
 				"With more than %d queues, the last ones are summed as queue=%q.", maxQueues, otherQueues),
-			labels: []string{"queue"},
-			series: func(c record.Controller, emit emit) {
+			func(c record.Controller, emit emit) {
 				if c.Interrupts == nil {
 					return
 				}
@@ -220,8 +206,7 @@ func interruptFamilies() []family[record.Controller] {
 				if len(others) > 0 {
 					emit(float64(sum), otherQueues)
 				}
-			},
-		},
+			}),
 		single("ssdprobe_nvme_remote_interrupts_total", counter, "Number of interrupts handled on a CPU outside the controller's NUMA node. Absent when the NUMA node is unknown.",
 			func(c record.Controller) (float64, bool) {
 				if c.Interrupts == nil {

@@ -34,11 +34,9 @@ func probeFamilies() []family[probeNow] {
 // windowFamilies tell what the good rounds of the last minutes say.
 func windowFamilies() []family[probeNow] {
 	return []family[probeNow]{
-		{
-			name: "ssdprobe_probe_latency_percentile_seconds", kind: gauge,
-			help:   "Latency percentile of all I/Os in the good rounds of the window (default 5 min), in seconds, by nearest rank. Absent without a good round in the window.",
-			labels: []string{"percentile"},
-			series: func(p probeNow, emit emit) {
+		metric("ssdprobe_probe_latency_percentile_seconds", gauge, []string{"percentile"},
+			"Latency percentile of all I/Os in the good rounds of the window (default 5 min), in seconds, by nearest rank. Absent without a good round in the window.",
+			func(p probeNow, emit emit) {
 				if p.Window == nil || len(p.Window.Latency) == 0 {
 					return
 				}
@@ -46,8 +44,7 @@ func windowFamilies() []family[probeNow] {
 				emit(p.Window.Latency.Quantile(0.95).Seconds(), "95")
 				emit(p.Window.Latency.Quantile(0.99).Seconds(), "99")
 				emit(p.Window.Latency.Quantile(0.999).Seconds(), "99.9")
-			},
-		},
+			}),
 		single("ssdprobe_probe_iops", gauge,
 			"I/Os per second in the good rounds of the window (default 5 min), at the queue depth of the probe. Absent without a good round in the window.",
 			func(p probeNow) (float64, bool) {
@@ -62,16 +59,13 @@ func windowFamilies() []family[probeNow] {
 // roundFamilies tell how the rounds went and what they cost.
 func roundFamilies() []family[probeNow] {
 	return []family[probeNow]{
-		{
-			name: "ssdprobe_probe_rounds_total", kind: counter,
-			help:   "Number of rounds by outcome. Only ok rounds count as measurements of the device. busy rounds did no I/O.",
-			labels: []string{"outcome"},
-			series: func(p probeNow, emit emit) {
+		metric("ssdprobe_probe_rounds_total", counter, []string{"outcome"},
+			"Number of rounds by outcome. Only ok rounds count as measurements of the device. busy rounds did no I/O.",
+			func(p probeNow, emit emit) {
 				for _, o := range record.Outcomes() {
 					emit(float64(p.Rounds[o]), string(o))
 				}
-			},
-		},
+			}),
 		single("ssdprobe_probe_read_bytes_total", counter, "Bytes that ssdprobe read for this probe, including warm-up and the search for written blocks. Absent for probes that only write.",
 			func(p probeNow) (float64, bool) {
 				return float64(p.ReadBytes), p.ReadBytes > 0 || p.Probe.Direction == record.Read
@@ -80,16 +74,13 @@ func roundFamilies() []family[probeNow] {
 			func(p probeNow) (float64, bool) {
 				return float64(p.WrittenBytes), p.WrittenBytes > 0 || p.Probe.Direction == record.Write
 			}),
-		{
-			name: "ssdprobe_probe_errors_total", kind: counter,
-			help:   "Number of failed I/Os by errno. An errno that never occurred has no series.",
-			labels: []string{"errno"},
-			series: func(p probeNow, emit emit) {
+		metric("ssdprobe_probe_errors_total", counter, []string{"errno"},
+			"Number of failed I/Os by errno. An errno that never occurred has no series.",
+			func(p probeNow, emit emit) {
 				for errno, n := range p.Errors {
 					emit(float64(n), errno)
 				}
-			},
-		},
+			}),
 		single("ssdprobe_probe_last_success_timestamp_seconds", gauge, "Time of the last good round, in seconds since 1970. Absent if there was none since the daemon started.",
 			func(p probeNow) (float64, bool) { return moment(p.LastSuccess) }),
 		single("ssdprobe_probe_inflight_seconds", gauge, "Age of the round in progress, in seconds. Grows while a device hangs. Absent between rounds.",

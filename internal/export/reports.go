@@ -6,25 +6,19 @@ import "github.com/ssdprobe/ssdprobe/internal/record"
 // node with device and id empty.
 func reportFamilies() []family[[]record.CollectorStatus] {
 	return []family[[]record.CollectorStatus]{
-		{
-			name: "ssdprobe_collector_success", kind: gauge,
-			help:   "1 if the last reading of this source succeeded, 0 if it failed. device and id are empty for sources of the whole node. The collector fleet is the API server. It has series while a permit to run is requested, renewed or returned, and for 10 minutes after the last answer.",
-			labels: []string{"collector"},
-			series: func(all []record.CollectorStatus, emit emit) {
+		metric("ssdprobe_collector_success", gauge, []string{"collector"},
+			"1 if the last reading of this source succeeded, 0 if it failed. device and id are empty for sources of the whole node. The collector fleet is the API server. It has series while a permit to run is requested, renewed or returned, and for 10 minutes after the last answer.",
+			func(all []record.CollectorStatus, emit emit) {
 				for _, c := range all {
 					emit(boolean(c.Success), c.Collector)
 				}
-			},
-		},
-		{
-			name: "ssdprobe_collector_duration_seconds", kind: gauge,
-			help:   "Duration of the last reading of this source, in seconds. device and id are empty for sources of the whole node.",
-			labels: []string{"collector"},
-			series: func(all []record.CollectorStatus, emit emit) {
+			}),
+		metric("ssdprobe_collector_duration_seconds", gauge, []string{"collector"},
+			"Duration of the last reading of this source, in seconds. device and id are empty for sources of the whole node.",
+			func(all []record.CollectorStatus, emit emit) {
 				for _, c := range all {
 					emit(c.Duration.Seconds(), c.Collector)
 				}
-			},
-		},
+			}),
 	}
 }

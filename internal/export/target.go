@@ -14,70 +14,55 @@ func targetFamilies() []family[record.TargetStatus] {
 // deviceFamilies tell what a device is and under which conditions it works.
 func deviceFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
-		{
-			name: "ssdprobe_device_info", kind: gauge,
-			help:   "A watched device, as labels. Always 1. For a probe file, kind is file; the other labels describe the device below it.",
-			labels: []string{"model", "serial", "firmware", "transport", "kind"},
-			series: func(t record.TargetStatus, emit emit) {
+		metric("ssdprobe_device_info", gauge, []string{"model", "serial", "firmware", "transport", "kind"},
+			"A watched device, as labels. Always 1. For a probe file, kind is file; the other labels describe the device below it.",
+			func(t record.TargetStatus, emit emit) {
 				d, kind := t.Device, t.Device.Kind
 				if t.File {
 					kind = record.KindFile
 				}
 				emit(1, d.Model, d.Serial, d.Firmware, d.Transport, string(kind))
-			},
-		},
+			}),
 		single("ssdprobe_device_size_bytes", gauge, "Capacity of the device, in bytes. For a probe file, that of the device below it. Absent when unknown.",
 			func(t record.TargetStatus) (float64, bool) { return known(float64(t.Device.SizeBytes)) }),
-		{
-			name: "ssdprobe_device_conditions_info", kind: gauge,
-			help:   "The current conditions that change most often, as labels. Always 1. A label is empty when the machine does not report it.",
-			labels: []string{"scheduler", "governor", "kernel", "write_cache", "numa_node"},
-			series: func(t record.TargetStatus, emit emit) {
+		metric("ssdprobe_device_conditions_info", gauge, []string{"scheduler", "governor", "kernel", "write_cache", "numa_node"},
+			"The current conditions that change most often, as labels. Always 1. A label is empty when the machine does not report it.",
+			func(t record.TargetStatus, emit emit) {
 				c := t.Conditions
 				if c == (record.Conditions{}) { // not read yet
 					return
 				}
 				emit(1, c.Scheduler, c.Governor, c.Kernel, c.WriteCache, c.NUMANode.String())
-			},
-		},
-		{
-			name: "ssdprobe_conditions_changed_timestamp_seconds", kind: gauge,
-			help:   "Time of the last change of this condition that was seen, in seconds since 1970. Absent if none was seen.",
-			labels: []string{"condition"},
-			series: func(t record.TargetStatus, emit emit) {
+			}),
+		metric("ssdprobe_conditions_changed_timestamp_seconds", gauge, []string{"condition"},
+			"Time of the last change of this condition that was seen, in seconds since 1970. Absent if none was seen.",
+			func(t record.TargetStatus, emit emit) {
 				for condition, at := range t.Changed {
 					emitTime(emit, at, condition)
 				}
-			},
-		},
+			}),
 	}
 }
 
 // linkFamilies tell what a PCIe device is connected by; others have none.
 func linkFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
-		{
-			name: "ssdprobe_pcie_link_speed_transfers_per_second", kind: gauge,
-			help:   "Speed of the PCIe link per lane, in transfers per second. state is current (negotiated) or max (supported by both ends). Absent when unknown.",
-			labels: []string{"state"},
-			series: func(t record.TargetStatus, emit emit) {
+		metric("ssdprobe_pcie_link_speed_transfers_per_second", gauge, []string{"state"},
+			"Speed of the PCIe link per lane, in transfers per second. state is current (negotiated) or max (supported by both ends). Absent when unknown.",
+			func(t record.TargetStatus, emit emit) {
 				if l := t.Device.Link; l != nil {
 					emitKnown(emit, l.CurrentGTs*1e9, "current")
 					emitKnown(emit, l.MaxGTs*1e9, "max")
 				}
-			},
-		},
-		{
-			name: "ssdprobe_pcie_link_width_lanes", kind: gauge,
-			help:   "Width of the PCIe link, in lanes. state is current (negotiated) or max (supported by both ends). Absent when unknown.",
-			labels: []string{"state"},
-			series: func(t record.TargetStatus, emit emit) {
+			}),
+		metric("ssdprobe_pcie_link_width_lanes", gauge, []string{"state"},
+			"Width of the PCIe link, in lanes. state is current (negotiated) or max (supported by both ends). Absent when unknown.",
+			func(t record.TargetStatus, emit emit) {
 				if l := t.Device.Link; l != nil {
 					emitKnown(emit, float64(l.CurrentLanes), "current")
 					emitKnown(emit, float64(l.MaxLanes), "max")
 				}
-			},
-		},
+			}),
 		single("ssdprobe_pcie_bandwidth_bytes_per_second", gauge,
 			"Bandwidth of the PCIe link in one direction at its current speed and width, in bytes per second. Line encoding is subtracted, protocol overhead is not. Absent when unknown.",
 			func(t record.TargetStatus) (float64, bool) {
