@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -27,12 +26,12 @@ func History(now record.RunReport, earlier []record.RunReport) *record.Compariso
 	for _, run := range slices.SortedFunc(slices.Values(earlier), func(a, b record.RunReport) int { return a.Started.Compare(b.Started) }) {
 		if run.Suite == now.Suite && run.Conditions == now.Conditions && record.AlikeFiles(run.File, now.File) && run.Started.Before(now.Started) {
 			before = append(before, loads(run))
-			c.Before, c.Runs = run.Reference(), c.Runs+1
+			c.Before = run.Reference()
 		}
 	}
 	for _, l := range loads(now) {
 		if compared := historyOf(l, before); len(compared.Figures) > 0 {
-			c.Loads = append(c.Loads, compared)
+			c.Loads, c.Runs = append(c.Loads, compared), max(c.Runs, compared.Before)
 		}
 	}
 	if len(c.Loads) == 0 {
@@ -50,7 +49,7 @@ func historyOf(now load, before [][]load) record.ComparedLoad {
 	var earlier []load
 	for _, run := range before {
 		for _, was := range run {
-			if was.name == now.name && was.direction == now.direction && was.plan == now.plan && was.ignored == "" {
+			if was.name == now.name && was.direction == now.direction && was.plan == now.plan && was.ignored == "" && len(measured(was, now)) > 0 {
 				earlier = append(earlier, was)
 			}
 		}
@@ -96,9 +95,18 @@ func ranked(f record.ComparedFigure) record.Verdict {
 
 // fewRuns says why a history cannot tell.
 func fewRuns(c *record.Comparison) string {
-	few := slices.MaxFunc(c.Loads, func(a, b record.ComparedLoad) int { return cmp.Compare(a.Before, b.Before) }).Before
-	if few < MinRuns {
-		return fmt.Sprintf("it takes %d earlier runs under the same conditions, and there are %s", MinRuns, units.Count(few))
+	few, least := 0, MinRuns
+	for _, l := range decidingLoads(c) {
+		if l.Before < MinRuns {
+			few, least = few+1, min(least, l.Before)
+		}
 	}
-	return ignoredText(c)
+	switch {
+	case few == 0:
+		return ignoredText(c)
+	case few == len(c.Loads):
+		return fmt.Sprintf("it takes %d earlier runs under the same conditions, and there are %s", MinRuns, units.Count(least))
+	default:
+		return fmt.Sprintf("it takes %d earlier runs under the same conditions, and there are fewer for %d of %s", MinRuns, few, units.Plural(len(c.Loads), "load"))
+	}
 }

@@ -66,6 +66,13 @@ func TestHistory(t *testing.T) {
 			assert.Equal(t, c.want, iops)
 		})
 	}
+	assert.Equal(t, 4, compare.History(now(9850), usual).Runs, "no more than a load was compared with")
+	// A load that is new, as after an upgrade, is why a run cannot tell.
+	newer := now(9850)
+	newer.Steps = append(newer.Steps, steps("new", 100)...)
+	got := compare.History(newer, usual)
+	assert.Equal(t, record.Inconclusive, got.Verdict)
+	assert.Equal(t, "it takes 4 earlier runs under the same conditions, and there are fewer for 1 of 2 loads", got.Reason)
 	assert.Nil(t, compare.History(runOf(), usual), "a run that measured nothing")
 }
 

@@ -15,6 +15,9 @@ const sync record.Direction = "sync"
 // several times slower. From 1 000 on, ten or more lie above it.
 const tailIOs = 1000
 
+// impossible is beyond every figure of a drive. Ratios and medians of what is below are finite.
+const impossible = 1e100
+
 // load is one direction of one load of a run, its repeats taken together.
 type load struct {
 	name, plan string
@@ -63,7 +66,7 @@ func (l *load) add(r record.Result, ignored string) {
 	}
 }
 
-// values are those of a statistic that are known.
+// values are those of a statistic that are known and that a drive can have.
 func (l *load) values(s record.Statistic) []float64 {
 	var all []float64
 	for _, r := range l.results {
@@ -71,7 +74,7 @@ func (l *load) values(s record.Statistic) []float64 {
 		if s != record.IOPS {
 			v = s.Of(record.Measurement{Latency: r.Latency})
 		}
-		if v > 0 {
+		if v > 0 && v < impossible {
 			all = append(all, v)
 		}
 	}

@@ -38,22 +38,21 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 		}
 		was := earlier[i]
 		earlier = slices.Delete(earlier, i, i+1)
-		if was.plan != now.plan {
+		switch {
+		case was.plan != now.plan:
 			leaveOut(&c, now, fmt.Sprintf("the plan changed from %q to %q", was.plan, now.plan))
-			continue
+		case len(measured(was, now)) == 0:
+			leaveOut(&c, now, "no figures on one side")
+		default:
+			matched = append(matched, [2]load{was, now})
 		}
-		matched = append(matched, [2]load{was, now})
 	}
 	for _, was := range earlier {
 		leaveOut(&c, was, "only in the earlier run")
 	}
 	level := alpha / float64(max(1, countDeciding(matched)))
 	for _, m := range matched {
-		if l := pairOf(m[0], m[1], threshold, level); len(l.Figures) > 0 {
-			c.Loads = append(c.Loads, l)
-		} else {
-			leaveOut(&c, m[1], "no figures on one side")
-		}
+		c.Loads = append(c.Loads, pairOf(m[0], m[1], threshold, level))
 	}
 	agree(&c)
 	conclude(&c, repeatMore)
@@ -74,6 +73,13 @@ func countDeciding(matched [][2]load) int {
 	return n
 }
 
+// measured are the statistics that all repeats of both loads have.
+func measured(before, after load) []record.Statistic {
+	return slices.DeleteFunc(statistics(), func(s record.Statistic) bool {
+		return len(before.values(s)) < len(before.results) || len(after.values(s)) < len(after.results)
+	})
+}
+
 // pairOf compares a load of two runs. A change beyond the threshold is certain when the
 // U test rejects chance at a level.
 func pairOf(before, after load, threshold, level float64) record.ComparedLoad {
@@ -81,13 +87,9 @@ func pairOf(before, after load, threshold, level float64) record.ComparedLoad {
 		Load: after.name, Plan: after.plan, Direction: after.direction, Before: len(before.results), After: len(after.results),
 		Ignored: cmp.Or(before.ignored, after.ignored), Warnings: bothSides(before.warnings, after.warnings),
 	}
-	for _, s := range statistics() {
+	for _, s := range measured(before, after) {
 		was, is := before.values(s), after.values(s)
-		ratio := timesSlower(s, was, is)
-		if len(was) != len(before.results) || len(is) != len(after.results) || ratio.Value == 0 {
-			continue
-		}
-		f := record.ComparedFigure{Statistic: s, Before: median(was), After: median(is), Slower: ratio}
+		f := record.ComparedFigure{Statistic: s, Before: median(was), After: median(is), Slower: timesSlower(s, was, is)}
 		f.Best, f.Worst = extremes(s, was)
 		certain := false
 		if leastChance(len(was), len(is)) <= level {
@@ -125,7 +127,7 @@ func extremes(s record.Statistic, values []float64) (best, worst float64) {
 	return best, worst
 }
 
-// agree makes certain what no test could: a change that all loads that may decide have
+// agree makes certain what no test could, for want of repeats: a change that all loads that may decide have
 // in common, far beyond the noise between runs. The other loads cannot confirm it, but
 // they can speak against it: what disturbs makes a drive look slower, and not as fast.
 func agree(c *record.Comparison) {
@@ -145,7 +147,7 @@ func agree(c *record.Comparison) {
 		}
 		for _, l := range decidingLoads(c) {
 			for i, f := range l.Figures {
-				if f.Statistic != record.LatencyP99 && judge(f.Slower.Value, 1+c.Threshold, true) == v {
+				if f.P == nil && f.Statistic != record.LatencyP99 && judge(f.Slower.Value, 1+c.Threshold, true) == v {
 					l.Figures[i].Verdict = v
 				}
 			}

@@ -1,6 +1,8 @@
 package compare_test
 
 import (
+	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -123,6 +125,17 @@ func TestRepeats(t *testing.T) {
 		})
 	}
 
+	// What has no figures takes no part of the level, so the number that is advised suffices.
+	void := []record.Step{{Name: "d", Read: &record.Result{}}, {Name: "e", Read: &record.Result{IOPS: math.Inf(1)}}}
+	four := func(factor float64) record.RunReport {
+		return runOf(append(steps("a", times(factor, calm[:4])...), void...)...)
+	}
+	assert.Equal(t, record.Slower, compare.Pair(four(1), four(0.75), 0.2).Verdict)
+	assert.Len(t, compare.Pair(four(1), four(0.75), 0.2).NotCompared, 2)
+	// Medians that are far apart are no certain change when the test says that they may be noise.
+	noisy, noisier := runOf(steps("a", 1000, 9000, 10_000, 11_000)...), runOf(steps("a", 900, 2500, 2600, 9500)...)
+	assert.Equal(t, record.Inconclusive, compare.Pair(noisy, noisier, 0.2).Verdict)
+
 	got := compare.Pair(usual, three(times(0.75, calm), calm, calm), 0.2)
 	iops := got.Loads[0].Figures[0]
 	assert.Equal(t, [2]int{5, 5}, [2]int{got.Loads[0].Before, got.Loads[0].After})
@@ -208,4 +221,37 @@ func TestDisregarded(t *testing.T) {
 	r.Warnings = []record.Warning{{Code: record.WarnShort}, {Code: record.WarnGovernor}}
 	n, _ = compare.Disregarded(r)
 	assert.Zero(t, n, "steps that came to their end before the run was cut short may decide")
+}
+
+// The number of repeats that is advised is enough for a change that is there, and one
+// less would not do.
+func TestAdvisedRepeatsSuffice(t *testing.T) {
+	run := func(loads, repeats int, factor float64) record.RunReport {
+		var all []record.Step
+		for i := range loads {
+			var iops []float64
+			for k := range repeats {
+				iops = append(iops, factor*(10_000+float64(k)))
+			}
+			for k, s := range steps("load", iops...) {
+				s.Name, s.Series = fmt.Sprintf("load%d-repeat%d", i, k+1), fmt.Sprintf("load%d", i)
+				all = append(all, s)
+			}
+		}
+		return runOf(all...)
+	}
+	for loads, repeats := range map[int]int{1: 4, 2: 5, 3: 5, 6: 5, 7: 6, 12: 6, 40: 7} {
+		before, after := run(loads, 1, 1), run(loads, 1, 1)
+		after.Steps[0].Read.IOPS *= 0.7
+		assert.Contains(t, compare.Pair(before, after, 0.2).Reason, fmt.Sprintf("repeat with --repeats %d, ", repeats), "%d loads", loads)
+		slower := func(repeats int) record.Verdict {
+			before, after := run(loads, repeats, 1), run(loads, repeats, 1)
+			for k := range repeats {
+				after.Steps[k].Read.IOPS *= 0.7
+			}
+			return compare.Pair(before, after, 0.2).Verdict
+		}
+		assert.Equal(t, record.Slower, slower(repeats), "%d loads", loads)
+		assert.Equal(t, record.Inconclusive, slower(repeats-1), "%d loads", loads)
+	}
 }

@@ -18,7 +18,7 @@ const (
 type Comparison struct {
 	// Before is the earlier run, the latest one of a history.
 	Before RunReference `json:"before"`
-	// Runs is how many earlier runs there are: 1 for a pair.
+	// Runs is how many earlier runs a load is compared with at most: 1 for a pair.
 	Runs  int          `json:"runs"`
 	After RunReference `json:"after"`
 	// Threshold is the largest slow-down that still passes as the same: at 0.2 a
