@@ -137,15 +137,30 @@ func (r Ratio) String() string {
 	return text
 }
 
-// String says what the change did to the median latency: "since firmware A → B:
-// 18 % faster (16 to 20 %)".
-func (e Effect) String() string {
+// Words say what the change did to each statistic: "since firmware A → B: p50 18 % faster
+// (16 to 20 %)", "p95 …". There are none when that is not known.
+func (e *Effect) Words() []string {
+	if e == nil {
+		return nil
+	}
 	changes := make([]string, len(e.Changes))
 	for i, c := range e.Changes {
 		changes[i] = c.String()
 	}
-	return fmt.Sprintf("since %s: %s", strings.Join(changes, ", "), e.Ratios[LatencyP50])
+	var words []string
+	for _, s := range Statistics() {
+		if r, ok := e.Ratios[s]; ok {
+			words = append(words, s.Short()+" "+r.String())
+		}
+	}
+	if len(words) > 0 {
+		words[0] = "since " + strings.Join(changes, ", ") + ": " + words[0]
+	}
+	return words
 }
+
+// String is Words in one line.
+func (e *Effect) String() string { return strings.Join(e.Words(), ", ") }
 
 // DriftState is the verdict on one statistic.
 type DriftState string

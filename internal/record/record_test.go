@@ -86,10 +86,10 @@ func TestRatioInWords(t *testing.T) {
 	} {
 		assert.Equal(t, want, r.String())
 	}
-	assert.Equal(t, "since firmware A → B, PCIe link 16 GT/s x4 → unknown: 18 % faster (16 to 20 %)", record.Effect{
+	assert.Equal(t, "since firmware A → B, PCIe link 16 GT/s x4 → unknown: p50 18 % faster (16 to 20 %), IOPS 25 % slower", (&record.Effect{
 		Changes: []record.Change{{Condition: "firmware", From: "A", To: "B"}, {Condition: "pcie_link", From: "16 GT/s x4"}},
-		Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1 / 1.18, Lower: 1 / 1.2, Upper: 1 / 1.16}},
-	}.String())
+		Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1 / 1.18, Lower: 1 / 1.2, Upper: 1 / 1.16}, record.IOPS: {Ratio: 1.25}},
+	}).String())
 }
 
 func TestDeviceEmpty(t *testing.T) {

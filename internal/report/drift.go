@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
@@ -68,7 +67,7 @@ func driftOfTarget(target record.TargetStatus, now time.Time) document.Section {
 		t.Rows = append(t.Rows, rows...)
 		if baseline := BaselineText(probe); baseline != "" {
 			about = append(about, document.Note{Label: probe.Probe.Name + ": ", Text: baseline})
-			if effect := EffectText(probe.Effect); len(effect) > 0 {
+			if effect := probe.Effect.Words(); len(effect) > 0 {
 				about = append(about, document.List("  ", effect...))
 			}
 		}
@@ -152,24 +151,6 @@ func BaselineText(probe record.ProbeStatus) string {
 		text += fmt.Sprintf("; %s of five minutes not judged, under more load than it has seen", units.Plural(n, "block"))
 	}
 	return text
-}
-
-// EffectText says what a change of conditions did: "since firmware A → B: p50 18 % faster
-// (16 to 20 %)", "p95 …". It is empty when that is not known.
-func EffectText(e *record.Effect) []string {
-	if e == nil {
-		return nil
-	}
-	var did []string
-	for _, s := range record.Statistics() {
-		if r, ok := e.Ratios[s]; ok {
-			did = append(did, s.Short()+" "+r.String())
-		}
-	}
-	if len(did) > 0 {
-		did[0] = "since " + strings.Join(changesList(e.Changes), ", ") + ": " + did[0]
-	}
-	return did
 }
 
 // ratioText is "1.31× (1.27 to 1.36)", the bounds where there are any.

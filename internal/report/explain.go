@@ -51,7 +51,7 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 		return []document.Block{head, about}
 	}
 	head.Text = baselineText(x.Explanation)
-	if effect := EffectText(x.Effect); len(effect) > 0 {
+	if effect := x.Effect.Words(); len(effect) > 0 {
 		about.Blocks = append(about.Blocks, document.List("", effect...))
 	}
 	if x.UnjudgedBlocks > 0 {

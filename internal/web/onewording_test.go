@@ -78,7 +78,7 @@ func TestFactsHaveOneWording(t *testing.T) {
 			if p.Baseline != nil {
 				both(page, text, report.BaselineText(p))
 			}
-			both(page, text, strings.Join(report.EffectText(p.Effect), ", "))
+			both(page, text, p.Effect.String())
 		}
 		for _, c := range target.Conditions.List() {
 			if c.Value != "" {

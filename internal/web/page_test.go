@@ -63,7 +63,7 @@ func TestPageTellsWhenSuitesAreDue(t *testing.T) {
 		return strings.ReplaceAll(page, "\u00a0", " ")
 	}
 	shows(t, body(record.RunStatus{Next: now.Add(3 * time.Hour)}), ", in 3 h; has not run yet</li>")
-	shows(t, body(record.RunStatus{Next: now.Add(-50 * time.Hour)}), ", 2 d ago, and has not come to its end since</span>; has not run yet</li>")
+	shows(t, body(record.RunStatus{Next: now.Add(-50 * time.Hour)}), ", 2 d ago, and has not completed since</span>; has not run yet</li>")
 	shows(t, body(record.RunStatus{Next: now.Add(-time.Minute), Since: now.Add(-time.Minute)}), "<strong>quick</strong> runs for 1 min; has not run yet</li>")
 	shows(t, body(record.RunStatus{Next: now.Add(-time.Minute), Waits: "the device is busy"}), "<strong>quick</strong> waits: the device is busy; has not run yet</li>")
 	finished := &record.RunReport{Started: now.Add(-2 * time.Hour), Finished: now.Add(-2*time.Hour + 30*time.Second)}

@@ -72,7 +72,7 @@ func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeVi
 	v := probeView{
 		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, now), Last: newLastView(p, now),
 		Sample: sample(p), Rounds: roundsText(p),
-		Effect: strings.Join(report.EffectText(p.Effect), ", "),
+		Effect: p.Effect.String(),
 	}
 	if learned(p) != nil {
 		v.Maturity = report.BaselineText(p)
