@@ -40,7 +40,32 @@ func metrics(registry Metrics, log *slog.Logger) http.Handler {
 	if err != nil {
 		panic(err) // of the constants above only
 	}
-	return compressed(gathered)
+	return compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		gathered.ServeHTTP(&leavable{ResponseWriter: w, left: func(err error) {
+			log.Info("a client did not take the whole scrape", "client", r.RemoteAddr, "err", err)
+		}}, r)
+	}))
+}
+
+// leavable is an answer whose client may leave before its end. That is said once: promhttp
+// would log an error for each of the hundreds of families that it could not send.
+type leavable struct {
+	http.ResponseWriter
+	left func(error)
+	gone bool
+}
+
+// Write implements http.ResponseWriter.
+func (l *leavable) Write(p []byte) (int, error) {
+	if l.gone {
+		return len(p), nil
+	}
+	_, err := l.ResponseWriter.Write(p)
+	if err != nil {
+		l.gone = true
+		l.left(err)
+	}
+	return len(p), nil
 }
 
 // scrapeLog writes what promhttp has to say, several errors in one line.

@@ -6,8 +6,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+	"github.com/ssdprobe/ssdprobe/internal/web"
 )
 
 const latencyName = "ssdprobe_probe_latency_seconds"
@@ -236,4 +239,22 @@ func TestAnswersAtOnceAreLimited(t *testing.T) {
 	close(leave)
 	require.NoError(t, group.Wait())
 	assert.Equal(t, http.StatusOK, get(t, server.URL+"/").status)
+}
+
+// left is the answer to a client that has gone.
+type left struct{ http.ResponseWriter }
+
+func (left) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+func TestAClientThatLeavesIsSaidOnce(t *testing.T) {
+	var log bytes.Buffer
+	o := options()
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	o.Metrics.MustRegister(collectors.NewGoCollector()) // dozens of families
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody)
+	r.Host = "localhost"
+	web.Handler(o).ServeHTTP(left{httptest.NewRecorder()}, r)
+	assert.Equal(t, 1, strings.Count(log.String(), "\n"), log.String())
+	assert.Contains(t, log.String(), "a client did not take the whole scrape")
+	assert.Contains(t, log.String(), "broken pipe")
 }
