@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 )
 
 const (
@@ -143,6 +145,11 @@ func emitTime(emit emit, t time.Time, labels ...string) {
 		emit(at, labels...)
 	}
 }
+
+// labelValue returns s as it may stand in a label. One byte that is not UTF-8 in a path
+// would make Prometheus refuse the whole scrape, and replacing all such bytes by one mark
+// could make two ids equal.
+func labelValue(s string) string { return printable.Text(s) }
 
 func boolean(b bool) float64 {
 	if b {

@@ -41,6 +41,11 @@ type Device struct {
 	Children []string `json:"children,omitempty"`
 }
 
+// Transports lists what Device.Transport may be, besides empty.
+func Transports() []string {
+	return []string{"pcie", "tcp", "rdma", "fc", "loop", "sata", "sas", "usb", "scsi", "virtio", "xen", "mmc"}
+}
+
 // Empty reports a loop device without a file, a tray without a disc and the like: it
 // is no news that there is nothing to watch in it. A disk without a size is news.
 func (d Device) Empty() bool { return d.SizeBytes == 0 && d.Kind != KindDisk }

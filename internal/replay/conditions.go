@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -45,10 +46,5 @@ func setConditions(c *record.Conditions, texts map[string]string) error {
 }
 
 func isCondition(name string) bool {
-	for _, c := range (record.Conditions{}).List() {
-		if c.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(record.Conditions{}.List(), func(c record.Condition) bool { return c.Name == name })
 }

@@ -9,21 +9,29 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// plotColumns is how many columns a history gets at most; never under half of them,
-// as columns are joined in pairs when there are too many.
+// plotColumns is how many columns a history gets at most; it has more than half of them
+// unless it is short.
 const plotColumns = 96
 
-// history gathers the judged blocks in columns of equal time. It does not know
-// beforehand how long a history is.
-type history struct {
-	from    time.Time
-	width   time.Duration // of a column
-	last    time.Time     // of the block added last
-	columns []column
+// history keeps the judged blocks of five minutes for the plot, which needs to know how
+// long a history is. A year of them takes ten megabytes.
+type history []judged
+
+type judged struct {
+	at     time.Time
+	ratios drift.Values
+	states map[record.Statistic]record.DriftState
 }
 
-// column is what lies between two times: per statistic the mean logarithm of the
-// ratio, and the worst state.
+// add takes a block once, however often it is given.
+func (h *history) add(b drift.Block, states map[record.Statistic]record.DriftState) {
+	if n := len(*h); n == 0 || b.Time.After((*h)[n-1].at) {
+		*h = append(*h, judged{b.Time, b.Ratios, states})
+	}
+}
+
+// column is what lies between two times: per statistic the sum of the logarithms of the
+// ratios, and the worst state.
 type column struct {
 	blocks int
 	sums   drift.Values
@@ -35,61 +43,30 @@ func badness(s record.DriftState) int {
 	return slices.Index([]record.DriftState{record.Learning, record.Stable, record.Suspect, record.Improved, record.Regressed}, s)
 }
 
-// add takes a block once, however often it is given.
-func (p *history) add(b drift.Block, states map[record.Statistic]record.DriftState) {
-	if !b.Time.After(p.last) {
-		return
+// columns gathers the blocks in columns of equal time.
+func (h history) columns() (columns []column, width time.Duration) {
+	from, span := h[0].at, h[len(h)-1].at.Sub(h[0].at)
+	for width = 5 * time.Minute; span/width >= plotColumns; {
+		width *= 2
 	}
-	p.last = b.Time
-	if p.width == 0 {
-		p.from, p.width = b.Time, 5*time.Minute
-	}
-	for b.Time.Sub(p.from)/p.width >= plotColumns {
-		p.halve()
-	}
-	at := int(b.Time.Sub(p.from) / p.width)
-	for len(p.columns) <= at {
-		p.columns = append(p.columns, column{})
-	}
-	c := &p.columns[at]
-	c.blocks++
-	for i, s := range record.Statistics() {
-		c.sums[i] += math.Log(b.Ratios[i])
-		if badness(states[s]) > badness(c.worst[i]) {
-			c.worst[i] = states[s]
+	columns = make([]column, span/width+1)
+	for _, b := range h {
+		c := &columns[b.at.Sub(from)/width]
+		c.blocks++
+		for i, s := range record.Statistics() {
+			c.sums[i] += math.Log(b.ratios[i])
+			if badness(b.states[s]) > badness(c.worst[i]) {
+				c.worst[i] = b.states[s]
+			}
 		}
 	}
-}
-
-// halve joins columns in pairs.
-func (p *history) halve() {
-	p.width *= 2
-	joined := p.columns[:0]
-	for i := 0; i < len(p.columns); i += 2 {
-		c := p.columns[i]
-		if i+1 < len(p.columns) {
-			c = c.joined(p.columns[i+1])
-		}
-		joined = append(joined, c)
-	}
-	p.columns = joined
-}
-
-func (c column) joined(d column) column {
-	c.blocks += d.blocks
-	for i := range c.sums {
-		c.sums[i] += d.sums[i]
-		if badness(d.worst[i]) > badness(c.worst[i]) {
-			c.worst[i] = d.worst[i]
-		}
-	}
-	return c
+	return columns, width
 }
 
 // line is the mean ratio of statistic i in each column, 0 where there is none, and a
 // letter for each column's state.
-func (p *history) line(i int) (ratios []float64, marks string) {
-	for _, c := range p.columns {
+func line(columns []column, i int) (ratios []float64, marks string) {
+	for _, c := range columns {
 		if c.blocks == 0 {
 			ratios, marks = append(ratios, 0), marks+" "
 			continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -15,6 +16,17 @@ import (
 type Source interface {
 	Next(ctx context.Context) (Round, error)
 }
+
+// Seconds is a time that JSON writes as unix seconds, as the CSV has it.
+type Seconds time.Time
+
+// MarshalJSON writes unix seconds with as many decimals as are needed.
+func (s Seconds) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(time.Time(s).UnixMilli())/1e3, 'f', -1, 64), nil
+}
+
+// String writes the time for people, in UTC.
+func (s Seconds) String() string { return time.Time(s).UTC().Format("2006-01-02 15:04") }
 
 // Line is a change of state, and with its JSON a line of a replay's output.
 type Line struct {

@@ -57,20 +57,21 @@ func (l Line) text() string {
 }
 
 // blocks draw the statistics below each other, with a letter for the state of each column.
-func (p *history) blocks() []document.Block {
-	if len(p.columns) == 0 {
+func (h history) blocks() []document.Block {
+	if len(h) == 0 {
 		return nil
 	}
+	columns, width := h.columns()
 	blocks := []document.Block{document.Sentence(fmt.Sprintf(
-		"Times slower than the baseline, load taken out; a column is %s; R regressed, I improved, ? suspect", units.Span(p.width)))}
+		"Times slower than the baseline, load taken out; a column is %s; R regressed, I improved, ? suspect", units.Span(width)))}
 	for i, s := range record.Statistics() {
-		ratios, marks := p.line(i)
+		ratios, marks := line(columns, i)
 		bars, low, high := plot.Bars(ratios)
 		blocks = append(blocks,
 			document.List(fmt.Sprintf("%-5s ", s.Short()), fmt.Sprintf("%s  %s to %s", bars, units.Ratio(low), units.Ratio(high))),
 			document.List("      ", marks))
 	}
-	return append(blocks, document.List("      ", "from "+Seconds(p.from).String()))
+	return append(blocks, document.List("      ", "from "+Seconds(h[0].at).String()))
 }
 
 // end is the state after the last round.
