@@ -14,7 +14,8 @@ type Calendar struct {
 	TimeZone string
 }
 
-// Next returns the first scheduled time after now; zero when there is none.
+// Next returns the first scheduled time after now; zero when there is none. A time that clocks skip as they are put
+// forward comes as much later: cron alone would leave it out, and a night without quiet hours with it.
 func (c Calendar) Next(now time.Time) (time.Time, error) {
 	zone, err := c.zone()
 	if err != nil {
@@ -24,7 +25,19 @@ func (c Calendar) Next(now time.Time) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	return schedule.Next(now.In(zone)), nil
+	now = now.In(zone)
+	next := schedule.Next(now)
+	_, offset := now.Zone()
+	if unmoved := schedule.Next(now.In(time.FixedZone("", offset))); unmoved.Before(next) && skipped(unmoved, zone) {
+		return unmoved.In(zone), nil
+	}
+	return next, nil
+}
+
+// skipped reports whether the clocks of a zone never show what t shows.
+func skipped(t time.Time, zone *time.Location) bool {
+	shown := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), 0, 0, zone)
+	return shown.Hour() != t.Hour() || shown.Minute() != t.Minute()
 }
 
 func (c Calendar) zone() (*time.Location, error) {

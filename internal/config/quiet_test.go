@@ -34,7 +34,19 @@ func TestQuietHours(t *testing.T) {
 		"none":                {"", at(23, 12, 0), time.Time{}, time.Time{}},
 		"a day that is never": {"{schedule: 0 8 31 2 *, duration: 10h}", at(23, 12, 0), time.Time{}, time.Time{}},
 		"past midnight":       {"{schedule: 0 22 * * *, time_zone: UTC, duration: 8h}", at(24, 3, 0), at(24, 6, 0), at(24, 22, 0)},
-		"in another zone":     {"{schedule: 0 8 * * *, time_zone: Europe/Berlin, duration: 1h}", at(23, 7, 30), at(23, 8, 0), at(24, 7, 0)},
+		"as clocks go forward": {
+			"{schedule: 30 2 * * *, time_zone: Europe/Berlin, duration: 6h}",
+			time.Date(2027, 3, 28, 3, 0, 0, 0, time.UTC), time.Date(2027, 3, 28, 7, 30, 0, 0, time.UTC), time.Date(2027, 3, 29, 0, 30, 0, 0, time.UTC),
+		},
+		"before clocks go forward": {
+			"{schedule: 30 2 * * *, time_zone: Europe/Berlin, duration: 6h}",
+			time.Date(2027, 3, 28, 0, 45, 0, 0, time.UTC), time.Time{}, time.Date(2027, 3, 28, 1, 30, 0, 0, time.UTC),
+		},
+		"as clocks go back": {
+			"{schedule: 0 8 * * *, time_zone: Europe/Berlin, duration: 1h}",
+			time.Date(2026, 10, 25, 7, 30, 0, 0, time.UTC), time.Date(2026, 10, 25, 8, 0, 0, 0, time.UTC), time.Date(2026, 10, 26, 7, 0, 0, 0, time.UTC),
+		},
+		"in another zone": {"{schedule: 0 8 * * *, time_zone: Europe/Berlin, duration: 1h}", at(23, 7, 30), at(23, 8, 0), at(24, 7, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := quiet(t, test.hours)
