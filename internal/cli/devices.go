@@ -58,11 +58,12 @@ func (a *app) devices(ctx context.Context, of daemonOf, form output) error {
 	all := finding.Of(known)
 	rows, unread := deviceRows(ctx, c, host, picks, all)
 	problems := []error{err, unread, untold}
+	node := ofNode(c, all, rows)
 	if form == outputJSON {
-		problems = append(problems, report.JSON(a.stdout, rows))
+		problems = append(problems, report.JSON(a.stdout, report.DeviceList{Findings: node, Devices: rows}))
 	} else {
 		shown := slices.DeleteFunc(slices.Clone(rows), func(r report.DeviceRow) bool { return r.Device.Empty() })
-		problems = append(problems, report.Devices(a.stdout, shown, ofNode(c, all, rows), time.Now()))
+		problems = append(problems, report.Devices(a.stdout, shown, node, time.Now()))
 		if left := len(rows) - len(shown); left > 0 {
 			_, err := fmt.Fprintf(a.stdout, "Left out: %d empty loop and RAM devices or trays; --output json has them.\n", left)
 			problems = append(problems, err)
@@ -84,9 +85,11 @@ func (a *app) known(ctx context.Context, c config.Config, of daemonOf) (record.S
 	return s, tell(a.stderr, "what a daemon knows of the devices is left out: %v\n", err)
 }
 
-// ofNode selects the findings of the node, and adds that the fallback file would be used.
+// ofNode selects the findings that no row has, and adds that the fallback file would be used.
 func ofNode(c config.Config, all []finding.Finding, rows []report.DeviceRow) []finding.Finding {
-	node := slices.DeleteFunc(slices.Clone(all), func(f finding.Finding) bool { return f.Device != "" })
+	node := slices.DeleteFunc(slices.Clone(all), func(f finding.Finding) bool {
+		return slices.ContainsFunc(rows, func(r report.DeviceRow) bool { return r.Device.Name == f.Device })
+	})
 	watched := slices.ContainsFunc(rows, func(r report.DeviceRow) bool { return r.Watched })
 	if watched || len(c.Files) > 0 || !c.FallbackFile || slices.ContainsFunc(node, hasCode(record.WarnFallback)) {
 		return node

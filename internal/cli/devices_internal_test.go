@@ -8,6 +8,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
@@ -22,4 +23,9 @@ func TestDevicesThatLeaveAreLeftOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	assert.Equal(t, "vda", rows[0].Device.Name)
+
+	gone, here := finding.Finding{Code: finding.CannotProbe, Device: "loop5044"}, finding.Finding{Code: finding.Stale, Device: "vda"}
+	c := config.Default()
+	c.FallbackFile = false
+	assert.Equal(t, []finding.Finding{gone}, ofNode(c, []finding.Finding{gone, here}, rows), "what is wrong with it is still told")
 }

@@ -65,14 +65,14 @@ func TestDevices(t *testing.T) {
 		t.Helper()
 		got := ssdprobe(t, "devices", "--output", "json", "--config", config, "--state-dir", t.TempDir())
 		require.Equal(t, 0, got.code, got.stderr)
-		var rows []report.DeviceRow
-		require.NoError(t, json.Unmarshal([]byte(got.stdout), &rows))
-		for _, r := range rows {
+		var list report.DeviceList
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &list))
+		for _, r := range list.Devices {
 			if r.Device.Name == name {
 				return r
 			}
 		}
-		t.Fatalf("%s is not among %d devices", name, len(rows))
+		t.Fatalf("%s is not among %d devices", name, len(list.Devices))
 		return report.DeviceRow{}
 	}
 	left := row(file(t, "default.yaml", ""))
@@ -132,8 +132,9 @@ func TestDevicesWithSerialsThatDoNotShow(t *testing.T) {
 			}
 		}
 	}
-	var rows []report.DeviceRow
-	require.NoError(t, json.Unmarshal([]byte(document.stdout), &rows))
+	var list report.DeviceList
+	require.NoError(t, json.Unmarshal([]byte(document.stdout), &list))
+	rows := list.Devices
 	require.Len(t, rows, len(serials), "none is taken for another one")
 	ids := map[string]bool{}
 	for _, row := range rows {
@@ -155,6 +156,7 @@ func TestDevicesShowsWhatIsWrong(t *testing.T) {
 	assert.Empty(t, alone.stderr)
 	assert.Regexp(t, `(?s)^warning: this node: no device here is selected.*\(fallback_file\)\n    → let ssdprobe read a device`, alone.stdout)
 	assert.NotContains(t, alone.stdout, "(identity)", "nobody measures vdb")
+	assert.Contains(t, ssdprobe(t, "devices", "--config", config, "-o", "json").stdout, `"code": "fallback_file"`)
 
 	watching := file(t, "w.yaml", strings.Replace(onFile(t.TempDir()), "{path: ", "{path: "+missing+"}, {path: ", 1))
 	p, url := startDaemon(t, state, watching)

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// MinRuns is how many earlier runs it takes to call one slower: with fewer, being
+	// minRuns is how many earlier runs it takes to call one slower: with fewer, being
 	// the slowest of all is too likely to mean nothing.
-	MinRuns = 4
+	minRuns = 4
 	// leastChange is the smallest change of a run that is called one.
 	leastChange = 0.05
 )
@@ -72,7 +72,7 @@ func historyOf(now load, before [][]load) record.ComparedLoad {
 			f.Best, f.Worst = extremes(s, values)
 			f.Slower = record.Interval{Value: s.Slower(f.Before, f.After)}
 		}
-		if len(values) >= MinRuns {
+		if len(values) >= minRuns {
 			f.Verdict = ranked(f)
 		}
 		if f.Verdict != record.Same && s == record.LatencyP99 && now.shortTail() {
@@ -95,9 +95,9 @@ func ranked(f record.ComparedFigure) record.Verdict {
 
 // fewRuns says why a history cannot tell.
 func fewRuns(c *record.Comparison) string {
-	few, least := 0, MinRuns
+	few, least := 0, minRuns
 	for _, l := range decidingLoads(c) {
-		if l.Before < MinRuns {
+		if l.Before < minRuns {
 			few, least = few+1, min(least, l.Before)
 		}
 	}
@@ -105,8 +105,8 @@ func fewRuns(c *record.Comparison) string {
 	case few == 0:
 		return ignoredText(c)
 	case few == len(c.Loads):
-		return fmt.Sprintf("it takes %d earlier runs under the same conditions, and there are %s", MinRuns, units.Count(least))
+		return fmt.Sprintf("it takes %d earlier runs under the same conditions, and there are %s", minRuns, units.Count(least))
 	default:
-		return fmt.Sprintf("it takes %d earlier runs under the same conditions, and there are fewer for %d of %s", MinRuns, few, units.Plural(len(c.Loads), "load"))
+		return fmt.Sprintf("it takes %d earlier runs under the same conditions, and there are fewer for %d of %s", minRuns, few, units.Plural(len(c.Loads), "load"))
 	}
 }

@@ -249,7 +249,7 @@ func codes(all []Finding) (codes []string) {
 func TestSeverity(t *testing.T) {
 	assert.Greater(t, Critical, Warning)
 	assert.Greater(t, Warning, Info)
-	for _, s := range Severities() {
+	for _, s := range severities() {
 		text, err := json.Marshal(s)
 		require.NoError(t, err)
 		var back Severity

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Severity is how bad a finding is. Severities are ordered: a worse one is greater.
+// Severity is how bad a finding is. severities are ordered: a worse one is greater.
 type Severity int
 
 // The severities.
@@ -18,8 +18,8 @@ const (
 	Critical
 )
 
-// Severities lists all of them, the worst first.
-func Severities() []Severity { return []Severity{Critical, Warning, Info} }
+// severities lists all of them, the worst first.
+func severities() []Severity { return []Severity{Critical, Warning, Info} }
 
 // String is "info", "warning" or "critical".
 func (s Severity) String() string {
@@ -39,10 +39,10 @@ func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (s *Severity) UnmarshalText(text []byte) error {
-	i := slices.IndexFunc(Severities(), func(known Severity) bool { return known.String() == string(text) })
+	i := slices.IndexFunc(severities(), func(known Severity) bool { return known.String() == string(text) })
 	if i < 0 {
 		return fmt.Errorf("severity %q is not known; want info, warning or critical", text)
 	}
-	*s = Severities()[i]
+	*s = severities()[i]
 	return nil
 }

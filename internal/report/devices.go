@@ -26,8 +26,15 @@ type DeviceRow struct {
 	Findings []finding.Finding `json:"findings,omitempty"`
 }
 
-// Devices writes the findings, those of the node and of each row, and a table of devices. Ids stand whole on a line of their own, to
-// be copied into a configuration. Devices that are files or memory and are not watched have
+// DeviceList is the JSON form of what Devices writes.
+type DeviceList struct {
+	// Findings are those of no device that is here: of the node, above all.
+	Findings []finding.Finding `json:"findings"`
+	Devices  []DeviceRow       `json:"devices"`
+}
+
+// Devices writes the findings, those of the node and of each row, and a table of devices.
+// Ids stand whole on a line of their own, to be copied into a configuration. Devices that are files or memory and are not watched have
 // no row: see LeftOut.
 func Devices(w io.Writer, rows []DeviceRow, node []finding.Finding, now time.Time) error {
 	all := slices.Clone(node)

@@ -124,13 +124,13 @@ func speed(t *testing.T, m *lab.Machine, pci, file string) float64 {
 // testClones is about drives with one serial number: nothing is said of them until something tells them apart.
 func testClones(t *testing.T, m *lab.Machine) {
 	clones := []string{disk(t, m, clone0).Namespaces[0], disk(t, m, clone1).Namespaces[0]}
-	var rows []report.DeviceRow
-	result := ssdprobe(t, m, &rows, "devices", "--output", "json")
+	var list report.DeviceList
+	result := ssdprobe(t, m, &list, "devices", "--output", "json")
 	assert.Equal(t, 1, result.ExitCode)
 	assert.Contains(t, result.Stderr, "ambiguous identity")
 	for _, name := range clones {
 		assert.Contains(t, result.Stderr, name)
-		for _, row := range rows {
+		for _, row := range list.Devices {
 			assert.NotEqual(t, name, row.Device.Name)
 		}
 		run := ssdprobe(t, m, nil, "run", "--target", "/dev/"+name)

@@ -60,10 +60,10 @@ func ssdprobe(t *testing.T, m *lab.Machine, into any, args ...string) lab.Result
 // devices returns what ssdprobe says of the devices, by name.
 func devices(t *testing.T, m *lab.Machine, more ...string) map[string]report.DeviceRow {
 	t.Helper()
-	var rows []report.DeviceRow
-	ssdprobe(t, m, &rows, append([]string{"devices", "-o", "json"}, more...)...)
+	var list report.DeviceList
+	ssdprobe(t, m, &list, append([]string{"devices", "-o", "json"}, more...)...)
 	byName := map[string]report.DeviceRow{}
-	for _, row := range rows {
+	for _, row := range list.Devices {
 		byName[row.Device.Name] = row
 	}
 	return byName
