@@ -48,7 +48,7 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 			return nil, nil, err
 		}
 		if i > 0 {
-			found = append(append([]record.Warning{}, s.subject.Warnings...), append(s.warnings, found...)...)
+			found = slices.Concat(s.subject.Warnings, s.warnings, found)
 		}
 		for _, w := range found {
 			if !slices.Contains(warnings, w) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
@@ -79,15 +80,11 @@ type Session struct {
 // Begin takes the device for a run. Errors: ErrInUse; admit.ErrBusy when others
 // keep the device busier than the limits allow.
 func Begin(ctx context.Context, subject measure.Subject, o Options) (*Session, error) {
-	lock, err := takeLock(ctx, subject, o)
+	sessions, err := BeginAll(ctx, []measure.Subject{subject}, func(measure.Subject) Options { return o })
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{subject: subject, options: o, lock: lock}
-	if err := s.checkLoad(ctx); err != nil {
-		return nil, errors.Join(err, lock.Release())
-	}
-	return s, nil
+	return sessions[0], nil
 }
 
 // takeLock takes the lock of a device and notes in it which process runs on what.
@@ -219,6 +216,6 @@ func (s *Session) report(suite, engine string) record.RunReport {
 		Version: record.RunReportVersion, Suite: suite, Device: s.subject.Device, Target: s.subject.Path,
 		TargetID: s.subject.ID, Started: time.Now(), Node: s.options.Node, Generator: s.options.Generator,
 		Engine: engine, Conditions: s.subject.Conditions,
-		Warnings: append(append([]record.Warning{}, s.subject.Warnings...), s.warnings...),
+		Warnings: slices.Concat(s.subject.Warnings, s.warnings),
 	}
 }

@@ -13,7 +13,10 @@ import (
 // device share its lock. options are those of a subject. Errors are those of Begin.
 func BeginAll(ctx context.Context, subjects []measure.Subject, options func(measure.Subject) Options) ([]*Session, error) {
 	var sessions []*Session
-	fail := func(err error) ([]*Session, error) { return nil, errors.Join(err, endAll(sessions)) }
+	fail := func(err error) ([]*Session, error) {
+		_, ended := EndAll(sessions) // nothing is made yet
+		return nil, errors.Join(err, ended)
+	}
 	locked := map[string]bool{}
 	for _, subject := range subjects {
 		s := &Session{subject: subject, options: options(subject)}
@@ -46,9 +49,4 @@ func EndAll(sessions []*Session) (removed []string, err error) {
 		}
 	}
 	return removed, err
-}
-
-func endAll(sessions []*Session) error {
-	_, err := EndAll(sessions)
-	return err
 }
