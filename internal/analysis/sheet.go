@@ -1,89 +1,13 @@
 package analysis
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
-
-// sheetLimit is more than any data sheet of seven lines has.
-const sheetLimit = 64 << 10
-
-// ParseDataSheet reads what a drive's maker promises, as YAML: lines such as
-//
-//	model: PM1743 7.68TB
-//	random-read: 2000k IOPS
-//	sequential-read: 14000 MB/s
-//	random-read-latency: 85us
-//
-// Units are decimal: MB/s is a million bytes a second, k a thousand IOPS. Binary
-// ones are refused, since no data sheet means them.
-func ParseDataSheet(r io.Reader) (record.DataSheet, error) {
-	data, err := io.ReadAll(io.LimitReader(r, sheetLimit+1))
-	if err != nil {
-		return record.DataSheet{}, fmt.Errorf("read the data sheet: %w", err)
-	}
-	if len(data) > sheetLimit {
-		return record.DataSheet{}, fmt.Errorf("read the data sheet: longer than %d bytes", sheetLimit)
-	}
-	var texts map[string]string
-	if err := yaml.Unmarshal(data, &texts); err != nil {
-		return record.DataSheet{}, fmt.Errorf("parse the data sheet: %w", err)
-	}
-	var sheet record.DataSheet
-	known := []struct {
-		name string
-		take func(string) error
-	}{
-		{"model", func(text string) error { sheet.Model = text; return nil }},
-		{"random-read", into(&sheet.RandomReadIOPS, ParseIOPS)},
-		{"random-write", into(&sheet.RandomWriteIOPS, ParseIOPS)},
-		{"sequential-read", into(&sheet.SequentialReadBytesPerSecond, ParseRate)},
-		{"sequential-write", into(&sheet.SequentialWriteBytesPerSecond, ParseRate)},
-		{"random-read-latency", into(&sheet.RandomReadLatency, ParseLatency)},
-		{"random-write-latency", into(&sheet.RandomWriteLatency, ParseLatency)},
-	}
-	var problems []error
-	var names []string
-	for _, k := range known {
-		names = append(names, k.name)
-		if text, given := texts[k.name]; given {
-			if err := k.take(text); err != nil {
-				problems = append(problems, fmt.Errorf("%s: %w", k.name, err))
-			}
-		}
-	}
-	for name := range texts {
-		if !slices.Contains(names, name) {
-			problems = append(problems, fmt.Errorf("%s: unknown; want one of %s", name, strings.Join(names, ", ")))
-		}
-	}
-	if len(problems) == 0 && (sheet == record.DataSheet{} || sheet == record.DataSheet{Model: sheet.Model}) {
-		problems = append(problems, errors.New("it has no figures"))
-	}
-	if err := errors.Join(problems...); err != nil {
-		return record.DataSheet{}, fmt.Errorf("parse the data sheet: %w", err)
-	}
-	return sheet, nil
-}
-
-func into[T any](at **T, parse func(string) (T, error)) func(string) error {
-	return func(text string) error {
-		v, err := parse(text)
-		if err == nil {
-			*at = &v
-		}
-		return err
-	}
-}
 
 // ParseIOPS reads I/Os per second as data sheets have them: "2000k IOPS", "1.9M", "850000".
 func ParseIOPS(text string) (float64, error) {

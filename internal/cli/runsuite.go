@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/run"
@@ -68,7 +68,7 @@ func (k *checked) checkSuite() error {
 		bad("--target: %s takes one", k.suite)
 	}
 	if k.spec != "" {
-		sheet, err := readFrom(nil, k.spec, analysis.ParseDataSheet)
+		sheet, err := readFrom(nil, k.spec, config.ParseDataSheet)
 		if err != nil {
 			bad("--spec: %w", err)
 		}

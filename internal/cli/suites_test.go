@@ -129,7 +129,7 @@ func TestWrongUsageOfSuites(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--job: is run instead of a suite":                   {"run", "quick", "--job", job, "-t", "/"},
 		"--job: open /no/such/file":                          {"run", "--job", "/no/such/file", "-t", "/"},
-		"--spec: parse the data sheet: it has no figures":    {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
+		"--spec: the file has no figures; want those of":     {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
 		"--spec: is for suites of fio":                       {"run", "--spec", "x", "-t", "/"},
 		"--destroy: is for suites of fio":                    {"run", "--destroy", "x", "-t", "/"},
 		"--destroy: is for block devices, and / is none":     {"run", "durable-write", "--destroy", "S6XYNG0T", "-t", "/"},

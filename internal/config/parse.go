@@ -61,23 +61,12 @@ func (s Source) Parse(checks ...Check) (Config, error) {
 // empty file is the default configuration. What is wrong with the content is
 // returned as Problems, all of it at once.
 func Parse(r io.Reader, checks ...Check) (Config, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxFileBytes+1))
-	if err != nil {
-		return Config{}, fmt.Errorf("read configuration: %w", err)
-	}
-	if len(data) > maxFileBytes {
-		return Config{}, Problems{{Wrong: "the file is too large", Want: "at most " + FormatSize(maxFileBytes)}}
-	}
-	root, err := document(data)
+	c := Default()
+	found, err := read(r, c.form())
 	if err != nil {
 		return Config{}, err
 	}
-	c := Default()
-	found := findings{places: map[string]place{}}
-	if root != nil {
-		c.form().read(root, "", &found)
-	}
-	c.check(&found)
+	c.check(found)
 	for _, check := range checks {
 		for _, p := range check(c) {
 			found.need(false, p)
@@ -87,6 +76,26 @@ func Parse(r io.Reader, checks ...Check) (Config, error) {
 		return Config{}, err
 	}
 	return c, nil
+}
+
+// read puts what r holds into the form. The error is of what is no YAML, or cannot be read.
+func read(r io.Reader, form section) (*findings, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxFileBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	if len(data) > maxFileBytes {
+		return nil, Problems{{Wrong: "the file is too large", Want: "at most " + FormatSize(maxFileBytes)}}
+	}
+	root, err := document(data)
+	if err != nil {
+		return nil, err
+	}
+	found := &findings{places: map[string]place{}}
+	if root != nil {
+		form.read(root, "", found)
+	}
+	return found, nil
 }
 
 // YAML returns the configuration in the form of the file, every key with its

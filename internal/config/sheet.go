@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io"
 	"math"
 	"strings"
 	"time"
@@ -9,10 +10,34 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// sheetForm has the keys of the file that `ssdprobe run --spec` takes.
-func sheetForm(s *record.DataSheet) field {
+// ParseDataSheet reads what a drive's maker promises, the file of `ssdprobe run --spec`. It
+// has the keys of an item of drift.data_sheets; its model is for people and may be missing.
+// What is wrong with the content is returned as Problems.
+func ParseDataSheet(r io.Reader) (record.DataSheet, error) {
+	var s record.DataSheet
+	keys := sheetKeys(&s)
+	keys[0].field = optional(text(&s.Model))
+	found, err := read(r, keys)
+	if err != nil {
+		return record.DataSheet{}, err
+	}
+	keys.check("", found)
+	if len(found.problems) == 0 && s == (record.DataSheet{Model: s.Model}) {
+		found.add(Problem{Wrong: "the file has no figures", Want: wantFigures})
+	}
+	if err := found.err(); err != nil {
+		return record.DataSheet{}, err
+	}
+	return s, nil
+}
+
+const wantFigures = "those of the data sheet, e.g. random-read-latency: 85us"
+
+func sheetForm(s *record.DataSheet) field { return filled{sheetKeys(s), 2} }
+
+func sheetKeys(s *record.DataSheet) section {
 	const model = `the model that the drive says it is, or a pattern, e.g. "SAMSUNG MZQL2*"`
-	return filled{section{
+	return section{
 		{"model", required(glob(&s.Model), model), "pattern of the model"},
 		{"random-read", promisedIOPS(&s.RandomReadIOPS), "promised IOPS"},
 		{"random-write", promisedIOPS(&s.RandomWriteIOPS), "promised IOPS"},
@@ -20,7 +45,7 @@ func sheetForm(s *record.DataSheet) field {
 		{"sequential-write", promisedRate(&s.SequentialWriteBytesPerSecond), "promised bandwidth"},
 		{"random-read-latency", promisedLatency(&s.RandomReadLatency), "promised latency"},
 		{"random-write-latency", promisedLatency(&s.RandomWriteLatency), "promised latency"},
-	}, 2}
+	}
 }
 
 // exampleSheets is what the commented file shows.
@@ -77,7 +102,7 @@ func checkSheets(f *findings, sheets []record.DataSheet) {
 			models.check(f, model, s.Model, s.Model)
 		}
 		f.need(s != record.DataSheet{Model: s.Model} || f.partly[at], Problem{
-			Field: at, Wrong: "has no figures", Want: "those of the data sheet, e.g. random-read-latency: 85us",
+			Field: at, Wrong: "has no figures", Want: wantFigures,
 		})
 	}
 }
