@@ -298,7 +298,7 @@ func find[T any](targets []T, typed string, names func(T) (id, path, device stri
 	case len(found) == 0:
 		return nil, usage(unknown)
 	case len(found) > 1:
-		return nil, usage(fmt.Errorf("%q stands for %d targets; name one by its id: %s", typed, len(found), strings.Join(ids, ", ")))
+		return nil, usage(fmt.Errorf("%q matches %d targets; name one by its id: %s", typed, len(found), strings.Join(ids, ", ")))
 	}
 	return found, nil
 }

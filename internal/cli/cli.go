@@ -164,7 +164,7 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 		for check(c, args[:allowed]) != nil {
 			allowed--
 		}
-		return usage(fmt.Errorf("the argument %q is one too many; see %s --help", args[allowed], c.CommandPath()))
+		return usage(fmt.Errorf("unexpected argument %q; see %s --help", args[allowed], c.CommandPath()))
 	}
 }
 

@@ -80,7 +80,7 @@ func (o daemonOf) address(c config.Config) (string, error) {
 	case err != nil:
 		return "", usage(fmt.Errorf("--url %s: %w", o.url, err))
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return "", usage(fmt.Errorf("--url: %q is no URL of a daemon; want one like http://stor-07:10040", u.Redacted()))
+		return "", usage(fmt.Errorf("--url: %q is not the URL of a daemon; want one like http://stor-07:10040", u.Redacted()))
 	case u.User != nil:
 		return "", usage(errors.New("--url: has a user in it, where all users of this machine can read it; " + wantPassword))
 	}

@@ -53,14 +53,14 @@ func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
 		return usage(fmt.Errorf("--threshold: %w", err))
 	}
 	if o.csv && o.form != outputText {
-		return usage(fmt.Errorf("--csv: is a form of its own; leave out --output %s", o.form))
+		return usage(fmt.Errorf("--csv: cannot be combined with --output; leave out --output %s", o.form))
 	}
 	stored, err := readRuns(stdin, files)
 	if err != nil {
 		return err
 	}
 	if len(stored) < 2 {
-		return usage(errors.New("there is one run alone, and nothing to compare it with; name another file"))
+		return usage(errors.New("there is only one run; name another file to compare it with"))
 	}
 	c := report.Comparisons{Names: []string{stored[0].file}}
 	slower := false

@@ -114,7 +114,7 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 	}
 	limitMemory(log)
 	if o.systemdSocket && len(o.listen) > 0 {
-		return usage(errors.New("--web.listen-address: cannot be given with --web.systemd-socket, whose sockets are systemd's to choose"))
+		return usage(errors.New("--web.listen-address: cannot be given with --web.systemd-socket: systemd chooses the addresses"))
 	}
 	for _, warning := range c.Warnings() {
 		log.Warn("configuration", "warning", warning)

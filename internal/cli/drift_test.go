@@ -120,7 +120,7 @@ func TestDriftMistakes(t *testing.T) {
 		"no such column":      {[]string{"drift", "replay", file(t, "x.csv", "time\n")}, 2, "the header lacks latency_p50_seconds"},
 		"a bad line":          {[]string{"drift", "replay", file(t, "x.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\nx,1,1,1,1\n")}, 1, "line 2"},
 		"no device":           {[]string{"drift", "replay", "--prometheus", "http://x"}, 2, "no device"},
-		"no time":             {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--start", "soon", "--step", "0s"}, 2, `--start: "soon" is no time`},
+		"no time":             {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--start", "soon", "--step", "0s"}, 2, `--start: "soon" is not a time`},
 		"ends before":         {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--start", "100", "--end", "50"}, 2, "it ends before it begins"},
 		"wrong settings":      {[]string{"drift", "replay", good, "--smallest-effect", "much", "--false-alarms", "1%"}, 2, `--false-alarms: "1%" is not a number`},
 		"out of range":        {[]string{"drift", "replay", good, "--smallest-effect", "0.001"}, 2, "drift.smallest_effect"},

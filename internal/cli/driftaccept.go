@@ -29,7 +29,7 @@ default).`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			note := strings.TrimSpace(note)
 			if note == "" {
-				return usage(errors.New("--note: is missing; want why this level is normal, for those who look later"))
+				return usage(errors.New("--note: is missing; say why this level is normal"))
 			}
 			return a.change(args, state.Request{Probe: probe, Accept: note}, "level of %s accepted")
 		},
@@ -52,9 +52,9 @@ func (a *app) change(args []string, r state.Request, done string) error {
 	path := t.Path
 	switch err := r.Change(&t, time.Now()); {
 	case errors.Is(err, state.ErrUnknownTarget) && r.Probe != "":
-		return usage(fmt.Errorf("--probe: nothing is stored of a probe %q on %s; it has %s", r.Probe, path, strings.Join(t.ProbeNames(), ", ")))
+		return usage(fmt.Errorf("--probe: nothing is stored about a probe %q on %s; it has %s", r.Probe, path, strings.Join(t.ProbeNames(), ", ")))
 	case errors.Is(err, drift.ErrNothingToAccept):
-		return fmt.Errorf("%w; ssdprobe drift explain %s shows how it stands", err, args[0])
+		return fmt.Errorf("%w; ssdprobe drift explain %s shows its state", err, args[0])
 	case err != nil:
 		return err
 	}

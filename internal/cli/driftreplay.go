@@ -125,7 +125,7 @@ func moment(flag, text string, before time.Time) (time.Time, error) {
 	}
 	ago, err := config.ParseDuration(text)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%s: %q is no time; want one like 2026-05-04T13:00:00Z, unix seconds, or a duration like 14d", flag, text)
+		return time.Time{}, fmt.Errorf("%s: %q is not a time; want one like 2026-05-04T13:00:00Z, unix seconds, or a duration like 14d", flag, text)
 	}
 	return before.Add(-ago), nil
 }

@@ -178,7 +178,7 @@ func TestCompareRefuses(t *testing.T) {
 		code int
 		says string
 	}{
-		"one run":      {[]string{one}, 2, "nothing to compare it with"},
+		"one run":      {[]string{one}, 2, "name another file to compare it with"},
 		"no file":      {nil, 2, "ssdprobe compare --help"},
 		"threshold":    {[]string{one, one, "--threshold", "much"}, 2, "--threshold"},
 		"missing file": {[]string{one, "/no/such/file"}, 1, "/no/such/file"},

@@ -322,7 +322,7 @@ func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, failed erro
 	}
 	slower := comparison != nil && comparison.Verdict == record.Slower
 	if o.saveBaseline && slower {
-		return &exitError{exitSlower, fmt.Errorf("not saved: the run is slower than the saved one; to take it all the same, first ssdprobe baseline reset %s --run %s", r.Target, r.Suite)}
+		return &exitError{exitSlower, fmt.Errorf("not saved: the run is slower than the saved one; to save it anyway, first run ssdprobe baseline reset %s --run %s", r.Target, r.Suite)}
 	}
 	if o.saveBaseline {
 		if err := dir.SaveRunBaseline(r); err != nil {

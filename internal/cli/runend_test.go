@@ -135,7 +135,7 @@ func TestRunIsStopped(t *testing.T) {
 
 	none := stop()
 	assert.Equal(t, 1, none.code)
-	assert.Contains(t, none.stderr, "no run is in progress: there is none in the locks in "+locks)
+	assert.Contains(t, none.stderr, "no run is in progress: no lock in "+locks)
 
 	p := start(t, long(t, config, one)...)
 	eventually(t, "fio works on the file", func() bool { return len(fioOn(t, one)) > 0 })
@@ -189,8 +189,8 @@ func TestRunIsStopped(t *testing.T) {
 	require.NoError(t, bystander.Process.Signal(syscall.Signal(0)))
 
 	for want, args := range map[string][]string{
-		`takes --target alone; leave --rounds out`: {"--rounds", "3"},
-		`stops runs of any suite; leave "quick"`:   {"quick"},
+		`can only be combined with --target; leave out --rounds`: {"--rounds", "3"},
+		`stops runs of any suite; leave "quick"`:                 {"quick"},
 	} {
 		wrong := stop(args...)
 		assert.Equal(t, 2, wrong.code)

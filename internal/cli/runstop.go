@@ -28,7 +28,7 @@ func checkStop(c *cobra.Command, args []string) error {
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name != "stop" && f.Name != "target" && c.InheritedFlags().Lookup(f.Name) == nil {
-			err = errors.Join(err, fmt.Errorf("--stop: takes --target alone; leave --%s out", f.Name))
+			err = errors.Join(err, fmt.Errorf("--stop: can only be combined with --target; leave out --%s", f.Name))
 		}
 	})
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *app) stopRuns(ctx context.Context, targets []string) error {
 		return err
 	}
 	none := func(where string) error {
-		return fmt.Errorf("no run is in progress%s: there is none in the locks in %s; runs of the daemon's calendar end when the daemon does", where, c.LockDir)
+		return fmt.Errorf("no run is in progress%s: no lock in %s names one; scheduled runs end with the daemon", where, c.LockDir)
 	}
 	if len(found) == 0 && len(targets) == 0 {
 		return none("")

@@ -113,7 +113,7 @@ func (k checked) subjects(ctx context.Context, host sysfs.FS) ([]measure.Subject
 		all = append(all, subject)
 	}
 	if len(k.destroy) > 0 && !slices.ContainsFunc(all, func(s measure.Subject) bool { return !s.File }) {
-		return nil, usage(fmt.Errorf("--destroy: is for block devices, and %s is none: files are written to without it", k.targets[0]))
+		return nil, usage(fmt.Errorf("--destroy: is for block devices only, and %s is not one; files need no --destroy", k.targets[0]))
 	}
 	return all, nil
 }

@@ -63,7 +63,7 @@ func TestSmartOfASATADrive(t *testing.T) {
 	}{
 		"well":    {"captured/ata", 0, []string{"sda  Samsung SSD 870", "The drive reports nothing wrong.", "temperature          31 °C"}},
 		"failing": {"built/ata-failing", 3, []string{"warning: sda: the drive says that it is failing", "replace it", "pending sectors        8"}},
-		"asleep":  {"built/ata-standby", 0, []string{"asleep: it was left alone"}},
+		"asleep":  {"built/ata-standby", 0, []string{"asleep: it was not woken"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			smartctl(t, c.answer)
@@ -93,7 +93,7 @@ func TestSmartThatCannotBeRead(t *testing.T) {
 	smartctl(t, "built/permission")
 	for name, c := range map[string]struct{ device, says string }{
 		"no such device":               {"sdz", "find device sdz: file does not exist; here are: nvme0n1, sda, vda"},
-		"a virtual disk":               {"vda", "vda (virtio) says nothing of its health: NVMe, SATA and SAS drives do"},
+		"a virtual disk":               {"vda", "vda (virtio) does not report its health; only NVMe, SATA and SAS drives do"},
 		"a controller without node":    {"nvme0", "health of nvme0: open nvme: stat"},
 		"by its path":                  {"/dev/nvme0", "health of nvme0: open nvme: stat"},
 		"by one of its namespaces":     {"nvme0n1", "health of nvme0: open nvme: stat"},

@@ -132,7 +132,7 @@ func TestWrongUsageOfSuites(t *testing.T) {
 		"--spec: the file has no figures; want those of":     {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
 		"--spec: is for suites of fio":                       {"run", "--spec", "x", "-t", "/"},
 		"--destroy: is for suites of fio":                    {"run", "--destroy", "x", "-t", "/"},
-		"--destroy: is for block devices, and / is none":     {"run", "durable-write", "--destroy", "S6XYNG0T", "-t", "/"},
+		"--destroy: is for block devices only, and / is not one":     {"run", "durable-write", "--destroy", "S6XYNG0T", "-t", "/"},
 		"--destroy-unknown-data: goes with --destroy SERIAL": {"run", "mixed", "--destroy-unknown-data", "-t", "/dev/null"},
 		"--target: quick takes one":                          {"run", "quick", "-t", "/", "-t", "/tmp"},
 		"are the same":                                       {"run", "scale", "-t", "/tmp", "-t", "/tmp/"},

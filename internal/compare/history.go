@@ -105,8 +105,8 @@ func fewRuns(c *record.Comparison) string {
 	case few == 0:
 		return ignoredText(c)
 	case few == len(c.Loads):
-		return fmt.Sprintf("it takes %d earlier runs under the same conditions, and there are %s", minRuns, units.Count(least))
+		return fmt.Sprintf("it needs %d earlier runs under the same conditions, and has %s", minRuns, units.Count(least))
 	default:
-		return fmt.Sprintf("it takes %d earlier runs under the same conditions, and there are fewer for %d of %s", minRuns, few, units.Plural(len(c.Loads), "load"))
+		return fmt.Sprintf("it needs %d earlier runs under the same conditions, and %d of %s have fewer", minRuns, few, units.Plural(len(c.Loads), "load"))
 	}
 }

@@ -31,7 +31,7 @@ func TestHistory(t *testing.T) {
 	}
 	usual := []record.RunReport{nightly(1, 10000), nightly(2, 10200), nightly(3, 9900), nightly(4, 10100), short, disturbed, other, deeper, later, larger}
 	compared := record.ComparedFigure{Statistic: record.IOPS, Before: 10050, Best: 10200, Worst: 9900}
-	few := "it takes 4 earlier runs under the same conditions, and there are "
+	few := "it needs 4 earlier runs under the same conditions, and has "
 	for name, c := range map[string]struct {
 		now     record.RunReport
 		earlier []record.RunReport
@@ -72,7 +72,7 @@ func TestHistory(t *testing.T) {
 	newer.Steps = append(newer.Steps, steps("new", 100)...)
 	got := compare.History(newer, usual)
 	assert.Equal(t, record.Inconclusive, got.Verdict)
-	assert.Equal(t, "it takes 4 earlier runs under the same conditions, and there are fewer for 1 of 2 loads", got.Reason)
+	assert.Equal(t, "it needs 4 earlier runs under the same conditions, and has fewer for 1 of 2 loads", got.Reason)
 	assert.Nil(t, compare.History(runOf(), usual), "a run that measured nothing")
 }
 

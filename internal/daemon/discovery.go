@@ -164,7 +164,7 @@ func (d *Daemon) start(ctx, running context.Context, t wanted) {
 		return newWatch(t.spec, t.seen, way, d.shared), nil
 	})
 	if err != nil {
-		d.shared.state.report(t.spec.ID, fmt.Errorf("%s is not watched, as what is stored of it cannot be read: %w", t.spec.Path, err))
+		d.shared.state.report(t.spec.ID, fmt.Errorf("%s is not watched, because its stored state cannot be read: %w", t.spec.Path, err))
 		return
 	}
 	ctx, cancel := context.WithCancel(running)

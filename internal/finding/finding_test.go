@@ -104,7 +104,7 @@ func TestFindingsOfAProbe(t *testing.T) {
 			},
 			[]Finding{{
 				Severity: Critical, Code: "regressed", Since: now(), Text: "slower than its baseline",
-				Evidence: []string{"p99 slow rounds have become common, the others are as before"},
+				Evidence: []string{"p99 slow rounds have become common; the others are as before"},
 				Action:   "no change of conditions found; suspect the drive",
 			}},
 		},

@@ -127,7 +127,7 @@ func InState(drifts []record.Drift, state record.DriftState) (in []record.Drift,
 func driftText(d record.Drift) string {
 	name := d.Statistic.Short()
 	if d.Cause == record.BySlowRounds {
-		return name + " slow rounds have become common, the others are as before"
+		return name + " slow rounds have become common; the others are as before"
 	}
 	if d.Ratio == 0 {
 		return name

@@ -120,8 +120,8 @@ func Denied(err error) string {
 	case !errors.Is(err, fs.ErrPermission):
 		return ""
 	case errors.As(err, new(*fs.PathError)):
-		return "the controller's node may not be opened: run as root, or let the container or unit have the device (mode, group, device cgroup)"
+		return "no permission to open the controller's node: run as root, or give the container or unit the device (mode, group, device cgroup)"
 	default:
-		return "the capability CAP_SYS_ADMIN is missing, which the kernel asks for NVMe admin commands"
+		return "the capability CAP_SYS_ADMIN is missing; the kernel requires it for NVMe admin commands"
 	}
 }

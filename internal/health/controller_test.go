@@ -233,7 +233,7 @@ func TestWithoutSmartThereIsNoHealth(t *testing.T) {
 func TestDenied(t *testing.T) {
 	assert.Empty(t, health.Denied(nil))
 	assert.Empty(t, health.Denied(syscall.EIO))
-	assert.Contains(t, health.Denied(&fs.PathError{Op: "open", Path: "/dev/nvme0", Err: syscall.EACCES}), "node may not be opened")
+	assert.Contains(t, health.Denied(&fs.PathError{Op: "open", Path: "/dev/nvme0", Err: syscall.EACCES}), "no permission to open the controller")
 }
 
 // A controller that left is opened anew: another one may have come under its name.

@@ -66,7 +66,7 @@ const (
 const pendingThatFlips = "Current_Pending_ECC_Cnt"
 
 // ErrNoSmart says that a drive answers no question about its health.
-var ErrNoSmart = errors.New("the drive says nothing about its health")
+var ErrNoSmart = errors.New("the drive does not report its health")
 
 // parseSmartctl takes from an answer what is known, tolerant of all that is not used.
 func parseSmartctl(data []byte) (record.DiskHealth, error) {

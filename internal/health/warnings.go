@@ -25,7 +25,7 @@ func Warnings(name string, before *record.Health, now record.Health) []record.Wa
 		warn(record.WarnDriveCritical, "%s", criticalText(w, now))
 	}
 	if now.PercentageUsed >= wornOut {
-		warn(record.WarnWorn, "%.0f %% of the life that the vendor foresaw are used",
+		warn(record.WarnWorn, "%.0f %% of the rated endurance is used",
 			100*now.PercentageUsed)
 	}
 	if before == nil || before.Identity.Serial != now.Identity.Serial {
@@ -119,7 +119,7 @@ func DiskWarnings(name string, before *record.DiskHealth, now record.DiskHealth)
 		warn(record.WarnDriveCritical, "the drive says that it is failing (SMART status): copy what is on it, and replace it")
 	}
 	if now.PercentageUsed != nil && *now.PercentageUsed >= wornOut {
-		warn(record.WarnWorn, "%.0f %% of the life that the vendor foresaw are used",
+		warn(record.WarnWorn, "%.0f %% of the rated endurance is used",
 			100**now.PercentageUsed)
 	}
 	bad := func(n *int64, harmless int64, what string) {

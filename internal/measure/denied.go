@@ -34,7 +34,7 @@ func Denied(ctx context.Context, g *guard.Guard, path, number string) (string, e
 	}
 	advice := "run as root, or add this user to the group that owns the device node"
 	if os.Geteuid() == 0 {
-		advice = "not even root may here: the container or its device cgroup has to allow it"
+		advice = "even root is refused: allow it in the container or its device cgroup"
 	}
 	return fmt.Sprintf("no permission to read %s: %s", path, advice), nil
 }

@@ -56,7 +56,7 @@ func (s *Session) Round(ctx context.Context, r Round) (record.Measurement, error
 	if s.gate.Blind() {
 		m.Warnings = append(m.Warnings, record.Warning{
 			Code: record.WarnLoadBlind,
-			Text: "the device did not count most I/Os of this round: its statistics are switched off (queue/iostats), or a cache answered in its place; " +
+			Text: "the device did not count most I/Os of this round: its statistics are switched off (queue/iostats), or a cache answered instead; " +
 				"the load of others is not known",
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Controller is what answers for one or several devices: an NVMe controller, a
+// Controller is the controller of one or several devices: an NVMe controller, a
 // virtio device, or a SATA or SAS drive itself. It is read once, however many
 // namespaces it has; a namespace with several paths has a controller for each.
 type Controller struct {

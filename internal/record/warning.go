@@ -39,12 +39,12 @@ const (
 	WarnImpossible        = "impossible"         // beyond what the bus can carry: something else was measured
 	WarnUnwritten         = "unwritten"          // most of the namespace was never written
 	WarnThrottling        = "throttling"         // the drive slows down to cool
-	WarnWorn              = "worn"               // the drive is beyond the life that its vendor foresaw
-	WarnMediaErrors       = "media_errors"       // the drive could not read what was written, or cannot be sure to
+	WarnWorn              = "worn"               // the drive has used up its rated endurance
+	WarnMediaErrors       = "media_errors"       // the drive could not read data, or may not be able to
 	WarnFallback          = "fallback_file"      // a file in the state directory is measured, as nothing else may be
 	WarnNothingWatched    = "nothing_watched"    // there is nothing to watch
 	WarnConfigFile        = "config_file"        // the configuration file holds something else than what is in force
-	WarnDriveCritical     = "drive_critical"     // the drive itself says that something is wrong
+	WarnDriveCritical     = "drive_critical"     // the drive itself reports a critical problem
 
 	// WarnSlowerThanPeers: the baseline of the drive is far slower than those of the
 	// other drives of its model on the node.

@@ -162,7 +162,7 @@ func (s sweep) plot(unit units.LatencyUnit) document.Plot {
 			{Name: "p99 latency (right)", Points: p99, Colour: 5, Right: true, Dashed: true},
 		},
 	}
-	caption := "IOPS without latency mean nothing: past the knee only the waiting grows."
+	caption := "Read IOPS together with latency: past the knee only the waiting grows."
 	if s.knee != nil && s.knee.Depth > 0 {
 		diagram.Marks = []plot.Mark{{X: new(float64(s.knee.Depth)), Label: fmt.Sprintf("knee: depth %d", s.knee.Depth)}}
 	}

@@ -44,7 +44,7 @@ func Devices(w io.Writer, rows []DeviceRow, node []finding.Finding, now time.Tim
 	finding.Sort(all)
 	blocks := findingBlocks(all, now)
 	if len(rows) == 0 {
-		return text.Write(w, "devices", append(blocks, document.Sentence("No block devices here."))...)
+		return text.Write(w, "devices", append(blocks, document.Sentence("This machine has no block devices."))...)
 	}
 	watched, left := 0, []record.Ignored(nil)
 	t := document.Table{

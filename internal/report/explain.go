@@ -39,7 +39,7 @@ func Explain(w io.Writer, x Explained) error {
 		blocks = append(append(blocks, document.Gap{}), probe.blocks(x.Time)...)
 	}
 	if len(x.Probes) == 0 {
-		blocks = append(blocks, document.Sentence("No probe runs here, and nothing is stored of one."))
+		blocks = append(blocks, document.Sentence("No probe runs on this target, and nothing is stored about one."))
 	}
 	return text.Write(w, "explanation", blocks...)
 }

@@ -22,7 +22,7 @@ func why(x drift.Explanation, i int, s drift.StatisticExplanation) string {
 	case x.Maturity != record.Final && tail:
 		return "Not judged yet: it takes a day to learn what is normal for tails."
 	case x.Maturity == record.Early:
-		return "No alarm: while the baseline is early, only five minutes of rounds that are at least 1.7 times slower are one."
+		return "No alarm: while the baseline is early, only rounds that are 1.7 times slower for five minutes raise one."
 	default:
 		return "No alarm. " + mostEvidence(x, s)
 	}
@@ -64,7 +64,7 @@ func mostEvidence(x drift.Explanation, s drift.StatisticExplanation) string {
 		if x.Maturity != record.Final {
 			limit = "drift.threshold, until the baseline is final"
 		}
-		return fmt.Sprintf("The evidence for %s is complete, and the shift is too small to count (%s).", evidenceName(most), limit)
+		return fmt.Sprintf("The evidence for %s is complete, but the shift is too small to count (%s).", evidenceName(most), limit)
 	default:
 		return fmt.Sprintf("The closest CUSUM, for %s, is at %s of its threshold.", evidenceName(most), units.Percent(share))
 	}

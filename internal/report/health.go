@@ -98,7 +98,7 @@ func temperatureFact(h record.Health) document.Fact {
 func movedFact(name string, detail bool, bytes *uint64, commands uint64) document.Fact {
 	in := units.Plural(commands, "command")
 	if bytes == nil {
-		return document.Fact{Name: name, Value: in, More: "; how many bytes is not reported", Detail: detail}
+		return document.Fact{Name: name, Value: in, More: "; the number of bytes is not reported", Detail: detail}
 	}
 	return document.Fact{Name: name, Value: units.DriveSize(int64(min(*bytes, math.MaxInt64))), More: " in " + in, Detail: detail}
 }
@@ -160,7 +160,7 @@ func coalescingText(c record.Coalescing) string {
 
 func diskFacts(d record.DiskHealth) document.Facts {
 	if d.Asleep {
-		return document.Facts{{Name: "state", Value: "asleep", More: ": it was left alone, so nothing else is known"}}
+		return document.Facts{{Name: "state", Value: "asleep", More: ": it was not woken, so nothing else is known"}}
 	}
 	status := given(d.Passed, func(passed bool) string {
 		if passed {

@@ -135,7 +135,7 @@ func TestPlotsHoldTheData(t *testing.T) {
 	}{
 		{depthRun(), "IOPS and latency over depth, 4 KiB random read", 3 * 11, 3},
 		{linearRun(), "Sequential speed over the offset", 48, 0},
-		{steadyRun(), "The way to the steady state", 24, 0},
+		{steadyRun(), "Approach to the steady state", 24, 0},
 		{scaleRun(), "Total over the number of devices, 4 KiB random read, depth 128, 4 jobs", 24, 6},
 		{cacheRun(), "Repeats of each load around their mean", 16, 2},
 	} {

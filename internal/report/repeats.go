@@ -169,7 +169,7 @@ func leftOut(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" %s are in the table alone.", units.Plural(n, "row"))
+	return fmt.Sprintf(" %s are only in the table.", units.Plural(n, "row"))
 }
 
 func effectLead(certain, all int) string {

@@ -147,7 +147,7 @@ func runTable(r record.RunReport) []document.Block {
 	blocks := []document.Block{t}
 	if unsure {
 		blocks = append(blocks, document.Gap{}, document.Note{
-			Label: "~ ", Text: fmt.Sprintf("fewer than %d I/Os lie above this percentile: a hint only; measure longer to know it.", minimumAbove),
+			Label: "~ ", Text: fmt.Sprintf("fewer than %d I/Os lie above this percentile, so it is only a hint; measure longer.", minimumAbove),
 		})
 	}
 	return blocks

@@ -85,7 +85,7 @@ func ofAKind(warnings []record.Warning) []record.Warning {
 	}
 	for i, w := range all {
 		if n := more[w.Code]; n > 0 {
-			all[i].Text += fmt.Sprintf(" And %d more of this kind, which stand with the steps.", n)
+			all[i].Text += fmt.Sprintf(" And %d more of this kind, listed with the steps.", n)
 		}
 	}
 	return all

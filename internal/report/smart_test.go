@@ -34,7 +34,7 @@ func TestSmartOfADriveInTrouble(t *testing.T) {
 	c := s.Controllers[1]
 	c.Warnings = []record.Warning{
 		{Code: record.WarnDriveCritical, Text: "nvme1: the spare blocks (5 %) are below the drive's threshold (10 %): it may become read-only; replace it soon"},
-		{Code: record.WarnWorn, Text: "nvme1: 104 % of the life that the vendor foresaw are used"},
+		{Code: record.WarnWorn, Text: "nvme1: 104 % of the rated endurance is used"},
 	}
 	h := c.Health
 	h.AvailableSpare, h.PercentageUsed, h.MediaErrors, h.ErrorLogEntries = new(0.05), 1.04, 1, math.MaxUint64

@@ -42,7 +42,7 @@ func steadySection(r record.RunReport) []document.Section {
 		all = append(all, warnings[round.Round]...)
 	}
 	return []document.Section{{
-		ID: "steady", Title: "The way to the steady state", Lead: steadySentence(s),
+		ID: "steady", Title: "Approach to the steady state", Lead: steadySentence(s),
 		Blocks: append(append([]document.Block{document.Sentence(steadyRule(s))}, purgeNote(r)...),
 			document.Gap{}, drawn(steadyPlot(s, warnings), "", all, &small), document.Gap{}, t),
 	}}
@@ -80,12 +80,12 @@ func purgeNote(r record.RunReport) []document.Block {
 	case !ran("purge"):
 		return nil
 	case ran("precondition") || !s.Reached || s.Fresh <= 0:
-		return []document.Block{document.Sentence(asked + "; nothing here tells whether it did.")}
+		return []document.Block{document.Sentence(asked + "; this run does not show whether it did.")}
 	case s.Fresh > freshFrom:
-		return []document.Block{document.Sentence(asked + fmt.Sprintf("; that the first round was %s as fast as the steady ones speaks for a drive that heeded it.", units.Ratio(s.Fresh)))}
+		return []document.Block{document.Sentence(asked + fmt.Sprintf("; the first round was %s as fast as the steady ones, so the drive probably obeyed it.", units.Ratio(s.Fresh)))}
 	default:
-		return []document.Block{document.Sentence(asked + fmt.Sprintf("; that the first round was hardly faster than the steady ones (%s) speaks for a drive that did not heed it, "+
-			"or that does not need blocks in reserve.", units.Ratio(s.Fresh)))}
+		return []document.Block{document.Sentence(asked + fmt.Sprintf("; the first round was hardly faster than the steady ones (%s), so the drive probably ignored it, "+
+			"or needs no blocks in reserve.", units.Ratio(s.Fresh)))}
 	}
 }
 
@@ -105,7 +105,7 @@ func steadyPlot(s record.Steady, warnings map[int][]record.Warning) plot.Plot {
 		path, phases[round.Phase] = append(path, p), append(phases[round.Phase], p)
 	}
 	diagram := plot.Plot{
-		Title:  "The way to the steady state",
+		Title:  "Approach to the steady state",
 		X:      plot.Axis{Label: "round", Whole: true},
 		Y:      plot.Axis{Label: name, Zero: true},
 		Series: []plot.Series{{Points: path, Shape: plot.Line, Colour: 6}},

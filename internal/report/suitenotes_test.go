@@ -29,13 +29,13 @@ func TestPurgeIsWeighed(t *testing.T) {
 	}
 	assert.NotContains(t, inOneLine(t, steadyRun()), "purge")
 	assert.Contains(t, inOneLine(t, purged(func(r *record.RunReport) { r.Analysis.Steady.Fresh = 3.5 })),
-		"The purge was a discard of all blocks, which a drive may postpone or ignore; that the first round was 3.50× as fast as the steady ones speaks for a drive that heeded it.")
-	assert.Contains(t, inOneLine(t, purged(func(r *record.RunReport) { r.Analysis.Steady.Fresh = 1.05 })), "was hardly faster than the steady ones (1.05×) speaks for a drive that did not heed it")
+		"The purge was a discard of all blocks, which a drive may postpone or ignore; the first round was 3.50× as fast as the steady ones, so the drive probably obeyed it.")
+	assert.Contains(t, inOneLine(t, purged(func(r *record.RunReport) { r.Analysis.Steady.Fresh = 1.05 })), "was hardly faster than the steady ones (1.05×), so the drive probably ignored it")
 	for _, change := range []func(*record.RunReport){
 		func(r *record.RunReport) { r.Analysis.Steady.Reached = false },
 		func(r *record.RunReport) { r.Steps = append(r.Steps, record.Step{Name: "precondition"}) },
 	} {
-		assert.Contains(t, inOneLine(t, purged(change)), "may postpone or ignore; nothing here tells whether it did.")
+		assert.Contains(t, inOneLine(t, purged(change)), "may postpone or ignore; this run does not show whether it did.")
 	}
 }
 
@@ -50,7 +50,7 @@ func TestSyncsAreSummedUp(t *testing.T) {
 	}
 	text := inOneLine(t, r)
 	assert.Regexp(t, `A sync takes [\d.]+ [µm]s in the median, [\d.]+ [µm]s at p99, over 1 200 syncs in 2 steps\.`, text)
-	assert.Contains(t, text, "It takes 1 000 of them to know p99, and 10 000 to know p99.9.")
+	assert.Contains(t, text, "p99 needs 1 000 syncs, and p99.9 needs 10 000.")
 }
 
 // Thirty warnings that differ in a figure do not hide the plot that they belong to.
@@ -60,6 +60,6 @@ func TestWarningsOfAKindStandOnceBelowAPlot(t *testing.T) {
 		r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "Waited " + strings.Repeat("I", i+1) + "."}}
 	}
 	html := page(t, report.NewDocument(r, nil))
-	assert.Contains(t, html, "Waited I. And 10 more of this kind, which stand with the steps.")
+	assert.Contains(t, html, "Waited I. And 10 more of this kind, listed with the steps.")
 	assert.Contains(t, html, "Waited IIIIIIIIIII.", "in the table of all steps")
 }

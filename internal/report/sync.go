@@ -33,7 +33,7 @@ func syncSection(r record.RunReport) []document.Section {
 		Lead: fmt.Sprintf("%s, over %s syncs in %s.", lead, units.Count(all.Count()), units.Plural(steps, "step")),
 	}
 	if !Supported(0.999, all.Count()) {
-		s.Blocks = []document.Block{document.Sentence("It takes 1 000 of them to know p99, and 10 000 to know p99.9.")}
+		s.Blocks = []document.Block{document.Sentence("p99 needs 1 000 syncs, and p99.9 needs 10 000.")}
 	}
 	return []document.Section{s}
 }

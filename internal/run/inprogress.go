@@ -20,7 +20,7 @@ var (
 	// ErrElsewhere says that a run is in another container, where its process has another number.
 	ErrElsewhere = errors.New("it runs in another container or namespace of processes: stop it there")
 	// ErrDoesNotEnd says that a run that was asked to end has not.
-	ErrDoesNotEnd = errors.New("it does not end; kill -9 ends it, and what it made is left")
+	ErrDoesNotEnd = errors.New("it does not end; kill -9 ends it and leaves its files behind")
 )
 
 // Holder is the process of a run in progress, as the run noted it in the lock of its device.

@@ -245,6 +245,6 @@ func TestParseCoalescing(t *testing.T) {
 	}
 	for _, text := range []string{"", "on", "10", "10/", "0/100us", "257/100us", "10/150us", "10/26ms", "10/-100us", "x/100us"} {
 		_, err := settings.ParseCoalescing(text)
-		require.ErrorContains(t, err, "is not right; want off")
+		require.ErrorContains(t, err, "is not valid; want off")
 	}
 }

@@ -48,7 +48,7 @@ func coalescing(text string) (nvme.InterruptCoalescing, error) {
 	wait, errWait := time.ParseDuration(span)
 	if err != nil || errWait != nil || threshold < 1 || threshold > 256 || wait < 0 || wait > most*unit || wait%unit != 0 {
 		return nvme.InterruptCoalescing{}, fmt.Errorf(
-			`%q is not right; want off, or completions (1 to 256) and a time (a multiple of 100us up to 25.5ms) as in "10/100us"`, text)
+			`%q is not valid; want off, or completions (1 to 256) and a time (a multiple of 100us up to 25.5ms) as in "10/100us"`, text)
 	}
 	return nvme.InterruptCoalescing{Threshold: threshold, Time: wait}, nil
 }

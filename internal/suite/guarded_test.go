@@ -216,8 +216,8 @@ func TestOwnJobRefuses(t *testing.T) {
 	device := serverDrive()
 	for text, want := range map[string]string{
 		"":                                    "no section",
-		"[a]\nrw=randwrite":                   "nobody has permitted that by naming its serial number",
-		"[a]\nrw=randtrim":                    "nobody has permitted that",
+		"[a]\nrw=randwrite":                   "its serial number was not given to permit that",
+		"[a]\nrw=randtrim":                    "was not given to permit that",
 		"[a]\nexec_prerun=rm -r /":            "exec_prerun: not known to stay within the target",
 		"[a]\nfilename=/dev/sda":              "filename=/dev/sda: leave it out, or name the target /dev/nvme0n1",
 		"[a]\nfilename=/dev/nvme0n1:/dev/sda": "leave it out, or name the target /dev/nvme0n1",
@@ -225,7 +225,7 @@ func TestOwnJobRefuses(t *testing.T) {
 		"[a]\ndirectory=/tmp":                 "directory: not known to stay within the target",
 		"[global]\nwrite_bw_log=x\n[a]":       "write_bw_log: not known to stay within the target",
 		"[a]\nsize=150%":                      "size=150%: want a number of bytes, such as 64m",
-		"[a]\nsize=1m\noffset_increment=1m":   "offset_increment=1m: leave it out",
+		"[a]\nsize=1m\noffset_increment=1m":   "offset_increment=1m: remove it",
 		"[a]\nsize=5t":                        "do not fit the 3.6 TiB of /dev/nvme0n1",
 		"[a]\noffset=5t":                      "do not fit the 3.6 TiB of /dev/nvme0n1",
 		"[a]\ninclude x":                      "include is not supported",

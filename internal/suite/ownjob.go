@@ -76,7 +76,7 @@ func confine(o *fio.Options, effective fio.Options, t Target) error {
 		case "size", "offset", "fileoffset":
 			return fmt.Errorf("%s=%s: want a number of bytes, such as 64m", x.Key, x.Value)
 		case "offset_increment":
-			return fmt.Errorf("%s=%s: leave it out, as it leads beyond the part that was checked; give each job an offset of its own", x.Key, x.Value)
+			return fmt.Errorf("%s=%s: remove it, because it leads beyond the checked part; give each job an offset of its own", x.Key, x.Value)
 		}
 	}
 	o.Filenames, o.AllowFileCreate = []string{t.Path}, new(false)

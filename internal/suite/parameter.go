@@ -128,7 +128,7 @@ func count(least, most int) form[int] {
 	return form[int]{write: strconv.Itoa, parse: func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < least || n > most {
-			return 0, fmt.Errorf("%q is not right; want a whole number from %d to %d", text, least, most)
+			return 0, fmt.Errorf("%q is not valid; want a whole number from %d to %d", text, least, most)
 		}
 		return n, nil
 	}}
@@ -165,7 +165,7 @@ func list[T comparable](one form[T]) form[[]T] {
 func choice(words ...string) form[string] {
 	return form[string]{write: func(s string) string { return s }, parse: func(text string) (string, error) {
 		if !slices.Contains(words, text) {
-			return "", fmt.Errorf("%q is not right; want %s", text, strings.Join(words, " or "))
+			return "", fmt.Errorf("%q is not valid; want %s", text, strings.Join(words, " or "))
 		}
 		return text, nil
 	}}
@@ -211,7 +211,7 @@ func share() form[float64] {
 	return form[float64]{write: config.FormatNumber, parse: func(text string) (float64, error) {
 		x, err := config.ParseRatio(text)
 		if err == nil && !(x > 0 && x <= 1) {
-			err = fmt.Errorf("%q is not right; want more than 0 and no more than 100%%", text)
+			err = fmt.Errorf("%q is not valid; want more than 0 and no more than 100%%", text)
 		}
 		return x, err
 	}}

@@ -115,7 +115,7 @@ func TestWritesNeedAPermission(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.Plan(suite.Values{}, target)
 		if writes {
-			require.ErrorContains(t, err, "and nobody has permitted that by naming its serial number", s.Name)
+			require.ErrorContains(t, err, "its serial number was not given to permit that", s.Name)
 			assert.NotEmpty(t, s.Writes, s.Name)
 		} else {
 			require.NoError(t, err, s.Name)

@@ -22,9 +22,9 @@ func TestStepCheck(t *testing.T) {
 	require.NoError(t, Step{Job: job(fio.RandRead), Targets: []Target{raw}}.check())
 	require.NoError(t, Step{Job: job(fio.RandWrite), Targets: []Target{file}, Writes: what}.check())
 	require.EqualError(t, Step{Job: job(fio.RandWrite), Targets: []Target{file}}.check(),
-		`it is planned to read, and its job modifies data: section "a": rw=randwrite`)
+		`it should only read, but its job modifies data: section "a": rw=randwrite`)
 	require.EqualError(t, Step{Job: job(fio.RandWrite), Targets: []Target{file, raw}, Writes: what}.check(),
-		"it would overwrite the raw device /dev/sdx, and nobody has permitted that by naming its serial number")
+		"it would overwrite the raw device /dev/sdx, but its serial number was not given to permit that")
 	require.EqualError(t, Step{Job: job(fio.RandWrite), Targets: []Target{foreign}, Writes: what}.check(),
 		"it would overwrite the file /srv/data, which ssdprobe did not make: name a directory instead")
 }

@@ -143,7 +143,7 @@ func (s Step) check() error {
 		return nil
 	}
 	if s.Writes == "" {
-		return fmt.Errorf("it is planned to read, and its job modifies data: %s", strings.Join(reasons, "; "))
+		return fmt.Errorf("it should only read, but its job modifies data: %s", strings.Join(reasons, "; "))
 	}
 	for _, t := range s.Targets {
 		if err := t.checkWrite(); err != nil {

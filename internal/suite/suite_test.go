@@ -49,11 +49,11 @@ func TestSetRefuses(t *testing.T) {
 		"random-block=4k":      `random-block: "4k" has no clear unit`,
 		"random-block=1000":    `random-block: "1000" is not the size of a block; want a multiple of 512 up to 16MiB`,
 		"random-block=0":       `random-block: "0" is not the size of a block`,
-		"random-depths=":       `random-depths: "" is not right; want a whole number from 1 to 65535`,
+		"random-depths=":       `random-depths: "" is not valid; want a whole number from 1 to 65535`,
 		"random-depths=1,2,1":  `random-depths: "1" stands there twice`,
-		"random-depths=0":      `random-depths: "0" is not right`,
-		"sequential-depth=1.5": `sequential-depth: "1.5" is not right`,
-		"engine=sync":          `engine: "sync" is not right; want libaio or io_uring`,
+		"random-depths=0":      `random-depths: "0" is not valid`,
+		"sequential-depth=1.5": `sequential-depth: "1.5" is not valid`,
+		"engine=sync":          `engine: "sync" is not valid; want libaio or io_uring`,
 	} {
 		_, err := find(t, "quick").Set([]string{setting})
 		require.ErrorContains(t, err, want)

@@ -63,7 +63,7 @@ func (t Target) check() error {
 func (t Target) checkWrite() error {
 	switch {
 	case t.Raw && !t.Permission.Covers(t.Path, t.Device.Number):
-		return fmt.Errorf("it would overwrite the raw device %s, and nobody has permitted that by naming its serial number", t.Path)
+		return fmt.Errorf("it would overwrite the raw device %s, but its serial number was not given to permit that", t.Path)
 	case t.ReadOnly:
 		return fmt.Errorf("it would overwrite the file %s, which ssdprobe did not make: name a directory instead", t.Path)
 	}

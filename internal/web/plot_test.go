@@ -110,6 +110,6 @@ func TestEffectAndMaturityAreShown(t *testing.T) {
 	body := get(t, server.URL+"/").body
 	shows(t, body, "since firmware A → B: p50 25 % faster (18 to 33 %)")
 	shows(t, body, "pinned final baseline of 120 rounds; 3 blocks of five minutes not judged, under more load than it has seen")
-	shows(t, body, "p99 slow rounds have become common, the others are as before")
+	shows(t, body, "p99 slow rounds have become common; the others are as before")
 	shows(t, get(t, server.URL+"/api/v1/drift").body, `"text": "since firmware A → B: p50 25 % faster (18 to 33 %)"`)
 }

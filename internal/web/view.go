@@ -200,7 +200,7 @@ func newTargetView(t record.TargetStatus, anchor string, found []finding.Finding
 	v.Cost = fmt.Sprintf("ssdprobe itself has read %s and written %s here since it started",
 		units.DriveSize(int64(read)), units.DriveSize(int64(written)))
 	if t.WrittenRatio != nil {
-		v.Written = fmt.Sprintf("%s of the sampled blocks read as written; %s written blocks are known to read from",
+		v.Written = fmt.Sprintf("%s of the sampled blocks hold written data; %s written blocks are known",
 			units.Percent(*t.WrittenRatio), keep(units.Count(t.PoolBlocks)))
 	}
 	for _, c := range t.Conditions.List() {

@@ -20,7 +20,7 @@ func saturated(target string, device record.Device, c record.Conditions) record.
 		Comparison: &record.Comparison{
 			Before: record.RunReference{Suite: "saturate", TargetID: target, Started: began.Add(-24 * time.Hour)}, Runs: 5, Threshold: 0.05,
 			After:   record.RunReference{Suite: "saturate", TargetID: target, Started: began},
-			Verdict: record.Inconclusive, Reason: "it takes 4 earlier runs under the same conditions, and there are 1",
+			Verdict: record.Inconclusive, Reason: "it needs 4 earlier runs under the same conditions, and has 1",
 			Loads: []record.ComparedLoad{
 				{
 					Load: "random-read-jobs16", Direction: record.Read, Before: 5, After: 1, Verdict: record.Same,

@@ -69,7 +69,7 @@ func TestCommandsAskADaemonOverTLSWithAPassword(t *testing.T) {
 		"no client's file":    {[]string{"--http.config.file", "/no/such/file"}, 2, "--http.config.file /no/such/file: "},
 		"a typo in it":        {[]string{"--http.config.file", badFile}, 2, "field basic_aut not found"},
 		"a password in sight": {[]string{"--ca-file", d.certificate, "--url", withUser}, 2, "--url: has a user in it"},
-		"no URL":              {[]string{"--url", "stor-07:10040"}, 2, `"stor-07:10040" is no URL of a daemon; want one like http://stor-07:10040`},
+		"no URL":              {[]string{"--url", "stor-07:10040"}, 2, `"stor-07:10040" is not the URL of a daemon; want one like http://stor-07:10040`},
 	} {
 		for _, command := range [][]string{{"drift"}, {"drift", "explain", d.dir}, {"ready"}} {
 			got := ssdprobe(t, nil, append(append(command, "--state-dir", d.state), c.flags...)...)

@@ -143,7 +143,7 @@ func TestStateDirectoryHangs(t *testing.T) {
 	hung := testenv.HungFilesystem(t, state)
 	d.awaitCollector(t, "state", false)
 	late := testenv.LoopDevice(t, size, testenv.Options{Random: true})
-	d.Stderr.Find(t, `/dev/`+filepath.Base(late.Path)+` is not watched, as what is stored of it cannot be read`)
+	d.Stderr.Find(t, `/dev/`+filepath.Base(late.Path)+` is not watched, because its stored state cannot be read`)
 	_, body := d.ask(t, "-/ready")
 	assert.Contains(t, body, "/dev/"+filepath.Base(late.Path)+" is not watched")
 	d.reload(t, configuration+"discovery_interval: 2s\n", `refused.*given again`)

@@ -56,7 +56,7 @@ func testUnprivileged(t *testing.T, m *lab.Machine) {
 	}
 
 	d := start()
-	assert.Contains(t, d.awaitLog(t, unread), "the controller's node may not be opened")
+	assert.Contains(t, d.awaitLog(t, unread), "no permission to open the controller's node")
 	probing(d, 0)
 
 	give(func(d lab.Disk) string { return "/dev/" + d.Controllers[0] }, "660")
