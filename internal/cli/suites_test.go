@@ -127,16 +127,16 @@ func TestRunRefusesToFillAFilesystem(t *testing.T) {
 func TestWrongUsageOfSuites(t *testing.T) {
 	job := file(t, "my.fio", "[a]\nrw=randread\n")
 	for want, args := range map[string][]string{
-		"--job: is run instead of a suite":                   {"run", "quick", "--job", job, "-t", "/"},
-		"--job: open /no/such/file":                          {"run", "--job", "/no/such/file", "-t", "/"},
-		"--spec: the file has no figures; want those of":     {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
-		"--spec: is for suites of fio":                       {"run", "--spec", "x", "-t", "/"},
-		"--destroy: is for suites of fio":                    {"run", "--destroy", "x", "-t", "/"},
-		"--destroy: is for block devices only, and / is not one":     {"run", "durable-write", "--destroy", "S6XYNG0T", "-t", "/"},
-		"--destroy-unknown-data: goes with --destroy SERIAL": {"run", "mixed", "--destroy-unknown-data", "-t", "/dev/null"},
-		"--target: quick takes one":                          {"run", "quick", "-t", "/", "-t", "/tmp"},
-		"are the same":                                       {"run", "scale", "-t", "/tmp", "-t", "/tmp/"},
-		"--set: time: the suite job-my.fio has no such":      {"run", "--job", job, "--set", "time=1s", "-t", "/"},
+		"--job: is run instead of a suite":                       {"run", "quick", "--job", job, "-t", "/"},
+		"--job: open /no/such/file":                              {"run", "--job", "/no/such/file", "-t", "/"},
+		"--spec: the file has no figures; want those of":         {"run", "quick", "--spec", file(t, "s.yaml", "model: x\n"), "-t", "/"},
+		"--spec: is for suites of fio":                           {"run", "--spec", "x", "-t", "/"},
+		"--destroy: is for suites of fio":                        {"run", "--destroy", "x", "-t", "/"},
+		"--destroy: is for block devices only, and / is not one": {"run", "durable-write", "--destroy", "S6XYNG0T", "-t", "/"},
+		"--destroy-unknown-data: goes with --destroy SERIAL":     {"run", "mixed", "--destroy-unknown-data", "-t", "/dev/null"},
+		"--target: quick takes one":                              {"run", "quick", "-t", "/", "-t", "/tmp"},
+		"are the same":                                           {"run", "scale", "-t", "/tmp", "-t", "/tmp/"},
+		"--set: time: the suite job-my.fio has no such":          {"run", "--job", job, "--set", "time=1s", "-t", "/"},
 	} {
 		got := in(append(args, "--state-dir", t.TempDir())...)
 		assert.Equal(t, 2, got.code, got.stderr)

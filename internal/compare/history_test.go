@@ -72,7 +72,7 @@ func TestHistory(t *testing.T) {
 	newer.Steps = append(newer.Steps, steps("new", 100)...)
 	got := compare.History(newer, usual)
 	assert.Equal(t, record.Inconclusive, got.Verdict)
-	assert.Equal(t, "it needs 4 earlier runs under the same conditions, and has fewer for 1 of 2 loads", got.Reason)
+	assert.Equal(t, "it needs 4 earlier runs under the same conditions, and 1 of 2 loads have fewer", got.Reason)
 	assert.Nil(t, compare.History(runOf(), usual), "a run that measured nothing")
 }
 
