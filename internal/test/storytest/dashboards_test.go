@@ -79,8 +79,8 @@ func TestDashboards(t *testing.T) {
 	ofFile := func(expr string) bool { return strings.Contains(expr, "ssdprobe_probe_written_bytes_total") }
 	assert.Equal(t, 1, dashboardHasData(t, p, "device.json", file, begun, ofFile), "queries about writing")
 	ofDrive := func(expr string) bool { return !inStory(expr) && !ofFile(expr) }
-	assert.Equal(t, 5, dashboardHasData(t, p, "device.json", worn, begun, ofDrive), "queries about a drive in trouble")
-	assert.Equal(t, 4, dashboardHasData(t, p, "fleet.json", worn, begun, ofDrive), "queries about many drives")
+	assert.Equal(t, 4, dashboardHasData(t, p, "device.json", worn, begun, ofDrive), "queries about a drive in trouble")
+	assert.Equal(t, 3, dashboardHasData(t, p, "fleet.json", worn, begun, ofDrive), "queries about many drives")
 }
 
 // everyBlock fails the reading of one block of 4 KiB in so many.

@@ -71,7 +71,6 @@ func isNoAlarm(t *testing.T, m *machine) {
 
 // notInStory are metrics that the drives of the story have not, and why: TestDashboards has them.
 var notInStory = map[string]string{
-	"ssdprobe_finding":                   "there is none while all is well",
 	"ssdprobe_nvme_thermal_":             "the drives do not say that they throttle themselves",
 	"ssdprobe_nvme_remote_interrupts":    "the machine has one NUMA node",
 	"ssdprobe_probe_written_bytes_total": "only files are written, and there is none",
