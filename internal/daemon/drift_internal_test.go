@@ -52,7 +52,7 @@ func TestDriftIsLogged(t *testing.T) {
 	assert.Equal(t, []string{
 		`level=WARN msg="a new epoch begins: conditions differ from the baseline's" probe=read-4k changes="[firmware A → B]"`,
 		`level=INFO msg="baseline learned" probe=read-4k`,
-		`level=WARN msg="the effect of a change of conditions" probe=read-4k effect="since firmware A → B: 18 % faster (16 to 20 %)" ` +
+		`level=WARN msg="the effect of a change of conditions" probe=read-4k effect="since firmware A → B: p50 18 % faster (16 to 20 %)" ` +
 			`changes="[firmware A → B]" ratios="map[latency_p50_seconds:18 % faster (16 to 20 %)]"`,
 		`level=WARN msg="drift state changed" probe=read-4k statistic=latency_p50_seconds from=stable to=suspect times_slower=1.1`,
 		`level=WARN msg="drift state changed" probe=read-4k statistic=latency_p50_seconds from=suspect to=regressed times_slower=1.5 ` +
