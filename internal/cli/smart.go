@@ -78,7 +78,7 @@ func (a *app) smart(ctx context.Context, name string, form output) error {
 	return err
 }
 
-// sourcesOf returns what answers for the controller or device of this name.
+// sourcesOf returns the sources of the controller or device with this name.
 func sourcesOf(host sysfs.FS, name string) ([]health.Source, error) {
 	all, err := device.Scan(host)
 	if all == nil {

@@ -48,7 +48,7 @@ type Run struct {
 	// Duration is the time from the start of fio to its end.
 	Duration time.Duration
 	// Stopped is why the run was ended early: the cause of its context, ErrTimeout or
-	// ErrOthers. It is nil for a run that came to its end.
+	// ErrOthers. It is nil for a complete run.
 	Stopped error
 	// Ended is how fio ended when that was not well, Messages what it complained of
 	// (": first line; second line"). Both are empty mostly.

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Source is what answers for devices.
+// Source reads the health of devices.
 type Source struct {
 	Name    string // "nvme0", "sda", "virtio1"
 	Kind    record.ControllerKind
@@ -20,7 +20,7 @@ type Source struct {
 	NUMANode int
 }
 
-// Sources returns what answers for the devices, each once, in order of their names. A
+// Sources returns the sources of the devices, each once, in order of their names. A
 // device given twice counts once; one of another kind has none.
 func Sources(fs sysfs.FS, devices []record.Device) []Source {
 	sources := map[string]Source{}

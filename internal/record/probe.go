@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Probe is a small fixed workload, repeated for ever on a target.
+// Probe is a small fixed workload, repeated continuously on a target.
 type Probe struct {
 	Name       string    `json:"name"`
 	Direction  Direction `json:"direction"`
@@ -71,7 +71,7 @@ func (p Probe) RunsOn(file bool) bool {
 	}
 }
 
-// DefaultProbes are light enough to run for ever: 256 reads of 4 KiB every
+// DefaultProbes are light enough to run continuously: 256 reads of 4 KiB every
 // 30 s, 32 reads of 128 KiB every minute, and on files 32 durable writes a minute.
 func DefaultProbes() []Probe {
 	const timeout = 20 * time.Second

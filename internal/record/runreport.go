@@ -35,7 +35,7 @@ type RunReport struct {
 	Analysis *Analysis `json:"analysis,omitempty"`
 }
 
-// Complete reports whether the run came to its end.
+// Complete reports whether the run completed.
 func (r *RunReport) Complete() bool {
 	return !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == WarnShort })
 }

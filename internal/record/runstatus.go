@@ -29,7 +29,7 @@ type RunStatus struct {
 	// Next is when the calendar has it due: the first time after the last complete run, so
 	// it lies in the past while that run is owed; zero when no calendar has it.
 	Next time.Time `json:"next,omitzero"`
-	// Complete is when the last run that came to its end was over; kept over restarts.
+	// Complete is when the last complete run ended; kept over restarts.
 	Complete time.Time `json:"complete,omitzero"`
 	// Last is the report of the last run that measured anything; kept over restarts.
 	Last *RunReport `json:"last,omitempty"`

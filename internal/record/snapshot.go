@@ -11,7 +11,7 @@ type Snapshot struct {
 	// NotReady says why the daemon does not do its work yet; empty when it does.
 	NotReady string         `json:"not_ready,omitempty"`
 	Targets  []TargetStatus `json:"targets"`
-	// Controllers are what answers for the health of the targets' devices, by name.
+	// Controllers have the health of the targets' devices, by name.
 	Controllers []Controller `json:"controllers,omitempty"`
 	// Ignored are devices that are here and not watched, with the reason.
 	Ignored []Ignored `json:"ignored,omitempty"`

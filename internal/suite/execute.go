@@ -52,7 +52,7 @@ type Progress struct {
 	// the rest takes, by the plan.
 	Done      float64
 	Remaining time.Duration
-	// Rates are those of now; nil when not known.
+	// Rates are the current ones; nil when not known.
 	Rates *fio.Rates
 }
 

@@ -207,7 +207,7 @@ type baselineRow struct {
 	where
 	LearningRounds int `json:"learning_rounds"`
 	LearningGoal   int `json:"learning_goal"`
-	// Baseline is that of the epoch of now; absent while it is being learned.
+	// Baseline is that of the current epoch; absent while it is being learned.
 	Baseline *record.Baseline `json:"baseline,omitempty"`
 }
 

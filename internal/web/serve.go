@@ -134,7 +134,7 @@ func (s *Server) server(h http.Handler) *http.Server {
 }
 
 // beforeToolkit has the server answer whether it is alive and ready, and nothing else, before
-// the toolkit asks for a password: the kubelet has none, and restarts for ever what it
+// the toolkit asks for a password: the kubelet has none, and keeps restarting what it
 // cannot ask. Requests that the toolkit checks do not tell a wrong name from a wrong password:
 // see disguise. The toolkit makes no exceptions, and puts its check around server.Handler before
 // it begins to accept; BaseContext is called after that and before any request.

@@ -16,7 +16,7 @@ const dayAndTime = "2006-01-02 15:04:05 UTC"
 // moment is a time as the page shows it.
 type moment struct{ Machine, UTC, Ago string }
 
-// at shows t in UTC, without the day when that is the day of now. It is nil for
+// at shows t in UTC, without the day when that is the current day. It is nil for
 // the zero time.
 func at(t, now time.Time) *moment {
 	if t.IsZero() {
