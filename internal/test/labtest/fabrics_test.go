@@ -120,7 +120,7 @@ func testRemoteDrive(t *testing.T, m *lab.Machine) {
 		return failed.ExitCode == 1 && strings.Contains(failed.Stderr, "the driver does not reach the controller")
 	})
 	d.awaitRounds(t, stays, "ok", 3)
-	eventually(t, "only one thread hangs", func() bool { return hungThreads(t, m, d.PID) <= 1 })
+	d.hasOneHungThreadAtMost(t, m)
 
 	device.release(t)
 	eventually(t, "it is connected again", func() bool { return drive.state(t) == "live" })

@@ -56,7 +56,7 @@ func testServerGone(t *testing.T, m *lab.Machine) {
 	eventually(t, "the file is down", func() bool { return d.scrape(t).must(t, "ssdprobe_target_up", up) == 0 })
 	d.awaitRounds(t, stays, "ok", 3)
 	assert.Equal(t, 1.0, d.scrape(t).must(t, "ssdprobe_target_up", labels{"id": stays}))
-	assert.LessOrEqual(t, hungThreads(t, m, d.PID), 1, "no second thread is sent after the first")
+	d.hasOneHungThreadAtMost(t, m)
 
 	// The daemon has the file open: nobody who looks for writers to a drive asks the server about that.
 	assert.Contains(t, destroy(t, m, disk(t, m, victim).Node(), "another"), "its serial number is victim")
