@@ -83,4 +83,6 @@ type Load struct {
 	IOPressure float64 `json:"io_pressure"`
 	// OthersIOs counts I/Os of others completed during the round; negative when not known.
 	OthersIOs int64 `json:"others_ios"`
+	// Others is what others asked of the device in the 30 s before the round; nil when not known.
+	Others *Work `json:"others,omitempty"`
 }

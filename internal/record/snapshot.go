@@ -58,7 +58,9 @@ type TargetStatus struct {
 	// written; nil when nothing was sampled, and on files.
 	WrittenRatio *float64 `json:"written_ratio,omitempty"`
 	// PoolBlocks is how many written blocks are known to read from.
-	PoolBlocks int               `json:"pool_blocks,omitempty"`
+	PoolBlocks int `json:"pool_blocks,omitempty"`
+	// Traffic is what others do to the device; nil when nothing is known of that.
+	Traffic    *TrafficStatus    `json:"traffic,omitempty"`
 	Collectors []CollectorStatus `json:"collectors,omitempty"`
 }
 
