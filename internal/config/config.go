@@ -55,6 +55,8 @@ type Admission struct {
 	MaxCPUWait float64
 	// WriteBytesPerDay is what the write probes may write to a file; 0 stops them.
 	WriteBytesPerDay int64
+	// ConfirmationsPerHour bounds the rounds out of turn on a target; 0 stops them.
+	ConfirmationsPerHour int
 }
 
 // WriteShare is how many bytes each write probe of these may write to a file in a day:
@@ -107,7 +109,7 @@ func Default() Config {
 		FallbackFile:       true,
 		FillBytesPerSecond: 128 << 20,
 		Probes:             record.DefaultProbes(),
-		Admission:          Admission{Limits: admit.DefaultLimits(), MaxCPUWait: 0.05, WriteBytesPerDay: 1 << 30},
+		Admission:          Admission{Limits: admit.DefaultLimits(), MaxCPUWait: 0.05, WriteBytesPerDay: 1 << 30, ConfirmationsPerHour: 12},
 		Drift:              Drift{Settings: drift.Default()},
 		Fleet:              Fleet{MaxRuns: 1, Lease: "ssdprobe-run", LeaseDuration: 2 * time.Minute},
 		Health:             Health{Enabled: true, Interval: time.Minute},

@@ -89,7 +89,7 @@ func probeForm(p *record.Probe) field {
 		{"ios", within(count(&p.IOs).as("number of I/Os"), 1, 100_000), "counted I/Os in a round"},
 		{"warmup_ios", within(count(&p.WarmupIOs).as("number of I/Os"), 0, 1000), "I/Os before them that are not counted, to wake CPU and drive"},
 		{"datasync", flag(&p.Datasync), "fdatasync after each write; needs direction: write"},
-		{"interval", atLeast(duration(&p.Interval), time.Second), "time from round to round"},
+		{"interval", atLeast(duration(&p.Interval), time.Second), "mean time from round to round; each start is moved by up to a quarter of it, at random"},
 		{"timeout", atLeast(duration(&p.Timeout), 100*time.Millisecond), "time after which the device counts as hung"},
 		{"targets", oneOf(text(&p.Targets), "a kind of targets", record.OnAll, record.OnDevices, record.OnFiles), "what it runs on; write probes run on files only"},
 	}
@@ -102,6 +102,7 @@ func (a *Admission) form() section {
 		{"max_io_pressure", within(ratio(&a.MaxIOPressure).as("ratio of time"), 0, 1), `Skip a round if tasks of this host wait for I/O for more than this share of the time (/proc/pressure/io).`},
 		{"max_cpu_wait", atStart{within(ratio(&a.MaxCPUWait).as("ratio of time"), 0, 1)}, `Discard a round that waited for a CPU for more than this share of its time: it measured the CPU. It is shown as disturbed.`},
 		{"write_budget_per_day", atLeast(size(&a.WriteBytesPerDay).as("size a day"), 0), `How much the write probes may write to one file in a day, which bounds the wear. They have equal shares, and a restart gives them no more. Rounds beyond that are skipped, spread over the day. 0 stops write probes.`},
+		{"confirmations_per_hour", within(count(&a.ConfirmationsPerHour).as("number of rounds"), 0, 120), `How many rounds an hour may run out of turn on one target. A suspicion asks for one, so that it is confirmed or refuted within seconds. There are none in quiet hours, they wait for a scheduled run to end, and the limits and the write budget apply. 0 stops them.`},
 	}
 }
 

@@ -19,6 +19,8 @@ const resolveTimeout = 5 * time.Second
 type access struct {
 	guard guard.Guard
 	turn  chan struct{} // has room for one
+	// confirmed bounds the rounds out of turn.
+	confirmed hourly
 
 	mu sync.Mutex
 	// silent says in words since when the target does not answer; empty when it does.

@@ -40,6 +40,10 @@ func (w *watch) begin(p *probeState) measure.Round {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p.status.InflightSince = since
+	if p.outOfTurn {
+		p.outOfTurn = false
+		p.status.Confirmations++
+	}
 	return measure.Round{
 		Probe: p.probe, Conditions: w.conditions, Link: w.device.Link,
 		Budget: &p.budget, BytesPerDay: w.spec.Admission.WriteShare(w.spec.Probes),

@@ -45,6 +45,7 @@ type watch struct {
 	access *access
 	suites *suites
 	rest   rest
+	asked  chan string // names of probes whose next round is wanted out of turn
 
 	// These belong to the goroutine of Run.
 	session *measure.Session // nil while the target is not open
@@ -70,13 +71,15 @@ type watch struct {
 
 // probeState is one probe of a watch.
 type probeState struct {
-	probe   record.Probe
-	phase   time.Duration
-	next    time.Time
-	tracker *drift.Tracker
-	budget  admit.Budget
-	status  record.ProbeStatus
-	trouble record.Outcome // the last that the device is to blame for; empty when that is over
+	probe  record.Probe
+	rhythm schedule.Rhythm
+	next   time.Time
+	// outOfTurn says that the next round was asked for to confirm a suspicion.
+	outOfTurn bool
+	tracker   *drift.Tracker
+	budget    admit.Budget
+	status    record.ProbeStatus
+	trouble   record.Outcome // the last that the device is to blame for; empty when that is over
 }
 
 // reopenAfter is the pause before a target that could not be opened is tried again.
@@ -91,7 +94,7 @@ const (
 
 func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	w := &watch{
-		spec: s, shared: shared, access: way, done: make(chan struct{}),
+		spec: s, shared: shared, access: way, done: make(chan struct{}), asked: make(chan string, askedAhead),
 		log:     shared.log.With("device", seen.device.Name, "id", s.ID),
 		changed: map[string]time.Time{},
 	}
@@ -100,9 +103,9 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 		if !p.RunsOn(s.File) || p.Direction == record.Write && s.Admission.WriteBytesPerDay == 0 {
 			continue // a budget of nothing stops them: they are not there, rather than busy for ever
 		}
-		phase := schedule.Phase(shared.node, s.ID, p.Name, p.Interval)
+		rhythm := schedule.NewRhythm(shared.node, s.ID, p.Name, p.Interval)
 		state := &probeState{
-			probe: p, phase: phase, next: schedule.First(now, p.Interval, phase), tracker: drift.NewTracker(s.Drift),
+			probe: p, rhythm: rhythm, next: rhythm.First(now), tracker: drift.NewTracker(s.Drift),
 			status: record.ProbeStatus{Probe: p, Rounds: map[record.Outcome]uint64{}, Errors: map[string]uint64{}},
 		}
 		for _, o := range record.Outcomes() {
@@ -144,7 +147,7 @@ func (w *watch) Run(ctx context.Context) {
 			return
 		}
 		if wait := time.Until(p.next); wait > 0 {
-			schedule.Pause(ctx, min(wait, calendarLook)) // quiet hours may begin meanwhile
+			w.await(ctx, min(wait, calendarLook)) // quiet hours may begin meanwhile
 			continue
 		}
 		if rested := w.rest.until(); rested != nil {
@@ -154,11 +157,12 @@ func (w *watch) Run(ctx context.Context) {
 			}
 			continue
 		}
+		started := time.Now()
 		if m, ok := w.round(ctx, p); ok {
 			w.took(ctx, p, m)
 		}
 		w.mu.Lock()
-		p.next = p.after(time.Now())
+		p.next = p.after(started, time.Now())
 		w.mu.Unlock()
 	}
 }
@@ -169,17 +173,17 @@ func (w *watch) keepQuiet(until time.Time) {
 	defer w.mu.Unlock()
 	for _, p := range w.probes {
 		if p.next.Before(until) {
-			p.next = schedule.Next(until, p.probe.Interval, p.phase)
+			p.next, p.outOfTurn = p.rhythm.Next(until), false
 		}
 	}
 }
 
-// after returns when the probe is due again. On a busy host the first rounds are
+// after returns when the probe is due again after a round. On a busy host the first rounds are
 // often disturbed: until one is good, they are tried again soon, so that a new
 // daemon has something to show; but less and less soon, as a host that stays busy
 // is not to be kept busier by that.
-func (p *probeState) after(now time.Time) time.Time {
-	next := schedule.Next(now, p.probe.Interval, p.phase)
+func (p *probeState) after(started, now time.Time) time.Time {
+	next := p.rhythm.Apart(started, p.rhythm.Next(now))
 	if last := p.status.Last; p.status.LastSuccess.IsZero() && last != nil && last.Outcome == record.OutcomeDisturbed {
 		tried := min(p.status.Rounds[record.OutcomeDisturbed]-1, maxDoublings)
 		if soon := now.Add(firstRetry << tried); soon.Before(next) {

@@ -12,6 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
@@ -69,16 +70,18 @@ func TestFirstRoundsAreTriedAgainLessAndLessSoon(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	p := &probeState{
 		probe:  record.Probe{Interval: time.Minute},
+		rhythm: schedule.NewRhythm("n", "d", "p", time.Minute),
 		status: record.ProbeStatus{Last: &record.Measurement{Outcome: record.OutcomeDisturbed}, Rounds: map[record.Outcome]uint64{}},
 	}
+	next := p.rhythm.Apart(now, p.rhythm.Next(now)).Sub(now)
 	var pauses []time.Duration
 	for _, disturbed := range []uint64{1, 2, 3, 4, 5, 6, 1000} {
 		p.status.Rounds[record.OutcomeDisturbed] = disturbed
-		pauses = append(pauses, p.after(now).Sub(now))
+		pauses = append(pauses, p.after(now, now).Sub(now))
 	}
-	assert.Equal(t, []time.Duration{2e9, 4e9, 8e9, 16e9, 32e9, time.Minute, time.Minute}, pauses)
+	assert.Equal(t, []time.Duration{2e9, 4e9, 8e9, 16e9, min(32e9, next), next, next}, pauses)
 
 	p.status.LastSuccess = now
 	p.status.Rounds[record.OutcomeDisturbed] = 1
-	assert.Equal(t, time.Minute, p.after(now).Sub(now), "after a good one there is no hurry")
+	assert.Equal(t, next, p.after(now, now).Sub(now), "after a good one there is no hurry")
 }

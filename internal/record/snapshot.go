@@ -70,8 +70,10 @@ type ProbeStatus struct {
 	Rounds       map[Outcome]uint64 `json:"rounds"`
 	ReadBytes    uint64             `json:"read_bytes"`
 	WrittenBytes uint64             `json:"written_bytes"`
-	Errors       map[string]uint64  `json:"errors,omitempty"`
-	LastSuccess  time.Time          `json:"last_success,omitzero"`
+	// Confirmations counts the rounds that began out of turn, to confirm a suspicion.
+	Confirmations uint64            `json:"confirmations,omitempty"`
+	Errors        map[string]uint64 `json:"errors,omitempty"`
+	LastSuccess   time.Time         `json:"last_success,omitzero"`
 	// InflightSince is when the round in progress began; zero when none is.
 	InflightSince time.Time    `json:"inflight_since,omitzero"`
 	Next          time.Time    `json:"next,omitzero"`

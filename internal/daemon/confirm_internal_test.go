@@ -1,0 +1,148 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// watchFile watches a small probe file whose probes are due once a day, until the test ends.
+func watchFile(t *testing.T, change func(*spec)) *watch {
+	t.Helper()
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	meter, _, err := counters.NewMeter()
+	require.NoError(t, err)
+	log := slog.New(slog.DiscardHandler)
+	path := testenv.OnDisk(t)
+	reads, writes := record.DefaultProbes()[0], record.DefaultProbes()[2]
+	reads.Interval, writes.Interval = 24*time.Hour, 24*time.Hour
+	s := spec{
+		Target: measure.Target{ID: "file:" + path, Path: path, File: true, FileBytes: 16 << 20}, LockID: "file:" + path,
+		Probes: []record.Probe{reads, writes},
+		Admission: config.Admission{
+			Limits: admit.Limits{MaxUtilisation: 1, MaxInFlight: 1 << 20, MaxIOPressure: 1}, MaxCPUWait: 1,
+			WriteBytesPerDay: 1 << 30, ConfirmationsPerHour: 5,
+		},
+	}
+	if change != nil {
+		change(&s)
+	}
+	w := newWatch(s, sighting{}, newAccess(), &shared{
+		fs: sysfs.New("/"), log: log, lockDir: t.TempDir(), state: newStorage(dir, log), latencies: export.NewLatencies(),
+		meter: meter, engine: probe.NewEngine(meter, 1), slots: make(chan struct{}, 1),
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go w.Run(ctx)
+	t.Cleanup(func() { cancel(); <-w.done })
+	return w
+}
+
+// tried is how many rounds of a probe there were, and how many of them were out of turn.
+func (w *watch) tried(name string) (rounds, confirmations uint64) {
+	for _, p := range w.Status(time.Now()).Probes {
+		if p.Probe.Name == name {
+			for _, n := range p.Rounds {
+				rounds += n
+			}
+			confirmations = p.Confirmations
+		}
+	}
+	return rounds, confirmations
+}
+
+func (w *watch) awaitRounds(t *testing.T, name string, want uint64) {
+	t.Helper()
+	testenv.Eventually(t, name+" was probed", func() bool {
+		rounds, _ := w.tried(name)
+		return rounds >= want
+	})
+}
+
+// A suspicion gets its round within seconds, where the next one is a day away.
+func TestASuspicionGetsARoundOutOfTurn(t *testing.T) {
+	w := watchFile(t, nil)
+	w.awaitRounds(t, "read-4k", 1)
+	w.awaitRounds(t, "durable-write-4k", 1)
+	assert.False(t, w.confirm("read-8k"), "it does not run here")
+	for n := range uint64(4) {
+		require.True(t, w.confirm("read-4k"))
+		w.awaitRounds(t, "read-4k", 2+n)
+		_, confirmations := w.tried("read-4k")
+		assert.Equal(t, 1+n, confirmations)
+	}
+	require.True(t, w.confirm("durable-write-4k"))
+	w.awaitRounds(t, "durable-write-4k", 2)
+	assert.False(t, w.confirm("read-4k"), "five in an hour are all")
+	rounds, _ := w.tried("read-4k")
+	assert.EqualValues(t, 5, rounds)
+	for _, p := range w.Status(time.Now()).Probes {
+		assert.Greater(t, time.Until(p.Next), time.Hour, "what comes after is in its turn")
+	}
+}
+
+// A round out of turn writes nothing that the budget does not pay for.
+func TestAConfirmationIsChargedToTheBudget(t *testing.T) {
+	w := watchFile(t, func(s *spec) { s.Admission.WriteBytesPerDay = s.Probes[1].RoundBytes() })
+	w.awaitRounds(t, "durable-write-4k", 1)
+	require.True(t, w.confirm("durable-write-4k"))
+	w.awaitRounds(t, "durable-write-4k", 2)
+	p := w.Status(time.Now()).Probes[1]
+	assert.EqualValues(t, 1, p.Rounds[record.OutcomeBusy])
+	assert.EqualValues(t, p.Probe.RoundBytes(), p.WrittenBytes)
+}
+
+// A confirmation waits for a run to end, and is not kept for after quiet hours.
+func TestAConfirmationRests(t *testing.T) {
+	w := watchFile(t, nil)
+	w.awaitRounds(t, "read-4k", 1)
+	w.awaitRounds(t, "durable-write-4k", 1)
+	end := w.rest.begin()
+	require.True(t, w.confirm("read-4k"))
+	testenv.Eventually(t, "it is due", func() bool { return w.Status(time.Now()).Probes[0].Next.Before(time.Now()) })
+	rounds, _ := w.tried("read-4k")
+	assert.EqualValues(t, 1, rounds)
+	end()
+	w.awaitRounds(t, "read-4k", 2)
+
+	quiet := quietWatch(t)
+	quiet.spec.Admission.ConfirmationsPerHour = 12
+	assert.False(t, quiet.confirm("read-4k"))
+	quiet.spec.Quiet = nil
+	require.True(t, quiet.confirm("read-4k"))
+	quiet.advance(<-quiet.asked, time.Now().Add(-time.Hour))
+	quiet.keepQuiet(time.Now().Add(time.Hour))
+	assert.True(t, quiet.Status(time.Now()).Probes[0].Next.After(time.Now()))
+	quiet.begin(quiet.probes[0])
+	_, confirmations := quiet.tried("read-4k")
+	assert.Zero(t, confirmations)
+}
+
+func TestConfirmationsOfAnHour(t *testing.T) {
+	var h hourly
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	for range 3 {
+		assert.True(t, h.take(now, 3))
+		now = now.Add(10 * time.Minute)
+	}
+	assert.False(t, h.take(now, 3))
+	assert.False(t, h.take(now, 0))
+	assert.True(t, h.take(now.Add(30*time.Minute), 3), "an hour after the first")
+	assert.False(t, h.take(now.Add(30*time.Minute), 3))
+	assert.Len(t, h.done, 3, "it does not grow")
+}
