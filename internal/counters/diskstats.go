@@ -76,6 +76,18 @@ func (d Disk) IOs() uint64 {
 	return n
 }
 
+// ServedTime is the time that all these took together.
+func (d Disk) ServedTime() time.Duration {
+	t := d.ReadTime + d.WriteTime
+	if d.Discards != nil {
+		t += d.Discards.Time
+	}
+	if d.Flushes != nil {
+		t += d.Flushes.Time
+	}
+	return t
+}
+
 // Since returns what happened between before and d, with InFlight as of d. It
 // reports false when the two cannot be compared: they are of different devices,
 // or a count went backwards because the device went away and came back.
@@ -144,12 +156,19 @@ type Disks []Disk
 // ByNumber finds a device by its number, "259:0". A multipath namespace of NVMe that
 // counts nothing itself has the counts of its paths.
 func (d Disks) ByNumber(number string) (Disk, bool) {
+	disk, _, ok := d.byNumber(number)
+	return disk, ok
+}
+
+// byNumber is ByNumber, and reports whether the counts are those of paths.
+func (d Disks) byNumber(number string) (disk Disk, paths, ok bool) {
 	for _, disk := range d {
 		if disk.Number == number {
-			return d.withPaths(disk), true
+			disk, paths = d.withPaths(disk)
+			return disk, paths, true
 		}
 	}
-	return Disk{}, false
+	return Disk{}, false, false
 }
 
 // ByName finds a device by the kernel's name in the form of /dev or of sysfs.

@@ -1,21 +1,26 @@
 package counters
 
-import "github.com/ssdprobe/ssdprobe/internal/sysfs"
+import (
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
 
 // withPaths returns what a disk did. The head of a native multipath namespace of NVMe,
 // nvme0n1, counts nothing before Linux 6.4, nor when its iostats are switched off: then
 // it is what its hidden paths did, nvme0c0n1 and so on, added up. Paths that are
-// busy at the same time count twice in the times.
-func (d Disks) withPaths(head Disk) Disk {
-	if head.IOs() != 0 || head.InFlight != 0 {
-		return head
+// busy at the same time count twice in the times. It reports whether there are any.
+func (d Disks) withPaths(head Disk) (Disk, bool) {
+	if head.IOs() != 0 || head.InFlight != 0 || !strings.HasPrefix(head.Name, "nvme") {
+		return head, false
 	}
+	found := false
 	for _, path := range d {
 		if sysfs.HeadOf(path.Name) == head.Name {
-			head = head.plus(path)
+			head, found = head.plus(path), true
 		}
 	}
-	return head
+	return head, found
 }
 
 // plus adds up what two disks did, under the name of the first.
