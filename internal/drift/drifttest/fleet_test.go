@@ -1,0 +1,105 @@
+package drifttest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+)
+
+func TestTheSameSeedGivesTheSameFleet(t *testing.T) {
+	for number := range 12 {
+		f := drifttest.Fleet{Seed: 4, Days: 6, Interval: time.Hour}
+		a, b := f.Node(number), f.Node(number)
+		require.Equal(t, a.Drives, b.Drives)
+		samples := collect(a)
+		require.Equal(t, samples, collect(b))
+		require.Equal(t, samples, collect(a), "a second time from the same scenario")
+	}
+}
+
+func collect(s drifttest.Scenario) []drifttest.Sample {
+	var list []drifttest.Sample
+	for _, sample := range s.Samples {
+		list = append(list, sample)
+	}
+	return list
+}
+
+func TestAQuarterOfTheFleetIsOnSmallNodes(t *testing.T) {
+	small, all, host, episodes := 0, 0, 0, map[string]int{}
+	for number := range 2000 {
+		s := drifttest.Fleet{Seed: 1, Days: 60, Interval: time.Hour}.Node(number)
+		n := s.Together()
+		assert.LessOrEqual(t, n, 24)
+		all += n
+		if n <= 2 {
+			small += n
+		}
+		host += len(s.Host)
+		for _, d := range s.Drives {
+			for _, e := range d.Episodes {
+				episodes[e.Kind]++
+				assert.Less(t, e.Onset, e.End)
+			}
+		}
+	}
+	assert.InDelta(t, 0.25, float64(small)/float64(all), 0.03)
+	assert.Positive(t, host)
+	assert.Subset(t, keys(episodes), []string{"step10", "step20", "step50", "double", "x5", "x10", "tail", "intermittent", "creep", "born", "spell", "batch"})
+}
+
+func keys(m map[string]int) []string {
+	var list []string
+	for k := range m {
+		list = append(list, k)
+	}
+	return list
+}
+
+func TestASlowerDriveIsABusierOne(t *testing.T) {
+	s := drifttest.Reacting{Utilisation: 0.6, Wave: 0.1, Slower: 4, Seed: 1, Days: 4}.Scenario()
+	onset := s.Drives[0].Episodes[0].Onset
+	var rounds, refused [2]int
+	for _, sample := range s.Samples {
+		after := 0
+		if sample.Time.Sub(drifttest.Start()) >= onset {
+			after = 1
+		}
+		rounds[after]++
+		if sample.Refused() {
+			refused[after]++
+		}
+	}
+	assert.Zero(t, refused[0])
+	assert.Greater(t, refused[1], rounds[1]*9/10)
+}
+
+func TestAHostSlowsAllOfItsDrives(t *testing.T) {
+	s := drifttest.Node{Kind: "host", Noise: "calm", Seed: 1, Drives: 4, Days: 1}.Scenario()
+	require.Len(t, s.Host, 1)
+	var sums [2][4]float64
+	var counts [2]float64
+	for i, sample := range s.Samples {
+		after := 0
+		if sample.Time.Sub(drifttest.Start()) >= s.Host[0].Onset {
+			after = 1
+		}
+		sums[after][i] += sample.Values[0]
+		counts[after] += 0.25
+	}
+	for i := range 4 {
+		assert.InDelta(t, 1.2, sums[1][i]/counts[1]/(sums[0][i]/counts[0]), 0.01)
+	}
+}
+
+func TestWhatChangedBefore(t *testing.T) {
+	s := drifttest.Scenario{Changes: []drifttest.Change{{At: time.Hour, Drive: 1, What: "firmware"}, {At: 2 * time.Hour, Drive: -1, What: "restart"}}}
+	assert.Equal(t, "firmware, restart", s.Before(1, 3*time.Hour, 6*time.Hour))
+	assert.Equal(t, "restart", s.Before(0, 3*time.Hour, 6*time.Hour))
+	assert.Empty(t, s.Before(1, 30*time.Minute, 6*time.Hour))
+	assert.Empty(t, s.Before(1, 9*time.Hour, 6*time.Hour))
+}

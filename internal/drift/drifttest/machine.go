@@ -1,0 +1,151 @@
+package drifttest
+
+import (
+	"math"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+)
+
+// machine is a drive at work, in a closed loop: others demand work, the work takes time, the
+// drive gets busier and slower by it, and rounds are refused while it is too busy.
+type machine struct {
+	rng   random
+	noise string
+
+	latency      float64 // of a small read of an idle drive, in seconds
+	spread, tail float64 // of the noise of the median, and p99 over p50
+	queue        float64 // how much slower a fully busy drive is
+	obeys        float64 // exponent of what the host does to it
+
+	work work
+
+	slowly, tails, long float64 // autoregressive parts of the noise
+	collecting          int     // rounds left
+	probed              time.Duration
+}
+
+// work is what others want of a drive.
+type work struct {
+	demand      float64 // mean I/Os a second
+	wave, phase float64 // of the day
+	jitter      float64
+	reads       float64 // share of I/Os
+	bytes       float64 // of an I/O
+	burst       float64 // autoregressive part
+}
+
+// MachineNoises lists what drives do by themselves all the time.
+func machineNoises() []string {
+	return []string{"quiet", "quiet", "quiet", "correlated", "heavy", "collecting", "bursty", "wide", "coarse"}
+}
+
+const (
+	// refusedAbove is the utilisation by others above which a round is refused.
+	refusedAbove = 0.8
+	// loadedEvery is how often a small round goes in all the same.
+	loadedEvery = 15 * time.Minute
+	// parallel is how many small I/Os a drive carries out at the same time.
+	parallel = 8
+	// bandwidth of a drive in bytes a second.
+	bandwidth = 3e9
+)
+
+// want is the demand at a time.
+func (w *work) want(rng random, at time.Duration) float64 {
+	w.burst = 0.9*w.burst + w.jitter*0.44*rng.NormFloat64()
+	day := at.Hours()/24 + w.phase
+	weekly := 1.0
+	if int(day)%7 >= 5 {
+		weekly = 0.7
+	}
+	return w.demand * weekly * (1 + w.wave*math.Sin(2*math.Pi*day)) * math.Exp(w.burst)
+}
+
+// takes is the time an I/O of others keeps an idle drive from others.
+func (m *machine) takes() float64 {
+	return m.latency/parallel + m.work.bytes/bandwidth
+}
+
+// next makes a sample: k is how many times slower the drive itself is, host what the host does.
+func (m *machine) next(at time.Duration, k, tailK, host float64) Sample {
+	rng := m.rng
+	k *= math.Pow(host, m.obeys)
+	takes := m.takes() * k
+	served := min(m.work.want(rng, at), 0.98/takes*3)
+	u := 1 - math.Exp(-served*takes)
+	if served < 1 {
+		served, u = 0, 0
+	}
+	busy := (1 + m.queue*u) / (1 - 0.35*u*u)
+
+	m.slowly = 0.7*m.slowly + 0.714*m.spread*rng.NormFloat64()
+	m.tails = 0.3*m.tails + 0.17*rng.NormFloat64()
+	level, tail, middle := m.slowly, m.tails, 0.03*rng.NormFloat64()
+	switch m.noise {
+	case "correlated":
+		m.long = 0.97*m.long + 0.03*0.243*rng.NormFloat64()
+		level, tail = level+m.long, tail+4*m.long
+	case "heavy":
+		t := func() float64 { return max(-8, min(8, rng.NormFloat64()/math.Sqrt(rng.ExpFloat64()))) }
+		level, middle, tail = level+0.02*t(), 0.05*t(), 0.15*t()
+	case "collecting": // more often the more is written
+		if m.collecting == 0 && rng.chance(1.0/200+served*(1-m.work.reads)*m.work.bytes/20e9) {
+			m.collecting = 3 + rng.IntN(11)
+		}
+		if m.collecting > 0 {
+			m.collecting--
+			level, tail = level+0.35, tail+math.Ln2
+		}
+	case "wide":
+		tail, middle = 0.5*rng.NormFloat64(), 0.12*rng.NormFloat64()
+	}
+	own := m.latency * k * busy * math.Exp(level)
+	if m.noise == "bursty" && rng.chance(0.004) {
+		tail, middle = tail+2.5*rng.Float64(), middle+1.5*rng.Float64()
+		if rng.chance(0.3) {
+			own *= 2 + 8*rng.Float64()
+		}
+	}
+	out := Sample{Time: Start().Add(at), Utilisation: u}
+	out.Others = m.others(served, k*busy*math.Exp(level), tailK)
+	if u > refusedAbove && at-m.probed < loadedEvery {
+		return out
+	}
+	if u > refusedAbove { // a small round tells less
+		own *= rng.around(0.03)
+		tail += 0.2 * rng.NormFloat64()
+	}
+	m.probed = at
+	p95 := max(own, own*(1.25+0.3*u)*math.Exp(middle))
+	p99 := max(p95, own*(m.tail+u)*math.Exp(tail)*tailK)
+	mean := own*(1.03+0.01*m.tail) + 0.01*(p99-p99/tailK)
+	if m.noise == "coarse" {
+		const step = 2e-6
+		own, p95, p99 = step*math.Round(own/step), step*math.Round(p95/step), step*math.Round(p99/step)
+	}
+	out.Values = drift.Values{own, p95, p99, 1 / mean}
+	return out
+}
+
+// others is the traffic that was served.
+func (m *machine) others(served, k, tailK float64) Others {
+	rng, w := m.rng, m.work
+	o := Others{
+		Known: true, Reads: served * w.reads, Writes: served * (1 - w.reads),
+		ReadBytes: served * w.reads * w.bytes, WriteBytes: served * (1 - w.reads) * w.bytes,
+	}
+	// A mean of many I/Os differs less than one of few.
+	few := 0.25 / math.Sqrt(max(1, served*60))
+	sigma := math.Sqrt(0.02*0.02 + few*few)
+	one := (m.latency + w.bytes/bandwidth*2) * k * (1 + 0.01*m.tail*(tailK-1))
+	if o.Reads > 0.1 {
+		o.ReadLatency = one * rng.around(sigma)
+	}
+	if o.Writes > 0.1 {
+		o.WriteLatency = 0.4 * one * rng.around(1.5*sigma)
+		o.FlushLatency = 2 * one * rng.around(2*sigma)
+	}
+	o.InFlight = o.Reads*o.ReadLatency + o.Writes*o.WriteLatency
+	return o
+}

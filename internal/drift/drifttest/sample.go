@@ -1,0 +1,125 @@
+package drifttest
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Scenario is the history of a node, in which it is known what happens.
+type Scenario struct {
+	// Kind and Noise are what is told of it in a table; Noises are all that the host has.
+	Kind, Noise string
+	Noises      []string
+	Drives      []Drive
+	// Host is what happens to all drives of the node at once.
+	Host []Episode
+	// Changes are those that are nobody's fault.
+	Changes []Change
+	// Restarts are when the daemon is restarted: it goes on with the state it has stored.
+	Restarts []time.Duration
+	Duration time.Duration
+	// Interval is the time between rounds of a drive.
+	Interval time.Duration
+	// Samples yields the samples of all drives, by their places in Drives, in the order of time.
+	Samples iter.Seq2[int, Sample]
+}
+
+// Drive is a drive of a node.
+type Drive struct {
+	ID, Model string
+	SizeBytes int64
+	// From and To bound the time that the drive is in the node.
+	From, To time.Duration
+	Episodes []Episode
+}
+
+// Episode is something that happens to a drive or a host, from Onset to End since the
+// start of the scenario.
+type Episode struct {
+	Kind       string
+	Scope      Scope
+	Onset, End time.Duration
+	// Slower is how many times slower the episode makes what it affects.
+	Slower float64
+}
+
+// Change is something that happens to a drive, by its place, or to the node (-1), and that makes
+// nothing slow.
+type Change struct {
+	At    time.Duration
+	Drive int
+	What  string
+}
+
+// Before says what changed on a drive, or on its node, within so long before a time; empty when
+// nothing did.
+func (s Scenario) Before(drive int, at, within time.Duration) string {
+	var what []string
+	for _, c := range s.Changes {
+		if (c.Drive == drive || c.Drive < 0) && c.At <= at && at-c.At <= within && !slices.Contains(what, c.What) {
+			what = append(what, c.What)
+		}
+	}
+	return strings.Join(what, ", ")
+}
+
+// Scope says who is slow.
+type Scope string
+
+// All scopes.
+const (
+	OfDrive Scope = "drive"
+	OfBatch Scope = "batch"
+	OfHost  Scope = "host"
+)
+
+// Lasting reports whether an episode is a drive that became twice as slow or worse, and stays so.
+func (e Episode) Lasting(duration time.Duration) bool {
+	return e.Scope != OfHost && e.Slower >= 2 && e.Kind != "tail" && e.Kind != "intermittent" && min(e.End, duration)-e.Onset >= time.Hour
+}
+
+// Sample is what is known of a drive at a moment: a round of its probe, and what others did
+// to it since the sample before.
+type Sample struct {
+	Time       time.Time
+	Conditions record.Conditions
+	// Values are those of the round; all 0 when it was refused.
+	Values drift.Values
+	// Utilisation is the share of time (0 to 1) that others used the drive; -1 when not known.
+	Utilisation float64
+	Others      Others
+}
+
+// Refused reports whether the sample has no round.
+func (s Sample) Refused() bool { return s.Values == drift.Values{} }
+
+// Others is what others do to a drive.
+type Others struct {
+	// Known is false when nothing was recorded.
+	Known bool
+	// Reads and Writes a second; bytes a second.
+	Reads, Writes, ReadBytes, WriteBytes float64
+	// Mean latencies in seconds; 0 when there was no such I/O.
+	ReadLatency, WriteLatency, FlushLatency float64
+	InFlight                                float64
+}
+
+// Together is how many drives the node has at the same time, at most.
+func (s Scenario) Together() int {
+	most := 0
+	for _, d := range s.Drives {
+		n := 0
+		for _, o := range s.Drives {
+			if o.From <= d.From && d.From < o.To {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}

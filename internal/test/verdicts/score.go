@@ -1,0 +1,317 @@
+package verdicts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+)
+
+const (
+	// Year is a device-year or a node-year.
+	Year = time.Duration(365.25 * 24 * float64(time.Hour))
+	// sameBlame: what is said again within this time is the same.
+	sameBlame = 6 * time.Hour
+	// afterEnd: a verdict is still right for so long after what it names is over.
+	afterEnd = time.Hour
+	// noteworthy is the smallest slow-down of a host that may be a finding.
+	noteworthy = 1.08
+	// pagedWithin is how soon a lasting 2 × has to be a page.
+	pagedWithin = 15 * time.Minute
+	// judgedTogether is how many drives tell the host from a drive.
+	judgedTogether = 3
+)
+
+// Score counts what is right and what is wrong.
+type Score struct {
+	// Drives and Nodes is the time in which nothing happened to them that makes them slow.
+	// SmallNodes is the part of Drives on nodes of one or two.
+	Drives, SmallNodes, Nodes time.Duration
+	// Wrong are the false verdicts.
+	Wrong []Wrong
+	// Found is what became of each kind of episode, by kind and noise.
+	Found map[Kind]*Found
+	// Lasting drives, 2 × slower or worse for an hour or longer: how many, how many were blamed within a
+	// quarter of an hour, and how many as severe.
+	Lasting, LastingBlamed, LastingSevere int
+}
+
+// Kind is a kind of episode under a kind of noise.
+type Kind struct{ Kind, Noise string }
+
+// Wrong is a false verdict.
+type Wrong struct {
+	Finding
+	Scenario string
+	// Why says what is wrong with it.
+	Why Reason
+	// After is what changed on the drive or node in the six hours before; empty when nothing did.
+	After string
+}
+
+// Reason says what is wrong with a verdict.
+type Reason string
+
+// The reasons.
+const (
+	Nothing    Reason = "nothing happened"
+	HostDidIt  Reason = "the host did it"
+	Over       Reason = "it was over"
+	Overstated Reason = "severe, though it is not twice as slow"
+	NoHost     Reason = "the host did nothing"
+	Again      Reason = "told once more"
+)
+
+// Found is what became of the episodes of a kind.
+type Found struct {
+	Episodes int
+	// Delays of those that were found.
+	Delays []time.Duration
+	// Batches is how many were told as a batch.
+	Batches int
+	Missed  []string // scenarios
+}
+
+// Add compares findings, in the order of time, with what happened in a scenario.
+func (s *Score) Add(name string, of drifttest.Scenario, findings []Finding) {
+	if s.Found == nil {
+		s.Found = map[Kind]*Found{}
+	}
+	for i := range of.Drives {
+		s.drive(name, of, i, findings)
+	}
+	s.host(name, of, findings)
+}
+
+func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Finding) {
+	d := of.Drives[i]
+	small := of.Together() < judgedTogether
+	excused := slices.Clone(d.Episodes)
+	for _, e := range of.Host {
+		if small && e.Slower >= noteworthy {
+			excused = append(excused, e) // nobody could tell the host from the drive
+		}
+	}
+	quiet := quietTime(d.From, min(d.To, of.Duration), excused)
+	s.Drives += quiet
+	if small {
+		s.SmallNodes += quiet
+	}
+	mine := blames(findings, d.ID)
+	told, toldSevere := -sameBlame, -sameBlame
+	for _, f := range mine {
+		wrong := reason(of, excused, f)
+		if wrong == "" {
+			continue
+		}
+		last := &told
+		if f.Severe {
+			last = &toldSevere
+		}
+		if f.At-*last >= sameBlame {
+			s.Wrong = append(s.Wrong, Wrong{Finding: f, Scenario: name, Why: wrong, After: of.Before(i, f.At, sameBlame)})
+		}
+		*last = f.At
+	}
+	for _, e := range d.Episodes {
+		s.episode(name, of, e, mine)
+	}
+}
+
+// blames are the findings about a drive.
+func blames(findings []Finding, drive string) []Finding {
+	var mine []Finding
+	for _, f := range findings {
+		if f.Scope != drifttest.OfHost && f.Drive == drive {
+			mine = append(mine, f)
+		}
+	}
+	return mine
+}
+
+// reason is what is wrong with a finding about a drive; empty when it is right.
+func reason(of drifttest.Scenario, excused []drifttest.Episode, f Finding) Reason {
+	wrong := Nothing
+	for _, e := range of.Host {
+		if e.Slower >= noteworthy && during(e, f.At) {
+			wrong = HostDidIt
+		}
+	}
+	for _, e := range excused {
+		switch {
+		case during(e, f.At) && f.Severe && e.Slower > 1 && e.Slower < 1.5:
+			wrong = Overstated
+		case during(e, f.At):
+			return ""
+		case f.At > e.End:
+			wrong = Over
+		}
+	}
+	return wrong
+}
+
+func during(e drifttest.Episode, at time.Duration) bool {
+	return at >= e.Onset && at <= e.End+afterEnd
+}
+
+// quietTime is how much of a time lies in no episode.
+func quietTime(from, to time.Duration, episodes []drifttest.Episode) time.Duration {
+	sorted := slices.SortedFunc(slices.Values(episodes), func(a, b drifttest.Episode) int { return cmp.Compare(a.Onset, b.Onset) })
+	var quiet time.Duration
+	for _, e := range sorted {
+		quiet += max(0, min(e.Onset, to)-from)
+		from = max(from, e.End+afterEnd)
+	}
+	return quiet + max(0, to-from)
+}
+
+// episode notes whether and when something was found.
+func (s *Score) episode(name string, of drifttest.Scenario, e drifttest.Episode, findings []Finding) {
+	f := s.Found[Kind{e.Kind, of.Noise}]
+	if f == nil {
+		f = &Found{}
+		s.Found[Kind{e.Kind, of.Noise}] = f
+	}
+	f.Episodes++
+	within := func(x Finding) bool { return x.At >= e.Onset && x.At <= e.End }
+	first := slices.IndexFunc(findings, within)
+	if e.Lasting(of.Duration) {
+		s.Lasting++
+		soon := func(x Finding) bool { return within(x) && x.At <= e.Onset+pagedWithin }
+		if slices.ContainsFunc(findings, soon) {
+			s.LastingBlamed++
+		}
+		if slices.ContainsFunc(findings, func(x Finding) bool { return soon(x) && x.Severe }) {
+			s.LastingSevere++
+		}
+	}
+	if first < 0 {
+		f.Missed = append(f.Missed, name)
+		return
+	}
+	f.Delays = append(f.Delays, findings[first].At-e.Onset)
+	if slices.ContainsFunc(findings, func(x Finding) bool { return within(x) && x.Scope == drifttest.OfBatch }) {
+		f.Batches++
+	}
+}
+
+func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
+	if of.Together() < judgedTogether {
+		return
+	}
+	var happened []drifttest.Episode
+	for _, e := range of.Host {
+		if e.Slower >= noteworthy {
+			happened = append(happened, e)
+		}
+	}
+	s.Nodes += quietTime(0, of.Duration, happened)
+	var told []Finding
+	for _, f := range findings {
+		if f.Scope == drifttest.OfHost {
+			told = append(told, f)
+		}
+	}
+	last, backups := -sameBlame, 0
+	for _, f := range told {
+		if slices.ContainsFunc(happened, func(e drifttest.Episode) bool { return during(e, f.At) }) {
+			continue
+		}
+		if f.At-last >= sameBlame {
+			why := NoHost
+			if slices.Contains(of.Noises, "backup") { // what recurs may be told once
+				if why = Again; backups == 0 {
+					why = ""
+				}
+				backups++
+			}
+			if why != "" {
+				s.Wrong = append(s.Wrong, Wrong{Finding: f, Scenario: name, Why: why, After: of.Before(-1, f.At, sameBlame)})
+			}
+		}
+		last = f.At
+	}
+	for _, e := range happened {
+		s.episode(name, of, e, told)
+	}
+}
+
+// Merge adds what another score has.
+func (s *Score) Merge(o Score) {
+	s.Drives += o.Drives
+	s.SmallNodes += o.SmallNodes
+	s.Nodes += o.Nodes
+	s.Wrong = append(s.Wrong, o.Wrong...)
+	s.Lasting, s.LastingBlamed, s.LastingSevere = s.Lasting+o.Lasting, s.LastingBlamed+o.LastingBlamed, s.LastingSevere+o.LastingSevere
+	if s.Found == nil {
+		s.Found = map[Kind]*Found{}
+	}
+	for k, f := range o.Found {
+		if s.Found[k] == nil {
+			s.Found[k] = &Found{}
+		}
+		mine := s.Found[k]
+		mine.Episodes += f.Episodes
+		mine.Batches += f.Batches
+		mine.Delays = append(mine.Delays, f.Delays...)
+		mine.Missed = append(mine.Missed, f.Missed...)
+	}
+}
+
+// Count is how many false verdicts there are of those that match.
+func (s *Score) Count(match func(Wrong) bool) int {
+	n := 0
+	for _, w := range s.Wrong {
+		if match(w) {
+			n++
+		}
+	}
+	return n
+}
+
+// Of are the episodes of some kinds together, whatever the noise.
+func (s *Score) Of(kinds ...string) Found {
+	var all Found
+	for k, f := range s.Found {
+		if slices.Contains(kinds, k.Kind) {
+			all.Episodes += f.Episodes
+			all.Batches += f.Batches
+			all.Delays = append(all.Delays, f.Delays...)
+			all.Missed = append(all.Missed, f.Missed...)
+		}
+	}
+	slices.Sort(all.Delays)
+	slices.Sort(all.Missed)
+	return all
+}
+
+// Quantile of the delays of all episodes, those that were never found being later than all
+// others; negative when that many were not found.
+func (f Found) Quantile(q float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(f.Delays))
+	at := int(q * float64(f.Episodes))
+	if at >= len(sorted) {
+		return -1
+	}
+	return sorted[at]
+}
+
+// String is how many were found, the median delay and the longest.
+func (f Found) String() string {
+	return fmt.Sprintf("%d of %d, median %s, worst %s", len(f.Delays), f.Episodes, Minutes(f.Quantile(0.5)), Minutes(f.Quantile(1-1/max(1, float64(f.Episodes)))))
+}
+
+// Minutes writes a delay; a negative one is never.
+func Minutes(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "never"
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%.1f days", d.Hours()/24)
+	case d >= 3*time.Hour:
+		return fmt.Sprintf("%.1f h", d.Hours())
+	}
+	return fmt.Sprintf("%.1f min", d.Minutes())
+}

@@ -1,0 +1,101 @@
+package verdicts_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/test/verdicts"
+)
+
+func TestUpperBound(t *testing.T) {
+	// Garwood's table, 90 % two-sided: the same as 95 % one-sided.
+	assert.InDelta(t, 2.996, verdicts.UpperBound(0), 0.001)
+	assert.InDelta(t, 4.744, verdicts.UpperBound(1), 0.001)
+	assert.InDelta(t, 16.962, verdicts.UpperBound(10), 0.001)
+}
+
+const hour = time.Hour
+
+// node has three drives: one is 20 % slower from the tenth hour to the twentieth, and one twice as slow
+// from the fiftieth on.
+func node(host ...drifttest.Episode) drifttest.Scenario {
+	drive := func(id string, e ...drifttest.Episode) drifttest.Drive {
+		return drifttest.Drive{ID: id, To: 100 * hour, Episodes: e}
+	}
+	return drifttest.Scenario{Kind: "one", Noise: "calm", Noises: []string{"calm"}, Duration: 100 * hour, Host: host, Drives: []drifttest.Drive{
+		drive("a", drifttest.Episode{Kind: "step20", Scope: drifttest.OfDrive, Onset: 10 * hour, End: 20 * hour, Slower: 1.2}),
+		drive("b", drifttest.Episode{Kind: "double", Scope: drifttest.OfDrive, Onset: 50 * hour, End: 100 * hour, Slower: 2}),
+		drive("c"),
+	}}
+}
+
+func blame(at time.Duration, drive string, severe bool) verdicts.Finding {
+	return verdicts.Finding{At: at, Drive: drive, Scope: drifttest.OfDrive, Severe: severe}
+}
+
+func TestScore(t *testing.T) {
+	slow := drifttest.Episode{Kind: "host20", Scope: drifttest.OfHost, Onset: 60 * hour, End: 100 * hour, Slower: 1.2}
+	ofHost := func(at time.Duration) verdicts.Finding { return verdicts.Finding{At: at, Scope: drifttest.OfHost} }
+	for name, c := range map[string]struct {
+		node  drifttest.Scenario
+		found []verdicts.Finding
+		wrong map[verdicts.Reason]int
+		said  string // of step20
+	}{
+		"silence":           {node(), nil, nil, "0 of 1, median never, worst never"},
+		"right":             {node(), []verdicts.Finding{blame(10*hour+hour/2, "a", false), blame(21*hour, "a", false)}, nil, "1 of 1, median 30.0 min, worst 30.0 min"},
+		"too early":         {node(), []verdicts.Finding{blame(9*hour, "a", false)}, map[verdicts.Reason]int{verdicts.Nothing: 1}, "0 of 1, median never, worst never"},
+		"over":              {node(), []verdicts.Finding{blame(22*hour, "a", false)}, map[verdicts.Reason]int{verdicts.Over: 1}, "0 of 1, median never, worst never"},
+		"overstated":        {node(), []verdicts.Finding{blame(11*hour, "a", true)}, map[verdicts.Reason]int{verdicts.Overstated: 1}, "1 of 1, median 60.0 min, worst 60.0 min"},
+		"twice within 6 h":  {node(), []verdicts.Finding{blame(30*hour, "c", false), blame(35*hour, "c", false)}, map[verdicts.Reason]int{verdicts.Nothing: 1}, "0 of 1, median never, worst never"},
+		"twice":             {node(), []verdicts.Finding{blame(30*hour, "c", false), blame(37*hour, "c", false)}, map[verdicts.Reason]int{verdicts.Nothing: 2}, "0 of 1, median never, worst never"},
+		"for the host":      {node(slow), []verdicts.Finding{blame(61*hour, "c", false)}, map[verdicts.Reason]int{verdicts.HostDidIt: 1}, "0 of 1, median never, worst never"},
+		"the host":          {node(slow), []verdicts.Finding{ofHost(61 * hour)}, nil, "0 of 1, median never, worst never"},
+		"the host, falsely": {node(slow), []verdicts.Finding{ofHost(59 * hour)}, map[verdicts.Reason]int{verdicts.NoHost: 1}, "0 of 1, median never, worst never"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s verdicts.Score
+			s.Add(name, c.node, c.found)
+			wrong := map[verdicts.Reason]int{}
+			for _, w := range s.Wrong {
+				wrong[w.Why]++
+			}
+			if c.wrong == nil {
+				c.wrong = map[verdicts.Reason]int{}
+			}
+			assert.Equal(t, c.wrong, wrong)
+			assert.Equal(t, c.said, s.Of("step20").String())
+			assert.Equal(t, (89+50+100)*hour, s.Drives, "without what happened, and an hour after it")
+			assert.Equal(t, 1, s.Lasting)
+		})
+	}
+}
+
+func TestALastingDoubleIsToBeSevereSoon(t *testing.T) {
+	var s verdicts.Score
+	s.Add("late", node(), []verdicts.Finding{blame(50*hour+10*time.Minute, "b", false), blame(50*hour+16*time.Minute, "b", true)})
+	s.Add("soon", node(), []verdicts.Finding{blame(50*hour+10*time.Minute, "b", true)})
+	assert.Equal(t, []int{2, 2, 1}, []int{s.Lasting, s.LastingBlamed, s.LastingSevere})
+}
+
+func TestOneOfTwoCannotTellItsHost(t *testing.T) {
+	small := node(drifttest.Episode{Kind: "host20", Scope: drifttest.OfHost, Onset: 60 * hour, End: 100 * hour, Slower: 1.2})
+	small.Drives = small.Drives[1:]
+	var s verdicts.Score
+	s.Add("small", small, []verdicts.Finding{blame(61*hour, "c", false)})
+	assert.Empty(t, s.Wrong)
+	assert.Zero(t, s.Nodes)
+	assert.Equal(t, s.Drives, s.SmallNodes)
+}
+
+func TestABackupMayBeToldOnce(t *testing.T) {
+	nightly := node()
+	nightly.Noises = []string{"backup"}
+	var s verdicts.Score
+	s.Add("nightly", nightly, []verdicts.Finding{{At: 24 * hour, Scope: drifttest.OfHost}, {At: 48 * hour, Scope: drifttest.OfHost}})
+	assert.Len(t, s.Wrong, 1)
+	assert.Equal(t, verdicts.Again, s.Wrong[0].Why)
+}
