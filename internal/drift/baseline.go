@@ -41,9 +41,11 @@ type baseline struct {
 	Blocks   int             `json:"blocks"`
 	// MinLoad and MaxLoad bound the load, in thousandths, under which the baseline
 	// knows what is normal.
-	MinLoad int              `json:"min_load"`
-	MaxLoad int              `json:"max_load"`
-	Of      [statistics]norm `json:"statistics"` // in the order of record.Statistics
+	MinLoad int `json:"min_load"`
+	MaxLoad int `json:"max_load"`
+	// Costs make loads of work; all 0 while loads are the observed utilisation.
+	Costs costs            `json:"costs,omitzero"`
+	Of    [statistics]norm `json:"statistics"` // in the order of the source's statistics
 }
 
 // norm is the normal behaviour of one statistic.
@@ -51,10 +53,10 @@ type norm struct {
 	Curve curve `json:"curve,omitempty"`
 	noise
 	// LargeAbove is where a single round counts as far too slow, for the fast path.
-	LargeAbove shift `json:"large_above"`
+	LargeAbove Shift `json:"large_above"`
 	// SlowAbove is where the excess of a block is more than any normal one, and
 	// SlowShare the share of the baseline's blocks that have such a round.
-	SlowAbove shift   `json:"slow_above"`
+	SlowAbove Shift   `json:"slow_above"`
 	SlowShare float64 `json:"slow_share"`
 	// SlowAutocorrelation is the factor for slow rounds: above 1 when they come in spells.
 	SlowAutocorrelation float64 `json:"slow_autocorrelation_factor"`
@@ -69,12 +71,16 @@ func learnEarly(points []point) *baseline {
 	}
 	b.knowLoads(loads)
 	for i := range statistics {
-		column := make([]shift, len(points))
-		for j, p := range points {
-			column[j] = p.Shifts[i]
+		column := make([]Shift, 0, len(points))
+		for _, p := range points {
+			if p.Shifts[i].Known() {
+				column = append(column, p.Shifts[i])
+			}
 		}
-		slices.Sort(column)
-		b.Of[i].LargeAbove = b.largeAbove(quantile(column, 0.95))
+		if len(column) >= len(points)/2 {
+			slices.Sort(column)
+			b.Of[i].LargeAbove = b.largeAbove(quantile(column, 0.95))
+		}
 	}
 	return b
 }
@@ -96,43 +102,59 @@ func (b *baseline) knowLoads(loads []int) {
 
 // largeAbove sets the limit for single rounds: twice as far out as rounds or blocks
 // hardly ever are.
-func (b *baseline) largeAbove(seldom shift) shift {
+func (b *baseline) largeAbove(seldom Shift) Shift {
 	if b.Maturity != record.Final {
-		return max(shiftOf(largeShiftEarly), 2*seldom)
+		return max(ShiftOf(largeShiftEarly), 2*seldom)
 	}
-	return max(shiftOf(largeShift), 2*seldom)
+	return max(ShiftOf(largeShift), 2*seldom)
 }
 
-// learn makes a baseline of blocks in the order of time. An anchored one keeps
-// its level at the reference and learns load and noise only.
-func learn(blocks []block, maturity record.Maturity, anchored bool) *baseline {
-	b := &baseline{Maturity: maturity, Blocks: len(blocks)}
+// learn makes a baseline of blocks in the order of time; what the host did meanwhile is
+// taken out of its noise. An anchored one keeps its level at the reference and learns load
+// and noise only. Of a statistic that too few blocks have, what the baseline before knew stays.
+func learn(blocks []block, maturity record.Maturity, anchored bool, before *baseline, host Host) *baseline {
+	b := &baseline{Maturity: maturity, Blocks: len(blocks), Costs: learnCosts(blocks)}
+	if before != nil {
+		b.Of = before.Of
+	}
+	blocks = b.Costs.loaded(blocks)
 	loads := make([]int, len(blocks))
 	for i, one := range blocks {
 		loads[i] = one.Load
 	}
 	b.knowLoads(loads)
 	for i := range statistics {
-		b.Of[i] = learnNorm(blocks, i, anchored)
+		of := has(blocks, i)
+		if len(of) < provisionalBlocks {
+			continue
+		}
+		b.Of[i] = learnNorm(of, i, anchored, host)
 		b.Of[i].wanderWith(b.Of[0].noise)
 		b.Of[i].LargeAbove = b.largeAbove(quantile(b.Of[i].Residuals, 0.99))
 	}
 	return b
 }
 
-func learnNorm(blocks []block, statistic int, anchored bool) norm {
+func learnNorm(blocks []block, statistic int, anchored bool, host Host) norm {
 	n := norm{Curve: learnCurve(blocks, statistic)}
-	residuals, excess := make([]shift, len(blocks)), make([]shift, len(blocks))
+	residuals, excess := make([]Shift, len(blocks)), make([]Shift, len(blocks))
+	beside := false
 	for i, b := range blocks {
-		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load), n.excess(b, statistic)
+		ofHost := host.At(b.Slot)[statistic]
+		beside = beside || ofHost != 0
+		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load)-ofHost, n.excess(b, statistic)
+	}
+	if beside {
+		// The level is that beside the peers, not that of a day on which the host was slow.
+		n.Curve = n.Curve.raised(center(residuals))
 	}
 	n.noise = learnNoise(blocks, residuals)
 	slices.Sort(excess)
 	middle, upper := quantile(excess, 0.5), quantile(excess, 0.75)
-	n.SlowAbove = middle + max(shiftOf(slowLeast), slowQuartiles*(upper-middle))
+	n.SlowAbove = middle + max(ShiftOf(slowLeast), slowQuartiles*(upper-middle))
 	n.learnSlow(blocks, statistic)
 	if anchored {
-		levels := make([]shift, len(blocks))
+		levels := make([]Shift, len(blocks))
 		for i, b := range blocks {
 			levels[i] = n.Curve.at(b.Load)
 		}
@@ -141,9 +163,12 @@ func learnNorm(blocks []block, statistic int, anchored bool) norm {
 	return n
 }
 
+// learned reports whether anything is known of the statistic.
+func (n *norm) learned() bool { return n.LargeAbove > 0 }
+
 // excess is how much slower than the others of its block, and than normal, the
 // slowest round of a block is. What made all of them slow is a matter of level.
-func (n *norm) excess(b block, statistic int) shift {
+func (n *norm) excess(b block, statistic int) Shift {
 	return b.Worst[statistic] - max(b.Level[statistic], n.Curve.at(b.Load))
 }
 
@@ -168,11 +193,21 @@ func (n *norm) learnSlow(blocks []block, statistic int) {
 	n.SlowShare = min(0.95, (count+slowPrior+math.Sqrt(count*n.SlowAutocorrelation))/(total+slowPrior))
 }
 
+// center moves residuals to a median of 0 and returns by how much.
+func center(residuals []Shift) Shift {
+	middle := median(slices.Clone(residuals))
+	for i := range residuals {
+		residuals[i] -= middle
+	}
+	return middle
+}
+
 // level is what the baseline says of a statistic at its usual load.
-func (b *baseline) level(blocks []block) shifts {
-	var out shifts
+func (b *baseline) level(blocks []block) Shifts {
+	blocks = b.Costs.loaded(blocks)
+	var out Shifts
 	for i := range statistics {
-		levels := make([]shift, len(blocks))
+		levels := make([]Shift, len(blocks))
 		for j, one := range blocks {
 			levels[j] = b.Of[i].Curve.at(one.Load)
 		}
@@ -182,9 +217,11 @@ func (b *baseline) level(blocks []block) shifts {
 }
 
 // moveTo moves the curves so that the baseline says what it is to say at its usual load.
-func (b *baseline) moveTo(wanted shifts, blocks []block) {
+func (b *baseline) moveTo(wanted Shifts, blocks []block) {
 	for i, level := range b.level(blocks) {
-		b.Of[i].Curve = b.Of[i].Curve.raised(wanted[i] - level)
+		if wanted[i].Known() {
+			b.Of[i].Curve = b.Of[i].Curve.raised(wanted[i] - level)
+		}
 	}
 }
 
@@ -195,19 +232,63 @@ func (b *baseline) knows(load int) bool {
 
 // allowance is how much slower than at the highest load seen a drive may rightly
 // be at a load beyond it: a queue makes waiting times grow like 1/(1-load).
-func (b *baseline) allowance(load int) shift {
+func (b *baseline) allowance(load int) Shift {
 	free := func(load int) float64 { return 1 - min(0.98, float64(load)/1000) }
-	return shiftOf(max(1, free(b.MaxLoad)/free(load)))
+	return ShiftOf(max(1, free(b.MaxLoad)/free(load)))
+}
+
+const (
+	// idleAllowance is how much slower a device may rightly be under less load than was
+	// seen: its host and its controller sleep more deeply.
+	idleAllowance = 1.15
+	// mostAllowance is the allowance beyond which a block says too little to be judged.
+	mostAllowance = 2
+)
+
+// doubt is how much slower than at the nearest load seen statistic i may rightly be under this
+// load; 0 under one that was seen. A tail grows faster than the median.
+func (b *baseline) doubt(load, i int) Shift {
+	var doubt Shift
+	switch {
+	case load < b.MinLoad-loadMargin:
+		doubt = ShiftOf(idleAllowance)
+	case load > b.MaxLoad+loadMargin:
+		doubt = b.allowance(load)
+	}
+	if i == 1 || i == 2 {
+		doubt *= 2
+	}
+	return doubt
+}
+
+// judges reports whether a block under this load says enough to be judged.
+func (b *baseline) judges(load int) bool { return b.doubt(load, 0) <= ShiftOf(mostAllowance) }
+
+// shift is how much slower statistic i of a block is than the baseline at its load, as far
+// as that is beyond doubt; missing when it is all in doubt.
+func (b *baseline) shift(one block, i int) Shift {
+	n := &b.Of[i]
+	if !one.Level[i].Known() || !n.learned() {
+		return missing
+	}
+	x, doubt := one.Level[i]-n.Curve.at(one.Load), b.doubt(one.Load, i)
+	switch {
+	case doubt == 0 || x > doubt:
+		return x - doubt
+	case x > 0:
+		return missing
+	}
+	return 0 // no slower; how much faster it should be is not known
 }
 
 // references are subtracted from a block before it is scored: half of the shift that
 // each CUSUM is quickest to find. The first finds the smallest effect of interest; the
 // others find larger shifts sooner on noisy statistics. None is smaller than twice the
 // error of the baseline's own level, because that error looks like a small shift.
-func (n norm) references(smallest shift) [references]shift {
+func (n norm) references(smallest Shift) [references]Shift {
 	knots := max(1, len(n.Curve))
 	first := max(smallest/2, 2*n.error(max(1, len(n.Residuals)/knots)))
-	return [references]shift{first, 3 * first, 9 * first}
+	return [references]Shift{first, 3 * first, 9 * first}
 }
 
 // slowEvidence is the logarithm of how much likelier a block is when slow rounds

@@ -26,6 +26,8 @@ type Round struct {
 	// Utilisation is the share (0 to 1) of time that the device was busy with
 	// others' I/O; negative when not known, which counts as idle.
 	Utilisation float64 `json:"utilisation"`
+	// Work is what others asked of the device.
+	Work Work `json:"work,omitzero"`
 }
 
 // load is the round's utilisation in thousandths, 0 to 1000.
@@ -38,8 +40,9 @@ func slotTime(n int64) time.Time { return time.Unix(n*int64(blockLength/time.Sec
 
 // point is a round against its epoch's reference.
 type point struct {
-	Load   int    `json:"load"` // thousandths
-	Shifts shifts `json:"shifts"`
+	Load   int    `json:"load"` // observed, thousandths
+	Work   work   `json:"work,omitzero"`
+	Shifts Shifts `json:"shifts"`
 }
 
 // openBlock gathers the rounds of the block under way.
@@ -69,19 +72,23 @@ func (o *openBlock) add(n int64, p point) (block, bool) {
 // close returns the block of the rounds so far; there is at least one. The order
 // of rounds does not matter.
 func (o *openBlock) close() block {
-	b := block{Slot: o.Slot, Rounds: len(o.Points)}
+	b := block{Slot: o.Slot, Rounds: len(o.Points), Work: medianWork(o.Points)}
 	loads := make([]int, len(o.Points))
 	for i, p := range o.Points {
 		loads[i] = p.Load
 	}
 	b.Load = median(loads)
-	column := make([]shift, len(o.Points))
 	for i := range statistics {
-		for j, p := range o.Points {
-			column[j] = p.Shifts[i]
+		column := make([]Shift, 0, len(o.Points))
+		for _, p := range o.Points {
+			if p.Shifts[i].Known() {
+				column = append(column, p.Shifts[i])
+			}
 		}
-		b.Level[i] = median(column)
-		b.Worst[i] = slices.Max(column)
+		b.Level[i], b.Worst[i] = missing, missing
+		if len(column) >= minBlockRounds {
+			b.Level[i], b.Worst[i] = median(column), slices.Max(column)
+		}
 	}
 	return b
 }
@@ -90,16 +97,30 @@ func (o *openBlock) close() block {
 // round and the slowest one, as shifts against the epoch's reference.
 type block struct {
 	Slot         int64
-	Rounds, Load int // Load is the median utilisation in thousandths
-	Level, Worst shifts
+	Rounds, Load int // Load is the median observed utilisation in thousandths
+	Work         work
+	Level, Worst Shifts
+}
+
+// has returns the blocks that have statistic i.
+func has(blocks []block, i int) []block {
+	if !slices.ContainsFunc(blocks, func(b block) bool { return !b.Level[i].Known() }) {
+		return blocks
+	}
+	return slices.DeleteFunc(slices.Clone(blocks), func(b block) bool { return !b.Level[i].Known() })
 }
 
 // MarshalJSON writes a row of numbers: slot, rounds, load, the levels of the
-// statistics in their order, and the slowest rounds.
+// statistics in their order, the slowest rounds, and the work where it is known.
 func (b block) MarshalJSON() ([]byte, error) {
 	row := []int64{b.Slot, int64(b.Rounds), int64(b.Load)}
 	for _, s := range slices.Concat(b.Level[:], b.Worst[:]) {
 		row = append(row, int64(s))
+	}
+	if b.Work.Known {
+		for _, rate := range b.Work.Rates {
+			row = append(row, int64(rate))
+		}
 	}
 	return json.Marshal(row)
 }
@@ -110,12 +131,17 @@ func (b *block) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &row); err != nil {
 		return err
 	}
-	if len(row) != 3+2*statistics {
-		return fmt.Errorf("a block has %d numbers instead of %d", len(row), 3+2*statistics)
+	const shifts = 3 + 2*statistics
+	if len(row) != shifts && len(row) != shifts+works {
+		return fmt.Errorf("a block has %d numbers instead of %d or %d", len(row), shifts, shifts+works)
 	}
 	*b = block{Slot: int64(row[0]), Rounds: int(row[1]), Load: int(row[2])}
 	for i := range statistics {
-		b.Level[i], b.Worst[i] = shift(row[3+i]), shift(row[3+statistics+i])
+		b.Level[i], b.Worst[i] = Shift(row[3+i]), Shift(row[3+statistics+i])
+	}
+	if len(row) > shifts {
+		b.Work.Known = true
+		copy(b.Work.Rates[:], row[shifts:])
 	}
 	return nil
 }

@@ -55,19 +55,25 @@ func (t *Tracker) effect() *record.Effect {
 	old := &t.epochs[i]
 	between := e.Reference.from(old.Reference)
 	out := &record.Effect{Time: e.Started, Changes: e.Previous.Changes(e.Conditions), Ratios: map[record.Statistic]record.Ratio{}}
-	for i, statistic := range record.Statistics() {
+	for i, statistic := range t.names {
 		n := &old.Baseline.Of[i]
-		var values []shift
-		for _, b := range e.Blocks {
+		if !n.learned() || !between[i].Known() {
+			continue
+		}
+		var values []Shift
+		for _, b := range old.Baseline.Costs.loaded(has(e.Blocks, i)) {
 			if old.Baseline.knows(b.Load) {
 				values = append(values, between[i]+b.Level[i]-n.Curve.at(b.Load))
 			}
 		}
 		if len(values) < minEffectBlocks {
-			return nil
+			continue
 		}
 		ratio, lower, upper := n.estimate(values).ratios()
 		out.Ratios[statistic] = record.Ratio{Ratio: ratio, Lower: lower, Upper: upper}
+	}
+	if len(out.Ratios) == 0 {
+		return nil
 	}
 	return out
 }

@@ -6,13 +6,13 @@ import (
 )
 
 // curve is how much slower a statistic is at a given load from others, as seen
-// within the baseline. It never falls: more load does not make a drive faster.
-// Between knots it is straight, beyond them level.
+// within the baseline. Above its lowest part it never falls: more load does not make a drive
+// faster. Between knots it is straight, beyond them level.
 type curve []knot
 
 type knot struct {
 	Load  int   `json:"load"` // thousandths
-	Shift shift `json:"shift"`
+	Shift Shift `json:"shift"`
 }
 
 const (
@@ -41,7 +41,7 @@ func learnCurve(blocks []block, statistic int) curve {
 		if len(sorted)-to < bin {
 			to = len(sorted) // too few are left for a bin of their own
 		}
-		loads, levels := make([]int, 0, to-from), make([]shift, 0, to-from)
+		loads, levels := make([]int, 0, to-from), make([]Shift, 0, to-from)
 		for _, b := range sorted[from:to] {
 			loads, levels = append(loads, b.Load), append(levels, b.Level[statistic])
 		}
@@ -49,7 +49,7 @@ func learnCurve(blocks []block, statistic int) curve {
 		weights = append(weights, to-from)
 		from = to
 	}
-	return c.monotone(weights).stretched(max(0, sorted[0].Load-loadMargin), min(1000, sorted[len(sorted)-1].Load+loadMargin))
+	return c.rising(weights).stretched(max(0, sorted[0].Load-loadMargin), min(1000, sorted[len(sorted)-1].Load+loadMargin))
 }
 
 // stretched carries the first and the last slope on to the ends of what is judged:
@@ -60,7 +60,7 @@ func (c curve) stretched(low, high int) curve {
 		return c
 	}
 	beyond := func(a, b knot, load int) knot {
-		return knot{load, a.Shift + shift(int(b.Shift-a.Shift)*(load-a.Load)/(b.Load-a.Load))}
+		return knot{load, a.Shift + Shift(int(b.Shift-a.Shift)*(load-a.Load)/(b.Load-a.Load))}
 	}
 	out := c
 	if low < c[0].Load {
@@ -70,6 +70,15 @@ func (c curve) stretched(low, high int) curve {
 		out = append(out, beyond(c[n-2], c[n-1], high))
 	}
 	return out
+}
+
+// rising makes the curve monotone, but for its lowest part where that is higher than the next:
+// the CPUs and the controller of an idle host sleep deeply, and take time to wake.
+func (c curve) rising(weights []int) curve {
+	if len(c) < 3 || c[0].Shift <= c[1].Shift {
+		return c.monotone(weights)
+	}
+	return append(curve{c[0]}, c[1:].monotone(weights[1:])...)
 }
 
 // monotone pools neighbours that fall into their weighted mean (the pool
@@ -90,7 +99,7 @@ func (c curve) monotone(weights []int) curve {
 	i := 0
 	for _, p := range pools {
 		for range p.knots {
-			c[i].Shift = shift(p.sum / p.weight)
+			c[i].Shift = Shift(p.sum / p.weight)
 			i++
 		}
 	}
@@ -98,7 +107,7 @@ func (c curve) monotone(weights []int) curve {
 }
 
 // at returns the shift that a load explains.
-func (c curve) at(load int) shift {
+func (c curve) at(load int) Shift {
 	n := len(c)
 	if n == 0 {
 		return 0
@@ -111,11 +120,11 @@ func (c curve) at(load int) shift {
 		return c[n-1].Shift
 	}
 	a, b := c[i-1], c[i]
-	return a.Shift + shift(int(b.Shift-a.Shift)*(load-a.Load)/(b.Load-a.Load))
+	return a.Shift + Shift(int(b.Shift-a.Shift)*(load-a.Load)/(b.Load-a.Load))
 }
 
 // raised returns the curve moved by s.
-func (c curve) raised(s shift) curve {
+func (c curve) raised(s Shift) curve {
 	out := slices.Clone(c)
 	for i := range out {
 		out[i].Shift += s

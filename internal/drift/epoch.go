@@ -42,6 +42,8 @@ type epoch struct {
 	// Effect is what the change of conditions at the start of the epoch did.
 	Effect *record.Effect `json:"effect,omitempty"`
 	Notes  []Note         `json:"notes,omitempty"`
+	// names are those of the statistics; set by the tracker.
+	names []record.Statistic
 }
 
 func (e *epoch) learned() bool { return e.Baseline != nil }
@@ -65,7 +67,7 @@ func (e *epoch) baseline() record.Baseline {
 
 // point returns a round as seen in this epoch.
 func (e *epoch) point(r Round) point {
-	return point{Load: r.load(), Shifts: r.Values.from(e.Reference)}
+	return point{Load: r.load(), Work: r.Work.rates(), Shifts: r.Values.from(e.Reference)}
 }
 
 // sample adds a round, and returns true when that made the first baseline.
@@ -74,19 +76,39 @@ func (e *epoch) sample(r Round, goal int) bool {
 	if len(e.Samples) < goal {
 		return false
 	}
-	column := make([]float64, len(e.Samples))
-	for i := range statistics {
-		for j, s := range e.Samples {
-			column[j] = s.Values[i]
+	for i := range e.names {
+		column := make([]float64, 0, len(e.Samples))
+		for _, s := range e.Samples {
+			if s.Values[i] > 0 {
+				column = append(column, s.Values[i])
+			}
 		}
-		e.Reference[i] = median(column)
+		e.Reference[i] = unseenReference
+		if len(column) > 0 {
+			e.Reference[i] = median(column)
+		}
 	}
 	points := make([]point, len(e.Samples))
 	for i, s := range e.Samples {
 		points[i] = e.point(s)
 	}
-	e.Baseline, e.Learned, e.Rounds, e.Values = learnEarly(points), r.Time, len(e.Samples), e.Reference.byName()
+	e.Baseline, e.Learned, e.Rounds = learnEarly(points), r.Time, len(e.Samples)
+	e.Values = e.values(Shifts{})
 	return true
+}
+
+// unseenReference is what the shifts of a statistic count from that no sample had, in its unit.
+const unseenReference = 100e-6
+
+// values are what the baseline says of each statistic that it knows.
+func (e *epoch) values(at Shifts) map[record.Statistic]float64 {
+	v := e.Reference.moved(at)
+	for i := range v {
+		if !e.Baseline.Of[i].learned() {
+			v[i] = 0
+		}
+	}
+	return named(e.names, v)
 }
 
 // takeSamples turns the rounds gathered for the reference into blocks; what is
@@ -104,7 +126,7 @@ func (e *epoch) takeSamples() openBlock {
 
 // gather adds a block to what the baseline is learned from, and returns true when
 // that made the baseline more mature.
-func (e *epoch) gather(b block) bool {
+func (e *epoch) gather(b block, host Host) bool {
 	e.Blocks = append(e.Blocks, b)
 	n := len(e.Blocks)
 	maturity := record.Provisional
@@ -113,15 +135,15 @@ func (e *epoch) gather(b block) bool {
 	} else if n < provisionalBlocks || n%provisionalBlocks != 0 {
 		return false
 	}
-	e.Baseline, e.Rounds = learn(e.Blocks, maturity, e.Anchored), 0
+	e.Baseline, e.Rounds = learn(e.Blocks, maturity, e.Anchored, e.Baseline, host), 0
 	for _, b := range e.Blocks {
 		e.Rounds += b.Rounds
 	}
 	switch {
 	case e.Pinned:
-		e.Baseline.moveTo(valuesByName(e.Values).from(e.Reference), e.Blocks)
+		e.Baseline.moveTo(valuesOf(e.names, e.Values).from(e.Reference), e.Blocks)
 	case !e.Anchored:
-		e.Values = e.Reference.moved(e.Baseline.level(e.Blocks)).byName()
+		e.Values = e.values(e.Baseline.level(e.Blocks))
 	}
 	if maturity == record.Final {
 		e.Blocks = nil
@@ -150,7 +172,7 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 		return nil
 	}
 	var events []Event
-	e := epoch{Conditions: conditions, Started: now}
+	e := epoch{Conditions: conditions, Started: now, names: t.names}
 	if len(t.epochs) > 0 {
 		previous := t.current().Conditions
 		changes := previous.Changes(conditions)

@@ -16,7 +16,7 @@ const minIntervalBlocks = 6
 // estimate is the shift over some blocks: the median block, and the bounds of the
 // 95 % interval of the true median. blocks is 0 when there was none.
 type estimate struct {
-	middle, lower, upper shift
+	middle, lower, upper Shift
 	blocks               int
 	bounded              bool
 }
@@ -27,20 +27,22 @@ func (e estimate) ratios() (ratio, lower, upper float64) {
 		return 0, 0, 0
 	}
 	if !e.bounded {
-		return e.middle.ratio(), 0, 0
+		return e.middle.Ratio(), 0, 0
 	}
-	return e.middle.ratio(), e.lower.ratio(), e.upper.ratio()
+	return e.middle.Ratio(), e.lower.Ratio(), e.upper.Ratio()
 }
 
 // level is the median shift of statistic i over the recent blocks from slot since
 // on, at most so many of the last ones, and of how many it is.
-func (t *Tracker) level(i int, since int64, most int) (shift, int) {
-	values := make([]shift, 0, recentBlocks)
+func (t *Tracker) level(i int, since int64, most int) (Shift, int) {
+	values := make([]Shift, 0, recentBlocks)
 	for _, b := range slices.Backward(t.recent) {
 		if b.Slot < since || len(values) == most {
 			break
 		}
-		values = append(values, b.Shifts[i])
+		if b.Shifts[i].Known() {
+			values = append(values, b.Shifts[i])
+		}
 	}
 	if len(values) == 0 {
 		return 0, 0
@@ -51,7 +53,7 @@ func (t *Tracker) level(i int, since int64, most int) (shift, int) {
 // estimate bounds the median by order statistics where there are enough values,
 // and else by what the baseline's blocks differ, which must be known then.
 // Blocks that resemble their predecessors count for fewer.
-func (n noise) estimate(values []shift) estimate {
+func (n noise) estimate(values []Shift) estimate {
 	e := estimate{blocks: len(values)}
 	if len(values) == 0 {
 		return e
@@ -69,7 +71,7 @@ func (n noise) estimate(values []shift) estimate {
 		e.bounded = true
 	case len(n.Residuals) > 0:
 		// A median's error is about 1.25 times that of a mean.
-		widen := func(s shift) shift { return shift(1.25 * float64(s) / math.Sqrt(max(1, independent))) }
+		widen := func(s Shift) Shift { return Shift(1.25 * float64(s) / math.Sqrt(max(1, independent))) }
 		e.lower = e.middle - widen(max(0, quantile(n.Residuals, 0.975)))
 		e.upper = e.middle - widen(min(0, quantile(n.Residuals, 0.025)))
 		e.bounded = true
@@ -99,18 +101,22 @@ func (t *Tracker) now(i int) estimate {
 			since++ // the block of the onset is half good
 		}
 	}
-	var values []shift
+	var values []Shift
 	e := t.current()
 	if len(t.open.Points) >= minBlockRounds && t.open.Slot >= since {
-		if b := t.open.close(); e.Baseline.knows(b.Load) {
-			values = append(values, b.Level[i]-e.Baseline.Of[i].Curve.at(b.Load))
+		b := t.open.close()
+		b.Load = e.Baseline.Costs.load(b.Work, b.Load)
+		if j, ok := t.judged(b); ok && j.Shifts[i].Known() {
+			values = append(values, j.Shifts[i])
 		}
 	}
 	for _, b := range slices.Backward(t.recent) {
 		if b.Slot < since || len(values) == most {
 			break
 		}
-		values = append(values, b.Shifts[i])
+		if b.Shifts[i].Known() {
+			values = append(values, b.Shifts[i])
+		}
 	}
 	return e.Baseline.Of[i].estimate(values)
 }

@@ -71,7 +71,7 @@ type Block struct {
 func (j judged) block() Block {
 	b := Block{Time: slotTime(j.Slot), Slow: j.Slow}
 	for i, s := range j.Shifts {
-		b.Ratios[i] = s.ratio()
+		b.Ratios[i] = s.Ratio()
 	}
 	return b
 }
@@ -113,14 +113,14 @@ func (t *Tracker) Explain() Explanation {
 }
 
 func (t *Tracker) explain(i int, n *norm, out *StatisticExplanation) {
-	out.NoiseLower, out.NoiseUpper = quantile(n.Residuals, 0.025).ratio(), quantile(n.Residuals, 0.975).ratio()
-	out.Autocorrelation, out.SlowAbove, out.SlowShare = n.Autocorrelation, n.SlowAbove.ratio(), n.SlowShare
+	out.NoiseLower, out.NoiseUpper = quantile(n.Residuals, 0.025).Ratio(), quantile(n.Residuals, 0.975).Ratio()
+	out.Autocorrelation, out.SlowAbove, out.SlowShare = n.Autocorrelation, n.SlowAbove.Ratio(), n.SlowShare
 	for _, k := range n.Curve {
-		out.Load = append(out.Load, LoadEffect{float64(k.Load) / 1000, (k.Shift - n.Curve.at(0)).ratio()})
+		out.Load = append(out.Load, LoadEffect{float64(k.Load) / 1000, (k.Shift - n.Curve.at(0)).Ratio()})
 	}
 	v := &t.verdicts[i]
 	for k, p := range t.plans[i] {
-		size := (2 * p.reference).ratio()
+		size := (2 * p.reference).Ratio()
 		out.Evidence = append(out.Evidence,
 			Evidence{"slower", size, v.Slower[k].Value, p.slower, v.Slower[k].time()},
 			Evidence{"faster", size, v.Faster[k].Value, p.faster, v.Faster[k].time()})

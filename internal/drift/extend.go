@@ -33,16 +33,56 @@ func (e *epoch) beyond(b block) bool {
 // than that would be a drift, and is left to be found.
 func (b *baseline) extended(blocks []block) *baseline {
 	out := *b
-	loads := make([]int, len(blocks))
-	for i, one := range blocks {
-		loads[i] = one.Load
+	above := slices.DeleteFunc(slices.Clone(blocks), func(one block) bool { return one.Load <= b.MaxLoad })
+	below := slices.DeleteFunc(slices.Clone(blocks), func(one block) bool { return one.Load >= b.MinLoad })
+	if len(above) >= extendBlocks/2 {
+		loads := sortedLoads(above)
+		out.MaxLoad = max(b.MaxLoad, loads[(len(loads)-1)*98/100])
 	}
-	slices.Sort(loads)
-	out.MaxLoad = max(b.MaxLoad, loads[(len(loads)-1)*98/100])
+	if len(below) >= extendBlocks/2 {
+		loads := sortedLoads(below)
+		out.MinLoad = min(b.MinLoad, loads[(len(loads)-1)*2/100])
+	}
 	for i := range statistics {
-		out.Of[i].Curve = b.extendedCurve(b.Of[i].Curve, learnCurve(blocks, i))
+		if len(b.Of[i].Curve) == 0 {
+			continue
+		}
+		if more := has(above, i); len(more) >= extendBlocks/2 {
+			out.Of[i].Curve = b.extendedCurve(out.Of[i].Curve, learnCurve(more, i))
+		}
+		if more := has(below, i); len(more) >= extendBlocks/2 {
+			out.Of[i].Curve = b.loweredCurve(out.Of[i].Curve, learnCurve(more, i))
+		}
 	}
 	return &out
+}
+
+func sortedLoads(blocks []block) []int {
+	loads := make([]int, len(blocks))
+	for i, b := range blocks {
+		loads[i] = b.Load
+	}
+	slices.Sort(loads)
+	return loads
+}
+
+// loweredCurve carries a curve on below the least load known. It rises no further there
+// than an idle host explains.
+func (b *baseline) loweredCurve(known, more curve) curve {
+	first := known.at(b.MinLoad)
+	var out curve
+	for _, k := range more {
+		if k.Load < b.MinLoad {
+			out = append(out, knot{k.Load, min(k.Shift, first+ShiftOf(idleAllowance))})
+		}
+	}
+	out = append(out, knot{b.MinLoad, first})
+	for _, k := range known {
+		if k.Load > b.MinLoad {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 func (b *baseline) extendedCurve(known, more curve) curve {

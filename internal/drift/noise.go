@@ -12,7 +12,7 @@ import (
 // is only how a new block ranks among them.
 type noise struct {
 	// Residuals are the blocks' distances from the curve in rising order.
-	Residuals []shift `json:"residuals"`
+	Residuals []Shift `json:"residuals"`
 	// Autocorrelation is the factor by which evidence has to be longer because blocks
 	// resemble the ones before them; 1 when they do not.
 	Autocorrelation float64 `json:"autocorrelation_factor"`
@@ -22,7 +22,7 @@ type noise struct {
 const maxLag = 24
 
 // learnNoise takes the residuals of blocks, in the blocks' order, which is that of time.
-func learnNoise(blocks []block, residuals []shift) noise {
+func learnNoise(blocks []block, residuals []Shift) noise {
 	n := noise{Residuals: slices.Sorted(slices.Values(residuals)), Autocorrelation: 1}
 	scores := make([]float64, len(residuals))
 	for i, r := range residuals {
@@ -96,13 +96,13 @@ const maxScore = 3
 
 // error is how far a level that was learned from so many of the blocks may
 // lie from the true one: the standard error of a median of correlated blocks.
-func (n noise) error(blocks int) shift {
-	return shift(1.25 * n.spread() * math.Sqrt(n.Autocorrelation/float64(blocks)))
+func (n noise) error(blocks int) Shift {
+	return Shift(1.25 * n.spread() * math.Sqrt(n.Autocorrelation/float64(blocks)))
 }
 
 // score is the normal quantile of the rank of s among the residuals: 0 in their
 // middle, about 2.9 beyond the largest of 288.
-func (n noise) score(s shift) float64 {
+func (n noise) score(s Shift) float64 {
 	below, _ := slices.BinarySearch(n.Residuals, s)
 	notAbove, _ := slices.BinarySearch(n.Residuals, s+1)
 	return rankScore(below+notAbove, len(n.Residuals))
@@ -116,8 +116,8 @@ func rankScore(twiceRank, n int) float64 {
 
 // slower scores a block that should be no slower than reference, and faster one
 // that should be no faster: positive speaks for a change.
-func (n noise) slower(s, reference shift) float64 { return n.score(s - reference) }
-func (n noise) faster(s, reference shift) float64 { return -n.score(s + reference) }
+func (n noise) slower(s, reference Shift) float64 { return n.score(s - reference) }
+func (n noise) faster(s, reference Shift) float64 { return -n.score(s + reference) }
 
 // threshold returns the value that a CUSUM of scores reaches without a change no more
 // often than rarity, a share of blocks. It follows Lundberg: a CUSUM of scores z reaches
@@ -125,7 +125,7 @@ func (n noise) faster(s, reference shift) float64 { return -n.score(s + referenc
 // the scores of the baseline's own blocks, and of one more that is the worst possible,
 // because the next block may be worse than any before. Autocorrelation makes excursions
 // longer and so raises the threshold, as far as the noise reaches the reference at all.
-func (n noise) threshold(score func(s, reference shift) float64, reference shift, rarity float64) float64 {
+func (n noise) threshold(score func(s, reference Shift) float64, reference Shift, rarity float64) float64 {
 	scores := []float64{rankScore(2*len(n.Residuals), len(n.Residuals))}
 	for _, r := range n.Residuals {
 		scores = append(scores, score(r, reference))

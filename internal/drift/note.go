@@ -24,19 +24,19 @@ var ErrNothingToAccept = errors.New("nothing has drifted from its baseline")
 // that has regressed or improved, and a note that says why. What is known of noise and
 // load stays, so the device is watched on at once.
 func (s State) Accept(now time.Time, text string) (State, error) {
-	t := NewTracker(Settings{})
+	t := newTracker(Settings{}, s.names())
 	if err := t.Restore(s); err != nil {
 		return State{}, fmt.Errorf("accept a level: %w", err)
 	}
 	note := Note{Time: now, Text: text, Ratios: map[record.Statistic]float64{}}
-	var moved shifts
-	for i, statistic := range record.Statistics() {
+	var moved Shifts
+	for i, statistic := range t.names {
 		if !t.verdicts[i].found() {
 			continue
 		}
 		if e := t.now(i); e.blocks > 0 {
 			moved[i] = e.middle
-			note.Ratios[statistic] = e.middle.ratio()
+			note.Ratios[statistic] = e.middle.Ratio()
 		}
 	}
 	if len(note.Ratios) == 0 {
@@ -47,7 +47,7 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 		return State{}, fmt.Errorf("accept a level: %w", ErrPinned)
 	}
 	e.Reference = e.Reference.moved(moved)
-	e.Values = valuesByName(e.Values).moved(moved).byName()
+	e.Values = named(e.names, valuesOf(e.names, e.Values).moved(moved))
 	e.Learned = now
 	e.Blocks, e.Beyond = nil, nil
 	e.Notes = append(slices.Clone(e.Notes), note)

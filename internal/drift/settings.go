@@ -56,7 +56,7 @@ func (s Settings) orDefault() Settings {
 }
 
 // smallest is SmallestEffect as a shift.
-func (s Settings) smallest() shift { return shiftOf(1 + s.SmallestEffect) }
+func (s Settings) smallest() Shift { return ShiftOf(1 + s.SmallestEffect) }
 
 // references is how many CUSUMs look for a change of level in one direction.
 const references = 3

@@ -10,76 +10,98 @@ import (
 // statistics is how many figures of a round are compared.
 const statistics = 4
 
-// Values are the statistics of one round in their units, in the order of
-// record.Statistics.
+// Values are the statistics of one round in their units, in the order of their source's
+// statistics; 0 is one that the round does not have.
 type Values [statistics]float64
 
-// shift is how much slower something is: the logarithm of the ratio in
+// Shift is how much slower something is: the logarithm of the ratio in
 // ten-thousandths, so that 953 is 10 % slower and -953 as much faster. Slower is
 // positive for every statistic. Shifts are whole numbers so that a state that was
 // written and read back is the same to the last digit.
-type shift int32
+type Shift int32
 
-// shiftOf returns the shift of a ratio above 0.
-func shiftOf(slower float64) shift {
+// ShiftOf returns the shift of a ratio above 0.
+func ShiftOf(slower float64) Shift {
 	const most = 1e6 // e^100: nothing that was measured is beyond
-	return shift(math.Round(min(most, max(-most, 1e4*math.Log(slower)))))
+	return Shift(math.Round(min(most, max(-most, 1e4*math.Log(slower)))))
 }
 
-// ratio is how many times slower the shift is.
-func (s shift) ratio() float64 { return math.Exp(float64(s) / 1e4) }
+// Ratio is how many times slower the shift is.
+func (s Shift) Ratio() float64 { return math.Exp(float64(s) / 1e4) }
 
-// shifts are those of all statistics.
-type shifts [statistics]shift
+// Shifts are those of all statistics.
+type Shifts [statistics]Shift
 
-// from returns how much slower v is than the reference.
-func (v Values) from(reference Values) shifts {
-	var out shifts
-	for i, s := range record.Statistics() {
-		out[i] = shiftOf(s.Slower(reference[i], v[i]))
+// missing is the shift of a statistic that a round or block does not have.
+const missing Shift = math.MinInt32
+
+// Known reports whether there is a shift at all.
+func (s Shift) Known() bool { return s != missing }
+
+// rate is the index of the statistic for which more is better: record.IOPS.
+const rate = 3
+
+// from returns how much slower v is than the reference; missing where either is 0.
+func (v Values) from(reference Values) Shifts {
+	var out Shifts
+	for i := range v {
+		before, now := reference[i], v[i]
+		if i == rate {
+			before, now = now, before
+		}
+		if before <= 0 || now <= 0 {
+			out[i] = missing
+			continue
+		}
+		out[i] = ShiftOf(now / before)
 	}
 	return out
 }
 
 // moved returns the values that are so much slower than v.
-func (v Values) moved(by shifts) Values {
-	for i, s := range record.Statistics() {
-		if s == record.IOPS {
-			v[i] /= by[i].ratio()
+func (v Values) moved(by Shifts) Values {
+	for i := range v {
+		if i == rate {
+			v[i] /= by[i].Ratio()
 		} else {
-			v[i] *= by[i].ratio()
+			v[i] *= by[i].Ratio()
 		}
 	}
 	return v
 }
 
+// valid reports whether v has at least one value, and none that cannot be.
 func (v Values) valid() bool {
 	for _, x := range v {
-		if math.IsNaN(x) || math.IsInf(x, 0) || x <= 0 {
+		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
 			return false
 		}
 	}
-	return true
+	return v != Values{}
 }
 
-func (v Values) byName() map[record.Statistic]float64 {
+// valuesOf are the values in the order of their names.
+func valuesOf(names []record.Statistic, m map[record.Statistic]float64) Values {
+	var v Values
+	for i, name := range names {
+		v[i] = m[name]
+	}
+	return v
+}
+
+// named are the values that there are, by name.
+func named(names []record.Statistic, v Values) map[record.Statistic]float64 {
 	out := map[record.Statistic]float64{}
-	for i, s := range record.Statistics() {
-		out[s] = v[i]
+	for i, name := range names {
+		if v[i] > 0 {
+			out[name] = v[i]
+		}
 	}
 	return out
 }
 
-func valuesByName(m map[record.Statistic]float64) Values {
-	var v Values
-	for i, s := range record.Statistics() {
-		v[i] = m[s]
-	}
-	return v
-}
-
 // median of at least one value; it sorts them.
-func median[T shift | int | float64](values []T) T {
+func median[T Shift | int | int32 | float64](values []T) T {
 	slices.Sort(values)
 	n := len(values)
 	if n%2 == 1 {
@@ -89,7 +111,7 @@ func median[T shift | int | float64](values []T) T {
 }
 
 // quantile of sorted values, by nearest rank; 0 when there are none.
-func quantile(sorted []shift, q float64) shift {
+func quantile(sorted []Shift, q float64) Shift {
 	if len(sorted) == 0 {
 		return 0
 	}

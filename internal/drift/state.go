@@ -21,21 +21,32 @@ type State struct {
 	Changes  []change                     `json:"changes,omitempty"`
 	Last     time.Time                    `json:"last,omitzero"` // when the last round was
 	Open     openBlock                    `json:"open"`
+	// Closed are blocks that wait for those of the peers.
+	Closed []block `json:"closed,omitempty"`
 	Recent   []judged                     `json:"recent,omitempty"`
+	// Traffic says that it is of the drive's own traffic, and not of a probe.
+	Traffic bool `json:"traffic,omitempty"`
+}
+
+func (s State) names() []record.Statistic {
+	if s.Traffic {
+		return record.TrafficStatistics()
+	}
+	return record.Statistics()
 }
 
 // State returns what Restore takes.
 func (t *Tracker) State() State {
 	s := State{
 		Epochs: slices.Clone(t.epochs), Verdicts: map[record.Statistic]verdict{}, Changes: slices.Clone(t.changes),
-		Last: t.last, Open: t.open, Recent: slices.Clone(t.recent),
+		Last: t.last, Open: t.open, Closed: slices.Clone(t.closed), Recent: slices.Clone(t.recent), Traffic: t.traffic(),
 	}
 	s.Open.Points = slices.Clone(s.Open.Points)
 	for i := range s.Epochs {
 		e := &s.Epochs[i]
 		e.Samples, e.Blocks, e.Beyond = slices.Clone(e.Samples), slices.Clone(e.Blocks), slices.Clone(e.Beyond)
 	}
-	for i, statistic := range record.Statistics() {
+	for i, statistic := range t.names {
 		v := t.verdicts[i]
 		v.Fast.Shifts = slices.Clone(v.Fast.Shifts)
 		s.Verdicts[statistic] = v
@@ -49,10 +60,14 @@ func (t *Tracker) Restore(s State) error {
 	if err := s.validate(); err != nil {
 		return err
 	}
+	t.names = s.names()
 	t.restart(s.Last)
 	t.epochs, t.changes, t.last, t.open = slices.Clone(s.Epochs), slices.Clone(s.Changes), s.Last, s.Open
-	t.recent = slices.Clone(s.Recent)
-	for i, statistic := range record.Statistics() {
+	t.closed, t.recent = slices.Clone(s.Closed), slices.Clone(s.Recent)
+	for i := range t.epochs {
+		t.epochs[i].names = t.names
+	}
+	for i, statistic := range t.names {
 		if v, ok := s.Verdicts[statistic]; ok {
 			t.verdicts[i] = v
 		}
@@ -85,7 +100,7 @@ func (s State) WithBaseline(b record.Baseline) (State, error) {
 	}
 	imported := epoch{
 		Conditions: b.Conditions, Started: b.Learned, Learned: b.Learned,
-		Rounds: b.Rounds, Values: maps.Clone(b.Values), Reference: valuesByName(b.Values),
+		Rounds: b.Rounds, Values: maps.Clone(b.Values), Reference: valuesOf(s.names(), b.Values),
 		Baseline: learnEarly(nil), Anchored: true,
 	}
 	out := s
@@ -132,7 +147,7 @@ func (j *judged) UnmarshalJSON(data []byte) error {
 	}
 	*j = judged{Slot: int64(row[0])}
 	for i := range statistics {
-		j.Shifts[i], j.Slow[i] = shift(row[1+i]), row[1+statistics+i] != 0
+		j.Shifts[i], j.Slow[i] = Shift(row[1+i]), row[1+statistics+i] != 0
 	}
 	return nil
 }

@@ -22,13 +22,26 @@ type stretch struct {
 	Others int       `json:"others,omitempty"`
 	Count  int       `json:"count,omitempty"`
 	// Shifts are those of the last slow rounds, at most stretchKept.
-	Shifts []shift `json:"shifts,omitempty"`
+	Shifts []Shift `json:"shifts,omitempty"`
 }
 
 const stretchKept = 32
 
-// add takes a round and returns whether the stretch is long enough now.
-func (s *stretch) add(at time.Time, x shift, slow bool) bool {
+// quick are stretches of rounds so slow that fewer of them are enough. They are for medians
+// and means: a tail is that slow now and then.
+var quick = []struct {
+	rounds int
+	length time.Duration
+	slower Shift
+}{
+	{4, 60 * time.Second, ShiftOf(1.75)},
+	{3, 40 * time.Second, ShiftOf(3.5)},
+}
+
+// add takes a round and returns whether the stretch is long enough now. A round is slow
+// beyond a limit.
+func (s *stretch) add(at time.Time, x, limit Shift, mayBeQuick bool) bool {
+	slow := x > limit
 	if gap := at.Sub(s.Last); gap < 0 || gap > stretchGap {
 		*s = stretch{}
 	}
@@ -51,10 +64,18 @@ func (s *stretch) add(at time.Time, x shift, slow bool) bool {
 	if s.Count == 0 {
 		s.Last = time.Time{}
 	}
-	return slow && s.Count >= stretchRounds && at.Sub(s.From) >= stretchLength
+	if !slow {
+		return false
+	}
+	for _, q := range quick {
+		if n := len(s.Shifts) - q.rounds; mayBeQuick && s.Others == 0 && n >= 0 && at.Sub(s.From) >= q.length && slices.Min(s.Shifts[n:]) > q.slower {
+			return true
+		}
+	}
+	return s.Count >= stretchRounds && at.Sub(s.From) >= stretchLength
 }
 
-func (s *stretch) middle() shift {
+func (s *stretch) middle() Shift {
 	if len(s.Shifts) == 0 {
 		return 0
 	}

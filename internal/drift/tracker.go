@@ -48,6 +48,11 @@ type Status struct {
 // Tracker follows one probe on one target. It is not safe for concurrent use.
 type Tracker struct {
 	settings Settings
+	names    []record.Statistic // of what is compared, at most statistics of them
+	host     Host
+	// together says that blocks are judged when Settle is called, with those of the peers.
+	together bool
+	closed   []block // not judged yet
 	window   window
 	epochs   []epoch // the last one is the current one
 	changes  []change
@@ -61,13 +66,18 @@ type Tracker struct {
 // plan is what a CUSUM of one statistic subtracts from each block, and its threshold in
 // either direction. It follows from the baseline and the settings.
 type plan struct {
-	reference      shift
+	reference      Shift
 	slower, faster float64
 }
 
-// NewTracker returns a tracker that knows nothing yet.
-func NewTracker(s Settings) *Tracker {
-	t := &Tracker{settings: s.orDefault()}
+// NewTracker returns a tracker of a probe that knows nothing yet.
+func NewTracker(s Settings) *Tracker { return newTracker(s, record.Statistics()) }
+
+// NewTrafficTracker returns a tracker of the drive's own traffic that knows nothing yet.
+func NewTrafficTracker(s Settings) *Tracker { return newTracker(s, record.TrafficStatistics()) }
+
+func newTracker(s Settings, names []record.Statistic) *Tracker {
+	t := &Tracker{settings: s.orDefault(), names: names, host: Alone{}}
 	t.window.span = t.settings.Window
 	t.restart(time.Time{})
 	return t
@@ -76,8 +86,8 @@ func NewTracker(s Settings) *Tracker {
 // restart forgets the recent past, and all that was concluded from it.
 func (t *Tracker) restart(now time.Time) {
 	t.window.clear()
-	t.open, t.recent = openBlock{}, nil
-	t.verdicts = make([]verdict, statistics)
+	t.open, t.closed, t.recent = openBlock{}, nil, nil
+	t.verdicts = make([]verdict, len(t.names))
 	t.become(record.Learning, now)
 	t.prepare()
 }
@@ -93,7 +103,7 @@ func (t *Tracker) prepare() {
 	if len(t.epochs) == 0 || !t.current().learned() {
 		return
 	}
-	for i := range statistics {
+	for i := range t.names {
 		n := &t.current().Baseline.Of[i]
 		if len(n.Residuals) == 0 {
 			continue
@@ -125,10 +135,10 @@ func (t *Tracker) Add(m record.Measurement) []Event {
 	// which time.Now adds, a clock that was set back would never be seen to be.
 	m.Start = m.Start.Round(0)
 	r := Round{Time: m.Start, Utilisation: m.Load.Utilisation}
-	for i, s := range record.Statistics() {
+	for i, s := range t.names {
 		r.Values[i] = s.Of(m)
 	}
-	if !r.Values.valid() {
+	if !t.usable(r.Values) {
 		return nil
 	}
 	events := t.enter(m.Start, m.Conditions)
@@ -142,11 +152,19 @@ func (t *Tracker) Add(m record.Measurement) []Event {
 // AddRound takes a round of a recorded history, of which only the figures are known. It
 // does not enter the window.
 func (t *Tracker) AddRound(r Round, conditions record.Conditions) []Event {
-	if !r.Values.valid() {
+	if !t.usable(r.Values) {
 		return nil
 	}
 	return append(t.enter(r.Time, conditions), t.take(r)...)
 }
+
+// usable reports whether values are those of a round. A probe has all its statistics; a
+// drive may have reads and no writes.
+func (t *Tracker) usable(v Values) bool {
+	return v.valid() && (t.traffic() || !slices.Contains(v[:], 0))
+}
+
+func (t *Tracker) traffic() bool { return t.names[0] == record.OthersReadLatency }
 
 // take learns from a round or compares it.
 func (t *Tracker) take(r Round) []Event {
@@ -167,15 +185,26 @@ func (t *Tracker) take(r Round) []Event {
 	before := t.states()
 	p := e.point(r)
 	if b, ok := t.open.add(slot(r.Time), p); ok {
-		t.takeBlock(b, r.Time)
+		t.closed = append(t.closed, b)
+	}
+	if !t.together {
+		t.settle(r.Time)
 	}
 	t.judgeRound(p, r.Time)
 	return t.changed(before, r.Time)
 }
 
+// settle judges the blocks that are over.
+func (t *Tracker) settle(now time.Time) {
+	for _, b := range t.closed {
+		t.takeBlock(b, now)
+	}
+	t.closed = nil
+}
+
 // clockSetBack forgets all that hangs on times that now lie in the future.
 func (t *Tracker) clockSetBack(now time.Time) {
-	t.open, t.recent, t.changes = openBlock{}, nil, nil
+	t.open, t.closed, t.recent, t.changes = openBlock{}, nil, nil, nil
 	for i, v := range t.verdicts {
 		t.verdicts[i] = verdict{
 			State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution,
@@ -190,18 +219,15 @@ func (t *Tracker) clockSetBack(now time.Time) {
 // takeBlock judges a block, and learns from it while the baseline is not final.
 func (t *Tracker) takeBlock(b block, now time.Time) {
 	e := t.current()
-	if e.Baseline.knows(b.Load) {
-		j := judged{Slot: b.Slot}
-		for i := range statistics {
-			n := &e.Baseline.Of[i]
-			j.Shifts[i] = b.Level[i] - n.Curve.at(b.Load)
-			j.Slow[i] = len(n.Residuals) > 0 && n.excess(b, i) > n.SlowAbove
-		}
+	loaded := b
+	loaded.Load = e.Baseline.Costs.load(b.Work, b.Load)
+	if j, ok := t.judged(loaded); ok {
 		if t.recent = append(t.recent, j); len(t.recent) > recentBlocks {
 			t.recent = slices.Delete(t.recent, 0, len(t.recent)-recentBlocks)
 		}
-		for i := range statistics {
+		for i := range t.names {
 			switch {
+			case !j.Shifts[i].Known():
 			case len(e.Baseline.Of[i].Residuals) > 0:
 				t.judge(i, now)
 			case t.verdicts[i].found():
@@ -212,17 +238,62 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 		e.Unjudged++
 	}
 	switch {
-	case slices.ContainsFunc(t.verdicts, func(v verdict) bool { return v.State != record.Stable }):
-	case e.final() && b.Load > e.Baseline.MaxLoad+loadMargin:
-		if e.beyond(b) {
+	case !e.final():
+		t.learn(b, now)
+	case !e.Baseline.knows(loaded.Load) && !t.anyDrift():
+		if e.beyond(loaded) {
 			t.prepare()
 		}
-	case !e.final() && e.gather(b):
-		e.Learned = now
-		t.become(record.Stable, t.verdicts[0].Since)
-		t.recent = nil // their shifts are against the baseline before
-		t.prepare()
 	}
+}
+
+// judged is the block as it is judged: without load and host. It is false when there is nothing
+// in it that can be.
+func (t *Tracker) judged(b block) (judged, bool) {
+	base, host := t.current().Baseline, t.host.At(b.Slot)
+	j, ok := judged{Slot: b.Slot}, false
+	for i := range j.Shifts {
+		j.Shifts[i] = missing
+		if i >= len(t.names) {
+			continue
+		}
+		if x := base.shift(b, i); x.Known() && base.judges(b.Load) {
+			j.Shifts[i], ok = x-host[i], true
+			n := &base.Of[i]
+			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
+		}
+	}
+	return j, ok
+}
+
+// anyDrift reports whether a statistic is not as the baseline says, or seems so.
+func (t *Tracker) anyDrift() bool {
+	return slices.ContainsFunc(t.verdicts, func(v verdict) bool { return v.State != record.Stable })
+}
+
+// learn takes a block into a baseline that is not final, without the statistics that have
+// become slower, or seem so: a drift is no part of a baseline.
+func (t *Tracker) learn(b block, now time.Time) {
+	e := t.current()
+	for i := range t.names {
+		if s := t.verdicts[i].State; s == record.Suspect || s == record.Regressed {
+			b.Level[i], b.Worst[i] = missing, missing
+		}
+	}
+	if !e.gather(b, t.host) {
+		return
+	}
+	e.Learned = now
+	for i := range t.verdicts {
+		if s := t.verdicts[i].State; s == record.Suspect || s == record.Regressed {
+			continue
+		}
+		t.verdicts[i].begin(record.Stable, t.verdicts[i].Since)
+		for k := range t.recent {
+			t.recent[k].Shifts[i] = missing // it is against the baseline before
+		}
+	}
+	t.prepare()
 }
 
 // judgeRound is the fast path: it looks for shifts so large that they need not wait for
@@ -230,18 +301,15 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 // explains. Tails are not judged then, as their growth under load follows no simple law.
 func (t *Tracker) judgeRound(p point, now time.Time) {
 	b := t.current().Baseline
-	known := b.knows(p.Load)
-	var allowed shift
-	if !known {
-		allowed = b.allowance(p.Load)
-	}
-	for i, statistic := range record.Statistics() {
+	load := b.Costs.load(p.Work, p.Load)
+	known, host := b.knows(load), t.host.Now()
+	for i := range t.names {
 		v, n := &t.verdicts[i], &b.Of[i]
-		if v.State == record.Regressed || !t.judgeable(i) || (!known && statistic != record.LatencyP50) {
+		if v.State == record.Regressed || !t.judgeable(i) || !p.Shifts[i].Known() || !known && t.isTail(i) {
 			continue
 		}
-		x := p.Shifts[i] - n.Curve.at(p.Load)
-		if v.Fast.add(now, x, x > n.LargeAbove+allowed) {
+		x := p.Shifts[i] - n.Curve.at(load) - host[i]
+		if v.Fast.add(now, x, n.LargeAbove+b.doubt(load, i), !t.isTail(i)) {
 			t.find(i, record.Regressed, record.ByLargeShift, v.Fast.From, now)
 		}
 	}
@@ -290,8 +358,8 @@ func (t *Tracker) Status(now time.Time) Status {
 
 // drift returns the current comparison.
 func (t *Tracker) drift() []record.Drift {
-	list := make([]record.Drift, statistics)
-	for i, statistic := range record.Statistics() {
+	list := make([]record.Drift, len(t.names))
+	for i, statistic := range t.names {
 		v := &t.verdicts[i]
 		d := record.Drift{Statistic: statistic, State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution}
 		if len(t.epochs) > 0 && t.current().learned() {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -73,7 +74,7 @@ func (e epoch) validate() error {
 	case e.Baseline == nil || e.Learned.IsZero():
 		return errors.New("a baseline and the time it was learned need each other")
 	}
-	if !e.Reference.valid() || !valuesByName(e.Values).valid() {
+	if !e.Reference.valid() || len(e.Values) == 0 || slices.ContainsFunc(slices.Collect(maps.Values(e.Values)), func(v float64) bool { return !(Values{v}).valid() }) {
 		return fmt.Errorf("the baseline's values are %v, which cannot be", e.Values)
 	}
 	return e.Baseline.validate()
@@ -88,7 +89,7 @@ func (b *baseline) validate() error {
 	}
 	for i, n := range b.Of {
 		if err := n.validate(b.Maturity); err != nil {
-			return fmt.Errorf("baseline of %s: %w", record.Statistics()[i], err)
+			return fmt.Errorf("baseline of statistic %d: %w", i, err)
 		}
 	}
 	return nil
@@ -100,14 +101,17 @@ func (n norm) validate(maturity record.Maturity) error {
 			return fmt.Errorf("the load curve %v cannot be", n.Curve)
 		}
 	}
-	if (maturity == record.Early) != (len(n.Residuals) == 0) || (len(n.Residuals) > 0 && len(n.Curve) == 0) || len(n.Residuals) > finalBlocks ||
-		!slices.IsSortedFunc(n.Residuals, cmp.Compare) || slices.ContainsFunc(n.Residuals, func(s shift) bool { return !s.valid() }) {
+	if !n.learned() {
+		return nil
+	}
+	if (maturity == record.Early) && len(n.Residuals) > 0 || (len(n.Residuals) > 0 && len(n.Curve) == 0) || len(n.Residuals) > finalBlocks ||
+		!slices.IsSortedFunc(n.Residuals, cmp.Compare) || slices.ContainsFunc(n.Residuals, func(s Shift) bool { return !s.valid() }) {
 		return errors.New("the residuals cannot be")
 	}
-	if maturity != record.Early && (n.Autocorrelation < 1 || n.Autocorrelation > 1000 || n.SlowAutocorrelation < 1 || n.SlowAutocorrelation > 1000 || n.SlowShare <= 0 || n.SlowShare > 1) {
+	if len(n.Residuals) > 0 && (n.Autocorrelation < 1 || n.Autocorrelation > 1000 || n.SlowAutocorrelation < 1 || n.SlowAutocorrelation > 1000 || n.SlowShare <= 0 || n.SlowShare > 1) {
 		return fmt.Errorf("an autocorrelation factor of %v or a share of slow blocks of %v cannot be", n.Autocorrelation, n.SlowShare)
 	}
-	if !n.LargeAbove.valid() || !n.SlowAbove.valid() || n.LargeAbove <= 0 {
+	if !n.LargeAbove.valid() || !n.SlowAbove.valid() {
 		return errors.New("the limits cannot be")
 	}
 	return nil
@@ -137,10 +141,10 @@ func (v verdict) validate() error {
 }
 
 // valid allows for differences of what was measured.
-func (s shift) valid() bool { return s >= -4*maxShift && s <= 4*maxShift }
+func (s Shift) valid() bool { return !s.Known() || s >= -4*maxShift && s <= 4*maxShift }
 
-func (s shifts) valid() bool {
-	return !slices.ContainsFunc(s[:], func(s shift) bool { return !s.valid() })
+func (s Shifts) valid() bool {
+	return !slices.ContainsFunc(s[:], func(s Shift) bool { return !s.valid() })
 }
 
 func isLoad(n int) bool { return n >= 0 && n <= 1000 }

@@ -26,7 +26,7 @@ type verdict struct {
 	// Back adds up evidence that a drift is over, against a level of BackReference. The drift
 	// ends when it reaches BackThreshold.
 	Back          cusum   `json:"back"`
-	BackReference shift   `json:"back_reference,omitempty"`
+	BackReference Shift   `json:"back_reference,omitempty"`
 	BackThreshold float64 `json:"back_threshold,omitempty"`
 	// Followed says that a statistic that drifted at the same time is back.
 	Followed bool `json:"followed,omitempty"`
@@ -45,7 +45,7 @@ func (v *verdict) begin(state record.DriftState, now time.Time) {
 // judged is a block after the load has been taken out.
 type judged struct {
 	Slot   int64
-	Shifts shifts
+	Shifts Shifts
 	Slow   [statistics]bool
 }
 
@@ -134,24 +134,28 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 // judgeable reports whether a statistic is judged with the current baseline. What is
 // normal for tails takes a day to know.
 func (t *Tracker) judgeable(i int) bool {
-	s := record.Statistics()[i]
-	return t.current().final() || s == record.LatencyP50 || s == record.IOPS
+	return t.current().Baseline.Of[i].learned() && (t.current().final() || !t.isTail(i))
+}
+
+// isTail reports whether a statistic is of the slowest I/Os of a round.
+func (t *Tracker) isTail(i int) bool {
+	return t.names[i] == record.LatencyP95 || t.names[i] == record.LatencyP99
 }
 
 // worth reports whether the shift since a slot, to the given side, is large enough for a
 // verdict: beyond the least shift by half of its own error.
-func (t *Tracker) worth(i int, since int64, side shift) bool {
+func (t *Tracker) worth(i int, since int64, side Shift) bool {
 	size, blocks := t.level(i, since, recentBlocks)
 	return blocks > 0 && side*size >= t.least(i)+t.current().Baseline.Of[i].error(blocks)/2
 }
 
 // least is the smallest shift that makes a verdict. Before the baseline is final it is
 // large, and well outside what has been seen so far.
-func (t *Tracker) least(i int) shift {
+func (t *Tracker) least(i int) Shift {
 	if b := t.current().Baseline; b.Maturity != record.Final {
-		return max(shiftOf(1+t.settings.Threshold), 2*quantile(b.Of[i].Residuals, 0.975))
+		return max(ShiftOf(1+t.settings.Threshold), 2*quantile(b.Of[i].Residuals, 0.975))
 	}
-	return shift(enough * 2 * float64(t.plans[i][0].reference))
+	return Shift(enough * 2 * float64(t.plans[i][0].reference))
 }
 
 // find makes a verdict.
@@ -205,7 +209,7 @@ func (t *Tracker) over(i int, now time.Time) {
 func (t *Tracker) judgeBack(i int, now time.Time) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	last := t.recent[len(t.recent)-1]
-	side := shift(1)
+	side := Shift(1)
 	if v.State == record.Improved {
 		side = -1
 	}
@@ -255,7 +259,7 @@ func (t *Tracker) slowBlocks(i int, since int64) int {
 // the CUSUM left zero is often too early, because noise had lifted it before.
 func (t *Tracker) onset(i int, since int64) time.Time {
 	size, _ := t.level(i, since, recentBlocks)
-	side := shift(1)
+	side := Shift(1)
 	if size < 0 {
 		side = -1
 	}
@@ -264,6 +268,9 @@ func (t *Tracker) onset(i int, since int64) time.Time {
 	for _, b := range slices.Backward(t.recent) {
 		if b.Slot < since {
 			break
+		}
+		if !b.Shifts[i].Known() {
+			continue
 		}
 		total += n.score(side*b.Shifts[i] - side*size/2)
 		if total >= best {

@@ -21,10 +21,30 @@ const (
 // Statistics lists all of them.
 func Statistics() []Statistic { return []Statistic{LatencyP50, LatencyP95, LatencyP99, IOPS} }
 
+// The statistics of a drive's own traffic: mean latencies of what others do, from the
+// kernel's counters.
+const (
+	OthersReadLatency  Statistic = "others_read_latency_seconds"
+	OthersWriteLatency Statistic = "others_write_latency_seconds"
+	OthersFlushLatency Statistic = "others_flush_latency_seconds"
+)
+
+// TrafficStatistics lists those of a drive's own traffic.
+func TrafficStatistics() []Statistic {
+	return []Statistic{OthersReadLatency, OthersWriteLatency, OthersFlushLatency}
+}
+
 // Short is the name for people: "p50", "IOPS".
 func (s Statistic) Short() string {
-	if s == IOPS {
+	switch s {
+	case IOPS:
 		return "IOPS"
+	case OthersReadLatency:
+		return "reads of others"
+	case OthersWriteLatency:
+		return "writes of others"
+	case OthersFlushLatency:
+		return "flushes of others"
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(string(s), "latency_"), "_seconds")
 }

@@ -1,0 +1,163 @@
+package drift
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Work is what others asked of a device, per second. It is the covariate of the load curve:
+// a slower device is busier with the same work, so that its utilisation would explain
+// away the very thing that is looked for.
+type Work struct {
+	// Known is false where nobody counted it.
+	Known        bool    `json:"known,omitempty"`
+	Reads        float64 `json:"reads,omitempty"`
+	Writes       float64 `json:"writes,omitempty"`
+	ReadBytes    float64 `json:"read_bytes,omitempty"`
+	WrittenBytes float64 `json:"written_bytes,omitempty"`
+}
+
+// works is how many rates work has.
+const works = 4
+
+// work is Work in whole numbers: reads, writes, KiB read and KiB written a second.
+type work struct {
+	Known bool         `json:"known"`
+	Rates [works]int32 `json:"rates"`
+}
+
+func (w Work) rates() work {
+	if !w.Known {
+		return work{}
+	}
+	whole := func(x float64) int32 { return int32(math.Round(min(math.MaxInt32, max(0, x)))) }
+	return work{true, [works]int32{whole(w.Reads), whole(w.Writes), whole(w.ReadBytes / 1024), whole(w.WrittenBytes / 1024)}}
+}
+
+// medianWork is the median of each rate; not known when it is of some points only.
+func medianWork(points []point) work {
+	w := work{Known: true}
+	column := make([]int32, len(points))
+	for k := range works {
+		for i, p := range points {
+			if !p.Work.Known {
+				return work{}
+			}
+			column[i] = p.Work.Rates[k]
+		}
+		w.Rates[k] = median(column)
+	}
+	return w
+}
+
+// costs are the seconds that the healthy device takes for a read, a write, a KiB read and
+// a KiB written, none below 0. A linear model of this form is what the kernel's iocost
+// controller uses (block/blk-iocost.c). All 0: not known.
+type costs [works]float64
+
+// usualCosts is assumed of a device that hardly worked on its first day, so that the first real
+// work does not look like none: those of a SATA drive.
+var usualCosts = costs{60e-6, 30e-6, 2e-6, 2e-6}
+
+// usualBlocks is for how many blocks at usualLoad the assumption counts.
+const (
+	usualBlocks = 4
+	usualLoad   = 0.01
+)
+
+// learnCosts fits the costs to the utilisation of blocks: -ln(1-u) is the time that the
+// work of a second takes. They are 0 where no block has both.
+func learnCosts(blocks []block) costs {
+	var rows [][works]float64
+	var times []float64
+	for _, b := range blocks {
+		if !b.Work.Known {
+			continue
+		}
+		var row [works]float64
+		for k, rate := range b.Work.Rates {
+			row[k] = float64(rate)
+		}
+		rows, times = append(rows, row), append(times, -math.Log(1-min(0.999, float64(b.Load)/1000)))
+	}
+	if len(rows) == 0 {
+		return costs{}
+	}
+	for k, c := range usualCosts {
+		var row [works]float64
+		row[k] = math.Sqrt(usualBlocks) * usualLoad / c
+		rows, times = append(rows, row), append(times, row[k]*c)
+	}
+	return leastSquares(rows, times)
+}
+
+// leastSquares returns the x >= 0 that brings rows times x nearest to y. It tries every set of
+// unknowns that may be above 0: with four, that is fifteen small systems.
+func leastSquares(rows [][works]float64, y []float64) costs {
+	var ata [works][works]float64
+	var aty [works]float64
+	for i, r := range rows {
+		for j := range works {
+			aty[j] += r[j] * y[i]
+			for k := range works {
+				ata[j][k] += r[j] * r[k]
+			}
+		}
+	}
+	var best costs
+	least := 0.0 // of |Ax-y|² - |y|²
+	for set := 1; set < 1<<works; set++ {
+		var free []int
+		for j := range works {
+			if set>>j&1 == 1 {
+				free = append(free, j)
+			}
+		}
+		a, b := mat.NewSymDense(len(free), nil), mat.NewVecDense(len(free), nil)
+		for i, j := range free {
+			b.SetVec(i, aty[j])
+			for k := i; k < len(free); k++ {
+				a.SetSym(i, k, ata[j][free[k]])
+			}
+		}
+		var factor mat.Cholesky
+		var x mat.VecDense
+		if !factor.Factorize(a) || factor.SolveVecTo(&x, b) != nil || slices.Min(x.RawVector().Data) < 0 {
+			continue
+		}
+		if off := -mat.Dot(&x, b); off < least {
+			least, best = off, costs{}
+			for i, j := range free {
+				best[j] = x.AtVec(i)
+			}
+		}
+	}
+	return best
+}
+
+// load is the load of a block or round, in thousandths: the utilisation that its work would
+// cause on the healthy device where that is known, else the one that was observed.
+func (c costs) load(w work, observed int) int {
+	if !w.Known || c == (costs{}) {
+		return observed
+	}
+	var time float64
+	for k, rate := range w.Rates {
+		time += c[k] * float64(rate)
+	}
+	return int(1000*(1-math.Exp(-time)) + 0.5)
+}
+
+// loaded returns the blocks with the load of their work.
+func (c costs) loaded(blocks []block) []block {
+	if c == (costs{}) {
+		return blocks
+	}
+	out := slices.Clone(blocks)
+	for i := range out {
+		out[i].Load = c.load(out[i].Work, out[i].Load)
+	}
+	return out
+}
