@@ -22,8 +22,8 @@ type State struct {
 	Last     time.Time                    `json:"last,omitzero"` // when the last round was
 	Open     openBlock                    `json:"open"`
 	// Closed are blocks that wait for those of the peers.
-	Closed []block `json:"closed,omitempty"`
-	Recent   []judged                     `json:"recent,omitempty"`
+	Closed []block  `json:"closed,omitempty"`
+	Recent []judged `json:"recent,omitempty"`
 	// Traffic says that it is of the drive's own traffic, and not of a probe.
 	Traffic bool `json:"traffic,omitempty"`
 }

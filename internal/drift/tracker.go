@@ -53,6 +53,7 @@ type Tracker struct {
 	// together says that blocks are judged when Settle is called, with those of the peers.
 	together bool
 	closed   []block // not judged yet
+	latest   []point // the last rounds, at most latestRounds
 	window   window
 	epochs   []epoch // the last one is the current one
 	changes  []change
@@ -86,7 +87,7 @@ func newTracker(s Settings, names []record.Statistic) *Tracker {
 // restart forgets the recent past, and all that was concluded from it.
 func (t *Tracker) restart(now time.Time) {
 	t.window.clear()
-	t.open, t.closed, t.recent = openBlock{}, nil, nil
+	t.open, t.closed, t.recent, t.latest = openBlock{}, nil, nil, nil
 	t.verdicts = make([]verdict, len(t.names))
 	t.become(record.Learning, now)
 	t.prepare()
@@ -191,6 +192,9 @@ func (t *Tracker) take(r Round) []Event {
 		t.settle(r.Time)
 	}
 	t.judgeRound(p, r.Time)
+	if t.latest = append(t.latest, p); len(t.latest) > latestRounds {
+		t.latest = slices.Delete(t.latest, 0, 1)
+	}
 	return t.changed(before, r.Time)
 }
 
@@ -302,14 +306,21 @@ func (t *Tracker) learn(b block, now time.Time) {
 func (t *Tracker) judgeRound(p point, now time.Time) {
 	b := t.current().Baseline
 	load := b.Costs.load(p.Work, p.Load)
-	known, host := b.knows(load), t.host.Now()
+	known := b.knows(load)
+	var host *Shifts // it is hardly ever needed
 	for i := range t.names {
 		v, n := &t.verdicts[i], &b.Of[i]
 		if v.State == record.Regressed || !t.judgeable(i) || !p.Shifts[i].Known() || !known && t.isTail(i) {
 			continue
 		}
-		x := p.Shifts[i] - n.Curve.at(load) - host[i]
-		if v.Fast.add(now, x, n.LargeAbove+b.doubt(load, i), !t.isTail(i)) {
+		x, limit := p.Shifts[i]-n.Curve.at(load), n.LargeAbove+b.doubt(load, i)
+		if x > limit {
+			if host == nil {
+				host = new(t.host.Now())
+			}
+			x -= host[i]
+		}
+		if v.Fast.add(now, x, limit, !t.isTail(i)) {
 			t.find(i, record.Regressed, record.ByLargeShift, v.Fast.From, now)
 		}
 	}

@@ -1,0 +1,171 @@
+package drift
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// BlockLength is the unit of comparison.
+const BlockLength = blockLength
+
+// Slot numbers the block that t lies in, by the clock.
+func Slot(t time.Time) int64 { return slot(t) }
+
+// SlotTime is when a slot begins.
+func SlotTime(n int64) time.Time { return slotTime(n) }
+
+// Statistics is how many statistics Shifts has.
+const Statistics = statistics
+
+// Missing is the shift of what was not measured.
+const Missing = missing
+
+// JudgeBeside makes the tracker leave its blocks unjudged until Settle is called, and take off
+// what the host did.
+func (t *Tracker) JudgeBeside(h Host) { t.host, t.together = h, true }
+
+// Close ends the block under way if it began before a slot and has enough rounds.
+func (t *Tracker) Close(before int64) {
+	if len(t.epochs) == 0 || !t.current().learned() || len(t.open.Points) < minBlockRounds || t.open.Slot >= before {
+		return
+	}
+	t.closed = append(t.closed, t.open.close())
+	t.open = openBlock{}
+}
+
+// Waiting calls visit with each block that is not judged yet: how much slower it was than the
+// baseline at its load, the host's part included.
+func (t *Tracker) Waiting(visit func(slot int64, s Shifts)) { t.visit(t.closed, visit) }
+
+// Gathered is Waiting for the blocks that the baseline is being learned from.
+func (t *Tracker) Gathered(visit func(slot int64, s Shifts)) {
+	if len(t.epochs) > 0 {
+		t.visit(t.current().Blocks, visit)
+	}
+}
+
+func (t *Tracker) visit(blocks []block, visit func(slot int64, s Shifts)) {
+	if len(t.epochs) == 0 || !t.current().learned() {
+		return
+	}
+	base := t.current().Baseline
+	for _, b := range base.Costs.loaded(blocks) {
+		s := unmeasured
+		for i := range t.names {
+			s[i] = base.shift(b, i)
+		}
+		visit(b.Slot, s)
+	}
+}
+
+// unmeasured has no statistic.
+var unmeasured = Shifts{missing, missing, missing, missing}
+
+// Settle judges the blocks that are over.
+func (t *Tracker) Settle(now time.Time) []Event {
+	if len(t.closed) == 0 {
+		return nil
+	}
+	before := t.states()
+	t.settle(now)
+	return t.changed(before, now)
+}
+
+// Maturity is that of the current baseline; empty while there is none.
+func (t *Tracker) Maturity() record.Maturity {
+	if len(t.epochs) == 0 || !t.current().learned() {
+		return ""
+	}
+	return t.current().Baseline.Maturity
+}
+
+// Learned is when the current baseline last changed.
+func (t *Tracker) Learned() time.Time {
+	if len(t.epochs) == 0 {
+		return time.Time{}
+	}
+	return t.current().Learned
+}
+
+// Level is what the baseline says of statistic i at the least load, as a shift against one
+// second (or one a second), so that drives can be compared; Missing when it does not know it.
+func (t *Tracker) Level(i int) Shift {
+	if t.Maturity() == "" {
+		return missing
+	}
+	e := t.current()
+	n := &e.Baseline.Of[i]
+	if len(n.Residuals) == 0 {
+		return missing
+	}
+	at := n.Curve.at(e.Baseline.MinLoad)
+	if i == rate {
+		return ShiftOf(1/e.Reference[i]) + at
+	}
+	return ShiftOf(e.Reference[i]) + at
+}
+
+// Noise is how much slower a block is than the baseline at most, in 19 of 20 cases, while nothing happens.
+func (t *Tracker) Noise(i int) Shift {
+	if t.Maturity() == "" {
+		return 0
+	}
+	return quantile(t.current().Baseline.Of[i].Residuals, 0.95)
+}
+
+// Drift is the comparison as it is now.
+func (t *Tracker) Drift() []record.Drift { return t.drift() }
+
+// NewBlockTracker returns a tracker of blocks that were made of others: it has a final baseline,
+// learned from those given, in the order of time. Each has how much slower it is than usual.
+func NewBlockTracker(s Settings, traffic bool, slots []int64, shifts []Shifts) *Tracker {
+	t := NewTracker(s)
+	if traffic {
+		t = NewTrafficTracker(s)
+	}
+	t.together = true
+	e := epoch{Started: slotTime(slots[0]), Learned: slotTime(slots[len(slots)-1]), Reference: Values{1, 1, 1, 1}, names: t.names}
+	blocks := make([]block, len(slots))
+	for i := range slots {
+		blocks[i] = blockOf(slots[i], shifts[i])
+	}
+	e.Baseline = learn(blocks, record.Final, false, nil, Alone{})
+	e.Rounds, e.Values = len(blocks), e.values(e.Baseline.level(blocks))
+	t.epochs = []epoch{e}
+	t.become(record.Stable, e.Learned)
+	t.prepare()
+	return t
+}
+
+func blockOf(slot int64, s Shifts) block {
+	return block{Slot: slot, Rounds: minBlockRounds, Level: s, Worst: s}
+}
+
+// AddBlock takes a block that was made of others, to be judged by Settle.
+func (t *Tracker) AddBlock(slot int64, s Shifts) { t.closed = append(t.closed, blockOf(slot, s)) }
+
+// NoteChanges tells the tracker of changes of conditions that its devices have in common.
+func (t *Tracker) NoteChanges(now time.Time, changes []record.Change) { t.noteChanges(now, changes) }
+
+// LastShift is how much slower than the baseline statistic i was in the last rounds, the
+// host's part included; Missing when there are too few of them.
+func (t *Tracker) LastShift(i int) Shift {
+	if t.Maturity() == "" || len(t.latest) < latestRounds {
+		return missing
+	}
+	base := t.current().Baseline
+	column := make([]Shift, 0, latestRounds)
+	for _, p := range t.latest {
+		if p.Shifts[i].Known() {
+			column = append(column, p.Shifts[i]-base.Of[i].Curve.at(base.Costs.load(p.Work, p.Load)))
+		}
+	}
+	if len(column) < latestRounds || !base.Of[i].learned() {
+		return missing
+	}
+	return median(column)
+}
+
+// latestRounds are those behind LastShift.
+const latestRounds = 3

@@ -1,0 +1,258 @@
+package judge
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// dayBlocks is how many blocks are kept of each source: those of a day.
+	dayBlocks = int64(24 * time.Hour / drift.BlockLength)
+	// minHostBlocks make the baseline of a host.
+	minHostBlocks = dayBlocks / 2
+	// minOthers is how many other drives it takes to know the host's part, and minVoters
+	// how many drives to judge the host.
+	minOthers, minVoters = 2, 3
+	// usualNoise is assumed of a host that has no baseline yet.
+	usualNoise = 1.05
+	// unequal is how much more than the others a drive may suffer from what slows the host.
+	unequal = 1.5
+	// hostShare is the share of drives that have to be slower for the host to be.
+	hostShare = 0.9
+)
+
+// hostSettings are those of the tracker of a host: it is blamed less easily than a drive.
+func hostSettings(s drift.Settings) drift.Settings {
+	if s.SmallestEffect > 0 {
+		s.SmallestEffect = max(s.SmallestEffect, 0.1)
+	} else {
+		s.SmallestEffect = 0.1
+	}
+	s.FalseAlarmsPerYear = 0.05
+	return s
+}
+
+// trafficSettings are those of the tracker of a drive's traffic: applications change what they do.
+func trafficSettings(s drift.Settings) drift.Settings {
+	s.SmallestEffect = max(s.SmallestEffect, 0.2)
+	return s
+}
+
+// source is one source of what is known of a drive, with its last day.
+type source struct {
+	name    string
+	drive   *drive
+	group   *group
+	tracker *drift.Tracker
+
+	// days has how much slower each block of the last day was than the baseline, the host's part
+	// included, by the slot.
+	day   [dayBlocks]drift.Shifts
+	slots [dayBlocks]int64
+	last  time.Time // of the last round
+	level level
+}
+
+// note keeps a block of the last day.
+func (s *source) note(slot int64, x drift.Shifts) {
+	s.day[slot%dayBlocks], s.slots[slot%dayBlocks] = x, slot
+}
+
+func (s *source) noteRound(now time.Time) { s.last = now }
+
+// at returns a block of the last day; Missing when there was none.
+func (s *source) at(slot int64, statistic int) drift.Shift {
+	if slot < 0 || s.slots[slot%dayBlocks] != slot {
+		return drift.Missing
+	}
+	return s.day[slot%dayBlocks][statistic]
+}
+
+// votes reports whether the source tells something about the host: a new drive does not, unless
+// all are new.
+func (s *source) votes() bool {
+	switch s.tracker.Maturity() {
+	case record.Final:
+		return true
+	case record.Provisional:
+		return !s.group.mature()
+	}
+	return false
+}
+
+// At implements drift.Host: how much slower the other drives were in a slot, as far as it is
+// to be taken off this one.
+func (s *source) At(slot int64) drift.Shifts {
+	var out drift.Shifts
+	others := make([]drift.Shift, 0, 32)
+	for i := range out {
+		others = others[:0]
+		for _, o := range s.group.members {
+			if o == s || !o.votes() {
+				continue
+			}
+			if x := o.at(slot, i); x.Known() {
+				others = append(others, x)
+			}
+		}
+		if len(others) >= minOthers {
+			out[i] = s.group.part(i, lowerMedian(others))
+		}
+	}
+	return out
+}
+
+// Now implements drift.Host, from the blocks under way.
+func (s *source) Now() drift.Shifts {
+	var out drift.Shifts
+	others := make([]drift.Shift, 0, 32)
+	for i := range out {
+		others = others[:0]
+		for _, o := range s.group.members {
+			if o == s || !o.votes() {
+				continue
+			}
+			if x := o.tracker.LastShift(i); x.Known() && s.last.Sub(o.last) < drift.BlockLength {
+				others = append(others, x)
+			}
+		}
+		if len(others) >= minOthers {
+			out[i] = s.group.part(i, lowerMedian(others))
+		}
+	}
+	return out
+}
+
+// lowerMedian is the median, of an even number the lower of the two in the middle: of two
+// others, one that is sick says nothing about the host.
+func lowerMedian(values []drift.Shift) drift.Shift {
+	slices.Sort(values)
+	return values[(len(values)-1)/2]
+}
+
+// group are the sources of one kind of all drives that share what the host does.
+type group struct {
+	name       string
+	rotational bool
+	settings   drift.Settings
+	members    []*source
+	host       *drift.Tracker // nil until the host has a baseline
+	last       int64          // slot of the last block of the host
+}
+
+// mature reports whether enough drives have a final baseline to know the host by them.
+func (g *group) mature() bool {
+	n := 0
+	for _, s := range g.members {
+		if s.tracker.Maturity() == record.Final {
+			n++
+		}
+	}
+	return n >= minOthers
+}
+
+// part is what is taken off a drive when the others are so much slower: all of it while that is
+// the host's noise; more beyond, as one cause slows drives unequally; and hardly
+// anything when they are faster, as that makes no other drive slow.
+func (g *group) part(statistic int, others drift.Shift) drift.Shift {
+	noise, anchor := drift.ShiftOf(usualNoise), drift.Shift(0)
+	if g.host != nil {
+		noise = max(noise/2, g.host.Noise(statistic))
+		if d := g.host.Drift()[statistic]; d.State == record.Regressed && d.Ratio > 0 {
+			anchor = drift.ShiftOf(d.Ratio) // a host that stays slow is how it is now
+		}
+	}
+	switch x := others - anchor; {
+	case x > noise:
+		return anchor + noise + drift.Shift(unequal*float64(x-noise))
+	case x < -noise:
+		return anchor - noise
+	}
+	return others
+}
+
+// block is what the drives did together in a slot.
+func (g *group) block(slot int64) (drift.Shifts, bool) {
+	var out drift.Shifts
+	any := false
+	values := make([]drift.Shift, 0, 32)
+	for i := range out {
+		values = values[:0]
+		for _, s := range g.members {
+			if x := s.at(slot, i); s.votes() && x.Known() {
+				values = append(values, x)
+			}
+		}
+		out[i] = drift.Missing
+		if len(values) >= minVoters {
+			out[i], any = lowerMedian(values), true
+		}
+	}
+	return out, any
+}
+
+// judge judges the host by what its drives did in a slot.
+func (g *group) judge(slot int64, now time.Time) []drift.Event {
+	if g.host == nil {
+		g.learn(slot)
+		return nil
+	}
+	for n := max(g.last+1, slot-dayBlocks); n <= slot; n++ {
+		if b, ok := g.block(n); ok {
+			g.host.AddBlock(n, b)
+		}
+	}
+	g.last = slot
+	return g.host.Settle(now)
+}
+
+// learn makes the baseline of the host from the last day, once there are enough drives that have one.
+func (g *group) learn(slot int64) {
+	voters := 0
+	for _, s := range g.members {
+		if s.tracker.Maturity() == record.Final {
+			voters++
+		}
+	}
+	if voters < minVoters {
+		return
+	}
+	var slots []int64
+	var blocks []drift.Shifts
+	for n := slot - dayBlocks + 1; n <= slot; n++ {
+		if b, ok := g.block(n); ok {
+			slots, blocks = append(slots, n), append(blocks, b)
+		}
+	}
+	if int64(len(slots)) >= minHostBlocks {
+		g.host, g.last = drift.NewBlockTracker(g.settings, g.name == Traffic, slots, blocks), slot
+	}
+}
+
+// recently is how many blocks say whether a drive is slower now.
+const recently = 12
+
+// slower returns the drives that were slower than usual by half of a shift over the last hour, and of
+// how many.
+func (g *group) slower(statistic int, by drift.Shift, slot int64) (names []string, of int) {
+	for _, s := range g.members {
+		var values []drift.Shift
+		for n := slot - recently + 1; n <= slot; n++ {
+			if x := s.at(n, statistic); x.Known() {
+				values = append(values, x)
+			}
+		}
+		if len(values) == 0 || !s.votes() {
+			continue
+		}
+		of++
+		// The last blocks count: the shift may have come a quarter of an hour ago.
+		if lowerMedian(values[max(0, len(values)-3):]) >= by/2 {
+			names = append(names, s.drive.ID)
+		}
+	}
+	return names, of
+}

@@ -1,0 +1,189 @@
+package judge
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Drive is what is judged.
+type Drive struct {
+	ID        string
+	Model     string
+	SizeBytes int64
+	// Rotational drives have a host's part of their own.
+	Rotational bool
+	// Group is of drives that are alike, where the model says too little: virtual and networked
+	// volumes share a model without being alike.
+	Group string
+}
+
+// alike reports whether levels of two drives may be compared.
+func (d Drive) alike(other Drive) bool {
+	return d.Model == other.Model && d.SizeBytes == other.SizeBytes && d.Rotational == other.Rotational && d.Group == other.Group
+}
+
+// Traffic is the name of the source that is the drive's own traffic; other sources are probes.
+const Traffic = "traffic"
+
+// Sample is what the drive's own traffic felt over some seconds.
+type Sample struct {
+	Time time.Time
+	Work drift.Work
+	// Utilisation is the share (0 to 1) of time that the drive was busy; negative when not known.
+	Utilisation float64
+	// Read, Write and Flush are mean latencies in seconds; 0 where there was none.
+	Read, Write, Flush float64
+}
+
+// Node judges the drives of one node. It is not safe for concurrent use.
+type Node struct {
+	settings drift.Settings
+	drives   []*drive // in the order in which they were added
+	byID     map[string]*drive
+	groups   []*group
+	settled  int64 // the last slot that was settled
+	events   []Event
+}
+
+// drive is a drive with all that is known of it.
+type drive struct {
+	Drive
+	sources []*source
+	told    Verdict
+}
+
+// NewNode returns a node without drives.
+func NewNode(s drift.Settings) *Node { return &Node{settings: s, byID: map[string]*drive{}} }
+
+// AddDrive adds a drive, or changes what is known of it.
+func (n *Node) AddDrive(d Drive) {
+	if known := n.byID[d.ID]; known != nil {
+		known.Drive = d
+		return
+	}
+	added := &drive{Drive: d, told: Verdict{State: record.Unjudged}}
+	n.drives = append(n.drives, added)
+	n.byID[d.ID] = added
+}
+
+// RemoveDrive forgets a drive.
+func (n *Node) RemoveDrive(id string) {
+	d := n.byID[id]
+	if d == nil {
+		return
+	}
+	delete(n.byID, id)
+	n.drives = slices.DeleteFunc(n.drives, func(other *drive) bool { return other == d })
+	for _, g := range n.groups {
+		g.members = slices.DeleteFunc(g.members, func(s *source) bool { return s.drive == d })
+	}
+}
+
+// Tracker returns the tracker of a source of a drive, which it makes when there is none. It is nil when
+// there is no such drive.
+func (n *Node) Tracker(id, source string) *drift.Tracker {
+	if s := n.source(id, source); s != nil {
+		return s.tracker
+	}
+	return nil
+}
+
+func (n *Node) source(id, name string) *source {
+	d := n.byID[id]
+	if d == nil {
+		return nil
+	}
+	for _, s := range d.sources {
+		if s.name == name {
+			return s
+		}
+	}
+	settings := n.settings
+	t := drift.NewTracker(settings)
+	if name == Traffic {
+		t = drift.NewTrafficTracker(trafficSettings(settings))
+	}
+	s := &source{name: name, drive: d, tracker: t, group: n.group(name, d.Rotational)}
+	s.group.members = append(s.group.members, s)
+	t.JudgeBeside(s)
+	d.sources = append(d.sources, s)
+	return s
+}
+
+func (n *Node) group(name string, rotational bool) *group {
+	for _, g := range n.groups {
+		if g.name == name && g.rotational == rotational {
+			return g
+		}
+	}
+	g := &group{name: name, rotational: rotational, settings: hostSettings(n.settings)}
+	n.groups = append(n.groups, g)
+	return g
+}
+
+// Round takes a good round of a probe.
+func (n *Node) Round(id, probe string, r drift.Round, c record.Conditions) {
+	s := n.source(id, probe)
+	if s == nil {
+		return
+	}
+	n.take(s, r.Time, s.tracker.AddRound(r, c))
+}
+
+// Traffic takes a sample of the drive's own traffic.
+func (n *Node) Traffic(id string, t Sample, c record.Conditions) {
+	s := n.source(id, Traffic)
+	if s == nil {
+		return
+	}
+	r := drift.Round{Time: t.Time, Values: drift.Values{t.Read, t.Write, t.Flush}, Utilisation: t.Utilisation, Work: t.Work}
+	n.take(s, t.Time, s.tracker.AddRound(r, c))
+}
+
+// take notes the last round of a source, and what its tracker said of it.
+func (n *Node) take(s *source, now time.Time, events []drift.Event) {
+	s.noteRound(now)
+	n.tell(s, events)
+	if len(events) > 0 {
+		n.conclude(s.drive, now)
+	}
+}
+
+// settleAfter is how long after the end of a block the rounds of all drives are in.
+const settleAfter = time.Minute
+
+// Advance judges what is over at now, and returns what has changed since it was last called.
+func (n *Node) Advance(now time.Time) []Event {
+	if over := drift.Slot(now.Add(-settleAfter)); over != n.settled {
+		n.settled = over
+		n.settle(over, now)
+	}
+	events := n.events
+	n.events = nil
+	return events
+}
+
+// settle judges the blocks that began before a slot.
+func (n *Node) settle(before int64, now time.Time) {
+	for _, g := range n.groups {
+		for _, s := range g.members {
+			s.tracker.Close(before)
+			s.tracker.Waiting(s.note)
+		}
+		for _, s := range g.members {
+			learned := s.tracker.Learned()
+			n.tell(s, s.tracker.Settle(now))
+			if s.tracker.Learned() != learned {
+				s.tracker.Gathered(s.note)
+			}
+			s.judgeLevel(before - 1)
+		}
+		n.tellHost(g, g.judge(before-1, now))
+	}
+	for _, d := range n.drives {
+		n.conclude(d, now)
+	}
+}

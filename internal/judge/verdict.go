@@ -1,0 +1,203 @@
+package judge
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// degradedRatio is from how many times slower on a drive is degraded.
+	degradedRatio = 1.2
+	// severeRatio is the same for severe; a drive of half its speed is measured as a little less.
+	severeRatio = 1.85
+	// severeAlone is how long one witness alone has to say so.
+	severeAlone = 10 * time.Minute
+	// tailLasts is how long slow I/Os have to be common.
+	tailLasts = time.Hour
+	// together bounds the time between the onsets of drives that got slower together, and
+	// minBatch is how many they have to be.
+	together = time.Hour
+	minBatch = 3
+	// stale is the age of the last round from which on nothing is known any more.
+	stale = time.Hour
+)
+
+// Verdict is what is said of a drive as a whole.
+type Verdict struct {
+	State record.DriveVerdict
+	Scope record.Scope
+	// Ratio is how many times slower, by the worst witness; zero when nothing is.
+	Ratio record.Ratio
+	Since time.Time
+	// Witnesses are the sources that say so: "probes", "traffic". Peers is beside how many drives its
+	// level was judged.
+	Witnesses []string
+	Peers     int
+	Source    string
+	Statistic record.Statistic
+}
+
+// Event is a change of a verdict, or of the state of one statistic.
+type Event struct {
+	Time time.Time
+	// Drive is empty when the host is meant.
+	Drive string
+	Scope record.Scope
+	// Drives are those of a batch or a host.
+	Drives []string
+	// Verdict is empty where a single statistic is meant.
+	Verdict   record.DriveVerdict
+	Witnesses []string
+	Ratio     record.Ratio
+	Since     time.Time
+
+	// Source, Statistic, State and Cause are those of a single statistic.
+	Source    string
+	Statistic record.Statistic
+	State     record.DriftState
+	Cause     record.Cause
+	// Drift is what the tracker said.
+	Drift *drift.Event
+}
+
+// witness is the kind of I/O that a source looks at: what is seen by the same I/O is one witness.
+func (s *source) witness() string {
+	if s.name == Traffic {
+		return "traffic"
+	}
+	return "probes"
+}
+
+// tell keeps events of a source for Advance.
+func (n *Node) tell(s *source, events []drift.Event) {
+	for _, e := range events {
+		n.events = append(n.events, Event{
+			Time: e.Time, Drive: s.drive.ID, Scope: record.ScopeDrive, Source: s.name, Statistic: e.Statistic, State: e.To, Cause: e.Cause,
+			Ratio: record.Ratio{Ratio: e.Ratio, Lower: e.Lower, Upper: e.Upper}, Since: e.Since, Drift: &e,
+		})
+	}
+}
+
+// conclude makes one verdict of all that is known of a drive, and tells it when it has changed.
+func (n *Node) conclude(d *drive, now time.Time) {
+	v := d.verdict(now)
+	if v.State == record.Degraded || v.State == record.Severe {
+		v.Scope = n.scope(d, v)
+	}
+	if v.State == d.told.State && v.Scope == d.told.Scope && slices.Equal(v.Witnesses, d.told.Witnesses) {
+		d.told = v
+		return
+	}
+	d.told = v
+	n.events = append(n.events, Event{
+		Time: now, Drive: d.ID, Scope: v.Scope, Verdict: v.State, Witnesses: v.Witnesses, Ratio: v.Ratio, Since: v.Since, Source: v.Source, Statistic: v.Statistic,
+	})
+}
+
+// verdict is what is said of a drive now.
+func (d *drive) verdict(now time.Time) Verdict {
+	v := Verdict{State: record.Unjudged, Scope: record.ScopeDrive}
+	for _, s := range d.sources {
+		if m := s.tracker.Maturity(); m != "" && now.Sub(s.last) < stale && v.State == record.Unjudged {
+			v.State = record.Healthy
+		}
+	}
+	far := map[string]bool{} // witnesses of at least severeRatio
+	for _, s := range d.sources {
+		for _, x := range s.tracker.Drift() {
+			v.weigh(s, x, now, far)
+		}
+		if s.level.found {
+			v.add(s, record.Degraded, record.Ratio{Ratio: s.level.shift.Ratio()}, drift.SlotTime(s.level.since))
+			v.Peers = s.level.peers
+		}
+	}
+	if len(far) > 1 {
+		v.State = record.Severe
+	}
+	return v
+}
+
+// weigh adds what one statistic of a source says.
+func (v *Verdict) weigh(s *source, x record.Drift, now time.Time, far map[string]bool) {
+	tail := x.Statistic == record.LatencyP95 || x.Statistic == record.LatencyP99 || x.Cause == record.BySlowRounds
+	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
+	switch {
+	case x.State == record.Suspect:
+		v.add(s, record.Watch, ratio, x.Since)
+	case x.State != record.Regressed:
+	case tail && now.Sub(x.Since) >= tailLasts, !tail && x.Ratio >= degradedRatio && x.Ratio < severeRatio:
+		v.add(s, record.Degraded, ratio, x.Since)
+	case !tail && x.Ratio >= severeRatio:
+		far[s.witness()] = true
+		state := record.Degraded
+		if now.Sub(x.Since) >= severeAlone {
+			state = record.Severe
+		}
+		v.add(s, state, ratio, x.Since)
+	default:
+		v.add(s, record.Watch, ratio, x.Since)
+	}
+}
+
+// add takes a state that a source gives evidence of.
+func (v *Verdict) add(s *source, state record.DriveVerdict, ratio record.Ratio, since time.Time) {
+	if !slices.Contains(v.Witnesses, s.witness()) && state != record.Watch {
+		v.Witnesses = append(v.Witnesses, s.witness())
+	}
+	rank := func(x record.DriveVerdict) int { return slices.Index(record.DriveVerdicts(), x) }
+	if rank(state) > rank(v.State) || state == v.State && ratio.Ratio > v.Ratio.Ratio {
+		v.State, v.Ratio, v.Source = state, ratio, s.name
+	}
+	if v.Since.IsZero() || since.Before(v.Since) {
+		v.Since = since
+	}
+}
+
+// scope says whether a drive got slower alone, or together with others of its model.
+func (n *Node) scope(d *drive, v Verdict) record.Scope {
+	others := 0
+	for _, o := range n.drives {
+		bad := o.told.State == record.Degraded || o.told.State == record.Severe
+		if o != d && bad && o.Model == d.Model && o.told.Since.Sub(v.Since).Abs() <= together {
+			others++
+		}
+	}
+	if others+1 >= minBatch {
+		return record.ScopeBatch
+	}
+	return record.ScopeDrive
+}
+
+// tellHost tells what the drives of a group did together.
+func (n *Node) tellHost(g *group, events []drift.Event) {
+	for _, e := range events {
+		i := slices.Index(statisticsOf(g.name), e.Statistic)
+		out := Event{
+			Time: e.Time, Scope: record.ScopeHost, Source: g.name, Statistic: e.Statistic, State: e.To, Cause: e.Cause,
+			Ratio: record.Ratio{Ratio: e.Ratio, Lower: e.Lower, Upper: e.Upper}, Since: e.Since, Drift: &e,
+			Witnesses: []string{g.members[0].witness()},
+		}
+		if e.To == record.Regressed {
+			names, of := g.slower(i, drift.ShiftOf(e.Ratio), g.last)
+			out.Drives = names
+			if float64(len(names)) < hostShare*float64(of) {
+				out.Scope = record.ScopeBatch
+			}
+			if e.Ratio >= degradedRatio {
+				out.Verdict = record.Degraded
+			}
+		}
+		n.events = append(n.events, out)
+	}
+}
+
+func statisticsOf(source string) []record.Statistic {
+	if source == Traffic {
+		return record.TrafficStatistics()
+	}
+	return record.Statistics()
+}
