@@ -13,7 +13,9 @@ const (
 )
 
 // DriveVerdicts lists all of them.
-func DriveVerdicts() []DriveVerdict { return []DriveVerdict{Unjudged, Healthy, Watch, Degraded, Severe} }
+func DriveVerdicts() []DriveVerdict {
+	return []DriveVerdict{Unjudged, Healthy, Watch, Degraded, Severe}
+}
 
 // Scope is who is slow.
 type Scope string
