@@ -181,7 +181,9 @@ func testRunOnHungDevice(t *testing.T, m *lab.Machine) {
 	ended, err := p.Wait(bounded(t))
 	require.NoError(t, err)
 	assert.Equal(t, 1, ended.ExitCode, "%+v", ended)
-	again := ssdprobe(t, m, nil, "run", "--rounds", "1", "--target", device.node(), "--config", config)
+	// The first look for written blocks may take an emulated machine as long as a whole round that is soon hung.
+	patient := configuration(t, m, 0, everySecond)
+	again := ssdprobe(t, m, nil, "run", "--rounds", "1", "--target", device.node(), "--config", patient)
 	assert.Zero(t, again.ExitCode, "%+v", again)
 }
 
