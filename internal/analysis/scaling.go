@@ -34,19 +34,26 @@ func Scalings(steps []record.Step) []record.Scaling {
 	return all
 }
 
+// scaling takes the mean of the repeats of each number of devices.
 func scaling(steps []record.Step) (record.Scaling, bool) {
-	alone := slices.IndexFunc(steps, func(s record.Step) bool { return len(s.Parts) == 1 })
-	if alone < 0 {
+	var counts groups[int, []record.Step]
+	for _, step := range steps {
+		same := counts.at(len(step.Parts))
+		*same = append(*same, step)
+	}
+	alone := *counts.at(1)
+	if len(alone) == 0 {
 		return record.Scaling{}, false
 	}
-	w := *steps[alone].Workload
-	s := record.Scaling{Limit: ScalingLimit}
-	s.Alone, s.Unit = rateOf(w, steps[alone])
-	for _, step := range steps {
-		rates := partRates(w, step)
-		added := step.Parts[len(step.Parts)-1]
+	w := *alone[0].Workload
+	s := record.Scaling{Limit: ScalingLimit, Alone: partRates(w, alone)[0]}
+	_, s.Unit = rateOf(w, alone[0])
+	for _, devices := range counts.keys {
+		repeats := *counts.at(devices)
+		step, rates := repeats[0], partRates(w, repeats)
+		added := step.Parts[devices-1]
 		p := record.ScalePoint{
-			Devices: len(step.Parts), Added: added.Target, Group: added.Group,
+			Devices: devices, Added: added.Target, Group: added.Group,
 			Slowest: slices.Min(rates), Fastest: slices.Max(rates),
 		}
 		for _, rate := range rates {
@@ -62,10 +69,14 @@ func scaling(steps []record.Step) (record.Scaling, bool) {
 	return s, true
 }
 
-func partRates(w record.Workload, step record.Step) []float64 {
-	rates := make([]float64, len(step.Parts))
-	for i, part := range step.Parts {
-		rates[i], _ = rateOf(w, record.Step{Read: part.Read, Write: part.Write})
+// partRates are the mean rates of each part over the repeats of a step.
+func partRates(w record.Workload, repeats []record.Step) []float64 {
+	rates := make([]float64, len(repeats[0].Parts))
+	for i := range rates {
+		for _, step := range repeats {
+			rate, _ := rateOf(w, record.Step{Read: step.Parts[i].Read, Write: step.Parts[i].Write})
+			rates[i] += rate / float64(len(repeats))
+		}
 	}
 	return rates
 }

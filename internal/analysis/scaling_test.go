@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // Two roots of four drives; the second one carries 2.5 of them.
@@ -33,6 +34,18 @@ func TestScalingBreaksInTheGroupThatIsFull(t *testing.T) {
 	assert.InDelta(t, 650.0/700, s.Points[6].Linearity, 1e-9)
 	assert.InDelta(t, 650.0/800, s.Points[7].Linearity, 1e-9)
 	assert.Equal(t, []any{"/dev/nvme6n1", "pci0000:40", 83.0, 100.0}, []any{s.Points[6].Added, s.Points[6].Group, s.Points[6].Slowest, s.Points[6].Fastest})
+}
+
+// Of repeats the mean counts, in the order of the devices.
+func TestScalingOfRepeats(t *testing.T) {
+	groups := []string{"a", "a"}
+	got := analysis.Scalings([]step{together(groups, 90), together(groups, 70, 80), together(groups, 110), together(groups, 90, 100)})
+	require.Len(t, got, 1)
+	assert.Equal(t, []any{100.0, 2, 0.85}, []any{got[0].Alone, got[0].BreaksAt, got[0].GroupRatio})
+	require.Len(t, got[0].Points, 2)
+	assert.Equal(t, record.ScalePoint{
+		Devices: 2, Added: "/dev/nvme1n1", Group: "a", Total: 170, Slowest: 80, Fastest: 90, Linearity: 0.85,
+	}, got[0].Points[1])
 }
 
 func TestScalingThatHolds(t *testing.T) {

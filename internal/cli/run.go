@@ -128,7 +128,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 	f.BoolVar(&o.keepFile, "keep-file", false, "keep the file for the next run")
 	f.StringSliceVar(&o.probes, "probe", nil, "suite probe: run only the probe with this `NAME`; may be repeated")
 	f.IntVar(&o.rounds, "rounds", 10, "suite probe: number of good rounds of each probe")
-	f.IntVar(&o.repeats, "repeats", 0, "measure everything `N` times, so that comparisons show small changes; 5 are enough for most suites")
+	f.IntVar(&o.repeats, "repeats", 0, "measure everything `N` times, so that comparisons show small changes; 5 suffice for most suites; not for steady-state")
 	f.StringArrayVar(&o.set, "set", nil, "fio suites: set a parameter (`NAME=VALUE`), such as time=5s; may be repeated")
 	f.BoolVar(&o.evenIfBusy, "even-if-busy", false, "measure even if others use the device")
 	f.BoolVar(&o.saveBaseline, "save-baseline", false, "compare later runs with this one")
@@ -345,6 +345,10 @@ func undecided(r record.RunReport) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("warning: %d of %s of it will not decide later comparisons (%s); repeat the run when the host is calm, or with --repeats 5\n",
+	text := fmt.Sprintf("warning: %d of %s of it will not decide later comparisons (%s); repeat the run when the host is calm",
 		n, units.Plural(len(r.Steps), "step"), strings.Join(codes, ", "))
+	if repeats := compare.MoreRepeats(r); repeats > 0 {
+		text += fmt.Sprintf(", or with --repeats %d", repeats)
+	}
+	return text + "\n"
 }

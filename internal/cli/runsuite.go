@@ -44,7 +44,7 @@ func (k *checked) checkSuite() error {
 		}
 	}
 	if k.suite != run.ProbeSuite && k.plan.Name != "" {
-		if k.repeats > 0 && !slices.ContainsFunc(k.plan.Parameters, func(p suite.Parameter) bool { return p.Name == "repeats" }) {
+		if k.repeats > 0 && !k.plan.Repeatable() {
 			bad("--repeats: %s has no repeats; run it several times instead", k.plan.Name)
 		} else if k.repeats > 0 {
 			k.set = append(k.set, fmt.Sprintf("repeats=%d", k.repeats))

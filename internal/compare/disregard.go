@@ -24,6 +24,18 @@ func Disregarded(r record.RunReport) (steps int, codes []string) {
 	return steps, slices.Compact(codes)
 }
 
+// MoreRepeats is how many repeats of a run suffice on each side for a comparison to find small
+// changes; 0 when the run has as many, or its suite has none.
+func MoreRepeats(r record.RunReport) int {
+	all := loads(r)
+	enough := repeatsFor(max(1, len(all)))
+	few := slices.ContainsFunc(all, func(l load) bool { return len(l.results) < enough })
+	if r.Unrepeatable || !few {
+		return 0
+	}
+	return enough
+}
+
 // disregarded returns the code of the first warning that keeps a step of a run from
 // deciding: it says that something else was measured than the drive, or only a part of
 // the step. It is empty when the step may decide.

@@ -41,10 +41,11 @@ func leastChance(before, after int) float64 {
 	return 2 / ways
 }
 
-// repeatsFor is how many repeats each side needs before a test at a level can succeed.
-func repeatsFor(level float64) int {
+// repeatsFor is how many repeats each side needs before a test can succeed for one of so many
+// loads, which share alpha.
+func repeatsFor(loads int) int {
 	n := 1
-	for leastChance(n, n) > level {
+	for leastChance(n, n) > alpha/float64(loads) {
 		n++
 	}
 	return n

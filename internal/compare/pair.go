@@ -55,7 +55,7 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 		c.Loads = append(c.Loads, pairOf(m[0], m[1], threshold, level))
 	}
 	agree(&c)
-	conclude(&c, repeatMore)
+	conclude(&c, func(c *record.Comparison) string { return whatToDo(c, after.Unrepeatable) })
 	return c
 }
 
@@ -173,13 +173,13 @@ func isFar(l record.ComparedLoad, v record.Verdict, limit float64, both bool) bo
 	return far > 0
 }
 
-// repeatMore says how many repeats would tell what this comparison cannot, and why it
-// cannot.
-func repeatMore(c *record.Comparison) string {
+// whatToDo says how many repeats would tell what this comparison cannot, and why it
+// cannot. Of a suite without repeats, another run may.
+func whatToDo(c *record.Comparison, unrepeatable bool) string {
 	if len(c.Loads) == 0 {
 		return "the runs have no load in common"
 	}
-	repeats, before, unsure := repeatsFor(alpha/float64(len(c.Loads))), 0, 0
+	repeats, before, unsure := repeatsFor(len(c.Loads)), 0, 0
 	for i, l := range c.Loads {
 		if l.Verdict == record.Inconclusive && l.Ignored == "" {
 			unsure++
@@ -192,7 +192,10 @@ func repeatMore(c *record.Comparison) string {
 		}
 	}
 	text := fmt.Sprintf("repeat with --repeats %d", repeats)
-	if before < repeats {
+	switch {
+	case unrepeatable:
+		text = fmt.Sprintf("run it again: %s has no repeats, and one run against one shows only large changes that all loads have in common", c.After.Suite)
+	case before < repeats:
 		text += ", the earlier run too"
 	}
 	if unsure > 0 {

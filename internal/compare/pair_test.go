@@ -223,6 +223,17 @@ func TestDisregarded(t *testing.T) {
 	assert.Zero(t, n, "steps that came to their end before the run was cut short may decide")
 }
 
+// A suite without repeats gets no advice to repeat, nor does a run that has repeats enough.
+func TestAdviceCanBeFollowed(t *testing.T) {
+	before, after := runOf(steps("round-01", 10_000)...), runOf(steps("round-01", 7000)...)
+	assert.Equal(t, 4, compare.MoreRepeats(after))
+	assert.Zero(t, compare.MoreRepeats(runOf(steps("a", 10_000, 10_000, 10_000, 10_000)...)))
+	after.Suite, after.Unrepeatable = "steady-state", true
+	assert.Zero(t, compare.MoreRepeats(after))
+	assert.Equal(t, "run it again: steady-state has no repeats, and one run against one shows only large changes that all loads have in common: "+
+		"1 of 1 load changed by more than 20 %, which may be noise", compare.Pair(before, after, 0.2).Reason)
+}
+
 // The number of repeats that is advised is enough for a change that is there, and one
 // less would not do.
 func TestAdvisedRepeatsSuffice(t *testing.T) {

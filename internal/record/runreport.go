@@ -31,6 +31,8 @@ type RunReport struct {
 	Targets []RunTarget `json:"targets,omitempty"`
 	// Settings are the parameters of the suite that were set, by name.
 	Settings map[string]string `json:"settings,omitempty"`
+	// Unrepeatable says that the suite cannot measure everything several times in one run.
+	Unrepeatable bool `json:"unrepeatable,omitempty"`
 	// Analysis is what the steps come to; nil when nothing was concluded.
 	Analysis *Analysis `json:"analysis,omitempty"`
 }

@@ -23,12 +23,12 @@ func concurrency() Suite {
 	engine := engineKnob(&s)
 
 	s.plan = func(v Values, targets []Target) ([]Step, error) {
-		var all []Step
-		for repeat := 1; repeat <= repeats.of(v); repeat++ {
+		return repeated(repeats.of(v), func(repeat int) ([]Step, error) {
+			var all []Step
 			for i, t := range targets {
-				l := load{kind: fio.RandRead, blockBytes: block.of(v), depth: depth.of(v), jobs: jobs.of(v), engine: engine.of(v), runtime: runtime.of(v)}
-				if repeats.of(v) > 1 {
-					l.repeat = repeat
+				l := load{
+					kind: fio.RandRead, blockBytes: block.of(v), depth: depth.of(v), jobs: jobs.of(v), engine: engine.of(v), runtime: runtime.of(v),
+					repeat: repeat,
 				}
 				if len(targets) > 1 {
 					l.prefix = fmt.Sprintf("target%d-", i+1)
@@ -43,8 +43,8 @@ func concurrency() Suite {
 				}
 				all = append(all, step)
 			}
-		}
-		return all, nil
+			return all, nil
+		})
 	}
 	return s
 }

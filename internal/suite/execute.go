@@ -108,6 +108,7 @@ func (o Options) newReport(s Suite, steps []Step) record.RunReport {
 		Version: record.RunReportVersion, Suite: s.Name, Device: o.Target.Device, Target: o.Target.Path, TargetID: o.Target.ID, File: o.Target.file(),
 		Started: time.Now(), Node: o.Node, Generator: o.Generator, Engine: o.Fio.Version.String(),
 		Conditions: o.Conditions, Warnings: append([]record.Warning(nil), o.Warnings...), Settings: o.Values.texts,
+		Unrepeatable: !s.Repeatable(),
 	}
 	report.Conditions.Engine = o.Fio.Version.String()
 	for _, engine := range enginesOf(steps) {

@@ -212,6 +212,29 @@ func TestOwnJob(t *testing.T) {
 	assert.Contains(t, r.Engine, "fio-3.")
 }
 
+// Each group of a user's job is a load of its own, with its repeats.
+func TestOwnJobRepeats(t *testing.T) {
+	s, err := suite.OwnJob("my job.fio", strings.NewReader(ownJob))
+	require.NoError(t, err)
+	assert.True(t, s.Repeatable())
+	r, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: dataFile(t), Values: set(t, s, "repeats=2")})
+	require.NoError(t, err)
+	var names []string
+	for _, step := range r.Steps {
+		names = append(names, step.Series+": "+step.Name)
+	}
+	assert.Equal(t, []string{"first: first-repeat1", "second: second-repeat1", "first: first-repeat2", "second: second-repeat2"}, names)
+	assert.False(t, r.Unrepeatable)
+	require.Len(t, r.Analysis.Spreads, 2)
+
+	one, err := suite.OwnJob("one", strings.NewReader("[a]\nrw=read\nsize=64k"))
+	require.NoError(t, err)
+	r, err = suite.Execute(t.Context(), one, suite.Options{Fio: binary(t), Target: dataFile(t), Values: set(t, one, "repeats=2")})
+	require.NoError(t, err)
+	require.Len(t, r.Steps, 2)
+	assert.Equal(t, []string{"job-one", "job-one-repeat2"}, []string{r.Steps[1].Series, r.Steps[1].Name})
+}
+
 func TestOwnJobRefuses(t *testing.T) {
 	device := serverDrive()
 	for text, want := range map[string]string{

@@ -18,10 +18,6 @@ func rampKnob(s *Suite, fallback time.Duration) knob[time.Duration] {
 	return declare(s, "ramp", "how long each step runs before it is measured", fallback, duration(0))
 }
 
-func repeatsKnob(s *Suite, fallback int) knob[int] {
-	return declare(s, "repeats", "how often everything is measured", fallback, count(1, 1000))
-}
-
 func engineKnob(s *Suite) knob[string] {
 	return declare(s, "engine", "fio's I/O engine", "libaio", choice("libaio", "io_uring"))
 }

@@ -110,8 +110,7 @@ func (l load) step(targets ...Target) (Step, error) {
 	name := l.baseName()
 	s := Step{Name: name, Expected: l.ramp + l.runtime, Targets: targets, Optional: l.optional}
 	if l.repeat > 0 {
-		s.Series = name
-		s.Name += "-repeat" + strconv.Itoa(l.repeat)
+		s.Series, s.Name = name, repeatName(name, l.repeat)
 	}
 	w := l.workload()
 	cpus := assign(targets, l.jobsOf())
@@ -266,21 +265,18 @@ func cpuText(cpus []int) string {
 	return strings.Join(parts, ",")
 }
 
-// steps makes steps of loads on one target, repeated so that all loads come once
-// before any comes again: what drifts meanwhile then meets them all alike.
+// steps makes steps of loads on one target, repeated.
 func steps(loads []load, repeats int, targets ...Target) ([]Step, error) {
-	var all []Step
-	for repeat := 1; repeat <= repeats; repeat++ {
+	return repeated(repeats, func(repeat int) ([]Step, error) {
+		var all []Step
 		for _, l := range loads {
-			if repeats > 1 {
-				l.repeat = repeat
-			}
+			l.repeat = repeat
 			step, err := l.step(targets...)
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, step)
 		}
-	}
-	return all, nil
+		return all, nil
+	})
 }

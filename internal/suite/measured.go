@@ -12,9 +12,13 @@ import (
 func (s Step) measured(groups []record.Step) ([]record.Step, error) {
 	if s.own {
 		for i := range groups {
-			groups[i].Plan = s.Plan
-			if len(groups) == 1 {
-				groups[i].Name = s.Name
+			group := &groups[i]
+			group.Plan = s.Plan
+			switch {
+			case len(groups) == 1:
+				group.Name, group.Series = s.Name, s.Series
+			case s.repeat > 0:
+				group.Name, group.Series = repeatName(group.Name, s.repeat), group.Name
 			}
 		}
 		return groups, nil

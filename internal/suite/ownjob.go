@@ -25,15 +25,22 @@ func OwnJob(name string, r io.Reader) (Suite, error) {
 	if reasons := job.Modifies(); len(reasons) > 0 {
 		s.Writes = strings.Join(reasons, "; ")
 	}
-	s.plan = func(_ Values, targets []Target) ([]Step, error) {
-		t := targets[0]
-		bound, err := bind(job, t)
+	repeats := repeatsKnob(&s, 1)
+	s.plan = func(v Values, targets []Target) ([]Step, error) {
+		bound, err := bind(job, targets[0])
 		if err != nil {
 			return nil, fmt.Errorf("job file %s: %w", name, err)
 		}
-		return []Step{{
+		step := Step{
 			Name: s.Name, Plan: "the jobs of " + name, Job: bound, Expected: ownExpected(bound), Writes: s.Writes, Targets: targets, own: true,
-		}}, nil
+		}
+		return repeated(repeats.of(v), func(repeat int) ([]Step, error) {
+			again := step
+			if repeat > 0 {
+				again.Series, again.Name, again.repeat = step.Name, repeatName(step.Name, repeat), repeat
+			}
+			return []Step{again}, nil
+		})
 	}
 	return s, nil
 }

@@ -26,6 +26,7 @@ func scale() Suite {
 	randomJobs := jobsKnob(&s, "random-jobs", "threads of the random I/O on each device", 4)
 	sequentialJobs := jobsKnob(&s, "sequential-jobs", "threads of the sequential I/O on each device", 1)
 	depth := depthKnob(&s, 32)
+	repeats := repeatsKnob(&s, 1)
 	engine := engineKnob(&s)
 
 	s.plan = func(v Values, targets []Target) ([]Step, error) {
@@ -36,32 +37,34 @@ func scale() Suite {
 		if most := slices.Max(numbers); most > len(targets) {
 			return nil, fmt.Errorf("counts: %d devices at once, and there are %d", most, len(targets))
 		}
-		var all []Step
-		for _, name := range loads.of(v) {
-			l := load{depth: depth.of(v), engine: engine.of(v), ramp: ramp.of(v), runtime: runtime.of(v), lfsr: true}
-			switch name {
-			case known[0], known[2]:
-				l.kind, l.blockBytes, l.jobs = fio.RandRead, randomBlock.of(v), randomJobs.of(v)
-			default:
-				l.kind, l.blockBytes, l.jobs, l.lfsr = fio.Read, sequentialBlock.of(v), sequentialJobs.of(v), false
-			}
-			switch name {
-			case known[2]:
-				l.kind = fio.RandWrite
-			case known[3]:
-				l.kind = fio.Write
-			}
-			for _, n := range numbers {
-				l.name = fmt.Sprintf("%s-%d-devices", name, n)
-				step, err := l.step(targets[:n]...)
-				if err != nil {
-					return nil, err
+		return repeated(repeats.of(v), func(repeat int) ([]Step, error) {
+			var all []Step
+			for _, name := range loads.of(v) {
+				l := load{depth: depth.of(v), engine: engine.of(v), ramp: ramp.of(v), runtime: runtime.of(v), lfsr: true, repeat: repeat}
+				switch name {
+				case known[0], known[2]:
+					l.kind, l.blockBytes, l.jobs = fio.RandRead, randomBlock.of(v), randomJobs.of(v)
+				default:
+					l.kind, l.blockBytes, l.jobs, l.lfsr = fio.Read, sequentialBlock.of(v), sequentialJobs.of(v), false
 				}
-				step.parts = true
-				all = append(all, step)
+				switch name {
+				case known[2]:
+					l.kind = fio.RandWrite
+				case known[3]:
+					l.kind = fio.Write
+				}
+				for _, n := range numbers {
+					l.name = fmt.Sprintf("%s-%d-devices", name, n)
+					step, err := l.step(targets[:n]...)
+					if err != nil {
+						return nil, err
+					}
+					step.parts = true
+					all = append(all, step)
+				}
 			}
-		}
-		return all, nil
+			return all, nil
+		})
 	}
 	return s
 }

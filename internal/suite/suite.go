@@ -85,8 +85,9 @@ type Step struct {
 
 	// parts asks for the share of each target, even of a single one.
 	parts bool
-	// own marks a user's own job, which may be several groups.
-	own bool
+	// own marks a user's own job, which may be several groups; repeat counts its repeats from 1, 0 when there are none.
+	own    bool
+	repeat int
 }
 
 // Setting is a setting of the device and its value.

@@ -1,6 +1,7 @@
 package suite_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -37,6 +38,30 @@ func TestDefaultsCanBeSet(t *testing.T) {
 		asSet, err := s.Plan(set(t, s, settings...), target)
 		require.NoError(t, err)
 		assert.Equal(t, byDefault, asSet, s.Name)
+	}
+}
+
+// Repeats come after all else, and share what a load is called without them.
+func TestRepeatsOfSuites(t *testing.T) {
+	targets := []suite.Target{{Path: "/srv/a", ID: "a", SizeBytes: 1 << 40}, {Path: "/srv/b", ID: "b", SizeBytes: 1 << 40}}
+	for _, s := range suite.All() {
+		given := targets[:1]
+		if s.Many {
+			given = targets
+		}
+		if !s.Repeatable() {
+			assert.Equal(t, "steady-state", s.Name)
+			continue
+		}
+		once, err := s.Plan(set(t, s, "repeats=1"), given...)
+		require.NoError(t, err)
+		twice, err := s.Plan(set(t, s, "repeats=2"), given...)
+		require.NoError(t, err)
+		require.Len(t, twice, 2*len(once))
+		for i, step := range twice {
+			load := once[i%len(once)].Name
+			assert.Equal(t, []string{load, fmt.Sprintf("%s-repeat%d", load, 1+i/len(once))}, []string{step.Series, step.Name})
+		}
 	}
 }
 

@@ -1,0 +1,39 @@
+package suite
+
+import (
+	"slices"
+	"strconv"
+)
+
+// repeatsParameter is the name of the parameter that repeatsKnob declares.
+const repeatsParameter = "repeats"
+
+func repeatsKnob(s *Suite, fallback int) knob[int] {
+	return declare(s, repeatsParameter, "how often everything is measured", fallback, count(1, 1000))
+}
+
+// Repeatable reports whether one run of the suite can measure everything several times.
+func (s Suite) Repeatable() bool {
+	return slices.ContainsFunc(s.Parameters, func(p Parameter) bool { return p.Name == repeatsParameter })
+}
+
+// repeated puts the steps of a plan one after the other so often that all come once before
+// any comes again: what drifts meanwhile then meets them all alike. Repeats count from 1; the
+// only one is 0.
+func repeated(repeats int, plan func(repeat int) ([]Step, error)) ([]Step, error) {
+	if repeats == 1 {
+		return plan(0)
+	}
+	var all []Step
+	for repeat := 1; repeat <= repeats; repeat++ {
+		once, err := plan(repeat)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, once...)
+	}
+	return all, nil
+}
+
+// repeatName is the name of a step that repeats what series names.
+func repeatName(series string, repeat int) string { return series + "-repeat" + strconv.Itoa(repeat) }
