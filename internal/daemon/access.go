@@ -15,19 +15,74 @@ const resolveTimeout = 5 * time.Second
 
 // access is the way to one target. Discovery and the watch of the target take turns, so
 // that what discovery asks is never taken for a round that hangs, and at most one thread
-// hangs. It outlives the watches of the target.
+// hangs. It outlives the watches of the target, which a new configuration and requests
+// replace: what hangs is known all the while.
 type access struct {
 	guard guard.Guard
 	turn  chan struct{} // has room for one
+	rest  rest
 	// confirmed bounds the rounds out of turn.
 	confirmed hourly
 
 	mu sync.Mutex
 	// silent says in words since when the target does not answer; empty when it does.
 	silent string
+	// inflight is since when each probe has a round in progress. While the target hangs, those
+	// that were tried meanwhile have one.
+	inflight map[string]time.Time
 }
 
-func newAccess() *access { return &access{turn: make(chan struct{}, 1)} }
+func newAccess() *access {
+	return &access{turn: make(chan struct{}, 1), inflight: map[string]time.Time{}}
+}
+
+// beginRound marks a round of a probe as in progress. Who has the turn knows that a call
+// that is under way hangs: the round began with it.
+func (a *access) beginRound(probe string) {
+	since := a.guard.Since()
+	if since.IsZero() {
+		since = time.Now()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.inflight[probe] = since
+}
+
+// endRounds takes the marks away, unless a call hangs. It needs the turn.
+func (a *access) endRounds() {
+	if !a.guard.Since().IsZero() {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.inflight)
+}
+
+// handOver leaves the marks to a new watch: if a round hangs, each of its probes waits for it.
+func (a *access) handOver(probes []*probeState) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var first time.Time
+	for _, since := range a.inflight {
+		if first.IsZero() || since.Before(first) {
+			first = since
+		}
+	}
+	clear(a.inflight)
+	if first.IsZero() || a.guard.Since().IsZero() {
+		return
+	}
+	for _, p := range probes {
+		a.inflight[p.probe.Name] = first
+	}
+}
+
+// inflightSince is since when a round of the probe has been in progress; zero when none is.
+func (a *access) inflightSince(probe string) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.inflight[probe]
+}
 
 // tryTurn takes the turn if nobody has it.
 func (a *access) tryTurn() bool {

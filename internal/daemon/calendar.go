@@ -41,7 +41,7 @@ var (
 )
 
 // calendar executes the runs of the configuration when they are due, one after the other. It
-// touches of a watch its suites, its rest and its access alone.
+// touches of a watch its suites and its access alone.
 type calendar struct {
 	*shared
 	// generator is what run reports say made them.
@@ -220,7 +220,7 @@ func (c *calendar) attempt(ctx context.Context, w *watch, r config.Run) (record.
 	}
 	return c.fleet.under(ctx, func(ctx context.Context) (record.RunReport, error) {
 		w.suites.begin(r.Suite, time.Now())
-		defer w.rest.begin()()
+		defer w.access.rest.begin()()
 		return c.measure(ctx, w, r, chosen, values, binary)
 	})
 }

@@ -112,7 +112,7 @@ func TestAConfirmationRests(t *testing.T) {
 	w := watchFile(t, nil)
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)
-	end := w.rest.begin()
+	end := w.access.rest.begin()
 	require.True(t, w.confirm("read-4k"))
 	testenv.Eventually(t, "it is due", func() bool { return w.Status(time.Now()).Probes[0].Next.Before(time.Now()) })
 	rounds, _ := w.tried("read-4k")

@@ -107,10 +107,10 @@ func (d *Daemon) reconcile(ctx, running context.Context) (answered bool) {
 		target.seen.conditions = d.health.complete(target.seen.device, target.seen.conditions)
 		w, ok := d.current()[id]
 		switch {
-		case ok && reflect.DeepEqual(target.spec, w.spec):
+		case ok && !w.halted && reflect.DeepEqual(target.spec, w.spec):
 			w.see(target.seen, time.Now())
 		case ok:
-			d.stop(w)
+			d.halt(w)
 			fallthrough
 		default:
 			d.start(ctx, running, target)
@@ -165,6 +165,7 @@ func (d *Daemon) start(ctx, running context.Context, t wanted) {
 	})
 	if err != nil {
 		d.shared.state.report(t.spec.ID, fmt.Errorf("%s is not watched, because its stored state cannot be read: %w", t.spec.Path, err))
+		d.remove(t.spec.ID)
 		return
 	}
 	ctx, cancel := context.WithCancel(running)
@@ -177,22 +178,34 @@ func (d *Daemon) start(ctx, running context.Context, t wanted) {
 
 // stop ends a watch and waits for it, so that its state is saved.
 func (d *Daemon) stop(w *watch) {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
-	defer cancel()
-	d.stopBefore(ctx, w)
+	d.halt(w)
+	d.remove(w.spec.ID)
 }
 
-// stopBefore is stop with the patience of ctx.
-func (d *Daemon) stopBefore(ctx context.Context, w *watch) {
+// halt is stop for a watch in whose place another is started: what is known of the target is
+// shown all the while, so that no series ends and begins again.
+func (d *Daemon) halt(w *watch) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	w.end(ctx)
+	w.halted = true
+}
+
+// remove drops a watch that has ended.
+func (d *Daemon) remove(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.watches, id)
+}
+
+// end ends a watch and waits for it with the patience of ctx.
+func (w *watch) end(ctx context.Context) {
 	w.cancel()
 	select {
 	case <-w.done:
 	case <-ctx.Done():
 		w.log.Error("the watch does not stop; leaving it behind")
 	}
-	d.mu.Lock()
-	delete(d.watches, w.spec.ID)
-	d.mu.Unlock()
 }
 
 // stopAll ends all watches. Those that hang share the patience for one, so that a
@@ -204,14 +217,15 @@ func (d *Daemon) stopAll() {
 	for _, w := range watches {
 		w.cancel()
 	}
-	for _, w := range watches {
-		d.stopBefore(ctx, w)
+	for id, w := range watches {
+		w.end(ctx)
+		d.remove(id)
 	}
 }
 
 // answerRequests carries out what the command line left for the daemon. The
-// watch of the target is stopped meanwhile, so that there is one way to change
-// the stored state; discovery starts it again.
+// watch of the target is halted meanwhile, so that there is one way to change
+// the stored state; discovery puts a new one in its place.
 func (d *Daemon) answerRequests(ctx context.Context) {
 	names, err := through(ctx, d.shared.state, saveTimeout, state.Dir.Requests)
 	d.shared.state.report(requestsOf, err)
@@ -222,7 +236,7 @@ func (d *Daemon) answerRequests(ctx context.Context) {
 			continue
 		}
 		if w, ok := d.current()[r.Target]; ok {
-			d.stop(w)
+			d.halt(w)
 		}
 		if err := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.Apply(r) }); err != nil {
 			d.shared.log.Error("request refused", "target", r.Target, "probe", r.Probe, "asked", r.String(), "err", err)

@@ -34,6 +34,7 @@ func (w *watch) open(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer w.access.endTurn()
+	defer w.access.endRounds()
 	mountPoint, err := w.mounted(ctx)
 	if err != nil {
 		return err

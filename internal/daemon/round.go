@@ -18,6 +18,7 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 	}
 	defer w.endTurn()
 	m, err := w.session.Round(ctx, w.begin(p))
+	w.access.endRounds()
 	if ctx.Err() != nil {
 		return m, false
 	}
@@ -30,16 +31,11 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 	return m, true
 }
 
-// begin marks that a round is in progress. While a device hangs the mark
-// stays, and is cleared by the round that gets through again.
+// begin notes that a round is in progress, and says what it is to be.
 func (w *watch) begin(p *probeState) measure.Round {
-	since := w.access.guard.Since() // who has the turn knows that this call hangs: discovery is not asking the target
-	if since.IsZero() {
-		since = time.Now()
-	}
+	w.access.beginRound(p.probe.Name)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p.status.InflightSince = since
 	if p.outOfTurn {
 		p.outOfTurn = false
 		p.status.Confirmations++
@@ -122,9 +118,6 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 	}
 	if m.Outcome == record.OutcomeOK {
 		s.LastSuccess = time.Now()
-	}
-	if m.Outcome != record.OutcomeTimeout {
-		s.InflightSince = time.Time{}
 	}
 	if w.pool != nil {
 		w.poolBlocks = w.pool.Len()

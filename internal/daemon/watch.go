@@ -41,10 +41,11 @@ type watch struct {
 	log    *slog.Logger
 	cancel context.CancelFunc
 	done   chan struct{}
+	// halted says to discovery that the watch is shown until another takes its place.
+	halted bool
 
 	access *access
 	suites *suites
-	rest   rest
 	asked  chan string // names of probes whose next round is wanted out of turn
 
 	// These belong to the goroutine of Run.
@@ -113,6 +114,7 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 		}
 		w.probes = append(w.probes, state)
 	}
+	way.handOver(w.probes)
 	w.restore(now)
 	w.see(seen, now)
 	return w
@@ -150,7 +152,7 @@ func (w *watch) Run(ctx context.Context) {
 			w.await(ctx, min(wait, calendarLook)) // quiet hours may begin meanwhile
 			continue
 		}
-		if rested := w.rest.until(); rested != nil {
+		if rested := w.access.rest.until(); rested != nil {
 			select {
 			case <-ctx.Done():
 			case <-rested:
@@ -281,6 +283,7 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 	for i, p := range w.probes {
 		ps := p.status
 		ps.Rounds, ps.Errors, ps.Next = maps.Clone(ps.Rounds), maps.Clone(ps.Errors), p.next
+		ps.InflightSince = w.access.inflightSince(p.probe.Name)
 		t := p.tracker.Status(now)
 		ps.Window, ps.Baseline, ps.Drift = t.Window, t.Baseline, t.Drift
 		ps.LearningRounds, ps.LearningGoal = t.LearningRounds, t.LearningGoal
