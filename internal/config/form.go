@@ -108,7 +108,7 @@ func (a *Admission) form() section {
 
 func (d *Drift) form() section {
 	return section{
-		{"window", atLeast(duration(&d.Window), 30*time.Second), `How far back the figures in metrics and on the status page reach. Verdicts do not depend on it.`},
+		{"window", atLeast(duration(&d.Window), 30*time.Second), `How far back the figures in metrics and on the status page reach. A percentile reaches back further, up to 6 h, until ten I/Os lie above it. Verdicts do not depend on it.`},
 		{"baseline_rounds", within(count(&d.BaselineRounds).as("number of rounds"), 10, 100_000), `How many good rounds make an early baseline: 120 rounds of read-4k are an hour. From then on, a device that is 1.7 times slower or more is reported.`},
 		{"threshold", within(ratio(&d.Threshold).as("ratio of the baseline"), 0.01, 10), `The smallest shift that is judged while the baseline is provisional, until the end of the first day: 0.2 is 20 %. A lower value reports more, with less certainty.`},
 		{"smallest_effect", within(ratio(&d.SmallestEffect).as("ratio of the baseline"), 0.01, 1), `The smallest shift that matters once the baseline is final. Smaller ones never raise an alarm. A drive that is 10 % slower is found after 33 min at 8 %, after 30 min at 4 %, and after a day or never at 15 %. One that is 20 % slower is found after 22 to 26 min with each. Raise it for drives whose speed varies by itself.`},

@@ -67,7 +67,7 @@ func quantile(q string) string {
 
 func latency() []Panel {
 	return []Panel{
-		series("Latency percentiles", "s", "Percentiles of all I/Os in the good rounds of the last minutes (drift.window, 5 min by default).", 12,
+		series("Latency percentiles", "s", "Percentiles of all I/Os in the good rounds of the last minutes (drift.window, 5 min by default). A percentile reaches back up to 6 h until ten I/Os lie above it.", 12,
 			Query{Expr: `ssdprobe_probe_latency_percentile_seconds{` + target + `}`, Legend: "{{probe}} p{{percentile}}"}).logarithmic(),
 		series("IOPS", "iops", "I/Os per second in the good rounds of the last minutes, at the probe's queue depth: of one I/O at a time it is the inverse of the latency.", 12,
 			Query{Expr: `ssdprobe_probe_iops{` + target + `}`, Legend: "{{probe}}"}).from0(),

@@ -98,7 +98,7 @@ func TestWindowHoldsTheRecentRoundsOnly(t *testing.T) {
 			{Latency: 125 * time.Microsecond, Count: 225},
 			{Latency: 200 * time.Microsecond, Count: 25},
 		},
-		IOPS: w.IOPS,
+		IOPS: w.IOPS, Percentiles: w.Percentiles,
 	}, *w)
 	assert.InDelta(t, 100/(11.625e-3), w.IOPS, 0.01)
 

@@ -1,54 +1,136 @@
 package drift
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// window keeps the recent good measurements whole, so that percentiles of all
-// their I/Os together can be shown. Nothing is decided by it.
+// mergedShare bounds how coarse the older past of a window is: pieces are merged while
+// together they cover at most this part of their age. Six hours are about 30 pieces.
+const mergedShare = 8
+
+// window keeps the recent good measurements, so that percentiles of all their I/Os
+// together can be shown. Nothing is decided by it. Rounds within span are kept whole;
+// older ones in merged pieces, and only as long as a rare percentile needs them.
 type window struct {
-	span time.Duration
-	kept []kept
-	all  *record.Window
+	span   time.Duration
+	pieces []piece // oldest first
+	all    *record.Window
 }
 
-// kept is what the window needs of a measurement.
-type kept struct {
-	at      time.Time
-	took    time.Duration
-	latency record.Histogram
+// piece is one round, or several that were merged.
+type piece struct {
+	from, to time.Time // when its first and its last round began
+	rounds   int
+	took     time.Duration
+	latency  record.Histogram
 }
 
-func (w *window) clear() { w.kept, w.all = nil, nil }
+func (p piece) ios() int64 { return p.latency.Count() }
 
-// add puts a measurement in and drops those that have left the window.
+func (w *window) clear() { w.pieces, w.all = nil, nil }
+
+// add puts a measurement in, drops what no percentile needs any more, and merges what
+// is old enough.
 func (w *window) add(m record.Measurement) {
-	w.kept = append(w.kept, kept{m.Start, m.Duration, m.Latency})
-	w.kept = slices.DeleteFunc(w.kept, func(old kept) bool {
-		age := m.Start.Sub(old.at)
-		// A negative age: the clock was set back, and old times mean nothing now.
-		return age >= w.span || age < 0
-	})
-	histograms := make([]record.Histogram, len(w.kept))
+	// The clock was set back: times that lie ahead mean nothing now.
+	w.pieces = slices.DeleteFunc(w.pieces, func(p piece) bool { return p.to.After(m.Start) })
+	w.pieces = append(w.pieces, piece{from: m.Start, to: m.Start, rounds: 1, took: m.Duration, latency: m.Latency})
+	recent := slices.IndexFunc(w.pieces, func(p piece) bool { return m.Start.Sub(p.from) < w.span })
+	w.all = w.summary(w.pieces[recent:])
+	oldest := recent
+	for _, q := range record.WindowPercentiles() {
+		p, first := w.percentile(q, recent)
+		w.all.Percentiles = append(w.all.Percentiles, p)
+		oldest = min(oldest, first)
+	}
+	w.merge(oldest, recent)
+}
+
+// summary is what the rounds within the span say.
+func (w *window) summary(pieces []piece) *record.Window {
+	s := record.Window{Span: w.span}
+	histograms := make([]record.Histogram, len(pieces))
 	var took time.Duration
-	var ios int64
-	for i, k := range w.kept {
-		histograms[i] = k.latency
-		took += k.took
-		ios += k.latency.Count()
+	for i, p := range pieces {
+		histograms[i] = p.latency
+		took += p.took
+		s.Rounds += p.rounds
 	}
-	w.all = &record.Window{
-		Span: w.span, Rounds: len(w.kept), Latency: record.Merge(histograms...),
-		IOPS: float64(ios) / took.Seconds(),
+	s.Latency = record.Merge(histograms...)
+	s.IOPS = float64(s.Latency.Count()) / took.Seconds()
+	return &s
+}
+
+// percentile returns that of the rounds within the span, which begin at index recent, or of
+// as many before them as it takes to support it. first is the index of the oldest piece.
+func (w *window) percentile(percent float64, recent int) (result record.WindowPercentile, first int) {
+	q := percent / 100
+	n, first := w.all.Latency.Count(), recent
+	now := w.pieces[len(w.pieces)-1].to
+	longest := max(record.LongestWindow, w.span)
+	for first > 0 && !record.Supported(q, n) && now.Sub(w.pieces[first-1].from) < longest {
+		first--
+		n += w.pieces[first].ios()
 	}
+	result = record.WindowPercentile{Percentile: percent, Span: w.span, IOs: n}
+	switch {
+	case !record.Supported(q, n):
+		result.Span = longest // there is no more
+	case first < recent:
+		result.Span = now.Sub(w.pieces[first].from)
+	}
+	if first == recent {
+		result.Latency = w.all.Latency.Quantile(q)
+	} else {
+		result.Latency = highest(w.pieces[first:], n-record.Rank(q, n))
+	}
+	return result, first
+}
+
+// highest returns the latency that n I/Os of the pieces lie above. Only few do, so that
+// merging all of the pieces is not worth it.
+func highest(pieces []piece, n int64) time.Duration {
+	var top []record.Bin
+	for _, p := range pieces {
+		left := n
+		for i := len(p.latency) - 1; i >= 0 && left >= 0; i-- {
+			top = append(top, p.latency[i])
+			left -= p.latency[i].Count
+		}
+	}
+	slices.SortFunc(top, func(a, b record.Bin) int { return cmp.Compare(b.Latency, a.Latency) })
+	for _, b := range top {
+		if n -= b.Count; n < 0 {
+			return b.Latency
+		}
+	}
+	return 0
+}
+
+// merge drops the pieces before oldest, and merges those from there to recent that are
+// small for their age.
+func (w *window) merge(oldest, recent int) {
+	now := w.pieces[len(w.pieces)-1].to
+	var kept []piece
+	for _, p := range w.pieces[oldest:recent] {
+		if last := len(kept) - 1; last >= 0 && mergedShare*p.to.Sub(kept[last].from) <= now.Sub(kept[last].from) {
+			before := &kept[last]
+			before.to, before.rounds, before.took = p.to, before.rounds+p.rounds, before.took+p.took
+			before.latency = record.Merge(before.latency, p.latency)
+			continue
+		}
+		kept = append(kept, p)
+	}
+	w.pieces = append(kept, w.pieces[recent:]...)
 }
 
 // at returns the window at a time; nil when its last round has left it.
 func (w *window) at(now time.Time) *record.Window {
-	if len(w.kept) == 0 || now.Sub(w.kept[len(w.kept)-1].at) >= w.span {
+	if len(w.pieces) == 0 || now.Sub(w.pieces[len(w.pieces)-1].to) >= w.span {
 		return nil
 	}
 	return w.all

@@ -59,9 +59,11 @@ func TestAMissingResultHasNoSeries(t *testing.T) {
 		{"samples of what is written", func(t *record.TargetStatus) { t.WrittenRatio, t.PoolBlocks = nil, 0 }, []string{
 			"ssdprobe_device_written_ratio", "ssdprobe_device_pool_blocks",
 		}},
-		{"window", probe(func(p *record.ProbeStatus) { p.Window = nil }), []string{"ssdprobe_probe_latency_percentile_seconds", "ssdprobe_probe_iops"}},
+		{"window", probe(func(p *record.ProbeStatus) { p.Window = nil }), []string{
+			"ssdprobe_probe_latency_percentile_seconds", "ssdprobe_probe_latency_percentile_window_seconds", "ssdprobe_probe_iops",
+		}},
 		{"I/Os in the window", probe(func(p *record.ProbeStatus) { *p.Window = record.Window{} }), []string{
-			"ssdprobe_probe_latency_percentile_seconds", "ssdprobe_probe_iops",
+			"ssdprobe_probe_latency_percentile_seconds", "ssdprobe_probe_latency_percentile_window_seconds", "ssdprobe_probe_iops",
 		}},
 		{"success", probe(func(p *record.ProbeStatus) { p.LastSuccess = time.Time{} }), []string{"ssdprobe_probe_last_success_timestamp_seconds"}},
 		{"errors", probe(func(p *record.ProbeStatus) { p.Errors = nil }), []string{"ssdprobe_probe_errors_total"}},

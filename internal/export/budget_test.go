@@ -15,9 +15,9 @@ import (
 const (
 	// budget is for a raw NVMe device on which all is well, between two rounds: its
 	// health with three temperatures and the interrupts of any number of queues included.
-	budget = 150
+	budget = 160
 	// budgetOfTrouble is for one on which all goes wrong at once.
-	budgetOfTrouble = 170
+	budgetOfTrouble = 180
 )
 
 func TestSeriesOfADeviceOnWhichAllIsWell(t *testing.T) {

@@ -110,9 +110,10 @@ func runMovements(later time.Time) []movement {
 
 func probeMovements(later time.Time) []movement {
 	return []movement{
-		ofProbe("the window is slower", func(p *record.ProbeStatus) {
-			p.Window.Latency = record.Histogram{{Latency: time.Second, Count: 1}}
-		}, "ssdprobe_probe_latency_percentile_seconds"),
+		ofProbe("the window is slower", func(p *record.ProbeStatus) { p.Window.Percentiles[2].Latency++ },
+			"ssdprobe_probe_latency_percentile_seconds"),
+		ofProbe("a percentile needs more rounds", func(p *record.ProbeStatus) { p.Window.Percentiles[3].Span += time.Minute },
+			"ssdprobe_probe_latency_percentile_window_seconds"),
 		ofProbe("fewer I/Os per second", func(p *record.ProbeStatus) { p.Window.IOPS-- }, "ssdprobe_probe_iops"),
 		ofProbe("one more busy round", func(p *record.ProbeStatus) { p.Rounds[record.OutcomeBusy]++ }, "ssdprobe_probe_rounds_total"),
 		ofProbe("more was read", func(p *record.ProbeStatus) { p.ReadBytes++ }, "ssdprobe_probe_read_bytes_total"),

@@ -2,6 +2,7 @@ package export
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -26,6 +27,23 @@ func (p probeNow) ranThrough() bool {
 	return p.Last != nil && p.Last.Outcome != record.OutcomeBusy && p.Last.Outcome != record.OutcomeTimeout
 }
 
+// percentiles calls do for each percentile of the window that has I/Os.
+func (p probeNow) percentiles(do func(w record.WindowPercentile)) {
+	if p.Window == nil {
+		return
+	}
+	for _, w := range p.Window.Percentiles {
+		if w.IOs > 0 {
+			do(w)
+		}
+	}
+}
+
+// percentileLabel is "50", "99.9".
+func percentileLabel(w record.WindowPercentile) string {
+	return strconv.FormatFloat(w.Percentile, 'f', -1, 64)
+}
+
 // probeFamilies have series per probe and target, led by probeLabels.
 func probeFamilies() []family[probeNow] {
 	return slices.Concat(windowFamilies(), roundFamilies(), baselineFamilies(), driftFamilies())
@@ -35,18 +53,17 @@ func probeFamilies() []family[probeNow] {
 func windowFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		metric("ssdprobe_probe_latency_percentile_seconds", gauge, []string{"percentile"},
-			"Latency percentile of all I/Os in the good rounds of the window (default 5 min), in seconds, by nearest rank. Absent without a good round in the window.",
+			"Latency percentile of all I/Os in the good rounds of a window, in seconds, by nearest rank. The window grows from drift.window (default 5 min) to at most 6 h, until ten I/Os lie above the percentile. Absent without a good round within drift.window.",
 			func(p probeNow, emit emit) {
-				if p.Window == nil || len(p.Window.Latency) == 0 {
-					return
-				}
-				emit(p.Window.Latency.Quantile(0.50).Seconds(), "50")
-				emit(p.Window.Latency.Quantile(0.95).Seconds(), "95")
-				emit(p.Window.Latency.Quantile(0.99).Seconds(), "99")
-				emit(p.Window.Latency.Quantile(0.999).Seconds(), "99.9")
+				p.percentiles(func(w record.WindowPercentile) { emit(w.Latency.Seconds(), percentileLabel(w)) })
+			}),
+		metric("ssdprobe_probe_latency_percentile_window_seconds", gauge, []string{"percentile"},
+			"Length of the window of ssdprobe_probe_latency_percentile_seconds, in seconds. 21600 (6 h) means that fewer than ten I/Os lie above the percentile, as rounds are rare or the first ones are recent: it is then close to the slowest I/O.",
+			func(p probeNow, emit emit) {
+				p.percentiles(func(w record.WindowPercentile) { emit(w.Span.Seconds(), percentileLabel(w)) })
 			}),
 		single("ssdprobe_probe_iops", gauge,
-			"I/Os per second in the good rounds of the window (default 5 min), at the queue depth of the probe. Absent without a good round in the window.",
+			"I/Os per second in the good rounds of the last minutes (drift.window, default 5 min), at the queue depth of the probe. Absent without a good round in them.",
 			func(p probeNow) (float64, bool) {
 				if p.Window == nil {
 					return 0, false

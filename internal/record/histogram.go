@@ -72,9 +72,7 @@ func (h Histogram) Quantile(q float64) time.Duration {
 	if len(h) == 0 {
 		return 0
 	}
-	// q*n in floating point may land a hair above a whole number (0.999*1000
-	// is 999.0000000000001 on some machines); that hair is not a rank.
-	rank := int64(math.Ceil(q*float64(h.Count()) - 1e-9))
+	rank := Rank(q, h.Count())
 	var seen int64
 	for _, b := range h {
 		seen += b.Count
@@ -84,6 +82,24 @@ func (h Histogram) Quantile(q float64) time.Duration {
 	}
 	return h.Max()
 }
+
+// Rank returns the nearest rank of the quantile q (0 to 1) among n values in rising
+// order: from 1, 0 when q is 0.
+func Rank(q float64, n int64) int64 {
+	// q*n in floating point may land a hair above a whole number (0.999*1000
+	// is 999.0000000000001 on some machines); that hair is not a rank.
+	return int64(math.Ceil(q*float64(n) - 1e-9))
+}
+
+// MinimumAbove is how many I/Os have to lie above a percentile. The number
+// above it scatters by its square root; below ten, one pause of the drive more
+// or less moves the percentile visibly.
+const MinimumAbove = 10
+
+// Supported reports whether a sample of n I/Os can carry the quantile q (0 to
+// 1): whether at least ten of its I/Os lie above it. That takes 20 I/Os for
+// p50, 200 for p95, 1 000 for p99 and 10 000 for p99.9.
+func Supported(q float64, n int64) bool { return n-Rank(q, n) >= MinimumAbove }
 
 // Merge returns the distribution of all I/Os of hs taken together.
 func Merge(hs ...Histogram) Histogram {

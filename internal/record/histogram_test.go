@@ -81,3 +81,13 @@ func TestHistogramJSON(t *testing.T) {
 		require.ErrorContains(t, json.Unmarshal([]byte(text), &back), want, text)
 	}
 }
+
+func TestSupported(t *testing.T) {
+	for _, c := range []struct {
+		q     float64
+		least int64
+	}{{0.5, 20}, {0.95, 200}, {0.99, 1000}, {0.999, 10_000}} {
+		assert.True(t, record.Supported(c.q, c.least), "%g of %d", c.q, c.least)
+		assert.False(t, record.Supported(c.q, c.least-1), "%g of %d", c.q, c.least-1)
+	}
+}

@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Snapshot is everything the daemon knows at one moment. What shows it to
 // people or to Prometheus reads this and nothing else.
@@ -92,13 +95,44 @@ type ProbeStatus struct {
 	UnjudgedBlocks int `json:"unjudged_blocks,omitempty"`
 }
 
+// LongestWindow is how far back a percentile of a window reaches when it has to.
+const LongestWindow = 6 * time.Hour
+
 // Window is what the good rounds of the last minutes say together.
 type Window struct {
 	Span    time.Duration `json:"span_ns"`
 	Rounds  int           `json:"rounds"`
 	Latency Histogram     `json:"latency"`
 	IOPS    float64       `json:"iops"`
+	// Percentiles are WindowPercentiles, each over a span of its own.
+	Percentiles []WindowPercentile `json:"percentiles,omitempty"`
 }
+
+// WindowPercentile is a latency percentile over the shortest span, from Window.Span to
+// LongestWindow, whose I/Os support it: see Supported.
+type WindowPercentile struct {
+	Percentile float64       `json:"percentile"` // 99.9
+	Latency    time.Duration `json:"latency_ns"`
+	// Span is LongestWindow when even that has too few I/Os, or when there are no older
+	// rounds. The percentile is then close to the slowest I/O.
+	Span time.Duration `json:"span_ns"`
+	IOs  int64         `json:"ios"` // within Span
+}
+
+// WindowPercentiles are the percentiles of a window, in rising order.
+func WindowPercentiles() []float64 { return []float64{50, 95, 99, 99.9} }
+
+// Percentile returns one of WindowPercentiles; false when there is none.
+func (w Window) Percentile(percent float64) (WindowPercentile, bool) {
+	i := slices.IndexFunc(w.Percentiles, func(p WindowPercentile) bool { return p.Percentile == percent })
+	if i < 0 {
+		return WindowPercentile{}, false
+	}
+	return w.Percentiles[i], true
+}
+
+// Supported reports whether enough I/Os stand for the percentile.
+func (p WindowPercentile) Supported() bool { return Supported(p.Percentile/100, p.IOs) }
 
 // CollectorStatus is how the last reading of one source went.
 type CollectorStatus struct {

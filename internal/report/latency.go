@@ -83,7 +83,7 @@ func latencySection(r record.RunReport) []document.Section {
 	}
 	s := document.Section{ID: "latency", Title: "Latency", Blocks: []document.Block{
 		document.Plot{Drawing: percentiles(shown), Warnings: ofAKind(warnings), Caption: fmt.Sprintf(
-			"A percentile curve: how long the slowest I/Os take. Dashed and hollow where fewer than %d I/Os lie above: a hint only.", minimumAbove)},
+			"A percentile curve: how long the slowest I/Os take. Dashed and hollow where fewer than %d I/Os lie above: a hint only.", record.MinimumAbove)},
 		document.Plot{Drawing: histogram(shown), Caption: fmt.Sprintf(
 			"A histogram: where the I/Os are. Each class is about a tenth of its latency wide; the slowest %s are left to the curve above.", units.Percent(1-bodyShare))},
 	}}
@@ -148,7 +148,7 @@ func curve(h record.Histogram, unit units.LatencyUnit) (known, hint []plot.Point
 			seen += h[bin].Count
 		}
 		p := plot.Point{X: q, Y: unit.In(h[bin].Latency)}
-		if Supported(q, n) {
+		if record.Supported(q, n) {
 			known = append(known, p)
 			continue
 		}
@@ -169,7 +169,7 @@ func marked(d distribution, unit units.LatencyUnit) []plot.Point {
 		}
 		v := d.latency.Quantile(q)
 		all = append(all, plot.Point{
-			X: q, Y: unit.In(v), Doubt: !Supported(q, n), Note: fmt.Sprintf("%s: p%s %s", d.name, plot.Tick(100*q), units.Latency(v)),
+			X: q, Y: unit.In(v), Doubt: !record.Supported(q, n), Note: fmt.Sprintf("%s: p%s %s", d.name, plot.Tick(100*q), units.Latency(v)),
 		})
 	}
 	return all

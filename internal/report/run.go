@@ -147,7 +147,7 @@ func runTable(r record.RunReport) []document.Block {
 	blocks := []document.Block{t}
 	if unsure {
 		blocks = append(blocks, document.Gap{}, document.Note{
-			Label: "~ ", Text: fmt.Sprintf("fewer than %d I/Os lie above this percentile, so it is only a hint; measure longer.", minimumAbove),
+			Label: "~ ", Text: fmt.Sprintf("fewer than %d I/Os lie above this percentile, so it is only a hint; measure longer.", record.MinimumAbove),
 		})
 	}
 	return blocks

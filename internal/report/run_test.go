@@ -63,16 +63,6 @@ func TestRunPrintsForeignStringsPlainly(t *testing.T) {
 	assert.Contains(t, got, `EVIL\x1b[31m\nMODEL\x00\u202e`)
 }
 
-func TestSupported(t *testing.T) {
-	for _, c := range []struct {
-		q     float64
-		least int64
-	}{{0.5, 20}, {0.95, 200}, {0.99, 1000}, {0.999, 10_000}} {
-		assert.True(t, report.Supported(c.q, c.least), "%g of %d", c.q, c.least)
-		assert.False(t, report.Supported(c.q, c.least-1), "%g of %d", c.q, c.least-1)
-	}
-}
-
 func TestSummarise(t *testing.T) {
 	h := record.Histogram{{Latency: 20 * us, Count: 150}, {Latency: 40 * us, Count: 100}, {Latency: 90 * us, Count: 6}}
 	r := record.RunReport{Steps: []record.Step{

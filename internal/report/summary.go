@@ -31,21 +31,8 @@ type Summary struct {
 	P99  time.Duration `json:"p99_ns"`
 	P999 time.Duration `json:"p99_9_ns"`
 	Max  time.Duration `json:"max_ns"`
-	// Unsure names the percentiles that too few I/Os stand for, see Supported.
+	// Unsure names the percentiles that too few I/Os stand for, see record.Supported.
 	Unsure []string `json:"unsure,omitempty"`
-}
-
-// minimumAbove is how many I/Os have to lie above a percentile. The number
-// above it scatters by its square root; below ten, one pause of the drive more
-// or less moves the percentile visibly.
-const minimumAbove = 10
-
-// Supported reports whether a sample of n I/Os can carry the quantile q (0 to
-// 1): whether at least ten of its I/Os lie above it. That takes 20 I/Os for
-// p50, 200 for p95, 1 000 for p99 and 10 000 for p99.9.
-func Supported(q float64, n int64) bool {
-	// 1-q is inexact: a hair below ten is ten.
-	return float64(n)*(1-q) >= minimumAbove-1e-6
 }
 
 // Summarise returns the figures of all steps and directions, in their order.
@@ -96,7 +83,7 @@ func summarise(step record.Step, p part) Summary {
 		name  string
 		value float64
 	}{{"p50", 0.50}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}} {
-		if !Supported(q.value, h.Count()) {
+		if !record.Supported(q.value, h.Count()) {
 			s.Unsure = append(s.Unsure, q.name)
 		}
 	}

@@ -24,7 +24,7 @@ func syncSection(r record.RunReport) []document.Section {
 	}
 	lead := "A sync takes " + units.Latency(all.Quantile(0.5)) + " in the median"
 	for _, q := range []float64{0.99, 0.999} {
-		if Supported(q, all.Count()) {
+		if record.Supported(q, all.Count()) {
 			lead += fmt.Sprintf(", %s at p%g", units.Latency(all.Quantile(q)), 100*q)
 		}
 	}
@@ -32,7 +32,7 @@ func syncSection(r record.RunReport) []document.Section {
 		ID: "sync", Title: "How long a sync takes", Minor: steps < len(r.Steps),
 		Lead: fmt.Sprintf("%s, over %s syncs in %s.", lead, units.Count(all.Count()), units.Plural(steps, "step")),
 	}
-	if !Supported(0.999, all.Count()) {
+	if !record.Supported(0.999, all.Count()) {
 		s.Blocks = []document.Block{document.Sentence("p99 needs 1 000 syncs, and p99.9 needs 10 000.")}
 	}
 	return []document.Section{s}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
 // status is the shape of /api/v1/status.
@@ -72,7 +71,7 @@ type window struct {
 	IOs int64 `json:"ios"`
 	// Values are in the unit that the statistic's name ends in.
 	Values map[record.Statistic]float64 `json:"values"`
-	// Unsure names the statistics that too few I/Os stand for, see report.Supported.
+	// Unsure names the statistics that too few I/Os stand for, see record.Supported.
 	Unsure  []record.Statistic `json:"unsure,omitempty"`
 	Latency record.Histogram   `json:"latency,omitempty"`
 }
@@ -120,18 +119,18 @@ func newWindow(w *record.Window, d detail) *window {
 // windowValue is a statistic of a window in its own unit, and whether enough
 // I/Os stand for it.
 func windowValue(w record.Window, s record.Statistic) (value float64, sure bool) {
-	q := 0.0
-	switch s {
-	case record.IOPS:
+	if s == record.IOPS {
 		return w.IOPS, true
-	case record.LatencyP50:
-		q = 0.50
-	case record.LatencyP95:
-		q = 0.95
-	case record.LatencyP99:
-		q = 0.99
 	}
-	return w.Latency.Quantile(q).Seconds(), report.Supported(q, w.Latency.Count())
+	p := windowPercentile(w, s)
+	return p.Latency.Seconds(), p.Supported()
+}
+
+// windowPercentile is the percentile that a statistic of latency is.
+func windowPercentile(w record.Window, s record.Statistic) record.WindowPercentile {
+	percent := map[record.Statistic]float64{record.LatencyP50: 50, record.LatencyP95: 95, record.LatencyP99: 99}[s]
+	p, _ := w.Percentile(percent)
+	return p
 }
 
 // where names a probe on a target in a row.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,17 +59,24 @@ func TestOneDevice(t *testing.T) {
 
 // The values of a window are named and measured like those of a baseline.
 func TestWindowValues(t *testing.T) {
+	type percentile struct {
+		Percentile float64       `json:"percentile"`
+		Span       time.Duration `json:"span_ns"`
+		IOs        int64         `json:"ios"`
+	}
 	type window struct {
-		IOs    int64                        `json:"ios"`
-		Values map[record.Statistic]float64 `json:"values"`
-		Unsure []record.Statistic           `json:"unsure"`
+		IOs         int64                        `json:"ios"`
+		Percentiles []percentile                 `json:"percentiles"`
+		Values      map[record.Statistic]float64 `json:"values"`
+		Unsure      []record.Statistic           `json:"unsure"`
 	}
 	type target struct {
 		Probes []struct {
 			Window window `json:"window"`
 		} `json:"probes"`
 	}
-	got := decode[target](t, get(t, serve(t, options()).URL+"/api/v1/devices/"+recordtest.RegressedID))
+	devices := serve(t, options()).URL + "/api/v1/devices/"
+	got := decode[target](t, get(t, devices+recordtest.RegressedID))
 	require.Len(t, got.Probes, 2)
 	random, sequential := got.Probes[0].Window, got.Probes[1].Window
 
@@ -79,5 +87,12 @@ func TestWindowValues(t *testing.T) {
 	assert.Positive(t, random.Values[record.IOPS])
 
 	assert.Equal(t, int64(160), sequential.IOs)
-	assert.Equal(t, []record.Statistic{record.LatencyP95, record.LatencyP99}, sequential.Unsure)
+	assert.Empty(t, sequential.Unsure)
+	assert.Equal(t, []percentile{
+		{50, 5 * time.Minute, 160}, {95, 7 * time.Minute, 224}, {99, 32 * time.Minute, 1024}, {99.9, 313 * time.Minute, 10016},
+	}, sequential.Percentiles)
+
+	young := decode[target](t, get(t, devices+recordtest.FileID)).Probes[1].Window
+	assert.Equal(t, []record.Statistic{record.LatencyP99}, young.Unsure)
+	assert.Equal(t, percentile{99, 6 * time.Hour, 704}, young.Percentiles[2])
 }

@@ -25,7 +25,8 @@ func TestBrowserShowsTheKeyFacts(t *testing.T) {
 		"disturbed, waited for a CPU for 14 % of the round",
 		"of 120 rounds",
 		"PCIe link 8 GT/s x4 changed 12:57:11 UTC, 5 min ago",
-		"from only 160 I/Os",
+		"last 32 min",
+		"from only 704 I/Os",
 		"sda: excluded by the configuration",
 	} {
 		shows(t, text, fact)

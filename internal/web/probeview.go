@@ -62,6 +62,8 @@ type figureView struct {
 	Baseline    string
 	// Ratio and Interval are how many times slower than the baseline.
 	Ratio, Interval string
+	// Over is the time that the figure covers where that is not the window of the others.
+	Over string
 	// Doubt says why this very number may be wrong.
 	Doubt string
 }
@@ -176,8 +178,14 @@ func newFigureView(p record.ProbeStatus, s record.Statistic) figureView {
 	if s == record.IOPS {
 		v.Value = units.IOPS(value) // the name above it is the unit
 	}
-	if !sure {
-		v.Doubt = "from only " + units.Plural(p.Window.Latency.Count(), "I/O")
+	if s != record.IOPS {
+		over := windowPercentile(*p.Window, s)
+		switch {
+		case !sure:
+			v.Doubt = "from only " + units.Plural(over.IOs, "I/O")
+		case over.Span > p.Window.Span:
+			v.Over = "last " + units.Span(over.Span)
+		}
 	}
 	if p.Last != nil {
 		for _, w := range p.Last.Warnings {

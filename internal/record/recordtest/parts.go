@@ -61,6 +61,24 @@ func (c curve) latencies(n int) record.Histogram {
 	return record.NewHistogram(bins)
 }
 
+// percentiles returns those of a window of a probe whose rounds have been known for so long.
+func (c curve) percentiles(w record.Window, probe record.Probe, known time.Duration) []record.WindowPercentile {
+	var list []record.WindowPercentile
+	for _, percent := range record.WindowPercentiles() {
+		p := record.WindowPercentile{Percentile: percent, Span: w.Span, IOs: w.Latency.Count()}
+		for !p.Supported() && p.Span < known {
+			p.Span += probe.Interval
+			p.IOs += int64(probe.IOs)
+		}
+		if !p.Supported() {
+			p.Span = record.LongestWindow
+		}
+		p.Latency = c.latencies(int(p.IOs)).Quantile(percent / 100)
+		list = append(list, p)
+	}
+	return list
+}
+
 func threeDigits(seconds float64) time.Duration {
 	ns := seconds * 1e9
 	unit := math.Pow10(int(math.Floor(math.Log10(ns))) - 2)
@@ -91,6 +109,7 @@ func status(id string, probe record.Probe, ago time.Duration, c curve, condition
 		Window: &record.Window{Span: window, Rounds: inWindow, Latency: c.latencies(inWindow * probe.IOs)},
 	}
 	s.Window.IOPS = figure(record.IOPS, s.Window.Latency)
+	s.Window.Percentiles = c.percentiles(*s.Window, probe, record.LongestWindow)
 	moved := probe.RoundBytes()
 	if probe.Direction == record.Write {
 		s.Last.CheckedBlocks = 0

@@ -140,6 +140,7 @@ func learning() record.TargetStatus {
 	for i, c := range []curve{{p50: 86e-6, p99: 160e-6}, {p50: 124e-6, p99: 199e-6}, {p50: 31e-6, p99: 1900e-6}} {
 		probe := status(FileID, record.DefaultProbes()[i], time.Duration(8+11*i)*time.Second, c, below)
 		probe.LearningRounds = int(since / probe.Probe.Interval)
+		probe.Window.Percentiles = c.percentiles(*probe.Window, probe.Probe, since)
 		for _, s := range record.Statistics() {
 			probe.Drift = append(probe.Drift, record.Drift{Statistic: s, State: record.Learning, Since: Now().Add(-since)})
 		}
