@@ -67,12 +67,11 @@ soak: ## 200 scrapers for a minute, then random faults for SOAK (15m) in an orde
 drift-bench: ## false alarms and delays of drift detection; ARGS='-seed 7' or ARGS='FOLDER…' with recorded streams
 	go run ./internal/test/driftbench $(ARGS)
 
-generate: ## rewrite the files that are made from code: dashboards, deploy/kubernetes/monitoring
+generate: ## rewrite what ships and is made from code: dashboards, monitoring, default configuration, schema, lists of keys and metrics
 	go generate ./...
 
-golden: generate ## rewrite those, then the expected outputs of tests
+golden: generate ## rewrite those, and the expected outputs of tests
 	go test ./internal/config ./internal/device ./internal/export ./internal/replay ./internal/report ./internal/suite ./internal/web -update
-	go test ./internal/test/manifesttest -run TestTheSchemaOfTheValues -update
 
 fixtures: ## capture a fixture of this machine's /sys and /proc
 	scripts/capture-fixture.sh

@@ -6,7 +6,7 @@
 // their defaults.
 //
 // The form (form.go) is one table of keys with their limits and help. The file is read,
-// checked and written by it. `make golden` makes three documents from it:
+// checked and written by it. `make generate` makes three documents from it:
 // deploy/ssdprobe.yaml, the schema in values.schema.json of the Helm chart, and the tables
 // in docs/configuration.md. The file of `ssdprobe run --spec` has a form of its own, which
 // drift.data_sheets shares (sheet.go).

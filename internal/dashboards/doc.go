@@ -6,5 +6,3 @@
 // It knows nothing of the product but the names of its metrics. Package deploytest
 // asks all queries of a real Prometheus.
 package dashboards
-
-//go:generate go run ./generate

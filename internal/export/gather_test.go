@@ -17,7 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files and docs/metrics.md")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // observed are the latencies of the last round of every probe in s.
 func observed(s record.Snapshot) *export.Latencies {

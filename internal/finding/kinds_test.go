@@ -87,7 +87,7 @@ func TestTheTableOfFindingsIsWhole(t *testing.T) {
 			assert.NotContains(t, ofRuns(), k.Code, "it is a finding, so a snapshot can have it")
 			row := fmt.Sprintf("| `%s` | %s | %s | %s |", k.Code, k.Severity, k.Means, k.Action)
 			found := strings.Contains(string(documents), row) // without the whole page in the failure
-			assert.True(t, found, "docs/metrics.md does not have it: run make golden")
+			assert.True(t, found, "docs/metrics.md does not have it: run make generate")
 
 			s := snapshot(sound())
 			produce := decided()[k.Code]

@@ -1,10 +1,6 @@
 package manifesttest
 
 import (
-	"bytes"
-	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,32 +10,6 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 )
-
-var update = flag.Bool("update", false, "rewrite the schema of the chart's values")
-
-// The schema of the chart's values is written by hand up to the definition of the configuration, which is made from
-// the form of package config.
-func TestTheSchemaOfTheValuesHasTheConfiguration(t *testing.T) {
-	const begin = `    "configuration": {`
-	path := at("deploy", "helm", "ssdprobe", "values.schema.json")
-	text := read(t, path)
-	byHand, _, ok := strings.Cut(text, begin)
-	require.True(t, ok, "no %s in %s", begin, path)
-	schema, err := config.Schema()
-	require.NoError(t, err)
-	_, members, ok := strings.Cut(string(schema), `  "title": "Configuration of ssdprobe",`)
-	require.True(t, ok)
-	var made bytes.Buffer
-	made.WriteString(byHand + `    "configuration": `)
-	require.NoError(t, json.Indent(&made, []byte(`{"$comment": "Made from internal/config by make golden.",`+members), "    ", "  "))
-	want := strings.TrimSpace(made.String()) + "\n  }\n}\n"
-	require.True(t, json.Valid([]byte(want)))
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
-		text = want
-	}
-	assert.Equal(t, want, text, "make golden")
-}
 
 // values writes a configuration as the values of the chart.
 func values(t *testing.T, configuration string) string {
