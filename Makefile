@@ -11,7 +11,7 @@ FUZZTIME    ?= 2s
 SEED        ?= 1
 SOAK        ?= 15m
 
-.PHONY: help build run unit test test-kubernetes test-container fuzz lint vulncheck dist bench soak drift-bench generate golden fixtures lab clean
+.PHONY: help build run unit test test-kubernetes test-container fuzz lint vulncheck dist bench soak drift-bench fleet-bench generate golden fixtures lab clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -64,8 +64,11 @@ soak: ## 200 scrapers for a minute, then random faults for SOAK (15m) in an orde
 	@scripts/install.sh fio e2fsprogs util-linux
 	SSDPROBE_SOAK=$(SOAK) SSDPROBE_SOAK_SEED=$(SEED) go test -race -count 1 -timeout 0 -v -run '^(TestSoak|TestParallelScrapers)$$' ./internal/test/faulttest
 
-drift-bench: ## false alarms and delays of drift detection; ARGS='-seed 7' or ARGS='FOLDER…' with recorded streams
+drift-bench: ## drift detection against what has to hold: alone, reacting streams, nodes; ARGS='-seed 7' or ARGS='FOLDER…' with recorded streams
 	go run ./internal/test/driftbench $(ARGS)
+
+fleet-bench: ## a simulated fleet: false verdicts and delays by kind; ARGS='-device-years 2000 -seed 7' takes hours
+	go run ./internal/test/fleetbench $(ARGS)
 
 generate: ## rewrite what ships and is made from code: dashboards, monitoring, default configuration, schema, lists of keys and metrics
 	go generate ./...

@@ -37,6 +37,8 @@ func main() {
 	flag.StringVar(&o.kinds, "kind", strings.Join(drifttest.Kinds(), ","), "what happens in the streams that are made")
 	flag.StringVar(&o.noises, "noise", strings.Join(drifttest.Noises(), ","), "what goes on in them all the time")
 	flag.StringVar(&o.events, "events", "", "folder to write changes of state to")
+	flag.StringVar(&o.only, "only", "alone,reacting,nodes", "parts, separated by commas")
+	flag.BoolVar(&o.wrong, "wrong", false, "list the false verdicts")
 	flag.Float64Var(&o.settings.SmallestEffect, "effect", defaults.SmallestEffect, "smallest effect of interest")
 	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", defaults.FalseAlarmsPerYear, "wanted at most in a year")
 	flag.Float64Var(&o.settings.Threshold, "threshold", defaults.Threshold, "smallest shift judged before the baseline is final")
@@ -54,6 +56,8 @@ type options struct {
 	kinds    string
 	noises   string
 	events   string
+	only     string
+	wrong    bool
 	settings drift.Settings
 }
 
@@ -64,12 +68,31 @@ func run(ctx context.Context, w io.Writer, o options, folders []string) error {
 			return err
 		}
 	}
-	if len(folders) == 0 {
-		if err := made(ctx, o, &s); err != nil {
+	if len(folders) > 0 {
+		return s.write(w)
+	}
+	var table []row
+	for _, part := range strings.Split(o.only, ",") {
+		var rows []row
+		var err error
+		switch part {
+		case "alone":
+			if err = made(ctx, o, &s); err == nil {
+				err = s.write(w)
+			}
+		case "reacting":
+			rows, err = reacting(o)
+		case "nodes":
+			rows, err = nodes(o)
+		default:
+			err = fmt.Errorf("-only: %q is no part; want alone, reacting or nodes", part)
+		}
+		if err != nil {
 			return err
 		}
+		table = append(table, rows...)
 	}
-	return s.write(w)
+	return writeRows(w, table)
 }
 
 // made judges streams of every kind and noise.

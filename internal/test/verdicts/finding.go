@@ -15,6 +15,6 @@ type Finding struct {
 	Scope  drifttest.Scope
 	Severe bool
 	Ratio  float64
-	// Statistic is empty for the verdict about a drive as a whole.
-	Statistic string
+	// Source and Statistic are what was slowest.
+	Source, Statistic string
 }

@@ -1,0 +1,141 @@
+// Command fleetbench judges the judge by a fleet: false verdicts in many device-years, by kind,
+// and how late what happens is found.
+//
+// usage: fleetbench [-device-years Y] [-seed N] [-days D] [-interval I] [-calm] [-wrong] [-cpuprofile FILE]
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/pprof"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/test/verdicts"
+)
+
+func main() {
+	var o options
+	flag.Float64Var(&o.years, "device-years", 20, "how many to simulate")
+	flag.Uint64Var(&o.fleet.Seed, "seed", 1, "of the fleet")
+	flag.Float64Var(&o.fleet.Days, "days", 60, "length of each node's history")
+	flag.DurationVar(&o.fleet.Interval, "interval", time.Minute, "between the rounds of a drive")
+	flag.BoolVar(&o.fleet.Calm, "calm", false, "no faults: all that is told is false")
+	flag.BoolVar(&o.wrong, "wrong", false, "list the false verdicts")
+	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", drift.Default().FalseAlarmsPerYear, "wanted at most in a device-year")
+	profile := flag.String("cpuprofile", "", "write a profile of the CPU to this file")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := profiled(*profile, func() error { return run(ctx, os.Stdout, o) }); err != nil {
+		fmt.Fprintln(os.Stderr, "fleetbench:", err)
+		os.Exit(1)
+	}
+}
+
+func profiled(path string, run func() error) error {
+	if path == "" {
+		return run()
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return run()
+}
+
+type options struct {
+	years    float64
+	fleet    drifttest.Fleet
+	settings drift.Settings
+	wrong    bool
+}
+
+// simulated is what became of a node.
+type simulated struct {
+	score  verdicts.Score
+	years  float64
+	rounds int
+	err    error
+}
+
+// run simulates nodes, one on each CPU at a time, until there are enough device-years; an interrupt
+// ends it early, with what there is.
+func run(ctx context.Context, w io.Writer, o options) error {
+	started := time.Now()
+	numbers, done := make(chan int), make(chan simulated)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for n := range numbers {
+				done <- simulate(o, n)
+			}
+		})
+	}
+	go func() {
+		defer close(done)
+		defer workers.Wait()
+		defer close(numbers)
+		planned := 0.0
+		for n := 0; planned < o.years; n++ {
+			planned += deviceYears(o.fleet.Node(n))
+			select {
+			case numbers <- n:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	var total simulated
+	for s := range done {
+		if s.err != nil {
+			total.err = s.err
+			continue
+		}
+		total.score.Merge(s.score)
+		total.years += s.years
+		total.rounds += s.rounds
+	}
+	if total.err != nil {
+		return total.err
+	}
+	took := time.Since(started)
+	fmt.Fprintf(w, "%.1f device-years of seed %d, %d rounds in %s: %.1f µs of a CPU each\n\n", total.years, o.fleet.Seed, total.rounds,
+		took.Round(time.Second), took.Seconds()*float64(runtime.GOMAXPROCS(0))/float64(total.rounds)*1e6)
+	return total.score.WriteFleet(w, o.wrong)
+}
+
+func simulate(o options, number int) simulated {
+	s := o.fleet.Node(number)
+	out := simulated{years: deviceYears(s)}
+	for _, d := range s.Drives {
+		out.rounds += int((d.To - d.From) / s.Interval)
+	}
+	findings, err := verdicts.Judge(s, o.settings)
+	if err != nil {
+		out.err = fmt.Errorf("node %d: %w", number, err)
+		return out
+	}
+	out.score.Add(fmt.Sprintf("node %d", number), s, findings)
+	return out
+}
+
+func deviceYears(s drifttest.Scenario) float64 {
+	var all time.Duration
+	for _, d := range s.Drives {
+		all += d.To - d.From
+	}
+	return float64(all) / float64(verdicts.Year)
+}

@@ -1,0 +1,119 @@
+package verdicts
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Probe is the name of the probe whose rounds scenarios have.
+const Probe = "read-4k"
+
+// Judge runs a scenario through the judge of the daemon, and returns the verdicts that somebody
+// is slow, in the order of time.
+func Judge(s drifttest.Scenario, settings drift.Settings) ([]Finding, error) {
+	b := &bench{scenario: s, settings: settings, node: judge.NewNode(settings)}
+	known := make([]bool, len(s.Drives))
+	restarts := s.Restarts
+	var now time.Time
+	for i, sample := range s.Samples {
+		if sample.Time.After(now) {
+			b.advance(now)
+			now = sample.Time
+			for ; len(restarts) > 0 && now.Sub(drifttest.Start()) >= restarts[0]; restarts = restarts[1:] {
+				if err := b.restart(); err != nil {
+					return nil, err
+				}
+			}
+			b.remove(now.Sub(drifttest.Start()), known)
+		}
+		if !known[i] {
+			known[i] = true
+			b.node.AddDrive(ofScenario(s.Drives[i]))
+		}
+		b.take(s.Drives[i].ID, sample)
+	}
+	b.advance(now)
+	return b.findings, nil
+}
+
+func ofScenario(d drifttest.Drive) judge.Drive {
+	return judge.Drive{ID: d.ID, Model: d.Model, SizeBytes: d.SizeBytes}
+}
+
+// bench is a scenario under way.
+type bench struct {
+	scenario drifttest.Scenario
+	settings drift.Settings
+	node     *judge.Node
+	findings []Finding
+}
+
+func (b *bench) take(id string, s drifttest.Sample) {
+	o := s.Others
+	work := drift.Work{Known: o.Known, Reads: o.Reads, Writes: o.Writes, ReadBytes: o.ReadBytes, WrittenBytes: o.WriteBytes}
+	if !s.Refused() {
+		b.node.Round(id, Probe, drift.Round{Time: s.Time, Values: s.Values, Utilisation: s.Utilisation, Work: work}, s.Conditions)
+	}
+	if o.ReadLatency > 0 || o.WriteLatency > 0 || o.FlushLatency > 0 {
+		b.node.Traffic(id, judge.Sample{
+			Time: s.Time, Work: work, Utilisation: s.Utilisation, Read: o.ReadLatency, Write: o.WriteLatency, Flush: o.FlushLatency,
+		}, s.Conditions)
+	}
+}
+
+// remove takes the drives out that have left.
+func (b *bench) remove(at time.Duration, known []bool) {
+	for i, d := range b.scenario.Drives {
+		if known[i] && d.To < b.scenario.Duration && at >= d.To {
+			known[i] = false
+			b.node.RemoveDrive(d.ID)
+		}
+	}
+}
+
+// restart goes on with what a daemon stores.
+func (b *bench) restart() error {
+	fresh := judge.NewNode(b.settings)
+	for _, d := range b.scenario.Drives {
+		for _, source := range []string{Probe, judge.Traffic} {
+			old := b.node.Tracker(d.ID, source)
+			if old == nil {
+				continue
+			}
+			fresh.AddDrive(ofScenario(d))
+			if err := fresh.Tracker(d.ID, source).Restore(old.State()); err != nil {
+				return fmt.Errorf("restore %s of %s: %w", source, d.ID, err)
+			}
+		}
+	}
+	b.node = fresh
+	return nil
+}
+
+// advance keeps the verdicts that have been made.
+func (b *bench) advance(now time.Time) {
+	for _, e := range b.node.Advance(now) {
+		severe := e.Verdict == record.Severe
+		if !severe && e.Verdict != record.Degraded && e.State != record.Regressed {
+			continue
+		}
+		f := Finding{
+			At: e.Time.Sub(drifttest.Start()), Drive: e.Drive, Scope: drifttest.Scope(e.Scope), Severe: severe, Ratio: e.Ratio.Ratio,
+			Statistic: string(e.Statistic), Source: e.Source,
+		}
+		switch {
+		case e.Drive != "" || e.Scope == record.ScopeHost:
+			b.findings = append(b.findings, f)
+		default:
+			for _, name := range e.Drives {
+				f.Drive = name
+				b.findings = append(b.findings, f)
+			}
+		}
+	}
+}

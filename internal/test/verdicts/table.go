@@ -1,0 +1,122 @@
+package verdicts
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+)
+
+// Rate is a number of events in a time, with its 95 % upper bound.
+type Rate struct {
+	Events int
+	Time   time.Duration
+}
+
+// PerYear is the rate as it was seen.
+func (r Rate) PerYear() float64 { return float64(r.Events) / r.years() }
+
+// Upper is the 95 % upper bound of the rate.
+func (r Rate) Upper() float64 { return UpperBound(r.Events) / r.years() }
+
+func (r Rate) years() float64 { return float64(r.Time) / float64(Year) }
+
+// String is like "3 in 200.1 years: 0.015 a year, at most 0.039".
+func (r Rate) String() string {
+	return fmt.Sprintf("%d in %.1f years: %.4f a year, at most %.4f (95 %%)", r.Events, r.years(), r.PerYear(), r.Upper())
+}
+
+// FalseDrives is how often a drive was blamed falsely, FalseSevere how often as severe, and FalseHosts
+// how often a host was.
+func (s *Score) FalseDrives() Rate {
+	return Rate{s.Count(func(w Wrong) bool { return w.Scope != drifttest.OfHost && !w.Severe }), s.Drives}
+}
+
+// FalseSevere: see FalseDrives.
+func (s *Score) FalseSevere() Rate {
+	return Rate{s.Count(func(w Wrong) bool { return w.Scope != drifttest.OfHost && w.Severe }), s.Drives}
+}
+
+// FalseHosts: see FalseDrives.
+func (s *Score) FalseHosts() Rate {
+	return Rate{s.Count(func(w Wrong) bool { return w.Scope == drifttest.OfHost }), s.Nodes}
+}
+
+// WriteFleet writes the figures of a fleet: false verdicts by kind, delays by kind, and what
+// would have paged a person.
+func (s *Score) WriteFleet(out io.Writer, list bool) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "drives blamed falsely\t%s\n", s.FalseDrives())
+	fmt.Fprintf(w, "  as severe\t%s\n", s.FalseSevere())
+	fmt.Fprintf(w, "hosts blamed falsely\t%s\n", s.FalseHosts())
+	share := func(n int) float64 { return 100 * float64(n) / max(1, float64(s.Lasting)) }
+	fmt.Fprintf(w, "of the time of drives, on nodes of 1 or 2\t%.0f %%\n", 100*float64(s.SmallNodes)/max(1, float64(s.Drives)))
+	fmt.Fprintf(w, "lasting 2 × or worse, blamed within 15 min\t%d of %d, %.1f %%\n", s.LastingBlamed, s.Lasting, share(s.LastingBlamed))
+	fmt.Fprintf(w, "  as severe\t%d of %d, %.1f %%\n", s.LastingSevere, s.Lasting, share(s.LastingSevere))
+	fmt.Fprintln(w, "\nfalse verdicts\tseverity\twhy\tby\tafter\tcount")
+	for _, c := range s.causes() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\n", c.scope, c.severity, c.why, c.by, c.after, c.count)
+	}
+	fmt.Fprintln(w, "\nwhat happened\tfound\tmedian\t9 of 10\tworst\ttold as a batch")
+	kinds := map[string]bool{}
+	for k := range s.Found {
+		kinds[k.Kind] = true
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		f := s.Of(kind)
+		fmt.Fprintf(w, "%s\t%d of %d\t%s\t%s\t%s\t%d\n", kind, len(f.Delays), f.Episodes, Minutes(f.Quantile(0.5)), Minutes(f.Quantile(0.9)),
+			Minutes(f.Quantile(1-1/float64(f.Episodes))), f.Batches)
+	}
+	if list {
+		fmt.Fprintln(w, "\nfalse verdict\tat\tdrive\tscope\tratio\tby\twhy\tafter")
+		for _, x := range slices.SortedFunc(slices.Values(s.Wrong), func(a, b Wrong) int { return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.At, b.At)) }) {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f\t%s\t%s\t%s\n", x.Scenario, drifttest.Start().Add(x.At).Format("Jan 02 15:04"), x.Drive, severity(x)+" "+string(x.Scope), x.Ratio, x.by(), x.Why, x.After)
+		}
+	}
+	return w.Flush()
+}
+
+// cause is what false verdicts have in common.
+type cause struct {
+	scope     drifttest.Scope
+	severity  string
+	why       Reason
+	by, after string
+	count     int
+}
+
+func (s *Score) causes() []cause {
+	counts := map[cause]int{}
+	for _, w := range s.Wrong {
+		counts[cause{scope: w.Scope, severity: severity(w), why: w.Why, by: w.by(), after: w.After}]++
+	}
+	var list []cause
+	for c, n := range counts {
+		c.count = n
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b cause) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.by, b.by), cmp.Compare(a.after, b.after), cmp.Compare(a.why, b.why), cmp.Compare(a.scope, b.scope))
+	})
+	return list
+}
+
+func severity(w Wrong) string {
+	if w.Severe {
+		return "severe"
+	}
+	return "degraded"
+}
+
+// by is the source and the statistic of a finding.
+func (f Finding) by() string {
+	if f.Statistic == "" {
+		return f.Source
+	}
+	return f.Source + " " + f.Statistic
+}
