@@ -1,0 +1,66 @@
+package traffic
+
+import (
+	"context"
+	"path"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// device is a Device under watch.
+type device struct {
+	Device  // for the goroutine of Run alone
+	asking  guard.Guard
+	source  counters.Source // changed by the goroutine of Run, with both locks of the Sampler
+	account account         // changed with Sampler.mu; its stalls by the goroutine of Run alone
+	last    *record.Traffic // of Sampler.mu
+}
+
+// newDevice finds out how the device with a number counts. Where that cannot be seen, it counts itself.
+func newDevice(host sysfs.FS, number string) *device {
+	d := &device{source: counters.Source{Number: number}}
+	if source, err := counters.FindSource(host, number); err == nil {
+		d.source = source
+	}
+	return d
+}
+
+// second takes what was read at the end of a second; here is false when the device was not there.
+// It returns the stalls to be told of, and whether the interval is over.
+func (d *device) second(s *Sampler, r reading, here, nobodys bool) (told []record.Stall, over bool) {
+	var cause record.StallCause
+	if here && !nobodys && d.account.stalls.stands(r) { // nobody else changes its stalls
+		cause = causeOf(s.options.FS, append([]string{d.Number}, d.source.Below()...), d.Controllers, d.Run)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !here {
+		d.last = nil
+		return d.account.away(), false
+	}
+	d.account.runs(d.Run)
+	d.account.take(r, nobodys)
+	d.account.tick(r.at)
+	if nobodys {
+		told = d.account.stalls.miss()
+	} else {
+		told = d.account.stalls.tick(r, cause)
+	}
+	return told, r.at.Sub(d.account.began.at) >= interval-beat
+}
+
+// askTimeout is how long a device may take to say whether it counts. Attributes of its queue wait
+// for whoever changes one, as somebody may who is stopped by a device that hangs.
+const askTimeout = 100 * time.Millisecond
+
+// off reports whether the statistics of the device are switched off.
+func (d *device) off(ctx context.Context, host sysfs.FS) bool {
+	on, err := guard.Do(ctx, &d.asking, askTimeout, func(context.Context) (string, error) {
+		return host.Text(path.Join("/sys/dev/block", d.Number, "queue/iostats"))
+	})
+	return err == nil && on == "0"
+}

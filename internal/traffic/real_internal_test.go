@@ -1,0 +1,182 @@
+package traffic
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// told is what a sampler has told.
+type told struct {
+	samples chan record.Traffic
+	stalls  chan record.Stall
+}
+
+// samplerOf returns a sampler of the machine's devices.
+func samplerOf(devices ...Device) (*Sampler, told) {
+	t := told{make(chan record.Traffic, 100), make(chan record.Stall, 100)}
+	return New(Options{
+		FS: sysfs.New("/"), Devices: func() []Device { return devices },
+		Sample: func(_ Device, s record.Traffic) { t.samples <- s }, Stall: func(_ Device, s record.Stall) { t.stalls <- s },
+	}), t
+}
+
+// dd copies blocks between a device and memory, directly.
+func dd(t *testing.T, arguments ...string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "dd", append(arguments, "status=none")...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// counted reads the line of a device in /proc/diskstats.
+func counted(t *testing.T, number string) counters.Disk {
+	t.Helper()
+	disks, err := counters.ReadDisks(sysfs.New("/"))
+	require.NoError(t, err)
+	disk, ok := disks.ByNumber(number)
+	require.True(t, ok)
+	return disk
+}
+
+func TestOthersOnARealDeviceAreDiskstatsWithoutOurRounds(t *testing.T) {
+	device := testenv.LoopDevice(t, 64<<20, testenv.Options{Dir: testenv.OnDisk(t)})
+	s, _ := samplerOf(Device{ID: "a", Number: device.Number})
+	s.sample(t.Context(), false)
+	before, begun := counted(t, device.Number), time.Now()
+
+	dd(t, "if=/dev/zero", "of="+device.Path, "bs=64k", "count=100", "oflag=direct", "conv=notrunc,fsync")
+	ourBefore := counted(t, device.Number)
+	_, end := s.Begin(device.Number)
+	dd(t, "if="+device.Path, "of=/dev/null", "bs=4k", "count=256", "iflag=direct") // in place of a round
+	end()
+	ours, ok := counted(t, device.Number).Since(ourBefore)
+	require.True(t, ok)
+	require.GreaterOrEqual(t, ours.ReadIOs, uint64(256))
+	s.sample(t.Context(), false)
+	dd(t, "if="+device.Path, "of=/dev/null", "bs=128k", "count=50", "iflag=direct")
+	s.sample(t.Context(), false)
+
+	all, ok := counted(t, device.Number).Since(before)
+	require.True(t, ok)
+	d := s.devices[device.Number]
+	want := totalsOf(0, all).since(totalsOf(0, ours))
+	got := d.account.others
+	assert.Equal(t, want.served, got.served)
+	assert.Equal(t, want.readBytes, got.readBytes)
+	assert.Equal(t, want.writtenBytes, got.writtenBytes)
+	assert.Positive(t, got.served[flush].ios)
+	assert.Less(t, got.span, time.Since(begun), "the time of our round is left out")
+	assert.Equal(t, counters.ExactTimes, d.account.last.timing, "a loop device has a queue of requests")
+}
+
+func TestARealDeviceWhoseStatisticsAreOff(t *testing.T) {
+	device := testenv.LoopDevice(t, 1<<20, testenv.Options{})
+	s, _ := samplerOf(Device{ID: "a", Number: device.Number})
+	s.sample(t.Context(), false)
+	assert.False(t, s.devices[device.Number].off(t.Context(), sysfs.New("/")))
+	assert.NotEqual(t, byBlind, s.close(t.Context(), s.devices[device.Number]).Unusable, "nothing is done, which is counted")
+	attribute := filepath.Join("/sys/dev/block", device.Number, "queue/iostats")
+	require.NoError(t, os.WriteFile(attribute, []byte("0"), 0))
+	t.Cleanup(func() { assert.NoError(t, os.WriteFile(attribute, []byte("1"), 0)) })
+	dd(t, "if="+device.Path, "of=/dev/null", "bs=4k", "count=10", "iflag=direct")
+	s.sample(t.Context(), false)
+	assert.Equal(t, byBlind, s.close(t.Context(), s.devices[device.Number]).Unusable)
+}
+
+func TestADeviceThatComesAndGoes(t *testing.T) {
+	device := testenv.LoopDevice(t, 1<<20, testenv.Options{})
+	devices := []Device{{ID: "a", Number: device.Number}, {ID: "no such", Number: "7:987654"}}
+	s, told := samplerOf()
+	s.options.Devices = func() []Device { return devices }
+	s.sample(t.Context(), false)
+	require.NoError(t, s.Err())
+	assert.NotNil(t, s.Status(device.Number))
+	assert.Nil(t, s.Status("7:987654").Last)
+	work, end := s.Begin("7:987654")
+	end()
+	assert.Nil(t, work)
+	s.close(t.Context(), s.devices[device.Number])
+	assert.NotNil(t, s.Status(device.Number).Last)
+
+	kept := s.devices[device.Number]
+	devices = append(devices, Device{ID: "the file on it", Number: device.Number, Run: true})
+	s.sample(t.Context(), false)
+	assert.Same(t, kept, s.devices[device.Number], "one account for a device, however many targets are on it")
+	assert.True(t, kept.Run)
+	devices = []Device{{ID: "b", Number: device.Number}}
+	s.sample(t.Context(), false)
+	assert.NotSame(t, kept, s.devices[device.Number], "another device has the number")
+	devices = nil
+	s.sample(t.Context(), false)
+	assert.Nil(t, s.Status(device.Number))
+	work, end = s.Begin(device.Number)
+	end()
+	assert.Nil(t, work)
+	assert.Empty(t, told.stalls)
+}
+
+// A drive that takes I/O and completes none, as the kernel counts it: a loop device on a file whose filesystem
+// is frozen. It hangs for three seconds between two rounds, and that is told within seconds.
+func TestARealStall(t *testing.T) {
+	dir := testenv.Ext4(t, 64<<20)
+	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: dir})
+	s, told := samplerOf(Device{ID: "a", Number: device.Number})
+	run(t, s)
+
+	frozen, err := os.Open(dir)
+	require.NoError(t, err)
+	defer frozen.Close()
+	const freeze, thaw = 0xC0045877, 0xC0045878 // FIFREEZE, FITHAW of linux/fs.h
+	require.NoError(t, unix.IoctlSetInt(int(frozen.Fd()), freeze, 0))
+	thawed := false
+	end := func() {
+		if !thawed {
+			thawed = true
+			assert.NoError(t, unix.IoctlSetInt(int(frozen.Fd()), thaw, 0))
+		}
+	}
+	defer end()
+	hang := exec.CommandContext(context.WithoutCancel(t.Context()), "dd", "if=/dev/zero", "of="+device.Path, "bs=4k", "count=1", "seek=100", "oflag=direct", "conv=notrunc", "status=none")
+	require.NoError(t, hang.Start())
+	testenv.Eventually(t, "three seconds have passed in which nothing completed", func() bool {
+		status := s.Status(device.Number)
+		return status != nil && len(status.Stalls) > 0 && status.Stalls[len(status.Stalls)-1].Length >= 3*time.Second-beat
+	})
+	end()
+	require.NoError(t, hang.Wait())
+	for stall := range told.stalls {
+		if stall.Ongoing {
+			continue // on a machine that is very slow
+		}
+		assert.Equal(t, record.StallByDevice, stall.Cause)
+		assert.EqualValues(t, 1, stall.InFlight)
+		assert.GreaterOrEqual(t, stall.Length, 3*time.Second-beat)
+		break
+	}
+	totals := s.Status(device.Number).StallTotals[record.StallByDevice]
+	assert.Positive(t, totals.Count)
+}
+
+// run runs a sampler until the test ends.
+func run(t *testing.T, s *Sampler) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		assert.NoError(t, <-done)
+	})
+}

@@ -1,0 +1,193 @@
+package traffic
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// host is a simulated machine with a drive, 8:0, whose partition a volume, 253:0, is on.
+type host struct {
+	root         string
+	drive, above uint64 // reads of each that have completed
+	inFlight     int    // of both
+}
+
+func newHost(t *testing.T) *host {
+	t.Helper()
+	h := &host{root: t.TempDir()}
+	for name, text := range map[string]string{
+		"sys/devices/host3/sda/device/state": "running\n", "sys/class/scsi_host/host3/state": "running\n",
+		"sys/devices/host3/sda/block/dev": "8:0\n", "sys/devices/host3/sda/block/mq/0/cpus": "",
+		"sys/devices/host3/sda/block/sda1/dev": "8:1\n", "sys/devices/host3/sda/block/sda1/partition": "1\n",
+		"sys/devices/dm-0/dev": "253:0\n", "sys/devices/dm-0/dm/suspended": "0\n",
+		"sys/class/nvme/nvme0/state": "live\n",
+	} {
+		h.write(t, name, text)
+	}
+	for link, target := range map[string]string{
+		"sys/dev/block/8:0": "../../devices/host3/sda/block", "sys/dev/block/8:1": "../../devices/host3/sda/block/sda1",
+		"sys/dev/block/253:0": "../../devices/dm-0", "sys/devices/dm-0/slaves/sda1": "../../host3/sda/block/sda1",
+		"sys/devices/host3/sda/block/device": "../device",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(h.root, filepath.Dir(link)), 0o700))
+		require.NoError(t, os.Symlink(target, filepath.Join(h.root, link)))
+	}
+	h.count(t)
+	return h
+}
+
+func (h *host) write(t *testing.T, name, text string) {
+	t.Helper()
+	name = filepath.Join(h.root, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+}
+
+// count writes what was counted.
+func (h *host) count(t *testing.T) {
+	t.Helper()
+	line := func(ios uint64) string {
+		return fmt.Sprintf("%d 0 %d %d 0 0 0 0 %d %d %d 0 0 0 0 0 0\n", ios, 8*ios, ios, h.inFlight, ios, ios)
+	}
+	h.write(t, "proc/diskstats", "8 0 sda "+line(h.drive)+"253 0 dm-0 "+line(h.above))
+	h.write(t, "sys/devices/host3/sda/block/stat", line(h.drive))
+	h.write(t, "sys/devices/dm-0/stat", line(h.above))
+}
+
+// both completes reads of the volume, which are reads of the drive.
+func (h *host) both(t *testing.T, reads uint64) {
+	t.Helper()
+	h.drive += reads
+	h.above += reads
+	h.count(t)
+}
+
+func devices() []Device {
+	return []Device{{ID: "volume", Number: "253:0", Controllers: []string{"nvme0"}}, {ID: "drive", Number: "8:0"}}
+}
+
+func TestARoundOnAVolumeIsOursOnTheDriveBelow(t *testing.T) {
+	h := newHost(t)
+	s, _ := samplerOf(devices()...)
+	s.options.FS = sysfs.New(h.root)
+	h.both(t, 1)
+	s.sample(t.Context(), false)
+	h.both(t, 10)
+	_, end := s.Begin("253:0")
+	h.both(t, 100) // ours
+	end()
+	h.both(t, 1000)
+	_, end = s.Begin("8:0")
+	h.drive += 10000 // ours on the drive; the volume is idle
+	h.count(t)
+	end()
+	s.sample(t.Context(), false)
+	assert.EqualValues(t, 1010, s.devices["253:0"].account.others.served[read].ios)
+	assert.EqualValues(t, 1010, s.devices["8:0"].account.others.served[read].ios)
+}
+
+func TestARunOnAVolumeIsOursOnTheDriveBelow(t *testing.T) {
+	h := newHost(t)
+	all := devices()
+	s, _ := samplerOf()
+	s.options.FS, s.options.Devices = sysfs.New(h.root), func() []Device { return all }
+	s.sample(t.Context(), false)
+	all[0].Run = true
+	h.both(t, 1000)
+	s.sample(t.Context(), false)
+	all[0].Run = false
+	h.both(t, 1000) // it ended in this second
+	s.sample(t.Context(), false)
+	h.both(t, 1)
+	s.sample(t.Context(), false)
+	for _, d := range s.devices {
+		assert.EqualValues(t, 1, d.account.others.served[read].ios, d.ID)
+		assert.Equal(t, byRun, s.close(t.Context(), d).Unusable)
+	}
+}
+
+func TestCausesThatTheKernelTells(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, text string
+		run        bool
+		volume     record.StallCause
+		drive      record.StallCause
+	}{
+		"none":                {volume: record.StallByDevice, drive: record.StallByDevice},
+		"a run on the volume": {run: true, volume: record.StallByRun, drive: record.StallByRun},
+		"the volume is suspended": {
+			file: "sys/devices/dm-0/dm/suspended", text: "1\n", volume: record.StallBySuspended, drive: record.StallByDevice,
+		},
+		"a controller of NVMe is reset": {
+			file: "sys/class/nvme/nvme0/state", text: "resetting\n", volume: record.StallByReset, drive: record.StallByDevice,
+		},
+		"the disk of SCSI is blocked": {
+			file: "sys/devices/host3/sda/device/state", text: "blocked\n", volume: record.StallByReset, drive: record.StallByReset,
+		},
+		"the adapter recovers from errors": {
+			file: "sys/class/scsi_host/host3/state", text: "recovery\n", volume: record.StallByReset, drive: record.StallByReset,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t)
+			if c.file != "" {
+				h.write(t, c.file, c.text)
+			}
+			all := devices()
+			all[0].Run = c.run
+			s, told := samplerOf(all...)
+			s.options.FS = sysfs.New(h.root)
+			h.both(t, 1)
+			s.sample(t.Context(), false)
+			h.inFlight = 2
+			for range 2 {
+				h.count(t)
+				s.sample(t.Context(), false)
+			}
+			h.inFlight = 0
+			h.both(t, 1)
+			s.sample(t.Context(), false)
+			require.Len(t, told.stalls, 2)
+			assert.Equal(t, c.volume, (<-told.stalls).Cause)
+			assert.Equal(t, c.drive, (<-told.stalls).Cause)
+		})
+	}
+}
+
+func TestASecondThatIsNobodysIsNoStall(t *testing.T) {
+	h := newHost(t)
+	s, told := samplerOf(devices()...)
+	s.options.FS = sysfs.New(h.root)
+	h.inFlight = 1
+	h.both(t, 1)
+	for range 5 {
+		s.sample(t.Context(), true)
+	}
+	assert.Empty(t, s.Status("8:0").Stalls)
+	h.both(t, 1)
+	s.sample(t.Context(), false)
+	assert.Empty(t, told.stalls)
+}
+
+func TestCountersThatCannotBeRead(t *testing.T) {
+	h := newHost(t)
+	s, _ := samplerOf(devices()...)
+	s.options.FS = sysfs.New(h.root)
+	s.sample(t.Context(), false)
+	require.NoError(t, s.Err())
+	h.write(t, "proc/diskstats", "damaged\n")
+	s.sample(t.Context(), false)
+	require.ErrorContains(t, s.Err(), "diskstats")
+	h.count(t)
+	s.sample(t.Context(), false)
+	require.NoError(t, s.Err())
+	assert.Zero(t, s.devices["8:0"].account.others.span, "it begins anew")
+}

@@ -1,0 +1,168 @@
+package traffic
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// settled is how long a stall lasts at most before it is counted and told while it goes on. A
+	// shorter one is when it ends, as only then it is known whether discards took the time.
+	settled = 10 * time.Second
+	// longDiscard is the mean latency of discards that may take the time of all other I/O.
+	longDiscard = time.Second
+	// recentStalls is how long stalls are listed, and maxRecent how many at most.
+	recentStalls = time.Hour
+	maxRecent    = 32
+)
+
+// stalls finds the stalls of one device.
+type stalls struct {
+	last *reading // of the last second; nil when that cannot be compared with
+	// least is the lowest number of I/Os in flight that was ever seen. Some kernels lose count of
+	// devices without a queue of requests, and then never come down to zero again.
+	least     uint64
+	seen      bool      // whether least is known
+	discarded time.Time // when long discards last completed
+
+	now    *record.Stall // nil while I/Os complete
+	booked bool          // whether now is in totals
+	recent []record.Stall
+	totals map[record.StallCause]record.StallTotal
+}
+
+// miss notes that nothing is known of a second.
+func (s *stalls) miss() (told []record.Stall) {
+	s.last = nil
+	return s.end(0)
+}
+
+// stands reports whether I/O was in flight at the end of the last second and is now, and none has
+// completed in between.
+func (s *stalls) stands(r reading) bool {
+	if s.last == nil {
+		return false
+	}
+	counted, ok := r.since(*s.last)
+	if !ok || counted.IOs() > 0 || counted.ReadSectors+counted.WriteSectors > 0 {
+		return false
+	}
+	lost := min(s.least, r.disk.InFlight)
+	if r.timing == counters.ExactTimes { // counted from the requests themselves
+		lost = 0
+	}
+	return s.last.disk.InFlight > lost && r.disk.InFlight > lost
+}
+
+// tick takes what was read at the end of a second, and returns the stalls to be told of: each that
+// has ended, and one that goes on when it has lasted for long. cause says what explains that
+// nothing completes; empty when the device does not stand.
+func (s *stalls) tick(r reading, cause record.StallCause) (told []record.Stall) {
+	last := s.last
+	s.last = &r
+	s.forget(r.at)
+	if !s.seen || r.disk.InFlight < s.least {
+		s.least, s.seen = r.disk.InFlight, true
+	}
+	if last == nil {
+		return s.end(0)
+	}
+	if cause != "" {
+		return s.stand(last.at, r, cause)
+	}
+	counted, ok := r.since(*last)
+	if !ok || counted.Discards == nil {
+		return s.end(0)
+	}
+	if d := *counted.Discards; d.IOs > 0 && d.Time/time.Duration(d.IOs) >= longDiscard {
+		s.discarded = r.at
+	}
+	return s.end(counted.Discards.Time)
+}
+
+// stand lengthens the stall that goes on, or begins one.
+func (s *stalls) stand(from time.Time, r reading, cause record.StallCause) (told []record.Stall) {
+	if cause == record.StallByDevice && r.at.Sub(s.discarded) < interval && !s.discarded.IsZero() {
+		cause = record.StallByDiscard
+	}
+	if s.now != nil && s.now.Cause != cause {
+		told = s.end(0)
+	}
+	if s.now == nil {
+		s.now = &record.Stall{Start: from, Cause: cause, Ongoing: true}
+	}
+	s.now.InFlight = max(s.now.InFlight, int64(r.disk.InFlight))
+	before := s.now.Length
+	s.now.Length = r.at.Sub(s.now.Start)
+	switch {
+	case s.booked:
+		s.book(0, s.now.Length-before)
+	case s.now.Length >= settled:
+		s.book(1, s.now.Length)
+		s.booked = true
+		told = append(told, *s.now)
+	}
+	return told
+}
+
+// end ends the stall that goes on, if any. discards is the time of those that have just completed.
+func (s *stalls) end(discards time.Duration) (told []record.Stall) {
+	if s.now == nil {
+		return nil
+	}
+	stall := *s.now
+	stall.Ongoing = false
+	if !s.booked {
+		if stall.Cause == record.StallByDevice && discards >= stall.Length/2 {
+			stall.Cause = record.StallByDiscard
+		}
+		s.now.Cause = stall.Cause
+		s.book(1, stall.Length)
+	}
+	s.now, s.booked = nil, false
+	s.remember(stall)
+	return []record.Stall{stall}
+}
+
+// book adds to the totals of the cause of the stall that goes on.
+func (s *stalls) book(count uint64, length time.Duration) {
+	if s.totals == nil {
+		s.totals = map[record.StallCause]record.StallTotal{}
+	}
+	t := s.totals[s.now.Cause]
+	t.Count += count
+	t.Length += length
+	s.totals[s.now.Cause] = t
+}
+
+// remember lists a stall, at the cost of the shortest when there are too many.
+func (s *stalls) remember(stall record.Stall) {
+	s.recent = append(s.recent, stall)
+	if len(s.recent) <= maxRecent {
+		return
+	}
+	shortest := 0
+	for i, r := range s.recent {
+		if r.Length < s.recent[shortest].Length {
+			shortest = i
+		}
+	}
+	s.recent = slices.Delete(s.recent, shortest, shortest+1)
+}
+
+func (s *stalls) forget(now time.Time) {
+	s.recent = slices.DeleteFunc(s.recent, func(r record.Stall) bool { return now.Sub(r.End()) > recentStalls })
+}
+
+// list returns copies of the stalls of the last hour and of the totals.
+func (s *stalls) list() ([]record.Stall, map[record.StallCause]record.StallTotal) {
+	recent := slices.Clone(s.recent)
+	if s.now != nil {
+		recent = append(recent, *s.now)
+	}
+	return recent, maps.Clone(s.totals)
+}

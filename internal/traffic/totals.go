@@ -1,0 +1,106 @@
+package traffic
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// totals is what a device did for others in a span of time.
+type totals struct {
+	span           time.Duration
+	busy, weighted time.Duration
+	readBytes      uint64
+	writtenBytes   uint64
+	served         [operations]served
+}
+
+// served is what completed of one operation, and the time that it took.
+type served struct {
+	ios  uint64
+	time time.Duration
+}
+
+// The places of the operations in totals, in the order of record.Operations.
+const (
+	read = iota
+	write
+	discard
+	flush
+	operations
+)
+
+// totalsOf is what was counted in a span.
+func totalsOf(span time.Duration, d counters.Disk) totals {
+	t := totals{
+		span: span, busy: min(span, d.BusyTime), weighted: d.WeightedTime,
+		readBytes: d.ReadSectors.Bytes(), writtenBytes: d.WriteSectors.Bytes(),
+	}
+	t.served[read] = served{d.ReadIOs, d.ReadTime}
+	t.served[write] = served{d.WriteIOs, d.WriteTime}
+	if d.Discards != nil {
+		t.served[discard] = served{d.Discards.IOs, d.Discards.Time}
+	}
+	if d.Flushes != nil {
+		t.served[flush] = served{d.Flushes.IOs, d.Flushes.Time}
+	}
+	return t
+}
+
+func (t *totals) add(o totals) {
+	t.span += o.span
+	t.busy += o.busy
+	t.weighted += o.weighted
+	t.readBytes += o.readBytes
+	t.writtenBytes += o.writtenBytes
+	for i, s := range o.served {
+		t.served[i].ios += s.ios
+		t.served[i].time += s.time
+	}
+}
+
+// since returns what came after before.
+func (t totals) since(before totals) totals {
+	t.span -= before.span
+	t.busy -= before.busy
+	t.weighted -= before.weighted
+	t.readBytes -= before.readBytes
+	t.writtenBytes -= before.writtenBytes
+	for i, s := range before.served {
+		t.served[i].ios -= s.ios
+		t.served[i].time -= s.time
+	}
+	return t
+}
+
+func (s served) mean() time.Duration {
+	if s.ios == 0 {
+		return 0
+	}
+	return s.time / time.Duration(s.ios)
+}
+
+// work is what that was per second.
+func (t totals) work() record.Work {
+	rate := func(n uint64) float64 { return float64(n) / t.span.Seconds() }
+	return record.Work{
+		Reads: rate(t.served[read].ios), Writes: rate(t.served[write].ios),
+		ReadBytes: rate(t.readBytes), WrittenBytes: rate(t.writtenBytes),
+		Discards: rate(t.served[discard].ios), Flushes: rate(t.served[flush].ios),
+	}
+}
+
+// utilisation is the share (0 to 1) of the span with I/O in flight.
+func (t totals) utilisation(timing counters.Timing) float64 {
+	busy := t.busy
+	if timing != counters.NoTimes {
+		// Before Linux 6.10 each lone I/O counts as a whole tick of the clock, 1 to 10 ms.
+		var all time.Duration
+		for _, s := range t.served {
+			all += s.time
+		}
+		busy = min(busy, all)
+	}
+	return min(1, busy.Seconds()/t.span.Seconds())
+}
