@@ -53,9 +53,9 @@ func fleetNow() []Panel {
 			state("regressed"), steps("green", 1, "red")),
 		number("Suspect", "none", "Targets that may be getting slower: there is not enough evidence yet.", state("suspect"), steps("green", 1, "orange")),
 		number("Slower than their peers", "none",
-			"Drives that are slower than 95 % of the drives of their model by more than 30 %, over an hour. Models with fewer than five drives are left out.",
-			counted(`count by (job, instance, id) (device:ssdprobe_probe_latency_percentile_seconds:vs_peers{percentile=~"50|99",model=~"$model",`+chosen+`} > 1.3)`),
-			steps("green", 1, "orange")),
+			"Drives that are slower than the median drive of their model by more than such drives differ, over an hour. "+
+				"What their node or their firmware slows is not counted. Models with fewer than four drives are left out.",
+			counted(`count by (job, instance, id) (`+beyond("vs_peers_and_node")+`)`), steps("green", 1, "orange")),
 		number("Learning", "none", "Targets with a baseline that is still being learned: nobody knows yet what is normal for them.",
 			state("learning"), steps("green", 1, "blue")),
 		number("Cannot be probed", "none", "Targets that have a problem; the status page of their node says which.",
@@ -71,7 +71,17 @@ func named() []column {
 	}
 }
 
+// beyond are the levels of chosen drives that differ from their peers by more than drives
+// of their model do.
+func beyond(kind string) string {
+	return `device:ssdprobe_probe_level_seconds:` + kind + `{model=~"$model",` + chosen + `} > on (model, size, kind, engine, probe, statistic) group_left () ` +
+		`model:ssdprobe_probe_level_seconds:limit`
+}
+
 func slowDrives() []Panel {
+	const level = "device:ssdprobe_probe_level_seconds:"
+	ofDrives := `{model=~"$model",` + chosen + `}`
+	worst := `topk(100, ` + level + `vs_peers` + ofDrives + `)`
 	drift := func(family string) Query { return Query{Expr: `topk(100, ` + withModel(family+`{`+chosen+`}`) + `)`} }
 	return []Panel{
 		table("Against their own baseline",
@@ -84,15 +94,16 @@ func slowDrives() []Panel {
 				column{field: "Value #C", name: "At most", unit: "none"}),
 			drift("ssdprobe_drift_ratio"), drift("ssdprobe_drift_ratio_lower"), drift("ssdprobe_drift_ratio_upper")),
 		table("Against their peers",
-			"How many times slower each drive is than what 95 % of the drives of its model stay below, over an hour, the worst first. "+
-				"This finds a drive that was slow from its first day. Models with fewer than five drives are left out.",
+			"How many times slower each drive is than the median of its peers, over an hour, the worst first: the drives of its model and size with its firmware, "+
+				"measured by the same engine. This finds a drive that was slow from its first day. Without its node: what is not explained by all drives of the node. "+
+				"Level: the percentile in seconds, or seconds for each I/O. Models with fewer than four drives are left out.",
 			24, 10, append(named(),
-				column{field: "percentile", name: "Percentile"},
-				column{field: "Value #A", name: "Times slower", unit: "none", at: 1.3},
-				column{field: "Value #B", name: "Latency", unit: "s"}),
-			Query{Expr: `topk(100, device:ssdprobe_probe_latency_percentile_seconds:vs_peers{percentile=~"50|99",model=~"$model",` + chosen + `})`},
-			Query{Expr: `device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile=~"50|99",model=~"$model",` + chosen + `} and ` +
-				`topk(100, device:ssdprobe_probe_latency_percentile_seconds:vs_peers{percentile=~"50|99",model=~"$model",` + chosen + `})`}),
+				column{field: "statistic", name: "Statistic"},
+				column{field: "Value #A", name: "Times slower", unit: "none", at: 1.25},
+				column{field: "Value #B", name: "Without its node", unit: "none", at: 1.25},
+				column{field: "Value #C", name: "Level", unit: "s"}),
+			Query{Expr: worst}, Query{Expr: level + `vs_peers_and_node` + ofDrives + ` and ` + worst},
+			Query{Expr: level + `avg1h` + ofDrives + ` and ` + worst}),
 		series("Times slower than the baseline, the worst ten", "none",
 			"The drift of the ten targets and statistics that are worst at each moment. 1 is as fast as ever.", 24,
 			Query{
@@ -131,6 +142,19 @@ func peers() []Panel {
 			Query{
 				Expr:   `topk(50, device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile="50",model=~"$model",` + chosen + `})`,
 				Legend: "{{instance}} {{device}} {{probe}}",
+			}).from0(),
+		series("How much slower than its peers a drive may be", "none",
+			"Drives beyond this are outliers: six standard deviations of the drives of the model, and at least 1.25. The median latency is shown.", 12,
+			Query{
+				Expr:   `model:ssdprobe_probe_level_seconds:limit{statistic="latency_p50_seconds",model=~"$model"}`,
+				Legend: "{{model}} {{kind}} {{probe}} {{engine}}",
+			}),
+		series("Drives without peers", "none",
+			"Targets that are not judged across nodes: fewer than four of their model and size are measured by the same version of the engine.", 12,
+			Query{
+				Expr: `count by (model) (device:ssdprobe_device_info:comparable{model=~"$model"} ` +
+					`unless on (job, instance, id) device:ssdprobe_probe_level_seconds:vs_peers)`,
+				Legend: "{{model}}",
 			}).from0(),
 	}
 }

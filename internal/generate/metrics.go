@@ -27,7 +27,7 @@ The series of an NVMe controller appear once, with the ` + "`device`" + ` and ` 
 reach a namespace, each has its own series: use ` + "`max by (id)`" + ` for what the drive as a whole counts.
 `
 
-// metrics makes the page of all metrics and findings.
+// metrics makes the page of all metrics, findings and recording rules.
 func metrics(fs.FS) (map[string]string, error) {
 	var b strings.Builder
 	b.WriteString(introduction)
@@ -41,5 +41,6 @@ func metrics(fs.FS) (map[string]string, error) {
 	for _, k := range finding.Kinds() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Code, k.Severity, k.Means, k.Action)
 	}
+	b.WriteString(recorded)
 	return map[string]string{"docs/metrics.md": b.String()}, nil
 }

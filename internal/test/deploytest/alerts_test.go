@@ -24,6 +24,10 @@ func TestEveryAlertSaysWhatIsWrongWhere(t *testing.T) {
 				assert.Contains(t, a.Annotations["summary"], "$labels.namespace }}/{{ $labels.daemonset")
 				return
 			}
+			if ofFleet(a) {
+				assert.NotContains(t, a.Annotations["summary"], "$labels.instance")
+				return
+			}
 			assert.Contains(t, a.Annotations["summary"], "$labels.instance")
 			if ofNode(a) {
 				assert.NotContains(t, a.Annotations["summary"], "$labels.device")
@@ -39,6 +43,9 @@ func TestEveryAlertSaysWhatIsWrongWhere(t *testing.T) {
 // ofNode tells alerts about ssdprobe itself from those about a drive: they know
 // of no device.
 func ofNode(a rule) bool { return !strings.Contains(a.Expr, "device") }
+
+// ofFleet tells alerts about what drives of many nodes share: they are for no node.
+func ofFleet(a rule) bool { return strings.HasPrefix(a.Expr, "max by (model, firmware) (") }
 
 // ofDaemonSet tells alerts about all pods together: they know of no node.
 func ofDaemonSet(a rule) bool { return strings.Contains(a.Expr, "by (cluster, namespace, daemonset)") }

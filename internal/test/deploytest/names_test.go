@@ -48,6 +48,28 @@ func TestEveryNameIsKnown(t *testing.T) {
 	}
 }
 
+// Every recording rule is documented, and no other. Names that differ in their last part
+// may be in one row.
+func TestEveryRecordingRuleIsDocumented(t *testing.T) {
+	var documented, recorded []string
+	_, section, found := strings.Cut(document(t, "docs/metrics.md"), "\n## Recording rules\n")
+	require.True(t, found)
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.+?`) \\|").FindAllStringSubmatch(section, -1) {
+		names := strings.Split(strings.ReplaceAll(row[1], "`", ""), ", ")
+		stem := names[0][:strings.LastIndex(names[0], ":")]
+		for _, name := range names {
+			if strings.HasPrefix(name, ":") {
+				name = stem + name
+			}
+			documented = append(documented, name)
+		}
+	}
+	for _, r := range rules(t, "rules.yaml") {
+		recorded = append(recorded, r.Record)
+	}
+	assert.ElementsMatch(t, recorded, documented)
+}
+
 // metricNames are ssdprobe's own, recorded ones included, without what Prometheus
 // adds to the name of a histogram.
 func metricNames(text string) []string {

@@ -2,49 +2,165 @@ package deploytest
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
-// Of many drives the slowest 5 % may be slow together and are found all the
-// same; in a small fleet a drive has to be slower than all the others.
-func TestOutliersInFleetsOfAllSizes(t *testing.T) {
-	for _, c := range []struct{ drives, slow, found int }{
-		{4, 1, 0}, // nobody can say which one is right
-		{5, 1, 1},
-		{5, 2, 0}, // two alike are no outliers of five
-		{20, 1, 1},
-		{21, 1, 1},
-		{40, 2, 2},
-		{100, 5, 5},
-		{100, 20, 0}, // those are another kind of drive
-	} {
+// However many drives are slow, short of half of them, exactly those alarm.
+func TestSlowDrivesInFleetsOfAllSizes(t *testing.T) {
+	for _, c := range []struct{ slow, drives int }{{1, 4}, {1, 5}, {2, 5}, {1, 20}, {2, 20}, {4, 100}, {6, 100}, {30, 100}} {
 		t.Run(fmt.Sprintf("%d of %d", c.slow, c.drives), func(t *testing.T) {
 			t.Parallel()
-			folder, err := filepath.Abs(rulesDir())
-			require.NoError(t, err)
-			var b strings.Builder
-			fmt.Fprintf(&b, "rule_files: [%s/rules.yaml]\nevaluation_interval: 1m\n", folder)
-			b.WriteString("group_eval_order: [ssdprobe-devices, ssdprobe-fleet, ssdprobe-peers]\ntests:\n- interval: 1m\n  input_series:\n")
-			for i := range c.drives {
-				latency := "80e-6"
-				if i < c.slow {
-					latency = "160e-6"
-				}
-				labels := fmt.Sprintf(`job="ssdprobe",instance="stor-%d",device="nvme0n1",id="eui.%d"`, i, i)
-				fmt.Fprintf(&b, "  - {series: 'ssdprobe_device_info{%s,model=\"PM9A3\",firmware=\"A\",kind=\"disk\"}', values: 1+0x5}\n", labels)
-				fmt.Fprintf(&b, "  - {series: 'ssdprobe_probe_latency_percentile_seconds{%s,probe=\"read-4k\",percentile=\"50\"}', values: %s+0x5}\n", labels, latency)
+			fleet := simulatedFleet(c.drives)
+			slow := fleet[c.drives-c.slow:]
+			for _, d := range slow {
+				d.by(2)
 			}
-			b.WriteString("  promql_expr_test:\n")
-			b.WriteString("  - expr: count(device:ssdprobe_probe_latency_percentile_seconds:vs_peers > 1.3) or vector(0)\n    eval_time: 5m\n")
-			fmt.Fprintf(&b, "    exp_samples: [{labels: '{}', value: %d}]\n", c.found)
-			path := filepath.Join(t.TempDir(), "test.yaml")
-			require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
-			promtool(t, "test", "rules", path)
+			raises(t, fleet, alerts(slow)...)
 		})
 	}
+}
+
+// Of three drives nobody can say which one is right.
+func TestFewDrivesAreNoPeers(t *testing.T) {
+	for drives := 1; drives <= 3; drives++ {
+		t.Run(fmt.Sprint(drives), func(t *testing.T) {
+			t.Parallel()
+			fleet := simulatedFleet(drives)
+			fleet[0].by(3)
+			raises(t, fleet)
+		})
+	}
+}
+
+// A slow firmware is one finding about the firmware, and hides no slow drive.
+func TestTwoFirmwaresOfAModel(t *testing.T) {
+	firmwares := func(drives, other int, slower float64) []*simulated {
+		fleet := simulatedFleet(drives)
+		for _, d := range fleet[drives-other:] {
+			d.firmware = "B"
+			d.by(slower)
+		}
+		return fleet
+	}
+	const slowFirmware = `{alertname="SsdprobeFirmwareSlower",model="PM9A3",firmware="B"}`
+	t.Run("half of the fleet", func(t *testing.T) {
+		t.Parallel()
+		raises(t, firmwares(40, 20, 1.5), slowFirmware)
+	})
+	t.Run("most of the fleet", func(t *testing.T) {
+		t.Parallel()
+		raises(t, firmwares(40, 34, 1.5), slowFirmware)
+	})
+	t.Run("and a slow drive of each", func(t *testing.T) {
+		t.Parallel()
+		fleet := firmwares(40, 20, 1.5)
+		fleet[3].by(2)
+		fleet[33].by(2)
+		raises(t, fleet, slowFirmware, fleet[3].alert(), fleet[33].alert())
+	})
+	t.Run("alike", func(t *testing.T) {
+		t.Parallel()
+		raises(t, firmwares(40, 20, 1))
+	})
+	t.Run("too few drives to tell a firmware from its drives", func(t *testing.T) {
+		t.Parallel()
+		fleet := firmwares(40, 2, 1.5)
+		raises(t, fleet, alerts(fleet[38:])...)
+	})
+}
+
+// All that a node slows is one finding about the node.
+func TestANodeWhoseDrivesAreAllSlow(t *testing.T) {
+	slowNode := func(drives int, slower float64) (fleet, slow []*simulated) {
+		fleet = simulatedFleet(drives)
+		for _, d := range fleet {
+			if d.node == "stor-03" {
+				d.by(slower)
+				slow = append(slow, d)
+			}
+		}
+		return fleet, slow
+	}
+	const node = `{alertname="SsdprobeNodeSlowerThanPeers",instance="stor-03"}`
+	t.Run("ten drives", func(t *testing.T) {
+		t.Parallel()
+		fleet, _ := slowNode(100, 1.6)
+		raises(t, fleet, node)
+	})
+	t.Run("and one that is slow by itself", func(t *testing.T) {
+		t.Parallel()
+		fleet, slow := slowNode(100, 1.6)
+		slow[4].by(2)
+		raises(t, fleet, node, slow[4].alert())
+	})
+	t.Run("two drives make no node", func(t *testing.T) {
+		t.Parallel()
+		fleet, slow := slowNode(20, 1.6)
+		raises(t, fleet, alerts(slow)...)
+	})
+	t.Run("half of its drives", func(t *testing.T) {
+		t.Parallel()
+		fleet, slow := slowNode(100, 1)
+		for _, d := range slow[:5] {
+			d.by(1.6)
+		}
+		raises(t, fleet, alerts(slow[:5])...)
+	})
+}
+
+// Another version of the engine may measure anything: drives are compared with those
+// that the same version measures.
+func TestVersionsOfTheEngine(t *testing.T) {
+	// upgraded moves drives to version 2, which measures differently from then on.
+	upgraded := func(differs float64, when func(i int, d *simulated) (hour int)) []*simulated {
+		fleet := simulatedFleet(40)
+		for i, d := range fleet {
+			if hour := when(i, d); hour > 0 {
+				d.upgraded, d.engine[1], d.slower[1] = hour, "2", d.slower[1]*differs
+			}
+		}
+		return fleet
+	}
+	upgrades := map[string]func(i int, d *simulated) int{
+		"all":  func(int, *simulated) int { return 4 },
+		"half": func(_ int, d *simulated) int { return 4 * int(d.node[len(d.node)-1]%2) },
+		"one node": func(_ int, d *simulated) int {
+			if d.node == "stor-03" {
+				return 4
+			}
+			return 0
+		},
+		"node by node": func(_ int, d *simulated) int { return 1 + int(d.node[len(d.node)-1]-'0') },
+	}
+	for name, when := range upgrades {
+		for _, differs := range []float64{1.6, 1 / 1.6} {
+			t.Run(fmt.Sprintf("%s, %.2f", name, differs), func(t *testing.T) {
+				t.Parallel()
+				raises(t, upgraded(differs, when))
+			})
+		}
+	}
+	t.Run("mixed for ever, and two slow drives", func(t *testing.T) {
+		t.Parallel()
+		fleet := simulatedFleet(40)
+		for i, d := range fleet {
+			if i%10 < 5 {
+				d.engine[0] = "2"
+				d.by(1.6)
+			}
+		}
+		fleet[1].by(2)
+		fleet[6].by(2)
+		raises(t, fleet, fleet[1].alert(), fleet[6].alert())
+	})
+}
+
+// A drive has one alert: that of its node, which says since when and why.
+func TestADriveThatItsNodeHasFound(t *testing.T) {
+	fleet := simulatedFleet(20)
+	fleet[7].by(2)
+	fleet[8].by(2)
+	fleet[8].regressed = true
+	raises(t, fleet, fleet[7].alert(), strings.Replace(fleet[8].alert(), "SlowerThanPeers", "SlowerThanBaseline", 1))
 }

@@ -75,7 +75,7 @@ func numbered(runs []record.RunStatus, suite string) []record.RunStatus {
 	return all
 }
 
-// nodes are as many as it takes for six drives of one model: fewer have no peers.
+// nodes are as many as it takes for a firmware to be told from its nodes, and for six drives of one model.
 func nodes() []string { return []string{"stor-06", "stor-07", "stor-08"} }
 
 // server is a real Prometheus with the rules and alerts of ssdprobe.
@@ -120,7 +120,7 @@ func (s server) ask(t *testing.T, at time.Time, expr string, instant bool) []pro
 func (s server) await(t *testing.T) time.Time {
 	t.Helper()
 	const ready = `count(count by (instance) (ssdprobe_build_info) and on (instance) count_over_time(ssdprobe_build_info[1m]) > 2 and on (instance) ` +
-		`device:ssdprobe_probe_latency_percentile_seconds:vs_peers{probe="read-4k",percentile="50",device="nvme0n1"})`
+		`device:ssdprobe_probe_level_seconds:vs_peers_and_node{probe="read-4k",statistic="latency_p50_seconds",device="nvme0n1"})`
 	want := strconv.Itoa(len(nodes()))
 	var at time.Time
 	require.EventuallyWithT(t, func(c *assert.CollectT) {

@@ -64,7 +64,7 @@ func TestDashboards(t *testing.T) {
 	p := monitor(t, m, newInbox(t))
 
 	await(t, "figures of all peers", func() bool {
-		return len(p.now(t, `device:ssdprobe_probe_latency_percentile_seconds:vs_peers{percentile="50"}`)) == peers
+		return len(p.now(t, `device:ssdprobe_probe_level_seconds:vs_peers{statistic="latency_p50_seconds"}`)) == peers
 	})
 	require.NoError(t, m.SetFaults(bounded(t), worn.lab, everyBlock(t, 16, size)...))
 	await(t, "a failed read", func() bool {
@@ -80,7 +80,7 @@ func TestDashboards(t *testing.T) {
 	assert.Equal(t, 1, dashboardHasData(t, p, "device.json", file, begun, ofFile), "queries about writing")
 	ofDrive := func(expr string) bool { return !inStory(expr) && !ofFile(expr) }
 	assert.Equal(t, 4, dashboardHasData(t, p, "device.json", worn, begun, ofDrive), "queries about a drive in trouble")
-	assert.Equal(t, 3, dashboardHasData(t, p, "fleet.json", worn, begun, ofDrive), "queries about many drives")
+	assert.Equal(t, 6, dashboardHasData(t, p, "fleet.json", worn, begun, ofDrive), "queries about many drives")
 }
 
 // everyBlock fails the reading of one block of 4 KiB in so many.

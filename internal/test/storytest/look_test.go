@@ -76,6 +76,7 @@ var notInStory = map[string]string{
 	"ssdprobe_probe_written_bytes_total": "only files are written, and there is none",
 	"ssdprobe_probe_errors_total":        "no I/O failed",
 	":vs_peers":                          "two drives are too few to be peers",
+	":limit":                             "two drives are too few to be peers",
 }
 
 // dashboardHasData asks the wanted queries of a dashboard, over all of the time since, and returns how many there were.

@@ -1,0 +1,151 @@
+package deploytest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// simulated is a drive of a fleet, as Prometheus sees it for twelve hours.
+type simulated struct {
+	node, id, model, firmware string
+	// engine is the version that measures it: of the first hours and, when it is
+	// upgraded, of those after.
+	engine [2]string
+	// upgraded is the hour of the upgrade; 0 is none.
+	upgraded int
+	// slower is how many times slower it is than its model, before and after.
+	slower [2]float64
+	// regressed says that its node has found it already.
+	regressed bool
+}
+
+const (
+	simulatedHours = 12
+	perHour        = 2 // evaluations
+)
+
+// simulatedFleet has drives of one model, one firmware and one engine, ten nodes of
+// them or one for each, that differ by three percent.
+func simulatedFleet(drives int) []*simulated {
+	random := rand.New(rand.NewPCG(16, uint64(drives)))
+	fleet := make([]*simulated, drives)
+	for i := range fleet {
+		own := math.Exp(0.03 * random.NormFloat64())
+		fleet[i] = &simulated{
+			node: fmt.Sprintf("stor-%02d", i%10), id: fmt.Sprintf("eui.%03d", i), model: "PM9A3", firmware: "A",
+			engine: [2]string{"1", "1"}, slower: [2]float64{own, own},
+		}
+	}
+	return fleet
+}
+
+// by makes a drive slower all the time.
+func (d *simulated) by(factor float64) {
+	d.slower = [2]float64{d.slower[0] * factor, d.slower[1] * factor}
+}
+
+// series are those of a drive: what changes at an upgrade has a series before and one after.
+func (d *simulated) series() []string {
+	labels := fmt.Sprintf(`job="ssdprobe",instance=%q,device="nvme0n1",id=%q`, d.node, d.id)
+	all := simulatedHours * perHour
+	before := all
+	if d.upgraded > 0 {
+		before = d.upgraded * perHour
+	}
+	constant := func(v float64) string { return fmt.Sprintf("%g+0x%d", v, all) }
+	changing := func(a, b float64) string {
+		if before == all {
+			return constant(a)
+		}
+		return fmt.Sprintf("%g+0x%d %g+0x%d", a, before-1, b, all-before)
+	}
+	list := []string{
+		fmt.Sprintf(`{series: 'ssdprobe_device_info{%s,model=%q,firmware=%q,transport="pcie",kind="disk"}', values: %s}`, labels, d.model, d.firmware, constant(1)),
+		fmt.Sprintf(`{series: 'ssdprobe_device_size_bytes{%s}', values: %s}`, labels, constant(1920383410176)),
+		fmt.Sprintf(`{series: 'ssdprobe_probe_iops{%s,probe="read-4k"}', values: %s}`, labels, changing(12000/d.slower[0], 12000/d.slower[1])),
+	}
+	for percentile, seconds := range map[string]float64{"50": 80e-6, "95": 110e-6, "99": 150e-6, "99.9": 400e-6} {
+		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_probe_latency_percentile_seconds{%s,probe="read-4k",percentile=%q}', values: %s}`,
+			labels, percentile, changing(seconds*d.slower[0], seconds*d.slower[1])))
+	}
+	if d.regressed {
+		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_drift_state{%s,probe="read-4k",statistic="latency_p50_seconds",state="regressed"}', values: %s}`,
+			labels, constant(1)))
+	}
+	return list
+}
+
+// engines are the series that say which version runs on each node, of whose drives the
+// first decides.
+func engines(fleet []*simulated) []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, d := range fleet {
+		if seen[d.node] {
+			continue
+		}
+		seen[d.node] = true
+		series := func(engine, values string) {
+			list = append(list, fmt.Sprintf(`{series: 'ssdprobe_build_info{job="ssdprobe",instance=%q,version=%q}', values: '%s'}`, d.node, engine, values))
+		}
+		if d.upgraded == 0 {
+			series(d.engine[0], fmt.Sprintf("1+0x%d", simulatedHours*perHour))
+			continue
+		}
+		before := d.upgraded * perHour
+		series(d.engine[0], fmt.Sprintf("1+0x%d stale", before-1))
+		series(d.engine[1], fmt.Sprintf("_x%d 1+0x%d", before, simulatedHours*perHour-before))
+	}
+	return list
+}
+
+// alert is what the alert about the drive is known by.
+func (d *simulated) alert() string {
+	return fmt.Sprintf(`{alertname="SsdprobeDriveSlowerThanPeers",instance=%q,id=%q,model=%q,firmware=%q}`, d.node, d.id, d.model, d.firmware)
+}
+
+func alerts(drives []*simulated) []string {
+	var list []string
+	for _, d := range drives {
+		list = append(list, d.alert())
+	}
+	return list
+}
+
+// raises evaluates rules and alerts over the hours of a fleet, and wants that these
+// alerts about speed fire at some time, and no others.
+func raises(t *testing.T, fleet []*simulated, want ...string) {
+	t.Helper()
+	folder, err := filepath.Abs(rulesDir())
+	require.NoError(t, err)
+	var b strings.Builder
+	fmt.Fprintf(&b, "rule_files: [%s/rules.yaml, %s/alerts.yaml]\nevaluation_interval: %dm\n", folder, folder, 60/perHour)
+	b.WriteString("group_eval_order: [ssdprobe-devices, ssdprobe-fleet, ssdprobe-peers, ssdprobe-speed]\n")
+	fmt.Fprintf(&b, "tests:\n- interval: %dm\n  input_series:\n", 60/perHour)
+	lines := engines(fleet)
+	for _, d := range fleet {
+		lines = append(lines, d.series()...)
+	}
+	for _, line := range lines {
+		fmt.Fprintf(&b, "  - %s\n", line)
+	}
+	fmt.Fprintf(&b, "  promql_expr_test:\n  - eval_time: %dh\n", simulatedHours)
+	b.WriteString("    expr: max by (alertname, instance, id, model, firmware) " +
+		"(max_over_time(ALERTS{alertstate=\"firing\",alertname=~\"Ssdprobe(Drive|Node|Firmware|Change)Slow.*\"}[12h]))\n    exp_samples:")
+	for _, labels := range want {
+		fmt.Fprintf(&b, "\n    - {labels: '%s', value: 1}", labels)
+	}
+	if len(want) == 0 {
+		b.WriteString(" []\n")
+	}
+	path := filepath.Join(t.TempDir(), "test.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
+	promtool(t, "test", "rules", path)
+}
