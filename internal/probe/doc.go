@@ -5,7 +5,7 @@
 // A round runs on locked operating-system threads, one per unit of queue depth,
 // with blocking system calls; nothing is allocated while I/Os are timed. Around
 // the I/Os the kernel is asked how long the threads waited for a CPU, and every
-// block that was read is checked for being all zero. The engine never opens,
+// block that was read is checked for having ever been written. The engine never opens,
 // creates or closes anything, it cannot write where there is no Sink, and it does
 // not decide when to run.
 //

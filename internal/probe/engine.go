@@ -71,7 +71,7 @@ type Round struct {
 type Result struct {
 	record.Measurement
 	// Unwritten tells, for each of Round.Offsets, that it was read and that more
-	// than half of it is zero.
+	// than half of it was never written.
 	Unwritten []bool
 }
 
@@ -129,7 +129,7 @@ func (e *Engine) fill(m *record.Measurement, round *execution) error {
 		m.ReadBytes += t.readBytes
 		m.WrittenBytes += t.writtenBytes
 		m.CheckedBlocks += t.checked
-		m.ZeroBlocks += t.zero
+		m.UnwrittenBlocks += t.uniform
 		for name, n := range t.errors {
 			if m.Errors == nil {
 				m.Errors = map[string]int64{}
@@ -158,9 +158,9 @@ func (e *Engine) judge(m record.Measurement, late bool) (record.Outcome, string)
 		return record.OutcomeTimeout, fmt.Sprintf("stopped after %d I/Os: the time for a round was over", m.Latency.Count())
 	case len(m.Errors) > 0:
 		return record.OutcomeError, fmt.Sprintf("I/O errors: %s", describe(m.Errors))
-	case 2*m.ZeroBlocks > m.CheckedBlocks:
+	case 2*m.UnwrittenBlocks > m.CheckedBlocks:
 		return record.OutcomeUnmapped, fmt.Sprintf(
-			"%d of %d blocks read are all zero: never written, so the drive answered from its mapping table", m.ZeroBlocks, m.CheckedBlocks)
+			"%d of %d blocks read have all bytes equal: never written, so the drive answered from its mapping table", m.UnwrittenBlocks, m.CheckedBlocks)
 	case d.Throttled > 0:
 		return record.OutcomeDisturbed, fmt.Sprintf("the CPU quota of the cgroup stopped the process for %s", d.Throttled)
 	case d.CPUWaitRatio > e.maxCPUWait:

@@ -263,7 +263,7 @@ func TestGarbageCollectionDuringARound(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, record.OutcomeOK, got.Outcome)
 	assert.EqualValues(t, 500, got.Latency.Count())
-	assert.Zero(t, got.ZeroBlocks)
+	assert.Zero(t, got.UnwrittenBlocks)
 }
 
 // The kernel's own figures, whatever this machine is doing: they fit the round.

@@ -46,7 +46,7 @@ func TestOutcome(t *testing.T) {
 		"a wait below the limit":    {wait: 100 * time.Microsecond, read: slow, want: record.OutcomeOK},
 		"a wait of all the round":   {wait: time.Hour, read: slow, want: record.OutcomeDisturbed, reason: "waited for a CPU for 100.0 % of the round"},
 		"throttled":                 {throttled: 3 * time.Millisecond, read: slow, want: record.OutcomeDisturbed, reason: "the CPU quota of the cgroup stopped the process for 3ms"},
-		"unmapped says more":        {wait: time.Hour, throttled: time.Second, read: zeros, want: record.OutcomeUnmapped, reason: "10 of 10 blocks read are all zero: never written, so the drive answered from its mapping table"},
+		"unmapped says more":        {wait: time.Hour, throttled: time.Second, read: zeros, want: record.OutcomeUnmapped, reason: "10 of 10 blocks read have all bytes equal: never written, so the drive answered from its mapping table"},
 		"and errors more than that": {wait: time.Hour, throttled: time.Second, read: failing, want: record.OutcomeError, reason: "I/O errors: EIO × 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestUnmappedIsMoreThanHalf(t *testing.T) {
 		})
 		require.NoError(t, err)
 		assert.Equal(t, test.want, got.Outcome, "%d written", test.written)
-		assert.EqualValues(t, test.unwritten, got.ZeroBlocks)
+		assert.EqualValues(t, test.unwritten, got.UnwrittenBlocks)
 		for i, unwritten := range got.Unwritten {
 			assert.Equal(t, i >= test.written, unwritten)
 		}
@@ -156,7 +156,7 @@ func TestUnmappedIsMoreThanHalf(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []bool{false, true}, got.Unwritten)
 	assert.EqualValues(t, 32, got.CheckedBlocks)
-	assert.EqualValues(t, 15, got.ZeroBlocks)
+	assert.EqualValues(t, 15, got.UnwrittenBlocks)
 }
 
 func TestLogicalBlocks(t *testing.T) {

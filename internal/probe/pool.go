@@ -11,7 +11,7 @@ const (
 	// PoolEnough is how many written blocks a raw device must offer before its
 	// rounds are worth a baseline: fewer come from too small a part of it.
 	PoolEnough = 4096
-	// poolCapacity is how many are kept; beyond it the most crowded region gives way.
+	// poolCapacity is how many are kept; beyond it a block gives way for each that is found.
 	poolCapacity = 2 * PoolEnough
 	// poolRegions is into how many parts the device is divided to keep the pool spread.
 	poolRegions = 256
@@ -27,7 +27,12 @@ const (
 // mapping table and not its flash.
 //
 // Blocks are dealt like a deck of cards: none comes a second time before all
-// others came once. The zero value is not ready; see NewPool. It is safe for
+// others came once. A full pool turns over: each block that the search of a round
+// finds takes the place of another, so that a drive which is written in full is not
+// read in the same places for ever. At the default probes that takes hours. On a
+// nearly empty drive the search finds little, and the pool keeps what it has.
+//
+// The zero value is not ready; see NewPool. It is safe for
 // concurrent use: a round that hangs may still have it when its state is saved.
 type Pool struct {
 	mu      sync.Mutex
@@ -45,7 +50,7 @@ type Pool struct {
 // PoolState is the stored form of a pool.
 type PoolState struct {
 	SizeBytes int64 `json:"size_bytes"`
-	// Sampled and Written count blind samples and those that were not zero.
+	// Sampled and Written count blind samples and those that were written.
 	Sampled int64 `json:"sampled"`
 	Written int64 `json:"written"`
 	// Blocks are numbers of 4 KiB blocks.
@@ -194,7 +199,7 @@ func (p *Pool) Deal() (int64, bool) {
 	return b * granule, true
 }
 
-// Drop forgets the block at off: it reads as zeros now.
+// Drop forgets the block at off: it reads as never written now.
 func (p *Pool) Drop(off int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -229,35 +234,30 @@ func (p *Pool) add(block int64) {
 	if _, known := p.at[block]; known {
 		return
 	}
-	if len(p.blocks) >= poolCapacity && !p.makeRoom(p.region(block)) {
-		return
+	if len(p.blocks) >= poolCapacity {
+		p.makeRoom(p.region(block))
 	}
 	p.at[block] = len(p.blocks)
 	p.blocks = append(p.blocks, block)
 	p.crowd[p.region(block)]++
 }
 
-// makeRoom drops a block of the most crowded region, and returns false when
-// that is the region that wants the room.
-func (p *Pool) makeRoom(region int) bool {
-	most := 0
+// makeRoom drops a block for one of the given region: of the most crowded region, so
+// that the pool stays spread, and of that region itself when none is more crowded.
+func (p *Pool) makeRoom(region int) {
+	from := region
 	for r, n := range &p.crowd {
-		if n > p.crowd[most] {
-			most = r
+		if n > p.crowd[from] && n > p.crowd[region]+1 {
+			from = r
 		}
-	}
-	if p.crowd[most] <= p.crowd[region]+1 {
-		return false
 	}
 	start := p.random.IntN(len(p.blocks))
 	for i := range p.blocks {
-		b := p.blocks[(start+i)%len(p.blocks)]
-		if p.region(b) == most {
+		if b := p.blocks[(start+i)%len(p.blocks)]; p.region(b) == from {
 			p.drop(b)
-			return true
+			return
 		}
 	}
-	return false
 }
 
 func (p *Pool) region(block int64) int { return int(block * poolRegions / p.device) }

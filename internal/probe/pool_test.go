@@ -101,6 +101,54 @@ func TestPoolStaysSpreadWhenItIsFull(t *testing.T) {
 	assert.Equal(t, 2*probe.PoolEnough, p.Len())
 }
 
+// Every place of a full pool is given up at some time, and what takes it is dealt in its turn. The pool
+// stays as spread as it is.
+func TestAFullPoolTurnsOverCompletely(t *testing.T) {
+	const device = 1 << 20
+	p := pool(t, device, 0)
+	for b := int64(0); b < device; b += device / (2 * probe.PoolEnough) {
+		p.Saw(probe.Candidate{Offset: b * 4096}, true)
+	}
+	require.Equal(t, 2*probe.PoolEnough, p.Len())
+	old := map[int64]bool{}
+	for _, b := range p.State().Blocks {
+		old[b] = true
+	}
+	order := probe.NewPermutation(device, 7)
+	for range 20 * p.Len() {
+		p.Saw(probe.Candidate{Offset: int64(order.Next()|1) * 4096, Blind: true}, true) // odd, and the old ones are even
+	}
+	var regions [256]int
+	for _, b := range p.State().Blocks {
+		assert.False(t, old[b], "block %d is there from the start", b)
+		regions[b*256/device]++
+	}
+	for _, n := range regions {
+		assert.InDelta(t, 32, n, 1)
+	}
+	dealt := map[int64]bool{}
+	for range p.Len() {
+		off, ok := p.Deal()
+		require.True(t, ok)
+		require.False(t, dealt[off])
+		dealt[off] = true
+	}
+}
+
+// A nearly empty drive has few places, and keeps them.
+func TestAPoolThatIsNotFullKeepsWhatItHas(t *testing.T) {
+	p := pool(t, 1<<20, 5000)
+	before := p.State().Blocks
+	for b := int64(6000); b < 8000; b++ {
+		p.Saw(probe.Candidate{Offset: b * 4096, Blind: true}, false)
+	}
+	for b := int64(10_000); b < 10_500; b++ {
+		p.Saw(probe.Candidate{Offset: b * 4096, Blind: true}, true)
+	}
+	assert.Subset(t, p.State().Blocks, before)
+	assert.Equal(t, 5500, p.Len())
+}
+
 func TestWrittenRatioIsOfBlindSamples(t *testing.T) {
 	p := pool(t, 1<<20, 10)
 	_, ok := p.WrittenRatio()

@@ -99,6 +99,6 @@ func TestDefaultProbesOnARealFile(t *testing.T) {
 		assert.EqualValues(t, p.IOs, m.Latency.Count(), p.Name)
 		assert.EqualValues(t, p.WarmupIOs, m.Warmup.Count(), p.Name)
 		assert.Equal(t, p.RoundBytes(), m.ReadBytes+m.WrittenBytes, p.Name)
-		assert.Zero(t, m.ZeroBlocks, p.Name)
+		assert.Zero(t, m.UnwrittenBlocks, p.Name)
 	}
 }

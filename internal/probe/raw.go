@@ -31,10 +31,10 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 	case cause != nil && !errors.Is(cause, context.DeadlineExceeded):
 		return record.Measurement{}, fmt.Errorf("probe %s: %w", p.Name, cause)
 	case cause != nil:
-		m.Outcome, m.CheckedBlocks, m.ZeroBlocks = record.OutcomeTimeout, s.checked, s.zero
+		m.Outcome, m.CheckedBlocks, m.UnwrittenBlocks = record.OutcomeTimeout, s.checked, s.uniform
 		m.Reason = "stopped in the search for written blocks: the time for a round was over"
 	case len(dealt) == 0:
-		m.Outcome, m.CheckedBlocks, m.ZeroBlocks = record.OutcomeUnmapped, s.checked, s.zero
+		m.Outcome, m.CheckedBlocks, m.UnwrittenBlocks = record.OutcomeUnmapped, s.checked, s.uniform
 		m.Reason = fmt.Sprintf("only %d written blocks found so far (%s): too few for a round; "+
 			"the search goes on, or probe a file on the device instead", b.pool.Len(), b.writtenText())
 	default:
@@ -66,14 +66,16 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 }
 
 // lookAround searches for written blocks and returns how many counted I/Os are
-// left to the round: the search of a random probe lives inside its I/Os, half of
-// them while too few blocks are known, for a baseline or for a whole round, and one in sixteen afterwards; that of a
-// sequential probe adds a thirty-second to its bytes while too few are known. Only
-// a device of which nothing is known is searched beyond that.
+// left to the round. The search of a random probe lives inside its I/Os: half of
+// them while too few blocks are known, for a baseline or for a whole round, and one
+// in sixteen afterwards. That of a sequential probe adds a thirty-second to its
+// bytes while too few are known, and a five-hundredth afterwards. Only a device of
+// which nothing is known is searched beyond that.
 func (b *Prober) lookAround(ctx context.Context, s *search, p record.Probe) int {
 	look, counted := 0, p.IOs
 	switch enough := b.pool.Enough() && b.pool.Len() >= p.WarmupIOs+p.IOs; {
 	case p.Pattern == record.Sequential && enough:
+		look = int(max(1, p.RoundBytes()/granule/512))
 	case p.Pattern == record.Sequential:
 		look = int(max(1, p.RoundBytes()/granule/32))
 	case enough:

@@ -1,7 +1,9 @@
 package probe_test
 
 import (
+	"bytes"
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -53,7 +55,7 @@ func TestSearchFindsWhatIsWritten(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
 		assert.EqualValues(t, p.IOs/2, m.Latency.Count(), "half of the round went into the search")
-		assert.Zero(t, m.ZeroBlocks)
+		assert.Zero(t, m.UnwrittenBlocks)
 		assert.Equal(t, m.ReadBytes, 512*(blockStat(t, loop.Number)[statReadSectors]-before))
 		assert.Equal(t, []string{record.WarnPoolSmall}, codes(m))
 
@@ -72,7 +74,7 @@ func TestSearchFindsWhatIsWritten(t *testing.T) {
 		m, err = b.Round(t.Context(), p)
 		require.NoError(t, err)
 		assert.EqualValues(t, p.IOs-p.IOs/16, m.Latency.Count(), "one in sixteen goes on searching")
-		assert.Zero(t, m.ZeroBlocks)
+		assert.Zero(t, m.UnwrittenBlocks)
 		assert.Equal(t, p.RoundBytes(), m.ReadBytes)
 	}
 }
@@ -109,9 +111,97 @@ func TestBlocksThatWereDiscardedAgeOut(t *testing.T) {
 	assert.Equal(t, record.OutcomeUnmapped, m.Outcome)
 	assert.Regexp(t, `^only 0 written blocks found so far \(\d+\.\d % of the sampled blocks read as written\): too few for a round; `, m.Reason)
 	assert.Zero(t, m.Latency.Count())
-	assert.NotZero(t, m.ZeroBlocks, "what the search saw")
-	assert.Equal(t, m.CheckedBlocks, m.ZeroBlocks)
+	assert.NotZero(t, m.UnwrittenBlocks, "what the search saw")
+	assert.Equal(t, m.CheckedBlocks, m.UnwrittenBlocks)
 	assert.Equal(t, m.ReadBytes, 4096*m.CheckedBlocks)
+}
+
+// A drive may answer for a deallocated block with FFh, and formatting fills with other bytes.
+func TestBlocksOfAnyUniformByteAreUnwritten(t *testing.T) {
+	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{})
+	for i, fill := range []byte{0x00, 0xff, 0x5a} {
+		overwrite(t, loop, int64(i)*4*mib, bytes.Repeat([]byte{fill}, 4*mib))
+	}
+	loop.Write(t, 12*mib, 4*mib)
+	b, known := deviceProber(t, loop.Path)
+	for range 20 {
+		m, err := b.Round(t.Context(), defaultProbe("read-4k"))
+		require.NoError(t, err)
+		require.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+		require.Zero(t, m.UnwrittenBlocks)
+	}
+	require.Positive(t, known.Len())
+	assert.True(t, within(known, 12*mib, 16*mib))
+	ratio, ok := known.WrittenRatio()
+	require.True(t, ok)
+	assert.InDelta(t, 0.25, ratio, 0.05)
+}
+
+// What an earlier version took for written, because it only knew zeros, leaves the pool as it is read.
+func TestAPoolWithUnwrittenBlocksHeals(t *testing.T) {
+	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true})
+	overwrite(t, loop, 0, bytes.Repeat([]byte{0xff}, 8*mib))
+	b, known := deviceProber(t, loop.Path)
+	s := probe.PoolState{SizeBytes: 16 * mib}
+	for block := range int64(4096) {
+		s.Blocks = append(s.Blocks, block)
+	}
+	require.NoError(t, known.Restore(s))
+	for rounds := 0; !within(known, 8*mib, 16*mib); rounds++ {
+		require.Less(t, rounds, 40)
+		_, err := b.Round(t.Context(), defaultProbe("read-4k"))
+		require.NoError(t, err)
+	}
+	assert.Greater(t, known.Len(), 1000)
+}
+
+// A drive that is written in full is not read in the same places for ever, at no further cost.
+func TestAFullPoolTurnsOver(t *testing.T) {
+	loop := testenv.LoopDevice(t, 64*mib, testenv.Options{Random: true})
+	full := probe.PoolState{SizeBytes: 64 * mib, Sampled: 100, Written: 100}
+	for block := int64(0); block < 64*mib/4096; block += 2 {
+		full.Blocks = append(full.Blocks, block)
+	}
+	require.Len(t, full.Blocks, 2*probe.PoolEnough)
+	for name, atLeast := range map[string]int{"read-4k": 500, "read-128k": 60} {
+		t.Run(name, func(t *testing.T) {
+			b, known := deviceProber(t, loop.Path)
+			require.NoError(t, known.Restore(full))
+			p := defaultProbe(name)
+			for range 80 {
+				before := blockStat(t, loop.Number)[statReadSectors]
+				m, err := b.Round(t.Context(), p)
+				require.NoError(t, err)
+				require.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+				require.Equal(t, m.ReadBytes, 512*(blockStat(t, loop.Number)[statReadSectors]-before), "all that was read is counted")
+				if p.Pattern == record.Random {
+					require.Equal(t, p.RoundBytes(), m.ReadBytes, "the search lives inside the round")
+				} else {
+					require.LessOrEqual(t, m.ReadBytes, p.RoundBytes()+8*4096)
+				}
+			}
+			left := map[int64]bool{}
+			for _, block := range full.Blocks {
+				left[block] = true
+			}
+			for _, block := range known.State().Blocks {
+				delete(left, block)
+			}
+			assert.GreaterOrEqual(t, len(left), atLeast, "places that are not read any more")
+			assert.Equal(t, len(full.Blocks), known.Len())
+		})
+	}
+}
+
+// overwrite puts data at an offset of a loop device.
+func overwrite(t *testing.T, l testenv.Loop, off int64, data []byte) {
+	t.Helper()
+	f, err := os.OpenFile(l.Backing, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt(data, off)
+	require.NoError(t, err)
+	require.NoError(t, f.Sync())
+	require.NoError(t, f.Close())
 }
 
 func TestSequentialProbeOnADevice(t *testing.T) {
@@ -130,7 +220,7 @@ func TestSequentialProbeOnADevice(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
 		assert.EqualValues(t, 32, m.Latency.Count())
-		assert.Zero(t, m.ZeroBlocks, "all of the run is inside what was written")
+		assert.Zero(t, m.UnwrittenBlocks, "all of the run is inside what was written")
 	}
 }
 

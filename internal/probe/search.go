@@ -17,13 +17,13 @@ const searchTime = 2 * time.Second
 // search reads single blocks to see whether they were ever written. It lives
 // for one round.
 type search struct {
-	source        io.ReaderAt
-	deadline      time.Time
-	buffer        []byte
-	bytes         int64
-	checked, zero int64
-	failed        int64
-	errors        map[string]int64
+	source           io.ReaderAt
+	deadline         time.Time
+	buffer           []byte
+	bytes            int64
+	checked, uniform int64
+	failed           int64
+	errors           map[string]int64
 }
 
 func newSearch(source io.ReaderAt) (*search, error) {
@@ -53,8 +53,8 @@ func (s *search) written(off int64) (written, ok bool) {
 		return false, false
 	}
 	s.checked++
-	if isZero(s.buffer) {
-		s.zero++
+	if isUniform(s.buffer) {
+		s.uniform++
 		return false, true
 	}
 	return true, true

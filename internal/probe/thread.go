@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,9 +13,6 @@ import (
 )
 
 const (
-	// granule is the unit in which blocks are checked for being written: drives
-	// map nothing smaller.
-	granule = 4096
 	// maxFailed is how many failed I/Os end a round: a drive in trouble is not to
 	// be asked a hundred times more.
 	maxFailed = 8
@@ -30,12 +26,12 @@ type thread struct {
 	wait                    time.Duration
 	involuntary             int64
 	readBytes, writtenBytes int64
-	checked, zero           int64
+	checked, uniform        int64
 	errors                  map[string]int64
 }
 
 // do executes one I/O and returns its latency and whether it succeeded. When
-// unwritten is not nil it tells whether most of what was read is zero.
+// unwritten is not nil it tells whether most of what was read was never written.
 func (x *execution) do(t *thread, off int64, unwritten *bool) (time.Duration, bool) {
 	if x.Probe.Direction == record.Write {
 		return x.write(t, off)
@@ -49,10 +45,10 @@ func (x *execution) do(t *thread, off int64, unwritten *bool) (time.Duration, bo
 		return 0, false
 	}
 	if unwritten != nil {
-		checked, zero := countZero(t.buffer)
+		checked, uniform := countUniform(t.buffer)
 		t.checked += checked
-		t.zero += zero
-		*unwritten = 2*zero > checked
+		t.uniform += uniform
+		*unwritten = 2*uniform > checked
 	}
 	return latency, true
 }
@@ -91,29 +87,4 @@ func describe(counts map[string]int64) string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")
-}
-
-// countZero returns how many granules p has and how many of them are all zero.
-func countZero(p []byte) (checked, zero int64) {
-	for len(p) > 0 {
-		n := min(granule, len(p))
-		checked++
-		if isZero(p[:n]) {
-			zero++
-		}
-		p = p[n:]
-	}
-	return checked, zero
-}
-
-// isZero looks at eight bytes at a time; written data ends it at once. The
-// length of p is a multiple of 512.
-func isZero(p []byte) bool {
-	for len(p) >= 8 {
-		if binary.LittleEndian.Uint64(p) != 0 {
-			return false
-		}
-		p = p[8:]
-	}
-	return true
 }

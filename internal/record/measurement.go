@@ -40,9 +40,10 @@ type Measurement struct {
 	WrittenBytes int64 `json:"written_bytes"`
 	// Errors counts failed I/Os by the name of their errno.
 	Errors map[string]int64 `json:"errors,omitempty"`
-	// CheckedBlocks and ZeroBlocks count the blocks read and those that were all zero.
-	CheckedBlocks int64 `json:"checked_blocks,omitempty"`
-	ZeroBlocks    int64 `json:"zero_blocks,omitempty"`
+	// CheckedBlocks and UnwrittenBlocks count the 4 KiB blocks that were read, and those of
+	// which all bytes are equal, as in blocks that were never written.
+	CheckedBlocks   int64 `json:"checked_blocks,omitempty"`
+	UnwrittenBlocks int64 `json:"unwritten_blocks,omitempty"`
 
 	Disturbance Disturbance `json:"disturbance"`
 	Load        Load        `json:"load"`

@@ -181,6 +181,6 @@ func testHalfWritten(t *testing.T, m *lab.Machine) {
 	assert.LessOrEqual(t, now.must(t, "ssdprobe_device_pool_blocks", of), 2*enough, "no more than were written")
 	last := d.last(t, id, "read-4k")
 	assert.Equal(t, record.OutcomeOK, last.Outcome, last.Reason)
-	assert.Zero(t, last.ZeroBlocks)
+	assert.Zero(t, last.UnwrittenBlocks)
 	d.stop(t)
 }
