@@ -76,6 +76,21 @@ func driftFamilies() []family[probeNow] {
 					emitChanges(emit, p.Effect.Changes)
 				}
 			}),
+		metric("ssdprobe_condition_effect_ratio", gauge, []string{"condition", "from", "to", "statistic"},
+			"How many times slower the probe became with the last change of conditions. Above 1 is worse for every statistic; IOPS are inverted. "+
+				"Conditions that changed together have the same value. from and to are empty when unknown. Absent until the effect is known.",
+			emitEffect),
+	}
+}
+
+func emitEffect(p probeNow, emit emit) {
+	if p.Effect == nil {
+		return
+	}
+	for _, c := range p.Effect.Changes {
+		for _, s := range record.Statistics() {
+			emitKnown(emit, p.Effect.Ratios[s].Ratio, c.Condition, c.From, c.To, string(s))
+		}
 	}
 }
 

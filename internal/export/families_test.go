@@ -146,6 +146,12 @@ func driftMovements(later time.Time) []movement {
 		moves("the effect of a change of conditions is known", func(s *record.Snapshot) {
 			s.Targets[0].Probes[0].Effect = &record.Effect{Changes: []record.Change{{Condition: "firmware", From: "A", To: "B"}}}
 		}, "ssdprobe_drift_attribution_info"),
+		ofProbe("what a change of conditions did is known", func(p *record.ProbeStatus) {
+			p.Effect = &record.Effect{
+				Changes: []record.Change{{Condition: "firmware", From: "A", To: "B"}},
+				Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.3}},
+			}
+		}, "ssdprobe_condition_effect_ratio"),
 		ofProbe("an earlier change is no cause of a drift", func(p *record.ProbeStatus) {
 			p.Effect = &record.Effect{Changes: []record.Change{{Condition: "firmware", From: "A", To: "B"}}}
 		}),

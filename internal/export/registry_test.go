@@ -14,6 +14,10 @@ import (
 func TestRegistryHasTheDevicesAndTheDaemonItself(t *testing.T) {
 	s := recordtest.Snapshot()
 	s.Controllers = append(s.Controllers, sataDrive())
+	s.Targets[0].Probes[0].Effect = &record.Effect{
+		Changes: []record.Change{{Condition: "kernel", From: "6.1", To: "6.12"}},
+		Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.01}},
+	}
 	r, err := export.NewRegistry(func() record.Snapshot { return s }, observed(s), export.Build{})
 	require.NoError(t, err)
 	families, err := r.Gather()
