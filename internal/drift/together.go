@@ -124,7 +124,7 @@ func NewBlockTracker(s Settings, traffic bool, slots []int64, shifts []Shifts) *
 	if traffic {
 		t = NewTrafficTracker(s)
 	}
-	t.together = true
+	t.together, t.ranged = true, true
 	e := epoch{Started: slotTime(slots[0]), Learned: slotTime(slots[len(slots)-1]), Reference: Values{1, 1, 1, 1}, names: t.names}
 	blocks := make([]block, len(slots))
 	for i := range slots {

@@ -52,6 +52,7 @@ type Tracker struct {
 	host     Host
 	// together says that blocks are judged when Settle is called, with those of the peers.
 	together bool
+	ranged   bool    // what is beyond the range of the baseline needs no CUSUM (see range.go)
 	closed   []block // not judged yet
 	latest   []point // the last rounds, at most latestRounds
 	window   window
@@ -262,8 +263,8 @@ func (t *Tracker) judged(b block) (judged, bool) {
 			continue
 		}
 		if x := base.shift(b, i); x.Known() && base.judges(b.Load) {
-			j.Shifts[i], ok = x-host[i], true
 			n := &base.Of[i]
+			j.Shifts[i], ok = x-(t.host.Off(i, host[i])-n.Host), true
 			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
 		}
 	}
@@ -318,7 +319,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 			if host == nil {
 				host = new(t.host.Now())
 			}
-			x -= host[i]
+			x -= t.host.Off(i, host[i]) - n.Host
 		}
 		if v.Fast.add(now, x, limit, !t.isTail(i)) {
 			t.find(i, record.Regressed, record.ByLargeShift, v.Fast.From, now)

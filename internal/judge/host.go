@@ -78,13 +78,12 @@ func (s *source) votes() bool {
 	case record.Final:
 		return true
 	case record.Provisional:
-		return !s.group.mature()
+		return !s.group.mature
 	}
 	return false
 }
 
-// At implements drift.Host: how much slower the other drives were in a slot, as far as it is
-// to be taken off this one.
+// At implements drift.Host.
 func (s *source) At(slot int64) drift.Shifts {
 	var out drift.Shifts
 	others := make([]drift.Shift, 0, 32)
@@ -99,13 +98,13 @@ func (s *source) At(slot int64) drift.Shifts {
 			}
 		}
 		if len(others) >= minOthers {
-			out[i] = s.group.part(i, lowerMedian(others))
+			out[i] = lowerMedian(others)
 		}
 	}
 	return out
 }
 
-// Now implements drift.Host, from the blocks under way.
+// Now implements drift.Host.
 func (s *source) Now() drift.Shifts {
 	var out drift.Shifts
 	others := make([]drift.Shift, 0, 32)
@@ -120,11 +119,14 @@ func (s *source) Now() drift.Shifts {
 			}
 		}
 		if len(others) >= minOthers {
-			out[i] = s.group.part(i, lowerMedian(others))
+			out[i] = lowerMedian(others)
 		}
 	}
 	return out
 }
+
+// Off implements drift.Host.
+func (s *source) Off(i int, others drift.Shift) drift.Shift { return s.group.part(i, others) }
 
 // lowerMedian is the median, of an even number the lower of the two in the middle: of two
 // others, one that is sick says nothing about the host.
@@ -140,31 +142,42 @@ type group struct {
 	settings   drift.Settings
 	members    []*source
 	host       *drift.Tracker // nil until the host has a baseline
-	last       int64          // slot of the last block of the host
+	daily      daily
+	last       int64 // slot of the last block of the host
+	// mature says that enough drives have a final baseline to know the host by them.
+	mature bool
+	// noise and anchor are those of the host: see part.
+	noise, anchor drift.Shifts
 }
 
-// mature reports whether enough drives have a final baseline to know the host by them.
-func (g *group) mature() bool {
-	n := 0
+// look sets what changes with each block only.
+func (g *group) look() {
+	final := 0
 	for _, s := range g.members {
 		if s.tracker.Maturity() == record.Final {
-			n++
+			final++
 		}
 	}
-	return n >= minOthers
+	g.mature = final > minOthers
+	for i := range g.noise {
+		g.noise[i], g.anchor[i] = drift.ShiftOf(usualNoise), 0
+	}
+	if g.host == nil {
+		return
+	}
+	for i, d := range g.host.Drift() {
+		g.noise[i] = max(g.noise[i]/2, g.host.Noise(i))
+		if d.State == record.Regressed && d.Ratio > 0 {
+			g.anchor[i] = drift.ShiftOf(d.Ratio) // a host that stays slow is how it is now
+		}
+	}
 }
 
 // part is what is taken off a drive when the others are so much slower: all of it while that is
 // the host's noise; more beyond, as one cause slows drives unequally; and hardly
 // anything when they are faster, as that makes no other drive slow.
 func (g *group) part(statistic int, others drift.Shift) drift.Shift {
-	noise, anchor := drift.ShiftOf(usualNoise), drift.Shift(0)
-	if g.host != nil {
-		noise = max(noise/2, g.host.Noise(statistic))
-		if d := g.host.Drift()[statistic]; d.State == record.Regressed && d.Ratio > 0 {
-			anchor = drift.ShiftOf(d.Ratio) // a host that stays slow is how it is now
-		}
-	}
+	noise, anchor := g.noise[statistic], g.anchor[statistic]
 	switch x := others - anchor; {
 	case x > noise:
 		return anchor + noise + drift.Shift(unequal*float64(x-noise))
@@ -202,7 +215,7 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 	}
 	for n := max(g.last+1, slot-dayBlocks); n <= slot; n++ {
 		if b, ok := g.block(n); ok {
-			g.host.AddBlock(n, b)
+			g.host.AddBlock(n, g.daily.off(n, b))
 		}
 	}
 	g.last = slot
@@ -211,13 +224,7 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 
 // learn makes the baseline of the host from the last day, once there are enough drives that have one.
 func (g *group) learn(slot int64) {
-	voters := 0
-	for _, s := range g.members {
-		if s.tracker.Maturity() == record.Final {
-			voters++
-		}
-	}
-	if voters < minVoters {
+	if !g.mature {
 		return
 	}
 	var slots []int64
@@ -228,6 +235,10 @@ func (g *group) learn(slot int64) {
 		}
 	}
 	if int64(len(slots)) >= minHostBlocks {
+		g.daily = learnDaily(slots, blocks)
+		for i, n := range slots {
+			blocks[i] = g.daily.off(n, blocks[i])
+		}
 		g.host, g.last = drift.NewBlockTracker(g.settings, g.name == Traffic, slots, blocks), slot
 	}
 }
