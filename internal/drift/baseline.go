@@ -55,6 +55,9 @@ type norm struct {
 	// Host is how much slower than usual the other devices were meanwhile: that much of the
 	// host is in the level.
 	Host Shift `json:"host,omitempty"`
+	// LeastSize and MostSize bound the size of the I/Os, in bytes; 0 when it is not known.
+	LeastSize int `json:"least_size,omitempty"`
+	MostSize  int `json:"most_size,omitempty"`
 	// LargeAbove is where a single round counts as far too slow, for the fast path.
 	LargeAbove Shift `json:"large_above"`
 	// SlowAbove is where the excess of a block is more than any normal one, and
@@ -150,6 +153,7 @@ func learnNorm(blocks []block, statistic int, anchored bool, host Host) norm {
 		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load)-(parts[i]-n.Host), n.excess(b, statistic)
 	}
 	n.noise = learnNoise(blocks, residuals)
+	n.learnSizes(blocks, statistic)
 	slices.Sort(excess)
 	middle, upper := quantile(excess, 0.5), quantile(excess, 0.75)
 	n.SlowAbove = middle + max(ShiftOf(slowLeast), slowQuartiles*(upper-middle))

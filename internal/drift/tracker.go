@@ -262,8 +262,11 @@ func (t *Tracker) judged(b block) (judged, bool) {
 		if i >= len(t.names) {
 			continue
 		}
+		n := &base.Of[i]
+		if t.traffic() && !n.likeSize(b.Work, i) {
+			continue
+		}
 		if x := base.shift(b, i); x.Known() && base.judges(b.Load) {
-			n := &base.Of[i]
 			j.Shifts[i], ok = x-(t.host.Off(i, host[i])-n.Host), true
 			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
 		}
@@ -311,7 +314,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 	var host *Shifts // it is hardly ever needed
 	for i := range t.names {
 		v, n := &t.verdicts[i], &b.Of[i]
-		if v.State == record.Regressed || !t.judgeable(i) || !p.Shifts[i].Known() || !known && t.isTail(i) {
+		if v.State == record.Regressed || !t.judgeable(i) || !p.Shifts[i].Known() || !known && t.isTail(i) || t.traffic() && !n.likeSize(p.Work, i) {
 			continue
 		}
 		x, limit := p.Shifts[i]-n.Curve.at(load), n.LargeAbove+b.doubt(load, i)

@@ -53,6 +53,7 @@ type source struct {
 	day   [dayBlocks]drift.Shifts
 	slots [dayBlocks]int64
 	last  time.Time // of the last round
+	votes bool      // on what the host does
 	level level
 }
 
@@ -71,18 +72,6 @@ func (s *source) at(slot int64, statistic int) drift.Shift {
 	return s.day[slot%dayBlocks][statistic]
 }
 
-// votes reports whether the source tells something about the host: a new drive does not, unless
-// all are new.
-func (s *source) votes() bool {
-	switch s.tracker.Maturity() {
-	case record.Final:
-		return true
-	case record.Provisional:
-		return !s.group.mature
-	}
-	return false
-}
-
 // At implements drift.Host.
 func (s *source) At(slot int64) drift.Shifts {
 	var out drift.Shifts
@@ -90,7 +79,7 @@ func (s *source) At(slot int64) drift.Shifts {
 	for i := range out {
 		others = others[:0]
 		for _, o := range s.group.members {
-			if o == s || !o.votes() {
+			if o == s || !o.votes {
 				continue
 			}
 			if x := o.at(slot, i); x.Known() {
@@ -111,7 +100,7 @@ func (s *source) Now() drift.Shifts {
 	for i := range out {
 		others = others[:0]
 		for _, o := range s.group.members {
-			if o == s || !o.votes() {
+			if o == s || !o.votes {
 				continue
 			}
 			if x := o.tracker.LastShift(i); x.Known() && s.last.Sub(o.last) < drift.BlockLength {
@@ -159,16 +148,21 @@ func (g *group) look() {
 		}
 	}
 	g.mature = final > minOthers
+	for _, s := range g.members {
+		// A new drive tells nothing about the host, unless all are new.
+		m := s.tracker.Maturity()
+		s.votes = m == record.Final || m == record.Provisional && !g.mature
+	}
 	for i := range g.noise {
 		g.noise[i], g.anchor[i] = drift.ShiftOf(usualNoise), 0
 	}
 	if g.host == nil {
 		return
 	}
-	for i, d := range g.host.Drift() {
+	for i := range g.host.Statistics() {
 		g.noise[i] = max(g.noise[i]/2, g.host.Noise(i))
-		if d.State == record.Regressed && d.Ratio > 0 {
-			g.anchor[i] = drift.ShiftOf(d.Ratio) // a host that stays slow is how it is now
+		if g.host.StateOf(i) == record.Regressed {
+			g.anchor[i] = g.host.Shift(i) // a host that stays slow is how it is now
 		}
 	}
 }
@@ -195,16 +189,25 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 	for i := range out {
 		values = values[:0]
 		for _, s := range g.members {
-			if x := s.at(slot, i); s.votes() && x.Known() {
+			if x := s.at(slot, i); s.votes && x.Known() {
 				values = append(values, x)
 			}
 		}
 		out[i] = drift.Missing
+		if !judgesHost(g.name, i) {
+			continue
+		}
 		if len(values) >= minVoters {
 			out[i], any = lowerMedian(values), true
 		}
 	}
 	return out, any
+}
+
+// judgesHost reports whether the host is judged by a statistic: tails move with what each drive does.
+func judgesHost(source string, i int) bool {
+	s := statisticsOf(source)
+	return i < len(s) && s[i] != record.LatencyP95 && s[i] != record.LatencyP99
 }
 
 // judge judges the host by what its drives did in a slot.
@@ -256,7 +259,7 @@ func (g *group) slower(statistic int, by drift.Shift, slot int64) (names []strin
 				values = append(values, x)
 			}
 		}
-		if len(values) == 0 || !s.votes() {
+		if len(values) == 0 || !s.votes {
 			continue
 		}
 		of++
