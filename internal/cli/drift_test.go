@@ -64,18 +64,44 @@ func TestDriftReplayOfAFile(t *testing.T) {
 	var r struct {
 		Rounds  int
 		Changes []map[string]any
-		Now     drift.Explanation
+		Drives  []struct{ Now drift.Explanation }
 	}
 	require.NoError(t, json.Unmarshal([]byte(whole.stdout), &r))
 	assert.Equal(t, 5760, r.Rounds)
 	assert.Len(t, r.Changes, strings.Count(lines.stdout, "\n"))
-	assert.Equal(t, record.Final, r.Now.Maturity)
+	assert.Equal(t, record.Final, r.Drives[0].Now.Maturity)
 
 	deaf := in("drift", "replay", slower, "--smallest-effect", "40%", "--false-alarms", "0.1", "--threshold", "1", "--baseline-rounds", "200")
 	assert.Equal(t, 0, deaf.code, deaf.stderr)
 	assert.Contains(t, deaf.stdout, "Nothing has drifted.", "20 % is too small for it")
 	deaf = in("drift", "replay", slower, "--config", file(t, "c.yaml", "drift: {smallest_effect: 40%, threshold: 1}"))
 	assert.Contains(t, deaf.stdout, "Nothing has drifted.", "so it is by the configuration")
+}
+
+func TestDriftReplayOfANode(t *testing.T) {
+	dir := t.TempDir()
+	for name, kind := range map[string]string{"nvme0n1": "none", "nvme1n1": "none", "nvme2n1": "double", "nvme3n1": "none"} {
+		data, err := os.ReadFile(history(t, kind))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".csv"), data, 0o600))
+	}
+	text := in("drift", "replay", dir)
+	require.Equal(t, 0, text.code, text.stderr)
+	assert.Contains(t, text.stdout, "23 040 rounds of 4 drives")
+	assert.Regexp(t, `(?s)\nnvme2n1 +severe since .*\nnvme0n1 +healthy\n`, text.stdout, "the worst first")
+
+	lines := in("drift", "replay", dir, "--output", "jsonl")
+	require.Equal(t, 0, lines.code, lines.stderr)
+	for line := range strings.Lines(lines.stdout) {
+		var l struct{ Drive, Scope, State, Verdict string }
+		require.NoError(t, json.Unmarshal([]byte(line), &l), line)
+		assert.Equal(t, l.Drive == "", l.Scope == "host")
+		assert.NotEmpty(t, l.State)
+		if l.Verdict == "severe" {
+			assert.Equal(t, "nvme2n1", l.Drive)
+		}
+	}
+	assert.Contains(t, lines.stdout, `"verdict":"severe"`)
 }
 
 func TestDriftReplayFromPrometheus(t *testing.T) {
@@ -116,6 +142,7 @@ func TestDriftMistakes(t *testing.T) {
 		"no such subcommand":  {[]string{"drift", "explian"}, 2, "did you mean explain?"},
 		"nothing to replay":   {[]string{"drift", "replay"}, 2, "want a CSV file"},
 		"a file and a server": {[]string{"drift", "replay", good, "--prometheus", "http://x"}, 2, "--prometheus: cannot be given with a file"},
+		"no histories":        {[]string{"drift", "replay", t.TempDir()}, 2, "has no file whose name ends in .csv"},
 		"no such file":        {[]string{"drift", "replay", "/no/such.csv"}, 2, "/no/such.csv"},
 		"no such column":      {[]string{"drift", "replay", file(t, "x.csv", "time\n")}, 2, "the header lacks latency_p50_seconds"},
 		"a bad line":          {[]string{"drift", "replay", file(t, "x.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\nx,1,1,1,1\n")}, 1, "line 2"},

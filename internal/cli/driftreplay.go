@@ -7,13 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/replay"
 )
@@ -32,15 +36,31 @@ type replayOptions struct {
 func (a *app) driftReplay() *cobra.Command {
 	var o replayOptions
 	c := &cobra.Command{
-		Use:   "replay FILE.csv | --prometheus URL --device DEVICE",
+		Use:   "replay FILE.csv | FOLDER | --prometheus URL --device DEVICE",
 		Short: "Judge a recorded history as the daemon would have",
-		Long: `Runs the code of the daemon over a recorded history of one probe on one device. Use it to
-try settings on your own data. Text output shows the changes of state and a plot. jsonl
-has a line per change of state, as it happens. json has everything in one object.
+		Long: `Runs the code of the daemon over recorded histories: of one probe on one drive, or of
+all drives of a node together. Use it to try settings on your own data. Text output shows
+the verdicts, the drives, the worst first, and plots. jsonl has a line per change, as it
+happens. json has everything in one object.
 
-A CSV file has a header with the columns time (unix seconds or RFC 3339),
-latency_p50_seconds, latency_p95_seconds, latency_p99_seconds and iops. It may also have
-utilisation (0 to 1) and conditions (firmware=A;kernel=6.12). "-" is standard input.
+A CSV file has a header with the column time (unix seconds or RFC 3339) and
+  latency_p50_seconds, latency_p95_seconds, latency_p99_seconds, iops
+      a round of a probe; all empty where it was refused
+  others_read_latency_seconds, others_write_latency_seconds, others_flush_latency_seconds
+      mean latencies of others' I/O; empty where there was none
+or either of the two. It may also have
+  others_read_iops, others_write_iops, others_read_bytes_per_second,
+  others_write_bytes_per_second, in_flight
+      what others asked of the drive
+  utilisation
+      by others, 0 to 1
+  conditions
+      firmware=A;kernel=6.12
+"-" is standard input.
+
+A folder is a node: each of its CSV files is a drive. They are of one model, unless a file
+drives.json says more:
+  {"nvme0n1": {"model": "X", "size_bytes": 960197124096, "rotational": false, "group": ""}}
 
 With --prometheus, the history comes from the HTTP API of a Prometheus server that
 scrapes the daemon. --http.config.file has its password, if it needs one. These figures
@@ -49,6 +69,7 @@ cover the daemon's window, so single slow rounds show less than they did to the 
 The settings are those of --config, or the defaults; flags override them. This history
 gets the whole budget of false alarms. The daemon shares it among the probes of a target.`,
 		Example: `  ssdprobe drift replay history.csv
+  ssdprobe drift replay stor-07/
   ssdprobe drift replay history.csv --smallest-effect 15% --output jsonl
   ssdprobe drift replay --prometheus http://prometheus:9090 --device nvme0n1 --instance stor-07:10040 --start 30d
   ssdprobe drift replay --prometheus http://prometheus:9090 --device nvme0n1 \
@@ -141,7 +162,7 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 	}
 	switch {
 	case len(files) == 0 && o.prometheus == "":
-		return usage(errors.New("nothing to replay; want a CSV file, or --prometheus with --device; see ssdprobe drift replay --help"))
+		return usage(errors.New("nothing to replay; want a CSV file, a folder of them, or --prometheus with --device; see ssdprobe drift replay --help"))
 	case len(files) == 1 && o.prometheus != "":
 		return usage(errors.New("--prometheus: cannot be given with a file"))
 	case o.prometheus != "":
@@ -157,11 +178,14 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		if err != nil {
 			return usage(err)
 		}
-		err = a.printReplay(ctx, history, settings, o.form)
+		err = a.printReplay(ctx, one(o.device, history), settings, o.form)
 		if errors.Is(err, replay.ErrAmbiguous) {
 			return usage(err)
 		}
 		return err
+	}
+	if info, err := os.Stat(files[0]); err == nil && info.IsDir() {
+		return a.replayFolder(ctx, files[0], settings, o.form)
 	}
 	in, err := openInput(stdin, files[0])
 	if err != nil {
@@ -172,12 +196,27 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 	if err != nil {
 		return usage(fmt.Errorf("%s: %w", files[0], err))
 	}
-	return a.printReplay(ctx, history, settings, o.form)
+	name := strings.TrimSuffix(filepath.Base(files[0]), ".csv")
+	return a.printReplay(ctx, one(name, history), settings, o.form)
 }
 
-func (a *app) printReplay(ctx context.Context, history replay.Source, settings drift.Settings, form output) error {
+// one is a node with a single drive.
+func one(name string, history replay.Source) []replay.Drive {
+	return []replay.Drive{{Drive: judge.Drive{ID: name}, History: history}}
+}
+
+func (a *app) replayFolder(ctx context.Context, path string, settings drift.Settings, form output) error {
+	folder, err := replay.OpenFolder(path)
+	if err != nil {
+		return usage(err)
+	}
+	defer folder.Close()
+	return a.printReplay(ctx, folder.Drives, settings, form)
+}
+
+func (a *app) printReplay(ctx context.Context, drives []replay.Drive, settings drift.Settings, form output) error {
 	if form == outputJSONL {
-		_, err := replay.Run(ctx, history, settings, func(l replay.Line) error {
+		_, err := replay.RunNode(ctx, drives, settings, func(l replay.Line) error {
 			text, err := json.Marshal(l)
 			if err == nil {
 				_, err = a.stdout.Write(append(printable.JSON(text), '\n'))
@@ -186,7 +225,7 @@ func (a *app) printReplay(ctx context.Context, history replay.Source, settings d
 		})
 		return err
 	}
-	r, err := replay.Run(ctx, history, settings, nil)
+	r, err := replay.RunNode(ctx, drives, settings, nil)
 	if err != nil {
 		return err
 	}

@@ -16,21 +16,46 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Round is a round of a recorded history.
-type Round struct {
+// Sample is a row of a recorded history: a round, and what others did to the drive at
+// the time.
+type Sample struct {
+	// Round has the Values of 0 when it was refused, or none was tried.
 	drift.Round
 	Conditions record.Conditions
+	Traffic    Traffic
 }
 
-// Reader reads rounds from CSV with a header. Columns, in any order, others being
-// ignored: time (unix seconds, or RFC 3339); latency_p50_seconds,
-// latency_p95_seconds, latency_p99_seconds, iops; and, when there are any,
-// utilisation (0 to 1, the share of time that others used the device; empty when not
-// known) and conditions (see ParseConditions).
+// Probed reports whether the sample has a round.
+func (s Sample) Probed() bool { return s.Values != drift.Values{} }
+
+// Traffic is what others' I/O felt: mean latencies in seconds, 0 where there was none.
+type Traffic struct {
+	ReadLatency, WriteLatency, FlushLatency float64
+	// InFlight is the mean number of I/Os in flight.
+	InFlight float64
+}
+
+// Known reports whether there was any.
+func (t Traffic) Known() bool { return t.ReadLatency > 0 || t.WriteLatency > 0 || t.FlushLatency > 0 }
+
+// Reader reads samples from CSV with a header. Columns, in any order, others being
+// ignored:
+//
+//   - time: unix seconds, or RFC 3339
+//   - latency_p50_seconds, latency_p95_seconds, latency_p99_seconds, iops: a round; all four are
+//     empty where it was refused
+//   - utilisation: 0 to 1, the share of time that others used the device; empty when not known
+//   - conditions: see ParseConditions
+//   - others_read_iops, others_write_iops, others_read_bytes_per_second,
+//     others_write_bytes_per_second: what others asked of the device
+//   - others_read_latency_seconds, others_write_latency_seconds, others_flush_latency_seconds,
+//     in_flight: what others felt; empty where there was none
+//
+// There is a round or a latency of others in every file.
 type Reader struct {
 	csv     *csv.Reader
 	columns map[string]int
-	fields  int
+	probed  bool // there are columns of rounds
 	// The conditions of a history hardly ever change: the last are kept parsed.
 	text       string
 	conditions record.Conditions
@@ -40,6 +65,15 @@ const (
 	columnTime        = "time"
 	columnUtilisation = "utilisation"
 	columnConditions  = "conditions"
+
+	columnReads        = "others_read_iops"
+	columnWrites       = "others_write_iops"
+	columnReadBytes    = "others_read_bytes_per_second"
+	columnWrittenBytes = "others_write_bytes_per_second"
+	columnReadLatency  = "others_read_latency_seconds"
+	columnWriteLatency = "others_write_latency_seconds"
+	columnFlushLatency = "others_flush_latency_seconds"
+	columnInFlight     = "in_flight"
 )
 
 // NewReader reads the header. It refuses a file in which a needed column is missing
@@ -54,11 +88,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("read a history: %w", err)
 	}
-	reader := &Reader{csv: c, columns: map[string]int{}, fields: len(header)}
-	needed := []string{columnTime}
-	for _, s := range record.Statistics() {
-		needed = append(needed, string(s))
-	}
+	reader := &Reader{csv: c, columns: map[string]int{}}
 	for i, name := range header {
 		name = strings.TrimPrefix(strings.TrimSpace(name), "\ufeff")
 		if _, twice := reader.columns[name]; twice {
@@ -66,58 +96,117 @@ func NewReader(r io.Reader) (*Reader, error) {
 		}
 		reader.columns[strings.Clone(name)] = i
 	}
-	missing := slices.DeleteFunc(needed, func(name string) bool { _, ok := reader.columns[name]; return ok })
+	has := func(name string) bool { _, ok := reader.columns[name]; return ok }
+	var missing []string
+	for _, s := range record.Statistics() {
+		if has(string(s)) {
+			reader.probed = true
+		} else {
+			missing = append(missing, string(s))
+		}
+	}
+	if !reader.probed && slices.ContainsFunc([]string{columnReadLatency, columnWriteLatency, columnFlushLatency}, has) {
+		missing = nil // a history of traffic alone
+	}
+	if !has(columnTime) {
+		missing = slices.Insert(missing, 0, columnTime)
+	}
 	if len(missing) > 0 {
 		return nil, fmt.Errorf("read a history: the header lacks %s", strings.Join(missing, ", "))
 	}
 	return reader, nil
 }
 
-// Next returns the next round, and io.EOF after the last. Errors name the line.
-func (r *Reader) Next(ctx context.Context) (Round, error) {
+// Next returns the next sample, and io.EOF after the last. Errors name the line.
+func (r *Reader) Next(ctx context.Context) (Sample, error) {
 	if err := ctx.Err(); err != nil {
-		return Round{}, err
+		return Sample{}, err
 	}
 	row, err := r.csv.Read()
 	if errors.Is(err, io.EOF) {
-		return Round{}, io.EOF
+		return Sample{}, io.EOF
 	} else if err != nil {
-		return Round{}, fmt.Errorf("read a history: %w", err)
+		return Sample{}, fmt.Errorf("read a history: %w", err)
 	}
-	round, err := r.parse(row)
+	sample, err := r.parse(row)
 	if err != nil {
 		line, _ := r.csv.FieldPos(0)
-		return Round{}, fmt.Errorf("read a history: line %d: %w", line, err)
+		return Sample{}, fmt.Errorf("read a history: line %d: %w", line, err)
 	}
-	return round, nil
+	return sample, nil
 }
 
-func (r *Reader) parse(row []string) (Round, error) {
-	round := Round{Round: drift.Round{Utilisation: -1}}
+// field is what a column has; empty when there is no such column.
+func (r *Reader) field(row []string, name string) string {
+	if i, ok := r.columns[name]; ok {
+		return row[i]
+	}
+	return ""
+}
+
+func (r *Reader) parse(row []string) (Sample, error) {
+	sample := Sample{Round: drift.Round{Utilisation: -1}}
 	var err error
-	if round.Time, err = parseTime(row[r.columns[columnTime]]); err != nil {
-		return Round{}, err
+	if sample.Time, err = parseTime(r.field(row, columnTime)); err != nil {
+		return Sample{}, err
 	}
-	for i, s := range record.Statistics() {
-		if round.Values[i], err = parsePositive(string(s), row[r.columns[string(s)]]); err != nil {
-			return Round{}, err
+	if r.probed && !r.refused(row) {
+		for i, s := range record.Statistics() {
+			if sample.Values[i], err = parsePositive(string(s), r.field(row, string(s))); err != nil {
+				return Sample{}, err
+			}
 		}
 	}
-	if i, ok := r.columns[columnUtilisation]; ok && row[i] != "" {
-		u, err := strconv.ParseFloat(row[i], 64)
+	if text := r.field(row, columnUtilisation); text != "" {
+		u, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(u) || u > 1 {
-			return Round{}, fmt.Errorf("utilisation %q: want a share of 0 to 1, or nothing when not known", row[i])
+			return Sample{}, fmt.Errorf("utilisation %q: want a share of 0 to 1, or nothing when not known", text)
 		}
-		round.Utilisation = u
+		sample.Utilisation = u
 	}
-	if i, ok := r.columns[columnConditions]; ok {
-		if row[i] != r.text {
-			r.text = strings.Clone(row[i])
-			r.conditions = ParseConditions(r.text)
+	if err := r.parseOthers(row, &sample); err != nil {
+		return Sample{}, err
+	}
+	if text := r.field(row, columnConditions); text != r.text {
+		r.text = strings.Clone(text)
+		r.conditions = ParseConditions(r.text)
+	}
+	sample.Conditions = r.conditions
+	return sample, nil
+}
+
+// refused reports whether a row has no round: all of its figures are empty.
+func (r *Reader) refused(row []string) bool {
+	return !slices.ContainsFunc(record.Statistics(), func(s record.Statistic) bool { return r.field(row, string(s)) != "" })
+}
+
+func (r *Reader) parseOthers(row []string, sample *Sample) error {
+	for _, c := range []struct {
+		name string
+		to   *float64
+		work bool
+	}{
+		{columnReads, &sample.Work.Reads, true},
+		{columnWrites, &sample.Work.Writes, true},
+		{columnReadBytes, &sample.Work.ReadBytes, true},
+		{columnWrittenBytes, &sample.Work.WrittenBytes, true},
+		{columnReadLatency, &sample.Traffic.ReadLatency, false},
+		{columnWriteLatency, &sample.Traffic.WriteLatency, false},
+		{columnFlushLatency, &sample.Traffic.FlushLatency, false},
+		{columnInFlight, &sample.Traffic.InFlight, false},
+	} {
+		text := r.field(row, c.name)
+		if text == "" {
+			continue
 		}
-		round.Conditions = r.conditions
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+			return fmt.Errorf("%s %q: want a number of 0 or more, or nothing when not known", c.name, text)
+		}
+		*c.to = v
+		sample.Work.Known = sample.Work.Known || c.work
 	}
-	return round, nil
+	return nil
 }
 
 func parsePositive(name, text string) (float64, error) {

@@ -20,14 +20,19 @@ type history []judged
 type judged struct {
 	at     time.Time
 	ratios drift.Values
-	states map[record.Statistic]record.DriftState
+	states [drift.Statistics]record.DriftState
 }
 
-// add takes a block once, however often it is given.
-func (h *history) add(b drift.Block, states map[record.Statistic]record.DriftState) {
-	if n := len(*h); n == 0 || b.Time.After((*h)[n-1].at) {
-		*h = append(*h, judged{b.Time, b.Ratios, states})
+// isNew reports whether a block has not been added yet.
+func (h history) isNew(b drift.Block) bool { return len(h) == 0 || b.Time.After(h[len(h)-1].at) }
+
+// add takes a block, with the states after it.
+func (h *history) add(b drift.Block, now []record.Drift) {
+	j := judged{at: b.Time, ratios: b.Ratios}
+	for i := range now {
+		j.states[i] = now[i].State
 	}
+	*h = append(*h, j)
 }
 
 // column is what lies between two times: per statistic the sum of the logarithms of the
@@ -53,10 +58,12 @@ func (h history) columns() (columns []column, width time.Duration) {
 	for _, b := range h {
 		c := &columns[b.at.Sub(from)/width]
 		c.blocks++
-		for i, s := range record.Statistics() {
-			c.sums[i] += math.Log(b.ratios[i])
-			if badness(b.states[s]) > badness(c.worst[i]) {
-				c.worst[i] = b.states[s]
+		for i, ratio := range b.ratios {
+			if ratio > 0 {
+				c.sums[i] += math.Log(ratio)
+			}
+			if badness(b.states[i]) > badness(c.worst[i]) {
+				c.worst[i] = b.states[i]
 			}
 		}
 	}

@@ -64,7 +64,7 @@ type Prometheus struct {
 	api   promv1.API
 	query Query
 	next  time.Time // where the next page begins
-	page  []Round
+	page  []Sample
 }
 
 // pointsPerPage is below the 11 000 points that Prometheus gives in one answer.
@@ -91,10 +91,10 @@ func NewPrometheus(client *http.Client, q Query) (*Prometheus, error) {
 }
 
 // Next returns the next round, and io.EOF after the last.
-func (p *Prometheus) Next(ctx context.Context) (Round, error) {
+func (p *Prometheus) Next(ctx context.Context) (Sample, error) {
 	for len(p.page) == 0 {
 		if p.next.After(p.query.To) {
-			return Round{}, io.EOF
+			return Sample{}, io.EOF
 		}
 		end := p.next.Add(pointsPerPage * p.query.Step)
 		if end.After(p.query.To) {
@@ -102,7 +102,7 @@ func (p *Prometheus) Next(ctx context.Context) (Round, error) {
 		}
 		page, err := p.read(ctx, p.next, end)
 		if err != nil {
-			return Round{}, fmt.Errorf("read a history from prometheus: %w", err)
+			return Sample{}, fmt.Errorf("read a history from prometheus: %w", err)
 		}
 		p.page, p.next = page, end.Add(p.query.Step)
 	}
@@ -135,8 +135,8 @@ func figure(s record.Statistic, probe string) (metric string, more []string) {
 
 // read gets the rounds between two times, in the order of time. A time at which one of the
 // statistics is missing has no round.
-func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Round, error) {
-	rounds := map[int64]*Round{}
+func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Sample, error) {
+	rounds := map[int64]*Sample{}
 	for i, statistic := range record.Statistics() {
 		metric, more := figure(statistic, p.query.Probe)
 		samples, err := p.one(ctx, p.selector(metric, more...), from, to)
@@ -146,7 +146,7 @@ func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Round, err
 		for at, v := range samples {
 			r := rounds[at]
 			if r == nil {
-				r = &Round{Round: drift.Round{Time: time.UnixMilli(at).UTC(), Utilisation: -1}}
+				r = &Sample{Round: drift.Round{Time: time.UnixMilli(at).UTC(), Utilisation: -1}}
 				rounds[at] = r
 			}
 			r.Values[i] = v
@@ -158,13 +158,13 @@ func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Round, err
 	if err := p.addConditions(ctx, rounds, from, to); err != nil {
 		return nil, err
 	}
-	var list []Round
+	var list []Sample
 	for _, r := range rounds {
 		if !slices.ContainsFunc(r.Values[:], func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 }) {
 			list = append(list, *r)
 		}
 	}
-	slices.SortFunc(list, func(a, b Round) int { return cmp.Compare(a.Time.UnixMilli(), b.Time.UnixMilli()) })
+	slices.SortFunc(list, func(a, b Sample) int { return cmp.Compare(a.Time.UnixMilli(), b.Time.UnixMilli()) })
 	return list, nil
 }
 
@@ -191,7 +191,7 @@ func (p *Prometheus) one(ctx context.Context, query string, from, to time.Time) 
 	return out, nil
 }
 
-func (p *Prometheus) addUtilisation(ctx context.Context, rounds map[int64]*Round, from, to time.Time) error {
+func (p *Prometheus) addUtilisation(ctx context.Context, rounds map[int64]*Sample, from, to time.Time) error {
 	if p.query.Utilisation == "" || len(rounds) == 0 {
 		return nil
 	}
@@ -209,7 +209,7 @@ func (p *Prometheus) addUtilisation(ctx context.Context, rounds map[int64]*Round
 
 // addConditions takes the conditions from the info metrics. Where a time has none
 // (a daemon that has just started), those before it hold on.
-func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Round, from, to time.Time) error {
+func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Sample, from, to time.Time) error {
 	if len(rounds) == 0 {
 		return nil
 	}

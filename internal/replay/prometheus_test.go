@@ -102,12 +102,12 @@ func TestPrometheusGivesTheSameAsTheFile(t *testing.T) {
 		Utilisation: "load",
 	})
 	require.NoError(t, err)
-	got, err := replay.Run(t.Context(), p, drift.Default(), nil)
+	got, err := replay.Run(t.Context(), "d", p, drift.Default(), nil)
 	require.NoError(t, err)
 	expected := run(t, want, nil)
 	assert.Equal(t, expected.Rounds, got.Rounds)
 	assert.Equal(t, expected.Lines, got.Lines)
-	assert.Equal(t, record.Conditions{Model: "X", Firmware: "A", Kernel: "6.12"}, got.Now.Conditions)
+	assert.Equal(t, record.Conditions{Model: "X", Firmware: "A", Kernel: "6.12"}, got.Drives[0].Now.Conditions)
 }
 
 // round gives v the digits that the file has.

@@ -42,7 +42,7 @@ func run(t *testing.T, csv string, emit func(replay.Line) error) *replay.Report 
 	t.Helper()
 	r, err := replay.NewReader(strings.NewReader(csv))
 	require.NoError(t, err)
-	report, err := replay.Run(t.Context(), r, drift.Default(), emit)
+	report, err := replay.Run(t.Context(), "d", r, drift.Default(), emit)
 	require.NoError(t, err)
 	return report
 }
@@ -73,7 +73,7 @@ func TestGoldenReplays(t *testing.T) {
 			streamed := run(t, csv, func(l replay.Line) error { return out.Encode(l) })
 			golden(t, kind+".jsonl", lines.Bytes())
 			assert.Empty(t, streamed.Lines, "what was emitted is not kept")
-			assert.Equal(t, report.Now, streamed.Now)
+			assert.Equal(t, report.Drives[0].Now, streamed.Drives[0].Now)
 		})
 	}
 }
@@ -90,13 +90,13 @@ func TestRunStopsWhenToldTo(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = replay.Run(ctx, r, drift.Settings{}, nil)
+	_, err = replay.Run(ctx, "d", r, drift.Settings{}, nil)
 	require.ErrorIs(t, err, context.Canceled)
 
 	r, err = replay.NewReader(strings.NewReader(csv))
 	require.NoError(t, err)
 	full := errors.New("disk full")
-	_, err = replay.Run(t.Context(), r, drift.Settings{}, func(replay.Line) error { return full })
+	_, err = replay.Run(t.Context(), "d", r, drift.Settings{}, func(replay.Line) error { return full })
 	require.ErrorIs(t, err, full)
 }
 
@@ -108,7 +108,7 @@ func TestReaderTakesColumnsInAnyOrder(t *testing.T) {
 	require.NoError(t, err)
 	got, err := r.Next(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, replay.Round{
+	assert.Equal(t, replay.Sample{
 		Round: drift.Round{
 			Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Values: drift.Values{1e-4, 2e-4, 3e-4, 9000}, Utilisation: -1,
 		},
@@ -122,6 +122,31 @@ func TestReaderTakesColumnsInAnyOrder(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 }
 
+func TestReaderTakesTrafficAndRefusedRounds(t *testing.T) {
+	r, err := replay.NewReader(strings.NewReader(
+		"time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops,utilisation,others_read_iops,others_read_bytes_per_second,others_read_latency_seconds,in_flight\n" +
+			"0,,,,,0.95,4000,16384000,2e-4,0.8\n" +
+			"60,1e-4,2e-4,3e-4,9000,0,,,,\n"))
+	require.NoError(t, err)
+	got, err := r.Next(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, replay.Sample{
+		Round: drift.Round{
+			Time: time.Unix(0, 0).UTC(), Utilisation: 0.95, Work: drift.Work{Known: true, Reads: 4000, ReadBytes: 16384000},
+		},
+		Traffic: replay.Traffic{ReadLatency: 2e-4, InFlight: 0.8},
+	}, got)
+	assert.False(t, got.Probed())
+	got, err = r.Next(t.Context())
+	require.NoError(t, err)
+	assert.True(t, got.Probed())
+	assert.False(t, got.Work.Known)
+	assert.False(t, got.Traffic.Known())
+
+	_, err = replay.NewReader(strings.NewReader("time,others_write_latency_seconds\n"))
+	require.NoError(t, err, "traffic alone is enough")
+}
+
 func TestReaderSaysWhatIsWrongAndWhere(t *testing.T) {
 	good := "0,1e-4,1e-4,1e-4,9000,0.1,\n"
 	for name, tt := range map[string]struct{ csv, want string }{
@@ -133,6 +158,8 @@ func TestReaderSaysWhatIsWrongAndWhere(t *testing.T) {
 		"not a number":      {header + "60,NaN,1e-4,1e-4,1,0.1,\n", `read a history: line 2: latency_p50_seconds "NaN": want a number above 0`},
 		"percent":           {header + "60,1e-4,1e-4,1e-4,1,55,\n", `read a history: line 2: utilisation "55": want a share of 0 to 1, or nothing when not known`},
 		"yesterday":         {header + "yesterday,1e-4,1e-4,1e-4,1,0.1,\n", `read a history: line 2: time "yesterday": want unix seconds or RFC 3339`},
+		"half a round":      {header + "60,1e-4,,1e-4,1,0.1,\n", `read a history: line 2: latency_p95_seconds "": want a number above 0`},
+		"less than nothing": {"time,others_read_latency_seconds\n60,-1\n", `read a history: line 2: others_read_latency_seconds "-1": want a number of 0 or more, or nothing when not known`},
 		"a short line":      {header + "60,1e-4\n", "read a history: record on line 2: wrong number of fields"},
 		"a stray quote":     {header + "60,\"1e-4,1e-4,1e-4,1,0.1,\n", `read a history: parse error on line 2, column 27: extraneous or missing " in quoted-field`},
 		"far in the future": {header + "1e300,1e-4,1e-4,1e-4,1,0.1,\n", `read a history: line 2: time "1e300": want unix seconds or RFC 3339`},
@@ -156,7 +183,7 @@ func FuzzReader(f *testing.F) {
 		if err != nil {
 			return
 		}
-		report, err := replay.Run(t.Context(), r, drift.Settings{BaselineRounds: 3}, nil)
+		report, err := replay.Run(t.Context(), "d", r, drift.Settings{BaselineRounds: 3}, nil)
 		if err != nil {
 			return
 		}

@@ -3,9 +3,11 @@ package replay
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
@@ -14,25 +16,83 @@ import (
 )
 
 // Text writes the report for people: what changed and when, a plot of each
-// statistic against the baseline, and the state at the end.
+// statistic against the baseline, and the state at the end. Of a node, it lists the drives,
+// the worst first, and shows more of those that are slow.
 func (r *Report) Text(w io.Writer) error {
-	if r.Rounds == 0 {
+	if r.samples == 0 {
 		return text.Write(w, "the replay", document.Sentence("The history holds no round."))
 	}
+	what := units.Plural(r.Rounds, "round")
+	if len(r.Drives) > 1 {
+		what += fmt.Sprintf(" of %s", units.Plural(len(r.Drives), "drive"))
+	}
 	blocks := []document.Block{
-		document.Sentence(fmt.Sprintf("%s from %s to %s (%s)", units.Plural(r.Rounds, "round"), r.From, r.To, units.Span(time.Time(r.To).Sub(time.Time(r.From))))),
+		document.Sentence(fmt.Sprintf("%s from %s to %s (%s)", what, r.From, r.To, units.Span(time.Time(r.To).Sub(time.Time(r.From))))),
 		document.Gap{},
 	}
 	told := len(blocks)
 	for _, l := range r.Lines {
-		if said := l.text(); said != "" {
-			blocks = append(blocks, document.Note{Label: fmt.Sprintf("%s  %-5s ", l.Time, l.Statistic.Short()), Text: said})
+		if said := l.text(); said != "" && (len(r.Drives) == 1 || l.Statistic == "" || l.Drive == "") {
+			blocks = append(blocks, document.Note{Label: fmt.Sprintf("%s  %-5s ", l.Time, l.subject(len(r.Drives) > 1)), Text: said})
 		}
 	}
 	if len(blocks) == told {
 		blocks = append(blocks, document.Sentence("Nothing has drifted."))
 	}
-	return text.Write(w, "the replay", append(append(append(blocks, document.Gap{}), r.plot.blocks()...), r.end()...)...)
+	if len(r.Drives) > 1 {
+		blocks = append(blocks, document.Gap{})
+		for _, d := range r.Drives {
+			blocks = append(blocks, document.List("", fmt.Sprintf("%-12s %s", d.Drive, d.Verdict.verdict())))
+		}
+	}
+	for _, d := range r.Drives {
+		if len(r.Drives) == 1 || d.slow() {
+			blocks = append(blocks, d.blocks(len(r.Drives) > 1)...)
+		}
+	}
+	return text.Write(w, "the replay", blocks...)
+}
+
+// slow reports whether the drive was slow at the end.
+func (d DriveReport) slow() bool {
+	return d.Verdict.Verdict == record.Degraded || d.Verdict.Verdict == record.Severe
+}
+
+// subject is what a line is about: a statistic of the only drive, one of several drives, or the host.
+func (l Line) subject(several bool) string {
+	switch {
+	case l.Scope == record.ScopeHost:
+		return "host"
+	case several:
+		return l.Drive
+	case l.Statistic == "":
+		return "drive"
+	}
+	return l.Statistic.Short()
+}
+
+// verdict tells what is said of a drive.
+func (l Line) verdict() string {
+	switch l.Verdict {
+	case record.Degraded, record.Severe:
+		said := fmt.Sprintf("%s since %s", l.Verdict, l.Since)
+		if l.Ratio > 0 {
+			said += ": " + l.ratio().String()
+		}
+		if len(l.Witnesses) > 0 {
+			said += ", by its " + strings.Join(l.Witnesses, " and ")
+		}
+		if l.Scope == record.ScopeBatch {
+			said += ", together with others"
+		}
+		return said
+	case record.Healthy, record.Watch, record.Unjudged:
+	}
+	return string(l.Verdict)
+}
+
+func (l Line) ratio() record.Ratio {
+	return record.Ratio{Ratio: l.Ratio, Lower: l.Lower, Upper: l.Upper}
 }
 
 // text tells a change in words. What is learned, and suspicion, are left out: the
@@ -41,12 +101,20 @@ func (l Line) text() string {
 	switch {
 	case l.Effect != nil && l.Effect.Ratio > 0:
 		return fmt.Sprintf("since %s: %s", changesText(l.Attribution), *l.Effect)
-	case l.State == record.Regressed || l.State == record.Improved:
+	case l.Statistic == "":
+		if l.Verdict == record.Degraded || l.Verdict == record.Severe {
+			return l.verdict()
+		}
+	case l.State == State(record.Regressed) || l.State == State(record.Improved):
 		said := fmt.Sprintf("%s since %s", l.State, l.Since)
-		if l.Cause == record.BySlowRounds {
+		switch {
+		case l.Cause == record.BySlowRounds:
 			said += ": slow rounds have become common"
-		} else {
-			said += ": " + record.Ratio{Ratio: l.Ratio, Lower: l.Lower, Upper: l.Upper}.String()
+		case l.Ratio > 0:
+			said += ": " + l.ratio().String()
+		}
+		if len(l.Drives) > 0 {
+			said += ", " + units.Plural(len(l.Drives), "drive")
 		}
 		if len(l.Attribution) > 0 {
 			said += ", because " + changesText(l.Attribution)
@@ -54,6 +122,22 @@ func (l Line) text() string {
 		return said
 	}
 	return ""
+}
+
+// blocks show a drive: a plot of its probe, and the states at the end.
+func (d DriveReport) blocks(named bool) []document.Block {
+	blocks := []document.Block{document.Gap{}}
+	if named {
+		blocks = append(blocks, document.Sentence(d.Drive+":"))
+	}
+	blocks = append(blocks, d.plot.blocks()...)
+	if d.Now != nil {
+		blocks = append(blocks, end("the baseline", *d.Now)...)
+	}
+	if d.Traffic != nil {
+		blocks = append(blocks, end("the baseline of its traffic", *d.Traffic)...)
+	}
+	return blocks
 }
 
 // blocks draw the statistics below each other, with a letter for the state of each column.
@@ -75,17 +159,19 @@ func (h history) blocks() []document.Block {
 }
 
 // end is the state after the last round.
-func (r *Report) end() []document.Block {
-	n := r.Now
+func end(what string, n drift.Explanation) []document.Block {
 	if n.Maturity == "" {
-		return []document.Block{document.Gap{}, document.Sentence(fmt.Sprintf("At the end: learning, %s so far", units.Plural(n.Rounds, "round")))}
+		return []document.Block{document.Gap{}, document.Sentence(fmt.Sprintf("At the end: learning %s, %s so far", what, units.Plural(n.Rounds, "round")))}
 	}
-	baseline := fmt.Sprintf("At the end: the baseline is %s, of %s in %s", n.Maturity, units.Plural(n.Rounds, "round"), units.Plural(n.Blocks, "block"))
+	baseline := fmt.Sprintf("At the end: %s is %s, of %s in %s", what, n.Maturity, units.Plural(n.Rounds, "round"), units.Plural(n.Blocks, "block"))
 	if n.UnjudgedBlocks > 0 {
 		baseline += fmt.Sprintf("; %s were not judged, under more load than it has seen", units.Plural(n.UnjudgedBlocks, "block"))
 	}
 	blocks := []document.Block{document.Gap{}, document.Sentence(baseline)}
 	for _, s := range n.Statistics {
+		if s.Ratio == 0 {
+			continue // nothing is known of it
+		}
 		blocks = append(blocks, document.List("", fmt.Sprintf("%-5s %-9s %s", s.Statistic.Short(), s.State, record.Ratio{Ratio: s.Ratio, Lower: s.Lower, Upper: s.Upper})))
 	}
 	return blocks
@@ -96,5 +182,5 @@ func changesText(list []record.Change) string {
 	for i, c := range list {
 		texts[i] = c.String()
 	}
-	return strings.Join(texts, ", ")
+	return strings.Join(slices.Compact(texts), ", ")
 }

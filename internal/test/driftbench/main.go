@@ -106,7 +106,7 @@ func made(ctx context.Context, o options, s *score) error {
 				}
 				source := streamSource{}
 				for r := range stream.Rounds() {
-					source.rounds = append(source.rounds, replay.Round{Round: r.Round, Conditions: r.Conditions})
+					source.rounds = append(source.rounds, replay.Sample{Round: r.Round, Conditions: r.Conditions})
 				}
 				name := fmt.Sprintf("%d-%s-%s", n, kind, noise)
 				if err := judge(ctx, name, &source, stream.Label(), o, s); err != nil {
@@ -118,11 +118,11 @@ func made(ctx context.Context, o options, s *score) error {
 	return nil
 }
 
-type streamSource struct{ rounds []replay.Round }
+type streamSource struct{ rounds []replay.Sample }
 
-func (s *streamSource) Next(context.Context) (replay.Round, error) {
+func (s *streamSource) Next(context.Context) (replay.Sample, error) {
 	if len(s.rounds) == 0 {
-		return replay.Round{}, io.EOF
+		return replay.Sample{}, io.EOF
 	}
 	r := s.rounds[0]
 	s.rounds = s.rounds[1:]
@@ -171,7 +171,7 @@ func recordedOne(ctx context.Context, folder, name string, label drifttest.Label
 
 // source is what a replay reads.
 type source interface {
-	Next(ctx context.Context) (replay.Round, error)
+	Next(ctx context.Context) (replay.Sample, error)
 }
 
 // firstAfter notes the first round after what happens has ended: before it, nobody can know that it has.
@@ -181,7 +181,7 @@ type firstAfter struct {
 }
 
 // Next returns what the source has next.
-func (f *firstAfter) Next(ctx context.Context) (replay.Round, error) {
+func (f *firstAfter) Next(ctx context.Context) (replay.Sample, error) {
 	r, err := f.source.Next(ctx)
 	if err == nil && f.round.IsZero() && !r.Time.Before(f.end) {
 		f.round = r.Time
@@ -191,7 +191,7 @@ func (f *firstAfter) Next(ctx context.Context) (replay.Round, error) {
 
 func judge(ctx context.Context, name string, from source, label drifttest.Label, o options, s *score) error {
 	after := &firstAfter{source: from, end: drifttest.Start().Add(label.End)}
-	report, err := replay.Run(ctx, after, o.settings, nil)
+	report, err := replay.Run(ctx, name, after, o.settings, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

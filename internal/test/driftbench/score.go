@@ -19,6 +19,8 @@ const (
 	sameAlarm = 6 * time.Hour
 	// after what has ended, an alarm that names it is still none too many.
 	afterEnd = time.Hour
+
+	regressed = replay.State(record.Regressed)
 )
 
 // score counts what is right and what is wrong.
@@ -56,7 +58,7 @@ func (s *score) add(label drifttest.Label, after time.Duration, lines []replay.L
 	for i, l := range lines {
 		at := since(l.Time)
 		switch {
-		case l.State != record.Regressed:
+		case l.State != regressed:
 		case quiet || label.Onset < 0 || at < label.Onset || at > label.End+afterEnd:
 			if at-last > sameAlarm {
 				s.falseAlarms[label.Kind+"/"+label.Noise]++
@@ -89,10 +91,13 @@ func (s *score) add(label drifttest.Label, after time.Duration, lines []replay.L
 
 // flaps counts how often a statistic was no longer regressed while what happens lasted.
 func flaps(lines []replay.Line, label drifttest.Label) int {
-	count, states := 0, map[record.Statistic]record.DriftState{}
+	count, states := 0, map[record.Statistic]replay.State{}
 	for _, l := range lines {
+		if l.Statistic == "" {
+			continue // the verdict about the drive
+		}
 		at := time.Time(l.Time).Sub(drifttest.Start())
-		if at >= label.Onset && at < label.End && states[l.Statistic] == record.Regressed {
+		if at >= label.Onset && at < label.End && states[l.Statistic] == regressed {
 			count++
 		}
 		states[l.Statistic] = l.State
@@ -102,11 +107,11 @@ func flaps(lines []replay.Line, label drifttest.Label) int {
 
 // resolved is how long after the first round past the end the last statistic was no longer regressed.
 func resolved(lines []replay.Line, label drifttest.Label, after time.Duration) []time.Duration {
-	states := map[record.Statistic]record.DriftState{}
+	states := map[record.Statistic]replay.State{}
 	for _, l := range lines {
 		states[l.Statistic] = l.State
 		at := time.Time(l.Time).Sub(drifttest.Start())
-		if at >= label.End && !slices.Contains(slices.Collect(maps.Values(states)), record.Regressed) {
+		if at >= label.End && !slices.Contains(slices.Collect(maps.Values(states)), regressed) {
 			return []time.Duration{max(0, at-after)}
 		}
 	}

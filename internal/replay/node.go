@@ -1,0 +1,242 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Probe is the name that a recorded probe has, as its history does not say.
+const Probe = "probe"
+
+// RunNode feeds the histories of a node's drives, in the order of time, to the judge that the
+// daemon uses. Each change is handed to emit when it happens, or kept in the report when
+// emit is nil.
+func RunNode(ctx context.Context, drives []Drive, settings drift.Settings, emit func(Line) error) (*Report, error) {
+	n := &node{judge: judge.NewNode(settings), emit: emit}
+	if emit == nil {
+		n.emit = func(l Line) error {
+			n.report.Lines = append(n.report.Lines, l)
+			return nil
+		}
+	}
+	for _, d := range drives {
+		n.judge.AddDrive(d.Drive)
+		n.drives = append(n.drives, &driveUnderWay{
+			Drive: d, report: DriveReport{Drive: d.ID, Model: d.Model, Verdict: Line{Drive: d.ID, Scope: record.ScopeDrive, Verdict: record.Unjudged, State: unknown}},
+		})
+	}
+	if err := n.run(ctx); err != nil {
+		return nil, err
+	}
+	return n.end(), nil
+}
+
+// node is a replay under way.
+type node struct {
+	judge  *judge.Node
+	drives []*driveUnderWay
+	now    time.Time
+	report Report
+	emit   func(Line) error
+}
+
+// driveUnderWay is a drive with its next sample.
+type driveUnderWay struct {
+	Drive
+	next            Sample
+	over            bool
+	probed, traffic bool // what has been fed
+	report          DriveReport
+}
+
+// read gets the next sample.
+func (d *driveUnderWay) read(ctx context.Context) error {
+	next, err := d.History.Next(ctx)
+	switch {
+	case errors.Is(err, io.EOF):
+		d.over = true
+	case err != nil:
+		return fmt.Errorf("%s: %w", d.ID, err)
+	}
+	d.next = next
+	return nil
+}
+
+func (n *node) run(ctx context.Context) error {
+	for _, d := range n.drives {
+		if err := d.read(ctx); err != nil {
+			return err
+		}
+	}
+	for {
+		var first *driveUnderWay
+		for _, d := range n.drives {
+			if !d.over && (first == nil || d.next.Time.Before(first.next.Time)) {
+				first = d
+			}
+		}
+		if first == nil {
+			return n.tell()
+		}
+		if err := n.advance(first.next.Time); err != nil {
+			return err
+		}
+		n.take(first)
+		if err := first.read(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// tick is how often the daemon asks for verdicts, at least.
+const tick = time.Minute
+
+// advance lets the time pass until the next sample, in which there may be a gap of the history.
+func (n *node) advance(to time.Time) error {
+	if n.now.IsZero() {
+		n.report.From = Seconds(to)
+	} else if to.After(n.now) {
+		if err := n.tell(); err != nil {
+			return err
+		}
+		for n.now.Add(tick).Before(to) {
+			n.now = n.now.Add(tick)
+			if err := n.tell(); err != nil {
+				return err
+			}
+		}
+	}
+	n.now = to
+	n.report.To = Seconds(to)
+	return nil
+}
+
+func (n *node) take(d *driveUnderWay) {
+	s := d.next
+	n.report.samples++
+	if s.Probed() {
+		n.report.Rounds++
+		d.probed = true
+		n.judge.Round(d.ID, Probe, s.Round, s.Conditions)
+	}
+	if t := s.Traffic; t.Known() {
+		d.traffic = true
+		n.judge.Traffic(d.ID, judge.Sample{
+			Time: s.Time, Work: s.Work, Utilisation: s.Utilisation, Read: t.ReadLatency, Write: t.WriteLatency, Flush: t.FlushLatency,
+		}, s.Conditions)
+	}
+}
+
+// tell emits what has changed.
+func (n *node) tell() error {
+	for _, e := range n.judge.Advance(n.now) {
+		for _, l := range n.lines(e) {
+			if err := n.emit(l); err != nil {
+				return err
+			}
+		}
+	}
+	for _, d := range n.drives {
+		if !d.probed {
+			continue
+		}
+		t := n.judge.Tracker(d.ID, Probe)
+		if b, ok := t.LastBlock(); ok && d.report.plot.isNew(b) {
+			d.report.plot.add(b, t.Drift())
+		}
+	}
+	return nil
+}
+
+// lines are those of an event: one, or one for each drive or statistic that it is about.
+func (n *node) lines(e judge.Event) []Line {
+	l := Line{
+		Time: Seconds(e.Time), Drive: e.Drive, Scope: e.Scope, Verdict: e.Verdict, Source: e.Source, Statistic: e.Statistic, State: State(e.State),
+		Ratio: fourDecimals(e.Ratio.Ratio), Lower: fourDecimals(e.Ratio.Lower), Upper: fourDecimals(e.Ratio.Upper),
+		Since: Seconds(e.Since), Witnesses: e.Witnesses, Cause: e.Cause,
+	}
+	if e.Drift != nil {
+		l.Attribution = e.Drift.Attribution
+	}
+	if l.Verdict == "" {
+		l.Verdict = verdictOf(e.State)
+	}
+	switch {
+	case e.Drift != nil && e.Statistic == "":
+		return n.learned(l, e)
+	case e.Drive == "" && e.Scope != record.ScopeHost: // a batch: each of its drives
+		var list []Line
+		for _, name := range e.Drives {
+			l.Drive = name
+			list = append(list, l)
+		}
+		return list
+	case e.Drive == "":
+		l.Drives = e.Drives
+	case e.State == "": // the drive as a whole
+		l.Source, l.Statistic, l.State = "", "", stateOf(e.Verdict)
+		if d := n.drive(e.Drive); d != nil {
+			d.report.Verdict = l
+		}
+	}
+	return []Line{l}
+}
+
+// learned are the lines of the statistics of a baseline that is complete, with what the change of
+// conditions before it did. Other events about all of the statistics have none.
+func (n *node) learned(l Line, e judge.Event) []Line {
+	if !e.Drift.Learned || e.Drive == "" {
+		return nil
+	}
+	var list []Line
+	for _, d := range n.judge.Tracker(e.Drive, e.Source).Drift() {
+		l.Statistic, l.State, l.Since = d.Statistic, State(d.State), Seconds(d.Since)
+		l.Verdict = verdictOf(d.State)
+		l.Ratio, l.Lower, l.Upper, l.Effect = 0, 0, 0, nil
+		if effect := e.Drift.Effect; effect != nil {
+			if r, ok := effect.Ratios[d.Statistic]; ok {
+				l.Effect = &record.Ratio{Ratio: fourDecimals(r.Ratio), Lower: fourDecimals(r.Lower), Upper: fourDecimals(r.Upper)}
+				l.Attribution = effect.Changes
+			}
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+func (n *node) drive(id string) *driveUnderWay {
+	i := slices.IndexFunc(n.drives, func(d *driveUnderWay) bool { return d.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return n.drives[i]
+}
+
+// end is the report.
+func (n *node) end() *Report {
+	for _, d := range n.drives {
+		explain := func(fed bool, source string) *drift.Explanation {
+			if !fed {
+				return nil
+			}
+			x := n.judge.Tracker(d.ID, source).Explain()
+			return &x
+		}
+		d.report.Now, d.report.Traffic = explain(d.probed, Probe), explain(d.traffic, judge.Traffic)
+		n.report.Drives = append(n.report.Drives, d.report)
+	}
+	slices.SortStableFunc(n.report.Drives, func(a, b DriveReport) int {
+		rank := func(d DriveReport) int { return slices.Index(record.DriveVerdicts(), d.Verdict.Verdict) }
+		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(b.Verdict.Ratio, a.Verdict.Ratio), cmp.Compare(a.Drive, b.Drive))
+	})
+	return &n.report
+}
