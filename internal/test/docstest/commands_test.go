@@ -109,7 +109,7 @@ var elsewhere = map[string]string{
 	"ssdprobe drift explain":                    "internal/cli TestDriftOfARunningDaemon",
 	"ssdprobe drift accept":                     "internal/cli TestDriftOfARunningDaemon",
 	"ssdprobe drift replay history.csv":         "internal/cli TestDriftReplayOfAFile",
-	"ssdprobe drift replay stor-07/":           "internal/cli TestDriftReplayOfANode",
+	"ssdprobe drift replay stor-07/":            "internal/cli TestDriftReplayOfANode",
 	"ssdprobe drift replay --prometheus":        "internal/cli TestDriftReplayFromPrometheus",
 	"ssdprobe drift":                            "internal/cli TestDriftOfARunningDaemon",
 	"ssdprobe baseline":                         "internal/cli TestBaselineOfARunningDaemon",

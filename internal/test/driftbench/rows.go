@@ -156,16 +156,20 @@ func nodes(o options) ([]row, error) {
 		within("nodes: +20 % a day after the host", s.Of("after host"), 1, time.Hour),
 		within("nodes: born 1.4 ×", s.Of("born40"), 1, 24*time.Hour),
 	}
-	if o.wrong {
-		listWrong(&s.Score)
-	}
-	return rows, err
+	return append(rows, o.listed("nodes", s.Wrong)...), err
 }
 
-func listWrong(s *verdicts.Score) {
-	for _, w := range s.Wrong {
-		fmt.Printf("wrong: %-18s %6.2f days %-4s %-5s %.2f %s %s (%s)\n", w.Scenario, w.At.Hours()/24, w.Drive, w.Scope, w.Ratio, w.Source, w.Statistic, w.Why)
+// listed are rows of single false verdicts, when they are asked for.
+func (o options) listed(part string, wrong []verdicts.Wrong) []row {
+	var rows []row
+	if !o.wrong {
+		return nil
 	}
+	for _, w := range wrong {
+		rows = append(rows, row{part + ": false verdict", w.Scenario, fmt.Sprintf(
+			"after %.2f days: %s %s %.2f by %s %s (%s)", w.At.Hours()/24, w.Scope, w.Drive, w.Ratio, w.Source, w.Statistic, w.Why), false})
+	}
+	return rows
 }
 
 func both(a, b verdicts.Rate) verdicts.Rate {

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 	"github.com/ssdprobe/ssdprobe/internal/test/verdicts"
@@ -32,9 +34,7 @@ func main() {
 	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", drift.Default().FalseAlarmsPerYear, "wanted at most in a device-year")
 	profile := flag.String("cpuprofile", "", "write a profile of the CPU to this file")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := profiled(*profile, func() error { return run(ctx, os.Stdout, o) }); err != nil {
+	if err := profiled(*profile, func() error { return interruptible(os.Stdout, o) }); err != nil {
 		fmt.Fprintln(os.Stderr, "fleetbench:", err)
 		os.Exit(1)
 	}
@@ -71,8 +71,14 @@ type simulated struct {
 	err    error
 }
 
-// run simulates nodes, one on each CPU at a time, until there are enough device-years; an interrupt
-// ends it early, with what there is.
+// interruptible is run until an interrupt, which ends it early with what there is.
+func interruptible(w io.Writer, o options) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	return run(ctx, w, o)
+}
+
+// run simulates nodes, one on each CPU at a time, until there are enough device-years.
 func run(ctx context.Context, w io.Writer, o options) error {
 	started := time.Now()
 	numbers, done := make(chan int), make(chan simulated)
@@ -111,10 +117,18 @@ func run(ctx context.Context, w io.Writer, o options) error {
 	if total.err != nil {
 		return total.err
 	}
-	took := time.Since(started)
 	fmt.Fprintf(w, "%.1f device-years of seed %d, %d rounds in %s: %.1f µs of a CPU each\n\n", total.years, o.fleet.Seed, total.rounds,
-		took.Round(time.Second), took.Seconds()*float64(runtime.GOMAXPROCS(0))/float64(total.rounds)*1e6)
+		time.Since(started).Round(time.Second), cpuTime().Seconds()/float64(total.rounds)*1e6)
 	return total.score.WriteFleet(w, o.wrong)
+}
+
+// cpuTime is what this process has used.
+func cpuTime() time.Duration {
+	var used unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
+		return 0 // the figure is for people
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func simulate(o options, number int) simulated {
