@@ -41,7 +41,7 @@ func (w *watch) open(ctx context.Context) error {
 	}
 	session, err := measure.Open(ctx, w.spec.Target, measure.Options{
 		FS: w.shared.fs, Engine: w.shared.engine, Meter: w.shared.meter, Limits: w.spec.Admission.Limits,
-		Guard: &w.access.guard, Lock: w.lock, Pool: w.pool,
+		Guard: &w.access.guard, Lock: w.lock, Pool: w.pool, Late: w.tookLate,
 		Filling: func(done, total int64) {
 			w.setProblem(fmt.Sprintf("filling the probe file: %d of %d MiB", done>>20, total>>20))
 		},

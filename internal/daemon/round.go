@@ -134,6 +134,25 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 	w.saveWhenDue(ctx, len(events) > 0)
 }
 
+// tookLate adds what a round did that was counted as hung before it returned. Its latencies say for how long the
+// device hung.
+func (w *watch) tookLate(m record.Measurement) {
+	w.mu.Lock()
+	name := w.device.Name
+	for _, p := range w.probes {
+		if p.probe.Name == m.Probe {
+			p.status.ReadBytes += uint64(m.ReadBytes)
+			p.status.WrittenBytes += uint64(m.WrittenBytes)
+			for errno, n := range m.Errors {
+				p.status.Errors[errno] += uint64(n)
+			}
+		}
+	}
+	w.mu.Unlock()
+	w.shared.latencies.Observe(name, m)
+	w.log.Warn("a round that hung has returned", "probe", m.Probe, "began", m.Start, "slowest_io", m.Latency.Max(), "errors", m.Errors)
+}
+
 // tell logs what people want to hear of: trouble of the device when it begins, changes
 // and is over, and drift. A host at work makes rounds busy and disturbed all day long:
 // that is expected, and a metric.

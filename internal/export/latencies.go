@@ -10,7 +10,7 @@ import (
 
 const (
 	latencyName = "ssdprobe_probe_latency_seconds"
-	latencyHelp = "Latency of every successful I/O, in seconds, as a classic and a native histogram. Busy, disturbed and timed-out rounds do not count."
+	latencyHelp = "Latency of every successful I/O, in seconds, as a classic and a native histogram. Disturbed rounds do not count. Rounds that timed out do once they have returned, so that an I/O that hung counts with its age."
 )
 
 // Latencies is a cumulative latency histogram per probe and target, classic and
@@ -54,10 +54,15 @@ func NewLatencies() *Latencies {
 }
 
 // Observe adds the I/Os of a round on a target, whose device has this name now. Rounds that did not measure the device add nothing; of a round with
-// errors the I/Os that succeeded count. A device that came back under another
+// errors, and of one that timed out and returned, the I/Os that succeeded count. A device that came back under another
 // name begins anew, and its series of before are dropped.
 func (l *Latencies) Observe(device string, m record.Measurement) {
-	if len(m.Latency) == 0 || m.Outcome != record.OutcomeOK && m.Outcome != record.OutcomeError {
+	switch m.Outcome {
+	case record.OutcomeOK, record.OutcomeError, record.OutcomeTimeout:
+	case record.OutcomeBusy, record.OutcomeDisturbed, record.OutcomeUnmapped:
+		return
+	}
+	if len(m.Latency) == 0 {
 		return
 	}
 	histogram := l.of(labelValue(device), latencyKey{id: labelValue(m.Device), probe: labelValue(m.Probe)})

@@ -58,7 +58,7 @@ func TestOnlyRoundsThatMeasuredTheDeviceCount(t *testing.T) {
 		record.OutcomeBusy:      {},
 		record.OutcomeDisturbed: {},
 		record.OutcomeUnmapped:  {},
-		record.OutcomeTimeout:   {},
+		record.OutcomeTimeout:   {"sda w1 read": 2},
 	} {
 		l := export.NewLatencies()
 		l.Observe("sda", round("w1", "read", outcome))

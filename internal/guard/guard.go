@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -101,6 +102,13 @@ func (g *Guard) leave() {
 // can; it has a short grace to do so. When it does not, Do returns a *HungError
 // and f's result is dropped. f must own everything it writes to.
 func Do[T any](ctx context.Context, g *Guard, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
+	return DoLate(ctx, g, timeout, f, func(T, error) {})
+}
+
+// DoLate is Do with somebody who takes the result of a call that was given up: late is
+// called when f returns after all, once, before the guard lets another call through. A
+// result goes either to late or to the caller.
+func DoLate[T any](ctx context.Context, g *Guard, timeout time.Duration, f func(context.Context) (T, error), late func(T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -116,25 +124,33 @@ func Do[T any](ctx context.Context, g *Guard, timeout time.Duration, f func(cont
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	done := make(chan result, 1)
+	var settled atomic.Bool // the result has a taker: the caller, or late once the caller has given up
 	go func() {
 		value, err := f(ctx)
+		if !settled.CompareAndSwap(false, true) {
+			late(value, err)
+		}
 		g.leave() // before the answer, so that who gets it may call again at once
 		done <- result{value, err}
 	}()
 	beats := time.NewTicker(beat)
 	defer beats.Stop()
 	over := ctx.Done()
-	var late <-chan time.Time
+	var enough <-chan time.Time
 	for last := since; ; last = g.look(last) {
 		select {
 		case r := <-done:
 			g.look(last)
 			return r.value, r.err
-		case <-late:
+		case <-enough:
 			g.look(last)
+			if !settled.CompareAndSwap(false, true) { // it returns just now
+				r := <-done
+				return r.value, r.err
+			}
 			return none, &HungError{Since: since}
 		case <-over:
-			over, late = nil, time.After(grace)
+			over, enough = nil, time.After(grace)
 		case <-beats.C:
 		}
 	}

@@ -89,3 +89,36 @@ func TestStandstillIsNoHang(t *testing.T) {
 		assert.Zero(t, g.StoodStill(), "a call that hangs does not stop the process")
 	})
 }
+
+// The result of a call goes to who waits for it, or to late: never to both, never to neither.
+func TestTheResultOfACallHasOneTaker(t *testing.T) {
+	for _, takes := range []time.Duration{0, time.Second, 1499 * time.Millisecond, 1500 * time.Millisecond, 1501 * time.Millisecond, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			var g guard.Guard
+			var late []int
+			n, err := guard.DoLate(t.Context(), &g, time.Second, func(context.Context) (int, error) {
+				<-time.After(takes)
+				return 7, nil
+			}, func(n int, err error) {
+				require.NoError(t, err)
+				assert.False(t, g.Since().IsZero(), "nothing else is let through before")
+				late = append(late, n)
+			})
+			synctest.Wait()
+			<-time.After(2 * time.Hour)
+			synctest.Wait()
+			if err == nil {
+				assert.Equal(t, 7, n)
+				assert.Empty(t, late)
+			} else {
+				var hung *guard.HungError
+				require.ErrorAs(t, err, &hung)
+				assert.Equal(t, []int{7}, late)
+			}
+			if takes != 1500*time.Millisecond { // when both come at once, either is right
+				assert.Equal(t, takes < 1500*time.Millisecond, err == nil)
+			}
+			assert.Zero(t, g.Since())
+		})
+	}
+}

@@ -215,6 +215,56 @@ func TestRoundOnATargetThatHangs(t *testing.T) {
 	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
 }
 
+// When the I/O of a round that was given up returns after all, whichever I/O it was, the round is told once, with the
+// age of that I/O among its latencies.
+func TestAHungRoundThatReturns(t *testing.T) {
+	for name, held := range map[string]int{"in the search": 0, "in the warm-up": 3, "in the counted I/Os": 20} {
+		t.Run(name, func(t *testing.T) { testHungRound(t, held) })
+	}
+}
+
+// testHungRound lets so many reads of a round through before the loop device hangs.
+func testHungRound(t *testing.T, held int) {
+	t.Helper()
+	remote := testenv.RemoteFile(t)
+	loop := testenv.Losetup(t, "--find", "--show", remote.Path)
+	t.Cleanup(func() { testenv.Losetup(t, "--detach", loop) })
+	o := options(t)
+	late := make(chan record.Measurement, 10)
+	o.Late = func(m record.Measurement) { late <- m }
+	s := openLoop(t, loop, o)
+	p := read4k()
+	m, err := s.Round(t.Context(), measure.Round{Probe: p})
+	require.NoError(t, err)
+	require.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+
+	p.Timeout = 200 * time.Millisecond
+	conditions := record.Conditions{Model: "X"}
+	release := remote.HoldReads(t, held)
+	m, err = s.Round(t.Context(), measure.Round{Probe: p, Conditions: conditions})
+	require.NoError(t, err)
+	require.Equal(t, record.OutcomeTimeout, m.Outcome)
+	require.Empty(t, m.Latency, "nothing is known yet")
+	hung := time.Since(m.Start)
+	assert.Empty(t, late)
+	release()
+	got := <-late
+	assert.GreaterOrEqual(t, got.Latency.Max(), p.Timeout)
+	assert.GreaterOrEqual(t, got.Latency.Max(), hung-100*time.Millisecond, "all of the time until it returned")
+	assert.Equal(t, record.OutcomeTimeout, got.Outcome)
+	assert.Equal(t, "read-4k", got.Probe)
+	assert.Equal(t, m.Device, got.Device)
+	assert.Equal(t, conditions, got.Conditions)
+	assert.Positive(t, got.ReadBytes)
+
+	testenv.Eventually(t, "the guard is free", func() bool { return o.Guard.Since().IsZero() })
+	m, err = s.Round(t.Context(), measure.Round{Probe: read4k()})
+	require.NoError(t, err)
+	require.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+	assert.Less(t, m.Latency.Max(), p.Timeout)
+	assert.Empty(t, late, "it is told once")
+}
+
 func TestRoundIsChargedToTheBudget(t *testing.T) {
 	s := openFile(t, testenv.OnDisk(t), options(t))
 	var budget admit.Budget

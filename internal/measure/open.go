@@ -12,6 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
@@ -56,6 +57,9 @@ type Options struct {
 	Lock func() (release func(), err error)
 	// Pool is what is known of the written blocks of a raw device; nil for nothing.
 	Pool *probe.Pool
+	// Late is told of a round that was given up as hung and returned after all: its measurement says how long its
+	// I/O took. It was counted when it was given up. Called from another goroutine; may be nil.
+	Late func(record.Measurement)
 	// Filling is told the bytes written and wanted of a probe file; may be nil.
 	Filling func(done, total int64)
 }

@@ -113,13 +113,14 @@ func (s *Session) lock() (done func(), err error) {
 // execute executes the I/O of a round through the guard. The error has ErrGone when the target is gone; m is set in
 // any case.
 func (s *Session) execute(ctx context.Context, m *record.Measurement, p record.Probe) error {
-	done, err := guard.Do(ctx, s.options.Guard, p.Timeout, func(ctx context.Context) (record.Measurement, error) {
+	given := *m
+	done, err := guard.DoLate(ctx, s.options.Guard, p.Timeout, func(ctx context.Context) (record.Measurement, error) {
 		if err := s.handle.Acquire(); err != nil {
 			return record.Measurement{}, fmt.Errorf("%w: %w", ErrGone, err)
 		}
 		m, err := s.prober.Round(ctx, p)
 		return m, errors.Join(err, s.handle.Release())
-	})
+	}, func(late record.Measurement, err error) { s.returned(late, given, err) })
 	var hung *guard.HungError
 	switch {
 	case errors.As(err, &hung):
@@ -131,6 +132,15 @@ func (s *Session) execute(ctx context.Context, m *record.Measurement, p record.P
 		*m = done
 	}
 	return err
+}
+
+// returned passes on a round that was given up and has returned after all, unless it was this process that stood still.
+func (s *Session) returned(late, given record.Measurement, err error) {
+	if err != nil || s.options.Late == nil || s.options.Guard.StoodStill() > 0 {
+		return
+	}
+	late.Device, late.Load, late.Conditions = given.Device, given.Load, given.Conditions
+	s.options.Late(late)
 }
 
 // disturb says that a good round measured something other than the device.

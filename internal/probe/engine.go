@@ -122,6 +122,11 @@ func (e *Engine) fill(m *record.Measurement, round *execution) error {
 	for i := range round.threads {
 		t := &round.threads[i]
 		warmup = append(warmup, t.warmup...)
+		for _, l := range t.warmup {
+			if isStall(l, round.Probe.Timeout) {
+				counted = append(counted, l)
+			}
+		}
 		counted = append(counted, t.counted...)
 		wait += t.wait
 		m.Disturbance.InvoluntarySwitches += t.involuntary
@@ -149,11 +154,17 @@ func (e *Engine) fill(m *record.Measurement, round *execution) error {
 	return err
 }
 
+// isStall reports whether an I/O took as long as a whole round may take. It then counts as an I/O of the round,
+// whatever it was for: how long a device hung must not depend on which I/O met it.
+func isStall(latency, timeout time.Duration) bool { return timeout > 0 && latency >= timeout }
+
 // judge decides what the round is worth. What stops a round comes first, then
 // what makes its figures fiction, then what blurs them.
 func (e *Engine) judge(m record.Measurement, late bool) (record.Outcome, string) {
 	d := m.Disturbance
 	switch {
+	case late && 2*(d.CPUWait+d.Throttled) > m.Duration && m.Duration > 0:
+		return record.OutcomeDisturbed, fmt.Sprintf("stopped after %d I/Os: the time for a round was over, most of which it did not get a CPU", m.Latency.Count())
 	case late:
 		return record.OutcomeTimeout, fmt.Sprintf("stopped after %d I/Os: the time for a round was over", m.Latency.Count())
 	case len(m.Errors) > 0:

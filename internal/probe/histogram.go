@@ -10,18 +10,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// The range of latencies: anything faster than a microsecond came from a cache,
-// anything slower than a minute is a hang. The unit is the nanosecond, so that
+// The range of latencies. An I/O that hung counts with its age, up to a day. The unit is the nanosecond, so that
 // three significant digits hold from the lowest latency on: with a lowest
 // discernible value of 1 µs the library would round 24 µs to a half microsecond.
 const (
 	lowestLatency  = time.Nanosecond
-	highestLatency = time.Minute
+	highestLatency = 24 * time.Hour
 	digits         = 3
 )
 
 // histogram turns latencies into the classes of an HDR histogram. It is kept and
-// reused: one takes 220 KB.
+// reused: one takes 300 KB.
 type histogram struct{ hdr *hdrhistogram.Histogram }
 
 func newHistogram() *histogram {

@@ -34,11 +34,12 @@ func TestHistogramKeepsEveryIOAndThreeDigits(t *testing.T) {
 }
 
 func TestHistogramClampsToItsRange(t *testing.T) {
-	got, err := newHistogram().of([]time.Duration{-5, 0, 2 * time.Hour})
+	got, err := newHistogram().of([]time.Duration{-5, 0, 3 * time.Minute, 48 * time.Hour})
 	require.NoError(t, err)
-	require.Len(t, got, 2)
+	require.Len(t, got, 3)
 	assert.Equal(t, time.Nanosecond, got.Min())
-	assert.InEpsilon(t, float64(time.Minute), float64(got.Max()), 0.001)
+	assert.InEpsilon(t, float64(3*time.Minute), float64(got[1].Latency), 0.001, "the age of an I/O that hung")
+	assert.InEpsilon(t, float64(24*time.Hour), float64(got.Max()), 0.001)
 }
 
 func TestHistogramOfNothingIsEmpty(t *testing.T) {

@@ -1,6 +1,7 @@
 package probe_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -117,6 +118,22 @@ func TestADeviceThatGoesAwayEndsTheRound(t *testing.T) {
 	assert.Equal(t, record.OutcomeError, got.Outcome)
 	assert.Equal(t, map[string]int64{"ENODEV": 1}, got.Errors)
 	assert.Len(t, s.places, 5)
+}
+
+// A round that took too long because it did not get a CPU says nothing of the device.
+func TestATimeoutForWantOfACPU(t *testing.T) {
+	for want, wait := range map[record.Outcome]time.Duration{record.OutcomeTimeout: time.Microsecond, record.OutcomeDisturbed: time.Hour} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		s := &source{read: func(_ int, p []byte, off int64) (int, error) {
+			<-ctx.Done()
+			return slow(0, p, off)
+		}}
+		got, err := probe.NewEngine(&meter{wait: wait}, 0.05).Round(ctx, probe.Round{Probe: read4k(4), Source: s, Offsets: offsets(4, 0, 4096)})
+		cancel()
+		require.NoError(t, err)
+		assert.Equal(t, want, got.Outcome)
+		assert.EqualValues(t, 1, got.Latency.Count())
+	}
 }
 
 func TestUnknownErrorsAreCountedToo(t *testing.T) {

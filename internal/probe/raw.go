@@ -18,7 +18,8 @@ const (
 
 // deviceRound searches a little, draws offsets from the pool and executes the round.
 func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measurement, error) {
-	s, err := newSearch(b.source)
+	m := record.Measurement{Probe: p.Name, Start: time.Now()}
+	s, err := newSearch(b.source, p.Timeout)
 	if err != nil {
 		return record.Measurement{}, fmt.Errorf("probe %s: %w", p.Name, err)
 	}
@@ -26,7 +27,6 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 
 	counted := b.lookAround(ctx, s, p)
 	dealt := b.deal(ctx, s, p, counted)
-	m := record.Measurement{Probe: p.Name, Start: time.Now()}
 	switch cause := context.Cause(ctx); {
 	case cause != nil && !errors.Is(cause, context.DeadlineExceeded):
 		return record.Measurement{}, fmt.Errorf("probe %s: %w", p.Name, cause)
@@ -72,7 +72,8 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 // bytes while too few are known, and a five-hundredth afterwards. Only a device of
 // which nothing is known is searched beyond that.
 func (b *Prober) lookAround(ctx context.Context, s *search, p record.Probe) int {
-	look, counted := 0, p.IOs
+	var look int
+	counted := p.IOs
 	switch enough := b.pool.Enough() && b.pool.Len() >= p.WarmupIOs+p.IOs; {
 	case p.Pattern == record.Sequential && enough:
 		look = int(max(1, p.RoundBytes()/granule/512))

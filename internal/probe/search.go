@@ -24,14 +24,17 @@ type search struct {
 	checked, uniform int64
 	failed           int64
 	errors           map[string]int64
+	// stalls are the latencies that are as long as a round may take, as of the I/O of a hung device.
+	timeout time.Duration
+	stalls  []time.Duration
 }
 
-func newSearch(source io.ReaderAt) (*search, error) {
+func newSearch(source io.ReaderAt, timeout time.Duration) (*search, error) {
 	buffer, err := unix.Mmap(-1, 0, granule, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, fmt.Errorf("map a buffer of %d bytes: %w", granule, err)
 	}
-	return &search{source: source, deadline: time.Now().Add(searchTime), buffer: buffer}, nil
+	return &search{source: source, deadline: time.Now().Add(searchTime), buffer: buffer, timeout: timeout}, nil
 }
 
 // over reports that the search has to end: it is out of time, cancelled, or has
@@ -42,7 +45,9 @@ func (s *search) over(ctx context.Context) bool {
 
 // written reads the block at off. It returns false for ok when it cannot be read.
 func (s *search) written(off int64) (written, ok bool) {
+	start := time.Now()
 	n, err := s.source.ReadAt(s.buffer, off)
+	latency := time.Since(start)
 	s.bytes += int64(n)
 	if err != nil || n < len(s.buffer) {
 		if s.errors == nil {
@@ -52,6 +57,9 @@ func (s *search) written(off int64) (written, ok bool) {
 		s.failed++
 		return false, false
 	}
+	if isStall(latency, s.timeout) {
+		s.stalls = append(s.stalls, latency)
+	}
 	s.checked++
 	if isUniform(s.buffer) {
 		s.uniform++
@@ -60,9 +68,12 @@ func (s *search) written(off int64) (written, ok bool) {
 	return true, true
 }
 
-// addTo adds what the search read and the errors it met to the round it was for.
+// addTo adds what the search read, the stalls and the errors it met to the round it was for.
 func (s *search) addTo(m *record.Measurement) {
 	m.ReadBytes += s.bytes
+	for _, l := range s.stalls {
+		m.Latency = record.Merge(m.Latency, record.Histogram{{Latency: l, Count: 1}})
+	}
 	if s.failed == 0 {
 		return
 	}

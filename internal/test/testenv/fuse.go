@@ -2,11 +2,13 @@ package testenv
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -20,6 +22,14 @@ type Remote struct {
 	silent  atomic.Bool
 	asked   atomic.Bool
 	holders []*exec.Cmd
+	reads   reads
+}
+
+// reads counts down to the read whose answer waits.
+type reads struct {
+	mu   sync.Mutex
+	left int           // reads that are still answered
+	held chan struct{} // closed when all are answered again; nil while they are
 }
 
 // RemoteFile mounts a filesystem with one regular file. It is gone when the test ends, and all that waits for it fails.
@@ -58,6 +68,36 @@ func (r *Remote) KeepOpen(t testing.TB) {
 
 // FallSilent makes the server answer nothing from now on, nor even take requests.
 func (r *Remote) FallSilent() { r.silent.Store(true) }
+
+// HoldReads lets n more reads through and makes the next one wait, as a drive that hangs does, until what it returns
+// is called.
+func (r *Remote) HoldReads(t testing.TB, n int) (release func()) {
+	t.Helper()
+	held := make(chan struct{})
+	r.reads.mu.Lock()
+	r.reads.left, r.reads.held = n, held
+	r.reads.mu.Unlock()
+	release = sync.OnceFunc(func() {
+		r.reads.mu.Lock()
+		r.reads.held = nil
+		r.reads.mu.Unlock()
+		close(held)
+	})
+	t.Cleanup(release)
+	return release
+}
+
+// wait returns when a read may be answered.
+func (r *reads) wait() {
+	r.mu.Lock()
+	held := r.held
+	r.left--
+	through := held == nil || r.left >= 0
+	r.mu.Unlock()
+	if !through {
+		<-held
+	}
+}
 
 // Asked reports whether somebody waits for an answer that will not come.
 func (r *Remote) Asked() bool { return r.asked.Load() }
@@ -105,6 +145,7 @@ const (
 	fuseLookup  = 1
 	fuseGetattr = 3
 	fuseOpen    = 14
+	fuseRead    = 15
 	fuseInit    = 26
 	fuseOpendir = 27
 )
@@ -158,8 +199,13 @@ func (r *Remote) serve(fd int, mode, rdev uint32) {
 			answer = append(answer, attributes(entry)...)
 		case fuseGetattr: // struct fuse_attr_out, not to be cached
 			answer = append(make([]byte, 16), attributes(node)...)
-		case fuseOpen, fuseOpendir: // struct fuse_open_out
+		case fuseOpen, fuseOpendir: // struct fuse_open_out; FOPEN_DIRECT_IO, so that each read asks the server
 			answer = make([]byte, 16)
+			order.PutUint32(answer[8:], 1)
+		case fuseRead: // struct fuse_read_in: the size after handle and offset
+			r.reads.wait()
+			answer = make([]byte, order.Uint32(request[headerBytes+16:]))
+			_, _ = rand.Read(answer) // never fails
 		default:
 			errno = unix.ENOSYS
 		}

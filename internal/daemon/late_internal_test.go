@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// observed are the I/Os in the latency histogram of the watch, by /metrics, and the sum of their latencies.
+func (w *watch) observed(t *testing.T) (ios uint64, seconds float64) {
+	t.Helper()
+	snapshot := func() record.Snapshot { return record.Snapshot{Targets: []record.TargetStatus{w.Status(time.Now())}} }
+	registry, err := export.NewRegistry(snapshot, w.shared.latencies, export.Build{})
+	require.NoError(t, err)
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() == "ssdprobe_probe_latency_seconds" {
+			h := f.GetMetric()[0].GetHistogram()
+			return h.GetSampleCount(), h.GetSampleSum()
+		}
+	}
+	return 0, 0
+}
+
+// When the I/O of a round that hung returns, its age is in the histogram, once, and what it read is counted.
+func TestTheAgeOfAHungIOIsInTheMetrics(t *testing.T) {
+	remote := testenv.RemoteFile(t)
+	loop := testenv.Losetup(t, "--find", "--show", remote.Path)
+	t.Cleanup(func() { testenv.Losetup(t, "--detach", loop) })
+	w := watchFile(t, func(s *spec) {
+		s.Target = measure.Target{ID: "name:hung", Path: loop, SizeBytes: 1 << 20}
+		s.LockID = s.ID
+		s.Probes = s.Probes[:1]
+		s.Probes[0].IOs, s.Probes[0].Timeout = 32, time.Second
+	})
+	w.awaitRounds(t, "read-4k", 1)
+	ios, seconds := w.observed(t)
+
+	release := remote.HoldReads(t, 10)
+	require.True(t, w.confirm("read-4k"))
+	w.awaitRounds(t, "read-4k", 2)
+	p := w.Status(time.Now()).Probes[0]
+	require.Equal(t, record.OutcomeTimeout, p.Last.Outcome)
+	n, _ := w.observed(t)
+	assert.Equal(t, ios, n, "it has not returned yet")
+
+	release()
+	testenv.Eventually(t, "it has returned", func() bool { return w.access.guard.Since().IsZero() })
+	ios, after := w.observed(t)
+	assert.Greater(t, after, seconds+1, "more than the timeout")
+	assert.Greater(t, w.Status(time.Now()).Probes[0].ReadBytes, p.ReadBytes)
+	require.True(t, w.confirm("read-4k"))
+	w.awaitRounds(t, "read-4k", 3)
+	p = w.Status(time.Now()).Probes[0]
+	n, _ = w.observed(t)
+	assert.Equal(t, ios+uint64(p.Last.Latency.Count()), n, "once")
+	assert.EqualValues(t, 1, p.Rounds[record.OutcomeTimeout], "and it is no further round")
+}
