@@ -98,6 +98,7 @@ func New(o Options) (*Daemon, error) {
 		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),
 		fleet:    permits,
 	}
+	d.shared.traffic = d.newSampler()
 	d.calendar = &calendar{
 		shared: d.shared, generator: o.Generator, fleet: permits,
 		runs: func() []config.Run { return d.configuration().Runs }, watches: d.current,
@@ -121,7 +122,7 @@ type task struct {
 }
 
 func (d *Daemon) tasks() []task {
-	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"configuration", d.followFile}}
+	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"configuration", d.followFile}}
 	if d.fleet != nil {
 		tasks = append(tasks, task{"fleet", d.fleet.watch})
 	}
@@ -244,6 +245,7 @@ func (d *Daemon) Snapshot() record.Snapshot {
 		s.Targets = append(s.Targets, w.Status(now))
 	}
 	d.health.fill(&s)
+	d.fillTraffic(&s)
 	drift.FlagSlowBaselines(&s, sheets)
 	return s
 }

@@ -17,7 +17,10 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 		return record.Measurement{}, false
 	}
 	defer w.endTurn()
+	others, end := w.shared.traffic.Begin(w.spec.Number)
 	m, err := w.session.Round(ctx, w.begin(p))
+	w.access.guard.Finally(end) // the I/O of a round that hangs stays ours
+	m.Load.Others = others
 	w.access.endRounds()
 	if ctx.Err() != nil {
 		return m, false

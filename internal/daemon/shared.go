@@ -7,6 +7,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
 // shared is what all watches of a daemon use together. Nothing in it changes after the start; what it points to has
@@ -20,6 +21,7 @@ type shared struct {
 	meter     *counters.Meter
 	engine    *probe.Engine
 	latencies *export.Latencies
+	traffic   *traffic.Sampler
 	// slots has room for as many rounds as may run at once on the node.
 	slots chan struct{}
 }

@@ -15,9 +15,9 @@ import (
 const (
 	// budget is for a raw NVMe device on which all is well, between two rounds: its
 	// health with three temperatures and the interrupts of any number of queues included.
-	budget = 160
+	budget = 170
 	// budgetOfTrouble is for one on which all goes wrong at once.
-	budgetOfTrouble = 180
+	budgetOfTrouble = 195
 )
 
 func TestSeriesOfADeviceOnWhichAllIsWell(t *testing.T) {

@@ -57,7 +57,7 @@ func movements() []movement {
 		{"one more round is observed", []string{"ssdprobe_probe_latency_seconds"}, func(s *record.Snapshot, l *export.Latencies) {
 			l.Observe("nvme0n1", *s.Targets[0].Probes[0].Last)
 		}},
-	}, targetMovements(later), runMovements(later), probeMovements(later), driftMovements(later), controllerMovements(later))
+	}, targetMovements(later), trafficMovements(), runMovements(later), probeMovements(later), driftMovements(later), controllerMovements(later))
 }
 
 func targetMovements(later time.Time) []movement {
@@ -75,6 +75,37 @@ func targetMovements(later time.Time) []movement {
 		ofTarget("more blocks to read from", func(t *record.TargetStatus) { t.PoolBlocks++ }, "ssdprobe_device_pool_blocks"),
 		ofTarget("a warning of the target", func(t *record.TargetStatus) { t.Warnings = nil }, "ssdprobe_finding"),
 		ofTarget("a source of the target fails", func(t *record.TargetStatus) { t.Collectors[0].Success = false }, "ssdprobe_collector_success", "ssdprobe_finding"),
+	}
+}
+
+func trafficMovements() []movement {
+	ofTraffic := func(name string, change func(*record.TrafficStatus), families ...string) movement {
+		return ofTarget(name, func(t *record.TargetStatus) { change(t.Traffic) }, families...)
+	}
+	latencies := []string{"ssdprobe_traffic_latency_mean_seconds", "ssdprobe_traffic_latency_worst_seconds", "ssdprobe_traffic_ios"}
+	stalls := []string{"ssdprobe_device_stalls_total", "ssdprobe_device_stall_seconds_total"}
+	total := func(cause record.StallCause, s record.StallTotal) func(*record.TrafficStatus) {
+		return func(t *record.TrafficStatus) { t.StallTotals[cause] = s }
+	}
+	return []movement{
+		ofTraffic("others' reads are slower", func(t *record.TrafficStatus) { t.Last.Read.MeanLatency *= 2 }, latencies[0]),
+		ofTraffic("others' flushes were slow for a second", func(t *record.TrafficStatus) { t.Last.Flush.WorstSecond *= 9 }, latencies[1]),
+		ofTraffic("one more write of others", func(t *record.TrafficStatus) { t.Last.Write.IOs++ }, latencies[2]),
+		ofTraffic("others discard", func(t *record.TrafficStatus) {
+			t.Last.Discard = record.Served{IOs: 1, MeanLatency: time.Second, WorstSecond: time.Second}
+		}, latencies...),
+		ofTraffic("a run of ours hides others", func(t *record.TrafficStatus) { t.Last.Unusable = "a run of ssdprobe used the device" },
+			append(latencies, "ssdprobe_traffic_known")...),
+		ofTraffic("no interval is over", func(t *record.TrafficStatus) { t.Last = nil }, append(latencies, "ssdprobe_traffic_known")...),
+		ofTraffic("one more stall", total(record.StallByDevice, record.StallTotal{Count: 5, Length: 5 * time.Second}), stalls[0]),
+		ofTraffic("a longer stall", total(record.StallByDevice, record.StallTotal{Count: 4, Length: 6 * time.Second}), stalls[1]),
+		ofTraffic("the first stall by discards", total(record.StallByDiscard, record.StallTotal{Count: 1, Length: 6 * time.Second}), stalls...),
+		ofTraffic("the longest was longer", func(t *record.TrafficStatus) { t.Stalls[1].Length += 400 * time.Millisecond }, "ssdprobe_device_stall_longest_seconds"),
+		ofTraffic("a stall that a person should know of", func(t *record.TrafficStatus) { t.Stalls[1].Length = 3 * time.Second },
+			"ssdprobe_device_stall_longest_seconds", "ssdprobe_finding"),
+		ofTraffic("another reset of the controller is no stall by the device", func(t *record.TrafficStatus) { t.Stalls[0].Length *= 9 }),
+		ofTarget("nothing is known of the traffic", func(t *record.TargetStatus) { t.Traffic = nil },
+			slices.Concat(latencies, stalls, []string{"ssdprobe_traffic_known", "ssdprobe_device_stall_longest_seconds"})...),
 	}
 }
 

@@ -121,6 +121,7 @@ func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
 	if t.Problem != "" {
 		all = append(all, found(CannotProbe, "cannot be probed", t.Problem))
 	}
+	all = append(all, ofTraffic(t.Traffic)...)
 	all = append(all, ofCollectors(t.Collectors, t.Warnings)...)
 	all = append(all, ofWarnings(t.Warnings)...)
 	for i, p := range t.Probes {

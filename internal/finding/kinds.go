@@ -8,6 +8,7 @@ const (
 	CannotProbe = "cannot_probe"
 	IOErrors    = "io_errors"
 	Regressed   = "regressed"
+	Stalled     = "stalled"
 	NotReady    = "not_ready"
 	Stale       = "stale"
 	Suspect     = "suspect"
@@ -41,6 +42,8 @@ func Kinds() []Kind {
 			"read the kernel log; replace the drive if its media errors grow, else reseat it"},
 		{Regressed, Critical, "A probe is slower than its baseline.",
 			"undo the change of conditions, or accept the new level with ssdprobe drift accept"},
+		{Stalled, Warning, "I/O was in flight for two seconds or longer, and none completed. Critical for 10 seconds, and for three stalls in an hour.",
+			"read the kernel log; check the drive's health, cable and slot; replace it if stalls recur"},
 		{NotReady, Warning, "The daemon has not looked at every target yet.",
 			"wait; if it lasts, ssdprobe ready names what does not answer"},
 		{Stale, Warning, "No round has been good for ten intervals.",

@@ -38,9 +38,12 @@ func decided() map[string]func(*record.Snapshot) {
 		IOErrors:    probe(func(p *record.ProbeStatus) { p.Errors = map[string]uint64{"EIO": 1} }),
 		Regressed:   probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Regressed}} }),
 		Suspect:     probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Suspect}} }),
-		Stale:       probe(func(p *record.ProbeStatus) { p.LastSuccess = now().Add(-time.Hour) }),
-		NotReady:    func(s *record.Snapshot) { s.NotReady = "devices are being looked for" },
-		Quiet:       func(s *record.Snapshot) { s.QuietUntil = now().Add(time.Hour) },
+		Stalled: func(s *record.Snapshot) {
+			s.Targets[0].Traffic = &record.TrafficStatus{Stalls: []record.Stall{{Cause: record.StallByDevice, Length: 3 * time.Second}}}
+		},
+		Stale:    probe(func(p *record.ProbeStatus) { p.LastSuccess = now().Add(-time.Hour) }),
+		NotReady: func(s *record.Snapshot) { s.NotReady = "devices are being looked for" },
+		Quiet:    func(s *record.Snapshot) { s.QuietUntil = now().Add(time.Hour) },
 		Collector: func(s *record.Snapshot) {
 			s.Collectors = []record.CollectorStatus{{Collector: "health", Error: "denied"}}
 		},

@@ -111,6 +111,13 @@ type Stall struct {
 // End is when it ended, or the last moment at which it was seen.
 func (s Stall) End() time.Time { return s.Start.Add(s.Length) }
 
+// Seconds is how many whole seconds it was seen to last.
+func (s Stall) Seconds() int { return int(s.Length.Round(time.Second) / time.Second) }
+
+// Telling reports a stall that nothing explains and that a person should know of: it was seen for
+// two seconds. A single second may be one slow I/O.
+func (s Stall) Telling() bool { return s.Cause == StallByDevice && s.Seconds() >= 2 }
+
 // StallTotal counts stalls of one cause.
 type StallTotal struct {
 	Count  uint64        `json:"count"`

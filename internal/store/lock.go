@@ -88,6 +88,17 @@ func (l *Lock) Release() error {
 	return errors.Join(err, l.file.Close())
 }
 
+// IsNoted reports whether the lock of that name in dir is held by somebody who has noted that. It may be
+// asked often: a lock in which nothing is noted is not touched.
+func IsNoted(dir, name string) bool {
+	path := filepath.Join(dir, fileName(name)+lockSuffix)
+	if info, err := os.Lstat(path); err != nil || info.Size() == 0 {
+		return false
+	}
+	text, _, err := readNote(path)
+	return err == nil && len(text) > 0
+}
+
 // Noted is what is noted in a lock, and by which user: nobody else could write to the file.
 type Noted[T any] struct {
 	Holder T

@@ -96,6 +96,9 @@ func TestLockNotes(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
 	require.NoError(t, os.WriteFile(elsewhere, []byte(`{"Name":"a link"}`), 0o600))
 	require.NoError(t, os.Symlink(elsewhere, filepath.Join(dir, "link.lock")))
+	for name, noted := range map[string]bool{"eui.0025": true, "eui.0026": false, "killed": false, "link": false, "none": false} {
+		assert.Equal(t, noted, store.IsNoted(dir, name), name)
+	}
 	notes, err := store.Notes[holder](dir)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]store.Noted[holder]{"eui.0025.lock": {Holder: holder{"a run"}, UID: uint32(os.Getuid())}}, notes)

@@ -40,7 +40,6 @@ func (r reading) since(before reading) (counters.Disk, bool) {
 // their time, and belongs to the lock of the Sampler.
 type account struct {
 	last *reading // of any time
-	ours int      // how many rounds of ours are in progress
 	// run says whether a run of ours uses the device or has just ended, ran whether it did when
 	// last looked.
 	run, ran bool
@@ -69,9 +68,9 @@ const (
 	byBlind = "the device does not count: its statistics are switched off (queue/iostats)"
 )
 
-// take adds a reading to the account: what was counted since the last one was done for others,
-// unless it was ours, or the time was nobody's.
-func (a *account) take(r reading, nobodys bool) {
+// take adds a reading to the account. others says that what was counted since the last one was done
+// for others: that no round of ours was in progress, and the machine was not standing still.
+func (a *account) take(r reading, others bool) {
 	last := a.last
 	a.last = &r
 	if last == nil {
@@ -83,7 +82,7 @@ func (a *account) take(r reading, nobodys bool) {
 	case !ok:
 		a.restart(r)
 		a.unusable = byReset
-	case a.ours == 0 && !a.run && !nobodys:
+	case others && !a.run:
 		a.others.add(totalsOf(r.at.Sub(last.at), counted))
 	}
 }

@@ -16,14 +16,14 @@ import (
 func passes(a *account, d *drive, i int, does func()) {
 	does()
 	a.runs(false)
-	a.take(d.at(float64(i)), false)
+	a.take(d.at(float64(i)), true)
 	a.tick(at(float64(i)))
 }
 
 func TestOthersAreWhatIsCountedOutsideOfOurRounds(t *testing.T) {
 	d, a := newDrive(), &account{}
 	d.reads(1e6, time.Hour/1e6) // before we looked
-	a.take(d.at(0), false)
+	a.take(d.at(0), true)
 	for i := 1; i <= 30; i++ {
 		passes(a, d, i, func() {
 			d.reads(100, time.Millisecond)
@@ -31,12 +31,10 @@ func TestOthersAreWhatIsCountedOutsideOfOurRounds(t *testing.T) {
 			if i == 7 {
 				d.writes(1, 300*time.Millisecond)
 			}
-			a.take(d.at(float64(i)-0.5), false)
-			a.ours++
+			a.take(d.at(float64(i)-0.5), true)
 			d.reads(256, 80*time.Microsecond) // ours
 			d.flushes(3, time.Millisecond)    // and the filesystem's, for our sake
 			a.take(d.at(float64(i)-0.4), false)
-			a.ours--
 			d.flushes(1, 2*time.Millisecond)
 		})
 	}
@@ -64,7 +62,7 @@ func TestOthersAreWhatIsCountedOutsideOfOurRounds(t *testing.T) {
 func TestWorkIsOfTheLastHalfMinute(t *testing.T) {
 	d, a := newDrive(), &account{}
 	assert.Nil(t, a.work())
-	a.take(d.at(0), false)
+	a.take(d.at(0), true)
 	assert.Nil(t, a.work(), "nothing was seen yet")
 	for i := 1; i <= 100; i++ {
 		passes(a, d, i, func() { d.reads(uint64(i), time.Microsecond) })
@@ -82,10 +80,10 @@ func TestIntervalsThatSayNothing(t *testing.T) {
 	}
 	t.Run("a run of ours", func(t *testing.T) {
 		d, a := newDrive(), &account{}
-		a.take(d.at(0), false)
+		a.take(d.at(0), true)
 		pass(d, a, 1, 10)
 		a.runs(true)
-		a.take(d.at(11), false)
+		a.take(d.at(11), true)
 		a.tick(at(11))
 		pass(d, a, 12, 30)
 		assert.Equal(t, record.Traffic{Time: at(30), Length: 30 * time.Second, Unusable: byRun}, a.close(false))
@@ -95,7 +93,7 @@ func TestIntervalsThatSayNothing(t *testing.T) {
 	t.Run("counters go back", func(t *testing.T) {
 		d, a := newDrive(), &account{}
 		d.reads(1000, time.Millisecond)
-		a.take(d.at(0), false)
+		a.take(d.at(0), true)
 		pass(d, a, 1, 10)
 		d = newDrive()
 		pass(d, a, 11, 30)
@@ -106,12 +104,12 @@ func TestIntervalsThatSayNothing(t *testing.T) {
 	})
 	t.Run("away", func(t *testing.T) {
 		d, a := newDrive(), &account{}
-		a.take(d.at(0), false)
+		a.take(d.at(0), true)
 		pass(d, a, 1, 10)
 		a.away()
 		assert.Nil(t, a.work())
 		d.reads(1e6, time.Millisecond) // not seen
-		a.take(d.at(100), false)
+		a.take(d.at(100), true)
 		pass(d, a, 101, 110)
 		got := a.close(false)
 		assert.Empty(t, got.Unusable)
@@ -119,15 +117,15 @@ func TestIntervalsThatSayNothing(t *testing.T) {
 	})
 	t.Run("the machine stood still", func(t *testing.T) {
 		d, a := newDrive(), &account{}
-		a.take(d.at(0), false)
+		a.take(d.at(0), true)
 		d.reads(3, 20*time.Second)
-		a.take(d.at(20), true)
+		a.take(d.at(20), false)
 		pass(d, a, 21, 30)
 		assert.Equal(t, byOurs, a.close(false).Unusable)
 	})
 	t.Run("statistics are off", func(t *testing.T) {
 		d, a := newDrive(), &account{}
-		a.take(d.at(0), false)
+		a.take(d.at(0), true)
 		for i := 1; i <= 30; i++ {
 			passes(a, d, i, func() {})
 		}
@@ -138,7 +136,7 @@ func TestIntervalsThatSayNothing(t *testing.T) {
 		d, a := newDrive(), &account{}
 		r := d.at(0)
 		r.timing = counters.NoTimes
-		a.take(r, false)
+		a.take(r, true)
 		pass(d, a, 1, 30)
 		assert.Equal(t, byReset, a.close(false).Unusable)
 	})
@@ -147,22 +145,22 @@ func TestIntervalsThatSayNothing(t *testing.T) {
 func TestCountersThatWrapAround(t *testing.T) {
 	d, a := newDrive(), &account{}
 	d.disk.ReadTime = math.MaxUint32 * time.Millisecond // 49.7 days, in 32 bits
-	a.take(d.at(0), false)
+	a.take(d.at(0), true)
 	d.disk.ReadTime = 99 * time.Millisecond
 	d.disk.ReadIOs += 100
-	a.take(d.at(30), false)
+	a.take(d.at(30), true)
 	a.tick(at(30))
 	assert.Equal(t, time.Millisecond, a.close(false).Read.MeanLatency)
 }
 
 func TestBusyTimeInTicks(t *testing.T) {
 	d, a := newDrive(), &account{}
-	a.take(d.at(0), false)
+	a.take(d.at(0), true)
 	d.reads(6000, 100*time.Microsecond)
 	d.disk.BusyTime = 24 * time.Second // each of the 200 a second counts as a tick of 4 ms
 	r := d.at(30)
 	a.last.timing, a.first.timing, r.timing = counters.TickTimes, counters.TickTimes, counters.TickTimes
-	a.take(r, false)
+	a.take(r, true)
 	got := a.close(false)
 	assert.InDelta(t, 0.02, got.Utilisation, 1e-9)
 	assert.True(t, got.CoarseTimes)
@@ -173,8 +171,8 @@ func TestBusyTimeInTicks(t *testing.T) {
 	d.disk.ReadIOs, d.disk.BusyTime, d.disk.WeightedTime = 30, 6*time.Second, 90*time.Second
 	last := d.at(30)
 	first.timing, last.timing = counters.NoTimes, counters.NoTimes
-	a.take(first, false)
-	a.take(last, false)
+	a.take(first, true)
+	a.take(last, true)
 	got = a.close(false)
 	assert.InDelta(t, 0.2, got.Utilisation, 1e-9)
 	assert.InDelta(t, 3, got.InFlight, 1e-9)

@@ -11,19 +11,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// device is a Device under watch.
+// device is a Device under watch. What rounds and snapshots read is changed with Sampler.mu, and source
+// with both locks.
 type device struct {
-	Device  // for the goroutine of Run alone
+	Device
 	asking  guard.Guard
-	source  counters.Source // changed by the goroutine of Run, with both locks of the Sampler
-	account account         // changed with Sampler.mu; its stalls by the goroutine of Run alone
-	last    *record.Traffic // of Sampler.mu
+	source  counters.Source
+	above   []string // numbers of the devices under watch that are made of it
+	account account  // its stalls are changed by the goroutine of Run alone
+	last    *record.Traffic
 }
 
-// newDevice finds out how the device with a number counts. Where that cannot be seen, it counts itself.
-func newDevice(host sysfs.FS, number string) *device {
-	d := &device{source: counters.Source{Number: number}}
-	if source, err := counters.FindSource(host, number); err == nil {
+// newDevice finds out how a device counts. Where that cannot be seen, it counts itself.
+func newDevice(host sysfs.FS, w Device) *device {
+	d := &device{Device: w, source: counters.Source{Number: w.Number}}
+	if source, err := counters.FindSource(host, w.Number); err == nil {
 		d.source = source
 	}
 	return d
@@ -43,7 +45,7 @@ func (d *device) second(s *Sampler, r reading, here, nobodys bool) (told []recor
 		return d.account.away(), false
 	}
 	d.account.runs(d.Run)
-	d.account.take(r, nobodys)
+	d.account.take(r, !nobodys && !s.ours(d))
 	d.account.tick(r.at)
 	if nobodys {
 		told = d.account.stalls.miss()

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,7 +33,7 @@ type Options struct {
 	Stall func(Device, record.Stall)
 }
 
-// Sampler samples all devices once a second. Make one with New.
+// Sampler samples all devices once a second. Make one with New. Begin of a nil Sampler knows no device.
 type Sampler struct {
 	options Options
 
@@ -41,12 +42,14 @@ type Sampler struct {
 	// mu is never held while anything is read.
 	mu      sync.Mutex
 	devices map[string]*device // by number
+	rounds  map[string]int     // of ours in progress, by number
+	took    time.Duration
 	err     error
 }
 
 // New returns a sampler that has seen nothing yet.
 func New(o Options) *Sampler {
-	return &Sampler{options: o, devices: map[string]*device{}}
+	return &Sampler{options: o, devices: map[string]*device{}, rounds: map[string]int{}}
 }
 
 // Run samples until ctx ends.
@@ -66,11 +69,12 @@ func (s *Sampler) Run(ctx context.Context) error {
 	}
 }
 
-// Err is why the counters could not be read in the last second; nil when they could.
-func (s *Sampler) Err() error {
+// Last is how long the last second's reading of all counters took, 0 before the first, and why it
+// failed; nil when it did not.
+func (s *Sampler) Last() (took time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.err
+	return s.took, s.err
 }
 
 // Status returns what is known of the device with a number; nil when nothing is.
@@ -90,49 +94,53 @@ func (s *Sampler) Status(number string) *record.TrafficStatus {
 // What is counted on the device and on the disks below it meanwhile is not others'. work is what
 // others asked for before; nil when not known.
 func (s *Sampler) Begin(number string) (work *record.Work, end func()) {
-	all := s.touched(number)
-	s.change(all, func(a *account) { a.ours++ })
-	if len(all) > 0 {
-		s.mu.Lock()
-		work = all[0].account.work()
-		s.mu.Unlock()
+	if s == nil || number == "" {
+		return nil, func() {}
 	}
-	return work, func() { s.change(all, func(a *account) { a.ours-- }) }
-}
-
-// touched are the device with a number, first, and those below it that are watched; none when
-// it is not watched itself.
-func (s *Sampler) touched(number string) []*device {
+	s.round(number, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d, ok := s.devices[number]
-	if !ok {
-		return nil
+	if d, ok := s.devices[number]; ok {
+		work = d.account.work()
 	}
-	all := []*device{d}
-	for _, number := range d.source.Below() {
-		if below, ok := s.devices[number]; ok {
-			all = append(all, below)
+	return work, func() { s.round(number, -1) }
+}
+
+// round reads the counters of what a round touches, and then notes that it begins or has ended.
+// Counters that cannot be read are those of a device that has left, as the next second tells.
+func (s *Sampler) round(number string, change int) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	for _, d := range s.touched(number) {
+		disk, timing, err := d.source.Read(s.options.FS)
+		s.mu.Lock()
+		if err == nil && d.account.last != nil {
+			d.account.take(newReading(time.Now(), disk, timing), !s.ours(d))
+		}
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rounds[number] += change; s.rounds[number] == 0 {
+		delete(s.rounds, number)
+	}
+}
+
+// touched are the device with a number and those below it, as far as they are under watch.
+func (s *Sampler) touched(number string) (all []*device) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.devices {
+		if d.Number == number || slices.Contains(d.above, number) {
+			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// change reads the counters of devices, and then changes whose I/O it is. Counters that cannot be
-// read are those of a device that has left, as the next second tells.
-func (s *Sampler) change(all []*device, whose func(*account)) {
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	for _, d := range all {
-		disk, timing, err := d.source.Read(s.options.FS)
-		r := newReading(time.Now(), disk, timing)
-		s.mu.Lock()
-		if err == nil && d.account.last != nil {
-			d.account.take(r, false)
-		}
-		whose(&d.account)
-		s.mu.Unlock()
-	}
+// ours reports whether a round of ours is in progress on a device. It needs s.mu.
+func (s *Sampler) ours(d *device) bool {
+	return s.rounds[d.Number] > 0 || slices.ContainsFunc(d.above, func(number string) bool { return s.rounds[number] > 0 })
 }
 
 // sample ends a second.
@@ -166,29 +174,34 @@ func (s *Sampler) close(ctx context.Context, d *device) record.Traffic {
 func (s *Sampler) follow(wanted []Device) []*device {
 	all := make([]*device, 0, len(wanted))
 	devices := make(map[string]*device, len(wanted))
+	runs := map[string]bool{}
 	for _, w := range wanted {
-		if d, ok := devices[w.Number]; ok { // another target on it
-			d.Run = d.Run || w.Run
+		runs[w.Number] = runs[w.Number] || w.Run
+		if devices[w.Number] != nil { // another target on it
 			continue
 		}
 		d, ok := s.devices[w.Number] // nobody else writes it
 		if !ok || d.ID != w.ID {
-			d = newDevice(s.options.FS, w.Number)
+			d = newDevice(s.options.FS, w)
 		}
-		d.Device = w
+		d.Controllers = w.Controllers
 		devices[w.Number] = d
 		all = append(all, d)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range all {
+		d.above, d.Run = nil, runs[d.Number]
 	}
 	for _, d := range all {
 		for _, number := range d.source.Below() {
 			if below, ok := devices[number]; ok {
-				below.Run = below.Run || d.Run
+				below.above = append(below.above, d.Number)
+				below.Run = below.Run || runs[d.Number]
 			}
 		}
 	}
-	s.mu.Lock()
 	s.devices = devices
-	s.mu.Unlock()
 	return all
 }
 
@@ -196,6 +209,7 @@ func (s *Sampler) follow(wanted []Device) []*device {
 // is over.
 func (s *Sampler) second(all []*device, nobodys bool) (due []*device) {
 	s.reading.Lock()
+	began := time.Now()
 	disks, err := counters.ReadDisks(s.options.FS)
 	now := time.Now()
 	stalls := make([][]record.Stall, len(all))
@@ -209,7 +223,7 @@ func (s *Sampler) second(all []*device, nobodys bool) (due []*device) {
 	}
 	s.reading.Unlock()
 	s.mu.Lock()
-	s.err = err
+	s.took, s.err = now.Sub(began), err
 	s.mu.Unlock()
 	for i, d := range all {
 		for _, stall := range stalls[i] {

@@ -101,7 +101,7 @@ func (s *stalls) stand(from time.Time, r reading, cause record.StallCause) (told
 	switch {
 	case s.booked:
 		s.book(0, s.now.Length-before)
-	case s.now.Length >= settled:
+	case s.now.Length.Round(second) >= settled:
 		s.book(1, s.now.Length)
 		s.booked = true
 		told = append(told, *s.now)

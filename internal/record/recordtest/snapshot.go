@@ -51,6 +51,7 @@ func Snapshot() record.Snapshot {
 			{Collector: "discovery", Success: true, Duration: 4200 * time.Microsecond},
 			{Collector: "interrupts", Success: true, Duration: 1100 * time.Microsecond},
 			{Collector: "state", Error: unsaved, Duration: 90 * time.Microsecond},
+			{Collector: "traffic", Success: true, Duration: 140 * time.Microsecond},
 		},
 		Warnings:     []record.Warning{{Code: record.WarnState, Text: unsaved}},
 		FallbackUsed: new(false), ConfigChanged: new(false),
@@ -68,7 +69,7 @@ func healthy() record.TargetStatus {
 			"kernel":   Now().Add(-51 * time.Hour),
 			"governor": Now().Add(-30 * time.Hour),
 		},
-		WrittenRatio: &written, PoolBlocks: 16384,
+		WrittenRatio: &written, PoolBlocks: 16384, Traffic: traffic(14*time.Second, 1),
 		Probes: []record.ProbeStatus{
 			compared(status(HealthyID, record.DefaultProbes()[0], 12*time.Second, curve{p50: 84e-6, p99: 152e-6}, same),
 				curve{p50: 83.2e-6, p99: 149e-6}, same, record.Stable, -49*time.Hour),
@@ -91,7 +92,7 @@ func regressed() record.TargetStatus {
 		curve{p50: 84.1e-6, p99: 158e-6}, before, record.Regressed, -58*time.Minute)
 	random.Errors = map[string]uint64{"EIO": 2}
 	random.Rounds[record.OutcomeError] = 1
-	random.Last.Load.OthersIOs = 1240
+	random.Last.Load.OthersIOs, random.Last.Load.Others = 1240, work()
 	random.Last.Warnings = []record.Warning{{
 		Code: record.WarnIOLimited,
 		Text: "/sys/fs/cgroup/ssdprobe/io.max limits this process on the device to rbps=500000000",
@@ -108,7 +109,7 @@ func regressed() record.TargetStatus {
 	return record.TargetStatus{
 		ID: RegressedID, Path: "/dev/nvme1n1", Device: regressedDrive(), Conditions: now,
 		Changed:      map[string]time.Time{"kernel": Now().Add(-51 * time.Hour), "pcie_link": Now().Add(-5 * time.Minute)},
-		WrittenRatio: &written, PoolBlocks: 16384,
+		WrittenRatio: &written, PoolBlocks: 16384, Traffic: stalled(traffic(8*time.Second, 1.6)),
 		Warnings: []record.Warning{{
 			Code: record.WarnLinkBelowMaximum,
 			Text: "the PCIe link runs at 8 GT/s x4, and drive and slot can do 16 GT/s x4",
@@ -130,6 +131,7 @@ func learning() record.TargetStatus {
 	t := record.TargetStatus{
 		ID: FileID, Path: "/var/lib/ssdprobe/probe/data", File: true,
 		Device:     healthyDrive(),
+		Traffic:    traffic(14*time.Second, 1),
 		Conditions: below,
 		Changed:    map[string]time.Time{"kernel": Now().Add(-51 * time.Hour), "mount_options": Now().Add(-since)},
 		Collectors: []record.CollectorStatus{

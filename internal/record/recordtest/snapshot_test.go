@@ -22,6 +22,7 @@ func TestEveryCallReturnsTheSameInFreshMemory(t *testing.T) {
 		target.Device.Link.CurrentLanes = 1
 		target.Device.ByID[0] = ""
 		target.Collectors[0].Success = false
+		target.Traffic.Last.Read.IOs = 0
 		for j := range target.Probes {
 			p := &target.Probes[j]
 			p.Rounds[record.OutcomeOK] = 0
@@ -33,6 +34,9 @@ func TestEveryCallReturnsTheSameInFreshMemory(t *testing.T) {
 	*first.Targets[0].WrittenRatio = 0
 	first.Targets[0].Probes[0].Baseline.Values[record.IOPS] = 0
 	first.Targets[1].Probes[0].Errors["EIO"] = 0
+	first.Targets[1].Probes[0].Last.Load.Others.Reads = 0
+	first.Targets[1].Traffic.Stalls[0].Length = 0
+	first.Targets[1].Traffic.StallTotals[record.StallByRun] = record.StallTotal{Count: 1}
 	first.Targets[1].Probes[1].Drift[0].Attribution[0] = record.Change{}
 	first.Warnings[0].Code = ""
 	*first.Controllers[0].Interrupts.PerIO = 0
@@ -63,7 +67,7 @@ func TestTheSnapshotAgreesWithItself(t *testing.T) {
 		assert.Equal(t, c.Success, c.Error == "", c.Collector)
 		assert.Empty(t, c.Device)
 	}
-	assert.Equal(t, []string{"discovery", "interrupts", "state"}, collectors)
+	assert.Equal(t, []string{"discovery", "interrupts", "state", "traffic"}, collectors)
 
 	for _, target := range s.Targets {
 		t.Run(target.ID, func(t *testing.T) {

@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/traffic"
+)
+
+// newSampler returns what samples the traffic of the devices under watch.
+func (d *Daemon) newSampler() *traffic.Sampler {
+	said := map[string]string{} // why the traffic of a device is not known, by number
+	return traffic.New(traffic.Options{
+		FS: d.shared.fs, Devices: d.sampled,
+		Sample: func(dev traffic.Device, t record.Traffic) { d.tookTraffic(dev, t, said) },
+		Stall:  d.tookStall,
+	})
+}
+
+// sampled are the devices under watch: those below files, too.
+func (d *Daemon) sampled() []traffic.Device {
+	watches := d.current()
+	all := make([]traffic.Device, 0, len(watches))
+	for _, w := range watches {
+		if w.spec.Number == "" {
+			continue
+		}
+		w.mu.Lock()
+		device := w.device
+		w.mu.Unlock()
+		all = append(all, traffic.Device{
+			ID: device.ID, Number: w.spec.Number, Controllers: device.Controllers,
+			Run: store.IsNoted(d.shared.lockDir, w.spec.LockID), // rounds note nothing
+		})
+	}
+	return all
+}
+
+// tookTraffic takes what others did to a device in the last half minute. Each device has one
+// goroutine's turn: the sampler's.
+func (d *Daemon) tookTraffic(dev traffic.Device, t record.Traffic, said map[string]string) {
+	before := said[dev.Number]
+	said[dev.Number] = t.Unusable
+	log := d.shared.log.With("id", dev.ID)
+	switch {
+	case t.Unusable == before:
+	case t.Unusable != "":
+		log.Info("the traffic of others is not known now", "why", t.Unusable)
+	default:
+		log.Info("the traffic of others is known again", "was", before)
+	}
+}
+
+// tookStall logs a stall.
+func (d *Daemon) tookStall(dev traffic.Device, s record.Stall) {
+	log := d.shared.log.With("id", dev.ID, "since", s.Start, "seconds", s.Seconds(), "in_flight", s.InFlight)
+	switch {
+	case s.Telling() && s.Ongoing:
+		log.Warn("the device stalls: it has completed no I/O since")
+	case s.Telling():
+		log.Warn("the device stalled: it completed no I/O for a while")
+	default:
+		log.Debug("no I/O completed for a while", "cause", s.Cause)
+	}
+}
+
+// fillTraffic adds to a snapshot what is known of the traffic of its targets.
+func (d *Daemon) fillTraffic(s *record.Snapshot) {
+	for i, t := range s.Targets {
+		s.Targets[i].Traffic = d.shared.traffic.Status(t.Device.Number)
+	}
+	if took, err := d.shared.traffic.Last(); took > 0 {
+		status := collected("traffic", "", time.Now(), err)
+		status.Duration = took
+		s.Collectors = append(s.Collectors, status)
+	}
+}

@@ -1,0 +1,85 @@
+package export
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// trafficFamilies tell what the I/O of applications meets: nothing that node_exporter has.
+func trafficFamilies() []family[record.TargetStatus] {
+	operation := []string{"operation"}
+	each := func(value func(record.Served) (float64, bool)) func(record.TargetStatus, emit) {
+		return func(t record.TargetStatus, emit emit) {
+			if t.Traffic == nil || t.Traffic.Last == nil || t.Traffic.Last.Unusable != "" {
+				return
+			}
+			for _, o := range record.Operations() {
+				if v, ok := value(t.Traffic.Last.Of(o)); ok {
+					emit(v, string(o))
+				}
+			}
+		}
+	}
+	latency := func(d time.Duration) (float64, bool) { return known(d.Seconds()) }
+	return append(stallFamilies(),
+		metric("ssdprobe_traffic_latency_mean_seconds", gauge, operation,
+			"Mean latency of others' I/O over the last 30 s, in seconds, with the wait in the kernel's queue. "+
+				"operation is read, write, discard or flush. Absent without such I/O, and where the kernel does not count times.",
+			each(func(s record.Served) (float64, bool) { return latency(s.MeanLatency) })),
+		metric("ssdprobe_traffic_latency_worst_seconds", gauge, operation,
+			"Highest mean latency of others' I/O in a single second of the last 30 s, in seconds. Absent as ssdprobe_traffic_latency_mean_seconds is.",
+			each(func(s record.Served) (float64, bool) { return latency(s.WorstSecond) })),
+		metric("ssdprobe_traffic_ios", gauge, operation,
+			"Number of others' I/Os that completed in the last 30 s, which these means are of. Our own are left out, with the time that they took. Absent without any.",
+			each(func(s record.Served) (float64, bool) { return known(float64(s.IOs)) })),
+		single("ssdprobe_traffic_known", gauge,
+			"1 if the traffic of others in the last 30 s is known. 0 if not: a run of ssdprobe used the device, its statistics are switched off, or it was away. The log tells why. Absent for the first 30 s.",
+			func(t record.TargetStatus) (float64, bool) {
+				if t.Traffic == nil || t.Traffic.Last == nil {
+					return 0, false
+				}
+				return boolean(t.Traffic.Last.Unusable == ""), true
+			}),
+	)
+}
+
+// stallFamilies tell when I/O was in flight and none completed.
+func stallFamilies() []family[record.TargetStatus] {
+	cause := []string{"cause"}
+	each := func(value func(record.StallTotal) float64) func(record.TargetStatus, emit) {
+		return func(t record.TargetStatus, emit emit) {
+			if t.Traffic == nil {
+				return
+			}
+			for _, c := range record.StallCauses() {
+				if total, ok := t.Traffic.StallTotals[c]; ok || c == record.StallByDevice {
+					emit(value(total), string(c))
+				}
+			}
+		}
+	}
+	return []family[record.TargetStatus]{
+		metric("ssdprobe_device_stalls_total", counter, cause,
+			"Number of times that I/O was in flight for a second or longer and none completed. cause is device if nothing explains it; else discard, reset "+
+				"(of a controller), suspended (a dm device), or run (of ssdprobe), which have series once they occurred. A stall counts when it ends, or after 10 s.",
+			each(func(t record.StallTotal) float64 { return float64(t.Count) })),
+		metric("ssdprobe_device_stall_seconds_total", counter, cause,
+			"Seconds that the stalls of ssdprobe_device_stalls_total were seen to last. Each lasted up to two seconds longer.",
+			each(func(t record.StallTotal) float64 { return t.Length.Seconds() })),
+		single("ssdprobe_device_stall_longest_seconds", gauge,
+			"Longest stall by the device in the last hour, in seconds, with the one that goes on. 0 without one.",
+			func(t record.TargetStatus) (float64, bool) {
+				if t.Traffic == nil {
+					return 0, false
+				}
+				var longest time.Duration
+				for _, s := range t.Traffic.Stalls {
+					if s.Cause == record.StallByDevice {
+						longest = max(longest, s.Length)
+					}
+				}
+				return longest.Seconds(), true
+			}),
+	}
+}
