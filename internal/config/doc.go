@@ -6,9 +6,8 @@
 // their defaults.
 //
 // The form (form.go) is one table of keys with their limits and help. The file is read,
-// checked and written by it. `make generate` makes three documents from it:
-// deploy/ssdprobe.yaml, the schema in values.schema.json of the Helm chart, and the tables
-// in docs/configuration.md. The file of `ssdprobe run --spec` has a form of its own, which
+// checked and written by it. `make generate` makes deploy/ssdprobe.yaml, the schema of the
+// chart's values and docs/configuration.md from it (Keys, Schema). The file of `ssdprobe run --spec` has a form of its own, which
 // drift.data_sheets shares (sheet.go).
 //
 // It refuses rather than guesses: unknown and repeated keys, values without a

@@ -15,12 +15,12 @@ type field interface {
 	// check says what is wrong with the value that was read or set.
 	check(name string, f *findings)
 	// write returns the value as a node, nil when it is to be left out.
-	write(c comments) *yaml.Node
+	write() *yaml.Node
 	// about is what the documents say of the field.
 	about() about
 }
 
-// about is what the commented file, the reference and the schema say of a field.
+// about is what the documents and the schema say of a field.
 type about struct {
 	kind     string  // type of the value, with its unit
 	says     string  // what the value has to be, in a few words; empty when there is nothing to say
@@ -120,13 +120,11 @@ func (s section) check(name string, f *findings) {
 	}
 }
 
-func (s section) write(c comments) *yaml.Node {
+func (s section) write() *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for _, e := range s {
-		if value := e.field.write(c); value != nil {
-			key := &yaml.Node{Kind: yaml.ScalarNode, Value: e.key}
-			e.comment(c, key, value)
-			n.Content = append(n.Content, key, value)
+		if value := e.field.write(); value != nil {
+			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: e.key}, value)
 		}
 	}
 	return n
@@ -136,7 +134,7 @@ func (s section) about() about {
 	all := schema{Type: types{"object", "null"}, Properties: map[string]schema{}, OtherKeys: new(false)}
 	for _, e := range s {
 		of := e.field.about()
-		of.schema.Description = e.description()
+		of.schema.Description = Key{Help: e.help, Valid: of.says}.Description()
 		all.Properties[e.key] = of.schema
 		if of.required {
 			all.Required = append(all.Required, e.key)
@@ -196,14 +194,10 @@ func (l list[T]) check(name string, f *findings) {
 	}
 }
 
-func (l list[T]) write(c comments) *yaml.Node {
+func (l list[T]) write() *yaml.Node {
 	n := &yaml.Node{Kind: yaml.SequenceNode}
 	for i := range *l.dst {
-		of := none
-		if i == 0 && c != none { // what it says is true of the others too
-			of = beside
-		}
-		n.Content = append(n.Content, l.form(&(*l.dst)[i]).write(of))
+		n.Content = append(n.Content, l.form(&(*l.dst)[i]).write())
 	}
 	return n
 }

@@ -100,9 +100,10 @@ func read(r io.Reader, form section) (*findings, error) {
 
 // YAML returns the configuration in the form of the file, every key with its
 // value. Parse reads it back to an equal Config when this one is valid.
-func (c Config) YAML() ([]byte, error) { return encoded(c.form().write(none)) }
+func (c Config) YAML() ([]byte, error) { return Encode(c.form().write()) }
 
-func encoded(n *yaml.Node) ([]byte, error) {
+// Encode writes a part of the file.
+func Encode(n *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)

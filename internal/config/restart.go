@@ -25,7 +25,7 @@ func (s section) changed(after section, name string) []string {
 		key := join(name, e.key)
 		switch then := e.field.(type) {
 		case atStart:
-			if fmt.Sprint(plain(then.write(none))) != fmt.Sprint(plain(after[i].field.write(none))) {
+			if fmt.Sprint(plain(then.write())) != fmt.Sprint(plain(after[i].field.write())) {
 				keys = append(keys, key)
 			}
 		case section:

@@ -66,7 +66,7 @@ func (s scalar[T]) check(name string, f *findings) {
 	}
 }
 
-func (s scalar[T]) write(comments) *yaml.Node {
+func (s scalar[T]) write() *yaml.Node {
 	if s.leftOut() {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (s scalar[T]) about() about {
 		}
 	}
 	a.says = strings.Join(all, ", ")
-	if value := s.write(none); value != nil && !s.needed {
+	if value := s.write(); value != nil && !s.needed {
 		a.schema.Default = plain(value)
 	}
 	return a

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -120,7 +121,7 @@ func TestSchemaHasTheLimitsOfTheCheck(t *testing.T) {
 
 // The schema knows every key that the check knows: a file with all of them passes both.
 func TestSchemaTakesTheCommentedFile(t *testing.T) {
-	text, err := config.Commented()
+	text, err := os.ReadFile("../../deploy/ssdprobe.yaml")
 	require.NoError(t, err)
 	require.NoError(t, bySchema(t, string(text)))
 }

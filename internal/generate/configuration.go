@@ -19,7 +19,7 @@ const (
 // configuration makes what the form of package config says: the default file, the
 // definition of the configuration in the schema of the chart's values, and the tables of keys.
 func configuration(root fs.FS) (map[string]string, error) {
-	standard, err := config.Commented()
+	standard, err := commentedFile()
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,8 @@ func configuration(root fs.FS) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{defaultFile: string(standard), valuesSchema: schema, keysDocument: document + config.Reference()}, nil
+	keys, err := reference()
+	return map[string]string{defaultFile: standard, valuesSchema: schema, keysDocument: document + keys}, err
 }
 
 // schemaOfValues is written by hand up to the definition of the configuration.

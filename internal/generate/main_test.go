@@ -30,3 +30,10 @@ func TestFilesAreUpToDate(t *testing.T) {
 		}
 	}
 }
+
+func TestTheReferenceSaysWhatEachKeyDoes(t *testing.T) {
+	text, err := reference()
+	require.NoError(t, err)
+	assert.Contains(t, text, "| `discovery_interval` |")
+	assert.NotContains(t, text, "|  |\n")
+}

@@ -51,10 +51,9 @@ func TestChartRefusesABadConfiguration(t *testing.T) {
 // What the values say arrives as it was meant: the whole default configuration, and one that differs in all kinds of values.
 func TestChartHandsTheConfigurationOn(t *testing.T) {
 	t.Parallel()
-	whole, err := config.Commented()
-	require.NoError(t, err)
-	withoutListen := strings.Replace(string(whole), "listen:\n  - :10040\n", "", 1)
-	require.NotEqual(t, string(whole), withoutListen)
+	whole := read(t, at("deploy", "ssdprobe.yaml"))
+	withoutListen := strings.Replace(whole, "listen:\n  - :10040\n", "", 1)
+	require.NotEqual(t, whole, withoutListen)
 	for _, configuration := range []string{
 		withoutListen,
 		`node: "007"

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+)
+
+// commentedHead begins the commented file.
+const commentedHead = `# Configuration of ssdprobe. Everything in here is the default: a file needs only
+# what is to differ, and an empty one is valid.
+#
+#   ssdprobe config check FILE    says what is wrong, with lines
+#   ssdprobe config show          prints what is in force, defaults included
+#   ssdprobe config schema        prints the JSON schema, for editors
+#   kill -HUP                     makes the daemon read it again; a bad file is refused and the old one stays
+#
+# Sizes:     4096, 4KiB, 1GiB (powers of 1024), 1GB (powers of 1000).
+# Durations: 500ms, 30s, 5m, 1h30m, 7d.
+# Ratios:    0.8 or 80%.
+`
+
+// commentWidth is where the lines of comments are broken, without their indentation.
+const commentWidth = 80
+
+// commentedFile is the default configuration in the form of the file, with what each key
+// means and may be.
+func commentedFile() (string, error) {
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	keys := config.Keys()
+	for _, k := range keys {
+		root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: k.Name}, k.Default)
+	}
+	if err := comment(root, keys, false); err != nil {
+		return "", err
+	}
+	text, err := laidOut(root)
+	return commentedHead + "\n" + text, err
+}
+
+// comment says at each key in a section what it is about: behind the value in an item of a
+// list, else in lines of their own.
+func comment(values *yaml.Node, keys []config.Key, inItem bool) error {
+	for pair := range slices.Chunk(values.Content, 2) {
+		key, value := pair[0], pair[1]
+		k := keys[slices.IndexFunc(keys, func(k config.Key) bool { return k.Name == key.Value })]
+		if inItem {
+			value.LineComment = k.Description()
+		} else {
+			key.HeadComment, value.LineComment = wrapped(k.Help), k.Valid
+		}
+		if k.Example != nil && !inItem && len(value.Content) == 0 {
+			example, err := indented(k)
+			if err != nil {
+				return err
+			}
+			key.HeadComment += example
+		}
+		if err := commentInside(value, k, inItem); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commentInside is comment for what a key has in it. What is said of the first item of a
+// list is true of the others too.
+func commentInside(value *yaml.Node, k config.Key, inItem bool) error {
+	switch {
+	case len(k.Keys) == 0 || len(value.Content) == 0:
+		return nil
+	case k.IsList:
+		return comment(value.Content[0], k.Keys, true)
+	default:
+		return comment(value, k.Keys, inItem)
+	}
+}
+
+// indented is the example of a list as a part of a comment.
+func indented(k config.Key) (string, error) {
+	if err := commentInside(k.Example, k, false); err != nil {
+		return "", err
+	}
+	text, err := laidOut(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: k.Name}, k.Example}})
+	return "#\n#   " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n#   ") + "\n", err
+}
+
+// laidOut sets comments apart: an empty line before those that have lines of their own,
+// and one column for those that are behind values of the same list.
+func laidOut(values *yaml.Node) (string, error) {
+	text, err := config.Encode(values)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	before := ":"
+	for line := range strings.Lines(string(text)) {
+		code := strings.TrimSpace(line)
+		isComment := strings.HasPrefix(code, "#")
+		if isComment && !strings.HasPrefix(before, "#") && !strings.HasSuffix(before, ":") {
+			line = "\n" + line
+		} else if !isComment {
+			line = strings.Replace(line, " # ", "\t# ", 1)
+		}
+		if _, err := io.WriteString(w, line); err != nil {
+			return "", fmt.Errorf("lay out the configuration: %w", err)
+		}
+		before = code
+	}
+	if err := w.Flush(); err != nil {
+		return "", fmt.Errorf("lay out the configuration: %w", err)
+	}
+	return b.String(), nil
+}
+
+// wrapped breaks paragraphs, which are lines, at the width of comments.
+func wrapped(help string) string {
+	var b strings.Builder
+	for paragraph := range strings.Lines(help) {
+		line := "#"
+		for word := range strings.FieldsSeq(paragraph) {
+			if line != "#" && utf8.RuneCountInString(line+" "+word) > commentWidth {
+				b.WriteString(line + "\n")
+				line = "#"
+			}
+			line += " " + word
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
