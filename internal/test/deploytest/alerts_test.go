@@ -45,7 +45,9 @@ func TestEveryAlertSaysWhatIsWrongWhere(t *testing.T) {
 func ofNode(a rule) bool { return !strings.Contains(a.Expr, "device") }
 
 // ofFleet tells alerts about what drives of many nodes share: they are for no node.
-func ofFleet(a rule) bool { return strings.HasPrefix(a.Expr, "max by (model, firmware) (") }
+func ofFleet(a rule) bool {
+	return strings.HasPrefix(a.Expr, "max by (model, firmware) (") || strings.HasPrefix(a.Expr, "max by (condition, from, to) (")
+}
 
 // ofDaemonSet tells alerts about all pods together: they know of no node.
 func ofDaemonSet(a rule) bool { return strings.Contains(a.Expr, "by (cluster, namespace, daemonset)") }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // simulated is a drive of a fleet, as Prometheus sees it for twelve hours.
@@ -24,6 +26,9 @@ type simulated struct {
 	slower [2]float64
 	// regressed says that its node has found it already.
 	regressed bool
+	// changed are the changes of conditions that its node saw, and effect what they did.
+	changed []string
+	effect  float64
 }
 
 const (
@@ -51,6 +56,12 @@ func (d *simulated) by(factor float64) {
 	d.slower = [2]float64{d.slower[0] * factor, d.slower[1] * factor}
 }
 
+// change makes a drive slower with changes of conditions: `condition="kernel",from="6.1",to="6.8"`.
+func (d *simulated) change(factor float64, changed ...string) {
+	d.by(factor)
+	d.changed, d.effect = changed, factor
+}
+
 // series are those of a drive: what changes at an upgrade has a series before and one after.
 func (d *simulated) series() []string {
 	labels := fmt.Sprintf(`job="ssdprobe",instance=%q,device="nvme0n1",id=%q`, d.node, d.id)
@@ -74,6 +85,14 @@ func (d *simulated) series() []string {
 	for percentile, seconds := range map[string]float64{"50": 80e-6, "95": 110e-6, "99": 150e-6, "99.9": 400e-6} {
 		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_probe_latency_percentile_seconds{%s,probe="read-4k",percentile=%q}', values: %s}`,
 			labels, percentile, changing(seconds*d.slower[0], seconds*d.slower[1])))
+	}
+	for _, changed := range d.changed {
+		condition, _, _ := strings.Cut(changed, ",")
+		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_conditions_changed_timestamp_seconds{%s,%s}', values: %s}`, labels, condition, constant(0)))
+		for _, statistic := range record.Statistics() {
+			list = append(list, fmt.Sprintf(`{series: 'ssdprobe_condition_effect_ratio{%s,probe="read-4k",%s,statistic=%q}', values: %s}`,
+				labels, changed, statistic, constant(d.effect)))
+		}
 	}
 	if d.regressed {
 		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_drift_state{%s,probe="read-4k",statistic="latency_p50_seconds",state="regressed"}', values: %s}`,
@@ -127,7 +146,7 @@ func raises(t *testing.T, fleet []*simulated, want ...string) {
 	require.NoError(t, err)
 	var b strings.Builder
 	fmt.Fprintf(&b, "rule_files: [%s/rules.yaml, %s/alerts.yaml]\nevaluation_interval: %dm\n", folder, folder, 60/perHour)
-	b.WriteString("group_eval_order: [ssdprobe-devices, ssdprobe-fleet, ssdprobe-peers, ssdprobe-speed]\n")
+	b.WriteString("group_eval_order: [ssdprobe-devices, ssdprobe-fleet, ssdprobe-changes, ssdprobe-peers, ssdprobe-speed]\n")
 	fmt.Fprintf(&b, "tests:\n- interval: %dm\n  input_series:\n", 60/perHour)
 	lines := engines(fleet)
 	for _, d := range fleet {
@@ -137,7 +156,7 @@ func raises(t *testing.T, fleet []*simulated, want ...string) {
 		fmt.Fprintf(&b, "  - %s\n", line)
 	}
 	fmt.Fprintf(&b, "  promql_expr_test:\n  - eval_time: %dh\n", simulatedHours)
-	b.WriteString("    expr: max by (alertname, instance, id, model, firmware) " +
+	b.WriteString("    expr: max by (alertname, instance, id, model, firmware, condition, from, to) " +
 		"(max_over_time(ALERTS{alertstate=\"firing\",alertname=~\"Ssdprobe(Drive|Node|Firmware|Change)Slow.*\"}[12h]))\n    exp_samples:")
 	for _, labels := range want {
 		fmt.Fprintf(&b, "\n    - {labels: '%s', value: 1}", labels)

@@ -38,6 +38,12 @@ func exporter(t *testing.T) *httptest.Server {
 				target.Runs = append(target.Runs, numbered(target.Runs, suite)...)
 			}
 		}
+		for i := range s.Targets[:2] { // a new kernel made both drives slower
+			s.Targets[i].Probes[0].Effect = &record.Effect{
+				Changes: []record.Change{{Condition: "kernel", From: "6.1", To: "6.12"}},
+				Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.2 + 0.1*float64(i)}},
+			}
+		}
 		n := scrapes.Add(1)
 		for i := range s.Controllers {
 			interrupts := s.Controllers[i].Interrupts
@@ -120,7 +126,7 @@ func (s server) ask(t *testing.T, at time.Time, expr string, instant bool) []pro
 func (s server) await(t *testing.T) time.Time {
 	t.Helper()
 	const ready = `count(count by (instance) (ssdprobe_build_info) and on (instance) count_over_time(ssdprobe_build_info[1m]) > 2 and on (instance) ` +
-		`device:ssdprobe_probe_level_seconds:vs_peers_and_node{probe="read-4k",statistic="latency_p50_seconds",device="nvme0n1"})`
+		`device:ssdprobe_probe_level_seconds:excess{probe="read-4k",statistic="latency_p50_seconds",device="nvme0n1"})`
 	want := strconv.Itoa(len(nodes()))
 	var at time.Time
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
