@@ -1,7 +1,7 @@
 // Command driftbench judges the detection of drift: false alarms in a
 // device-year, what is found, and how late.
 //
-// usage: driftbench [-seed N] [-streams N] [-days D] [-kind KIND,…] [-noise NOISE,…] [-events DIR] [FOLDER…]
+// usage: driftbench [-only PART,…] [-wrong] [-cpuprofile FILE] [-seed N] [-streams N] [-days D] [-kind KIND,…] [-noise NOISE,…] [-events DIR] [FOLDER…]
 //
 // Each FOLDER holds streams as CSV (see package replay) and a labels.json: an object of
 // NAME -> {kind, noise, onset, end, duration}, in seconds since the start, onset
@@ -26,6 +26,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 	"github.com/ssdprobe/ssdprobe/internal/replay"
+	"github.com/ssdprobe/ssdprobe/internal/test/verdicts"
 )
 
 func main() {
@@ -37,13 +38,14 @@ func main() {
 	flag.StringVar(&o.kinds, "kind", strings.Join(drifttest.Kinds(), ","), "what happens in the streams that are made")
 	flag.StringVar(&o.noises, "noise", strings.Join(drifttest.Noises(), ","), "what goes on in them all the time")
 	flag.StringVar(&o.events, "events", "", "folder to write changes of state to")
-	flag.StringVar(&o.only, "only", "alone,reacting,nodes", "parts, separated by commas")
+	flag.StringVar(&o.only, "only", "alone,reacting,nodes,roles,fast,traffic,cost", "parts, separated by commas")
 	flag.BoolVar(&o.wrong, "wrong", false, "list the false verdicts")
 	flag.Float64Var(&o.settings.SmallestEffect, "effect", defaults.SmallestEffect, "smallest effect of interest")
 	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", defaults.FalseAlarmsPerYear, "wanted at most in a year")
 	flag.Float64Var(&o.settings.Threshold, "threshold", defaults.Threshold, "smallest shift judged before the baseline is final")
+	profiled := flag.String("cpuprofile", "", "write a profile of the CPU to this file")
 	flag.Parse()
-	if err := run(context.Background(), os.Stdout, o, flag.Args()); err != nil {
+	if err := verdicts.Profiled(*profiled, func() error { return run(context.Background(), os.Stdout, o, flag.Args()) }); err != nil {
 		fmt.Fprintln(os.Stderr, "driftbench:", err)
 		os.Exit(1)
 	}
@@ -71,28 +73,48 @@ func run(ctx context.Context, w io.Writer, o options, folders []string) error {
 	if len(folders) > 0 {
 		return s.write(w)
 	}
+	if err := o.known(); err != nil {
+		return err
+	}
 	var table []row
-	for _, part := range strings.Split(o.only, ",") {
-		var rows []row
-		var err error
-		switch part {
-		case "alone":
-			if err = made(ctx, o, &s); err == nil {
-				err = s.write(w)
-			}
-		case "reacting":
-			rows, err = reacting(o)
-		case "nodes":
-			rows, err = nodes(o)
-		default:
-			err = fmt.Errorf("-only: %q is no part; want alone, reacting or nodes", part)
-		}
-		if err != nil {
+	if o.wants("alone") {
+		if err := made(ctx, o, &s); err != nil {
 			return err
+		}
+		if err := s.write(w); err != nil {
+			return err
+		}
+	}
+	for _, p := range parts() {
+		if !o.wants(p.name) {
+			continue
+		}
+		rows, err := p.rows(o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		table = append(table, rows...)
 	}
 	return writeRows(w, table)
+}
+
+// wants reports whether a part is asked for.
+func (o options) wants(part string) bool {
+	return slices.Contains(strings.Split(o.only, ","), part)
+}
+
+// known refuses the name of a part that is none.
+func (o options) known() error {
+	names := []string{"alone"}
+	for _, p := range parts() {
+		names = append(names, p.name)
+	}
+	for _, name := range strings.Split(o.only, ",") {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("-only: %q is no part; want some of %s", name, strings.Join(names, ","))
+		}
+	}
+	return nil
 }
 
 // made judges streams of every kind and noise.
@@ -109,7 +131,7 @@ func made(ctx context.Context, o options, s *score) error {
 					source.rounds = append(source.rounds, replay.Sample{Round: r.Round, Conditions: r.Conditions})
 				}
 				name := fmt.Sprintf("%d-%s-%s", n, kind, noise)
-				if err := judge(ctx, name, &source, stream.Label(), o, s); err != nil {
+				if err := judgeAlone(ctx, name, &source, stream.Label(), o, s); err != nil {
 					return err
 				}
 			}
@@ -166,7 +188,7 @@ func recordedOne(ctx context.Context, folder, name string, label drifttest.Label
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return judge(ctx, name, history, label, o, s)
+	return judgeAlone(ctx, name, history, label, o, s)
 }
 
 // source is what a replay reads.
@@ -189,7 +211,7 @@ func (f *firstAfter) Next(ctx context.Context) (replay.Sample, error) {
 	return r, err
 }
 
-func judge(ctx context.Context, name string, from source, label drifttest.Label, o options, s *score) error {
+func judgeAlone(ctx context.Context, name string, from source, label drifttest.Label, o options, s *score) error {
 	after := &firstAfter{source: from, end: drifttest.Start().Add(label.End)}
 	report, err := replay.Run(ctx, name, after, o.settings, nil)
 	if err != nil {

@@ -70,29 +70,32 @@ func reacting(o options) ([]row, error) {
 		}
 	}
 	s, err := judgeAll(scenarios, o.settings)
-	small, large := s.Of("x1.3"), s.Of("x2", "x4", "x10")
 	return []row{
-		within("reacting: 2 × and more, every one", large, 1, 10*time.Minute),
-		within("reacting: 1.3 ×, every one", small, 1, 45*time.Minute),
+		within("reacting: 2 × and more, every one", s, 10*time.Minute, "x2", "x4", "x10"),
+		within("reacting: 1.3 ×, every one", s, 45*time.Minute, "x1.3"),
 		none("reacting: false alarms", s.Wrong),
 	}, err
 }
 
-// within wants a share of the episodes found so soon.
-func within(what string, f verdicts.Found, share float64, limit time.Duration) row {
-	at := f.Quantile(share - 1/math.Max(1, float64(f.Episodes)))
-	if share < 1 {
-		at = f.Quantile(share)
-	}
-	wanted := "all within " + verdicts.Minutes(limit)
-	if share < 1 {
-		wanted = fmt.Sprintf("%.0f %% within %s", 100*share, verdicts.Minutes(limit))
-	}
+// within wants all episodes of some kinds found so soon.
+func within(what string, s judged, limit time.Duration, kinds ...string) row {
+	f := s.Of(kinds...)
 	seen := f.String()
 	if len(f.Missed) > 0 {
 		seen += fmt.Sprintf("; not %v", f.Missed[:min(3, len(f.Missed))])
 	}
-	return row{what, wanted, seen, at >= 0 && at <= limit}
+	late := map[string]int{}
+	for k, found := range s.Found {
+		for _, d := range found.Delays {
+			if slices.Contains(kinds, k.Kind) && d > limit {
+				late[k.Noise]++
+			}
+		}
+	}
+	if len(late) > 0 {
+		seen += fmt.Sprintf("; late %v", late)
+	}
+	return row{what, "all within " + verdicts.Minutes(limit), seen, len(f.Missed) == 0 && len(late) == 0}
 }
 
 // median wants the median delay of every kind of noise below a limit.
@@ -147,14 +150,14 @@ func nodes(o options) ([]row, error) {
 		rate("nodes: hosts blamed falsely", s.FalseHosts(), 0.05),
 		median("nodes: +20 %", s, "step20", 30*time.Minute),
 		median("nodes: +10 %", s, "step10", time.Hour),
-		within("nodes: 2 ×", s.Of("double"), 1, 10*time.Minute),
-		within("nodes: p99 × 2", s.Of("tail"), 1, 2*time.Hour),
-		within("nodes: each tenth round 5 ×", s.Of("intermittent"), 1, 3*time.Hour),
-		within("nodes: host +20 %, one finding", s.Of("host20"), 1, 30*time.Minute),
-		within("nodes: a third +30 %", s.Of("batch30"), 1, 30*time.Minute), told("batch30"),
-		within("nodes: 7 of 12 +30 %", s.Of("most30"), 1, 30*time.Minute), told("most30"),
-		within("nodes: +20 % a day after the host", s.Of("after host"), 1, time.Hour),
-		within("nodes: born 1.4 ×", s.Of("born40"), 1, 24*time.Hour),
+		within("nodes: 2 ×", s, 10*time.Minute, "double"),
+		within("nodes: p99 × 2", s, 2*time.Hour, "tail"),
+		within("nodes: each tenth round 5 ×", s, 3*time.Hour, "intermittent"),
+		within("nodes: host +20 %, one finding", s, 30*time.Minute, "host20"),
+		within("nodes: a third +30 %", s, 30*time.Minute, "batch30"), told("batch30"),
+		within("nodes: 7 of 12 +30 %", s, 30*time.Minute, "most30"), told("most30"),
+		within("nodes: +20 % a day after the host", s, time.Hour, "after host"),
+		within("nodes: born 1.4 ×", s, 24*time.Hour, "born40"),
 	}
 	return append(rows, o.listed("nodes", s.Wrong)...), err
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"runtime/pprof"
 	"sync"
 	"time"
 
@@ -34,26 +33,10 @@ func main() {
 	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", drift.Default().FalseAlarmsPerYear, "wanted at most in a device-year")
 	profile := flag.String("cpuprofile", "", "write a profile of the CPU to this file")
 	flag.Parse()
-	if err := profiled(*profile, func() error { return interruptible(os.Stdout, o) }); err != nil {
+	if err := verdicts.Profiled(*profile, func() error { return interruptible(os.Stdout, o) }); err != nil {
 		fmt.Fprintln(os.Stderr, "fleetbench:", err)
 		os.Exit(1)
 	}
-}
-
-func profiled(path string, run func() error) error {
-	if path == "" {
-		return run()
-	}
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return err
-	}
-	defer pprof.StopCPUProfile()
-	return run()
 }
 
 type options struct {

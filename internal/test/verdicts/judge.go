@@ -16,6 +16,17 @@ const Probe = "read-4k"
 // Judge runs a scenario through the judge of the daemon, and returns the verdicts that somebody
 // is slow, in the order of time.
 func Judge(s drifttest.Scenario, settings drift.Settings) ([]Finding, error) {
+	b, err := follow(s, settings)
+	return b.findings, err
+}
+
+// Follow is Judge for those who want to look at what is known at the end.
+func Follow(s drifttest.Scenario, settings drift.Settings) (*judge.Node, error) {
+	b, err := follow(s, settings)
+	return b.node, err
+}
+
+func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 	b := &bench{scenario: s, settings: settings, node: judge.NewNode(settings)}
 	known := make([]bool, len(s.Drives))
 	restarts := s.Restarts
@@ -26,7 +37,7 @@ func Judge(s drifttest.Scenario, settings drift.Settings) ([]Finding, error) {
 			now = sample.Time
 			for ; len(restarts) > 0 && now.Sub(drifttest.Start()) >= restarts[0]; restarts = restarts[1:] {
 				if err := b.restart(); err != nil {
-					return nil, err
+					return b, err
 				}
 			}
 			b.remove(now.Sub(drifttest.Start()), known)
@@ -38,7 +49,7 @@ func Judge(s drifttest.Scenario, settings drift.Settings) ([]Finding, error) {
 		b.take(s.Drives[i].ID, sample)
 	}
 	b.advance(now)
-	return b.findings, nil
+	return b, nil
 }
 
 func ofScenario(d drifttest.Drive) judge.Drive {
