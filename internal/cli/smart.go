@@ -101,40 +101,18 @@ func sourcesOf(host sysfs.FS, name string) ([]health.Source, error) {
 
 // readSource reads a controller or drive once; false when it could not be read.
 func readSource(ctx context.Context, host sysfs.FS, dev string, s health.Source) (record.Controller, bool, error) {
-	c := record.Controller{Name: s.Name, Kind: s.Kind, Devices: s.IDs()}
-	if s.Kind == record.ControllerDrive {
-		h, err := readDrive(ctx, host, dev, s.Devices[0])
-		if err != nil {
-			return c, false, err
-		}
-		c.Disk, c.LastRead, c.Warnings = &h, h.Time, health.DiskWarnings(s.Name, nil, h)
-		return c, true, nil
+	reader, err := health.NewReader(host, s, dev)
+	if err != nil {
+		return record.Controller{}, false, fmt.Errorf("health of %s: %w", s.Name, err)
 	}
-	reader := health.NewController(host, s.Name, health.Node(filepath.Join(dev, s.Name)))
-	h, ok, err := reader.Read(ctx, health.Timeout, nil)
+	reader.AllNamespaces = true
+	now, err := reader.Read(ctx)
 	err = errors.Join(err, reader.Close())
-	if missing := health.Denied(err); missing != "" {
+	if missing := health.Denied(err); missing != "" && s.Kind == record.ControllerNVMe {
 		err = fmt.Errorf("%w: %s", err, missing)
 	}
-	if !ok {
-		return c, false, err
-	}
-	c.Health, c.LastRead, c.Warnings = &h, h.Time, health.Warnings(s.Name, nil, h)
-	ids := health.NamespaceIDs(host, s.Devices)
 	for _, d := range s.Devices {
-		for _, n := range h.Namespaces {
-			if id, ok := ids[d.ID]; ok && id == n.ID {
-				c.Warnings = append(c.Warnings, health.NamespaceWarnings(d.Name, n)...)
-			}
-		}
+		now.Warnings = append(now.Warnings, now.OfDevice[d.ID]...)
 	}
-	return c, true, err
-}
-
-func readDrive(ctx context.Context, host sysfs.FS, dev string, d record.Device) (record.DiskHealth, error) {
-	smartctl, err := health.FindSmartctl()
-	if err != nil {
-		return record.DiskHealth{}, fmt.Errorf("health of %s: %w", d.Name, err)
-	}
-	return health.NewDrive(host, smartctl, d, filepath.Join(dev, d.Name)).Read(ctx, health.Timeout)
+	return now.Controller, now.Health != nil || now.Disk != nil, err
 }

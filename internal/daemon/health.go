@@ -77,8 +77,12 @@ func (k *keeper) follow(ctx, running context.Context, c config.Config, devices [
 		if _, ok := k.current()[s.Name]; ok {
 			continue
 		}
-		if read, closing := k.reading(c, s); read != nil {
-			started = append(started, k.start(running, s, c.Health.Interval, read, closing))
+		reader, err := health.NewReader(k.fs, s, filepath.Join(c.HostRoot, "dev"))
+		if err != nil && k.news(err.Error()) {
+			k.log.Info("the health of SATA and SAS drives is not read", "reason", err)
+		}
+		if reader != nil {
+			started = append(started, k.start(running, s, c.Health.Interval, reader))
 		}
 	}
 	k.take(c.Health, sources)
@@ -106,28 +110,6 @@ func (k *keeper) take(settings config.Health, sources []health.Source) {
 	}
 }
 
-// reading returns how a source is read and given back; nil when it has no health to read.
-func (k *keeper) reading(c config.Config, s health.Source) (read func(context.Context, *healthReader) error, closing func() error) {
-	none := func() error { return nil }
-	switch s.Kind {
-	case record.ControllerNVMe:
-		controller := health.NewController(k.fs, s.Name, health.Node(filepath.Join(c.HostRoot, "dev", s.Name)))
-		return func(ctx context.Context, r *healthReader) error { return r.readController(ctx, k.fs, controller) }, controller.Close
-	case record.ControllerDrive:
-		smartctl, err := health.FindSmartctl()
-		if err != nil {
-			if k.news(err.Error()) {
-				k.log.Info("the health of SATA and SAS drives is not read", "reason", err)
-			}
-			return nil, none
-		}
-		drive := health.NewDrive(k.fs, smartctl, s.Devices[0], devicePath(c, s.Devices[0]))
-		return func(ctx context.Context, r *healthReader) error { return r.readDrive(ctx, drive) }, none
-	case record.ControllerVirtio:
-	}
-	return nil, none
-}
-
 // news reports what would be said of every drive in the same words: true the first time.
 func (k *keeper) news(reason string) bool {
 	k.mu.Lock()
@@ -143,14 +125,12 @@ func (k *keeper) current() map[string]*healthReader {
 	return maps.Clone(k.readers)
 }
 
-func (k *keeper) start(
-	running context.Context, s health.Source, interval time.Duration, read func(context.Context, *healthReader) error, closing func() error,
-) *healthReader {
+func (k *keeper) start(running context.Context, s health.Source, interval time.Duration, reader *health.Reader) *healthReader {
 	ctx, cancel := context.WithCancel(running)
 	r := &healthReader{
-		source: s, interval: interval, read: read, closing: closing, cancel: cancel, keeper: k,
+		source: s, interval: interval, reader: reader, cancel: cancel, keeper: k,
 		log: k.log.With("controller", s.Name), done: make(chan struct{}), first: make(chan struct{}),
-		status: record.Controller{Name: s.Name, Kind: s.Kind, Devices: s.IDs()},
+		now: health.Reading{Controller: record.Controller{Name: s.Name, Kind: s.Kind, Devices: s.IDs()}},
 	}
 	k.mu.Lock()
 	k.readers[s.Name] = r

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -136,10 +137,14 @@ func TestAFailedReadingEndsTheResult(t *testing.T) {
 	b := newBench(t)
 	b.config.Health.Interval = time.Millisecond
 	b.follow(sata())
-	require.NotNil(t, b.status(sata()).Disk)
+	require.Eventually(t, func() bool { return b.status(sata()).Disk != nil }, time.Minute, time.Millisecond)
 	path, err := health.FindSmartctl()
 	require.NoError(t, err)
 	become := func(script string) { // in one step, as it runs all the time
+		// No process is started meanwhile: it would have the file open for writing until it executes
+		// another one, and a program that is open for writing cannot be executed.
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
 		require.NoError(t, os.WriteFile(path+".new", []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 		require.NoError(t, os.Rename(path+".new", path))
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/health"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
-	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // healthCollector is what readings of health are called.
@@ -22,21 +21,16 @@ type healthReader struct {
 	keeper   *keeper
 	source   health.Source
 	interval time.Duration
-	read     func(context.Context, *healthReader) error
-	closing  func() error
+	reader   *health.Reader
 	log      *slog.Logger
 	cancel   context.CancelFunc
 	done     chan struct{}
 	first    chan struct{} // closed when the first reading is over
 
-	mu     sync.Mutex
-	status record.Controller
-	// ofDevice are the warnings that concern one device only, by its id.
-	ofDevice  map[string][]record.Warning
+	mu        sync.Mutex
+	now       health.Reading
+	known     *record.Health // of the last reading that succeeded
 	collector record.CollectorStatus
-	// known and disk are those of the last reading that succeeded.
-	known *record.Health
-	disk  *record.DiskHealth
 }
 
 // Run reads until ctx ends.
@@ -45,7 +39,7 @@ func (r *healthReader) Run(ctx context.Context) {
 	defer r.close()
 	for first := true; ctx.Err() == nil; first = false {
 		start := time.Now()
-		err := r.read(ctx, r)
+		err := r.read(ctx)
 		if ctx.Err() == nil {
 			r.report(start, err)
 		}
@@ -57,7 +51,7 @@ func (r *healthReader) Run(ctx context.Context) {
 }
 
 func (r *healthReader) close() {
-	if err := r.closing(); err != nil {
+	if err := r.reader.Close(); err != nil {
 		r.log.Warn("close the controller", "err", err)
 	}
 }
@@ -81,50 +75,16 @@ func (r *healthReader) report(start time.Time, err error) {
 	}
 }
 
-func (r *healthReader) readController(ctx context.Context, fs sysfs.FS, c *health.Controller) error {
-	ids := health.NamespaceIDs(fs, r.source.Devices)
-	wanted := []uint32{}
-	for _, id := range ids {
-		wanted = append(wanted, id)
-	}
-	slices.Sort(wanted)
-	now, ok, err := c.Read(ctx, health.Timeout, wanted)
+// read asks once and keeps what was said.
+func (r *healthReader) read(ctx context.Context) error {
+	now, err := r.reader.Read(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.status.Health, r.status.Warnings, r.ofDevice = nil, nil, nil
-	if !ok {
-		return err
-	}
-	before := r.known
-	r.known, r.status.Health, r.status.LastRead = &now, &now, now.Time
-	r.status.Warnings = health.Warnings(r.source.Name, before, now)
-	r.ofDevice = map[string][]record.Warning{}
-	for _, d := range r.source.Devices {
-		for _, n := range now.Namespaces {
-			if id, ok := ids[d.ID]; ok && id == n.ID {
-				r.ofDevice[d.ID] = health.NamespaceWarnings(d.Name, n)
-			}
-		}
+	r.now = now
+	if now.Health != nil {
+		r.known = now.Health
 	}
 	return err
-}
-
-func (r *healthReader) readDrive(ctx context.Context, d *health.Drive) error {
-	now, err := d.Read(ctx, health.Timeout)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.status.Disk, r.status.Warnings = nil, nil
-	if err != nil {
-		return err
-	}
-	r.status.Disk = &now
-	if now.Asleep {
-		return nil
-	}
-	r.status.LastRead = now.Time
-	r.status.Warnings = health.DiskWarnings(r.source.Name, r.disk, now)
-	r.disk = &now
-	return nil
 }
 
 // lastKnown returns the last reading that succeeded, nil when none has.
@@ -143,15 +103,15 @@ func (r *healthReader) fill(targets []record.TargetStatus) record.Controller {
 		if !slices.Contains(r.source.IDs(), t.Device.ID) {
 			continue
 		}
-		t.Warnings = slices.Concat(t.Warnings, r.status.Warnings)
+		t.Warnings = slices.Concat(t.Warnings, r.now.Warnings)
 		if !t.File {
-			t.Warnings = slices.Concat(t.Warnings, r.ofDevice[t.Device.ID])
+			t.Warnings = slices.Concat(t.Warnings, r.now.OfDevice[t.Device.ID])
 		}
 		if r.collector.Collector != "" {
 			t.Collectors = withCollector(t.Collectors, r.collector, t.Device.Name)
 		}
 	}
-	return r.status
+	return r.now.Controller
 }
 
 // withCollector adds the status of a reading. That of a second controller of the same

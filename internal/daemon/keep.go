@@ -23,8 +23,9 @@ const (
 	saveBytes = 16 << 20
 	// saveTimeout is how long the state directory may take; its drive may hang.
 	saveTimeout = 5 * time.Second
-	// lastSaveTimeout is the same when the daemon stops.
-	lastSaveTimeout = time.Second
+	// lastSaveTimeout is the same when a watch or the daemon stops, and less than stopTimeout. A busy
+	// drive may take a second or two: what does not answer by then counts as hung.
+	lastSaveTimeout = 4 * time.Second
 )
 
 // savePoint is when the state was last saved, and how many bytes were written since.

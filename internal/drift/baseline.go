@@ -52,6 +52,12 @@ type baseline struct {
 type norm struct {
 	Curve curve `json:"curve,omitempty"`
 	noise
+	// Host is how much slower than usual the other devices were meanwhile: that much of the
+	// host is in the level.
+	Host Shift `json:"host,omitempty"`
+	// LeastSize and MostSize bound the size of the I/Os, in bytes; 0 when it is not known.
+	LeastSize int `json:"least_size,omitempty"`
+	MostSize  int `json:"most_size,omitempty"`
 	// LargeAbove is where a single round counts as far too slow, for the fast path.
 	LargeAbove Shift `json:"large_above"`
 	// SlowAbove is where the excess of a block is more than any normal one, and
@@ -138,17 +144,16 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 func learnNorm(blocks []block, statistic int, anchored bool, host Host) norm {
 	n := norm{Curve: learnCurve(blocks, statistic)}
 	residuals, excess := make([]Shift, len(blocks)), make([]Shift, len(blocks))
-	beside := false
+	parts := make([]Shift, len(blocks))
 	for i, b := range blocks {
-		ofHost := host.At(b.Slot)[statistic]
-		beside = beside || ofHost != 0
-		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load)-ofHost, n.excess(b, statistic)
+		parts[i] = host.At(b.Slot)[statistic]
 	}
-	if beside {
-		// The level is that beside the peers, not that of a day on which the host was slow.
-		n.Curve = n.Curve.raised(center(residuals))
+	n.Host = median(slices.Clone(parts))
+	for i, b := range blocks {
+		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load)-(parts[i]-n.Host), n.excess(b, statistic)
 	}
 	n.noise = learnNoise(blocks, residuals)
+	n.learnSizes(blocks, statistic)
 	slices.Sort(excess)
 	middle, upper := quantile(excess, 0.5), quantile(excess, 0.75)
 	n.SlowAbove = middle + max(ShiftOf(slowLeast), slowQuartiles*(upper-middle))
@@ -191,15 +196,6 @@ func (n *norm) learnSlow(blocks []block, statistic int) {
 		n.SlowAutocorrelation = autocorrelation(blocks, marks)
 	}
 	n.SlowShare = min(0.95, (count+slowPrior+math.Sqrt(count*n.SlowAutocorrelation))/(total+slowPrior))
-}
-
-// center moves residuals to a median of 0 and returns by how much.
-func center(residuals []Shift) Shift {
-	middle := median(slices.Clone(residuals))
-	for i := range residuals {
-		residuals[i] -= middle
-	}
-	return middle
 }
 
 // level is what the baseline says of a statistic at its usual load.

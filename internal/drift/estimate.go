@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -84,8 +82,12 @@ func (n noise) estimate(values []Shift) estimate {
 // values' distribution (each value is above the median with probability 1/2, so
 // how many are is binomial). n is at least minIntervalBlocks.
 func medianBounds(n int) (low, high int) {
-	half := distuv.Binomial{N: float64(n), P: 0.5}
-	for low = 0; low+1 < n/2 && half.CDF(float64(low+1)) <= 0.025; low++ {
+	// term is the probability that exactly low+1 are below, sum that no more are.
+	term := math.Pow(0.5, float64(n)) * float64(n)
+	sum := math.Pow(0.5, float64(n)) + term
+	for low = 0; low+1 < n/2 && sum <= 0.025; low++ {
+		term *= float64(n-low-1) / float64(low+2)
+		sum += term
 	}
 	return low, n - 1 - low
 }

@@ -2,11 +2,12 @@ package drift
 
 // Host tells what the host did to all devices of a node, so that it is not blamed on one.
 type Host interface {
-	// At is how much slower the host made the device in a slot, to be taken off what was
-	// measured in it; 0 where that is not known.
+	// At is how much slower than usual the others were in a slot; 0 where that is not known.
 	At(slot int64) Shifts
 	// Now is the same of the last rounds.
 	Now() Shifts
+	// Off is what to take off statistic i of the device when the others are so much slower.
+	Off(i int, others Shift) Shift
 }
 
 // Alone is the host of a device without peers: nothing is known of it.
@@ -17,3 +18,6 @@ func (Alone) At(int64) Shifts { return Shifts{} }
 
 // Now implements Host.
 func (Alone) Now() Shifts { return Shifts{} }
+
+// Off implements Host.
+func (Alone) Off(int, Shift) Shift { return 0 }

@@ -54,6 +54,9 @@ func (t *Tracker) visit(blocks []block, visit func(slot int64, s Shifts)) {
 		s := unmeasured
 		for i := range t.names {
 			s[i] = base.shift(b, i)
+			if t.traffic() && !base.Of[i].likeSize(b.Work, i) {
+				s[i] = missing
+			}
 		}
 		visit(b.Slot, s)
 	}
@@ -114,6 +117,15 @@ func (t *Tracker) Noise(i int) Shift {
 	return quantile(t.current().Baseline.Of[i].Residuals, 0.95)
 }
 
+// StateOf is the state of statistic i.
+func (t *Tracker) StateOf(i int) record.DriftState { return t.verdicts[i].State }
+
+// Shift is how much slower statistic i is now, since its onset if it has drifted.
+func (t *Tracker) Shift(i int) Shift { return t.now(i).middle }
+
+// Statistics are the names of what is compared.
+func (t *Tracker) Statistics() []record.Statistic { return t.names }
+
 // Drift is the comparison as it is now.
 func (t *Tracker) Drift() []record.Drift { return t.drift() }
 
@@ -124,7 +136,7 @@ func NewBlockTracker(s Settings, traffic bool, slots []int64, shifts []Shifts) *
 	if traffic {
 		t = NewTrafficTracker(s)
 	}
-	t.together = true
+	t.together, t.ranged = true, true
 	e := epoch{Started: slotTime(slots[0]), Learned: slotTime(slots[len(slots)-1]), Reference: Values{1, 1, 1, 1}, names: t.names}
 	blocks := make([]block, len(slots))
 	for i := range slots {

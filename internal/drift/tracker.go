@@ -52,6 +52,7 @@ type Tracker struct {
 	host     Host
 	// together says that blocks are judged when Settle is called, with those of the peers.
 	together bool
+	ranged   bool    // what is beyond the range of the baseline needs no CUSUM (see range.go)
 	closed   []block // not judged yet
 	latest   []point // the last rounds, at most latestRounds
 	window   window
@@ -261,9 +262,12 @@ func (t *Tracker) judged(b block) (judged, bool) {
 		if i >= len(t.names) {
 			continue
 		}
+		n := &base.Of[i]
+		if t.traffic() && !n.likeSize(b.Work, i) {
+			continue
+		}
 		if x := base.shift(b, i); x.Known() && base.judges(b.Load) {
-			j.Shifts[i], ok = x-host[i], true
-			n := &base.Of[i]
+			j.Shifts[i], ok = x-(t.host.Off(i, host[i])-n.Host), true
 			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
 		}
 	}
@@ -310,7 +314,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 	var host *Shifts // it is hardly ever needed
 	for i := range t.names {
 		v, n := &t.verdicts[i], &b.Of[i]
-		if v.State == record.Regressed || !t.judgeable(i) || !p.Shifts[i].Known() || !known && t.isTail(i) {
+		if v.State == record.Regressed || !t.judgeable(i) || !p.Shifts[i].Known() || !known && t.isTail(i) || t.traffic() && !n.likeSize(p.Work, i) {
 			continue
 		}
 		x, limit := p.Shifts[i]-n.Curve.at(load), n.LargeAbove+b.doubt(load, i)
@@ -318,7 +322,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 			if host == nil {
 				host = new(t.host.Now())
 			}
-			x -= host[i]
+			x -= t.host.Off(i, host[i]) - n.Host
 		}
 		if v.Fast.add(now, x, limit, !t.isTail(i)) {
 			t.find(i, record.Regressed, record.ByLargeShift, v.Fast.From, now)

@@ -92,6 +92,10 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 	if !t.judgeable(i) {
 		return
 	}
+	if since, beyond := t.beyondRange(i); beyond {
+		t.find(i, record.Regressed, record.ByLevel, since, now)
+		return
+	}
 	final := t.current().final()
 	var suspect *time.Time // the onset, if there is one
 	for k := range references {

@@ -60,9 +60,9 @@ func At(ctx context.Context, path string) (Binary, error) {
 	return Binary{Path: found, Version: version}, nil
 }
 
-// ask runs fio for an answer that it gives at once.
+// ask runs fio for an answer that it gives at once, or once a busy host has read the program.
 func ask(ctx context.Context, path, question string) ([]byte, error) {
-	const patience = 10 * time.Second
+	const patience = 30 * time.Second
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))
 	defer cancel()
 	answer, err := tool.Ask(ctx, path, []string{question})

@@ -53,6 +53,7 @@ type source struct {
 	day   [dayBlocks]drift.Shifts
 	slots [dayBlocks]int64
 	last  time.Time // of the last round
+	votes bool      // on what the host does
 	level level
 }
 
@@ -71,27 +72,14 @@ func (s *source) at(slot int64, statistic int) drift.Shift {
 	return s.day[slot%dayBlocks][statistic]
 }
 
-// votes reports whether the source tells something about the host: a new drive does not, unless
-// all are new.
-func (s *source) votes() bool {
-	switch s.tracker.Maturity() {
-	case record.Final:
-		return true
-	case record.Provisional:
-		return !s.group.mature()
-	}
-	return false
-}
-
-// At implements drift.Host: how much slower the other drives were in a slot, as far as it is
-// to be taken off this one.
+// At implements drift.Host.
 func (s *source) At(slot int64) drift.Shifts {
 	var out drift.Shifts
 	others := make([]drift.Shift, 0, 32)
 	for i := range out {
 		others = others[:0]
 		for _, o := range s.group.members {
-			if o == s || !o.votes() {
+			if o == s || !o.votes {
 				continue
 			}
 			if x := o.at(slot, i); x.Known() {
@@ -99,20 +87,20 @@ func (s *source) At(slot int64) drift.Shifts {
 			}
 		}
 		if len(others) >= minOthers {
-			out[i] = s.group.part(i, lowerMedian(others))
+			out[i] = lowerMedian(others)
 		}
 	}
 	return out
 }
 
-// Now implements drift.Host, from the blocks under way.
+// Now implements drift.Host.
 func (s *source) Now() drift.Shifts {
 	var out drift.Shifts
 	others := make([]drift.Shift, 0, 32)
 	for i := range out {
 		others = others[:0]
 		for _, o := range s.group.members {
-			if o == s || !o.votes() {
+			if o == s || !o.votes {
 				continue
 			}
 			if x := o.tracker.LastShift(i); x.Known() && s.last.Sub(o.last) < drift.BlockLength {
@@ -120,11 +108,14 @@ func (s *source) Now() drift.Shifts {
 			}
 		}
 		if len(others) >= minOthers {
-			out[i] = s.group.part(i, lowerMedian(others))
+			out[i] = lowerMedian(others)
 		}
 	}
 	return out
 }
+
+// Off implements drift.Host.
+func (s *source) Off(i int, others drift.Shift) drift.Shift { return s.group.part(i, others) }
 
 // lowerMedian is the median, of an even number the lower of the two in the middle: of two
 // others, one that is sick says nothing about the host.
@@ -140,31 +131,47 @@ type group struct {
 	settings   drift.Settings
 	members    []*source
 	host       *drift.Tracker // nil until the host has a baseline
-	last       int64          // slot of the last block of the host
+	daily      daily
+	last       int64 // slot of the last block of the host
+	// mature says that enough drives have a final baseline to know the host by them.
+	mature bool
+	// noise and anchor are those of the host: see part.
+	noise, anchor drift.Shifts
 }
 
-// mature reports whether enough drives have a final baseline to know the host by them.
-func (g *group) mature() bool {
-	n := 0
+// look sets what changes with each block only.
+func (g *group) look() {
+	final := 0
 	for _, s := range g.members {
 		if s.tracker.Maturity() == record.Final {
-			n++
+			final++
 		}
 	}
-	return n >= minOthers
+	g.mature = final > minOthers
+	for _, s := range g.members {
+		// A new drive tells nothing about the host, unless all are new.
+		m := s.tracker.Maturity()
+		s.votes = m == record.Final || m == record.Provisional && !g.mature
+	}
+	for i := range g.noise {
+		g.noise[i], g.anchor[i] = drift.ShiftOf(usualNoise), 0
+	}
+	if g.host == nil {
+		return
+	}
+	for i := range g.host.Statistics() {
+		g.noise[i] = max(g.noise[i]/2, g.host.Noise(i))
+		if g.host.StateOf(i) == record.Regressed {
+			g.anchor[i] = g.host.Shift(i) // a host that stays slow is how it is now
+		}
+	}
 }
 
 // part is what is taken off a drive when the others are so much slower: all of it while that is
 // the host's noise; more beyond, as one cause slows drives unequally; and hardly
 // anything when they are faster, as that makes no other drive slow.
 func (g *group) part(statistic int, others drift.Shift) drift.Shift {
-	noise, anchor := drift.ShiftOf(usualNoise), drift.Shift(0)
-	if g.host != nil {
-		noise = max(noise/2, g.host.Noise(statistic))
-		if d := g.host.Drift()[statistic]; d.State == record.Regressed && d.Ratio > 0 {
-			anchor = drift.ShiftOf(d.Ratio) // a host that stays slow is how it is now
-		}
-	}
+	noise, anchor := g.noise[statistic], g.anchor[statistic]
 	switch x := others - anchor; {
 	case x > noise:
 		return anchor + noise + drift.Shift(unequal*float64(x-noise))
@@ -182,16 +189,25 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 	for i := range out {
 		values = values[:0]
 		for _, s := range g.members {
-			if x := s.at(slot, i); s.votes() && x.Known() {
+			if x := s.at(slot, i); s.votes && x.Known() {
 				values = append(values, x)
 			}
 		}
 		out[i] = drift.Missing
+		if !judgesHost(g.name, i) {
+			continue
+		}
 		if len(values) >= minVoters {
 			out[i], any = lowerMedian(values), true
 		}
 	}
 	return out, any
+}
+
+// judgesHost reports whether the host is judged by a statistic: tails move with what each drive does.
+func judgesHost(source string, i int) bool {
+	s := statisticsOf(source)
+	return i < len(s) && s[i] != record.LatencyP95 && s[i] != record.LatencyP99
 }
 
 // judge judges the host by what its drives did in a slot.
@@ -202,7 +218,7 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 	}
 	for n := max(g.last+1, slot-dayBlocks); n <= slot; n++ {
 		if b, ok := g.block(n); ok {
-			g.host.AddBlock(n, b)
+			g.host.AddBlock(n, g.daily.off(n, b))
 		}
 	}
 	g.last = slot
@@ -211,13 +227,7 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 
 // learn makes the baseline of the host from the last day, once there are enough drives that have one.
 func (g *group) learn(slot int64) {
-	voters := 0
-	for _, s := range g.members {
-		if s.tracker.Maturity() == record.Final {
-			voters++
-		}
-	}
-	if voters < minVoters {
+	if !g.mature {
 		return
 	}
 	var slots []int64
@@ -228,6 +238,10 @@ func (g *group) learn(slot int64) {
 		}
 	}
 	if int64(len(slots)) >= minHostBlocks {
+		g.daily = learnDaily(slots, blocks)
+		for i, n := range slots {
+			blocks[i] = g.daily.off(n, blocks[i])
+		}
 		g.host, g.last = drift.NewBlockTracker(g.settings, g.name == Traffic, slots, blocks), slot
 	}
 }
@@ -245,7 +259,7 @@ func (g *group) slower(statistic int, by drift.Shift, slot int64) (names []strin
 				values = append(values, x)
 			}
 		}
-		if len(values) == 0 || !s.votes() {
+		if len(values) == 0 || !s.votes {
 			continue
 		}
 		of++

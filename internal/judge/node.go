@@ -120,6 +120,7 @@ func (n *Node) group(name string, rotational bool) *group {
 		}
 	}
 	g := &group{name: name, rotational: rotational, settings: hostSettings(n.settings)}
+	g.look()
 	n.groups = append(n.groups, g)
 	return g
 }
@@ -169,6 +170,7 @@ func (n *Node) Advance(now time.Time) []Event {
 // settle judges the blocks that began before a slot.
 func (n *Node) settle(before int64, now time.Time) {
 	for _, g := range n.groups {
+		g.look()
 		for _, s := range g.members {
 			s.tracker.Close(before)
 			s.tracker.Waiting(s.note)

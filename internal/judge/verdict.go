@@ -107,8 +107,10 @@ func (d *drive) verdict(now time.Time) Verdict {
 	}
 	far := map[string]bool{} // witnesses of at least severeRatio
 	for _, s := range d.sources {
-		for _, x := range s.tracker.Drift() {
-			v.weigh(s, x, now, far)
+		if s.drifts() {
+			for _, x := range s.tracker.Drift() {
+				v.weigh(s, x, now, far)
+			}
 		}
 		if s.level.found {
 			v.add(s, record.Degraded, record.Ratio{Ratio: s.level.shift.Ratio()}, drift.SlotTime(s.level.since))
@@ -119,6 +121,16 @@ func (d *drive) verdict(now time.Time) Verdict {
 		v.State = record.Severe
 	}
 	return v
+}
+
+// drifts reports whether a statistic of the source is slower, or seems so.
+func (s *source) drifts() bool {
+	for i := range s.tracker.Statistics() {
+		if x := s.tracker.StateOf(i); x == record.Regressed || x == record.Suspect {
+			return true
+		}
+	}
+	return false
 }
 
 // weigh adds what one statistic of a source says.

@@ -1,0 +1,114 @@
+package health
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+)
+
+// Reading is what a source said of itself, without its interrupts. What could not be
+// read is nil; when there was an answer at last is known all the same.
+type Reading struct {
+	record.Controller
+	// OfDevice are the warnings about the namespace of one device, by its id.
+	OfDevice map[string][]record.Warning
+}
+
+// Reader reads one source, again and again, and compares with what it read before. One
+// goroutine may use it.
+type Reader struct {
+	// AllNamespaces asks for those of other devices than the source's, too.
+	AllNamespaces bool
+
+	fs     sysfs.FS
+	source Source
+	nvme   *Controller // nil for a drive
+	drive  *Drive      // nil for a controller
+	// The last answers.
+	health *record.Health
+	disk   *record.DiskHealth
+	at     time.Time
+}
+
+// NewReader returns the reader of a source whose node is in the directory dev; nil when it
+// has no health to read. The error is ErrNotInstalled.
+func NewReader(fs sysfs.FS, s Source, dev string) (*Reader, error) {
+	r := &Reader{fs: fs, source: s}
+	switch s.Kind {
+	case record.ControllerNVMe:
+		r.nvme = NewController(fs, s.Name, Node(filepath.Join(dev, s.Name)))
+	case record.ControllerDrive:
+		smartctl, err := FindSmartctl()
+		if err != nil {
+			return nil, err
+		}
+		d := s.Devices[0]
+		r.drive = NewDrive(fs, smartctl, d, filepath.Join(dev, filepath.FromSlash(d.Name)))
+	case record.ControllerVirtio:
+		return nil, nil //nolint:nilnil // there is nothing to read, and nothing wrong
+	}
+	return r, nil
+}
+
+// Read asks once, for Timeout at most. The error is of Controller.Read or Drive.Read; what
+// was read of a controller is of use all the same.
+func (r *Reader) Read(ctx context.Context) (now Reading, err error) {
+	now.Controller = record.Controller{Name: r.source.Name, Kind: r.source.Kind, Devices: r.source.IDs(), LastRead: r.at}
+	if r.drive != nil {
+		err = r.readDrive(ctx, &now)
+	} else {
+		err = r.readController(ctx, &now)
+	}
+	r.at = now.LastRead
+	return now, err
+}
+
+func (r *Reader) readController(ctx context.Context, now *Reading) error {
+	ids := NamespaceIDs(r.fs, r.source.Devices)
+	var wanted []uint32
+	if !r.AllNamespaces {
+		wanted = append([]uint32{}, slices.Sorted(maps.Values(ids))...)
+	}
+	h, ok, err := r.nvme.Read(ctx, Timeout, wanted)
+	if !ok {
+		return err
+	}
+	now.Health, now.LastRead, now.Warnings = &h, h.Time, Warnings(r.source.Name, r.health, h)
+	now.OfDevice = map[string][]record.Warning{}
+	for _, d := range r.source.Devices {
+		for _, n := range h.Namespaces {
+			if id, known := ids[d.ID]; known && id == n.ID {
+				now.OfDevice[d.ID] = NamespaceWarnings(d.Name, n)
+			}
+		}
+	}
+	r.health = &h
+	return err
+}
+
+func (r *Reader) readDrive(ctx context.Context, now *Reading) error {
+	h, err := r.drive.Read(ctx, Timeout)
+	if err != nil {
+		return err
+	}
+	now.Disk = &h
+	if h.Asleep {
+		return nil
+	}
+	now.LastRead, now.Warnings = h.Time, DiskWarnings(r.source.Name, r.disk, h)
+	r.disk = &h
+	return nil
+}
+
+// Close gives the controller back.
+func (r *Reader) Close() error {
+	if r.nvme == nil {
+		return nil
+	}
+	return r.nvme.Close()
+}
