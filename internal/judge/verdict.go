@@ -9,10 +9,17 @@ import (
 )
 
 const (
-	// degradedRatio is from how many times slower on a drive is degraded.
+	// degradedRatio is from how many times slower on a drive is degraded. Its own traffic says so
+	// from trafficRatio on, as applications change what they do, and slow I/Os from p95Ratio and p99Ratio on.
 	degradedRatio = 1.2
+	trafficRatio  = 1.25
+	p95Ratio      = 1.3
+	p99Ratio      = 1.5
 	// severeRatio is the same for severe; a drive of half its speed is measured as a little less.
 	severeRatio = 1.85
+	// held is the share of a limit above which a verdict is held that was told, so that one at the
+	// limit does not come and go.
+	held = 0.9
 	// severeAlone is how long one witness alone has to say so.
 	severeAlone = 10 * time.Minute
 	// tailLasts is how long slow I/Os have to be common.
@@ -109,7 +116,7 @@ func (d *drive) verdict(now time.Time) Verdict {
 	for _, s := range d.sources {
 		if s.drifts() {
 			for _, x := range s.tracker.Drift() {
-				v.weigh(s, x, now, far)
+				v.weigh(s, x, now, d.told, far)
 			}
 		}
 		if s.level.found {
@@ -134,25 +141,49 @@ func (s *source) drifts() bool {
 }
 
 // weigh adds what one statistic of a source says.
-func (v *Verdict) weigh(s *source, x record.Drift, now time.Time, far map[string]bool) {
-	tail := x.Statistic == record.LatencyP95 || x.Statistic == record.LatencyP99 || x.Cause == record.BySlowRounds
+func (v *Verdict) weigh(s *source, x record.Drift, now time.Time, told Verdict, far map[string]bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
+	degraded, severe := degradedFrom(x, s.name), severeRatio
+	if told.State == record.Degraded || told.State == record.Severe {
+		degraded *= held
+	}
+	if told.State == record.Severe {
+		severe *= held
+	}
+	tail := x.Statistic == record.LatencyP95 || x.Statistic == record.LatencyP99 || x.Cause == record.BySlowRounds
+	state := record.Watch
 	switch {
 	case x.State == record.Suspect:
-		v.add(s, record.Watch, ratio, x.Since)
 	case x.State != record.Regressed:
-	case tail && now.Sub(x.Since) >= tailLasts, !tail && x.Ratio >= degradedRatio && x.Ratio < severeRatio:
-		v.add(s, record.Degraded, ratio, x.Since)
-	case !tail && x.Ratio >= severeRatio:
+		return
+	case x.Statistic == record.OthersFlushLatency: // what a flush takes is what there is to flush
+	case tail:
+		if now.Sub(x.Since) >= tailLasts && (x.Cause == record.BySlowRounds || x.Ratio >= degraded) {
+			state = record.Degraded
+		}
+	case x.Ratio >= severe:
 		far[s.witness()] = true
-		state := record.Degraded
+		state = record.Degraded
 		if now.Sub(x.Since) >= severeAlone {
 			state = record.Severe
 		}
-		v.add(s, state, ratio, x.Since)
-	default:
-		v.add(s, record.Watch, ratio, x.Since)
+	case x.Ratio >= degraded:
+		state = record.Degraded
 	}
+	v.add(s, state, ratio, x.Since)
+}
+
+// degradedFrom is from how many times slower on a statistic makes a drive degraded.
+func degradedFrom(x record.Drift, source string) float64 {
+	switch {
+	case source == Traffic:
+		return trafficRatio
+	case x.Statistic == record.LatencyP95:
+		return p95Ratio
+	case x.Statistic == record.LatencyP99:
+		return p99Ratio
+	}
+	return degradedRatio
 }
 
 // add takes a state that a source gives evidence of.
