@@ -79,6 +79,7 @@ func TestLab(t *testing.T) {
 		{"hung device", testHungDevice},
 		{"run on a hung device", testRunOnHungDevice},
 		{"silent drive", testSilentDrive},
+		{"stalls", testStalls},
 		{"resized device", testResizedDevice},
 		{"drive behind a network", testRemoteDrive},
 		{"slow drive", testSlowDrive},
