@@ -49,20 +49,8 @@ func lastRuns() []Panel {
 			Query{Expr: withModel(`1000 * ssdprobe_run_last_completion_timestamp_seconds{` + runsChosen + `}`)},
 			run("ssdprobe_run_duration_seconds"),
 			Query{Expr: withModel(`1000 * ssdprobe_run_next_timestamp_seconds{` + runsChosen + `}`)}),
-		table("Reads, the slowest step first", "What each step of the last runs read: IOPS, bandwidth and the 99th percentile of the latency.", 24, 9, append(ofRun(),
-			column{field: "step", name: "Step"},
-			column{field: "Value #A", name: "p99", unit: "s"},
-			column{field: "Value #B", name: "IOPS", unit: "iops"},
-			column{field: "Value #C", name: "Bandwidth", unit: "Bps"}),
-			Query{Expr: withModel(`sum without (percentile) (ssdprobe_run_read_latency_percentile_seconds{percentile="99",` + runsChosen + `})`)},
-			run("ssdprobe_run_read_iops"), run("ssdprobe_run_read_bytes_per_second")),
-		table("Writes, the slowest step first", "What each step of the last runs wrote: IOPS, bandwidth and the 99th percentile of the latency.", 24, 9, append(ofRun(),
-			column{field: "step", name: "Step"},
-			column{field: "Value #A", name: "p99", unit: "s"},
-			column{field: "Value #B", name: "IOPS", unit: "iops"},
-			column{field: "Value #C", name: "Bandwidth", unit: "Bps"}),
-			Query{Expr: withModel(`sum without (percentile) (ssdprobe_run_write_latency_percentile_seconds{percentile="99",` + runsChosen + `})`)},
-			run("ssdprobe_run_write_iops"), run("ssdprobe_run_write_bytes_per_second")),
+		slowestSteps("Reads", "read", "read", run),
+		slowestSteps("Writes", "write", "wrote", run),
 		table("Warnings of the last runs", "Why figures of the last runs may be wrong. An empty step means all of the run.", 24, 6, append(ofRun(),
 			column{field: "step", name: "Step"}, column{field: "code", name: "Warning"}),
 			run("ssdprobe_run_warning")),
@@ -71,6 +59,17 @@ func lastRuns() []Panel {
 		series("Runs in progress", "none", "Runs that are under way.", 6,
 			Query{Expr: `sum by (suite) (` + ofModel(`ssdprobe_run_in_progress{`+runsChosen+`}`) + `)`, Legend: "{{suite}}"}).from0(),
 	}
+}
+
+// slowestSteps is the table of what the last runs did in one direction.
+func slowestSteps(what, direction, did string, run func(family string) Query) Panel {
+	return table(what+", the slowest step first", "What each step of the last runs "+did+": IOPS, bandwidth and the 99th percentile of the latency.", 24, 9, append(ofRun(),
+		column{field: "step", name: "Step"},
+		column{field: "Value #A", name: "p99", unit: "s"},
+		column{field: "Value #B", name: "IOPS", unit: "iops"},
+		column{field: "Value #C", name: "Bandwidth", unit: "Bps"}),
+		Query{Expr: withModel(`sum without (percentile) (ssdprobe_run_` + direction + `_latency_percentile_seconds{percentile="99",` + runsChosen + `})`)},
+		run("ssdprobe_run_"+direction+"_iops"), run("ssdprobe_run_"+direction+"_bytes_per_second"))
 }
 
 // bars shows values of each step in the order of the number that the step's name
