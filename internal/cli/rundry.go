@@ -36,10 +36,7 @@ func (a *app) dryRun(ctx context.Context, host sysfs.FS, o checked, subjects []m
 	if err != nil {
 		return refusal(err)
 	}
-	d := dry{Notes: foreseen.Notes}
-	if d.Steps, err = o.plan.DryRun(o.values, foreseen.Targets...); err != nil {
-		return usage(err)
-	}
+	d := dry{Steps: foreseen.Steps, Notes: foreseen.Notes}
 	for _, step := range d.Steps {
 		d.Expected += step.Expected
 	}

@@ -221,12 +221,12 @@ func (c *calendar) attempt(ctx context.Context, w *watch, r config.Run) (record.
 	return c.fleet.under(ctx, func(ctx context.Context) (record.RunReport, error) {
 		w.suites.begin(r.Suite, time.Now())
 		defer w.access.rest.begin()()
-		return c.measure(ctx, w, r, chosen, values, binary)
+		return c.measure(ctx, w, r, run.Suite{Suite: chosen, Values: values, Fio: binary})
 	})
 }
 
 // measure runs the suite while nothing speaks against it.
-func (c *calendar) measure(ctx context.Context, w *watch, r config.Run, chosen suite.Suite, values suite.Values, binary fiorun.Binary) (record.RunReport, error) {
+func (c *calendar) measure(ctx context.Context, w *watch, r config.Run, chosen run.Suite) (record.RunReport, error) {
 	now := wallClock()
 	if err := checkQuiet(w.spec.Quiet, now); err != nil { // they began while a permit was waited for
 		return record.RunReport{}, err
@@ -251,7 +251,7 @@ func (c *calendar) measure(ctx context.Context, w *watch, r config.Run, chosen s
 		defer close(watching)
 		c.watchPressure(ctx, r.MaxCPUPressure, calm)
 	}()
-	report, err := session.Suite(ctx, chosen, values, binary)
+	report, err := run.RunSuite(ctx, []*run.Session{session}, chosen)
 	calm(nil)
 	<-watching
 	_, endErr := session.End()

@@ -12,11 +12,10 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/export"
-	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/state"
-	"github.com/ssdprobe/ssdprobe/internal/suite"
 )
 
 // always is quiet at any time.
@@ -56,7 +55,7 @@ func TestRunsByTheCalendarInQuietHours(t *testing.T) {
 	_, err := c.attempt(t.Context(), w, config.Run{Suite: "quick"})
 	require.ErrorIs(t, err, errQuiet)
 	assert.Equal(t, busyRetry, c.waitAfter(err), "it may begin after them, within its window")
-	_, err = c.measure(t.Context(), w, config.Run{Suite: "quick"}, suite.Suite{}, suite.Values{}, fiorun.Binary{})
+	_, err = c.measure(t.Context(), w, config.Run{Suite: "quick"}, run.Suite{})
 	require.ErrorIs(t, err, errQuiet, "they began while it waited for a permit")
 
 	w.suites.begin("quick", time.Now()) // and found the device busy

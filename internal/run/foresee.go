@@ -18,8 +18,8 @@ import (
 
 // Foreseen is what a run would meet now.
 type Foreseen struct {
-	// Targets are those of the run, in its order.
-	Targets []suite.Target
+	// Steps are those of the run.
+	Steps []suite.DryStep
 	// Refusals would each end the run before it begins.
 	Refusals []error
 	// Notes say which files would be made, used again or replaced.
@@ -32,20 +32,13 @@ type Foreseen struct {
 // measures just now is not asked. The error is that nothing can be said at all.
 func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chosen Suite, limits admit.Limits) (Foreseen, error) {
 	var f Foreseen
-	for _, s := range subjects {
-		t, err := Target(fs, s)
-		if err != nil {
-			return f, err
-		}
-		f.Targets = append(f.Targets, t)
-	}
-	writes, err := chosen.WritesTo(chosen.Values, f.Targets...)
+	targets, writes, err := chosen.targets(fs, subjects)
 	if err != nil {
-		return f, &PlanError{chosen.Name, err}
+		return f, err
 	}
 	for i, s := range subjects {
 		var err error
-		switch t := &f.Targets[i]; {
+		switch t := &targets[i]; {
 		case !t.Raw:
 			err = f.file(t, s, writes)
 		case writes:
@@ -72,7 +65,12 @@ func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chose
 	for _, b := range busy {
 		f.refuse(b)
 	}
-	f.Targets = ByRoot(f.Targets)
+	if err != nil {
+		return f, err
+	}
+	if f.Steps, err = chosen.DryRun(chosen.Values, ByRoot(targets)...); err != nil {
+		err = &PlanError{chosen.Name, err}
+	}
 	return f, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
@@ -22,16 +23,13 @@ const writeFileName = "ssdprobe-write.dat"
 // prepare makes targets of the sessions' subjects: what is to be written to is
 // permitted before anything is opened or filled.
 func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Target, []record.Warning, error) {
-	targets := make([]suite.Target, len(sessions))
+	subjects := make([]measure.Subject, len(sessions))
 	for i, s := range sessions {
-		var err error
-		if targets[i], err = Target(s.options.FS, s.subject); err != nil {
-			return nil, nil, err
-		}
+		subjects[i] = s.subject
 	}
-	writes, err := chosen.WritesTo(chosen.Values, targets...)
+	targets, writes, err := chosen.targets(sessions[0].options.FS, subjects)
 	if err != nil {
-		return nil, nil, &PlanError{chosen.Name, err}
+		return nil, nil, err
 	}
 	for i, s := range sessions {
 		if !writes {

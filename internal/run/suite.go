@@ -10,6 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
@@ -47,9 +48,20 @@ func (e *PlanError) Error() string { return fmt.Sprintf("plan %s: %v", e.Suite, 
 
 func (e *PlanError) Unwrap() error { return e.Err }
 
-// Suite runs a suite on the session's target alone; see RunSuite.
-func (s *Session) Suite(ctx context.Context, chosen suite.Suite, values suite.Values, binary fiorun.Binary) (record.RunReport, error) {
-	return RunSuite(ctx, []*Session{s}, Suite{Suite: chosen, Values: values, Fio: binary})
+// targets are the targets of a run before anything of them is opened, and whether it writes
+// to them. Errors: *PlanError.
+func (s Suite) targets(fs sysfs.FS, subjects []measure.Subject) (targets []suite.Target, writes bool, err error) {
+	for _, subject := range subjects {
+		t, err := Target(fs, subject)
+		if err != nil {
+			return nil, false, err
+		}
+		targets = append(targets, t)
+	}
+	if writes, err = s.WritesTo(s.Values, targets...); err != nil {
+		return nil, false, &PlanError{s.Name, err}
+	}
+	return targets, writes, nil
 }
 
 // RunSuite runs a suite on the targets of sessions, in the order of their PCIe roots.
