@@ -3,6 +3,7 @@ package admit_test
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"testing"
 	"time"
 
@@ -19,17 +20,30 @@ type host struct {
 	usageErr    error
 	pressure    float64
 	pressureErr error
+	asleep      bool
+	asleepErr   error
 }
 
 func (h *host) Usage() (admit.Usage, error)  { return h.usage, h.usageErr }
 func (h *host) IOPressure() (float64, error) { return h.pressure, h.pressureErr }
+func (h *host) Asleep() (bool, error)        { return h.asleep, h.asleepErr }
+
+// did adds what others do to the device in ten seconds.
+func (h *host) did(utilisation, inFlight float64, ios, bytes uint64) {
+	h.usage.Busy += time.Duration(utilisation * 10e9)
+	h.usage.Served += time.Duration(max(utilisation, inFlight) * 10e9)
+	h.usage.Queued += time.Duration(inFlight * 10e9)
+	h.usage.IOs += ios
+	h.usage.Bytes += bytes
+}
 
 var (
-	limits = admit.Limits{MaxUtilisation: 0.5, MaxInFlight: 4, MaxIOPressure: 0.3}
+	limits = admit.Limits{MaxUtilisation: new(0.5), MaxInFlight: new(int64(4)), MaxIOPressure: new(0.3)}
 	start  = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 )
 
-func TestAdmit(t *testing.T) {
+// What users have set holds whatever the device is.
+func TestLimitsOfUsers(t *testing.T) {
 	broken := errors.New("broken")
 	tests := map[string]struct {
 		now      host // ten seconds after a start with 100 s busy
@@ -38,66 +52,172 @@ func TestAdmit(t *testing.T) {
 		otherErr error
 	}{
 		"idle": {
-			now:  host{usage: admit.Usage{Busy: 101 * time.Second}, pressure: 0.1},
-			want: record.Load{Utilisation: 0.1, IOPressure: 0.1, OthersIOs: -1},
+			now:  host{usage: admit.Usage{Busy: 101 * time.Second, Queued: 202 * time.Second, IOs: 9}, pressure: 0.1},
+			want: record.Load{Utilisation: 0.1, MeanInFlight: 0.2, IOPressure: 0.1, OthersIOs: -1},
 		},
 		"utilised": {
-			now:  host{usage: admit.Usage{Busy: 106 * time.Second}},
-			want: record.Load{Utilisation: 0.6, OthersIOs: -1},
+			now:  host{usage: admit.Usage{Busy: 106 * time.Second, Queued: 206 * time.Second, IOs: 9}},
+			want: record.Load{Utilisation: 0.6, MeanInFlight: 0.6, OthersIOs: -1},
 			busy: "busy: others used the device for 60 % of the time, above the limit of 50 %",
 		},
 		"deep queue": {
-			now:  host{usage: admit.Usage{Busy: 100 * time.Second, InFlight: 5}},
+			now:  host{usage: admit.Usage{Busy: 100 * time.Second, Queued: 200 * time.Second, InFlight: 5, IOs: 9}},
 			want: record.Load{InFlight: 5, OthersIOs: -1},
 			busy: "busy: others have 5 I/Os in flight, above the limit of 4",
 		},
+		"deep queue on average": {
+			now:  host{usage: admit.Usage{Busy: 102 * time.Second, Queued: 250 * time.Second, InFlight: 1, IOs: 9}},
+			want: record.Load{Utilisation: 0.2, MeanInFlight: 5, InFlight: 1, OthersIOs: -1},
+			busy: "busy: others kept 5 I/Os in flight on average, above the limit of 4",
+		},
 		"pressure": {
-			now:  host{usage: admit.Usage{Busy: 100 * time.Second}, pressure: 0.31},
+			now:  host{usage: admit.Usage{Busy: 100 * time.Second, Queued: 200 * time.Second, IOs: 9}, pressure: 0.31},
 			want: record.Load{IOPressure: 0.31, OthersIOs: -1},
 			busy: "busy: tasks of this host waited for I/O for 31 % of the last 10 s, above the limit of 30 %",
 		},
 		"no pressure counted by this kernel": {
-			now:  host{usage: admit.Usage{Busy: 100 * time.Second}, pressureErr: fs.ErrNotExist},
+			now:  host{usage: admit.Usage{Busy: 100 * time.Second, Queued: 200 * time.Second, IOs: 9}, pressureErr: fs.ErrNotExist},
 			want: record.Load{IOPressure: -1, OthersIOs: -1},
 		},
 		"counter reset": {
-			now:  host{usage: admit.Usage{Busy: time.Second}},
-			want: record.Load{OthersIOs: -1},
+			now:  host{usage: admit.Usage{Busy: time.Second, Queued: time.Second, IOs: 3}},
+			want: record.Load{Utilisation: -1, MeanInFlight: -1, OthersIOs: -1},
+		},
+		"times that start again at zero": { // 32 bits of milliseconds
+			now:  host{usage: admit.Usage{Busy: 100*time.Second - math.MaxUint32*time.Millisecond, Queued: 204 * time.Second, IOs: 9}},
+			want: record.Load{Utilisation: 0.0001, MeanInFlight: 0.4, OthersIOs: -1},
 		},
 		"many lone I/Os": { // a tick of the clock each in the one, their true time in the other
-			now:  host{usage: admit.Usage{Busy: 108 * time.Second, Served: 201 * time.Second}},
-			want: record.Load{Utilisation: 0.1, OthersIOs: -1},
+			now:  host{usage: admit.Usage{Busy: 108 * time.Second, Served: 201 * time.Second, Queued: 201 * time.Second, IOs: 9}},
+			want: record.Load{Utilisation: 0.1, MeanInFlight: 0.1, OthersIOs: -1},
 		},
 		"many at once": {
-			now:  host{usage: admit.Usage{Busy: 104 * time.Second, Served: 900 * time.Second}},
-			want: record.Load{Utilisation: 0.4, OthersIOs: -1},
+			now:  host{usage: admit.Usage{Busy: 104 * time.Second, Served: 900 * time.Second, Queued: 240 * time.Second, IOs: 9}},
+			want: record.Load{Utilisation: 0.4, MeanInFlight: 4, OthersIOs: -1},
 		},
 		"unreadable": {
 			now:      host{usageErr: broken},
-			want:     record.Load{Utilisation: -1, IOPressure: -1, OthersIOs: -1},
+			want:     record.UnknownLoad(),
 			otherErr: broken,
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := &host{usage: admit.Usage{Busy: 100 * time.Second, Served: 200 * time.Second}}
+			h := &host{usage: admit.Usage{Busy: 100 * time.Second, Served: 200 * time.Second, Queued: 200 * time.Second, IOs: 5}}
 			gate := admit.NewGate(h, limits)
 			require.NoError(t, gate.Start(start))
 			*h = test.now
 			load, err := gate.Admit(start.Add(10 * time.Second))
+			assert.InDelta(t, test.want.MeanInFlight, load.MeanInFlight, 1e-9)
+			assert.InDelta(t, test.want.Utilisation, load.Utilisation, 1e-9)
+			test.want.MeanInFlight, test.want.Utilisation = load.MeanInFlight, load.Utilisation
 			assert.Equal(t, test.want, load)
 			switch {
 			case test.busy != "":
 				require.ErrorIs(t, err, admit.ErrBusy)
 				require.EqualError(t, err, test.busy)
+				assert.False(t, gate.MayForce(err), "what a user has set always holds")
 			case test.otherErr != nil:
 				require.ErrorIs(t, err, test.otherErr)
 				require.NotErrorIs(t, err, admit.ErrBusy, "not knowing the load is not the same as a load")
+				assert.False(t, gate.MayForce(err))
 			default:
 				require.NoError(t, err)
 			}
 		})
 	}
+}
+
+// Without limits of a user, a device is left alone for what others get from it.
+func TestLimitsLeftToUs(t *testing.T) {
+	const deep = "others keep 40 I/Os in flight, above the limit of 32, and the device does 100 % of the most that it was seen to do"
+	for name, c := range map[string]struct {
+		spins    bool
+		before   func(*host) // a busier time, ten seconds before
+		now      func(*host)
+		pressure float64
+		busy     string
+	}{
+		"idle": {now: func(*host) {}},
+		"busy for 90 % of the time with one I/O at a time": {now: func(h *host) { h.did(0.9, 0.9, 9000, 9000<<12) }},
+		"busy all the time with 30":                        {now: func(h *host) { h.did(1, 30, 1e6, 1e6<<12) }},
+		"a hard disk that is busy for 90 % of the time": {
+			spins: true, now: func(h *host) { h.did(0.9, 0.9, 900, 900<<12) },
+			busy: "others used the device for 90 % of the time, above the limit of 80 %",
+		},
+		"40 in flight": {now: func(h *host) { h.did(1, 40, 1e6, 1e6<<12) }, busy: deep},
+		"40 in flight, of a device that does half of what it can": {
+			before: func(h *host) { h.did(1, 40, 2e6, 2e6<<12) }, now: func(h *host) { h.did(1, 40, 1e6, 1e6<<12) },
+		},
+		"40 large ones in flight, of a device that was seen with small ones": {
+			before: func(h *host) { h.did(1, 40, 2e6, 2e6<<12) }, now: func(h *host) { h.did(1, 40, 1e5, 1e5<<17) }, busy: deep,
+		},
+		"pressure made elsewhere":                {now: func(h *host) { h.did(0.2, 0.3, 2000, 2000<<12) }, pressure: 0.95},
+		"pressure made here by one that waits":   {now: func(h *host) { h.did(0.95, 0.95, 9500, 9500<<12) }, pressure: 0.95},
+		"pressure, and many wait here":           {now: func(h *host) { h.did(1, 12, 9500, 9500<<12) }, pressure: 0.95, busy: "tasks of this host waited for I/O for 95 % of the last 10 s, above the limit of 60 %, and others keep 12 I/Os in flight on this device"},
+		"less pressure, and many wait here":      {now: func(h *host) { h.did(1, 12, 9500, 9500<<12) }, pressure: 0.5},
+		"many wait here because it has got slow": {before: func(h *host) { h.did(1, 12, 9500, 9500<<12) }, now: func(h *host) { h.did(1, 12, 950, 950<<12) }, pressure: 0.95},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, now := &host{usage: admit.Usage{IOs: 1}}, start
+			gate := admit.NewGate(h, admit.Limits{})
+			gate.Spins = c.spins
+			require.NoError(t, gate.Start(now))
+			for _, happens := range []func(*host){c.before, c.now} {
+				if happens == nil {
+					continue
+				}
+				happens(h)
+				h.pressure = c.pressure
+				now = now.Add(10 * time.Second)
+				_, err := gate.Admit(now)
+				if now.Sub(start) == 10*time.Second && c.before != nil {
+					continue
+				}
+				if c.busy == "" {
+					require.NoError(t, err)
+					return
+				}
+				require.EqualError(t, err, "busy: "+c.busy)
+				assert.Equal(t, !c.spins, gate.MayForce(err))
+				h.asleep = true
+				assert.False(t, gate.MayForce(err), "what sleeps is not woken")
+				h.asleep, h.asleepErr = false, errors.New("broken")
+				assert.False(t, gate.MayForce(err))
+			}
+		})
+	}
+}
+
+// What a device did long ago is no measure for ever: one that stays slow is busy again in weeks.
+func TestTheMostWorkIsForgotten(t *testing.T) {
+	h, now := &host{usage: admit.Usage{IOs: 1}}, start
+	gate := admit.NewGate(h, admit.Limits{})
+	require.NoError(t, gate.Start(now))
+	round := func(ios uint64) error {
+		h.did(1, 40, ios, ios<<12)
+		now = now.Add(10 * time.Second)
+		_, err := gate.Admit(now)
+		return err
+	}
+	require.Error(t, round(4e6))
+	require.NoError(t, round(1e6))
+	load := record.UnknownLoad()
+	now = now.AddDate(0, 0, 28)
+	require.NoError(t, gate.Done(now, 0, &load))
+	require.Error(t, round(1e6))
+}
+
+// Before a full run the limits hold that hold for hard disks.
+func TestLimitsBeforeARun(t *testing.T) {
+	assert.Equal(t, admit.Limits{MaxUtilisation: new(0.8), MaxInFlight: new(int64(32)), MaxIOPressure: new(0.6)}, admit.Limits{}.ForRun())
+	assert.Equal(t, limits, limits.ForRun())
+	h := &host{usage: admit.Usage{IOs: 1, InFlight: 1 << 40}, pressure: 1}
+	gate := admit.NewGate(h, admit.Unlimited())
+	require.NoError(t, gate.Start(start))
+	h.did(1, 1<<10, 1, 1)
+	_, err := gate.Admit(start.Add(10 * time.Second))
+	require.NoError(t, err)
 }
 
 func TestOurOwnIOIsNotOthersLoad(t *testing.T) {
@@ -126,7 +246,7 @@ func TestDeviceThatDoesNotCountUs(t *testing.T) {
 	h.usage.IOs = 100
 	require.NoError(t, gate.Done(start.Add(11*time.Second), 256, &load))
 	assert.True(t, gate.Blind())
-	assert.Equal(t, record.Load{Utilisation: -1, OthersIOs: -1}, load)
+	assert.Equal(t, record.Load{Utilisation: -1, MeanInFlight: -1, OthersIOs: -1}, load)
 	load, err = gate.Admit(start.Add(20 * time.Second))
 	require.NoError(t, err)
 	assert.InDelta(t, -1, load.Utilisation, 0)
@@ -150,7 +270,7 @@ func TestGateWithoutHostAdmits(t *testing.T) {
 	require.NoError(t, gate.Start(start))
 	load, err := gate.Admit(start)
 	require.NoError(t, err)
-	assert.Equal(t, record.Load{Utilisation: -1, IOPressure: -1, OthersIOs: -1}, load)
+	assert.Equal(t, record.UnknownLoad(), load)
 	require.NoError(t, gate.Done(start, 1, &load))
 }
 

@@ -24,7 +24,10 @@ func (d Disk) Usage() (Usage, error) {
 	if err != nil {
 		return Usage{}, err
 	}
-	u := Usage{Busy: disk.BusyTime, InFlight: int64(disk.InFlight), IOs: disk.IOs()}
+	u := Usage{
+		Busy: disk.BusyTime, Queued: disk.WeightedTime, InFlight: int64(disk.InFlight), IOs: disk.IOs(),
+		Bytes: disk.ReadSectors.Bytes() + disk.WriteSectors.Bytes(),
+	}
 	if timing != counters.NoTimes {
 		u.Served = disk.ServedTime()
 	}

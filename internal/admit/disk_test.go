@@ -45,14 +45,14 @@ func TestDiskUsage(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	for number, want := range map[string]admit.Usage{
-		"259:0": {Busy: 4 * time.Second, Served: 335 * time.Millisecond, InFlight: 1, IOs: 35},
-		"9:0":   {Busy: 2 * time.Second, InFlight: 3, IOs: 50},
-		"9:1":   {},                                                                            // nothing was done yet
-		"8:16":  {Busy: 3 * time.Second, Served: 335 * time.Millisecond, InFlight: 2, IOs: 35}, // its driver has no queue of requests
-		"8:32":  {Busy: 4 * time.Second, Served: 330 * time.Millisecond, InFlight: 1, IOs: 32},
-		"8:48":  {Busy: 5 * time.Second, Served: 335 * time.Millisecond, IOs: 35},
-		"8:64":  {Served: 335 * time.Millisecond, InFlight: 3, IOs: 35},
-		"8:0":   {Busy: time.Second, Served: 335 * time.Millisecond, InFlight: 1, IOs: 35},
+		"259:0": {Busy: 4 * time.Second, Served: 335 * time.Millisecond, InFlight: 1, IOs: 35, Queued: 300 * time.Millisecond, Bytes: 240 * 512},
+		"9:0":   {Busy: 2 * time.Second, InFlight: 3, IOs: 50, Queued: 600 * time.Millisecond, Bytes: 400 * 512},
+		"9:1":   {},                                                                                                                              // nothing was done yet
+		"8:16":  {Busy: 3 * time.Second, Served: 335 * time.Millisecond, InFlight: 2, IOs: 35, Queued: 300 * time.Millisecond, Bytes: 240 * 512}, // its driver has no queue of requests
+		"8:32":  {Busy: 4 * time.Second, Served: 330 * time.Millisecond, InFlight: 1, IOs: 32, Queued: 300 * time.Millisecond, Bytes: 240 * 512},
+		"8:48":  {Busy: 5 * time.Second, Served: 335 * time.Millisecond, IOs: 35, Queued: 300 * time.Millisecond, Bytes: 240 * 512},
+		"8:64":  {Served: 335 * time.Millisecond, InFlight: 3, IOs: 35, Queued: 300 * time.Millisecond, Bytes: 240 * 512},
+		"8:0":   {Busy: time.Second, Served: 335 * time.Millisecond, InFlight: 1, IOs: 35, Queued: 300 * time.Millisecond, Bytes: 240 * 512},
 	} {
 		disk, err := admit.NewDisk(sysfs.New(root), number)
 		require.NoError(t, err)

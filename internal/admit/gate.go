@@ -4,44 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
-
-// ErrBusy says that a device is not to be touched now. The text tells why.
-var ErrBusy = errors.New("busy")
-
-// busyError is an ErrBusy with its reason.
-type busyError struct{ reason string }
-
-func (e *busyError) Error() string { return ErrBusy.Error() + ": " + e.reason }
-
-func (*busyError) Is(target error) bool { return target == ErrBusy }
-
-func busy(format string, args ...any) error { return &busyError{fmt.Sprintf(format, args...)} }
-
-// Why returns what an ErrBusy says beyond being one, for places that say so already.
-func Why(err error) string {
-	var busy *busyError
-	if errors.As(err, &busy) {
-		return busy.reason
-	}
-	return err.Error()
-}
-
-// Limits above which a device is left alone.
-type Limits struct {
-	// MaxUtilisation is the share (0 to 1) of time others may keep the device busy.
-	MaxUtilisation float64
-	// MaxInFlight is how many I/Os of others may be in flight.
-	MaxInFlight int64
-	// MaxIOPressure is the share (0 to 1) of time some task may wait for I/O.
-	MaxIOPressure float64
-}
-
-// DefaultLimits are those that users get.
-func DefaultLimits() Limits { return Limits{MaxUtilisation: 0.8, MaxInFlight: 32, MaxIOPressure: 0.6} }
 
 // Usage is what the kernel has counted for a device so far.
 type Usage struct {
@@ -49,10 +16,14 @@ type Usage struct {
 	Busy time.Duration
 	// Served is the sum over all I/Os of the time each took; 0 where it is not known.
 	Served time.Duration
+	// Queued is the sum over time of the I/Os in flight.
+	Queued time.Duration
 	// InFlight is the number of I/Os in flight now.
 	InFlight int64
 	// IOs is the number of completed I/Os, ours included.
 	IOs uint64
+	// Bytes is what they moved.
+	Bytes uint64
 }
 
 // Host reads what admission looks at.
@@ -61,16 +32,32 @@ type Host interface {
 	// IOPressure returns the share (0 to 1) of the last 10 s in which some task
 	// waited for I/O; fs.ErrNotExist where the kernel does not count it.
 	IOPressure() (float64, error)
+	// Asleep reports whether the device is suspended for want of work.
+	Asleep() (bool, error)
 }
 
 // Gate admits rounds to one device. It is not safe for concurrent use.
 type Gate struct {
-	host        Host
-	limits      Limits
-	last        *sample
-	utilisation float64 // as last seen over a span worth it
-	blind       bool
+	// Spins says that the device is a hard disk.
+	Spins bool
+
+	host   Host
+	limits Limits
+	last   *sample
+	seen   load // as last seen over a span worth it
+	most   capacity
+	blind  bool
 }
+
+// load is what others did over a span.
+type load struct {
+	utilisation, inFlight float64 // negative when not known
+	work                  float64 // share of the most that was seen
+}
+
+// unseen is the load of a device that was not looked at for long enough. As nobody knows how
+// much it can do, it may be all of it.
+func unseen() load { return load{utilisation: -1, inFlight: -1, work: 1} }
 
 // minSpan is the shortest time over which utilisation means something: over a
 // millisecond, a single I/O of others is all of it.
@@ -85,7 +72,7 @@ type sample struct {
 // NewGate returns a gate that has seen nothing yet. A nil host admits everything
 // and knows no load: for files on what is no block device of this host.
 func NewGate(host Host, limits Limits) *Gate {
-	return &Gate{host: host, limits: limits, utilisation: -1}
+	return &Gate{host: host, limits: limits, seen: unseen()}
 }
 
 // Start takes the first sample, so that the load before the first round is known.
@@ -104,7 +91,7 @@ func (g *Gate) Start(now time.Time) error {
 // Admit returns what others do to the device, and an error that is ErrBusy when
 // that is more than the limits allow.
 func (g *Gate) Admit(now time.Time) (record.Load, error) {
-	load := record.Load{Utilisation: -1, IOPressure: -1, OthersIOs: -1}
+	load := record.UnknownLoad()
 	if g.host == nil {
 		return load, nil
 	}
@@ -113,19 +100,11 @@ func (g *Gate) Admit(now time.Time) (record.Load, error) {
 		return load, fmt.Errorf("read the device's load: %w", err)
 	}
 	load.InFlight = usage.InFlight
-	// Between our last I/O and now the device served others alone.
 	if g.last != nil && now.Sub(g.last.at) >= minSpan {
-		busy := max(0, usage.Busy-g.last.usage.Busy)
-		if usage.Served > 0 {
-			// From Linux 5.0 to 6.9 each lone I/O counts as a whole tick of the clock in the
-			// busy time, so that 200 short ones a second look like 80 %
-			// ("block: support to account io_ticks precisely", 6.10).
-			busy = min(busy, max(0, usage.Served-g.last.usage.Served))
-		}
-		g.utilisation = min(1, busy.Seconds()/now.Sub(g.last.at).Seconds())
+		g.look(now, usage)
 	}
 	if !g.blind {
-		load.Utilisation = g.utilisation
+		load.Utilisation, load.MeanInFlight = g.seen.utilisation, g.seen.inFlight
 	}
 	switch pressure, err := g.host.IOPressure(); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -135,21 +114,53 @@ func (g *Gate) Admit(now time.Time) (record.Load, error) {
 		load.IOPressure = pressure
 	}
 	g.last = &sample{now, usage}
-	return load, g.limits.check(load)
+	err = g.limits.given(load)
+	if err == nil {
+		err = g.limits.left(load, g.seen.work, g.Spins)
+	}
+	return load, err
 }
 
-func (l Limits) check(load record.Load) error {
-	switch {
-	case load.Utilisation > l.MaxUtilisation:
-		return busy("others used the device for %.0f %% of the time, above the limit of %.0f %%",
-			100*load.Utilisation, 100*l.MaxUtilisation)
-	case load.InFlight > l.MaxInFlight:
-		return busy("others have %d I/Os in flight, above the limit of %d", load.InFlight, l.MaxInFlight)
-	case load.IOPressure > l.MaxIOPressure:
-		return busy("tasks of this host waited for I/O for %.0f %% of the last 10 s, above the limit of %.0f %%",
-			100*load.IOPressure, 100*l.MaxIOPressure)
+// look takes what the device did since our last I/O: it served others alone.
+func (g *Gate) look(now time.Time, usage Usage) {
+	before := g.last.usage
+	if usage.IOs < before.IOs { // it was away, and counts anew
+		g.seen = unseen()
+		return
 	}
-	return nil
+	span := now.Sub(g.last.at).Seconds()
+	busy := since(usage.Busy, before.Busy)
+	if usage.Served > 0 {
+		// From Linux 5.0 to 6.9 each lone I/O counts as a whole tick of the clock in the
+		// busy time, so that 200 short ones a second look like 80 %
+		// ("block: support to account io_ticks precisely", 6.10).
+		busy = min(busy, since(usage.Served, before.Served))
+	}
+	g.seen = load{
+		utilisation: min(1, busy.Seconds()/span),
+		inFlight:    since(usage.Queued, before.Queued).Seconds() / span,
+		work:        g.most.share(now, float64(usage.IOs-before.IOs)/span, float64(usage.Bytes-min(usage.Bytes, before.Bytes))/span),
+	}
+}
+
+// since subtracts times that the kernel keeps as 32-bit milliseconds: a smaller one later
+// started again at zero.
+func since(after, before time.Duration) time.Duration {
+	if after < before {
+		after += (math.MaxUint32 + 1) * time.Millisecond
+	}
+	return after - before
+}
+
+// MayForce reports whether a small round may go in although Admit has returned err: by a
+// limit of this package, on a device that neither is a hard disk nor sleeps.
+func (g *Gate) MayForce(err error) bool {
+	var busy *busyError
+	if !errors.As(err, &busy) || !busy.ours || g.Spins {
+		return false
+	}
+	asleep, err := g.host.Asleep()
+	return err == nil && !asleep
 }
 
 // Done is told that our I/Os have ended: ours is how many there were. It
@@ -166,7 +177,7 @@ func (g *Gate) Done(now time.Time, ours int64, load *record.Load) error {
 		counted := int64(usage.IOs - g.last.usage.IOs)
 		load.OthersIOs = max(0, counted-ours)
 		if g.blind = ours > 0 && counted < ours/2; g.blind {
-			load.Utilisation, load.OthersIOs = -1, -1
+			load.Utilisation, load.MeanInFlight, load.OthersIOs = -1, -1, -1
 		}
 	}
 	g.last = &sample{now, usage}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"time"
 
@@ -30,7 +29,7 @@ type dry struct {
 // it would is no error: the question was answered.
 func (a *app) dryRun(ctx context.Context, host sysfs.FS, o checked, subjects []measure.Subject, limits admit.Limits) error {
 	if o.evenIfBusy {
-		limits = admit.Limits{MaxUtilisation: 1, MaxInFlight: math.MaxInt64, MaxIOPressure: 1}
+		limits = admit.Unlimited()
 	}
 	foreseen, err := run.Foresee(ctx, host, subjects, run.Suite{Suite: o.plan, Values: o.values, Destroy: o.destroy, DestroyUnknownData: o.destroyData}, limits)
 	if err != nil {

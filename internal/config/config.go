@@ -49,8 +49,10 @@ type File struct {
 
 // Admission is when a device may not be touched, and when a round does not count.
 type Admission struct {
-	// Limits above which a round is skipped.
+	// Limits above which a round is skipped. Those that are nil are left to package admit.
 	admit.Limits
+	// ForcedInterval is how long those may keep a probe from a device; 0 for ever.
+	ForcedInterval time.Duration
 	// MaxCPUWait is the share of a round spent waiting for a CPU, above which it is disturbed.
 	MaxCPUWait float64
 	// WriteBytesPerDay is what the write probes may write to a file; 0 stops them.
@@ -109,7 +111,7 @@ func Default() Config {
 		FallbackFile:       true,
 		FillBytesPerSecond: 128 << 20,
 		Probes:             record.DefaultProbes(),
-		Admission:          Admission{Limits: admit.DefaultLimits(), MaxCPUWait: 0.05, WriteBytesPerDay: 1 << 30, ConfirmationsPerHour: 12},
+		Admission:          Admission{ForcedInterval: 15 * time.Minute, MaxCPUWait: 0.05, WriteBytesPerDay: 1 << 30, ConfirmationsPerHour: 12},
 		Drift:              Drift{Settings: drift.Default()},
 		Fleet:              Fleet{MaxRuns: 1, Lease: "ssdprobe-run", LeaseDuration: 2 * time.Minute},
 		Health:             Health{Enabled: true, Interval: time.Minute},

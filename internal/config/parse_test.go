@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -104,7 +105,14 @@ func TestParse(t *testing.T) {
 		{
 			"ratios as shares and percentages", "admission:\n  max_utilisation: 75%\n  max_cpu_wait: 0.1\ndrift:\n  threshold: 150 %\n",
 			with(func(c *config.Config) {
-				c.Admission.MaxUtilisation, c.Admission.MaxCPUWait, c.Drift.Threshold = 0.75, 0.1, 1.5
+				c.Admission.MaxUtilisation, c.Admission.MaxCPUWait, c.Drift.Threshold = new(0.75), 0.1, 1.5
+			}),
+		},
+		{"limits left to ssdprobe", "admission: {max_utilisation: auto, max_in_flight: auto, max_io_pressure: auto}\n", config.Default()},
+		{
+			"limits that are set, although to what they once were", "admission: {max_utilisation: 0.8, max_in_flight: 32, max_io_pressure: 60%}\n",
+			with(func(c *config.Config) {
+				c.Admission.Limits = admit.Limits{MaxUtilisation: new(0.8), MaxInFlight: new(int64(32)), MaxIOPressure: new(0.6)}
 			}),
 		},
 		{

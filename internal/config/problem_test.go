@@ -146,7 +146,7 @@ func TestValidateWithoutFile(t *testing.T) {
 		c.Devices.Include = []device.Rule{{}, {MinSizeBytes: -1}}
 		c.Files = []config.File{{Path: "/a", SizeBytes: 1 << 30}, {Path: "/a/", SizeBytes: 4096}}
 		c.Probes = append(c.Probes, record.Probe{})
-		c.Admission.MaxInFlight = -1
+		c.Admission.MaxInFlight = new(int64(-1))
 		c.Drift.Threshold, c.Drift.SmallestEffect, c.Drift.FalseAlarmsPerYear = -0.5, 2, -1
 		c.Health.Interval = 0
 	})
@@ -165,7 +165,7 @@ probes[3].ios: "0" is out of range; want 1 to 100000
 probes[3].interval: "0s" is too small; want 1s or more
 probes[3].timeout: "0s" is too small; want 100ms or more
 probes[3].targets: is empty; want one of all, devices, files
-admission.max_in_flight: "-1" is too small; want 0 or more
+admission.max_in_flight: "-1" is too small; want 0 or more, or auto
 drift.threshold: "-0.5" is out of range; want 0.01 to 10
 drift.smallest_effect: "2" is out of range; want 0.01 to 1
 drift.false_alarms_per_device_year: "-1" is out of range; want 0.001 to 100

@@ -176,6 +176,7 @@ func TestSchemaTakesWhatTheCheckTakes(t *testing.T) {
 		"discovery_interval: 1s\ndrift: {window: 1h30m}", "discovery_interval: 1000ms\ndrift: {window: 0.5m}", "drift: {window: 1d12h}", "drift: {window: 007m}",
 		"fill_rate: 1048576\nadmission: {write_budget_per_day: 0}", "fill_rate: 2 MB", "fill_rate: 1TB",
 		"admission: {max_utilisation: 75%, max_cpu_wait: 0.1, max_io_pressure: 1}\ndrift: {threshold: 150 %, smallest_effect: 1.5%}",
+		"admission: {max_utilisation: auto, max_in_flight: auto, max_io_pressure: auto, forced_interval: 0s}", "admission: {max_in_flight: 32}",
 		"listen: ['127.0.0.1:0', '[::1]:9', ':10040']",
 		"devices: {include: [{min_size: 1, transport: mmc}], exclude: [{name: 'sd*'}]}",
 		"files: [{path: /a, size: 16MiB}, {path: /b, size: 16777216}]\nprobes: []",

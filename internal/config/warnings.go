@@ -28,6 +28,7 @@ func (c Config) Warnings() []string {
 		}
 	}
 	all = append(all, c.budgetWarnings()...)
+	all = append(all, c.limitWarnings()...)
 	for _, p := range c.Probes {
 		if c.Drift.Window < 2*p.Interval {
 			all = append(all, fmt.Sprintf("drift of probe %s is judged by single rounds: drift.window %s holds less than two of its intervals of %s",
@@ -42,6 +43,28 @@ func (c Config) Warnings() []string {
 		if p.RunsOn(true) && p.RoundBytes() > smallest.SizeBytes {
 			all = append(all, fmt.Sprintf("a round of probe %s moves %s, more than %s holds (%s): blocks are used again, and the drive's cache may answer",
 				p.Name, FormatSize(p.RoundBytes()), smallest.Path, FormatSize(smallest.SizeBytes)))
+		}
+	}
+	return all
+}
+
+// limitWarnings names the limits that are set to what they were by default in the first
+// builds: files that were written then have them, and now they keep busy drives from being
+// measured.
+func (c Config) limitWarnings() []string {
+	var all []string
+	limits := c.Admission.Limits
+	for _, l := range []struct {
+		key, value string
+		former     bool
+	}{
+		{"max_utilisation", "0.8", limits.MaxUtilisation != nil && *limits.MaxUtilisation == 0.8},
+		{"max_in_flight", "32", limits.MaxInFlight != nil && *limits.MaxInFlight == 32},
+		{"max_io_pressure", "0.6", limits.MaxIOPressure != nil && *limits.MaxIOPressure == 0.6},
+	} {
+		if l.former {
+			all = append(all, fmt.Sprintf("admission.%s is set to %s, its default in earlier builds: as a limit that you set, it keeps busy drives from being "+
+				"measured; leave the key out, or set it to auto, if you do not need it", l.key, l.value))
 		}
 	}
 	return all

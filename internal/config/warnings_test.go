@@ -37,3 +37,19 @@ func TestMoreWritesThanTheBudgetAreWarnedAbout(t *testing.T) {
 		assert.Subset(t, got, want)
 	}
 }
+
+// Files of earlier builds have all keys, with the defaults of then.
+func TestLimitsThatOnceWereDefaults(t *testing.T) {
+	for text, keys := range map[string][]string{
+		"": nil, "admission: {max_utilisation: auto, max_in_flight: 33, max_io_pressure: 0.7}": nil,
+		"admission: {max_utilisation: 80%, max_in_flight: 32, max_io_pressure: 0.6}": {"max_utilisation is set to 0.8", "max_in_flight is set to 32", "max_io_pressure is set to 0.6"},
+	} {
+		c, err := parse(text)
+		require.NoError(t, err)
+		warnings := c.Warnings()
+		require.Len(t, warnings, len(keys))
+		for i, key := range keys {
+			assert.Contains(t, warnings[i], "admission."+key+", its default in earlier builds")
+		}
+	}
+}

@@ -198,7 +198,7 @@ func (d *Daemon) resolve(c config.Config, answers []answer) map[string]wanted {
 func (w *watch) remembered(now wanted) wanted {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now.spec.LockID, now.spec.Number, now.spec.Unresolved = w.spec.LockID, w.spec.Number, false
+	now.spec.LockID, now.spec.Number, now.spec.Spins, now.spec.Unresolved = w.spec.LockID, w.spec.Number, w.spec.Spins, false
 	now.seen = w.seen
 	return now
 }

@@ -36,7 +36,7 @@ func watchFile(t *testing.T, change func(*spec)) *watch {
 		Target: measure.Target{ID: "file:" + path, Path: path, File: true, FileBytes: 16 << 20}, LockID: "file:" + path,
 		Probes: []record.Probe{reads, writes},
 		Admission: config.Admission{
-			Limits: admit.Limits{MaxUtilisation: 1, MaxInFlight: 1 << 20, MaxIOPressure: 1}, MaxCPUWait: 1,
+			Limits: admit.Unlimited(), MaxCPUWait: 1,
 			WriteBytesPerDay: 1 << 30, ConfirmationsPerHour: 5,
 		},
 	}

@@ -106,6 +106,8 @@ func alter(t *testing.T, v reflect.Value) {
 		v.SetInt(v.Int() + int64(time.Second))
 	case reflect.Float64:
 		v.SetFloat(v.Float() + 0.25)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
 	case reflect.Slice:
 		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
 	default:

@@ -46,7 +46,13 @@ func (w *watch) begin(p *probeState) measure.Round {
 	return measure.Round{
 		Probe: p.probe, Conditions: w.conditions, Link: w.device.Link,
 		Budget: &p.budget, BytesPerDay: w.spec.Admission.WriteShare(w.spec.Probes),
+		Overdue: p.overdue(time.Now(), w.spec.Admission.ForcedInterval),
 	}
+}
+
+// overdue reports that no round has gone in for so long that a small one has to.
+func (p *probeState) overdue(now time.Time, forced time.Duration) bool {
+	return forced > 0 && now.Sub(p.went) >= forced
 }
 
 // lock takes the lock of the device for a round.
@@ -122,13 +128,21 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 	if m.Outcome == record.OutcomeOK {
 		s.LastSuccess = time.Now()
 	}
+	if m.Outcome != record.OutcomeBusy {
+		p.went = time.Now()
+	}
 	if w.pool != nil {
 		w.poolBlocks = w.pool.Len()
 		if ratio, ok := w.pool.WrittenRatio(); ok {
 			w.writtenRatio = &ratio
 		}
 	}
-	events := p.tracker.Add(m)
+	var events []drift.Event
+	if m.Loaded {
+		s.LoadedRounds++
+	} else { // its like is what it would be compared with
+		events = p.tracker.Add(m)
+	}
 	name := w.device.Name
 	w.mu.Unlock()
 

@@ -77,10 +77,12 @@ type probeState struct {
 	next   time.Time
 	// outOfTurn says that the next round was asked for to confirm a suspicion.
 	outOfTurn bool
-	tracker   *drift.Tracker
-	budget    admit.Budget
-	status    record.ProbeStatus
-	trouble   record.Outcome // the last that the device is to blame for; empty when that is over
+	// went is when a round last went in; at first when the watch began.
+	went    time.Time
+	tracker *drift.Tracker
+	budget  admit.Budget
+	status  record.ProbeStatus
+	trouble record.Outcome // the last that the device is to blame for; empty when that is over
 }
 
 // reopenAfter is the pause before a target that could not be opened is tried again.
@@ -106,7 +108,7 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 		}
 		rhythm := schedule.NewRhythm(shared.node, s.ID, p.Name, p.Interval)
 		state := &probeState{
-			probe: p, rhythm: rhythm, next: rhythm.First(now), tracker: drift.NewTracker(s.Drift),
+			probe: p, rhythm: rhythm, next: rhythm.First(now), went: now, tracker: drift.NewTracker(s.Drift),
 			status: record.ProbeStatus{Probe: p, Rounds: map[record.Outcome]uint64{}, Errors: map[string]uint64{}},
 		}
 		for _, o := range record.Outcomes() {

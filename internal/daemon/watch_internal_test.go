@@ -85,3 +85,38 @@ func TestFirstRoundsAreTriedAgainLessAndLessSoon(t *testing.T) {
 	p.status.Rounds[record.OutcomeDisturbed] = 1
 	assert.Equal(t, next, p.after(now, now).Sub(now), "after a good one there is no hurry")
 }
+
+// A probe that only ever finds the device busy is overdue after a while; what it measures then is kept apart.
+func TestAProbeThatIsNeverAdmittedIsOverdue(t *testing.T) {
+	w := quietWatch(t)
+	w.spec.Admission.ForcedInterval = 15 * time.Minute
+	p := w.probes[0]
+	began := p.went
+	busy := record.Measurement{Device: w.spec.ID, Probe: p.probe.Name, Start: began, Outcome: record.OutcomeBusy}
+	w.took(t.Context(), p, busy)
+	assert.Equal(t, began, p.went)
+	assert.False(t, p.overdue(began.Add(14*time.Minute), 15*time.Minute))
+	assert.True(t, p.overdue(began.Add(15*time.Minute), 15*time.Minute))
+	assert.False(t, p.overdue(began.Add(24*time.Hour), 0), "switched off")
+	p.went = began.Add(-time.Hour)
+	assert.True(t, w.begin(p).Overdue)
+
+	loaded := busy
+	loaded.Outcome, loaded.Loaded, loaded.Duration = record.OutcomeOK, true, time.Second
+	loaded.Latency = record.Histogram{{Latency: 20 * time.Millisecond, Count: 32}}
+	w.took(t.Context(), p, loaded)
+	assert.False(t, w.begin(p).Overdue)
+	s := w.Status(time.Now()).Probes[0]
+	assert.EqualValues(t, 1, s.LoadedRounds)
+	assert.EqualValues(t, 1, s.Rounds[record.OutcomeOK])
+	assert.Zero(t, s.LearningRounds)
+	assert.Nil(t, s.Window)
+
+	alone := loaded
+	alone.Loaded = false
+	w.took(t.Context(), p, alone)
+	s = w.Status(time.Now()).Probes[0]
+	assert.EqualValues(t, 1, s.LoadedRounds)
+	assert.Equal(t, 1, s.LearningRounds)
+	assert.NotNil(t, s.Window)
+}

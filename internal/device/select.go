@@ -145,6 +145,10 @@ func hardDisk(d record.Device) bool {
 	return d.Rotational && registered && (d.Transport == "sata" || d.Transport == "sas")
 }
 
+// Spins reports a hard disk, and what is made of devices and is called rotational by the kernel,
+// as it is when one of them is.
+func Spins(d record.Device) bool { return hardDisk(d) || d.Rotational && len(d.Members) > 0 }
+
 func membersText(d record.Device) string {
 	if len(d.Members) == 0 {
 		return "other devices"

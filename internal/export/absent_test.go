@@ -26,14 +26,14 @@ func TestATargetWithoutResults(t *testing.T) {
 		count[f.GetName()] = len(f.GetMetric())
 	}
 	assert.Equal(t, map[string]int{
-		"ssdprobe_build_info":                1,
-		"ssdprobe_quiet":                     1,
-		"ssdprobe_device_info":               1,
-		"ssdprobe_target_up":                 1,
-		"ssdprobe_probe_rounds_total":        6,
-		"ssdprobe_probe_confirmations_total": 1, "ssdprobe_probe_read_bytes_total": 1,
-		"ssdprobe_baseline_samples":      1,
-		"ssdprobe_baseline_samples_goal": 1,
+		"ssdprobe_build_info":             1,
+		"ssdprobe_quiet":                  1,
+		"ssdprobe_device_info":            1,
+		"ssdprobe_target_up":              1,
+		"ssdprobe_probe_rounds_total":     6,
+		"ssdprobe_probe_read_bytes_total": 1,
+		"ssdprobe_baseline_samples":       1,
+		"ssdprobe_baseline_samples_goal":  1,
 	}, count)
 }
 

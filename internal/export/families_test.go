@@ -152,6 +152,7 @@ func probeMovements(later time.Time) []movement {
 		ofProbe("one more error", func(p *record.ProbeStatus) { p.Errors["EIO"]++ }, "ssdprobe_probe_errors_total"),
 		ofProbe("another error", func(p *record.ProbeStatus) { p.Errors["ENODATA"]++ }, "ssdprobe_probe_errors_total"),
 		ofProbe("a good round", func(p *record.ProbeStatus) { p.LastSuccess = later }, "ssdprobe_probe_last_success_timestamp_seconds"),
+		ofProbe("a round on a busy device", func(p *record.ProbeStatus) { p.LoadedRounds++ }, "ssdprobe_probe_loaded_rounds_total"),
 		ofProbe("a suspicion is confirmed", func(p *record.ProbeStatus) { p.Confirmations++ }, "ssdprobe_probe_confirmations_total"),
 		ofProbe("a round in progress", func(p *record.ProbeStatus) { p.InflightSince = later }, "ssdprobe_probe_inflight_seconds"),
 		ofProbe("more waiting for a CPU", func(p *record.ProbeStatus) { p.Last.Disturbance.CPUWaitRatio = 0.5 }, "ssdprobe_probe_cpu_wait_ratio"),

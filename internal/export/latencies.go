@@ -10,7 +10,7 @@ import (
 
 const (
 	latencyName = "ssdprobe_probe_latency_seconds"
-	latencyHelp = "Latency of every successful I/O, in seconds, as a classic and a native histogram. Disturbed rounds do not count. Rounds that timed out do once they have returned, so that an I/O that hung counts with its age."
+	latencyHelp = "Latency of every successful I/O, in seconds, as a classic and a native histogram. Disturbed and loaded rounds do not count. Rounds that timed out do once they have returned, so that an I/O that hung counts with its age."
 )
 
 // Latencies is a cumulative latency histogram per probe and target, classic and
@@ -53,7 +53,7 @@ func NewLatencies() *Latencies {
 	}
 }
 
-// Observe adds the I/Os of a round on a target, whose device has this name now. Rounds that did not measure the device add nothing; of a round with
+// Observe adds the I/Os of a round on a target, whose device has this name now. Rounds that did not measure the device add nothing, nor do good ones on a busy device; of a round with
 // errors, and of one that timed out and returned, the I/Os that succeeded count. A device that came back under another
 // name begins anew, and its series of before are dropped.
 func (l *Latencies) Observe(device string, m record.Measurement) {
@@ -62,7 +62,7 @@ func (l *Latencies) Observe(device string, m record.Measurement) {
 	case record.OutcomeBusy, record.OutcomeDisturbed, record.OutcomeUnmapped:
 		return
 	}
-	if len(m.Latency) == 0 {
+	if len(m.Latency) == 0 || m.Loaded && m.Outcome != record.OutcomeTimeout {
 		return
 	}
 	histogram := l.of(labelValue(device), latencyKey{id: labelValue(m.Device), probe: labelValue(m.Probe)})

@@ -67,9 +67,9 @@ func lastRound(p record.ProbeStatus) string {
 	case p.Last == nil:
 		return "no round has been run"
 	case p.Last.Reason == "":
-		return fmt.Sprintf("the last round was %s", p.Last.Outcome)
+		return fmt.Sprintf("the last round was %s", p.Last.OutcomeText())
 	default:
-		return fmt.Sprintf("the last round was %s, %s", p.Last.Outcome, p.Last.Reason)
+		return fmt.Sprintf("the last round was %s, %s", p.Last.OutcomeText(), p.Last.Reason)
 	}
 }
 

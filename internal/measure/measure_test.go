@@ -32,7 +32,7 @@ func options(t *testing.T) measure.Options {
 	require.NoError(t, err)
 	return measure.Options{
 		FS: sysfs.New("/"), Engine: probe.NewEngine(meter, 1), Meter: meter, Guard: &guard.Guard{},
-		Limits: admit.Limits{MaxUtilisation: 1, MaxInFlight: 1 << 20, MaxIOPressure: 1},
+		Limits: admit.Unlimited(),
 	}
 }
 
@@ -146,7 +146,7 @@ func TestReplacedFileIsGone(t *testing.T) {
 
 func TestBusyDeviceIsNotTouched(t *testing.T) {
 	o := options(t)
-	o.Limits.MaxInFlight = -1 // even an idle device is too busy
+	o.Limits.MaxInFlight = new(int64(-1)) // even an idle device is too busy
 	s := openFile(t, testenv.OnDisk(t), o)
 	m, err := s.Round(context.Background(), measure.Round{Probe: read4k()})
 	require.NoError(t, err)

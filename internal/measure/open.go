@@ -36,6 +36,8 @@ type Target struct {
 	// Number is the kernel's number of the device, or of the one below the file;
 	// empty when it is none of this host's.
 	Number string
+	// Spins says that it is a hard disk, or on one.
+	Spins bool
 	// SizeBytes is the size of a device, as sysfs says.
 	SizeBytes int64
 	// FileBytes and FillBytesPerSecond are for making a probe file: see target.FileOptions.
@@ -114,6 +116,7 @@ func Open(ctx context.Context, t Target, o Options) (*Session, error) {
 		}
 	}
 	s.gate = admit.NewGate(host, o.Limits)
+	s.gate.Spins = t.Spins
 	err = s.gate.Start(time.Now())
 	if err == nil {
 		err = s.handle.Release()

@@ -22,6 +22,22 @@ type Round struct {
 	// Budget is what the round is charged to when it writes, of BytesPerDay; nil is without limit.
 	Budget      *admit.Budget
 	BytesPerDay int64
+	// Overdue says that the probe had no round for so long that a small one goes in however busy
+	// the device is, unless a limit of a user forbids it.
+	Overdue bool
+}
+
+const (
+	// smallIOs and smallWarmup are the most I/Os of a round on a busy device.
+	smallIOs    = 32
+	smallWarmup = 8
+)
+
+// small is the probe with no more I/Os than a busy device is asked for.
+func small(p record.Probe) record.Probe {
+	p.IOs, p.WarmupIOs = min(p.IOs, smallIOs), min(p.WarmupIOs, smallWarmup)
+	p.QueueDepth = min(p.QueueDepth, p.IOs)
+	return p
 }
 
 // ErrGone says that the target is not there any more, or is another one. The
@@ -34,13 +50,16 @@ var ErrGone = errors.New("the target is gone")
 func (s *Session) Round(ctx context.Context, r Round) (record.Measurement, error) {
 	m := record.Measurement{
 		Device: s.target.ID, Probe: r.Probe.Name, Start: time.Now(), Conditions: r.Conditions,
-		Load: record.Load{Utilisation: -1, IOPressure: -1, OthersIOs: -1},
+		Load: record.UnknownLoad(),
 	}
 	done, err := s.begin(&m, r)
 	if err != nil || m.Outcome != "" {
 		return m, err
 	}
 	defer done()
+	if m.Loaded {
+		r.Probe = small(r.Probe)
+	}
 	err = s.execute(ctx, &m, r.Probe)
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
@@ -86,6 +105,9 @@ func (s *Session) begin(m *record.Measurement, r Round) (done func(), err error)
 	if m.Load, err = s.gate.Admit(time.Now()); err == nil {
 		return done, nil
 	}
+	if m.Loaded = r.Overdue && s.gate.MayForce(err); m.Loaded {
+		return done, nil
+	}
 	done()
 	if errors.Is(err, admit.ErrBusy) {
 		m.Outcome, m.Reason = record.OutcomeBusy, admit.Why(err)
@@ -128,7 +150,7 @@ func (s *Session) execute(ctx context.Context, m *record.Measurement, p record.P
 	case err != nil:
 		m.Outcome, m.Reason = record.OutcomeError, err.Error()
 	default:
-		done.Device, done.Load, done.Conditions = m.Device, m.Load, m.Conditions
+		done.Device, done.Loaded, done.Load, done.Conditions = m.Device, m.Loaded, m.Load, m.Conditions
 		*m = done
 	}
 	return err

@@ -26,7 +26,7 @@ func OfDevice(fs sysfs.FS, path string, dev record.Device) (Subject, error) {
 	conditions, warnings, err := device.Conditions(fs, dev)
 	conditions.Engine = probe.Name
 	return Subject{
-		Target: Target{ID: dev.ID, Path: path, Number: dev.Number, SizeBytes: dev.SizeBytes},
+		Target: Target{ID: dev.ID, Path: path, Number: dev.Number, Spins: device.Spins(dev), SizeBytes: dev.SizeBytes},
 		LockID: dev.ID, Device: dev, Conditions: conditions, Warnings: warnings,
 	}, err
 }
@@ -39,6 +39,7 @@ func OfFile(mounted *device.Filesystems, path string, fileBytes, fillBytesPerSec
 	s := UnknownFile(path, fileBytes, fillBytesPerSecond)
 	below, err := mounted.BelowFile(s.Path)
 	s.Number, s.Device, s.Conditions, s.Warnings = below.Device.Number, below.Device, below.Conditions, below.Warnings
+	s.Spins = device.Spins(below.Device)
 	s.Conditions.Engine = probe.Name
 	if below.Device.ID != "" {
 		s.LockID = below.Device.ID

@@ -27,6 +27,9 @@ type Measurement struct {
 	Start   time.Time `json:"start"`
 	Outcome Outcome   `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"` // why the outcome is not ok
+	// Loaded marks a small round that went in although the device was busy, because none had
+	// for long. It is compared with its like alone.
+	Loaded bool `json:"loaded,omitempty"`
 
 	// Duration is the wall time of the counted I/Os.
 	Duration time.Duration `json:"duration_ns"`
@@ -49,6 +52,14 @@ type Measurement struct {
 	Load        Load        `json:"load"`
 	Conditions  Conditions  `json:"conditions"`
 	Warnings    []Warning   `json:"warnings,omitempty"`
+}
+
+// OutcomeText says the outcome, and whether the device was busy: "ok, loaded".
+func (m Measurement) OutcomeText() string {
+	if m.Loaded {
+		return string(m.Outcome) + ", loaded"
+	}
+	return string(m.Outcome)
 }
 
 // IOPS is the rate of counted I/Os over the round, 0 when nothing was measured.
@@ -79,6 +90,9 @@ type Load struct {
 	Utilisation float64 `json:"utilisation"`
 	// InFlight is the number of I/Os of others in flight when the round began.
 	InFlight int64 `json:"in_flight"`
+	// MeanInFlight is the mean number of I/Os of others in flight since our last I/O;
+	// negative when not known.
+	MeanInFlight float64 `json:"mean_in_flight"`
 	// IOPressure is the share (0 to 1) of time in the last 10 s in which some
 	// task of the host waited for I/O (/proc/pressure/io); negative when not known.
 	IOPressure float64 `json:"io_pressure"`
@@ -86,4 +100,9 @@ type Load struct {
 	OthersIOs int64 `json:"others_ios"`
 	// Others is what others asked of the device in the 30 s before the round; nil when not known.
 	Others *Work `json:"others,omitempty"`
+}
+
+// UnknownLoad is that of a device of which nothing is known.
+func UnknownLoad() Load {
+	return Load{Utilisation: -1, MeanInFlight: -1, IOPressure: -1, OthersIOs: -1}
 }

@@ -73,6 +73,8 @@ type ProbeStatus struct {
 	Rounds       map[Outcome]uint64 `json:"rounds"`
 	ReadBytes    uint64             `json:"read_bytes"`
 	WrittenBytes uint64             `json:"written_bytes"`
+	// LoadedRounds counts the small rounds on a busy device, of any outcome but busy.
+	LoadedRounds uint64 `json:"loaded_rounds,omitempty"`
 	// Confirmations counts the rounds that began out of turn, to confirm a suspicion.
 	Confirmations uint64            `json:"confirmations,omitempty"`
 	Errors        map[string]uint64 `json:"errors,omitempty"`

@@ -175,12 +175,12 @@ func notCompared(probe record.ProbeStatus, now time.Time) string {
 	switch {
 	case last == nil:
 		return text + "; no round so far"
-	case last.Outcome == record.OutcomeOK:
+	case last.Outcome == record.OutcomeOK && !last.Loaded:
 		return text
 	case last.Reason == "":
-		return fmt.Sprintf("%s; last round %s: %s", text, units.Ago(last.Start, now), last.Outcome)
+		return fmt.Sprintf("%s; last round %s: %s", text, units.Ago(last.Start, now), last.OutcomeText())
 	default:
-		return fmt.Sprintf("%s; last round %s: %s, %s", text, units.Ago(last.Start, now), last.Outcome, last.Reason)
+		return fmt.Sprintf("%s; last round %s: %s, %s", text, units.Ago(last.Start, now), last.OutcomeText(), last.Reason)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"time"
@@ -144,7 +143,7 @@ func checkLoad(ctx context.Context, fs sysfs.FS, number string, limits admit.Lim
 	if err != nil {
 		return err
 	}
-	gate := admit.NewGate(disk, limits)
+	gate := admit.NewGate(disk, limits.ForRun())
 	if err := gate.Start(time.Now()); err != nil {
 		return err
 	}
@@ -187,7 +186,7 @@ func remove(path string) error {
 // open opens the target for rounds and notes a file that was made for them.
 func (s *Session) open(ctx context.Context) (*measure.Session, error) {
 	o := s.options.Options
-	o.Limits = admit.Limits{MaxUtilisation: 1, MaxInFlight: math.MaxInt64, MaxIOPressure: 1} // Begin has looked
+	o.Limits = admit.Unlimited() // Begin has looked
 	o.Filling = func(done, total int64) {
 		s.options.Progress(Progress{
 			Step: "fill", Done: float64(done) / float64(total),

@@ -3,7 +3,6 @@ package run_test
 import (
 	"bytes"
 	"crypto/sha256"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +44,7 @@ func begin(t *testing.T, paths ...string) []*run.Session {
 	sessions, err := run.BeginAll(t.Context(), subjects, func(measure.Subject) run.Options {
 		return run.Options{
 			Options: measure.Options{Engine: probe.NewEngine(meter, 1), Meter: meter},
-			Limits:  admit.Limits{MaxUtilisation: 1, MaxInFlight: math.MaxInt64, MaxIOPressure: 1},
+			Limits:  admit.Unlimited(),
 			LockDir: locks, Store: dir.Store, Node: "storage-07", Progress: func(run.Progress) {},
 		}
 	})

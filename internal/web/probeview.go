@@ -136,7 +136,7 @@ func worse(a, b badge) badge {
 func newLastView(p record.ProbeStatus, now time.Time) lastView {
 	v := lastView{Tone: toneQuiet, Outcome: "none yet"}
 	if p.Last != nil {
-		v.Outcome, v.At, v.Reason, v.Tone = string(p.Last.Outcome), at(p.Last.Start, now), p.Last.Reason, outcomeTone(p.Last.Outcome)
+		v.Outcome, v.At, v.Reason, v.Tone = p.Last.OutcomeText(), at(p.Last.Start, now), p.Last.Reason, outcomeTone(p.Last.Outcome)
 		if p.Last.Outcome != record.OutcomeOK {
 			v.Good = at(p.LastSuccess, now)
 		}
@@ -216,6 +216,9 @@ func roundsText(p record.ProbeStatus) string {
 		if n := p.Rounds[o]; n > 0 {
 			parts = append(parts, keep(fmt.Sprintf("%s %s", units.Count(n), o)))
 		}
+	}
+	if p.LoadedRounds > 0 {
+		parts = append(parts, keep(units.Count(p.LoadedRounds)+" of them loaded"))
 	}
 	if len(parts) == 0 {
 		parts = []string{"none"}

@@ -92,6 +92,7 @@ func regressed() record.TargetStatus {
 		curve{p50: 84.1e-6, p99: 158e-6}, before, record.Regressed, -58*time.Minute)
 	random.Errors = map[string]uint64{"EIO": 2}
 	random.Rounds[record.OutcomeError] = 1
+	random.LoadedRounds, random.Confirmations = 2, 5
 	random.Last.Load.OthersIOs, random.Last.Load.Others = 1240, work()
 	random.Last.Warnings = []record.Warning{{
 		Code: record.WarnIOLimited,

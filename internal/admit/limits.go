@@ -1,0 +1,127 @@
+package admit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Limits above which a device is left alone. One that is nil is left to this package, which
+// looks at what the device does rather than at how busy it is. One that is given is a
+// user's: it holds whatever the device is.
+type Limits struct {
+	// MaxUtilisation is the share (0 to 1) of time others may keep the device busy.
+	MaxUtilisation *float64
+	// MaxInFlight is how many I/Os of others may be in flight, now and on average.
+	MaxInFlight *int64
+	// MaxIOPressure is the share (0 to 1) of time some task of the host may wait for I/O.
+	MaxIOPressure *float64
+}
+
+// The limits of this package.
+const (
+	// maxUtilisation holds for hard disks, which do one thing at a time, and before full runs.
+	// Of a drive with parallel queues busy time says nothing: one I/O at a time keeps it busy.
+	maxUtilisation = 0.8
+	// maxInFlight is a mean. It holds while the device does most of what it was seen to do:
+	// where it does less, I/Os are in flight because it is slow, which is to be measured.
+	maxInFlight = 32
+	mostWork    = 0.75
+	// maxIOPressure holds where the device has part in it: where more I/Os than these are in
+	// flight on it on average. A single reader alone makes a pressure of nearly 100 %.
+	maxIOPressure       = 0.6
+	inFlightUnderStress = 4
+)
+
+// Unlimited admits everything.
+func Unlimited() Limits {
+	return Limits{MaxUtilisation: new(1.0), MaxInFlight: new(int64(math.MaxInt64)), MaxIOPressure: new(1.0)}
+}
+
+// ForRun returns the limits before a full run, which takes all of a device: those that are
+// left to this package are fixed then.
+func (l Limits) ForRun() Limits {
+	if l.MaxUtilisation == nil {
+		l.MaxUtilisation = new(maxUtilisation)
+	}
+	if l.MaxInFlight == nil {
+		l.MaxInFlight = new(int64(maxInFlight))
+	}
+	if l.MaxIOPressure == nil {
+		l.MaxIOPressure = new(maxIOPressure)
+	}
+	return l
+}
+
+// ErrBusy says that a device is not to be touched now. The text tells why.
+var ErrBusy = errors.New("busy")
+
+// busyError is an ErrBusy with its reason.
+type busyError struct {
+	reason string
+	// ours says that it is by a limit of this package rather than a user's.
+	ours bool
+}
+
+func (e *busyError) Error() string { return ErrBusy.Error() + ": " + e.reason }
+
+func (*busyError) Is(target error) bool { return target == ErrBusy }
+
+func busy(format string, args ...any) error { return &busyError{reason: fmt.Sprintf(format, args...)} }
+
+func busyByUs(format string, args ...any) error {
+	return &busyError{reason: fmt.Sprintf(format, args...), ours: true}
+}
+
+// Why returns what an ErrBusy says beyond being one, for places that say so already.
+func Why(err error) string {
+	var busy *busyError
+	if errors.As(err, &busy) {
+		return busy.reason
+	}
+	return err.Error()
+}
+
+// given checks the limits that users have set.
+func (l Limits) given(load record.Load) error {
+	switch {
+	case l.MaxUtilisation != nil && load.Utilisation > *l.MaxUtilisation:
+		return busy(textUtilisation, 100*load.Utilisation, 100**l.MaxUtilisation)
+	case l.MaxInFlight != nil && load.InFlight > *l.MaxInFlight:
+		return busy("others have %d I/Os in flight, above the limit of %d", load.InFlight, *l.MaxInFlight)
+	case l.MaxInFlight != nil && load.MeanInFlight > float64(*l.MaxInFlight):
+		return busy("others kept %.0f I/Os in flight on average, above the limit of %d", load.MeanInFlight, *l.MaxInFlight)
+	case l.MaxIOPressure != nil && load.IOPressure > *l.MaxIOPressure:
+		return busy(textPressure, 100*load.IOPressure, 100**l.MaxIOPressure)
+	}
+	return nil
+}
+
+const (
+	textUtilisation = "others used the device for %.0f %% of the time, above the limit of %.0f %%"
+	textPressure    = "tasks of this host waited for I/O for %.0f %% of the last 10 s, above the limit of %.0f %%"
+)
+
+// left checks those that are left to this package. work is the share (0 to 1) of the most
+// work that the device was seen to do.
+func (l Limits) left(load record.Load, work float64, spins bool) error {
+	inFlight := load.MeanInFlight
+	if inFlight < 0 {
+		inFlight = float64(load.InFlight)
+	}
+	switch {
+	case l.MaxUtilisation == nil && spins && load.Utilisation > maxUtilisation:
+		return busyByUs(textUtilisation, 100*load.Utilisation, 100*maxUtilisation)
+	case work < mostWork:
+		return nil
+	case l.MaxInFlight == nil && inFlight > maxInFlight:
+		return busyByUs("others keep %.0f I/Os in flight, above the limit of %d, and the device does %.0f %% of the most that it was seen to do",
+			inFlight, maxInFlight, 100*work)
+	case l.MaxIOPressure == nil && load.IOPressure > maxIOPressure && inFlight > inFlightUnderStress:
+		return busyByUs(textPressure+", and others keep %.0f I/Os in flight on this device",
+			100*load.IOPressure, 100*maxIOPressure, inFlight)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package measure_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// openBusy opens a loop device on which others keep so many reads in flight, without limits of a user.
+func openBusy(t *testing.T, atOnce int) *measure.Session {
+	t.Helper()
+	o := options(t)
+	o.Limits = admit.Limits{}
+	loop := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
+	s := openLoop(t, loop.Path, o)
+	testenv.Readers(t, loop.Path, atOnce)
+	return s
+}
+
+// others executes rounds until what others do is as wanted, and returns the last.
+func others(t *testing.T, s *measure.Session, r measure.Round, wanted func(record.Load) bool) record.Measurement {
+	t.Helper()
+	var m record.Measurement
+	const span = time.Second // in which the load of others shows
+	testenv.EventuallyWithin(t, testenv.Patience, span, "others are at work", func() bool {
+		var err error
+		m, err = s.Round(t.Context(), r)
+		require.NoError(t, err)
+		return wanted(m.Load)
+	})
+	return m
+}
+
+// One that reads four blocks at a time keeps a drive busy all the time, and leaves most of it free.
+func TestBusyTimeDoesNotKeepADriveFromBeingMeasured(t *testing.T) {
+	s := openBusy(t, 4)
+	m := others(t, s, measure.Round{Probe: read4k()}, func(l record.Load) bool { return l.Utilisation > 0.8 })
+	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+	assert.Less(t, m.Load.MeanInFlight, 5.0)
+	assert.False(t, m.Loaded)
+}
+
+// However busy, a small round goes in when it is due, unless a user's limit forbids it.
+func TestASmallRoundGoesInHoweverBusyTheDriveIs(t *testing.T) {
+	s := openBusy(t, 128)
+	probe := read4k()
+	probe.IOs, probe.WarmupIOs, probe.QueueDepth = 256, 16, 64
+	m := others(t, s, measure.Round{Probe: probe}, func(l record.Load) bool { return l.MeanInFlight > 32 })
+	assert.Equal(t, record.OutcomeBusy, m.Outcome)
+	assert.Contains(t, m.Reason, "I/Os in flight, above the limit of 32")
+	assert.False(t, m.Loaded)
+
+	m = others(t, s, measure.Round{Probe: probe, Overdue: true}, func(l record.Load) bool { return l.MeanInFlight > 32 })
+	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+	assert.True(t, m.Loaded)
+	assert.Positive(t, m.Latency.Count()) // of a new pool, some blocks are known
+	assert.LessOrEqual(t, m.Latency.Count(), int64(32))
+	assert.LessOrEqual(t, m.Warmup.Count(), int64(8))
+}
+
+// A probe that is overdue runs as ever on a device that is not busy.
+func TestAnOverdueProbeOnAnIdleDevice(t *testing.T) {
+	s := openFile(t, testenv.OnDisk(t), options(t))
+	m, err := s.Round(t.Context(), measure.Round{Probe: read4k(), Overdue: true})
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+	assert.False(t, m.Loaded)
+
+	o := options(t)
+	o.Limits.MaxInFlight = new(int64(-1))
+	s = openFile(t, testenv.OnDisk(t), o)
+	m, err = s.Round(t.Context(), measure.Round{Probe: read4k(), Overdue: true})
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeBusy, m.Outcome, "a limit that a user has set")
+	assert.False(t, m.Loaded)
+}

@@ -1,0 +1,40 @@
+package faulttest_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// A drive that lets its readers wait makes the pressure of the whole host. The others are measured all the same, with the
+// limits that users get.
+func TestASickDriveDoesNotStopTheOthers(t *testing.T) {
+	t.Parallel()
+	const size = 40<<20 + 40960
+	sick, well := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true}), testenv.LoopDevice(t, size, testenv.Options{Random: true})
+	testenv.StarvedReaders(t, sick, 4)
+	pressure := func() float64 {
+		p, err := counters.ReadIOPressure(sysfs.New("/"))
+		require.NoError(t, err)
+		return p.Some.Average10
+	}
+	eventually(t, "the pressure is 80 %", func() bool { return pressure() > 0.8 })
+
+	name := filepath.Base(well.Path)
+	configuration := besideDevices(onFiles(t, testenv.OnDisk(t)), size)
+	configuration = regexp.MustCompile(`admission: .*`).ReplaceAllString(configuration, "admission: {max_cpu_wait: 1}")
+	d := startDaemon(t, t.TempDir(), configuration)
+	d.awaitDevice(t, name)
+	id := d.idOf(t, name)
+	d.awaitMore(t, id, "read-4k", "ok", 5)
+	assert.Greater(t, pressure(), 0.6, "as it was all the while")
+	assert.Zero(t, d.rounds(t, id, "read-4k", "busy"))
+	d.stop(t)
+}

@@ -1,0 +1,58 @@
+package testenv
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Readers reads blocks of 4 KiB anywhere on a device or file with fio, so many at a time,
+// until the test ends or it is told to.
+func Readers(t testing.TB, path string, atOnce int) *Program {
+	t.Helper()
+	return StartCommand(t, readers(t, path, "--ioengine=libaio", fmt.Sprintf("--iodepth=%d", atOnce)))
+}
+
+// StarvedReaders makes some processes read a device that lets them have few I/Os a second: they
+// wait for I/O nearly all the time, as those of a sick drive do.
+func StarvedReaders(t testing.TB, device Loop, processes int) *Program {
+	t.Helper()
+	c := readers(t, device.Path, "--ioengine=psync", fmt.Sprintf("--numjobs=%d", processes))
+	return StartCommand(t, InCGroup(c, throttled(t, device.Number, processes)))
+}
+
+func readers(t testing.TB, path string, how ...string) *exec.Cmd {
+	t.Helper()
+	return exec.CommandContext(t.Context(), Installed(t, "fio"), append([]string{
+		"--name=readers", "--filename=" + path, "--rw=randread", "--bs=4k", "--direct=1", "--thread", "--time_based", "--runtime=1h",
+	}, how...)...)
+}
+
+// throttled makes a control group that may read so often a second from a device, and returns its
+// directory. It is gone when the test ends.
+func throttled(t testing.TB, number string, perSecond int) string {
+	t.Helper()
+	Root(t)
+	dir, file, limit := "/sys/fs/cgroup", "io.max", fmt.Sprintf("%s riops=%d", number, perSecond)
+	if _, err := os.Stat(dir + "/cgroup.controllers"); errors.Is(err, fs.ErrNotExist) {
+		dir, file, limit = dir+"/blkio", "blkio.throttle.read_iops_device", fmt.Sprintf("%s %d", number, perSecond)
+	} else if err := os.WriteFile(dir+"/cgroup.subtree_control", []byte("+io"), 0o600); err != nil {
+		missing(t, "control groups that may limit I/O: "+err.Error())
+	}
+	inner, err := os.MkdirTemp(dir, "ssdprobe-test-")
+	if err != nil {
+		missing(t, "control groups that may limit I/O: "+err.Error())
+	}
+	t.Cleanup(func() {
+		// The kernel lets go of what has ended a moment later.
+		Eventually(t, "the control group is empty", func() bool { return os.Remove(inner) == nil })
+	})
+	if err := os.WriteFile(filepath.Join(inner, file), []byte(limit), 0o600); err != nil {
+		missing(t, "control groups that may limit I/O: "+err.Error())
+	}
+	return inner
+}
