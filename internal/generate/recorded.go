@@ -22,13 +22,13 @@ one model, size, kind and engine; [the runbook](runbook.md#ssdprobedriveslowerth
 | ` + "`device:ssdprobe_condition_effect_ratio:comparable`" + ` | ` + "`ssdprobe_condition_effect_ratio`" + ` with the model, without changes that came with another engine |
 | ` + "`condition:ssdprobe_condition_effect_ratio:p50`, `:count`" + ` | median over the drives that changed, by condition, from, to, probe and statistic, and how many there are. With the label model over the drives of a model, without it over all |
 | ` + "`condition:ssdprobe_condition_effect_ratio:slower`" + ` | the medians above 1.15 (p95, p99: 1.3), of five drives or more |
-| ` + "`device:ssdprobe_probe_level_seconds:avg1h`" + ` | level of a drive in the last hour, by probe and statistic |
+| ` + "`device:ssdprobe_probe_level_seconds:avg1h`" + ` | level of a drive in the last hour, by probe and statistic. Volumes that are virtual or behind a network have none: they share a model without being alike |
 | ` + "`model:ssdprobe_probe_level_seconds:p50`, `:count`" + ` | median of the levels of a model, and how many there are |
 | ` + "`model_firmware:ssdprobe_probe_level_seconds:p50`" + ` | median of a firmware that five drives on three nodes have |
 | ` + "`device:ssdprobe_probe_level_seconds:vs_peers`" + ` | how many times slower a drive is than the median of its peers. Absent with fewer than four drives of the model |
 | ` + "`model:ssdprobe_probe_level_seconds:mad_ln`" + ` | median absolute deviation of the logarithms of these ratios: how much drives of a model differ |
 | ` + "`model:ssdprobe_probe_level_seconds:limit`" + ` | ratio that a drive has to exceed: six standard deviations, and 1.25 (p95, p99: 1.5) |
-| ` + "`device:ssdprobe_probe_level_seconds:by_changes`" + ` | how many times slower a change of conditions made the drives that have it, over the fleet; 1 without one |
+| ` + "`device:ssdprobe_probe_level_seconds:by_changes`" + ` | how many times slower a change of conditions made the drives that have it, over the fleet |
 | ` + "`device:ssdprobe_probe_level_seconds:vs_peers_and_changes`" + ` | the ratio of a drive without that part, if most of its peers do not have it |
 | ` + "`instance:ssdprobe_probe_level_seconds:vs_peers`, `:vs_limit`, `:count`" + ` | what nine tenths of a node's drives exceed: the ratio, and the ratio as a share of its limit; and how many drives there are |
 | ` + "`device:ssdprobe_probe_level_seconds:excess`" + ` | the ratio of a drive without that part and without the part of its node |

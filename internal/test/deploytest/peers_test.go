@@ -164,3 +164,13 @@ func TestADriveThatItsNodeHasFound(t *testing.T) {
 	fleet[8].regressed = true
 	raises(t, fleet, fleet[7].alert(), strings.Replace(fleet[8].alert(), "SlowerThanPeers", "SlowerThanBaseline", 1))
 }
+
+// Volumes of a cloud share a model and a size, and are made to differ.
+func TestVolumesAreNoPeers(t *testing.T) {
+	fleet := simulatedFleet(20)
+	for _, d := range fleet {
+		d.model = "Amazon Elastic Block Store"
+	}
+	fleet[3].by(2)
+	raises(t, fleet)
+}
