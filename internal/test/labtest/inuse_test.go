@@ -3,6 +3,8 @@ package labtest_test
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -30,11 +32,12 @@ func testInUse(t *testing.T, m *lab.Machine) {
 	generic := "/dev/ng" + drive.Namespaces[0][len("nvme"):]
 	output(t, m, "sh", "-c", "grep -q configfs /proc/mounts || mount -t configfs configfs /sys/kernel/config")
 	sum := output(t, m, "sha256sum", node)
-	for _, c := range []struct {
+	type use struct {
 		name, use, release string
 		holds              string // instead of use: a process, which says that it is ready
 		says               string
-	}{
+	}
+	uses := []use{
 		{
 			name: "exported by nvmet", says: "the kernel's NVMe target (nvmet) exports " + node,
 			use: "mkdir -p " + servedNamespace + "; ln -s " + node + " /tmp/link; echo -n /tmp/link >" + servedNamespace + "/device_path; echo 1 >" + servedNamespace + "/enable",
@@ -63,7 +66,10 @@ func testInUse(t *testing.T, m *lab.Machine) {
 		{name: "its controller", holds: opening("/dev/" + controller), says: "(sh) has /dev/" + controller + " open for writing"},
 		{name: "mapped", holds: "holder map " + node, says: "(holder) has mapped " + node + " for writing"},
 		{name: "registered with io_uring", holds: "holder uring " + node, says: "(holder) may write to " + node + " by io_uring"},
-	} {
+	}
+	args := []string{"run", "mixed", "-t", node, "--destroy", "SPARE", "--even-if-busy", "--set", "engines=libaio", "--set", "time=300ms"}
+	dryRun := append(slices.Clone(args), "--dry-run")
+	for i, c := range uses {
 		t.Run(c.name, func(t *testing.T) {
 			var holder *lab.Process
 			if c.holds != "" {
@@ -75,13 +81,17 @@ func testInUse(t *testing.T, m *lab.Machine) {
 			} else {
 				output(t, m, "sh", "-ec", c.use)
 			}
-			args := []string{"run", "mixed", "-t", node, "--destroy", "SPARE", "--even-if-busy", "--set", "engines=libaio", "--set", "time=300ms"}
-			foreseen := ssdprobe(t, m, nil, append(args, "--dry-run")...)
-			assert.Contains(t, foreseen.Stdout, "would be refused: "+node+": ", foreseen.Stderr)
-			assert.Contains(t, foreseen.Stdout, c.says)
 			refused := ssdprobe(t, m, nil, args...)
 			assert.Equal(t, 4, refused.ExitCode, refused.Stderr)
 			assert.Contains(t, refused.Stderr, c.says)
+			for k, released := range uses[:i] {
+				assert.False(t, released.says != c.says && strings.Contains(refused.Stderr, released.says), "use %d was released", k)
+			}
+			if i == len(uses)-1 { // a dry run asks the same for all of them
+				foreseen := ssdprobe(t, m, nil, dryRun...)
+				assert.Contains(t, foreseen.Stdout, "would be refused: "+node+": ", foreseen.Stderr)
+				assert.Contains(t, foreseen.Stdout, c.says)
+			}
 			if holder != nil {
 				require.NoError(t, holder.SignalGroup(bounded(t), syscall.SIGKILL))
 				_, err := holder.Wait(bounded(t))
@@ -89,9 +99,9 @@ func testInUse(t *testing.T, m *lab.Machine) {
 			} else {
 				output(t, m, "sh", "-ec", c.release)
 			}
-			assert.NotContains(t, ssdprobe(t, m, nil, append(args, "--dry-run")...).Stdout, "would be refused")
 		})
 	}
+	assert.NotContains(t, ssdprobe(t, m, nil, dryRun...).Stdout, "would be refused", "all are released")
 	assert.Equal(t, sum, output(t, m, "sha256sum", node), "nothing was written")
 }
 
