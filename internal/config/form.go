@@ -84,7 +84,7 @@ func probeForm(p *record.Probe) field {
 		{"name", matching(required(text(&p.Name), "a name, e.g. read-4k"), "a name", "at most 40 of the characters a to z, 0 to 9 and -", probeName), "a to z, 0 to 9 and -, at most 40"},
 		{"direction", oneOf(text(&p.Direction), "a direction", record.Read, record.Write), "what an I/O does"},
 		{"pattern", oneOf(text(&p.Pattern), "a pattern", record.Random, record.Sequential), "order of the blocks"},
-		{"block_size", within(size(&p.BlockBytes), minBlockBytes, maxBlockBytes), "bytes of one I/O, a power of two"},
+		{"block_size", within(size(&p.BlockBytes), minBlockBytes, maxBlockBytes), "bytes of one I/O, a power of two; on a drive of larger logical blocks, such as 16 KiB, the probe uses those and the finding larger_blocks says so"},
 		{"queue_depth", within(count(&p.QueueDepth).as("number of I/Os"), 1, 64), "I/Os in flight, at most ios"},
 		{"ios", within(count(&p.IOs).as("number of I/Os"), 1, 100_000), "counted I/Os in a round"},
 		{"warmup_ios", within(count(&p.WarmupIOs).as("number of I/Os"), 0, 1000), "I/Os before them that are not counted, to wake CPU and drive"},

@@ -100,6 +100,8 @@ func Kinds() []Kind {
 			"wait, or change quiet_hours"},
 		{record.WarnUnwritten, Info, "Most of the namespace was never written.",
 			"measure a filled file, or only written blocks as the probes do"},
+		{record.WarnLargerBlocks, Info, "The probe uses larger blocks, because the logical blocks of the device are larger.",
+			"nothing; do not compare it with the same probe on drives of smaller blocks"},
 		{record.WarnReadOnly, Info, "The file was not made by ssdprobe, so it is only read.",
 			"name a directory; ssdprobe creates a probe file in it"},
 		{record.WarnRemote, Info, "A network is measured along with the drive.",

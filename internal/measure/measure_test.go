@@ -189,6 +189,46 @@ func TestRoundTakesTheLock(t *testing.T) {
 	assert.NotContains(t, m.Reason, "another run")
 }
 
+// On a drive of 16 KiB logical blocks no I/O is smaller, neither of the probe file nor of the probes. The budget is
+// charged for what was written.
+func TestFilesOnLargeLogicalBlocks(t *testing.T) {
+	if !testenv.LargeBlocks(t) {
+		return
+	}
+	dir := testenv.XFS(t, 16<<10)
+	for range 2 { // made, and used again
+		s := openFile(t, dir, options(t))
+		require.False(t, s.ReadOnly)
+		require.EqualValues(t, 16<<10, s.Area.BlockBytes)
+		m, err := s.Round(t.Context(), measure.Round{Probe: read4k()})
+		require.NoError(t, err)
+		require.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+		assert.EqualValues(t, 34*16<<10, m.ReadBytes)
+
+		var budget admit.Budget
+		round := measure.Round{Probe: write4k(), Budget: &budget, BytesPerDay: 4 * 16 << 10}
+		m, err = s.Round(t.Context(), round)
+		require.NoError(t, err)
+		require.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+		assert.EqualValues(t, 4*16<<10, m.WrittenBytes)
+		require.Len(t, m.Warnings, 1)
+		assert.Equal(t, record.WarnLargerBlocks, m.Warnings[0].Code)
+		m, err = s.Round(t.Context(), round)
+		require.NoError(t, err)
+		assert.Equal(t, record.OutcomeBusy, m.Outcome, "the budget is used up")
+	}
+	path := filepath.Join(dir, "foreign")
+	data := make([]byte, 4<<20)
+	_, err := rand.Read(data)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	s := openFile(t, path, options(t))
+	require.True(t, s.ReadOnly)
+	m, err := s.Round(t.Context(), measure.Round{Probe: read4k()})
+	require.NoError(t, err)
+	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+}
+
 // While an earlier call hangs, a round counts as timed out, and nothing is started.
 func TestRoundOnATargetThatHangs(t *testing.T) {
 	o := options(t)

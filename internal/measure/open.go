@@ -143,7 +143,7 @@ func (s *Session) openDevice(ctx context.Context) error {
 			return errors.Join(err, s.Close())
 		}
 	}
-	s.prober, s.Path, s.Area = probe.NewDeviceProber(s.options.Engine, d, s.Pool), d.Path(), probe.Area{Size: d.SizeBytes()}
+	s.prober, s.Path, s.Area = probe.NewDeviceProber(s.options.Engine, d, s.Pool, d.BlockBytes()), d.Path(), probe.Area{Size: d.SizeBytes()}
 	return nil
 }
 
@@ -168,7 +168,7 @@ func (s *Session) openFile(ctx context.Context) error {
 	}
 	start, length := f.Data()
 	s.Path, s.Filled, s.SetAside = f.Path(), f.Filled, f.SetAside
-	s.Area = probe.Area{Start: start, Size: length}
+	s.Area = probe.Area{Start: start, Size: length, BlockBytes: f.BlockBytes()}
 	s.prober = probe.NewFileProber(s.options.Engine, f, f, s.Area, rand.Uint64())
 	return nil
 }
@@ -181,7 +181,7 @@ func (s *Session) openExisting(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Path, s.ReadOnly, s.Area = f.Path(), true, probe.Area{Size: f.SizeBytes()}
+	s.Path, s.ReadOnly, s.Area = f.Path(), true, probe.Area{Size: f.SizeBytes(), BlockBytes: f.BlockBytes()}
 	s.prober = probe.NewFileProber(s.options.Engine, f, nil, s.Area, rand.Uint64())
 	return nil
 }

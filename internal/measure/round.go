@@ -52,15 +52,17 @@ func (s *Session) Round(ctx context.Context, r Round) (record.Measurement, error
 		Device: s.target.ID, Probe: r.Probe.Name, Start: time.Now(), Conditions: r.Conditions,
 		Load: record.UnknownLoad(),
 	}
+	asked := r.Probe
+	r.Probe = s.prober.Fit(asked)
 	done, err := s.begin(&m, r)
 	if err != nil || m.Outcome != "" {
 		return m, err
 	}
 	defer done()
 	if m.Loaded {
-		r.Probe = small(r.Probe)
+		asked = small(asked)
 	}
-	err = s.execute(ctx, &m, r.Probe)
+	err = s.execute(ctx, &m, asked)
 	if ctx.Err() != nil {
 		return m, context.Cause(ctx)
 	}

@@ -9,7 +9,11 @@ import (
 )
 
 // Area is the part of a target that probes use, in bytes.
-type Area struct{ Start, Size int64 }
+type Area struct {
+	Start, Size int64
+	// BlockBytes is the size of a logical block: I/O is in multiples of it. 0 when that is not known.
+	BlockBytes int64
+}
 
 // Prober executes the probes of one target and remembers where they were: it
 // chooses offsets, searches a raw device for written blocks, and feeds back what
@@ -34,15 +38,26 @@ func NewFileProber(e *Engine, source io.ReaderAt, sink Sink, area Area, seed uin
 	}
 }
 
-// NewDeviceProber returns a prober for a raw device, which is only ever read,
-// at the blocks that pool knows to be written.
-func NewDeviceProber(e *Engine, source io.ReaderAt, pool *Pool) *Prober {
-	return &Prober{engine: e, source: source, pool: pool, area: Area{Size: pool.device * granule}}
+// NewDeviceProber returns a prober for a raw device of logical blocks of this size,
+// which is only ever read, at the blocks that pool knows to be written.
+func NewDeviceProber(e *Engine, source io.ReaderAt, pool *Pool, blockBytes int64) *Prober {
+	return &Prober{engine: e, source: source, pool: pool, area: Area{Size: pool.device * granule, BlockBytes: blockBytes}}
 }
 
-// Round executes one round of p. The measurement carries neither device,
+// Fit returns p with the block size that it has on this target: the next multiple of
+// the target's logical block.
+func (b *Prober) Fit(p record.Probe) record.Probe {
+	if logical := b.area.BlockBytes; logical > 0 {
+		p.BlockBytes = (p.BlockBytes + logical - 1) / logical * logical
+	}
+	return p
+}
+
+// Round executes one round of a probe, fitted to the target: if its blocks are then
+// larger than asked for, a warning says so. The measurement carries neither device,
 // conditions nor load: those are the caller's.
-func (b *Prober) Round(ctx context.Context, p record.Probe) (record.Measurement, error) {
+func (b *Prober) Round(ctx context.Context, asked record.Probe) (record.Measurement, error) {
+	p := b.Fit(asked)
 	if p.Direction == record.Write && b.sink == nil {
 		return record.Measurement{}, fmt.Errorf("probe %s: %w", p.Name, ErrReadOnly)
 	}
@@ -50,10 +65,19 @@ func (b *Prober) Round(ctx context.Context, p record.Probe) (record.Measurement,
 		return record.Measurement{}, fmt.Errorf("probe %s: the target's %d bytes are less than a block of %d",
 			p.Name, b.area.Size, p.BlockBytes)
 	}
-	if b.pool == nil {
-		return b.fileRound(ctx, p)
+	round := b.fileRound
+	if b.pool != nil {
+		round = b.deviceRound
 	}
-	return b.deviceRound(ctx, p)
+	m, err := round(ctx, p)
+	if p.BlockBytes != asked.BlockBytes {
+		m.Warnings = append(m.Warnings, record.Warning{
+			Code: record.WarnLargerBlocks,
+			Text: fmt.Sprintf("%s moves %d bytes at a time instead of %d: the device has logical blocks of %d bytes",
+				p.Name, p.BlockBytes, asked.BlockBytes, b.area.BlockBytes),
+		})
+	}
+	return m, err
 }
 
 func (b *Prober) fileRound(ctx context.Context, p record.Probe) (record.Measurement, error) {

@@ -19,7 +19,7 @@ const (
 // deviceRound searches a little, draws offsets from the pool and executes the round.
 func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measurement, error) {
 	m := record.Measurement{Probe: p.Name, Start: time.Now()}
-	s, err := newSearch(b.source, p.Timeout)
+	s, err := newSearch(b.source, b.area.BlockBytes, p.Timeout)
 	if err != nil {
 		return record.Measurement{}, fmt.Errorf("probe %s: %w", p.Name, err)
 	}

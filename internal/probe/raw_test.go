@@ -3,12 +3,15 @@ package probe_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -21,7 +24,7 @@ func deviceProber(t *testing.T, path string) (*probe.Prober, *probe.Pool) {
 	d := openDevice(t, path)
 	p, err := probe.NewPool(d.SizeBytes(), 1)
 	require.NoError(t, err)
-	return probe.NewDeviceProber(calm(), d, p), p
+	return probe.NewDeviceProber(calm(), d, p, d.BlockBytes()), p
 }
 
 func defaultProbe(name string) record.Probe {
@@ -204,6 +207,78 @@ func overwrite(t *testing.T, l testenv.Loop, off int64, data []byte) {
 	require.NoError(t, f.Close())
 }
 
+// picky is a drive of 16 KiB logical blocks that is written in its second half: other I/O fails, as the kernel refuses it.
+func picky(nth int, p []byte, off int64) (int, error) {
+	if len(p)%(16<<10) != 0 || off%(16<<10) != 0 {
+		return 0, unix.EINVAL
+	}
+	clear(p)
+	for i := 0; i < len(p); i += 4096 {
+		if off+int64(i) >= 32*mib {
+			p[i] = byte(1 + nth%250)
+		}
+	}
+	return len(p), nil
+}
+
+// A probe of blocks that are too small for the drive reads larger ones, and says so.
+func TestLogicalBlocksLargerThanThoseOfTheProbe(t *testing.T) {
+	testLargeBlocks(t, &source{read: picky}, 64*mib, func() int64 { return -1 })
+	if testenv.LargeBlocks(t) {
+		loop := testenv.LoopDevice(t, 64*mib, testenv.Options{LogicalBlockBytes: 16 << 10})
+		loop.Write(t, 32*mib, 32*mib)
+		d := openDevice(t, loop.Path)
+		require.EqualValues(t, 16<<10, d.BlockBytes())
+		testLargeBlocks(t, d, d.SizeBytes(), func() int64 { return 512 * blockStat(t, loop.Number)[statReadSectors] })
+	}
+}
+
+func testLargeBlocks(t *testing.T, drive io.ReaderAt, size int64, read func() int64) {
+	t.Helper()
+	known, err := probe.NewPool(size, 1)
+	require.NoError(t, err)
+	b := probe.NewDeviceProber(calm(), drive, known, 16<<10)
+	random, sequential := defaultProbe("read-4k"), defaultProbe("read-128k")
+	for range 20 {
+		before := read()
+		m, err := b.Round(t.Context(), random)
+		require.NoError(t, err)
+		require.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
+		require.Contains(t, codes(m), record.WarnLargerBlocks)
+		require.Zero(t, m.UnwrittenBlocks)
+		require.Zero(t, m.ReadBytes%(16<<10))
+		require.GreaterOrEqual(t, m.ReadBytes, (m.Latency.Count()+int64(random.WarmupIOs))*16<<10)
+		if before >= 0 {
+			require.Equal(t, read()-before, m.ReadBytes)
+		}
+		m, err = b.Round(t.Context(), sequential)
+		require.NoError(t, err)
+		require.Contains(t, []record.Outcome{record.OutcomeOK, record.OutcomeUnmapped}, m.Outcome, m.Reason)
+		require.NotContains(t, codes(m), record.WarnLargerBlocks)
+	}
+	assert.True(t, within(known, 32*mib, 64*mib))
+	ratio, ok := known.WrittenRatio()
+	require.True(t, ok)
+	assert.InDelta(t, 0.5, ratio, 0.05)
+	share, err := b.Sample(t.Context(), 500)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.5, share, 0.1)
+
+	m, err := b.Round(t.Context(), random)
+	require.NoError(t, err)
+	at := slices.IndexFunc(m.Warnings, func(w record.Warning) bool { return w.Code == record.WarnLargerBlocks })
+	assert.Equal(t, "read-4k moves 16384 bytes at a time instead of 4096: the device has logical blocks of 16384 bytes", m.Warnings[at].Text)
+}
+
+func TestFitIsTheNextMultiple(t *testing.T) {
+	for logical, want := range map[int64][3]int64{0: {512, 4096, 20 << 10}, 512: {512, 4096, 20 << 10}, 4096: {4096, 4096, 20 << 10}, 16 << 10: {16 << 10, 16 << 10, 32 << 10}} {
+		b := probe.NewFileProber(calm(), &source{}, nil, probe.Area{Size: mib, BlockBytes: logical}, 1)
+		for i, asked := range []int64{512, 4096, 20 << 10} {
+			assert.Equal(t, want[i], b.Fit(record.Probe{BlockBytes: asked}).BlockBytes, "%d on %d", asked, logical)
+		}
+	}
+}
+
 func TestSequentialProbeOnADevice(t *testing.T) {
 	loop := testenv.LoopDevice(t, 32*mib, testenv.Options{})
 	loop.Write(t, 10*mib, 16*mib)
@@ -228,7 +303,7 @@ func TestSequentialProbeOnADevice(t *testing.T) {
 func TestSequentialRunIsOneRun(t *testing.T) {
 	known := pool(t, 16384, 4096)
 	s := &source{}
-	m, err := probe.NewDeviceProber(calm(), s, known).Round(t.Context(), defaultProbe("read-128k"))
+	m, err := probe.NewDeviceProber(calm(), s, known, 512).Round(t.Context(), defaultProbe("read-128k"))
 	require.NoError(t, err)
 	require.Equal(t, record.OutcomeOK, m.Outcome)
 	run := s.places[len(s.places)-34:]
@@ -240,7 +315,7 @@ func TestLargeRandomBlocksAreReadOnceInARound(t *testing.T) {
 	known := pool(t, 1<<20, 4096) // sixteen known in each 64 KiB
 	s := &source{}
 	p := record.Probe{Name: "read-64k", Direction: record.Read, Pattern: record.Random, BlockBytes: 64 << 10, QueueDepth: 1, IOs: 100}
-	m, err := probe.NewDeviceProber(calm(), s, known).Round(t.Context(), p)
+	m, err := probe.NewDeviceProber(calm(), s, known, 512).Round(t.Context(), p)
 	require.NoError(t, err)
 	require.Equal(t, record.OutcomeOK, m.Outcome)
 	seen := map[int64]bool{}
@@ -274,7 +349,7 @@ func TestSearchEndsWithTheRound(t *testing.T) {
 		}
 		return len(p), nil
 	}}
-	m, err := probe.NewDeviceProber(calm(), s, pool(t, 1000, 0)).Round(ctx, read4k(16))
+	m, err := probe.NewDeviceProber(calm(), s, pool(t, 1000, 0), 512).Round(ctx, read4k(16))
 	require.NoError(t, err)
 	assert.Equal(t, record.OutcomeTimeout, m.Outcome)
 	assert.Len(t, s.places, 3)
@@ -282,7 +357,7 @@ func TestSearchEndsWithTheRound(t *testing.T) {
 
 	stopped, stop := context.WithCancelCause(t.Context())
 	stop(errBroken)
-	_, err = probe.NewDeviceProber(calm(), s, pool(t, 1000, 0)).Round(stopped, read4k(16))
+	_, err = probe.NewDeviceProber(calm(), s, pool(t, 1000, 0), 512).Round(stopped, read4k(16))
 	require.ErrorIs(t, err, errBroken)
 	assert.Len(t, s.places, 3)
 }
@@ -297,7 +372,7 @@ func TestDevicesAreNeverWritten(t *testing.T) {
 func TestTheSmallestProbeStillSearches(t *testing.T) {
 	known := pool(t, 1<<20, 1)
 	s := &source{}
-	b := probe.NewDeviceProber(calm(), s, known)
+	b := probe.NewDeviceProber(calm(), s, known, 512)
 	for range 10 {
 		m, err := b.Round(t.Context(), read4k(1))
 		require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 // Sample reads n blocks anywhere on the target and returns the share (0 to 1) of
 // them that was ever written.
 func (b *Prober) Sample(ctx context.Context, n int) (float64, error) {
-	s, err := newSearch(b.source, 0)
+	s, err := newSearch(b.source, b.area.BlockBytes, 0)
 	if err != nil {
 		return 0, fmt.Errorf("sample the target: %w", err)
 	}

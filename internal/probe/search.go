@@ -29,10 +29,12 @@ type search struct {
 	stalls  []time.Duration
 }
 
-func newSearch(source io.ReaderAt, timeout time.Duration) (*search, error) {
-	buffer, err := unix.Mmap(-1, 0, granule, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+// newSearch returns a search on a source of logical blocks of this size; 0 for unknown.
+func newSearch(source io.ReaderAt, blockBytes int64, timeout time.Duration) (*search, error) {
+	size := max(granule, int(blockBytes))
+	buffer, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
-		return nil, fmt.Errorf("map a buffer of %d bytes: %w", granule, err)
+		return nil, fmt.Errorf("map a buffer of %d bytes: %w", size, err)
 	}
 	return &search{source: source, deadline: time.Now().Add(searchTime), buffer: buffer, timeout: timeout}, nil
 }
@@ -43,8 +45,9 @@ func (s *search) over(ctx context.Context) bool {
 	return s.failed >= maxFailed || ctx.Err() != nil || time.Now().After(s.deadline)
 }
 
-// written reads the block at off. It returns false for ok when it cannot be read.
+// written reads the block that off is in: of 4 KiB, or a larger logical one. It returns false for ok when it cannot be read.
 func (s *search) written(off int64) (written, ok bool) {
+	off -= off % int64(len(s.buffer))
 	start := time.Now()
 	n, err := s.source.ReadAt(s.buffer, off)
 	latency := time.Since(start)
@@ -60,12 +63,10 @@ func (s *search) written(off int64) (written, ok bool) {
 	if isStall(latency, s.timeout) {
 		s.stalls = append(s.stalls, latency)
 	}
-	s.checked++
-	if isUniform(s.buffer) {
-		s.uniform++
-		return false, true
-	}
-	return true, true
+	checked, uniform := countUniform(s.buffer)
+	s.checked += checked
+	s.uniform += uniform
+	return 2*uniform <= checked, true
 }
 
 // addTo adds what the search read, the stalls and the errors it met to the round it was for.

@@ -15,6 +15,7 @@ const (
 	WarnUnmapped          = "unmapped"           // blocks never written were read
 	WarnPoolSmall         = "pool_small"         // too few written blocks found to measure with
 	WarnRepeatedBlocks    = "repeated_blocks"    // the same blocks were read again within a window
+	WarnLargerBlocks      = "larger_blocks"      // the device's logical blocks are larger than those of the probe
 	WarnDisturbed         = "disturbed"          // the measuring thread did not get its CPU
 	WarnIOLimited         = "io_limited"         // the cgroup limits I/O on the device
 	WarnOthersActive      = "others_active"      // others used the device during the measurement

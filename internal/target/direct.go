@@ -112,10 +112,23 @@ func (d *direct) statfs() (unix.Statfs_t, error) {
 	return st, nil
 }
 
+// fileBlockBytes returns what the offsets and lengths of direct I/O on a file have to be multiples of; 0 when the
+// kernel does not say (before Linux 6.1, and on some filesystems).
+func (d *direct) fileBlockBytes() (int64, error) {
+	var st unix.Statx_t
+	err := uninterrupted(func() error {
+		return unix.Statx(d.fd, "", unix.AT_EMPTY_PATH, unix.STATX_DIOALIGN, &st)
+	})
+	if err != nil {
+		return 0, &fs.PathError{Op: "statx", Path: d.path, Err: err}
+	}
+	return int64(st.Dio_offset_align), nil
+}
+
 // Device is a raw block device, opened for reading only.
 type Device struct {
 	direct
-	sizeBytes int64
+	sizeBytes, blockBytes int64
 }
 
 // OpenDevice opens the block device at path read-only. number is the kernel's
@@ -153,8 +166,15 @@ func checkDevice(d direct, number string) (*Device, error) {
 	if size == 0 {
 		return nil, fmt.Errorf("open %s: the device has no medium or no size", d.path)
 	}
-	return &Device{direct: d, sizeBytes: size}, nil
+	block, err := unix.IoctlGetUint32(d.fd, unix.BLKSSZGET)
+	if err != nil {
+		return nil, &fs.PathError{Op: "ask for the logical block size of", Path: d.path, Err: err}
+	}
+	return &Device{direct: d, sizeBytes: size, blockBytes: int64(block)}, nil
 }
+
+// BlockBytes returns the size of a logical block: I/O is in multiples of it.
+func (d *Device) BlockBytes() int64 { return d.blockBytes }
 
 // SizeBytes returns the size of the device.
 func (d *Device) SizeBytes() int64 { return d.sizeBytes }
@@ -162,7 +182,7 @@ func (d *Device) SizeBytes() int64 { return d.sizeBytes }
 // Existing is a file that somebody else made; it is only read.
 type Existing struct {
 	direct
-	sizeBytes int64
+	sizeBytes, blockBytes int64
 }
 
 // OpenExisting opens a regular file for reading. Errors: ErrMemory,
@@ -176,8 +196,15 @@ func OpenExisting(path string) (*Existing, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Existing{direct: d, sizeBytes: size}, nil
+	block, err := d.fileBlockBytes()
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return &Existing{direct: d, sizeBytes: size, blockBytes: block}, nil
 }
+
+// BlockBytes returns what offsets and lengths of I/O are multiples of; 0 when that is not known.
+func (e *Existing) BlockBytes() int64 { return e.blockBytes }
 
 func checkExisting(d direct) (sizeBytes int64, err error) {
 	st, err := d.stat()

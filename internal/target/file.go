@@ -56,7 +56,7 @@ type FileOptions struct {
 type File struct {
 	direct
 	content
-	sizeBytes int64
+	sizeBytes, blockBytes int64
 	// Filled is how many bytes were written to make the file now; 0 when it was
 	// there already.
 	Filled int64
@@ -181,7 +181,11 @@ func (f *File) verify() error {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return fmt.Errorf("open %s: not a regular file", f.path)
 	}
-	buffer, err := alignedBuffer(contentBlock)
+	if f.blockBytes, err = f.fileBlockBytes(); err != nil {
+		return err
+	}
+	block := max(contentBlock, f.blockBytes)
+	buffer, err := alignedBuffer(int(block))
 	if err != nil {
 		return err
 	}
@@ -190,7 +194,7 @@ func (f *File) verify() error {
 	if err != nil {
 		return readError(f.path, 0, err)
 	}
-	h, err := parseHeader(buffer.p[:n])
+	h, err := parseHeader(buffer.p[:min(n, headerBytes)])
 	if errors.Is(err, errNoHeader) {
 		return fmt.Errorf("open %s: %w", f.path, ErrForeign)
 	} else if err != nil {
@@ -205,10 +209,10 @@ func (f *File) verify() error {
 			f.path, ErrDamaged, st.Size, st.Blocks*512, h.Size)
 	}
 	f.content, f.sizeBytes = content{h.Seed}, h.Size
-	want := make([]byte, contentBlock)
+	want := make([]byte, block)
 	for range verifiedBlocks {
-		off := dataStart + rand.Int64N((h.Size-dataStart)/contentBlock)*contentBlock
-		if n, err := f.ReadAt(buffer.p, off); err != nil || n < contentBlock {
+		off := dataStart + rand.Int64N((h.Size-dataStart)/block)*block
+		if n, err := f.ReadAt(buffer.p, off); err != nil || n < len(want) {
 			return readError(f.path, off, err)
 		}
 		f.Content(want, off)
@@ -263,6 +267,9 @@ func (f *File) Datasync() error { return f.datasync() }
 
 // SizeBytes returns the size of the file.
 func (f *File) SizeBytes() int64 { return f.sizeBytes }
+
+// BlockBytes returns what offsets and lengths of I/O are multiples of; 0 when that is not known.
+func (f *File) BlockBytes() int64 { return f.blockBytes }
 
 // Data returns where the random data is: its first byte and its length.
 func (f *File) Data() (start, length int64) { return dataStart, f.sizeBytes - dataStart }

@@ -128,8 +128,14 @@ func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
 	if err != nil {
 		return err
 	}
-	copy(buffer.p, text)
-	if _, err := unix.Pwrite(d.fd, buffer.p[:headerBytes], 0); err != nil {
+	block, err := d.fileBlockBytes()
+	if err != nil {
+		return err
+	}
+	first := buffer.p[:max(headerBytes, block)]
+	data.Content(first, 0)
+	copy(first, text)
+	if _, err := unix.Pwrite(d.fd, first, 0); err != nil {
 		return fillError(d.path, size, err)
 	}
 	if err := uninterrupted(func() error { return unix.Fsync(d.fd) }); err != nil {

@@ -158,3 +158,19 @@ func (l Loop) Truncate(t testing.TB, sizeBytes int64) {
 		t.Fatal(err)
 	}
 }
+
+// LargeBlocks reports whether loop devices here may have logical blocks that are larger than a page, as they may from
+// Linux 6.15 on. There is nothing to install where they may not.
+func LargeBlocks(t testing.TB) bool {
+	t.Helper()
+	Root(t)
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		t.Fatal(err)
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(unix.ByteSliceToString(u.Release[:]), "%d.%d", &major, &minor); err != nil {
+		t.Fatalf("kernel %s: %v", u.Release[:], err)
+	}
+	return major > 6 || major == 6 && minor >= 15
+}

@@ -1,0 +1,28 @@
+package testenv
+
+import (
+	"strconv"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// XFS makes an XFS filesystem on a loop device with logical blocks of this size, and returns where it is mounted. It is
+// gone when the test ends.
+func XFS(t testing.TB, logicalBlockBytes int) string {
+	t.Helper()
+	const sizeBytes = 512 << 20 // mkfs.xfs makes none that is smaller than 300 MiB
+	device := LoopDevice(t, sizeBytes, Options{LogicalBlockBytes: logicalBlockBytes, Dir: OnDisk(t)})
+	size := "size=" + strconv.Itoa(logicalBlockBytes)
+	run(t, "mkfs.xfs", "-q", "-f", "-K", "-b", size, "-s", size, device.Path)
+	dir := t.TempDir()
+	if err := unix.Mount(device.Path, dir, "xfs", unix.MS_NOATIME|unix.MS_NODEV|unix.MS_NOSUID, ""); err != nil {
+		t.Fatalf("mount %s: %v", device.Path, err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Errorf("unmount %s: %v", dir, err)
+		}
+	})
+	return dir
+}
