@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,6 +86,35 @@ func TestOthersOnARealDeviceAreDiskstatsWithoutOurRounds(t *testing.T) {
 	assert.Positive(t, got.served[flush].ios)
 	assert.Less(t, got.span, time.Since(begun), "the time of our round is left out")
 	assert.Equal(t, counters.ExactTimes, d.account.last.timing, "a loop device has a queue of requests")
+}
+
+// fio is the witness: it did so many reads, and none took longer than it saw.
+func TestLatencyOfOthersIsThatOfFio(t *testing.T) {
+	fio := testenv.Installed(t, "fio")
+	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
+	s, _ := samplerOf(Device{ID: "a", Number: device.Number})
+	s.sample(t.Context(), false)
+	out, err := exec.CommandContext(t.Context(), fio, "--name=others", "--filename="+device.Path, "--readonly", "--direct=1", "--ioengine=psync",
+		"--rw=randread", "--bs=4k", "--number_ios=2000", "--output-format=json").Output()
+	require.NoError(t, err)
+	s.sample(t.Context(), false)
+	var report struct {
+		Jobs []struct {
+			Read struct {
+				TotalIOs uint64 `json:"total_ios"`
+				Latency  struct {
+					Mean float64 `json:"mean"`
+				} `json:"clat_ns"`
+			} `json:"read"`
+		} `json:"jobs"`
+	}
+	require.NoError(t, json.Unmarshal(out, &report))
+	fios, others := report.Jobs[0].Read, s.devices[device.Number].account.others.served[read]
+	assert.Equal(t, fios.TotalIOs, others.ios)
+	rounded := time.Millisecond / time.Duration(others.ios) // the kernel tells the sum in whole milliseconds
+	assert.Positive(t, others.mean())
+	assert.LessOrEqual(t, others.mean(), time.Duration(fios.Latency.Mean)+rounded, "fio's includes that it wakes up")
+	t.Logf("the kernel: %v, fio: %v, %d reads", others.mean(), time.Duration(fios.Latency.Mean), others.ios)
 }
 
 func TestARealDeviceWhoseStatisticsAreOff(t *testing.T) {

@@ -8,9 +8,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // host is a simulated machine with a drive, 8:0, whose partition a volume, 253:0, is on.
@@ -190,4 +192,44 @@ func TestCountersThatCannotBeRead(t *testing.T) {
 	s.sample(t.Context(), false)
 	require.NoError(t, failure(s))
 	assert.Zero(t, s.devices["8:0"].account.others.span, "it begins anew")
+}
+
+func TestRoundsWhileItSamples(t *testing.T) {
+	h := newHost(t)
+	s, _ := samplerOf(devices()...)
+	s.options.FS = sysfs.New(h.root)
+	run(t, s)
+	testenv.Eventually(t, "the devices are known", func() bool { return s.Status("8:0") != nil })
+	var group errgroup.Group
+	for _, number := range []string{"8:0", "253:0", "8:0"} {
+		group.Go(func() error {
+			for range 200 {
+				_, end := s.Begin(number)
+				s.Status(number)
+				end()
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	assert.Empty(t, s.rounds)
+}
+
+// A probe file is filled before the first second is over.
+func TestARoundThatBeginsBeforeItsDeviceIsKnown(t *testing.T) {
+	h := newHost(t)
+	s, _ := samplerOf(devices()...)
+	s.options.FS = sysfs.New(h.root)
+	_, end := s.Begin("253:0")
+	s.sample(t.Context(), false)
+	h.both(t, 1000) // ours
+	s.sample(t.Context(), false)
+	end()
+	h.both(t, 1)
+	s.sample(t.Context(), false)
+	for _, d := range s.devices {
+		assert.EqualValues(t, 1, d.account.others.served[read].ios, d.ID)
+	}
 }
