@@ -87,6 +87,7 @@ func testHungDevice(t *testing.T, m *lab.Machine) {
 			assert.Equal(t, 4, run.ExitCode, "refused")
 			assert.Contains(t, run.Stderr, "another ssdprobe uses the device")
 			d.hasOneHungThreadAtMost(t, m)
+			d.goesOnHanging(t, m, config, device.id, stays)
 		}
 		device.release(t)
 		d.awaitRounds(t, device.id, "ok", 2)
@@ -115,6 +116,37 @@ func testHungDevice(t *testing.T, m *lab.Machine) {
 	assert.Zero(t, ended.ExitCode, "%+v", ended)
 	next.awaitRounds(t, device.id, "ok", 2)
 	next.stop(t)
+}
+
+// goesOnHanging replaces the watch of a device that hangs, by a reload and by a reset: the age of the round goes on, and
+// the device is not up.
+func (d daemon) goesOnHanging(t *testing.T, m *lab.Machine, config, id, stays string) {
+	t.Helper()
+	hung := labels{"id": id, "probe": "read-4k"}
+	eventually(t, "the device is down", func() bool {
+		up, ok := d.scrape(t).value(t, "ssdprobe_target_up", labels{"id": id})
+		return ok && up == 0
+	})
+	for name, replace := range map[string]func(){
+		"reload": func() {
+			output(t, m, "sh", "-c", "echo 'drift: {threshold: 0.3}' >>"+config)
+			require.NoError(t, d.Signal(bounded(t), syscall.SIGHUP))
+			d.awaitLog(t, "configuration reloaded")
+		},
+		"reset": func() {
+			reset := ssdprobe(t, m, nil, "baseline", "reset", id, "--config", config)
+			require.Zero(t, reset.ExitCode, "%+v", reset)
+			d.awaitLog(t, "request carried out")
+		},
+	} {
+		before := d.scrape(t)
+		replace()
+		after := d.scrape(t)
+		assert.Greater(t, after.must(t, "ssdprobe_probe_inflight_seconds", hung), before.must(t, "ssdprobe_probe_inflight_seconds", hung), name)
+		assert.Zero(t, after.must(t, "ssdprobe_target_up", labels{"id": id}), name)
+		d.awaitRounds(t, stays, "ok", 2)
+	}
+	d.hasOneHungThreadAtMost(t, m)
 }
 
 // state is the letter of a process's state.
