@@ -61,9 +61,20 @@ func interruptible(w io.Writer, o options) error {
 	return run(ctx, w, o)
 }
 
-// run simulates nodes, one on each CPU at a time, until there are enough device-years.
+// run writes what became of a fleet.
 func run(ctx context.Context, w io.Writer, o options) error {
 	started := time.Now()
+	total, err := fleet(ctx, o)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%.1f device-years of seed %d, %d rounds in %s: %.1f µs of a CPU each\n\n", total.years, o.fleet.Seed, total.rounds,
+		time.Since(started).Round(time.Second), cpuTime().Seconds()/float64(total.rounds)*1e6)
+	return total.score.WriteFleet(w, o.wrong)
+}
+
+// fleet simulates nodes, one on each CPU at a time, until there are enough device-years.
+func fleet(ctx context.Context, o options) (simulated, error) {
 	numbers, done := make(chan int), make(chan simulated)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -97,12 +108,7 @@ func run(ctx context.Context, w io.Writer, o options) error {
 		total.years += s.years
 		total.rounds += s.rounds
 	}
-	if total.err != nil {
-		return total.err
-	}
-	fmt.Fprintf(w, "%.1f device-years of seed %d, %d rounds in %s: %.1f µs of a CPU each\n\n", total.years, o.fleet.Seed, total.rounds,
-		time.Since(started).Round(time.Second), cpuTime().Seconds()/float64(total.rounds)*1e6)
-	return total.score.WriteFleet(w, o.wrong)
+	return total, total.err
 }
 
 // cpuTime is what this process has used.

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+)
+
+// A small part of the fleet: nothing that happens there is a page by mistake, and what is twice as slow is found.
+func TestASmallFleet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes half a minute of a CPU")
+	}
+	o := options{years: 2, fleet: drifttest.Fleet{Seed: 5, Days: 20, Interval: 2 * time.Minute}, settings: drift.Default()}
+	total, err := fleet(t.Context(), o)
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, total.years, 2.0)
+	assert.Zero(t, total.score.FalseSevere().Events, "%+v", total.score.Wrong)
+
+	var out bytes.Buffer
+	require.NoError(t, total.score.WriteFleet(&out, true))
+	assert.Contains(t, out.String(), "drives blamed falsely")
+}
