@@ -83,7 +83,9 @@ type event struct {
 func (b *builder) host() {
 	b.noises = []string{pick(b.rng, SharedNoises())}
 	if b.rng.chance(0.3) {
-		b.noises = append(b.noises, pick(b.rng, SharedNoises()))
+		if more := pick(b.rng, SharedNoises()); more != b.noises[0] {
+			b.noises = append(b.noises, more)
+		}
 	}
 	b.s.Noise, b.s.Noises = b.noises[0], b.noises
 	b.unequal = b.rng.between(0, 0.25)
@@ -127,7 +129,7 @@ func (b *builder) drive(slot int, of model, shape work, load float64) {
 	u := min(0.95, load*b.rng.around(0.15))
 	m.work.demand = -math.Log(1-u) / m.takes()
 	b.machines = append(b.machines, m)
-	b.s.Drives = append(b.s.Drives, Drive{ID: fmt.Sprintf("d%02d", slot), Model: of.name, SizeBytes: 1 << 40, To: b.s.Duration})
+	b.s.Drives = append(b.s.Drives, Drive{ID: fmt.Sprintf("d%02d", slot), Model: of.name, SizeBytes: 1 << 40, Noise: m.noise, To: b.s.Duration})
 }
 
 // every calls what happens, at moments that are so far apart on average.

@@ -33,6 +33,8 @@ type Scenario struct {
 type Drive struct {
 	ID, Model string
 	SizeBytes int64
+	// Noise is what the drive does by itself all the time, where that differs from drive to drive.
+	Noise string
 	// From and To bound the time that the drive is in the node.
 	From, To time.Duration
 	Episodes []Episode

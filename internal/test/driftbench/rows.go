@@ -146,7 +146,7 @@ func nodes(o options) ([]row, error) {
 		return row{"nodes: " + kind + " is told as a batch", "every drive", fmt.Sprintf("%d of %d", f.Batches, f.Episodes), f.Batches == f.Episodes}
 	}
 	rows := []row{
-		rate("nodes: drives blamed falsely", both(s.FalseDrives(), s.FalseSevere()), 0.05),
+		rate("nodes: drives blamed falsely", s.FalseDrives(), 0.05),
 		rate("nodes: hosts blamed falsely", s.FalseHosts(), 0.05),
 		median("nodes: +20 %", s, "step20", 30*time.Minute),
 		median("nodes: +10 %", s, "step10", time.Hour),
@@ -173,10 +173,6 @@ func (o options) listed(part string, wrong []verdicts.Wrong) []row {
 			"after %.2f days: %s %s %.2f by %s %s (%s)", w.At.Hours()/24, w.Scope, w.Drive, w.Ratio, w.Source, w.Statistic, w.Why), false})
 	}
 	return rows
-}
-
-func both(a, b verdicts.Rate) verdicts.Rate {
-	return verdicts.Rate{Events: a.Events + b.Events, Time: a.Time}
 }
 
 // writeRows writes the table.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/test/verdicts"
 )
 
 // A small part of the fleet: nothing that happens there is a page by mistake, and what is twice as slow is found.
@@ -21,9 +22,9 @@ func TestASmallFleet(t *testing.T) {
 	total, err := fleet(t.Context(), o)
 	require.NoError(t, err)
 	assert.GreaterOrEqual(t, total.years, 2.0)
-	assert.Zero(t, total.score.FalseSevere().Events, "%+v", total.score.Wrong)
+	assert.Zero(t, total.score.FalseDrives(verdicts.Severe).Events, "%+v", total.score.Wrong)
 
 	var out bytes.Buffer
 	require.NoError(t, total.score.WriteFleet(&out, true))
-	assert.Contains(t, out.String(), "drives blamed falsely")
+	assert.Contains(t, out.String(), "false verdicts about drives")
 }

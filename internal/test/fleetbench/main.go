@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -131,7 +132,7 @@ func simulate(o options, number int) simulated {
 		out.err = fmt.Errorf("node %d: %w", number, err)
 		return out
 	}
-	out.score.Add(fmt.Sprintf("node %d", number), s, findings)
+	out.score.Add(fmt.Sprintf("node %d, %d drives, %s", number, s.Together(), strings.Join(s.Noises, "+")), s, findings)
 	return out
 }
 

@@ -11,10 +11,21 @@ type Finding struct {
 	// At is when it was made, since the start of the scenario.
 	At time.Duration
 	// Drive is who is meant; empty for the host.
-	Drive  string
-	Scope  drifttest.Scope
-	Severe bool
-	Ratio  float64
+	Drive string
+	Scope drifttest.Scope
+	// Severity is that of the verdict.
+	Severity Severity
+	Ratio    float64
 	// Source and Statistic are what was slowest.
 	Source, Statistic string
 }
+
+// Severity is how much a finding says.
+type Severity string
+
+// The severities. A statistic that has regressed is no verdict about the drive yet.
+const (
+	Regressed Severity = "regressed"
+	Degraded  Severity = "degraded"
+	Severe    Severity = "severe"
+)

@@ -109,12 +109,19 @@ func (b *bench) restart() error {
 // advance keeps the verdicts that have been made.
 func (b *bench) advance(now time.Time) {
 	for _, e := range b.node.Advance(now) {
-		severe := e.Verdict == record.Severe
-		if !severe && e.Verdict != record.Degraded && e.State != record.Regressed {
+		var severity Severity
+		switch {
+		case e.Verdict == record.Severe:
+			severity = Severe
+		case e.Verdict == record.Degraded:
+			severity = Degraded
+		case e.State == record.Regressed:
+			severity = Regressed
+		default:
 			continue
 		}
 		f := Finding{
-			At: e.Time.Sub(drifttest.Start()), Drive: e.Drive, Scope: drifttest.Scope(e.Scope), Severe: severe, Ratio: e.Ratio.Ratio,
+			At: e.Time.Sub(drifttest.Start()), Drive: e.Drive, Scope: drifttest.Scope(e.Scope), Severity: severity, Ratio: e.Ratio.Ratio,
 			Statistic: string(e.Statistic), Source: e.Source,
 		}
 		switch {

@@ -20,6 +20,8 @@ const (
 	noteworthy = 1.08
 	// pagedWithin is how soon a lasting 2 × has to be a page.
 	pagedWithin = 15 * time.Minute
+	// recently: what changed so long before may have to do with a verdict.
+	recently = 24 * time.Hour
 	// judgedTogether is how many drives tell the host from a drive.
 	judgedTogether = 3
 )
@@ -47,7 +49,9 @@ type Wrong struct {
 	Scenario string
 	// Why says what is wrong with it.
 	Why Reason
-	// After is what changed on the drive or node in the six hours before; empty when nothing did.
+	// Noise is the drive's own.
+	Noise string
+	// After is what changed on the drive or node in the day before; empty when nothing did.
 	After string
 }
 
@@ -100,20 +104,16 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 		s.SmallNodes += quiet
 	}
 	mine := blames(findings, d.ID)
-	told, toldSevere := -sameBlame, -sameBlame
+	told := map[Severity]time.Duration{}
 	for _, f := range mine {
 		wrong := reason(of, excused, f)
 		if wrong == "" {
 			continue
 		}
-		last := &told
-		if f.Severe {
-			last = &toldSevere
+		if last, ok := told[f.Severity]; !ok || f.At-last >= sameBlame {
+			s.Wrong = append(s.Wrong, Wrong{Finding: f, Scenario: name, Why: wrong, Noise: d.Noise, After: of.Before(i, f.At, recently)})
 		}
-		if f.At-*last >= sameBlame {
-			s.Wrong = append(s.Wrong, Wrong{Finding: f, Scenario: name, Why: wrong, After: of.Before(i, f.At, sameBlame)})
-		}
-		*last = f.At
+		told[f.Severity] = f.At
 	}
 	for _, e := range d.Episodes {
 		s.episode(name, of, e, mine)
@@ -141,7 +141,7 @@ func reason(of drifttest.Scenario, excused []drifttest.Episode, f Finding) Reaso
 	}
 	for _, e := range excused {
 		switch {
-		case during(e, f.At) && f.Severe && e.Slower > 1 && e.Slower < 1.5:
+		case during(e, f.At) && f.Severity == Severe && e.Slower > 1 && e.Slower < 1.5:
 			wrong = Overstated
 		case during(e, f.At):
 			return ""
@@ -183,7 +183,7 @@ func (s *Score) episode(name string, of drifttest.Scenario, e drifttest.Episode,
 		if slices.ContainsFunc(findings, soon) {
 			s.LastingBlamed++
 		}
-		if slices.ContainsFunc(findings, func(x Finding) bool { return soon(x) && x.Severe }) {
+		if slices.ContainsFunc(findings, func(x Finding) bool { return soon(x) && x.Severity == Severe }) {
 			s.LastingSevere++
 		}
 	}
@@ -228,7 +228,7 @@ func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
 				backups++
 			}
 			if why != "" {
-				s.Wrong = append(s.Wrong, Wrong{Finding: f, Scenario: name, Why: why, After: of.Before(-1, f.At, sameBlame)})
+				s.Wrong = append(s.Wrong, Wrong{Finding: f, Scenario: name, Why: why, After: of.Before(-1, f.At, recently)})
 			}
 		}
 		last = f.At
@@ -258,6 +258,24 @@ func (s *Score) Merge(o Score) {
 		mine.Delays = append(mine.Delays, f.Delays...)
 		mine.Missed = append(mine.Missed, f.Missed...)
 	}
+}
+
+// blamed counts false verdicts about drives: the same drive twice within six hours counts once,
+// whatever the severity.
+func (s *Score) blamed(severities ...Severity) int {
+	last := map[string]time.Duration{}
+	n := 0
+	for _, w := range s.Wrong {
+		if w.Scope == drifttest.OfHost || !slices.Contains(severities, w.Severity) {
+			continue
+		}
+		who := w.Scenario + "/" + w.Drive
+		if at, ok := last[who]; !ok || w.At-at >= sameBlame {
+			n++
+			last[who] = w.At
+		}
+	}
+	return n
 }
 
 // Count is how many false verdicts there are of those that match.

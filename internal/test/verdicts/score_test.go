@@ -32,8 +32,8 @@ func node(host ...drifttest.Episode) drifttest.Scenario {
 	}}
 }
 
-func blame(at time.Duration, drive string, severe bool) verdicts.Finding {
-	return verdicts.Finding{At: at, Drive: drive, Scope: drifttest.OfDrive, Severe: severe}
+func blame(at time.Duration, drive string, severity verdicts.Severity) verdicts.Finding {
+	return verdicts.Finding{At: at, Drive: drive, Scope: drifttest.OfDrive, Severity: severity}
 }
 
 func TestScore(t *testing.T) {
@@ -46,13 +46,13 @@ func TestScore(t *testing.T) {
 		said  string // of step20
 	}{
 		"silence":           {node(), nil, nil, "0 of 1, median never, worst never"},
-		"right":             {node(), []verdicts.Finding{blame(10*hour+hour/2, "a", false), blame(21*hour, "a", false)}, nil, "1 of 1, median 30.0 min, worst 30.0 min"},
-		"too early":         {node(), []verdicts.Finding{blame(9*hour, "a", false)}, map[verdicts.Reason]int{verdicts.Nothing: 1}, "0 of 1, median never, worst never"},
-		"over":              {node(), []verdicts.Finding{blame(22*hour, "a", false)}, map[verdicts.Reason]int{verdicts.Over: 1}, "0 of 1, median never, worst never"},
-		"overstated":        {node(), []verdicts.Finding{blame(11*hour, "a", true)}, map[verdicts.Reason]int{verdicts.Overstated: 1}, "1 of 1, median 60.0 min, worst 60.0 min"},
-		"twice within 6 h":  {node(), []verdicts.Finding{blame(30*hour, "c", false), blame(35*hour, "c", false)}, map[verdicts.Reason]int{verdicts.Nothing: 1}, "0 of 1, median never, worst never"},
-		"twice":             {node(), []verdicts.Finding{blame(30*hour, "c", false), blame(37*hour, "c", false)}, map[verdicts.Reason]int{verdicts.Nothing: 2}, "0 of 1, median never, worst never"},
-		"for the host":      {node(slow), []verdicts.Finding{blame(61*hour, "c", false)}, map[verdicts.Reason]int{verdicts.HostDidIt: 1}, "0 of 1, median never, worst never"},
+		"right":             {node(), []verdicts.Finding{blame(10*hour+hour/2, "a", verdicts.Degraded), blame(21*hour, "a", verdicts.Degraded)}, nil, "1 of 1, median 30.0 min, worst 30.0 min"},
+		"too early":         {node(), []verdicts.Finding{blame(9*hour, "a", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Nothing: 1}, "0 of 1, median never, worst never"},
+		"over":              {node(), []verdicts.Finding{blame(22*hour, "a", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Over: 1}, "0 of 1, median never, worst never"},
+		"overstated":        {node(), []verdicts.Finding{blame(11*hour, "a", verdicts.Severe)}, map[verdicts.Reason]int{verdicts.Overstated: 1}, "1 of 1, median 60.0 min, worst 60.0 min"},
+		"twice within 6 h":  {node(), []verdicts.Finding{blame(30*hour, "c", verdicts.Degraded), blame(35*hour, "c", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Nothing: 1}, "0 of 1, median never, worst never"},
+		"twice":             {node(), []verdicts.Finding{blame(30*hour, "c", verdicts.Degraded), blame(37*hour, "c", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Nothing: 2}, "0 of 1, median never, worst never"},
+		"for the host":      {node(slow), []verdicts.Finding{blame(61*hour, "c", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.HostDidIt: 1}, "0 of 1, median never, worst never"},
 		"the host":          {node(slow), []verdicts.Finding{ofHost(61 * hour)}, nil, "0 of 1, median never, worst never"},
 		"the host, falsely": {node(slow), []verdicts.Finding{ofHost(59 * hour)}, map[verdicts.Reason]int{verdicts.NoHost: 1}, "0 of 1, median never, worst never"},
 	} {
@@ -76,8 +76,8 @@ func TestScore(t *testing.T) {
 
 func TestALastingDoubleIsToBeSevereSoon(t *testing.T) {
 	var s verdicts.Score
-	s.Add("late", node(), []verdicts.Finding{blame(50*hour+10*time.Minute, "b", false), blame(50*hour+16*time.Minute, "b", true)})
-	s.Add("soon", node(), []verdicts.Finding{blame(50*hour+10*time.Minute, "b", true)})
+	s.Add("late", node(), []verdicts.Finding{blame(50*hour+10*time.Minute, "b", verdicts.Degraded), blame(50*hour+16*time.Minute, "b", verdicts.Severe)})
+	s.Add("soon", node(), []verdicts.Finding{blame(50*hour+10*time.Minute, "b", verdicts.Severe)})
 	assert.Equal(t, []int{2, 2, 1}, []int{s.Lasting, s.LastingBlamed, s.LastingSevere})
 }
 
@@ -85,7 +85,7 @@ func TestOneOfTwoCannotTellItsHost(t *testing.T) {
 	small := node(drifttest.Episode{Kind: "host20", Scope: drifttest.OfHost, Onset: 60 * hour, End: 100 * hour, Slower: 1.2})
 	small.Drives = small.Drives[1:]
 	var s verdicts.Score
-	s.Add("small", small, []verdicts.Finding{blame(61*hour, "c", false)})
+	s.Add("small", small, []verdicts.Finding{blame(61*hour, "c", verdicts.Degraded)})
 	assert.Empty(t, s.Wrong)
 	assert.Zero(t, s.Nodes)
 	assert.Equal(t, s.Drives, s.SmallNodes)

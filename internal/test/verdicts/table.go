@@ -31,18 +31,15 @@ func (r Rate) String() string {
 	return fmt.Sprintf("%d in %.1f years: %.4f a year, at most %.4f (95 %%)", r.Events, r.years(), r.PerYear(), r.Upper())
 }
 
-// FalseDrives is how often a drive was blamed falsely, FalseSevere how often as severe, and FalseHosts
-// how often a host was.
-func (s *Score) FalseDrives() Rate {
-	return Rate{s.Count(func(w Wrong) bool { return w.Scope != drifttest.OfHost && !w.Severe }), s.Drives}
+// FalseDrives is how often a drive was blamed falsely with one of some severities; with any when none is named.
+func (s *Score) FalseDrives(severities ...Severity) Rate {
+	if len(severities) == 0 {
+		severities = []Severity{Regressed, Degraded, Severe}
+	}
+	return Rate{s.blamed(severities...), s.Drives}
 }
 
-// FalseSevere: see FalseDrives.
-func (s *Score) FalseSevere() Rate {
-	return Rate{s.Count(func(w Wrong) bool { return w.Scope != drifttest.OfHost && w.Severe }), s.Drives}
-}
-
-// FalseHosts: see FalseDrives.
+// FalseHosts is how often a host was blamed falsely.
 func (s *Score) FalseHosts() Rate {
 	return Rate{s.Count(func(w Wrong) bool { return w.Scope == drifttest.OfHost }), s.Nodes}
 }
@@ -51,14 +48,15 @@ func (s *Score) FalseHosts() Rate {
 // would have paged a person.
 func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "drives blamed falsely\t%s\n", s.FalseDrives())
-	fmt.Fprintf(w, "  as severe\t%s\n", s.FalseSevere())
+	fmt.Fprintf(w, "false verdicts about drives\t%s\n", s.FalseDrives(Degraded, Severe))
+	fmt.Fprintf(w, "  severe\t%s\n", s.FalseDrives(Severe))
+	fmt.Fprintf(w, "  and statistics that regressed falsely\t%s\n", s.FalseDrives())
 	fmt.Fprintf(w, "hosts blamed falsely\t%s\n", s.FalseHosts())
 	share := func(n int) float64 { return 100 * float64(n) / max(1, float64(s.Lasting)) }
 	fmt.Fprintf(w, "of the time of drives, on nodes of 1 or 2\t%.0f %%\n", 100*float64(s.SmallNodes)/max(1, float64(s.Drives)))
 	fmt.Fprintf(w, "lasting 2 × or worse, blamed within 15 min\t%d of %d, %.1f %%\n", s.LastingBlamed, s.Lasting, share(s.LastingBlamed))
 	fmt.Fprintf(w, "  as severe\t%d of %d, %.1f %%\n", s.LastingSevere, s.Lasting, share(s.LastingSevere))
-	fmt.Fprintln(w, "\nfalse verdicts\tseverity\twhy\tby\tafter\tcount")
+	fmt.Fprintln(w, "\nfalse verdicts\tseverity\twhy\tby\tnoise of the drive\tin the day after\tcount")
 	for _, c := range s.causes() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\n", c.scope, c.severity, c.why, c.by, c.after, c.count)
 	}
@@ -75,7 +73,7 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	if list {
 		fmt.Fprintln(w, "\nfalse verdict\tat\tdrive\tscope\tratio\tby\twhy\tafter")
 		for _, x := range slices.SortedFunc(slices.Values(s.Wrong), func(a, b Wrong) int { return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.At, b.At)) }) {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f\t%s\t%s\t%s\n", x.Scenario, drifttest.Start().Add(x.At).Format("Jan 02 15:04"), x.Drive, severity(x)+" "+string(x.Scope), x.Ratio, x.by(), x.Why, x.After)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f\t%s\t%s\t%s\n", x.Scenario, drifttest.Start().Add(x.At).Format("Jan 02 15:04"), x.Drive, string(x.Severity)+" "+string(x.Scope), x.Ratio, x.by(), x.Why, x.After)
 		}
 	}
 	return w.Flush()
@@ -83,17 +81,17 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 
 // cause is what false verdicts have in common.
 type cause struct {
-	scope     drifttest.Scope
-	severity  string
-	why       Reason
-	by, after string
-	count     int
+	scope            drifttest.Scope
+	severity         Severity
+	why              Reason
+	by, noise, after string
+	count            int
 }
 
 func (s *Score) causes() []cause {
 	counts := map[cause]int{}
 	for _, w := range s.Wrong {
-		counts[cause{scope: w.Scope, severity: severity(w), why: w.Why, by: w.by(), after: w.After}]++
+		counts[cause{scope: w.Scope, severity: w.Severity, why: w.Why, by: w.by(), noise: w.Noise, after: w.After}]++
 	}
 	var list []cause
 	for c, n := range counts {
@@ -101,16 +99,9 @@ func (s *Score) causes() []cause {
 		list = append(list, c)
 	}
 	slices.SortFunc(list, func(a, b cause) int {
-		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.by, b.by), cmp.Compare(a.after, b.after), cmp.Compare(a.why, b.why), cmp.Compare(a.scope, b.scope))
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.by, b.by), cmp.Compare(a.after, b.after), cmp.Compare(a.noise, b.noise), cmp.Compare(a.severity, b.severity), cmp.Compare(a.why, b.why), cmp.Compare(a.scope, b.scope))
 	})
 	return list
-}
-
-func severity(w Wrong) string {
-	if w.Severe {
-		return "severe"
-	}
-	return "degraded"
 }
 
 // by is the source and the statistic of a finding.
