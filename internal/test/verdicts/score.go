@@ -31,6 +31,8 @@ type Score struct {
 	// Drives and Nodes is the time in which nothing happened to them that makes them slow.
 	// SmallNodes is the part of Drives on nodes of one or two.
 	Drives, SmallNodes, Nodes time.Duration
+	// Quiet is Drives by the noise of the host.
+	Quiet map[string]time.Duration
 	// Wrong are the false verdicts.
 	Wrong []Wrong
 	// Found is what became of each kind of episode, by kind and noise.
@@ -49,8 +51,8 @@ type Wrong struct {
 	Scenario string
 	// Why says what is wrong with it.
 	Why Reason
-	// Noise is the drive's own.
-	Noise string
+	// Noise is the drive's own, HostNoise that of its host.
+	Noise, HostNoise string
 	// After is what changed on the drive or node in the day before; empty when nothing did.
 	After string
 }
@@ -81,7 +83,7 @@ type Found struct {
 // Add compares findings, in the order of time, with what happened in a scenario.
 func (s *Score) Add(name string, of drifttest.Scenario, findings []Finding) {
 	if s.Found == nil {
-		s.Found = map[Kind]*Found{}
+		s.Found, s.Quiet = map[Kind]*Found{}, map[string]time.Duration{}
 	}
 	for i := range of.Drives {
 		s.drive(name, of, i, findings)
@@ -100,6 +102,7 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 	}
 	quiet := quietTime(d.From, min(d.To, of.Duration), excused)
 	s.Drives += quiet
+	s.Quiet[of.Noise] += quiet
 	if small {
 		s.SmallNodes += quiet
 	}
@@ -111,7 +114,7 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 			continue
 		}
 		if last, ok := told[f.Severity]; !ok || f.At-last >= sameBlame {
-			s.Wrong = append(s.Wrong, Wrong{Finding: f, Scenario: name, Why: wrong, Noise: d.Noise, After: of.Before(i, f.At, recently)})
+			s.Wrong = append(s.Wrong, Wrong{Finding: f, Scenario: name, Why: wrong, Noise: d.Noise, HostNoise: of.Noise, After: of.Before(i, f.At, recently)})
 		}
 		told[f.Severity] = f.At
 	}
@@ -246,7 +249,10 @@ func (s *Score) Merge(o Score) {
 	s.Wrong = append(s.Wrong, o.Wrong...)
 	s.Lasting, s.LastingBlamed, s.LastingSevere = s.Lasting+o.Lasting, s.LastingBlamed+o.LastingBlamed, s.LastingSevere+o.LastingSevere
 	if s.Found == nil {
-		s.Found = map[Kind]*Found{}
+		s.Found, s.Quiet = map[Kind]*Found{}, map[string]time.Duration{}
+	}
+	for noise, quiet := range o.Quiet {
+		s.Quiet[noise] += quiet
 	}
 	for k, f := range o.Found {
 		if s.Found[k] == nil {

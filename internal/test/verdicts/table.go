@@ -58,7 +58,17 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	fmt.Fprintf(w, "  as severe\t%d of %d, %.1f %%\n", s.LastingSevere, s.Lasting, share(s.LastingSevere))
 	fmt.Fprintln(w, "\nfalse verdicts\tseverity\twhy\tby\tnoise of the drive\tin the day after\tcount")
 	for _, c := range s.causes() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\n", c.scope, c.severity, c.why, c.by, c.after, c.count)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\n", c.scope, c.severity, c.why, c.by, c.noise, c.after, c.count)
+	}
+	fmt.Fprintln(w, "\nnoise of the host\tfalse verdicts about drives")
+	for _, noise := range slices.Sorted(maps.Keys(s.Quiet)) {
+		of := Score{Drives: s.Quiet[noise]}
+		for _, x := range s.Wrong {
+			if x.HostNoise == noise {
+				of.Wrong = append(of.Wrong, x)
+			}
+		}
+		fmt.Fprintf(w, "%s\t%s\n", noise, of.FalseDrives(Degraded, Severe))
 	}
 	fmt.Fprintln(w, "\nwhat happened\tfound\tmedian\t9 of 10\tworst\ttold as a batch")
 	kinds := map[string]bool{}
