@@ -12,7 +12,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -44,6 +46,7 @@ func watchFile(t *testing.T, change func(*spec)) *watch {
 		change(&s)
 	}
 	w := newWatch(s, sighting{}, newAccess(), &shared{
+		judging: newJudging(drift.Default()), tell: func([]judge.Event) {},
 		fs: sysfs.New("/"), log: log, lockDir: t.TempDir(), state: newStorage(dir, log), latencies: export.NewLatencies(),
 		meter: meter, engine: probe.NewEngine(meter, 1), slots: make(chan struct{}, 1),
 	})

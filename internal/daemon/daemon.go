@@ -99,6 +99,7 @@ func New(o Options) (*Daemon, error) {
 		fleet:    permits,
 	}
 	d.shared.traffic = d.newSampler()
+	d.shared.judging, d.shared.tell = newJudging(o.Config.Drift.Settings), d.tellJudged
 	d.calendar = &calendar{
 		shared: d.shared, generator: o.Generator, fleet: permits,
 		runs: func() []config.Run { return d.configuration().Runs }, watches: d.current,
@@ -122,7 +123,7 @@ type task struct {
 }
 
 func (d *Daemon) tasks() []task {
-	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"configuration", d.followFile}}
+	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"judging", d.judgeOn}, {"configuration", d.followFile}}
 	if d.fleet != nil {
 		tasks = append(tasks, task{"fleet", d.fleet.watch})
 	}
@@ -246,6 +247,7 @@ func (d *Daemon) Snapshot() record.Snapshot {
 	}
 	d.health.fill(&s)
 	d.fillTraffic(&s)
+	d.fillVerdicts(&s)
 	drift.FlagSlowBaselines(&s, sheets)
 	return s
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/export"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
@@ -26,6 +28,7 @@ func (b bench) discovery() *Daemon {
 	require.NoError(b.t, err)
 	return &Daemon{
 		shared: &shared{
+			judging: newJudging(drift.Default()), tell: func([]judge.Event) {},
 			fs: sysfs.New(b.root), log: b.log.timeless(), state: newStorage(dir, b.log.timeless()),
 			latencies: export.NewLatencies(), slots: make(chan struct{}, 1),
 		},

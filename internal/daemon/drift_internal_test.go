@@ -35,9 +35,7 @@ func TestDriftIsLogged(t *testing.T) {
 	since := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	changes := []record.Change{{Condition: "firmware", From: "A", To: "B"}}
 	var log logbook
-	w := watch{access: newAccess(), log: log.timeless()}
-	m := record.Measurement{Probe: "read-4k", Outcome: record.OutcomeOK}
-	w.tell(new(probeState), m, []drift.Event{
+	for _, e := range []drift.Event{
 		{Changes: changes},
 		{Learned: true, Effect: &record.Effect{Changes: changes, Ratios: map[record.Statistic]record.Ratio{
 			record.LatencyP50: {Ratio: 1 / 1.18, Lower: 1 / 1.2, Upper: 1 / 1.16},
@@ -47,7 +45,9 @@ func TestDriftIsLogged(t *testing.T) {
 			Statistic: record.LatencyP50, From: record.Suspect, To: record.Regressed, Ratio: 1.5, Lower: 1.25, Upper: 1.75,
 			Since: since, Cause: record.ByLevel, Attribution: changes,
 		},
-	})
+	} {
+		tellDrift(log.timeless(), "read-4k", e)
+	}
 	lines := strings.Split(log.b.String(), "\n")
 	assert.Equal(t, []string{
 		`level=WARN msg="a new epoch begins: conditions differ from the baseline's" probe=read-4k changes="[firmware A → B]"`,
@@ -69,7 +69,7 @@ func TestTroubleIsLoggedOnceAndItsEnd(t *testing.T) {
 		record.OutcomeOK, record.OutcomeDisturbed, record.OutcomeOK, record.OutcomeError, record.OutcomeError, record.OutcomeBusy,
 		record.OutcomeError, record.OutcomeTimeout, record.OutcomeDisturbed, record.OutcomeOK, record.OutcomeOK,
 	} {
-		w.tell(p, record.Measurement{Probe: "read-4k", Outcome: o, Reason: "why"}, nil)
+		w.tell(p, record.Measurement{Probe: "read-4k", Outcome: o, Reason: "why"})
 	}
 	assert.Equal(t, []string{
 		`level=WARN msg="round not usable" probe=read-4k outcome=error reason=why`,

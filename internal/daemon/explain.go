@@ -18,6 +18,8 @@ func (d *Daemon) Explain(id string) (report.Explained, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	x := report.Explained{Time: time.Now(), Node: d.shared.node, TargetID: id, Path: w.spec.Path, Device: w.device.Name}
+	w.shared.judging.mu.Lock()
+	defer w.shared.judging.mu.Unlock()
 	for _, p := range w.probes {
 		x.Probes = append(x.Probes, report.ProbeExplained{Probe: p.probe.Name, Explanation: p.tracker.Explain()})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
@@ -63,6 +64,9 @@ func (w *watch) take(kept state.Target) error {
 			problems = append(problems, p.tracker.Restore(s))
 		}
 	}
+	if kept.Traffic != nil && w.traffic != nil {
+		problems = append(problems, w.traffic.Restore(*kept.Traffic))
+	}
 	if kept.Pool != nil && !w.spec.File {
 		pool, err := probe.NewPool(w.spec.SizeBytes, rand.Uint64())
 		if err == nil {
@@ -81,6 +85,9 @@ func (w *watch) take(kept state.Target) error {
 		w.pool = nil
 		for _, p := range w.probes {
 			p.tracker = drift.NewTracker(w.spec.Drift)
+		}
+		if w.traffic != nil {
+			w.traffic = judge.NewTrafficTracker(w.spec.Drift)
 		}
 		return err
 	}
@@ -103,6 +110,12 @@ func (w *watch) kept() state.Target {
 		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.device, Probes: map[string]drift.State{}, Budgets: map[string]admit.Budget{},
 		MountPoint: w.mountPoint, Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
 	}
+	w.shared.judging.mu.Lock()
+	defer w.shared.judging.mu.Unlock()
+	if w.traffic != nil {
+		traffic := w.traffic.State()
+		s.Traffic = &traffic
+	}
 	for _, p := range w.probes {
 		s.Probes[p.probe.Name] = p.tracker.State()
 		if p.probe.Direction == record.Write {
@@ -118,6 +131,7 @@ func (w *watch) kept() state.Target {
 
 // saveWhenDue saves when something worth it happened, or from time to time.
 func (w *watch) saveWhenDue(ctx context.Context, now bool) {
+	now = w.news.Swap(false) || now
 	if now || time.Since(w.saved.at) >= saveEvery || w.saved.written >= saveBytes {
 		w.save(ctx, saveTimeout)
 	}
@@ -132,6 +146,7 @@ func (w *watch) save(ctx context.Context, timeout time.Duration) {
 // stop saves for the last time and gives the target back.
 func (w *watch) stop() {
 	w.save(context.Background(), lastSaveTimeout)
+	w.shared.judging.detach(w)
 	w.closeTarget()
 	w.log.Info("no longer watching")
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/run"
@@ -29,7 +31,7 @@ func quietWatch(t *testing.T) *watch {
 	require.NoError(t, err)
 	return newWatch(spec{
 		Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true}, Probes: record.DefaultProbes(), Quiet: always(),
-	}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: newStorage(dir, slog.New(slog.DiscardHandler)), latencies: export.NewLatencies()})
+	}, sighting{}, newAccess(), &shared{judging: newJudging(drift.Default()), tell: func([]judge.Event) {}, log: slog.New(slog.DiscardHandler), state: newStorage(dir, slog.New(slog.DiscardHandler)), latencies: export.NewLatencies()})
 }
 
 // Rounds are not due in quiet hours, each keeps its place after them, and none counts as busy.

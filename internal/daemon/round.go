@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -137,18 +138,20 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 			w.writtenRatio = &ratio
 		}
 	}
-	var events []drift.Event
 	if m.Loaded {
 		s.LoadedRounds++
-	} else { // its like is what it would be compared with
-		events = p.tracker.Add(m)
 	}
 	name := w.device.Name
 	w.mu.Unlock()
+	events, suspicious := w.shared.judging.took(w.spec.ID, m)
+	if suspicious {
+		w.confirm(p.probe.Name)
+	}
 
 	w.shared.latencies.Observe(name, m)
-	w.tell(p, m, events)
-	w.saveWhenDue(ctx, len(events) > 0)
+	w.tell(p, m)
+	w.shared.tell(events)
+	w.saveWhenDue(ctx, false)
 }
 
 // tookLate adds what a round did that was counted as hung before it returned. Its latencies say for how long the
@@ -173,7 +176,7 @@ func (w *watch) tookLate(m record.Measurement) {
 // tell logs what people want to hear of: trouble of the device when it begins, changes
 // and is over, and drift. A host at work makes rounds busy and disturbed all day long:
 // that is expected, and a metric.
-func (w *watch) tell(p *probeState, m record.Measurement, events []drift.Event) {
+func (w *watch) tell(p *probeState, m record.Measurement) {
 	switch m.Outcome {
 	case record.OutcomeBusy, record.OutcomeDisturbed:
 		w.log.Debug("round not usable", "probe", m.Probe, "outcome", m.Outcome, "reason", m.Reason)
@@ -191,19 +194,21 @@ func (w *watch) tell(p *probeState, m record.Measurement, events []drift.Event) 
 		}
 		p.trouble = m.Outcome
 	}
-	for _, e := range events {
-		switch {
-		case e.Learned:
-			w.log.Info("baseline learned", "probe", m.Probe)
-			if e.Effect != nil {
-				w.log.Warn("the effect of a change of conditions", "probe", m.Probe, "effect", e.Effect.String(),
-					"changes", e.Effect.Changes, "ratios", e.Effect.Ratios)
-			}
-		case len(e.Changes) > 0:
-			w.log.Warn("a new epoch begins: conditions differ from the baseline's", "probe", m.Probe, "changes", e.Changes)
-		default:
-			w.log.Warn("drift state changed", driftAttributes(m.Probe, e)...)
+}
+
+// tellDrift logs what a tracker said of a source: a probe, or the traffic.
+func tellDrift(log *slog.Logger, source string, e drift.Event) {
+	switch {
+	case e.Learned:
+		log.Info("baseline learned", "probe", source)
+		if e.Effect != nil {
+			log.Warn("the effect of a change of conditions", "probe", source, "effect", e.Effect.String(),
+				"changes", e.Effect.Changes, "ratios", e.Effect.Ratios)
 		}
+	case len(e.Changes) > 0:
+		log.Warn("a new epoch begins: conditions differ from the baseline's", "probe", source, "changes", e.Changes)
+	default:
+		log.Warn("drift state changed", driftAttributes(source, e)...)
 	}
 }
 

@@ -81,9 +81,9 @@ func TestAGoodRoundIsAnAnswer(t *testing.T) {
 	w := &watch{access: newAccess(), log: log.timeless()}
 	w.access.hangs(&guard.HungError{Since: time.Now()})
 	require.NotEmpty(t, w.problemNow())
-	w.tell(&probeState{}, record.Measurement{Outcome: record.OutcomeBusy}, nil)
+	w.tell(&probeState{}, record.Measurement{Outcome: record.OutcomeBusy})
 	require.NotEmpty(t, w.problemNow(), "nothing was read")
-	w.tell(&probeState{}, record.Measurement{Outcome: record.OutcomeOK}, nil)
+	w.tell(&probeState{}, record.Measurement{Outcome: record.OutcomeOK})
 	assert.Empty(t, w.problemNow())
 	assert.Equal(t, 1, log.count("the target answers again"))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
@@ -22,6 +23,8 @@ type shared struct {
 	engine    *probe.Engine
 	latencies *export.Latencies
 	traffic   *traffic.Sampler
+	judging   *judging
+	tell      func([]judge.Event) // logs what was judged, and has it kept
 	// slots has room for as many rounds as may run at once on the node.
 	slots chan struct{}
 }

@@ -40,6 +40,7 @@ func (d *Daemon) sampled() []traffic.Device {
 // tookTraffic takes what others did to a device in the last half minute. Each device has one
 // goroutine's turn: the sampler's.
 func (d *Daemon) tookTraffic(dev traffic.Device, t record.Traffic, said map[string]string) {
+	d.judgeTraffic(dev.ID, t)
 	before := said[dev.Number]
 	said[dev.Number] = t.Unusable
 	log := d.shared.log.With("id", dev.ID)

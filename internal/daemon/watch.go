@@ -7,11 +7,13 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -68,6 +70,10 @@ type watch struct {
 	// poolBlocks and writtenRatio are those of pool.
 	poolBlocks   int
 	writtenRatio *float64
+	// traffic compares what others did to the device with its past; nil where nobody counts it.
+	traffic *drift.Tracker
+	// news says that something was judged that is worth keeping.
+	news atomic.Bool
 }
 
 // probeState is one probe of a watch.
@@ -117,8 +123,12 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 		w.probes = append(w.probes, state)
 	}
 	way.handOver(w.probes)
+	if s.Number != "" {
+		w.traffic = judge.NewTrafficTracker(s.Drift)
+	}
 	w.restore(now)
 	w.see(seen, now)
+	shared.judging.attach(w)
 	return w
 }
 
@@ -282,6 +292,8 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 			Text: s.Path + " was not made by ssdprobe, so it is only read",
 		})
 	}
+	w.shared.judging.mu.Lock()
+	defer w.shared.judging.mu.Unlock()
 	for i, p := range w.probes {
 		ps := p.status
 		ps.Rounds, ps.Errors, ps.Next = maps.Clone(ps.Rounds), maps.Clone(ps.Errors), p.next

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
@@ -24,7 +26,7 @@ func TestNoWriteProbesWithoutABudget(t *testing.T) {
 		w := newWatch(spec{
 			Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true},
 			Probes: record.DefaultProbes(), Admission: config.Admission{WriteBytesPerDay: budget},
-		}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: newStorage(dir, slog.New(slog.DiscardHandler))})
+		}, sighting{}, newAccess(), &shared{judging: newJudging(drift.Default()), tell: func([]judge.Event) {}, log: slog.New(slog.DiscardHandler), state: newStorage(dir, slog.New(slog.DiscardHandler))})
 		var names []string
 		for _, p := range w.Status(time.Now()).Probes {
 			names = append(names, p.Probe.Name)
@@ -45,7 +47,7 @@ func TestWriteProbesShareTheBudget(t *testing.T) {
 		return newWatch(spec{
 			Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true},
 			Probes: append(record.DefaultProbes()[:1], writer("a"), writer("b")), Admission: config.Admission{WriteBytesPerDay: 4 * round},
-		}, sighting{}, newAccess(), &shared{log: slog.New(slog.DiscardHandler), state: newStorage(dir, slog.New(slog.DiscardHandler)), latencies: export.NewLatencies()})
+		}, sighting{}, newAccess(), &shared{judging: newJudging(drift.Default()), tell: func([]judge.Event) {}, log: slog.New(slog.DiscardHandler), state: newStorage(dir, slog.New(slog.DiscardHandler)), latencies: export.NewLatencies()})
 	}
 	now := time.Now()
 	allows := func(w *watch, i int) bool {

@@ -181,3 +181,14 @@ func (t *Tracker) LastShift(i int) Shift {
 
 // latestRounds are those behind LastShift.
 const latestRounds = 3
+
+// Suspicious reports whether the last round was so slow that the next ones decide.
+func (t *Tracker) Suspicious() bool {
+	for i := range t.verdicts {
+		v := &t.verdicts[i]
+		if v.State != record.Regressed && v.Fast.Count > 0 && v.Fast.Count < stretchRounds && !t.isTail(i) && v.Fast.Last.Equal(t.last) {
+			return true
+		}
+	}
+	return false
+}

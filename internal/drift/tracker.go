@@ -137,6 +137,7 @@ func (t *Tracker) Add(m record.Measurement) []Event {
 	// which time.Now adds, a clock that was set back would never be seen to be.
 	m.Start = m.Start.Round(0)
 	r := Round{Time: m.Start, Utilisation: m.Load.Utilisation}
+	r.Work = WorkOf(m.Load.Others)
 	for i, s := range t.names {
 		r.Values[i] = s.Of(m)
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // Work is what others asked of a device, per second. It is the covariate of the load curve:
@@ -17,6 +19,14 @@ type Work struct {
 	Writes       float64 `json:"writes,omitempty"`
 	ReadBytes    float64 `json:"read_bytes,omitempty"`
 	WrittenBytes float64 `json:"written_bytes,omitempty"`
+}
+
+// WorkOf is the work that was counted; nil is not known.
+func WorkOf(w *record.Work) Work {
+	if w == nil {
+		return Work{}
+	}
+	return Work{Known: true, Reads: w.Reads, Writes: w.Writes, ReadBytes: w.ReadBytes, WrittenBytes: w.WrittenBytes}
 }
 
 // works is how many rates work has.

@@ -50,6 +50,7 @@ func Of(s record.Snapshot) []Finding {
 	}
 	all = append(all, ofCollectors(s.Collectors, s.Warnings)...)
 	all = append(all, ofWarnings(s.Warnings)...)
+	all = append(all, ofTogether(s.Together)...)
 	for _, i := range s.Ignored {
 		if i.Denied {
 			f := found(NotWatched, i.Device.Name+" is not watched", i.Reason)
@@ -122,6 +123,7 @@ func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
 		all = append(all, found(CannotProbe, "cannot be probed", t.Problem))
 	}
 	all = append(all, ofTraffic(t.Traffic)...)
+	all = append(all, ofVerdict(t)...)
 	all = append(all, ofCollectors(t.Collectors, t.Warnings)...)
 	all = append(all, ofWarnings(t.Warnings)...)
 	for i, p := range t.Probes {

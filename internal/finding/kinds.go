@@ -9,12 +9,16 @@ const (
 	IOErrors    = "io_errors"
 	Regressed   = "regressed"
 	Stalled     = "stalled"
-	NotReady    = "not_ready"
-	Stale       = "stale"
-	Suspect     = "suspect"
-	Collector   = "collector"
-	NotWatched  = "not_watched"
-	Quiet       = "quiet_hours"
+	// What drives of a node did together, and what their own traffic says.
+	HostSlower    = "host_slower"
+	BatchSlower   = "batch_slower"
+	TrafficSlower = "traffic_slower"
+	NotReady      = "not_ready"
+	Stale         = "stale"
+	Suspect       = "suspect"
+	Collector     = "collector"
+	NotWatched    = "not_watched"
+	Quiet         = "quiet_hours"
 )
 
 // Kind is what all findings of one code have in common.
@@ -44,6 +48,12 @@ func Kinds() []Kind {
 			"undo the change of conditions, or accept the new level with ssdprobe drift accept"},
 		{Stalled, Warning, "I/O was in flight for two seconds or longer, and none completed. Critical for 10 seconds, and for three stalls in an hour.",
 			"read the kernel log; check the drive's health, cable and slot; replace it if stalls recur"},
+		{HostSlower, Warning, "Nearly all drives of the node got slower together, so it is the host: no drive is blamed.",
+			"look for what changed on the host: kernel, CPU frequency, power, temperature, another job"},
+		{BatchSlower, Warning, "Several drives of the node got slower together.",
+			"compare what they have in common: model, firmware, controller, slot, volume"},
+		{TrafficSlower, Warning, "The I/O of the drive's own users takes longer than before, for the same work.",
+			"see docs/drift.md; compare with the probes of the drive, and with what its users do now"},
 		{NotReady, Warning, "The daemon has not looked at every target yet.",
 			"wait; if it lasts, ssdprobe ready names what does not answer"},
 		{Stale, Warning, "No round has been good for ten intervals.",
@@ -61,7 +71,7 @@ func Kinds() []Kind {
 			"check airflow, heat sink and fans"},
 		{record.WarnWorn, Warning, "The drive has used up its rated endurance.",
 			"plan to replace the drive; it may go on working for long"},
-		{record.WarnSlowerThanPeers, Warning, "The baseline is far slower than those of other drives of the model on the node.",
+		{record.WarnSlowerThanPeers, Warning, "The drive is far slower than the other drives of its model on the node.",
 			"compare its use, slot and health with the others: it may have been slow from the first day"},
 		{record.WarnSlowerThanSheet, Warning, "The baseline is far slower than the drive's data sheet promises.",
 			"check its use, link and health, and the data sheet: it may have been slow from the first day"},

@@ -38,6 +38,11 @@ func decided() map[string]func(*record.Snapshot) {
 		IOErrors:    probe(func(p *record.ProbeStatus) { p.Errors = map[string]uint64{"EIO": 1} }),
 		Regressed:   probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Regressed}} }),
 		Suspect:     probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Suspect}} }),
+		HostSlower:  func(s *record.Snapshot) { s.Together = []record.Together{{Scope: record.ScopeHost}} },
+		BatchSlower: func(s *record.Snapshot) { s.Together = []record.Together{{Scope: record.ScopeBatch}} },
+		TrafficSlower: func(s *record.Snapshot) {
+			s.Targets[0].Verdict = &record.Judgement{Verdict: record.Degraded, Witnesses: []string{"traffic"}}
+		},
 		Stalled: func(s *record.Snapshot) {
 			s.Targets[0].Traffic = &record.TrafficStatus{Stalls: []record.Stall{{Cause: record.StallByDevice, Length: 3 * time.Second}}}
 		},

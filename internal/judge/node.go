@@ -52,7 +52,7 @@ type Node struct {
 type drive struct {
 	Drive
 	sources []*source
-	told    Verdict
+	told    record.Judgement
 }
 
 // NewNode returns a node without drives.
@@ -64,7 +64,7 @@ func (n *Node) AddDrive(d Drive) {
 		known.Drive = d
 		return
 	}
-	added := &drive{Drive: d, told: Verdict{State: record.Unjudged}}
+	added := &drive{Drive: d, told: record.Judgement{Verdict: record.Unjudged}}
 	n.drives = append(n.drives, added)
 	n.byID[d.ID] = added
 }
@@ -101,16 +101,38 @@ func (n *Node) source(id, name string) *source {
 			return s
 		}
 	}
-	settings := n.settings
-	t := drift.NewTracker(settings)
+	t := drift.NewTracker(n.settings)
 	if name == Traffic {
-		t = drift.NewTrafficTracker(trafficSettings(settings))
+		t = NewTrafficTracker(n.settings)
 	}
+	return n.attach(d, name, t)
+}
+
+// Attach makes t the tracker of a source of a drive, which was added before.
+func (n *Node) Attach(id, name string, t *drift.Tracker) {
+	d := n.byID[id]
+	for _, s := range d.sources {
+		if s.name == name {
+			s.tracker = t
+			t.JudgeBeside(s)
+			return
+		}
+	}
+	n.attach(d, name, t)
+}
+
+func (n *Node) attach(d *drive, name string, t *drift.Tracker) *source {
 	s := &source{name: name, drive: d, tracker: t, group: n.group(name, d.Rotational)}
 	s.group.members = append(s.group.members, s)
 	t.JudgeBeside(s)
 	d.sources = append(d.sources, s)
 	return s
+}
+
+// NewTrafficTracker returns a tracker of a drive's own traffic: applications change what they do, so
+// that it takes more for a verdict.
+func NewTrafficTracker(s drift.Settings) *drift.Tracker {
+	return drift.NewTrafficTracker(trafficSettings(s))
 }
 
 func (n *Node) group(name string, rotational bool) *group {
@@ -132,6 +154,17 @@ func (n *Node) Round(id, probe string, r drift.Round, c record.Conditions) {
 		return
 	}
 	n.take(s, r.Time, s.tracker.AddRound(r, c))
+}
+
+// Add takes a round of a probe, whatever its outcome. It reports whether another round soon would
+// decide something.
+func (n *Node) Add(id string, m record.Measurement) (suspicious bool) {
+	s := n.source(id, m.Probe)
+	if s == nil || m.Outcome != record.OutcomeOK || m.Loaded {
+		return false // a round that a busy drive got all the same has no like to be compared with
+	}
+	n.take(s, m.Start.Round(0), s.tracker.Add(m))
+	return s.tracker.Suspicious()
 }
 
 // Traffic takes a sample of the drive's own traffic.

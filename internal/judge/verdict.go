@@ -32,21 +32,6 @@ const (
 	stale = time.Hour
 )
 
-// Verdict is what is said of a drive as a whole.
-type Verdict struct {
-	State record.DriveVerdict
-	Scope record.Scope
-	// Ratio is how many times slower, by the worst witness; zero when nothing is.
-	Ratio record.Ratio
-	Since time.Time
-	// Witnesses are the sources that say so: "probes", "traffic". Peers is beside how many drives its
-	// level was judged.
-	Witnesses []string
-	Peers     int
-	Source    string
-	Statistic record.Statistic
-}
-
 // Event is a change of a verdict, or of the state of one statistic.
 type Event struct {
 	Time time.Time
@@ -91,41 +76,41 @@ func (n *Node) tell(s *source, events []drift.Event) {
 // conclude makes one verdict of all that is known of a drive, and tells it when it has changed.
 func (n *Node) conclude(d *drive, now time.Time) {
 	v := d.verdict(now)
-	if v.State == record.Degraded || v.State == record.Severe {
+	if v.Verdict == record.Degraded || v.Verdict == record.Severe {
 		v.Scope = n.scope(d, v)
 	}
-	if v.State == d.told.State && v.Scope == d.told.Scope && slices.Equal(v.Witnesses, d.told.Witnesses) {
+	if v.Verdict == d.told.Verdict && v.Scope == d.told.Scope && slices.Equal(v.Witnesses, d.told.Witnesses) {
 		d.told = v
 		return
 	}
 	d.told = v
 	n.events = append(n.events, Event{
-		Time: now, Drive: d.ID, Scope: v.Scope, Verdict: v.State, Witnesses: v.Witnesses, Ratio: v.Ratio, Since: v.Since, Source: v.Source, Statistic: v.Statistic,
+		Time: now, Drive: d.ID, Scope: v.Scope, Verdict: v.Verdict, Witnesses: v.Witnesses, Ratio: v.Ratio, Since: v.Since, Source: v.Source,
 	})
 }
 
 // verdict is what is said of a drive now.
-func (d *drive) verdict(now time.Time) Verdict {
-	v := Verdict{State: record.Unjudged, Scope: record.ScopeDrive}
+func (d *drive) verdict(now time.Time) record.Judgement {
+	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}
 	for _, s := range d.sources {
-		if m := s.tracker.Maturity(); m != "" && now.Sub(s.last) < stale && v.State == record.Unjudged {
-			v.State = record.Healthy
+		if m := s.tracker.Maturity(); m != "" && now.Sub(s.last) < stale && v.Verdict == record.Unjudged {
+			v.Verdict = record.Healthy
 		}
 	}
 	far := map[string]bool{} // witnesses of at least severeRatio
 	for _, s := range d.sources {
 		if s.drifts() {
 			for _, x := range s.tracker.Drift() {
-				v.weigh(s, x, now, d.told, far)
+				weigh(&v, s, x, now, d.told, far)
 			}
 		}
 		if s.level.found {
-			v.add(s, record.Degraded, record.Ratio{Ratio: s.level.shift.Ratio()}, drift.SlotTime(s.level.since))
+			add(&v, s, record.Degraded, record.Ratio{Ratio: s.level.shift.Ratio()}, drift.SlotTime(s.level.since))
 			v.Peers = s.level.peers
 		}
 	}
 	if len(far) > 1 {
-		v.State = record.Severe
+		v.Verdict = record.Severe
 	}
 	return v
 }
@@ -141,13 +126,13 @@ func (s *source) drifts() bool {
 }
 
 // weigh adds what one statistic of a source says.
-func (v *Verdict) weigh(s *source, x record.Drift, now time.Time, told Verdict, far map[string]bool) {
+func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told record.Judgement, far map[string]bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
 	degraded, severe := degradedFrom(x, s.name), severeRatio
-	if told.State == record.Degraded || told.State == record.Severe {
+	if told.Verdict == record.Degraded || told.Verdict == record.Severe {
 		degraded *= held
 	}
-	if told.State == record.Severe {
+	if told.Verdict == record.Severe {
 		severe *= held
 	}
 	tail := x.Statistic == record.LatencyP95 || x.Statistic == record.LatencyP99 || x.Cause == record.BySlowRounds
@@ -170,7 +155,7 @@ func (v *Verdict) weigh(s *source, x record.Drift, now time.Time, told Verdict, 
 	case x.Ratio >= degraded:
 		state = record.Degraded
 	}
-	v.add(s, state, ratio, x.Since)
+	add(v, s, state, ratio, x.Since)
 }
 
 // degradedFrom is from how many times slower on a statistic makes a drive degraded.
@@ -187,13 +172,13 @@ func degradedFrom(x record.Drift, source string) float64 {
 }
 
 // add takes a state that a source gives evidence of.
-func (v *Verdict) add(s *source, state record.DriveVerdict, ratio record.Ratio, since time.Time) {
+func add(v *record.Judgement, s *source, state record.DriveVerdict, ratio record.Ratio, since time.Time) {
 	if !slices.Contains(v.Witnesses, s.witness()) && state != record.Watch {
 		v.Witnesses = append(v.Witnesses, s.witness())
 	}
 	rank := func(x record.DriveVerdict) int { return slices.Index(record.DriveVerdicts(), x) }
-	if rank(state) > rank(v.State) || state == v.State && ratio.Ratio > v.Ratio.Ratio {
-		v.State, v.Ratio, v.Source = state, ratio, s.name
+	if rank(state) > rank(v.Verdict) || state == v.Verdict && ratio.Ratio > v.Ratio.Ratio {
+		v.Verdict, v.Ratio, v.Source = state, ratio, s.name
 	}
 	if v.Since.IsZero() || since.Before(v.Since) {
 		v.Since = since
@@ -201,10 +186,10 @@ func (v *Verdict) add(s *source, state record.DriveVerdict, ratio record.Ratio, 
 }
 
 // scope says whether a drive got slower alone, or together with others of its model.
-func (n *Node) scope(d *drive, v Verdict) record.Scope {
+func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
 	others := 0
 	for _, o := range n.drives {
-		bad := o.told.State == record.Degraded || o.told.State == record.Severe
+		bad := o.told.Verdict == record.Degraded || o.told.Verdict == record.Severe
 		if o != d && bad && o.Model == d.Model && o.told.Since.Sub(v.Since).Abs() <= together {
 			others++
 		}
@@ -243,4 +228,40 @@ func statisticsOf(source string) []record.Statistic {
 		return record.TrafficStatistics()
 	}
 	return record.Statistics()
+}
+
+// Verdict returns what is said of a drive; false when there is no such drive.
+func (n *Node) Verdict(id string) (record.Judgement, bool) {
+	d := n.byID[id]
+	if d == nil {
+		return record.Judgement{}, false
+	}
+	v := d.told
+	v.Witnesses = slices.Clone(v.Witnesses)
+	return v, true
+}
+
+// Together returns what drives of the host did together, as it is now.
+func (n *Node) Together() []record.Together {
+	var list []record.Together
+	for _, g := range n.groups {
+		if g.host == nil {
+			continue
+		}
+		for i, x := range g.host.Drift() {
+			if x.State != record.Regressed {
+				continue
+			}
+			t := record.Together{
+				Scope: record.ScopeHost, Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
+				Ratio: record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper},
+			}
+			t.Drives, t.Of = g.slower(i, drift.ShiftOf(x.Ratio), g.last)
+			if float64(len(t.Drives)) < hostShare*float64(t.Of) {
+				t.Scope = record.ScopeBatch
+			}
+			list = append(list, t)
+		}
+	}
+	return list
 }

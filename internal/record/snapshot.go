@@ -27,6 +27,8 @@ type Snapshot struct {
 	// ConfigChanged says whether the configuration file holds something else than what is in
 	// force; nil when there is none, or it cannot be read.
 	ConfigChanged *bool `json:"config_changed,omitempty"`
+	// Together is what drives of the node did together: when nearly all got slower, it is the host.
+	Together []Together `json:"together,omitempty"`
 	// QuietUntil is when the quiet hours end that keep the daemon from measuring now; zero
 	// outside of them.
 	QuietUntil time.Time `json:"quiet_until,omitzero"`
@@ -52,6 +54,9 @@ type TargetStatus struct {
 	// Changed holds when each condition was last seen to change.
 	Changed  map[string]time.Time `json:"changed,omitempty"`
 	Warnings []Warning            `json:"warnings,omitempty"`
+	// Verdict is what is said of the drive as a whole, judged beside the others of the node; nil
+	// when it is not judged.
+	Verdict *Judgement `json:"verdict,omitempty"`
 	// Problem says in words why the target cannot be probed now; empty when it can.
 	Problem string        `json:"problem,omitempty"`
 	Probes  []ProbeStatus `json:"probes"`

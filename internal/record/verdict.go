@@ -1,5 +1,7 @@
 package record
 
+import "time"
+
 // DriveVerdict is what is said of a drive, or of a host, as a whole.
 type DriveVerdict string
 
@@ -26,3 +28,32 @@ const (
 	ScopeBatch Scope = "batch" // several drives that got slower together
 	ScopeHost  Scope = "host"  // nearly all drives of the host
 )
+
+// Judgement is what is said of a drive as a whole.
+type Judgement struct {
+	Verdict DriveVerdict `json:"verdict"`
+	Scope   Scope        `json:"scope,omitempty"`
+	// Ratio is how many times slower, by the witness that says the worst; zero when none does.
+	Ratio Ratio     `json:"ratio,omitzero"`
+	Since time.Time `json:"since,omitzero"`
+	// Witnesses are whose I/O says so: "probes", "traffic".
+	Witnesses []string `json:"witnesses,omitempty"`
+	// Peers is beside how many drives of its model the level was judged; 0 when it was not.
+	Peers int `json:"peers,omitempty"`
+	// Source is the probe with the worst ratio, or "traffic".
+	Source string `json:"source,omitempty"`
+}
+
+// Together is what drives of a host did together.
+type Together struct {
+	Scope     Scope     `json:"scope"`
+	Source    string    `json:"source"`
+	Statistic Statistic `json:"statistic"`
+	Ratio     Ratio     `json:"ratio"`
+	Since     time.Time `json:"since"`
+	// Drives are the ids of the targets that got slower, of Of that were compared.
+	Drives []string `json:"drives"`
+	Of     int      `json:"of"`
+	// Attribution are the changes of conditions at the onset.
+	Attribution []Change `json:"attribution,omitempty"`
+}

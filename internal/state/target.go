@@ -20,7 +20,9 @@ type Target struct {
 	File   bool                   `json:"file,omitempty"`
 	Device record.Device          `json:"device"` // as last seen
 	Probes map[string]drift.State `json:"probes"`
-	Pool   *probe.PoolState       `json:"pool,omitempty"`
+	// Traffic is what is known of the device's own traffic; nil when nothing is.
+	Traffic *drift.State     `json:"traffic,omitempty"`
+	Pool    *probe.PoolState `json:"pool,omitempty"`
 	// Budgets are those of the write probes.
 	Budgets map[string]admit.Budget `json:"budgets,omitempty"`
 	// MountPoint is where the filesystem of a file was mounted when it was last opened.

@@ -1,0 +1,174 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
+)
+
+// judging judges the targets of the node together. Its lock is taken after that of a watch, never before,
+// and guards every tracker that is attached.
+type judging struct {
+	mu   sync.Mutex
+	node *judge.Node
+}
+
+func newJudging(s drift.Settings) *judging { return &judging{node: judge.NewNode(s)} }
+
+// judgeEvery is how often blocks that are over are judged while no round ends.
+const judgeEvery = 10 * time.Second
+
+// attach gives the trackers of a watch to the judge.
+func (j *judging) attach(w *watch) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.node.AddDrive(w.judged())
+	for _, p := range w.probes {
+		j.node.Attach(w.spec.ID, p.probe.Name, p.tracker)
+	}
+	if w.traffic != nil {
+		j.node.Attach(w.spec.ID, judge.Traffic, w.traffic)
+	}
+}
+
+// detach takes the target of a watch out, unless another watch of it is there already.
+func (j *judging) detach(w *watch) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, p := range w.probes {
+		if j.node.Tracker(w.spec.ID, p.probe.Name) != p.tracker {
+			return
+		}
+	}
+	j.node.RemoveDrive(w.spec.ID)
+}
+
+// look calls f while nothing is judged.
+func (j *judging) look(f func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f()
+}
+
+// took judges a round, and all that is over by now. suspicious says that another round soon would confirm or
+// refute what this one says.
+func (j *judging) took(id string, m record.Measurement) (events []judge.Event, suspicious bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	suspicious = j.node.Add(id, m)
+	return j.node.Advance(time.Now()), suspicious
+}
+
+// judged is the drive of the target as the judge knows it. Files have levels of their own, as their
+// filesystems differ.
+func (w *watch) judged() judge.Drive {
+	d := judge.Drive{ID: w.spec.ID, Model: w.device.Model, SizeBytes: w.device.SizeBytes, Rotational: w.device.Rotational}
+	if w.spec.File || d.Model == "" {
+		d.Group = w.spec.ID
+	}
+	return d
+}
+
+// judgeOn judges what is over while no round ends.
+func (d *Daemon) judgeOn(ctx context.Context) error {
+	for ctx.Err() == nil {
+		schedule.Pause(ctx, judgeEvery)
+		var events []judge.Event
+		j := d.shared.judging
+		j.look(func() { events = j.node.Advance(time.Now()) })
+		d.tellJudged(events)
+	}
+	return nil
+}
+
+// judgeTraffic takes what others did to a device.
+func (d *Daemon) judgeTraffic(deviceID string, t record.Traffic) {
+	w := d.ofDevice(deviceID)
+	if w == nil || t.Unusable != "" {
+		return
+	}
+	w.mu.Lock()
+	conditions := w.conditions
+	w.mu.Unlock()
+	sample := judge.Sample{Time: t.Time, Work: drift.WorkOf(&t.Work), Utilisation: t.Utilisation}
+	if !t.CoarseTimes {
+		sample.Read, sample.Write, sample.Flush = meanOf(t.Read), meanOf(t.Write), meanOf(t.Flush)
+	}
+	var events []judge.Event
+	j := d.shared.judging
+	j.look(func() {
+		j.node.Traffic(w.spec.ID, sample, conditions)
+		events = j.node.Advance(time.Now())
+	})
+	d.tellJudged(events)
+}
+
+// fewIOs are too few to say what an I/O takes.
+const fewIOs = 30
+
+func meanOf(s record.Served) float64 {
+	if s.IOs < fewIOs {
+		return 0
+	}
+	return s.MeanLatency.Seconds()
+}
+
+// ofDevice returns the watch whose traffic that of a device is: its own, or else that of a file on
+// it; nil when there is none.
+func (d *Daemon) ofDevice(id string) *watch {
+	var found *watch
+	for _, w := range d.current() {
+		switch {
+		case w.spec.ID == id:
+			return w
+		case w.spec.LockID == id && (found == nil || w.spec.ID < found.spec.ID):
+			found = w
+		}
+	}
+	return found
+}
+
+// tellJudged logs what people want to hear of, and has it kept.
+func (d *Daemon) tellJudged(events []judge.Event) {
+	if len(events) == 0 {
+		return
+	}
+	watches := d.current()
+	for _, e := range events {
+		log := d.shared.log
+		if w := watches[e.Drive]; w != nil {
+			log = w.log
+			w.news.Store(true)
+		}
+		switch {
+		case e.Drift != nil:
+			tellDrift(log, e.Source, *e.Drift)
+		case e.Verdict == record.Degraded || e.Verdict == record.Severe:
+			log.Warn("the drive is slow", "verdict", e.Verdict, "scope", e.Scope, "times_slower", e.Ratio.Ratio, "since", e.Since, "witnesses", e.Witnesses)
+		default:
+			log.Info("the verdict on the drive changed", "verdict", e.Verdict)
+		}
+		if e.Drive == "" && e.State == record.Regressed {
+			log.Warn("drives of this host got slower together", "scope", e.Scope, "drives", e.Drives, "times_slower", e.Ratio.Ratio, "since", e.Since)
+		}
+	}
+}
+
+// fillVerdicts adds the verdicts on drives and on the host to a snapshot.
+func (d *Daemon) fillVerdicts(s *record.Snapshot) {
+	j := d.shared.judging
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i := range s.Targets {
+		if v, ok := j.node.Verdict(s.Targets[i].ID); ok {
+			s.Targets[i].Verdict = &v
+		}
+	}
+	s.Together = slices.Clip(j.node.Together())
+}
