@@ -293,6 +293,9 @@ func (t *Tracker) learn(b block, now time.Time) {
 		return
 	}
 	e.Learned = now
+	if !slices.ContainsFunc(t.verdicts, func(v verdict) bool { return v.State == record.Suspect || v.State == record.Regressed }) {
+		t.recent = nil // all of it is against the baseline before
+	}
 	for i := range t.verdicts {
 		if s := t.verdicts[i].State; s == record.Suspect || s == record.Regressed {
 			continue
