@@ -26,6 +26,8 @@ type simulated struct {
 	slower [2]float64
 	// regressed says that its node has found it already.
 	regressed bool
+	// nodeFound is a finding about its node.
+	nodeFound string
 	// changed are the changes of conditions that its node saw, and effect what they did.
 	changed []string
 	effect  float64
@@ -86,6 +88,10 @@ func (d *simulated) series() []string {
 		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_probe_latency_percentile_seconds{%s,probe="read-4k",percentile=%q}', values: %s}`,
 			labels, percentile, changing(seconds*d.slower[0], seconds*d.slower[1])))
 	}
+	if d.nodeFound != "" {
+		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_finding{job="ssdprobe",instance=%q,device="",id="",probe="",code=%q,severity="warning"}', values: %s}`,
+			d.node, d.nodeFound, constant(1)))
+	}
 	for _, changed := range d.changed {
 		condition, _, _ := strings.Cut(changed, ",")
 		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_conditions_changed_timestamp_seconds{%s,%s}', values: %s}`, labels, condition, constant(0)))
@@ -112,7 +118,7 @@ func engines(fleet []*simulated) []string {
 		}
 		seen[d.node] = true
 		series := func(engine, values string) {
-			list = append(list, fmt.Sprintf(`{series: 'ssdprobe_build_info{job="ssdprobe",instance=%q,version=%q}', values: '%s'}`, d.node, engine, values))
+			list = append(list, fmt.Sprintf(`{series: 'ssdprobe_build_info{job="ssdprobe",instance=%q,engine=%q}', values: '%s'}`, d.node, engine, values))
 		}
 		if d.upgraded == 0 {
 			series(d.engine[0], fmt.Sprintf("1+0x%d", simulatedHours*perHour))
@@ -157,7 +163,7 @@ func raises(t *testing.T, fleet []*simulated, want ...string) {
 	}
 	fmt.Fprintf(&b, "  promql_expr_test:\n  - eval_time: %dh\n", simulatedHours)
 	b.WriteString("    expr: max by (alertname, instance, id, model, firmware, condition, from, to) " +
-		"(max_over_time(ALERTS{alertstate=\"firing\",alertname=~\"Ssdprobe(Drive|Node|Firmware|Change)Slow.*\"}[12h]))\n    exp_samples:")
+		"(max_over_time(ALERTS{alertstate=\"firing\",alertname=~\"Ssdprobe(Drive|Node|Host|Firmware|Change)Slow.*\"}[12h]))\n    exp_samples:")
 	for _, labels := range want {
 		fmt.Fprintf(&b, "\n    - {labels: '%s', value: 1}", labels)
 	}

@@ -94,6 +94,12 @@ func TestANodeWhoseDrivesAreAllSlow(t *testing.T) {
 		slow[4].by(2)
 		raises(t, fleet, node, slow[4].alert())
 	})
+	t.Run("that the node has found itself", func(t *testing.T) {
+		t.Parallel()
+		fleet, slow := slowNode(100, 1.6)
+		slow[0].nodeFound = "host_slower"
+		raises(t, fleet, `{alertname="SsdprobeHostSlower",instance="stor-03"}`)
+	})
 	t.Run("two drives make no node", func(t *testing.T) {
 		t.Parallel()
 		fleet, slow := slowNode(20, 1.6)
@@ -141,6 +147,14 @@ func TestVersionsOfTheEngine(t *testing.T) {
 			})
 		}
 	}
+	t.Run("half, from builds that do not say their engine", func(t *testing.T) {
+		t.Parallel()
+		fleet := upgraded(1/1.6, upgrades["half"])
+		for _, d := range fleet {
+			d.engine[0] = ""
+		}
+		raises(t, fleet)
+	})
 	t.Run("mixed for ever, and two slow drives", func(t *testing.T) {
 		t.Parallel()
 		fleet := simulatedFleet(40)
