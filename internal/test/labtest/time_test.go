@@ -114,5 +114,6 @@ func testSuspend(t *testing.T, m *lab.Machine) {
 		assert.Zero(t, now.must(t, "ssdprobe_probe_rounds_total", labels{"id": id, "outcome": outcome}), outcome)
 	}
 	assert.Equal(t, 1.0, now.must(t, "ssdprobe_target_up", labels{"id": id}))
+	assert.Zero(t, now.must(t, "ssdprobe_device_stall_longest_seconds", labels{"id": id}), "the machine stood still, not the drive")
 	d.stop(t)
 }

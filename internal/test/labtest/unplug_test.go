@@ -142,6 +142,7 @@ func testControllerReset(t *testing.T, m *lab.Machine) {
 		assert.Zero(t, now.must(t, "ssdprobe_probe_rounds_total", labels{"id": id, "outcome": outcome}), outcome)
 	}
 	assert.Equal(t, 1.0, now.must(t, "ssdprobe_collector_success", labels{"id": id, "collector": "health"}))
+	assert.Zero(t, now.must(t, "ssdprobe_device_stall_longest_seconds", labels{"id": id}), "a reset is no stall by the drive")
 	d.stop(t)
 }
 
