@@ -163,7 +163,7 @@ func (s *Session) returned(late, given record.Measurement, err error) {
 	if err != nil || s.options.Late == nil || s.options.Guard.StoodStill() > 0 {
 		return
 	}
-	late.Device, late.Load, late.Conditions = given.Device, given.Load, given.Conditions
+	late.Device, late.Loaded, late.Load, late.Conditions = given.Device, given.Loaded, given.Load, given.Conditions
 	s.options.Late(late)
 }
 
