@@ -84,7 +84,7 @@ func TestRunsOfTheCalendarAreChecked(t *testing.T) {
 // others, one when its device is.
 const hoggedRuns = `
 runs:
-  - {suite: durable-write, schedule: "* * * * *", set: [time=60s, repeats=1], window: 1h, max_cpu_pressure: 50%, max_others: 100%, keep: 1}
+  - {suite: durable-write, schedule: "* * * * *", set: [time=60s, repeats=1], window: 1h, max_cpu_pressure: 80%, max_others: 100%, keep: 1}
   - {suite: quick, schedule: "* * * * *", set: [time=60s], window: 1h, max_cpu_pressure: 1, max_others: 50%, keep: 1}
 `
 

@@ -60,7 +60,8 @@ func TestWriteErrors(t *testing.T) {
 	t.Parallel()
 	pool := testenv.Ext4(t, 96<<20)
 	volume := testenv.LoopDevice(t, 256<<20, testenv.Options{Dir: pool})
-	dir, other := testenv.Ext4On(t, volume), testenv.OnDisk(t)
+	// Without a journal: its next blocks have no place on a full pool either, and the filesystem would become read-only.
+	dir, other := testenv.Ext4On(t, volume, "-O", "^has_journal"), testenv.OnDisk(t)
 	d := startDaemon(t, t.TempDir(), onFiles(t, dir, other))
 	id := fileID(dir)
 	d.awaitMore(t, id, "durable-write-4k", "ok", 1)
