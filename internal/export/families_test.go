@@ -71,6 +71,7 @@ func targetMovements(later time.Time) []movement {
 		ofTarget("a slower link", func(t *record.TargetStatus) { t.Device.Link.CurrentGTs = 5 },
 			"ssdprobe_pcie_link_speed_transfers_per_second", "ssdprobe_pcie_bandwidth_bytes_per_second"),
 		ofTarget("a problem", func(t *record.TargetStatus) { t.Problem = "open /dev/nvme1n1: no such device" }, "ssdprobe_target_up", "ssdprobe_finding"),
+		ofTarget("a verdict on the drive", func(t *record.TargetStatus) { t.Verdict = &record.Judgement{Verdict: record.Healthy} }, "ssdprobe_device_verdict"),
 		ofTarget("more of it written", func(t *record.TargetStatus) { *t.WrittenRatio = 0.5 }, "ssdprobe_device_written_ratio"),
 		ofTarget("more blocks to read from", func(t *record.TargetStatus) { t.PoolBlocks++ }, "ssdprobe_device_pool_blocks"),
 		ofTarget("a warning of the target", func(t *record.TargetStatus) { t.Warnings = nil }, "ssdprobe_finding"),

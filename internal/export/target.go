@@ -79,6 +79,14 @@ func accessFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		single("ssdprobe_target_up", gauge, "1 if the target can be probed now. 0 if it has a problem, which the log and the status page name.",
 			func(t record.TargetStatus) (float64, bool) { return boolean(t.Problem == ""), true }),
+		metric("ssdprobe_device_verdict", gauge, []string{"verdict"},
+			"What the node says of the drive as a whole, by all its probes, its traffic and the drives beside it, as the label verdict: healthy, watch (a suspicion), "+
+				"degraded, severe (at least twice as slow, or it stalls) or unknown (nothing was compared). Always 1. Absent for a target that is not judged.",
+			func(t record.TargetStatus, emit emit) {
+				if t.Verdict != nil {
+					emit(1, string(t.Verdict.Verdict))
+				}
+			}),
 		single("ssdprobe_device_written_ratio", gauge,
 			"Share of sampled blocks that hold written data, 0 to 1. Raw targets only. Blocks that were never written say nothing about the speed of a drive.",
 			func(t record.TargetStatus) (float64, bool) { return given(t.WrittenRatio) }),

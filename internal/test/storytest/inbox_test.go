@@ -66,11 +66,24 @@ func (i *inbox) open() bool {
 	return slices.Contains(slices.Collect(maps.Values(firing)), true)
 }
 
+// slower is the first alert about a drive that is slower than its baseline.
+func (i *inbox) slower() (a alert, found bool) {
+	all := i.all()
+	at := slices.IndexFunc(all, func(a alert) bool { return a.Labels["alertname"] == slowerThanBaseline })
+	if at < 0 {
+		return alert{}, false
+	}
+	return all[at], true
+}
+
+// slowerThanBaseline is the alert of the story; a drive that is slow enough has severe too.
+const slowerThanBaseline, severe = "SsdprobeDriveSlowerThanBaseline", "SsdprobeDriveSevere"
+
 // onlyAbout finds alerts of another kind or of another drive among all that came so far.
 func (i *inbox) onlyAbout(t *testing.T, d drive) {
 	t.Helper()
 	for _, a := range i.all() {
-		assert.Equal(t, "SsdprobeDriveSlowerThanBaseline", a.Labels["alertname"], "%v", a)
+		assert.Contains(t, []string{slowerThanBaseline, severe}, a.Labels["alertname"], "%v", a)
 		assert.Equal(t, d.id, a.Labels["id"], "%v", a)
 	}
 }
@@ -82,7 +95,7 @@ var sinceWhen = regexp.MustCompile(`since (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[.\d]*
 func (a alert) isAbout(t *testing.T, d drive, after, before time.Time) {
 	t.Helper()
 	for label, want := range map[string]string{
-		"alertname": "SsdprobeDriveSlowerThanBaseline", "severity": "warning",
+		"alertname": slowerThanBaseline, "severity": "warning",
 		"device": d.name, "id": d.id, "instance": node, "model": "QEMU NVMe Ctrl", "probe": "read-4k",
 	} {
 		assert.Equal(t, want, a.Labels[label], label)
