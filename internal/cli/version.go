@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ssdprobe/ssdprobe/internal/export"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
 )
 
 // version is set by the linker: see Makefile.
@@ -17,7 +18,7 @@ var version = ""
 
 // build tells what this binary was made from.
 func build() export.Build {
-	b := export.Build{Version: version, GoVersion: runtime.Version()}
+	b := export.Build{Version: version, GoVersion: runtime.Version(), Engine: probe.Name}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

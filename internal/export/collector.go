@@ -7,7 +7,7 @@ import (
 )
 
 // Build says what is running.
-type Build struct{ Version, Revision, GoVersion string }
+type Build struct{ Version, Revision, GoVersion, Engine string }
 
 // Collector is a prometheus.Collector of what a snapshot holds. Several goroutines may
 // use it.

@@ -31,7 +31,7 @@ func observed(s record.Snapshot) *export.Latencies {
 }
 
 func collector(s record.Snapshot, l *export.Latencies) *export.Collector {
-	build := export.Build{Version: "1.2.3", Revision: "0a1b2c3", GoVersion: "go1.26.0"}
+	build := export.Build{Version: "1.2.3", Revision: "0a1b2c3", GoVersion: "go1.26.0", Engine: "ssdprobe-2"}
 	return export.New(func() record.Snapshot { return s }, l, build)
 }
 

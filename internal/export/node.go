@@ -8,9 +8,11 @@ import (
 // nodeFamilies have one series per node.
 func nodeFamilies(build Build) []family[record.Snapshot] {
 	return []family[record.Snapshot]{
-		metric("ssdprobe_build_info", gauge, []string{"version", "revision", "goversion"},
-			"Version of ssdprobe, as labels. Always 1.",
-			func(_ record.Snapshot, emit emit) { emit(1, build.Version, build.Revision, build.GoVersion) }),
+		metric("ssdprobe_build_info", gauge, []string{"version", "revision", "goversion", "engine"},
+			"Version of ssdprobe, as labels. Always 1. engine is what measures: it changes when a change of it changes what is measured, and only drives of one engine can be compared with each other.",
+			func(_ record.Snapshot, emit emit) {
+				emit(1, build.Version, build.Revision, build.GoVersion, build.Engine)
+			}),
 		single("ssdprobe_config_file_changed", gauge,
 			"1 if the configuration file differs from the configuration in force: it was edited and not loaded, or it was refused. Else 0. Absent without a configuration file, or when it cannot be read.",
 			func(s record.Snapshot) (float64, bool) { return flag(s.ConfigChanged) }),

@@ -16,9 +16,23 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Name is what conditions call this engine. It changes when a change of the
-// engine changes what it measures.
-const Name = "ssdprobe-1"
+// Name is what conditions and the label engine call this engine. It changes when a
+// change of the engine changes what it measures, so that drives which are measured by
+// different engines are not compared with each other.
+const Name = "ssdprobe-2"
+
+// Inherit returns the conditions under which an earlier engine measured as this one
+// calls them, if a drive is as fast for the one as for the other: its own baseline then
+// holds, and an upgrade begins no epoch. Other conditions stay as they are.
+//
+// ssdprobe-2 reads a full pool of a raw device in changing places. The new places are
+// as good a sample of the drive as the old ones.
+func Inherit(c record.Conditions) record.Conditions {
+	if c.Engine == "ssdprobe-1" {
+		c.Engine = Name
+	}
+	return c
+}
 
 // ErrReadOnly says that a write probe met a target that cannot be written.
 var ErrReadOnly = errors.New("the target is read-only")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/store"
@@ -127,7 +128,7 @@ func TestTargetsOfVersion1(t *testing.T) {
 func TestNamesOfVersion1(t *testing.T) {
 	dir, files := archived(t, "version-1.txtar")
 	renamed := strings.NewReplacer(`"sureness":`, `"maturity":`, `"young"`, `"early"`, `"inertia":`, `"autocorrelation_factor":`,
-		`"slow_inertia":`, `"slow_autocorrelation_factor":`, `"back_height":`, `"back_threshold":`)
+		`"slow_inertia":`, `"slow_autocorrelation_factor":`, `"back_height":`, `"back_threshold":`, `"ssdprobe-1"`, `"ssdprobe-2"`)
 	compared := 0
 	for _, f := range files {
 		if filepath.Dir(f) != "targets" {
@@ -239,4 +240,32 @@ func TestMigrationKeepsEveryFile(t *testing.T) {
 		_, err = old.Names(filepath.Dir(f))
 		require.ErrorIs(t, err, store.ErrNewer, f)
 	}
+}
+
+// The engine of version 1 measured alike: under this one, the epochs of all probes go on, and no condition has changed.
+func TestAnotherEngineBeginsNoEpoch(t *testing.T) {
+	dir, _ := archived(t, "version-1.txtar")
+	targets, err := dir.Targets()
+	require.NoError(t, err)
+	rounds := 0
+	for _, target := range targets {
+		assert.Contains(t, []string{"", probe.Name}, target.Conditions.Engine)
+		trackers, err := target.Trackers(config.Default().DriftSettings(target.File))
+		require.NoError(t, err)
+		for _, tracker := range trackers {
+			before := target.Probes[tracker.Probe]
+			now := before.Epochs[len(before.Epochs)-1].Conditions
+			now.Engine = probe.Name
+			latency := record.Histogram{{Latency: 100 * time.Microsecond, Count: 100}}
+			events := tracker.Add(record.Measurement{
+				Start: before.Last.Add(time.Second), Outcome: record.OutcomeOK, Duration: latency.Sum(), Latency: latency, Conditions: now,
+			})
+			for _, e := range events {
+				assert.Empty(t, e.Changes, "%s, %s", target.ID, tracker.Probe)
+			}
+			assert.Len(t, tracker.State().Epochs, len(before.Epochs))
+			rounds++
+		}
+	}
+	assert.Greater(t, rounds, 8)
 }

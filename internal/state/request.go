@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
@@ -137,6 +138,11 @@ func (r Request) Change(t *Target, now time.Time) error {
 
 // changed returns the state of one probe after the request, and whether any is left.
 func (r Request) changed(state drift.State, now time.Time) (after drift.State, keep bool, err error) {
+	if r.Import != nil {
+		b := *r.Import
+		b.Conditions = probe.Inherit(b.Conditions)
+		r.Import = &b
+	}
 	switch {
 	case r.Import != nil && state.Pinned(&r.Import.Conditions):
 		return state, true, drift.ErrPinned

@@ -46,11 +46,39 @@ type Planned struct {
 
 // Targets returns what is stored of every target. What could not be read is
 // joined in the error; the others are returned all the same.
-func (d Dir) Targets() ([]Target, error) { return all[Target](d, kindTargets) }
+func (d Dir) Targets() ([]Target, error) {
+	targets, err := all[Target](d, kindTargets)
+	for i := range targets {
+		targets[i].inherit()
+	}
+	return targets, err
+}
+
+// inherit makes the baselines of an earlier engine those of this one, where they hold for it.
+func (t *Target) inherit() {
+	t.Conditions = probe.Inherit(t.Conditions)
+	for _, s := range t.Probes {
+		inherit(s)
+	}
+	if t.Traffic != nil {
+		inherit(*t.Traffic)
+	}
+}
+
+func inherit(s drift.State) {
+	for i := range s.Epochs {
+		e := &s.Epochs[i]
+		e.Conditions = probe.Inherit(e.Conditions)
+		if e.Previous != nil {
+			e.Previous = new(probe.Inherit(*e.Previous))
+		}
+	}
+}
 
 // Target returns what is stored of the target with this id; false when nothing is.
 func (d Dir) Target(id string) (t Target, found bool, err error) {
 	found, err = d.Load(kindTargets, id, &t)
+	t.inherit()
 	return t, found, err
 }
 
