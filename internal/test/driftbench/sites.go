@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -46,7 +47,7 @@ func fast(o options) ([]row, error) {
 	return []row{
 		within("fast: 2 × that can be probed", two, 2*time.Minute, "x2"),
 		within("fast: 5 × that can be probed", more, 90*time.Second, "x5"),
-		none("fast: false alarms", append(two.Wrong, more.Wrong...)),
+		none("fast: false alarms", slices.Concat(two.Wrong, more.Wrong)),
 	}, err
 }
 
@@ -68,7 +69,7 @@ func unprobed(o options) ([]row, error) {
 		return nil, err
 	}
 	peers, err := judgeAll(beside, o.settings)
-	wrong := append(s.Wrong, peers.Wrong...)
+	wrong := slices.Concat(s.Wrong, peers.Wrong)
 	return append([]row{
 		within("traffic alone: 2 ×", s, 10*time.Minute, "x2"),
 		within("traffic alone: 1.3 ×", s, 45*time.Minute, "x1.3"),
