@@ -199,8 +199,10 @@ func (w *watch) tell(p *probeState, m record.Measurement) {
 // tellDrift logs what a tracker said of a source: a probe, or the traffic.
 func tellDrift(log *slog.Logger, source string, e drift.Event) {
 	switch {
-	case e.Learned:
-		log.Info("baseline learned", "probe", source)
+	case e.Learned, e.Effect != nil:
+		if e.Learned {
+			log.Info("baseline learned", "probe", source)
+		}
 		if e.Effect != nil {
 			log.Warn("the effect of a change of conditions", "probe", source, "effect", e.Effect.String(),
 				"changes", e.Effect.Changes, "ratios", e.Effect.Ratios)

@@ -42,6 +42,19 @@ type epoch struct {
 	// Effect is what the change of conditions at the start of the epoch did.
 	Effect *record.Effect `json:"effect,omitempty"`
 	Notes  []Note         `json:"notes,omitempty"`
+	// Inherited says that the baseline is that of the epoch before, until a day has shown the
+	// noise under these conditions.
+	Inherited bool `json:"inherited,omitempty"`
+	// Chained says that the level of Values follows from the epoch before and the effect of the change:
+	// it is not learned anew.
+	Chained bool `json:"chained,omitempty"`
+	// Moved says which statistics the change has moved. An hour says too little about a tail, so
+	// that its level is learned anew.
+	Moved [statistics]bool `json:"moved,omitzero"`
+	// Before is how much slower than the baseline the device was just before the change, and After
+	// its first blocks since, until the effect of the change is known.
+	Before *Shifts  `json:"before,omitempty"`
+	After  []judged `json:"after,omitempty"`
 	// names are those of the statistics; set by the tracker.
 	names []record.Statistic
 }
@@ -129,6 +142,10 @@ func (e *epoch) takeSamples() openBlock {
 func (e *epoch) gather(b block, host Host) bool {
 	e.Blocks = append(e.Blocks, b)
 	n := len(e.Blocks)
+	if e.Inherited && n < finalBlocks {
+		return false
+	}
+	e.Inherited = false
 	maturity := record.Provisional
 	if n >= finalBlocks || (n >= minFinalBlocks && b.Slot-e.Blocks[0].Slot >= finalBlocks) {
 		maturity = record.Final
@@ -140,8 +157,16 @@ func (e *epoch) gather(b block, host Host) bool {
 		e.Rounds += b.Rounds
 	}
 	switch {
-	case e.Pinned:
-		e.Baseline.moveTo(valuesOf(e.names, e.Values).from(e.Reference), e.Blocks)
+	case e.Pinned, e.Chained:
+		learned := valuesOf(e.names, e.values(e.Baseline.level(e.Blocks)))
+		wanted := valuesOf(e.names, e.Values)
+		for i := range wanted {
+			if e.Moved[i] && tail(e.names[i]) && !e.Pinned {
+				wanted[i] = learned[i]
+			}
+		}
+		e.Values = named(e.names, wanted)
+		e.Baseline.moveTo(wanted.from(e.Reference), e.Blocks)
 	case !e.Anchored:
 		e.Values = e.values(e.Baseline.level(e.Blocks))
 	}
@@ -173,12 +198,22 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 	}
 	var events []Event
 	e := epoch{Conditions: conditions, Started: now, names: t.names}
+	inherits := false
 	if len(t.epochs) > 0 {
-		previous := t.current().Conditions
+		current := t.current()
+		previous := current.Conditions
 		changes := previous.Changes(conditions)
 		events = []Event{{Time: now, Changes: changes}}
 		t.noteChanges(now, changes)
+		if inherits = known < 0 && current.final(); inherits {
+			e = current.inherited(conditions, now, t.justBefore())
+		}
 		e.Previous = &previous
+		if current.unproven() && known >= 0 && *current.Previous == conditions {
+			// It was for moments only: as if nothing had been.
+			t.epochs = t.epochs[:len(t.epochs)-1]
+			inherits = true
+		}
 	}
 	if known >= 0 {
 		e = t.epochs[known]
@@ -186,9 +221,12 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 	}
 	t.epochs = append(t.epochs, e)
 	t.dropOldest()
-	t.restart(now)
-	if e.learned() {
-		t.become(record.Stable, now)
+	switch {
+	case inherits:
+	case e.learned():
+		t.goOn(now)
+	default:
+		t.restart(now)
 	}
 	return events
 }

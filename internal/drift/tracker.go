@@ -25,10 +25,10 @@ type Event struct {
 
 	// Changes are the conditions that began a new epoch.
 	Changes []record.Change
-	// Learned is true when a first baseline has just become complete, and Effect
-	// is then what the change of conditions before it did, when that is known.
+	// Learned is true when a first baseline has just become complete.
 	Learned bool
-	Effect  *record.Effect
+	// Effect is what a change of conditions did, told once when that is known.
+	Effect *record.Effect
 }
 
 // Status is what is currently known.
@@ -52,9 +52,10 @@ type Tracker struct {
 	host     Host
 	// together says that blocks are judged when Settle is called, with those of the peers.
 	together bool
-	ranged   bool    // what is beyond the range of the baseline needs no CUSUM (see range.go)
-	closed   []block // not judged yet
-	latest   []point // the last rounds, at most latestRounds
+	ranged   bool             // what is beyond the range of the baseline needs no CUSUM (see range.go)
+	closed   []block          // not judged yet
+	latest   []point          // the last rounds, at most latestRounds
+	effects  []*record.Effect // of changes of conditions, not told yet
 	window   window
 	epochs   []epoch // the last one is the current one
 	changes  []change
@@ -231,9 +232,15 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 		if t.recent = append(t.recent, j); len(t.recent) > recentBlocks {
 			t.recent = slices.Delete(t.recent, 0, len(t.recent)-recentBlocks)
 		}
+		if e.unproven() {
+			if effect := t.prove(j, now); effect != nil {
+				t.effects = append(t.effects, effect)
+			}
+		}
 		for i := range t.names {
 			switch {
 			case !j.Shifts[i].Known():
+			case e.unproven() && !t.verdicts[i].found(): // it may be the effect of the change
 			case len(e.Baseline.Of[i].Residuals) > 0:
 				t.judge(i, now)
 			case t.verdicts[i].found():
@@ -244,7 +251,7 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 		e.Unjudged++
 	}
 	switch {
-	case !e.final():
+	case !e.final() || e.Inherited:
 		t.learn(b, now)
 	case !e.Baseline.knows(loaded.Load) && !t.anyDrift():
 		if e.beyond(loaded) {
@@ -344,10 +351,14 @@ func (t *Tracker) states() [statistics]record.DriftState {
 
 // changed returns an event for each statistic whose state is not as before.
 func (t *Tracker) changed(before [statistics]record.DriftState, now time.Time) []Event {
-	if t.states() == before {
-		return nil
-	}
 	var events []Event
+	for _, effect := range t.effects {
+		events = append(events, Event{Time: now, Effect: effect})
+	}
+	t.effects = nil
+	if t.states() == before {
+		return events
+	}
 	for i, d := range t.drift() {
 		if d.State != before[i] {
 			events = append(events, Event{

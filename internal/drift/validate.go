@@ -65,6 +65,14 @@ func (e epoch) validate() error {
 			return fmt.Errorf("an impossible block %v", b)
 		}
 	}
+	for _, j := range e.After {
+		if !isSlot(j.Slot) || !j.Shifts.valid() {
+			return fmt.Errorf("an impossible block %v", j)
+		}
+	}
+	if (len(e.After) > 0 || e.Inherited) && e.Baseline == nil || len(e.After) > effectBlocks || e.Before != nil && (e.Previous == nil || !e.Before.valid()) {
+		return errors.New("what was inherited cannot be")
+	}
 	if len(e.Blocks) > finalBlocks || len(e.Beyond) > finalBlocks {
 		return fmt.Errorf("%d and %d blocks are more than a baseline takes", len(e.Blocks), len(e.Beyond))
 	}

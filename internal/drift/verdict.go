@@ -138,13 +138,17 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 // judgeable reports whether a statistic is judged with the current baseline. What is
 // normal for tails takes a day to know.
 func (t *Tracker) judgeable(i int) bool {
-	return t.current().Baseline.Of[i].learned() && (t.current().final() || !t.isTail(i))
+	e := t.current()
+	if !e.Baseline.Of[i].learned() || t.isTail(i) && (!e.final() || e.Inherited && e.Moved[i]) {
+		return false
+	}
+	return true
 }
 
 // isTail reports whether a statistic is of the slowest I/Os of a round.
-func (t *Tracker) isTail(i int) bool {
-	return t.names[i] == record.LatencyP95 || t.names[i] == record.LatencyP99
-}
+func (t *Tracker) isTail(i int) bool { return tail(t.names[i]) }
+
+func tail(s record.Statistic) bool { return s == record.LatencyP95 || s == record.LatencyP99 }
 
 // worth reports whether the shift since a slot, to the given side, is large enough for a
 // verdict: beyond the least shift by half of its own error.

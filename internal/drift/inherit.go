@@ -1,0 +1,121 @@
+package drift
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// A change of conditions does not hide a regression, and is not taken for one. Under new
+// conditions the device is compared with the same baseline as before. After an hour the effect
+// of the change is known: the level since, against the level just before. By that the
+// baseline is moved, and by nothing else, so that a slow creep cannot hide in many changes.
+
+// effectBlocks is how many blocks show the effect of a change: an hour.
+const effectBlocks = 12
+
+// inherited is a new epoch with the baseline of e.
+func (e *epoch) inherited(conditions record.Conditions, now time.Time, before Shifts) epoch {
+	base := *e.Baseline
+	return epoch{
+		Conditions: conditions, Started: now, Learned: e.Learned, Rounds: e.Rounds, Values: e.Values, Reference: e.Reference,
+		Baseline: &base, Inherited: true, Chained: true, Before: &before, names: e.names,
+	}
+}
+
+// unproven reports whether the effect of the change that began the epoch is not known yet.
+func (e *epoch) unproven() bool { return e.Before != nil }
+
+// justBefore is how much slower than the baseline the device was of late; missing where nothing was judged.
+func (t *Tracker) justBefore() Shifts {
+	out := unmeasured
+	for i := range t.names {
+		if level, blocks := t.level(i, 0, effectBlocks); blocks >= minEffectBlocks {
+			out[i] = level
+		}
+	}
+	return out
+}
+
+// goOn goes on in an epoch that was known before, with another baseline. What has drifted
+// stays so until it is seen to be over.
+func (t *Tracker) goOn(now time.Time) {
+	t.window.clear()
+	t.open, t.closed, t.recent, t.latest = openBlock{}, nil, nil, nil
+	for i := range t.verdicts {
+		if v := &t.verdicts[i]; v.State == record.Regressed {
+			v.Slower, v.Faster, v.Slow, v.Fast, v.Back = [references]cusum{}, [references]cusum{}, cusum{}, stretch{}, cusum{}
+		} else {
+			v.begin(record.Stable, now)
+		}
+	}
+	t.prepare()
+}
+
+// prove takes a block of an epoch with an inherited baseline. With the last that is needed it
+// returns the effect of the change of conditions.
+func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
+	e := t.current()
+	if e.After = append(e.After, j); len(e.After) < effectBlocks {
+		return nil
+	}
+	changes, sure := unmeasured, false
+	effect := &record.Effect{Time: e.Started, Changes: e.Previous.Changes(e.Conditions), Ratios: map[record.Statistic]record.Ratio{}}
+	for i, statistic := range t.names {
+		before := e.Before[i]
+		var values []Shift
+		for _, b := range e.After {
+			if b.Shifts[i].Known() {
+				values = append(values, b.Shifts[i]-before)
+			}
+		}
+		if !before.Known() || len(values) < minEffectBlocks {
+			continue
+		}
+		change := e.Baseline.Of[i].estimate(values)
+		ratio, lower, upper := change.ratios()
+		effect.Ratios[statistic] = record.Ratio{Ratio: ratio, Lower: lower, Upper: upper}
+		changes[i] = change.middle
+		sure = sure || t.isChange(change.middle) && (change.lower > 0 || change.upper < 0)
+	}
+	for i := range t.names {
+		// What is sure of the median is believed of a tail.
+		if sure && changes[i].Known() && t.isChange(changes[i]) {
+			t.moveBaseline(i, changes[i], now)
+		}
+	}
+	e.Before, e.After = nil, nil
+	if len(effect.Ratios) == 0 {
+		return nil
+	}
+	e.Effect = effect
+	t.prepare()
+	return effect
+}
+
+// isChange reports whether a shift, to either side, is large enough to matter.
+func (t *Tracker) isChange(s Shift) bool { return max(s, -s) >= t.settings.smallest() }
+
+// moveBaseline moves the baseline of statistic i by what a change of conditions did. A drift that
+// began with the change is over by that; one that was there before is not.
+func (t *Tracker) moveBaseline(i int, by Shift, now time.Time) {
+	e := t.current()
+	n := &e.Baseline.Of[i]
+	n.Curve = n.Curve.raised(by)
+	e.Moved[i] = true
+	values := valuesOf(e.names, e.Values)
+	var moved Shifts
+	moved[i] = by
+	e.Values = named(e.names, values.moved(moved))
+	for k := range t.recent {
+		if x := &t.recent[k].Shifts[i]; x.Known() {
+			*x -= by
+		}
+	}
+	v := &t.verdicts[i]
+	if v.State != record.Regressed || v.Since.After(e.Started.Add(-blockLength)) {
+		v.begin(record.Stable, now)
+		return
+	}
+	v.Slower, v.Faster, v.Slow, v.Fast, v.Back = [references]cusum{}, [references]cusum{}, cusum{}, stretch{}, cusum{}
+}

@@ -1,0 +1,120 @@
+package drift_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// history feeds a tracker rounds of a minute: slower is how many times slower than 80 µs the
+// drive is at a time, with a little noise.
+type history struct {
+	t      *testing.T
+	track  *drift.Tracker
+	minute int
+}
+
+func newHistory(t *testing.T) *history {
+	t.Helper()
+	return &history{t: t, track: drift.NewTracker(drift.Default())}
+}
+
+func (h *history) run(d time.Duration, slower float64, c record.Conditions) (events []drift.Event) {
+	h.t.Helper()
+	for range int(d / time.Minute) {
+		h.minute++
+		// A noise of 3 % that repeats after 17 rounds, and so differs from block to block.
+		x := 80e-6 * slower * (1 + 0.03*float64(h.minute*7%17-8)/8)
+		events = append(events, h.track.AddRound(drift.Round{
+			Time: time.Unix(int64(h.minute)*60, 0), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Utilisation: 0,
+		}, c)...)
+	}
+	return events
+}
+
+func (h *history) p50() record.Drift {
+	return h.track.Status(time.Unix(int64(h.minute)*60, 0)).Drift[0]
+}
+
+const day = 24 * time.Hour
+
+func TestAChangeOfConditionsEndsNoRegression(t *testing.T) {
+	h := newHistory(t)
+	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "6.1"})
+	h.run(3*time.Hour, 1.4, record.Conditions{Kernel: "6.1"})
+	require.Equal(t, record.Regressed, h.p50().State)
+	since := h.p50().Since
+
+	h.run(day, 1.4, record.Conditions{Kernel: "6.2"})
+	assert.Equal(t, record.Regressed, h.p50().State, "the kernel explains nothing")
+	assert.Equal(t, since, h.p50().Since)
+	assert.InDelta(t, 1.4, h.p50().Ratio, 0.03)
+	h.run(3*time.Hour, 1, record.Conditions{Kernel: "6.2"})
+	assert.Equal(t, record.Stable, h.p50().State)
+}
+
+func TestTheEffectOfAChangeIsAgainstTheLevelJustBefore(t *testing.T) {
+	h := newHistory(t)
+	h.run(day+12*time.Hour, 1, record.Conditions{Firmware: "A"})
+	h.run(3*time.Hour, 1.4, record.Conditions{Firmware: "A"})
+	var effect *record.Effect
+	for _, e := range h.run(2*time.Hour, 1.4*1.25, record.Conditions{Firmware: "B"}) {
+		if e.Effect != nil {
+			effect = e.Effect
+		}
+	}
+	require.NotNil(t, effect)
+	assert.InDelta(t, 1.25, effect.Ratios[record.LatencyP50].Ratio, 0.02, "not 1.75 times")
+	assert.Equal(t, []record.Change{{Condition: "firmware", From: "A", To: "B"}}, effect.Changes)
+	assert.Equal(t, record.Regressed, h.p50().State, "it was slow before")
+	assert.InDelta(t, 1.4, h.p50().Ratio, 0.03)
+}
+
+func TestAgeingDoesNotHideInManyKernels(t *testing.T) {
+	h := newHistory(t)
+	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "6.0"})
+	for month := range 12 {
+		// 1 % in each: none is an effect by itself.
+		h.run(day, 1+0.01*float64(month+1), record.Conditions{Kernel: string(rune('a' + month))})
+	}
+	assert.Equal(t, record.Regressed, h.p50().State)
+	assert.InDelta(t, 1.11, h.p50().Ratio, 0.03)
+}
+
+func TestConditionsThatFlipForMomentsRepeatNothing(t *testing.T) {
+	h := newHistory(t)
+	h.run(day+12*time.Hour, 1, record.Conditions{Governor: "performance"})
+	h.run(3*time.Hour, 1.4, record.Conditions{Governor: "performance"})
+	since := h.p50().Since
+	for range 6 {
+		for _, e := range append(h.run(4*time.Minute, 1.4, record.Conditions{Governor: "powersave"}), h.run(20*time.Minute, 1.4, record.Conditions{Governor: "performance"})...) {
+			assert.Empty(t, e.To, "no state changes")
+			assert.Nil(t, e.Effect)
+		}
+	}
+	assert.Equal(t, since, h.p50().Since)
+	assert.Equal(t, record.Regressed, h.p50().State)
+}
+
+func TestAnInheritedBaselineSurvivesARestart(t *testing.T) {
+	h := newHistory(t)
+	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "6.1"})
+	h.run(30*time.Minute, 1, record.Conditions{Kernel: "6.2"})
+	restored := drift.NewTracker(drift.Default())
+	require.NoError(t, restored.Restore(h.track.State()))
+	h.track = restored
+	effects := 0
+	for _, e := range h.run(2*time.Hour, 1, record.Conditions{Kernel: "6.2"}) {
+		if e.Effect != nil {
+			effects++
+		}
+	}
+	assert.Equal(t, 1, effects)
+	h.run(2*time.Hour, 1.3, record.Conditions{Kernel: "6.2"})
+	assert.Equal(t, record.Regressed, h.p50().State)
+}
