@@ -159,7 +159,7 @@ func peers() []Panel {
 			"Drives beyond this are outliers: six standard deviations of the drives of the model, and at least 1.25. The median latency is shown.", 12,
 			Query{
 				Expr:   `model:ssdprobe_probe_level_seconds:limit{statistic="latency_p50_seconds",model=~"$model"}`,
-				Legend: "{{model}} {{kind}} {{probe}} {{engine}}",
+				Legend: "{{model}} {{kind}} {{probe}}",
 			}),
 		series("Drives without peers", "none",
 			"Targets that are not judged across nodes: fewer than four of their model and size are measured by the same version of the engine.", 12,

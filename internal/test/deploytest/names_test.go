@@ -70,6 +70,22 @@ func TestEveryRecordingRuleIsDocumented(t *testing.T) {
 	assert.ElementsMatch(t, recorded, documented)
 }
 
+// A code of a finding that does not exist would keep an alert from ever firing.
+func TestEveryFindingOfAnAlertExists(t *testing.T) {
+	var codes []string
+	for _, file := range []string{"rules.yaml", "alerts.yaml"} {
+		for _, r := range rules(t, file) {
+			for _, match := range regexp.MustCompile(`ssdprobe_finding{code="(\w+)"`).FindAllStringSubmatch(r.Expr, -1) {
+				codes = append(codes, match[1])
+			}
+		}
+	}
+	require.NotEmpty(t, codes)
+	for _, code := range codes {
+		assert.Contains(t, document(t, "docs/metrics.md"), "\n| `"+code+"` |")
+	}
+}
+
 // metricNames are ssdprobe's own, recorded ones included, without what Prometheus
 // adds to the name of a histogram.
 func metricNames(text string) []string {
