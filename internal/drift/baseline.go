@@ -152,6 +152,14 @@ func learnNorm(blocks []block, statistic int, anchored bool, host Host) norm {
 	for i, b := range blocks {
 		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load)-(parts[i]-n.Host), n.excess(b, statistic)
 	}
+	if slices.ContainsFunc(parts, func(s Shift) bool { return s != 0 }) {
+		// The curve was drawn with the host in it. The level is that without it.
+		middle := median(slices.Clone(residuals))
+		n.Curve = n.Curve.raised(middle)
+		for i := range residuals {
+			residuals[i] -= middle
+		}
+	}
 	n.noise = learnNoise(blocks, residuals)
 	n.learnSizes(blocks, statistic)
 	slices.Sort(excess)

@@ -120,5 +120,8 @@ func (t *Tracker) now(i int) estimate {
 			values = append(values, b.Shifts[i])
 		}
 	}
+	if v.State == record.Regressed && len(values) == 0 && v.Size != 0 {
+		return estimate{middle: v.Size, blocks: 1} // there is no block since the onset yet
+	}
 	return e.Baseline.Of[i].estimate(values)
 }

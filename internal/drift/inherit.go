@@ -28,7 +28,7 @@ func (e *epoch) unproven() bool { return e.Before != nil }
 
 // justBefore is how much slower than the baseline the device was of late; missing where nothing was judged.
 func (t *Tracker) justBefore() Shifts {
-	out := unmeasured
+	out := unmeasured()
 	for i := range t.names {
 		if level, blocks := t.level(i, 0, effectBlocks); blocks >= minEffectBlocks {
 			out[i] = level
@@ -59,7 +59,7 @@ func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 	if e.After = append(e.After, j); len(e.After) < effectBlocks {
 		return nil
 	}
-	changes, sure := unmeasured, false
+	changes, sure := unmeasured(), false
 	effect := &record.Effect{Time: e.Started, Changes: e.Previous.Changes(e.Conditions), Ratios: map[record.Statistic]record.Ratio{}}
 	for i, statistic := range t.names {
 		before := e.Before[i]

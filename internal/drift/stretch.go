@@ -27,15 +27,16 @@ type stretch struct {
 
 const stretchKept = 32
 
-// quick are stretches of rounds so slow that fewer of them are enough. They are for medians
+// quick lists stretches of rounds so slow that fewer of them are enough. They are for medians
 // and means: a tail is that slow now and then.
-var quick = []struct {
+func quick() [2]quickStretch {
+	return [2]quickStretch{{4, 60 * time.Second, ShiftOf(1.75)}, {3, 40 * time.Second, ShiftOf(3.5)}}
+}
+
+type quickStretch struct {
 	rounds int
 	length time.Duration
 	slower Shift
-}{
-	{4, 60 * time.Second, ShiftOf(1.75)},
-	{3, 40 * time.Second, ShiftOf(3.5)},
 }
 
 // add takes a round and returns whether the stretch is long enough now. A round is slow
@@ -67,7 +68,7 @@ func (s *stretch) add(at time.Time, x, limit Shift, mayBeQuick bool) bool {
 	if !slow {
 		return false
 	}
-	for _, q := range quick {
+	for _, q := range quick() {
 		if n := len(s.Shifts) - q.rounds; mayBeQuick && s.Others == 0 && n >= 0 && at.Sub(s.From) >= q.length && slices.Min(s.Shifts[n:]) > q.slower {
 			return true
 		}

@@ -51,7 +51,7 @@ func (t *Tracker) visit(blocks []block, visit func(slot int64, s Shifts)) {
 	}
 	base := t.current().Baseline
 	for _, b := range base.Costs.loaded(blocks) {
-		s := unmeasured
+		s := unmeasured()
 		for i := range t.names {
 			s[i] = base.shift(b, i)
 			if t.traffic() && !base.Of[i].likeSize(b.Work, i) {
@@ -63,7 +63,7 @@ func (t *Tracker) visit(blocks []block, visit func(slot int64, s Shifts)) {
 }
 
 // unmeasured has no statistic.
-var unmeasured = Shifts{missing, missing, missing, missing}
+func unmeasured() Shifts { return Shifts{missing, missing, missing, missing} }
 
 // Settle judges the blocks that are over.
 func (t *Tracker) Settle(now time.Time) []Event {
@@ -109,12 +109,13 @@ func (t *Tracker) Level(i int) Shift {
 	return ShiftOf(e.Reference[i]) + at
 }
 
-// Noise is how much slower a block is than the baseline at most, in 19 of 20 cases, while nothing happens.
-func (t *Tracker) Noise(i int) Shift {
+// Noise bounds nine of ten blocks of the baseline: how much faster and slower they are than it says.
+func (t *Tracker) Noise(i int) (faster, slower Shift) {
 	if t.Maturity() == "" {
-		return 0
+		return 0, 0
 	}
-	return quantile(t.current().Baseline.Of[i].Residuals, 0.95)
+	n := &t.current().Baseline.Of[i]
+	return -quantile(n.Residuals, 0.05), quantile(n.Residuals, 0.95)
 }
 
 // StateOf is the state of statistic i.

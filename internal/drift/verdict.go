@@ -14,6 +14,8 @@ type verdict struct {
 	Since       time.Time         `json:"since"`
 	Cause       record.Cause      `json:"cause,omitempty"`
 	Attribution []record.Change   `json:"attribution,omitempty"`
+	// Size is how large the drift was when it was found.
+	Size Shift `json:"size,omitempty"`
 
 	// Slower and Faster look for a change of level, each CUSUM for another size.
 	Slower [references]cusum `json:"slower"`
@@ -170,7 +172,7 @@ func (t *Tracker) least(i int) Shift {
 func (t *Tracker) find(i int, state record.DriftState, cause record.Cause, onset, now time.Time) {
 	v := &t.verdicts[i]
 	v.State, v.Since, v.Cause, v.Back = state, onset, cause, cusum{}
-	v.BackReference, v.BackThreshold, v.Followed = 0, 0, false
+	v.BackReference, v.BackThreshold, v.Followed, v.Size = 0, 0, false, v.Fast.middle()
 	v.Attribution = t.changesNear(onset)
 	t.prepareBack(i)
 	v.Fast = stretch{}

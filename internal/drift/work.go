@@ -67,9 +67,9 @@ func medianWork(points []point) work {
 // controller uses (block/blk-iocost.c). All 0: not known.
 type costs [works]float64
 
-// usualCosts is assumed of a device that hardly worked on its first day, so that the first real
+// usualCosts are assumed of a device that hardly worked on its first day, so that the first real
 // work does not look like none: those of a SATA drive.
-var usualCosts = costs{60e-6, 30e-6, 2e-6, 2e-6}
+func usualCosts() costs { return costs{60e-6, 30e-6, 2e-6, 2e-6} }
 
 // usualBlocks is for how many blocks at usualLoad the assumption counts.
 const (
@@ -95,7 +95,7 @@ func learnCosts(blocks []block) costs {
 	if len(rows) == 0 {
 		return costs{}
 	}
-	for k, c := range usualCosts {
+	for k, c := range usualCosts() {
 		var row [works]float64
 		row[k] = math.Sqrt(usualBlocks) * usualLoad / c
 		rows, times = append(rows, row), append(times, row[k]*c)

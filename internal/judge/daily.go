@@ -41,7 +41,8 @@ func learnDaily(slots []int64, blocks []drift.Shifts) daily {
 				run = 0
 				continue
 			}
-			switch run++; {
+			run++
+			switch {
 			case run == dailyRun:
 				for n := k - dailyRun + 1; n <= k; n++ {
 					d.expect(slots[n], i, blocks[n][i]-usual)

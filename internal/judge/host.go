@@ -135,8 +135,8 @@ type group struct {
 	last       int64 // slot of the last block of the host
 	// mature says that enough drives have a final baseline to know the host by them.
 	mature bool
-	// noise and anchor are those of the host: see part.
-	noise, anchor drift.Shifts
+	// faster, slower and anchor are those of the host: see part.
+	faster, slower, anchor drift.Shifts
 }
 
 // look sets what changes with each block only.
@@ -153,14 +153,15 @@ func (g *group) look() {
 		m := s.tracker.Maturity()
 		s.votes = m == record.Final || m == record.Provisional && !g.mature
 	}
-	for i := range g.noise {
-		g.noise[i], g.anchor[i] = drift.ShiftOf(usualNoise), 0
+	for i := range g.anchor {
+		g.faster[i], g.slower[i], g.anchor[i] = drift.ShiftOf(usualNoise), drift.ShiftOf(usualNoise), 0
 	}
 	if g.host == nil {
 		return
 	}
 	for i := range g.host.Statistics() {
-		g.noise[i] = max(g.noise[i]/2, g.host.Noise(i))
+		faster, slower := g.host.Noise(i)
+		g.faster[i], g.slower[i] = max(g.faster[i]/2, faster), max(g.slower[i]/2, slower)
 		if g.host.StateOf(i) == record.Regressed {
 			g.anchor[i] = g.host.Shift(i) // a host that stays slow is how it is now
 		}
@@ -171,12 +172,12 @@ func (g *group) look() {
 // the host's noise; more beyond, as one cause slows drives unequally; and hardly
 // anything when they are faster, as that makes no other drive slow.
 func (g *group) part(statistic int, others drift.Shift) drift.Shift {
-	noise, anchor := g.noise[statistic], g.anchor[statistic]
+	faster, slower, anchor := g.faster[statistic], g.slower[statistic], g.anchor[statistic]
 	switch x := others - anchor; {
-	case x > noise:
-		return anchor + noise + drift.Shift(unequal*float64(x-noise))
-	case x < -noise:
-		return anchor - noise
+	case x > slower:
+		return anchor + slower + drift.Shift(unequal*float64(x-slower))
+	case x < -faster:
+		return anchor - faster
 	}
 	return others
 }
@@ -184,7 +185,7 @@ func (g *group) part(statistic int, others drift.Shift) drift.Shift {
 // block is what the drives did together in a slot.
 func (g *group) block(slot int64) (drift.Shifts, bool) {
 	var out drift.Shifts
-	any := false
+	known := false
 	values := make([]drift.Shift, 0, 32)
 	for i := range out {
 		values = values[:0]
@@ -198,10 +199,10 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 			continue
 		}
 		if len(values) >= minVoters {
-			out[i], any = lowerMedian(values), true
+			out[i], known = lowerMedian(values), true
 		}
 	}
-	return out, any
+	return out, known
 }
 
 // judgesHost reports whether the host is judged by a statistic: tails move with what each drive does.
@@ -249,9 +250,9 @@ func (g *group) learn(slot int64) {
 // recently is how many blocks say whether a drive is slower now.
 const recently = 12
 
-// slower returns the drives that were slower than usual by half of a shift over the last hour, and of
+// moved returns the drives that were slower than usual by half of a shift over the last hour, and of
 // how many.
-func (g *group) slower(statistic int, by drift.Shift, slot int64) (names []string, of int) {
+func (g *group) moved(statistic int, by drift.Shift, slot int64) (names []string, of int) {
 	for _, s := range g.members {
 		var values []drift.Shift
 		for n := slot - recently + 1; n <= slot; n++ {

@@ -86,7 +86,8 @@ func (s *source) judgeLevel(slot int64) {
 	if l.far == 0 {
 		l.since = slot
 	}
-	if l.far++; l.far >= levelBlocks {
+	l.far++
+	if l.far >= levelBlocks {
 		l.found, l.far = !l.found, 0
 	}
 }

@@ -210,7 +210,7 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 			Witnesses: []string{g.members[0].witness()},
 		}
 		if e.To == record.Regressed {
-			names, of := g.slower(i, drift.ShiftOf(e.Ratio), g.last)
+			names, of := g.moved(i, drift.ShiftOf(e.Ratio), g.last)
 			out.Drives = names
 			if float64(len(names)) < hostShare*float64(of) {
 				out.Scope = record.ScopeBatch
@@ -256,7 +256,7 @@ func (n *Node) Together() []record.Together {
 				Scope: record.ScopeHost, Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
 				Ratio: record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper},
 			}
-			t.Drives, t.Of = g.slower(i, drift.ShiftOf(x.Ratio), g.last)
+			t.Drives, t.Of = g.moved(i, drift.ShiftOf(x.Ratio), g.last)
 			if float64(len(t.Drives)) < hostShare*float64(t.Of) {
 				t.Scope = record.ScopeBatch
 			}

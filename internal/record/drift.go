@@ -45,6 +45,7 @@ func (s Statistic) Short() string {
 		return "writes of others"
 	case OthersFlushLatency:
 		return "flushes of others"
+	case LatencyP50, LatencyP95, LatencyP99:
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(string(s), "latency_"), "_seconds")
 }
@@ -60,6 +61,7 @@ func (s Statistic) Of(m Measurement) float64 {
 		return m.Latency.Quantile(0.99).Seconds()
 	case IOPS:
 		return m.IOPS()
+	case OthersReadLatency, OthersWriteLatency, OthersFlushLatency: // no round has them
 	}
 	return 0
 }

@@ -1,0 +1,205 @@
+package judge_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const day = 24 * time.Hour
+
+// machine feeds a node rounds of a minute, and traffic, of some drives.
+type machine struct {
+	t      *testing.T
+	node   *judge.Node
+	drives []string
+	minute int
+	// slower is how many times slower than 80 µs each drive is, and conditions are theirs.
+	slower     map[string]float64
+	conditions record.Conditions
+	// silent drives have no rounds, as if all were refused.
+	silent map[string]bool
+	events []judge.Event
+}
+
+func newMachine(t *testing.T, drives int) *machine {
+	t.Helper()
+	m := &machine{t: t, node: judge.NewNode(drift.Default()), slower: map[string]float64{}, silent: map[string]bool{}}
+	for i := range drives {
+		id := fmt.Sprintf("d%02d", i)
+		m.drives, m.slower[id] = append(m.drives, id), 1
+		m.node.AddDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40})
+	}
+	return m
+}
+
+func (m *machine) now() time.Time { return time.Unix(int64(m.minute)*60, 0) }
+
+// run lets time pass. host is how many times slower the host makes all drives, at a minute.
+func (m *machine) run(d time.Duration, host func(minute int) float64) {
+	for range int(d / time.Minute) {
+		m.minute++
+		for i, id := range m.drives {
+			noise := 1 + 0.02*float64((m.minute*7+i*5)%17-8)/8
+			x := 80e-6 * m.slower[id] * noise * host(m.minute)
+			work := drift.Work{Known: true, Reads: 500, ReadBytes: 500 * 16384}
+			if !m.silent[id] {
+				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Work: work}, m.conditions)
+			}
+			m.node.Traffic(id, judge.Sample{Time: m.now(), Work: work, Read: 1.2 * x}, m.conditions)
+			m.events = append(m.events, m.node.Advance(m.now())...)
+		}
+	}
+}
+
+func steady(int) float64 { return 1 }
+
+func (m *machine) verdict(id string) record.Judgement {
+	m.t.Helper()
+	v, ok := m.node.Verdict(id)
+	require.True(m.t, ok)
+	return v
+}
+
+func TestADriveIsJudgedBesideItsPeers(t *testing.T) {
+	m := newMachine(t, 6)
+	// The host's speed goes up and down by 10 % within hours: more than the drive will.
+	host := func(minute int) float64 { return 1 + 0.1*float64(minute/90%2) }
+	m.run(2*day, host)
+	for _, id := range m.drives {
+		assert.Equal(t, record.Healthy, m.verdict(id).Verdict)
+	}
+	m.slower["d03"] = 1.25
+	m.run(time.Hour, host)
+	v := m.verdict("d03")
+	assert.Equal(t, record.Degraded, v.Verdict)
+	assert.Equal(t, record.ScopeDrive, v.Scope)
+	assert.InDelta(t, 1.25, v.Ratio.Ratio, 0.04)
+	assert.ElementsMatch(t, []string{"probes", "traffic"}, v.Witnesses)
+	assert.Equal(t, record.Healthy, m.verdict("d02").Verdict)
+	assert.Empty(t, m.node.Together())
+}
+
+func TestAHostIsBlamedForWhatItDoes(t *testing.T) {
+	m := newMachine(t, 6)
+	m.conditions.Kernel = "6.1"
+	m.run(36*time.Hour, steady)
+	m.run(40*time.Minute, func(int) float64 { return 1.2 })
+	together := m.node.Together()
+	require.NotEmpty(t, together)
+	assert.Equal(t, record.ScopeHost, together[0].Scope)
+	assert.Len(t, together[0].Drives, 6)
+	assert.InDelta(t, 1.2, together[0].Ratio.Ratio, 0.03)
+	for _, id := range m.drives {
+		assert.Equal(t, record.Healthy, m.verdict(id).Verdict, "no drive is blamed")
+	}
+	// What it is now is what it is: a drive that gets slower than that is found.
+	m.run(day, func(int) float64 { return 1.2 })
+	m.slower["d01"] = 1.25
+	m.run(time.Hour, func(int) float64 { return 1.2 })
+	assert.Equal(t, record.Degraded, m.verdict("d01").Verdict)
+	assert.Equal(t, record.Healthy, m.verdict("d02").Verdict)
+}
+
+func TestDrivesThatGetSlowTogetherAreABatch(t *testing.T) {
+	m := newMachine(t, 10)
+	m.run(36*time.Hour, steady)
+	for _, id := range m.drives[:4] {
+		m.slower[id] = 1.4
+	}
+	m.run(time.Hour, steady)
+	for i, id := range m.drives {
+		v := m.verdict(id)
+		if i < 4 {
+			assert.Equal(t, record.Degraded, v.Verdict, id)
+			assert.Equal(t, record.ScopeBatch, v.Scope, id)
+		} else {
+			assert.Equal(t, record.Healthy, v.Verdict, id)
+		}
+	}
+}
+
+func TestADriveThatWasSlowFromItsFirstDay(t *testing.T) {
+	m := newMachine(t, 5)
+	m.slower["d04"] = 1.4
+	m.run(6*time.Hour, steady)
+	v := m.verdict("d04")
+	assert.Equal(t, record.Degraded, v.Verdict)
+	assert.Equal(t, 4, v.Peers)
+	assert.InDelta(t, 1.4, v.Ratio.Ratio, 0.04)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}
+
+func TestDrivesThatAreNotAlikeHaveNoCommonLevel(t *testing.T) {
+	m := newMachine(t, 5)
+	m.node.AddDrive(judge.Drive{ID: "d04", Model: "X", SizeBytes: 1 << 40, Group: "networked"})
+	m.slower["d04"] = 3
+	m.run(6*time.Hour, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d04").Verdict)
+}
+
+func TestTrafficAloneIsEnough(t *testing.T) {
+	m := newMachine(t, 2)
+	m.silent["d01"] = true
+	m.run(36*time.Hour, steady)
+	m.slower["d01"] = 2
+	m.run(10*time.Minute, steady)
+	v := m.verdict("d01")
+	assert.Equal(t, []string{"traffic"}, v.Witnesses)
+	assert.Contains(t, []record.DriveVerdict{record.Degraded, record.Severe}, v.Verdict)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}
+
+func TestSevereNeedsTwoWitnessesOrTenMinutes(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = 3
+	m.run(5*time.Minute, steady)
+	v := m.verdict("d00")
+	assert.Equal(t, record.Severe, v.Verdict)
+	assert.ElementsMatch(t, []string{"probes", "traffic"}, v.Witnesses)
+}
+
+func TestNothingIsKnownOfASilentDrive(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(day, steady)
+	require.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+	m.minute += 90
+	m.events = append(m.events, m.node.Advance(m.now())...)
+	assert.Equal(t, record.Unjudged, m.verdict("d00").Verdict, "nothing was measured for an hour")
+}
+
+func TestARemovedDriveIsForgotten(t *testing.T) {
+	m := newMachine(t, 3)
+	m.run(time.Hour, steady)
+	m.node.RemoveDrive("d01")
+	_, ok := m.node.Verdict("d01")
+	assert.False(t, ok)
+	assert.Nil(t, m.node.Tracker("d01", "read-4k"))
+	m.drives = []string{"d00", "d02"}
+	m.run(time.Hour, steady)
+}
+
+// A watch that is replaced brings the tracker that was restored from the state of the one before.
+func TestAnAttachedTrackerGoesOn(t *testing.T) {
+	m := newMachine(t, 4)
+	m.run(36*time.Hour, steady)
+	m.slower["d02"] = 1.5
+	m.run(time.Hour, steady)
+	require.Equal(t, record.Degraded, m.verdict("d02").Verdict)
+	again := drift.NewTracker(drift.Default())
+	require.NoError(t, again.Restore(m.node.Tracker("d02", "read-4k").State()))
+	m.node.Attach("d02", "read-4k", again)
+	told := len(m.events)
+	m.run(time.Hour, steady)
+	assert.Same(t, again, m.node.Tracker("d02", "read-4k"))
+	assert.Equal(t, record.Degraded, m.verdict("d02").Verdict)
+	assert.Empty(t, m.events[told:], "nothing is told again")
+}
