@@ -55,6 +55,8 @@ type epoch struct {
 	// its first blocks since, until the effect of the change is known.
 	Before *Shifts  `json:"before,omitempty"`
 	After  []judged `json:"after,omitempty"`
+	// learnedFrom are the blocks of the baseline, until it is anchored beside its peers.
+	learnedFrom []block
 	// names are those of the statistics; set by the tracker.
 	names []record.Statistic
 }
@@ -152,6 +154,7 @@ func (e *epoch) gather(b block, host Host) bool {
 	} else if n < provisionalBlocks || n%provisionalBlocks != 0 {
 		return false
 	}
+	e.learnedFrom = e.Blocks
 	e.Baseline, e.Rounds = learn(e.Blocks, maturity, e.Anchored, e.Baseline, host), 0
 	for _, b := range e.Blocks {
 		e.Rounds += b.Rounds

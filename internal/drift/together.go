@@ -38,11 +38,29 @@ func (t *Tracker) Close(before int64) {
 // baseline at its load, the host's part included.
 func (t *Tracker) Waiting(visit func(slot int64, s Shifts)) { t.visit(t.closed, visit) }
 
-// Gathered is Waiting for the blocks that the baseline is being learned from.
-func (t *Tracker) Gathered(visit func(slot int64, s Shifts)) {
+// LearnedFrom is Waiting for the blocks that the baseline has just been learned from. There are
+// none after Anchor.
+func (t *Tracker) LearnedFrom(visit func(slot int64, s Shifts)) {
 	if len(t.epochs) > 0 {
-		t.visit(t.current().Blocks, visit)
+		t.visit(t.current().learnedFrom, visit)
 	}
+}
+
+// Anchor measures anew how slow the others were while the baseline was learned: what they are
+// compared with has changed meanwhile, when they have learned, too.
+func (t *Tracker) Anchor() {
+	if len(t.epochs) == 0 || len(t.current().learnedFrom) == 0 {
+		return
+	}
+	e := t.current()
+	parts := make([]Shift, len(e.learnedFrom))
+	for i := range t.names {
+		for k, b := range e.learnedFrom {
+			parts[k] = t.host.At(b.Slot)[i]
+		}
+		e.Baseline.Of[i].Host = median(parts)
+	}
+	e.learnedFrom = nil
 }
 
 func (t *Tracker) visit(blocks []block, visit func(slot int64, s Shifts)) {
@@ -81,14 +99,6 @@ func (t *Tracker) Maturity() record.Maturity {
 		return ""
 	}
 	return t.current().Baseline.Maturity
-}
-
-// Learned is when the current baseline last changed.
-func (t *Tracker) Learned() time.Time {
-	if len(t.epochs) == 0 {
-		return time.Time{}
-	}
-	return t.current().Learned
 }
 
 // Level is what the baseline says of statistic i at the least load, as a shift against one

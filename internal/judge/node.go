@@ -209,11 +209,11 @@ func (n *Node) settle(before int64, now time.Time) {
 			s.tracker.Waiting(s.note)
 		}
 		for _, s := range g.members {
-			learned := s.tracker.Learned()
 			n.tell(s, s.tracker.Settle(now))
-			if s.tracker.Learned() != learned {
-				s.tracker.Gathered(s.note)
-			}
+			s.tracker.LearnedFrom(s.note)
+		}
+		for _, s := range g.members {
+			s.tracker.Anchor()
 			s.judgeLevel(before - 1)
 		}
 		n.tellHost(g, g.judge(before-1, now))
