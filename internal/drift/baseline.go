@@ -55,9 +55,13 @@ type norm struct {
 	// Host is how much slower than usual the other devices were meanwhile: that much of the
 	// host is in the level.
 	Host Shift `json:"host,omitempty"`
+	// Daily is what is expected at a time of the day.
+	Daily daily `json:"daily,omitempty"`
 	// LeastSize and MostSize bound the size of the I/Os, in bytes; 0 when it is not known.
 	LeastSize int `json:"least_size,omitempty"`
 	MostSize  int `json:"most_size,omitempty"`
+	// MostRate bounds how many there are a second; 0 when it is not known.
+	MostRate int `json:"most_rate,omitempty"`
 	// LargeAbove is where a single round counts as far too slow, for the fast path.
 	LargeAbove Shift `json:"large_above"`
 	// SlowAbove is where the excess of a block is more than any normal one, and
@@ -119,7 +123,10 @@ func (b *baseline) largeAbove(seldom Shift) Shift {
 // taken out of its noise. An anchored one keeps its level at the reference and learns load
 // and noise only. Of a statistic that too few blocks have, what the baseline before knew stays.
 func learn(blocks []block, maturity record.Maturity, anchored bool, before *baseline, host Host) *baseline {
-	b := &baseline{Maturity: maturity, Blocks: len(blocks), Costs: learnCosts(blocks)}
+	b := &baseline{Maturity: maturity, Blocks: len(blocks)}
+	if maturity == record.Final { // the first hours say too little of what work takes
+		b.Costs = learnCosts(blocks)
+	}
 	if before != nil {
 		b.Of = before.Of
 	}
@@ -158,6 +165,12 @@ func learnNorm(blocks []block, statistic int, anchored bool, host Host) norm {
 		n.Curve = n.Curve.raised(middle)
 		for i := range residuals {
 			residuals[i] -= middle
+		}
+	}
+	if len(blocks) >= minFinalBlocks {
+		n.Daily = learnDaily(blocks, residuals)
+		for i, b := range blocks {
+			residuals[i] -= n.Daily.off(b.Slot, residuals[i])
 		}
 	}
 	n.noise = learnNoise(blocks, residuals)

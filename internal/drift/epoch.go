@@ -154,6 +154,7 @@ func (e *epoch) gather(b block, host Host) bool {
 	} else if n < provisionalBlocks || n%provisionalBlocks != 0 {
 		return false
 	}
+	before := e.Baseline
 	e.learnedFrom = e.Blocks
 	e.Baseline, e.Rounds = learn(e.Blocks, maturity, e.Anchored, e.Baseline, host), 0
 	for _, b := range e.Blocks {
@@ -170,6 +171,11 @@ func (e *epoch) gather(b block, host Host) bool {
 		}
 		e.Values = named(e.names, wanted)
 		e.Baseline.moveTo(wanted.from(e.Reference), e.Blocks)
+		// The level is as before, and so is what the host has in it.
+		for i := range e.Baseline.Of {
+			e.Baseline.Of[i].Host = before.Of[i].Host
+		}
+		e.learnedFrom = nil
 	case !e.Anchored:
 		e.Values = e.values(e.Baseline.level(e.Blocks))
 	}
@@ -226,6 +232,7 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 	t.dropOldest()
 	switch {
 	case inherits:
+		t.open = openBlock{} // half of it was before
 	case e.learned():
 		t.goOn(now)
 	default:

@@ -79,8 +79,8 @@ func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 		sure = sure || t.isChange(change.middle) && (change.lower > 0 || change.upper < 0)
 	}
 	for i := range t.names {
-		// What is sure of the median is believed of a tail.
-		if sure && changes[i].Known() && t.isChange(changes[i]) {
+		// What is sure of the median is believed of a tail, of which an hour says little.
+		if sure && changes[i].Known() && (t.isTail(i) || t.isChange(changes[i])) {
 			t.moveBaseline(i, changes[i], now)
 		}
 	}

@@ -72,7 +72,7 @@ func (t *Tracker) visit(blocks []block, visit func(slot int64, s Shifts)) {
 		s := unmeasured()
 		for i := range t.names {
 			s[i] = base.shift(b, i)
-			if t.traffic() && !base.Of[i].likeSize(b.Work, i) {
+			if t.traffic() && !base.Of[i].likeWork(b.Work, i) {
 				s[i] = missing
 			}
 		}

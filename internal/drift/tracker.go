@@ -271,11 +271,12 @@ func (t *Tracker) judged(b block) (judged, bool) {
 			continue
 		}
 		n := &base.Of[i]
-		if t.traffic() && !n.likeSize(b.Work, i) {
+		if t.traffic() && !n.likeWork(b.Work, i) {
 			continue
 		}
 		if x := base.shift(b, i); x.Known() && base.judges(b.Load) {
-			j.Shifts[i], ok = x-(t.host.Off(i, host[i])-n.Host), true
+			x -= t.host.Off(i, host[i]) - n.Host
+			j.Shifts[i], ok = x-n.Daily.off(b.Slot, x), true
 			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
 		}
 	}
@@ -325,7 +326,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 	var host *Shifts // it is hardly ever needed
 	for i := range t.names {
 		v, n := &t.verdicts[i], &b.Of[i]
-		if v.State == record.Regressed || !t.judgeable(i) || !p.Shifts[i].Known() || !known && t.isTail(i) || t.traffic() && !n.likeSize(p.Work, i) {
+		if v.State == record.Regressed || !t.judgeable(i) || !p.Shifts[i].Known() || !known && t.isTail(i) || t.traffic() && !n.likeWork(p.Work, i) {
 			continue
 		}
 		x, limit := p.Shifts[i]-n.Curve.at(load), n.LargeAbove+b.doubt(load, i)
@@ -334,6 +335,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 				host = new(t.host.Now())
 			}
 			x -= t.host.Off(i, host[i]) - n.Host
+			x -= n.Daily.off(slot(now), x)
 		}
 		if v.Fast.add(now, x, limit, !t.isTail(i)) {
 			t.find(i, record.Regressed, record.ByLargeShift, v.Fast.From, now)

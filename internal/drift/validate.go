@@ -119,6 +119,11 @@ func (n norm) validate(maturity record.Maturity) error {
 	if len(n.Residuals) > 0 && (n.Autocorrelation < 1 || n.Autocorrelation > 1000 || n.SlowAutocorrelation < 1 || n.SlowAutocorrelation > 1000 || n.SlowShare <= 0 || n.SlowShare > 1) {
 		return fmt.Errorf("an autocorrelation factor of %v or a share of slow blocks of %v cannot be", n.Autocorrelation, n.SlowShare)
 	}
+	for at, x := range n.Daily {
+		if at < 0 || at >= daySlots || !x.valid() {
+			return errors.New("what is expected of a day cannot be")
+		}
+	}
 	if !n.LargeAbove.valid() || !n.SlowAbove.valid() {
 		return errors.New("the limits cannot be")
 	}

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -144,7 +145,7 @@ func (t *Tracker) judgeable(i int) bool {
 	if !e.Baseline.Of[i].learned() || t.isTail(i) && (!e.final() || e.Inherited && e.Moved[i]) {
 		return false
 	}
-	return true
+	return !t.traffic() || e.final() // applications do in a day what they did not in its first hours
 }
 
 // isTail reports whether a statistic is of the slowest I/Os of a round.
@@ -205,12 +206,41 @@ func (t *Tracker) prepareBack(i int) {
 // from now on.
 func (t *Tracker) over(i int, now time.Time) {
 	ended := t.verdicts[i]
+	t.expectAgain(i)
 	t.verdicts[i].begin(record.Stable, now)
 	for k := range t.verdicts {
 		v := &t.verdicts[k]
 		if v.State == ended.State && v.Since.Sub(ended.Since).Abs() <= together && !v.Followed {
 			v.BackThreshold *= math.Log(backLikelihood) / math.Log(backRarity)
 			v.Followed = true
+		}
+	}
+}
+
+// expectAgain expects what has just ended at the same time of the next day, if it lasted for no longer than half a
+// day.
+func (t *Tracker) expectAgain(i int) {
+	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
+	if v.State != record.Regressed || len(t.recent) == 0 {
+		return
+	}
+	last := t.recent[len(t.recent)-1].Slot
+	if last-slot(v.Since) > daySlots/2 {
+		return // that is no part of a day
+	}
+	if n.Daily == nil {
+		n.Daily = daily{}
+	} else {
+		n.Daily = maps.Clone(n.Daily)
+	}
+	if size, blocks := t.level(i, slot(v.Since), recentBlocks); blocks > 0 {
+		for at := slot(v.Since); at < t.recent[0].Slot; at++ {
+			n.Daily.expect(at, size)
+		}
+	}
+	for _, b := range t.recent {
+		if x := b.Shifts[i]; b.Slot >= slot(v.Since) && x.Known() && x >= ShiftOf(dailyLeast) {
+			n.Daily.expect(b.Slot, x+n.Daily.off(b.Slot, x))
 		}
 	}
 }

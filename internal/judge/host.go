@@ -131,8 +131,7 @@ type group struct {
 	settings   drift.Settings
 	members    []*source
 	host       *drift.Tracker // nil until the host has a baseline
-	daily      daily
-	last       int64 // slot of the last block of the host
+	last       int64          // slot of the last block of the host
 	// mature says that enough drives have a final baseline to know the host by them.
 	mature bool
 	// faster, slower and anchor are those of the host: see part.
@@ -219,7 +218,7 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 	}
 	for n := max(g.last+1, slot-dayBlocks); n <= slot; n++ {
 		if b, ok := g.block(n); ok {
-			g.host.AddBlock(n, g.daily.off(n, b))
+			g.host.AddBlock(n, b)
 		}
 	}
 	g.last = slot
@@ -239,10 +238,6 @@ func (g *group) learn(slot int64) {
 		}
 	}
 	if int64(len(slots)) >= minHostBlocks {
-		g.daily = learnDaily(slots, blocks)
-		for i, n := range slots {
-			blocks[i] = g.daily.off(n, blocks[i])
-		}
 		g.host, g.last = drift.NewBlockTracker(g.settings, g.name == Traffic, slots, blocks), slot
 	}
 }

@@ -98,10 +98,11 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 		}
 	}
 	far := map[string]bool{} // witnesses of at least severeRatio
+	contradicted := d.probesAreFine(now)
 	for _, s := range d.sources {
 		if s.drifts() {
 			for _, x := range s.tracker.Drift() {
-				weigh(&v, s, x, now, d.told, far)
+				weigh(&v, s, x, now, d.told, far, s.name == Traffic && contradicted)
 			}
 		}
 		if s.level.found {
@@ -125,8 +126,36 @@ func (s *source) drifts() bool {
 	return false
 }
 
+// lately is within how long a probe must have had a good round to say anything about now.
+const lately = 15 * time.Minute
+
+// agrees is from how many times slower on a probe agrees that the traffic is slower because of the drive.
+const agrees = 1.15
+
+// probesAreFine reports whether a probe says that the drive is about as fast as ever. Its users then do
+// something else when their I/O takes longer.
+func (d *drive) probesAreFine(now time.Time) bool {
+	fine := false
+	for _, s := range d.sources {
+		if s.name == Traffic || s.tracker.Maturity() != record.Final || now.Sub(s.last) > lately {
+			continue
+		}
+		fine = true
+		if !s.drifts() {
+			continue
+		}
+		for _, x := range s.tracker.Drift() {
+			tail := x.Statistic == record.LatencyP95 || x.Statistic == record.LatencyP99
+			if !tail && x.State == record.Regressed && x.Ratio >= agrees {
+				return false
+			}
+		}
+	}
+	return fine
+}
+
 // weigh adds what one statistic of a source says.
-func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told record.Judgement, far map[string]bool) {
+func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told record.Judgement, far map[string]bool, contradicted bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
 	degraded, severe := degradedFrom(x, s.name), severeRatio
 	if told.Verdict == record.Degraded || told.Verdict == record.Severe {
@@ -141,7 +170,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	case x.State == record.Suspect:
 	case x.State != record.Regressed:
 		return
-	case x.Statistic == record.OthersFlushLatency: // what a flush takes is what there is to flush
+	case contradicted, x.Statistic == record.OthersFlushLatency: // what a flush takes is what there is to flush
 	case tail:
 		if now.Sub(x.Since) >= tailLasts && (x.Cause == record.BySlowRounds || x.Ratio >= degraded) {
 			state = record.Degraded

@@ -191,10 +191,10 @@ func (n *node) lines(e judge.Event) []Line {
 	return []Line{l}
 }
 
-// learned are the lines of the statistics of a baseline that is complete, with what the change of
-// conditions before it did. Other events about all of the statistics have none.
+// learned are the lines of the statistics of a baseline that is complete, or of what a change of
+// conditions did. Other events about all of the statistics have none.
 func (n *node) learned(l Line, e judge.Event) []Line {
-	if !e.Drift.Learned || e.Drive == "" {
+	if !e.Drift.Learned && e.Drift.Effect == nil || e.Drive == "" {
 		return nil
 	}
 	var list []Line

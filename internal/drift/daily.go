@@ -1,0 +1,55 @@
+package drift
+
+import "slices"
+
+// What recurs at a time of the day is no news: a backup, a scrub, a batch of jobs that nobody
+// reports. What the first day had, and what was found and was over within hours, is
+// expected at that time of the next day. It is forgotten when it does not come.
+
+const (
+	daySlots = finalBlocks
+	// dailyLeast is from how many times slower on something is out of the ordinary of a day, and
+	// dailyRun for how many blocks in a row: half an hour. What is shorter is noise.
+	dailyLeast = 1.2
+	dailyRun   = 6
+	// dailySlack is how many blocks earlier or later it may begin and end.
+	dailySlack = 3
+)
+
+// daily is how much slower something is expected to be, by the slot of the day.
+type daily map[int64]Shift
+
+// learnDaily learns what is out of the ordinary in a day of residuals.
+func learnDaily(blocks []block, residuals []Shift) daily {
+	sorted := slices.Sorted(slices.Values(residuals))
+	usual := quantile(sorted, 0.75) // what is common, like a load by day, is noise
+	limit, run := usual+ShiftOf(dailyLeast), 0
+	d := daily{}
+	for k, x := range residuals {
+		if x < limit {
+			run = 0
+			continue
+		}
+		run++
+		from := k
+		if run == dailyRun {
+			from = k - dailyRun + 1
+		}
+		if run >= dailyRun {
+			for n := from; n <= k; n++ {
+				d.expect(blocks[n].Slot, residuals[n]-usual)
+			}
+		}
+	}
+	return d
+}
+
+func (d daily) expect(slot int64, x Shift) {
+	for n := slot - dailySlack; n <= slot+dailySlack; n++ {
+		at := (n + daySlots) % daySlots
+		d[at] = max(d[at], x)
+	}
+}
+
+// off is what to take off a shift that was seen in a slot; never more than there is.
+func (d daily) off(slot int64, x Shift) Shift { return max(0, min(x, d[slot%daySlots])) }

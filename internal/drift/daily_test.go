@@ -1,0 +1,44 @@
+package drift_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// night runs a day whose last two hours are so many times slower, and counts what is told of them.
+func (h *history) night(slower float64) (told int) {
+	h.t.Helper()
+	h.run(22*time.Hour, 1, record.Conditions{})
+	for _, e := range h.run(2*time.Hour, slower, record.Conditions{}) {
+		if e.To == record.Regressed {
+			told++
+		}
+	}
+	return told
+}
+
+func TestWhatRecursDailyIsToldOnce(t *testing.T) {
+	h := newHistory(t)
+	h.night(1)
+	assert.Positive(t, h.night(1.6), "it is news")
+	for range 4 {
+		assert.Zero(t, h.night(1.6), "it was there the night before")
+	}
+	assert.Positive(t, h.night(3), "but not like this")
+}
+
+func TestWhatTheFirstNightHadIsExpected(t *testing.T) {
+	h := newHistory(t)
+	h.night(1.6)
+	for range 3 {
+		assert.Zero(t, h.night(1.6))
+	}
+	// At another time of the day it is news.
+	h.run(10*time.Hour, 1, record.Conditions{})
+	h.run(2*time.Hour, 1.6, record.Conditions{})
+	assert.Equal(t, record.Regressed, h.p50().State)
+}
