@@ -68,7 +68,7 @@ func (j *judging) took(id string, m record.Measurement) (events []judge.Event, s
 // judged is the drive of the target as the judge knows it. Files have levels of their own, as their
 // filesystems differ.
 func (w *watch) judged() judge.Drive {
-	d := judge.Drive{ID: w.spec.ID, Model: w.device.Model, SizeBytes: w.device.SizeBytes, Rotational: w.device.Rotational}
+	d := judge.Drive{ID: w.spec.ID, Model: w.device.Model, SizeBytes: w.device.SizeBytes, Rotational: w.device.Rotational, Device: w.spec.LockID}
 	if w.spec.File || d.Model == "" {
 		d.Group = w.spec.ID
 	}

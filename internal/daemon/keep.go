@@ -64,6 +64,7 @@ func (w *watch) take(kept state.Target) error {
 			problems = append(problems, p.tracker.Restore(s))
 		}
 	}
+	w.keptTraffic = kept.Traffic
 	if kept.Traffic != nil && w.traffic != nil {
 		problems = append(problems, w.traffic.Restore(*kept.Traffic))
 	}
@@ -112,6 +113,7 @@ func (w *watch) kept() state.Target {
 	}
 	w.shared.judging.mu.Lock()
 	defer w.shared.judging.mu.Unlock()
+	s.Traffic = w.keptTraffic // of a target that has not answered yet, it stays as it is
 	if w.traffic != nil {
 		traffic := w.traffic.State()
 		s.Traffic = &traffic

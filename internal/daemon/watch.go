@@ -71,7 +71,8 @@ type watch struct {
 	poolBlocks   int
 	writtenRatio *float64
 	// traffic compares what others did to the device with its past; nil where nobody counts it.
-	traffic *drift.Tracker
+	traffic     *drift.Tracker
+	keptTraffic *drift.State // what was stored of it
 	// news says that something was judged that is worth keeping.
 	news atomic.Bool
 }

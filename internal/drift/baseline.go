@@ -151,15 +151,15 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 func learnNorm(blocks []block, statistic int, anchored bool, host Host) norm {
 	n := norm{Curve: learnCurve(blocks, statistic)}
 	residuals, excess := make([]Shift, len(blocks)), make([]Shift, len(blocks))
-	parts := make([]Shift, len(blocks))
+	parts, known := hostParts(blocks, statistic, host)
+	n.Host = known
 	for i, b := range blocks {
-		parts[i] = host.At(b.Slot)[statistic]
+		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load), n.excess(b, statistic)
+		if parts[i].Known() {
+			residuals[i] -= parts[i] - n.Host
+		}
 	}
-	n.Host = median(slices.Clone(parts))
-	for i, b := range blocks {
-		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load)-(parts[i]-n.Host), n.excess(b, statistic)
-	}
-	if slices.ContainsFunc(parts, func(s Shift) bool { return s != 0 }) {
+	if slices.ContainsFunc(parts, Shift.Known) {
 		// The curve was drawn with the host in it. The level is that without it.
 		middle := median(slices.Clone(residuals))
 		n.Curve = n.Curve.raised(middle)
@@ -187,6 +187,21 @@ func learnNorm(blocks []block, statistic int, anchored bool, host Host) norm {
 		n.Curve = n.Curve.raised(-median(levels))
 	}
 	return n
+}
+
+// hostParts are how much slower the others were in each block, and the median of what is known of it.
+func hostParts(blocks []block, statistic int, host Host) (parts []Shift, middle Shift) {
+	parts = make([]Shift, len(blocks))
+	var known []Shift
+	for i, b := range blocks {
+		if parts[i] = host.At(b.Slot)[statistic]; parts[i].Known() {
+			known = append(known, parts[i])
+		}
+	}
+	if len(known) > 0 {
+		middle = median(known)
+	}
+	return parts, middle
 }
 
 // learned reports whether anything is known of the statistic.
@@ -231,6 +246,15 @@ func (b *baseline) level(blocks []block) Shifts {
 		out[i] = median(levels)
 	}
 	return out
+}
+
+// copied returns a baseline that stays as it is. What is inside is replaced and never written to.
+func (b *baseline) copied() *baseline {
+	if b == nil {
+		return nil
+	}
+	out := *b
+	return &out
 }
 
 // moveTo moves the curves so that the baseline says what it is to say at its usual load.

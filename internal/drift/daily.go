@@ -1,6 +1,9 @@
 package drift
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // What recurs at a time of the day is no news: a backup, a scrub, a batch of jobs that nobody
 // reports. What the first day had, and what was found and was over within hours, is
@@ -14,6 +17,8 @@ const (
 	dailyRun   = 6
 	// dailySlack is how many blocks earlier or later it may begin and end.
 	dailySlack = 3
+	// dailyForgotten is below what the rest of an expectation is dropped.
+	dailyForgotten = 1.05
 )
 
 // daily is how much slower something is expected to be, by the slot of the day.
@@ -49,6 +54,26 @@ func (d daily) expect(slot int64, x Shift) {
 		at := (n + daySlots) % daySlots
 		d[at] = max(d[at], x)
 	}
+}
+
+// after returns what is expected once a slot has passed in which something was seen: what came is
+// expected again, at its edges too; of what did not come, half is left, and soon nothing.
+func (d daily) after(slot int64, seen Shift) daily {
+	at := slot % daySlots
+	expected, ok := d[at]
+	if !ok {
+		return d
+	}
+	out := maps.Clone(d)
+	switch {
+	case seen >= expected/2:
+		out.expect(slot, expected)
+	case expected/2 < ShiftOf(dailyForgotten):
+		delete(out, at)
+	default:
+		out[at] = expected / 2
+	}
+	return out
 }
 
 // off is what to take off a shift that was seen in a slot; never more than there is.

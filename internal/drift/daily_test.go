@@ -1,10 +1,12 @@
 package drift_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -41,4 +43,37 @@ func TestWhatTheFirstNightHadIsExpected(t *testing.T) {
 	h.run(10*time.Hour, 1, record.Conditions{})
 	h.run(2*time.Hour, 1.6, record.Conditions{})
 	assert.Equal(t, record.Regressed, h.p50().State)
+}
+
+func TestWhatDoesNotComeAgainIsForgotten(t *testing.T) {
+	h := newHistory(t)
+	h.night(1)
+	h.night(1.6)
+	for range 4 {
+		h.night(1)
+	}
+	assert.Positive(t, h.night(1.6), "it is news again")
+}
+
+func TestWhatIsExpectedIsNoMoreThanWhatCame(t *testing.T) {
+	h := newHistory(t)
+	h.night(1)
+	h.night(1.6)
+	assert.Positive(t, h.night(2), "it is worse than the night before")
+}
+
+// What was taken out is written to disk while rounds go on.
+func TestAStateStaysAsItIs(t *testing.T) {
+	h := newHistory(t)
+	h.night(1)
+	h.night(1.6)
+	h.run(3*time.Hour, 1.4, record.Conditions{})
+	s := h.track.State()
+	before, err := json.Marshal(s)
+	require.NoError(t, err)
+	h.run(3*time.Hour, 1, record.Conditions{})
+	h.run(3*time.Hour, 1.3, record.Conditions{Kernel: "6.2"})
+	after, err := json.Marshal(s)
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
 }

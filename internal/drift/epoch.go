@@ -164,9 +164,13 @@ func (e *epoch) gather(b block, host Host) bool {
 	case e.Pinned, e.Chained:
 		learned := valuesOf(e.names, e.values(e.Baseline.level(e.Blocks)))
 		wanted := valuesOf(e.names, e.Values)
-		for i := range wanted {
-			if e.Moved[i] && tail(e.names[i]) && !e.Pinned {
-				wanted[i] = learned[i]
+		if !e.Pinned {
+			// The load of the day may be another: what the baseline before says of these blocks counts.
+			wanted = valuesOf(e.names, e.values(before.level(e.Blocks)))
+			for i := range e.names {
+				if e.Moved[i] && tail(e.names[i]) {
+					wanted[i] = learned[i]
+				}
 			}
 		}
 		e.Values = named(e.names, wanted)

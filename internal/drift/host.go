@@ -2,7 +2,7 @@ package drift
 
 // Host tells what the host did to all devices of a node, so that it is not blamed on one.
 type Host interface {
-	// At is how much slower than usual the others were in a slot; 0 where that is not known.
+	// At is how much slower than usual the others were in a slot; Missing where that is not known.
 	At(slot int64) Shifts
 	// Now is the same of the last rounds.
 	Now() Shifts
@@ -14,10 +14,10 @@ type Host interface {
 type Alone struct{}
 
 // At implements Host.
-func (Alone) At(int64) Shifts { return Shifts{} }
+func (Alone) At(int64) Shifts { return unmeasured() }
 
 // Now implements Host.
-func (Alone) Now() Shifts { return Shifts{} }
+func (Alone) Now() Shifts { return unmeasured() }
 
 // Off implements Host.
 func (Alone) Off(int, Shift) Shift { return 0 }

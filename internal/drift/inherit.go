@@ -26,12 +26,19 @@ func (e *epoch) inherited(conditions record.Conditions, now time.Time, before Sh
 // unproven reports whether the effect of the change that began the epoch is not known yet.
 func (e *epoch) unproven() bool { return e.Before != nil }
 
-// justBefore is how much slower than the baseline the device was of late; missing where nothing was judged.
+// justBefore is how much slower than the baseline the device was of late; missing where nothing was judged. What
+// the host did is in it, as a change of conditions may be one of the host.
 func (t *Tracker) justBefore() Shifts {
 	out := unmeasured()
 	for i := range t.names {
-		if level, blocks := t.level(i, 0, effectBlocks); blocks >= minEffectBlocks {
-			out[i] = level
+		var values []Shift
+		for _, b := range t.recent[max(0, len(t.recent)-effectBlocks):] {
+			if b.Alone[i].Known() {
+				values = append(values, b.Alone[i])
+			}
+		}
+		if len(values) >= minEffectBlocks {
+			out[i] = median(values)
 		}
 	}
 	return out
@@ -65,8 +72,8 @@ func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 		before := e.Before[i]
 		var values []Shift
 		for _, b := range e.After {
-			if b.Shifts[i].Known() {
-				values = append(values, b.Shifts[i]-before)
+			if b.Alone[i].Known() {
+				values = append(values, b.Alone[i]-before)
 			}
 		}
 		if !before.Known() || len(values) < minEffectBlocks {
@@ -110,6 +117,7 @@ func (t *Tracker) moveBaseline(i int, by Shift, now time.Time) {
 	for k := range t.recent {
 		if x := &t.recent[k].Shifts[i]; x.Known() {
 			*x -= by
+			t.recent[k].Alone[i] -= by
 		}
 	}
 	v := &t.verdicts[i]

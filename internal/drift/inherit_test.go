@@ -118,3 +118,25 @@ func TestAnInheritedBaselineSurvivesARestart(t *testing.T) {
 	h.run(2*time.Hour, 1.3, record.Conditions{Kernel: "6.2"})
 	assert.Equal(t, record.Regressed, h.p50().State)
 }
+
+func TestAcceptRightAfterAChangeHolds(t *testing.T) {
+	h := newHistory(t)
+	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "6.1"})
+	h.run(3*time.Hour, 1.3, record.Conditions{Kernel: "6.1"})
+	h.run(20*time.Minute, 1.3, record.Conditions{Kernel: "6.2"})
+	accepted, err := h.track.State().Accept(time.Unix(int64(h.minute)*60, 0), "as it is")
+	require.NoError(t, err)
+	require.NoError(t, h.track.Restore(accepted))
+	h.run(3*time.Hour, 1.3, record.Conditions{Kernel: "6.2"})
+	assert.Equal(t, record.Stable, h.p50().State)
+}
+
+func TestTrafficOfManyKindsIsStored(t *testing.T) {
+	track := drift.NewTrafficTracker(drift.Default())
+	for i := range 130 { // no operation is in half of the samples
+		var v drift.Values
+		v[i%3] = 100e-6
+		track.AddRound(drift.Round{Time: time.Unix(int64(i)*60, 0), Values: v}, record.Conditions{})
+	}
+	require.NoError(t, drift.NewTrafficTracker(drift.Default()).Restore(track.State()))
+}

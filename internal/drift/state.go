@@ -44,7 +44,8 @@ func (t *Tracker) State() State {
 	s.Open.Points = slices.Clone(s.Open.Points)
 	for i := range s.Epochs {
 		e := &s.Epochs[i]
-		e.Samples, e.Blocks, e.Beyond = slices.Clone(e.Samples), slices.Clone(e.Blocks), slices.Clone(e.Beyond)
+		e.Samples, e.Blocks, e.Beyond, e.After = slices.Clone(e.Samples), slices.Clone(e.Blocks), slices.Clone(e.Beyond), slices.Clone(e.After)
+		e.Baseline = e.Baseline.copied()
 	}
 	for i, statistic := range t.names {
 		v := t.verdicts[i]
@@ -66,6 +67,7 @@ func (t *Tracker) Restore(s State) error {
 	t.closed, t.recent = slices.Clone(s.Closed), slices.Clone(s.Recent)
 	for i := range t.epochs {
 		t.epochs[i].names = t.names
+		t.epochs[i].Baseline = t.epochs[i].Baseline.copied()
 	}
 	for i, statistic := range t.names {
 		if v, ok := s.Verdicts[statistic]; ok {
@@ -120,10 +122,13 @@ func (s State) WithBaseline(b record.Baseline) (State, error) {
 }
 
 // MarshalJSON writes a row of numbers: slot, the shifts of the statistics in their
-// order, and for each whether the block had a slow round.
+// order, those with the host's part, and for each whether the block had a slow round.
 func (j judged) MarshalJSON() ([]byte, error) {
 	row := []int64{j.Slot}
 	for _, s := range j.Shifts {
+		row = append(row, int64(s))
+	}
+	for _, s := range j.Alone {
 		row = append(row, int64(s))
 	}
 	for _, slow := range j.Slow {
@@ -142,12 +147,18 @@ func (j *judged) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &row); err != nil {
 		return err
 	}
-	if len(row) != 1+2*statistics {
-		return fmt.Errorf("a judged block has %d numbers instead of %d", len(row), 1+2*statistics)
+	// Before drives were judged together, there was no host in what they did.
+	const before, now = 1 + 2*statistics, 1 + 3*statistics
+	if len(row) != before && len(row) != now {
+		return fmt.Errorf("a judged block has %d numbers instead of %d", len(row), now)
 	}
 	*j = judged{Slot: int64(row[0])}
+	alone := row[1 : 1+statistics]
+	if len(row) == now {
+		alone = row[1+statistics : 1+2*statistics]
+	}
 	for i := range statistics {
-		j.Shifts[i], j.Slow[i] = Shift(row[1+i]), row[1+statistics+i] != 0
+		j.Shifts[i], j.Alone[i], j.Slow[i] = Shift(row[1+i]), Shift(alone[i]), row[len(row)-statistics+i] != 0
 	}
 	return nil
 }

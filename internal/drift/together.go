@@ -53,12 +53,8 @@ func (t *Tracker) Anchor() {
 		return
 	}
 	e := t.current()
-	parts := make([]Shift, len(e.learnedFrom))
 	for i := range t.names {
-		for k, b := range e.learnedFrom {
-			parts[k] = t.host.At(b.Slot)[i]
-		}
-		e.Baseline.Of[i].Host = median(parts)
+		_, e.Baseline.Of[i].Host = hostParts(e.learnedFrom, i, t.host)
 	}
 	e.learnedFrom = nil
 }
@@ -127,6 +123,21 @@ func (t *Tracker) Noise(i int) (faster, slower Shift) {
 	n := &t.current().Baseline.Of[i]
 	return -quantile(n.Residuals, 0.05), quantile(n.Residuals, 0.95)
 }
+
+// LastJudged is when the last block began that was judged, or when the baseline changed after that.
+func (t *Tracker) LastJudged() time.Time {
+	if len(t.epochs) == 0 {
+		return time.Time{}
+	}
+	last := t.current().Learned
+	if n := len(t.recent); n > 0 && slotTime(t.recent[n-1].Slot).After(last) {
+		last = slotTime(t.recent[n-1].Slot)
+	}
+	return last
+}
+
+// LastRound is when the last round was that the tracker took.
+func (t *Tracker) LastRound() time.Time { return t.last }
 
 // StateOf is the state of statistic i.
 func (t *Tracker) StateOf(i int) record.DriftState { return t.verdicts[i].State }

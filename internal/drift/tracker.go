@@ -215,7 +215,7 @@ func (t *Tracker) clockSetBack(now time.Time) {
 	for i, v := range t.verdicts {
 		t.verdicts[i] = verdict{
 			State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution,
-			BackReference: v.BackReference, BackThreshold: v.BackThreshold, Followed: v.Followed,
+			BackReference: v.BackReference, BackThreshold: v.BackThreshold, Followed: v.Followed, Size: v.Size,
 		}
 		if v.Since.After(now) {
 			t.verdicts[i].Since = now
@@ -238,6 +238,9 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 			}
 		}
 		for i := range t.names {
+			if n := &e.Baseline.Of[i]; j.Shifts[i].Known() {
+				n.Daily = n.Daily.after(b.Slot, j.withDay[i])
+			}
 			switch {
 			case !j.Shifts[i].Known():
 			case e.unproven() && !t.verdicts[i].found(): // it may be the effect of the change
@@ -266,7 +269,7 @@ func (t *Tracker) judged(b block) (judged, bool) {
 	base, host := t.current().Baseline, t.host.At(b.Slot)
 	j, ok := judged{Slot: b.Slot}, false
 	for i := range j.Shifts {
-		j.Shifts[i] = missing
+		j.Shifts[i], j.Alone[i] = missing, missing
 		if i >= len(t.names) {
 			continue
 		}
@@ -275,12 +278,21 @@ func (t *Tracker) judged(b block) (judged, bool) {
 			continue
 		}
 		if x := base.shift(b, i); x.Known() && base.judges(b.Load) {
-			x -= t.host.Off(i, host[i]) - n.Host
-			j.Shifts[i], ok = x-n.Daily.off(b.Slot, x), true
+			j.Alone[i] = x
+			x -= t.hostPart(i, host[i])
+			j.Shifts[i], j.withDay[i], ok = x-n.Daily.off(b.Slot, x), x, true
 			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
 		}
 	}
 	return j, ok
+}
+
+// hostPart is what to take off statistic i when the others are so much slower; nothing when that is not known.
+func (t *Tracker) hostPart(i int, others Shift) Shift {
+	if !others.Known() {
+		return 0
+	}
+	return t.host.Off(i, others) - t.current().Baseline.Of[i].Host
 }
 
 // anyDrift reports whether a statistic is not as the baseline says, or seems so.
@@ -334,7 +346,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 			if host == nil {
 				host = new(t.host.Now())
 			}
-			x -= t.host.Off(i, host[i]) - n.Host
+			x -= t.hostPart(i, host[i])
 			x -= n.Daily.off(slot(now), x)
 		}
 		if v.Fast.add(now, x, limit, !t.isTail(i)) {

@@ -32,7 +32,12 @@ func (s State) validate() error {
 			return fmt.Errorf("statistic %s: %w", statistic, err)
 		}
 	}
-	if len(s.Epochs) == 0 && (len(s.Recent) > 0 || len(s.Open.Points) > 0) {
+	for _, b := range s.Closed {
+		if !b.valid() {
+			return fmt.Errorf("an impossible block %v", b)
+		}
+	}
+	if len(s.Epochs) == 0 && (len(s.Recent) > 0 || len(s.Open.Points) > 0 || len(s.Closed) > 0) {
 		return errors.New("there are blocks without an epoch")
 	}
 	if len(s.Recent) > recentBlocks || len(s.Open.Points) > maxStored || !isSlot(s.Open.Slot) {
@@ -61,7 +66,7 @@ func (e epoch) validate() error {
 		}
 	}
 	for _, b := range slices.Concat(e.Blocks, e.Beyond) {
-		if !isSlot(b.Slot) || !isLoad(b.Load) || b.Rounds < 1 || !b.Level.valid() || !b.Worst.valid() {
+		if !b.valid() {
 			return fmt.Errorf("an impossible block %v", b)
 		}
 	}
@@ -82,10 +87,14 @@ func (e epoch) validate() error {
 	case e.Baseline == nil || e.Learned.IsZero():
 		return errors.New("a baseline and the time it was learned need each other")
 	}
-	if !e.Reference.valid() || len(e.Values) == 0 || slices.ContainsFunc(slices.Collect(maps.Values(e.Values)), func(v float64) bool { return !(Values{v}).valid() }) {
+	if !e.Reference.valid() || slices.ContainsFunc(slices.Collect(maps.Values(e.Values)), func(v float64) bool { return !(Values{v}).valid() }) {
 		return fmt.Errorf("the baseline's values are %v, which cannot be", e.Values)
 	}
 	return e.Baseline.validate()
+}
+
+func (b block) valid() bool {
+	return isSlot(b.Slot) && isLoad(b.Load) && b.Rounds >= 1 && b.Level.valid() && b.Worst.valid()
 }
 
 func (b *baseline) validate() error {

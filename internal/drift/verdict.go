@@ -50,6 +50,10 @@ type judged struct {
 	Slot   int64
 	Shifts Shifts
 	Slow   [statistics]bool
+	// Alone are the shifts with what the host did in them.
+	Alone Shifts
+	// withDay are the shifts before what is expected of the day was taken off; not stored.
+	withDay Shifts
 }
 
 const (
@@ -193,6 +197,7 @@ func (t *Tracker) prepareBack(i int) {
 		// Noise had a part in what crossed a threshold: the least that the shift may be counts.
 		level, blocks := t.level(i, slot(v.Since), recentBlocks)
 		size = max(level, -level) - 2*n.error(max(1, blocks))
+		v.Size = level
 	case record.ByLargeShift:
 	}
 	v.BackReference = max(t.settings.smallest(), size) / 2
@@ -228,21 +233,21 @@ func (t *Tracker) expectAgain(i int) {
 	if last-slot(v.Since) > daySlots/2 {
 		return // that is no part of a day
 	}
-	if n.Daily == nil {
-		n.Daily = daily{}
-	} else {
-		n.Daily = maps.Clone(n.Daily)
+	again := maps.Clone(n.Daily)
+	if again == nil {
+		again = daily{}
 	}
 	if size, blocks := t.level(i, slot(v.Since), recentBlocks); blocks > 0 {
 		for at := slot(v.Since); at < t.recent[0].Slot; at++ {
-			n.Daily.expect(at, size)
+			again.expect(at, size)
 		}
 	}
 	for _, b := range t.recent {
 		if x := b.Shifts[i]; b.Slot >= slot(v.Since) && x.Known() && x >= ShiftOf(dailyLeast) {
-			n.Daily.expect(b.Slot, x+n.Daily.off(b.Slot, x))
+			again.expect(b.Slot, x+n.Daily[b.Slot%daySlots])
 		}
 	}
+	n.Daily = again
 }
 
 // judgeBack checks whether a drift is over.

@@ -91,7 +91,7 @@ func roundFamilies() []family[probeNow] {
 			func(p probeNow) (float64, bool) {
 				return float64(p.WrittenBytes), p.WrittenBytes > 0 || p.Probe.Direction == record.Write
 			}),
-		single("ssdprobe_probe_loaded_rounds_total", counter, "Number of small rounds that ran although the device was busy, because none had for admission.forced_interval. They are in ssdprobe_probe_rounds_total as well, and compared with their like alone. Absent before the first.",
+		single("ssdprobe_probe_loaded_rounds_total", counter, "Number of small rounds that ran although the device was busy, because none had for admission.forced_interval. They are in ssdprobe_probe_rounds_total as well, and not compared with the baseline. Absent before the first.",
 			func(p probeNow) (float64, bool) { return float64(p.LoadedRounds), p.LoadedRounds > 0 }),
 		single("ssdprobe_probe_confirmations_total", counter, "Number of rounds that ran out of turn, to confirm or refute a suspicion. They are in ssdprobe_probe_rounds_total as well. Absent before the first.",
 			func(p probeNow) (float64, bool) { return float64(p.Confirmations), p.Confirmations > 0 }),

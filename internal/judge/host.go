@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -62,8 +63,6 @@ func (s *source) note(slot int64, x drift.Shifts) {
 	s.day[slot%dayBlocks], s.slots[slot%dayBlocks] = x, slot
 }
 
-func (s *source) noteRound(now time.Time) { s.last = now }
-
 // at returns a block of the last day; Missing when there was none.
 func (s *source) at(slot int64, statistic int) drift.Shift {
 	if slot < 0 || s.slots[slot%dayBlocks] != slot {
@@ -77,9 +76,9 @@ func (s *source) At(slot int64) drift.Shifts {
 	var out drift.Shifts
 	others := make([]drift.Shift, 0, 32)
 	for i := range out {
-		others = others[:0]
+		out[i], others = drift.Missing, others[:0]
 		for _, o := range s.group.members {
-			if o == s || !o.votes {
+			if !o.votes || o.drive.physical() == s.drive.physical() {
 				continue
 			}
 			if x := o.at(slot, i); x.Known() {
@@ -98,9 +97,9 @@ func (s *source) Now() drift.Shifts {
 	var out drift.Shifts
 	others := make([]drift.Shift, 0, 32)
 	for i := range out {
-		others = others[:0]
+		out[i], others = drift.Missing, others[:0]
 		for _, o := range s.group.members {
-			if o == s || !o.votes {
+			if !o.votes || o.drive.physical() == s.drive.physical() {
 				continue
 			}
 			if x := o.tracker.LastShift(i); x.Known() && s.last.Sub(o.last) < drift.BlockLength {
@@ -136,21 +135,54 @@ type group struct {
 	mature bool
 	// faster, slower and anchor are those of the host: see part.
 	faster, slower, anchor drift.Shifts
+	// changes are the drives that each change of conditions was seen on within the hour, and when first.
+	changes map[record.Change]seenOn
+}
+
+// seenOn are the drives that a change of conditions was seen on.
+type seenOn struct {
+	first  time.Time
+	drives map[string]bool
+}
+
+// changed tells the host of a change of conditions, once half of the drives have it.
+func (g *group) changed(drive string, e drift.Event) {
+	for _, c := range e.Changes {
+		seen, ok := g.changes[c]
+		if !ok || e.Time.Sub(seen.first) > together {
+			if g.changes == nil {
+				g.changes = map[record.Change]seenOn{}
+			}
+			maps.DeleteFunc(g.changes, func(_ record.Change, old seenOn) bool { return e.Time.Sub(old.first) > together })
+			seen = seenOn{e.Time, map[string]bool{}}
+			g.changes[c] = seen
+		}
+		before := len(seen.drives)
+		seen.drives[drive] = true
+		half := (len(g.members) + 1) / 2
+		if g.host != nil && before < half && len(seen.drives) >= half {
+			g.host.NoteChanges(seen.first, []record.Change{c})
+		}
+	}
 }
 
 // look sets what changes with each block only.
 func (g *group) look() {
-	final := 0
+	final := map[string]bool{}
 	for _, s := range g.members {
 		if s.tracker.Maturity() == record.Final {
-			final++
+			final[s.drive.physical()] = true
 		}
 	}
-	g.mature = final > minOthers
+	g.mature = len(final) > minOthers
+	voters := map[string]bool{} // a physical drive has one vote
 	for _, s := range g.members {
 		// A new drive tells nothing about the host, unless all are new.
 		m := s.tracker.Maturity()
-		s.votes = m == record.Final || m == record.Provisional && !g.mature
+		s.votes = (m == record.Final || m == record.Provisional && !g.mature) && !voters[s.drive.physical()]
+		if s.votes {
+			voters[s.drive.physical()] = true
+		}
 	}
 	for i := range g.anchor {
 		g.faster[i], g.slower[i], g.anchor[i] = drift.ShiftOf(usualNoise), drift.ShiftOf(usualNoise), 0
@@ -214,6 +246,10 @@ func judgesHost(source string, i int) bool {
 func (g *group) judge(slot int64, now time.Time) []drift.Event {
 	if g.host == nil {
 		g.learn(slot)
+		return nil
+	}
+	if slot < g.last { // the clock was set back
+		g.host = nil
 		return nil
 	}
 	for n := max(g.last+1, slot-dayBlocks); n <= slot; n++ {

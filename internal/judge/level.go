@@ -24,6 +24,8 @@ type level struct {
 	shift  drift.Shift // beside the peers, in the last block
 	peers  int
 	judged int64 // the last slot
+	// unknown counts blocks in a row without enough peers.
+	unknown int
 }
 
 // beside is how much slower than the median of its peers the drive was in a slot, and from where on
@@ -35,7 +37,7 @@ func (s *source) beside(slot int64) (x, far drift.Shift, peers int) {
 	}
 	values := make([]drift.Shift, 0, 32)
 	for _, o := range s.group.members {
-		if o == s || !o.drive.alike(s.drive.Drive) {
+		if o.drive.physical() == s.drive.physical() || !o.drive.alike(s.drive.Drive) {
 			continue
 		}
 		if x := o.absolute(slot); x.Known() {
@@ -66,14 +68,19 @@ func (s *source) absolute(slot int64) drift.Shift {
 // judgeLevel judges the level beside the peers in a slot.
 func (s *source) judgeLevel(slot int64) {
 	l := &s.level
-	if slot <= l.judged || s.name == Traffic {
+	if slot == l.judged || s.name == Traffic {
 		return
 	}
 	l.judged = slot
 	x, far, peers := s.beside(slot)
 	if !x.Known() {
+		l.unknown++
+		if l.unknown >= levelBlocks {
+			*l = level{judged: slot} // there is nobody to be slower than
+		}
 		return
 	}
+	l.unknown = 0
 	l.shift, l.peers = x, peers
 	limit := far
 	if l.found {
@@ -83,7 +90,7 @@ func (s *source) judgeLevel(slot int64) {
 		l.far = 0
 		return
 	}
-	if l.far == 0 {
+	if l.far == 0 && !l.found {
 		l.since = slot
 	}
 	l.far++

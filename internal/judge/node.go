@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -18,7 +19,11 @@ type Drive struct {
 	// Group is of drives that are alike, where the model says too little: virtual and networked
 	// volumes share a model without being alike.
 	Group string
+	// Device is the physical drive, if there may be several targets on it; the target itself when empty.
+	Device string
 }
+
+func (d Drive) physical() string { return cmp.Or(d.Device, d.ID) }
 
 // alike reports whether levels of two drives may be compared.
 func (d Drive) alike(other Drive) bool {
@@ -179,7 +184,7 @@ func (n *Node) Traffic(id string, t Sample, c record.Conditions) {
 
 // take notes the last round of a source, and what its tracker said of it.
 func (n *Node) take(s *source, now time.Time, events []drift.Event) {
-	s.noteRound(now)
+	s.last = s.tracker.LastRound()
 	n.tell(s, events)
 	if len(events) > 0 {
 		n.conclude(s.drive, now)

@@ -66,6 +66,7 @@ func (s *source) witness() string {
 // tell keeps events of a source for Advance.
 func (n *Node) tell(s *source, events []drift.Event) {
 	for _, e := range events {
+		s.group.changed(s.drive.ID, e)
 		n.events = append(n.events, Event{
 			Time: e.Time, Drive: s.drive.ID, Scope: record.ScopeDrive, Source: s.name, Statistic: e.Statistic, State: e.To, Cause: e.Cause,
 			Ratio: record.Ratio{Ratio: e.Ratio, Lower: e.Lower, Upper: e.Upper}, Since: e.Since, Drift: &e,
@@ -93,7 +94,7 @@ func (n *Node) conclude(d *drive, now time.Time) {
 func (d *drive) verdict(now time.Time) record.Judgement {
 	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}
 	for _, s := range d.sources {
-		if m := s.tracker.Maturity(); m != "" && now.Sub(s.last) < stale && v.Verdict == record.Unjudged {
+		if m := s.tracker.Maturity(); m != "" && now.Sub(s.tracker.LastJudged()) < stale && now.Sub(s.last) < stale && v.Verdict == record.Unjudged {
 			v.Verdict = record.Healthy
 		}
 	}
@@ -137,7 +138,7 @@ const agrees = 1.15
 func (d *drive) probesAreFine(now time.Time) bool {
 	fine := false
 	for _, s := range d.sources {
-		if s.name == Traffic || s.tracker.Maturity() != record.Final || now.Sub(s.last) > lately {
+		if s.name == Traffic || s.tracker.Maturity() != record.Final || now.Sub(s.last) > lately || now.Sub(s.tracker.LastJudged()) > stale {
 			continue
 		}
 		fine = true

@@ -122,6 +122,17 @@ func (r Request) Change(t *Target, now time.Time) error {
 		}
 		done++
 	}
+	traffic := t.Traffic
+	if r.Probe == "" && traffic != nil && r.Import == nil && r.Pin == nil {
+		after, keep, err := r.changed(*traffic, now)
+		switch {
+		case err == nil && keep:
+			traffic = &after
+			done++
+		case err == nil:
+			traffic = nil
+		}
+	}
 	// Of all probes, those that have nothing to accept or to pin do not matter.
 	minor := func(err error) bool {
 		return errors.Is(err, drift.ErrNothingToAccept) || errors.Is(err, drift.ErrNotLearned)
@@ -129,7 +140,7 @@ func (r Request) Change(t *Target, now time.Time) error {
 	if len(refused) > 0 && (done == 0 || !allOf(refused, minor)) {
 		return errors.Join(refused...)
 	}
-	t.Probes = changed
+	t.Probes, t.Traffic = changed, traffic
 	if len(changed) == 0 { // all is forgotten, and so is where it was
 		t.MountPoint = ""
 	}

@@ -79,3 +79,34 @@ func TestAcceptAndPin(t *testing.T) {
 	require.NoError(t, state.Request{Target: id}.Change(&changed, now))
 	assert.Empty(t, changed.ProbeNames())
 }
+
+// What a target is told applies to its traffic, too.
+func TestTrafficIsAcceptedAndForgottenWithItsTarget(t *testing.T) {
+	tracker := drift.NewTrafficTracker(drift.Default())
+	minute := 0
+	for _, part := range []struct {
+		minutes int
+		seconds float64
+	}{{36 * 60, 100e-6}, {180, 160e-6}} {
+		for range part.minutes {
+			minute++
+			noise := 1 + 0.02*float64(minute*7%17-8)/8
+			tracker.AddRound(drift.Round{Time: time.Unix(int64(minute)*60, 0), Values: drift.Values{part.seconds * noise}}, record.Conditions{})
+		}
+	}
+	require.Equal(t, record.Regressed, tracker.Drift()[0].State)
+	traffic := tracker.State()
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+
+	target := state.Target{ID: id, Probes: map[string]drift.State{"read-4k": followed("none", 1.5)}, Traffic: &traffic}
+	require.NoError(t, state.Request{Target: id, Accept: "another tenant"}.Change(&target, now))
+	require.NoError(t, tracker.Restore(*target.Traffic))
+	assert.Equal(t, record.Stable, tracker.Drift()[0].State)
+
+	target.Traffic = &traffic
+	require.NoError(t, state.Request{Target: id, Probe: "read-4k"}.Change(&target, now))
+	assert.NotNil(t, target.Traffic, "only the probe was meant")
+	target.Probes["read-4k"] = followed("none", 1.5)
+	require.NoError(t, state.Request{Target: id}.Change(&target, now))
+	assert.Nil(t, target.Traffic)
+}
