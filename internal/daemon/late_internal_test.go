@@ -39,8 +39,9 @@ func TestTheAgeOfAHungIOIsInTheMetrics(t *testing.T) {
 		s.Target = measure.Target{ID: "name:hung", Path: loop, SizeBytes: 1 << 20}
 		s.LockID = s.ID
 		s.Probes = s.Probes[:1]
-		s.Probes[0].IOs, s.Probes[0].Timeout = 32, time.Second
+		s.Probes[0].IOs, s.Probes[0].Timeout, s.Probes[0].Interval = 32, time.Second, time.Hour // only the rounds asked for
 	})
+	require.True(t, w.confirm("read-4k"))
 	w.awaitRounds(t, "read-4k", 1)
 	ios, seconds := w.observed(t)
 
