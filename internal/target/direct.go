@@ -167,11 +167,17 @@ func checkDevice(d direct, number string) (*Device, error) {
 		return nil, fmt.Errorf("open %s: the device has no medium or no size", d.path)
 	}
 	block, err := unix.IoctlGetUint32(d.fd, unix.BLKSSZGET)
-	if err != nil {
+	switch {
+	case errors.Is(err, unix.EPERM): // a container may forbid it; nearly all drives take this
+		block = usualBlockBytes
+	case err != nil:
 		return nil, &fs.PathError{Op: "ask for the logical block size of", Path: d.path, Err: err}
 	}
 	return &Device{direct: d, sizeBytes: size, blockBytes: int64(block)}, nil
 }
+
+// usualBlockBytes is assumed for a logical block where it may not be asked for.
+const usualBlockBytes = 4 << 10
 
 // BlockBytes returns the size of a logical block: I/O is in multiples of it.
 func (d *Device) BlockBytes() int64 { return d.blockBytes }
