@@ -168,7 +168,7 @@ func (e *epoch) gather(b block, host Host) bool {
 			// The load of the day may be another: what the baseline before says of these blocks counts.
 			wanted = valuesOf(e.names, e.values(before.level(e.Blocks)))
 			for i := range e.names {
-				if e.Moved[i] && tail(e.names[i]) {
+				if e.Moved[i] && e.names[i].IsTail() {
 					wanted[i] = learned[i]
 				}
 			}

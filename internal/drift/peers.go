@@ -62,7 +62,7 @@ func slowerThan(p record.ProbeStatus, others []record.Baseline) string {
 	var far []string
 	for _, statistic := range record.Statistics() {
 		limit := farMedian
-		if statistic == record.LatencyP95 || statistic == record.LatencyP99 {
+		if statistic.IsTail() {
 			limit = farTail
 		}
 		values := make([]float64, 0, len(others))

@@ -153,9 +153,7 @@ func (t *Tracker) judgeable(i int) bool {
 }
 
 // isTail reports whether a statistic is of the slowest I/Os of a round.
-func (t *Tracker) isTail(i int) bool { return tail(t.names[i]) }
-
-func tail(s record.Statistic) bool { return s == record.LatencyP95 || s == record.LatencyP99 }
+func (t *Tracker) isTail(i int) bool { return t.names[i].IsTail() }
 
 // worth reports whether the shift since a slot, to the given side, is large enough for a
 // verdict: beyond the least shift by half of its own error.

@@ -73,41 +73,35 @@ func (s *source) at(slot int64, statistic int) drift.Shift {
 
 // At implements drift.Host.
 func (s *source) At(slot int64) drift.Shifts {
-	var out drift.Shifts
-	others := make([]drift.Shift, 0, 32)
-	for i := range out {
-		out[i], others = drift.Missing, others[:0]
-		for _, o := range s.group.members {
-			if !o.votes || o.drive.physical() == s.drive.physical() {
-				continue
-			}
-			if x := o.at(slot, i); x.Known() {
-				others = append(others, x)
-			}
-		}
-		if len(others) >= minOthers {
-			out[i] = lowerMedian(others)
-		}
-	}
-	return out
+	return s.others(func(o *source, i int) drift.Shift { return o.at(slot, i) })
 }
 
-// Now implements drift.Host.
+// Now implements drift.Host, from the last rounds.
 func (s *source) Now() drift.Shifts {
+	return s.others(func(o *source, i int) drift.Shift {
+		if s.last.Sub(o.last) >= drift.BlockLength {
+			return drift.Missing
+		}
+		return o.tracker.LastShift(i)
+	})
+}
+
+// others is the median of what the other drives did, by statistic; Missing where too few did.
+func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
 	var out drift.Shifts
-	others := make([]drift.Shift, 0, 32)
+	values := make([]drift.Shift, 0, 32)
 	for i := range out {
-		out[i], others = drift.Missing, others[:0]
+		out[i], values = drift.Missing, values[:0]
 		for _, o := range s.group.members {
 			if !o.votes || o.drive.physical() == s.drive.physical() {
 				continue
 			}
-			if x := o.tracker.LastShift(i); x.Known() && s.last.Sub(o.last) < drift.BlockLength {
-				others = append(others, x)
+			if x := did(o, i); x.Known() {
+				values = append(values, x)
 			}
 		}
-		if len(others) >= minOthers {
-			out[i] = lowerMedian(others)
+		if len(values) >= minOthers {
+			out[i] = lowerMedian(values)
 		}
 	}
 	return out
@@ -239,7 +233,7 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 // judgesHost reports whether the host is judged by a statistic: tails move with what each drive does.
 func judgesHost(source string, i int) bool {
 	s := statisticsOf(source)
-	return i < len(s) && s[i] != record.LatencyP95 && s[i] != record.LatencyP99
+	return i < len(s) && !s[i].IsTail()
 }
 
 // judge judges the host by what its drives did in a slot.

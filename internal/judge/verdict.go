@@ -146,8 +146,7 @@ func (d *drive) probesAreFine(now time.Time) bool {
 			continue
 		}
 		for _, x := range s.tracker.Drift() {
-			tail := x.Statistic == record.LatencyP95 || x.Statistic == record.LatencyP99
-			if !tail && x.State == record.Regressed && x.Ratio >= agrees {
+			if !x.Statistic.IsTail() && x.State == record.Regressed && x.Ratio >= agrees {
 				return false
 			}
 		}
@@ -165,7 +164,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	if told.Verdict == record.Severe {
 		severe *= held
 	}
-	tail := x.Statistic == record.LatencyP95 || x.Statistic == record.LatencyP99 || x.Cause == record.BySlowRounds
+	tail := x.Statistic.IsTail() || x.Cause == record.BySlowRounds
 	state := record.Watch
 	switch {
 	case x.State == record.Suspect:

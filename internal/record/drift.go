@@ -34,6 +34,9 @@ func TrafficStatistics() []Statistic {
 	return []Statistic{OthersReadLatency, OthersWriteLatency, OthersFlushLatency}
 }
 
+// IsTail reports whether it is of the slowest I/Os of a round.
+func (s Statistic) IsTail() bool { return s == LatencyP95 || s == LatencyP99 }
+
 // Short is the name for people: "p50", "IOPS".
 func (s Statistic) Short() string {
 	switch s {
