@@ -17,9 +17,9 @@ summary=$(mktemp)
 trap 'rm -f "$summary"' EXIT
 status=0
 # Three packages at a time: many of them wait more than they compute. Those that take longest begin first,
-# so that none is left alone at the end.
+# so that none is left alone at the end. The emulated machines of labtest need ten minutes on two idle cores.
 wing=./internal/test
-go test -race -p 3 -timeout 20m $wing/labtest $wing/faulttest $wing/storytest $wing/manifesttest ./internal/cli ./... 2>&1 | tee "$summary" || status=$?
+go test -race -p 3 -timeout 40m $wing/labtest $wing/faulttest $wing/storytest $wing/manifesttest ./internal/cli ./... 2>&1 | tee "$summary" || status=$?
 if [ "$status" -eq 0 ]; then
 	scripts/fuzz.sh "${FUZZTIME:-2s}" || status=$?
 fi
