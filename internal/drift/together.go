@@ -38,6 +38,38 @@ func (t *Tracker) Close(before int64) {
 // baseline at its load, the host's part included.
 func (t *Tracker) Waiting(visit func(slot int64, s Shifts)) { t.visit(t.closed, visit) }
 
+// Measured is what a block measured, whatever the baseline says of it.
+type Measured struct {
+	Slot int64
+	// Levels are against one second (or one a second); Missing where nothing was measured.
+	Levels Shifts
+	Work   Work
+	// Utilisation is the share (0 to 1) of time that the device was busy with others' I/O.
+	Utilisation float64
+}
+
+// Measured calls visit with each block that is not judged yet.
+func (t *Tracker) Measured(visit func(Measured)) {
+	for _, b := range t.closed {
+		m := Measured{Slot: b.Slot, Levels: b.Level, Work: b.Work.work(), Utilisation: float64(b.Load) / 1000}
+		for i := range t.names {
+			if m.Levels[i].Known() {
+				m.Levels[i] += t.reference(i)
+			}
+		}
+		visit(m)
+	}
+}
+
+// reference is what the shifts of statistic i count from, against one second (or one a second).
+func (t *Tracker) reference(i int) Shift {
+	r := t.current().Reference[i]
+	if i == rate {
+		return ShiftOf(1 / r)
+	}
+	return ShiftOf(r)
+}
+
 // LearnedFrom is Waiting for the blocks that the baseline has just been learned from. There are
 // none after Anchor.
 func (t *Tracker) LearnedFrom(visit func(slot int64, s Shifts)) {
@@ -108,11 +140,7 @@ func (t *Tracker) Level(i int) Shift {
 	if len(n.Residuals) == 0 {
 		return missing
 	}
-	at := n.Curve.at(e.Baseline.MinLoad)
-	if i == rate {
-		return ShiftOf(1/e.Reference[i]) + at
-	}
-	return ShiftOf(e.Reference[i]) + at
+	return t.reference(i) + n.Curve.at(e.Baseline.MinLoad)
 }
 
 // Noise bounds nine of ten blocks of the baseline: how much faster and slower they are than it says.

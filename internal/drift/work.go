@@ -29,6 +29,18 @@ func WorkOf(w *record.Work) Work {
 	return Work{Known: true, Reads: w.Reads, Writes: w.Writes, ReadBytes: w.ReadBytes, WrittenBytes: w.WrittenBytes}
 }
 
+// Size is the mean size of the reads (0) or writes (1) in bytes; 0 when there were none, and when it is not known.
+func (w Work) Size(i int) float64 {
+	rate, bytes := w.Reads, w.ReadBytes
+	if i == 1 {
+		rate, bytes = w.Writes, w.WrittenBytes
+	}
+	if !w.Known || i > 1 || rate == 0 {
+		return 0
+	}
+	return bytes / rate
+}
+
 // works is how many rates work has.
 const works = 4
 
@@ -44,6 +56,12 @@ func (w Work) rates() work {
 	}
 	whole := func(x float64) int32 { return int32(math.Round(min(math.MaxInt32, max(0, x)))) }
 	return work{true, [works]int32{whole(w.Reads), whole(w.Writes), whole(w.ReadBytes / 1024), whole(w.WrittenBytes / 1024)}}
+}
+
+// work is the inverse of rates.
+func (w work) work() Work {
+	r := w.Rates
+	return Work{Known: w.Known, Reads: float64(r[0]), Writes: float64(r[1]), ReadBytes: 1024 * float64(r[2]), WrittenBytes: 1024 * float64(r[3])}
 }
 
 // medianWork is the median of each rate; not known when it is of some points only.

@@ -7,7 +7,7 @@
 //     drive is judged by (host.go), and judged by itself: when most drives are slower, the
 //     host is, and no drive is blamed.
 //   - A drive far slower than others of its model and size is found by its level, from its first
-//     hours on (level.go).
+//     hours on (level.go): by its probes, and by its traffic where the work is alike (likework.go).
 //   - Probes and traffic are witnesses; what they say makes one verdict for each drive
 //     (verdict.go).
 //

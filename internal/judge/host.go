@@ -55,7 +55,12 @@ type source struct {
 	slots [dayBlocks]int64
 	last  time.Time // of the last round
 	votes bool      // on what the host does
-	level level
+	again bool      // another target on the same physical drive comes before it
+	// block is the last that is over, absolute how slow it was by the first statistics, against one second,
+	// and levels what that says beside the peers, by levelsBy.
+	block    drift.Measured
+	absolute [2]drift.Shift
+	levels   [2]level
 }
 
 // note keeps a block of the last day.
@@ -169,8 +174,10 @@ func (g *group) look() {
 		}
 	}
 	g.mature = len(final) > minOthers
-	voters := map[string]bool{} // a physical drive has one vote
+	voters, seen := map[string]bool{}, map[string]bool{} // a physical drive has one vote
 	for _, s := range g.members {
+		s.again = seen[s.drive.physical()]
+		seen[s.drive.physical()] = true
 		// A new drive tells nothing about the host, unless all are new.
 		m := s.tracker.Maturity()
 		s.votes = (m == record.Final || m == record.Provisional && !g.mature) && !voters[s.drive.physical()]

@@ -26,6 +26,8 @@ type machine struct {
 	conditions record.Conditions
 	// silent drives have no rounds, as if all were refused.
 	silent map[string]bool
+	// felt is how many times slower the traffic alone of a drive is.
+	felt   map[string]float64
 	events []judge.Event
 }
 
@@ -53,7 +55,7 @@ func (m *machine) run(d time.Duration, host func(minute int) float64) {
 			if !m.silent[id] {
 				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Work: work}, m.conditions)
 			}
-			m.node.Traffic(id, judge.Sample{Time: m.now(), Work: work, Read: 1.2 * x}, m.conditions)
+			m.node.Traffic(id, judge.Sample{Time: m.now(), Work: work, Read: 1.2 * x * max(1, m.felt[id])}, m.conditions)
 			m.events = append(m.events, m.node.Advance(m.now())...)
 		}
 	}

@@ -1,100 +1,220 @@
 package judge
 
 import (
+	"math/bits"
+	"slices"
+
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 const (
 	// minPeers is how many drives of the same model and size it takes to know their level.
 	minPeers = 3
-	// farLevel is how many times slower than the median of the peers a drive has to be, and
-	// farSpread how many times their median absolute deviation. The larger counts.
-	farLevel, farSpread = 1.25, 6
-	// levelBlocks is how many blocks in a row it takes: two hours.
-	levelBlocks = 24
-	// levelStatistic is what levels are compared by: the median of a probe, the reads of traffic.
-	levelStatistic = 0
+	// farSpread is how many times the median absolute deviation of the peers is far from them, if that is
+	// more than the ratios of far.
+	farSpread = 6
+	// levelBlocks are the blocks that say whether a drive is far slower, those of two hours, and
+	// farBlocks how many of them have to.
+	levelBlocks, farBlocks = 24, 18
+	// reach is within how many blocks of each other drives are compared: one of a slow probe spans several.
+	reach = 6
 )
 
-// level compares how fast a drive is with its peers, whatever its past.
-type level struct {
-	far    int   // blocks in a row that were far slower; of a level that was found, that were not
-	since  int64 // slot of the first
-	found  bool
-	shift  drift.Shift // beside the peers, in the last block
-	peers  int
-	judged int64 // the last slot
-	// unknown counts blocks in a row without enough peers.
-	unknown int
+// far is from how many times slower on a source is far slower than its peers: traffic says less, and
+// still less where nobody knows the size of its I/Os.
+func far(source string, sized bool) float64 {
+	switch {
+	case source != Traffic:
+		return 1.25
+	case sized:
+		return 1.35
+	}
+	return 1.5
 }
 
-// beside is how much slower than the median of its peers the drive was in a slot, and from where on
-// it counts as far.
-func (s *source) beside(slot int64) (x, far drift.Shift, peers int) {
-	mine := s.absolute(slot)
-	if !mine.Known() {
-		return drift.Missing, 0, 0
+// levelsBy are the statistics that levels are compared by: the median of a probe; reads and writes of traffic, as
+// what a flush takes is what there is to flush.
+func levelsBy(source string) []int {
+	if source == Traffic {
+		return []int{0, 1}
 	}
-	values := make([]drift.Shift, 0, 32)
+	return []int{0}
+}
+
+// level compares how fast a drive is with its peers by one statistic, whatever its past.
+type level struct {
+	// recent has a bit for each of the last blocks that were compared, the last one lowest: whether it was far slower.
+	recent uint32
+	since  int64 // slot of the first far one
+	judged int64 // the last slot that was compared
+	found  bool
+	shift  drift.Shift // in that slot
+	peers  int         // with how many it was compared
+	now    standing
+}
+
+// standing is where a drive was among its peers in a block.
+type standing struct {
+	shift drift.Shift // against the median of the peers
+	far   drift.Shift // from where on it is far slower
+	peers []string    // with whom it was compared
+	place int         // how many of them were faster
+	why   string      // it was not compared; empty when it was
+}
+
+// Why a level is not judged.
+const (
+	notMeasured = "nothing was measured lately"
+	fewPeers    = "fewer than three other drives of its model and size on the node are measured"
+	noLikeWork  = "no peer with like work"
+)
+
+// beside says where the drive stands among its peers by statistic i, in their last blocks before a slot.
+func (s *source) beside(i int, slot int64) standing {
+	if !s.measuredBy(i, slot) {
+		return standing{why: notMeasured}
+	}
+	st := standing{peers: make([]string, 0, len(s.group.members))}
+	values := make([]drift.Shift, 0, len(s.group.members))
+	known, sized := 0, true
 	for _, o := range s.group.members {
-		if o.drive.physical() == s.drive.physical() || !o.drive.alike(s.drive.Drive) {
+		if o.again || o.drive.physical() == s.drive.physical() || !o.drive.alike(s.drive.Drive) || !o.measuredBy(i, slot) {
 			continue
 		}
-		if x := o.absolute(slot); x.Known() {
-			values = append(values, x)
+		known++
+		x, ok := s.slowerThan(o, i)
+		if !ok {
+			continue
+		}
+		values, st.peers = append(values, x), append(st.peers, o.drive.ID)
+		sized = sized && o.block.Work.Size(i) > 0
+		if x > 0 {
+			st.place++
 		}
 	}
-	if len(values) < minPeers {
-		return drift.Missing, 0, len(values)
+	switch {
+	case known < minPeers:
+		return standing{why: fewPeers}
+	case len(values) < minPeers:
+		return standing{why: noLikeWork}
 	}
-	middle := lowerMedian(values)
-	for i := range values {
-		if values[i] -= middle; values[i] < 0 {
-			values[i] = -values[i]
+	slices.Sort(values)
+	st.shift = values[len(values)/2] // of two in the middle, the faster peer counts
+	for k := range values {
+		if values[k] -= st.shift; values[k] < 0 {
+			values[k] = -values[k]
 		}
 	}
-	return mine - middle, max(drift.ShiftOf(farLevel), farSpread*lowerMedian(values)), len(values)
+	st.far = max(drift.ShiftOf(far(s.name, sized)), farSpread*lowerMedian(values))
+	return st
 }
 
-// absolute is the level of a block without its load.
-func (s *source) absolute(slot int64) drift.Shift {
-	base, x := s.tracker.Level(levelStatistic), s.at(slot, levelStatistic)
+// measuredBy reports whether statistic i of the drive is known of a block that is not older than reach.
+func (s *source) measuredBy(i int, slot int64) bool {
+	return slot-s.block.Slot < reach && slot >= s.block.Slot && s.absolute[i].Known()
+}
+
+// measured takes the last block that is over.
+func (s *source) measured(m drift.Measured) {
+	s.block = m
+	for k := range s.absolute {
+		s.absolute[k] = drift.Missing
+	}
+	for _, i := range levelsBy(s.name) {
+		s.absolute[i] = s.absoluteOf(i)
+	}
+}
+
+// absoluteOf is the level of the last block by statistic i: that of traffic as it was, that of a probe
+// without its load.
+func (s *source) absoluteOf(i int) drift.Shift {
+	if s.name == Traffic {
+		return s.block.Levels[i]
+	}
+	base, x := s.tracker.Level(i), s.at(s.block.Slot, i)
 	if !base.Known() || !x.Known() {
 		return drift.Missing
 	}
-	return base + x
+	return min(base+x, s.block.Levels[i]) // a curve that was learned under much else may say that load makes a drive faster
 }
 
-// judgeLevel judges the level beside the peers in a slot.
-func (s *source) judgeLevel(slot int64) {
-	l := &s.level
-	if slot == l.judged || s.name == Traffic {
-		return
+// slowerThan is how much slower than another drive this one was, beyond what its work explains; false where their
+// work is not alike.
+func (s *source) slowerThan(o *source, i int) (drift.Shift, bool) {
+	x := s.absolute[i] - o.absolute[i]
+	if s.name != Traffic {
+		return x, true
 	}
-	l.judged = slot
-	x, far, peers := s.beside(slot)
-	if !x.Known() {
-		l.unknown++
-		if l.unknown >= levelBlocks {
-			*l = level{judged: slot} // there is nobody to be slower than
+	explained, ok := explains(s.block, o.block, i)
+	return x - explained, ok
+}
+
+// judgeLevels judges the levels beside the peers in the blocks that are over before the end of a slot.
+func (s *source) judgeLevels(slot int64) {
+	for k, i := range levelsBy(s.name) {
+		l := &s.levels[k]
+		l.now = s.beside(i, slot)
+		if l.now.why != "" || s.block.Slot == l.judged {
+			if l.now.why == fewPeers || !l.found && slot-l.judged >= levelBlocks {
+				*l = level{now: l.now} // there is nobody to be slower than, or it is too long ago
+			}
+			continue
 		}
-		return
+		l.judged, l.shift, l.peers = s.block.Slot, l.now.shift, len(l.now.peers)
+		l.add(s.block.Slot)
 	}
-	l.unknown = 0
-	l.shift, l.peers = x, peers
-	limit := far
+}
+
+// add takes a block that was compared.
+func (l *level) add(slot int64) {
+	limit := l.now.far
 	if l.found {
-		limit = far / 2 // a level that comes and goes at the limit is told once
+		limit /= 2 // a level that comes and goes at the limit is told once
 	}
-	if (x > limit) == l.found {
-		l.far = 0
-		return
+	l.recent = l.recent << 1 & (1<<levelBlocks - 1)
+	if l.now.shift > limit {
+		if l.recent == 0 {
+			l.since = slot
+		}
+		l.recent |= 1
 	}
-	if l.far == 0 && !l.found {
-		l.since = slot
+	switch many := bits.OnesCount32(l.recent); {
+	case !l.found && many >= farBlocks:
+		l.found, l.recent = true, 1<<levelBlocks-1
+	case l.found && many <= levelBlocks-farBlocks:
+		l.found, l.recent = false, 0
 	}
-	l.far++
-	if l.far >= levelBlocks {
-		l.found, l.far = !l.found, 0
+}
+
+// weighLevels adds what the levels of a source say. Users whose I/O takes longer do something else when the
+// probes are as fast as those of the peers.
+func (d *drive) weighLevels(v *record.Judgement, s *source) {
+	state := record.Degraded
+	if s.name == Traffic && d.probesAreLevel() {
+		state = record.Watch
 	}
+	for _, l := range s.levels {
+		if l.found {
+			add(v, s, state, record.Ratio{Ratio: l.shift.Ratio()}, drift.SlotTime(l.since))
+			v.Peers = max(v.Peers, l.peers)
+		}
+	}
+}
+
+// probesAreLevel reports whether a probe says that the drive is about as fast as its peers.
+func (d *drive) probesAreLevel() bool {
+	level := false
+	for _, s := range d.sources {
+		for _, l := range s.levels[:len(levelsBy(s.name))] {
+			if s.name == Traffic || l.now.why != "" {
+				continue
+			}
+			if l.found || l.now.shift >= drift.ShiftOf(agrees) {
+				return false
+			}
+			level = true
+		}
+	}
+	return level
 }

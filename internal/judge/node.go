@@ -212,6 +212,7 @@ func (n *Node) settle(before int64, now time.Time) {
 		for _, s := range g.members {
 			s.tracker.Close(before)
 			s.tracker.Waiting(s.note)
+			s.tracker.Measured(s.measured)
 		}
 		for _, s := range g.members {
 			n.tell(s, s.tracker.Settle(now))
@@ -219,7 +220,7 @@ func (n *Node) settle(before int64, now time.Time) {
 		}
 		for _, s := range g.members {
 			s.tracker.Anchor()
-			s.judgeLevel(before - 1)
+			s.judgeLevels(before - 1)
 		}
 		n.tellHost(g, g.judge(before-1, now))
 	}

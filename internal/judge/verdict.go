@@ -106,10 +106,7 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 				weigh(&v, s, x, now, d.told, far, s.name == Traffic && contradicted)
 			}
 		}
-		if s.level.found {
-			add(&v, s, record.Degraded, record.Ratio{Ratio: s.level.shift.Ratio()}, drift.SlotTime(s.level.since))
-			v.Peers = s.level.peers
-		}
+		d.weighLevels(&v, s)
 	}
 	if len(far) > 1 {
 		v.Verdict = record.Severe

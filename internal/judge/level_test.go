@@ -1,0 +1,103 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// follow judges the traffic of a site for so long, and its rounds where it has them.
+func follow(t *testing.T, s drifttest.Site) *judge.Node {
+	t.Helper()
+	n := judge.NewNode(drift.Default())
+	scenario := s.Scenario()
+	for _, d := range scenario.Drives {
+		n.AddDrive(judge.Drive{ID: d.ID, Model: d.Model, SizeBytes: d.SizeBytes})
+	}
+	for i, x := range scenario.Samples {
+		n.Advance(x.Time)
+		id, o := scenario.Drives[i].ID, x.Others
+		work := drift.Work{Known: true, Reads: o.Reads, Writes: o.Writes, ReadBytes: o.ReadBytes, WrittenBytes: o.WriteBytes}
+		n.Traffic(id, judge.Sample{Time: x.Time, Work: work, Utilisation: x.Utilisation, Read: o.ReadLatency, Write: o.WriteLatency}, x.Conditions)
+		if !x.Refused() {
+			n.Round(id, "read-4k", drift.Round{Time: x.Time, Values: x.Values, Utilisation: x.Utilisation, Work: work}, x.Conditions)
+		}
+	}
+	return n
+}
+
+func verdictOf(t *testing.T, n *judge.Node, id string) record.Judgement {
+	t.Helper()
+	v, ok := n.Verdict(id)
+	require.True(t, ok)
+	return v
+}
+
+// A drive whose rounds are all refused is found by what its users feel, if it was slow from the first day on.
+func TestTrafficHasALevelBesideThatOfPeers(t *testing.T) {
+	for _, slower := range []float64{1.4, 2} {
+		n := follow(t, drifttest.Site{Noise: "trace", Seed: 11, Drives: 6, Days: 0.3, Load: 0.2, Unprobed: true, Slower: slower, Born: true})
+		v := verdictOf(t, n, "d05")
+		assert.Equal(t, record.Degraded, v.Verdict, "%g times slower", slower)
+		assert.Equal(t, []string{"traffic"}, v.Witnesses)
+		assert.Positive(t, v.Peers)
+		assert.InEpsilon(t, slower, v.Ratio.Ratio, 0.25)
+		for _, id := range []string{"d00", "d01", "d02", "d03", "d04"} {
+			assert.Equal(t, record.Healthy, verdictOf(t, n, id).Verdict, id)
+		}
+	}
+}
+
+func TestTrafficOfAnotherRoleHasNoCommonLevel(t *testing.T) {
+	n := follow(t, drifttest.Site{Noise: "calm", Seed: 11, Drives: 6, Days: 0.3, Load: 0.2, Unprobed: true, Role: true})
+	assert.Equal(t, record.Healthy, verdictOf(t, n, "d00").Verdict, "its requests are larger")
+}
+
+// Traffic that is slow while the probes are as fast as those of the peers is a suspicion.
+func TestProbesContradictTheLevelOfTraffic(t *testing.T) {
+	m := newMachine(t, 5)
+	m.felt = map[string]float64{"d04": 2}
+	m.run(6*time.Hour, steady)
+	v := m.verdict("d04")
+	assert.Equal(t, record.Watch, v.Verdict)
+	assert.InDelta(t, 2, v.Ratio.Ratio, 0.1)
+	m.silent["d04"] = true
+	m.run(time.Hour, steady)
+	assert.Equal(t, record.Degraded, m.verdict("d04").Verdict, "nothing contradicts any more")
+}
+
+// Under a nightly backup nobody reports, a curve of load may be learned that is far too steep at its end.
+func TestACurveOfLoadMakesNoDriveSlow(t *testing.T) {
+	n := follow(t, drifttest.Site{Noise: "backup", Seed: 12, Drives: 4, Days: 1.25, Load: 0.3, Role: true})
+	for _, id := range []string{"d00", "d01", "d02", "d03"} {
+		assert.Contains(t, []record.DriveVerdict{record.Healthy, record.Watch}, verdictOf(t, n, id).Verdict, id)
+	}
+}
+
+// The blocks of a slow probe span several slots, and not the same ones on all drives.
+func TestLevelsOfSlowProbes(t *testing.T) {
+	n := judge.NewNode(drift.Default())
+	slower := map[string]float64{"a": 1, "b": 1.01, "c": 0.99, "d": 1.5}
+	for _, id := range []string{"a", "b", "c", "d"} {
+		n.AddDrive(judge.Drive{ID: id, Model: "X"})
+	}
+	at := time.Unix(0, 0)
+	for range 250 {
+		for i, id := range []string{"a", "b", "c", "d"} {
+			x := 80e-6 * slower[id]
+			at := at.Add(time.Duration(i) * 2 * time.Minute)
+			n.Round(id, "read-4k", drift.Round{Time: at, Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}}, record.Conditions{})
+			n.Advance(at)
+		}
+		at = at.Add(10 * time.Minute)
+	}
+	assert.Equal(t, record.Degraded, verdictOf(t, n, "d").Verdict)
+	assert.Equal(t, record.Healthy, verdictOf(t, n, "a").Verdict)
+}
