@@ -109,7 +109,7 @@ func (a *app) explainStored(c config.Config, target string) (report.Explained, e
 	x := report.Explained{Time: time.Now(), Node: c.Node, TargetID: t.ID, Path: t.Path, Device: t.Device.Name}
 	trackers, err := t.Trackers(c.DriftSettings(t.File))
 	for _, tracker := range trackers {
-		x.Probes = append(x.Probes, report.ProbeExplained{Probe: tracker.Probe, Explanation: tracker.Explain()})
+		x.Probes = append(x.Probes, report.ProbeExplained{Probe: tracker.Probe, Explanation: tracker.Explain(x.Time)})
 	}
 	if err == nil {
 		err = a.tellStored(c)

@@ -21,7 +21,7 @@ func (d *Daemon) Explain(id string) (report.Explained, bool) {
 	w.shared.judging.mu.Lock()
 	defer w.shared.judging.mu.Unlock()
 	for _, p := range w.probes {
-		x.Probes = append(x.Probes, report.ProbeExplained{Probe: p.probe.Name, Explanation: p.tracker.Explain()})
+		x.Probes = append(x.Probes, report.ProbeExplained{Probe: p.probe.Name, Explanation: p.tracker.Explain(x.Time)})
 	}
 	return x, true
 }

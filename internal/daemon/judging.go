@@ -168,6 +168,7 @@ func (d *Daemon) fillVerdicts(s *record.Snapshot) {
 	for i := range s.Targets {
 		if v, ok := j.node.Verdict(s.Targets[i].ID); ok {
 			s.Targets[i].Verdict = &v
+			s.Targets[i].ExplainVerdict()
 		}
 	}
 	s.Together = slices.Clip(j.node.Together())

@@ -85,7 +85,7 @@ func (w *watch) take(kept state.Target) error {
 	if err := errors.Join(problems...); err != nil {
 		w.pool = nil
 		for _, p := range w.probes {
-			p.tracker = drift.NewTracker(w.spec.Drift)
+			p.tracker = newTracker(w.spec.Drift, p.probe)
 		}
 		if w.traffic != nil {
 			w.traffic = judge.NewTrafficTracker(w.spec.Drift)

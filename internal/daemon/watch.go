@@ -115,7 +115,7 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 		}
 		rhythm := schedule.NewRhythm(shared.node, s.ID, p.Name, p.Interval)
 		state := &probeState{
-			probe: p, rhythm: rhythm, next: rhythm.First(now), went: now, tracker: drift.NewTracker(s.Drift),
+			probe: p, rhythm: rhythm, next: rhythm.First(now), went: now, tracker: newTracker(s.Drift, p),
 			status: record.ProbeStatus{Probe: p, Rounds: map[record.Outcome]uint64{}, Errors: map[string]uint64{}},
 		}
 		for _, o := range record.Outcomes() {
@@ -133,6 +133,13 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	return w
 }
 
+// newTracker returns a tracker of a probe that knows nothing yet.
+func newTracker(s drift.Settings, p record.Probe) *drift.Tracker {
+	t := drift.NewTracker(s)
+	t.Every(p.Interval)
+	return t
+}
+
 // Run probes the target until ctx ends.
 func (w *watch) Run(ctx context.Context) {
 	defer close(w.done)
@@ -145,7 +152,9 @@ func (w *watch) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if until := w.spec.Quiet.Until(wallClock()); !until.IsZero() {
 			w.keepQuiet(until)
+			began := time.Now()
 			schedule.Pause(ctx, min(time.Until(until), calendarLook))
+			w.paused(began)
 			continue
 		}
 		if w.session == nil {
@@ -166,10 +175,7 @@ func (w *watch) Run(ctx context.Context) {
 			continue
 		}
 		if rested := w.access.rest.until(); rested != nil {
-			select {
-			case <-ctx.Done():
-			case <-rested:
-			}
+			w.restUntil(ctx, rested)
 			continue
 		}
 		started := time.Now()
@@ -180,6 +186,27 @@ func (w *watch) Run(ctx context.Context) {
 		p.next = p.after(started, time.Now())
 		w.mu.Unlock()
 	}
+}
+
+// restUntil waits for the end of a run, for as long as the calendar is looked at at most.
+func (w *watch) restUntil(ctx context.Context, rested <-chan struct{}) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, calendarLook)
+	defer cancel()
+	select {
+	case <-ctx.Done():
+	case <-rested:
+	}
+	w.paused(began)
+}
+
+// paused says that no rounds were planned since a time: what was known before it does not get stale by that.
+func (w *watch) paused(since time.Time) {
+	w.shared.judging.look(func() {
+		for _, p := range w.probes {
+			p.tracker.Pause(since, time.Now())
+		}
+	})
 }
 
 // keepQuiet puts off the rounds that would be due in quiet hours.
@@ -303,6 +330,7 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 		ps.Window, ps.Baseline, ps.Drift = t.Window, t.Baseline, t.Drift
 		ps.LearningRounds, ps.LearningGoal = t.LearningRounds, t.LearningGoal
 		ps.Effect, ps.UnjudgedBlocks = t.Effect, t.UnjudgedBlocks
+		ps.ExplainUnjudged(s.Problem, now)
 		s.Probes[i] = ps
 	}
 	return s

@@ -80,7 +80,7 @@ func all(state record.DriftState) []record.DriftState {
 
 // middleOnly are the states when tails are not judged yet.
 func middleOnly(state record.DriftState) []record.DriftState {
-	return []record.DriftState{state, record.Stable, record.Stable, state}
+	return []record.DriftState{state, record.NotJudged, record.NotJudged, state}
 }
 
 func TestWindowHoldsTheRecentRoundsOnly(t *testing.T) {
@@ -129,7 +129,7 @@ func TestLearningProgressAndFirstBaseline(t *testing.T) {
 	assert.InDelta(t, 125e-6, s.Baseline.Values[record.LatencyP95], 1e-6)
 	assert.InDelta(t, 200e-6, s.Baseline.Values[record.LatencyP99], 2e-6)
 	assert.InDelta(t, 8602, s.Baseline.Values[record.IOPS], 90)
-	assert.Equal(t, all(record.Stable), states(s))
+	assert.Equal(t, middleOnly(record.Stable), states(s))
 }
 
 func TestRoundsThatDidNotMeasureTheDeviceCountForNothing(t *testing.T) {
@@ -174,7 +174,7 @@ func TestRoundsThatDidNotMeasureTheDeviceCountForNothing(t *testing.T) {
 				assert.Empty(t, f.tracker.Add(tt.make(f.now)), "not compared")
 				f.now = f.now.Add(time.Minute)
 			}
-			assert.Equal(t, all(record.Stable), states(f.status()))
+			assert.Equal(t, middleOnly(record.Unknown), states(f.status()), "nothing was compared for an hour")
 		})
 	}
 }
@@ -206,7 +206,7 @@ func TestChangedConditionsBeginAnEpochAndKnownOnesComeBack(t *testing.T) {
 	require.Len(t, events, 1)
 	assert.Equal(t, []record.Change{{Condition: "firmware", From: "B", To: "A"}}, events[0].Changes)
 	assert.Equal(t, first, *f.status().Baseline)
-	assert.Equal(t, all(record.Stable), states(f.status()))
+	assert.Equal(t, middleOnly(record.Stable), states(f.status()))
 
 	all := f.tracker.State().Baselines()
 	require.Len(t, all, 2)
@@ -277,7 +277,7 @@ func TestClockSetBack(t *testing.T) {
 	w := f.status().Window
 	require.NotNil(t, w)
 	assert.Equal(t, 5, w.Rounds, "rounds of a future that never was have left the window")
-	assert.Equal(t, all(record.Stable), states(f.status()))
+	assert.Equal(t, middleOnly(record.Stable), states(f.status()))
 
 	events := f.run(60, 300*time.Microsecond)
 	require.NotEmpty(t, events, "the drive is still watched")

@@ -17,6 +17,7 @@ type estimate struct {
 	middle, lower, upper Shift
 	blocks               int
 	bounded              bool
+	over                 *record.Span // the time that it is of; nil when there is no block
 }
 
 // ratios returns the estimate as times slower; the bounds are 0 when there are none.
@@ -92,36 +93,61 @@ func medianBounds(n int) (low, high int) {
 	return low, n - 1 - low
 }
 
-// now is the shift to show of statistic i: over the last hour; for a drift, since
+// now is the shift to show of statistic i: over the last hour that was compared; for a drift, since
 // its onset, but over the last three hours at most. The block under way counts.
 func (t *Tracker) now(i int) estimate {
 	v := &t.verdicts[i]
+	drifts := v.found() || v.State == record.Suspect
 	since, most := int64(math.MinInt64), shownBlocks
-	if v.found() || v.State == record.Suspect {
+	if drifts {
 		since, most = slot(v.Since), recentBlocks
 		if v.Since.After(slotTime(since)) {
 			since++ // the block of the onset is half good
 		}
 	}
 	var values []Shift
+	var over record.Span
 	e := t.current()
 	if len(t.open.Points) >= minBlockRounds && t.open.Slot >= since {
 		b := t.open.close()
 		b.Load = e.Baseline.Costs.load(b.Work, b.Load)
 		if j, ok := t.judged(b); ok && j.Shifts[i].Known() {
 			values = append(values, j.Shifts[i])
+			over = record.Span{From: slotTime(b.Slot), To: t.last.UTC()}
 		}
 	}
 	for _, b := range slices.Backward(t.recent) {
 		if b.Slot < since || len(values) == most {
 			break
 		}
-		if b.Shifts[i].Known() {
-			values = append(values, b.Shifts[i])
+		if !b.Shifts[i].Known() {
+			continue
 		}
+		from, to := slotTime(b.Slot), t.blockEnd(b.Slot)
+		if len(values) == 0 {
+			over.To = to
+		}
+		if !drifts && over.To.Sub(from) > t.stale() {
+			break // what was before a gap is not of now
+		}
+		values, over.From = append(values, b.Shifts[i]), from
 	}
 	if v.State == record.Regressed && len(values) == 0 && v.Size != 0 {
-		return estimate{middle: v.Size, blocks: 1} // there is no block since the onset yet
+		return estimate{middle: v.Size, blocks: 1, over: &record.Span{From: v.Since, To: t.last}} // there is no block since the onset yet
 	}
-	return e.Baseline.Of[i].estimate(values)
+	out := e.Baseline.Of[i].estimate(values)
+	if len(values) > 0 {
+		out.over = &over
+	}
+	return out
+}
+
+// valueAt is statistic i of the baseline, at its usual load, when it is so much slower; 0 when that is not known.
+func (e *epoch) valueAt(i int, now estimate) float64 {
+	if now.blocks == 0 {
+		return 0
+	}
+	var by Shifts
+	by[i] = now.middle
+	return valuesOf(e.names, e.Values).moved(by)[i]
 }

@@ -84,10 +84,10 @@ func (t *Tracker) LastBlock() (Block, bool) {
 	return t.recent[len(t.recent)-1].block(), true
 }
 
-// Explain tells why the states are what they are.
-func (t *Tracker) Explain() Explanation {
+// Explain tells why the states are what they are at a time.
+func (t *Tracker) Explain(now time.Time) Explanation {
 	out := Explanation{}
-	for _, d := range t.drift() {
+	for _, d := range t.DriftAt(now) {
 		out.Statistics = append(out.Statistics, StatisticExplanation{Drift: d})
 	}
 	for _, j := range t.recent {

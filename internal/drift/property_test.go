@@ -162,7 +162,7 @@ func TestMoreLoadForGoodIsLearned(t *testing.T) {
 	rounds, label := stream("load", "quiet", 4, 6)
 	tracker := drift.NewTracker(drift.Default())
 	assert.Empty(t, regressions(follow(rounds, tracker)))
-	e := tracker.Explain()
+	e := tracker.Explain(time.Time{})
 	assert.Greater(t, e.MaxLoad, 0.4)
 	assert.InDelta(t, 280, e.UnjudgedBlocks, 12, "a day of blocks was not judged")
 	last, ok := tracker.LastBlock()
@@ -350,7 +350,7 @@ func TestAcceptMakesTheLevelOfNowNormal(t *testing.T) {
 	for _, e := range follow(rounds[at:], tracker) {
 		assert.NotContains(t, []record.DriftState{record.Regressed, record.Improved}, e.To)
 	}
-	notes := tracker.Explain().Notes
+	notes := tracker.Explain(time.Time{}).Notes
 	require.Len(t, notes, 1)
 	assert.Equal(t, "another host, slower link", notes[0].Text)
 }
@@ -358,9 +358,9 @@ func TestAcceptMakesTheLevelOfNowNormal(t *testing.T) {
 func TestExplainShowsWhatDecided(t *testing.T) {
 	rounds, _ := stream("step20", "diurnal", 3, 3)
 	tracker := drift.NewTracker(drift.Default())
-	assert.Empty(t, tracker.Explain().Maturity)
+	assert.Empty(t, tracker.Explain(time.Time{}).Maturity)
 	follow(rounds, tracker)
-	e := tracker.Explain()
+	e := tracker.Explain(time.Time{})
 	assert.Equal(t, record.Final, e.Maturity)
 	assert.Equal(t, 288, e.Blocks)
 	assert.Len(t, e.Recent, 36)

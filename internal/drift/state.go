@@ -24,6 +24,8 @@ type State struct {
 	// Closed are blocks that wait for those of the peers.
 	Closed []block  `json:"closed,omitempty"`
 	Recent []judged `json:"recent,omitempty"`
+	// Compared is when each statistic was last compared.
+	Compared map[record.Statistic]compared `json:"compared,omitempty"`
 	// Traffic says that it is of the drive's own traffic, and not of a probe.
 	Traffic bool `json:"traffic,omitempty"`
 }
@@ -38,7 +40,7 @@ func (s State) names() []record.Statistic {
 // State returns what Restore takes.
 func (t *Tracker) State() State {
 	s := State{
-		Epochs: slices.Clone(t.epochs), Verdicts: map[record.Statistic]verdict{}, Changes: slices.Clone(t.changes),
+		Epochs: slices.Clone(t.epochs), Verdicts: map[record.Statistic]verdict{}, Compared: map[record.Statistic]compared{}, Changes: slices.Clone(t.changes),
 		Last: t.last, Open: t.open, Closed: slices.Clone(t.closed), Recent: slices.Clone(t.recent), Traffic: t.traffic(),
 	}
 	s.Open.Points = slices.Clone(s.Open.Points)
@@ -51,6 +53,9 @@ func (t *Tracker) State() State {
 		v := t.verdicts[i]
 		v.Fast.Shifts = slices.Clone(v.Fast.Shifts)
 		s.Verdicts[statistic] = v
+		if c := t.compared[i]; c != (compared{}) {
+			s.Compared[statistic] = c
+		}
 	}
 	return s
 }
@@ -78,6 +83,7 @@ func (t *Tracker) Restore(s State) error {
 			t.verdicts[i].begin(record.Stable, t.current().Learned)
 		}
 	}
+	t.restoreCompared(s.Compared)
 	t.prepare()
 	return nil
 }

@@ -61,8 +61,10 @@ type Tracker struct {
 	changes  []change
 	last     time.Time // of the round before
 	open     openBlock
-	recent   []judged  // at most recentBlocks, the last one last
-	verdicts []verdict // in the order of record.Statistics
+	recent   []judged // at most recentBlocks, the last one last
+	compared [statistics]compared
+	interval time.Duration // of the rounds; 0 when they are frequent
+	verdicts []verdict     // in the order of record.Statistics
 	plans    [statistics][references]plan
 }
 
@@ -183,6 +185,9 @@ func (t *Tracker) take(r Round) []Event {
 		}
 		t.open = e.takeSamples()
 		t.become(record.Stable, r.Time)
+		for i := range t.names {
+			t.know(i, r.Time)
+		}
 		e.Effect = t.effect()
 		return []Event{{Time: r.Time, Learned: true, Effect: e.Effect}}
 	}
@@ -220,6 +225,9 @@ func (t *Tracker) clockSetBack(now time.Time) {
 		if v.Since.After(now) {
 			t.verdicts[i].Since = now
 		}
+		if c := &t.compared[i]; c.At.After(now) {
+			c.At, c.Until = now, now.Add(t.stale())
+		}
 	}
 }
 
@@ -228,7 +236,9 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 	e := t.current()
 	loaded := b
 	loaded.Load = e.Baseline.Costs.load(b.Work, b.Load)
-	if j, ok := t.judged(loaded); ok {
+	j, ok := t.judged(loaded)
+	t.knowBlock(b, j)
+	if ok {
 		if t.recent = append(t.recent, j); len(t.recent) > recentBlocks {
 			t.recent = slices.Delete(t.recent, 0, len(t.recent)-recentBlocks)
 		}
@@ -350,6 +360,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 			x -= n.Daily.off(slot(now), x)
 		}
 		if v.Fast.add(now, x, limit, !t.isTail(i)) {
+			t.know(i, now)
 			t.find(i, record.Regressed, record.ByLargeShift, v.Fast.From, now)
 		}
 	}
@@ -396,18 +407,20 @@ func (t *Tracker) Status(now time.Time) Status {
 			s.Baseline = &b
 		}
 	}
-	s.Drift = t.drift()
+	s.Drift = t.DriftAt(now)
 	return s
 }
 
-// drift returns the current comparison.
+// drift returns the last comparison, however long ago that was.
 func (t *Tracker) drift() []record.Drift {
 	list := make([]record.Drift, len(t.names))
 	for i, statistic := range t.names {
 		v := &t.verdicts[i]
 		d := record.Drift{Statistic: statistic, State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution}
 		if len(t.epochs) > 0 && t.current().learned() {
-			d.Ratio, d.Lower, d.Upper = t.now(i).ratios()
+			now := t.now(i)
+			d.Ratio, d.Lower, d.Upper = now.ratios()
+			d.Over, d.Now = now.over, t.current().valueAt(i, now)
 		}
 		list[i] = d
 	}

@@ -32,6 +32,11 @@ func (s State) validate() error {
 			return fmt.Errorf("statistic %s: %w", statistic, err)
 		}
 	}
+	for statistic, c := range s.Compared {
+		if err := c.validate(); err != nil {
+			return fmt.Errorf("statistic %s: %w", statistic, err)
+		}
+	}
 	for _, b := range s.Closed {
 		if !b.valid() {
 			return fmt.Errorf("an impossible block %v", b)
@@ -140,7 +145,7 @@ func (n norm) validate(maturity record.Maturity) error {
 }
 
 func (v verdict) validate() error {
-	if !slices.Contains(record.DriftStates(), v.State) {
+	if !slices.Contains(record.DriftStates(), v.State) || !v.State.Judged() && v.State != record.Learning {
 		return fmt.Errorf("unknown state %q", v.State)
 	}
 	for _, s := range slices.Concat(v.Slower[:], v.Faster[:], []cusum{v.Slow, v.Back}) {

@@ -18,7 +18,7 @@ const staleRounds = 10
 // ofProbe leaves out that there are no rounds when that is explained, by the target's own problem or by quiet hours.
 func ofProbe(p record.ProbeStatus, s record.Snapshot, explained bool) []Finding {
 	var all []Finding
-	if since, hung := HungSince(p, s.Time); hung {
+	if since, hung := p.HungSince(s.Time); hung {
 		f := found(Hung, "the device does not answer", "a round did not end within "+units.Span(p.Probe.Timeout))
 		f.Since = since
 		all = append(all, f)
@@ -40,18 +40,6 @@ func ofProbe(p record.ProbeStatus, s record.Snapshot, explained bool) []Finding 
 		all = append(all, ofWarnings(p.Last.Warnings)...)
 	}
 	return all
-}
-
-// HungSince tells whether the device keeps a round from ending, and since when.
-func HungSince(p record.ProbeStatus, now time.Time) (time.Time, bool) {
-	switch {
-	case !p.InflightSince.IsZero() && p.Probe.Timeout > 0 && now.Sub(p.InflightSince) > p.Probe.Timeout:
-		return p.InflightSince, true
-	case p.Last != nil && p.Last.Outcome == record.OutcomeTimeout:
-		return p.Last.Start, true
-	default:
-		return time.Time{}, false
-	}
 }
 
 // lastGood is when the last good round was, or the start of the daemon.

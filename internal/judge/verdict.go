@@ -94,7 +94,7 @@ func (n *Node) conclude(d *drive, now time.Time) {
 func (d *drive) verdict(now time.Time) record.Judgement {
 	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}
 	for _, s := range d.sources {
-		if m := s.tracker.Maturity(); m != "" && now.Sub(s.tracker.LastJudged()) < stale && now.Sub(s.last) < stale && v.Verdict == record.Unjudged {
+		if s.tracker.Known(now) {
 			v.Verdict = record.Healthy
 		}
 	}
@@ -111,7 +111,20 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 	if len(far) > 1 {
 		v.Verdict = record.Severe
 	}
+	if v.Verdict == record.Unjudged {
+		v.Unjudged = d.unjudged(now)
+	}
 	return v
+}
+
+// unjudged says why nothing is known of a drive: what its probes say of it, or else its traffic.
+func (d *drive) unjudged(now time.Time) (why *record.WhyUnjudged) {
+	for _, s := range d.sources {
+		if x := s.tracker.Unjudged(now); why == nil || x != nil && s.name != Traffic {
+			why = x
+		}
+	}
+	return why
 }
 
 // drifts reports whether a statistic of the source is slower, or seems so.

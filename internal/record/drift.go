@@ -197,12 +197,28 @@ const (
 	Suspect   DriftState = "suspect"
 	Regressed DriftState = "regressed"
 	Improved  DriftState = "improved"
+	// NotJudged waits until there is enough to judge by, Unknown was not compared for an hour.
+	NotJudged DriftState = "not_judged"
+	Unknown   DriftState = "unknown"
 )
 
 // DriftStates lists all of them.
 func DriftStates() []DriftState {
-	return []DriftState{Learning, Stable, Suspect, Regressed, Improved}
+	return []DriftState{Learning, NotJudged, Unknown, Stable, Suspect, Regressed, Improved}
 }
+
+// Judged reports whether the state says how fast the statistic is: good or bad, it is known.
+func (s DriftState) Judged() bool {
+	switch s {
+	case Learning, NotJudged, Unknown:
+		return false
+	case Stable, Suspect, Regressed, Improved:
+	}
+	return true
+}
+
+// Text is the state for people: "not judged".
+func (s DriftState) Text() string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // Drift is the comparison of the recent window with the baseline.
 type Drift struct {
@@ -210,7 +226,11 @@ type Drift struct {
 	State     DriftState `json:"state"`
 	// Since is when the state began; for a drift, its estimated onset.
 	Since time.Time `json:"since,omitzero"`
-	// Ratio is how many times slower than the baseline; 0 when there is nothing to compare yet.
+	// Over is the span of time that Ratio, its bounds and Now are of; nil when there is none.
+	Over *Span `json:"over,omitempty"`
+	// Now is the statistic over that span, at the load of the baseline's value; 0 when there is none.
+	Now float64 `json:"now,omitempty"`
+	// Ratio is how many times slower than the baseline; 0 when nothing was compared of late.
 	Ratio float64 `json:"ratio,omitempty"`
 	// Lower and Upper bound the 95 % interval of Ratio; both 0 when the window
 	// has too few rounds for one.
@@ -219,4 +239,16 @@ type Drift struct {
 	Cause Cause   `json:"cause,omitempty"` // of a drift
 	// Attribution is the change of conditions at the onset, if any.
 	Attribution []Change `json:"attribution,omitempty"`
+	// Unjudged says why the statistic is not judged; of one that has regressed, why it is not
+	// compared any more. nil when it is.
+	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
 }
+
+// Span is a stretch of time.
+type Span struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+}
+
+// Length is how long it is.
+func (s Span) Length() time.Duration { return s.To.Sub(s.From) }

@@ -42,6 +42,8 @@ type Judgement struct {
 	Peers int `json:"peers,omitempty"`
 	// Source is the probe with the worst ratio, or "traffic".
 	Source string `json:"source,omitempty"`
+	// Unjudged says why, while the verdict is unknown; nil otherwise.
+	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
 }
 
 // Together is what drives of a host did together.

@@ -198,7 +198,7 @@ func (n *node) learned(l Line, e judge.Event) []Line {
 		return nil
 	}
 	var list []Line
-	for _, d := range n.judge.Tracker(e.Drive, e.Source).Drift() {
+	for _, d := range n.judge.Tracker(e.Drive, e.Source).DriftAt(e.Time) {
 		l.Statistic, l.State, l.Since = d.Statistic, State(d.State), Seconds(d.Since)
 		l.Verdict = verdictOf(d.State)
 		l.Ratio, l.Lower, l.Upper, l.Effect = 0, 0, 0, nil
@@ -228,7 +228,7 @@ func (n *node) end() *Report {
 			if !fed {
 				return nil
 			}
-			x := n.judge.Tracker(d.ID, source).Explain()
+			x := n.judge.Tracker(d.ID, source).Explain(n.now)
 			return &x
 		}
 		d.report.Now, d.report.Traffic = explain(d.probed, Probe), explain(d.traffic, judge.Traffic)

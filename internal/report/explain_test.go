@@ -27,7 +27,7 @@ func explained(kind, noise string, late time.Duration) report.Explained {
 	}
 	return report.Explained{
 		Time: end, Node: "storage-07", TargetID: "eui.1", Path: "/dev/nvme0n1", Device: "nvme0n1",
-		Probes: []report.ProbeExplained{{Probe: "read-4k", Explanation: t.Explain()}},
+		Probes: []report.ProbeExplained{{Probe: "read-4k", Explanation: t.Explain(time.Time{})}},
 	}
 }
 

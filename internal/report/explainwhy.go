@@ -12,15 +12,20 @@ import (
 func why(x drift.Explanation, i int, s drift.StatisticExplanation) string {
 	switch s.State {
 	case record.Regressed, record.Improved:
-		return causeText(x.Recent, i, s)
+		text := causeText(x.Recent, i, s)
+		if s.Unjudged != nil {
+			text += fmt.Sprintf(" It is not compared any more: %s.", s.Unjudged)
+		}
+		return text
 	case record.Suspect:
 		return "Not an alarm yet: half of the evidence is there. " + mostEvidence(x, s)
+	case record.Unknown:
+		return fmt.Sprintf("Not compared for an hour or longer: %s.", s.Unjudged)
+	case record.NotJudged:
+		return fmt.Sprintf("Not judged yet: %s.", s.Unjudged)
 	case record.Stable, record.Learning:
 	}
-	tail := s.Statistic == record.LatencyP95 || s.Statistic == record.LatencyP99
 	switch {
-	case x.Maturity != record.Final && tail:
-		return "Not judged yet: it takes a day to learn what is normal for tails."
 	case x.Maturity == record.Early:
 		return "No alarm: while the baseline is early, only rounds that are 1.7 times slower for five minutes raise one."
 	default:

@@ -63,7 +63,7 @@ func summary(t *testing.T, target state.Target) map[string][]string {
 			}
 			s[tracker.Probe] = append(s[tracker.Probe], fmt.Sprintf("epoch %d: %s", i+1, text))
 		}
-		for _, n := range tracker.Explain().Notes {
+		for _, n := range tracker.Explain(time.Time{}).Notes {
 			s[tracker.Probe] = append(s[tracker.Probe], "note: "+n.Text)
 		}
 		status := tracker.Status(time.Now())

@@ -48,7 +48,7 @@ func TestAcceptAndPin(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, trackers, 3)
 	assert.Equal(t, "read-4k", trackers[2].Probe)
-	x := trackers[2].Explain()
+	x := trackers[2].Explain(time.Time{})
 	require.Len(t, x.Notes, 1)
 	assert.Equal(t, "new firmware", x.Notes[0].Text)
 	assert.InDelta(t, 1.2, x.Notes[0].Ratios[record.LatencyP50], 0.03)

@@ -31,7 +31,7 @@ func after(kind string, late time.Duration) drift.Explanation {
 		r.Time = r.Time.Add(moved)
 		t.AddRound(r.Round, r.Conditions)
 	}
-	return t.Explain()
+	return t.Explain(time.Time{})
 }
 
 // explaining explains the two drives of the fixture.

@@ -95,12 +95,15 @@ func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeVi
 
 // stateBadge is the worst verdict on any of the probe's statistics.
 func stateBadge(p record.ProbeStatus, now time.Time) badge {
-	if since, hung := finding.HungSince(p, now); hung {
+	if since, hung := p.HungSince(now); hung {
 		return badge{Tone: toneBad, Text: "hung", Since: at(since, now)}
 	}
-	for _, state := range []record.DriftState{record.Regressed, record.Suspect, record.Improved, record.Learning, record.Stable} {
+	// One that is not known is worse than one that is well: green is for all of them.
+	for _, state := range []record.DriftState{
+		record.Regressed, record.Suspect, record.Unknown, record.Improved, record.Learning, record.NotJudged, record.Stable,
+	} {
 		if in, since := finding.InState(p.Drift, state); len(in) > 0 {
-			return badge{Tone: stateTone(state), Text: string(state), Since: at(since, now)}
+			return badge{Tone: stateTone(state), Text: state.Text(), Since: at(since, now)}
 		}
 	}
 	if learned(p) == nil {
@@ -119,7 +122,7 @@ func stateTone(s record.DriftState) tone {
 		return toneGood
 	case record.Improved:
 		return toneInfo
-	case record.Learning:
+	case record.Learning, record.NotJudged, record.Unknown:
 	}
 	return toneQuiet
 }

@@ -1,0 +1,180 @@
+package drift
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// What was not compared of late is not known: neither stable, nor as fast as ever. The verdicts of the detector
+// are not touched by that. They say what the evidence came to, and go on when there is more of it.
+
+const (
+	// staleAfter is for how long a comparison says how fast something is, and staleRounds for how many
+	// intervals of rounds that are further apart.
+	staleAfter  = time.Hour
+	staleRounds = 3
+)
+
+// compared is when a statistic was last compared.
+type compared struct {
+	// At is the end of the last block that was.
+	At time.Time `json:"at,omitzero"`
+	// Until is when that says nothing more about now. Planned pauses put it off.
+	Until time.Time `json:"until,omitzero"`
+	// Why says why the last block was not compared; empty when it was.
+	Why record.UnjudgedReason `json:"why,omitempty"`
+}
+
+// Every says how often rounds are planned, where that is rare.
+func (t *Tracker) Every(interval time.Duration) { t.interval = interval }
+
+// stale is after how long a comparison says nothing more.
+func (t *Tracker) stale() time.Duration { return max(staleAfter, staleRounds*t.interval) }
+
+// know notes that statistic i was compared in what ended at a time.
+func (t *Tracker) know(i int, at time.Time) {
+	c := &t.compared[i]
+	if c.Why = ""; at.After(c.At) {
+		c.At = at
+	}
+	if until := at.Add(t.stale()); until.After(c.Until) {
+		c.Until = until
+	}
+}
+
+// knowBlock notes what a block compared, and why it did not compare the rest.
+func (t *Tracker) knowBlock(b block, j judged) {
+	for i := range t.names {
+		n := &t.current().Baseline.Of[i]
+		switch {
+		case j.Shifts[i].Known():
+			t.know(i, t.blockEnd(b.Slot))
+		case !b.Level[i].Known(), !n.learned(), t.traffic() && !n.likeWork(b.Work, i):
+			t.compared[i].Why = record.ReasonNoLike
+		default:
+			t.compared[i].Why = record.ReasonLoad
+		}
+	}
+}
+
+// blockEnd is when the rounds of a block are over. Those of a slow probe take longer than a block.
+func (t *Tracker) blockEnd(slot int64) time.Time {
+	return slotTime(slot).Add(max(blockLength, t.interval))
+}
+
+// Pause says that no rounds were planned for a time: what was known before it stays so.
+func (t *Tracker) Pause(from, to time.Time) {
+	for i := range t.compared {
+		if c := &t.compared[i]; c.Until.After(from) && to.After(from) {
+			c.Until = c.Until.Add(to.Sub(from))
+		}
+	}
+}
+
+// fresh reports whether what is known of statistic i is of now.
+func (t *Tracker) fresh(i int, now time.Time) bool { return now.Before(t.compared[i].Until) }
+
+// Known reports whether it is known of any statistic how fast it is now.
+func (t *Tracker) Known(now time.Time) bool {
+	for i := range t.names {
+		if s, _ := t.stateAt(i, now); s.Judged() && t.fresh(i, now) {
+			return true
+		}
+	}
+	return false
+}
+
+// Unjudged says why nothing is known now; nil when something is.
+func (t *Tracker) Unjudged(now time.Time) *record.WhyUnjudged {
+	if t.Known(now) {
+		return nil
+	}
+	_, why := t.stateAt(0, now)
+	return why
+}
+
+// stateAt is what is known of statistic i now, and why nothing is. What has regressed stays so until it is seen to
+// be over.
+func (t *Tracker) stateAt(i int, now time.Time) (record.DriftState, *record.WhyUnjudged) {
+	v := &t.verdicts[i]
+	wait := func(r record.UnjudgedReason) *record.WhyUnjudged {
+		return &record.WhyUnjudged{Reason: r, Since: v.Since}
+	}
+	switch {
+	case v.State == record.Learning:
+		return record.Learning, wait(record.ReasonLearning)
+	case v.State == record.Regressed && t.fresh(i, now):
+		return record.Regressed, nil
+	case v.State == record.Regressed:
+		return record.Regressed, t.unknown(i, now)
+	case !t.current().Baseline.Of[i].learned():
+		return record.NotJudged, wait(record.ReasonNoLike)
+	case !t.judgeable(i):
+		return record.NotJudged, wait(record.ReasonFirstDay)
+	case !t.fresh(i, now):
+		return record.Unknown, t.unknown(i, now)
+	}
+	return v.State, nil
+}
+
+// unknown says why statistic i is not compared any more.
+func (t *Tracker) unknown(i int, now time.Time) *record.WhyUnjudged {
+	c := t.compared[i]
+	why := &record.WhyUnjudged{Reason: record.ReasonNoRounds, Since: c.At}
+	if now.Sub(t.last) < t.stale() { // there are rounds
+		why.Reason = record.ReasonFewRounds
+		if c.Why != "" {
+			why.Reason = c.Why
+		}
+	}
+	if why.Since.IsZero() {
+		why.Since = t.verdicts[i].Since
+	}
+	return why
+}
+
+// restoreCompared puts back when the statistics were compared. A version before did not keep it: then the blocks say it.
+func (t *Tracker) restoreCompared(stored map[record.Statistic]compared) {
+	t.compared = [statistics]compared{}
+	for i, name := range t.names {
+		if c, ok := stored[name]; ok {
+			t.compared[i] = c
+			continue
+		}
+		for _, b := range t.recent {
+			if b.Shifts[i].Known() {
+				t.know(i, t.blockEnd(b.Slot))
+			}
+		}
+	}
+}
+
+func (c compared) validate() error {
+	if c.Why != "" && !slices.Contains(record.UnjudgedReasons(), c.Why) {
+		return fmt.Errorf("unknown reason %q", c.Why)
+	}
+	return nil
+}
+
+// DriftAt is what is known at a time: what was not compared of late is unknown, and has no ratio.
+func (t *Tracker) DriftAt(now time.Time) []record.Drift {
+	list := t.drift()
+	for i := range list {
+		d := &list[i]
+		state, why := t.stateAt(i, now)
+		if state != d.State {
+			d.State, d.Cause, d.Attribution = state, "", nil
+		}
+		d.Unjudged = why
+		if why != nil && state == record.Unknown {
+			d.Since = why.Since
+		}
+		if !t.fresh(i, now) {
+			d.Ratio, d.Lower, d.Upper, d.Now, d.Over = 0, 0, 0, 0, nil
+		}
+	}
+	return list
+}
