@@ -1,7 +1,9 @@
 package judge_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -175,7 +177,61 @@ func TestNothingIsKnownOfASilentDrive(t *testing.T) {
 	require.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 	m.minute += 90
 	m.events = append(m.events, m.node.Advance(m.now())...)
-	assert.Equal(t, record.Unjudged, m.verdict("d00").Verdict, "nothing was measured for an hour")
+	v := m.verdict("d00")
+	assert.Equal(t, record.Unjudged, v.Verdict, "nothing was measured for an hour")
+	require.NotNil(t, v.Unjudged)
+	assert.Equal(t, record.ReasonNoRounds, v.Unjudged.Reason)
+	assert.WithinDuration(t, m.now().Add(-90*time.Minute), v.Unjudged.Since, 10*time.Minute)
+
+	m.run(15*time.Minute, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+	assert.Nil(t, m.verdict("d00").Unjudged)
+}
+
+// Rounds that cannot be compared say as little as none.
+func TestADriveUnderALoadThatWasNeverSeenIsNotHealthy(t *testing.T) {
+	n := judge.NewNode(drift.Default())
+	n.AddDrive(judge.Drive{ID: "d00"})
+	now := time.Unix(0, 0)
+	run := func(d time.Duration, slower, utilisation float64) record.Judgement {
+		for range int(d / time.Minute) {
+			now = now.Add(time.Minute)
+			x := 80e-6 * slower * (1 + 0.02*float64(now.Minute()*7%17-8)/8)
+			n.Round("d00", "read-4k", drift.Round{Time: now, Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Utilisation: utilisation}, record.Conditions{})
+			n.Advance(now)
+		}
+		v, _ := n.Verdict("d00")
+		return v
+	}
+	assert.Equal(t, record.ReasonLearning, run(time.Hour, 1, 0).Unjudged.Reason)
+	require.Equal(t, record.Healthy, run(30*time.Hour, 1, 0).Verdict)
+	v := run(90*time.Minute, 3, 0.85)
+	assert.Equal(t, record.Unjudged, v.Verdict)
+	require.NotNil(t, v.Unjudged)
+	assert.Equal(t, record.ReasonLoad, v.Unjudged.Reason)
+}
+
+func TestASuspicionThatNothingConfirmsIsUnknown(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(36*time.Hour, steady)
+	m.node.Advance(m.now().Add(time.Minute)) // the last block is judged, and one round is no block
+	kept, err := json.Marshal(m.node.Tracker("d00", "read-4k").State())
+	require.NoError(t, err)
+	const stable, suspect = `"latency_p50_seconds":{"state":"stable"`, `"latency_p50_seconds":{"state":"suspect"`
+	require.Contains(t, string(kept), stable)
+	var suspected drift.State
+	require.NoError(t, json.Unmarshal([]byte(strings.Replace(string(kept), stable, suspect, 1)), &suspected))
+	n, tracker := judge.NewNode(drift.Default()), drift.NewTracker(drift.Default())
+	require.NoError(t, tracker.Restore(suspected))
+	n.AddDrive(judge.Drive{ID: "d00"})
+	n.Attach("d00", "read-4k", tracker)
+	verdict := func(after time.Duration) record.DriveVerdict {
+		n.Advance(m.now().Add(after))
+		v, _ := n.Verdict("d00")
+		return v.Verdict
+	}
+	assert.Equal(t, record.Watch, verdict(0))
+	assert.Equal(t, record.Unjudged, verdict(90*time.Minute))
 }
 
 func TestARemovedDriveIsForgotten(t *testing.T) {

@@ -103,6 +103,9 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 	for _, s := range d.sources {
 		if s.drifts() {
 			for _, x := range s.tracker.Drift() {
+				if x.State == record.Suspect && !s.tracker.Known(now) {
+					continue // nothing confirms or refutes it any more
+				}
 				weigh(&v, s, x, now, d.told, far, s.name == Traffic && contradicted)
 			}
 		}

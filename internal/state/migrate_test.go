@@ -71,7 +71,7 @@ func summary(t *testing.T, target state.Target) map[string][]string {
 			s[tracker.Probe] = append(s[tracker.Probe], status.Effect.String())
 		}
 		for _, d := range status.Drift {
-			if d.State != record.Stable && d.State != record.Learning {
+			if d.State.Judged() && d.State != record.Stable {
 				s[tracker.Probe] = append(s[tracker.Probe], fmt.Sprintf("%s %s", d.Statistic.Short(), d.State))
 			}
 		}
