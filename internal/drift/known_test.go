@@ -131,7 +131,7 @@ func TestAPlannedPauseKeepsWhatIsKnown(t *testing.T) {
 
 	late := known(t)
 	late.track.Pause(late.now().Add(2*time.Hour), late.now().Add(9*time.Hour))
-	assert.Equal(t, record.Unknown, late.after(9*time.Hour)[0].State, "what was unknown before is so after it")
+	assert.Equal(t, record.Unknown, late.after(9 * time.Hour)[0].State, "what was unknown before is so after it")
 }
 
 func TestRareRoundsAreStaleAfterThreeOfThem(t *testing.T) {
