@@ -79,12 +79,20 @@ func (w *watch) judged() judge.Drive {
 func (d *Daemon) judgeOn(ctx context.Context) error {
 	for ctx.Err() == nil {
 		schedule.Pause(ctx, judgeEvery)
-		var events []judge.Event
-		j := d.shared.judging
-		j.look(func() { events = j.node.Advance(time.Now()) })
-		d.tellJudged(events)
+		d.judge(func(*judge.Node) {})
 	}
 	return nil
+}
+
+// judge gives something to the judge, and tells what it says of that and of all that is over by now.
+func (d *Daemon) judge(give func(*judge.Node)) {
+	var events []judge.Event
+	j := d.shared.judging
+	j.look(func() {
+		give(j.node)
+		events = j.node.Advance(time.Now())
+	})
+	d.tellJudged(events)
 }
 
 // judgeTraffic takes what others did to a device.
@@ -100,13 +108,7 @@ func (d *Daemon) judgeTraffic(deviceID string, t record.Traffic) {
 	if !t.CoarseTimes {
 		sample.Read, sample.Write, sample.Flush = meanOf(t.Read), meanOf(t.Write), meanOf(t.Flush)
 	}
-	var events []judge.Event
-	j := d.shared.judging
-	j.look(func() {
-		j.node.Traffic(w.spec.ID, sample, conditions)
-		events = j.node.Advance(time.Now())
-	})
-	d.tellJudged(events)
+	d.judge(func(n *judge.Node) { n.Traffic(w.spec.ID, sample, conditions) })
 }
 
 // fewIOs are too few to say what an I/O takes.
@@ -150,7 +152,10 @@ func (d *Daemon) tellJudged(events []judge.Event) {
 		case e.Drift != nil:
 			tellDrift(log, e.Source, *e.Drift)
 		case e.Verdict == record.Degraded || e.Verdict == record.Severe:
-			log.Warn("the drive is slow", "verdict", e.Verdict, "scope", e.Scope, "times_slower", e.Ratio.Ratio, "since", e.Since, "witnesses", e.Witnesses)
+			if e.Ratio.Ratio > 0 { // stalls and errors have none
+				log = log.With("times_slower", e.Ratio.Ratio)
+			}
+			log.Warn("the drive is slow or does not answer", "verdict", e.Verdict, "scope", e.Scope, "since", e.Since, "witnesses", e.Witnesses)
 		default:
 			log.Info("the verdict on the drive changed", "verdict", e.Verdict)
 		}

@@ -3,6 +3,7 @@ package daemon
 import (
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
@@ -53,8 +54,11 @@ func (d *Daemon) tookTraffic(dev traffic.Device, t record.Traffic, said map[stri
 	}
 }
 
-// tookStall logs a stall.
+// tookStall judges a stall, and logs it.
 func (d *Daemon) tookStall(dev traffic.Device, s record.Stall) {
+	if w := d.ofDevice(dev.ID); w != nil {
+		d.judge(func(n *judge.Node) { n.Stall(w.spec.ID, s) })
+	}
 	log := d.shared.log.With("id", dev.ID, "since", s.Start, "seconds", s.Seconds(), "in_flight", s.InFlight)
 	switch {
 	case s.Telling() && s.Ongoing:

@@ -81,7 +81,7 @@ func accessFamilies() []family[record.TargetStatus] {
 			func(t record.TargetStatus) (float64, bool) { return boolean(t.Problem == ""), true }),
 		metric("ssdprobe_device_verdict", gauge, []string{"verdict"},
 			"What the node says of the drive as a whole, by all its probes, its traffic and the drives beside it, as the label verdict: healthy, watch (a suspicion), "+
-				"degraded, severe (at least twice as slow) or unknown (nothing was compared). Always 1. Absent for a target that is not judged.",
+				"degraded, severe (at least twice as slow, or it stalls or fails I/Os) or unknown (nothing was compared). Always 1. Absent for a target that is not judged.",
 			func(t record.TargetStatus, emit emit) {
 				if t.Verdict != nil {
 					emit(1, string(t.Verdict.Verdict))

@@ -8,12 +8,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-const (
-	// longStall and manyStalls (in an hour) are beyond doubt.
-	longStall  = 10 // seconds
-	manyStalls = 3
-)
-
 // ofTraffic is one finding of all stalls of the last hour.
 func ofTraffic(t *record.TrafficStatus) []Finding {
 	if t == nil {
@@ -46,7 +40,7 @@ func ofTraffic(t *record.TrafficStatus) []Finding {
 		f.Evidence = append(f.Evidence, units.Plural(uint64(len(telling)), "stall")+" in the last hour")
 	}
 	f.Since = telling[0].Start
-	if longest.Seconds() >= longStall || len(telling) >= manyStalls {
+	if record.BeyondDoubt(telling) {
 		f.Severity = Critical
 	}
 	return []Finding{f}

@@ -57,6 +57,7 @@ type Node struct {
 type drive struct {
 	Drive
 	sources []*source
+	trouble trouble
 	told    record.Judgement
 }
 
@@ -69,7 +70,7 @@ func (n *Node) AddDrive(d Drive) {
 		known.Drive = d
 		return
 	}
-	added := &drive{Drive: d, told: record.Judgement{Verdict: record.Unjudged}}
+	added := &drive{Drive: d, told: record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}}
 	n.drives = append(n.drives, added)
 	n.byID[d.ID] = added
 }
@@ -165,6 +166,9 @@ func (n *Node) Round(id, probe string, r drift.Round, c record.Conditions) {
 // decide something.
 func (n *Node) Add(id string, m record.Measurement) (suspicious bool) {
 	s := n.source(id, m.Probe)
+	if s != nil {
+		s.drive.trouble.took(m)
+	}
 	if s == nil || m.Outcome != record.OutcomeOK || m.Loaded {
 		return false // a round that a busy drive got all the same has no like to be compared with
 	}
@@ -199,6 +203,11 @@ func (n *Node) Advance(now time.Time) []Event {
 	if over := drift.Slot(now.Add(-settleAfter)); over != n.settled {
 		n.settled = over
 		n.settle(over, now)
+	}
+	for _, d := range n.drives {
+		if d.trouble.any() {
+			n.conclude(d, now)
+		}
 	}
 	events := n.events
 	n.events = nil

@@ -114,6 +114,7 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 	if len(far) > 1 {
 		v.Verdict = record.Severe
 	}
+	d.trouble.weigh(&v, now)
 	if v.Verdict == record.Unjudged {
 		v.Unjudged = d.unjudged(now)
 	}

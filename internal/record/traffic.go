@@ -118,6 +118,28 @@ func (s Stall) Seconds() int { return int(s.Length.Round(time.Second) / time.Sec
 // two seconds. A single second may be one slow I/O.
 func (s Stall) Telling() bool { return s.Cause == StallByDevice && s.Seconds() >= 2 }
 
+const (
+	// longStall is how long a stall lasts that no accident explains.
+	longStall = 10 * time.Second
+	// manyStalls in an hour are no accident either.
+	manyStalls = 3
+)
+
+// BeyondDoubt reports whether the stalls of an hour say that the device is sick. Only those that are Telling count.
+func BeyondDoubt(stalls []Stall) bool {
+	telling := 0
+	for _, s := range stalls {
+		if !s.Telling() {
+			continue
+		}
+		telling++
+		if telling >= manyStalls || s.Length.Round(time.Second) >= longStall {
+			return true
+		}
+	}
+	return false
+}
+
 // StallTotal counts stalls of one cause.
 type StallTotal struct {
 	Count  uint64        `json:"count"`

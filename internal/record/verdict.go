@@ -10,7 +10,7 @@ const (
 	Healthy  DriveVerdict = "healthy"
 	Watch    DriveVerdict = "watch"    // a suspicion
 	Degraded DriveVerdict = "degraded" // at least 1.2 times slower, or slow I/Os have become common
-	Severe   DriveVerdict = "severe"   // at least twice as slow
+	Severe   DriveVerdict = "severe"   // at least twice as slow, or it stalls or fails I/Os beyond doubt
 	Unjudged DriveVerdict = "unknown"  // nothing was compared
 )
 
@@ -36,7 +36,7 @@ type Judgement struct {
 	// Ratio is how many times slower, by the witness that says the worst; zero when none does.
 	Ratio Ratio     `json:"ratio,omitzero"`
 	Since time.Time `json:"since,omitzero"`
-	// Witnesses are whose I/O says so: "probes", "traffic".
+	// Witnesses are whose I/O says so: "probes", "traffic". Those of what is no matter of speed: "stalls", "errors".
 	Witnesses []string `json:"witnesses,omitempty"`
 	// Peers is beside how many drives of its model the level was judged; 0 when it was not.
 	Peers int `json:"peers,omitempty"`

@@ -41,6 +41,10 @@ probes: [{name: read-4k, interval: 10m}]
 		now := d.scrape(t)
 		return now.of("ssdprobe_device_stall_longest_seconds", labels{"id": id}) > 2.5 && now.of("ssdprobe_finding", finding) == 1
 	})
+	eventually(t, "after ten seconds it is beyond doubt", func() bool {
+		severe, said := d.scrape(t).value("ssdprobe_device_verdict", labels{"id": id, "verdict": "severe"})
+		return said && severe == 1
+	})
 	assert.Contains(t, d.page(t, "api/v1/status"), "the device stalls")
 	thaw(t)
 	require.NoError(t, hanging.Wait())

@@ -1,0 +1,124 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// stalled gives d00 a stall that ends now.
+func (m *machine) stalled(length time.Duration, cause record.StallCause) {
+	m.node.Stall("d00", record.Stall{Start: m.now().Add(-length), Length: length, Cause: cause, InFlight: 3})
+	m.node.Advance(m.now())
+}
+
+// round gives d00 a round of an outcome that began now.
+func (m *machine) round(outcome record.Outcome, errors map[string]int64) {
+	m.node.Add("d00", record.Measurement{Probe: "read-4k", Start: m.now(), Outcome: outcome, Errors: errors})
+	m.node.Advance(m.now())
+}
+
+// learned returns a machine whose drives have their baselines, so that all of them are healthy.
+func learned(t *testing.T) *machine {
+	t.Helper()
+	m := newMachine(t, 3)
+	m.run(2*day, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+	return m
+}
+
+func TestALongStallIsSevereForAnHour(t *testing.T) {
+	m := learned(t)
+	m.stalled(10*time.Second, record.StallByDevice)
+	v := m.verdict("d00")
+	assert.Equal(t, record.Severe, v.Verdict)
+	assert.Equal(t, []string{"stalls"}, v.Witnesses)
+	assert.Equal(t, m.now().Add(-10*time.Second), v.Since)
+	assert.Zero(t, v.Ratio.Ratio, "it says nothing of the speed")
+	assert.Equal(t, record.Healthy, m.verdict("d01").Verdict)
+	m.run(55*time.Minute, steady)
+	assert.Equal(t, record.Severe, m.verdict("d00").Verdict)
+	m.run(10*time.Minute, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}
+
+func TestStallsThatGoOnGetWorse(t *testing.T) {
+	m := learned(t)
+	start := m.now().Add(-9 * time.Second)
+	m.node.Stall("d00", record.Stall{Start: start, Length: 9 * time.Second, Cause: record.StallByDevice, Ongoing: true})
+	m.node.Advance(m.now())
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+	m.node.Advance(m.now().Add(2 * time.Second))
+	assert.Equal(t, record.Severe, m.verdict("d00").Verdict)
+	// It was a discard after all.
+	m.node.Stall("d00", record.Stall{Start: start, Length: 12 * time.Second, Cause: record.StallByDiscard})
+	m.node.Advance(m.now().Add(3 * time.Second))
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}
+
+func TestStallsHaveToBeBeyondDoubt(t *testing.T) {
+	m := learned(t)
+	for _, cause := range record.StallCauses() {
+		if cause != record.StallByDevice {
+			m.stalled(time.Minute, cause)
+		}
+	}
+	m.stalled(3*time.Second, record.StallByDevice)
+	m.run(5*time.Minute, steady)
+	m.stalled(3*time.Second, record.StallByDevice)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict, "two short ones, and long ones that are explained")
+	m.run(5*time.Minute, steady)
+	m.stalled(time.Second, record.StallByDevice)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict, "one slow I/O")
+	m.run(5*time.Minute, steady)
+	m.stalled(3*time.Second, record.StallByDevice)
+	assert.Equal(t, record.Severe, m.verdict("d00").Verdict)
+}
+
+func TestErrorsAreSevereWhenTheyAreMany(t *testing.T) {
+	failed := map[string]int64{"EIO": 1}
+	m := learned(t)
+	for range 4 {
+		m.round(record.OutcomeError, failed)
+		m.round(record.OutcomeError, nil) // the load could not be read
+		m.run(6*time.Minute, steady)
+	}
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict, "one every six minutes")
+	since := m.now()
+	for range 3 {
+		m.round(record.OutcomeError, failed)
+		m.run(2*time.Minute, steady)
+	}
+	v := m.verdict("d00")
+	assert.Equal(t, record.Severe, v.Verdict)
+	assert.Equal(t, []string{"errors"}, v.Witnesses)
+	assert.False(t, v.Since.After(since))
+	m.run(65*time.Minute, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}
+
+func TestARoundThatHangsIsSevereUnlessItIsExplained(t *testing.T) {
+	m := learned(t)
+	begun := m.now()
+	m.round(record.OutcomeTimeout, nil)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict, "not yet")
+	m.node.Advance(begun.Add(10 * time.Second))
+	v := m.verdict("d00")
+	assert.Equal(t, record.Severe, v.Verdict)
+	assert.Equal(t, begun, v.Since)
+	m.node.Stall("d00", record.Stall{Start: begun.Add(-time.Second), Length: 10 * time.Second, Cause: record.StallBySuspended, Ongoing: true})
+	m.node.Advance(begun.Add(11 * time.Second))
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict, "somebody had suspended the device")
+
+	other := learned(t)
+	other.round(record.OutcomeTimeout, nil)
+	other.run(2*time.Minute, steady)
+	other.round(record.OutcomeOK, nil)
+	assert.Equal(t, record.Severe, other.verdict("d00").Verdict)
+	other.run(65*time.Minute, steady)
+	assert.Equal(t, record.Healthy, other.verdict("d00").Verdict)
+	other.node.Stall("nothing", record.Stall{}) // a drive that was removed
+}
