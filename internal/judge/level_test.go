@@ -50,14 +50,19 @@ func TestTrafficHasALevelBesideThatOfPeers(t *testing.T) {
 		assert.Positive(t, v.Peers)
 		assert.InEpsilon(t, slower, v.Ratio.Ratio, 0.25)
 		for _, id := range []string{"d00", "d01", "d02", "d03", "d04"} {
-			assert.Equal(t, record.Healthy, verdictOf(t, n, id).Verdict, id)
+			assert.Contains(t, notSlow(), verdictOf(t, n, id).Verdict, id)
 		}
 	}
 }
 
+// notSlow are the verdicts that blame nobody; after some hours there may be none yet.
+func notSlow() []record.DriveVerdict {
+	return []record.DriveVerdict{record.Unjudged, record.Healthy, record.Watch}
+}
+
 func TestTrafficOfAnotherRoleHasNoCommonLevel(t *testing.T) {
 	n := follow(t, drifttest.Site{Noise: "calm", Seed: 11, Drives: 6, Days: 0.3, Load: 0.2, Unprobed: true, Role: true})
-	assert.Equal(t, record.Healthy, verdictOf(t, n, "d00").Verdict, "its requests are larger")
+	assert.Contains(t, notSlow(), verdictOf(t, n, "d00").Verdict, "its requests are larger")
 }
 
 // Traffic that is slow while the probes are as fast as those of the peers is a suspicion.
