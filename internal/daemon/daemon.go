@@ -248,6 +248,6 @@ func (d *Daemon) Snapshot() record.Snapshot {
 	d.health.fill(&s)
 	d.fillTraffic(&s)
 	d.fillVerdicts(&s)
-	drift.FlagSlowBaselines(&s, sheets)
+	drift.FlagSlowerThanDataSheet(&s, sheets)
 	return s
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/finding"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -79,28 +82,31 @@ func TestTroubleIsLoggedOnceAndItsEnd(t *testing.T) {
 	}, strings.Split(log.b.String(), "\n"))
 }
 
-func TestSlowBaselinesAreWarnedOf(t *testing.T) {
-	drive := func(id string, p50 float64) record.TargetStatus {
-		return record.TargetStatus{
-			ID: id, Device: record.Device{Model: "X"}, Warnings: make([]record.Warning, 0, 4),
-			Probes: []record.ProbeStatus{{Baseline: &record.Baseline{
-				Learned: time.Unix(1, 0), Maturity: "final", Values: map[record.Statistic]float64{record.LatencyP50: p50},
-			}}},
-		}
+// A drive that was slow from its first hours on is warned of: in the snapshot, from which the page, the findings and the
+// commands have it.
+func TestDrivesFarSlowerThanTheirPeersAreWarnedOf(t *testing.T) {
+	shared := &shared{judging: newJudging(drift.Default())}
+	d := &Daemon{shared: shared}
+	s := record.Snapshot{}
+	for _, id := range []string{"a", "b", "c"} {
+		shared.judging.node.AddDrive(judge.Drive{ID: id, Model: "X"})
+		s.Targets = append(s.Targets, record.TargetStatus{ID: id, Warnings: make([]record.Warning, 0, 4)})
 	}
-	s := record.Snapshot{Targets: []record.TargetStatus{drive("a", 80e-6), drive("b", 82e-6), drive("c", 160e-6)}}
-	shared := s.Targets[2].Warnings
-	drift.FlagSlowBaselines(&s, nil)
+	kept := s.Targets[2].Warnings
+	for minute := range 6 * 60 {
+		at := time.Unix(int64(minute)*60, 0)
+		for id, x := range map[string]float64{"a": 80e-6, "b": 82e-6, "c": 160e-6} {
+			shared.judging.node.Round(id, "read-4k", drift.Round{Time: at, Values: drift.Values{x, 1.2 * x, 1.5 * x, 1 / x}}, record.Conditions{})
+		}
+		shared.judging.node.Advance(at)
+	}
+	d.fillVerdicts(&s)
 	assert.Empty(t, s.Targets[0].Warnings)
 	if assert.Len(t, s.Targets[2].Warnings, 1) {
 		assert.Equal(t, record.WarnSlowerThanPeers, s.Targets[2].Warnings[0].Code)
+		assert.Contains(t, s.Targets[2].Warnings[0].Text, "probe read-4k is far slower than that of the 2 other drives of this model on the node (p50 ")
 	}
-	assert.Equal(t, record.Warning{}, shared[:1][0], "the list that a watch keeps is not written to")
-
-	alone := record.Snapshot{Targets: []record.TargetStatus{drive("c", 160e-6)}}
-	alone.Targets[0].Probes[0].Probe = record.DefaultProbes()[0]
-	drift.FlagSlowBaselines(&alone, []record.DataSheet{{Model: "X", RandomReadLatency: new(80 * time.Microsecond)}})
-	if assert.Len(t, alone.Targets[0].Warnings, 1) {
-		assert.Equal(t, record.WarnSlowerThanSheet, alone.Targets[0].Warnings[0].Code)
-	}
+	assert.Equal(t, record.Warning{}, kept[:1][0], "the list that a watch keeps is not written to")
+	found := finding.Of(s)
+	assert.True(t, slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Code == record.WarnSlowerThanPeers }))
 }

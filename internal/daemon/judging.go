@@ -171,9 +171,11 @@ func (d *Daemon) fillVerdicts(s *record.Snapshot) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i := range s.Targets {
-		if v, ok := j.node.Verdict(s.Targets[i].ID); ok {
-			s.Targets[i].Verdict = &v
-			s.Targets[i].ExplainVerdict()
+		t := &s.Targets[i]
+		if v, ok := j.node.Verdict(t.ID); ok {
+			t.Verdict = &v
+			t.ExplainVerdict()
+			t.Warnings = slices.Concat(t.Warnings, record.SlowerThanPeers(j.node.Beside(t.ID)))
 		}
 	}
 	s.Together = slices.Clip(j.node.Together())

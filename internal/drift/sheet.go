@@ -19,6 +19,15 @@ const (
 	farReckoned = 2
 )
 
+// FlagSlowerThanDataSheet adds the warnings of SlowerThanDataSheet to the targets.
+func FlagSlowerThanDataSheet(s *record.Snapshot, sheets []record.DataSheet) {
+	found := SlowerThanDataSheet(*s, sheets)
+	for i := range s.Targets {
+		t := &s.Targets[i]
+		t.Warnings = slices.Concat(t.Warnings, found[t.ID])
+	}
+}
+
 // SlowerThanDataSheet finds baselines that are far slower than what the drive's maker
 // promises, by the id of the target: a drive that was slow from the first day never
 // drifts, and may have no peers. The model of a sheet is a pattern (path.Match); the
@@ -49,6 +58,10 @@ func SlowerThanDataSheet(s record.Snapshot, sheets []record.DataSheet) map[strin
 		}
 	}
 	return found
+}
+
+func hasReference(t record.TargetStatus, p record.ProbeStatus) bool {
+	return !t.File && t.Device.Model != "" && p.Baseline != nil && !p.Baseline.Learned.IsZero() && p.Baseline.Maturity != record.Early
 }
 
 // slowerThanPromised says by how much a baseline is far slower; empty when it is not,

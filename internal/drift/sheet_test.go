@@ -10,6 +10,23 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
+// drive is a drive whose read-4k has a final baseline of so many microseconds at the
+// median and so many times that at p99.
+func drive(id string, p50, tail float64) record.TargetStatus {
+	return record.TargetStatus{
+		ID: id, Device: record.Device{Model: "MZQL2", SizeBytes: 4e12},
+		Probes: []record.ProbeStatus{{
+			Probe: record.DefaultProbes()[0],
+			Baseline: &record.Baseline{
+				Learned: start(), Maturity: record.Final, Conditions: record.Conditions{Firmware: "A", PCIeLink: record.LinkRate{GTs: 16, Lanes: 4}},
+				Values: map[record.Statistic]float64{
+					record.LatencyP50: p50 * 1e-6, record.LatencyP95: p50 * 1.2e-6, record.LatencyP99: tail * p50 * 1e-6, record.IOPS: 1e6 / p50,
+				},
+			},
+		}},
+	}
+}
+
 func TestSlowerThanDataSheet(t *testing.T) {
 	latency := record.DataSheet{Model: "MZQL*", RandomReadLatency: new(80 * time.Microsecond)}
 	full := latency

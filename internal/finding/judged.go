@@ -41,16 +41,10 @@ func ofVerdict(t record.TargetStatus) []Finding {
 	if v == nil || v.Verdict != record.Degraded && v.Verdict != record.Severe {
 		return nil
 	}
-	var list []Finding
-	warned := slices.ContainsFunc(t.Warnings, func(w record.Warning) bool { return w.Code == record.WarnSlowerThanPeers })
-	if v.Peers > 0 && !warned {
-		list = append(list, found(record.WarnSlowerThanPeers, "far slower than its peers", v.Ratio.String(), fmt.Sprintf("beside %d drives", v.Peers)))
+	if !slices.Contains(v.ThanBefore, "traffic") {
+		return nil
 	}
-	if slices.Contains(v.Witnesses, "traffic") {
-		list = append(list, found(TrafficSlower, "the drive's own traffic is slower than before", v.Ratio.String()))
-	}
-	for i := range list {
-		list[i].Since = v.Since
-	}
-	return list
+	f := found(TrafficSlower, "the drive's own traffic is slower than before", v.Ratio.String())
+	f.Since = v.Since
+	return []Finding{f}
 }

@@ -31,18 +31,15 @@ func TestWhatDrivesDidTogetherIsOneFinding(t *testing.T) {
 
 func TestVerdictsBeyondTheProbes(t *testing.T) {
 	target := record.TargetStatus{ID: "a", Verdict: &record.Judgement{
-		Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.4}, Witnesses: []string{"probes"}, Peers: 11, Since: now(),
+		Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.4}, Witnesses: []string{"traffic"}, Peers: 11, Since: now(),
 	}}
+	assert.Empty(t, ofVerdict(target), "it is slower than its peers, not than before")
+
+	target.Verdict.Witnesses, target.Verdict.ThanBefore = []string{"probes", "traffic"}, []string{"probes", "traffic"}
 	all := ofVerdict(target)
 	require.Len(t, all, 1)
-	assert.Equal(t, "far slower than its peers: 40 % slower, beside 11 drives", all[0].String())
-	target.Warnings = []record.Warning{{Code: record.WarnSlowerThanPeers}}
-	assert.Empty(t, ofVerdict(target), "it is said already")
-
-	target.Verdict.Peers, target.Verdict.Witnesses = 0, []string{"probes", "traffic"}
-	all = ofVerdict(target)
-	require.Len(t, all, 1)
 	assert.Equal(t, TrafficSlower, all[0].Code)
+	assert.Equal(t, now(), all[0].Since)
 	target.Verdict.Verdict = record.Watch
 	assert.Empty(t, ofVerdict(target), "a suspicion is no finding")
 }

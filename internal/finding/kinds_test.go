@@ -41,7 +41,7 @@ func decided() map[string]func(*record.Snapshot) {
 		HostSlower:  func(s *record.Snapshot) { s.Together = []record.Together{{Scope: record.ScopeHost}} },
 		BatchSlower: func(s *record.Snapshot) { s.Together = []record.Together{{Scope: record.ScopeBatch}} },
 		TrafficSlower: func(s *record.Snapshot) {
-			s.Targets[0].Verdict = &record.Judgement{Verdict: record.Degraded, Witnesses: []string{"traffic"}}
+			s.Targets[0].Verdict = &record.Judgement{Verdict: record.Degraded, ThanBefore: []string{"traffic"}}
 		},
 		Stalled: func(s *record.Snapshot) {
 			s.Targets[0].Traffic = &record.TrafficStatus{Stalls: []record.Stall{{Cause: record.StallByDevice, Length: 3 * time.Second}}}

@@ -59,8 +59,8 @@ type source struct {
 	// block is the last that is over, absolute how slow it was by the first statistics, against one second,
 	// and levels what that says beside the peers, by levelsBy.
 	block    drift.Measured
-	absolute [2]drift.Shift
-	levels   [2]level
+	absolute [3]drift.Shift
+	levels   [3]level
 }
 
 // note keeps a block of the last day.
@@ -114,14 +114,6 @@ func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
 
 // Off implements drift.Host.
 func (s *source) Off(i int, others drift.Shift) drift.Shift { return s.group.part(i, others) }
-
-// Expected implements drift.Host.
-func (s *source) Expected(i int, slot int64) drift.Shift {
-	if s.group.host == nil {
-		return 0
-	}
-	return s.group.host.Expected(i, slot)
-}
 
 // lowerMedian is the median, of an even number the lower of the two in the middle: of two
 // others, one that is sick says nothing about the host.

@@ -2,14 +2,14 @@ package judge
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 const (
-	// minPeers is how many drives of the same model and size it takes to know their level.
+	// minPeers is how many drives of the same model and size it takes to know their level for a verdict. A probe is
+	// compared with fewer, and that is a finding only.
 	minPeers = 3
 	// farSpread is how many times the median absolute deviation of the peers is far from them, if that is
 	// more than the ratios of far.
@@ -21,25 +21,38 @@ const (
 	reach = 6
 )
 
-// far is from how many times slower on a source is far slower than its peers: traffic says less, and
-// still less where nobody knows the size of its I/Os.
-func far(source string, sized bool) float64 {
+// far is from how many times slower on statistic i of a source is far slower than that of the peers. Drives of a
+// model differ by a few percent in the median; tails depend more on what else a drive does. Traffic says
+// less, and still less where nobody knows the size of its I/Os; so do one or two peers.
+func (s *source) far(i, peers int, sized bool) float64 {
 	switch {
-	case source != Traffic:
+	case s.name != Traffic && statisticsOf(s.name)[i].IsTail():
+		return 2
+	case s.name != Traffic && peers >= minPeers:
 		return 1.25
+	case s.name != Traffic:
+		return 1.3
 	case sized:
 		return 1.35
 	}
 	return 1.5
 }
 
-// levelsBy are the statistics that levels are compared by: the median of a probe; reads and writes of traffic, as
-// what a flush takes is what there is to flush.
-func levelsBy(source string) []int {
+// levelsBy is by how many of its first statistics the levels of a source are compared: the latencies of a probe; reads
+// and writes of traffic, as what a flush takes is what there is to flush.
+func levelsBy(source string) int {
 	if source == Traffic {
-		return []int{0, 1}
+		return 2
 	}
-	return []int{0}
+	return 3
+}
+
+// leastPeers is with how many peers a source is compared.
+func leastPeers(source string) int {
+	if source == Traffic {
+		return minPeers
+	}
+	return 1
 }
 
 // level compares how fast a drive is with its peers by one statistic, whatever its past.
@@ -66,7 +79,7 @@ type standing struct {
 // Why a level is not judged.
 const (
 	notMeasured = "nothing was measured lately"
-	fewPeers    = "fewer than three other drives of its model and size on the node are measured"
+	fewPeers    = "too few other drives of its model and size on the node are measured"
 	noLikeWork  = "no peer with like work"
 )
 
@@ -94,19 +107,18 @@ func (s *source) beside(i int, slot int64) standing {
 		}
 	}
 	switch {
-	case known < minPeers:
+	case known < leastPeers(s.name):
 		return standing{why: fewPeers}
-	case len(values) < minPeers:
+	case len(values) < leastPeers(s.name):
 		return standing{why: noLikeWork}
 	}
-	slices.Sort(values)
-	st.shift = values[len(values)/2] // of two in the middle, the faster peer counts
+	st.shift = lowerMedian(values) // of two in the middle, the slower peer counts
 	for k := range values {
 		if values[k] -= st.shift; values[k] < 0 {
 			values[k] = -values[k]
 		}
 	}
-	st.far = max(drift.ShiftOf(far(s.name, sized)), farSpread*lowerMedian(values))
+	st.far = max(drift.ShiftOf(s.far(i, len(values), sized)), farSpread*lowerMedian(values))
 	return st
 }
 
@@ -118,10 +130,7 @@ func (s *source) measuredBy(i int, slot int64) bool {
 // measured takes the last block that is over.
 func (s *source) measured(m drift.Measured) {
 	s.block = m
-	for k := range s.absolute {
-		s.absolute[k] = drift.Missing
-	}
-	for _, i := range levelsBy(s.name) {
+	for i := range levelsBy(s.name) {
 		s.absolute[i] = s.absoluteOf(i)
 	}
 }
@@ -146,14 +155,17 @@ func (s *source) slowerThan(o *source, i int) (drift.Shift, bool) {
 	if s.name != Traffic {
 		return x, true
 	}
-	explained, ok := explains(s.block, o.block, i)
-	return x - explained, ok
+	larger, more, ok := moreWork(s.block.Work, o.block.Work, i)
+	if ok && x > 0 {
+		x -= explains(larger, more, o.block.Utilisation)
+	}
+	return x, ok
 }
 
 // judgeLevels judges the levels beside the peers in the blocks that are over before the end of a slot.
 func (s *source) judgeLevels(slot int64) {
-	for k, i := range levelsBy(s.name) {
-		l := &s.levels[k]
+	for i := range levelsBy(s.name) {
+		l := &s.levels[i]
 		l.now = s.beside(i, slot)
 		if l.now.why != "" || s.block.Slot == l.judged {
 			if l.now.why == fewPeers || !l.found && slot-l.judged >= levelBlocks {
@@ -188,14 +200,14 @@ func (l *level) add(slot int64) {
 }
 
 // weighLevels adds what the levels of a source say. Users whose I/O takes longer do something else when the
-// probes are as fast as those of the peers.
+// probes are as fast as those of the peers. Tails, and what one or two peers say, are findings and no verdicts.
 func (d *drive) weighLevels(v *record.Judgement, s *source) {
 	state := record.Degraded
 	if s.name == Traffic && d.probesAreLevel() {
 		state = record.Watch
 	}
-	for _, l := range s.levels {
-		if l.found {
+	for i, l := range s.levels {
+		if l.found && l.peers >= minPeers && !statisticsOf(s.name)[i].IsTail() {
 			add(v, s, state, record.Ratio{Ratio: l.shift.Ratio()}, drift.SlotTime(l.since))
 			v.Peers = max(v.Peers, l.peers)
 		}
@@ -206,15 +218,14 @@ func (d *drive) weighLevels(v *record.Judgement, s *source) {
 func (d *drive) probesAreLevel() bool {
 	level := false
 	for _, s := range d.sources {
-		for _, l := range s.levels[:len(levelsBy(s.name))] {
-			if s.name == Traffic || l.now.why != "" {
-				continue
-			}
-			if l.found || l.now.shift >= drift.ShiftOf(agrees) {
-				return false
-			}
-			level = true
+		l := s.levels[0]
+		if s.name == Traffic || l.now.why != "" || l.peers < minPeers {
+			continue
 		}
+		if l.found || l.now.shift >= drift.ShiftOf(agrees) {
+			return false
+		}
+		level = true
 	}
 	return level
 }

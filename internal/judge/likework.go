@@ -16,38 +16,42 @@ const (
 	mostBusy = 0.98
 )
 
-// explains is how much slower than another drive a drive may be because of its work, by the latency of
-// its reads (0) or writes (1). It is false where their work is not alike: the drive does more of
+// moreWork is how many times larger than those of another drive the reads (0) or writes (1) of a drive are, and how many
+// times more it does, at least 1. It is false where their work is not alike: the drive does more of
 // either kind than twice as much, or its I/Os are of another size. What it does less says nothing:
 // a slower drive gets less. How many are in flight is no work, it is what the slowness comes to (Little's law).
 // What nobody knows, the size or the rate, decides nothing.
-func explains(mine, theirs drift.Measured, i int) (drift.Shift, bool) {
-	if !mine.Work.Known || !theirs.Work.Known {
-		return 0, true
+func moreWork(mine, theirs drift.Work, i int) (larger, more float64, ok bool) {
+	larger, more = 1, 1
+	if !mine.Known || !theirs.Known {
+		return larger, more, true
 	}
-	larger := 1.0
-	if a, b := mine.Work.Size(i), theirs.Work.Size(i); a > 0 && b > 0 {
+	if a, b := mine.Size(i), theirs.Size(i); a > 0 && b > 0 {
 		if larger = a / b; larger > likeWork || larger < 1/likeWork {
-			return 0, false
+			return 0, 0, false
 		}
 	}
-	more := 1.0
-	a, b := mine.Work, theirs.Work
-	for _, kind := range []struct{ mine, all, theirs float64 }{
-		{a.Reads, a.Reads + a.Writes, b.Reads},
-		{a.Writes, a.Reads + a.Writes, b.Writes},
-		{a.ReadBytes, a.ReadBytes + a.WrittenBytes, b.ReadBytes},
-		{a.WrittenBytes, a.ReadBytes + a.WrittenBytes, b.WrittenBytes},
+	for _, kind := range [...]struct{ mine, all, theirs float64 }{
+		{mine.Reads, mine.Reads + mine.Writes, theirs.Reads},
+		{mine.Writes, mine.Reads + mine.Writes, theirs.Writes},
+		{mine.ReadBytes, mine.ReadBytes + mine.WrittenBytes, theirs.ReadBytes},
+		{mine.WrittenBytes, mine.ReadBytes + mine.WrittenBytes, theirs.WrittenBytes},
 	} {
 		if kind.mine <= hardlyAny*kind.all {
 			continue
 		}
 		if kind.mine > likeWork*kind.theirs {
-			return 0, false
+			return 0, 0, false
 		}
 		more = max(more, kind.mine/kind.theirs)
 	}
-	return drift.ShiftOf(max(1, larger)) + queue(theirs.Utilisation, more), true
+	return max(1, larger), more, true
+}
+
+// explains is how much slower than another drive of some utilisation a drive may be at most because of its
+// work: larger I/Os take as many times longer.
+func explains(larger, more, utilisation float64) drift.Shift {
+	return drift.ShiftOf(larger) + queue(utilisation, more)
 }
 
 // queue is how much slower a drive of some utilisation is at most that does so many times more: waiting times

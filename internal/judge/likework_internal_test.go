@@ -35,15 +35,15 @@ func TestExplains(t *testing.T) {
 		"nobody knows the sizes":  {drift.Measured{Work: drift.Work{Known: true, Reads: 900, Writes: 400}}, 1, true},
 		"nobody knows the rates":  {drift.Measured{Work: drift.Work{Known: true, ReadBytes: 1e6, WrittenBytes: 1e6}}, 1, true},
 	} {
-		explained, like := explains(c.mine, peer, 0)
+		larger, more, like := moreWork(c.mine.Work, peer.Work, 0)
 		assert.Equal(t, c.like, like, name)
 		if like {
-			assert.InDelta(t, c.explained, explained.Ratio(), 0.01, name)
+			assert.InDelta(t, c.explained, explains(larger, more, peer.Utilisation).Ratio(), 0.01, name)
 		}
 	}
 	few := served(0.1, 100, 2, 4*kib)
-	_, like := explains(served(0.1, 150, 8, 4*kib), few, 0)
+	_, _, like := moreWork(served(0.1, 150, 8, 4*kib).Work, few.Work, 0)
 	assert.False(t, like, "more than a twentieth of it is writes, four times as many")
-	_, like = explains(served(0.1, 150, 7, 4*kib), few, 0)
+	_, _, like = moreWork(served(0.1, 150, 7, 4*kib).Work, few.Work, 0)
 	assert.True(t, like, "a few writes are no other work")
 }

@@ -198,6 +198,9 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	case x.Ratio >= degraded:
 		state = record.Degraded
 	}
+	if w := s.witness(); state != record.Watch && !slices.Contains(v.ThanBefore, w) {
+		v.ThanBefore = append(v.ThanBefore, w)
+	}
 	add(v, s, state, ratio, x.Since)
 }
 
@@ -280,7 +283,7 @@ func (n *Node) Verdict(id string) (record.Judgement, bool) {
 		return record.Judgement{}, false
 	}
 	v := d.told
-	v.Witnesses = slices.Clone(v.Witnesses)
+	v.Witnesses, v.ThanBefore = slices.Clone(v.Witnesses), slices.Clone(v.ThanBefore)
 	return v, true
 }
 

@@ -38,6 +38,9 @@ type Judgement struct {
 	Since time.Time `json:"since,omitzero"`
 	// Witnesses are whose I/O says so: "probes", "traffic". Those of what is no matter of speed: "stalls", "errors".
 	Witnesses []string `json:"witnesses,omitempty"`
+	// ThanBefore are those Witnesses that say that it is slower than before; the others say that it
+	// is far slower than its peers.
+	ThanBefore []string `json:"than_before,omitempty"`
 	// Peers is beside how many drives of its model the level was judged; 0 when it was not.
 	Peers int `json:"peers,omitempty"`
 	// Source is the probe with the worst ratio, or "traffic".

@@ -47,8 +47,8 @@ const (
 	WarnConfigFile        = "config_file"        // the configuration file holds something else than what is in force
 	WarnDriveCritical     = "drive_critical"     // the drive itself reports a critical problem
 
-	// WarnSlowerThanPeers: the baseline of the drive is far slower than those of the
-	// other drives of its model on the node.
+	// WarnSlowerThanPeers: for hours the drive has been far slower than the other drives of its model
+	// on the node.
 	WarnSlowerThanPeers = "slower_than_peers"
 	// WarnSlowerThanSheet: the baseline of the drive is far slower than its data sheet says.
 	WarnSlowerThanSheet = "slower_than_data_sheet"

@@ -38,6 +38,6 @@ func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
 		problems = append(problems, err)
 		snapshot.Targets = append(snapshot.Targets, status)
 	}
-	drift.FlagSlowBaselines(&snapshot, c.Drift.DataSheets)
+	drift.FlagSlowerThanDataSheet(&snapshot, c.Drift.DataSheets)
 	return snapshot, errors.Join(problems...)
 }

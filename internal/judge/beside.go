@@ -1,0 +1,62 @@
+package judge
+
+import (
+	"fmt"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Beside says where a drive stands among its peers, by each source and statistic that levels are compared by.
+func (n *Node) Beside(id string) []record.Beside {
+	d := n.byID[id]
+	if d == nil {
+		return nil
+	}
+	var list []record.Beside
+	for _, s := range d.sources {
+		for i := range levelsBy(s.name) {
+			list = append(list, s.standing(i))
+		}
+	}
+	return list
+}
+
+// standing is where the drive stands by statistic i of the source. What was found stands while it cannot be compared.
+func (s *source) standing(i int) record.Beside {
+	l := &s.levels[i]
+	b := record.Beside{Source: s.name, Statistic: statisticsOf(s.name)[i], NotJudged: l.now.why, Far: l.found}
+	if l.judged == 0 && b.NotJudged == "" {
+		b.NotJudged = notMeasured // not a block is over
+	}
+	if l.found {
+		b.Ratio, b.Of, b.Since, b.OnlyHere = l.shift.Ratio(), l.peers, drift.SlotTime(l.since), s.onlyHere()
+	}
+	if b.NotJudged == "" {
+		b.Peers, b.Place, b.Of = l.now.peers, l.now.place+1, len(l.now.peers)
+		b.Ratio, b.Limit = l.now.shift.Ratio(), l.now.far.Ratio()
+	}
+	return b
+}
+
+// onlyHere lists the conditions that none of the peers has.
+func (s *source) onlyHere() []string {
+	mine := s.tracker.Conditions()
+	peers, differ := 0, map[string]int{} // from how many of the peers, by condition
+	for _, o := range s.group.members {
+		if o.drive.physical() == s.drive.physical() || !o.drive.alike(s.drive.Drive) {
+			continue
+		}
+		peers++
+		for _, change := range o.tracker.Conditions().Changes(mine) {
+			differ[change.Condition]++
+		}
+	}
+	var list []string
+	for _, c := range mine.List() {
+		if c.Value != "" && peers > 0 && differ[c.Name] == peers {
+			list = append(list, fmt.Sprintf("%s %s", record.ConditionTitle(c.Name), c.Value))
+		}
+	}
+	return list
+}

@@ -1,0 +1,25 @@
+package record
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestSlowerThanPeers(t *testing.T) {
+	far := func(source string, s Statistic, of int, ratio float64) Beside {
+		return Beside{Source: source, Statistic: s, Far: true, Of: of, Ratio: ratio, Since: time.Unix(1, 0)}
+	}
+	near := Beside{Source: "read-4k", Statistic: LatencyP95, Of: 3, Ratio: 1.02}
+	linked := far("read-128k", LatencyP50, 1, 1.88)
+	linked.OnlyHere = []string{"PCIe link 8 GT/s x4"}
+	assert.Equal(t, []Warning{
+		{Code: WarnSlowerThanPeers, Text: "probe read-4k is far slower than that of the 3 other drives of this model on the node (p50 83 % slower, p99 2.4 times slower)"},
+		{Code: WarnSlowerThanPeers, Text: "probe read-128k is far slower than that of the other drive of this model on the node (p50 88 % slower); only here: PCIe link 8 GT/s x4"},
+		{Code: WarnSlowerThanPeers, Text: "the drive's own traffic is far slower than that of the 7 other drives of this model with like work on the node (reads of others 60 % slower)"},
+	}, SlowerThanPeers([]Beside{
+		far("read-4k", LatencyP50, 3, 1.83), near, far("read-4k", LatencyP99, 3, 2.4), linked, far("traffic", OthersReadLatency, 7, 1.6),
+	}))
+	assert.Empty(t, SlowerThanPeers([]Beside{near}))
+}
