@@ -236,7 +236,7 @@ func (n *norm) learnSlow(blocks []block, statistic int) {
 
 // level is what the baseline says of a statistic at its usual load.
 func (b *baseline) level(blocks []block) Shifts {
-	blocks = b.Costs.loaded(blocks)
+	blocks = b.loaded(blocks)
 	var out Shifts
 	for i := range statistics {
 		levels := make([]Shift, len(blocks))

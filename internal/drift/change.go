@@ -61,7 +61,7 @@ func (t *Tracker) effect() *record.Effect {
 			continue
 		}
 		var values []Shift
-		for _, b := range old.Baseline.Costs.loaded(has(e.Blocks, i)) {
+		for _, b := range old.Baseline.loaded(has(e.Blocks, i)) {
 			if old.Baseline.knows(b.Load) {
 				values = append(values, between[i]+b.Level[i]-n.Curve.at(b.Load))
 			}

@@ -167,18 +167,17 @@ func (e *epoch) gather(b block, host Host) bool {
 		if !e.Pinned {
 			// The load of the day may be another: what the baseline before says of these blocks counts.
 			wanted = valuesOf(e.names, e.values(before.level(e.Blocks)))
-			for i := range e.names {
-				if e.Moved[i] && e.names[i].IsTail() {
-					wanted[i] = learned[i]
-				}
+		}
+		for i := range e.Baseline.Of {
+			if !e.Pinned && e.anew(i, before) {
+				wanted[i] = learned[i]
+				continue
 			}
+			// The level is as before, and so is what the host has in it.
+			e.Baseline.Of[i].Host = before.Of[i].Host
 		}
 		e.Values = named(e.names, wanted)
 		e.Baseline.moveTo(wanted.from(e.Reference), e.Blocks)
-		// The level is as before, and so is what the host has in it.
-		for i := range e.Baseline.Of {
-			e.Baseline.Of[i].Host = before.Of[i].Host
-		}
 		e.learnedFrom = nil
 	case !e.Anchored:
 		e.Values = e.values(e.Baseline.level(e.Blocks))
@@ -187,6 +186,16 @@ func (e *epoch) gather(b block, host Host) bool {
 		e.Blocks = nil
 	}
 	return true
+}
+
+// anew reports whether the level of statistic i is learned anew, though it follows from the epoch before: an hour
+// said too little of what the change did to a tail, and what traffic does to other work has no level yet.
+func (e *epoch) anew(i int, before *baseline) bool {
+	if i >= len(e.names) {
+		return false
+	}
+	traffic := e.names[0] == record.OthersReadLatency
+	return e.Moved[i] && e.names[i].IsTail() || traffic && before.Of[i].otherWork(has(e.Blocks, i), i)
 }
 
 // forget drops the gathered blocks since a slot: a drift is no part of the baseline.

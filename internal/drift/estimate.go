@@ -110,7 +110,7 @@ func (t *Tracker) now(i int) estimate {
 	e := t.current()
 	if len(t.open.Points) >= minBlockRounds && t.open.Slot >= since {
 		b := t.open.close()
-		b.Load = e.Baseline.Costs.load(b.Work, b.Load)
+		b.Load = e.Baseline.load(b.Work, b.Load)
 		if j, ok := t.judged(b); ok && j.Shifts[i].Known() {
 			values = append(values, j.Shifts[i])
 			over = record.Span{From: slotTime(b.Slot), To: t.last.UTC()}

@@ -8,6 +8,8 @@ type Host interface {
 	Now() Shifts
 	// Off is what to take off statistic i of the device when the others are so much slower.
 	Off(i int, others Shift) Shift
+	// Expected is how much slower the host makes statistic i at the time of day of a slot, by what recurs daily.
+	Expected(i int, slot int64) Shift
 }
 
 // Alone is the host of a device without peers: nothing is known of it.
@@ -21,3 +23,6 @@ func (Alone) Now() Shifts { return unmeasured() }
 
 // Off implements Host.
 func (Alone) Off(int, Shift) Shift { return 0 }
+
+// Expected implements Host.
+func (Alone) Expected(int, int64) Shift { return 0 }

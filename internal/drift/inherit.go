@@ -82,7 +82,7 @@ func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 		change := e.Baseline.Of[i].estimate(values)
 		ratio, lower, upper := change.ratios()
 		effect.Ratios[statistic] = record.Ratio{Ratio: ratio, Lower: lower, Upper: upper}
-		changes[i] = change.middle
+		changes[i] = moved(before, before+change.middle)
 		sure = sure || t.isChange(change.middle) && (change.lower > 0 || change.upper < 0)
 	}
 	for i := range t.names {
@@ -98,6 +98,18 @@ func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 	e.Effect = effect
 	t.prepare()
 	return effect
+}
+
+// moved is by how much a change moves the baseline, by how far the device was from it before and after. What it was
+// off before and is no longer, was over with the change, as a backup or a fault that an update mended: the baseline stays.
+func moved(before, after Shift) Shift {
+	switch {
+	case before > 0 && after < before:
+		return min(0, after)
+	case before < 0 && after > before:
+		return max(0, after)
+	}
+	return after - before
 }
 
 // isChange reports whether a shift, to either side, is large enough to matter.

@@ -9,13 +9,18 @@ const otherSize = 1.5
 // otherRate is how many times more of them are other work.
 const otherRate = 2
 
-// size is the mean size of the reads (0) or writes (1) of others in bytes; 0 when there were none, for flushes,
-// and when it is not known.
+// of is the kind of I/O that statistic i of traffic depends on: reads (0) or writes (1). A flush takes as long as
+// there is written.
+func (w work) of(i int) int { return min(i, 1) }
+
+// size is the mean size of the reads or writes of others that statistic i depends on, in bytes; 0 when there were
+// none, and when it is not known.
 func (w work) size(i int) int {
-	if !w.Known || i > 1 || w.Rates[i] == 0 {
+	k := w.of(i)
+	if !w.Known || w.Rates[k] == 0 {
 		return 0
 	}
-	return int(w.Rates[2+i]) * 1024 / int(w.Rates[i])
+	return int(w.Rates[2+k]) * 1024 / int(w.Rates[k])
 }
 
 // learnSizes learns which sizes of I/Os were seen, and how many, without the rarest.
@@ -23,7 +28,7 @@ func (n *norm) learnSizes(blocks []block, i int) {
 	var sizes, rates []int
 	for _, b := range blocks {
 		if size := b.Work.size(i); size > 0 {
-			sizes, rates = append(sizes, size), append(rates, int(b.Work.Rates[i]))
+			sizes, rates = append(sizes, size), append(rates, int(b.Work.Rates[b.Work.of(i)]))
 		}
 	}
 	if len(sizes) == 0 {
@@ -42,5 +47,16 @@ func (n *norm) likeWork(w work, i int) bool {
 	if size == 0 || n.MostSize == 0 {
 		return true
 	}
-	return float64(size) <= otherSize*float64(n.MostSize) && otherSize*float64(size) >= float64(n.LeastSize) && int(w.Rates[i]) <= otherRate*n.MostRate
+	return float64(size) <= otherSize*float64(n.MostSize) && otherSize*float64(size) >= float64(n.LeastSize) && int(w.Rates[w.of(i)]) <= otherRate*n.MostRate
+}
+
+// otherWork reports whether most blocks have I/Os of another kind than were seen.
+func (n *norm) otherWork(blocks []block, i int) bool {
+	others := 0
+	for _, b := range blocks {
+		if !n.likeWork(b.Work, i) {
+			others++
+		}
+	}
+	return 2*others > len(blocks)
 }

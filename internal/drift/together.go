@@ -96,7 +96,7 @@ func (t *Tracker) visit(blocks []block, visit func(slot int64, s Shifts)) {
 		return
 	}
 	base := t.current().Baseline
-	for _, b := range base.Costs.loaded(blocks) {
+	for _, b := range base.loaded(blocks) {
 		s := unmeasured()
 		for i := range t.names {
 			s[i] = base.shift(b, i)
@@ -141,6 +141,14 @@ func (t *Tracker) Level(i int) Shift {
 		return missing
 	}
 	return t.reference(i) + n.Curve.at(e.Baseline.MinLoad)
+}
+
+// Expected is how much slower statistic i is expected to be at a time of the day, by what recurs daily.
+func (t *Tracker) Expected(i int, slot int64) Shift {
+	if t.Maturity() == "" {
+		return 0
+	}
+	return t.current().Baseline.Of[i].Daily[slot%daySlots]
 }
 
 // Conditions are those of the current epoch.
@@ -228,7 +236,7 @@ func (t *Tracker) LastShift(i int) Shift {
 	column := make([]Shift, 0, latestRounds)
 	for _, p := range t.latest {
 		if p.Shifts[i].Known() {
-			column = append(column, p.Shifts[i]-base.Of[i].Curve.at(base.Costs.load(p.Work, p.Load)))
+			column = append(column, p.Shifts[i]-base.Of[i].Curve.at(base.load(p.Work, p.Load)))
 		}
 	}
 	if len(column) < latestRounds || !base.Of[i].learned() {

@@ -235,7 +235,7 @@ func (t *Tracker) clockSetBack(now time.Time) {
 func (t *Tracker) takeBlock(b block, now time.Time) {
 	e := t.current()
 	loaded := b
-	loaded.Load = e.Baseline.Costs.load(b.Work, b.Load)
+	loaded.Load = e.Baseline.load(b.Work, b.Load)
 	j, ok := t.judged(loaded)
 	t.knowBlock(b, j)
 	if ok {
@@ -288,7 +288,7 @@ func (t *Tracker) judged(b block) (judged, bool) {
 			continue
 		}
 		if x := base.shift(b, i); x.Known() && base.judges(b.Load) {
-			j.Alone[i] = x
+			j.Alone[i] = x - n.Daily.off(b.Slot, x) - t.expectedOfHost(i, b.Slot, host[i])
 			x -= t.hostPart(i, host[i])
 			j.Shifts[i], j.withDay[i], ok = x-n.Daily.off(b.Slot, x), x, true
 			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
@@ -303,6 +303,14 @@ func (t *Tracker) hostPart(i int, others Shift) Shift {
 		return 0
 	}
 	return t.host.Off(i, others) - t.current().Baseline.Of[i].Host
+}
+
+// expectedOfHost is what is in statistic i of what the host does at this time of every day.
+func (t *Tracker) expectedOfHost(i int, slot int64, others Shift) Shift {
+	if !others.Known() {
+		return 0
+	}
+	return max(0, min(t.hostPart(i, others), t.host.Expected(i, slot)))
 }
 
 // anyDrift reports whether a statistic is not as the baseline says, or seems so.
@@ -343,7 +351,7 @@ func (t *Tracker) learn(b block, now time.Time) {
 // explains. Tails are not judged then, as their growth under load follows no simple law.
 func (t *Tracker) judgeRound(p point, now time.Time) {
 	b := t.current().Baseline
-	load := b.Costs.load(p.Work, p.Load)
+	load := b.load(p.Work, p.Load)
 	known := b.knows(load)
 	var host *Shifts // it is hardly ever needed
 	for i := range t.names {

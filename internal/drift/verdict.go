@@ -50,7 +50,7 @@ type judged struct {
 	Slot   int64
 	Shifts Shifts
 	Slow   [statistics]bool
-	// Alone are the shifts with what the host did in them.
+	// Alone are the shifts with what the host did in them, but for what it does every day.
 	Alone Shifts
 	// withDay are the shifts before what is expected of the day was taken off; not stored.
 	withDay Shifts

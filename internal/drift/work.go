@@ -85,14 +85,17 @@ func medianWork(points []point) work {
 // controller uses (block/blk-iocost.c). All 0: not known.
 type costs [works]float64
 
-// usualCosts are assumed of a device that hardly worked on its first day, so that the first real
-// work does not look like none: those of a SATA drive.
+// usualCosts are those of a SATA drive. They say what a device takes that hardly worked on its first day, so that
+// the first real work does not look like none, and how the costs of different work relate where that day had only
+// one mix of it: who always reads 4 KiB shows nothing of what a read of 64 KiB takes, or a write.
 func usualCosts() costs { return costs{60e-6, 30e-6, 2e-6, 2e-6} }
 
-// usualBlocks is for how many blocks at usualLoad the assumption counts.
 const (
+	// usualBlocks is for how many blocks at usualLoad the assumption counts that the costs are the usual ones.
 	usualBlocks = 4
 	usualLoad   = 0.01
+	// usualShare is for what share of the blocks the assumption counts that the costs relate as the usual ones.
+	usualShare = 0.02
 )
 
 // learnCosts fits the costs to the utilisation of blocks: -ln(1-u) is the time that the
@@ -100,23 +103,36 @@ const (
 func learnCosts(blocks []block) costs {
 	var rows [][works]float64
 	var times []float64
+	usual := usualCosts()
+	// As multiples of the usual costs first: one unknown.
+	atUsual, all := usualBlocks*usualLoad*usualLoad, usualBlocks*usualLoad*usualLoad
+	squares := all
 	for _, b := range blocks {
 		if !b.Work.Known {
 			continue
 		}
 		var row [works]float64
+		var expected float64
 		for k, rate := range b.Work.Rates {
 			row[k] = float64(rate)
+			expected += usual[k] * float64(rate)
 		}
-		rows, times = append(rows, row), append(times, -math.Log(1-min(0.999, float64(b.Load)/1000)))
+		time := -math.Log(1 - min(0.999, float64(b.Load)/1000))
+		rows, times = append(rows, row), append(times, time)
+		atUsual, all, squares = atUsual+expected*time, all+expected*expected, squares+time*time
 	}
 	if len(rows) == 0 {
 		return costs{}
 	}
-	for k, c := range usualCosts() {
+	multiple := atUsual / all
+	if multiple <= 0 {
+		return costs{}
+	}
+	weight := math.Sqrt(usualBlocks*usualLoad*usualLoad + usualShare*squares)
+	for k, c := range usual {
 		var row [works]float64
-		row[k] = math.Sqrt(usualBlocks) * usualLoad / c
-		rows, times = append(rows, row), append(times, row[k]*c)
+		row[k] = weight / (multiple * c)
+		rows, times = append(rows, row), append(times, weight)
 	}
 	return leastSquares(rows, times)
 }
@@ -176,6 +192,32 @@ func (c costs) load(w work, observed int) int {
 		time += c[k] * float64(rate)
 	}
 	return int(1000*(1-math.Exp(-time)) + 0.5)
+}
+
+// doubted is how many times more than expected work of a kind that was never seen may take.
+const doubted = 2
+
+// load is the load of a block or round, in thousandths. What work of another kind than was learned takes is not
+// known well: it is what was observed then, as far as that is in doubt.
+func (b *baseline) load(w work, observed int) int {
+	expected := b.Costs.load(w, observed)
+	if observed <= expected || b.Of[0].likeWork(w, 0) && b.Of[1].likeWork(w, 1) {
+		return expected
+	}
+	most := 1 - math.Pow(1-min(1, float64(expected)/1000), doubted)
+	return max(expected, min(observed, int(1000*most)))
+}
+
+// loaded returns the blocks with the load of their work.
+func (b *baseline) loaded(blocks []block) []block {
+	if b.Costs == (costs{}) {
+		return blocks
+	}
+	out := slices.Clone(blocks)
+	for i := range out {
+		out[i].Load = b.load(out[i].Work, out[i].Load)
+	}
+	return out
 }
 
 // loaded returns the blocks with the load of their work.

@@ -115,6 +115,14 @@ func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
 // Off implements drift.Host.
 func (s *source) Off(i int, others drift.Shift) drift.Shift { return s.group.part(i, others) }
 
+// Expected implements drift.Host.
+func (s *source) Expected(i int, slot int64) drift.Shift {
+	if s.group.host == nil {
+		return 0
+	}
+	return s.group.host.Expected(i, slot)
+}
+
 // lowerMedian is the median, of an even number the lower of the two in the middle: of two
 // others, one that is sick says nothing about the host.
 func lowerMedian(values []drift.Shift) drift.Shift {

@@ -113,6 +113,7 @@ func (m *machine) next(at time.Duration, k, tailK, host float64) Sample {
 		return out
 	}
 	if u > refusedAbove { // a small round tells less
+		out.Loaded = true
 		own *= rng.around(0.03)
 		tail += 0.2 * rng.NormFloat64()
 	}

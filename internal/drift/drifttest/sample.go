@@ -92,6 +92,8 @@ type Sample struct {
 	Conditions record.Conditions
 	// Values are those of the round; all 0 when it was refused.
 	Values drift.Values
+	// Loaded marks a small round that a busy drive got all the same.
+	Loaded bool
 	// Utilisation is the share of time (0 to 1) that others used the drive; -1 when not known.
 	Utilisation float64
 	Others      Others

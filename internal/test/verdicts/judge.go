@@ -67,7 +67,7 @@ type bench struct {
 func (b *bench) take(id string, s drifttest.Sample) {
 	o := s.Others
 	work := drift.Work{Known: o.Known, Reads: o.Reads, Writes: o.Writes, ReadBytes: o.ReadBytes, WrittenBytes: o.WriteBytes}
-	if !s.Refused() {
+	if !s.Refused() && !s.Loaded { // as judge.Node.Add: a loaded round has no like
 		b.node.Round(id, Probe, drift.Round{Time: s.Time, Values: s.Values, Utilisation: s.Utilisation, Work: work}, s.Conditions)
 	}
 	if o.ReadLatency > 0 || o.WriteLatency > 0 || o.FlushLatency > 0 {
