@@ -43,22 +43,35 @@ func driftFamilies() []family[probeNow] {
 	return []family[probeNow]{
 		metric("ssdprobe_drift_ratio", gauge, []string{"statistic"},
 			"How many times slower the probe is than its baseline, corrected for load. Covers the last hour, or the time since a drift began, up to three hours. "+
-				"Above 1 is worse for every statistic; IOPS are inverted. Stays near 1 if slow rounds have become more frequent and the median has not changed.",
+				"Above 1 is worse for every statistic; IOPS are inverted. Stays near 1 if slow rounds have become more frequent and the median has not changed. "+
+				"Absent if nothing was compared for an hour, whatever the state.",
 			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Ratio, string(d.Statistic)) })),
 		metric("ssdprobe_drift_ratio_lower", gauge, []string{"statistic"},
-			"Lower bound of the 95 % confidence interval of ssdprobe_drift_ratio. Absent while there are too few five-minute blocks to compute it.",
+			"Lower bound of the 95 % confidence interval of ssdprobe_drift_ratio, over the same time. Absent with it, and while there are too few five-minute blocks to compute it.",
 			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Lower, string(d.Statistic)) })),
 		metric("ssdprobe_drift_ratio_upper", gauge, []string{"statistic"},
-			"Upper bound of the 95 % confidence interval of ssdprobe_drift_ratio. Absent while there are too few five-minute blocks to compute it.",
+			"Upper bound of the 95 % confidence interval of ssdprobe_drift_ratio, over the same time. Absent with it, and while there are too few five-minute blocks to compute it.",
 			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Upper, string(d.Statistic)) })),
 		metric("ssdprobe_drift_state", gauge, []string{"statistic", "state"},
-			"State of a statistic, as the label state: learning, stable, suspect, regressed or improved. Always 1. "+
-				"Other states have no series.",
+			"State of a statistic, as the label state: learning, not_judged (it waits until there is enough to judge by), unknown (nothing was compared for an hour), "+
+				"stable, suspect, regressed or improved. Always 1. Other states have no series. What has regressed stays so until it is seen to be over.",
 			eachDrift(func(d record.Drift, emit emit) { emit(1, string(d.Statistic), string(d.State)) })),
-		metric("ssdprobe_drift_since_timestamp_seconds", gauge, []string{"statistic"},
-			"Estimated start of the drift, in seconds since 1970. Absent while the state is learning or stable.",
+		metric("ssdprobe_drift_unjudged_since_timestamp_seconds", gauge, []string{"statistic", "reason"},
+			"Since when a statistic is not judged, in seconds since 1970: when it was last compared, or when it began to wait. Absent while it is judged. reason is "+
+				"learning, first_day or no_like (waits), load (others load the device as the baseline has not seen), busy (rounds refused), disturbed, failed, unwritten, hung, "+
+				"unavailable, few_rounds or no_rounds.",
 			eachDrift(func(d record.Drift, emit emit) {
-				if d.State != record.Learning && d.State != record.Stable {
+				if d.Unjudged != nil {
+					emitTime(emit, d.Unjudged.Since, string(d.Statistic), string(d.Unjudged.Reason))
+				}
+			})),
+		single("ssdprobe_drift_unjudged_blocks", gauge,
+			"Number of five-minute blocks since this baseline began that were not judged, because others loaded the device as the baseline had not seen. Absent before the first.",
+			func(p probeNow) (float64, bool) { return known(float64(p.UnjudgedBlocks)) }),
+		metric("ssdprobe_drift_since_timestamp_seconds", gauge, []string{"statistic"},
+			"Estimated start of the drift, in seconds since 1970. Absent unless the state is suspect, regressed or improved.",
+			eachDrift(func(d record.Drift, emit emit) {
+				if d.State.Drifts() {
 					emitTime(emit, d.Since, string(d.Statistic))
 				}
 			})),
@@ -69,7 +82,7 @@ func driftFamilies() []family[probeNow] {
 				calm := true
 				for _, d := range p.Drift {
 					emitChanges(emit, d.Attribution)
-					calm = calm && (d.State == record.Stable || d.State == record.Learning)
+					calm = calm && !d.State.Drifts()
 				}
 				// What an earlier change did is no cause of a drift that began later.
 				if p.Effect != nil && calm {

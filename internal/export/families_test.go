@@ -172,6 +172,21 @@ func driftMovements(later time.Time) []movement {
 		ofProbe("another verdict", func(p *record.ProbeStatus) { p.Drift[0].State = record.Improved }, "ssdprobe_drift_state"),
 		ofProbe("stable again", func(p *record.ProbeStatus) { p.Drift[0].State = record.Stable },
 			"ssdprobe_drift_state", "ssdprobe_drift_since_timestamp_seconds"),
+		ofProbe("not compared for an hour", func(p *record.ProbeStatus) {
+			p.Drift[0] = record.Drift{
+				Statistic: record.LatencyP50, State: record.Unknown, Since: later,
+				Unjudged: &record.WhyUnjudged{Reason: record.ReasonBusy, Since: later},
+			}
+		}, "ssdprobe_drift_state", "ssdprobe_drift_since_timestamp_seconds", "ssdprobe_drift_unjudged_since_timestamp_seconds",
+			"ssdprobe_drift_ratio", "ssdprobe_drift_ratio_lower", "ssdprobe_drift_ratio_upper"),
+		ofProbe("not compared since it was found", func(p *record.ProbeStatus) {
+			p.Drift[0].Ratio, p.Drift[0].Lower, p.Drift[0].Upper = 0, 0, 0
+			p.Drift[0].Unjudged = &record.WhyUnjudged{Reason: record.ReasonHung, Since: later}
+		}, "ssdprobe_drift_unjudged_since_timestamp_seconds", "ssdprobe_drift_ratio", "ssdprobe_drift_ratio_lower", "ssdprobe_drift_ratio_upper"),
+		ofProbe("a block is not judged", func(p *record.ProbeStatus) { p.UnjudgedBlocks++ }, "ssdprobe_drift_unjudged_blocks"),
+		ofTarget("nothing is known of the drive", func(t *record.TargetStatus) {
+			t.Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonUnavailable, Since: later}}
+		}, "ssdprobe_device_verdict", "ssdprobe_device_unjudged_since_timestamp_seconds"),
 		ofProbe("another onset", func(p *record.ProbeStatus) { p.Drift[0].Since = later }, "ssdprobe_drift_since_timestamp_seconds"),
 		ofProbe("a cause", func(p *record.ProbeStatus) {
 			p.Drift[0].Attribution = []record.Change{{Condition: "firmware", From: "A", To: "B"}}

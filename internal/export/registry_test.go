@@ -18,7 +18,8 @@ func TestRegistryHasTheDevicesAndTheDaemonItself(t *testing.T) {
 		Changes: []record.Change{{Condition: "kernel", From: "6.1", To: "6.12"}},
 		Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.01}},
 	}
-	s.Targets[0].Verdict = &record.Judgement{Verdict: record.Healthy}
+	s.Targets[0].Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonLoad, Since: recordtest.Now()}}
+	s.Targets[0].Probes[0].UnjudgedBlocks = 14
 	r, err := export.NewRegistry(func() record.Snapshot { return s }, observed(s), export.Build{})
 	require.NoError(t, err)
 	families, err := r.Gather()

@@ -81,10 +81,18 @@ func accessFamilies() []family[record.TargetStatus] {
 			func(t record.TargetStatus) (float64, bool) { return boolean(t.Problem == ""), true }),
 		metric("ssdprobe_device_verdict", gauge, []string{"verdict"},
 			"What the node says of the drive as a whole, by all its probes, its traffic and the drives beside it, as the label verdict: healthy, watch (a suspicion), "+
-				"degraded, severe (at least twice as slow, or it stalls or fails I/Os) or unknown (nothing was compared). Always 1. Absent for a target that is not judged.",
+				"degraded, severe (at least twice as slow, or it stalls or fails I/Os) or unknown (nothing was compared for an hour). Always 1. Absent for a target that is not judged.",
 			func(t record.TargetStatus, emit emit) {
 				if t.Verdict != nil {
 					emit(1, string(t.Verdict.Verdict))
+				}
+			}),
+		metric("ssdprobe_device_unjudged_since_timestamp_seconds", gauge, []string{"reason"},
+			"Since when nothing is known of the speed of the drive, in seconds since 1970: its verdict is unknown. Absent otherwise. "+
+				"reason is as for ssdprobe_drift_unjudged_since_timestamp_seconds.",
+			func(t record.TargetStatus, emit emit) {
+				if t.Verdict != nil && t.Verdict.Unjudged != nil {
+					emitTime(emit, t.Verdict.Unjudged.Since, string(t.Verdict.Unjudged.Reason))
 				}
 			}),
 		single("ssdprobe_device_written_ratio", gauge,

@@ -123,7 +123,7 @@ func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
 		all = append(all, found(CannotProbe, "cannot be probed", t.Problem))
 	}
 	all = append(all, ofTraffic(t.Traffic)...)
-	all = append(all, ofVerdict(t)...)
+	all = append(all, ofVerdict(t, s.Time)...)
 	all = append(all, ofCollectors(t.Collectors, t.Warnings)...)
 	all = append(all, ofWarnings(t.Warnings)...)
 	for i, p := range t.Probes {

@@ -3,6 +3,7 @@ package finding
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -36,8 +37,13 @@ func ofTogether(all []record.Together) []Finding {
 }
 
 // ofVerdict lists what the verdict on a drive says beyond the states of its probes.
-func ofVerdict(t record.TargetStatus) []Finding {
+func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	v := t.Verdict
+	if v != nil && v.Unjudged != nil && len(t.Probes) == 0 && now.Sub(v.Unjudged.Since) >= unjudgedFor {
+		f := found(NotJudged, "the drive was not judged for a day", v.Unjudged.String())
+		f.Since = v.Unjudged.Since
+		return []Finding{f}
+	}
 	if v == nil || v.Verdict != record.Degraded && v.Verdict != record.Severe {
 		return nil
 	}

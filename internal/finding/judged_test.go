@@ -33,13 +33,13 @@ func TestVerdictsBeyondTheProbes(t *testing.T) {
 	target := record.TargetStatus{ID: "a", Verdict: &record.Judgement{
 		Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.4}, Witnesses: []string{"traffic"}, Peers: 11, Since: now(),
 	}}
-	assert.Empty(t, ofVerdict(target), "it is slower than its peers, not than before")
+	assert.Empty(t, ofVerdict(target, now()), "it is slower than its peers, not than before")
 
 	target.Verdict.Witnesses, target.Verdict.ThanBefore = []string{"probes", "traffic"}, []string{"probes", "traffic"}
-	all := ofVerdict(target)
+	all := ofVerdict(target, now())
 	require.Len(t, all, 1)
 	assert.Equal(t, TrafficSlower, all[0].Code)
 	assert.Equal(t, now(), all[0].Since)
 	target.Verdict.Verdict = record.Watch
-	assert.Empty(t, ofVerdict(target), "a suspicion is no finding")
+	assert.Empty(t, ofVerdict(target, now()), "a suspicion is no finding")
 }

@@ -16,6 +16,7 @@ const (
 	NotReady      = "not_ready"
 	Stale         = "stale"
 	Suspect       = "suspect"
+	NotJudged     = "not_judged"
 	Collector     = "collector"
 	NotWatched    = "not_watched"
 	Quiet         = "quiet_hours"
@@ -60,6 +61,8 @@ func Kinds() []Kind {
 			"find out what blocks the rounds: load of others, a busy CPU, or a limit under admission"},
 		{Suspect, Warning, "A probe may be slower than its baseline.",
 			"wait for the verdict; ssdprobe drift explain shows how far it is"},
+		{NotJudged, Warning, "For a day, nobody knows whether the probe is slower than before.",
+			"do what the reason asks for; ssdprobe drift shows it for each statistic"},
 		{Collector, Warning, "A source could not be read, so its values are missing.",
 			"grant what the error names: a permission, a capability or a mount"},
 		{NotWatched, Warning, "The configuration selects a drive that this process may not read.",

@@ -38,6 +38,9 @@ func decided() map[string]func(*record.Snapshot) {
 		IOErrors:    probe(func(p *record.ProbeStatus) { p.Errors = map[string]uint64{"EIO": 1} }),
 		Regressed:   probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Regressed}} }),
 		Suspect:     probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Suspect}} }),
+		NotJudged: probe(func(p *record.ProbeStatus) {
+			p.Drift = []record.Drift{unjudged(record.IOPS, record.ReasonLoad, "", 30*time.Hour)}
+		}),
 		HostSlower:  func(s *record.Snapshot) { s.Together = []record.Together{{Scope: record.ScopeHost}} },
 		BatchSlower: func(s *record.Snapshot) { s.Together = []record.Together{{Scope: record.ScopeBatch}} },
 		TrafficSlower: func(s *record.Snapshot) {

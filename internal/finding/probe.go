@@ -36,6 +36,7 @@ func ofProbe(p record.ProbeStatus, s record.Snapshot, explained bool) []Finding 
 	}
 	all = append(all, ofDrift(p.Drift, record.Regressed, Regressed, "slower than its baseline")...)
 	all = append(all, ofDrift(p.Drift, record.Suspect, Suspect, "may be slower than its baseline")...)
+	all = append(all, ofUnjudged(p.Drift, s)...)
 	if p.Last != nil {
 		all = append(all, ofWarnings(p.Last.Warnings)...)
 	}

@@ -217,6 +217,9 @@ func (s DriftState) Judged() bool {
 	return true
 }
 
+// Drifts reports whether the statistic is not as the baseline says, or seems so.
+func (s DriftState) Drifts() bool { return s.Judged() && s != Stable }
+
 // Text is the state for people: "not judged".
 func (s DriftState) Text() string { return strings.ReplaceAll(string(s), "_", " ") }
 

@@ -134,10 +134,15 @@ func compared(
 		was, is := figure(statistic, old), figure(statistic, s.Window.Latency)
 		s.Baseline.Values[statistic] = was
 		ratio := statistic.Slower(was, is)
+		now := was * milli(ratio)
+		if statistic == record.IOPS {
+			now = was / milli(ratio)
+		}
 		s.Drift = append(s.Drift, record.Drift{
 			Statistic: statistic, State: state, Since: Now().Add(since),
 			Ratio: milli(ratio), Lower: milli(ratio * 0.97), Upper: milli(ratio * 1.04),
-			Attribution: because,
+			Attribution: because, Now: now,
+			Over: &record.Span{From: Now().Add(max(since, -time.Hour)), To: Now().Add(-time.Minute)},
 		})
 	}
 	return s

@@ -145,7 +145,10 @@ func learning() record.TargetStatus {
 		probe.LearningRounds = int(since / probe.Probe.Interval)
 		probe.Window.Percentiles = c.percentiles(*probe.Window, probe.Probe, since)
 		for _, s := range record.Statistics() {
-			probe.Drift = append(probe.Drift, record.Drift{Statistic: s, State: record.Learning, Since: Now().Add(-since)})
+			probe.Drift = append(probe.Drift, record.Drift{
+				Statistic: s, State: record.Learning, Since: Now().Add(-since),
+				Unjudged: &record.WhyUnjudged{Reason: record.ReasonLearning, Since: Now().Add(-since)},
+			})
 		}
 		t.Probes = append(t.Probes, probe)
 	}

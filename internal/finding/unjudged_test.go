@@ -1,0 +1,52 @@
+package finding
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// unjudged is a statistic that is not judged for a time.
+func unjudged(s record.Statistic, reason record.UnjudgedReason, detail string, since time.Duration) record.Drift {
+	return record.Drift{Statistic: s, State: record.Unknown, Unjudged: &record.WhyUnjudged{Reason: reason, Detail: detail, Since: now().Add(-since)}}
+}
+
+func TestWhatIsNotJudgedForADayIsAFinding(t *testing.T) {
+	const busy = "40 I/Os in flight, above the limit of 32"
+	p := record.ProbeStatus{Probe: record.DefaultProbes()[0], LastSuccess: now(), Drift: []record.Drift{
+		unjudged(record.LatencyP50, record.ReasonBusy, busy, 30*time.Hour),
+		unjudged(record.LatencyP95, record.ReasonBusy, busy, 31*time.Hour),
+		unjudged(record.LatencyP99, record.ReasonFirstDay, "", 40*time.Hour),
+		unjudged(record.IOPS, record.ReasonLoad, "", 24*time.Hour),
+	}}
+	all := Of(snapshot(p))
+	require.Equal(t, []string{NotJudged}, codes(all))
+	assert.Equal(t, Warning, all[0].Severity, "nobody is woken")
+	assert.Equal(t, now().Add(-40*time.Hour), all[0].Since)
+	assert.Equal(t, "not judged for a day: p50 and p95 as rounds were refused: "+busy+", p99 as it takes a day to learn what is normal", all[0].String())
+
+	for i := range p.Drift {
+		p.Drift[i].Unjudged.Since = now().Add(-24 * time.Hour)
+	}
+	assert.Empty(t, Of(snapshot(p)), "the first day is none, with the hour of the first baseline")
+
+	p.Drift[0].Unjudged.Since = now().Add(-48 * time.Hour)
+	stored := snapshot(p)
+	stored.Started = time.Time{}
+	assert.Empty(t, Of(stored), "no daemon runs")
+}
+
+func TestADriveWithoutProbesThatIsNotJudgedIsAFinding(t *testing.T) {
+	target := record.TargetStatus{ID: "a", Verdict: &record.Judgement{
+		Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonNoLike, Since: now().Add(-26 * time.Hour)},
+	}}
+	all := ofVerdict(target, now())
+	require.Equal(t, []string{NotJudged}, codes(all))
+	assert.Equal(t, "the drive was not judged for a day: the baseline has no such I/O", all[0].String())
+	target.Verdict.Unjudged.Since = now().Add(-time.Hour)
+	assert.Empty(t, ofVerdict(target, now()))
+}
