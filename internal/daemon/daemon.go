@@ -100,6 +100,10 @@ func New(o Options) (*Daemon, error) {
 	}
 	d.shared.traffic = d.newSampler()
 	d.shared.judging, d.shared.tell = newJudging(o.Config.Drift.Settings), d.tellJudged
+	d.shared.judging.waits = true
+	if err := d.restoreNode(); err != nil {
+		return nil, errors.Join(err, storage.lock.Release())
+	}
 	d.calendar = &calendar{
 		shared: d.shared, generator: o.Generator, fleet: permits,
 		runs: func() []config.Run { return d.configuration().Runs }, watches: d.current,

@@ -52,6 +52,7 @@ func (d *Daemon) discover(ctx context.Context) error {
 			d.mu.Lock()
 			d.ready = true
 			d.mu.Unlock()
+			d.shared.judging.begin()
 			close(d.first)
 		}
 		timer := time.NewTimer(interval)
@@ -168,6 +169,7 @@ func (d *Daemon) start(ctx, running context.Context, t wanted) {
 		d.remove(t.spec.ID)
 		return
 	}
+	d.shared.judging.attach(w) // not before: a directory that hangs would attach a watch that nobody runs
 	ctx, cancel := context.WithCancel(running)
 	w.cancel = cancel
 	d.mu.Lock()

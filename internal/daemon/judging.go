@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
 // judging judges the targets of the node together. Its lock is taken after that of a watch, never before,
@@ -17,6 +15,36 @@ import (
 type judging struct {
 	mu   sync.Mutex
 	node *judge.Node
+	// waits says that the drives of the node are being looked for: after a restart, those that have come
+	// already are not to be judged without the others.
+	waits bool
+	// news says that something was judged that is worth keeping.
+	news bool
+}
+
+// begin judges from now on: the drives of the node are there.
+func (j *judging) begin() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.waits = false
+}
+
+// advance judges what is over. news says that something has changed since it was last kept.
+func (j *judging) advance() (events []judge.Event, news bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	events = j.over()
+	return events, j.news
+}
+
+// over is advance for who holds the lock.
+func (j *judging) over() []judge.Event {
+	if j.waits {
+		return nil
+	}
+	events := j.node.Advance(time.Now())
+	j.news = j.news || len(events) > 0
+	return events
 }
 
 func newJudging(s drift.Settings) *judging { return &judging{node: judge.NewNode(s)} }
@@ -62,7 +90,7 @@ func (j *judging) took(id string, m record.Measurement) (events []judge.Event, s
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	suspicious = j.node.Add(id, m)
-	return j.node.Advance(time.Now()), suspicious
+	return j.over(), suspicious
 }
 
 // judged is the drive of the target as the judge knows it. Files have levels of their own, as their
@@ -75,22 +103,13 @@ func (w *watch) judged() judge.Drive {
 	return d
 }
 
-// judgeOn judges what is over while no round ends.
-func (d *Daemon) judgeOn(ctx context.Context) error {
-	for ctx.Err() == nil {
-		schedule.Pause(ctx, judgeEvery)
-		d.judge(func(*judge.Node) {})
-	}
-	return nil
-}
-
 // judge gives something to the judge, and tells what it says of that and of all that is over by now.
 func (d *Daemon) judge(give func(*judge.Node)) {
 	var events []judge.Event
 	j := d.shared.judging
 	j.look(func() {
 		give(j.node)
-		events = j.node.Advance(time.Now())
+		events = j.over()
 	})
 	d.tellJudged(events)
 }

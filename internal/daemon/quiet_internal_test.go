@@ -29,9 +29,11 @@ func quietWatch(t *testing.T) *watch {
 	t.Helper()
 	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
-	return newWatch(spec{
+	w := newWatch(spec{
 		Target: measure.Target{ID: "file:/srv", Path: "/srv", File: true}, Probes: record.DefaultProbes(), Quiet: always(),
 	}, sighting{}, newAccess(), &shared{judging: newJudging(drift.Default()), tell: func([]judge.Event) {}, log: slog.New(slog.DiscardHandler), state: newStorage(dir, slog.New(slog.DiscardHandler)), latencies: export.NewLatencies()})
+	w.shared.judging.attach(w)
+	return w
 }
 
 // Rounds are not due in quiet hours, each keeps its place after them, and none counts as busy.

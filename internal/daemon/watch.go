@@ -129,7 +129,6 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	}
 	w.restore(now)
 	w.see(seen, now)
-	shared.judging.attach(w)
 	return w
 }
 

@@ -26,6 +26,8 @@ type State struct {
 	Recent []judged `json:"recent,omitempty"`
 	// Compared is when each statistic was last compared.
 	Compared map[record.Statistic]compared `json:"compared,omitempty"`
+	// Latest are the last rounds: what the others do now is taken from them.
+	Latest []point `json:"latest,omitempty"`
 	// Traffic says that it is of the drive's own traffic, and not of a probe.
 	Traffic bool `json:"traffic,omitempty"`
 }
@@ -41,7 +43,8 @@ func (s State) names() []record.Statistic {
 func (t *Tracker) State() State {
 	s := State{
 		Epochs: slices.Clone(t.epochs), Verdicts: map[record.Statistic]verdict{}, Compared: map[record.Statistic]compared{}, Changes: slices.Clone(t.changes),
-		Last: t.last, Open: t.open, Closed: slices.Clone(t.closed), Recent: slices.Clone(t.recent), Traffic: t.traffic(),
+		Last: t.last, Open: t.open, Closed: slices.Clone(t.closed), Recent: slices.Clone(t.recent), Latest: slices.Clone(t.latest),
+		Traffic: t.traffic(),
 	}
 	s.Open.Points = slices.Clone(s.Open.Points)
 	for i := range s.Epochs {
@@ -69,7 +72,7 @@ func (t *Tracker) Restore(s State) error {
 	t.names = s.names()
 	t.restart(s.Last)
 	t.epochs, t.changes, t.last, t.open = slices.Clone(s.Epochs), slices.Clone(s.Changes), s.Last, s.Open
-	t.closed, t.recent = slices.Clone(s.Closed), slices.Clone(s.Recent)
+	t.closed, t.recent, t.latest = slices.Clone(s.Closed), slices.Clone(s.Recent), slices.Clone(s.Latest)
 	for i := range t.epochs {
 		t.epochs[i].names = t.names
 		t.epochs[i].Baseline = t.epochs[i].Baseline.copied()

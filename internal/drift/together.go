@@ -40,12 +40,12 @@ func (t *Tracker) Waiting(visit func(slot int64, s Shifts)) { t.visit(t.closed, 
 
 // Measured is what a block measured, whatever the baseline says of it.
 type Measured struct {
-	Slot int64
+	Slot int64 `json:"slot"`
 	// Levels are against one second (or one a second); Missing where nothing was measured.
-	Levels Shifts
-	Work   Work
+	Levels Shifts `json:"levels"`
+	Work   Work   `json:"work,omitzero"`
 	// Utilisation is the share (0 to 1) of time that the device was busy with others' I/O.
-	Utilisation float64
+	Utilisation float64 `json:"utilisation,omitempty"`
 }
 
 // Measured calls visit with each block that is not judged yet.
@@ -180,6 +180,14 @@ func (t *Tracker) LastJudged() time.Time {
 	return last
 }
 
+// Learned is when the baseline last matured; zero until there is one.
+func (t *Tracker) Learned() time.Time {
+	if len(t.epochs) == 0 {
+		return time.Time{}
+	}
+	return t.current().Learned
+}
+
 // LastRound is when the last round was that the tracker took.
 func (t *Tracker) LastRound() time.Time { return t.last }
 
@@ -214,6 +222,14 @@ func NewBlockTracker(s Settings, traffic bool, slots []int64, shifts []Shifts) *
 	t.become(record.Stable, e.Learned)
 	t.prepare()
 	return t
+}
+
+// RestoreBlockTracker returns the tracker of blocks that were made of others whose State it was. Errors: those of Restore.
+func RestoreBlockTracker(settings Settings, s State) (*Tracker, error) {
+	t := NewTracker(settings)
+	t.together, t.ranged = true, true
+	err := t.Restore(s)
+	return t, err
 }
 
 func blockOf(slot int64, s Shifts) block {

@@ -48,7 +48,10 @@ func (s State) validate() error {
 	if len(s.Recent) > recentBlocks || len(s.Open.Points) > maxStored || !isSlot(s.Open.Slot) {
 		return errors.New("the recent blocks cannot be")
 	}
-	for _, p := range s.Open.Points {
+	if len(s.Latest) > latestRounds {
+		return fmt.Errorf("%d last rounds", len(s.Latest))
+	}
+	for _, p := range slices.Concat(s.Open.Points, s.Latest) {
 		if !isLoad(p.Load) || !p.Shifts.valid() {
 			return fmt.Errorf("an impossible round %v", p)
 		}

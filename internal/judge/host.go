@@ -309,5 +309,6 @@ func (g *group) moved(statistic int, by drift.Shift, slot int64) (names []string
 			names = append(names, s.drive.ID)
 		}
 	}
+	slices.Sort(names)
 	return names, of
 }

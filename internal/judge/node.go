@@ -50,7 +50,9 @@ type Node struct {
 	byID     map[string]*drive
 	groups   []*group
 	settled  int64 // the last slot that was settled
+	attached bool  // a tracker has come since verdicts were made
 	events   []Event
+	gone     map[string]DriveState // drives that are not here, by id: see saved.go
 }
 
 // drive is a drive with all that is known of it.
@@ -59,6 +61,7 @@ type drive struct {
 	sources []*source
 	trouble trouble
 	told    record.Judgement
+	known   map[string]SourceState // of sources that have not come yet
 }
 
 // NewNode returns a node without drives.
@@ -71,16 +74,18 @@ func (n *Node) AddDrive(d Drive) {
 		return
 	}
 	added := &drive{Drive: d, told: record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}}
+	n.recall(added)
 	n.drives = append(n.drives, added)
 	n.byID[d.ID] = added
 }
 
-// RemoveDrive forgets a drive.
+// RemoveDrive takes a drive out. If it comes back within a day, it goes on where it was.
 func (n *Node) RemoveDrive(id string) {
 	d := n.byID[id]
 	if d == nil {
 		return
 	}
+	n.remember(d)
 	delete(n.byID, id)
 	n.drives = slices.DeleteFunc(n.drives, func(other *drive) bool { return other == d })
 	for _, g := range n.groups {
@@ -117,8 +122,12 @@ func (n *Node) source(id, name string) *source {
 // Attach makes t the tracker of a source of a drive, which was added before.
 func (n *Node) Attach(id, name string, t *drift.Tracker) {
 	d := n.byID[id]
+	n.attached = true
 	for _, s := range d.sources {
 		if s.name == name {
+			if !t.Learned().Equal(s.tracker.Learned()) {
+				s.slots = [dayBlocks]int64{} // they are beside another baseline
+			}
 			s.tracker = t
 			t.JudgeBeside(s)
 			return
@@ -132,6 +141,8 @@ func (n *Node) attach(d *drive, name string, t *drift.Tracker) *source {
 	s.group.members = append(s.group.members, s)
 	t.JudgeBeside(s)
 	d.sources = append(d.sources, s)
+	s.recall()
+	s.group.look()
 	return s
 }
 
@@ -147,9 +158,14 @@ func (n *Node) group(name string, rotational bool) *group {
 			return g
 		}
 	}
+	g := n.newGroup(name, rotational)
+	n.groups = append(n.groups, g)
+	return g
+}
+
+func (n *Node) newGroup(name string, rotational bool) *group {
 	g := &group{name: name, rotational: rotational, settings: hostSettings(n.settings)}
 	g.look()
-	n.groups = append(n.groups, g)
 	return g
 }
 
@@ -200,9 +216,13 @@ const settleAfter = time.Minute
 
 // Advance judges what is over at now, and returns what has changed since it was last called.
 func (n *Node) Advance(now time.Time) []Event {
-	if over := drift.Slot(now.Add(-settleAfter)); over != n.settled {
+	switch over := drift.Slot(now.Add(-settleAfter)); {
+	case over != n.settled:
 		n.settled = over
 		n.settle(over, now)
+	case n.attached: // what it knows may be another than that of the tracker before it
+		n.standAgain(over - 1)
+		n.concludeAll(now)
 	}
 	for _, d := range n.drives {
 		if d.trouble.any() {
@@ -233,7 +253,12 @@ func (n *Node) settle(before int64, now time.Time) {
 		}
 		n.tellHost(g, g.judge(before-1, now))
 	}
+	n.concludeAll(now)
+}
+
+func (n *Node) concludeAll(now time.Time) {
 	for _, d := range n.drives {
 		n.conclude(d, now)
 	}
+	n.attached = false
 }

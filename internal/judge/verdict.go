@@ -234,11 +234,19 @@ func add(v *record.Judgement, s *source, state record.DriveVerdict, ratio record
 // scope says whether a drive got slower alone, or together with others of its model.
 func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
 	others := 0
-	for _, o := range n.drives {
-		bad := o.told.Verdict == record.Degraded || o.told.Verdict == record.Severe
-		if o != d && bad && o.Model == d.Model && o.told.Since.Sub(v.Since).Abs() <= together {
+	with := func(model string, told record.Judgement) {
+		bad := told.Verdict == record.Degraded || told.Verdict == record.Severe
+		if bad && model == d.Model && told.Since.Sub(v.Since).Abs() <= together {
 			others++
 		}
+	}
+	for _, o := range n.drives {
+		if o != d {
+			with(o.Model, o.told)
+		}
+	}
+	for _, o := range n.gone { // after a restart, those that have not come yet
+		with(o.Model, o.Verdict)
 	}
 	if others+1 >= minBatch {
 		return record.ScopeBatch
@@ -291,7 +299,7 @@ func (n *Node) Verdict(id string) (record.Judgement, bool) {
 func (n *Node) Together() []record.Together {
 	var list []record.Together
 	for _, g := range n.groups {
-		if g.host == nil {
+		if g.host == nil || len(g.members) == 0 {
 			continue
 		}
 		for i, x := range g.host.Drift() {

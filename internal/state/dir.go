@@ -15,6 +15,7 @@ const (
 	kindRuns         = "runs"
 	kindRunBaselines = "run-baselines"
 	kindDaemon       = "daemon"
+	kindNode         = "node"
 )
 
 // Dir is a state directory. It may be used by several goroutines, for different values.

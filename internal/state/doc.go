@@ -1,5 +1,5 @@
-// Package state is the schema of the state directory: what is kept of each target over a
-// restart, stored runs, saved baselines of runs, and requests to the daemon.
+// Package state is the schema of the state directory: what is kept over a restart of each
+// target and of all of them together, stored runs, saved baselines of runs, and requests to the daemon.
 //
 // The forms here are those of files alone. What a daemon has in memory and what its API answers are
 // other types, so that each can change without the others. The schema has a version: values of earlier versions are

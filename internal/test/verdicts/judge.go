@@ -36,7 +36,7 @@ func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 			b.advance(now)
 			now = sample.Time
 			for ; len(restarts) > 0 && now.Sub(drifttest.Start()) >= restarts[0]; restarts = restarts[1:] {
-				if err := b.restart(); err != nil {
+				if err := b.restart(now); err != nil {
 					return b, err
 				}
 			}
@@ -88,18 +88,26 @@ func (b *bench) remove(at time.Duration, known []bool) {
 }
 
 // restart goes on with what a daemon stores.
-func (b *bench) restart() error {
+func (b *bench) restart(now time.Time) error {
 	fresh := judge.NewNode(b.settings)
+	if err := fresh.Restore(b.node.State(now)); err != nil {
+		return fmt.Errorf("restore the node: %w", err)
+	}
 	for _, d := range b.scenario.Drives {
 		for _, source := range []string{Probe, judge.Traffic} {
 			old := b.node.Tracker(d.ID, source)
 			if old == nil {
 				continue
 			}
-			fresh.AddDrive(ofScenario(d))
-			if err := fresh.Tracker(d.ID, source).Restore(old.State()); err != nil {
+			tracker := drift.NewTracker(b.settings)
+			if source == judge.Traffic {
+				tracker = judge.NewTrafficTracker(b.settings)
+			}
+			if err := tracker.Restore(old.State()); err != nil {
 				return fmt.Errorf("restore %s of %s: %w", source, d.ID, err)
 			}
+			fresh.AddDrive(ofScenario(d))
+			fresh.Attach(d.ID, source, tracker)
 		}
 	}
 	b.node = fresh

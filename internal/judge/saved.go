@@ -1,0 +1,396 @@
+package judge
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// keptFor is how long something is kept of a drive that has gone: one that is seated again, or
+	// that answers late after a restart, goes on where it was.
+	keptFor = 24 * time.Hour
+	// maxKept bounds how many such drives there are.
+	maxKept = 64
+)
+
+// State is what a node knows beyond the trackers of its sources, which are kept apart, and is worth
+// keeping over a restart. A node that was given it, and then the drives and their trackers, goes
+// on as if it had never stopped.
+type State struct {
+	Settled int64        `json:"settled,omitempty"` // the last slot that was judged
+	Hosts   []HostState  `json:"hosts,omitempty"`
+	Drives  []DriveState `json:"drives,omitempty"` // in the order of their ids
+}
+
+// HostState is what is known of the host by one source of its drives.
+type HostState struct {
+	Source     string `json:"source"`
+	Rotational bool   `json:"rotational,omitempty"`
+	// Host has the baseline of the host and what was found; nil while that is learned.
+	Host *drift.State `json:"host,omitempty"`
+	Last int64        `json:"last,omitempty"` // slot of the last block of the host
+	// Changes are those of conditions that drives were seen to have within the hour.
+	Changes []SeenChange `json:"changes,omitempty"`
+}
+
+// SeenChange is a change of conditions and the drives that it was seen on.
+type SeenChange struct {
+	record.Change
+	First  time.Time `json:"first"`
+	Drives []string  `json:"drives"`
+}
+
+// DriveState is what is known of one drive beside the others.
+type DriveState struct {
+	ID string `json:"id"`
+	// Model and SizeBytes say whether it is still the same drive.
+	Model     string `json:"model,omitempty"`
+	SizeBytes int64  `json:"size_bytes,omitempty"`
+	// Last is when its last round was.
+	Last    time.Time              `json:"last,omitzero"`
+	Verdict record.Judgement       `json:"verdict"`
+	Trouble TroubleState           `json:"trouble,omitzero"`
+	Sources map[string]SourceState `json:"sources,omitempty"`
+}
+
+// TroubleState is what a drive did lately that is no matter of speed.
+type TroubleState struct {
+	Stalls []record.Stall `json:"stalls,omitempty"` // the last maxTrouble
+	Hang   record.Stall   `json:"hang,omitzero"`
+	Errors []time.Time    `json:"errors,omitempty"` // the last maxTrouble
+}
+
+// maxTrouble bounds what is kept of trouble: more adds nothing to a verdict.
+const maxTrouble = 64
+
+func (t *trouble) state(now time.Time) TroubleState {
+	s := TroubleState{Stalls: slices.Clone(last(t.stalls)), Hang: t.hang, Errors: slices.Clone(last(t.errors))}
+	for i := range s.Stalls {
+		// Whoever counts seconds begins anew: what still stands then is another stall.
+		if one := &s.Stalls[i]; one.Ongoing {
+			one.Length, one.Ongoing = max(one.Length, now.Sub(one.Start)), false
+		}
+	}
+	return s
+}
+
+func last[T any](all []T) []T { return all[max(0, len(all)-maxTrouble):] }
+
+// SourceState is what is known of one source of a drive.
+type SourceState struct {
+	// Learned is when the baseline was learned that the day is beside.
+	Learned time.Time `json:"learned,omitzero"`
+	Day     Day       `json:"day,omitzero"`
+	// Block is the last that is over, as it was measured.
+	Block  drift.Measured                  `json:"block,omitzero"`
+	Levels map[record.Statistic]LevelState `json:"levels,omitempty"`
+}
+
+// LevelState is what is known of a level beside the peers.
+type LevelState struct {
+	// Absolute is the level of Block against one second; nil when it is not known.
+	Absolute *drift.Shift `json:"absolute,omitempty"`
+	Recent   uint32       `json:"recent,omitempty"` // a bit for each of the last blocks: far slower
+	Since    int64        `json:"since,omitempty"`
+	Judged   int64        `json:"judged,omitempty"`
+	Found    bool         `json:"found,omitempty"`
+	Shift    drift.Shift  `json:"shift,omitempty"`
+	Peers    int          `json:"peers,omitempty"`
+}
+
+// Day has how much slower than the baseline each block of a day was, in ten-thousandths of a
+// logarithm: one number for each slot from First on, and a dot where there was no block.
+type Day struct {
+	First  int64                       `json:"first"`
+	Shifts map[record.Statistic]string `json:"shifts"`
+}
+
+// noBlock stands for a block that there was not.
+const noBlock = "."
+
+func nothing() drift.Shifts {
+	return drift.Shifts{drift.Missing, drift.Missing, drift.Missing, drift.Missing}
+}
+
+// State returns what Restore takes. What has gone for more than a day is not in it.
+func (n *Node) State(now time.Time) State {
+	out := State{Settled: n.settled}
+	for _, g := range n.groups {
+		if len(g.members) > 0 || g.host != nil && now.Sub(g.host.LastJudged()) < keptFor {
+			out.Hosts = append(out.Hosts, g.state())
+		}
+	}
+	for _, d := range n.drives {
+		out.Drives = append(out.Drives, d.state())
+	}
+	for _, d := range n.gone {
+		if now.Sub(d.Last) < keptFor {
+			out.Drives = append(out.Drives, d)
+		}
+	}
+	slices.SortFunc(out.Drives, func(a, b DriveState) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// WithoutProbes returns what holds when probes measure otherwise than before: what they say of the host
+// is learned anew.
+func (s State) WithoutProbes() State {
+	s.Hosts = slices.DeleteFunc(slices.Clone(s.Hosts), func(h HostState) bool { return h.Source != Traffic })
+	s.Drives = slices.Clone(s.Drives)
+	for i := range s.Drives {
+		kept := map[string]SourceState{}
+		for name, source := range s.Drives[i].Sources {
+			if name != Traffic {
+				source.Day = Day{}
+			}
+			kept[name] = source
+		}
+		s.Drives[i].Sources = kept
+	}
+	return s
+}
+
+func (g *group) state() HostState {
+	s := HostState{Source: g.name, Rotational: g.rotational}
+	if g.host != nil {
+		s.Host, s.Last = new(g.host.State()), g.last
+	}
+	for c, seen := range g.changes {
+		s.Changes = append(s.Changes, SeenChange{Change: c, First: seen.first, Drives: slices.Sorted(maps.Keys(seen.drives))})
+	}
+	slices.SortFunc(s.Changes, func(a, b SeenChange) int {
+		return cmp.Or(a.First.Compare(b.First), cmp.Compare(a.Condition, b.Condition), cmp.Compare(a.To, b.To))
+	})
+	return s
+}
+
+func (d *drive) state() DriveState {
+	s := DriveState{ID: d.ID, Model: d.Model, SizeBytes: d.SizeBytes, Verdict: d.told, Sources: map[string]SourceState{}}
+	for _, one := range d.sources {
+		s.Sources[one.name] = SourceState{
+			Learned: one.tracker.Learned(), Day: one.savedDay(), Block: one.block, Levels: one.savedLevels(),
+		}
+		if one.last.After(s.Last) {
+			s.Last = one.last
+		}
+	}
+	s.Trouble = d.trouble.state(s.Last)
+	return s
+}
+
+func (s *source) savedLevels() map[record.Statistic]LevelState {
+	out := map[record.Statistic]LevelState{}
+	for i := range levelsBy(s.name) {
+		l := s.levels[i]
+		saved := LevelState{Recent: l.recent, Since: l.since, Judged: l.judged, Found: l.found, Shift: l.shift, Peers: l.peers}
+		if x := s.absolute[i]; s.block.Slot > 0 && x.Known() {
+			saved.Absolute = &x
+		}
+		if saved != (LevelState{}) {
+			out[statisticsOf(s.name)[i]] = saved
+		}
+	}
+	return out
+}
+
+// restoreLevels puts back what savedLevels returned, and the block that it is of.
+func (s *source) restoreLevels(known SourceState) {
+	s.block = known.Block
+	for i := range levelsBy(s.name) {
+		saved := known.Levels[statisticsOf(s.name)[i]]
+		s.levels[i] = level{recent: saved.Recent, since: saved.Since, judged: saved.Judged, found: saved.Found, shift: saved.Shift, peers: saved.Peers, now: standing{why: notMeasured}}
+		s.absolute[i] = drift.Missing
+		if saved.Absolute != nil {
+			s.absolute[i] = *saved.Absolute
+		}
+	}
+}
+
+// standAgain says anew where drives stand among their peers: sources that have come had no peers before.
+func (n *Node) standAgain(slot int64) {
+	for _, g := range n.groups {
+		g.look()
+		for _, s := range g.members {
+			for i := range levelsBy(s.name) {
+				s.levels[i].now = s.beside(i, slot)
+			}
+		}
+	}
+}
+
+func (s *source) savedDay() Day {
+	first, last := int64(0), int64(0)
+	for _, slot := range &s.slots {
+		if slot > 0 && (first == 0 || slot < first) {
+			first = slot
+		}
+		last = max(last, slot)
+	}
+	first = max(first, last-dayBlocks+1)
+	if last == 0 {
+		return Day{}
+	}
+	out := Day{First: first, Shifts: map[record.Statistic]string{}}
+	for i, statistic := range statisticsOf(s.name) {
+		var words []string
+		for slot := first; slot <= last; slot++ {
+			word := noBlock
+			if x := s.at(slot, i); x.Known() {
+				word = strconv.Itoa(int(x))
+			}
+			words = append(words, word)
+		}
+		out.Shifts[statistic] = strings.Join(words, " ")
+	}
+	return out
+}
+
+// Restore puts back what State returned, before any drive is added. It refuses what no node can have
+// written, and changes nothing then.
+func (n *Node) Restore(s State) error {
+	var groups []*group
+	for _, h := range s.Hosts {
+		g, err := n.restored(h)
+		if err != nil {
+			return fmt.Errorf("what is known of the host by %s: %w", h.Source, err)
+		}
+		groups = append(groups, g)
+	}
+	gone := map[string]DriveState{}
+	for _, d := range s.Drives {
+		if err := d.validate(); err != nil {
+			return fmt.Errorf("what is known of drive %q: %w", d.ID, err)
+		}
+		gone[d.ID] = d
+	}
+	n.groups, n.gone, n.settled = groups, gone, s.Settled
+	return nil
+}
+
+func (n *Node) restored(h HostState) (*group, error) {
+	if h.Source == "" {
+		return nil, errors.New("it has no source")
+	}
+	g := n.newGroup(h.Source, h.Rotational)
+	if h.Host != nil {
+		host, err := drift.RestoreBlockTracker(g.settings, *h.Host)
+		if err != nil {
+			return nil, err
+		}
+		if h.Last < 0 || host.Maturity() == "" || h.Host.Traffic != (h.Source == Traffic) {
+			return nil, errors.New("it cannot be judged by that")
+		}
+		g.host, g.last = host, h.Last
+	}
+	for _, c := range h.Changes {
+		seen := seenOn{c.First, map[string]bool{}}
+		for _, id := range c.Drives {
+			seen.drives[id] = true
+		}
+		if g.changes == nil {
+			g.changes = map[record.Change]seenOn{}
+		}
+		g.changes[c.Change] = seen
+	}
+	g.look()
+	return g, nil
+}
+
+func (d DriveState) validate() error {
+	if d.ID == "" {
+		return errors.New("it has no id")
+	}
+	if !slices.Contains(record.DriveVerdicts(), d.Verdict.Verdict) {
+		return fmt.Errorf("unknown verdict %q", d.Verdict.Verdict)
+	}
+	for name, s := range d.Sources {
+		if _, err := s.Day.blocks(name); err != nil {
+			return fmt.Errorf("the day of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// blocks are those of a day, from First on.
+func (d Day) blocks(source string) ([]drift.Shifts, error) {
+	var out []drift.Shifts
+	for i, statistic := range statisticsOf(source) {
+		words := strings.Fields(d.Shifts[statistic])
+		if len(words) > int(dayBlocks) || len(words) > 0 && d.First <= 0 {
+			return nil, fmt.Errorf("%d blocks from slot %d on", len(words), d.First)
+		}
+		for len(out) < len(words) {
+			out = append(out, nothing())
+		}
+		for k, word := range words {
+			if word == noBlock {
+				continue
+			}
+			x, err := strconv.ParseInt(word, 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("block %d of %s: %w", k, statistic, err)
+			}
+			out[k][i] = drift.Shift(x)
+		}
+	}
+	return out, nil
+}
+
+// remember keeps what is known of a drive that leaves.
+func (n *Node) remember(d *drive) {
+	if n.gone == nil {
+		n.gone = map[string]DriveState{}
+	}
+	n.gone[d.ID] = d.state()
+	for len(n.gone) > maxKept {
+		oldest := d.ID
+		for id, other := range n.gone {
+			if other.Last.Before(n.gone[oldest].Last) {
+				oldest = id
+			}
+		}
+		delete(n.gone, oldest)
+	}
+}
+
+// recall gives a drive that comes what was known of it, unless another drive has its id now.
+func (n *Node) recall(d *drive) {
+	known, ok := n.gone[d.ID]
+	delete(n.gone, d.ID)
+	if ok && known.Model == d.Model && known.SizeBytes == d.SizeBytes {
+		d.told, d.known, d.trouble = known.Verdict, known.Sources, trouble{known.Trouble.Stalls, known.Trouble.Hang, known.Trouble.Errors}
+	}
+}
+
+// recall gives a source what was known of it. Its day is void when the baseline has changed meanwhile: it
+// was accepted, imported or forgotten.
+func (s *source) recall() {
+	s.last = s.tracker.LastRound()
+	known, ok := s.drive.known[s.name]
+	delete(s.drive.known, s.name)
+	if !ok {
+		return
+	}
+	s.restoreLevels(known)
+	if !known.Learned.Equal(s.tracker.Learned()) {
+		return
+	}
+	blocks, err := known.Day.blocks(s.name)
+	if err != nil { // it was validated
+		return
+	}
+	for i, b := range blocks {
+		if b != nothing() {
+			s.note(known.Day.First+int64(i), b)
+		}
+	}
+}

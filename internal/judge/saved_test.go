@@ -1,0 +1,280 @@
+package judge_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// start is some minute of 2026.
+const start = 29_600_000
+
+// again is what a value is after it was stored and loaded.
+func again[T any](t *testing.T, v T) (out T) {
+	t.Helper()
+	data, err := json.Marshal(v)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &out))
+	return out
+}
+
+// sources are those of the drives of a machine.
+func sources() []string { return []string{"read-4k", judge.Traffic} }
+
+// restart puts another node in the place of the one of m, with what a daemon stores of it.
+func (m *machine) restart() {
+	m.t.Helper()
+	m.restartFrom(m.node.State(m.now()))
+}
+
+func (m *machine) restartFrom(s judge.State) {
+	m.t.Helper()
+	node := judge.NewNode(drift.Default())
+	require.NoError(m.t, node.Restore(again(m.t, s)))
+	for _, id := range m.drives {
+		node.AddDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40})
+		for _, source := range sources() {
+			tracker := drift.NewTracker(drift.Default())
+			if source == judge.Traffic {
+				tracker = judge.NewTrafficTracker(drift.Default())
+			}
+			require.NoError(m.t, tracker.Restore(again(m.t, m.node.Tracker(id, source).State())))
+			node.Attach(id, source, tracker)
+		}
+	}
+	m.node = node
+}
+
+// told are the events of a machine, without what cannot be compared.
+func (m *machine) told() (list []string) {
+	for _, e := range m.events {
+		list = append(list, fmt.Sprint(e.Time.Unix(), e.Drive, e.Scope, e.Drives, e.Verdict, e.Witnesses, e.Ratio, e.Since.Unix(), e.Source, e.Statistic, e.State, e.Cause))
+	}
+	return list
+}
+
+// Restarts in the middle of all that is judged change nothing: not what is told, nor when, nor what is said.
+func TestARestartChangesNothing(t *testing.T) {
+	wave := func(minute int) float64 { return 1 + 0.1*float64(minute/90%2) }
+	slowHost := func(minute int) float64 { return 1.3 * wave(minute) }
+	for name, part := range map[string]func(m *machine, run func(time.Duration, func(int) float64)){
+		"a slow drive": func(m *machine, run func(time.Duration, func(int) float64)) {
+			run(36*time.Hour, wave)
+			m.slower["d03"] = 1.25
+			run(6*time.Hour, wave)
+			m.slower["d03"] = 1
+			run(6*time.Hour, wave)
+		},
+		"a drive at the limit": func(m *machine, run func(time.Duration, func(int) float64)) {
+			run(36*time.Hour, steady)
+			m.slower["d02"] = 1.22
+			run(4*time.Hour, steady)
+			m.slower["d02"] = 1.16
+			run(8*time.Hour, steady)
+		},
+		"a slow host": func(m *machine, run func(time.Duration, func(int) float64)) {
+			run(30*time.Hour, wave)
+			run(8*time.Hour, slowHost)
+			m.slower["d01"] = 1.5
+			run(4*time.Hour, slowHost)
+			run(4*time.Hour, wave)
+		},
+		"a batch": func(m *machine, run func(time.Duration, func(int) float64)) {
+			run(30*time.Hour, wave)
+			m.slower["d00"], m.slower["d01"], m.slower["d02"] = 1.4, 1.4, 1.4
+			run(4*time.Hour, wave)
+		},
+		"a drive that was slow from its first day": func(m *machine, run func(time.Duration, func(int) float64)) {
+			m.slower["d04"] = 1.4
+			run(9*time.Hour, steady)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			once, often := newMachine(t, 6), newMachine(t, 6)
+			once.minute, often.minute = start, start
+			part(once, once.run)
+			part(often, func(d time.Duration, host func(int) float64) {
+				for left := d; left > 0; left -= 127 * time.Minute {
+					often.run(min(left, 127*time.Minute), host)
+					often.restart()
+				}
+			})
+			assert.NotEmpty(t, once.told())
+			assert.Equal(t, once.told(), often.told())
+			for _, id := range once.drives {
+				assert.Equal(t, again(t, once.verdict(id)), again(t, often.verdict(id)), id)
+			}
+			assert.Equal(t, again(t, once.node.Together()), again(t, often.node.Together()))
+		})
+	}
+}
+
+// slowHost is a machine in the middle of a slow host, with one drive that is slower than that.
+func slowHost(t *testing.T) *machine {
+	t.Helper()
+	m := newMachine(t, 5)
+	m.minute = start
+	m.run(30*time.Hour, steady)
+	m.run(3*time.Hour, func(int) float64 { return 1.3 })
+	m.slower["d01"] = 1.5
+	m.run(time.Hour, func(int) float64 { return 1.3 })
+	require.Equal(t, record.Degraded, m.verdict("d01").Verdict)
+	require.NotEmpty(t, m.node.Together())
+	return m
+}
+
+// Right after a restart, before any round, all is said as before. Then a host that is as slow as it was
+// makes no drive slow.
+func TestWhatIsSaidRightAfterARestart(t *testing.T) {
+	m := slowHost(t)
+	verdict, together, told := m.verdict("d01"), m.node.Together(), len(m.events)
+	m.restart()
+	assert.Equal(t, again(t, verdict), again(t, m.verdict("d01")))
+	assert.Equal(t, again(t, together), again(t, m.node.Together()))
+	m.minute += 20 // the daemon was away, and the fast path has only what was before
+	m.run(30*time.Minute, func(int) float64 { return 1.3 })
+	for _, e := range m.events[told:] {
+		assert.Empty(t, e.Verdict, "no verdict is told again: %v", e)
+		assert.NotEqual(t, record.Regressed, e.State, e)
+	}
+	assert.Equal(t, verdict.Since.Unix(), m.verdict("d01").Since.Unix())
+	assert.Equal(t, record.Healthy, m.verdict("d02").Verdict)
+}
+
+func TestAGapOfDaysEndsNoVerdict(t *testing.T) {
+	m := slowHost(t)
+	verdict := m.verdict("d01")
+	m.minute += 3 * 24 * 60
+	m.restart()
+	m.run(time.Hour, func(int) float64 { return 1.3 })
+	assert.Equal(t, record.Degraded, m.verdict("d01").Verdict)
+	assert.Equal(t, verdict.Since.Unix(), m.verdict("d01").Since.Unix())
+	assert.NotEmpty(t, m.node.Together())
+	assert.Equal(t, record.Healthy, m.verdict("d02").Verdict)
+}
+
+// A drive that is taken out and put in again goes on where it was; for a day it is remembered.
+func TestADriveThatIsSeatedAgain(t *testing.T) {
+	m := slowHost(t)
+	verdict, tracker := m.verdict("d01"), m.node.Tracker("d01", "read-4k")
+	m.node.RemoveDrive("d01")
+	_, here := m.node.Verdict("d01")
+	require.False(t, here)
+	state := m.node.State(m.now())
+	assert.Len(t, state.Drives, 5)
+	assert.Len(t, m.node.State(m.now().Add(day)).Drives, 4)
+
+	m.node.AddDrive(judge.Drive{ID: "d01", Model: "X", SizeBytes: 1 << 40})
+	m.node.Attach("d01", "read-4k", tracker)
+	assert.Equal(t, verdict, m.verdict("d01"))
+	m.node.RemoveDrive("d01")
+	m.node.AddDrive(judge.Drive{ID: "d01", Model: "Y", SizeBytes: 1 << 40})
+	assert.Equal(t, record.Unjudged, m.verdict("d01").Verdict, "another drive has its place")
+}
+
+// What was accepted while no daemon ran is no longer said once the node judges.
+func TestABaselineThatChangedMeanwhile(t *testing.T) {
+	m := slowHost(t)
+	state := m.node.State(m.now())
+	for _, source := range sources() {
+		accepted, err := m.node.Tracker("d01", source).State().Accept(m.now(), "as it is")
+		require.NoError(t, err)
+		require.NoError(t, m.node.Tracker("d01", source).Restore(accepted))
+	}
+	m.restartFrom(state)
+	m.events = m.node.Advance(m.now())
+	assert.Equal(t, record.Healthy, m.verdict("d01").Verdict)
+	days := map[string]judge.Day{}
+	for _, d := range m.node.State(m.now()).Drives {
+		days[d.ID] = d.Sources["read-4k"].Day
+	}
+	assert.Empty(t, days["d01"].Shifts, "it was beside another baseline")
+	assert.NotEmpty(t, days["d02"].Shifts)
+	assert.Equal(t, state.Drives[2].Sources["read-4k"].Day, days["d02"])
+}
+
+func TestAnotherEngineKeepsWhatIsOfTraffic(t *testing.T) {
+	m := slowHost(t)
+	state := m.node.State(m.now()).WithoutProbes()
+	require.Len(t, state.Hosts, 1)
+	assert.Equal(t, judge.Traffic, state.Hosts[0].Source)
+	assert.Empty(t, state.Drives[0].Sources["read-4k"].Day.Shifts)
+	assert.NotEmpty(t, state.Drives[0].Sources[judge.Traffic].Day.Shifts)
+	assert.Equal(t, record.Degraded, state.Drives[1].Verdict.Verdict)
+}
+
+func TestStatesThatNoNodeHasWritten(t *testing.T) {
+	m := slowHost(t)
+	for name, spoil := range map[string]func(s *judge.State){
+		"no source":       func(s *judge.State) { s.Hosts[0].Source = "" },
+		"another source":  func(s *judge.State) { s.Hosts[0].Source, s.Hosts[1].Source = s.Hosts[1].Source, s.Hosts[0].Source },
+		"a host":          func(s *judge.State) { s.Hosts[0].Host.Epochs = nil },
+		"no id":           func(s *judge.State) { s.Drives[0].ID = "" },
+		"a verdict":       func(s *judge.State) { s.Drives[0].Verdict.Verdict = "fine" },
+		"a day of a week": func(s *judge.State) { spoilDay(s, strings.Repeat("0 ", 7*288)) },
+		"a day of words":  func(s *judge.State) { spoilDay(s, "0 1 two") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := again(t, m.node.State(m.now()))
+			spoil(&state)
+			node := judge.NewNode(drift.Default())
+			require.Error(t, node.Restore(state))
+			assert.Empty(t, node.State(m.now()).Hosts, "nothing half-done")
+		})
+	}
+}
+
+func spoilDay(s *judge.State, text string) {
+	s.Drives[0].Sources["read-4k"].Day.Shifts[record.LatencyP50] = text
+}
+
+// What the node keeps and what a tracker does are below 24 KiB a source together.
+func TestWhatTheNodeKeepsIsSmall(t *testing.T) {
+	m := slowHost(t)
+	whole, err := json.Marshal(m.node.State(m.now()))
+	require.NoError(t, err)
+	tracker, err := json.Marshal(m.node.Tracker("d01", "read-4k").State())
+	require.NoError(t, err)
+	each := len(whole) / len(m.drives) / len(sources())
+	t.Logf("%d bytes a source, beside %d of its tracker", each, len(tracker))
+	assert.Less(t, each+len(tracker), 24<<10)
+	for range 100 {
+		m.node.RemoveDrive("d02")
+		m.node.AddDrive(judge.Drive{ID: "d02", Model: "X", SizeBytes: 1 << 40})
+	}
+	for i := range 200 {
+		id := fmt.Sprintf("gone%d", i)
+		m.node.AddDrive(judge.Drive{ID: id})
+		m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{1, 1, 1, 1}}, m.conditions)
+		m.node.RemoveDrive(id)
+	}
+	assert.Len(t, m.node.State(m.now()).Drives, 5+64)
+}
+
+// A drive that stood still is held to it after a restart, for as long as before. A stall that goes on is not for ever.
+func TestTroubleSurvivesARestart(t *testing.T) {
+	m := newMachine(t, 3)
+	m.minute = start
+	m.run(2*time.Hour, steady)
+	m.node.Stall("d01", record.Stall{Start: m.now().Add(-time.Minute), Length: 12 * time.Second, Cause: record.StallByDevice, InFlight: 3, Ongoing: true})
+	m.run(2*time.Minute, steady)
+	verdict := m.verdict("d01")
+	require.Equal(t, record.Severe, verdict.Verdict)
+	told := len(m.events)
+	m.restart()
+	m.run(50*time.Minute, steady)
+	assert.Equal(t, again(t, verdict), again(t, m.verdict("d01")))
+	assert.Empty(t, m.events[told:], "nothing is told again")
+	m.run(20*time.Minute, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d01").Verdict)
+}
