@@ -50,7 +50,7 @@ func Of(s record.Snapshot) []Finding {
 	}
 	all = append(all, ofCollectors(s.Collectors, s.Warnings)...)
 	all = append(all, ofWarnings(s.Warnings)...)
-	all = append(all, ofTogether(s.Together)...)
+	all = append(all, ofTogether(s.Together, s.Targets)...)
 	for _, i := range s.Ignored {
 		if i.Denied {
 			f := found(NotWatched, i.Device.Name+" is not watched", i.Reason)
@@ -61,6 +61,9 @@ func Of(s record.Snapshot) []Finding {
 	for i, t := range s.Targets {
 		// Without an id a target has that of the node.
 		twice := t.ID == "" || slices.ContainsFunc(s.Targets[:i], func(before record.TargetStatus) bool { return before.ID == t.ID })
+		if slices.ContainsFunc(s.Targets[:i], func(before record.TargetStatus) bool { return shareTraffic(before, t) }) {
+			t.Traffic = nil // told already: files may be on one device, and the device be watched, too
+		}
 		for _, f := range ofTarget(t, s, twice) {
 			f.TargetID, f.Path, f.Device = t.ID, t.Path, t.Device.Name
 			all = append(all, f)

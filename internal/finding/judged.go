@@ -3,37 +3,74 @@ package finding
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// ofTogether lists what drives of the node did together: one finding for each source, of its
-// first statistic, as the others say the same.
-func ofTogether(all []record.Together) []Finding {
+// sameEvent is the time between the onsets of what probes and traffic say of one event.
+const sameEvent = time.Hour
+
+// ofTogether lists what drives of the node did together: one finding for each event, whoever saw it.
+func ofTogether(all []record.Together, targets []record.TargetStatus) []Finding {
 	var list []Finding
-	told := map[string]bool{}
-	for _, t := range all {
-		if told[t.Source] {
-			continue
-		}
-		told[t.Source] = true
-		code, text := HostSlower, "the host is slower: its drives got slower together"
-		if t.Scope == record.ScopeBatch {
-			code, text = BatchSlower, "several drives got slower together"
-		}
-		evidence := []string{
-			fmt.Sprintf("%d of %d drives", len(t.Drives), t.Of),
-			fmt.Sprintf("%s %s %s", t.Source, t.Statistic.Short(), t.Ratio),
-		}
-		for _, c := range t.Attribution {
-			evidence = append(evidence, "with "+c.String())
-		}
-		f := found(code, text, evidence...)
-		f.Since = t.Since
-		list = append(list, f)
+	for events := slices.Clone(all); len(events) > 0; {
+		first := slices.MinFunc(events, func(a, b record.Together) int { return a.Since.Compare(b.Since) }).Since
+		other := func(t record.Together) bool { return t.Since.Sub(first) > sameEvent }
+		list = append(list, ofEvent(slices.DeleteFunc(slices.Clone(events), other), targets))
+		events = slices.DeleteFunc(events, func(t record.Together) bool { return !other(t) })
 	}
 	return list
+}
+
+// ofEvent is the finding of what several statistics say of one event.
+func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
+	most, code, text := seen[0], BatchSlower, "several drives got slower together"
+	for _, t := range seen {
+		if t.Scope == record.ScopeHost {
+			code, text = HostSlower, "the host is slower: its drives got slower together"
+		}
+		if len(t.Drives) > len(most.Drives) {
+			most = t
+		}
+	}
+	drives := fmt.Sprintf("%d of %d drives", len(most.Drives), most.Of)
+	if code == BatchSlower {
+		drives += ": " + strings.Join(namesOf(most.Drives, targets), ", ")
+	}
+	f := found(code, text, drives)
+	told := map[string]bool{}
+	for _, t := range seen { // the first statistic of a source is the one that says most
+		if !told[t.Source] {
+			told[t.Source] = true
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s %s %s", t.Source, t.Statistic.Short(), t.Ratio))
+		}
+		for _, c := range t.Attribution {
+			if with := "with " + c.String(); !slices.Contains(f.Evidence, with) {
+				f.Evidence = append(f.Evidence, with)
+			}
+		}
+		if f.Since.IsZero() || t.Since.Before(f.Since) {
+			f.Since = t.Since
+		}
+	}
+	return f
+}
+
+// namesOf are what targets are called, in the order of their ids.
+func namesOf(ids []string, targets []record.TargetStatus) []string {
+	var names []string
+	for _, id := range slices.Sorted(slices.Values(ids)) {
+		name := id
+		for _, t := range targets {
+			if t.ID == id && t.Device.Name != "" {
+				name = t.Device.Name
+			}
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // ofVerdict lists what the verdict on a drive says beyond the states of its probes.

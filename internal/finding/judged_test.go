@@ -25,8 +25,28 @@ func TestWhatDrivesDidTogetherIsOneFinding(t *testing.T) {
 	assert.Equal(t, since, all[0].Since)
 	assert.Equal(t, "the host is slower: its drives got slower together: 3 of 3 drives, read-4k p50 20 % slower (18 to 23 %), with kernel 6.1 → 6.8", all[0].String())
 
-	s.Together[0].Scope, s.Together[0].Drives = record.ScopeBatch, []string{"a", "b"}
-	assert.Equal(t, BatchSlower, Of(s)[0].Code)
+	s.Together = append(s.Together, record.Together{
+		Scope: record.ScopeBatch, Source: "traffic", Statistic: record.OthersReadLatency, Ratio: record.Ratio{Ratio: 1.3}, Since: since.Add(20 * time.Minute),
+		Drives: []string{"a", "b"}, Of: 3, Attribution: s.Together[0].Attribution,
+	})
+	all = Of(s)
+	require.Len(t, all, 1, "the traffic saw the same event")
+	assert.Equal(t, HostSlower, all[0].Code)
+	assert.Equal(t, since, all[0].Since)
+	assert.Equal(t, []string{"3 of 3 drives", "read-4k p50 20 % slower (18 to 23 %)", "with kernel 6.1 → 6.8", "traffic reads of others 30 % slower"}, all[0].Evidence)
+
+	s.Together[2].Since = since.Add(2 * time.Hour)
+	all = Of(s)
+	require.Len(t, all, 2, "another event")
+	assert.Equal(t, BatchSlower, all[1].Code)
+	assert.Equal(t, "2 of 3 drives: a, b", all[1].Evidence[0])
+}
+
+func TestABatchHasTheNamesOfItsDrives(t *testing.T) {
+	targets := []record.TargetStatus{{ID: "eui.1", Device: record.Device{Name: "nvme3n1"}}}
+	all := ofTogether([]record.Together{{Scope: record.ScopeBatch, Source: "read-4k", Statistic: record.LatencyP50, Drives: []string{"eui.2", "eui.1"}, Of: 4}}, targets)
+	require.Len(t, all, 1)
+	assert.Equal(t, "2 of 4 drives: nvme3n1, eui.2", all[0].Evidence[0])
 }
 
 func TestVerdictsBeyondTheProbes(t *testing.T) {

@@ -8,6 +8,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
+// shareTraffic reports whether the traffic of two targets is that of one device.
+func shareTraffic(a, b record.TargetStatus) bool {
+	return a.Device.Number != "" && a.Device.Number == b.Device.Number
+}
+
 // ofTraffic is one finding of all stalls of the last hour.
 func ofTraffic(t *record.TrafficStatus) []Finding {
 	if t == nil {

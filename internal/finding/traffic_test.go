@@ -76,3 +76,17 @@ func TestStalls(t *testing.T) {
 		})
 	}
 }
+
+func TestAStallOfADeviceIsToldOnce(t *testing.T) {
+	status := &record.TrafficStatus{Stalls: []record.Stall{{Start: now(), Length: 3 * time.Second, Cause: record.StallByDevice, InFlight: 1}}}
+	drive := record.TargetStatus{ID: "a", Device: record.Device{Number: "259:0"}, Traffic: status}
+	file := record.TargetStatus{ID: "file:/srv", Device: record.Device{Number: "259:0"}, Traffic: status}
+	other := record.TargetStatus{ID: "b", Device: record.Device{Number: "259:1"}, Traffic: status}
+	var of []string
+	for _, f := range Of(record.Snapshot{Targets: []record.TargetStatus{drive, file, other}}) {
+		if f.Code == Stalled {
+			of = append(of, f.TargetID)
+		}
+	}
+	assert.Equal(t, []string{"a", "b"}, of)
+}
