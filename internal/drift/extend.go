@@ -2,6 +2,7 @@ package drift
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -15,8 +16,11 @@ const (
 )
 
 // beyond gathers a block under more load than is known, and extends the baseline
-// when there are enough. It is called only while nothing is suspected.
+// when there are enough. Statistics that are missing, as they have become slower, learn nothing.
 func (e *epoch) beyond(b block) bool {
+	if !slices.ContainsFunc(b.Level[:], Shift.Known) {
+		return false
+	}
 	if e.Beyond = append(e.Beyond, b); len(e.Beyond) > finalBlocks {
 		e.Beyond = slices.Delete(e.Beyond, 0, 1)
 	}
@@ -47,8 +51,12 @@ func (b *baseline) extended(blocks []block) *baseline {
 		if len(b.Of[i].Curve) == 0 {
 			continue
 		}
-		if more := has(above, i); len(more) >= extendBlocks/2 {
-			out.Of[i].Curve = b.extendedCurve(out.Of[i].Curve, learnCurve(more, i))
+		if out.MaxLoad > b.MaxLoad {
+			more := curve{{out.MaxLoad, math.MaxInt32}} // too little is known: as much as a queue explains
+			if known := has(above, i); len(known) >= extendBlocks/2 {
+				more = learnCurve(known, i)
+			}
+			out.Of[i].Curve = b.extendedCurve(out.Of[i].Curve, more)
 		}
 		if more := has(below, i); len(more) >= extendBlocks/2 {
 			out.Of[i].Curve = b.loweredCurve(out.Of[i].Curve, learnCurve(more, i))

@@ -158,6 +158,26 @@ func TestNoAlarmWithoutACause(t *testing.T) {
 	}
 }
 
+// A statistic that drifts keeps nobody from learning what the others are under more load.
+func TestMoreLoadIsLearnedBesideADrift(t *testing.T) {
+	for name, ratio := range map[string]float64{"improved": 0.5, "regressed": 2} {
+		t.Run(name, func(t *testing.T) {
+			rounds, _ := stream("load", "quiet", 4, 6)
+			for i := range rounds {
+				if rounds[i].Time.Sub(drifttest.Start()) > 30*time.Hour {
+					rounds[i].Values[2] *= ratio
+				}
+			}
+			tracker := drift.NewTracker(drift.Default())
+			for _, e := range follow(rounds, tracker) {
+				assert.Contains(t, []record.Statistic{"", record.LatencyP99}, e.Statistic, "%+v", e)
+			}
+			assert.Equal(t, record.DriftState(name), tracker.StateOf(2))
+			assert.Greater(t, tracker.Explain(time.Time{}).MaxLoad, 0.4)
+		})
+	}
+}
+
 func TestMoreLoadForGoodIsLearned(t *testing.T) {
 	rounds, label := stream("load", "quiet", 4, 6)
 	tracker := drift.NewTracker(drift.Default())

@@ -266,11 +266,21 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 	switch {
 	case !e.final() || e.Inherited:
 		t.learn(b, now)
-	case !e.Baseline.knows(loaded.Load) && !t.anyDrift():
-		if e.beyond(loaded) {
+	case !e.Baseline.knows(loaded.Load):
+		if e.beyond(t.withoutDrift(loaded)) {
 			t.prepare()
 		}
 	}
+}
+
+// withoutDrift is a block without the statistics that have become slower, or seem so: a drift is no part of a baseline.
+func (t *Tracker) withoutDrift(b block) block {
+	for i := range t.names {
+		if t.verdicts[i].slower() {
+			b.Level[i], b.Worst[i] = missing, missing
+		}
+	}
+	return b
 }
 
 // judged is the block as it is judged: without load and host. It is false when there is nothing
@@ -313,29 +323,18 @@ func (t *Tracker) expectedOfHost(i int, slot int64, others Shift) Shift {
 	return max(0, min(t.hostPart(i, others), t.host.Expected(i, slot)))
 }
 
-// anyDrift reports whether a statistic is not as the baseline says, or seems so.
-func (t *Tracker) anyDrift() bool {
-	return slices.ContainsFunc(t.verdicts, func(v verdict) bool { return v.State != record.Stable })
-}
-
-// learn takes a block into a baseline that is not final, without the statistics that have
-// become slower, or seem so: a drift is no part of a baseline.
+// learn takes a block into a baseline that is not final.
 func (t *Tracker) learn(b block, now time.Time) {
 	e := t.current()
-	for i := range t.names {
-		if s := t.verdicts[i].State; s == record.Suspect || s == record.Regressed {
-			b.Level[i], b.Worst[i] = missing, missing
-		}
-	}
-	if !e.gather(b, t.host) {
+	if !e.gather(t.withoutDrift(b), t.host) {
 		return
 	}
 	e.Learned = now
-	if !slices.ContainsFunc(t.verdicts, func(v verdict) bool { return v.State == record.Suspect || v.State == record.Regressed }) {
+	if !slices.ContainsFunc(t.verdicts, func(v verdict) bool { return v.slower() }) {
 		t.recent = nil // all of it is against the baseline before
 	}
 	for i := range t.verdicts {
-		if s := t.verdicts[i].State; s == record.Suspect || s == record.Regressed {
+		if t.verdicts[i].slower() {
 			continue
 		}
 		t.verdicts[i].begin(record.Stable, t.verdicts[i].Since)

@@ -40,6 +40,9 @@ func (v *verdict) found() bool {
 	return v.State == record.Regressed || v.State == record.Improved
 }
 
+// slower reports whether the statistic is worse than the baseline says, or seems so.
+func (v *verdict) slower() bool { return v.State == record.Suspect || v.State == record.Regressed }
+
 // begin starts over in a state.
 func (v *verdict) begin(state record.DriftState, now time.Time) {
 	*v = verdict{State: state, Since: now}
