@@ -159,14 +159,6 @@ func (t *Tracker) Conditions() record.Conditions {
 	return t.current().Conditions
 }
 
-// Expected is how much slower statistic i is expected to be at a time of the day, by what recurs daily.
-func (t *Tracker) Expected(i int, slot int64) Shift {
-	if t.Maturity() == "" {
-		return 0
-	}
-	return t.current().Baseline.Of[i].Daily[slot%daySlots]
-}
-
 // Noise bounds nine of ten blocks of the baseline: how much faster and slower they are than it says.
 func (t *Tracker) Noise(i int) (faster, slower Shift) {
 	if t.Maturity() == "" {
