@@ -207,6 +207,10 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 	assert.Equal(t, record.Regressed, x.Probes[0].Statistics[0].State)
 	assert.NotEmpty(t, x.Probes[0].Statistics[0].Evidence)
 
+	nothing := run("drift", "explain", "nvme0n1", "--probe", "traffic")
+	assert.Equal(t, 2, nothing.code)
+	assert.Contains(t, nothing.stderr, "--probe: \"traffic\" does not run on /dev/nvme0n1; it has read-128k, read-4k")
+
 	pinned := run("baseline", "pin", "nvme0n1", "--probe", "read-4k")
 	require.Equal(t, 0, pinned.code, pinned.stderr)
 	assert.Equal(t, "baselines of /dev/nvme0n1 pinned\n", pinned.stderr)
@@ -237,6 +241,7 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 
 	got := ssdprobe(t, "drift", "explain", dir, "--probe", "read-4k", "--url", url)
 	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "\nverdict: ")
 	assert.Contains(t, got.stdout, "read-4k: early baseline of 10 rounds")
 	assert.Empty(t, got.stderr)
 	unknown := ssdprobe(t, "drift", "explain", "nvme9n9", "--url", url)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -29,17 +30,22 @@ func (a *app) driftExplain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain TARGET",
 		Short: "Show why the drift of a target is an alarm or not",
-		Long: `Shows for each probe the baseline, the recent five-minute blocks, each CUSUM with its
-threshold, and what decided. A target is named by its id, its path or its device name.
+		Long: `Shows how a drive was judged: the verdict; which drives of its model it was compared with
+and its place among them; what the host did to its drives, and since when. Then, for each
+probe and for the I/O of the drive's users (traffic): the baseline, what others ask of the
+drive now and what the cost model expects of that, the recent five-minute blocks, how much
+of them is the host's part, each CUSUM with its threshold, and what decided.
+A target is named by its id, its path or its device name.
 
-Asks the running daemon. If none answers, explains the last stored state.`,
+Asks the running daemon. If none answers, explains the last stored state of the probes.`,
 		Example: `  ssdprobe drift explain nvme0n1
+  ssdprobe drift explain nvme0n1 --probe traffic
   ssdprobe drift explain nvme0n1 --probe read-4k --output json`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return a.explain(c.Context(), args[0], o) },
 	}
 	o.add(c.Flags())
-	c.Flags().StringVar(&o.probe, "probe", "", "only the probe with this `NAME`")
+	c.Flags().StringVar(&o.probe, "probe", "", "only the probe with this `NAME`, or traffic")
 	addOutput(c, &o.form)
 	return c
 }
@@ -72,6 +78,12 @@ func only(x report.Explained, probe string) (report.Explained, error) {
 	if probe == "" {
 		return x, nil
 	}
+	x.Beside = slices.DeleteFunc(x.Beside, func(b record.Beside) bool { return b.Source != probe })
+	if probe == judge.Traffic && x.Traffic != nil {
+		x.Probes = nil
+		return x, nil
+	}
+	x.Traffic = nil
 	names := make([]string, len(x.Probes))
 	for i, p := range x.Probes {
 		names[i] = p.Probe

@@ -6,7 +6,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// Explain returns what is behind the states of a target's probes; false when no
+// Explain returns what is behind the verdict on a target, and the states of its probes and its traffic; false when no
 // target under watch has this id. It reads memory only.
 func (d *Daemon) Explain(id string) (report.Explained, bool) {
 	d.mu.Lock()
@@ -23,5 +23,13 @@ func (d *Daemon) Explain(id string) (report.Explained, bool) {
 	for _, p := range w.probes {
 		x.Probes = append(x.Probes, report.ProbeExplained{Probe: p.probe.Name, Explanation: p.tracker.Explain(x.Time)})
 	}
+	if w.traffic != nil {
+		x.Traffic = new(w.traffic.Explain(x.Time))
+	}
+	n := w.shared.judging.node
+	if v, ok := n.Verdict(id); ok {
+		x.Verdict = &v
+	}
+	x.Beside, x.Together = n.Beside(id), n.Together()
 	return x, true
 }

@@ -14,13 +14,15 @@ type Explanation struct {
 	Blocks int `json:"blocks"`
 	Rounds int `json:"rounds"`
 	// MinLoad and MaxLoad bound the utilisation (0 to 1) under which blocks are judged.
-	MinLoad        float64                `json:"min_load"`
-	MaxLoad        float64                `json:"max_load"`
-	UnjudgedBlocks int                    `json:"unjudged_blocks"`
-	Statistics     []StatisticExplanation `json:"statistics"`
-	Recent         []Block                `json:"recent"` // at most three hours, the last one last
-	Effect         *record.Effect         `json:"effect,omitempty"`
-	Notes          []Note                 `json:"notes,omitempty"`
+	MinLoad        float64 `json:"min_load"`
+	MaxLoad        float64 `json:"max_load"`
+	UnjudgedBlocks int     `json:"unjudged_blocks"`
+	// Work is what others ask of the device now; nil while that is not known.
+	Work       *WorkExplained         `json:"work,omitempty"`
+	Statistics []StatisticExplanation `json:"statistics"`
+	Recent     []Block                `json:"recent"` // at most three hours, the last one last
+	Effect     *record.Effect         `json:"effect,omitempty"`
+	Notes      []Note                 `json:"notes,omitempty"`
 }
 
 // StatisticExplanation is what is behind the state of one statistic.
@@ -38,9 +40,13 @@ type StatisticExplanation struct {
 	Load []LoadEffect `json:"load,omitempty"`
 	// SlowAbove is from how many times slower on a round is slow, and SlowShare the
 	// share of blocks that may have such a round.
-	SlowAbove float64    `json:"slow_above,omitempty"`
-	SlowShare float64    `json:"slow_share,omitempty"`
-	Evidence  []Evidence `json:"evidence,omitempty"`
+	SlowAbove float64 `json:"slow_above,omitempty"`
+	SlowShare float64 `json:"slow_share,omitempty"`
+	// Others is how many times slower than usual the other drives of the host were in the last block, and
+	// Host how many times of that was taken off this drive; 0 when there are too few others.
+	Others   float64    `json:"others,omitempty"`
+	Host     float64    `json:"host,omitempty"`
+	Evidence []Evidence `json:"evidence,omitempty"`
 }
 
 // LoadEffect is a point of the load curve.
@@ -104,6 +110,7 @@ func (t *Tracker) Explain(now time.Time) Explanation {
 	b := e.Baseline
 	out.Maturity, out.Blocks = b.Maturity, b.Blocks
 	out.MinLoad, out.MaxLoad = float64(b.MinLoad)/1000, float64(b.MaxLoad)/1000
+	out.Work = t.explainWork()
 	for i := range out.Statistics {
 		if n := &b.Of[i]; len(n.Residuals) > 0 {
 			t.explain(i, n, &out.Statistics[i])
@@ -117,6 +124,11 @@ func (t *Tracker) explain(i int, n *norm, out *StatisticExplanation) {
 	out.Autocorrelation, out.SlowAbove, out.SlowShare = n.Autocorrelation, n.SlowAbove.Ratio(), n.SlowShare
 	for _, k := range n.Curve {
 		out.Load = append(out.Load, LoadEffect{float64(k.Load) / 1000, (k.Shift - n.Curve.at(0)).Ratio()})
+	}
+	if last := len(t.recent); last > 0 {
+		if others := t.host.At(t.recent[last-1].Slot)[i]; others.Known() {
+			out.Others, out.Host = others.Ratio(), t.hostPart(i, others).Ratio()
+		}
 	}
 	v := &t.verdicts[i]
 	for k, p := range t.plans[i] {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,12 +18,20 @@ import (
 
 // Explained is what is behind the states of a target's probes.
 type Explained struct {
-	Time     time.Time        `json:"time"`
-	Node     string           `json:"node"`
-	TargetID string           `json:"target_id"`
-	Path     string           `json:"path"`
-	Device   string           `json:"device,omitempty"`
-	Probes   []ProbeExplained `json:"probes"`
+	Time     time.Time `json:"time"`
+	Node     string    `json:"node"`
+	TargetID string    `json:"target_id"`
+	Path     string    `json:"path"`
+	Device   string    `json:"device,omitempty"`
+	// Verdict is what is said of the drive as a whole, and Together what is said of drives of its host;
+	// absent without a daemon.
+	Verdict  *record.Judgement `json:"verdict,omitempty"`
+	Together []record.Together `json:"together,omitempty"`
+	// Beside is where the drive stands among its peers.
+	Beside []record.Beside  `json:"beside,omitempty"`
+	Probes []ProbeExplained `json:"probes"`
+	// Traffic is what is behind the states of the I/O of the drive's users; nil when nothing is known of it.
+	Traffic *drift.Explanation `json:"traffic,omitempty"`
 }
 
 // ProbeExplained is what is behind the states of one probe.
@@ -31,12 +40,18 @@ type ProbeExplained struct {
 	drift.Explanation
 }
 
-// Explain writes for each probe what its baseline is, how the recent blocks compare
+// Explain writes what is said of the drive as a whole and where it stands among its peers. Then
+// it writes for each probe, and for the traffic, what the baseline is, how the recent blocks compare
 // with it, how much evidence there is for a drift, and why that is an alarm or none.
 func Explain(w io.Writer, x Explained) error {
 	blocks := []document.Block{document.Sentence(fmt.Sprintf("%s (id %s) on %s, %s", x.Path, x.TargetID, x.Node, units.Time(x.Time)))}
-	for _, probe := range x.Probes {
-		blocks = append(append(blocks, document.Gap{}), probe.blocks(x.Time)...)
+	blocks = append(blocks, x.drive()...)
+	sources := slices.Clone(x.Probes)
+	if x.Traffic != nil {
+		sources = append(sources, ProbeExplained{trafficSource, *x.Traffic})
+	}
+	for _, s := range sources {
+		blocks = append(append(blocks, document.Gap{}), s.blocks(x.Time)...)
 	}
 	if len(x.Probes) == 0 {
 		blocks = append(blocks, document.Sentence("No probe runs on this target, and nothing is stored about one."))
@@ -58,6 +73,7 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 		about.Blocks = append(about.Blocks, document.Sentence(
 			units.Plural(x.UnjudgedBlocks, "block")+" of five minutes not judged: more load from others than the baseline has seen"))
 	}
+	about.Blocks = append(about.Blocks, workBlocks(x.Explanation)...)
 	for _, n := range x.Notes {
 		about.Blocks = append(about.Blocks, document.Note{Label: "note of " + units.Time(n.Time) + ": ", Text: n.Text + acceptedText(n)})
 	}
@@ -111,11 +127,17 @@ func statisticBlocks(x drift.Explanation, i int, s drift.StatisticExplanation) [
 		for k, b := range x.Recent {
 			ratios[k] = b.Ratios[i]
 		}
+		if !slices.ContainsFunc(ratios, func(r float64) bool { return r > 0 }) {
+			return blocks // nothing is known of it
+		}
 		bars, low, high := plot.Bars(ratios)
 		blocks = append(blocks, document.List("", fmt.Sprintf("%s  the last %s, %s to %s", bars, units.Plural(len(ratios), "block"), units.Ratio(low), units.Ratio(high))))
 	}
 	if s.NoiseUpper > 0 {
 		blocks = append(blocks, document.Sentence(normalText(s)))
+	}
+	if s.Others > 0 {
+		blocks = append(blocks, document.Sentence(hostPartText(s)))
 	}
 	return append(blocks, evidence(s.Evidence)...)
 }

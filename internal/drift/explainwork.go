@@ -1,0 +1,40 @@
+package drift
+
+// WorkExplained is what others asked of the device lately, and what that explains: loads are compared by the
+// utilisation that the work would cause on the healthy device, as a slower one is busier with the same work.
+type WorkExplained struct {
+	// Others is the work; nil where nobody counted it. Load then is the observed utilisation.
+	Others *Work `json:"others,omitempty"`
+	// Utilisation is the observed share (0 to 1) of time that others used the device.
+	Utilisation float64 `json:"utilisation"`
+	// Load is the share (0 to 1) that blocks are judged by.
+	Load float64 `json:"load"`
+	// Modelled says that Load comes from the cost model, which the first day has taught. Costs are the seconds
+	// that it says the healthy device takes for a read, a write, a KiB read and a KiB written.
+	Modelled bool            `json:"modelled"`
+	Costs    *[works]float64 `json:"costs_seconds,omitempty"`
+	// Seen is false when the baseline has not seen this load.
+	Seen bool `json:"seen"`
+}
+
+// explainWork is of the last rounds; nil while there are none.
+func (t *Tracker) explainWork() *WorkExplained {
+	if len(t.latest) == 0 {
+		return nil
+	}
+	b := t.current().Baseline
+	loads := make([]int, len(t.latest))
+	for i, p := range t.latest {
+		loads[i] = p.Load
+	}
+	observed, w := median(loads), medianWork(t.latest)
+	load := b.Costs.load(w, observed)
+	out := &WorkExplained{Utilisation: float64(observed) / 1000, Load: float64(load) / 1000, Seen: b.knows(load)}
+	if w.Known {
+		out.Others = new(w.work())
+	}
+	if b.Costs != (costs{}) {
+		out.Modelled, out.Costs = w.Known, (*[works]float64)(&b.Costs)
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// trafficSource is how the traffic is named among the probes.
+const trafficSource = "traffic"
+
+// drive says how the drive was judged as a whole.
+func (x Explained) drive() []document.Block {
+	var blocks []document.Block
+	if x.Verdict != nil {
+		blocks = append(blocks, document.Gap{}, document.Note{Label: "verdict: ", Text: driveVerdictText(*x.Verdict)})
+	}
+	for _, t := range x.Together {
+		blocks = append(blocks, document.Note{Label: string(t.Scope) + ": ", Text: togetherText(t, x.TargetID)})
+	}
+	return append(blocks, besideBlocks(x.Beside)...)
+}
+
+// driveVerdictText is "degraded since …, 40 % slower, by its probes and traffic".
+func driveVerdictText(v record.Judgement) string {
+	text := string(v.Verdict)
+	if v.Verdict == record.Unjudged {
+		return text + ": " + v.Unjudged.String()
+	}
+	if v.Scope == record.ScopeBatch {
+		text += " together with others"
+	}
+	if !v.Since.IsZero() {
+		text += " since " + units.Time(v.Since)
+	}
+	if v.Ratio.Ratio > 0 {
+		text += ", " + v.Ratio.String()
+	}
+	if len(v.Witnesses) > 0 {
+		text += ", by its " + strings.Join(v.Witnesses, " and ")
+	}
+	return text
+}
+
+// togetherText is "6 of 6 drives, this one included, are slower since …: read-4k p50 20 % slower, because kernel 6.1 → 6.8".
+func togetherText(t record.Together, id string) string {
+	included := "not this one"
+	for _, d := range t.Drives {
+		if d == id {
+			included = "this one included"
+		}
+	}
+	text := fmt.Sprintf("%d of %d drives, %s, are slower since %s: %s %s %s", len(t.Drives), t.Of, included, units.Time(t.Since), t.Source, t.Statistic.Short(), t.Ratio)
+	if len(t.Attribution) > 0 {
+		text += ", because " + strings.Join(changesList(t.Attribution), ", ")
+	}
+	return text
+}
+
+// besideBlocks are a table of where the drive stands among its peers, and who they are.
+func besideBlocks(list []record.Beside) []document.Block {
+	if len(list) == 0 {
+		return nil
+	}
+	t := document.Table{Names: []string{"beside its peers", "statistic", "place", "against their median", "far from", "verdict"}, Align: "llrrrl"}
+	var peers []string
+	for _, b := range list {
+		if b.NotJudged != "" && !b.Far {
+			t.Add(b.Source, b.Statistic.Short(), "", "", "", "not judged: "+b.NotJudged)
+			continue
+		}
+		place, limit := "", ""
+		if b.NotJudged == "" {
+			place, limit = fmt.Sprintf("%d of %d", b.Place, b.Of+1), units.Ratio(b.Limit)
+		}
+		t.Add(b.Source, b.Statistic.Short(), place, units.Ratio(b.Ratio), limit, besideText(b))
+		if len(b.Peers) > len(peers) {
+			peers = b.Peers
+		}
+	}
+	blocks := []document.Block{document.Gap{}, t}
+	if len(peers) > 0 {
+		blocks = append(blocks, document.List(fmt.Sprintf("compared with %s: ", units.Plural(len(peers), "drive")), peers...))
+	}
+	return blocks
+}
+
+func besideText(b record.Beside) string {
+	text := "not far slower"
+	if b.Far {
+		text = "far slower since " + units.Time(b.Since)
+	}
+	if len(b.OnlyHere) > 0 {
+		text += "; only here: " + strings.Join(b.OnlyHere, ", ")
+	}
+	if b.NotJudged != "" {
+		text += "; not compared now: " + b.NotJudged
+	}
+	return text
+}
+
+// workBlocks say what others ask of the drive now, and what that explains.
+func workBlocks(x drift.Explanation) []document.Block {
+	w := x.Work
+	if w == nil {
+		return nil
+	}
+	if w.Others == nil {
+		return []document.Block{document.Sentence(fmt.Sprintf("load from others now: %s; nobody counts their I/O", units.Percent(w.Utilisation)))}
+	}
+	text := fmt.Sprintf("work of others now: %s reads and %s writes a second, %s and %s; ",
+		units.IOPS(w.Others.Reads), units.IOPS(w.Others.Writes), units.Bandwidth(w.Others.ReadBytes), units.Bandwidth(w.Others.WrittenBytes))
+	switch {
+	case !w.Modelled:
+		text += fmt.Sprintf("%s busy; what it costs is not learned yet", units.Percent(w.Utilisation))
+	default:
+		text += fmt.Sprintf("the healthy drive would be %s busy with it, this one is %s", units.Percent(w.Load), units.Percent(w.Utilisation))
+	}
+	if !w.Seen {
+		text += "; the baseline has not seen such a load"
+	}
+	return []document.Block{document.Sentence(text)}
+}
+
+// hostPartText is how much of the slowdown belongs to the host.
+func hostPartText(s drift.StatisticExplanation) string {
+	return fmt.Sprintf("host: the other drives are at %s of their usual; %s was taken off this one for it", units.Ratio(s.Others), units.Ratio(s.Host))
+}
