@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -14,8 +15,8 @@ import (
 )
 
 // Drift writes the findings and how each watched target compares with its baseline: per
-// probe and statistic the state, the baseline's value, how many times slower now with the
-// 95 % interval, and since when.
+// probe and statistic the state, the baseline's value, the value of now, how many times slower that is
+// with the 95 % interval, over which time, and since when; of what is not judged, why.
 // While a baseline is being learned it says how far that is. Ages are counted
 // from the time of the snapshot.
 func Drift(w io.Writer, s record.Snapshot) error {
@@ -36,7 +37,7 @@ func driftHeadline(s record.Snapshot) string {
 		for _, probe := range target.Probes {
 			for _, d := range probe.Drift {
 				counts[d.State]++
-				if d.State != record.Learning {
+				if d.State.Judged() {
 					compared++
 				}
 			}
@@ -46,13 +47,15 @@ func driftHeadline(s record.Snapshot) string {
 	if s.Node != "" {
 		where = s.Node + ", " + where
 	}
-	if compared == 0 {
-		return "Drift on " + where + ": nothing compared yet"
-	}
 	text := fmt.Sprintf("Drift on %s: %s compared", where, units.Plural(compared, "statistic"))
-	for _, state := range []record.DriftState{record.Regressed, record.Suspect, record.Improved, record.Stable} {
+	if compared == 0 {
+		text = "Drift on " + where + ": nothing compared yet"
+	}
+	for _, state := range []record.DriftState{
+		record.Regressed, record.Suspect, record.Improved, record.Stable, record.Unknown, record.NotJudged, record.Learning,
+	} {
 		if n := counts[state]; n > 0 {
-			text += fmt.Sprintf(", %s %s", units.Count(n), state)
+			text += fmt.Sprintf(", %s %s", units.Count(n), state.Text())
 		}
 	}
 	return text
@@ -60,7 +63,7 @@ func driftHeadline(s record.Snapshot) string {
 
 func driftOfTarget(target record.TargetStatus, now time.Time) document.Section {
 	s := document.Section{Title: targetText(target), Blocks: []document.Block{document.List("id ", target.ID)}}
-	t := document.Table{Names: []string{"probe", "statistic", "state", "baseline", "times slower", "since"}, Align: "lllrrl"}
+	t := document.Table{Names: []string{"probe", "statistic", "state", "baseline", "now", "times slower", "over", "since"}, Align: "lllrrrll"}
 	var about, without []document.Block
 	for _, probe := range target.Probes {
 		rows := driftRows(probe, now)
@@ -114,7 +117,7 @@ func driftRows(probe record.ProbeStatus, now time.Time) []document.Row {
 			}
 		}
 		row := document.Row{Cells: []string{
-			name, d.Statistic.Short(), string(d.State), baseline, ratioText(d),
+			name, d.Statistic.Short(), d.State.Text(), baseline, nowText(d), ratioText(d), cmp.Or(OverText(d, now), none),
 			fmt.Sprintf("%s, %s", units.Time(d.Since), units.Ago(d.Since, now)),
 		}}
 		// Statistics of a probe mostly move together: their cause is told once for all. What
@@ -123,10 +126,39 @@ func driftRows(probe record.ProbeStatus, now time.Time) []document.Row {
 		if last && d.State == record.Improved && len(d.Attribution) > 0 {
 			row.Notes = []document.Block{document.List("because ", changesList(d.Attribution)...)}
 		}
+		if u := d.Unjudged; u != nil && (i == len(compared)-1 || !sameReason(u, compared[i+1].Unjudged)) {
+			row.Notes = append(row.Notes, document.Sentence("not judged: "+u.String()))
+		}
 		rows = append(rows, row)
 		name = ""
 	}
 	return rows
+}
+
+func sameReason(a, b *record.WhyUnjudged) bool {
+	return b != nil && a.Reason == b.Reason && a.Detail == b.Detail
+}
+
+// nowText is the statistic now, over the same time as its ratio.
+func nowText(d record.Drift) string {
+	if d.Now == 0 {
+		return none
+	}
+	return Statistic(d.Statistic, d.Now)
+}
+
+// OverText says of which time the ratio of a statistic, its bounds and its value of now are: "last 58 min", or
+// "1 h until 2026-05-04 13:02:11 +02:00" when that is a while ago; empty when there is none.
+func OverText(d record.Drift, now time.Time) string {
+	const recent = 15 * time.Minute
+	switch {
+	case d.Over == nil:
+		return ""
+	case now.Sub(d.Over.To) < recent:
+		return "last " + units.Span(now.Sub(d.Over.From).Truncate(time.Minute))
+	default:
+		return units.Span(d.Over.Length()) + " until " + units.Time(d.Over.To)
+	}
 }
 
 // BaselineText says how mature the baseline of a probe is: "final baseline of 2 880 rounds";

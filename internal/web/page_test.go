@@ -3,6 +3,7 @@ package web_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+	"github.com/ssdprobe/ssdprobe/internal/web"
 )
 
 func TestPage(t *testing.T) {
@@ -47,6 +49,57 @@ func TestPageWhenAllIsWell(t *testing.T) {
 	body := get(t, serve(t, o).URL+"/").body
 	shows(t, body, `<strong class="badge good">all well</strong>`)
 	hides(t, body, "What needs attention")
+}
+
+// Green is what is known to be good.
+func TestPageIsNotGreenWhereNothingIsKnown(t *testing.T) {
+	body := get(t, serve(t, unknown()).URL+"/").body
+	shows(t, body, `<strong class="badge quiet">no problem found, 1 of 1 target not fully judged</strong>`)
+	shows(t, body, `<span class="badge quiet">unknown</span>`)
+	hides(t, body, `badge good`)
+	hides(t, body, `<div class="good">`)
+	hides(t, body, `<strong class="good">`)
+	shows(t, body, "p50, p95, p99, IOPS, as rounds were refused: 40 I/Os in flight, above the limit of 32")
+}
+
+func TestADriveWithoutProbesHasItsVerdict(t *testing.T) {
+	o := unknown()
+	alone := o.Snapshot()
+	for verdict, class := range map[record.DriveVerdict]string{
+		record.Healthy: "good", record.Watch: "warn", record.Severe: "bad", record.Unjudged: "quiet",
+	} {
+		o.Snapshot = func() record.Snapshot {
+			s := alone
+			s.Targets = []record.TargetStatus{{ID: "a", Path: "/dev/sda", Verdict: &record.Judgement{Verdict: verdict}}}
+			return s
+		}
+		shows(t, get(t, serve(t, o).URL+"/").body, fmt.Sprintf(`<span class="badge %s">%s</span>`, class, verdict))
+	}
+}
+
+// unknown is a drive whose rounds were all refused for three hours.
+func unknown() web.Options {
+	o := options()
+	o.Snapshot = func() record.Snapshot {
+		s := recordtest.Snapshot()
+		s.Targets, s.Collectors, s.Warnings = s.Targets[:1], s.Collectors[:1], nil
+		t := &s.Targets[0]
+		since := s.Time.Add(-3 * time.Hour)
+		t.Verdict = &record.Judgement{Verdict: record.Unjudged}
+		for i := range t.Probes {
+			p := &t.Probes[i]
+			p.Window, p.LastSuccess = nil, s.Time.Add(-time.Minute) // of a small round, which is not compared
+			p.Last.Outcome, p.Last.Reason = record.OutcomeBusy, "40 I/Os in flight, above the limit of 32"
+			for k := range p.Drift {
+				p.Drift[k] = record.Drift{
+					Statistic: p.Drift[k].Statistic, State: record.Unknown, Since: since, Unjudged: &record.WhyUnjudged{Reason: record.ReasonNoRounds, Since: since},
+				}
+			}
+			p.ExplainUnjudged("", s.Time)
+		}
+		return s
+	}
+	return o
 }
 
 func TestPageTellsWhenSuitesAreDue(t *testing.T) {

@@ -73,7 +73,7 @@ func newPlot(x drift.Explanation) *plot.Plot {
 		p.Title += "; " + normal
 		p.Bands = []plot.Band{{From: cmp.Or(s.NoiseLower, 1), To: s.NoiseUpper, Label: normal, Left: true}}
 	}
-	if s.State != record.Stable && s.State != record.Learning {
+	if s.State.Drifts() {
 		if s.Since.Before(from) {
 			p.Title += "; it began before"
 		} else {

@@ -35,6 +35,8 @@ type probeView struct {
 	Maturity, Effect string
 	Plot             *plot.Plot // nil while there is nothing to plot
 	Rounds           string
+	// Unjudged says of what nobody knows how fast it is, and why.
+	Unjudged []unjudgedView
 }
 
 type learningView struct {
@@ -58,10 +60,10 @@ type lastView struct {
 type figureView struct {
 	Name, Value string
 	Tone        tone
-	State       record.DriftState
+	State       string
 	Baseline    string
-	// Ratio and Interval are how many times slower than the baseline.
-	Ratio, Interval string
+	// Ratio and Interval are how many times slower than the baseline, and Now the value over the same time.
+	Ratio, Interval, Now string
 	// Over is the time that the figure covers where that is not the window of the others.
 	Over string
 	// Doubt says why this very number may be wrong.
@@ -74,7 +76,7 @@ func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeVi
 	v := probeView{
 		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, now), Last: newLastView(p, now),
 		Sample: sample(p), Rounds: roundsText(p),
-		Effect: p.Effect.String(),
+		Effect: p.Effect.String(), Unjudged: newUnjudgedViews(p.Drift, now),
 	}
 	if learned(p) != nil {
 		v.Maturity = report.BaselineText(p)
@@ -87,7 +89,7 @@ func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeVi
 	}
 	if p.Window != nil {
 		for _, s := range record.Statistics() {
-			v.Figures = append(v.Figures, newFigureView(p, s))
+			v.Figures = append(v.Figures, newFigureView(p, s, now))
 		}
 	}
 	return v
@@ -103,7 +105,11 @@ func stateBadge(p record.ProbeStatus, now time.Time) badge {
 		record.Regressed, record.Suspect, record.Unknown, record.Improved, record.Learning, record.NotJudged, record.Stable,
 	} {
 		if in, since := finding.InState(p.Drift, state); len(in) > 0 {
-			return badge{Tone: stateTone(state), Text: state.Text(), Since: at(since, now)}
+			text := state.Text()
+			if !state.Judged() && len(in) < len(p.Drift) {
+				text = "partly judged"
+			}
+			return badge{Tone: stateTone(state), Text: text, Since: at(since, now)}
 		}
 	}
 	if learned(p) == nil {
@@ -127,6 +133,30 @@ func stateTone(s record.DriftState) tone {
 	return toneQuiet
 }
 
+// unjudgedView is why some statistics are not judged.
+type unjudgedView struct {
+	Names, Why string
+	Since      *moment
+}
+
+// newUnjudgedViews has one for each reason. What is being learned has a line of its own.
+func newUnjudgedViews(drifts []record.Drift, now time.Time) []unjudgedView {
+	var views []unjudgedView
+	for _, d := range drifts {
+		if d.Unjudged == nil || d.State == record.Learning {
+			continue
+		}
+		v := unjudgedView{Names: d.Statistic.Short(), Why: d.Unjudged.String(), Since: at(d.Unjudged.Since, now)}
+		i := slices.IndexFunc(views, func(before unjudgedView) bool { return before.Why == v.Why })
+		if i < 0 {
+			views = append(views, v)
+			continue
+		}
+		views[i].Names += ", " + v.Names
+	}
+	return views
+}
+
 // worse returns the badge of the two that matters more, a when they are equal.
 func worse(a, b badge) badge {
 	order := []tone{"", toneGood, toneQuiet, toneInfo, toneWarn, toneBad}
@@ -140,6 +170,9 @@ func newLastView(p record.ProbeStatus, now time.Time) lastView {
 	v := lastView{Tone: toneQuiet, Outcome: "none yet"}
 	if p.Last != nil {
 		v.Outcome, v.At, v.Reason, v.Tone = p.Last.OutcomeText(), at(p.Last.Start, now), p.Last.Reason, outcomeTone(p.Last.Outcome)
+		if v.Tone == toneGood && now.Sub(p.Last.Start) > max(time.Hour, 3*p.Probe.Interval) {
+			v.Tone = toneQuiet // it was good
+		}
 		if p.Last.Outcome != record.OutcomeOK {
 			v.Good = at(p.LastSuccess, now)
 		}
@@ -175,7 +208,7 @@ func sample(p record.ProbeStatus) string {
 		keep(units.Plural(p.Window.Rounds, "round")), keep(units.Plural(p.Window.Latency.Count(), "I/O")))
 }
 
-func newFigureView(p record.ProbeStatus, s record.Statistic) figureView {
+func newFigureView(p record.ProbeStatus, s record.Statistic, now time.Time) figureView {
 	value, sure := windowValue(*p.Window, s)
 	v := figureView{Name: s.Short(), Value: report.Statistic(s, value)}
 	if s == record.IOPS {
@@ -205,8 +238,11 @@ func newFigureView(p record.ProbeStatus, s record.Statistic) figureView {
 	}
 	for _, d := range p.Drift {
 		if d.Statistic == s && d.State != record.Learning {
-			v.Tone, v.State = stateTone(d.State), d.State
+			v.Tone, v.State = stateTone(d.State), d.State.Text()
 			v.Ratio, v.Interval = ratio(d), interval(d)
+			if d.Now > 0 {
+				v.Now = keep(report.Statistic(s, d.Now)) + ", " + keep(report.OverText(d, now))
+			}
 		}
 	}
 	return v

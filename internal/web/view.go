@@ -66,14 +66,14 @@ func newView(s record.Snapshot, version string) view {
 	}
 	found := finding.Of(s)
 	v.Findings = newFindingViews(found, anchors, s.Time)
-	v.Verdict, v.Tone = verdict(v.Findings, len(s.Targets))
-	v.Title = v.Verdict + " · " + s.Node + " · ssdprobe"
 	for _, t := range s.Targets {
 		target := newTargetView(t, anchors[t.ID], finding.OfTarget(found, t.ID), s.Time)
 		target.Health = newHealthViews(s.ControllersOf(t.Device.ID), s.Time)
 		v.Targets = append(v.Targets, target)
 		v.readings(t.Collectors)
 	}
+	v.Verdict, v.Tone = verdict(v.Findings, v.Targets)
+	v.Title = v.Verdict + " · " + s.Node + " · ssdprobe"
 	v.readings(s.Collectors)
 	for _, i := range s.Ignored {
 		v.Ignored = append(v.Ignored, ignoredView{Name: i.Device.Name, About: identity(i.Device), Reason: i.Reason})
@@ -104,8 +104,9 @@ func (v *view) readings(collectors []record.CollectorStatus) {
 	}
 }
 
-// verdict is "1 critical, 2 warnings", and how bad that is. What only explains does not count.
-func verdict(found []findingView, targets int) (string, tone) {
+// verdict is "1 critical, 2 warnings", and how bad that is. What only explains does not count. Well is what is
+// known to be.
+func verdict(found []findingView, targets []targetView) (string, tone) {
 	counts := map[finding.Severity]uint64{}
 	for _, f := range found {
 		counts[f.Severity]++
@@ -122,11 +123,19 @@ func verdict(found []findingView, targets int) (string, tone) {
 		return strings.Join(parts, ", "), toneBad
 	case counts[finding.Warning] > 0:
 		return strings.Join(parts, ", "), toneWarn
-	case targets == 0:
+	case len(targets) == 0:
 		return "nothing is watched", toneWarn
-	default:
-		return "all well", toneGood
 	}
+	unknown := uint64(0)
+	for _, t := range targets {
+		if t.State.Tone == toneQuiet || t.State.Tone == "" {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		return fmt.Sprintf("no problem found, %s of %s not fully judged", units.Count(unknown), units.Plural(uint64(len(targets)), "target")), toneQuiet
+	}
+	return "all well", toneGood
 }
 
 func severityTone(s finding.Severity) tone {
@@ -169,6 +178,21 @@ type targetView struct {
 	Written, Cost string
 }
 
+// verdictBadge is the verdict on a drive as a whole: all there is to show of one without probes.
+func verdictBadge(j record.Judgement, now time.Time) badge {
+	b := badge{Tone: toneQuiet, Text: string(j.Verdict), Since: at(j.Since, now)}
+	switch j.Verdict {
+	case record.Healthy:
+		b.Tone = toneGood
+	case record.Watch:
+		b.Tone = toneWarn
+	case record.Degraded, record.Severe:
+		b.Tone = toneBad
+	case record.Unjudged:
+	}
+	return b
+}
+
 type conditionView struct {
 	Name, Value string
 	Changed     *moment
@@ -194,6 +218,9 @@ func newTargetView(t record.TargetStatus, anchor string, found []finding.Finding
 		state = worse(state, probe.State)
 	}
 	v.State = state
+	if j := t.Verdict; j != nil && (len(t.Probes) == 0 || j.Verdict == record.Unjudged && state.Tone == toneGood) {
+		v.State = verdictBadge(*j, now)
+	}
 	if t.Problem != "" {
 		v.State = badge{Tone: toneBad, Text: "not probed"}
 	}
