@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
@@ -17,9 +18,10 @@ func (a *app) driftAccept() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "accept TARGET --note TEXT",
 		Short: "Accept the current level as normal",
-		Long: `Takes the current level of everything that has regressed or improved as normal. What was
-learned about noise and load stays, so the target is judged again at once. The note says
-why; "drift explain" shows it.
+		Long: `Takes the current level of everything that has regressed or improved as normal, and says
+which level that is. What was learned about noise and load stays, so the target is judged
+again at once. The note says why; "drift explain" shows it. While a level is moving, as
+during a recovery, it is refused.
 
 While a daemon runs, it does this itself, within its discovery interval (10 s by
 default).`,
@@ -31,7 +33,7 @@ default).`,
 			if note == "" {
 				return usage(errors.New("--note: is missing; say why this level is normal"))
 			}
-			return a.change(args, state.Request{Probe: probe, Accept: note}, "level of %s accepted")
+			return a.change(args, state.Request{Probe: probe, Accept: note}, "level of %s accepted", accepted)
 		},
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the probe with this `NAME`")
@@ -42,7 +44,7 @@ default).`,
 // change carries out a request on the one target that the arguments name, or leaves it to
 // the state. What the stored state says to be impossible is refused at once: it is
 // saved whenever a verdict changes.
-func (a *app) change(args []string, r state.Request, done string) error {
+func (a *app) change(args []string, r state.Request, done string, what func(t state.Target, at time.Time) string) error {
 	dir, targets, err := a.targets(args)
 	if err != nil {
 		return err
@@ -50,7 +52,8 @@ func (a *app) change(args []string, r state.Request, done string) error {
 	t := targets[0]
 	r.Target = t.ID
 	path := t.Path
-	switch err := r.Change(&t, time.Now()); {
+	now := time.Now()
+	switch err := r.Change(&t, now); {
 	case errors.Is(err, state.ErrUnknownTarget) && r.Probe != "":
 		return usage(fmt.Errorf("--probe: nothing is stored about a probe %q on %s; it has %s", r.Probe, path, strings.Join(t.ProbeNames(), ", ")))
 	case errors.Is(err, drift.ErrNothingToAccept):
@@ -58,5 +61,25 @@ func (a *app) change(args []string, r state.Request, done string) error {
 	case err != nil:
 		return err
 	}
-	return a.submit(dir, r, fmt.Sprintf(done, path))
+	return a.submit(dir, r, fmt.Sprintf(done, path)+what(t, now))
 }
+
+// accepted says which levels were accepted at a time.
+func accepted(t state.Target, at time.Time) string {
+	var all []string
+	add := func(source string, s drift.State) {
+		if note, ok := s.Accepted(at); ok {
+			all = append(all, source+" "+report.Accepted(note))
+		}
+	}
+	for _, name := range t.ProbeNames() {
+		add(name, t.Probes[name])
+	}
+	if t.Traffic != nil {
+		add("traffic", *t.Traffic)
+	}
+	return " (" + strings.Join(all, "; ") + ")"
+}
+
+// nothingMore is for what needs no more words.
+func nothingMore(state.Target, time.Time) string { return "" }

@@ -70,6 +70,8 @@ type norm struct {
 	SlowShare float64 `json:"slow_share"`
 	// SlowAutocorrelation is the factor for slow rounds: above 1 when they come in spells.
 	SlowAutocorrelation float64 `json:"slow_autocorrelation_factor"`
+	// SlowAccepted says that somebody accepted that slow rounds are common: a few in a row are no shift then.
+	SlowAccepted bool `json:"slow_accepted,omitempty"`
 }
 
 // learnEarly makes a baseline of the rounds that made the reference.
@@ -142,6 +144,7 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 			continue
 		}
 		b.Of[i] = learnNorm(of, i, anchored, host)
+		b.Of[i].SlowAccepted = before != nil && before.Of[i].SlowAccepted
 		b.Of[i].wanderWith(b.Of[0].noise)
 		b.Of[i].LargeAbove = b.largeAbove(quantile(b.Of[i].Residuals, 0.99))
 	}
@@ -213,8 +216,7 @@ func (n *norm) excess(b block, statistic int) Shift {
 	return b.Worst[statistic] - max(b.Level[statistic], n.Curve.at(b.Load))
 }
 
-// learnSlow learns how often blocks have a slow round, erring on the high side by
-// one standard error and by slowPrior.
+// learnSlow learns how often blocks have a slow round.
 func (n *norm) learnSlow(blocks []block, statistic int) {
 	marks, count := make([]float64, len(blocks)), 0.0
 	for i, b := range blocks {
@@ -223,15 +225,25 @@ func (n *norm) learnSlow(blocks []block, statistic int) {
 			count++
 		}
 	}
-	total := float64(len(blocks))
 	n.SlowAutocorrelation = 1
 	if count >= minSlowBlocks {
+		deviations := make([]float64, len(marks))
 		for i := range marks {
-			marks[i] -= count / total
+			deviations[i] = marks[i] - count/float64(len(marks))
 		}
-		n.SlowAutocorrelation = autocorrelation(blocks, marks)
+		n.SlowAutocorrelation = autocorrelation(blocks, deviations)
 	}
-	n.SlowShare = min(0.95, (count+slowPrior+math.Sqrt(count*n.SlowAutocorrelation))/(total+slowPrior))
+	n.SlowShare, _ = slowShare(marks, n.SlowAutocorrelation)
+}
+
+// slowShare is the share of blocks with a slow round, of which each mark is 1 or 0, erring on the high side by one
+// standard error and by slowPrior. It is false when none had one.
+func slowShare(marks []float64, autocorrelation float64) (share float64, seen bool) {
+	count, total := 0.0, float64(len(marks))
+	for _, m := range marks {
+		count += m
+	}
+	return min(0.95, (count+slowPrior+math.Sqrt(count*autocorrelation))/(total+slowPrior)), count > 0
 }
 
 // level is what the baseline says of a statistic at its usual load.

@@ -3,6 +3,7 @@ package drift
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -15,36 +16,69 @@ type Note struct {
 	Text string    `json:"text"`
 	// Ratios are the levels that were accepted, against the baseline before.
 	Ratios map[record.Statistic]float64 `json:"ratios,omitempty"`
+	// SlowShares are the shares (0 to 1) of five-minute blocks with a slow round that were accepted.
+	SlowShares map[record.Statistic]float64 `json:"slow_shares,omitempty"`
 }
 
-// ErrNothingToAccept says that no statistic has drifted from its baseline.
-var ErrNothingToAccept = errors.New("nothing has drifted from its baseline")
+var (
+	// ErrNothingToAccept says that no statistic has drifted from its baseline.
+	ErrNothingToAccept = errors.New("nothing has drifted from its baseline")
+	// ErrMoving says that there is no one level to accept yet.
+	ErrMoving = errors.New("the level is moving; wait until it stays for a quarter of an hour")
+)
+
+// steadyBlocks are the last ones that have to be at the level that is accepted.
+const steadyBlocks = 3
+
+// Accepted returns what was accepted at a time; false when nothing was.
+func (s State) Accepted(at time.Time) (Note, bool) {
+	if len(s.Epochs) == 0 {
+		return Note{}, false
+	}
+	notes := s.Epochs[len(s.Epochs)-1].Notes
+	if len(notes) == 0 || !notes[len(notes)-1].Time.Equal(at) {
+		return Note{}, false
+	}
+	return notes[len(notes)-1], true
+}
 
 // Accept returns s with the current level as the normal one for every statistic
-// that has regressed or improved, and a note that says why. What is known of noise and
-// load stays, so the device is watched on at once.
+// that has regressed or improved, and a note that says which levels and why. What is known of noise and
+// load stays, so the device is watched on at once. Errors: ErrNothingToAccept, ErrPinned, ErrMoving.
 func (s State) Accept(now time.Time, text string) (State, error) {
 	t := newTracker(Settings{}, s.names())
 	if err := t.Restore(s); err != nil {
 		return State{}, fmt.Errorf("accept a level: %w", err)
 	}
-	note := Note{Time: now, Text: text, Ratios: map[record.Statistic]float64{}}
+	note := Note{Time: now, Text: text, Ratios: map[record.Statistic]float64{}, SlowShares: map[record.Statistic]float64{}}
 	var moved Shifts
+	slowSince := int64(math.MaxInt64) // the first onset of slow rounds
 	for i, statistic := range t.names {
-		if !t.verdicts[i].found() {
-			continue
-		}
-		if e := t.now(i); e.blocks > 0 {
-			moved[i] = e.middle
-			note.Ratios[statistic] = e.middle.Ratio()
+		v := &t.verdicts[i]
+		switch {
+		case !v.found():
+		case v.Cause == record.BySlowRounds: // the others are as before
+			slowSince = min(slowSince, slot(v.Since))
+		default:
+			level, err := t.steady(i)
+			if err != nil {
+				return State{}, fmt.Errorf("accept a level: %s: %w", statistic.Short(), err)
+			}
+			moved[i] = level
+			note.Ratios[statistic] = level.Ratio()
 		}
 	}
-	if len(note.Ratios) == 0 {
+	if len(note.Ratios) == 0 && slowSince == math.MaxInt64 {
 		return State{}, fmt.Errorf("accept a level: %w", ErrNothingToAccept)
 	}
 	e := t.current()
 	if e.Pinned {
 		return State{}, fmt.Errorf("accept a level: %w", ErrPinned)
+	}
+	for i, statistic := range t.names {
+		if t.acceptSlow(i, slowSince) {
+			note.SlowShares[statistic] = e.Baseline.Of[i].SlowShare
+		}
 	}
 	e.Reference = e.Reference.moved(moved)
 	e.Values = named(e.names, valuesOf(e.names, e.Values).moved(moved))
@@ -54,4 +88,42 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 	t.restart(now)
 	t.become(record.Stable, now)
 	return t.State(), nil
+}
+
+// steady is how much slower statistic i is since its onset. The error is ErrMoving when the last blocks say
+// something else, as during a recovery.
+func (t *Tracker) steady(i int) (Shift, error) {
+	since := slot(t.verdicts[i].Since)
+	level := t.now(i).middle
+	last, blocks := t.level(i, since, steadyBlocks)
+	if blocks < steadyBlocks {
+		return 0, fmt.Errorf("it is %.2f times slower since a few minutes only: %w", level.Ratio(), ErrMoving)
+	}
+	apart := max(last-level, level-last)
+	if n := &t.current().Baseline.Of[i]; apart > max(t.settings.smallest(), 2*n.error(steadyBlocks)) {
+		return 0, fmt.Errorf("it is %.2f times slower since its onset, and %.2f times in the last blocks: %w", level.Ratio(), last.Ratio(), ErrMoving)
+	}
+	return level, nil
+}
+
+// acceptSlow makes slow rounds as normal as they were since a slot, if they have become more common. They come in
+// spells, so that as many more are allowed for as a few hours may have missed.
+func (t *Tracker) acceptSlow(i int, since int64) bool {
+	n := &t.current().Baseline.Of[i]
+	if len(n.Residuals) == 0 {
+		return false
+	}
+	blocks := slices.DeleteFunc(slices.Clone(t.recent), func(b judged) bool { return b.Slot < since || !b.Shifts[i].Known() })
+	marks := make([]float64, len(blocks))
+	for k, b := range blocks {
+		if b.Slow[i] {
+			marks[k] = 1
+		}
+	}
+	share, ok := slowShare(marks, n.SlowAutocorrelation)
+	if !ok || share <= n.SlowShare {
+		return false
+	}
+	n.SlowShare, n.SlowAccepted = share, true
+	return true
 }

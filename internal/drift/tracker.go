@@ -366,7 +366,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 			x -= t.hostPart(i, host[i])
 			x -= n.Daily.off(slot(now), x)
 		}
-		if v.Fast.add(now, x, limit, !t.isTail(i)) {
+		if v.Fast.add(now, x, limit, !t.isTail(i) && !n.SlowAccepted) {
 			t.know(i, now)
 			t.find(i, record.Regressed, record.ByLargeShift, v.Fast.From, now)
 		}

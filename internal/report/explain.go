@@ -96,16 +96,24 @@ func baselineText(x drift.Explanation) string {
 
 // acceptedText is " (accepted p50 1.31×)".
 func acceptedText(n drift.Note) string {
+	if text := Accepted(n); text != "" {
+		return " (accepted " + text + ")"
+	}
+	return ""
+}
+
+// Accepted says which level a note took: "p50 1.31×, p99 slow rounds in 56 % of blocks".
+func Accepted(n drift.Note) string {
 	var levels []string
-	for _, s := range record.Statistics() {
+	for _, s := range slices.Concat(record.Statistics(), record.TrafficStatistics()) {
 		if r, ok := n.Ratios[s]; ok {
 			levels = append(levels, s.Short()+" "+units.Ratio(r))
 		}
+		if share, ok := n.SlowShares[s]; ok {
+			levels = append(levels, s.Short()+" slow rounds in up to "+units.Percent(share)+" of blocks")
+		}
 	}
-	if len(levels) == 0 {
-		return ""
-	}
-	return " (accepted " + strings.Join(levels, ", ") + ")"
+	return strings.Join(levels, ", ")
 }
 
 // stateText is "regressed since 2026-05-04 10:42:11 +02:00 (2 h ago), 1.31× (1.27 to 1.36)".

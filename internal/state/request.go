@@ -131,6 +131,8 @@ func (r Request) Change(t *Target, now time.Time) error {
 			done++
 		case err == nil:
 			traffic = nil
+		default:
+			refused = append(refused, fmt.Errorf("%s of %s, traffic: %w", r, r.Target, err))
 		}
 	}
 	// Of all probes, those that have nothing to accept or to pin do not matter.
