@@ -58,6 +58,9 @@ func TestStory(t *testing.T) {
 	await(t, "a baseline under the new conditions, and the change named", func() bool {
 		return len(p.now(t, `ssdprobe_drift_attribution_info{id="`+m.worn.id+`",condition="scheduler",from="none",to="mq-deadline"}`)) == 1
 	})
+	await(t, "what the change did, for the fleet", func() bool {
+		return len(p.now(t, `condition:ssdprobe_condition_effect_ratio:p50{condition="scheduler"}`)) > 0
+	})
 	tell("the change of conditions is blamed")
 	isNoAlarm(t, m)
 	assert.Empty(t, p.QueryRange(t, changed, time.Now(), `ALERTS{alertname="SsdprobeDriveSlowerThanBaseline"}`), "not even for a moment")
