@@ -43,8 +43,9 @@ func deviceNow() []Panel {
 			{field: "serial", name: "Serial"}, {field: "firmware", name: "Firmware"}, {field: "transport", name: "Transport"}, {field: "kind", name: "Kind"},
 			{field: "Value #B", name: "Size", unit: "decbytes"},
 		}, Query{Expr: `ssdprobe_device_info{` + target + `}`}, Query{Expr: `ssdprobe_device_size_bytes{` + target + `}`}),
-		number("Worst drift", "none", "How many times slower than its baseline the target is in its worst statistic.",
-			`max(ssdprobe_drift_ratio{`+target+`})`, steps("green", 1.2, "red")),
+		number("Worst drift", "none", "How many times slower than its baseline the target is in its worst statistic that is judged. What is not judged is listed below.",
+			`max(ssdprobe_drift_ratio{`+target+`} and on (job, instance, id, probe, statistic) ssdprobe_drift_state{`+target+`,state=~"stable|suspect|regressed|improved"})`,
+			steps("transparent", 1.2, "red")),
 		number("Can be probed", "bool_yes_no", "Whether the target can be probed now.", `min(ssdprobe_target_up{`+target+`})`, steps("red", 1, "green")),
 		number("Last good round", "s", "How long ago the last round was that measured the device. None while it is busy is normal for some hours.",
 			`time() - max(ssdprobe_probe_last_success_timestamp_seconds{`+target+`})`, steps("green", 3600, "orange")),
@@ -116,12 +117,13 @@ func driftPanels() []Panel {
 		ratio,
 		{
 			Kind: "state-timeline", Title: "Verdicts", Unit: "none", Width: 24, Height: 8,
-			Description: "The verdict on each statistic over time. A gap is a time without ssdprobe.",
+			Description: "The verdict on each statistic over time. Green is what is known to be good; a gap is a time without ssdprobe.",
 			Queries: []Query{{
 				Expr: `max by (probe, statistic) (` +
 					`ssdprobe_drift_state{` + target + `,state="learning"} * 0 or ssdprobe_drift_state{` + target + `,state="stable"} * 1` +
 					` or ssdprobe_drift_state{` + target + `,state="improved"} * 2 or ssdprobe_drift_state{` + target + `,state="suspect"} * 3` +
-					` or ssdprobe_drift_state{` + target + `,state="regressed"} * 4)`,
+					` or ssdprobe_drift_state{` + target + `,state="regressed"} * 4 or ssdprobe_drift_state{` + target + `,state="not_judged"} * 5` +
+					` or ssdprobe_drift_state{` + target + `,state="unknown"} * 6)`,
 				Legend: "{{probe}} {{statistic}}",
 			}},
 			Options: Object{
@@ -133,9 +135,13 @@ func driftPanels() []Panel {
 			Defaults: Object{"mappings": []Object{{"type": "value", "options": Object{
 				"0": Object{"text": "learning", "color": "blue", "index": 0}, "1": Object{"text": "stable", "color": "green", "index": 1},
 				"2": Object{"text": "improved", "color": "dark-green", "index": 2}, "3": Object{"text": "suspect", "color": "orange", "index": 3},
-				"4": Object{"text": "regressed", "color": "red", "index": 4},
+				"4": Object{"text": "regressed", "color": "red", "index": 4}, "5": Object{"text": "not judged", "color": "light-blue", "index": 5},
+				"6": Object{"text": "unknown", "color": "#808080", "index": 6},
 			}}}},
 		},
+		table("Not judged, and why", "Statistics of which nobody knows whether they are slower, and for how long. docs/runbook.md has the reasons. Empty when all are judged.", 24, 6, []column{
+			{field: "probe", name: "Probe"}, {field: "statistic", name: "Statistic"}, {field: "reason", name: "Reason"}, {field: "Value", name: "For", unit: "s"},
+		}, Query{Expr: `time() - ssdprobe_drift_unjudged_since_timestamp_seconds{` + target + `}`}),
 		series("Baseline latencies", "s", "The learned reference of the latencies. A step is a new epoch: conditions changed and the baseline was learned anew.", 8,
 			Query{Expr: `ssdprobe_baseline_value{` + target + `,statistic=~".*_seconds"}`, Legend: "{{probe}} {{statistic}}"}).logarithmic(),
 		series("Baseline IOPS", "iops", "The learned reference of the IOPS. A step is a new epoch.", 8,

@@ -18,7 +18,7 @@ func health() []Panel {
 		number("Critical warnings", "none", "Critical warnings that are set in the drive's health log.", `sum(`+each("ssdprobe_nvme_critical_warning")+`)`, steps("green", 1, "red")),
 		number("Worn", "percentunit", "Share of the life that the maker promises that is used up; it may go beyond 100 %.", `max(`+each("ssdprobe_nvme_percentage_used_ratio")+`)`, steps("green", 0.9, "red")),
 		number("Short of spare blocks", "none", "Controllers that have fewer spare blocks than the maker's threshold: the drive has to go. Some drives do not report it.",
-			`count(`+each("ssdprobe_nvme_available_spare_ratio")+` < `+each("ssdprobe_nvme_available_spare_threshold_ratio")+`) or vector(0)`, steps("green", 1, "red")),
+			`count(`+each("ssdprobe_nvme_available_spare_ratio")+` < `+each("ssdprobe_nvme_available_spare_threshold_ratio")+`) or vector(0)`, steps("transparent", 1, "red")),
 		number("Media errors", "none", "Unrecovered data integrity errors in the drive's life.", `max(`+each("ssdprobe_nvme_media_errors_total")+`)`, steps("green", 1, "red")),
 		number("Unsafe shutdowns", "none", "Times that the drive lost its power without notice.", `max(`+each("ssdprobe_nvme_unsafe_shutdowns_total")+`)`, plain()),
 		number("Powered on", "s", "Time that the drive was powered in its life.", `max(`+each("ssdprobe_nvme_power_on_seconds_total")+`)`, plain()),

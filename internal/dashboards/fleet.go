@@ -42,6 +42,7 @@ func fleetDashboard() Dashboard {
 	}
 }
 
+// fleetNow are figures that are 0 when all is well, and when nothing is known: none is green.
 func fleetNow() []Panel {
 	state := func(state string) string {
 		return counted(`count by (job, instance, id) (` + withModel(`ssdprobe_drift_state{state="`+state+`",`+chosen+`}`) + `)`)
@@ -50,16 +51,16 @@ func fleetNow() []Panel {
 		number("Targets", "none", "Devices and probe files under watch.",
 			counted(chosenInfo), plain()),
 		number("Slower than their baseline", "none", "Targets with a statistic that has regressed. They are listed below, the worst first.",
-			state("regressed"), steps("green", 1, "red")),
-		number("Suspect", "none", "Targets that may be getting slower: there is not enough evidence yet.", state("suspect"), steps("green", 1, "orange")),
+			state("regressed"), steps("transparent", 1, "red")),
+		number("Suspect", "none", "Targets that may be getting slower: there is not enough evidence yet.", state("suspect"), steps("transparent", 1, "orange")),
 		number("Slower than their peers", "none",
 			"Drives that are slower than the median drive of their model by more than such drives differ, over an hour. "+
 				"What their node or their firmware slows is not counted. Models with fewer than four drives are left out.",
-			counted(`count by (job, instance, id) (`+beyond("excess")+`)`), steps("green", 1, "orange")),
-		number("Learning", "none", "Targets with a baseline that is still being learned: nobody knows yet what is normal for them.",
-			state("learning"), steps("green", 1, "blue")),
+			counted(`count by (job, instance, id) (`+beyond("excess")+`)`), steps("transparent", 1, "orange")),
+		number("Not judged", "none", "Targets with a statistic of which nobody knows whether it is slower: the baseline is being learned, or nothing was compared for an hour. The reasons are below.",
+			counted(`count by (job, instance, id) (`+withModel(`ssdprobe_drift_unjudged_since_timestamp_seconds{`+chosen+`}`)+`)`), steps("transparent", 1, "blue")),
 		number("Cannot be probed", "none", "Targets that have a problem; the status page of their node says which.",
-			counted(`count by (job, instance, id) (`+withModel(`(ssdprobe_target_up{`+chosen+`} == 0)`)+`)`), steps("green", 1, "red")),
+			counted(`count by (job, instance, id) (`+withModel(`(ssdprobe_target_up{`+chosen+`} == 0)`)+`)`), steps("transparent", 1, "red")),
 	}
 }
 
@@ -86,7 +87,7 @@ func slowDrives() []Panel {
 	return []Panel{
 		table("Against their own baseline",
 			"How many times slower each target is than its own baseline, the worst first, with the bounds of the 95 % interval. "+
-				"Above 1 is worse for every statistic. A drift that was found within minutes has no ratio at first. The device leads to its dashboard.",
+				"Above 1 is worse for every statistic. What was not compared for an hour has no ratio. The device leads to its dashboard.",
 			24, 10, append(named(),
 				column{field: "statistic", name: "Statistic"},
 				column{field: "Value #A", name: "Times slower", unit: "none", at: 1.2},
@@ -180,6 +181,11 @@ func watched() []Panel {
 			}).from0(),
 		series("Findings", "none", "What to know of nodes and drives, by code, as a number of targets and probes. docs/metrics.md says what to do for each.", 12,
 			Query{Expr: `count by (code, severity) (` + onNodes(`ssdprobe_finding{instance=~"$instance"}`) + `)`, Legend: "{{severity}}: {{code}}"}).from0(),
+		series("Not judged, by reason", "none", "Targets with a statistic of which nobody knows whether it is slower, by reason. docs/runbook.md says what to do for each.", 24,
+			Query{
+				Expr:   `count by (reason) (count by (job, instance, id, reason) (` + ofModel(`ssdprobe_drift_unjudged_since_timestamp_seconds{`+chosen+`}`) + `))`,
+				Legend: "{{reason}}",
+			}).from0(),
 		series("CPU that ssdprobe takes", "percentunit", "Share of one core, on the node that it takes most on and on average.", 12,
 			Query{Expr: `max(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, Legend: "most"},
 			Query{Expr: `avg(` + onNodes("rate(process_cpu_seconds_total[$__rate_interval])") + `)`, Legend: "average"}).from0(),

@@ -121,7 +121,7 @@ func table(title, description string, width, height int, columns []column, queri
 		}
 		if c.at != 0 {
 			properties = append(properties,
-				Object{"id": "thresholds", "value": steps("green", c.at, "red")},
+				Object{"id": "thresholds", "value": steps("text", c.at, "red")},
 				Object{"id": "custom.cellOptions", "value": Object{"type": "color-text"}})
 		}
 		if c.field == "device" {
