@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // resolveTimeout is how long a target may take to say what it is; its server may hang.
@@ -75,6 +76,16 @@ func (a *access) handOver(probes []*probeState) {
 	for _, p := range probes {
 		a.inflight[p.probe.Name] = first
 	}
+}
+
+// ours says by begin that I/O of ours begins, and by the end that it returns that it is over: when the call under
+// way returns, if it hangs. Until then what else is tried is part of that. It needs the turn.
+func (a *access) ours(begin func() (*record.Work, func())) (others *record.Work, over func()) {
+	if !a.guard.Since().IsZero() {
+		return nil, func() {}
+	}
+	others, end := begin()
+	return others, func() { a.guard.Finally(end) }
 }
 
 // inflightSince is since when a round of the probe has been in progress; zero when none is.

@@ -39,8 +39,8 @@ func (w *watch) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, end := w.shared.traffic.Begin(w.spec.Number) // a probe file may be filled
-	defer func() { w.access.guard.Finally(end) }()
+	_, over := w.access.ours(w.beginTraffic) // a probe file may be filled
+	defer over()
 	session, err := measure.Open(ctx, w.spec.Target, measure.Options{
 		FS: w.shared.fs, Engine: w.shared.engine, Meter: w.shared.meter, Limits: w.spec.Admission.Limits,
 		Guard: &w.access.guard, Lock: w.lock, Pool: w.pool, Late: w.tookLate,

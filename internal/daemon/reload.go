@@ -24,6 +24,9 @@ func (d *Daemon) take(r reload) {
 		err = restartNeeded(d.configuration(), r.config)
 	}
 	d.file.taken(r.sum, err)
+	if err == nil {
+		d.shared.judging.look(func() { d.shared.judging.node.Configure(r.config.Drift.Settings) })
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.reloaded = collected("configuration", "", start, err)

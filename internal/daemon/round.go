@@ -18,9 +18,9 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 		return record.Measurement{}, false
 	}
 	defer w.endTurn()
-	others, end := w.shared.traffic.Begin(w.spec.Number)
+	others, over := w.access.ours(w.beginTraffic)
 	m, err := w.session.Round(ctx, w.begin(p))
-	w.access.guard.Finally(end) // the I/O of a round that hangs stays ours
+	over() // the I/O of a round that hangs stays ours
 	m.Load.Others = others
 	w.access.endRounds()
 	if ctx.Err() != nil {
@@ -33,6 +33,11 @@ func (w *watch) round(ctx context.Context, p *probeState) (record.Measurement, b
 		w.log.Warn("the load of the device is not known", "probe", p.probe.Name, "err", err)
 	}
 	return m, true
+}
+
+// beginTraffic says to whoever counts the traffic of others that what follows is ours.
+func (w *watch) beginTraffic() (others *record.Work, end func()) {
+	return w.shared.traffic.Begin(w.spec.Number)
 }
 
 // begin notes that a round is in progress, and says what it is to be.

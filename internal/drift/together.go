@@ -180,6 +180,13 @@ func (t *Tracker) LastJudged() time.Time {
 	return last
 }
 
+// Configure gives the tracker other settings. What was found stays.
+func (t *Tracker) Configure(s Settings) {
+	t.settings = s.orDefault()
+	t.window.span = t.settings.Window
+	t.prepare()
+}
+
 // Learned is when the baseline last matured; zero until there is one.
 func (t *Tracker) Learned() time.Time {
 	if len(t.epochs) == 0 {

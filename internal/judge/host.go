@@ -19,6 +19,8 @@ const (
 	minOthers, minVoters = 2, 3
 	// usualNoise is assumed of a host that has no baseline yet.
 	usualNoise = 1.05
+	// hostAlarms is how many false alarms a year a host may bring at most.
+	hostAlarms = 0.05
 	// unequal is how much more than the others a drive may suffer from what slows the host.
 	unequal = 1.5
 	// hostShare is the share of drives that have to be slower for the host to be.
@@ -32,7 +34,9 @@ func hostSettings(s drift.Settings) drift.Settings {
 	} else {
 		s.SmallestEffect = 0.1
 	}
-	s.FalseAlarmsPerYear = 0.05
+	if s.FalseAlarmsPerYear <= 0 || s.FalseAlarmsPerYear > hostAlarms {
+		s.FalseAlarmsPerYear = hostAlarms
+	}
 	return s
 }
 

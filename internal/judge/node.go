@@ -67,6 +67,17 @@ type drive struct {
 // NewNode returns a node without drives.
 func NewNode(s drift.Settings) *Node { return &Node{settings: s, byID: map[string]*drive{}} }
 
+// Configure gives the node other settings. The trackers that were attached have their own.
+func (n *Node) Configure(s drift.Settings) {
+	n.settings = s
+	for _, g := range n.groups {
+		g.settings = hostSettings(s)
+		if g.host != nil {
+			g.host.Configure(g.settings)
+		}
+	}
+}
+
 // AddDrive adds a drive, or changes what is known of it.
 func (n *Node) AddDrive(d Drive) {
 	if known := n.byID[d.ID]; known != nil {

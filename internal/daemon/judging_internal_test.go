@@ -1,0 +1,49 @@
+package daemon
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// feed lets the judge see hours of rounds of four drives, all of them so many times slower than at first.
+func (j *judging) feed(minute *int, hours int, slower float64) {
+	for range hours * 60 {
+		*minute++
+		now := time.Unix(int64(*minute)*60, 0)
+		for i := range 4 {
+			id := fmt.Sprint("d", i)
+			j.node.AddDrive(judge.Drive{ID: id, Model: "X"})
+			x := 80e-6 * slower * (1 + 0.02*float64((*minute*7+i*5)%17-8)/8)
+			j.node.Round(id, "read-4k", drift.Round{Time: now, Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}}, record.Conditions{})
+		}
+		j.node.Advance(now)
+	}
+}
+
+// A reload with other settings of drift reaches what is judged of the host.
+func TestAReloadReachesTheHost(t *testing.T) {
+	for effect, found := range map[float64]bool{0: true, 0.5: false} {
+		c := config.Default()
+		d := &Daemon{
+			config: c, file: newConfigFile(Options{Config: c, Log: slog.New(slog.DiscardHandler)}),
+			shared: &shared{log: slog.New(slog.DiscardHandler), judging: newJudging(c.Drift.Settings)},
+		}
+		minute := 29_600_000
+		d.shared.judging.feed(&minute, 30, 1)
+		c.Drift.SmallestEffect = max(c.Drift.SmallestEffect, effect)
+		d.take(reload{config: c})
+		require.True(t, d.reloaded.Success)
+		d.shared.judging.feed(&minute, 1, 1.25)
+		assert.Equal(t, found, len(d.shared.judging.node.Together()) > 0, "a smallest effect of %g", effect)
+	}
+}
