@@ -125,10 +125,45 @@ func TestDriftReplayFromPrometheus(t *testing.T) {
 	assert.Contains(t, got.stdout, "2 rounds from 1970-01-01 00:10")
 	assert.Contains(t, strings.Join(asked, "\n"), `ssdprobe_probe_iops{device="nvme0n1",probe="read-128k",instance="stor-07:10040"}`)
 	assert.Contains(t, asked, "load")
+	assert.Contains(t, strings.Join(asked, "\n"), `ssdprobe_traffic_ios{device="nvme0n1",operation="read",instance="stor-07:10040"}`)
 	server.Close()
 	got = in("drift", "replay", "--prometheus", server.URL, "--device", "nvme0n1")
 	assert.Equal(t, 1, got.code)
 	assert.Contains(t, got.stderr, "connection refused")
+}
+
+// All drives of a node, and all of a model, are asked for by what the metrics say of them.
+func TestDriftReplayOfDrivesThatPrometheusKnows(t *testing.T) {
+	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"status": "success", "data": {"resultType": "vector", "result": []}}`)
+	}))
+	defer empty.Close()
+	for _, which := range [][2]string{{"--instance", "stor-07:10040"}, {"--model", "PM9A3"}} {
+		got := in("drift", "replay", "--prometheus", empty.URL, which[0], which[1])
+		assert.Equal(t, 2, got.code)
+		assert.Contains(t, got.stderr, fmt.Sprintf("has no ssdprobe_device_info{%s=%q} from ", which[0][2:], which[1]))
+	}
+
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		query, kind, result := r.FormValue("query"), "matrix", ""
+		switch {
+		case strings.HasPrefix(query, "last_over_time(ssdprobe_device_info"):
+			kind = "vector"
+			for _, device := range []string{"nvme0n1", "nvme1n1"} {
+				result += fmt.Sprintf(`,{"metric": {"instance": "a:1", "device": %q, "id": "eui.%s", "model": "X"}, "value": [3600, "1"]}`, device, device)
+			}
+		case strings.HasPrefix(query, "last_over_time("):
+			kind = "vector"
+		case strings.Contains(query, "ssdprobe_probe_"):
+			result = `,{"metric": {"device": "nvme0n1"}, "values": [[600, "0.0001"], [660, "0.0001"]]}`
+		}
+		fmt.Fprintf(w, `{"status": "success", "data": {"resultType": %q, "result": [%s]}}`, kind, strings.TrimPrefix(result, ","))
+	}))
+	defer server.Close()
+	got := in("drift", "replay", "--prometheus", server.URL, "--model", "X", "--start", "0", "--end", "3600")
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "4 rounds of 2 drives")
+	assert.Contains(t, got.stdout, "a:1 nvme1n1")
 }
 
 func TestDriftMistakes(t *testing.T) {
@@ -146,7 +181,9 @@ func TestDriftMistakes(t *testing.T) {
 		"no such file":        {[]string{"drift", "replay", "/no/such.csv"}, 2, "/no/such.csv"},
 		"no such column":      {[]string{"drift", "replay", file(t, "x.csv", "time\n")}, 2, "the header lacks latency_p50_seconds"},
 		"a bad line":          {[]string{"drift", "replay", file(t, "x.csv", "time,latency_p50_seconds,latency_p95_seconds,latency_p99_seconds,iops\nx,1,1,1,1\n")}, 1, "line 2"},
-		"no device":           {[]string{"drift", "replay", "--prometheus", "http://x"}, 2, "no device"},
+		"no drives":           {[]string{"drift", "replay", "--prometheus", "http://x"}, 2, "--prometheus: which drives? want --device, --instance"},
+		"one and many":        {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--model", "b"}, 2, "--model: cannot be given with --device"},
+		"utilisation of many": {[]string{"drift", "replay", "--prometheus", "http://x", "--model", "b", "--utilisation", "x"}, 2, "--utilisation: is of one drive"},
 		"no time":             {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--start", "soon", "--step", "0s"}, 2, `--start: "soon" is not a time`},
 		"ends before":         {[]string{"drift", "replay", "--prometheus", "http://x", "--device", "a", "--start", "100", "--end", "50"}, 2, "it ends before it begins"},
 		"wrong settings":      {[]string{"drift", "replay", good, "--smallest-effect", "much", "--false-alarms", "1%"}, 2, `--false-alarms: "1%" is not a number`},

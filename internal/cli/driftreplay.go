@@ -26,17 +26,17 @@ const outputJSONL output = "jsonl"
 
 // replayOptions are the flags of drift replay.
 type replayOptions struct {
-	prometheus, device, instance, probe, start, end, step, utilisation string
-	smallestEffect, falseAlarms, threshold                             string
-	baselineRounds                                                     int
-	server                                                             clientOptions
-	form                                                               output
+	prometheus, device, instance, model, probe, start, end, step, utilisation string
+	smallestEffect, falseAlarms, threshold                                    string
+	baselineRounds                                                            int
+	server                                                                    clientOptions
+	form                                                                      output
 }
 
 func (a *app) driftReplay() *cobra.Command {
 	var o replayOptions
 	c := &cobra.Command{
-		Use:   "replay FILE.csv | FOLDER | --prometheus URL --device DEVICE",
+		Use:   "replay FILE.csv | FOLDER | --prometheus URL",
 		Short: "Judge a recorded history as the daemon would have",
 		Long: `Runs the code of the daemon over recorded histories: of one probe on one drive, or of
 all drives of a node together. Use it to try settings on your own data. Text output shows
@@ -63,8 +63,13 @@ drives.json says more:
   {"nvme0n1": {"model": "X", "size_bytes": 960197124096, "rotational": false, "group": ""}}
 
 With --prometheus, the history comes from the HTTP API of a Prometheus server that
-scrapes the daemon. --http.config.file has its password, if it needs one. These figures
-cover the daemon's window, so single slow rounds show less than they did to the daemon.
+scrapes the daemon. --http.config.file has its password, if it needs one.
+  --device DEVICE        one drive
+  --instance HOST:PORT   all drives of a node
+  --model MODEL          all drives of a model, on all nodes; what they do together is
+                         told of a host, as if they were on one
+These figures cover the daemon's window, so single slow rounds show less than they did to
+the daemon. The sizes of others' I/O are not exported, so they are not known.
 
 The settings are those of --config, or the defaults; flags override them. This history
 gets the whole budget of false alarms. The daemon shares it among the probes of a target.`,
@@ -72,6 +77,8 @@ gets the whole budget of false alarms. The daemon shares it among the probes of 
   ssdprobe drift replay stor-07/
   ssdprobe drift replay history.csv --smallest-effect 15% --output jsonl
   ssdprobe drift replay --prometheus http://prometheus:9090 --device nvme0n1 --instance stor-07:10040 --start 30d
+  ssdprobe drift replay --prometheus http://prometheus:9090 --instance stor-07:10040 --start 30d
+  ssdprobe drift replay --prometheus http://prometheus:9090 --model PM9A3 --probe read-4k
   ssdprobe drift replay --prometheus http://prometheus:9090 --device nvme0n1 \
     --utilisation 'rate(node_disk_io_time_seconds_total{device="nvme0n1",instance="stor-07:9100"}[5m])'`,
 		Args: arguments(cobra.MaximumNArgs(1)),
@@ -80,7 +87,8 @@ gets the whole budget of false alarms. The daemon shares it among the probes of 
 	f := c.Flags()
 	f.StringVar(&o.prometheus, "prometheus", "", "read from the Prometheus server at this `URL`")
 	f.StringVar(&o.device, "device", "", "prometheus: `NAME` in the label device or id")
-	f.StringVar(&o.instance, "instance", "", "prometheus: label instance (`HOST:PORT`); needed if several nodes have a device with that name")
+	f.StringVar(&o.instance, "instance", "", "prometheus: label instance (`HOST:PORT`): all of its drives, or the one that --device names")
+	f.StringVar(&o.model, "model", "", "prometheus: all drives with this `MODEL` in the label model")
 	f.StringVar(&o.probe, "probe", "read-4k", "prometheus: `NAME` of the probe")
 	f.StringVar(&o.start, "start", "14d", "prometheus: begin at this `TIME`: RFC 3339, unix seconds, or how long before the end")
 	f.StringVar(&o.end, "end", "now", "prometheus: end at this `TIME`: RFC 3339, unix seconds, or how long ago")
@@ -121,7 +129,15 @@ func (o replayOptions) settings(c config.Config) (drift.Settings, error) {
 
 // query is what the flags ask of Prometheus at now.
 func (o replayOptions) query(now time.Time) (replay.Query, error) {
-	q := replay.Query{URL: o.prometheus, Device: o.device, Instance: o.instance, Probe: o.probe, Utilisation: o.utilisation}
+	q := replay.Query{URL: o.prometheus, Device: o.device, Instance: o.instance, Model: o.model, Probe: o.probe, Utilisation: o.utilisation}
+	switch {
+	case o.device == "" && o.instance == "" && o.model == "":
+		return q, errors.New("--prometheus: which drives? want --device, --instance (all drives of a node) or --model (all drives of a model)")
+	case o.device != "" && o.model != "":
+		return q, errors.New("--model: cannot be given with --device, which names one drive")
+	case o.device == "" && o.utilisation != "":
+		return q, errors.New("--utilisation: is of one drive; want --device with it")
+	}
 	var endErr, startErr, stepErr error
 	q.To, endErr = moment("--end", o.end, now)
 	q.From, startErr = moment("--start", o.start, q.To)
@@ -162,7 +178,7 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 	}
 	switch {
 	case len(files) == 0 && o.prometheus == "":
-		return usage(errors.New("nothing to replay; want a CSV file, a folder of them, or --prometheus with --device; see ssdprobe drift replay --help"))
+		return usage(errors.New("nothing to replay; want a CSV file, a folder of them, or --prometheus with --device, --instance or --model; see ssdprobe drift replay --help"))
 	case len(files) == 1 && o.prometheus != "":
 		return usage(errors.New("--prometheus: cannot be given with a file"))
 	case o.prometheus != "":
@@ -174,12 +190,11 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		if err != nil {
 			return err
 		}
-		history, err := replay.NewPrometheus(client, q)
-		if err != nil {
-			return usage(err)
+		drives, err := replay.PrometheusDrives(ctx, client, q)
+		if err == nil {
+			err = a.printReplay(ctx, drives, settings, o.form)
 		}
-		err = a.printReplay(ctx, one(o.device, history), settings, o.form)
-		if errors.Is(err, replay.ErrAmbiguous) {
+		if errors.Is(err, replay.ErrAmbiguous) || errors.Is(err, replay.ErrQuery) {
 			return usage(err)
 		}
 		return err

@@ -130,11 +130,8 @@ func (d *Daemon) judgeTraffic(deviceID string, t record.Traffic) {
 	d.judge(func(n *judge.Node) { n.Traffic(w.spec.ID, sample, conditions) })
 }
 
-// fewIOs are too few to say what an I/O takes.
-const fewIOs = 30
-
 func meanOf(s record.Served) float64 {
-	if s.IOs < fewIOs {
+	if s.IOs < judge.FewIOs {
 		return 0
 	}
 	return s.MeanLatency.Seconds()

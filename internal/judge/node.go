@@ -33,6 +33,9 @@ func (d Drive) alike(other Drive) bool {
 // Traffic is the name of the source that is the drive's own traffic; other sources are probes.
 const Traffic = "traffic"
 
+// FewIOs is how many I/Os of a kind it takes; fewer say too little about what an I/O takes: their latency is not in a Sample.
+const FewIOs = 30
+
 // Sample is what the drive's own traffic felt over some seconds.
 type Sample struct {
 	Time time.Time

@@ -2,6 +2,9 @@ package record
 
 import "time"
 
+// TrafficWindow is the time that what is known of others' I/O is of, while that is judged and exported.
+const TrafficWindow = 30 * time.Second
+
 // Work is what others ask of a device, per second. Our own I/O is not in it.
 type Work struct {
 	Reads        float64 `json:"reads_per_second"`

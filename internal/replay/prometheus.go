@@ -19,8 +19,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// ErrAmbiguous says that more than one device has the wanted name.
-var ErrAmbiguous = errors.New("more than one device is meant")
+// ErrAmbiguous says that more than one device has the wanted name, and ErrQuery that what is wanted makes no sense, or
+// that there is no such drive.
+var (
+	ErrAmbiguous = errors.New("more than one device is meant")
+	ErrQuery     = errors.New("read a history from prometheus")
+)
 
 // Query says which history to ask Prometheus for.
 type Query struct {
@@ -29,10 +33,10 @@ type Query struct {
 	// Device is the label device or id of the history; a name like nvme0n1 is that of
 	// one device per node, so Instance may be needed with it.
 	Device string
-	// Instance is the label instance; empty for any.
-	Instance string
-	Probe    string
-	From, To time.Time
+	// Instance is the label instance; empty for any. Model is the label model, where no device is named.
+	Instance, Model string
+	Probe           string
+	From, To        time.Time
 	// Step between samples; a minute when zero. The daemon's figures are those of its
 	// window, so steps below a minute add nothing.
 	Step time.Duration
@@ -45,13 +49,11 @@ type Query struct {
 func (q Query) validate() error {
 	switch {
 	case q.URL == "":
-		return errors.New("read a history from prometheus: no URL")
-	case q.Device == "":
-		return errors.New("read a history from prometheus: no device")
+		return fmt.Errorf("%w: no URL", ErrQuery)
 	case q.Probe == "":
-		return errors.New("read a history from prometheus: no probe")
+		return fmt.Errorf("%w: no probe", ErrQuery)
 	case !q.From.Before(q.To):
-		return errors.New("read a history from prometheus: it ends before it begins")
+		return fmt.Errorf("%w: it ends before it begins", ErrQuery)
 	}
 	return nil
 }
@@ -70,9 +72,16 @@ type Prometheus struct {
 // pointsPerPage is below the 11 000 points that Prometheus gives in one answer.
 const pointsPerPage = 10_000
 
-// NewPrometheus returns a reader. The client may be nil; its transport is where
+// NewPrometheus returns a reader of the history of one device. The client may be nil; its transport is where
 // credentials belong.
 func NewPrometheus(client *http.Client, q Query) (*Prometheus, error) {
+	if q.Device == "" {
+		return nil, fmt.Errorf("%w: no device", ErrQuery)
+	}
+	return newPrometheus(client, q)
+}
+
+func newPrometheus(client *http.Client, q Query) (*Prometheus, error) {
 	if err := q.validate(); err != nil {
 		return nil, err
 	}
@@ -133,35 +142,44 @@ func figure(s record.Statistic, probe string) (metric string, more []string) {
 	return "ssdprobe_probe_latency_percentile_seconds", append(more, fmt.Sprintf("percentile=%q", percentile))
 }
 
-// read gets the rounds between two times, in the order of time. A time at which one of the
-// statistics is missing has no round.
+// read gets the samples between two times, in the order of time. A time at which one of the
+// statistics is missing has no round; it may have traffic.
 func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Sample, error) {
-	rounds := map[int64]*Sample{}
+	samples := map[int64]*Sample{}
+	at := func(unixMilli int64) *Sample {
+		s := samples[unixMilli]
+		if s == nil {
+			s = &Sample{Round: drift.Round{Time: time.UnixMilli(unixMilli).UTC(), Utilisation: -1}}
+			samples[unixMilli] = s
+		}
+		return s
+	}
 	for i, statistic := range record.Statistics() {
 		metric, more := figure(statistic, p.query.Probe)
-		samples, err := p.one(ctx, p.selector(metric, more...), from, to)
+		values, err := p.one(ctx, p.selector(metric, more...), from, to)
 		if err != nil {
 			return nil, err
 		}
-		for at, v := range samples {
-			r := rounds[at]
-			if r == nil {
-				r = &Sample{Round: drift.Round{Time: time.UnixMilli(at).UTC(), Utilisation: -1}}
-				rounds[at] = r
-			}
-			r.Values[i] = v
+		for t, v := range values {
+			at(t).Values[i] = v
 		}
 	}
-	if err := p.addUtilisation(ctx, rounds, from, to); err != nil {
+	if err := p.addTraffic(ctx, at, from, to); err != nil {
 		return nil, err
 	}
-	if err := p.addConditions(ctx, rounds, from, to); err != nil {
+	if err := p.addUtilisation(ctx, samples, from, to); err != nil {
+		return nil, err
+	}
+	if err := p.addConditions(ctx, samples, from, to); err != nil {
 		return nil, err
 	}
 	var list []Sample
-	for _, r := range rounds {
-		if !slices.ContainsFunc(r.Values[:], func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 }) {
-			list = append(list, *r)
+	for _, s := range samples {
+		if slices.ContainsFunc(s.Values[:], func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 }) {
+			s.Values = drift.Values{}
+		}
+		if s.Probed() || s.Traffic.Known() {
+			list = append(list, *s)
 		}
 	}
 	slices.SortFunc(list, func(a, b Sample) int { return cmp.Compare(a.Time.UnixMilli(), b.Time.UnixMilli()) })

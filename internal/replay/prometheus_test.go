@@ -84,6 +84,8 @@ func TestPrometheusGivesTheSameAsTheFile(t *testing.T) {
 			return nil
 		case query == "load":
 			return []promSeries{value(unix, round(r.Utilisation, "%.3f"))}
+		case strings.HasPrefix(query, "ssdprobe_traffic_"):
+			return nil
 		case strings.HasPrefix(query, "ssdprobe_device_info{"):
 			return []promSeries{value(unix, 1, "device", "nvme0n1", "firmware", r.Conditions.Firmware, "model", "X")}
 		case strings.HasPrefix(query, "ssdprobe_device_conditions_info{"):

@@ -10,7 +10,7 @@ import (
 const (
 	// interval is what a record.Traffic is about, and window what the work before a round is about.
 	interval = 30 * time.Second
-	window   = 30 * time.Second
+	window   = record.TrafficWindow
 	// minSpan is the shortest time over which work means something.
 	minSpan = 500 * time.Millisecond
 )

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os/exec"
 	"strconv"
 	"testing"
 	"time"
@@ -19,9 +20,29 @@ type Server struct{ URL string }
 // moment until the first query is answered.
 func Start(t testing.TB, config string, arguments ...string) Server {
 	t.Helper()
+	return start(t, config, t.TempDir(), arguments...)
+}
+
+// StartWith runs a Prometheus that has recorded a history, in the text format of OpenMetrics with times.
+func StartWith(t testing.TB, history string) Server {
+	t.Helper()
+	data := t.TempDir()
+	made, err := exec.CommandContext(t.Context(), Program(t, "promtool", "prometheus"),
+		"tsdb", "create-blocks-from", "openmetrics", write(t, "history.txt", history), data).CombinedOutput()
+	require.NoError(t, err, string(made))
+	s := start(t, "", data, "--storage.tsdb.retention.time=100y")
+	require.Eventually(t, func() bool {
+		_, err := s.TryQuery(t, time.Now(), "vector(1)")
+		return err == nil
+	}, time.Minute, 50*time.Millisecond)
+	return s
+}
+
+func start(t testing.TB, config, data string, arguments ...string) Server {
+	t.Helper()
 	address := free(t)
 	run(t, Program(t, "prometheus", "prometheus"), append([]string{
-		"--config.file=" + write(t, "prometheus.yml", config), "--storage.tsdb.path=" + t.TempDir(),
+		"--config.file=" + write(t, "prometheus.yml", config), "--storage.tsdb.path=" + data,
 		"--web.listen-address=" + address, "--log.level=warn",
 	}, arguments...)...)
 	return Server{URL: "http://" + address}

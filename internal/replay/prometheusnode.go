@@ -1,0 +1,138 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+)
+
+// PrometheusDrives returns the drives of which Prometheus has a history in the time of the query: one
+// device, all of an instance, or all of a model on every node (or on that of an instance). What drives of
+// several nodes do together is then judged as if they were on one.
+func PrometheusDrives(ctx context.Context, client *http.Client, q Query) ([]Drive, error) {
+	if q.Device != "" {
+		history, err := NewPrometheus(client, q)
+		if err != nil {
+			return nil, err
+		}
+		return []Drive{{Drive: judge.Drive{ID: q.Device}, History: history}}, nil
+	}
+	if q.Instance == "" && q.Model == "" {
+		return nil, fmt.Errorf("%w: no device, no instance and no model", ErrQuery)
+	}
+	p, err := newPrometheus(client, q)
+	if err != nil {
+		return nil, err
+	}
+	found, err := p.watched(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read a history from prometheus: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w: %s has no %s from %s to %s; see the labels instance and model of that metric", ErrQuery, q.URL, p.infos(), q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339))
+	}
+	drives := make([]Drive, len(found))
+	for i, w := range found {
+		one := q
+		one.Device, one.Instance, one.Model = w.id, w.instance, ""
+		history, err := NewPrometheus(client, one)
+		if err != nil {
+			return nil, err
+		}
+		drives[i] = Drive{Drive: judge.Drive{ID: w.name(found, q.Instance == ""), Model: w.model, SizeBytes: w.size, Group: w.group()}, History: history}
+	}
+	return drives, nil
+}
+
+// watchedDrive is a drive that Prometheus knows.
+type watchedDrive struct {
+	instance, id, device, model, kind string
+	size                              int64
+}
+
+// name is the device's, with the instance where there are several, and with the id where two drives had one name.
+func (w watchedDrive) name(all []watchedDrive, instances bool) string {
+	name := cmp.Or(w.device, w.id)
+	if slices.ContainsFunc(all, func(o watchedDrive) bool { return o.instance == w.instance && o.device == w.device && o.id != w.id }) {
+		name += " (" + w.id + ")"
+	}
+	if instances {
+		name = w.instance + " " + name
+	}
+	return name
+}
+
+// group keeps probe files, and what has no model, apart from drives.
+func (w watchedDrive) group() string {
+	if w.kind == "file" || w.model == "" {
+		return w.id
+	}
+	return ""
+}
+
+// of selects the wanted series of a metric that each drive has.
+func (p *Prometheus) of(metric string, withModel bool) string {
+	var matchers []string
+	if p.query.Instance != "" {
+		matchers = append(matchers, fmt.Sprintf("instance=%q", p.query.Instance))
+	}
+	if withModel && p.query.Model != "" {
+		matchers = append(matchers, fmt.Sprintf("model=%q", p.query.Model))
+	}
+	return metric + "{" + strings.Join(matchers, ",") + "}"
+}
+
+// infos selects the series that name the wanted drives.
+func (p *Prometheus) infos() string { return p.of("ssdprobe_device_info", true) }
+
+// watched are the wanted drives, by instance and device.
+func (p *Prometheus) watched(ctx context.Context) ([]watchedDrive, error) {
+	infos, err := p.over(ctx, p.infos())
+	if err != nil {
+		return nil, err
+	}
+	sizes, err := p.over(ctx, p.of("ssdprobe_device_size_bytes", false))
+	if err != nil {
+		return nil, err
+	}
+	size := map[[2]string]int64{}
+	for _, s := range sizes {
+		size[[2]string{string(s.Metric["instance"]), string(s.Metric["id"])}] = int64(s.Value)
+	}
+	known := map[[2]string]watchedDrive{} // a drive has other labels with each firmware
+	for _, s := range infos {
+		label := func(name model.LabelName) string { return string(s.Metric[name]) }
+		key := [2]string{label("instance"), label("id")}
+		known[key] = watchedDrive{instance: key[0], id: key[1], device: label("device"), model: label("model"), kind: label("kind"), size: size[key]}
+	}
+	var list []watchedDrive
+	for _, w := range known {
+		list = append(list, w)
+	}
+	slices.SortFunc(list, func(a, b watchedDrive) int {
+		return cmp.Or(cmp.Compare(a.instance, b.instance), cmp.Compare(a.device, b.device), cmp.Compare(a.id, b.id))
+	})
+	return list, nil
+}
+
+// over returns the last value of each series that there was in the time of the query.
+func (p *Prometheus) over(ctx context.Context, selector string) (model.Vector, error) {
+	span := max(1, int64(p.query.To.Sub(p.query.From)/time.Second))
+	answer, _, _, err := p.api.Query(ctx, fmt.Sprintf("last_over_time(%s[%ds])", selector, span), p.query.To)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.query.URL, err)
+	}
+	found, ok := answer.(model.Vector)
+	if !ok {
+		return nil, fmt.Errorf("%s: a %s instead of a vector", p.query.URL, answer.Type())
+	}
+	return found, nil
+}
