@@ -121,10 +121,11 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 	return v
 }
 
-// unjudged says why nothing is known of a drive: what its probes say of it, or else its traffic.
+// unjudged says why nothing is known of a drive: by a probe that has a baseline, else by one that learns, else by its traffic.
 func (d *drive) unjudged(now time.Time) (why *record.WhyUnjudged) {
 	for _, s := range d.sources {
-		if x := s.tracker.Unjudged(now); why == nil || x != nil && s.name != Traffic {
+		x := s.tracker.Unjudged(now)
+		if why == nil || x != nil && s.name != Traffic && why.Reason == record.ReasonLearning {
 			why = x
 		}
 	}

@@ -101,7 +101,7 @@ func (t *TargetStatus) ExplainVerdict() {
 	}
 	for _, p := range t.Probes {
 		for _, d := range p.Drift {
-			if d.Unjudged != nil && d.Unjudged.Reason != ReasonNoRounds {
+			if d.Unjudged != nil && d.Unjudged.Reason != ReasonNoRounds && d.State == Unknown {
 				t.Verdict.Unjudged = d.Unjudged
 				return
 			}

@@ -1,0 +1,72 @@
+package record_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// What a comparison knows as "no rounds", the last round explains.
+func TestTheLastRoundSaysWhyThereWereNone(t *testing.T) {
+	now := time.Date(2026, 5, 4, 13, 0, 0, 0, time.UTC)
+	of := func(o record.Outcome) *record.Measurement {
+		return &record.Measurement{Start: now.Add(-time.Minute), Outcome: o, Reason: "why"}
+	}
+	small, few := of(record.OutcomeOK), of(record.OutcomeOK)
+	small.Loaded = true
+	few.Warnings = []record.Warning{{Code: record.WarnPoolSmall, Text: "12 blocks"}}
+	for name, c := range map[string]struct {
+		probe   record.ProbeStatus
+		problem string
+		reason  record.UnjudgedReason
+		text    string
+	}{
+		"busy":      {record.ProbeStatus{Last: of(record.OutcomeBusy)}, "", record.ReasonBusy, "rounds were refused: why"},
+		"small":     {record.ProbeStatus{Last: small}, "", record.ReasonBusy, "rounds were refused: only small rounds went in, which are not compared"},
+		"disturbed": {record.ProbeStatus{Last: of(record.OutcomeDisturbed)}, "", record.ReasonDisturbed, "rounds were disturbed by this host: why"},
+		"unmapped":  {record.ProbeStatus{Last: of(record.OutcomeUnmapped)}, "", record.ReasonUnwritten, "too few written blocks are known: why"},
+		"few":       {record.ProbeStatus{Last: few}, "", record.ReasonUnwritten, "too few written blocks are known: 12 blocks"},
+		"failed":    {record.ProbeStatus{Last: of(record.OutcomeError)}, "", record.ReasonFailed, "rounds failed: why"},
+		"timeout":   {record.ProbeStatus{Last: of(record.OutcomeTimeout)}, "it hangs", record.ReasonHung, "the device does not answer"},
+		"hangs": {
+			record.ProbeStatus{Probe: record.Probe{Timeout: 20 * time.Second}, InflightSince: now.Add(-time.Minute)}, "", record.ReasonHung, "the device does not answer",
+		},
+		"gone": {record.ProbeStatus{Last: of(record.OutcomeBusy)}, "no such device", record.ReasonUnavailable, "the target cannot be probed: no such device"},
+		"none": {record.ProbeStatus{}, "", record.ReasonNoRounds, "there was no round"},
+		"old":  {record.ProbeStatus{Last: of(record.OutcomeOK)}, "", record.ReasonNoRounds, "there was no round"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shared := &record.WhyUnjudged{Reason: record.ReasonNoRounds, Since: now}
+			load := &record.WhyUnjudged{Reason: record.ReasonLoad}
+			c.probe.Drift = []record.Drift{{State: record.Unknown, Unjudged: shared}, {Unjudged: load}, {}}
+			c.probe.ExplainUnjudged(c.problem, now)
+			assert.Equal(t, c.reason, c.probe.Drift[0].Unjudged.Reason)
+			assert.Equal(t, c.text, c.probe.Drift[0].Unjudged.String())
+			assert.Equal(t, now, c.probe.Drift[0].Unjudged.Since)
+			assert.Equal(t, record.ReasonNoRounds, shared.Reason, "what the tracker said is not changed")
+			assert.Same(t, load, c.probe.Drift[1].Unjudged, "the comparison knows better")
+			assert.Nil(t, c.probe.Drift[2].Unjudged)
+
+			target := record.TargetStatus{Probes: []record.ProbeStatus{c.probe}, Verdict: &record.Judgement{Unjudged: shared}}
+			target.ExplainVerdict()
+			require.NotNil(t, target.Verdict.Unjudged)
+			if c.reason != record.ReasonNoRounds {
+				assert.Equal(t, c.reason, target.Verdict.Unjudged.Reason)
+			}
+		})
+	}
+}
+
+func TestEveryReasonHasWords(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range record.UnjudgedReasons() {
+		assert.NotEqual(t, string(r), r.Words())
+		assert.False(t, seen[r.Words()], r)
+		seen[r.Words()] = true
+	}
+	assert.Equal(t, "the reason is not known", (*record.WhyUnjudged)(nil).String())
+}
