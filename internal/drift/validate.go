@@ -112,8 +112,8 @@ func (b *baseline) validate() error {
 	if !isLoad(b.MaxLoad) {
 		return fmt.Errorf("a load of %d thousandths", b.MaxLoad)
 	}
-	for i, n := range b.Of {
-		if err := n.validate(b.Maturity); err != nil {
+	for i := range b.Of {
+		if err := b.Of[i].validate(b.Maturity); err != nil {
 			return fmt.Errorf("baseline of statistic %d: %w", i, err)
 		}
 	}
