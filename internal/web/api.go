@@ -41,10 +41,12 @@ type devices struct {
 	Node    string           `json:"node"`
 	Targets []target         `json:"targets"`
 	Ignored []record.Ignored `json:"ignored"`
+	// Together is what drives of the node did together.
+	Together []record.Together `json:"together,omitempty"`
 }
 
 func newDevices(s record.Snapshot) devices {
-	answer := devices{Time: s.Time, Node: s.Node, Targets: []target{}, Ignored: append([]record.Ignored{}, s.Ignored...)}
+	answer := devices{Time: s.Time, Node: s.Node, Targets: []target{}, Ignored: append([]record.Ignored{}, s.Ignored...), Together: s.Together}
 	found := finding.Of(s)
 	for _, t := range s.Targets {
 		answer.Targets = append(answer.Targets, newTarget(t, found, figuresOnly))
