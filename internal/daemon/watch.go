@@ -187,7 +187,7 @@ func (w *watch) Run(ctx context.Context) {
 	}
 }
 
-// restUntil waits for the end of a run, for as long as the calendar is looked at at most.
+// restUntil waits for the end of a run, and no longer than calendarLook.
 func (w *watch) restUntil(ctx context.Context, rested <-chan struct{}) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, calendarLook)

@@ -25,12 +25,10 @@ func why(x drift.Explanation, i int, s drift.StatisticExplanation) string {
 		return fmt.Sprintf("Not judged yet: %s.", s.Unjudged)
 	case record.Stable, record.Learning:
 	}
-	switch {
-	case x.Maturity == record.Early:
+	if x.Maturity == record.Early {
 		return "No alarm: while the baseline is early, only rounds that are 1.7 times slower for five minutes raise one."
-	default:
-		return "No alarm. " + mostEvidence(x, s)
 	}
+	return "No alarm. " + mostEvidence(x, s)
 }
 
 // causeText says what revealed a drift.
