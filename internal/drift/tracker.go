@@ -298,8 +298,8 @@ func (t *Tracker) judged(b block) (judged, bool) {
 			continue
 		}
 		if x := base.shift(b, i); x.Known() && base.judges(b.Load) {
-			j.Alone[i] = x - n.Daily.off(b.Slot, x) - t.expectedOfHost(i, b.Slot, host[i])
-			x -= t.hostPart(i, host[i])
+			j.Alone[i] = x - n.Daily.off(b.Slot, x) - t.expectedOfHost(i, b.Slot, x)
+			x -= t.hostPart(i, b.Slot, host[i], x)
 			j.Shifts[i], j.withDay[i], ok = x-n.Daily.off(b.Slot, x), x, true
 			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
 		}
@@ -307,20 +307,18 @@ func (t *Tracker) judged(b block) (judged, bool) {
 	return j, ok
 }
 
-// hostPart is what to take off statistic i when the others are so much slower; nothing when that is not known.
-func (t *Tracker) hostPart(i int, others Shift) Shift {
+// hostPart is what to take off statistic i, that was x in a slot, when the others are so much slower. Where that is
+// not known, it is what the host does at this time of every day.
+func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
 	if !others.Known() {
-		return 0
+		return t.expectedOfHost(i, slot, x)
 	}
 	return t.host.Off(i, others) - t.current().Baseline.Of[i].Host
 }
 
-// expectedOfHost is what is in statistic i of what the host does at this time of every day.
-func (t *Tracker) expectedOfHost(i int, slot int64, others Shift) Shift {
-	if !others.Known() {
-		return 0
-	}
-	return max(0, min(t.hostPart(i, others), t.host.Expected(i, slot)))
+// expectedOfHost is what is in x of what the host does at this time of every day.
+func (t *Tracker) expectedOfHost(i int, slot int64, x Shift) Shift {
+	return max(0, min(x, t.host.Expected(i, slot)))
 }
 
 // learn takes a block into a baseline that is not final.
@@ -363,7 +361,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 			if host == nil {
 				host = new(t.host.Now())
 			}
-			x -= t.hostPart(i, host[i])
+			x -= t.hostPart(i, slot(now), host[i], x)
 			x -= n.Daily.off(slot(now), x)
 		}
 		if v.Fast.add(now, x, limit, !t.isTail(i) && !n.SlowAccepted) {

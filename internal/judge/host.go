@@ -23,6 +23,8 @@ const (
 	hostAlarms = 0.05
 	// unequal is how much more than the others a drive may suffer from what slows the host.
 	unequal = 1.5
+	// leastOfHost is the smallest effect on a host that is told: hosts wander by some percents over days.
+	leastOfHost = 0.15
 	// hostShare is the share of drives that have to be slower for the host to be.
 	hostShare = 0.9
 )
@@ -30,9 +32,9 @@ const (
 // hostSettings are those of the tracker of a host: it is blamed less easily than a drive.
 func hostSettings(s drift.Settings) drift.Settings {
 	if s.SmallestEffect > 0 {
-		s.SmallestEffect = max(s.SmallestEffect, 0.1)
+		s.SmallestEffect = max(s.SmallestEffect, leastOfHost)
 	} else {
-		s.SmallestEffect = 0.1
+		s.SmallestEffect = leastOfHost
 	}
 	if s.FalseAlarmsPerYear <= 0 || s.FalseAlarmsPerYear > hostAlarms {
 		s.FalseAlarmsPerYear = hostAlarms

@@ -65,6 +65,8 @@ type drive struct {
 	trouble trouble
 	told    record.Judgement
 	known   map[string]SourceState // of sources that have not come yet
+	// degraded and severe are the past of such verdicts.
+	degraded, severe recurrence
 }
 
 // NewNode returns a node without drives.
@@ -144,6 +146,7 @@ func (n *Node) Attach(id, name string, t *drift.Tracker) {
 			}
 			s.tracker = t
 			t.JudgeBeside(s)
+			d.degraded, d.severe = recurrence{}, recurrence{} // somebody accepted a level, or wants another baseline
 			return
 		}
 	}

@@ -76,8 +76,8 @@ func (n *Node) tell(s *source, events []drift.Event) {
 
 // conclude makes one verdict of all that is known of a drive, and tells it when it has changed.
 func (n *Node) conclude(d *drive, now time.Time) {
-	v := d.verdict(now)
-	if v.Verdict == record.Degraded || v.Verdict == record.Severe {
+	v := d.held(d.verdict(now), now)
+	if blamed(v.Verdict) {
 		v.Scope = n.scope(d, v)
 	}
 	if v.Verdict == d.told.Verdict && v.Scope == d.told.Scope && slices.Equal(v.Witnesses, d.told.Witnesses) {
@@ -173,7 +173,7 @@ func (d *drive) probesAreFine(now time.Time) bool {
 func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told record.Judgement, far map[string]bool, contradicted bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
 	degraded, severe := degradedFrom(x, s.name), severeRatio
-	if told.Verdict == record.Degraded || told.Verdict == record.Severe {
+	if blamed(told.Verdict) {
 		degraded *= held
 	}
 	if told.Verdict == record.Severe {
@@ -236,8 +236,7 @@ func add(v *record.Judgement, s *source, state record.DriveVerdict, ratio record
 func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
 	others := 0
 	with := func(model string, told record.Judgement) {
-		bad := told.Verdict == record.Degraded || told.Verdict == record.Severe
-		if bad && model == d.Model && told.Since.Sub(v.Since).Abs() <= together {
+		if blamed(told.Verdict) && model == d.Model && told.Since.Sub(v.Since).Abs() <= together {
 			others++
 		}
 	}

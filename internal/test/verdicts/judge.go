@@ -27,7 +27,7 @@ func Follow(s drifttest.Scenario, settings drift.Settings) (*judge.Node, error) 
 }
 
 func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
-	b := &bench{scenario: s, settings: settings, node: judge.NewNode(settings)}
+	b := &bench{scenario: s, settings: settings, node: judge.NewNode(settings), told: map[string]told{}}
 	known := make([]bool, len(s.Drives))
 	restarts := s.Restarts
 	var now time.Time
@@ -62,6 +62,13 @@ type bench struct {
 	settings drift.Settings
 	node     *judge.Node
 	findings []Finding
+	told     map[string]told // by drive
+}
+
+// told is what was said of a drive last.
+type told struct {
+	verdict record.DriveVerdict
+	scope   record.Scope
 }
 
 func (b *bench) take(id string, s drifttest.Sample) {
@@ -117,6 +124,12 @@ func (b *bench) restart(now time.Time) error {
 // advance keeps the verdicts that have been made.
 func (b *bench) advance(now time.Time) {
 	for _, e := range b.node.Advance(now) {
+		if e.Drive != "" && e.Verdict != "" && e.Statistic == "" {
+			before := b.told[e.Drive]
+			if b.told[e.Drive] = (told{e.Verdict, e.Scope}); b.told[e.Drive] == before {
+				continue // another witness says the same
+			}
+		}
 		var severity Severity
 		switch {
 		case e.Verdict == record.Severe:

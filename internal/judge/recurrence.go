@@ -1,0 +1,62 @@
+package judge
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// A verdict that comes and goes is one finding. A drive that is slow every afternoon, or whose slowness lies just
+// at a limit, is told once or twice and then held: an alert that fires every day is switched off.
+
+// longestHold bounds how long a verdict is held without new evidence, and how long its end is remembered.
+const longestHold = 7 * 24 * time.Hour
+
+// recurrence is the past of the verdicts of some severity about a drive.
+type recurrence struct {
+	seen  time.Time     // when there was evidence last
+	ended time.Time     // when the verdict ended last
+	hold  time.Duration // for how long it goes on without evidence
+}
+
+// goesOn reports whether the verdict stands now: because there is evidence, or because it is held. One that
+// comes back within a week is held for twice as long as it was away.
+func (r *recurrence) goesOn(told, evidence bool, now time.Time) bool {
+	switch {
+	case evidence:
+		if away := now.Sub(r.ended); !told && away > longestHold {
+			r.hold = 0
+		} else if !told {
+			r.hold = min(longestHold, max(r.hold, 2*away))
+		}
+		r.seen = now
+		return true
+	case !told:
+		return false
+	case now.Sub(r.seen) < r.hold:
+		return true
+	}
+	r.ended = now
+	return false
+}
+
+// blamed reports whether a verdict says that a drive is slow or failing.
+func blamed(v record.DriveVerdict) bool { return v == record.Degraded || v == record.Severe }
+
+// held is the verdict v, or the one told before where that goes on.
+func (d *drive) held(v record.Judgement, now time.Time) record.Judgement {
+	if v.Verdict == record.Unjudged {
+		return v // there is nothing that could be held or over
+	}
+	before := d.told
+	severe := d.severe.goesOn(before.Verdict == record.Severe, v.Verdict == record.Severe, now)
+	degraded := d.degraded.goesOn(blamed(before.Verdict), blamed(v.Verdict), now)
+	switch {
+	case severe && v.Verdict != record.Severe:
+		return before
+	case degraded && !blamed(v.Verdict):
+		before.Verdict = record.Degraded
+		return before
+	}
+	return v
+}

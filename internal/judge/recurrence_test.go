@@ -1,0 +1,79 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// told counts how often a drive was blamed that had not been just before.
+func (m *machine) told(id string) int {
+	times, before := 0, false
+	for _, e := range m.events {
+		if e.Drive != id || e.Verdict == "" {
+			continue
+		}
+		now := e.Verdict == record.Degraded || e.Verdict == record.Severe
+		if now && !before {
+			times++
+		}
+		before = now
+	}
+	return times
+}
+
+func alone(int) float64 { return 1 }
+
+// spells makes d00 slower for two hours, so many times and so far apart, at another hour of each day.
+func (m *machine) spells(times int, apart time.Duration) {
+	for range times {
+		m.slower["d00"] = 1.6
+		m.run(2*time.Hour, alone)
+		m.slower["d00"] = 1
+		m.run(apart-2*time.Hour, alone)
+	}
+}
+
+func TestWhatComesAndGoesIsHeld(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(day+12*time.Hour, alone)
+	m.spells(6, 31*time.Hour)
+	assert.Equal(t, 2, m.told("d00"), "with the second spell it is known to come and go")
+	v, _ := m.node.Verdict("d00")
+	assert.Equal(t, record.Degraded, v.Verdict)
+
+	m.run(4*day, alone)
+	v, _ = m.node.Verdict("d00")
+	assert.Equal(t, record.Healthy, v.Verdict, "it came no more")
+}
+
+func TestASingleSpellEndsAtOnce(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(day+12*time.Hour, alone)
+	m.spells(1, 4*time.Hour)
+	assert.Equal(t, 1, m.told("d00"))
+	v, _ := m.node.Verdict("d00")
+	assert.Equal(t, record.Healthy, v.Verdict)
+}
+
+func TestAnAcceptedLevelIsHeldNoMore(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(day+12*time.Hour, alone)
+	m.spells(3, 31*time.Hour)
+	for _, source := range []string{"read-4k", "traffic"} {
+		state := m.node.Tracker("d00", source).State()
+		fresh := drift.NewTracker(drift.Default())
+		if source == "traffic" {
+			fresh = drift.NewTrafficTracker(drift.Default())
+		}
+		assert.NoError(t, fresh.Restore(state))
+		m.node.Attach("d00", source, fresh)
+	}
+	m.run(10*time.Minute, alone)
+	v, _ := m.node.Verdict("d00")
+	assert.Equal(t, record.Healthy, v.Verdict)
+}
