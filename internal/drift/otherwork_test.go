@@ -1,0 +1,100 @@
+package drift_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// worker is a drive at work: an I/O of others takes 10 µs and its bytes at 3 GB/s, and all wait for each other.
+type worker struct {
+	probe, traffic *drift.Tracker
+	minute         int
+}
+
+func newWorker() *worker {
+	return &worker{probe: drift.NewTracker(drift.Default()), traffic: drift.NewTrafficTracker(drift.Default())}
+}
+
+// run lets others ask for so many I/Os a second, with a wave of the day, of a size and a share of reads.
+func (w *worker) run(d time.Duration, rate, size, reads, slower float64, c record.Conditions) {
+	for range int(d / time.Minute) {
+		w.minute++
+		noise := 1 + 0.03*float64(w.minute*7%17-8)/8
+		served := rate * (1 + 0.5*math.Sin(2*math.Pi*float64(w.minute)/1440))
+		u := 1 - math.Exp(-served*slower*(10e-6+size/3e9))
+		x := 80e-6 * slower * noise * (1 + 0.7*u) / (1 - 0.35*u*u)
+		now := time.Unix(int64(w.minute)*60, 0)
+		work := drift.Work{Known: true, Reads: served * reads, Writes: served * (1 - reads), ReadBytes: served * reads * size, WrittenBytes: served * (1 - reads) * size}
+		w.probe.AddRound(drift.Round{Time: now, Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Utilisation: u, Work: work}, c)
+		one := x + size/1.5e9
+		w.traffic.AddRound(drift.Round{Time: now, Values: drift.Values{one, 0.4 * one, 2 * one}, Utilisation: u, Work: work}, c)
+	}
+}
+
+func (w *worker) now() time.Time { return time.Unix(int64(w.minute)*60, 0) }
+
+func TestAnotherMixOfWorkIsNoSlowerDrive(t *testing.T) {
+	conditions := record.Conditions{Kernel: "6.1"}
+	for name, other := range map[string]struct{ rate, size, reads float64 }{
+		"larger":  {6000, 65536, 0.9},
+		"smaller": {40000, 1024, 0.9},
+		"writes":  {20000, 4096, 0.2},
+	} {
+		w := newWorker()
+		w.run(2*day, 20000, 4096, 0.9, 1, conditions)
+		w.run(2*day, other.rate, other.size, other.reads, 1, conditions)
+		for _, x := range w.probe.Status(w.now()).Drift {
+			assert.NotEqual(t, record.Regressed, x.State, "%s: %s %.2f", name, x.Statistic, x.Ratio)
+		}
+		w.run(6*time.Hour, other.rate, other.size, other.reads, 3, conditions)
+		assert.Equal(t, record.Regressed, w.probe.Status(w.now()).Drift[0].State, "%s: it is slower all the same", name)
+	}
+}
+
+func TestTrafficHasNoLevelForOtherWork(t *testing.T) {
+	w := newWorker()
+	w.run(2*day, 5000, 4096, 0.9, 1, record.Conditions{Kernel: "6.1"})
+	w.run(2*day, 2000, 65536, 0.9, 1, record.Conditions{Kernel: "6.1"})
+	w.run(2*day, 2000, 65536, 0.9, 1, record.Conditions{Kernel: "6.2"})
+	drift := w.traffic.Status(w.now()).Drift
+	for _, x := range drift {
+		assert.NotEqual(t, record.Regressed, x.State, "%s %.2f", x.Statistic, x.Ratio)
+	}
+	assert.InDelta(t, 1, drift[0].Ratio, 0.05, "the level was learned anew")
+}
+
+func TestAFaultThatAChangeMendedIsNoEffectOfIt(t *testing.T) {
+	h := newHistory(t)
+	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "6.1"})
+	h.run(3*time.Hour, 1.5, record.Conditions{Kernel: "6.1"})
+	require.Equal(t, record.Regressed, h.p50().State)
+	h.run(3*day, 0.98, record.Conditions{Kernel: "6.2"})
+	assert.Equal(t, record.Stable, h.p50().State)
+	assert.InDelta(t, 0.98, h.p50().Ratio, 0.03, "the baseline is that of before the fault")
+}
+
+// TestSlowAgeingOfYears: 1 % a month, with a new kernel every month, and days without the daemon between.
+func TestSlowAgeingOfYears(t *testing.T) {
+	h := newHistory(t)
+	kernel := func(month int) record.Conditions { return record.Conditions{Kernel: "6." + string(rune('A'+month))} }
+	h.run(day+12*time.Hour, 1, kernel(0))
+	found := 0
+	for month := range 36 {
+		h.run(day+6*time.Hour, math.Pow(1.01, float64(month+1)), kernel(month+1))
+		h.minute += 28 * 24 * 60
+		if found == 0 && h.p50().State == record.Regressed {
+			found = month + 1
+		}
+	}
+	assert.InDelta(t, 9, found, 2, "months until +8 %")
+	assert.Equal(t, record.Regressed, h.p50().State)
+	h.run(3*time.Hour, math.Pow(1.01, 36), kernel(36))
+	assert.InDelta(t, math.Pow(1.01, 36), h.p50().Ratio, 0.05)
+}
