@@ -24,7 +24,7 @@ const (
 	// unequal is how much more than the others a drive may suffer from what slows the host.
 	unequal = 1.5
 	// leastOfHost is the smallest effect on a host that is told: hosts wander by some percents over days.
-	leastOfHost = 0.15
+	leastOfHost = 0.125
 	// hostShare is the share of drives that have to be slower for the host to be.
 	hostShare = 0.9
 )

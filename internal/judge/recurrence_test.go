@@ -10,8 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// told counts how often a drive was blamed that had not been just before.
-func (m *machine) told(id string) int {
+// timesBlamed counts how often a drive was blamed that had not been just before.
+func (m *machine) timesBlamed(id string) int {
 	times, before := 0, false
 	for _, e := range m.events {
 		if e.Drive != id || e.Verdict == "" {
@@ -42,7 +42,7 @@ func TestWhatComesAndGoesIsHeld(t *testing.T) {
 	m := newMachine(t, 1)
 	m.run(day+12*time.Hour, alone)
 	m.spells(6, 31*time.Hour)
-	assert.Equal(t, 2, m.told("d00"), "with the second spell it is known to come and go")
+	assert.Equal(t, 2, m.timesBlamed("d00"), "with the second spell it is known to come and go")
 	v, _ := m.node.Verdict("d00")
 	assert.Equal(t, record.Degraded, v.Verdict)
 
@@ -55,7 +55,7 @@ func TestASingleSpellEndsAtOnce(t *testing.T) {
 	m := newMachine(t, 1)
 	m.run(day+12*time.Hour, alone)
 	m.spells(1, 4*time.Hour)
-	assert.Equal(t, 1, m.told("d00"))
+	assert.Equal(t, 1, m.timesBlamed("d00"))
 	v, _ := m.node.Verdict("d00")
 	assert.Equal(t, record.Healthy, v.Verdict)
 }

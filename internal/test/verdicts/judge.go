@@ -13,6 +13,9 @@ import (
 // Probe is the name of the probe whose rounds scenarios have.
 const Probe = "read-4k"
 
+// sources share the budget of false alarms of a drive, as in the daemon: the probe and the traffic.
+const sources = 2
+
 // Judge runs a scenario through the judge of the daemon, and returns the verdicts that somebody
 // is slow, in the order of time.
 func Judge(s drifttest.Scenario, settings drift.Settings) ([]Finding, error) {
@@ -27,6 +30,7 @@ func Follow(s drifttest.Scenario, settings drift.Settings) (*judge.Node, error) 
 }
 
 func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
+	settings = settings.Shared(sources)
 	b := &bench{scenario: s, settings: settings, node: judge.NewNode(settings), told: map[string]told{}}
 	known := make([]bool, len(s.Drives))
 	restarts := s.Restarts
@@ -106,15 +110,15 @@ func (b *bench) restart(now time.Time) error {
 			if old == nil {
 				continue
 			}
-			tracker := drift.NewTracker(b.settings)
+			t := drift.NewTracker(b.settings)
 			if source == judge.Traffic {
-				tracker = judge.NewTrafficTracker(b.settings)
+				t = judge.NewTrafficTracker(b.settings)
 			}
-			if err := tracker.Restore(old.State()); err != nil {
+			if err := t.Restore(old.State()); err != nil {
 				return fmt.Errorf("restore %s of %s: %w", source, d.ID, err)
 			}
 			fresh.AddDrive(ofScenario(d))
-			fresh.Attach(d.ID, source, tracker)
+			fresh.Attach(d.ID, source, t)
 		}
 	}
 	b.node = fresh
