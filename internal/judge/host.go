@@ -23,8 +23,10 @@ const (
 	hostAlarms = 0.05
 	// unequal is how much more than the others a drive may suffer from what slows the host.
 	unequal = 1.5
-	// leastOfHost is the smallest effect on a host that is told: hosts wander by some percents over days.
-	leastOfHost = 0.125
+	// leastEffect is the smallest on most drives that is looked for. Of a host it is told from toldOfHost on, as
+	// hosts wander by some percents over days.
+	leastEffect = 0.1
+	toldOfHost  = 1.15
 	// hostShare is the share of drives that have to be slower for the host to be.
 	hostShare = 0.9
 )
@@ -32,9 +34,9 @@ const (
 // hostSettings are those of the tracker of a host: it is blamed less easily than a drive.
 func hostSettings(s drift.Settings) drift.Settings {
 	if s.SmallestEffect > 0 {
-		s.SmallestEffect = max(s.SmallestEffect, leastOfHost)
+		s.SmallestEffect = max(s.SmallestEffect, leastEffect)
 	} else {
-		s.SmallestEffect = leastOfHost
+		s.SmallestEffect = leastEffect
 	}
 	if s.FalseAlarmsPerYear <= 0 || s.FalseAlarmsPerYear > hostAlarms {
 		s.FalseAlarmsPerYear = hostAlarms
@@ -148,6 +150,8 @@ type group struct {
 	mature bool
 	// faster, slower and anchor are those of the host: see part.
 	faster, slower, anchor drift.Shifts
+	// small are the regressions of the host that were too small to be told so far.
+	small [drift.Statistics]*drift.Event
 	// changes are the drives that each change of conditions was seen on within the hour, and when first.
 	changes map[record.Change]seenOn
 }

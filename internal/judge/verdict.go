@@ -255,26 +255,58 @@ func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
 }
 
 // tellHost tells what the drives of a group did together.
-func (n *Node) tellHost(g *group, events []drift.Event) {
+func (n *Node) tellHost(g *group, events []drift.Event, now time.Time) {
 	for _, e := range events {
 		i := slices.Index(statisticsOf(g.name), e.Statistic)
-		out := Event{
-			Time: e.Time, Scope: record.ScopeHost, Source: g.name, Statistic: e.Statistic, State: e.To, Cause: e.Cause,
-			Ratio: record.Ratio{Ratio: e.Ratio, Lower: e.Lower, Upper: e.Upper}, Since: e.Since, Drift: &e,
-			Witnesses: []string{g.members[0].witness()},
+		if i >= 0 && e.To == record.Regressed {
+			g.small[i] = &e
+			continue
 		}
-		if e.To == record.Regressed {
-			names, of := g.moved(i, drift.ShiftOf(e.Ratio), g.last)
-			out.Drives = names
-			if float64(len(names)) < hostShare*float64(of) {
-				out.Scope = record.ScopeBatch
-			}
-			if e.Ratio >= degradedRatio {
-				out.Verdict = record.Degraded
-			}
+		if i >= 0 {
+			g.small[i] = nil
 		}
+		n.events = append(n.events, g.event(e))
+	}
+	if g.host == nil { // the clock was set back
+		g.small = [drift.Statistics]*drift.Event{}
+	}
+	for i, e := range g.small {
+		if e == nil {
+			continue
+		}
+		if !e.Time.Equal(now) {
+			x := g.host.Drift()[i]
+			e.Time, e.Ratio, e.Lower, e.Upper = now, x.Ratio, x.Lower, x.Upper
+		}
+		out := g.event(*e)
+		out.Drives, _, out.Scope = g.who(i, e.Ratio)
+		if out.Scope == record.ScopeHost && e.Ratio < toldOfHost {
+			continue
+		}
+		if e.Ratio >= degradedRatio {
+			out.Verdict = record.Degraded
+		}
+		g.small[i] = nil
 		n.events = append(n.events, out)
 	}
+}
+
+// event is what the host's tracker said.
+func (g *group) event(e drift.Event) Event {
+	return Event{
+		Time: e.Time, Scope: record.ScopeHost, Source: g.name, Statistic: e.Statistic, State: e.To, Cause: e.Cause,
+		Ratio: record.Ratio{Ratio: e.Ratio, Lower: e.Lower, Upper: e.Upper}, Since: e.Since, Drift: &e,
+		Witnesses: []string{g.members[0].witness()},
+	}
+}
+
+// who are the drives that got so much slower together, of how many, and whether that is the host or a batch.
+func (g *group) who(statistic int, ratio float64) (names []string, of int, scope record.Scope) {
+	names, of = g.moved(statistic, drift.ShiftOf(ratio), g.last)
+	if float64(len(names)) < hostShare*float64(of) {
+		return names, of, record.ScopeBatch
+	}
+	return names, of, record.ScopeHost
 }
 
 func statisticsOf(source string) []record.Statistic {
@@ -307,14 +339,13 @@ func (n *Node) Together() []record.Together {
 				continue
 			}
 			t := record.Together{
-				Scope: record.ScopeHost, Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
+				Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
 				Ratio: record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper},
 			}
-			t.Drives, t.Of = g.moved(i, drift.ShiftOf(x.Ratio), g.last)
-			if float64(len(t.Drives)) < hostShare*float64(t.Of) {
-				t.Scope = record.ScopeBatch
+			t.Drives, t.Of, t.Scope = g.who(i, x.Ratio)
+			if t.Scope == record.ScopeBatch || x.Ratio >= toldOfHost {
+				list = append(list, t)
 			}
-			list = append(list, t)
 		}
 	}
 	return list
