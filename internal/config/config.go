@@ -83,7 +83,7 @@ type Drift struct {
 }
 
 // DriftSettings are those of one probe on a target, a file or a device. The probes that
-// run there share the target's budget of false alarms.
+// run there, and the traffic of others, share the target's budget of false alarms.
 func (c Config) DriftSettings(file bool) drift.Settings {
 	probes := 0
 	for _, p := range c.Probes {
@@ -91,7 +91,7 @@ func (c Config) DriftSettings(file bool) drift.Settings {
 			probes++
 		}
 	}
-	return c.Drift.Shared(probes)
+	return c.Drift.Shared(probes + 1)
 }
 
 // Health is how drives are asked for their SMART data and how interrupts are counted.

@@ -15,8 +15,8 @@ type Settings struct {
 	// SmallestEffect is the smallest shift of interest once the baseline is final:
 	// 0.08 is 8 %. Smaller shifts never alarm; see docs/drift.md for what it costs.
 	SmallestEffect float64
-	// FalseAlarmsPerYear is how many alarms without a cause a year of one probe on
-	// one target may bring. The thresholds of all CUSUMs follow from it.
+	// FalseAlarmsPerYear is how many alarms without a cause a year of one source (a probe, or
+	// the traffic) on one target may bring. The thresholds of all CUSUMs follow from it.
 	FalseAlarmsPerYear float64
 }
 
@@ -29,7 +29,7 @@ func Default() Settings {
 }
 
 // Shared returns the settings of each of so many trackers that share the budget of false
-// alarms, as the probes of a target do.
+// alarms, as the probes and the traffic of a target do.
 func (s Settings) Shared(trackers int) Settings {
 	s.FalseAlarmsPerYear /= float64(max(1, trackers))
 	return s

@@ -26,7 +26,7 @@ const (
 	// leastEffect is the smallest on most drives that is looked for. Of a host it is told from toldOfHost on, as
 	// hosts wander by some percents over days.
 	leastEffect = 0.1
-	toldOfHost  = 1.15
+	toldOfHost  = 1.13
 	// hostShare is the share of drives that have to be slower for the host to be.
 	hostShare = 0.9
 )
