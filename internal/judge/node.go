@@ -139,18 +139,18 @@ func (n *Node) source(id, name string) *source {
 func (n *Node) Attach(id, name string, t *drift.Tracker) {
 	d := n.byID[id]
 	n.attached = true
-	for _, s := range d.sources {
-		if s.name == name {
-			if !t.Learned().Equal(s.tracker.Learned()) {
-				s.slots = [dayBlocks]int64{} // they are beside another baseline
-			}
-			s.tracker = t
-			t.JudgeBeside(s)
-			d.degraded, d.severe = recurrence{}, recurrence{} // somebody accepted a level, or wants another baseline
-			return
-		}
+	i := slices.IndexFunc(d.sources, func(s *source) bool { return s.name == name })
+	if i < 0 {
+		n.attach(d, name, t)
+		return
 	}
-	n.attach(d, name, t)
+	s := d.sources[i]
+	if !t.Learned().Equal(s.tracker.Learned()) {
+		s.slots = [dayBlocks]int64{} // they are beside another baseline
+	}
+	s.tracker = t
+	t.JudgeBeside(s)
+	d.degraded, d.severe = recurrence{}, recurrence{} // somebody accepted a level, or wants another baseline
 }
 
 func (n *Node) attach(d *drive, name string, t *drift.Tracker) *source {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -70,7 +71,7 @@ func TestAnAcceptedLevelIsHeldNoMore(t *testing.T) {
 		if source == "traffic" {
 			fresh = drift.NewTrafficTracker(drift.Default())
 		}
-		assert.NoError(t, fresh.Restore(state))
+		require.NoError(t, fresh.Restore(state))
 		m.node.Attach("d00", source, fresh)
 	}
 	m.run(10*time.Minute, alone)
