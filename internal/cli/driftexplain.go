@@ -37,7 +37,7 @@ drive now and what the cost model expects of that, the recent five-minute blocks
 of them is the host's part, each CUSUM with its threshold, and what decided.
 A target is named by its id, its path or its device name.
 
-Asks the running daemon. If none answers, explains the last stored state of the probes.`,
+Asks the running daemon. If none answers, explains the last stored state.`,
 		Example: `  ssdprobe drift explain nvme0n1
   ssdprobe drift explain nvme0n1 --probe traffic
   ssdprobe drift explain nvme0n1 --probe read-4k --output json`,
@@ -113,7 +113,7 @@ func (o daemonOf) explanation(ctx context.Context, address, target string) (repo
 }
 
 func (a *app) explainStored(c config.Config, target string) (report.Explained, error) {
-	_, targets, err := a.targets([]string{target})
+	dir, targets, err := a.targets([]string{target})
 	if err != nil {
 		return report.Explained{}, fmt.Errorf("no daemon answers at %s: %w", c.Listen[0], err)
 	}
@@ -122,6 +122,14 @@ func (a *app) explainStored(c config.Config, target string) (report.Explained, e
 	trackers, err := t.Trackers(c.DriftSettings(t.File))
 	for _, tracker := range trackers {
 		x.Probes = append(x.Probes, report.ProbeExplained{Probe: tracker.Probe, Explanation: tracker.Explain(x.Time)})
+	}
+	if err == nil {
+		var judged *judge.Node
+		judged, err = dir.Judged(c)
+		x.Beside, x.Together = judged.Beside(t.ID), judged.Together()
+		if t.Traffic != nil {
+			x.Traffic = new(judged.Tracker(t.ID, judge.Traffic).Explain(x.Time))
+		}
 	}
 	if err == nil {
 		err = a.tellStored(c)

@@ -93,13 +93,10 @@ func (j *judging) took(id string, m record.Measurement) (events []judge.Event, s
 	return j.over(), suspicious
 }
 
-// judged is the drive of the target as the judge knows it. Files have levels of their own, as their
-// filesystems differ.
+// judged is the drive of the target as the judge knows it.
 func (w *watch) judged() judge.Drive {
-	d := judge.Drive{ID: w.spec.ID, Model: w.device.Model, SizeBytes: w.device.SizeBytes, Rotational: w.device.Rotational, Device: w.spec.LockID}
-	if w.spec.File || d.Model == "" {
-		d.Group = w.spec.ID
-	}
+	d := judge.DriveOf(w.spec.ID, w.device, w.spec.File)
+	d.Device = w.spec.LockID
 	return d
 }
 

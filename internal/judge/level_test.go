@@ -106,3 +106,62 @@ func TestLevelsOfSlowProbes(t *testing.T) {
 	assert.Equal(t, record.Degraded, verdictOf(t, n, "d").Verdict)
 	assert.Equal(t, record.Healthy, verdictOf(t, n, "a").Verdict)
 }
+
+// Of two drives nobody can say which is right: the slower one is a finding, and no verdict.
+func TestTheSlowerOfTwoDrivesIsNamed(t *testing.T) {
+	m := newMachine(t, 2)
+	m.slower["d01"] = 1.5
+	m.run(6*time.Hour, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d01").Verdict)
+	list := m.node.Beside("d01")
+	require.Len(t, list, 5, "p50, p95 and p99 of the probe, reads and writes of the traffic")
+	assert.True(t, list[0].Far)
+	assert.Equal(t, []string{"d00"}, list[0].Peers)
+	assert.Equal(t, 2, list[0].Place)
+	assert.InDelta(t, 1.5, list[0].Ratio, 0.05)
+	assert.Equal(t, "too few other drives of its model and size on the node are measured", list[3].NotJudged, "traffic needs three")
+	assert.Equal(t, 1, m.node.Beside("d00")[0].Place)
+	assert.False(t, m.node.Beside("d00")[0].Far)
+
+	alone := newMachine(t, 1)
+	alone.run(6*time.Hour, steady)
+	for _, b := range alone.node.Beside("d00") {
+		assert.NotEmpty(t, b.NotJudged, b.Statistic)
+	}
+	assert.Empty(t, alone.node.Beside("no such drive"))
+}
+
+// A tail twice as long as that of the peers is a finding, as tails depend on what else a drive does.
+func TestTheTailBesideThePeers(t *testing.T) {
+	n := judge.NewNode(drift.Default())
+	for _, id := range []string{"a", "b", "c", "d"} {
+		n.AddDrive(judge.Drive{ID: id, Model: "X"})
+	}
+	at := time.Unix(0, 0)
+	for range 6 * 60 {
+		at = at.Add(time.Minute)
+		for id, tail := range map[string]float64{"a": 1.8, "b": 1.85, "c": 1.75, "d": 4.5} {
+			const x = 80e-6
+			n.Round(id, "read-4k", drift.Round{Time: at, Values: drift.Values{x, 1.3 * x, tail * x, 1 / x}}, record.Conditions{Firmware: id})
+		}
+		n.Advance(at)
+	}
+	list := n.Beside("d")
+	assert.False(t, list[0].Far)
+	assert.True(t, list[2].Far)
+	assert.Equal(t, record.LatencyP99, list[2].Statistic)
+	assert.InDelta(t, 2.5, list[2].Ratio, 0.1)
+	assert.Equal(t, []string{"firmware d"}, list[2].OnlyHere)
+	assert.Equal(t, record.Healthy, verdictOf(t, n, "d").Verdict)
+}
+
+func TestALevelThatIsAsThatOfThePeersAgainIsOver(t *testing.T) {
+	m := newMachine(t, 5)
+	m.slower["d04"] = 1.5
+	m.run(8*time.Hour, steady)
+	require.True(t, m.node.Beside("d04")[0].Far)
+	m.slower["d04"] = 1
+	m.run(3*time.Hour, steady)
+	assert.False(t, m.node.Beside("d04")[0].Far)
+	assert.Empty(t, record.SlowerThanPeers(m.node.Beside("d04")))
+}

@@ -23,6 +23,16 @@ type Drive struct {
 	Device string
 }
 
+// DriveOf is a target as it is judged. Files have levels of their own, as their filesystems differ, and so has what has
+// no model.
+func DriveOf(id string, device record.Device, file bool) Drive {
+	d := Drive{ID: id, Model: device.Model, SizeBytes: device.SizeBytes, Rotational: device.Rotational}
+	if file || d.Model == "" {
+		d.Group = id
+	}
+	return d
+}
+
 func (d Drive) physical() string { return cmp.Or(d.Device, d.ID) }
 
 // alike reports whether levels of two drives may be compared.

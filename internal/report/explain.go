@@ -23,8 +23,7 @@ type Explained struct {
 	TargetID string    `json:"target_id"`
 	Path     string    `json:"path"`
 	Device   string    `json:"device,omitempty"`
-	// Verdict is what is said of the drive as a whole, and Together what is said of drives of its host;
-	// absent without a daemon.
+	// Verdict is what is said of the drive as a whole; nil without a daemon. Together is what is said of drives of its host.
 	Verdict  *record.Judgement `json:"verdict,omitempty"`
 	Together []record.Together `json:"together,omitempty"`
 	// Beside is where the drive stands among its peers.

@@ -38,6 +38,12 @@ func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
 		problems = append(problems, err)
 		snapshot.Targets = append(snapshot.Targets, status)
 	}
+	judged, err := d.Judged(c)
+	problems = append(problems, err)
+	for i := range snapshot.Targets {
+		t := &snapshot.Targets[i]
+		t.Warnings = record.SlowerThanPeers(judged.Beside(t.ID))
+	}
 	drift.FlagSlowerThanDataSheet(&snapshot, c.Drift.DataSheets)
 	return snapshot, errors.Join(problems...)
 }

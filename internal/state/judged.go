@@ -1,0 +1,38 @@
+package state
+
+import (
+	"errors"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+)
+
+// Judged returns the node as it was last judged, for when no daemon runs. What could not be read is
+// joined in the error, and is not in the node.
+func (d Dir) Judged(c config.Config) (*judge.Node, error) {
+	n := judge.NewNode(c.Drift.Settings)
+	kept, found, err := d.Node()
+	problems := []error{err}
+	if found && err == nil {
+		problems = append(problems, n.Restore(kept.Judge))
+	}
+	targets, err := d.Targets()
+	problems = append(problems, err)
+	for _, t := range targets {
+		n.AddDrive(judge.DriveOf(t.ID, t.Device, t.File))
+		trackers, err := t.Trackers(c.DriftSettings(t.File))
+		problems = append(problems, err)
+		for _, tracker := range trackers {
+			n.Attach(t.ID, tracker.Probe, tracker.Tracker)
+		}
+		if t.Traffic != nil {
+			traffic := judge.NewTrafficTracker(c.Drift.Settings)
+			if err := traffic.Restore(*t.Traffic); err != nil {
+				problems = append(problems, err)
+				continue
+			}
+			n.Attach(t.ID, judge.Traffic, traffic)
+		}
+	}
+	return n, errors.Join(problems...)
+}
