@@ -78,3 +78,20 @@ func TestAnAcceptedLevelIsHeldNoMore(t *testing.T) {
 	v, _ := m.node.Verdict("d00")
 	assert.Equal(t, record.Healthy, v.Verdict)
 }
+
+func TestAHostIsToldFromSomePercentsOn(t *testing.T) {
+	for slower, told := range map[float64]bool{1.11: false, 1.2: true} {
+		m := newMachine(t, 5)
+		m.run(2*day, alone)
+		m.run(12*time.Hour, func(int) float64 { return slower })
+		hosts := 0
+		for _, e := range m.events {
+			if e.Scope == record.ScopeHost && e.State == record.Regressed && e.Drive == "" {
+				hosts++
+			}
+		}
+		assert.Equal(t, told, hosts > 0, "%g times", slower)
+		assert.Equal(t, told, len(m.node.Together()) > 0, "%g times", slower)
+		assert.Zero(t, m.timesBlamed("d00"), "%g times", slower)
+	}
+}
