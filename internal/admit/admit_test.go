@@ -336,3 +336,18 @@ func TestWhyIsWithoutTheWord(t *testing.T) {
 	assert.Equal(t, "busy: "+admit.Why(err), err.Error())
 	assert.Equal(t, "/dev/x: busy: no", admit.Why(errors.New("/dev/x: busy: no")))
 }
+
+// What a device was seen to do before a restart is remembered: 40 I/Os in flight are none of a busy device
+// when it does half of that.
+func TestTheMostWorkIsRemembered(t *testing.T) {
+	for most, busy := range map[float64]bool{0: true, 2e5: false} {
+		h := &host{usage: admit.Usage{IOs: 1}}
+		gate := admit.NewGate(h, admit.Limits{})
+		gate.Most = admit.Capacity{Seen: start, IOs: most, Bytes: most * 4096}
+		require.NoError(t, gate.Start(start))
+		h.did(1, 40, 1e6, 1e6<<12)
+		_, err := gate.Admit(start.Add(10 * time.Second))
+		assert.Equal(t, busy, errors.Is(err, admit.ErrBusy), "%g seen", most)
+		assert.InDelta(t, max(most, 1e5), gate.Most.IOs, 100)
+	}
+}

@@ -40,12 +40,13 @@ type Host interface {
 type Gate struct {
 	// Spins says that the device is a hard disk.
 	Spins bool
+	// Most is the most work of others that the device was seen to do. It may be given what was kept of it.
+	Most Capacity
 
 	host   Host
 	limits Limits
 	last   *sample
 	seen   load // as last seen over a span worth it
-	most   capacity
 	blind  bool
 }
 
@@ -139,7 +140,7 @@ func (g *Gate) look(now time.Time, usage Usage) {
 	g.seen = load{
 		utilisation: min(1, busy.Seconds()/span),
 		inFlight:    since(usage.Queued, before.Queued).Seconds() / span,
-		work:        g.most.share(now, float64(usage.IOs-before.IOs)/span, float64(usage.Bytes-min(usage.Bytes, before.Bytes))/span),
+		work:        g.Most.share(now, float64(usage.IOs-before.IOs)/span, float64(usage.Bytes-min(usage.Bytes, before.Bytes))/span),
 	}
 }
 

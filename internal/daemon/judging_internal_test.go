@@ -13,6 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // feed lets the judge see hours of rounds of four drives, all of them so many times slower than at first.
@@ -46,4 +47,25 @@ func TestAReloadReachesTheHost(t *testing.T) {
 		d.shared.judging.feed(&minute, 1, 1.25)
 		assert.Equal(t, found, len(d.shared.judging.node.Together()) > 0, "a smallest effect of %g", effect)
 	}
+}
+
+// A stored state of the node that no judge has written is set aside; the daemon goes on without it, and says so.
+func TestAnUnfitStateOfTheNode(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, dir.SaveNode(judge.State{Drives: []judge.DriveState{{ID: "d0", Verdict: record.Judgement{Verdict: "fine"}}}}))
+	c := config.Default()
+	log := slog.New(slog.DiscardHandler)
+	d := &Daemon{shared: &shared{log: log, state: newStorage(dir, log), judging: newJudging(c.Drift.Settings)}}
+	require.NoError(t, d.restoreNode())
+	status, warnings := d.shared.state.status()
+	assert.False(t, status.Success)
+	require.Len(t, warnings, 1)
+	assert.Contains(t, warnings[0].Text, `unknown verdict "fine"`)
+	_, found, err := dir.Node()
+	require.NoError(t, err)
+	assert.False(t, found, "it was set aside")
+	d.saveNode(saveTimeout)
+	status, _ = d.shared.state.status()
+	assert.True(t, status.Success)
 }

@@ -95,7 +95,7 @@ func (w *watch) take(kept state.Target) error {
 	for _, p := range w.probes {
 		p.budget = kept.Budgets[p.probe.Name]
 	}
-	w.mountPoint = kept.MountPoint
+	w.mountPoint, w.most = kept.MountPoint, kept.Most
 	w.device, w.conditions = kept.Device, kept.Conditions
 	if kept.Changed != nil {
 		w.changed = kept.Changed
@@ -109,7 +109,7 @@ func (w *watch) kept() state.Target {
 	defer w.mu.Unlock()
 	s := state.Target{
 		ID: w.spec.ID, Path: w.spec.Path, File: w.spec.File, Device: w.device, Probes: map[string]drift.State{}, Budgets: map[string]admit.Budget{},
-		MountPoint: w.mountPoint, Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
+		MountPoint: w.mountPoint, Most: w.mostWork(), Planned: w.suites.plans(), Conditions: w.conditions, Changed: maps.Clone(w.changed),
 	}
 	w.shared.judging.mu.Lock()
 	defer w.shared.judging.mu.Unlock()

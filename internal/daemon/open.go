@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
@@ -42,7 +43,7 @@ func (w *watch) open(ctx context.Context) error {
 	_, over := w.access.ours(w.beginTraffic) // a probe file may be filled
 	defer over()
 	session, err := measure.Open(ctx, w.spec.Target, measure.Options{
-		FS: w.shared.fs, Engine: w.shared.engine, Meter: w.shared.meter, Limits: w.spec.Admission.Limits,
+		FS: w.shared.fs, Engine: w.shared.engine, Meter: w.shared.meter, Limits: w.spec.Admission.Limits, Most: w.most,
 		Guard: &w.access.guard, Lock: w.lock, Pool: w.pool, Late: w.tookLate,
 		Filling: func(done, total int64) {
 			w.setProblem(fmt.Sprintf("filling the probe file: %d of %d MiB", done>>20, total>>20))
@@ -91,11 +92,20 @@ func (w *watch) mounted(ctx context.Context) (string, error) {
 	return at, nil
 }
 
+// mostWork is the most work that others were seen to do on the target.
+func (w *watch) mostWork() admit.Capacity {
+	if w.session == nil {
+		return w.most
+	}
+	return w.session.Most()
+}
+
 // closeTarget gives the target back.
 func (w *watch) closeTarget() {
 	if w.session == nil {
 		return
 	}
+	w.most = w.mostWork()
 	if err := w.session.Close(); err != nil {
 		w.log.Warn("close the target", "err", err)
 	}

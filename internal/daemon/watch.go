@@ -56,6 +56,7 @@ type watch struct {
 	saved   savePoint
 	// mountPoint is where the filesystem of a file was when it was last opened.
 	mountPoint string
+	most       admit.Capacity // while the target is not open
 
 	mu   sync.Mutex
 	seen sighting // the last

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/export"
@@ -61,8 +62,11 @@ func TestWriteProbesShareTheBudget(t *testing.T) {
 	}
 	assert.False(t, allows(w, 1), "half of four rounds")
 	assert.True(t, allows(w, 2), "the other has its own half")
+	w.most = admit.Capacity{Seen: now.UTC(), IOs: 4000, Bytes: 1 << 30}
 	require.NoError(t, dir.SaveTarget(w.kept()))
 	again := start()
+	assert.Equal(t, w.most.IOs, again.mostWork().IOs, "and admission knows what the device can do")
+	assert.WithinDuration(t, now, again.kept().Most.Seen, 0)
 	assert.False(t, allows(again, 1))
 	assert.True(t, allows(again, 2))
 }

@@ -51,6 +51,8 @@ type Options struct {
 	Engine *probe.Engine
 	Meter  *counters.Meter
 	Limits admit.Limits
+	// Most is the most work that others were seen to do on the target before.
+	Most admit.Capacity
 	// Guard stands between the caller and calls that may hang; it outlives the
 	// session, so that a target that hangs is not opened a second time.
 	Guard *guard.Guard
@@ -116,7 +118,7 @@ func Open(ctx context.Context, t Target, o Options) (*Session, error) {
 		}
 	}
 	s.gate = admit.NewGate(host, o.Limits)
-	s.gate.Spins = t.Spins
+	s.gate.Spins, s.gate.Most = t.Spins, o.Most
 	err = s.gate.Start(time.Now())
 	if err == nil {
 		err = s.handle.Release()
@@ -126,6 +128,9 @@ func Open(ctx context.Context, t Target, o Options) (*Session, error) {
 	}
 	return s, nil
 }
+
+// Most is the most work that others were seen to do on the target.
+func (s *Session) Most() admit.Capacity { return s.gate.Most }
 
 func (s *Session) openDevice(ctx context.Context) error {
 	d, err := openGuarded(ctx, s, openTimeout, func(context.Context) (*target.Device, error) {

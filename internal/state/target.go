@@ -25,6 +25,8 @@ type Target struct {
 	Pool    *probe.PoolState `json:"pool,omitempty"`
 	// Budgets are those of the write probes.
 	Budgets map[string]admit.Budget `json:"budgets,omitempty"`
+	// Most is the most work that others were seen to do on the device.
+	Most admit.Capacity `json:"most_work,omitzero"`
 	// MountPoint is where the filesystem of a file was mounted when it was last opened.
 	MountPoint string `json:"mount_point,omitempty"`
 	// Planned is since when the calendar has each suite at its current times.
