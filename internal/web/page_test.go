@@ -62,6 +62,25 @@ func TestPageIsNotGreenWhereNothingIsKnown(t *testing.T) {
 	shows(t, body, "p50, p95, p99, IOPS, as rounds were refused: 40 I/Os in flight, above the limit of 32")
 }
 
+// On the first day, tails wait while the median is judged.
+func TestPageIsNotGreenWhereOnlyAPartIsJudged(t *testing.T) {
+	o := unknown()
+	alone := o.Snapshot()
+	alone.Targets[0].Probes = recordtest.Snapshot().Targets[0].Probes[:1]
+	tail := &alone.Targets[0].Probes[0].Drift[2]
+	tail.State, tail.Unjudged = record.NotJudged, &record.WhyUnjudged{Reason: record.ReasonFirstDay, Since: alone.Time.Add(-5 * time.Hour)}
+	o.Snapshot = func() record.Snapshot { return alone }
+	body := get(t, serve(t, o).URL+"/").body
+	shows(t, body, `<span class="badge quiet">partly judged</span>`)
+	shows(t, body, "p99, as it takes a day to learn what is normal")
+	hides(t, body, "all well")
+
+	last := alone.Targets[0].Probes[0].Last
+	shows(t, body, `<strong class="good">ok</strong>`)
+	last.Start = alone.Time.Add(-2 * time.Hour)
+	hides(t, get(t, serve(t, o).URL+"/").body, `<strong class="good">ok</strong>`)
+}
+
 func TestADriveWithoutProbesHasItsVerdict(t *testing.T) {
 	o := unknown()
 	alone := o.Snapshot()
