@@ -18,8 +18,8 @@ import (
 
 func TestProbesShareTheBudgetOfTheirTarget(t *testing.T) {
 	c := config.Default()
-	assert.InDelta(t, 0.5/2, c.DriftSettings(false).FalseAlarmsPerYear, 1e-12)
-	assert.InDelta(t, 0.5/3, c.DriftSettings(true).FalseAlarmsPerYear, 1e-12)
+	assert.InDelta(t, 0.5/3, c.DriftSettings(false).FalseAlarmsPerYear, 1e-12, "two probes, and the traffic")
+	assert.InDelta(t, 0.5/4, c.DriftSettings(true).FalseAlarmsPerYear, 1e-12)
 	c.Probes = nil
 	assert.InDelta(t, 0.5, c.DriftSettings(true).FalseAlarmsPerYear, 1e-12)
 
