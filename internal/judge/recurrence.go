@@ -43,11 +43,9 @@ func (r *recurrence) goesOn(told, evidence bool, now time.Time) bool {
 // blamed reports whether a verdict says that a drive is slow or failing.
 func blamed(v record.DriveVerdict) bool { return v == record.Degraded || v == record.Severe }
 
-// held is the verdict v, or the one told before where that goes on.
+// held is the verdict v, or the one told before where that goes on, even while nothing is known: nobody has seen that it
+// is over.
 func (d *drive) held(v record.Judgement, now time.Time) record.Judgement {
-	if v.Verdict == record.Unjudged {
-		return v // there is nothing that could be held or over
-	}
 	before := d.told
 	severe := d.severe.goesOn(before.Verdict == record.Severe, v.Verdict == record.Severe, now)
 	degraded := d.degraded.goesOn(blamed(before.Verdict), blamed(v.Verdict), now)
