@@ -18,6 +18,8 @@ type judging struct {
 	// waits says that the drives of the node are being looked for: after a restart, those that have come
 	// already are not to be judged without the others.
 	waits bool
+	// attached are the watches whose trackers the node has, by target.
+	attached map[string]*watch
 	// news says that something was judged that is worth keeping.
 	news bool
 }
@@ -47,7 +49,9 @@ func (j *judging) over() []judge.Event {
 	return events
 }
 
-func newJudging(s drift.Settings) *judging { return &judging{node: judge.NewNode(s)} }
+func newJudging(s drift.Settings) *judging {
+	return &judging{node: judge.NewNode(s), attached: map[string]*watch{}}
+}
 
 // judgeEvery is how often blocks that are over are judged while no round ends.
 const judgeEvery = 10 * time.Second
@@ -56,6 +60,7 @@ const judgeEvery = 10 * time.Second
 func (j *judging) attach(w *watch) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.attached[w.spec.ID] = w
 	j.node.AddDrive(w.judged())
 	for _, p := range w.probes {
 		j.node.Attach(w.spec.ID, p.probe.Name, p.tracker)
@@ -69,12 +74,10 @@ func (j *judging) attach(w *watch) {
 func (j *judging) detach(w *watch) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for _, p := range w.probes {
-		if j.node.Tracker(w.spec.ID, p.probe.Name) != p.tracker {
-			return
-		}
+	if j.attached[w.spec.ID] == w {
+		delete(j.attached, w.spec.ID)
+		j.node.RemoveDrive(w.spec.ID)
 	}
-	j.node.RemoveDrive(w.spec.ID)
 }
 
 // look calls f while nothing is judged.

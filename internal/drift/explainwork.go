@@ -28,7 +28,7 @@ func (t *Tracker) explainWork() *WorkExplained {
 		loads[i] = p.Load
 	}
 	observed, w := median(loads), medianWork(t.latest)
-	load := b.Costs.load(w, observed)
+	load := b.load(w, observed)
 	out := &WorkExplained{Utilisation: float64(observed) / 1000, Load: float64(load) / 1000, Seen: b.knows(load)}
 	if w.Known {
 		out.Others = new(w.work())

@@ -36,6 +36,9 @@ func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
 		}
 	}
 	drives := fmt.Sprintf("%d of %d drives", len(most.Drives), most.Of)
+	if most.Of == 0 { // none has been measured lately
+		drives = "its drives were not measured lately"
+	}
 	if code == BatchSlower {
 		drives += ": " + strings.Join(namesOf(most.Drives, targets), ", ")
 	}
@@ -83,6 +86,11 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	}
 	if v == nil || v.Verdict != record.Degraded && v.Verdict != record.Severe {
 		return nil
+	}
+	if v.Held {
+		f := found(Held, "slow or failing at times: it is well now, but came back within a week before", "verdict "+string(v.Verdict))
+		f.Since = v.Since
+		return []Finding{f}
 	}
 	if !slices.Contains(v.ThanBefore, "traffic") {
 		return nil

@@ -63,3 +63,11 @@ func TestVerdictsBeyondTheProbes(t *testing.T) {
 	target.Verdict.Verdict = record.Watch
 	assert.Empty(t, ofVerdict(target, now()), "a suspicion is no finding")
 }
+
+func TestAVerdictThatIsHeldIsAFinding(t *testing.T) {
+	target := record.TargetStatus{ID: "a", Verdict: &record.Judgement{Verdict: record.Severe, Held: true, Since: now()}}
+	all := ofVerdict(target, now())
+	require.Len(t, all, 1)
+	assert.Equal(t, Held, all[0].Code)
+	assert.Equal(t, "slow or failing at times: it is well now, but came back within a week before: verdict severe", all[0].String())
+}

@@ -13,6 +13,7 @@ const (
 	HostSlower    = "host_slower"
 	BatchSlower   = "batch_slower"
 	TrafficSlower = "traffic_slower"
+	Held          = "verdict_held"
 	NotReady      = "not_ready"
 	Stale         = "stale"
 	Suspect       = "suspect"
@@ -55,6 +56,8 @@ func Kinds() []Kind {
 			"compare what they have in common: model, firmware, controller, slot, volume"},
 		{TrafficSlower, Warning, "The I/O of the drive's own users takes longer than before, for the same work.",
 			"see docs/drift.md; compare with the probes of the drive, and with what its users do now"},
+		{Held, Warning, "The drive was slow or did not answer, was well, and came back to that within a week: the verdict does not end at once.",
+			"treat the drive as one that is slow at times; ssdprobe baseline reset ends the verdict"},
 		{NotReady, Warning, "The daemon has not looked at every target yet.",
 			"wait; if it lasts, ssdprobe ready names what does not answer"},
 		{Stale, Warning, "No round has been good for ten intervals.",

@@ -46,6 +46,9 @@ func decided() map[string]func(*record.Snapshot) {
 		TrafficSlower: func(s *record.Snapshot) {
 			s.Targets[0].Verdict = &record.Judgement{Verdict: record.Degraded, ThanBefore: []string{"traffic"}}
 		},
+		Held: func(s *record.Snapshot) {
+			s.Targets[0].Verdict = &record.Judgement{Verdict: record.Degraded, Held: true}
+		},
 		Stalled: func(s *record.Snapshot) {
 			s.Targets[0].Traffic = &record.TrafficStatus{Stalls: []record.Stall{{Cause: record.StallByDevice, Length: 3 * time.Second}}}
 		},

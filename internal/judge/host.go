@@ -57,7 +57,7 @@ type source struct {
 	group   *group
 	tracker *drift.Tracker
 
-	// days has how much slower each block of the last day was than the baseline, the host's part
+	// day has how much slower each block of the last day was than the baseline, the host's part
 	// included, by the slot.
 	day   [dayBlocks]drift.Shifts
 	slots [dayBlocks]int64
@@ -277,6 +277,10 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 		}
 	}
 	g.last = slot
+	if now.Sub(g.host.LastJudged()) > longestHold { // its drives are gone
+		g.host = nil
+		return nil
+	}
 	return g.host.Settle(now)
 }
 

@@ -162,18 +162,32 @@ func (s *source) slowerThan(o *source, i int) (drift.Shift, bool) {
 	return x, ok
 }
 
+// hasPeers reports whether there are enough drives to be compared with, whether they are measured now or not.
+func (s *source) hasPeers() bool {
+	peers := 0
+	for _, o := range s.group.members {
+		if !o.again && o.drive.physical() != s.drive.physical() && o.drive.alike(s.drive.Drive) {
+			peers++
+		}
+	}
+	return peers >= leastPeers(s.name)
+}
+
 // judgeLevels judges the levels beside the peers in the blocks that are over before the end of a slot.
 func (s *source) judgeLevels(slot int64) {
 	for i := range levelsBy(s.name) {
 		l := &s.levels[i]
 		l.now = s.beside(i, slot)
 		if l.now.why != "" || s.block.Slot == l.judged {
-			if l.now.why == fewPeers || !l.found && slot-l.judged >= levelBlocks {
-				*l = level{now: l.now} // there is nobody to be slower than, or it is too long ago
+			if slot-l.judged >= levelBlocks && (!l.found || !s.hasPeers()) {
+				*l = level{now: l.now} // it is too long ago, or there is nobody to be slower than
 			}
 			continue
 		}
-		l.judged, l.shift, l.peers = s.block.Slot, l.now.shift, len(l.now.peers)
+		l.judged, l.shift = s.block.Slot, l.now.shift
+		if !l.found || len(l.now.peers) > l.peers { // what was found with many stands beside few
+			l.peers = len(l.now.peers)
+		}
 		l.add(s.block.Slot)
 	}
 }

@@ -165,3 +165,15 @@ func TestALevelThatIsAsThatOfThePeersAgainIsOver(t *testing.T) {
 	assert.False(t, m.node.Beside("d04")[0].Far)
 	assert.Empty(t, record.SlowerThanPeers(m.node.Beside("d04")))
 }
+
+// A level that was found stands while peers are not measured: nobody has seen that it is over.
+func TestALevelStandsWhilePeersAreIdle(t *testing.T) {
+	m := newMachine(t, 4)
+	m.slower["d03"] = 1.6
+	m.run(6*time.Hour, steady)
+	require.Equal(t, record.Degraded, m.verdict("d03").Verdict)
+	m.drives = m.drives[1:] // d00 is idle
+	m.run(time.Hour, steady)
+	assert.Equal(t, record.Degraded, m.verdict("d03").Verdict)
+	assert.Equal(t, 3, m.verdict("d03").Peers)
+}

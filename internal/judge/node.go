@@ -65,6 +65,7 @@ type Node struct {
 	settled  int64 // the last slot that was settled
 	attached bool  // a tracker has come since verdicts were made
 	events   []Event
+	now      time.Time             // of the last Advance
 	gone     map[string]DriveState // drives that are not here, by id: see saved.go
 }
 
@@ -148,6 +149,9 @@ func (n *Node) source(id, name string) *source {
 // Attach makes t the tracker of a source of a drive, which was added before.
 func (n *Node) Attach(id, name string, t *drift.Tracker) {
 	d := n.byID[id]
+	if d == nil {
+		return
+	}
 	n.attached = true
 	i := slices.IndexFunc(d.sources, func(s *source) bool { return s.name == name })
 	if i < 0 {
@@ -243,6 +247,7 @@ const settleAfter = time.Minute
 
 // Advance judges what is over at now, and returns what has changed since it was last called.
 func (n *Node) Advance(now time.Time) []Event {
+	n.now = now
 	switch over := drift.Slot(now.Add(-settleAfter)); {
 	case over != n.settled:
 		n.settled = over

@@ -22,6 +22,9 @@ type recurrence struct {
 // goesOn reports whether the verdict stands now: because there is evidence, or because it is held. One that
 // comes back within a week is held for twice as long as it was away.
 func (r *recurrence) goesOn(told, evidence bool, now time.Time) bool {
+	if r.seen.After(now) { // the clock was set back
+		r.seen = now
+	}
 	switch {
 	case evidence:
 		if away := now.Sub(r.ended); !told && away > longestHold {
@@ -47,6 +50,7 @@ func blamed(v record.DriveVerdict) bool { return v == record.Degraded || v == re
 // is over.
 func (d *drive) held(v record.Judgement, now time.Time) record.Judgement {
 	before := d.told
+	before.Held = true
 	severe := d.severe.goesOn(before.Verdict == record.Severe, v.Verdict == record.Severe, now)
 	degraded := d.degraded.goesOn(blamed(before.Verdict), blamed(v.Verdict), now)
 	switch {

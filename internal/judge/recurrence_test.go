@@ -95,3 +95,35 @@ func TestAHostIsToldFromSomePercentsOn(t *testing.T) {
 		assert.Zero(t, m.timesBlamed("d00"), "%g times", slower)
 	}
 }
+
+func TestAVerdictThatIsHeldSurvivesARestart(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(day+12*time.Hour, alone)
+	m.spells(3, 31*time.Hour)
+	v := m.verdict("d00")
+	require.Equal(t, record.Degraded, v.Verdict)
+	assert.True(t, v.Held, "nothing says so now")
+	m.restart()
+	m.run(time.Hour, alone)
+	assert.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+	m.run(7*day, alone)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}
+
+// What the host does a little, too little to be told, is nobody's any more when its drives have gone.
+func TestAHostWithoutDrives(t *testing.T) {
+	m := newMachine(t, 5)
+	m.run(2*day, alone)
+	m.run(12*time.Hour, func(int) float64 { return 1.11 })
+	for _, id := range m.drives {
+		m.node.RemoveDrive(id)
+	}
+	m.drives = nil
+	told := len(m.events)
+	for range 20 {
+		m.minute += 5
+		m.events = append(m.events, m.node.Advance(m.now())...)
+	}
+	assert.Empty(t, m.events[told:])
+	assert.Empty(t, m.node.Together())
+}

@@ -56,11 +56,23 @@ type DriveState struct {
 	Model     string `json:"model,omitempty"`
 	SizeBytes int64  `json:"size_bytes,omitempty"`
 	// Last is when its last round was.
-	Last    time.Time              `json:"last,omitzero"`
-	Verdict record.Judgement       `json:"verdict"`
-	Trouble TroubleState           `json:"trouble,omitzero"`
-	Sources map[string]SourceState `json:"sources,omitempty"`
+	Last    time.Time        `json:"last,omitzero"`
+	Verdict record.Judgement `json:"verdict"`
+	// Degraded and Severe are the past of verdicts of at least that severity.
+	Degraded RecurrenceState        `json:"degraded,omitzero"`
+	Severe   RecurrenceState        `json:"severe,omitzero"`
+	Trouble  TroubleState           `json:"trouble,omitzero"`
+	Sources  map[string]SourceState `json:"sources,omitempty"`
 }
+
+// RecurrenceState is the past of verdicts of some severity: see recurrence.
+type RecurrenceState struct {
+	Seen  time.Time     `json:"seen,omitzero"`
+	Ended time.Time     `json:"ended,omitzero"`
+	Hold  time.Duration `json:"hold_ns,omitempty"`
+}
+
+func (r recurrence) state() RecurrenceState { return RecurrenceState{r.seen, r.ended, r.hold} }
 
 // TroubleState is what a drive did lately that is no matter of speed.
 type TroubleState struct {
@@ -74,13 +86,17 @@ const maxTrouble = 64
 
 func (t *trouble) state(now time.Time) TroubleState {
 	s := TroubleState{Stalls: slices.Clone(last(t.stalls)), Hang: t.hang, Errors: slices.Clone(last(t.errors))}
+	// Whoever counts seconds begins anew: what still stands then is another stall.
 	for i := range s.Stalls {
-		// Whoever counts seconds begins anew: what still stands then is another stall.
-		if one := &s.Stalls[i]; one.Ongoing {
-			one.Length, one.Ongoing = max(one.Length, now.Sub(one.Start)), false
-		}
+		s.Stalls[i] = ended(s.Stalls[i], now)
 	}
+	s.Hang = ended(s.Hang, now)
 	return s
+}
+
+// trouble is a copy.
+func (s TroubleState) trouble() trouble {
+	return trouble{slices.Clone(s.Stalls), s.Hang, slices.Clone(s.Errors)}
 }
 
 func last[T any](all []T) []T { return all[max(0, len(all)-maxTrouble):] }
@@ -130,7 +146,7 @@ func (n *Node) State(now time.Time) State {
 		}
 	}
 	for _, d := range n.drives {
-		out.Drives = append(out.Drives, d.state())
+		out.Drives = append(out.Drives, d.state(now))
 	}
 	for _, d := range n.gone {
 		if now.Sub(d.Last) < keptFor {
@@ -173,8 +189,14 @@ func (g *group) state() HostState {
 	return s
 }
 
-func (d *drive) state() DriveState {
-	s := DriveState{ID: d.ID, Model: d.Model, SizeBytes: d.SizeBytes, Verdict: d.told, Sources: map[string]SourceState{}}
+func (d *drive) state(now time.Time) DriveState {
+	s := DriveState{
+		ID: d.ID, Model: d.Model, SizeBytes: d.SizeBytes, Verdict: d.told, Degraded: d.degraded.state(), Severe: d.severe.state(),
+		Trouble: d.trouble.state(now), Sources: maps.Clone(d.known), // of sources that have not come yet
+	}
+	if s.Sources == nil {
+		s.Sources = map[string]SourceState{}
+	}
 	for _, one := range d.sources {
 		s.Sources[one.name] = SourceState{
 			Learned: one.tracker.Learned(), Day: one.savedDay(), Block: one.block, Levels: one.savedLevels(),
@@ -183,7 +205,6 @@ func (d *drive) state() DriveState {
 			s.Last = one.last
 		}
 	}
-	s.Trouble = d.trouble.state(s.Last)
 	return s
 }
 
@@ -350,7 +371,7 @@ func (n *Node) remember(d *drive) {
 	if n.gone == nil {
 		n.gone = map[string]DriveState{}
 	}
-	n.gone[d.ID] = d.state()
+	n.gone[d.ID] = d.state(n.now)
 	for len(n.gone) > maxKept {
 		oldest := d.ID
 		for id, other := range n.gone {
@@ -367,7 +388,9 @@ func (n *Node) recall(d *drive) {
 	known, ok := n.gone[d.ID]
 	delete(n.gone, d.ID)
 	if ok && known.Model == d.Model && known.SizeBytes == d.SizeBytes {
-		d.told, d.known, d.trouble = known.Verdict, known.Sources, trouble{known.Trouble.Stalls, known.Trouble.Hang, known.Trouble.Errors}
+		// What State returned is read by others: nothing of it may change.
+		d.degraded, d.severe = recurrence{known.Degraded.Seen, known.Degraded.Ended, known.Degraded.Hold}, recurrence{known.Severe.Seen, known.Severe.Ended, known.Severe.Hold}
+		d.told, d.known, d.trouble = known.Verdict, maps.Clone(known.Sources), known.Trouble.trouble()
 	}
 }
 
@@ -382,6 +405,7 @@ func (s *source) recall() {
 	}
 	s.restoreLevels(known)
 	if !known.Learned.Equal(s.tracker.Learned()) {
+		s.drive.degraded, s.drive.severe = recurrence{}, recurrence{} // somebody accepted a level, or wants another baseline
 		return
 	}
 	blocks, err := known.Day.blocks(s.name)

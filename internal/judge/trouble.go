@@ -13,6 +13,8 @@ const (
 	// manyErrors within errorsWithin are no accident. A drive that was pulled out is gone before.
 	manyErrors   = 3
 	errorsWithin = 10 * time.Minute
+	// seenLate is how much longer than its whole seconds a stall may have lasted.
+	seenLate = 2 * time.Second
 )
 
 // The witnesses of what is no matter of speed.
@@ -39,23 +41,33 @@ func (n *Node) Stall(id string, s record.Stall) {
 	t.stalls = append(t.stalls, s)
 }
 
+// Returned takes when a round that had hung returned after all.
+func (n *Node) Returned(id string, at time.Time) {
+	if d := n.byID[id]; d != nil {
+		d.trouble.hang = ended(d.trouble.hang, at)
+	}
+}
+
 // took takes a round of any outcome.
 func (t *trouble) took(m record.Measurement) {
-	switch m.Outcome {
-	case record.OutcomeTimeout:
-		if !t.hang.Ongoing {
-			t.hang = record.Stall{Start: m.Start, Cause: record.StallByDevice, Ongoing: true}
-		}
-	case record.OutcomeError:
-		if len(m.Errors) > 0 {
+	if m.Outcome != record.OutcomeTimeout {
+		t.hang = ended(t.hang, m.Start) // no round begins while one hangs
+		if m.Outcome == record.OutcomeError && len(m.Errors) > 0 {
 			t.errors = append(t.errors, m.Start)
 		}
-	case record.OutcomeOK:
-		if t.hang.Ongoing {
-			t.hang.Ongoing, t.hang.Length = false, m.Start.Sub(t.hang.Start)
-		}
-	case record.OutcomeBusy, record.OutcomeDisturbed, record.OutcomeUnmapped:
+		return
 	}
+	if !t.hang.Ongoing && m.Latency.Count() == 0 { // one that has done some I/Os is slow, and does not stand still
+		t.hang = record.Stall{Start: m.Start, Cause: record.StallByDevice, Ongoing: true}
+	}
+}
+
+// ended is a stall that was over at a time.
+func ended(s record.Stall, at time.Time) record.Stall {
+	if s.Ongoing {
+		s.Length, s.Ongoing = max(s.Length, at.Sub(s.Start)), false
+	}
+	return s
 }
 
 // any reports whether there was trouble lately. What goes on gets worse with time alone.
@@ -83,36 +95,53 @@ func (t *trouble) blame(v *record.Judgement, witness string, since time.Time) {
 	}
 }
 
+// forget drops what is long over. What is yet to come was said by a clock that was set back.
 func (t *trouble) forget(now time.Time) {
-	t.stalls = slices.DeleteFunc(t.stalls, func(s record.Stall) bool { return !s.Ongoing && now.Sub(s.End()) > remembered })
-	if !t.hang.Ongoing && now.Sub(t.hang.End()) > remembered {
+	t.explain()
+	gone := func(at time.Time) bool { return now.Sub(at) > remembered || at.Sub(now) > remembered }
+	t.stalls = slices.DeleteFunc(t.stalls, func(s record.Stall) bool { return !s.Ongoing && gone(s.End()) })
+	t.errors = slices.DeleteFunc(t.errors, gone)
+	if !t.hang.Ongoing && gone(t.hang.End()) {
 		t.hang = record.Stall{}
 	}
-	t.errors = slices.DeleteFunc(t.errors, func(at time.Time) bool { return now.Sub(at) > remembered })
 }
 
-// held are the stalls that the drive is held to, the oldest first. A round hangs for the same reason as the I/O of
-// others: it counts only where that was not seen to stand, as the kernel does not count the I/O of all devices.
+// explain takes off a hang what is known of it by the I/O of others: a round hangs for the same reason as theirs.
+func (t *trouble) explain() {
+	for _, s := range t.stalls {
+		over := s.End().Add(seenLate)
+		if s.Ongoing || !over.After(t.hang.Start) || !t.hang.Ongoing && !s.Start.Before(t.hang.End()) {
+			continue
+		}
+		t.hang.Start, t.hang.Length = over, t.hang.End().Sub(over)
+		if !t.hang.Ongoing && t.hang.Length <= 0 {
+			t.hang = record.Stall{}
+		}
+	}
+}
+
+// held are the stalls that the drive is held to, the oldest first. A hang is one of them, unless something that
+// stands still explains it.
 func (t *trouble) held(now time.Time) []record.Stall {
 	var held []record.Stall
+	explained := false
 	for _, s := range t.stalls {
 		if s.Ongoing {
 			s.Length = max(s.Length, now.Sub(s.Start))
+			explained = true
 		}
 		if s.Telling() {
 			held = append(held, s)
 		}
 	}
-	hang := t.hang
-	if hang.Ongoing {
-		hang.Length = now.Sub(hang.Start)
+	if hang := t.hang; !explained {
+		if hang.Ongoing {
+			hang.Length = now.Sub(hang.Start)
+		}
+		if hang.Telling() {
+			held = append(held, hang)
+		}
 	}
-	if hang.Start.IsZero() || slices.ContainsFunc(t.stalls, func(s record.Stall) bool {
-		return s.Start.Before(hang.End()) && (s.Ongoing || hang.Start.Before(s.End()))
-	}) {
-		return held
-	}
-	held = append(held, hang)
 	slices.SortFunc(held, func(a, b record.Stall) int { return a.Start.Compare(b.Start) })
 	return held
 }

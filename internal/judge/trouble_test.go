@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -121,4 +122,46 @@ func TestARoundThatHangsIsSevereUnlessItIsExplained(t *testing.T) {
 	other.run(65*time.Minute, steady)
 	assert.Equal(t, record.Healthy, other.verdict("d00").Verdict)
 	other.node.Stall("nothing", record.Stall{}) // a drive that was removed
+}
+
+func TestAHangEndsWithTheNextRoundWhateverItSays(t *testing.T) {
+	for _, outcome := range record.Outcomes() {
+		if outcome == record.OutcomeTimeout {
+			continue
+		}
+		m := learned(t)
+		m.round(record.OutcomeTimeout, nil)
+		m.run(2*time.Minute, steady)
+		require.Equal(t, record.Severe, m.verdict("d00").Verdict, outcome)
+		m.round(outcome, nil)
+		m.run(65*time.Minute, steady)
+		assert.Equal(t, record.Healthy, m.verdict("d00").Verdict, outcome)
+	}
+	m := learned(t)
+	m.round(record.OutcomeTimeout, nil)
+	m.run(2*time.Minute, steady)
+	m.node.Returned("d00", m.now()) // in quiet hours there is no other round
+	m.run(65*time.Minute, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+}
+
+// What explained a hang explains it when that is long ago, too.
+func TestAHangThatWasExplainedStaysSo(t *testing.T) {
+	m := learned(t)
+	m.round(record.OutcomeTimeout, nil)
+	begun := m.now()
+	m.node.Stall("d00", record.Stall{Start: begun, Length: 50 * time.Second, Cause: record.StallByReset})
+	m.node.Returned("d00", begun.Add(51*time.Second))
+	for range 70 {
+		m.run(time.Minute, steady)
+		assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+	}
+}
+
+func TestARoundThatWasSlowIsNoHang(t *testing.T) {
+	m := learned(t)
+	done := record.Histogram{{Count: 240}}
+	m.node.Add("d00", record.Measurement{Probe: "read-4k", Start: m.now(), Outcome: record.OutcomeTimeout, Latency: done})
+	m.run(5*time.Minute, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }

@@ -56,8 +56,10 @@ type Event struct {
 }
 
 // witness is the kind of I/O that a source looks at: what is seen by the same I/O is one witness.
-func (s *source) witness() string {
-	if s.name == Traffic {
+func (s *source) witness() string { return witnessOf(s.name) }
+
+func witnessOf(source string) string {
+	if source == Traffic {
 		return "traffic"
 	}
 	return "probes"
@@ -267,7 +269,7 @@ func (n *Node) tellHost(g *group, events []drift.Event, now time.Time) {
 		}
 		n.events = append(n.events, g.event(e))
 	}
-	if g.host == nil { // the clock was set back
+	if g.host == nil || len(g.members) == 0 { // the clock was set back, or the drives are gone
 		g.small = [drift.Statistics]*drift.Event{}
 	}
 	for i, e := range g.small {
@@ -296,13 +298,13 @@ func (g *group) event(e drift.Event) Event {
 	return Event{
 		Time: e.Time, Scope: record.ScopeHost, Source: g.name, Statistic: e.Statistic, State: e.To, Cause: e.Cause,
 		Ratio: record.Ratio{Ratio: e.Ratio, Lower: e.Lower, Upper: e.Upper}, Since: e.Since, Drift: &e,
-		Witnesses: []string{g.members[0].witness()},
+		Witnesses: []string{witnessOf(g.name)},
 	}
 }
 
 // who are the drives that got so much slower together, of how many, and whether that is the host or a batch.
 func (g *group) who(statistic int, ratio float64) (names []string, of int, scope record.Scope) {
-	names, of = g.moved(statistic, drift.ShiftOf(ratio), g.last)
+	names, of = g.moved(statistic, drift.ShiftOf(ratio), drift.Slot(g.host.LastJudged())) // there may have been a pause since
 	if float64(len(names)) < hostShare*float64(of) {
 		return names, of, record.ScopeBatch
 	}

@@ -41,6 +41,8 @@ type Judgement struct {
 	// ThanBefore are those Witnesses that say that it is slower than before; the others say that it
 	// is far slower than its peers.
 	ThanBefore []string `json:"than_before,omitempty"`
+	// Held says that nothing shows it now: it came back within a week before, and so does not end at once.
+	Held bool `json:"held,omitempty"`
 	// Peers is beside how many drives of its model the level was judged; 0 when it was not.
 	Peers int `json:"peers,omitempty"`
 	// Source is the probe with the worst ratio, or "traffic".
