@@ -80,8 +80,9 @@ func accessFamilies() []family[record.TargetStatus] {
 		single("ssdprobe_target_up", gauge, "1 if the target can be probed now. 0 if it has a problem, which the log and the status page name.",
 			func(t record.TargetStatus) (float64, bool) { return boolean(t.Problem == ""), true }),
 		metric("ssdprobe_device_verdict", gauge, []string{"verdict"},
-			"What the node says of the drive as a whole, by all its probes, its traffic and the drives beside it, as the label verdict: healthy, watch (a suspicion), "+
-				"degraded, severe (at least twice as slow, or it stalls or fails I/Os) or unknown (nothing was compared for an hour). Always 1. Absent for a target that is not judged.",
+			"What the node says of the drive as a whole, by all its probes, its traffic and the drives beside it, as the label verdict: "+
+				"healthy (nothing that is judged is slower; a part may not be judged), watch (a suspicion), "+
+				"degraded, severe (about twice as slow, or it stalls or fails I/Os) or unknown (nothing is known of its speed now). Always 1. Absent for a target that is not judged.",
 			func(t record.TargetStatus, emit emit) {
 				if t.Verdict != nil {
 					emit(1, string(t.Verdict.Verdict))

@@ -10,7 +10,7 @@ const (
 	Healthy  DriveVerdict = "healthy"
 	Watch    DriveVerdict = "watch"    // a suspicion
 	Degraded DriveVerdict = "degraded" // at least 1.2 times slower, or slow I/Os have become common
-	Severe   DriveVerdict = "severe"   // at least twice as slow, or it stalls or fails I/Os beyond doubt
+	Severe   DriveVerdict = "severe"   // about twice as slow, or it stalls or fails I/Os beyond doubt
 	Unjudged DriveVerdict = "unknown"  // nothing was compared
 )
 
