@@ -72,7 +72,8 @@ These figures cover the daemon's window, so single slow rounds show less than th
 the daemon. The sizes of others' I/O are not exported, so they are not known.
 
 The settings are those of --config, or the defaults; flags override them. This history
-gets the whole budget of false alarms. The daemon shares it among the probes of a target.`,
+gets the whole budget of false alarms. The daemon shares it
+among the probes of a target and its traffic.`,
 		Example: `  ssdprobe drift replay history.csv
   ssdprobe drift replay stor-07/
   ssdprobe drift replay history.csv --smallest-effect 15% --output jsonl

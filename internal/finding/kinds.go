@@ -64,7 +64,7 @@ func Kinds() []Kind {
 			"find out what blocks the rounds: load of others, a busy CPU, or a limit under admission"},
 		{Suspect, Warning, "A probe may be slower than its baseline.",
 			"wait for the verdict; ssdprobe drift explain shows how far it is"},
-		{NotJudged, Warning, "For a day, nobody knows whether the probe is slower than before.",
+		{NotJudged, Info, "For a day, nobody knows whether the probe is slower than before.",
 			"do what the reason asks for; ssdprobe drift shows it for each statistic"},
 		{Collector, Warning, "A source could not be read, so its values are missing.",
 			"grant what the error names: a permission, a capability or a mount"},

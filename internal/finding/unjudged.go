@@ -22,7 +22,7 @@ func ofUnjudged(drifts []record.Drift, s record.Snapshot) []Finding {
 	var reasons []string
 	var since time.Time
 	for _, d := range drifts {
-		if d.Unjudged == nil || s.Time.Sub(d.Unjudged.Since) < unjudgedFor {
+		if !tellUnjudged(d) || s.Time.Sub(d.Unjudged.Since) < unjudgedFor {
 			continue
 		}
 		reason := d.Unjudged.String()
@@ -43,4 +43,17 @@ func ofUnjudged(drifts []record.Drift, s record.Snapshot) []Finding {
 		f.Evidence = append(f.Evidence, strings.Join(names[reason], " and ")+" as "+reason)
 	}
 	return []Finding{f}
+}
+
+// tellUnjudged is false where another finding says it, and before the first round, when no time has begun.
+func tellUnjudged(d record.Drift) bool {
+	if d.Unjudged == nil || d.Unjudged.Since.IsZero() || d.State == record.Regressed {
+		return false
+	}
+	switch d.Unjudged.Reason {
+	case record.ReasonHung, record.ReasonUnavailable, record.ReasonLearning:
+		return false
+	default:
+		return true
+	}
 }

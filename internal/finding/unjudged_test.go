@@ -25,7 +25,7 @@ func TestWhatIsNotJudgedForADayIsAFinding(t *testing.T) {
 	}}
 	all := Of(snapshot(p))
 	require.Equal(t, []string{NotJudged}, codes(all))
-	assert.Equal(t, Warning, all[0].Severity, "nobody is woken")
+	assert.Equal(t, Info, all[0].Severity, "nobody is woken")
 	assert.Equal(t, now().Add(-40*time.Hour), all[0].Since)
 	assert.Equal(t, "not judged for a day: p50 and p95 as rounds were refused: "+busy+", p99 as it takes a day to learn what is normal", all[0].String())
 
@@ -38,6 +38,24 @@ func TestWhatIsNotJudgedForADayIsAFinding(t *testing.T) {
 	stored := snapshot(p)
 	stored.Started = time.Time{}
 	assert.Empty(t, Of(stored), "no daemon runs")
+}
+
+func TestWhatAnotherFindingSaysIsNotSaidTwice(t *testing.T) {
+	told := unjudged(record.IOPS, record.ReasonLoad, "", 30*time.Hour)
+	assert.Len(t, ofUnjudged([]record.Drift{told}, snapshot()), 1)
+	before := told
+	before.Unjudged = &record.WhyUnjudged{Reason: record.ReasonNoRounds}
+	regressed := told
+	regressed.State = record.Regressed
+	for name, d := range map[string]record.Drift{
+		"hung":                   unjudged(record.IOPS, record.ReasonHung, "", 30*time.Hour),
+		"unavailable":            unjudged(record.IOPS, record.ReasonUnavailable, "", 30*time.Hour),
+		"learning":               unjudged(record.IOPS, record.ReasonLearning, "", 30*time.Hour),
+		"regressed":              regressed,
+		"before the first round": before,
+	} {
+		assert.Empty(t, ofUnjudged([]record.Drift{d}, snapshot()), name)
+	}
 }
 
 func TestADriveWithoutProbesThatIsNotJudgedIsAFinding(t *testing.T) {

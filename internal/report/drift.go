@@ -49,7 +49,7 @@ func driftHeadline(s record.Snapshot) string {
 	}
 	text := fmt.Sprintf("Drift on %s: %s compared", where, units.Plural(compared, "statistic"))
 	if compared == 0 {
-		text = "Drift on " + where + ": nothing compared yet"
+		text = "Drift on " + where + ": nothing is compared now"
 	}
 	for _, state := range []record.DriftState{
 		record.Regressed, record.Suspect, record.Improved, record.Stable, record.Unknown, record.NotJudged, record.Learning,

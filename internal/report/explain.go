@@ -52,7 +52,7 @@ func Explain(w io.Writer, x Explained) error {
 	for _, s := range sources {
 		blocks = append(append(blocks, document.Gap{}), s.blocks(x.Time)...)
 	}
-	if len(x.Probes) == 0 {
+	if len(sources) == 0 {
 		blocks = append(blocks, document.Sentence("No probe runs on this target, and nothing is stored about one."))
 	}
 	return text.Write(w, "explanation", blocks...)

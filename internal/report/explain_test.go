@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -29,6 +30,16 @@ func explained(kind, noise string, late time.Duration) report.Explained {
 		Time: end, Node: "storage-07", TargetID: "eui.1", Path: "/dev/nvme0n1", Device: "nvme0n1",
 		Probes: []report.ProbeExplained{{Probe: "read-4k", Explanation: t.Explain(time.Time{})}},
 	}
+}
+
+// A drive may be judged by its traffic alone, or only that may be asked for.
+func TestExplainTrafficAlone(t *testing.T) {
+	x := explained("none", "diurnal", 30*time.Hour)
+	x.Traffic, x.Probes = &x.Probes[0].Explanation, nil
+	var b strings.Builder
+	require.NoError(t, report.Explain(&b, x))
+	assert.Contains(t, b.String(), "\ntraffic: ")
+	assert.NotContains(t, b.String(), "No probe runs")
 }
 
 func TestExplain(t *testing.T) {

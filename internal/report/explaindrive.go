@@ -25,7 +25,7 @@ func (x Explained) drive() []document.Block {
 	return append(blocks, besideBlocks(x.Beside)...)
 }
 
-// driveVerdictText is "degraded since …, 40 % slower, by its probes and traffic".
+// driveVerdictText is "degraded since …, 40 % slower than before, by its probes and traffic".
 func driveVerdictText(v record.Judgement) string {
 	text := string(v.Verdict)
 	if v.Verdict == record.Unjudged {
@@ -38,12 +38,25 @@ func driveVerdictText(v record.Judgement) string {
 		text += " since " + units.Time(v.Since)
 	}
 	if v.Ratio.Ratio > 0 {
-		text += ", " + v.Ratio.String()
+		text += ", " + v.Ratio.String() + than(v)
 	}
 	if len(v.Witnesses) > 0 {
 		text += ", by its " + strings.Join(v.Witnesses, " and ")
 	}
 	return text
+}
+
+// than says what a slower drive was compared with. The ratio is that of the worst witness.
+func than(v record.Judgement) string {
+	switch {
+	case len(v.Witnesses) == 0 || v.Ratio.Ratio <= 1:
+		return ""
+	case len(v.ThanBefore) == 0:
+		return " than its peers"
+	case len(v.ThanBefore) == len(v.Witnesses):
+		return " than before"
+	}
+	return " than before or than its peers"
 }
 
 // togetherText is "6 of 6 drives, this one included, are slower since …: read-4k p50 20 % slower, because kernel 6.1 → 6.8".
@@ -66,7 +79,7 @@ func besideBlocks(list []record.Beside) []document.Block {
 	if len(list) == 0 {
 		return nil
 	}
-	t := document.Table{Names: []string{"beside its peers", "statistic", "place", "against their median", "far from", "verdict"}, Align: "llrrrl"}
+	t := document.Table{Names: []string{"beside its peers", "statistic", "place (1 is the fastest)", "against their median", "limit", "verdict"}, Align: "llrrrl"}
 	var peers []string
 	for _, b := range list {
 		if b.NotJudged != "" && !b.Far {

@@ -81,6 +81,21 @@ func TestPageIsNotGreenWhereOnlyAPartIsJudged(t *testing.T) {
 	hides(t, get(t, serve(t, o).URL+"/").body, `<strong class="good">ok</strong>`)
 }
 
+// Blue beats grey on a badge, but what is not known is counted.
+func TestPageCountsWhatIsNotJudgedBesideWhatImproved(t *testing.T) {
+	o := unknown()
+	alone := o.Snapshot()
+	alone.Targets[0].Probes = recordtest.Snapshot().Targets[0].Probes[:1]
+	drifts := alone.Targets[0].Probes[0].Drift
+	drifts[0].State = record.Improved
+	o.Snapshot = func() record.Snapshot { return alone }
+	hides(t, get(t, serve(t, o).URL+"/").body, "not fully judged")
+	drifts[2].State, drifts[2].Unjudged = record.NotJudged, &record.WhyUnjudged{Reason: record.ReasonFirstDay, Since: alone.Time.Add(-5 * time.Hour)}
+	body := get(t, serve(t, o).URL+"/").body
+	shows(t, body, `<span class="badge info">improved</span>`)
+	shows(t, body, "no problem found, 1 of 1 target not fully judged")
+}
+
 func TestADriveWithoutProbesHasItsVerdict(t *testing.T) {
 	o := unknown()
 	alone := o.Snapshot()

@@ -37,6 +37,8 @@ type probeView struct {
 	Rounds           string
 	// Unjudged says of what nobody knows how fast it is, and why.
 	Unjudged []unjudgedView
+	// Judged is whether all statistics are.
+	Judged bool
 }
 
 type learningView struct {
@@ -76,7 +78,7 @@ func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeVi
 	v := probeView{
 		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, now), Last: newLastView(p, now),
 		Sample: sample(p), Rounds: roundsText(p),
-		Effect: p.Effect.String(), Unjudged: newUnjudgedViews(p.Drift, now),
+		Effect: p.Effect.String(), Unjudged: newUnjudgedViews(p.Drift, now), Judged: judged(p.Drift),
 	}
 	if learned(p) != nil {
 		v.Maturity = report.BaselineText(p)
@@ -118,6 +120,11 @@ func stateBadge(p record.ProbeStatus, now time.Time) badge {
 	return badge{Tone: toneQuiet, Text: "not compared"}
 }
 
+// judged reports whether all statistics are.
+func judged(drifts []record.Drift) bool {
+	return len(drifts) > 0 && !slices.ContainsFunc(drifts, func(d record.Drift) bool { return !d.State.Judged() })
+}
+
 func stateTone(s record.DriftState) tone {
 	switch s {
 	case record.Regressed:
@@ -155,6 +162,12 @@ func newUnjudgedViews(drifts []record.Drift, now time.Time) []unjudgedView {
 		views[i].Names += ", " + v.Names
 	}
 	return views
+}
+
+// judged reports whether all that is watched of the target is.
+func (t targetView) judged() bool {
+	unjudged := func(p probeView) bool { return !p.Judged }
+	return t.State.Tone != toneQuiet && t.State.Tone != "" && !slices.ContainsFunc(t.Probes, unjudged)
 }
 
 // worse returns the badge of the two that matters more, a when they are equal.

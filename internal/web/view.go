@@ -128,7 +128,7 @@ func verdict(found []findingView, targets []targetView) (string, tone) {
 	}
 	unknown := uint64(0)
 	for _, t := range targets {
-		if t.State.Tone == toneQuiet || t.State.Tone == "" {
+		if !t.judged() {
 			unknown++
 		}
 	}
