@@ -126,7 +126,10 @@ func checkProbe(t *testing.T, s record.Snapshot, target record.TargetStatus, p r
 	assert.Len(t, p.Drift, len(record.Statistics()))
 	for _, d := range p.Drift {
 		if p.Baseline == nil {
-			assert.Equal(t, record.Drift{Statistic: d.Statistic, State: record.Learning, Since: d.Since}, d)
+			assert.Equal(t, record.Drift{
+				Statistic: d.Statistic, State: record.Learning, Since: d.Since,
+				Unjudged: &record.WhyUnjudged{Reason: record.ReasonLearning, Since: d.Since},
+			}, d)
 			assert.Less(t, p.LearningRounds, p.LearningGoal)
 			continue
 		}

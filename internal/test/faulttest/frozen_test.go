@@ -37,11 +37,17 @@ probes:
 	d := startDaemon(t, t.TempDir(), configuration)
 	round := labels{"id": fileID(dir), "probe": "read-4k"}
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
+	said := false
 	eventually(t, "a round is disturbed by the standstill", func() bool {
 		if d.scrape(t).of("ssdprobe_probe_inflight_seconds", round) > 0 {
 			d.freeze(t, frozenFor) // the round may have ended since the scrape
+			eventually(t, "the round is over", func() bool {
+				page := d.page(t, "api/v1/snapshot")
+				said = said || strings.Contains(page, "this process stood still for 1")
+				return said || d.scrape(t).of("ssdprobe_probe_inflight_seconds", round) == 0
+			})
 		}
-		return strings.Contains(d.page(t, "api/v1/snapshot"), "this process stood still for 1")
+		return said
 	})
 	d.awaitMore(t, fileID(dir), "read-4k", "ok", 1)
 	m := d.scrape(t)
