@@ -58,7 +58,7 @@ func fleetNow() []Panel {
 				"What their node or their firmware slows is not counted. Models with fewer than four drives are left out.",
 			counted(`count by (job, instance, id) (`+beyond("excess")+`)`), steps("transparent", 1, "orange")),
 		number("Not judged", "none", "Targets with a statistic of which nobody knows whether it is slower: the baseline is being learned, or nothing was compared for an hour. The reasons are below.",
-			counted(`count by (job, instance, id) (`+withModel(`ssdprobe_drift_unjudged_since_timestamp_seconds{`+chosen+`}`)+`)`), steps("transparent", 1, "blue")),
+			counted(`count by (job, instance, id) (`+withModel(unjudged())+`)`), steps("transparent", 1, "blue")),
 		number("Cannot be probed", "none", "Targets that have a problem; the status page of their node says which.",
 			counted(`count by (job, instance, id) (`+withModel(`(ssdprobe_target_up{`+chosen+`} == 0)`)+`)`), steps("transparent", 1, "red")),
 	}
@@ -79,11 +79,23 @@ func beyond(kind string) string {
 		`model:ssdprobe_probe_level_seconds:limit`
 }
 
+// compared leaves out what is learning, not judged or unknown.
+func compared(expr string) string {
+	return `(` + expr + ` and on (job, instance, id, probe, statistic) ssdprobe_drift_state{state=~"stable|suspect|regressed|improved"})`
+}
+
+// unjudged is of what nobody knows how fast it is: statistics of probes, and whole drives.
+func unjudged() string {
+	return `(ssdprobe_drift_unjudged_since_timestamp_seconds{` + chosen + `} or ssdprobe_device_unjudged_since_timestamp_seconds{` + chosen + `})`
+}
+
 func slowDrives() []Panel {
 	const level = "device:ssdprobe_probe_level_seconds:"
 	ofDrives := `{model=~"$model",` + chosen + `}`
 	worst := `topk(100, ` + level + `vs_peers` + ofDrives + `)`
-	drift := func(family string) Query { return Query{Expr: `topk(100, ` + withModel(family+`{`+chosen+`}`) + `)`} }
+	drift := func(family string) Query {
+		return Query{Expr: `topk(100, ` + withModel(compared(family+`{`+chosen+`}`)) + `)`}
+	}
 	return []Panel{
 		table("Against their own baseline",
 			"How many times slower each target is than its own baseline, the worst first, with the bounds of the 95 % interval. "+
@@ -110,7 +122,7 @@ func slowDrives() []Panel {
 		series("Times slower than the baseline, the worst ten", "none",
 			"The drift of the ten targets and statistics that are worst at each moment. 1 is as fast as ever.", 24,
 			Query{
-				Expr:   `topk(10, max by (instance, device, id, probe, statistic) (` + withModel(`ssdprobe_drift_ratio{`+chosen+`}`) + `))`,
+				Expr:   `topk(10, max by (instance, device, id, probe, statistic) (` + withModel(compared(`ssdprobe_drift_ratio{`+chosen+`}`)) + `))`,
 				Legend: "{{instance}} {{device}} {{probe}} {{statistic}}",
 			}).limit(1.2),
 	}
@@ -181,9 +193,9 @@ func watched() []Panel {
 			}).from0(),
 		series("Findings", "none", "What to know of nodes and drives, by code, as a number of targets and probes. docs/metrics.md says what to do for each.", 12,
 			Query{Expr: `count by (code, severity) (` + onNodes(`ssdprobe_finding{instance=~"$instance"}`) + `)`, Legend: "{{severity}}: {{code}}"}).from0(),
-		series("Not judged, by reason", "none", "Targets with a statistic of which nobody knows whether it is slower, by reason. docs/runbook.md says what to do for each.", 24,
+		series("Not judged, by reason", "none", "Targets that are not judged, or a statistic of which is not, by reason. docs/runbook.md says what to do for each.", 24,
 			Query{
-				Expr:   `count by (reason) (count by (job, instance, id, reason) (` + ofModel(`ssdprobe_drift_unjudged_since_timestamp_seconds{`+chosen+`}`) + `))`,
+				Expr:   `count by (reason) (count by (job, instance, id, reason) (` + ofModel(unjudged()) + `))`,
 				Legend: "{{reason}}",
 			}).from0(),
 		series("CPU that ssdprobe takes", "percentunit", "Share of one core, on the node that it takes most on and on average.", 12,
