@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -48,15 +49,21 @@ func driveVerdictText(v record.Judgement) string {
 
 // than says what a slower drive was compared with. The ratio is that of the worst witness.
 func than(v record.Judgement) string {
+	peers := false
+	for _, w := range v.Witnesses { // stalls and errors are no matter of speed
+		peers = peers || (w == "probes" || w == "traffic") && !slices.Contains(v.ThanBefore, w)
+	}
 	switch {
-	case len(v.Witnesses) == 0 || v.Ratio.Ratio <= 1:
+	case v.Ratio.Ratio <= 1:
 		return ""
-	case len(v.ThanBefore) == 0:
+	case peers && len(v.ThanBefore) > 0:
+		return " than before or than its peers"
+	case peers:
 		return " than its peers"
-	case len(v.ThanBefore) == len(v.Witnesses):
+	case len(v.ThanBefore) > 0:
 		return " than before"
 	}
-	return " than before or than its peers"
+	return ""
 }
 
 // togetherText is "6 of 6 drives, this one included, are slower since …: read-4k p50 20 % slower, because kernel 6.1 → 6.8".

@@ -1,0 +1,25 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+func TestAVerdictSaysWhatTheDriveWasComparedWith(t *testing.T) {
+	slower := record.Ratio{Ratio: 1.5}
+	for want, v := range map[string]record.Judgement{
+		"degraded, 50 % slower than before, by its probes and stalls": {
+			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"probes", "stalls"}, ThanBefore: []string{"probes"},
+		},
+		"degraded, 50 % slower than its peers, by its traffic": {Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"traffic"}},
+		"degraded, 50 % slower than before or than its peers, by its probes and traffic": {
+			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"probes", "traffic"}, ThanBefore: []string{"probes"},
+		},
+		"severe, by its stalls": {Verdict: record.Severe, Witnesses: []string{"stalls"}},
+	} {
+		assert.Equal(t, want, driveVerdictText(v))
+	}
+}
