@@ -79,7 +79,7 @@ func namesOf(ids []string, targets []record.TargetStatus) []string {
 // ofVerdict lists what the verdict on a drive says beyond the states of its probes.
 func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	v := t.Verdict
-	if v != nil && v.Unjudged != nil && len(t.Probes) == 0 && now.Sub(v.Unjudged.Since) >= unjudgedFor {
+	if v != nil && len(t.Probes) == 0 && tellUnjudged(v.Unjudged, now) {
 		f := found(NotJudged, "the drive was not judged for a day", v.Unjudged.String())
 		f.Since = v.Unjudged.Since
 		return []Finding{f}

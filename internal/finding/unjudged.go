@@ -22,7 +22,7 @@ func ofUnjudged(drifts []record.Drift, s record.Snapshot) []Finding {
 	var reasons []string
 	var since time.Time
 	for _, d := range drifts {
-		if !tellUnjudged(d) || s.Time.Sub(d.Unjudged.Since) < unjudgedFor {
+		if d.State == record.Regressed || !tellUnjudged(d.Unjudged, s.Time) {
 			continue
 		}
 		reason := d.Unjudged.String()
@@ -45,12 +45,12 @@ func ofUnjudged(drifts []record.Drift, s record.Snapshot) []Finding {
 	return []Finding{f}
 }
 
-// tellUnjudged is false where another finding says it, and before the first round, when no time has begun.
-func tellUnjudged(d record.Drift) bool {
-	if d.Unjudged == nil || d.Unjudged.Since.IsZero() || d.State == record.Regressed {
+// tellUnjudged is true after a day. It is false where another finding says it, and before the first round, when no time has begun.
+func tellUnjudged(why *record.WhyUnjudged, now time.Time) bool {
+	if why == nil || why.Since.IsZero() || now.Sub(why.Since) < unjudgedFor {
 		return false
 	}
-	switch d.Unjudged.Reason {
+	switch why.Reason {
 	case record.ReasonHung, record.ReasonUnavailable, record.ReasonLearning:
 		return false
 	default:
