@@ -167,7 +167,7 @@ func (d *Daemon) tellJudged(events []judge.Event) {
 		switch {
 		case e.Drift != nil:
 			tellDrift(log, e.Source, *e.Drift)
-		case e.Verdict == record.Degraded || e.Verdict == record.Severe:
+		case e.Verdict.Blames():
 			if e.Ratio.Ratio > 0 { // stalls and errors have none
 				log = log.With("times_slower", e.Ratio.Ratio)
 			}

@@ -84,7 +84,7 @@ func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 		f.Since = v.Unjudged.Since
 		return []Finding{f}
 	}
-	if v == nil || v.Verdict != record.Degraded && v.Verdict != record.Severe {
+	if v == nil || !v.Verdict.Blames() {
 		return nil
 	}
 	if v.Held {

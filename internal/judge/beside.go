@@ -44,7 +44,7 @@ func (s *source) onlyHere() []string {
 	mine := s.tracker.Conditions()
 	peers, differ := 0, map[string]int{} // from how many of the peers, by condition
 	for _, o := range s.group.members {
-		if o.drive.physical() == s.drive.physical() || !o.drive.alike(s.drive.Drive) {
+		if !s.isPeer(o) {
 			continue
 		}
 		peers++

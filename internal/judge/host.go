@@ -27,6 +27,8 @@ const (
 	// hosts wander by some percents over days.
 	leastEffect = 0.1
 	toldOfHost  = 1.13
+	// forgotten is after how long nothing is said any more of a host that too few drives are left to judge.
+	forgotten = 7 * 24 * time.Hour
 	// hostShare is the share of drives that have to be slower for the host to be.
 	hostShare = 0.9
 )
@@ -277,7 +279,7 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 		}
 	}
 	g.last = slot
-	if now.Sub(g.host.LastJudged()) > longestHold { // its drives are gone
+	if now.Sub(g.host.LastJudged()) > forgotten { // its drives are gone
 		g.host = nil
 		return nil
 	}

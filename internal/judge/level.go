@@ -92,7 +92,7 @@ func (s *source) beside(i int, slot int64) standing {
 	values := make([]drift.Shift, 0, len(s.group.members))
 	known, sized := 0, true
 	for _, o := range s.group.members {
-		if o.again || o.drive.physical() == s.drive.physical() || !o.drive.alike(s.drive.Drive) || !o.measuredBy(i, slot) {
+		if o.again || !s.isPeer(o) || !o.measuredBy(i, slot) {
 			continue
 		}
 		known++
@@ -162,11 +162,16 @@ func (s *source) slowerThan(o *source, i int) (drift.Shift, bool) {
 	return x, ok
 }
 
+// isPeer reports whether the other is of another physical drive of the same model and size.
+func (s *source) isPeer(o *source) bool {
+	return o.drive.physical() != s.drive.physical() && o.drive.alike(s.drive.Drive)
+}
+
 // hasPeers reports whether there are enough drives to be compared with, whether they are measured now or not.
 func (s *source) hasPeers() bool {
 	peers := 0
 	for _, o := range s.group.members {
-		if !o.again && o.drive.physical() != s.drive.physical() && o.drive.alike(s.drive.Drive) {
+		if !o.again && s.isPeer(o) {
 			peers++
 		}
 	}

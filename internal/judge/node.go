@@ -255,10 +255,11 @@ func (n *Node) Advance(now time.Time) []Event {
 	case n.attached: // what it knows may be another than that of the tracker before it
 		n.standAgain(over - 1)
 		n.concludeAll(now)
-	}
-	for _, d := range n.drives {
-		if d.trouble.any() {
-			n.conclude(d, now)
+	default:
+		for _, d := range n.drives {
+			if d.trouble.any() {
+				n.conclude(d, now)
+			}
 		}
 	}
 	events := n.events

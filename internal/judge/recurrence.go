@@ -43,20 +43,17 @@ func (r *recurrence) goesOn(told, evidence bool, now time.Time) bool {
 	return false
 }
 
-// blamed reports whether a verdict says that a drive is slow or failing.
-func blamed(v record.DriveVerdict) bool { return v == record.Degraded || v == record.Severe }
-
 // held is the verdict v, or the one told before where that goes on, even while nothing is known: nobody has seen that it
 // is over.
 func (d *drive) held(v record.Judgement, now time.Time) record.Judgement {
 	before := d.told
 	before.Held = true
 	severe := d.severe.goesOn(before.Verdict == record.Severe, v.Verdict == record.Severe, now)
-	degraded := d.degraded.goesOn(blamed(before.Verdict), blamed(v.Verdict), now)
+	degraded := d.degraded.goesOn(before.Verdict.Blames(), v.Verdict.Blames(), now)
 	switch {
 	case severe && v.Verdict != record.Severe:
 		return before
-	case degraded && !blamed(v.Verdict):
+	case degraded && !v.Verdict.Blames():
 		before.Verdict = record.Degraded
 		return before
 	}

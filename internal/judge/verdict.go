@@ -79,7 +79,7 @@ func (n *Node) tell(s *source, events []drift.Event) {
 // conclude makes one verdict of all that is known of a drive, and tells it when it has changed.
 func (n *Node) conclude(d *drive, now time.Time) {
 	v := d.held(d.verdict(now), now)
-	if blamed(v.Verdict) {
+	if v.Verdict.Blames() {
 		v.Scope = n.scope(d, v)
 	}
 	if v.Verdict == d.told.Verdict && v.Scope == d.told.Scope && slices.Equal(v.Witnesses, d.told.Witnesses) {
@@ -175,7 +175,7 @@ func (d *drive) probesAreFine(now time.Time) bool {
 func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told record.Judgement, far map[string]bool, contradicted bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
 	degraded, severe := degradedFrom(x, s.name), severeRatio
-	if blamed(told.Verdict) {
+	if told.Verdict.Blames() {
 		degraded *= held
 	}
 	if told.Verdict == record.Severe {
@@ -238,7 +238,7 @@ func add(v *record.Judgement, s *source, state record.DriveVerdict, ratio record
 func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
 	others := 0
 	with := func(model string, told record.Judgement) {
-		if blamed(told.Verdict) && model == d.Model && told.Since.Sub(v.Since).Abs() <= together {
+		if told.Verdict.Blames() && model == d.Model && told.Since.Sub(v.Since).Abs() <= together {
 			others++
 		}
 	}

@@ -19,6 +19,9 @@ func DriveVerdicts() []DriveVerdict {
 	return []DriveVerdict{Unjudged, Healthy, Watch, Degraded, Severe}
 }
 
+// Blames reports whether the verdict says that the drive is slow or failing.
+func (v DriveVerdict) Blames() bool { return v == Degraded || v == Severe }
+
 // Scope is who is slow.
 type Scope string
 

@@ -55,7 +55,7 @@ func (r *Report) Text(w io.Writer) error {
 
 // slow reports whether the drive was slow at the end.
 func (d DriveReport) slow() bool {
-	return d.Verdict.Verdict == record.Degraded || d.Verdict.Verdict == record.Severe
+	return d.Verdict.Verdict.Blames()
 }
 
 // subject is what a line is about: a statistic of the only drive, one of several drives, or the host.
@@ -102,7 +102,7 @@ func (l Line) text() string {
 	case l.Effect != nil && l.Effect.Ratio > 0:
 		return fmt.Sprintf("since %s: %s", changesText(l.Attribution), *l.Effect)
 	case l.Statistic == "":
-		if l.Verdict == record.Degraded || l.Verdict == record.Severe {
+		if l.Verdict.Blames() {
 			return l.verdict()
 		}
 	case l.State == State(record.Regressed) || l.State == State(record.Improved):

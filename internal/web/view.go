@@ -218,7 +218,7 @@ func newTargetView(t record.TargetStatus, anchor string, found []finding.Finding
 		state = worse(state, probe.State)
 	}
 	v.State = state
-	if j := t.Verdict; j != nil && (j.Verdict == record.Degraded || j.Verdict == record.Severe) {
+	if j := t.Verdict; j != nil && j.Verdict.Blames() {
 		v.State = worse(v.State, verdictBadge(*j, now))
 	}
 	if j := t.Verdict; j != nil && (len(t.Probes) == 0 || j.Verdict == record.Unjudged && state.Tone == toneGood) {
