@@ -122,7 +122,7 @@ func driftPanels() []Panel {
 				Expr: `max by (probe, statistic) (` +
 					`ssdprobe_drift_state{` + target + `,state="learning"} * 0 or ssdprobe_drift_state{` + target + `,state="stable"} * 1` +
 					` or ssdprobe_drift_state{` + target + `,state="improved"} * 2 or ssdprobe_drift_state{` + target + `,state="suspect"} * 3` +
-					` or ssdprobe_drift_state{` + target + `,state="regressed"} * 4 or ssdprobe_drift_state{` + target + `,state="not_judged"} * 5` +
+					` or ssdprobe_drift_state{` + target + `,state="regressed"} * 4 or ssdprobe_drift_state{` + target + `,state="waiting"} * 5` +
 					` or ssdprobe_drift_state{` + target + `,state="unknown"} * 6)`,
 				Legend: "{{probe}} {{statistic}}",
 			}},
@@ -135,7 +135,7 @@ func driftPanels() []Panel {
 			Defaults: Object{"mappings": []Object{{"type": "value", "options": Object{
 				"0": Object{"text": "learning", "color": "blue", "index": 0}, "1": Object{"text": "stable", "color": "green", "index": 1},
 				"2": Object{"text": "improved", "color": "dark-green", "index": 2}, "3": Object{"text": "suspect", "color": "orange", "index": 3},
-				"4": Object{"text": "regressed", "color": "red", "index": 4}, "5": Object{"text": "not judged", "color": "light-blue", "index": 5},
+				"4": Object{"text": "regressed", "color": "red", "index": 4}, "5": Object{"text": "waiting", "color": "light-blue", "index": 5},
 				"6": Object{"text": "unknown", "color": "#808080", "index": 6},
 			}}}},
 		},

@@ -80,7 +80,7 @@ func all(state record.DriftState) []record.DriftState {
 
 // middleOnly are the states when tails are not judged yet.
 func middleOnly(state record.DriftState) []record.DriftState {
-	return []record.DriftState{state, record.NotJudged, record.NotJudged, state}
+	return []record.DriftState{state, record.Waiting, record.Waiting, state}
 }
 
 func TestWindowHoldsTheRecentRoundsOnly(t *testing.T) {

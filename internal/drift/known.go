@@ -111,9 +111,9 @@ func (t *Tracker) stateAt(i int, now time.Time) (record.DriftState, *record.WhyU
 	case v.State == record.Regressed:
 		return record.Regressed, t.unknown(i, now)
 	case !t.current().Baseline.Of[i].learned():
-		return record.NotJudged, wait(record.ReasonNoLike)
+		return record.Waiting, wait(record.ReasonNoLike)
 	case !t.judgeable(i):
-		return record.NotJudged, wait(record.ReasonFirstDay)
+		return record.Waiting, wait(record.ReasonFirstDay)
 	case !t.fresh(i, now):
 		return record.Unknown, t.unknown(i, now)
 	}

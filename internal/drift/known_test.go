@@ -96,7 +96,7 @@ func TestTailsWaitForTheirDay(t *testing.T) {
 			assert.Equal(t, record.Stable, d.State, d.Statistic)
 			continue
 		}
-		assert.Equal(t, record.NotJudged, d.State, d.Statistic)
+		assert.Equal(t, record.Waiting, d.State, d.Statistic)
 		require.NotNil(t, d.Unjudged)
 		assert.Equal(t, record.ReasonFirstDay, d.Unjudged.Reason)
 		assert.WithinDuration(t, time.Unix(2*3600, 0), d.Unjudged.Since, 5*time.Minute, "since there is a baseline")
@@ -117,7 +117,7 @@ func TestTrafficThatTheBaselineDoesNotHaveIsNotJudged(t *testing.T) {
 	list := track.Status(now).Drift
 	assert.Equal(t, record.Stable, list[0].State)
 	for _, d := range list[1:] {
-		assert.Equal(t, record.NotJudged, d.State, d.Statistic)
+		assert.Equal(t, record.Waiting, d.State, d.Statistic)
 		assert.Equal(t, record.ReasonNoLike, d.Unjudged.Reason)
 	}
 }

@@ -52,7 +52,7 @@ func firstDay(target *record.TargetStatus, v record.DriveVerdict) {
 	for i := range target.Probes {
 		for j := range target.Probes[i].Drift {
 			if d := &target.Probes[i].Drift[j]; d.Statistic == record.LatencyP95 || d.Statistic == record.LatencyP99 {
-				d.State, d.Unjudged = record.NotJudged, &record.WhyUnjudged{Reason: record.ReasonFirstDay, Since: recordtest.Now()}
+				d.State, d.Unjudged = record.Waiting, &record.WhyUnjudged{Reason: record.ReasonFirstDay, Since: recordtest.Now()}
 			}
 		}
 	}

@@ -25,14 +25,14 @@ func (n *Node) Beside(id string) []record.Beside {
 // standing is where the drive stands by statistic i of the source. What was found stands while it cannot be compared.
 func (s *source) standing(i int) record.Beside {
 	l := &s.levels[i]
-	b := record.Beside{Source: s.name, Statistic: statisticsOf(s.name)[i], NotJudged: l.now.why, Far: l.found}
-	if l.judged == 0 && b.NotJudged == "" {
-		b.NotJudged = notMeasured // not a block is over
+	b := record.Beside{Source: s.name, Statistic: statisticsOf(s.name)[i], Unjudged: l.now.why, Far: l.found}
+	if l.judged == 0 && b.Unjudged == "" {
+		b.Unjudged = notMeasured // not a block is over
 	}
 	if l.found {
 		b.Ratio, b.Of, b.Since, b.OnlyHere = l.shift.Ratio(), l.peers, drift.SlotTime(l.since), s.onlyHere()
 	}
-	if b.NotJudged == "" {
+	if b.Unjudged == "" {
 		b.Peers, b.Place, b.Of = l.now.peers, l.now.place+1, len(l.now.peers)
 		b.Ratio, b.Limit = l.now.shift.Ratio(), l.now.far.Ratio()
 	}

@@ -119,14 +119,14 @@ func TestTheSlowerOfTwoDrivesIsNamed(t *testing.T) {
 	assert.Equal(t, []string{"d00"}, list[0].Peers)
 	assert.Equal(t, 2, list[0].Place)
 	assert.InDelta(t, 1.5, list[0].Ratio, 0.05)
-	assert.Equal(t, "too few other drives of its model and size on the node are measured", list[3].NotJudged, "traffic needs three")
+	assert.Equal(t, "too few other drives of its model and size on the node are measured", list[3].Unjudged, "traffic needs three")
 	assert.Equal(t, 1, m.node.Beside("d00")[0].Place)
 	assert.False(t, m.node.Beside("d00")[0].Far)
 
 	alone := newMachine(t, 1)
 	alone.run(6*time.Hour, steady)
 	for _, b := range alone.node.Beside("d00") {
-		assert.NotEmpty(t, b.NotJudged, b.Statistic)
+		assert.NotEmpty(t, b.Unjudged, b.Statistic)
 	}
 	assert.Empty(t, alone.node.Beside("no such drive"))
 }

@@ -11,8 +11,8 @@ type Beside struct {
 	// Source is a probe, or "traffic".
 	Source    string    `json:"source"`
 	Statistic Statistic `json:"statistic"`
-	// NotJudged says why the drive is not compared now; empty when it is.
-	NotJudged string `json:"not_judged,omitempty"`
+	// Unjudged says why the drive is not compared now; empty when it is.
+	Unjudged string `json:"unjudged,omitempty"`
 	// Peers are the ids of the drives that it is compared with. Place is its place among them and
 	// itself, of which 1 is the fastest.
 	Peers []string `json:"peers,omitempty"`

@@ -197,20 +197,20 @@ const (
 	Suspect   DriftState = "suspect"
 	Regressed DriftState = "regressed"
 	Improved  DriftState = "improved"
-	// NotJudged waits until there is enough to judge by, Unknown was not compared for an hour.
-	NotJudged DriftState = "not_judged"
-	Unknown   DriftState = "unknown"
+	// Waiting waits until there is enough to judge by, Unknown was not compared for an hour.
+	Waiting DriftState = "waiting"
+	Unknown DriftState = "unknown"
 )
 
 // DriftStates lists all of them.
 func DriftStates() []DriftState {
-	return []DriftState{Learning, NotJudged, Unknown, Stable, Suspect, Regressed, Improved}
+	return []DriftState{Learning, Waiting, Unknown, Stable, Suspect, Regressed, Improved}
 }
 
 // Judged reports whether the state says how fast the statistic is: good or bad, it is known.
 func (s DriftState) Judged() bool {
 	switch s {
-	case Learning, NotJudged, Unknown:
+	case Learning, Waiting, Unknown:
 		return false
 	case Stable, Suspect, Regressed, Improved:
 	}
@@ -219,9 +219,6 @@ func (s DriftState) Judged() bool {
 
 // Drifts reports whether the statistic is not as the baseline says, or seems so.
 func (s DriftState) Drifts() bool { return s.Judged() && s != Stable }
-
-// Text is the state for people: "not judged".
-func (s DriftState) Text() string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // Drift is the comparison of the recent window with the baseline.
 type Drift struct {

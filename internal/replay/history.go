@@ -91,7 +91,7 @@ func mark(s record.DriftState) string {
 		return "I"
 	case record.Suspect:
 		return "?"
-	case record.Stable, record.Learning, record.NotJudged, record.Unknown:
+	case record.Stable, record.Learning, record.Waiting, record.Unknown:
 	}
 	return "·"
 }

@@ -88,7 +88,7 @@ func verdictOf(s record.DriftState) record.DriveVerdict {
 		return record.Watch
 	case record.Stable, record.Improved:
 		return record.Healthy
-	case record.Learning, record.NotJudged, record.Unknown:
+	case record.Learning, record.Waiting, record.Unknown:
 	}
 	return record.Unjudged
 }

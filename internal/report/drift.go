@@ -52,10 +52,10 @@ func driftHeadline(s record.Snapshot) string {
 		text = "Drift on " + where + ": nothing is compared now"
 	}
 	for _, state := range []record.DriftState{
-		record.Regressed, record.Suspect, record.Improved, record.Stable, record.Unknown, record.NotJudged, record.Learning,
+		record.Regressed, record.Suspect, record.Improved, record.Stable, record.Unknown, record.Waiting, record.Learning,
 	} {
 		if n := counts[state]; n > 0 {
-			text += fmt.Sprintf(", %s %s", units.Count(n), state.Text())
+			text += fmt.Sprintf(", %s %s", units.Count(n), string(state))
 		}
 	}
 	return text
@@ -117,7 +117,7 @@ func driftRows(probe record.ProbeStatus, now time.Time) []document.Row {
 			}
 		}
 		row := document.Row{Cells: []string{
-			name, d.Statistic.Short(), d.State.Text(), baseline, nowText(d), ratioText(d), cmp.Or(OverText(d, now), none),
+			name, d.Statistic.Short(), string(d.State), baseline, nowText(d), ratioText(d), cmp.Or(OverText(d, now), none),
 			fmt.Sprintf("%s, %s", units.Time(d.Since), units.Ago(d.Since, now)),
 		}}
 		// Statistics of a probe mostly move together: their cause is told once for all. What

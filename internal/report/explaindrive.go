@@ -89,12 +89,12 @@ func besideBlocks(list []record.Beside) []document.Block {
 	t := document.Table{Names: []string{"beside its peers", "statistic", "place (1 is the fastest)", "against their median", "limit", "verdict"}, Align: "llrrrl"}
 	var peers []string
 	for _, b := range list {
-		if b.NotJudged != "" && !b.Far {
-			t.Add(b.Source, b.Statistic.Short(), "", "", "", "not judged: "+b.NotJudged)
+		if b.Unjudged != "" && !b.Far {
+			t.Add(b.Source, b.Statistic.Short(), "", "", "", "not judged: "+b.Unjudged)
 			continue
 		}
 		place, limit := "", ""
-		if b.NotJudged == "" {
+		if b.Unjudged == "" {
 			place, limit = fmt.Sprintf("%d of %d", b.Place, b.Of+1), units.Ratio(b.Limit)
 		}
 		t.Add(b.Source, b.Statistic.Short(), place, units.Ratio(b.Ratio), limit, besideText(b))
@@ -117,8 +117,8 @@ func besideText(b record.Beside) string {
 	if len(b.OnlyHere) > 0 {
 		text += "; only here: " + strings.Join(b.OnlyHere, ", ")
 	}
-	if b.NotJudged != "" {
-		text += "; not compared now: " + b.NotJudged
+	if b.Unjudged != "" {
+		text += "; not compared now: " + b.Unjudged
 	}
 	return text
 }

@@ -21,8 +21,8 @@ func why(x drift.Explanation, i int, s drift.StatisticExplanation) string {
 		return "Not an alarm yet: half of the evidence is there. " + mostEvidence(x, s)
 	case record.Unknown:
 		return fmt.Sprintf("Not compared for an hour or longer: %s.", s.Unjudged)
-	case record.NotJudged:
-		return fmt.Sprintf("Not judged yet: %s.", s.Unjudged)
+	case record.Waiting:
+		return fmt.Sprintf("Waiting: %s.", s.Unjudged)
 	case record.Stable, record.Learning:
 	}
 	if x.Maturity == record.Early {

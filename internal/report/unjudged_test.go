@@ -29,7 +29,7 @@ func TestDriftTellsWhatIsNotJudgedAndWhy(t *testing.T) {
 			{
 				Probe: record.DefaultProbes()[1], Drift: []record.Drift{
 					{Statistic: record.LatencyP50, State: record.Stable, Since: day.Since, Ratio: 1.02, Lower: 1, Upper: 1.04, Now: 82e-6, Over: hour},
-					{Statistic: record.LatencyP99, State: record.NotJudged, Since: day.Since, Unjudged: day},
+					{Statistic: record.LatencyP99, State: record.Waiting, Since: day.Since, Unjudged: day},
 				},
 			},
 		},
@@ -38,11 +38,11 @@ func TestDriftTellsWhatIsNotJudgedAndWhy(t *testing.T) {
 	require.NoError(t, report.Drift(&text, snapshot))
 	words := strings.Join(strings.Fields(text.String()), " ")
 	for _, fact := range []string{
-		"1 statistic compared, 1 stable, 2 unknown, 1 not judged",
+		"1 statistic compared, 1 stable, 2 unknown, 1 waiting",
 		"p50 unknown 80.0 µs - - -",
 		"not judged: rounds were refused: 40 I/Os in flight, above the limit of 32",
 		"p50 stable - 82.0 µs 1.02× (1.00× to 1.04×) last 1 h",
-		"p99 not judged - - - -",
+		"p99 waiting - - - -",
 		"not judged: it takes a day to learn what is normal",
 	} {
 		assert.Contains(t, words, fact)

@@ -68,7 +68,7 @@ func TestPageIsNotGreenWhereOnlyAPartIsJudged(t *testing.T) {
 	alone := o.Snapshot()
 	alone.Targets[0].Probes = recordtest.Snapshot().Targets[0].Probes[:1]
 	tail := &alone.Targets[0].Probes[0].Drift[2]
-	tail.State, tail.Unjudged = record.NotJudged, &record.WhyUnjudged{Reason: record.ReasonFirstDay, Since: alone.Time.Add(-5 * time.Hour)}
+	tail.State, tail.Unjudged = record.Waiting, &record.WhyUnjudged{Reason: record.ReasonFirstDay, Since: alone.Time.Add(-5 * time.Hour)}
 	o.Snapshot = func() record.Snapshot { return alone }
 	body := get(t, serve(t, o).URL+"/").body
 	shows(t, body, `<span class="badge quiet">partly judged</span>`)
@@ -90,7 +90,7 @@ func TestPageCountsWhatIsNotJudgedBesideWhatImproved(t *testing.T) {
 	drifts[0].State = record.Improved
 	o.Snapshot = func() record.Snapshot { return alone }
 	hides(t, get(t, serve(t, o).URL+"/").body, "not fully judged")
-	drifts[2].State, drifts[2].Unjudged = record.NotJudged, &record.WhyUnjudged{Reason: record.ReasonFirstDay, Since: alone.Time.Add(-5 * time.Hour)}
+	drifts[2].State, drifts[2].Unjudged = record.Waiting, &record.WhyUnjudged{Reason: record.ReasonFirstDay, Since: alone.Time.Add(-5 * time.Hour)}
 	body := get(t, serve(t, o).URL+"/").body
 	shows(t, body, `<span class="badge info">improved</span>`)
 	shows(t, body, "no problem found, 1 of 1 target not fully judged")

@@ -104,10 +104,10 @@ func stateBadge(p record.ProbeStatus, now time.Time) badge {
 	}
 	// One that is not known is worse than one that is well: green is for all of them.
 	for _, state := range []record.DriftState{
-		record.Regressed, record.Suspect, record.Unknown, record.Improved, record.Learning, record.NotJudged, record.Stable,
+		record.Regressed, record.Suspect, record.Unknown, record.Improved, record.Learning, record.Waiting, record.Stable,
 	} {
 		if in, since := finding.InState(p.Drift, state); len(in) > 0 {
-			text := state.Text()
+			text := string(state)
 			if !state.Judged() && len(in) < len(p.Drift) {
 				text = "partly judged"
 			}
@@ -135,7 +135,7 @@ func stateTone(s record.DriftState) tone {
 		return toneGood
 	case record.Improved:
 		return toneInfo
-	case record.Learning, record.NotJudged, record.Unknown:
+	case record.Learning, record.Waiting, record.Unknown:
 	}
 	return toneQuiet
 }
@@ -251,7 +251,7 @@ func newFigureView(p record.ProbeStatus, s record.Statistic, now time.Time) figu
 	}
 	for _, d := range p.Drift {
 		if d.Statistic == s && d.State != record.Learning {
-			v.Tone, v.State = stateTone(d.State), d.State.Text()
+			v.Tone, v.State = stateTone(d.State), string(d.State)
 			v.Ratio, v.Interval = ratio(d), interval(d)
 			if d.Now > 0 {
 				v.Now = keep(report.Statistic(s, d.Now)) + ", " + keep(report.OverText(d, now))
