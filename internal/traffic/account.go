@@ -167,14 +167,9 @@ func (a *account) close(blind bool) record.Traffic {
 	if t.Unusable != "" {
 		return t
 	}
-	of := func(operation int) record.Served {
-		s := others.served[operation]
-		return record.Served{IOs: int64(s.ios), MeanLatency: s.mean(), WorstSecond: a.worst[operation].mean()}
+	others.say(&t, r.timing)
+	for i, of := range []*record.Served{read: &t.Read, write: &t.Write, discard: &t.Discard, flush: &t.Flush} {
+		of.WorstSecond = a.worst[i].mean()
 	}
-	t.Span, t.Work = others.span, others.work()
-	t.Read, t.Write, t.Discard, t.Flush = of(read), of(write), of(discard), of(flush)
-	t.Utilisation = others.utilisation(r.timing)
-	t.InFlight = others.weighted.Seconds() / others.span.Seconds()
-	t.CoarseTimes = r.timing != counters.ExactTimes
 	return t
 }

@@ -31,6 +31,15 @@ type Options struct {
 	Sample func(Device, record.Traffic)
 	// Stall gets a stall when it has ended, or has lasted for 10 s; then again when it ends.
 	Stall func(Device, record.Stall)
+	// Second gets what all devices that are here had counted at the end of each second; may be nil.
+	Second func(at time.Time, all []Counted)
+}
+
+// Counted is what a device has counted since it appeared, our own I/O included.
+type Counted struct {
+	Device
+	Disk   counters.Disk
+	Timing counters.Timing
 }
 
 // Sampler samples all devices once a second. Make one with New. Begin of a nil Sampler knows no device.
@@ -212,9 +221,12 @@ func (s *Sampler) second(all []*device, nobodys bool) (due []*device) {
 	began := time.Now()
 	disks, err := counters.ReadDisks(s.options.FS)
 	now := time.Now()
-	stalls := make([][]record.Stall, len(all))
+	stalls, counted := make([][]record.Stall, len(all)), make([]Counted, 0, len(all))
 	for i, d := range all {
 		disk, timing, ok := d.source.In(disks)
+		if ok {
+			counted = append(counted, Counted{d.Device, disk, timing})
+		}
 		var over bool
 		stalls[i], over = d.second(s, newReading(now, disk, timing), ok, nobodys)
 		if over {
@@ -229,6 +241,9 @@ func (s *Sampler) second(all []*device, nobodys bool) (due []*device) {
 		for _, stall := range stalls[i] {
 			s.options.Stall(d.Device, stall)
 		}
+	}
+	if s.options.Second != nil {
+		s.options.Second(now, counted)
 	}
 	return due
 }

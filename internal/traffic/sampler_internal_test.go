@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -94,6 +95,31 @@ func TestARoundOnAVolumeIsOursOnTheDriveBelow(t *testing.T) {
 	s.sample(t.Context(), false)
 	assert.EqualValues(t, 1010, s.devices["253:0"].account.others.served[read].ios)
 	assert.EqualValues(t, 1010, s.devices["8:0"].account.others.served[read].ios)
+}
+
+// What is counted is told as it is, with our own I/O, of the devices that are here.
+func TestEachSecondIsTold(t *testing.T) {
+	h := newHost(t)
+	s, _ := samplerOf(append(devices(), Device{ID: "gone", Number: "8:16"})...)
+	s.options.FS = sysfs.New(h.root)
+	var told [][]Counted
+	s.options.Second = func(_ time.Time, all []Counted) { told = append(told, all) }
+	s.sample(t.Context(), false)
+	_, end := s.Begin("8:0")
+	h.both(t, 100)
+	end()
+	s.sample(t.Context(), false)
+	require.Len(t, told, 2)
+	require.Len(t, told[1], 2)
+	for i, name := range []string{"volume", "drive"} {
+		assert.Equal(t, name, told[1][i].ID)
+		counted, ok := told[1][i].Disk.Since(told[0][i].Disk)
+		require.True(t, ok)
+		of := Of(time.Time{}, 2*time.Second, counted, told[1][i].Timing)
+		assert.Equal(t, record.Served{IOs: 100, MeanLatency: time.Millisecond}, of.Read)
+		assert.InDelta(t, 50, of.Work.Reads, 0)
+		assert.InDelta(t, 50*4096, of.Work.ReadBytes, 0)
+	}
 }
 
 func TestARunOnAVolumeIsOursOnTheDriveBelow(t *testing.T) {

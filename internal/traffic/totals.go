@@ -7,6 +7,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
+// Of says what was done in a span in which a device counted that, whoever asked for it.
+func Of(end time.Time, span time.Duration, counted counters.Disk, timing counters.Timing) record.Traffic {
+	t := record.Traffic{Time: end, Length: span}
+	totalsOf(span, counted).say(&t, timing)
+	return t
+}
+
 // totals is what a device did for others in a span of time.
 type totals struct {
 	span           time.Duration
@@ -89,6 +96,19 @@ func (t totals) work() record.Work {
 		ReadBytes: rate(t.readBytes), WrittenBytes: rate(t.writtenBytes),
 		Discards: rate(t.served[discard].ios), Flushes: rate(t.served[flush].ios),
 	}
+}
+
+// say fills in what that was.
+func (t totals) say(to *record.Traffic, timing counters.Timing) {
+	of := func(operation int) record.Served {
+		s := t.served[operation]
+		return record.Served{IOs: int64(s.ios), MeanLatency: s.mean()}
+	}
+	to.Span, to.Work = t.span, t.work()
+	to.Read, to.Write, to.Discard, to.Flush = of(read), of(write), of(discard), of(flush)
+	to.Utilisation = t.utilisation(timing)
+	to.InFlight = t.weighted.Seconds() / t.span.Seconds()
+	to.CoarseTimes = timing != counters.ExactTimes
 }
 
 // utilisation is the share (0 to 1) of the span with I/O in flight.
