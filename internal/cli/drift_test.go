@@ -17,6 +17,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/state"
@@ -267,6 +268,86 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 	assert.Contains(t, text.stdout, "moved to the slow slot (accepted p50 1.")
 	assert.NotContains(t, text.stdout, "regressed")
 	assert.Equal(t, 1, run("drift", "accept", "nvme0n1", "--note", "again").code, "there is nothing left to accept")
+}
+
+// slowNode stores a node of five drives of a model. The last one was slow from its first day on, and then the host made
+// all of them slower.
+func slowNode(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := state.Open(dir)
+	require.NoError(t, err)
+	n := judge.NewNode(drift.Default())
+	var now time.Time
+	for minute := range 39 * 60 {
+		now = time.Now().Add(time.Duration(minute-39*60) * time.Minute)
+		for i := range 5 {
+			id := fmt.Sprint("eui.", i)
+			n.AddDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40})
+			x := 80e-6 * (1 + 0.02*float64((minute*7+i*5)%17-8)/8)
+			if i == 4 {
+				x *= 1.4
+			}
+			if minute > 36*60 {
+				x *= 1.3
+			}
+			n.Round(id, "read-4k", drift.Round{Time: now, Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}}, record.Conditions{})
+		}
+		n.Advance(now)
+	}
+	require.NoError(t, s.SaveNode(n.State(now)))
+	for i := range 5 {
+		id := fmt.Sprint("eui.", i)
+		device := record.Device{ID: id, Name: fmt.Sprint("nvme", i, "n1"), Model: "X", SizeBytes: 1 << 40}
+		require.NoError(t, s.SaveTarget(state.Target{
+			ID: id, Path: "/dev/" + device.Name, Device: device, Probes: map[string]drift.State{"read-4k": n.Tracker(id, "read-4k").State()},
+		}))
+	}
+	return dir
+}
+
+// What the node knows of a drive beside its peers, and of the host, is accepted as what a drive's own past says.
+func TestAcceptOfWhatTheNodeKnows(t *testing.T) {
+	dir := slowNode(t)
+	common := []string{"--state-dir", dir, "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]")}
+	run := func(args ...string) done { return in(append(args, common...)...) }
+	explained := func() string {
+		x := run("drift", "explain", "nvme4n1")
+		require.Equal(t, 0, x.code, x.stderr)
+		return x.stdout
+	}
+	require.Contains(t, explained(), "far slower since")
+	require.Contains(t, explained(), "host: 5 of 5 drives, this one included, are slower since")
+
+	level := run("drift", "accept", "nvme4n1", "--note", "the slow slot")
+	require.Equal(t, 0, level.code, level.stderr)
+	assert.Regexp(t, `^level of /dev/nvme4n1 accepted \(read-4k p50 1\.[34]\d×\)\n$`, level.stderr)
+	assert.NotContains(t, explained(), "far slower since")
+	assert.Regexp(t, `1\.[34]\d× was accepted: the slow slot`, explained())
+	again := run("drift", "accept", "nvme4n1", "--note", "again")
+	assert.Equal(t, 1, again.code)
+	assert.Contains(t, again.stderr, "nothing has drifted")
+
+	host := run("drift", "accept", "--host", "--note", "powersave is wanted")
+	require.Equal(t, 0, host.code, host.stderr)
+	assert.Regexp(t, `^level of the host accepted \(read-4k p50 1\.(29|3\d)×, .*\)\n$`, host.stderr)
+	assert.NotContains(t, explained(), "host: 5 of 5")
+	assert.Regexp(t, `note of .* on the host: powersave is wanted \(accepted p50 1\.`, explained())
+	again = run("drift", "accept", "--host", "--note", "again")
+	assert.Equal(t, 1, again.code)
+	assert.Contains(t, again.stderr, "nothing has drifted")
+
+	for want, args := range map[string][]string{
+		"leave out nvme0n1":             {"--host", "nvme0n1", "--note", "x"},
+		"leave out --probe":             {"--host", "--probe", "read-4k", "--note", "x"},
+		"or --host":                     {"--note", "x"},
+		"--note: is missing":            {"--host"},
+		`unexpected argument "nvme1n1"`: {"nvme0n1", "nvme1n1", "--note", "x"},
+	} {
+		refused := run(append([]string{"drift", "accept"}, args...)...)
+		assert.Equal(t, 2, refused.code, args)
+		assert.Contains(t, refused.stderr, want)
+	}
 }
 
 func TestDriftOfARunningDaemon(t *testing.T) {

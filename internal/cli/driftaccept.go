@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,36 +17,70 @@ import (
 
 func (a *app) driftAccept() *cobra.Command {
 	var probe, note string
+	var host bool
 	c := &cobra.Command{
-		Use:   "accept TARGET --note TEXT",
+		Use:   "accept {TARGET | --host} --note TEXT",
 		Short: "Accept the current level as normal",
 		Long: `Takes the current level of everything that has regressed or improved as normal, and says
-which level that is. What was learned about noise and load stays, so the target is judged
-again at once. The note says why; "drift explain" shows it. While a level is moving, as
-during a recovery, it is refused.
+which level that is. So is the level of a target that is far slower than its peers. What was
+learned about noise and load stays, so the target is judged again at once. The note says
+why; "drift explain" shows it. While a level is moving, as during a recovery, it is refused.
+
+With --host, what the drives of this host did together is accepted: the findings
+host_slower and batch_slower end.
 
 While a daemon runs, it does this itself, within its discovery interval (10 s by
 default).`,
 		Example: `  ssdprobe drift accept nvme0n1 --note "slower since the new firmware; the vendor says so"
-  ssdprobe drift accept nvme0n1 --probe read-4k --note "moved to the slow slot"`,
-		Args: arguments(cobra.ExactArgs(1)),
+  ssdprobe drift accept nvme0n1 --probe read-4k --note "moved to the slow slot"
+  ssdprobe drift accept --host --note "powersave is wanted here"`,
+		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			note := strings.TrimSpace(note)
-			if note == "" {
+			r := state.Request{Probe: probe, Accept: strings.TrimSpace(note), Host: host}
+			switch {
+			case r.Accept == "":
 				return usage(errors.New("--note: is missing; say why this level is normal"))
+			case host && len(args) > 0:
+				return usage(fmt.Errorf("--host: is about all drives of the host; leave out %s", args[0]))
+			case host && probe != "":
+				return usage(errors.New("--host: is about all probes; leave out --probe"))
+			case !host && len(args) == 0:
+				return usage(errors.New("name the target whose level is normal, or --host for what all drives did together"))
+			case host:
+				return a.acceptHost(r)
 			}
-			return a.change(args, state.Request{Probe: probe, Accept: note}, "level of %s accepted", accepted)
+			return a.change(args, r, "level of %s accepted", levels)
 		},
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the probe with this `NAME`")
 	c.Flags().StringVar(&note, "note", "", "why this level is normal (`TEXT`); required")
+	c.Flags().BoolVar(&host, "host", false, "accept what the drives of this host did together")
 	return c
+}
+
+// acceptHost accepts what the drives of the host did together, or leaves it to the daemon.
+func (a *app) acceptHost(r state.Request) error {
+	dir, err := a.openState()
+	if err != nil {
+		return err
+	}
+	n, err := dir.RememberedNode()
+	if err != nil {
+		return err
+	}
+	notes, err := r.ChangeNode(n, time.Now())
+	if errors.Is(err, drift.ErrNothingToAccept) {
+		return fmt.Errorf("%w; ssdprobe drift shows what was found", err)
+	} else if err != nil {
+		return err
+	}
+	return a.submit(dir, r, "level of the host accepted"+levels(notes))
 }
 
 // change carries out a request on the one target that the arguments name, or leaves it to
 // the state. What the stored state says to be impossible is refused at once: it is
 // saved whenever a verdict changes.
-func (a *app) change(args []string, r state.Request, done string, what func(t state.Target, at time.Time) string) error {
+func (a *app) change(args []string, r state.Request, done string, what func(notes map[string]drift.Note) string) error {
 	dir, targets, err := a.targets(args)
 	if err != nil {
 		return err
@@ -53,7 +89,17 @@ func (a *app) change(args []string, r state.Request, done string, what func(t st
 	r.Target = t.ID
 	path := t.Path
 	now := time.Now()
-	switch err := r.Change(&t, now); {
+	notes := map[string]drift.Note{}
+	err = r.WithNode(r.Change(&t, now), func() error {
+		n, err := dir.RememberedNode()
+		if err == nil {
+			var beside map[string]drift.Note
+			beside, err = r.ChangeNode(n, now)
+			maps.Copy(notes, beside)
+		}
+		return err
+	})
+	switch {
 	case errors.Is(err, state.ErrUnknownTarget) && r.Probe != "":
 		return usage(fmt.Errorf("--probe: nothing is stored about a probe %q on %s; it has %s", r.Probe, path, strings.Join(t.ProbeNames(), ", ")))
 	case errors.Is(err, drift.ErrNothingToAccept):
@@ -61,25 +107,18 @@ func (a *app) change(args []string, r state.Request, done string, what func(t st
 	case err != nil:
 		return err
 	}
-	return a.submit(dir, r, fmt.Sprintf(done, path)+what(t, now))
+	maps.Copy(notes, t.Accepted(now)) // against its past, which is told rather than where it is beside its peers
+	return a.submit(dir, r, fmt.Sprintf(done, path)+what(notes))
 }
 
-// accepted says which levels were accepted at a time.
-func accepted(t state.Target, at time.Time) string {
+// levels says which levels were accepted: " (read-4k p50 1.31×; traffic reads of others 1.40×)".
+func levels(notes map[string]drift.Note) string {
 	var all []string
-	add := func(source string, s drift.State) {
-		if note, ok := s.Accepted(at); ok {
-			all = append(all, source+" "+report.Accepted(note))
-		}
-	}
-	for _, name := range t.ProbeNames() {
-		add(name, t.Probes[name])
-	}
-	if t.Traffic != nil {
-		add("traffic", *t.Traffic)
+	for _, source := range slices.Sorted(maps.Keys(notes)) {
+		all = append(all, source+" "+report.Accepted(notes[source]))
 	}
 	return " (" + strings.Join(all, "; ") + ")"
 }
 
 // nothingMore is for what needs no more words.
-func nothingMore(state.Target, time.Time) string { return "" }
+func nothingMore(map[string]drift.Note) string { return "" }

@@ -126,7 +126,7 @@ func (a *app) explainStored(c config.Config, target string) (report.Explained, e
 	if err == nil {
 		var judged *judge.Node
 		judged, err = dir.Judged(c)
-		x.Beside, x.Together = judged.Beside(t.ID), judged.Together()
+		x.Beside, x.Together, x.HostNotes = judged.Beside(t.ID), judged.Together(), judged.HostNotes()
 		if t.Traffic != nil {
 			x.Traffic = new(judged.Tracker(t.ID, judge.Traffic).Explain(x.Time))
 		}

@@ -233,14 +233,15 @@ func (d *Daemon) answerRequests(ctx context.Context) {
 	d.shared.state.report(requestsOf, err)
 	for _, name := range names {
 		r, err := through(ctx, d.shared.state, saveTimeout, func(s state.Dir) (state.Request, error) { return s.Request(name) })
-		if err != nil || r.Target == "" {
+		if err != nil || r.Target == "" && !r.Host {
 			d.shared.log.Error("request", "name", name, "err", err)
 			continue
 		}
 		if w, ok := d.current()[r.Target]; ok {
 			d.halt(w)
 		}
-		if err := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.Apply(r) }); err != nil {
+		err = d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.Apply(r) })
+		if err := r.WithNode(err, func() error { return d.shared.judging.change(r) }); err != nil {
 			d.shared.log.Error("request refused", "target", r.Target, "probe", r.Probe, "asked", r.String(), "err", err)
 		} else {
 			d.shared.log.Info("request carried out", "target", r.Target, "probe", r.Probe, "asked", r.String())

@@ -30,6 +30,6 @@ func (d *Daemon) Explain(id string) (report.Explained, bool) {
 	if v, ok := n.Verdict(id); ok {
 		x.Verdict = &v
 	}
-	x.Beside, x.Together = n.Beside(id), n.Together()
+	x.Beside, x.Together, x.HostNotes = n.Beside(id), n.Together(), n.HostNotes()
 	return x, true
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // judging judges the targets of the node together. Its lock is taken after that of a watch, never before,
@@ -78,6 +79,15 @@ func (j *judging) detach(w *watch) {
 		delete(j.attached, w.spec.ID)
 		j.node.RemoveDrive(w.spec.ID)
 	}
+}
+
+// change carries out a request on the node.
+func (j *judging) change(r state.Request) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_, err := r.ChangeNode(j.node, time.Now())
+	j.news = j.news || err == nil
+	return err
 }
 
 // look calls f while nothing is judged.

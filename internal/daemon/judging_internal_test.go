@@ -69,3 +69,24 @@ func TestAnUnfitStateOfTheNode(t *testing.T) {
 	status, _ = d.shared.state.status()
 	assert.True(t, status.Success)
 }
+
+// A request to accept the level of the host is carried out on the node in memory, whoever was slow.
+func TestARequestAcceptsTheLevelOfTheHost(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	require.NoError(t, err)
+	c := config.Default()
+	log := slog.New(slog.DiscardHandler)
+	d := &Daemon{shared: &shared{log: log, state: newStorage(dir, log), judging: newJudging(c.Drift.Settings)}}
+	minute := 29_600_000
+	d.shared.judging.feed(&minute, 30, 1)
+	d.shared.judging.feed(&minute, 3, 1.3)
+	require.NotEmpty(t, d.shared.judging.node.Together())
+	require.NoError(t, dir.Leave(state.Request{Host: true, Accept: "powersave is wanted"}))
+	d.answerRequests(t.Context())
+	assert.Empty(t, d.shared.judging.node.Together())
+	names, err := dir.Requests()
+	require.NoError(t, err)
+	assert.Empty(t, names)
+	_, news := d.shared.judging.advance()
+	assert.True(t, news, "it is kept at once")
+}

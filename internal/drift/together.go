@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -244,7 +245,26 @@ func blockOf(slot int64, s Shifts) block {
 }
 
 // AddBlock takes a block that was made of others, to be judged by Settle.
-func (t *Tracker) AddBlock(slot int64, s Shifts) { t.closed = append(t.closed, blockOf(slot, s)) }
+func (t *Tracker) AddBlock(slot int64, s Shifts) {
+	for i := range t.names {
+		if s[i].Known() {
+			s[i] -= t.reference(i) // what was accepted is normal
+		}
+	}
+	t.closed = append(t.closed, blockOf(slot, s))
+}
+
+// Accepted is how much slower than at first a tracker of blocks that were made of others takes statistic i to be
+// normally, because an operator accepted that.
+func (t *Tracker) Accepted(i int) Shift { return t.reference(i) }
+
+// Notes are what operators said about the current baseline.
+func (t *Tracker) Notes() []Note {
+	if len(t.epochs) == 0 {
+		return nil
+	}
+	return slices.Clone(t.current().Notes)
+}
 
 // NoteChanges tells the tracker of changes of conditions that its devices have in common.
 func (t *Tracker) NoteChanges(now time.Time, changes []record.Change) { t.noteChanges(now, changes) }

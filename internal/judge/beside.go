@@ -29,6 +29,9 @@ func (s *source) standing(i int) record.Beside {
 	if l.judged == 0 && b.Unjudged == "" {
 		b.Unjudged = notMeasured // not a block is over
 	}
+	if l.accepted != nil {
+		b.Accepted, b.Note = l.accepted.Shift.Ratio(), l.accepted.Text
+	}
 	if l.found {
 		b.Ratio, b.Of, b.Since, b.OnlyHere = l.shift.Ratio(), l.peers, drift.SlotTime(l.since), s.onlyHere()
 	}

@@ -214,8 +214,13 @@ func (g *group) look() {
 	for i := range g.host.Statistics() {
 		faster, slower := g.host.Noise(i)
 		g.faster[i], g.slower[i] = max(g.faster[i]/2, faster), max(g.slower[i]/2, slower)
-		if g.host.StateOf(i) == record.Regressed {
-			g.anchor[i] = g.host.Shift(i) // a host that stays slow is how it is now
+		g.anchor[i] = g.host.Accepted(i)
+		switch g.host.StateOf(i) {
+		case record.Regressed: // a host that stays slow is how it is now
+			g.anchor[i] += g.host.Shift(i)
+		case record.Improved: // what was accepted is over
+			g.anchor[i] = max(0, g.anchor[i]+g.host.Shift(i))
+		default:
 		}
 	}
 }
@@ -225,6 +230,9 @@ func (g *group) look() {
 // anything when they are faster, as that makes no other drive slow.
 func (g *group) part(statistic int, others drift.Shift) drift.Shift {
 	faster, slower, anchor := g.faster[statistic], g.slower[statistic], g.anchor[statistic]
+	if !judgesHost(g.name, statistic) { // a slow host makes tails slower, at most as much as the rest
+		anchor = max(0, min(others, g.anchor[0]))
+	}
 	switch x := others - anchor; {
 	case x > slower:
 		return anchor + slower + drift.Shift(unequal*float64(x-slower))

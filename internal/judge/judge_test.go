@@ -261,3 +261,17 @@ func TestAnAttachedTrackerGoesOn(t *testing.T) {
 	assert.Equal(t, record.Degraded, m.verdict("d02").Verdict)
 	assert.Empty(t, m.events[told:], "nothing is told again")
 }
+
+// A host that makes everything slower, tails included, makes no drive faster than before.
+func TestASlowHostMakesNoTailFaster(t *testing.T) {
+	m := newMachine(t, 5)
+	m.minute = start
+	m.run(30*time.Hour, steady)
+	m.run(6*time.Hour, func(int) float64 { return 1.3 })
+	require.NotEmpty(t, m.node.Together())
+	for _, id := range m.drives {
+		for _, x := range m.node.Tracker(id, "read-4k").Drift() {
+			assert.Equal(t, record.Stable, x.State, "%s of %s: %g", x.Statistic, id, x.Ratio)
+		}
+	}
+}

@@ -65,6 +65,10 @@ type level struct {
 	shift  drift.Shift // in that slot
 	peers  int         // with how many it was compared
 	now    standing
+	// accepted is what somebody took as normal; nil when nobody did. below is for how many blocks in a row the drive
+	// has been nearer to its peers than to that.
+	accepted *AcceptedLevel
+	below    int
 }
 
 // standing is where a drive was among its peers in a block.
@@ -185,7 +189,7 @@ func (s *source) judgeLevels(slot int64) {
 		l.now = s.beside(i, slot)
 		if l.now.why != "" || s.block.Slot == l.judged {
 			if slot-l.judged >= levelBlocks && (!l.found || !s.hasPeers()) {
-				*l = level{now: l.now} // it is too long ago, or there is nobody to be slower than
+				*l = level{now: l.now, accepted: l.accepted} // it is too long ago, or there is nobody to be slower than
 			}
 			continue
 		}
@@ -199,12 +203,13 @@ func (s *source) judgeLevels(slot int64) {
 
 // add takes a block that was compared.
 func (l *level) add(slot int64) {
+	l.outgrow()
 	limit := l.now.far
 	if l.found {
 		limit /= 2 // a level that comes and goes at the limit is told once
 	}
 	l.recent = l.recent << 1 & (1<<levelBlocks - 1)
-	if l.now.shift > limit {
+	if l.now.shift-l.taken() > limit {
 		if l.recent == 0 {
 			l.since = slot
 		}

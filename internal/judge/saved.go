@@ -121,6 +121,9 @@ type LevelState struct {
 	Found    bool         `json:"found,omitempty"`
 	Shift    drift.Shift  `json:"shift,omitempty"`
 	Peers    int          `json:"peers,omitempty"`
+	// Accepted is what an operator took as normal, and Below for how many blocks the drive has been faster since.
+	Accepted *AcceptedLevel `json:"accepted,omitempty"`
+	Below    int            `json:"below,omitempty"`
 }
 
 // Day has how much slower than the baseline each block of a day was, in ten-thousandths of a
@@ -212,7 +215,7 @@ func (s *source) savedLevels() map[record.Statistic]LevelState {
 	out := map[record.Statistic]LevelState{}
 	for i := range levelsBy(s.name) {
 		l := s.levels[i]
-		saved := LevelState{Recent: l.recent, Since: l.since, Judged: l.judged, Found: l.found, Shift: l.shift, Peers: l.peers}
+		saved := LevelState{Recent: l.recent, Since: l.since, Judged: l.judged, Found: l.found, Shift: l.shift, Peers: l.peers, Accepted: l.accepted, Below: l.below}
 		if x := s.absolute[i]; s.block.Slot > 0 && x.Known() {
 			saved.Absolute = &x
 		}
@@ -228,7 +231,8 @@ func (s *source) restoreLevels(known SourceState) {
 	s.block = known.Block
 	for i := range levelsBy(s.name) {
 		saved := known.Levels[statisticsOf(s.name)[i]]
-		s.levels[i] = level{recent: saved.Recent, since: saved.Since, judged: saved.Judged, found: saved.Found, shift: saved.Shift, peers: saved.Peers, now: standing{why: notMeasured}}
+		s.levels[i] = level{recent: saved.Recent, since: saved.Since, judged: saved.Judged, found: saved.Found, shift: saved.Shift, peers: saved.Peers, accepted: saved.Accepted, below: saved.Below,
+			now: standing{why: notMeasured}}
 		s.absolute[i] = drift.Missing
 		if saved.Absolute != nil {
 			s.absolute[i] = *saved.Absolute

@@ -26,6 +26,9 @@ type Beside struct {
 	Far      bool      `json:"far"`
 	Since    time.Time `json:"since,omitzero"`
 	OnlyHere []string  `json:"only_here,omitempty"`
+	// Accepted is the ratio that an operator took as normal; 0 when nobody did. Note says why.
+	Accepted float64 `json:"accepted,omitempty"`
+	Note     string  `json:"note,omitempty"`
 }
 
 // SlowerThanPeers are the warnings about sources that are far slower than their peers, one for each source. The

@@ -26,6 +26,8 @@ type Explained struct {
 	// Verdict is what is said of the drive as a whole; nil without a daemon. Together is what is said of drives of its host.
 	Verdict  *record.Judgement `json:"verdict,omitempty"`
 	Together []record.Together `json:"together,omitempty"`
+	// HostNotes say what was accepted of the host, and why.
+	HostNotes []drift.Note `json:"host_notes,omitempty"`
 	// Beside is where the drive stands among its peers.
 	Beside []record.Beside  `json:"beside,omitempty"`
 	Probes []ProbeExplained `json:"probes"`
@@ -74,7 +76,7 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 	}
 	about.Blocks = append(about.Blocks, workBlocks(x.Explanation)...)
 	for _, n := range x.Notes {
-		about.Blocks = append(about.Blocks, document.Note{Label: "note of " + units.Time(n.Time) + ": ", Text: n.Text + acceptedText(n)})
+		about.Blocks = append(about.Blocks, operatorNote(n, ""))
 	}
 	for i, s := range x.Statistics {
 		about.Blocks = append(about.Blocks, document.Gap{}, document.List(fmt.Sprintf("%-4s  ", s.Statistic.Short()), stateText(s, now)),
@@ -91,6 +93,11 @@ func baselineText(x drift.Explanation) string {
 		text += fmt.Sprintf(" in %s of five minutes", units.Plural(x.Blocks, "block"))
 	}
 	return text + fmt.Sprintf(", under %.0f to %s load from others", 100*x.MinLoad, units.Percent(x.MaxLoad))
+}
+
+// operatorNote is "note of 2026-05-04 10:42:11 +02:00 on the host: powersave is wanted (accepted p50 1.31×)".
+func operatorNote(n drift.Note, on string) document.Note {
+	return document.Note{Label: "note of " + units.Time(n.Time) + on + ": ", Text: n.Text + acceptedText(n)}
 }
 
 // acceptedText is " (accepted p50 1.31×)".

@@ -23,6 +23,9 @@ func (x Explained) drive() []document.Block {
 	for _, t := range x.Together {
 		blocks = append(blocks, document.Note{Label: string(t.Scope) + ": ", Text: togetherText(t, x.TargetID)})
 	}
+	for _, n := range x.HostNotes {
+		blocks = append(blocks, operatorNote(n, " on the host"))
+	}
 	return append(blocks, besideBlocks(x.Beside)...)
 }
 
@@ -90,7 +93,7 @@ func besideBlocks(list []record.Beside) []document.Block {
 	var peers []string
 	for _, b := range list {
 		if b.Unjudged != "" && !b.Far {
-			t.Add(b.Source, b.Statistic.Short(), "", "", "", "not judged: "+b.Unjudged)
+			t.Add(b.Source, b.Statistic.Short(), "", "", "", "not judged: "+b.Unjudged+acceptedBeside(b))
 			continue
 		}
 		place, limit := "", ""
@@ -114,6 +117,7 @@ func besideText(b record.Beside) string {
 	if b.Far {
 		text = "far slower since " + units.Time(b.Since)
 	}
+	text += acceptedBeside(b)
 	if len(b.OnlyHere) > 0 {
 		text += "; only here: " + strings.Join(b.OnlyHere, ", ")
 	}
@@ -121,6 +125,14 @@ func besideText(b record.Beside) string {
 		text += "; not compared now: " + b.Unjudged
 	}
 	return text
+}
+
+// acceptedBeside is "; 1.40× was accepted: the slow slot".
+func acceptedBeside(b record.Beside) string {
+	if b.Accepted == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s was accepted: %s", units.Ratio(b.Accepted), b.Note)
 }
 
 // workBlocks say what others ask of the drive now, and what that explains.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -23,6 +24,16 @@ func (d Dir) Node() (n Node, found bool, err error) {
 		n.Engine, n.Judge = probe.Name, n.Judge.WithoutProbes()
 	}
 	return n, found, err
+}
+
+// RememberedNode is the node without its drives: they are remembered only, so that what was found can be accepted.
+func (d Dir) RememberedNode() (*judge.Node, error) {
+	n := judge.NewNode(drift.Default())
+	kept, _, err := d.Node()
+	if err == nil {
+		err = n.Restore(kept.Judge)
+	}
+	return n, err
 }
 
 // SaveNode replaces what is stored of the node.

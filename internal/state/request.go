@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
@@ -17,7 +18,9 @@ import (
 // for it; otherwise they are applied at once. Without any of Import, Accept and Pin
 // it asks to forget all baselines and learn anew.
 type Request struct {
-	Target string `json:"target"` // id
+	Target string `json:"target,omitempty"` // id
+	// Host asks for what the drives of the node did together to be accepted, instead of a target's level.
+	Host bool `json:"host,omitempty"`
 	// Probe is the probe meant; empty for all of the target's.
 	Probe string `json:"probe,omitempty"`
 	// Import is a baseline to use.
@@ -36,6 +39,8 @@ func (r Request) String() string {
 	switch {
 	case r.Import != nil:
 		return "import a baseline"
+	case r.Host:
+		return "accept the current level of the host"
 	case r.Accept != "":
 		return "accept the current level"
 	case r.Pin != nil && *r.Pin:
@@ -51,11 +56,30 @@ func (r Request) String() string {
 func (d Dir) Submit(r Request) (left bool, err error) {
 	lock, err := store.TakeLock(d.Dir(), lockName)
 	if errors.Is(err, store.ErrLocked) {
-		return true, d.Save(kindRequests, fmt.Sprintf("%d", time.Now().UnixNano()), r)
+		return true, d.Leave(r)
 	} else if err != nil {
 		return false, err
 	}
-	return false, errors.Join(d.Apply(r), lock.Release())
+	return false, errors.Join(d.applyAll(r), lock.Release())
+}
+
+// Leave leaves a request to the daemon.
+func (d Dir) Leave(r Request) error {
+	return d.Save(kindRequests, fmt.Sprintf("%d", time.Now().UnixNano()), r)
+}
+
+// applyAll is Apply and what the request changes in what is stored of the node.
+func (d Dir) applyAll(r Request) error {
+	return r.WithNode(d.Apply(r), func() error {
+		n, err := d.RememberedNode()
+		if err == nil {
+			_, err = r.ChangeNode(n, time.Now())
+		}
+		if err == nil {
+			err = d.SaveNode(n.State(time.Now()))
+		}
+		return err
+	})
 }
 
 // Requests returns the names of the requests that were left, oldest first. What could not be read is joined in the
@@ -71,8 +95,11 @@ func (d Dir) Request(name string) (r Request, err error) {
 // RemoveRequest removes a request that was carried out or refused.
 func (d Dir) RemoveRequest(name string) error { return d.Remove(kindRequests, name) }
 
-// Apply carries out a request on what is stored.
+// Apply carries out a request on what is stored of its target.
 func (d Dir) Apply(r Request) error {
+	if r.Host { // it is about no target
+		return nil
+	}
 	t, found, err := d.Target(r.Target)
 	if err != nil {
 		return err
@@ -91,6 +118,28 @@ func (d Dir) Apply(r Request) error {
 	return d.SaveTarget(t)
 }
 
+// WithNode carries out what a request changes in the node, given what came of it on its target: what is accepted may be
+// a level of either. It is refused when nothing is, and nothing changes in the node when the target refused for another reason.
+func (r Request) WithNode(onTarget error, change func() error) error {
+	if r.Accept == "" || onTarget != nil && !errors.Is(onTarget, drift.ErrNothingToAccept) {
+		return onTarget
+	}
+	err := change()
+	if !r.Host && errors.Is(err, drift.ErrNothingToAccept) {
+		return onTarget
+	}
+	return err
+}
+
+// ChangeNode accepts what the node knows of the request's target beside its peers, or of the host. It returns what was
+// accepted, by probe or "traffic". Errors: drift.ErrNothingToAccept and drift.ErrMoving.
+func (r Request) ChangeNode(n *judge.Node, now time.Time) (map[string]drift.Note, error) {
+	if r.Host {
+		return n.AcceptHost(r.Accept, now)
+	}
+	return n.AcceptLevels(r.Target, r.Probe, r.Accept, now)
+}
+
 // Change carries out a request on a state. A state that is refused is left as it was.
 func (r Request) Change(t *Target, now time.Time) error {
 	changed := map[string]drift.State{}
@@ -104,7 +153,7 @@ func (r Request) Change(t *Target, now time.Time) error {
 		}
 		names = []string{r.Probe}
 	}
-	if len(names) == 0 && (r.Accept != "" || r.Pin != nil) {
+	if len(names) == 0 && (r.Pin != nil || r.Accept != "" && t.Traffic == nil) {
 		return fmt.Errorf("%s of %s: %w", r, r.Target, ErrUnknownTarget)
 	}
 	var done int

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -54,6 +55,21 @@ func (d Dir) Targets() ([]Target, error) {
 		targets[i].inherit()
 	}
 	return targets, err
+}
+
+// Accepted are the levels that were accepted at a time, by probe or "traffic".
+func (t Target) Accepted(at time.Time) map[string]drift.Note {
+	notes := map[string]drift.Note{}
+	sources := maps.Clone(t.Probes)
+	if t.Traffic != nil {
+		sources[judge.Traffic] = *t.Traffic
+	}
+	for name, s := range sources {
+		if note, ok := s.Accepted(at); ok {
+			notes[name] = note
+		}
+	}
+	return notes
 }
 
 // inherit makes the baselines of an earlier engine those of this one, where they hold for it.

@@ -1,0 +1,136 @@
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// AcceptedLevel is a level beside the peers that an operator took as normal.
+type AcceptedLevel struct {
+	Time  time.Time   `json:"time"`
+	Text  string      `json:"text"`
+	Shift drift.Shift `json:"shift"` // against the median of the peers
+}
+
+// taken is what is taken off a level because it was accepted.
+func (l *level) taken() drift.Shift {
+	if l.accepted == nil {
+		return 0
+	}
+	return l.accepted.Shift
+}
+
+// outgrow forgets what was accepted once the drive has been nearer to its peers than to that for as long as it takes to
+// find a level: what comes back then is news.
+func (l *level) outgrow() {
+	if l.accepted == nil || l.now.shift >= l.accepted.Shift/2 {
+		l.below = 0
+		return
+	}
+	l.below++
+	if l.below >= levelBlocks {
+		l.accepted, l.below = nil, 0
+	}
+}
+
+// accept takes what was found as normal; false when nothing was.
+func (l *LevelState) accept(text string, now time.Time) bool {
+	if !l.Found {
+		return false
+	}
+	l.Accepted = &AcceptedLevel{Time: now, Text: text, Shift: l.Shift}
+	l.Found, l.Recent, l.Below = false, 0, 0
+	return true
+}
+
+// AcceptLevels takes the levels of a drive that are far from those of its peers as normal: of one source, or of all when
+// source is empty. It returns which levels these are, by source. The error is drift.ErrNothingToAccept. A drive that
+// is not here but remembered will do.
+func (n *Node) AcceptLevels(id, source, text string, now time.Time) (map[string]drift.Note, error) {
+	here, known := n.byID[id], n.gone[id]
+	if here != nil {
+		known = here.state(now)
+	}
+	notes := map[string]drift.Note{}
+	sources := maps.Clone(known.Sources)
+	for name, s := range sources {
+		if source != "" && name != source {
+			continue
+		}
+		note := drift.Note{Time: now, Text: text, Ratios: map[record.Statistic]float64{}}
+		s.Levels = maps.Clone(s.Levels)
+		for statistic, l := range s.Levels {
+			if l.accept(text, now) {
+				s.Levels[statistic], note.Ratios[statistic] = l, l.Shift.Ratio()
+			}
+		}
+		if len(note.Ratios) > 0 {
+			sources[name], notes[name] = s, note
+		}
+	}
+	if len(notes) == 0 {
+		return nil, fmt.Errorf("accept a level beside the peers: %w", drift.ErrNothingToAccept)
+	}
+	known.Sources = sources
+	if here == nil {
+		known.Degraded, known.Severe = RecurrenceState{}, RecurrenceState{}
+		n.gone[id] = known
+		return notes, nil
+	}
+	for _, s := range here.sources {
+		for i := range levelsBy(s.name) {
+			l, after := &s.levels[i], sources[s.name].Levels[statisticsOf(s.name)[i]]
+			l.accepted, l.found, l.recent, l.below = after.Accepted, after.Found, after.Recent, after.Below
+		}
+	}
+	here.degraded, here.severe = recurrence{}, recurrence{}
+	return notes, nil
+}
+
+// AcceptHost takes as normal how much slower the drives of the node got together. It returns which levels these
+// are, by source. Errors: drift.ErrNothingToAccept and drift.ErrMoving; nothing is accepted then.
+func (n *Node) AcceptHost(text string, now time.Time) (map[string]drift.Note, error) {
+	notes, hosts := map[string]drift.Note{}, map[*group]*drift.Tracker{}
+	for _, g := range n.groups {
+		if g.host == nil {
+			continue
+		}
+		state, err := g.host.State().Accept(now, text)
+		if errors.Is(err, drift.ErrNothingToAccept) {
+			continue
+		}
+		if err == nil {
+			hosts[g], err = drift.RestoreBlockTracker(g.settings, state)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the host by %s: %w", g.name, err)
+		}
+		notes[g.name], _ = state.Accepted(now)
+	}
+	if len(notes) == 0 {
+		return nil, fmt.Errorf("the host: %w", drift.ErrNothingToAccept)
+	}
+	for g, host := range hosts {
+		g.host, g.small = host, [drift.Statistics]*drift.Event{}
+		g.look()
+	}
+	return notes, nil
+}
+
+// HostNotes are what operators accepted of the host, in the order of time.
+func (n *Node) HostNotes() []drift.Note {
+	var notes []drift.Note
+	for _, g := range n.groups {
+		if g.host != nil {
+			notes = append(notes, g.host.Notes()...)
+		}
+	}
+	slices.SortFunc(notes, func(a, b drift.Note) int { return a.Time.Compare(b.Time) })
+	return notes
+}

@@ -1,0 +1,135 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+func (m *machine) farFromPeers(id string) bool {
+	for _, b := range m.node.Beside(id) {
+		if b.Far {
+			return true
+		}
+	}
+	return false
+}
+
+// A level beside the peers that was accepted is normal, over a restart too. A slower one is found again.
+func TestALevelBesideThePeersIsAccepted(t *testing.T) {
+	m := newMachine(t, 5)
+	m.minute = start
+	m.slower["d04"] = 1.4
+	m.run(30*time.Hour, steady)
+	require.Equal(t, record.Degraded, m.verdict("d04").Verdict)
+
+	notes, err := m.node.AcceptLevels("d04", "read-4k", "the slow slot", m.now())
+	require.NoError(t, err)
+	require.Contains(t, notes, "read-4k")
+	assert.InDelta(t, 1.4, notes["read-4k"].Ratios[record.LatencyP50], 0.05)
+	assert.NotContains(t, notes, judge.Traffic, "one source was asked for")
+	_, err = m.node.AcceptLevels("d04", judge.Traffic, "the slow slot", m.now())
+	require.NoError(t, err)
+	_, err = m.node.AcceptLevels("d04", "", "again", m.now())
+	require.ErrorIs(t, err, drift.ErrNothingToAccept)
+
+	m.run(6*time.Hour, steady)
+	m.restart()
+	m.run(6*time.Hour, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d04").Verdict)
+	assert.False(t, m.farFromPeers("d04"))
+	assert.InDelta(t, 1.4, m.node.Beside("d04")[0].Accepted, 0.05)
+	assert.Equal(t, "the slow slot", m.node.Beside("d04")[0].Note)
+
+	m.slower["d04"] = 1.4 * 1.4
+	m.run(3*time.Hour, steady)
+	assert.True(t, m.farFromPeers("d04"))
+}
+
+// What was accepted of a drive that is remembered only holds when it comes back.
+func TestTheLevelOfADriveThatIsAwayIsAccepted(t *testing.T) {
+	m := newMachine(t, 5)
+	m.minute = start
+	m.slower["d04"] = 1.4
+	m.run(30*time.Hour, steady)
+	kept := judge.NewNode(drift.Default())
+	require.NoError(t, kept.Restore(m.node.State(m.now())))
+	_, err := kept.AcceptLevels("d04", "", "the slow slot", m.now())
+	require.NoError(t, err)
+	m.restartFrom(kept.State(m.now()))
+	m.run(6*time.Hour, steady)
+	assert.Equal(t, record.Healthy, m.verdict("d04").Verdict)
+}
+
+// A drive that was as fast as its peers for hours has nothing left of what was accepted.
+func TestAnAcceptedLevelIsOutgrown(t *testing.T) {
+	m := newMachine(t, 5)
+	m.slower["d04"] = 1.4
+	m.run(30*time.Hour, steady)
+	_, err := m.node.AcceptLevels("d04", "", "the slow slot", m.now())
+	require.NoError(t, err)
+	m.slower["d04"] = 1
+	m.run(3*time.Hour, steady)
+	assert.Zero(t, m.node.Beside("d04")[0].Accepted)
+	m.slower["d04"] = 1.4
+	m.run(3*time.Hour, steady)
+	assert.True(t, m.farFromPeers("d04"))
+}
+
+// What all drives did together is accepted as the host's normal level. A drive that gets slower than that is found, and so
+// is a host that does; when the host recovers, nobody is blamed, and a drive that does not is found.
+func TestTheLevelOfAHostIsAccepted(t *testing.T) {
+	for name, then := range map[string]struct {
+		host  float64 // how many times slower than at first it is then
+		drive float64 // and one drive beyond that
+		slow  bool    // the host is
+	}{
+		"stays":                 {1.3, 1, false},
+		"one drive gets slower": {1.3, 1.25, false},
+		"gets slower still":     {1.3 * 1.3, 1, true},
+		"recovers":              {1, 1, false},
+		"recovers but one":      {1, 1.25, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t, 6)
+			m.minute = start
+			m.run(36*time.Hour, steady)
+			slow := func(int) float64 { return 1.3 }
+			m.run(3*time.Hour, slow)
+			require.NotEmpty(t, m.node.Together())
+			notes, err := m.node.AcceptHost("powersave is wanted here", m.now())
+			require.NoError(t, err)
+			assert.InDelta(t, 1.3, notes["read-4k"].Ratios[record.LatencyP50], 0.03)
+			_, err = m.node.AcceptHost("again", m.now())
+			require.ErrorIs(t, err, drift.ErrNothingToAccept)
+			m.run(time.Hour, slow)
+			m.restart()
+			m.run(time.Hour, slow)
+			assert.Empty(t, m.node.Together())
+			assert.NotEmpty(t, m.node.HostNotes())
+
+			m.slower["d01"] = then.drive
+			m.run(3*time.Hour, func(int) float64 { return then.host })
+			assert.Equal(t, then.slow, len(m.node.Together()) > 0)
+			assert.Equal(t, then.drive > 1, m.verdict("d01").Verdict.Blames(), "%+v", m.verdict("d01"))
+			assert.Equal(t, record.Healthy, m.verdict("d02").Verdict)
+		})
+	}
+}
+
+// While the host is on its way back, there is no one level to accept.
+func TestNoLevelOfAHostIsAcceptedWhileItMoves(t *testing.T) {
+	m := newMachine(t, 6)
+	m.run(36*time.Hour, steady)
+	m.run(3*time.Hour, func(int) float64 { return 1.5 })
+	m.run(16*time.Minute, func(int) float64 { return 1.2 })
+	_, err := m.node.AcceptHost("x", m.now())
+	require.ErrorIs(t, err, drift.ErrMoving)
+	assert.NotEmpty(t, m.node.Together(), "nothing was accepted")
+}
