@@ -18,7 +18,7 @@ const trafficSource = "traffic"
 func (x Explained) drive() []document.Block {
 	var blocks []document.Block
 	if x.Verdict != nil {
-		blocks = append(blocks, document.Gap{}, document.Note{Label: "verdict: ", Text: driveVerdictText(*x.Verdict)})
+		blocks = append(blocks, document.Gap{}, document.Note{Label: "verdict: ", Text: DriveVerdict(*x.Verdict)})
 	}
 	for _, t := range x.Together {
 		blocks = append(blocks, document.Note{Label: string(t.Scope) + ": ", Text: togetherText(t, x.TargetID)})
@@ -29,8 +29,8 @@ func (x Explained) drive() []document.Block {
 	return append(blocks, besideBlocks(x.Beside)...)
 }
 
-// driveVerdictText is "degraded since …, 40 % slower than before, by its probes and traffic".
-func driveVerdictText(v record.Judgement) string {
+// DriveVerdict says in words what is said of a drive: "degraded since …, 40 % slower than before, by its probes and traffic".
+func DriveVerdict(v record.Judgement) string {
 	text := string(v.Verdict)
 	if v.Verdict == record.Unjudged {
 		return text + ": " + v.Unjudged.String()

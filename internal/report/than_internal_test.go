@@ -20,6 +20,6 @@ func TestAVerdictSaysWhatTheDriveWasComparedWith(t *testing.T) {
 		},
 		"severe, by its stalls": {Verdict: record.Severe, Witnesses: []string{"stalls"}},
 	} {
-		assert.Equal(t, want, driveVerdictText(v))
+		assert.Equal(t, want, DriveVerdict(v))
 	}
 }

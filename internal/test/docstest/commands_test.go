@@ -101,6 +101,8 @@ var elsewhere = map[string]string{
 	"ssdprobe ready":                            "internal/test/manifesttest TestServiceMeasuresWithFewRights",
 	"ssdprobe config check":                     "internal/test/manifesttest TestDeb",
 	"ssdprobe devices":                          "internal/cli TestDevices",
+	"ssdprobe top --interval":                   "internal/cli TestTopWithoutATerminal",
+	"ssdprobe top":                              "internal/cli TestTopInATerminal",
 	"ssdprobe run --config":                     "internal/test/manifesttest TestServiceMeasuresWithFewRights",
 	"echo 'SSDPROBE_ARGS=--web.systemd-socket'": "internal/test/manifesttest TestServiceWithTheDropInsOfTheDocument",
 	"systemctl enable --now ssdprobe.socket":    "internal/test/manifesttest TestServiceWithTheDropInsOfTheDocument",

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/top"
+)
+
+// topOptions are the flags of top.
+type topOptions struct {
+	daemonOf
+	interval time.Duration
+	count    int
+	once     bool
+	all      bool
+	json     bool
+	sort     string
+}
+
+func (a *app) topCommand() *cobra.Command {
+	var o topOptions
+	c := &cobra.Command{
+		Use:   "top [TARGET…]",
+		Short: "Show what all drives do, live: IOPS, latency, stalls, and the verdict of each",
+		Long: `Shows what each drive does, second by second, the one with the worst trouble first:
+IOPS, MB/s, the mean latency of reads, writes, flushes and discards, I/O in flight, stalls,
+how many times slower than its baseline it is, and the verdict.
+
+All but the last two come from what the kernel counts: no root, no daemon, and no I/O to a
+drive. All I/O is counted, that of ssdprobe's own probes included. Verdicts and ratios are those of
+the running daemon. A stall is I/O in flight of which none completes for a second or longer: the
+column says for how long one lasts now ("12s"), or how many there were in the last hour ("3×").
+
+Shows whole disks, or the devices that are named: by path, name, number or id. With --all,
+also what is made of them (dm, md), partitions, loop devices and memory.
+
+Keys: q quits, s and S choose the order, r reverses it, / filters by name, model or verdict, Enter
+opens one device with its last minutes, Esc closes it, a shows all devices. Without a terminal,
+with TERM=dumb, or with --count, prints plain text. NO_COLOR switches colours off.
+
+With --json, prints one object per sample and line. docs/traffic.md lists its keys.
+
+Exit codes: 0 after q or --count, 2 wrong usage, 130 after Ctrl-C.`,
+		Example: `  ssdprobe top
+  ssdprobe top nvme0n1 /dev/nvme1n1 --sort latency
+  ssdprobe top --once
+  ssdprobe top --interval 10s --count 6 --json`,
+		RunE: func(c *cobra.Command, args []string) error { return a.top(c.Context(), c.InOrStdin(), args, o) },
+	}
+	o.clientOptions.add(c.Flags())
+	c.Flags().DurationVar(&o.interval, "interval", time.Second, "`TIME` from sample to sample, in whole seconds")
+	c.Flags().IntVarP(&o.count, "count", "n", 0, "print this `NUMBER` of samples, and end")
+	c.Flags().BoolVar(&o.once, "once", false, "the same as --count 1")
+	c.Flags().BoolVarP(&o.all, "all", "a", false, "also show what is no whole disk: dm, md, partitions, loop devices, memory")
+	c.Flags().BoolVar(&o.json, "json", false, "print a JSON object per sample and line")
+	c.Flags().StringVar(&o.sort, "sort", string(top.ByTrouble), "sort by `ORDER`: "+oneOf(orderNames()))
+	return c
+}
+
+func orderNames() []string {
+	names := make([]string, len(top.Orders()))
+	for i, o := range top.Orders() {
+		names[i] = string(o)
+	}
+	return names
+}
+
+// check returns what is wrong with the flags, and completes them.
+func (o *topOptions) check() error {
+	var problems []error
+	if o.interval < time.Second || o.interval > time.Hour || o.interval%time.Second != 0 {
+		problems = append(problems, fmt.Errorf("--interval: %s is not a time of whole seconds, 1s to 1h", o.interval))
+	}
+	if o.once && o.count > 1 {
+		problems = append(problems, fmt.Errorf("--once, --count %d: give one of them", o.count))
+	}
+	if o.once {
+		o.count = 1
+	}
+	if o.count < 0 {
+		problems = append(problems, fmt.Errorf("--count: %d is not a number of samples; want 1 or more", o.count))
+	}
+	if !slices.Contains(orderNames(), o.sort) {
+		problems = append(problems, fmt.Errorf("--sort: %q is no order; want %s", o.sort, oneOf(orderNames())))
+	}
+	if len(problems) > 0 {
+		return usage(errors.Join(problems...))
+	}
+	return nil
+}
+
+func (a *app) top(ctx context.Context, stdin io.Reader, targets []string, o topOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	source := top.NewSource(top.Options{
+		Host: sysfs.New(c.HostRoot), Node: c.Node, Interval: o.interval, Targets: targets, All: o.all, Ask: o.asks(c),
+	})
+	if err := source.List(ctx); errors.Is(err, fs.ErrNotExist) {
+		return usage(err)
+	}
+	in, reads := stdin.(*os.File)
+	out, writes := a.stdout.(*os.File)
+	if reads && writes && !o.json && o.count == 0 && top.Live(in, out) {
+		err = top.ShowLive(ctx, in, out, source, top.NewView(o.interval, top.Order(o.sort), o.all))
+	} else {
+		err = a.printSamples(ctx, source, o)
+	}
+	var ended *top.SignalError
+	if errors.As(err, &ended) {
+		return &exitError{128 + int(ended.Signal), nil}
+	}
+	return err
+}
+
+// asks returns what asks the daemon of this node.
+func (o topOptions) asks(c config.Config) top.Ask {
+	return func(ctx context.Context) (string, record.Snapshot, error) {
+		var s record.Snapshot
+		address := daemonAddress(c)
+		err := o.ask(ctx, &s, address, "/api/v1/devices") // a snapshot without its histograms
+		switch {
+		case errors.Is(err, unix.ECONNREFUSED):
+			err = fmt.Errorf("no daemon answers at %s", address)
+		case errors.Is(err, context.DeadlineExceeded):
+			err = fmt.Errorf("the daemon at %s does not answer", address)
+		}
+		return address, s, err
+	}
+}
+
+// printSamples prints samples until there are enough, or a signal comes.
+func (a *app) printSamples(ctx context.Context, source *top.Source, o topOptions) error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(&top.SignalError{Signal: s.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	printed, width := 0, widthOf(a.stdout)
+	enough := errors.New("enough samples")
+	err := source.Run(ctx, func(s top.Sample) {
+		if context.Cause(ctx) != nil {
+			return
+		}
+		top.Sort(s.Devices, top.Order(o.sort), false)
+		write := func() error { return top.WriteText(a.stdout, s, width) }
+		if o.json {
+			write = func() error { return top.WriteJSON(a.stdout, s) }
+		}
+		if err := write(); err != nil {
+			cancel(err)
+		}
+		printed++
+		if printed == o.count {
+			cancel(enough)
+		}
+	})
+	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, enough) {
+		err = cause
+	}
+	return err
+}
+
+// widthOf is how wide a terminal is; 0 when it is none.
+func widthOf(w io.Writer) int {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}

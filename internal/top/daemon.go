@@ -1,0 +1,125 @@
+package top
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// askEvery is how often the daemon is asked. Verdicts change in minutes.
+	askEvery = 5 * time.Second
+	// staleAfter is how old an answer may be that is shown.
+	staleAfter = 3 * askEvery
+)
+
+// Ask asks the daemon of this node, and says where. The error is for people: it is shown in one line.
+type Ask func(context.Context) (address string, s record.Snapshot, err error)
+
+// daemon keeps what the daemon says.
+type daemon struct {
+	ask Ask
+
+	mu     sync.Mutex
+	answer Answer
+	err    error // of the last time
+	drives map[string]said
+}
+
+// said is what the daemon says of a drive.
+type said struct {
+	verdict *record.Judgement
+	ratio   float64
+	stalls  record.StallTotal
+}
+
+// follow asks again and again until ctx ends.
+func (d *daemon) follow(ctx context.Context) error {
+	again := time.NewTicker(askEvery)
+	defer again.Stop()
+	for {
+		d.once(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-again.C:
+		}
+	}
+}
+
+func (d *daemon) once(ctx context.Context) {
+	address, s, err := d.ask(ctx)
+	drives := map[string]said{}
+	for _, t := range s.Targets {
+		drives[t.Device.ID] = worse(drives[t.Device.ID], t)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.answer.Address, d.err = address, err
+	if err == nil {
+		d.answer.Time, d.drives = s.Time, drives
+	}
+}
+
+// worse adds to what is said of a drive what is said of one of the targets on it.
+func worse(d said, t record.TargetStatus) said {
+	if t.Verdict != nil && (d.verdict == nil || badness(Row{Verdict: t.Verdict}) > badness(Row{Verdict: d.verdict})) {
+		d.verdict = t.Verdict
+	}
+	d.ratio = max(d.ratio, ratio(t))
+	if t.Traffic != nil {
+		d.stalls = blamed(t.Traffic.Stalls) // targets on one drive have the same
+	}
+	return d
+}
+
+// ratio is how many times slower a target is than its baseline: what its verdict says, else the
+// highest of the medians of its probes.
+func ratio(t record.TargetStatus) float64 {
+	if t.Verdict != nil && t.Verdict.Ratio.Ratio > 0 {
+		return t.Verdict.Ratio.Ratio
+	}
+	highest := 0.0
+	for _, p := range t.Probes {
+		for _, d := range p.Drift {
+			if d.Statistic == record.LatencyP50 {
+				highest = max(highest, d.Ratio)
+			}
+		}
+	}
+	return highest
+}
+
+// blamed adds up the stalls that nothing but the device explains.
+func blamed(stalls []record.Stall) (total record.StallTotal) {
+	for _, s := range stalls {
+		if s.Cause == record.StallByDevice {
+			total.Count++
+			total.Length += s.Length
+		}
+	}
+	return total
+}
+
+// now returns how the daemon answered, and what it said of the drives; nothing when that is too old.
+func (d *daemon) now(now time.Time) (Answer, map[string]said) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	answer := d.answer
+	age := now.Sub(answer.Time)
+	switch {
+	case !answer.Time.IsZero() && age <= staleAfter:
+		return answer, d.drives
+	case d.err != nil:
+		answer.Problem = d.err.Error()
+	case answer.Time.IsZero():
+		answer.Problem = "the daemon has not answered yet"
+	default:
+		answer.Problem = fmt.Sprintf("the last answer of the daemon at %s is %s old", answer.Address, age.Truncate(time.Second))
+	}
+	answer.Time = time.Time{}
+	return answer, nil
+}

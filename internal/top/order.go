@@ -1,0 +1,105 @@
+package top
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Order is what rows are sorted by. Whole disks always come first.
+type Order string
+
+// The orders.
+const (
+	// ByTrouble is by the worst verdict, then the longest stall that goes on, then the ratio to the baseline, then
+	// the busiest.
+	ByTrouble   Order = "trouble"
+	ByIOPS      Order = "iops"
+	ByBandwidth Order = "bandwidth"
+	ByLatency   Order = "latency"
+	ByInFlight  Order = "in-flight"
+	ByName      Order = "name"
+)
+
+// Orders lists all of them.
+func Orders() []Order {
+	return []Order{ByTrouble, ByIOPS, ByBandwidth, ByLatency, ByInFlight, ByName}
+}
+
+// Sort sorts rows: what is highest first, names from the lowest on. Equal rows are in the order of their names.
+func Sort(rows []Row, by Order, reverse bool) {
+	slices.SortFunc(rows, func(a, b Row) int {
+		order := by.compare(a, b)
+		if reverse {
+			order = -order
+		}
+		return cmp.Or(cmp.Compare(b2i(b.Whole), b2i(a.Whole)), order, natural(a.Device, b.Device))
+	})
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (o Order) compare(a, b Row) int {
+	switch o {
+	case ByTrouble:
+		return cmp.Or(
+			cmp.Compare(badness(b), badness(a)),
+			cmp.Compare(b.stalled(), a.stalled()),
+			cmp.Compare(b.Ratio, a.Ratio),
+			cmp.Compare(b.Traffic.Utilisation, a.Traffic.Utilisation),
+			cmp.Compare(b.IOPS(), a.IOPS()),
+		)
+	case ByIOPS:
+		return cmp.Compare(b.IOPS(), a.IOPS())
+	case ByBandwidth:
+		return cmp.Compare(b.Bytes(), a.Bytes())
+	case ByLatency:
+		return cmp.Compare(b.Latency(), a.Latency())
+	case ByInFlight:
+		return cmp.Compare(b.InFlight, a.InFlight)
+	case ByName:
+	}
+	return natural(a.Device, b.Device)
+}
+
+// badness ranks verdicts. That nothing is known is no trouble.
+func badness(r Row) int {
+	if v := r.verdict(); v != record.Unjudged {
+		return max(0, slices.Index(record.DriveVerdicts(), v)-slices.Index(record.DriveVerdicts(), record.Healthy))
+	}
+	return 0
+}
+
+// natural compares names whose numbers are numbers: nvme2n1 is before nvme10n1.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		headA, restA := number(a)
+		headB, restB := number(b)
+		if headA != "" && headB != "" {
+			a, b = strings.TrimLeft(headA, "0"), strings.TrimLeft(headB, "0")
+			if order := cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)); order != 0 {
+				return order
+			}
+			a, b = restA, restB
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// number splits off the digits that a text begins with.
+func number(s string) (digits, rest string) {
+	rest = strings.TrimLeft(s, "0123456789")
+	return s[:len(s)-len(rest)], rest
+}

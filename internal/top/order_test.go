@@ -1,0 +1,63 @@
+package top_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/top"
+)
+
+func TestOrders(t *testing.T) {
+	for by, want := range map[top.Order][]string{
+		// severe, then what stalls, then the ratio, then the busiest; a volume after all disks
+		top.ByTrouble:   {"nvme1n1", "nvme2n1", "nvme0n1", "nvme10n1", "sda", "dm-0"},
+		top.ByIOPS:      {"nvme10n1", "nvme0n1", "nvme1n1", "sda", "nvme2n1", "dm-0"},
+		top.ByBandwidth: {"nvme10n1", "nvme0n1", "nvme1n1", "nvme2n1", "sda", "dm-0"},
+		top.ByLatency:   {"sda", "nvme1n1", "nvme0n1", "nvme10n1", "nvme2n1", "dm-0"},
+		top.ByInFlight:  {"nvme10n1", "nvme2n1", "nvme0n1", "nvme1n1", "sda", "dm-0"},
+		top.ByName:      {"nvme0n1", "nvme1n1", "nvme2n1", "nvme10n1", "sda", "dm-0"},
+	} {
+		rows := node().Devices
+		top.Sort(rows, by, false)
+		assert.Equal(t, want, names(rows), "%s", by)
+	}
+	assert.Len(t, top.Orders(), 6)
+	rows := node().Devices
+	top.Sort(rows, top.ByName, true)
+	assert.Equal(t, []string{"sda", "nvme10n1", "nvme2n1", "nvme1n1", "nvme0n1", "dm-0"}, names(rows))
+}
+
+// Equal rows stand in the order of their numbers.
+func TestNaturalOrder(t *testing.T) {
+	want := []string{"d1", "d2", "d9", "d10", "d10p1", "d10p2", "d10p10", "d100", "nvme1n2", "nvme1n10", "nvme2n1", "sda", "sdaa", "sdb"}
+	var rows []top.Row
+	for _, name := range want {
+		rows = append(rows, top.Row{Device: name, Whole: true})
+	}
+	slices.Reverse(rows)
+	top.Sort(rows, top.ByTrouble, false)
+	assert.Equal(t, want, names(rows))
+}
+
+func TestVerdictsByTrouble(t *testing.T) {
+	want := []record.DriveVerdict{record.Severe, record.Degraded, record.Watch, record.Healthy, record.Unjudged}
+	var rows []top.Row
+	for i, v := range want { // what is not known is as good as healthy
+		rows = append(rows, top.Row{Device: string(rune('a' + i)), Verdict: &record.Judgement{Verdict: v}})
+	}
+	slices.Reverse(rows)
+	top.Sort(rows, top.ByTrouble, false)
+	for i, v := range want {
+		assert.Equal(t, v, rows[i].Verdict.Verdict)
+	}
+}
+
+func names(rows []top.Row) (all []string) {
+	for _, r := range rows {
+		all = append(all, r.Device)
+	}
+	return all
+}

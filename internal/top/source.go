@@ -1,0 +1,158 @@
+package top
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/traffic"
+)
+
+// Options say what is shown.
+type Options struct {
+	Host sysfs.FS
+	Node string
+	// Interval is what a sample is of, in whole seconds.
+	Interval time.Duration
+	// Targets are names of devices, as device.Find takes them; all whole disks when there are none.
+	Targets []string
+	// All shows also what is made of disks, partitions, memory and files.
+	All bool
+	// Ask asks the daemon.
+	Ask Ask
+	// onPanic is called before a panic of a goroutine ends the process; may be nil.
+	onPanic func()
+}
+
+// Source makes samples. Make one with NewSource.
+type Source struct {
+	options Options
+	devices devices
+	daemon  daemon
+	sampler *traffic.Sampler
+
+	emit    func(Sample)
+	seconds int // since the last sample
+	at      time.Time
+	last    map[string]traffic.Counted // then, by number
+}
+
+// NewSource returns a source of samples.
+func NewSource(o Options) *Source {
+	s := &Source{options: o, daemon: daemon{ask: o.Ask}}
+	s.devices = devices{host: o.Host, wanted: o.Targets, all: o.All, guarded: s.guarded}
+	s.sampler = traffic.New(traffic.Options{
+		FS: o.Host, Devices: s.devices.sampled, Second: s.second,
+		Sample: func(traffic.Device, record.Traffic) {}, Stall: func(traffic.Device, record.Stall) {},
+	})
+	return s
+}
+
+// List finds the devices. Its error says why some or all cannot be shown, and matches os.ErrNotExist when a
+// target is none of this machine.
+func (s *Source) List(ctx context.Context) error {
+	s.devices.list(ctx)
+	_, err := s.devices.current()
+	return err
+}
+
+// Run emits a sample at the end of each interval until ctx ends. While emit waits, nothing is sampled, and the interval
+// is longer.
+func (s *Source) Run(ctx context.Context, emit func(Sample)) error {
+	s.emit = emit
+	group, ctx := errgroup.WithContext(ctx)
+	for _, run := range []func(context.Context) error{s.devices.follow, s.daemon.follow, s.sampler.Run} {
+		group.Go(func() error {
+			defer s.guarded()
+			return run(ctx)
+		})
+	}
+	return group.Wait()
+}
+
+// guarded is deferred in each goroutine.
+func (s *Source) guarded() {
+	if s.options.onPanic == nil {
+		return
+	}
+	if p := recover(); p != nil {
+		s.options.onPanic()
+		panic(p) // with the stack of the first one
+	}
+}
+
+// ShowAll says whether also what is no whole disk is shown. What appears has a row after an interval.
+func (s *Source) ShowAll(all bool) { s.devices.setAll(all) }
+
+// second takes what all devices had counted at the end of a second.
+func (s *Source) second(at time.Time, all []traffic.Counted) {
+	s.seconds++
+	if s.last != nil && s.seconds < int(s.options.Interval/time.Second) {
+		return
+	}
+	last, span := s.last, at.Sub(s.at)
+	s.seconds, s.at, s.last = 0, at, make(map[string]traffic.Counted, len(all))
+	for _, c := range all {
+		s.last[c.Number] = c
+	}
+	if last != nil {
+		s.emit(s.sample(at, span, last))
+	}
+}
+
+// sample is what was done since the last one.
+func (s *Source) sample(at time.Time, span time.Duration, last map[string]traffic.Counted) Sample {
+	sample := Sample{Time: at, Length: span, Node: s.options.Node, Devices: []Row{}}
+	answer, drives := s.daemon.now(at)
+	sample.Daemon = answer
+	here, err := s.devices.current()
+	if err != nil {
+		sample.Problems = append(sample.Problems, fmt.Sprintf("not all devices can be shown: %v", err))
+	}
+	if _, err := s.sampler.Last(); err != nil {
+		sample.Problems = append(sample.Problems, err.Error())
+	}
+	for _, l := range here {
+		now, ok := s.last[l.Number]
+		before, known := last[l.Number]
+		if !ok || !known || now.ID != before.ID || now.Timing != before.Timing {
+			continue
+		}
+		counted, ok := now.Disk.Since(before.Disk)
+		if !ok { // another one has its number
+			continue
+		}
+		row := Row{
+			Device: l.Name, ID: l.ID, Number: l.Number, Kind: l.Kind, Model: l.Model, Whole: l.whole,
+			Traffic: traffic.Of(at, span, counted, now.Timing), InFlight: now.Disk.InFlight,
+		}
+		s.addStalls(&row)
+		if d, ok := drives[l.ID]; ok {
+			row.Verdict, row.Ratio = d.verdict, d.ratio
+			if d.stalls.Count > row.Stalls.Count { // it has watched for longer
+				row.Stalls = d.stalls
+			}
+		}
+		sample.Devices = append(sample.Devices, row)
+	}
+	return sample
+}
+
+// addStalls adds what was seen of the device's stalls, and why it is not seen what others do.
+func (s *Source) addStalls(row *Row) {
+	status := s.sampler.Status(row.Number)
+	if status == nil {
+		return
+	}
+	row.Stalls = blamed(status.Stalls)
+	if n := len(status.Stalls); n > 0 && status.Stalls[n-1].Ongoing {
+		row.Stall = &status.Stalls[n-1]
+	}
+	if status.Last != nil {
+		row.Traffic.Unusable = status.Last.Unusable
+	}
+}

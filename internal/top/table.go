@@ -1,0 +1,174 @@
+package top
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// none stands where there is no value.
+const none = "-"
+
+// column is one of the table.
+type column struct {
+	name  string
+	width int
+	left  bool
+	// extra says in which order columns are added where there is room; 0 is always there.
+	extra int
+	cell  func(Row) (string, Tone)
+}
+
+// columns are all there are, as they stand from left to right. Those that are always there take 80 characters.
+func columns() []column {
+	return []column{
+		{name: "device", width: 9, left: true, cell: func(r Row) (string, Tone) { return r.Device, Plain }},
+		{name: "IOPS", width: 7, cell: func(r Row) (string, Tone) { return rate(r.IOPS(), 7), Plain }},
+		{name: "r/s", width: 7, extra: 2, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.Reads, 7), Plain }},
+		{name: "w/s", width: 7, extra: 2, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.Writes, 7), Plain }},
+		{name: "MB/s", width: 6, cell: func(r Row) (string, Tone) { return rate(r.Bytes()/1e6, 6), Plain }},
+		{name: "rMB/s", width: 6, extra: 3, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.ReadBytes/1e6, 6), Plain }},
+		{name: "wMB/s", width: 6, extra: 3, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.WrittenBytes/1e6, 6), Plain }},
+		{name: "read", width: 6, cell: latencyOf(record.OperationRead)},
+		{name: "write", width: 6, cell: latencyOf(record.OperationWrite)},
+		{name: "flush", width: 6, cell: latencyOf(record.OperationFlush)},
+		{name: "disc.", width: 6, cell: latencyOf(record.OperationDiscard)},
+		{name: "busy", width: 5, extra: 1, cell: func(r Row) (string, Tone) { return units.Percent(r.Traffic.Utilisation), Plain }},
+		{name: "inflt", width: 5, cell: func(r Row) (string, Tone) { return strconv.FormatUint(r.InFlight, 10), Plain }},
+		{name: "stall", width: 5, cell: stallCell},
+		{name: "ratio", width: 6, cell: ratioCell},
+		{name: "verdict", width: 8, left: true, cell: verdictCell},
+		{name: "model", width: 22, left: true, extra: 4, cell: func(r Row) (string, Tone) { return r.Model, Faint }},
+	}
+}
+
+// fitting are the columns for a width; 0 is any. What is left of it widens the first column, as far as names need it.
+func fitting(rows []Row, width int) []column {
+	all := columns()
+	for most := 4; most >= 0; most-- {
+		var fit []column
+		total := -1
+		for _, c := range all {
+			if c.extra <= most {
+				fit, total = append(fit, c), total+c.width+1
+			}
+		}
+		if width > 0 && total > width && most > 0 {
+			continue
+		}
+		longest := 0
+		for _, r := range rows {
+			longest = max(longest, len(r.Device))
+		}
+		if more := longest - fit[0].width; more > 0 {
+			if width > 0 {
+				more = min(more, max(0, width-total))
+			}
+			fit[0].width += more
+		}
+		return fit
+	}
+	return all
+}
+
+// Table is a header and a line for each row. It takes at most width characters; 0 is any number.
+func Table(rows []Row, width int) (head Line, lines []Line) {
+	fit := fitting(rows, width)
+	for _, c := range fit {
+		head = join(head, pad(c.name, c.width, c.left), Strong)
+	}
+	for _, r := range rows {
+		var l Line
+		for _, c := range fit {
+			text, tone := c.cell(r)
+			if text == "" {
+				text = none
+			}
+			l = join(l, pad(line(tone, text)[0].Text, c.width, c.left), tone)
+		}
+		lines = append(lines, l.clip(width))
+	}
+	return head.clip(width), lines
+}
+
+func join(l Line, text string, tone Tone) Line {
+	if len(l) > 0 {
+		l = append(l, Span{" ", Plain})
+	}
+	return append(l, Span{text, tone})
+}
+
+// rate writes what is per second in at most width characters.
+func rate(v float64, width int) string {
+	if v > 0 && v < 0.01 {
+		return "<0.01"
+	}
+	text := units.Number(v)
+	if len(text) <= width {
+		return text
+	}
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}} {
+		if text = units.Number(v/unit.size) + unit.name; v < 999.5*unit.size {
+			break
+		}
+	}
+	return text
+}
+
+func latencyOf(o record.Operation) func(Row) (string, Tone) {
+	return func(r Row) (string, Tone) { return latency(r.Traffic.Of(o).MeanLatency), Plain }
+}
+
+// latency is short: "24.6µs".
+func latency(d time.Duration) string {
+	if d == 0 {
+		return none
+	}
+	return strings.ReplaceAll(units.Latency(d), " ", "")
+}
+
+// stallCell is for how long nothing has completed, else how many stalls there were.
+func stallCell(r Row) (string, Tone) {
+	switch {
+	case r.Stall != nil && r.Stall.Cause == record.StallByDevice:
+		return seconds(r.Stall.Length), Bad
+	case r.Stall != nil:
+		return seconds(r.Stall.Length), Warn
+	case r.Stalls.Count > 0:
+		return strconv.FormatUint(r.Stalls.Count, 10) + "×", Warn
+	}
+	return none, Plain
+}
+
+func seconds(d time.Duration) string {
+	return strconv.FormatInt(int64(math.Round(d.Seconds())), 10) + "s"
+}
+
+func ratioCell(r Row) (string, Tone) {
+	if r.Ratio == 0 {
+		return none, Plain
+	}
+	return units.Ratio(r.Ratio), toneOf(r)
+}
+
+func verdictCell(r Row) (string, Tone) { return string(r.verdict()), toneOf(r) }
+
+func toneOf(r Row) Tone {
+	switch r.verdict() {
+	case record.Severe:
+		return Bad
+	case record.Degraded, record.Watch:
+		return Warn
+	case record.Healthy:
+		return Good
+	case record.Unjudged:
+	}
+	return Plain
+}

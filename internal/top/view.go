@@ -1,0 +1,260 @@
+package top
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// View is what a person looks at: the last sample, the past of each device, and what the keys have chosen.
+// It knows no terminal. Make one with NewView.
+type View struct {
+	Every time.Duration // the interval
+	// All says that also what is no whole disk is wanted.
+	All bool
+
+	sample  Sample
+	pasts   map[string]*past // by the names of devices
+	order   Order
+	reverse bool
+	filter  string
+	typing  bool   // the filter
+	chosen  string // device under the cursor; the first when there is none of that name
+	open    bool   // one device is shown
+	top     int    // first row that is shown
+}
+
+// NewView returns a view that has seen no sample.
+func NewView(every time.Duration, by Order, all bool) *View {
+	return &View{Every: every, All: all, order: by, pasts: map[string]*past{}}
+}
+
+// Add takes the next sample.
+func (v *View) Add(s Sample) {
+	v.sample = s
+	for _, r := range s.Devices {
+		if v.pasts[r.Device] == nil {
+			v.pasts[r.Device] = &past{}
+		}
+		v.pasts[r.Device].add(r)
+	}
+}
+
+// Effect is what a key asks of those who know more than the view.
+type Effect int
+
+// The effects of keys.
+const (
+	Nothing   Effect = iota
+	Quit             // end as wanted
+	Interrupt        // end as by a signal
+	Suspend          // leave the terminal to others for a while
+	Redraw           // something else wrote to the terminal
+)
+
+// Press does what a key says.
+func (v *View) Press(k Key) Effect {
+	switch {
+	case k == KeyInterrupt:
+		return Interrupt
+	case k == KeySuspend:
+		return Suspend
+	case k == KeyRedraw:
+		return Redraw
+	case v.typing:
+		v.typed(k)
+	case k == "q":
+		return Quit
+	case v.open:
+		v.leave(k)
+	default:
+		v.pressed(k)
+	}
+	return Nothing
+}
+
+// typed changes the filter.
+func (v *View) typed(k Key) {
+	switch {
+	case k == KeyEnter:
+		v.typing = false
+	case k == KeyEscape:
+		v.typing, v.filter = false, ""
+	case k == KeyBackspace:
+		if runes := []rune(v.filter); len(runes) > 0 {
+			v.filter = string(runes[:len(runes)-1])
+		}
+	case len([]rune(k)) == 1:
+		v.filter += string(k)
+	}
+}
+
+// leave closes the device that is shown, or goes to the next one.
+func (v *View) leave(k Key) {
+	switch k {
+	case KeyUp, "k":
+		v.move(-1)
+	case KeyDown, "j":
+		v.move(1)
+	case KeyEscape, KeyEnter, KeyBackspace:
+		v.open = false
+	default:
+	}
+}
+
+func (v *View) pressed(k Key) {
+	orders := Orders()
+	at := slices.Index(orders, v.order)
+	switch k {
+	case "s":
+		v.order = orders[(at+1)%len(orders)]
+	case "S":
+		v.order = orders[(at+len(orders)-1)%len(orders)]
+	case "r":
+		v.reverse = !v.reverse
+	case "a":
+		v.All = !v.All
+	case "/":
+		v.typing = true
+	case KeyEscape:
+		v.filter = ""
+	case KeyUp, "k":
+		v.move(-1)
+	case KeyDown, "j":
+		v.move(1)
+	case KeyEnter:
+		v.open = len(v.rows()) > 0
+		v.move(0)
+	default:
+	}
+}
+
+// move moves the cursor.
+func (v *View) move(by int) {
+	if rows := v.rows(); len(rows) > 0 {
+		v.chosen = rows[min(max(0, v.cursor(rows)+by), len(rows)-1)].Device
+	}
+}
+
+// cursor is the row that is chosen.
+func (v *View) cursor(rows []Row) int {
+	return max(0, slices.IndexFunc(rows, func(r Row) bool { return r.Device == v.chosen }))
+}
+
+// rows are those that the filter lets through, in order.
+func (v *View) rows() []Row {
+	wanted := strings.ToLower(v.filter)
+	rows := slices.DeleteFunc(slices.Clone(v.sample.Devices), func(r Row) bool {
+		return !strings.Contains(strings.ToLower(strings.Join([]string{r.Device, r.Model, string(r.verdict())}, "\n")), wanted)
+	})
+	Sort(rows, v.order, v.reverse)
+	return rows
+}
+
+// Lines are what stands on a terminal of that size.
+func (v *View) Lines(width, height int) []Line {
+	if v.sample.Time.IsZero() {
+		return []Line{line(Plain, fmt.Sprintf("Counting for the first %s …", units.Span(v.Every))).clip(width)}
+	}
+	rows := v.rows()
+	lines := []Line{v.title(rows)}
+	lines = append(lines, Notes(v.sample)...)
+	if i := v.cursor(rows); v.open && len(rows) > 0 {
+		r := rows[i]
+		lines = append(lines, detail(r, v.pasts[r.Device], v.sample.Time, v.Every, width, height-len(lines)-1)...)
+	} else {
+		lines = append(lines, v.table(rows, width, height-len(lines)-1)...)
+	}
+	for len(lines) < height-1 {
+		lines = append(lines, nil)
+	}
+	lines = append(lines[:max(0, min(len(lines), height-1))], v.prompt())
+	for i := range lines {
+		lines[i] = lines[i].clip(width)
+	}
+	return lines
+}
+
+// title says what of which machine is seen.
+func (v *View) title(rows []Row) Line {
+	s := v.sample
+	text := fmt.Sprintf("%s  %s  every %s  %s", s.Node, s.Time.Local().Format(time.TimeOnly), units.Span(v.Every), Summary(rows))
+	l := append(line(Plain, text), Span{"  by " + string(v.order), Faint})
+	if v.reverse {
+		l = append(l, Span{", reversed", Faint})
+	}
+	if v.filter != "" && !v.typing {
+		l = append(l, line(Warn, "  only "+v.filter)...)
+	}
+	return l
+}
+
+// Summary counts what is wrong: "12 devices, 1 severe, 2 stalled".
+func Summary(rows []Row) string {
+	text := units.Plural(len(rows), "device")
+	verdicts := record.DriveVerdicts()
+	slices.Reverse(verdicts)
+	for _, verdict := range verdicts {
+		n := 0
+		for _, r := range rows {
+			if r.verdict() == verdict {
+				n++
+			}
+		}
+		if n > 0 && verdict.Blames() {
+			text += fmt.Sprintf(", %d %s", n, verdict)
+		}
+	}
+	stalled := 0
+	for _, r := range rows {
+		if r.Stall != nil {
+			stalled++
+		}
+	}
+	if stalled > 0 {
+		text += fmt.Sprintf(", %d stalled", stalled)
+	}
+	return text
+}
+
+// Notes say in a line each what is missing.
+func Notes(s Sample) []Line {
+	var notes []Line
+	if s.Daemon.Problem != "" {
+		notes = append(notes, line(Warn, "No verdicts: "+s.Daemon.Problem))
+	}
+	for _, p := range s.Problems {
+		notes = append(notes, line(Warn, p))
+	}
+	if len(s.Devices) == 0 {
+		notes = append(notes, line(Plain, "No whole disk is here; all devices are shown with --all, or the key a."))
+	}
+	return notes
+}
+
+// table is the table with the cursor, as far as it fits.
+func (v *View) table(rows []Row, width, height int) []Line {
+	head, lines := Table(rows, width)
+	room := max(1, height-1)
+	cursor := v.cursor(rows)
+	v.top = max(0, min(v.top, cursor, len(rows)-room), cursor-room+1)
+	if len(lines) > 0 {
+		lines[cursor] = Line{{pad(lines[cursor].Text(), width, true), Selected}}
+	}
+	return append([]Line{head}, lines[v.top:min(len(lines), v.top+room)]...)
+}
+
+// prompt is the last line: what the keys do, or the filter that is typed.
+func (v *View) prompt() Line {
+	switch {
+	case v.typing:
+		return line(Strong, "only devices with: "+v.filter+"_")
+	case v.open:
+		return line(Faint, "q quit  Esc back  ↑↓ other device   All I/O is counted, ssdprobe's own too.")
+	}
+	return line(Faint, "q quit  s sort  r reverse  / filter  ↑↓ Enter open  a all   ssdprobe's I/O too")
+}
