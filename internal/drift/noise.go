@@ -135,21 +135,26 @@ func (n noise) threshold(score func(s, reference Shift) float64, reference Shift
 }
 
 // lundberg returns the θ > 0 that solves mean(exp(θz)) = 1, at least minTheta for
-// scores that hardly fall without a change, and at most maxTheta.
+// scores that hardly fall without a change, and at most maxTheta. The logarithm of the
+// mean is convex, so Newton's method comes down from maxTheta without passing the solution.
 func lundberg(scores []float64) float64 {
-	const minTheta, maxTheta = 0.02, 8
-	low, high := minTheta, float64(maxTheta)
-	for range 40 {
-		middle := (low + high) / 2
-		var sum float64
+	const minTheta, maxTheta, enough = 0.02, 8, 1e-12
+	theta := float64(maxTheta)
+	for theta > minTheta {
+		var sum, slope float64
 		for _, z := range scores {
-			sum += math.Exp(middle * z)
+			e := math.Exp(theta * z)
+			sum += e
+			slope += e * z
 		}
-		if sum < float64(len(scores)) {
-			low = middle
-		} else {
-			high = middle
+		if slope <= 0 {
+			return minTheta // no score is positive
 		}
+		step := math.Log(sum/float64(len(scores))) * sum / slope
+		if step <= enough {
+			break
+		}
+		theta -= step
 	}
-	return low
+	return max(theta, minTheta)
 }
