@@ -19,6 +19,7 @@ for package in "$@"; do
 	containernetworking-plugins) command=/usr/lib/cni/bridge ;;
 	nodejs) command=node ;;
 	systemd) command=systemd-analyze ;;
+	llvm-14) command=llvm-strip-14 ;;
 	*) command=$package ;;
 	esac
 	command -v "$command" >/dev/null || PATH=$PATH:/sbin:/usr/sbin command -v "$command" >/dev/null ||

@@ -32,7 +32,18 @@ type Config struct {
 	QuietHours         QuietHours
 	Runs               []Run
 	Fleet              Fleet
+	IOLatency          IOLatency
 }
+
+// IOLatency says whether the I/O of applications is timed. Its words are none that YAML takes for a boolean.
+type IOLatency string
+
+// The ways to time I/O.
+const (
+	IOLatencyAuto   IOLatency = "auto"   // where it can be done
+	IOLatencyAlways IOLatency = "always" // else the daemon does not start
+	IOLatencyNever  IOLatency = "never"
+)
 
 // Devices says which block devices are watched: those that a rule of Include matches and
 // none of Exclude. No rule in Include stands for every whole disk with storage of its own.
@@ -115,6 +126,7 @@ func Default() Config {
 		Drift:              Drift{Settings: drift.Default()},
 		Fleet:              Fleet{MaxRuns: 1, Lease: "ssdprobe-run", LeaseDuration: 2 * time.Minute},
 		Health:             Health{Enabled: true, Interval: time.Minute},
+		IOLatency:          IOLatencyAuto,
 	}
 }
 

@@ -42,6 +42,7 @@ durable-write-4k writes and waits for the drive: what a commit costs. It writes 
 			"Times in which the daemon starts no I/O of its own. No probe runs, no scheduled run begins, and one in progress ends early. Rounds are not due then, so none counts as busy, and the alerts about missing results wait. The daemon still reads the health of drives, and `ssdprobe run` still works."},
 		{"fleet", atStart{c.Fleet.form()}, "A limit on how many nodes of a Kubernetes cluster execute scheduled runs at the same time, by Lease objects. The pods need a role and a token for it, which they do not have by default: see docs/install-kubernetes.md. Probes and `ssdprobe run` are not limited."},
 		{"drift", c.Drift.form(), "How a device is compared with its own past. docs/drift.md explains it; the delays below are medians of the measurements there. `ssdprobe drift replay` shows what other values would have said about your own history."},
+		{"io_latency", atStart{oneOf(text(&c.IOLatency), "a way to time I/O", IOLatencyAuto, IOLatencyAlways, IOLatencyNever)}, "Whether eBPF programs in the kernel time each I/O of applications, for the metric ssdprobe_io_latency_seconds. They need CAP_BPF and CAP_PERFMON, and Linux 5.15 or later. auto does without where they cannot run, and says why; always then ends with an error; never does not try. docs/traffic.md explains it."},
 		{"health", c.Health.form(), `SMART data, temperatures, settings and interrupts of drives. NVMe controllers need CAP_SYS_ADMIN; SATA and SAS drives need smartctl, and a sleeping drive is not woken.`},
 	}
 }

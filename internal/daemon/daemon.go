@@ -54,6 +54,7 @@ type Daemon struct {
 	health   *keeper
 	fleet    *permits
 	calendar *calendar
+	timed    *timed
 
 	mu         sync.Mutex
 	config     config.Config
@@ -99,6 +100,7 @@ func New(o Options) (*Daemon, error) {
 		fleet:    permits,
 	}
 	d.shared.traffic = d.newSampler()
+	d.timed = &timed{fs: d.shared.fs, log: o.Log, mode: o.Config.IOLatency, devices: d.sampled}
 	d.shared.judging, d.shared.tell = newJudging(o.Config.Drift.Settings), d.tellJudged
 	d.shared.judging.waits = true
 	if err := d.restoreNode(); err != nil {
@@ -127,7 +129,7 @@ type task struct {
 }
 
 func (d *Daemon) tasks() []task {
-	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"judging", d.judgeOn}, {"configuration", d.followFile}}
+	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"io latency", d.timed.run}, {"judging", d.judgeOn}, {"configuration", d.followFile}}
 	if d.fleet != nil {
 		tasks = append(tasks, task{"fleet", d.fleet.watch})
 	}
@@ -251,6 +253,7 @@ func (d *Daemon) Snapshot() record.Snapshot {
 	}
 	d.health.fill(&s)
 	d.fillTraffic(&s)
+	d.timed.fill(&s)
 	d.fillVerdicts(&s)
 	drift.FlagSlowerThanDataSheet(&s, sheets)
 	return s

@@ -18,12 +18,15 @@ const (
 	budget = 175
 	// budgetOfTrouble is for one on which all goes wrong at once.
 	budgetOfTrouble = 200
+	// budgetOfIO is for the latencies of applications' I/O beside those: of all operations, on a
+	// device with a scheduler. So a device on which all is well has at most 250.
+	budgetOfIO = 75
 )
 
 func TestSeriesOfADeviceOnWhichAllIsWell(t *testing.T) {
 	s := recordtest.Snapshot()
 	firstDay(&s.Targets[0], record.Healthy)
-	assert.LessOrEqual(t, series(gather(t, s, observed(s)), recordtest.HealthyID), budget)
+	within(t, s, observed(s), &s.Targets[0], budget)
 }
 
 func TestSeriesOfADeviceInTrouble(t *testing.T) {
@@ -43,7 +46,18 @@ func TestSeriesOfADeviceInTrouble(t *testing.T) {
 		}
 	}
 	target.Probes[0].InflightSince = recordtest.Now() // one round at a time
-	assert.LessOrEqual(t, series(gather(t, s, latencies), recordtest.RegressedID), budgetOfTrouble)
+	within(t, s, latencies, target, budgetOfTrouble)
+}
+
+// within compares the series of a target with its budget, without and with eBPF.
+func within(t *testing.T, s record.Snapshot, latencies *export.Latencies, target *record.TargetStatus, budget int) {
+	t.Helper()
+	all := series(gather(t, s, latencies), target.ID)
+	assert.LessOrEqual(t, all, budget+budgetOfIO)
+	target.IOLatency = &record.IOLatency{Unavailable: record.IOLatencyOff}
+	without := series(gather(t, s, latencies), target.ID)
+	assert.LessOrEqual(t, without, budget)
+	assert.Equal(t, 4*(12+3)+2*(4+3), all-without, "all histograms that a device can have")
 }
 
 // firstDay gives a drive a verdict, and has the tails of its probes wait for their day.

@@ -17,6 +17,7 @@ type Collector struct {
 	node      []family[record.Snapshot]
 	reports   []family[[]record.CollectorStatus]
 	target    []family[record.TargetStatus]
+	io        ioHistograms
 	probe     []family[probeNow]
 
 	controller []family[record.Controller]
@@ -33,6 +34,7 @@ func New(snapshot func() record.Snapshot, latencies *Latencies, build Build) *Co
 		reports:   described(reportFamilies(), deviceLabels()...),
 		target:    described(targetFamilies(), deviceLabels()...),
 		probe:     described(probeFamilies(), probeLabels()...),
+		io:        newIOHistograms(),
 
 		controller: described(controllerFamilies(), controllerLabels()...),
 		drive:      described(driveFamilies(), deviceLabels()...),
@@ -54,6 +56,7 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	describe(c.controller, out)
 	describe(c.drive, out)
 	c.latencies.histograms.Describe(out)
+	out <- c.io.desc
 }
 
 // owner is whose series something is: of the node when empty, of a target, or of
@@ -80,6 +83,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		}
 		collect(c.reports, t.Collectors, out, o.device, o.id)
 		collect(c.target, t, out, o.device, o.id)
+		c.io.collect(t, out, o.device, o.id)
 		for _, p := range t.Probes {
 			o.probe = labelValue(p.Probe.Name)
 			if !first(o) {

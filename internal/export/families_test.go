@@ -57,7 +57,7 @@ func movements() []movement {
 		{"one more round is observed", []string{"ssdprobe_probe_latency_seconds"}, func(s *record.Snapshot, l *export.Latencies) {
 			l.Observe("nvme0n1", *s.Targets[0].Probes[0].Last)
 		}},
-	}, targetMovements(later), trafficMovements(), runMovements(later), probeMovements(later), driftMovements(later), controllerMovements(later))
+	}, targetMovements(later), trafficMovements(), ioMovements(), runMovements(later), probeMovements(later), driftMovements(later), controllerMovements(later))
 }
 
 func targetMovements(later time.Time) []movement {
@@ -76,6 +76,14 @@ func targetMovements(later time.Time) []movement {
 		ofTarget("more blocks to read from", func(t *record.TargetStatus) { t.PoolBlocks++ }, "ssdprobe_device_pool_blocks"),
 		ofTarget("a warning of the target", func(t *record.TargetStatus) { t.Warnings = nil }, "ssdprobe_finding"),
 		ofTarget("a source of the target fails", func(t *record.TargetStatus) { t.Collectors[0].Success = false }, "ssdprobe_collector_success", "ssdprobe_finding"),
+	}
+}
+
+func ioMovements() []movement {
+	return []movement{
+		ofTarget("one more read of an application", func(t *record.TargetStatus) { t.IOLatency.Histograms[1].Buckets[60]++ }, "ssdprobe_io_latency_seconds"),
+		ofTarget("the same reads take longer", func(t *record.TargetStatus) { t.IOLatency.Histograms[1].Sum *= 2 }, "ssdprobe_io_latency_seconds"),
+		ofTarget("there is no room for the device", func(t *record.TargetStatus) { t.IOLatency.Unavailable = record.IOLatencyFull }, "ssdprobe_io_latency_available"),
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // targetFamilies have series per target, led by deviceLabels.
 func targetFamilies() []family[record.TargetStatus] {
-	return slices.Concat(deviceFamilies(), linkFamilies(), accessFamilies(), trafficFamilies(), runFamilies())
+	return slices.Concat(deviceFamilies(), linkFamilies(), accessFamilies(), trafficFamilies(), ioFamilies(), runFamilies())
 }
 
 // deviceFamilies tell what a device is and under which conditions it works.

@@ -97,6 +97,8 @@ func Kinds() []Kind {
 			"do not trust the figures; look for unwritten blocks, a cache or a wrong clock"},
 		{record.WarnIOLimited, Warning, "The cgroup limits I/O on the device.",
 			"run ssdprobe in a cgroup without I/O limits"},
+		{record.WarnIOLatency, Info, "The latency of applications' I/O is not timed by eBPF programs.",
+			"grant what the error names, or set io_latency to never; everything else works"},
 		{record.WarnGovernor, Warning, "The CPU governor saves power, which makes every I/O slower.",
 			"set the governor to performance to compare drives"},
 		{record.WarnPoolSmall, Warning, "Too few written blocks are known for a measurement.",

@@ -68,7 +68,9 @@ type TargetStatus struct {
 	// PoolBlocks is how many written blocks are known to read from.
 	PoolBlocks int `json:"pool_blocks,omitempty"`
 	// Traffic is what others do to the device; nil when nothing is known of that.
-	Traffic    *TrafficStatus    `json:"traffic,omitempty"`
+	Traffic *TrafficStatus `json:"traffic,omitempty"`
+	// IOLatency is how long the I/O of applications takes; nil until that is known.
+	IOLatency  *IOLatency        `json:"io_latency,omitempty"`
 	Collectors []CollectorStatus `json:"collectors,omitempty"`
 }
 

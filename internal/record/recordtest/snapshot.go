@@ -69,7 +69,7 @@ func healthy() record.TargetStatus {
 			"kernel":   Now().Add(-51 * time.Hour),
 			"governor": Now().Add(-30 * time.Hour),
 		},
-		WrittenRatio: &written, PoolBlocks: 16384, Traffic: traffic(14*time.Second, 1),
+		WrittenRatio: &written, PoolBlocks: 16384, Traffic: traffic(14*time.Second, 1), IOLatency: ioLatency(),
 		Probes: []record.ProbeStatus{
 			compared(status(HealthyID, record.DefaultProbes()[0], 12*time.Second, curve{p50: 84e-6, p99: 152e-6}, same),
 				curve{p50: 83.2e-6, p99: 149e-6}, same, record.Stable, -49*time.Hour),
@@ -110,7 +110,7 @@ func regressed() record.TargetStatus {
 	return record.TargetStatus{
 		ID: RegressedID, Path: "/dev/nvme1n1", Device: regressedDrive(), Conditions: now,
 		Changed:      map[string]time.Time{"kernel": Now().Add(-51 * time.Hour), "pcie_link": Now().Add(-5 * time.Minute)},
-		WrittenRatio: &written, PoolBlocks: 16384, Traffic: stalled(traffic(8*time.Second, 1.6)),
+		WrittenRatio: &written, PoolBlocks: 16384, Traffic: stalled(traffic(8*time.Second, 1.6)), IOLatency: ioLatency(),
 		Warnings: []record.Warning{{
 			Code: record.WarnLinkBelowMaximum,
 			Text: "the PCIe link runs at 8 GT/s x4, and drive and slot can do 16 GT/s x4",
@@ -133,6 +133,7 @@ func learning() record.TargetStatus {
 		ID: FileID, Path: "/var/lib/ssdprobe/probe/data", File: true,
 		Device:     healthyDrive(),
 		Traffic:    traffic(14*time.Second, 1),
+		IOLatency:  &record.IOLatency{Unavailable: record.IOLatencyFull},
 		Conditions: below,
 		Changed:    map[string]time.Time{"kernel": Now().Add(-51 * time.Hour), "mount_options": Now().Add(-since)},
 		Collectors: []record.CollectorStatus{

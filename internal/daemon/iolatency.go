@@ -1,0 +1,119 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/iolatency"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/traffic"
+)
+
+// timed has the I/O of applications on the devices under watch timed by the kernel, where that can be.
+type timed struct {
+	fs      sysfs.FS
+	log     *slog.Logger
+	mode    config.IOLatency
+	devices func() []traffic.Device
+
+	mu      sync.Mutex
+	tracer  *iolatency.Tracer       // nil when nothing is timed
+	reason  record.IOLatencyReason  // why not; empty until that is known
+	warning *record.Warning         // of the node, when somebody should know
+	status  *record.CollectorStatus // of the last look at the devices
+}
+
+// run times until ctx ends. It returns an error when that must be and cannot.
+func (t *timed) run(ctx context.Context) error {
+	if t.mode == config.IOLatencyNever {
+		t.without(record.IOLatencyOff, nil)
+		return nil
+	}
+	tracer, err := iolatency.Start()
+	if why := (*iolatency.UnavailableError)(nil); errors.As(err, &why) {
+		if t.mode == config.IOLatencyAlways {
+			return fmt.Errorf("io_latency is always, and it cannot be: %w; or set io_latency to auto", err)
+		}
+		t.log.Info("the latency of applications' I/O is not known", "why", err)
+		t.without(why.Reason, &record.Warning{Code: record.WarnIOLatency, Text: err.Error()})
+		return nil
+	}
+	t.mu.Lock()
+	t.tracer = tracer
+	t.mu.Unlock()
+	t.log.Info("the latency of applications' I/O is timed by eBPF programs")
+	return errors.Join(t.follow(ctx, tracer), tracer.Close())
+}
+
+func (t *timed) without(reason record.IOLatencyReason, warning *record.Warning) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reason, t.warning = reason, warning
+}
+
+// followInterval is how soon a device that comes is followed.
+const followInterval = time.Second
+
+// follow keeps to the devices under watch.
+func (t *timed) follow(ctx context.Context, tracer *iolatency.Tracer) error {
+	beats := time.NewTicker(followInterval)
+	defer beats.Stop()
+	var before map[string]iolatency.Device
+	for {
+		start := time.Now()
+		before = t.wanted(before)
+		status := collected("io_latency", "", start, tracer.Follow(before))
+		t.mu.Lock()
+		t.status = &status
+		t.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-beats.C:
+		}
+	}
+}
+
+// wanted are the devices under watch, by number. Those of before are not looked at again.
+func (t *timed) wanted(before map[string]iolatency.Device) map[string]iolatency.Device {
+	wanted := map[string]iolatency.Device{}
+	for _, d := range t.devices() {
+		w, ok := before[d.Number]
+		if !ok {
+			_, err := t.fs.List(path.Join("/sys/dev/block", d.Number, "mq"))
+			w.Requests = err == nil
+		}
+		w.Run = d.Run || wanted[d.Number].Run // another target on it
+		wanted[d.Number] = w
+	}
+	return wanted
+}
+
+// fill adds to a snapshot what is known of the I/O on its targets.
+func (t *timed) fill(s *record.Snapshot) {
+	t.mu.Lock()
+	tracer, reason, warning, status := t.tracer, t.reason, t.warning, t.status
+	t.mu.Unlock()
+	if warning != nil {
+		s.Warnings = append(s.Warnings, *warning)
+	}
+	if status != nil {
+		s.Collectors = append(s.Collectors, *status)
+	}
+	for i := range s.Targets {
+		target := &s.Targets[i]
+		switch {
+		case tracer != nil:
+			target.IOLatency = tracer.Of(target.Device.Number)
+		case reason != "":
+			target.IOLatency = &record.IOLatency{Unavailable: reason}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package export
+
+import (
+	"math"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	ioName = "ssdprobe_io_latency_seconds"
+	ioHelp = "Latency of each I/O of applications, in seconds, as a classic and a native histogram, timed by eBPF programs in the kernel. " +
+		"operation is read, write, discard or flush. stage is queue (of reads and writes: in the kernel, before the device got it; absent for I/O that it got at once) or device (from then until it completed). " +
+		"Our own probes and runs are left out. Absent without such I/O, and where ssdprobe_io_latency_available is 0."
+)
+
+func ioLabels() []string { return append(deviceLabels(), "operation", "stage") }
+
+// ioFamilies tell whether there are histograms of applications' I/O.
+func ioFamilies() []family[record.TargetStatus] {
+	return []family[record.TargetStatus]{
+		metric("ssdprobe_io_latency_available", gauge, []string{"reason"},
+			"1 if eBPF programs time the I/O of applications on the device, for ssdprobe_io_latency_seconds. 0 if not: reason is then off (by the configuration), "+
+				"rights (they need CAP_BPF and CAP_PERFMON), kernel (it cannot run them) or full (64 devices are timed already). The log tells more.",
+			func(t record.TargetStatus, emit emit) {
+				if t.IOLatency != nil {
+					emit(boolean(t.IOLatency.Unavailable == ""), string(t.IOLatency.Unavailable))
+				}
+			}),
+	}
+}
+
+// ioHistograms are the histograms of applications' I/O.
+type ioHistograms struct{ desc *prometheus.Desc }
+
+func newIOHistograms() ioHistograms {
+	return ioHistograms{prometheus.V2.NewDesc(ioName, ioHelp, prometheus.UnconstrainedLabels(ioLabels()), nil, prometheus.WithUnit(unit(ioName)))}
+}
+
+func (f ioHistograms) collect(t record.TargetStatus, out chan<- prometheus.Metric, leading ...string) {
+	if t.IOLatency == nil {
+		return
+	}
+	for _, h := range t.IOLatency.Histograms {
+		bounds := ioBounds(h)
+		if bounds == nil {
+			continue
+		}
+		out <- newIOHistogram(f.desc, h, bounds, append(leading, string(h.Operation), string(h.Stage))...)
+	}
+}
+
+// The bounds of the classic buckets are powers of two, as those that are counted are. Each costs a
+// series, and a device has at most 250: the native histograms tell the rest. What is queued is told
+// of reads and writes, coarsely.
+func ioBounds(h record.IOHistogram) []float64 {
+	exponents := []float64{-15, -14, -13, -12, -11, -10, -8, -6, -4, -2, 0, 2} // 31 µs to 4 s
+	if h.Stage == record.StageQueue {
+		if h.Operation != record.OperationRead && h.Operation != record.OperationWrite {
+			return nil
+		}
+		exponents = []float64{-10, -6, -2, 2} // 1 ms to 4 s
+	}
+	for i, e := range exponents {
+		exponents[i] = math.Exp2(e)
+	}
+	return exponents
+}
+
+// ioHistogram is a histogram of both kinds, which no constructor of the library makes.
+type ioHistogram struct {
+	desc            *prometheus.Desc
+	classic, native prometheus.Metric
+}
+
+func newIOHistogram(desc *prometheus.Desc, h record.IOHistogram, bounds []float64, labels ...string) prometheus.Metric {
+	count := h.Count()
+	classic, err := prometheus.NewConstHistogram(desc, count, h.Sum.Seconds(), cumulative(h, bounds), labels...)
+	if err != nil {
+		return prometheus.NewInvalidMetric(desc, err)
+	}
+	buckets := map[int]int64{}
+	for i, n := range h.Buckets {
+		buckets[record.IOFirstNativeBucket+i] = int64(n)
+	}
+	native, err := prometheus.NewConstNativeHistogram(desc, count, h.Sum.Seconds(), buckets, nil, 0, record.IONativeSchema, 0, h.Since, labels...)
+	if err != nil {
+		return prometheus.NewInvalidMetric(desc, err)
+	}
+	return ioHistogram{desc, classic, native}
+}
+
+// cumulative counts the I/Os up to each bound, which is that of a bucket.
+func cumulative(h record.IOHistogram, bounds []float64) map[float64]uint64 {
+	counts := make(map[float64]uint64, len(bounds))
+	var n uint64
+	i := 0
+	for _, bound := range bounds {
+		for ; i < record.IOBuckets && record.IOBucketSeconds(i) <= bound; i++ {
+			n += h.Buckets[i]
+		}
+		counts[bound] = n
+	}
+	return counts
+}
+
+// Desc implements prometheus.Metric.
+func (h ioHistogram) Desc() *prometheus.Desc { return h.desc }
+
+// Write implements prometheus.Metric.
+func (h ioHistogram) Write(out *dto.Metric) error {
+	var classic dto.Metric
+	if err := h.classic.Write(&classic); err != nil {
+		return err
+	}
+	if err := h.native.Write(out); err != nil {
+		return err
+	}
+	out.Histogram.Bucket = classic.Histogram.Bucket
+	return nil
+}

@@ -1,0 +1,120 @@
+package iolatency_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/iolatency"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// start loads the programs, and unloads them when the test ends.
+func start(t *testing.T) *iolatency.Tracer {
+	t.Helper()
+	testenv.Root(t) // with CAP_BPF and CAP_PERFMON, and a kernel with BTF
+	tracer, err := iolatency.Start()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tracer.Close()) })
+	return tracer
+}
+
+// follow has a tracer time one device.
+func follow(t *testing.T, tracer *iolatency.Tracer, number string, d iolatency.Device) {
+	t.Helper()
+	require.NoError(t, tracer.Follow(map[string]iolatency.Device{number: d}))
+}
+
+// fio reads or writes a device directly, as the arguments say, and returns what it measured.
+func fio(t *testing.T, path string, arguments ...string) fioJob {
+	t.Helper()
+	arguments = append([]string{"--name=a", "--filename=" + path, "--direct=1", "--output-format=json"}, arguments...)
+	out, err := exec.CommandContext(t.Context(), testenv.Installed(t, "fio"), arguments...).Output()
+	require.NoError(t, err, "%s", out)
+	var result struct{ Jobs []fioJob }
+	require.NoError(t, json.Unmarshal(out, &result))
+	require.Len(t, result.Jobs, 1)
+	return result.Jobs[0]
+}
+
+type fioJob struct{ Read, Write fioSide }
+
+type fioSide struct {
+	Total   uint64 `json:"total_ios"`
+	Latency struct {
+		Mean       float64
+		Percentile map[string]float64
+	} `json:"clat_ns"`
+}
+
+// scheduler sets the scheduler of a device.
+func scheduler(t *testing.T, device testenv.Loop, name string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join("/sys/block", filepath.Base(device.Path), "queue/scheduler"), []byte(name), 0o600))
+}
+
+// counted reads the line of a device in /proc/diskstats.
+func counted(t *testing.T, number string) counters.Disk {
+	t.Helper()
+	disks, err := counters.ReadDisks(sysfs.New("/"))
+	require.NoError(t, err)
+	disk, ok := disks.ByNumber(number)
+	require.True(t, ok)
+	return disk
+}
+
+// of returns the histogram of an operation in a stage; one without I/O when there is none.
+func of(tracer *iolatency.Tracer, number string, operation record.Operation, stage record.IOStage) record.IOHistogram {
+	for _, h := range tracer.Of(number).Histograms {
+		if h.Operation == operation && h.Stage == stage {
+			return h
+		}
+	}
+	return record.IOHistogram{}
+}
+
+// ios returns how many I/Os there were of each operation in a stage.
+func ios(tracer *iolatency.Tracer, number string, stage record.IOStage) map[record.Operation]uint64 {
+	n := map[record.Operation]uint64{}
+	for _, o := range record.Operations() {
+		n[o] = of(tracer, number, o, stage).Count()
+	}
+	return n
+}
+
+// A flush that an application asks for counts in /proc/diskstats as a write and as a flush. It is one flush here.
+func TestEachIOIsCountedAsTheKernelCounts(t *testing.T) {
+	device := testenv.LoopDevice(t, 64<<20, testenv.Options{Dir: testenv.OnDisk(t)})
+	for _, name := range []string{"none", "mq-deadline", "bfq"} {
+		t.Run(name, func(t *testing.T) {
+			scheduler(t, device, name)
+			tracer := start(t)
+			follow(t, tracer, device.Number, iolatency.Device{Requests: true})
+			before := counted(t, device.Number)
+			fio(t, device.Path, "--ioengine=libaio", "--rw=randrw", "--bs=4k", "--iodepth=32", "--size=8m", "--fsync=64")
+			fio(t, device.Path, "--ioengine=psync", "--rw=trim", "--bs=64k", "--size=8m")
+			fio(t, device.Path, "--ioengine=libaio", "--rw=write", "--bs=4k", "--iodepth=32", "--iodepth_batch=16", "--size=8m") // are merged
+			fio(t, device.Path, "--ioengine=psync", "--direct=0", "--rw=write", "--bs=1m", "--size=32m", "--end_fsync=1")        // are split
+
+			since, ok := counted(t, device.Number).Since(before)
+			require.True(t, ok)
+			assert.Positive(t, since.WriteMerges)
+			assert.Equal(t, map[record.Operation]uint64{
+				record.OperationRead: since.ReadIOs, record.OperationWrite: since.WriteIOs - since.Flushes.IOs,
+				record.OperationDiscard: since.Discards.IOs, record.OperationFlush: since.Flushes.IOs,
+			}, ios(tracer, device.Number, record.StageDevice))
+			queued := ios(tracer, device.Number, record.StageQueue)
+			if name != "none" {
+				assert.Equal(t, since.ReadIOs, queued[record.OperationRead], "all pass the scheduler")
+			}
+		})
+	}
+}

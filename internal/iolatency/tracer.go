@@ -1,0 +1,136 @@
+package iolatency
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// readInterval is how often counters are read: long before the fastest device makes one of 32 bits wrap.
+const readInterval = 10 * time.Second
+
+// Device says how the I/O of a device is to be timed.
+type Device struct {
+	// Requests says that it has a queue of requests; else it is made of other devices, or of memory.
+	Requests bool
+	// Run says that a run of ours uses it now.
+	Run bool
+}
+
+// Tracer times the I/O of devices. Make one with Start. Several goroutines may use it.
+type Tracer struct {
+	mu      sync.Mutex
+	kernel  *kernel
+	places  places
+	free    []int // slots
+	devices map[string]*device
+	full    map[string]bool
+	read    time.Time // when all devices were
+}
+
+// Start loads the programs. The error is an *UnavailableError.
+func Start() (*Tracer, error) {
+	k, err := load()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	t := &Tracer{kernel: k, places: places{memory: k.devices}, devices: map[string]*device{}, full: map[string]bool{}}
+	for slot := slots; slot > 0; slot-- {
+		t.free = append(t.free, slot)
+	}
+	return t, nil
+}
+
+// Close unloads the programs, as the end of the process does.
+func (t *Tracer) Close() error { return t.kernel.close() }
+
+// Follow makes the devices that are timed match those that are wanted, by number ("259:0"). One that
+// was away begins anew. Call it once a second: it also reads the counters before they wrap.
+func (t *Tracer) Follow(wanted map[string]Device) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var errs []error
+	for number, d := range t.devices {
+		if _, ok := wanted[number]; !ok {
+			errs = append(errs, t.places.remove(d.at))
+			t.free = append(t.free, d.slot)
+			delete(t.devices, number)
+		}
+	}
+	if now := time.Now(); now.Sub(t.read) >= readInterval {
+		t.read = now
+		for _, d := range t.devices {
+			d.read(t.kernel)
+		}
+	}
+	clear(t.full)
+	bios := uint32(0)
+	for number, w := range wanted {
+		if !w.Requests {
+			bios++
+		}
+		errs = append(errs, t.follow(number, w))
+	}
+	_, err := t.kernel.control.WriteAt(binary.NativeEndian.AppendUint32(nil, bios), atBios)
+	return errors.Join(append(errs, err)...)
+}
+
+// follow begins with a device, or notes whether it is paused.
+func (t *Tracer) follow(number string, w Device) error {
+	d, ok := t.devices[number]
+	if !ok {
+		var err error
+		if d, err = t.begin(number); d == nil {
+			return err
+		}
+	}
+	if d.paused == w.Run {
+		return nil
+	}
+	d.paused = w.Run
+	return t.places.pause(d.at, w.Run)
+}
+
+// begin returns nil when there is no room.
+func (t *Tracer) begin(number string) (*device, error) {
+	var major, minor uint32
+	if _, err := fmt.Sscanf(number, "%d:%d", &major, &minor); err != nil {
+		return nil, fmt.Errorf("follow the I/O of the device %q: its number is not major:minor: %w", number, err)
+	}
+	if len(t.free) == 0 {
+		t.full[number] = true
+		return nil, nil
+	}
+	slot := t.free[len(t.free)-1]
+	d := newDevice(slot, t.kernel.stripes)
+	d.read(t.kernel) // what was counted there before
+	d.counted = [operations][stages]counts{}
+	at, ok, err := t.places.add(major<<20|minor, slot)
+	if !ok {
+		t.full[number] = true
+		return nil, nil
+	}
+	t.free = t.free[:len(t.free)-1]
+	d.at = at
+	t.devices[number] = d
+	return d, err
+}
+
+// Of returns what is known of the device with a number; nil when it is not followed.
+func (t *Tracer) Of(number string) *record.IOLatency {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.full[number] {
+		return &record.IOLatency{Unavailable: record.IOLatencyFull}
+	}
+	d, ok := t.devices[number]
+	if !ok {
+		return nil
+	}
+	d.read(t.kernel)
+	return &record.IOLatency{Histograms: d.histograms()}
+}

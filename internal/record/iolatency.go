@@ -1,0 +1,78 @@
+package record
+
+import (
+	"math"
+	"time"
+)
+
+// IOStage is a part of the way of an I/O through the kernel.
+type IOStage string
+
+// The stages. An I/O that is sent to the device at once has no first stage.
+const (
+	// StageQueue is from when the kernel put the I/O into a queue, a scheduler's or its own, until
+	// it sent it to the device.
+	StageQueue IOStage = "queue"
+	// StageDevice is from then until it completed. For a device without a queue of its own (dm, md,
+	// zram, the head of a multipath device) it is all the time.
+	StageDevice IOStage = "device"
+)
+
+// IOLatency is how long the I/O of applications takes on one target's device.
+type IOLatency struct {
+	// Unavailable says in a word why it is not known; empty when it is.
+	Unavailable IOLatencyReason `json:"unavailable,omitempty"`
+	// Histograms are those that have an I/O.
+	Histograms []IOHistogram `json:"histograms,omitempty"`
+}
+
+// IOLatencyReason says why the latency of applications' I/O is not known.
+type IOLatencyReason string
+
+// The reasons.
+const (
+	IOLatencyOff    IOLatencyReason = "off"    // the configuration says so
+	IOLatencyRights IOLatencyReason = "rights" // this process may not load programs into the kernel
+	IOLatencyKernel IOLatencyReason = "kernel" // this kernel cannot run them
+	IOLatencyFull   IOLatencyReason = "full"   // more devices are watched than can be followed
+)
+
+// IOBuckets is how many buckets an IOHistogram has: eight for each power of two, from 2^-20 s (about
+// 1 µs) to 2^9 s. They are those of Prometheus' native histograms with schema 3.
+const IOBuckets = 232
+
+const (
+	ioFirstExponent = -20
+	ioPerOctave     = 8
+	// IONativeSchema is the schema of Prometheus' native histograms that has these buckets, and
+	// IOFirstNativeBucket the number of the first in it.
+	IONativeSchema      = 3
+	IOFirstNativeBucket = ioFirstExponent*ioPerOctave + 1
+)
+
+// IOBucketSeconds is the upper bound of a bucket, in seconds. The first bucket holds what is below,
+// too, and the last what is above.
+func IOBucketSeconds(bucket int) float64 {
+	return math.Exp2(ioFirstExponent + float64(bucket+1)/ioPerOctave)
+}
+
+// IOHistogram counts the I/Os of applications by their latency, since the daemon began to watch the device.
+type IOHistogram struct {
+	Operation Operation `json:"operation"`
+	Stage     IOStage   `json:"stage"`
+	// Buckets have the number of I/Os whose latency is at most IOBucketSeconds, and above that of
+	// the bucket before. Those without any are left out.
+	Buckets map[int]uint64 `json:"buckets"`
+	// Sum of all latencies.
+	Sum time.Duration `json:"sum_ns"`
+	// Since is when counting began.
+	Since time.Time `json:"since"`
+}
+
+// Count is how many I/Os there were.
+func (h IOHistogram) Count() (n uint64) {
+	for _, c := range h.Buckets {
+		n += c
+	}
+	return n
+}
