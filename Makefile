@@ -56,7 +56,7 @@ dist: ## static binaries, .deb and .rpm for amd64 and arm64, man pages, completi
 	VERSION=$(VERSION) scripts/dist.sh
 
 bench: build ## accuracy and cost beside fio and node_exporter, then drift detection for SEED; ARGS='-only latency,scrape' for parts
-	@scripts/install.sh fio e2fsprogs util-linux prometheus-node-exporter
+	@scripts/install.sh fio e2fsprogs util-linux prometheus-node-exporter sysstat
 	go run ./internal/test/bench -binary bin/ssdprobe $(ARGS)
 	@[ -n "$(ARGS)" ] || go run ./internal/test/driftbench -seed $(SEED)
 

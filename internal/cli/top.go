@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -119,6 +120,7 @@ func (a *app) top(ctx context.Context, stdin io.Reader, targets []string, o topO
 	if err := source.List(ctx); errors.Is(err, fs.ErrNotExist) {
 		return usage(err)
 	}
+	runtime.GOMAXPROCS(1) // a quarter of the CPU time is saved when threads need not wake each other
 	in, reads := stdin.(*os.File)
 	out, writes := a.stdout.(*os.File)
 	if reads && writes && !o.json && o.count == 0 && top.Live(in, out) {

@@ -72,6 +72,7 @@ func comparisons() []comparison {
 		{"scrape", "scrapes of 24 and 256 targets beside node_exporter's, and the series of a target", compareScrapes},
 		{"clients", "memory beside 256 slow readers, and the wait for an answer beside them and beside 1000 idle connections", compareClients},
 		{"hang", "scrapes while one of 24 targets hangs, and while none does", compareHang},
+		{"top", "CPU of ssdprobe top with 24 devices beside iostat -x 1", compareTop},
 		{"start", "from the start to ready with 24 targets", timeStart},
 	}
 }
