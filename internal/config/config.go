@@ -7,6 +7,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/recorder"
 )
 
 // Config is the whole configuration of the daemon, with defaults filled in. The form says
@@ -29,6 +30,7 @@ type Config struct {
 	Admission          Admission
 	Drift              Drift
 	Health             Health
+	Recorder           recorder.Settings
 	QuietHours         QuietHours
 	Runs               []Run
 	Fleet              Fleet
@@ -127,6 +129,7 @@ func Default() Config {
 		Fleet:              Fleet{MaxRuns: 1, Lease: "ssdprobe-run", LeaseDuration: 2 * time.Minute},
 		Health:             Health{Enabled: true, Interval: time.Minute},
 		IOLatency:          IOLatencyAuto,
+		Recorder:           recorder.Default(),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/recorder"
 )
 
 // form is the file: every key, in order, where its value goes, what it may be, and what
@@ -44,6 +45,15 @@ durable-write-4k writes and waits for the drive: what a commit costs. It writes 
 		{"drift", c.Drift.form(), "How a device is compared with its own past. docs/drift.md explains it; the delays below are medians of the measurements there. `ssdprobe drift replay` shows what other values would have said about your own history."},
 		{"io_latency", atStart{oneOf(text(&c.IOLatency), "a way to time I/O", IOLatencyAuto, IOLatencyAlways, IOLatencyNever)}, "Whether eBPF programs in the kernel time each I/O of applications, for the metric ssdprobe_io_latency_seconds. They need CAP_BPF and CAP_PERFMON, and Linux 5.15 or later. auto does without where they cannot run, and says why; always then ends with an error; never does not try. docs/traffic.md explains it."},
 		{"health", c.Health.form(), `SMART data, temperatures, settings and interrupts of drives. NVMe controllers need CAP_SYS_ADMIN; SATA and SAS drives need smartctl, and a sleeping drive is not woken.`},
+		{"recorder", recorderForm(&c.Recorder), "The flight recorder. It keeps the last ten minutes in memory, a second at a time: what each watched device did, and what the host did. A stall or a verdict (degraded, severe) writes the minute before and the minute after it to state_dir: see `ssdprobe record`. It starts no I/O on a drive."},
+	}
+}
+
+func recorderForm(s *recorder.Settings) section {
+	return section{
+		{"enabled", flag(&s.Enabled), `false records nothing, and needs no memory. What is stored stays.`},
+		{"max_recordings", within(count(&s.MaxRecordings).as("number of recordings"), 1, 1000), `How many recordings are kept. The oldest go first.`},
+		{"max_size", within(size(&s.MaxBytes), 1<<20, 1<<30), `How many bytes all recordings may take, compressed: 20 to 200 KiB each. The daemon has them in memory for the status page, too. Their files are a third larger.`},
 	}
 }
 

@@ -141,9 +141,13 @@ func (s *subtraction) count(after, before uint64) uint64 {
 	return after - before
 }
 
-// time subtracts times that the kernel keeps as 32-bit milliseconds: a smaller
-// one later started again at zero.
 func (s *subtraction) time(after, before time.Duration) time.Duration {
+	return TimeSince(after, before)
+}
+
+// TimeSince subtracts times of a Disk, which the kernel keeps as 32-bit milliseconds: a smaller
+// one later started again at zero.
+func TimeSince(after, before time.Duration) time.Duration {
 	if after < before {
 		after += (math.MaxUint32 + 1) * time.Millisecond
 	}

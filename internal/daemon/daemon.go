@@ -30,7 +30,7 @@ type Options struct {
 	// Config has all defaults filled in, Node, StateDir and LockDir too.
 	Config config.Config
 	Log    *slog.Logger
-	// Generator is what run reports say made them: "ssdprobe 1.2.3".
+	// Generator is what run reports and recordings say made them: "ssdprobe 1.2.3".
 	Generator string
 	// Latencies receives every measured I/O, for the histograms of the metrics.
 	Latencies *export.Latencies
@@ -55,6 +55,9 @@ type Daemon struct {
 	fleet    *permits
 	calendar *calendar
 	timed    *timed
+	flight   *flight
+	// generator is what made run reports and recordings.
+	generator string
 
 	mu         sync.Mutex
 	config     config.Config
@@ -99,11 +102,15 @@ func New(o Options) (*Daemon, error) {
 		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),
 		fleet:    permits,
 	}
+	d.generator, d.flight = o.Generator, newFlight(d.shared.fs, o.Config.Recorder)
 	d.shared.traffic = d.newSampler()
 	d.timed = &timed{fs: d.shared.fs, log: o.Log, mode: o.Config.IOLatency, devices: d.sampled}
 	d.shared.judging, d.shared.tell = newJudging(o.Config.Drift.Settings), d.tellJudged
 	d.shared.judging.waits = true
 	if err := d.restoreNode(); err != nil {
+		return nil, errors.Join(err, storage.lock.Release())
+	}
+	if err := d.restoreRecordings(); err != nil {
 		return nil, errors.Join(err, storage.lock.Release())
 	}
 	d.calendar = &calendar{
@@ -129,7 +136,7 @@ type task struct {
 }
 
 func (d *Daemon) tasks() []task {
-	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"io latency", d.timed.run}, {"judging", d.judgeOn}, {"configuration", d.followFile}}
+	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"io latency", d.timed.run}, {"judging", d.judgeOn}, {"flight recorder", d.recordOn}, {"configuration", d.followFile}}
 	if d.fleet != nil {
 		tasks = append(tasks, task{"fleet", d.fleet.watch})
 	}
@@ -255,6 +262,7 @@ func (d *Daemon) Snapshot() record.Snapshot {
 	d.fillTraffic(&s)
 	d.timed.fill(&s)
 	d.fillVerdicts(&s)
+	d.flight.fill(&s)
 	drift.FlagSlowerThanDataSheet(&s, sheets)
 	return s
 }

@@ -33,6 +33,7 @@ func (b bench) discovery() *Daemon {
 			latencies: export.NewLatencies(), slots: make(chan struct{}, 1),
 		},
 		config: b.config, watches: map[string]*watch{}, ways: map[string]*access{}, health: b.keeper, file: &configFile{},
+		flight: newFlight(sysfs.New(b.root), b.config.Recorder),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
 // feed lets the judge see hours of rounds of four drives, all of them so many times slower than at first.
@@ -38,6 +39,7 @@ func TestAReloadReachesTheHost(t *testing.T) {
 		d := &Daemon{
 			config: c, file: newConfigFile(Options{Config: c, Log: slog.New(slog.DiscardHandler)}),
 			shared: &shared{log: slog.New(slog.DiscardHandler), judging: newJudging(c.Drift.Settings)},
+			flight: newFlight(sysfs.New("/"), c.Recorder),
 		}
 		minute := 29_600_000
 		d.shared.judging.feed(&minute, 30, 1)

@@ -26,6 +26,7 @@ func (d *Daemon) take(r reload) {
 	d.file.taken(r.sum, err)
 	if err == nil {
 		d.shared.judging.look(func() { d.shared.judging.node.Configure(r.config.Drift.Settings) })
+		d.flight.configure(r.config.Recorder)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -28,6 +28,10 @@ func readEachTime() map[string]string {
 		"Health.Interval":   "keeper.follow, which starts readers of another interval again",
 		"Runs":              "plan, in each discovery",
 		"Drift.DataSheets":  "Snapshot",
+
+		"Recorder.Enabled":       "flight.configure, which take calls",
+		"Recorder.MaxRecordings": "dropRecordings, each second",
+		"Recorder.MaxBytes":      "dropRecordings, each second",
 	}
 }
 

@@ -15,7 +15,7 @@ func (d *Daemon) newSampler() *traffic.Sampler {
 	return traffic.New(traffic.Options{
 		FS: d.shared.fs, Devices: d.sampled,
 		Sample: func(dev traffic.Device, t record.Traffic) { d.tookTraffic(dev, t, said) },
-		Stall:  d.tookStall,
+		Second: d.tookSecond, Stall: d.tookStall,
 	})
 }
 
@@ -59,6 +59,7 @@ func (d *Daemon) tookStall(dev traffic.Device, s record.Stall) {
 	if w := d.ofDevice(dev.ID); w != nil {
 		d.judge(func(n *judge.Node) { n.Stall(w.spec.ID, s) })
 	}
+	d.recordStall(dev, s)
 	log := d.shared.log.With("id", dev.ID, "since", s.Start, "seconds", s.Seconds(), "in_flight", s.InFlight)
 	switch {
 	case s.Telling() && s.Ongoing:

@@ -12,7 +12,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/recorder"
 	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
@@ -21,6 +23,7 @@ func sampling(t *testing.T) (*Daemon, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
 	d := &Daemon{shared: &shared{judging: newJudging(drift.Default()), lockDir: t.TempDir(), log: slog.New(slog.NewTextHandler(&log, nil))}, watches: map[string]*watch{}}
+	d.flight = newFlight(sysfs.New("/"), recorder.Default())
 	drive := record.Device{ID: "eui.1", Number: "259:0", Controllers: []string{"nvme0"}}
 	for id, device := range map[string]record.Device{"eui.1": drive, "file:/mnt": drive, "file:/tmp": {}} {
 		d.watches[id] = &watch{spec: spec{Target: measure.Target{ID: id, Number: device.Number}, LockID: "eui.1"}, device: device}

@@ -57,7 +57,32 @@ func movements() []movement {
 		{"one more round is observed", []string{"ssdprobe_probe_latency_seconds"}, func(s *record.Snapshot, l *export.Latencies) {
 			l.Observe("nvme0n1", *s.Targets[0].Probes[0].Last)
 		}},
-	}, targetMovements(later), trafficMovements(), ioMovements(), runMovements(later), probeMovements(later), driftMovements(later), controllerMovements(later))
+	}, recorderMovements(), targetMovements(later), trafficMovements(), ioMovements(), runMovements(later), probeMovements(later), driftMovements(later), controllerMovements(later))
+}
+
+func recorderMovements() []movement {
+	ofRecorder := func(name string, change func(*record.RecorderStatus), families ...string) movement {
+		return moves(name, func(s *record.Snapshot) { change(s.Recorder) }, families...)
+	}
+	all := []string{
+		"ssdprobe_recordings", "ssdprobe_recordings_size_bytes", "ssdprobe_recordings_written_total", "ssdprobe_recordings_failures_total",
+		"ssdprobe_recording_last_timestamp_seconds",
+	}
+	return []movement{
+		ofRecorder("the same was recorded twice", func(r *record.RecorderStatus) {
+			h := r.Recordings[0]
+			h.Bytes = 0
+			r.Recordings = append(r.Recordings, h)
+		}, all[0]),
+		ofRecorder("a larger recording", func(r *record.RecorderStatus) { r.Recordings[0].Bytes++ }, all[1]),
+		ofRecorder("one more recording was written", func(r *record.RecorderStatus) { r.Written++ }, all[2]),
+		ofRecorder("a recording could not be written", func(r *record.RecorderStatus) { r.Failed++ }, all[3]),
+		ofRecorder("a later recording", func(r *record.RecorderStatus) {
+			r.Recordings[0].Until = r.Recordings[0].Until.Add(time.Second)
+		}, all[4]),
+		ofRecorder("nothing is recorded", func(r *record.RecorderStatus) { r.Recordings = nil }, all[0], all[1], all[4]),
+		moves("no recorder", func(s *record.Snapshot) { s.Recorder = nil }, all...),
+	}
 }
 
 func targetMovements(later time.Time) []movement {

@@ -7,7 +7,7 @@ import (
 
 // nodeFamilies have one series per node.
 func nodeFamilies(build Build) []family[record.Snapshot] {
-	return []family[record.Snapshot]{
+	return append(recorderFamilies(),
 		metric("ssdprobe_build_info", gauge, []string{"version", "revision", "goversion", "engine"},
 			"Version of ssdprobe, as labels. Always 1. engine is what measures: it changes when a change of it changes what is measured, and only drives of one engine can be compared with each other.",
 			func(_ record.Snapshot, emit emit) {
@@ -29,5 +29,5 @@ func nodeFamilies(build Build) []family[record.Snapshot] {
 			}),
 		single("ssdprobe_quiet", gauge, "1 during the quiet_hours of the configuration, when no probe and no scheduled run starts. Else 0.",
 			func(s record.Snapshot) (float64, bool) { return boolean(!s.QuietUntil.IsZero()), true }),
-	}
+	)
 }

@@ -28,6 +28,8 @@ type Finding struct {
 	Action string `json:"action,omitempty"`
 	// Since is absent when it is not known.
 	Since time.Time `json:"since,omitzero"`
+	// Recording is the id of what the flight recorder kept of it; empty when it kept nothing.
+	Recording string `json:"recording,omitempty"`
 }
 
 // String says what is wrong, with its evidence.
@@ -69,6 +71,7 @@ func Of(s record.Snapshot) []Finding {
 			all = append(all, f)
 		}
 	}
+	nameRecordings(all, s)
 	Sort(all)
 	return all
 }

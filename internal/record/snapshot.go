@@ -32,6 +32,8 @@ type Snapshot struct {
 	// QuietUntil is when the quiet hours end that keep the daemon from measuring now; zero
 	// outside of them.
 	QuietUntil time.Time `json:"quiet_until,omitzero"`
+	// Recorder is what the flight recorder keeps; nil when no daemon tells.
+	Recorder *RecorderStatus `json:"recorder,omitempty"`
 }
 
 // Ignored is a device that is not watched.

@@ -16,6 +16,7 @@ const (
 	kindRunBaselines = "run-baselines"
 	kindDaemon       = "daemon"
 	kindNode         = "node"
+	kindRecordings   = "recordings"
 )
 
 // Dir is a state directory. It may be used by several goroutines, for different values.

@@ -89,7 +89,8 @@ func (s *Source) guarded() {
 func (s *Source) ShowAll(all bool) { s.devices.setAll(all) }
 
 // second takes what all devices had counted at the end of a second.
-func (s *Source) second(at time.Time, all []traffic.Counted) {
+func (s *Source) second(now traffic.Second) {
+	at, all := now.Time, now.Devices
 	s.seconds++
 	if s.last != nil && s.seconds < int(s.options.Interval/time.Second) {
 		return

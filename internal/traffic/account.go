@@ -43,6 +43,9 @@ type account struct {
 	// run says whether a run of ours uses the device or has just ended, ran whether it did when
 	// last looked.
 	run, ran bool
+	// round says that a round of ours has begun or ended in this second, ours that anything of ours
+	// used the device in the last one.
+	round, ours bool
 
 	others  totals             // since the account was opened
 	seconds []moment           // others at the end of each second of the window, and at its beginning

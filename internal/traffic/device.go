@@ -46,6 +46,7 @@ func (d *device) second(s *Sampler, r reading, here, nobodys bool) (told []recor
 	}
 	d.account.runs(d.Run)
 	d.account.take(r, !nobodys && !s.ours(d))
+	d.account.ours, d.account.round = d.account.run || d.account.round || s.ours(d), false
 	d.account.tick(r.at)
 	if nobodys {
 		told = d.account.stalls.miss()

@@ -31,8 +31,16 @@ type Options struct {
 	Sample func(Device, record.Traffic)
 	// Stall gets a stall when it has ended, or has lasted for 10 s; then again when it ends.
 	Stall func(Device, record.Stall)
-	// Second gets what all devices that are here had counted at the end of each second; may be nil.
-	Second func(at time.Time, all []Counted)
+	// Second gets what was read at the end of each second, before Stall is told of it; may be nil. It must not wait.
+	Second func(Second)
+}
+
+// Second is what was read at the end of a second.
+type Second struct {
+	Time time.Time
+	// StoodStill says that this process, the machine or a CPU stood still for a while.
+	StoodStill bool
+	Devices    []Counted // those that are there
 }
 
 // Counted is what a device has counted since it appeared, our own I/O included.
@@ -40,6 +48,10 @@ type Counted struct {
 	Device
 	Disk   counters.Disk
 	Timing counters.Timing
+	// Stall is the cause of the stall that goes on; empty when none does.
+	Stall record.StallCause
+	// Ours says that a round or a run of ours used the device in this second.
+	Ours bool
 }
 
 // Sampler samples all devices once a second. Make one with New. Begin of a nil Sampler knows no device.
@@ -126,6 +138,7 @@ func (s *Sampler) round(number string, change int) {
 		if err == nil && d.account.last != nil {
 			d.account.take(newReading(time.Now(), disk, timing), !s.ours(d))
 		}
+		d.account.round = true
 		s.mu.Unlock()
 	}
 	s.mu.Lock()
@@ -224,11 +237,11 @@ func (s *Sampler) second(all []*device, nobodys bool) (due []*device) {
 	stalls, counted := make([][]record.Stall, len(all)), make([]Counted, 0, len(all))
 	for i, d := range all {
 		disk, timing, ok := d.source.In(disks)
-		if ok {
-			counted = append(counted, Counted{d.Device, disk, timing})
-		}
 		var over bool
 		stalls[i], over = d.second(s, newReading(now, disk, timing), ok, nobodys)
+		if ok {
+			counted = append(counted, Counted{d.Device, disk, timing, d.account.stalls.cause(), d.account.ours})
+		}
 		if over {
 			due = append(due, d)
 		}
@@ -237,13 +250,13 @@ func (s *Sampler) second(all []*device, nobodys bool) (due []*device) {
 	s.mu.Lock()
 	s.took, s.err = now.Sub(began), err
 	s.mu.Unlock()
+	if s.options.Second != nil {
+		s.options.Second(Second{Time: now, StoodStill: nobodys, Devices: counted})
+	}
 	for i, d := range all {
 		for _, stall := range stalls[i] {
 			s.options.Stall(d.Device, stall)
 		}
-	}
-	if s.options.Second != nil {
-		s.options.Second(now, counted)
 	}
 	return due
 }

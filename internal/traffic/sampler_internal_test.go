@@ -103,7 +103,8 @@ func TestEachSecondIsTold(t *testing.T) {
 	s, _ := samplerOf(append(devices(), Device{ID: "gone", Number: "8:16"})...)
 	s.options.FS = sysfs.New(h.root)
 	var told [][]Counted
-	s.options.Second = func(_ time.Time, all []Counted) { told = append(told, all) }
+	s.options.Second = func(second Second) {
+		all := second.Devices told = append(told, all) }
 	s.sample(t.Context(), false)
 	_, end := s.Begin("8:0")
 	h.both(t, 100)

@@ -128,6 +128,14 @@ func (s *stalls) end(discards time.Duration) (told []record.Stall) {
 	return []record.Stall{stall}
 }
 
+// cause is that of the stall that goes on; empty when none does.
+func (s *stalls) cause() record.StallCause {
+	if s.now == nil {
+		return ""
+	}
+	return s.now.Cause
+}
+
 // book adds to the totals of the cause of the stall that goes on.
 func (s *stalls) book(count uint64, length time.Duration) {
 	if s.totals == nil {

@@ -231,3 +231,18 @@ func learned(p record.ProbeStatus) *record.Baseline {
 	}
 	return p.Baseline
 }
+
+// recordings is the shape of /api/v1/recordings: what the flight recorder keeps, the oldest first.
+type recordings struct {
+	Time       time.Time              `json:"time"`
+	Node       string                 `json:"node"`
+	Recordings []record.RecordingHead `json:"recordings"`
+}
+
+func newRecordings(s record.Snapshot) recordings {
+	answer := recordings{Time: s.Time, Node: s.Node, Recordings: []record.RecordingHead{}}
+	if s.Recorder != nil {
+		answer.Recordings = append(answer.Recordings, s.Recorder.Recordings...)
+	}
+	return answer
+}

@@ -16,6 +16,9 @@
 //	GET /api/v1/drift           one row per target, probe and statistic
 //	GET /api/v1/baselines       one row per target and probe
 //	GET /api/v1/explain/{id}    why a target's drift is an alarm or none: blocks, baselines, CUSUMs
+//	GET /api/v1/recordings      what the flight recorder keeps
+//	GET /api/v1/recordings/{id} one recording, second by second
+//	GET /recordings/{id}        the same as a page with plots
 //	GET /api/v1/snapshot        all of it, as record.Snapshot: what ssdprobe drift reads
 //
 // The id of a probe file holds slashes. It stands in the path as it is,

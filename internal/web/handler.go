@@ -20,6 +20,9 @@ type Options struct {
 	// Explain returns what is behind the states of the target with this id, false when there
 	// is none. It must not wait for a device. Without it, nothing is explained.
 	Explain func(id string) (report.Explained, bool)
+	// Recording returns the recording of the flight recorder with this id, false when there is none. It must not
+	// read any file. Without it there are none.
+	Recording func(id string) (record.Recording, bool, error)
 	// Ready returns nil once the daemon does its work, and else why not; nil
 	// when it always does.
 	Ready func() error
@@ -49,6 +52,9 @@ func Handler(o Options) http.Handler {
 	if o.Explain == nil {
 		o.Explain = func(string) (report.Explained, bool) { return report.Explained{}, false }
 	}
+	if o.Recording == nil {
+		o.Recording = func(string) (record.Recording, bool, error) { return record.Recording{}, false, nil }
+	}
 	h := handler{Options: o, page: newPage()}
 	root, mux := http.NewServeMux(), http.NewServeMux()
 	root.HandleFunc("/-/healthy", h.serveHealthy)
@@ -62,6 +68,9 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("/api/v1/drift", h.answer(func(s record.Snapshot) any { return newDrifts(s) }))
 	mux.HandleFunc("/api/v1/baselines", h.answer(func(s record.Snapshot) any { return newBaselines(s) }))
 	mux.HandleFunc("/api/v1/explain/{id...}", h.serveExplanation)
+	mux.HandleFunc("/api/v1/recordings", h.answer(func(s record.Snapshot) any { return newRecordings(s) }))
+	mux.HandleFunc("/api/v1/recordings/{id}", h.serveRecording)
+	mux.HandleFunc("/recordings/{id}", h.serveRecordingPage)
 	mux.HandleFunc("/api/v1/snapshot", h.answer(func(s record.Snapshot) any { return s }))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		h.fail(w, http.StatusNotFound, "nothing is here; / links to all there is")

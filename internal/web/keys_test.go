@@ -86,13 +86,14 @@ func keys(path string, v any) []string {
 func TestKeysOfTheAPI(t *testing.T) {
 	s := filled[record.Snapshot](t)
 	s.Time = s.Time.Add(time.Hour) // so that a round hangs, since a time that is known
-	explained := filled[report.Explained](t)
+	explained, recording := filled[report.Explained](t), filled[record.Recording](t)
 	o := options()
 	o.Snapshot = func() record.Snapshot { return s }
 	o.Explain = func(string) (report.Explained, bool) { return explained, true }
+	o.Recording = func(string) (record.Recording, bool, error) { return recording, true, nil }
 	server := serve(t, o)
 	var b strings.Builder
-	for _, path := range []string{"status", "devices", "devices/x", "drift", "baselines", "explain/x", "snapshot", "no/such/path"} {
+	for _, path := range []string{"status", "devices", "devices/x", "drift", "baselines", "explain/x", "recordings", "recordings/x", "snapshot", "no/such/path"} {
 		fmt.Fprintf(&b, "/api/v1/%s\n", path)
 		for _, key := range keys("", decode[any](t, get(t, server.URL+"/api/v1/"+path))) {
 			fmt.Fprintf(&b, "  %s\n", key)

@@ -32,13 +32,18 @@ type page struct {
 func pageStyle() string { return pageCSS + string(plot.Style()) }
 
 func newPage() *page {
-	sum := sha256.Sum256([]byte(pageStyle()))
 	return &page{
 		// Must: the text is part of the program.
 		template: template.Must(template.New("page").Funcs(template.FuncMap{"keep": keep}).Parse(pageHTML)),
-		policy: fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-			base64.StdEncoding.EncodeToString(sum[:])),
+		policy:   policyOf(pageStyle()),
 	}
+}
+
+// policyOf is the Content-Security-Policy of a page with this style.
+func policyOf(style string) string {
+	sum := sha256.Sum256([]byte(style))
+	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		base64.StdEncoding.EncodeToString(sum[:]))
 }
 
 func (p *page) render(s record.Snapshot, explain func(id string) (report.Explained, bool), version string) ([]byte, error) {

@@ -55,6 +55,7 @@ func Snapshot() record.Snapshot {
 		},
 		Warnings:     []record.Warning{{Code: record.WarnState, Text: unsaved}},
 		FallbackUsed: new(false), ConfigChanged: new(false),
+		Recorder: &record.RecorderStatus{Recordings: []record.RecordingHead{Recording().RecordingHead}, Written: 1},
 	}
 }
 

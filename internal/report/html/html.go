@@ -30,7 +30,7 @@ func Write(w io.Writer, pages ...document.Page) error {
 	view := struct {
 		Style template.CSS
 		Pages []page
-	}{Style: template.CSS(pageStyle) + "\n" + plot.Style()}
+	}{Style: template.CSS(Style())}
 	for i, p := range pages {
 		view.Pages = append(view.Pages, page{p, i + 1})
 	}
@@ -43,6 +43,9 @@ func Write(w io.Writer, pages ...document.Page) error {
 	}
 	return nil
 }
+
+// Style is the style sheet of a page, for who serves it with a policy that allows no other.
+func Style() string { return pageStyle + "\n" + string(plot.Style()) }
 
 // page is one of several in a file.
 type page struct {

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/recorder"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+)
+
+func (a *app) recordCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "record",
+		Short: "Show what the flight recorder kept of stalls and verdicts",
+		Long: `The daemon keeps the last ten minutes of all watched devices and of the host in memory, a
+second at a time. When a device stalls, or a drive or the host is found slow, it writes the
+minute before and the minute after to its state directory. Such a recording has the I/O of
+each device with its mean latency, what was in flight, pressure and CPU time of the host,
+temperatures and links. It has no names of processes, files or users.`,
+		Example: "  ssdprobe record list\n  ssdprobe record show 20261122T101502Z-nvme0n1",
+		Args:    noSubcommand,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.recordList(), a.recordShow(), a.recordExport())
+	return c
+}
+
+func (a *app) recordList() *cobra.Command {
+	var form output
+	var from daemonOf
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the recordings, the newest first",
+		Long: `Lists the recordings in the state directory, the newest first. With --url it asks the
+daemon there.`,
+		Example: "  ssdprobe record list\n  ssdprobe record list --url http://stor-07:10040 --output json",
+		Args:    arguments(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			heads, err := a.recordings(c.Context(), from)
+			if err != nil && len(heads) == 0 {
+				return err
+			}
+			list := report.RecordingList{Recordings: heads}
+			return errors.Join(err, a.show(form, list, func(w io.Writer) error { return report.Recordings(w, heads, time.Now()) }))
+		},
+	}
+	from.add(c.Flags())
+	addOutput(c, &form)
+	return c
+}
+
+func (a *app) recordShow() *cobra.Command {
+	var form output
+	var from daemonOf
+	c := &cobra.Command{
+		Use:   "show RECORDING",
+		Short: "Show a recording with plots",
+		Long: `Shows what happened, when, and plots of the devices that triggered the recording. The table
+has the seconds around each event; --output json has all of them. A recording is named by its id,
+or by the file that "record export" wrote: its name ends in .gz, or is "-" for standard input.`,
+		Example: "  ssdprobe record show 20261122T101502Z-nvme0n1\n  ssdprobe record show stall.jsonl.gz --output html > stall.html",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			rec, err := a.recording(c.Context(), c.InOrStdin(), args[0], from)
+			if err != nil {
+				return err
+			}
+			if form == outputHTML {
+				return report.RecordingHTML(a.stdout, rec)
+			}
+			return a.show(form, rec, func(w io.Writer) error { return report.Recording(w, rec) })
+		},
+	}
+	from.add(c.Flags())
+	addOutput(c, &form, outputHTML)
+	return c
+}
+
+func (a *app) recordExport() *cobra.Command {
+	var from daemonOf
+	var file string
+	c := &cobra.Command{
+		Use:   "export RECORDING",
+		Short: "Write a recording as one file, to send to others",
+		Long: `Writes a recording as gzip of JSON lines. The first line says what was recorded and which
+devices there are, with their serial numbers. Each further line is a second of the host or of
+a device, or a reading of a device. "record show" reads the file again, on any machine.`,
+		Example: "  ssdprobe record export 20261122T101502Z-nvme0n1\n  ssdprobe record export 20261122T101502Z-nvme0n1 --to - | zcat",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			rec, err := a.recording(c.Context(), c.InOrStdin(), args[0], from)
+			if err != nil {
+				return err
+			}
+			lines, err := recorder.Encode(rec)
+			if err != nil {
+				return err
+			}
+			return a.export(rec.ID, file, lines)
+		},
+	}
+	from.add(c.Flags())
+	c.Flags().StringVar(&file, "to", "", "`FILE` to write, - for standard output; default: the id and .jsonl.gz, in this directory")
+	return c
+}
+
+// export writes a recording, and never over a file that is there.
+func (a *app) export(id, file string, lines []byte) error {
+	if file == "-" {
+		_, err := a.stdout.Write(lines)
+		return err
+	}
+	if file == "" {
+		file = filepath.Base(id) + ".jsonl.gz" // the id may be of a daemon elsewhere
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return usage(fmt.Errorf("%s is there already; want another file by --to", file))
+	} else if err != nil {
+		return err
+	}
+	_, err = f.Write(lines)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(file))
+	}
+	return tell(a.stderr, "written to %s\n", file)
+}
+
+// recordings are those that are kept: as the daemon of a URL says, else those of the state directory.
+func (a *app) recordings(ctx context.Context, from daemonOf) ([]record.RecordingHead, error) {
+	c, err := a.settings()
+	if err != nil {
+		return nil, err
+	}
+	heads := []record.RecordingHead{}
+	if from.url != "" || !readable(c.StateDir) {
+		var list report.RecordingList
+		err := from.askFor(ctx, c, &list, "/api/v1/recordings")
+		return append(heads, list.Recordings...), err
+	}
+	dir, err := openExisting(c.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := dir.Recordings()
+	for _, r := range stored {
+		heads = append(heads, r.RecordingHead)
+	}
+	return heads, err
+}
+
+// recording is the one with an id, or that in a file.
+func (a *app) recording(ctx context.Context, stdin io.Reader, which string, from daemonOf) (rec record.Recording, err error) {
+	if which == "-" || strings.HasSuffix(which, ".gz") || strings.ContainsRune(which, filepath.Separator) {
+		rec, err = readFrom(stdin, which, recorder.Decode)
+		if err != nil {
+			return rec, usage(fmt.Errorf("read %s: %w", which, err))
+		}
+		return rec, nil
+	}
+	c, err := a.settings()
+	if err != nil {
+		return rec, err
+	}
+	if from.url != "" || !readable(c.StateDir) {
+		err = from.askFor(ctx, c, &rec, "/api/v1/recordings", which)
+		return rec, err
+	}
+	dir, err := openExisting(c.StateDir)
+	if err != nil {
+		return rec, err
+	}
+	stored, err := dir.Recording(which)
+	if errors.Is(err, state.ErrNoRecording) {
+		return rec, usage(fmt.Errorf("%w in %s; see ssdprobe record list", err, dir.Dir()))
+	} else if err != nil {
+		return rec, err
+	}
+	rec, err = recorder.Decode(bytes.NewReader(stored.Lines))
+	rec.Bytes = stored.Bytes
+	return rec, err
+}
+
+// askFor asks the daemon that is meant.
+func (o daemonOf) askFor(ctx context.Context, c config.Config, answer any, path ...string) error {
+	address, err := o.address(c)
+	if err != nil {
+		return err
+	}
+	return o.ask(ctx, answer, address, path...)
+}
+
+// readable reports whether this user may read a directory. One that is missing is for others to tell of.
+func readable(dir string) bool { return !errors.Is(unix.Access(dir, unix.R_OK|unix.X_OK), unix.EACCES) }

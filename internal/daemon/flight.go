@@ -1,0 +1,250 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/recorder"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/traffic"
+)
+
+// recordingsOf is what a problem with the recordings is reported under.
+const recordingsOf = "recordings"
+
+// flight is the flight recorder and what is kept of it. Its lock is taken after that of the recorder, never before.
+type flight struct {
+	*recorder.Recorder
+	host *recorder.HostReader // for the sampler's goroutine
+
+	mu       sync.Mutex
+	settings recorder.Settings
+	kept     []state.Recording // as they were written
+	written  uint64
+	failed   uint64
+	devices  map[string]record.Device // all that were seen lately, by id
+	seen     map[string]time.Time
+}
+
+func newFlight(fs sysfs.FS, s recorder.Settings) *flight {
+	f := &flight{host: recorder.NewHostReader(fs), devices: map[string]record.Device{}, seen: map[string]time.Time{}}
+	f.Recorder = recorder.New(recorder.Options{Clock: recorder.SystemClock(), Describe: f.describe, Taken: f.taken})
+	f.configure(s)
+	return f
+}
+
+func (f *flight) configure(s recorder.Settings) {
+	f.Switch(s.Enabled)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.settings = s
+}
+
+func (f *flight) taken(id string) bool {
+	_, found := f.recording(id)
+	return found
+}
+
+// recording returns a recording that is kept.
+func (f *flight) recording(id string) (state.Recording, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.IndexFunc(f.kept, func(r state.Recording) bool { return r.ID == id })
+	if i < 0 {
+		return state.Recording{}, false
+	}
+	return f.kept[i], true
+}
+
+// Recording returns a recording that is kept; false when there is none with this id. It reads memory only.
+func (d *Daemon) Recording(id string) (rec record.Recording, found bool, err error) {
+	kept, found := d.flight.recording(id)
+	if !found {
+		return rec, false, nil
+	}
+	rec, err = recorder.Decode(bytes.NewReader(kept.Lines))
+	rec.Bytes = kept.Bytes
+	return rec, true, err
+}
+
+// describe tells what a device is, or was.
+func (f *flight) describe(id string) record.Device {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if d, ok := f.devices[id]; ok {
+		return d
+	}
+	return record.Device{ID: id}
+}
+
+// see notes what the devices are.
+func (f *flight) see(devices []record.Device, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, d := range devices {
+		f.devices[d.ID], f.seen[d.ID] = d, now
+	}
+	for id, at := range f.seen {
+		if now.Sub(at) > forgetAfter {
+			delete(f.devices, id)
+			delete(f.seen, id)
+		}
+	}
+}
+
+// forgetAfter is longer than the ring of the recorder reaches back.
+const forgetAfter = 15 * time.Minute
+
+// heads are those of the recordings that are kept. It needs f.mu.
+func (f *flight) heads() []record.RecordingHead {
+	heads := make([]record.RecordingHead, len(f.kept))
+	for i, r := range f.kept {
+		heads[i] = r.RecordingHead
+	}
+	return heads
+}
+
+// fill adds to a snapshot what is known of the recorder.
+func (f *flight) fill(s *record.Snapshot) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.Recorder = &record.RecorderStatus{Recordings: f.heads(), Written: f.written, Failed: f.failed}
+}
+
+// restoreRecordings finds the recordings that are stored. It fails when the directory hangs.
+func (d *Daemon) restoreRecordings() error {
+	s := d.shared.state
+	kept, err := through(context.Background(), s, saveTimeout, state.Dir.Recordings)
+	if hung := new(guard.HungError); errors.As(err, &hung) {
+		return fmt.Errorf("read the state directory %s: its filesystem hangs: %w", s.Dir.Dir(), err)
+	}
+	if err != nil {
+		s.report(recordingsOf, err)
+	}
+	d.flight.kept = kept
+	return nil
+}
+
+// recordOn writes recordings that are due until ctx ends, and then what there is of the others.
+func (d *Daemon) recordOn(ctx context.Context) error {
+	for schedule.Pause(ctx, time.Second) {
+		d.flight.see(d.present(), time.Now())
+		for _, rec := range d.flight.Due() {
+			d.keepRecording(rec, saveTimeout)
+		}
+		d.dropRecordings()
+	}
+	for _, rec := range d.flight.Rest("the daemon stopped") {
+		d.keepRecording(rec, lastSaveTimeout)
+	}
+	return nil
+}
+
+// present are the devices under watch.
+func (d *Daemon) present() []record.Device {
+	var all []record.Device
+	for _, w := range d.current() {
+		w.mu.Lock()
+		all = append(all, w.device)
+		w.mu.Unlock()
+	}
+	return all
+}
+
+// keepRecording writes a recording.
+func (d *Daemon) keepRecording(rec record.Recording, timeout time.Duration) {
+	f := d.flight
+	rec.Node, rec.Generator = d.shared.node, d.generator
+	err := d.writeRecording(rec, timeout)
+	d.shared.state.report(recordingsOf, err)
+	log := d.shared.log.With("recording", rec.ID)
+	if err == nil {
+		log.Info("recorded what happened; see ssdprobe record show", "from", rec.From, "until", rec.Until, "triggers", len(rec.Triggers))
+	}
+	if f.Written(rec.ID, err) {
+		log.Error("a recording is lost: it could not be written in time", "err", err)
+	}
+}
+
+func (d *Daemon) writeRecording(rec record.Recording, timeout time.Duration) error {
+	f := d.flight
+	lines, err := recorder.Encode(rec)
+	kept := state.Recording{RecordingHead: rec.RecordingHead, Lines: lines}
+	kept.Bytes = int64(len(lines))
+	f.mu.Lock()
+	most := f.settings.MaxBytes
+	f.mu.Unlock()
+	switch {
+	case err == nil && kept.Bytes > most:
+		err = fmt.Errorf("the recording %s has %d bytes, more than the %d of recorder.max_size", rec.ID, kept.Bytes, most)
+	case err == nil:
+		err = d.shared.state.save(context.Background(), timeout, func(s state.Dir) error { return s.SaveRecording(kept) })
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil {
+		f.failed++
+		return err
+	}
+	f.written++
+	f.kept = append(f.kept, kept)
+	return nil
+}
+
+// dropRecordings removes the recordings that are too many.
+func (d *Daemon) dropRecordings() {
+	f := d.flight
+	f.mu.Lock()
+	surplus := f.settings.Surplus(f.heads())
+	f.mu.Unlock()
+	for _, id := range surplus {
+		err := d.shared.state.do(context.Background(), saveTimeout, func(s state.Dir) error { return s.RemoveRecording(id) })
+		d.shared.state.report(recordingsOf, err)
+		if err != nil {
+			return
+		}
+		f.mu.Lock()
+		f.kept = slices.DeleteFunc(f.kept, func(r state.Recording) bool { return r.ID == id })
+		f.mu.Unlock()
+	}
+}
+
+// tookSecond records a second.
+func (d *Daemon) tookSecond(s traffic.Second) { d.flight.Take(s, d.flight.host.Read()) }
+
+// recordStall records what is around a stall that a person should know of.
+func (d *Daemon) recordStall(dev traffic.Device, s record.Stall) {
+	if !s.Telling() {
+		return
+	}
+	t := record.Trigger{
+		Time: s.Start, Kind: record.TriggerStall, DeviceID: dev.ID,
+		Text: fmt.Sprintf("no I/O completed for %d s, with %d in flight", s.Seconds(), s.InFlight),
+	}
+	if s.Ongoing {
+		t.Text += "; it goes on"
+	}
+	if w := d.ofDevice(dev.ID); w != nil {
+		t.TargetID = w.spec.ID
+	}
+	d.trigger(t)
+}
+
+// trigger records what is around something that has happened.
+func (d *Daemon) trigger(t record.Trigger) {
+	ago := time.Since(t.Time)
+	t.Time = t.Time.UTC().Truncate(time.Millisecond)
+	t.Device = d.flight.describe(t.DeviceID).Name
+	if id := d.flight.Trigger(t, ago); id != "" {
+		d.shared.log.Debug("recording", "recording", id, "id", t.TargetID, "why", t.Text)
+	}
+}

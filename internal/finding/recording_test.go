@@ -1,0 +1,56 @@
+package finding
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// A finding of a stall or a verdict names the newest recording of it.
+func TestFindingsNameTheirRecordings(t *testing.T) {
+	head := func(id string, ago time.Duration, triggers ...record.Trigger) record.RecordingHead {
+		return record.RecordingHead{ID: id, From: now().Add(-ago - time.Minute), Until: now().Add(-ago + time.Minute), Triggers: triggers}
+	}
+	of := func(kind record.TriggerKind, device string) record.Trigger {
+		return record.Trigger{Kind: kind, TargetID: device, DeviceID: device}
+	}
+	stalls := []record.Stall{{Start: now().Add(-30 * time.Minute), Length: 3 * time.Second, Cause: record.StallByDevice}}
+	target := func(id string) record.TargetStatus {
+		return record.TargetStatus{
+			ID: id, Device: record.Device{ID: id, Number: id}, Traffic: &record.TrafficStatus{Stalls: stalls},
+			Verdict: &record.Judgement{Verdict: record.Degraded, ThanBefore: []string{"traffic"}, Since: now().Add(-time.Hour)},
+		}
+	}
+	s := record.Snapshot{
+		Time: now(), Targets: []record.TargetStatus{target("a"), target("b"), target("c")},
+		Together: []record.Together{{Scope: record.ScopeHost, Since: now().Add(-time.Hour), Drives: []string{"a"}, Of: 1}},
+		Recorder: &record.RecorderStatus{Recordings: []record.RecordingHead{
+			head("stall-of-c-before", 2*time.Hour, of(record.TriggerStall, "c")),
+			head("older", 30*time.Minute, of(record.TriggerStall, "a")),
+			head("newer", 20*time.Minute, of(record.TriggerRequest, "a"), of(record.TriggerStall, "a")),
+			head("verdict", 10*time.Minute, of(record.TriggerVerdict, "b")),
+			head("host", 5*time.Minute, of(record.TriggerVerdict, "")),
+		}},
+	}
+	got := map[string]string{}
+	for _, f := range Of(s) {
+		if f.Recording != "" {
+			assert.Contains(t, f.String(), "recorded as "+f.Recording)
+		}
+		got[f.TargetID+" "+f.Code] = f.Recording
+	}
+	assert.Equal(t, "newer", got["a "+Stalled])
+	assert.Empty(t, got["b "+Stalled])
+	assert.Empty(t, got["c "+Stalled], "what was over before is of another one")
+	assert.Empty(t, got["a "+TrafficSlower])
+	assert.Equal(t, "verdict", got["b "+TrafficSlower])
+	assert.Equal(t, "host", got[" "+HostSlower])
+	assert.Empty(t, got["a "+NotJudged])
+	s.Recorder = nil
+	for _, f := range Of(s) {
+		assert.Empty(t, f.Recording)
+	}
+}

@@ -1,0 +1,100 @@
+package recorder
+
+import (
+	"math"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// The places of the operations, in the order of record.Operations.
+const (
+	read = iota
+	write
+	discard
+	flush
+	operations
+)
+
+// counts are what a device has counted since it appeared.
+type counts struct {
+	ios     [operations]uint64
+	sectors [operations]uint64 // none of flushes
+	spent   [operations]time.Duration
+	busy    time.Duration
+	timing  counters.Timing
+	// discards and flushes say whether the kernel counts them.
+	discards, flushes bool
+}
+
+func countsOf(d counters.Disk, timing counters.Timing) counts {
+	c := counts{busy: d.BusyTime, timing: timing, discards: d.Discards != nil, flushes: d.Flushes != nil}
+	c.ios[read], c.sectors[read], c.spent[read] = d.ReadIOs, uint64(d.ReadSectors), d.ReadTime
+	c.ios[write], c.sectors[write], c.spent[write] = d.WriteIOs, uint64(d.WriteSectors), d.WriteTime
+	if d.Discards != nil {
+		c.ios[discard], c.sectors[discard], c.spent[discard] = d.Discards.IOs, uint64(d.Discards.Sectors), d.Discards.Time
+	}
+	if d.Flushes != nil {
+		c.ios[flush], c.spent[flush] = d.Flushes.IOs, d.Flushes.Time
+	}
+	return c
+}
+
+// since is what was counted after before; false when the two cannot be compared. It is what counters.Disk has, without
+// an allocation.
+func (c counts) since(before counts) (counts, bool) {
+	if c.timing != before.timing || c.discards != before.discards || c.flushes != before.flushes {
+		return counts{}, false
+	}
+	for o := range operations {
+		if c.ios[o] < before.ios[o] || c.sectors[o] < before.sectors[o] {
+			return counts{}, false
+		}
+		c.ios[o] -= before.ios[o]
+		c.sectors[o] -= before.sectors[o]
+		c.spent[o] = counters.TimeSince(c.spent[o], before.spent[o])
+	}
+	c.busy = counters.TimeSince(c.busy, before.busy)
+	return c, true
+}
+
+// small is a count in 32 bits. What is beyond them is no count of a second.
+func small(n uint64) uint32 { return uint32(min(n, math.MaxUint32)) }
+
+// millis are a time as the kernel counts it.
+func millis(d time.Duration) uint32 { return small(uint64(max(0, d.Milliseconds()))) }
+
+// The flags of a second of a device.
+const (
+	here   = 1 << iota // the device was there
+	known              // it can be compared with the second before
+	ours               // a round or a run of ours used it
+	coarse             // times are counted in ticks, or are those of members
+)
+
+// stallCauses are numbered from 1 on in a ring.
+func stallNumber(cause record.StallCause) uint8 {
+	switch cause {
+	case record.StallByDevice:
+		return 1
+	case record.StallByDiscard:
+		return 2
+	case record.StallByReset:
+		return 3
+	case record.StallBySuspended:
+		return 4
+	case record.StallByRun:
+		return 5
+	}
+	return 0
+}
+
+func stallCause(number uint8) record.StallCause {
+	for _, cause := range record.StallCauses() {
+		if number != 0 && stallNumber(cause) == number {
+			return cause
+		}
+	}
+	return ""
+}

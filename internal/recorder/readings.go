@@ -1,0 +1,75 @@
+package recorder
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// mostReadings is how many readings of a device are kept: those of ten minutes at the shortest usual interval.
+const mostReadings = 40
+
+// Reading is what the daemon has read of a device for other purposes. It is of the device as a whole.
+type Reading struct {
+	// Time is when it was read; a reading that is known already is not taken again.
+	Time    time.Time
+	Celsius *int
+	// Link is what the PCIe link has trained to; zero when there is none.
+	Link record.LinkRate
+	// Interrupts are those of its queues since boot; nil when they are not counted.
+	Interrupts *uint64
+}
+
+// readings are the last ones of a device.
+type readings struct {
+	all  [mostReadings]reading
+	next int // place of the next one
+	n    int
+}
+
+type reading struct {
+	Reading
+	at time.Duration // when it was taken
+}
+
+// take keeps a reading unless it is known, at the cost of the oldest.
+func (r *readings) take(now time.Duration, what Reading) {
+	if r.n > 0 && !what.Time.After(r.all[(r.next+mostReadings-1)%mostReadings].Time) {
+		return
+	}
+	r.all[r.next] = reading{what, now}
+	r.next = (r.next + 1) % mostReadings
+	r.n = min(r.n+1, mostReadings)
+}
+
+// between returns the readings of a span, and the last one before it.
+func (r *readings) between(from, until time.Duration) (all []record.DeviceReading) {
+	var before *reading
+	for i := range r.n {
+		now := &r.all[(r.next-r.n+i+mostReadings)%mostReadings]
+		if now.at > until {
+			break
+		}
+		shown := now.since(before)
+		if now.at < from {
+			all = all[:0]
+		}
+		all = append(all, shown)
+		before = now
+	}
+	return all
+}
+
+// since is the reading as it is shown after another one.
+func (r *reading) since(before *reading) record.DeviceReading {
+	shown := record.DeviceReading{Time: r.Time.UTC().Truncate(time.Millisecond), Celsius: r.Celsius}
+	if r.Link != (record.LinkRate{}) {
+		shown.Link = r.Link.String()
+	}
+	if before != nil && before.Interrupts != nil && r.Interrupts != nil && *r.Interrupts >= *before.Interrupts {
+		if span := r.Time.Sub(before.Time).Seconds(); span > 0 {
+			shown.InterruptsPerSecond = rounded(float64(*r.Interrupts-*before.Interrupts) / span)
+		}
+	}
+	return shown
+}

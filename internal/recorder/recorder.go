@@ -1,0 +1,175 @@
+package recorder
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/traffic"
+)
+
+// Options say what a Recorder needs.
+type Options struct {
+	Clock Clock
+	// Describe tells what the device with an id is. It must not wait.
+	Describe func(id string) record.Device
+	// Taken reports whether a recording of this id exists already. It must not wait.
+	Taken func(id string) bool
+}
+
+// Recorder is the flight recorder. Make one with New. Several goroutines may use it, and none waits for long.
+type Recorder struct {
+	options Options
+
+	mu        sync.Mutex
+	ring      *ring                    // nil while it is off
+	incidents []*incident              // whose recording is not written, the oldest first
+	begun     map[begins]time.Duration // when each began its last one
+}
+
+// begins is who begins recordings, and by what.
+type begins struct {
+	device string
+	kind   record.TriggerKind
+}
+
+// New returns a recorder that is off.
+func New(o Options) *Recorder {
+	return &Recorder{options: o, begun: map[begins]time.Duration{}}
+}
+
+// Switch turns the recorder on or off. Off, it needs no memory, and what is not handed out is lost.
+func (r *Recorder) Switch(on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case on && r.ring == nil:
+		r.ring = newRing()
+	case !on:
+		r.ring, r.incidents = nil, nil
+	}
+}
+
+// Take keeps a second.
+func (r *Recorder) Take(s traffic.Second, host Host) {
+	wall, steady := r.options.Clock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ring != nil {
+		r.ring.take(wall, steady, s, host)
+	}
+}
+
+// Read keeps what was read of a device that is recorded.
+func (r *Recorder) Read(id string, reading Reading) {
+	_, steady := r.options.Clock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ring == nil {
+		return
+	}
+	if c, ok := r.ring.devices[id]; ok {
+		c.readings.take(steady, reading)
+	}
+}
+
+// Trigger has the minute before and the minute after something recorded, which happened a while ago. While a recording goes on, it
+// is named in that, and lengthens it. The same trigger may be told again, with other words, when more is known. It returns the
+// id of the recording; empty when there is none.
+func (r *Recorder) Trigger(t record.Trigger, ago time.Duration) (id string) {
+	_, now := r.options.Clock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ring == nil {
+		return ""
+	}
+	at := now - ago
+	if ago > keep-around { // nothing is known of that
+		return ""
+	}
+	if i := r.going(at, now, t); i != nil {
+		i.add(t, at, now)
+		return i.id
+	}
+	maps.DeleteFunc(r.begun, func(_ begins, at time.Duration) bool { return now-at >= again })
+	who := begins{cmp.Or(t.DeviceID, t.TargetID), t.Kind}
+	if _, lately := r.begun[who]; lately && t.Kind != record.TriggerRequest {
+		return ""
+	}
+	i := &incident{from: at - around, until: at + around, triggers: []record.Trigger{t}}
+	i.id = name(t, func(id string) bool {
+		return r.options.Taken(id) || slices.ContainsFunc(r.incidents, func(other *incident) bool { return other.id == id })
+	})
+	r.incidents = append(r.incidents, i)
+	r.begun[who] = now
+	return i.id
+}
+
+// going is the incident that a trigger belongs to; nil when there is none.
+func (r *Recorder) going(at, now time.Duration, t record.Trigger) *incident {
+	for _, i := range r.incidents {
+		if now <= i.until && (at <= i.until || i.has(t) >= 0) {
+			return i
+		}
+	}
+	return nil
+}
+
+// Due returns the recordings that are complete, which are to be written. Each is returned until Written is told so.
+func (r *Recorder) Due() []record.Recording {
+	_, now := r.options.Clock()
+	return r.recordings("", func(i *incident) bool { return now > i.until && now >= i.retry })
+}
+
+// Rest returns all recordings that are not written, complete or not. why says why no more is to come.
+func (r *Recorder) Rest(why string) []record.Recording {
+	return r.recordings(why, func(*incident) bool { return true })
+}
+
+func (r *Recorder) recordings(cut string, wanted func(*incident) bool) (all []record.Recording) {
+	_, now := r.options.Clock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, i := range r.incidents {
+		if !wanted(i) {
+			continue
+		}
+		rec := r.ring.recording(i.from, i.until, i.wanted(), r.options.Describe)
+		rec.ID, rec.Triggers, rec.MoreTriggers = i.id, slices.Clone(i.triggers), i.more
+		if now < i.until {
+			rec.Cut = cut
+		}
+		all = append(all, rec)
+	}
+	return all
+}
+
+// Written notes how the writing of a recording went. One that failed is due again, until its seconds are no longer
+// in memory: lost says that this is so.
+func (r *Recorder) Written(id string, err error) (lost bool) {
+	_, now := r.options.Clock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := slices.IndexFunc(r.incidents, func(i *incident) bool { return i.id == id })
+	if at < 0 {
+		return err != nil
+	}
+	if err != nil {
+		i := r.incidents[at]
+		i.retry = now + retry
+		if first, ok := r.ring.first(); ok && i.retry < i.until+keep-longest && first <= i.until {
+			return false
+		}
+	}
+	r.incidents = slices.Delete(r.incidents, at, at+1)
+	return err != nil
+}
+
+// compareNames puts nvme2n1 before nvme10n1.
+func compareNames(a, b record.Device) int {
+	return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+}

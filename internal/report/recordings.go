@@ -1,0 +1,61 @@
+package report
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// RecordingList is the JSON form of what Recordings writes.
+type RecordingList struct {
+	Recordings []record.RecordingHead `json:"recordings"`
+}
+
+// Recordings writes a table of recordings, the newest first.
+func Recordings(w io.Writer, heads []record.RecordingHead, now time.Time) error {
+	if len(heads) == 0 {
+		return text.Write(w, "recordings", document.Sentence("Nothing has been recorded yet: no device stalled and no verdict was passed since the flight recorder is on."))
+	}
+	t := document.Table{Names: []string{"id", "when", "of", "trigger", "length", "size"}, Align: "lllllr"}
+	for _, h := range slices.Backward(heads) {
+		t.Add(h.ID, units.Ago(h.Triggers[0].Time, now), strings.Join(concerned(h), ", "), strings.Join(kinds(h), ", "),
+			units.Span(h.Until.Sub(h.From)), units.Size(h.Bytes))
+	}
+	return text.Write(w, "recordings", t)
+}
+
+// concerned are the names of the devices that triggered a recording, in the order of the triggers.
+func concerned(h record.RecordingHead) (names []string) {
+	for _, t := range h.Triggers {
+		if name := subject(t); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// subject is what a trigger is about.
+func subject(t record.Trigger) string {
+	switch {
+	case t.Device != "":
+		return t.Device
+	case t.TargetID != "":
+		return t.TargetID
+	}
+	return "the node"
+}
+
+func kinds(h record.RecordingHead) (all []string) {
+	for _, t := range h.Triggers {
+		if kind := string(t.Kind); !slices.Contains(all, kind) {
+			all = append(all, kind)
+		}
+	}
+	return all
+}

@@ -1,0 +1,36 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Recording is a recording of the flight recorder as it is stored.
+type Recording struct {
+	record.RecordingHead
+	// Lines is the recording as recorder.Encode makes it, and as it is exported.
+	Lines []byte `json:"lines_gzip"`
+}
+
+// ErrNoRecording says that no recording has this id.
+var ErrNoRecording = errors.New("no such recording")
+
+// SaveRecording stores a recording.
+func (d Dir) SaveRecording(r Recording) error { return d.Save(kindRecordings, r.ID, r) }
+
+// RemoveRecording removes a recording; it need not be there.
+func (d Dir) RemoveRecording(id string) error { return d.Remove(kindRecordings, id) }
+
+// Recordings returns all recordings, the oldest first. What could not be read is joined in the error.
+func (d Dir) Recordings() ([]Recording, error) { return all[Recording](d, kindRecordings) }
+
+// Recording returns the recording with this id. Errors: ErrNoRecording, and those of reading it.
+func (d Dir) Recording(id string) (r Recording, err error) {
+	found, err := d.Load(kindRecordings, id, &r)
+	if err == nil && !found {
+		err = fmt.Errorf("%s: %w", id, ErrNoRecording)
+	}
+	return r, err
+}
