@@ -103,8 +103,7 @@ func TestEachSecondIsTold(t *testing.T) {
 	s, _ := samplerOf(append(devices(), Device{ID: "gone", Number: "8:16"})...)
 	s.options.FS = sysfs.New(h.root)
 	var told [][]Counted
-	s.options.Second = func(second Second) {
-		all := second.Devices told = append(told, all) }
+	s.options.Second = func(now Second) { told = append(told, now.Devices) }
 	s.sample(t.Context(), false)
 	_, end := s.Begin("8:0")
 	h.both(t, 100)
@@ -114,6 +113,7 @@ func TestEachSecondIsTold(t *testing.T) {
 	require.Len(t, told[1], 2)
 	for i, name := range []string{"volume", "drive"} {
 		assert.Equal(t, name, told[1][i].ID)
+		assert.Equal(t, []bool{false, true}, []bool{told[0][i].Ours, told[1][i].Ours}, "a round of ours has begun and ended")
 		counted, ok := told[1][i].Disk.Since(told[0][i].Disk)
 		require.True(t, ok)
 		of := Of(time.Time{}, 2*time.Second, counted, told[1][i].Timing)
