@@ -1,6 +1,6 @@
 #!/bin/sh
 # Gets what the laboratory (internal/test/lab) needs: Debian's QEMU, busybox, fio, nvme-cli, kmod, dmsetup, mdadm, lvm2,
-# cryptsetup-bin and e2fsprogs, installed when missing, and Debian's cloud kernel, which is only unpacked into the
+# cryptsetup-bin, e2fsprogs and gcc, installed when missing, and Debian's cloud kernel, which is only unpacked into the
 # user's cache and never installed.
 # Does nothing, and needs no network, when all of it is there. Ends with 0 when the laboratory can start, else
 # with 1 and a line for each thing that is missing.
@@ -20,7 +20,7 @@ fail() {
 # program PACKAGE pairs. busybox must be the static one, so it is asked for by package below.
 missing_packages() {
 	for pair in qemu-system-x86_64:qemu-system-x86 fio:fio nvme:nvme-cli depmod:kmod flock:util-linux \
-		dmsetup:dmsetup mdadm:mdadm lvm:lvm2 cryptsetup:cryptsetup-bin mkfs.ext4:e2fsprogs; do
+		dmsetup:dmsetup mdadm:mdadm lvm:lvm2 cryptsetup:cryptsetup-bin mkfs.ext4:e2fsprogs gcc:gcc; do
 		PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || echo "${pair##*:}"
 	done
 	dpkg-query -W -f '${db:Status-Status}\n' busybox-static 2>/dev/null | grep -qx installed || echo busybox-static

@@ -16,7 +16,7 @@ import (
 )
 
 // baseFormat is raised when the content of the base archive changes with the same programs in it.
-const baseFormat = 1
+const baseFormat = 2
 
 // baseFiles are the small files of every guest.
 func baseFiles() map[string]string {
@@ -35,11 +35,18 @@ func baseFiles() map[string]string {
 func openBase(t tools) (*os.File, error) {
 	files, err := withLibraries(map[string]string{
 		"/bin/busybox":   t.busybox,
-		"/usr/bin/fio":   t.fio,
 		"/usr/sbin/nvme": t.nvme,
 	})
 	if err != nil {
 		return nil, err
+	}
+	files["/usr/bin/fio"] = t.fio
+	needed, err := fioLibraries(t.fio)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range needed {
+		files[path] = path
 	}
 	key, err := identity(files)
 	if err != nil {
@@ -111,6 +118,9 @@ func writeBase(path string, t tools, files map[string]string) error {
 		return err
 	}
 	if err := a.addAll(files); err != nil {
+		return err
+	}
+	if err := a.addFioStubs(t.fio); err != nil {
 		return err
 	}
 	small := baseFiles()

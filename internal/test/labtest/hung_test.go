@@ -71,14 +71,18 @@ func testHungDevice(t *testing.T, m *lab.Machine) {
 	d := startDaemon(t, m, config)
 	d.awaitRounds(t, device.id, "ok", 2)
 	hung := labels{"id": device.id, "probe": "read-4k"}
+	timeouts := func(m metrics) float64 {
+		return m.must(t, "ssdprobe_probe_rounds_total", hung.with("outcome", "timeout"))
+	}
 	for _, again := range []bool{false, true} { // it may hang more than once
+		before := timeouts(d.scrape(t))
 		device.hang(t)
+		var first metrics
 		eventually(t, "the round counts as timed out", func() bool {
-			age, ok := d.scrape(t).value(t, "ssdprobe_probe_inflight_seconds", hung)
-			return ok && age > 3
+			first = d.scrape(t)
+			age, ok := first.value(t, "ssdprobe_probe_inflight_seconds", hung)
+			return ok && age > 3 && timeouts(first) > before
 		})
-		first := d.scrape(t)
-		assert.Positive(t, first.must(t, "ssdprobe_probe_rounds_total", hung.with("outcome", "timeout")))
 		d.awaitRounds(t, stays, "ok", 3) // and scrapes go on as well
 		second := d.scrape(t)
 		assert.Greater(t, second.must(t, "ssdprobe_probe_inflight_seconds", hung), first.must(t, "ssdprobe_probe_inflight_seconds", hung))
