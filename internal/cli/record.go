@@ -19,6 +19,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/recorder"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 func (a *app) recordCommand() *cobra.Command {
@@ -34,7 +35,7 @@ temperatures and links. It has no names of processes, files or users.`,
 		Args:    noSubcommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.recordList(), a.recordShow(), a.recordExport())
+	c.AddCommand(a.recordList(), a.recordShow(), a.recordExport(), a.recordNow())
 	return c
 }
 
@@ -115,6 +116,38 @@ a device, or a reading of a device. "record show" reads the file again, on any m
 	from.add(c.Flags())
 	c.Flags().StringVar(&file, "to", "", "`FILE` to write, - for standard output; default: the id and .jsonl.gz, in this directory")
 	return c
+}
+
+func (a *app) recordNow() *cobra.Command {
+	return &cobra.Command{
+		Use:   "now [TARGET]",
+		Short: "Record the minute before and the minute after this moment",
+		Long: `Asks the running daemon to keep the minute before and the minute after this moment: while
+an application is slow, say. A target is named by its id, its path or its device name; it is
+then shown in detail. The daemon takes the request within its discovery interval (10 s by
+default). The recording is listed when the minute after is over.`,
+		Example: "  ssdprobe record now\n  ssdprobe record now nvme0n1",
+		Args:    arguments(cobra.MaximumNArgs(1)),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.askToRecord(args, time.Now()) },
+	}
+}
+
+// recordedAfter is about when a recording that is asked for is listed: after the minute that it is of.
+const recordedAfter = 75 * time.Second
+
+func (a *app) askToRecord(args []string, now time.Time) error {
+	dir, targets, err := a.targets(args)
+	if err != nil {
+		return err
+	}
+	id := "" // of the node
+	if len(args) > 0 {
+		id = targets[0].ID
+	}
+	if err := dir.AskToRecord(id, now); err != nil {
+		return fmt.Errorf("%w: %s", err, dir.Dir())
+	}
+	return tell(a.stderr, "the running daemon was asked; see ssdprobe record list in about %s\n", units.Span(recordedAfter))
 }
 
 // export writes a recording, and never over a file that is there.

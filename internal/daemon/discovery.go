@@ -233,6 +233,10 @@ func (d *Daemon) answerRequests(ctx context.Context) {
 	d.shared.state.report(requestsOf, err)
 	for _, name := range names {
 		r, err := through(ctx, d.shared.state, saveTimeout, func(s state.Dir) (state.Request, error) { return s.Request(name) })
+		if err == nil && r.Record != nil {
+			d.answered(ctx, name, r, d.recordRequest(r))
+			continue
+		}
 		if err != nil || r.Target == "" && !r.Host {
 			d.shared.log.Error("request", "name", name, "err", err)
 			continue
@@ -241,14 +245,20 @@ func (d *Daemon) answerRequests(ctx context.Context) {
 			d.halt(w)
 		}
 		err = d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.Apply(r) })
-		if err := r.WithNode(err, func() error { return d.shared.judging.change(r) }); err != nil {
-			d.shared.log.Error("request refused", "target", r.Target, "probe", r.Probe, "asked", r.String(), "err", err)
-		} else {
-			d.shared.log.Info("request carried out", "target", r.Target, "probe", r.Probe, "asked", r.String())
-		}
-		if err := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.RemoveRequest(name) }); err != nil {
-			d.shared.log.Error("remove a request", "err", err)
-		}
+		d.answered(ctx, name, r, r.WithNode(err, func() error { return d.shared.judging.change(r) }))
+	}
+}
+
+// answered tells how a request went, and removes it.
+func (d *Daemon) answered(ctx context.Context, name string, r state.Request, err error) {
+	log := d.shared.log.With("target", r.Target, "probe", r.Probe, "asked", r.String())
+	if err != nil {
+		log.Error("request refused", "err", err)
+	} else {
+		log.Info("request carried out")
+	}
+	if err := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.RemoveRequest(name) }); err != nil {
+		d.shared.log.Error("remove a request", "err", err)
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/recorder"
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
@@ -86,11 +88,13 @@ func (f *flight) describe(id string) record.Device {
 	return record.Device{ID: id}
 }
 
-// see notes what the devices are.
-func (f *flight) see(devices []record.Device, now time.Time) {
+// see notes what the devices are, and returns those whose link is another one than before.
+func (f *flight) see(devices []record.Device, now time.Time) (relinked map[string]bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	relinked = map[string]bool{}
 	for _, d := range devices {
+		relinked[d.ID] = linkOf(f.devices[d.ID]) != linkOf(d)
 		f.devices[d.ID], f.seen[d.ID] = d, now
 	}
 	for id, at := range f.seen {
@@ -99,6 +103,15 @@ func (f *flight) see(devices []record.Device, now time.Time) {
 			delete(f.seen, id)
 		}
 	}
+	return relinked
+}
+
+// linkOf is what the PCIe link of a device has trained to; zero without one.
+func linkOf(d record.Device) record.LinkRate {
+	if d.Link == nil {
+		return record.LinkRate{}
+	}
+	return d.Link.Current()
 }
 
 // forgetAfter is longer than the ring of the recorder reaches back.
@@ -137,7 +150,7 @@ func (d *Daemon) restoreRecordings() error {
 // recordOn writes recordings that are due until ctx ends, and then what there is of the others.
 func (d *Daemon) recordOn(ctx context.Context) error {
 	for schedule.Pause(ctx, time.Second) {
-		d.flight.see(d.present(), time.Now())
+		d.look(time.Now())
 		for _, rec := range d.flight.Due() {
 			d.keepRecording(rec, saveTimeout)
 		}
@@ -147,6 +160,23 @@ func (d *Daemon) recordOn(ctx context.Context) error {
 		d.keepRecording(rec, lastSaveTimeout)
 	}
 	return nil
+}
+
+// look notes what the devices are, and what was read of them.
+func (d *Daemon) look(now time.Time) {
+	devices := d.present()
+	relinked := d.flight.see(devices, now)
+	for _, device := range devices {
+		r := d.health.reading(device.ID)
+		r.Link = linkOf(device)
+		if r.Time.IsZero() || relinked[device.ID] {
+			if !relinked[device.ID] {
+				continue
+			}
+			r.Time = now
+		}
+		d.flight.Read(device.ID, r)
+	}
 }
 
 // present are the devices under watch.
@@ -239,12 +269,55 @@ func (d *Daemon) recordStall(dev traffic.Device, s record.Stall) {
 	d.trigger(t)
 }
 
+// recordVerdict records what is around a verdict that a drive or the host is slow.
+func (d *Daemon) recordVerdict(e judge.Event) {
+	t := record.Trigger{Time: time.Now(), Kind: record.TriggerVerdict, TargetID: e.Drive}
+	switch {
+	case e.Drift != nil:
+		return
+	case e.Drive == "" && e.State == record.Regressed:
+		t.Text = fmt.Sprintf("%d drives got slower together: %s", len(e.Drives), e.Ratio)
+	case e.Verdict.Blames():
+		t.Text = string(e.Verdict)
+		if e.Ratio.Ratio > 0 { // stalls and errors have none
+			t.Text += ", " + e.Ratio.String()
+		}
+		t.Text += " (" + strings.Join(e.Witnesses, ", ") + ")"
+	default:
+		return
+	}
+	if w := d.current()[e.Drive]; w != nil {
+		w.mu.Lock()
+		t.DeviceID = w.device.ID
+		w.mu.Unlock()
+	}
+	d.trigger(t)
+}
+
+// recordRequest records what somebody asked for. Without a target, it is about the node.
+func (d *Daemon) recordRequest(r state.Request) error {
+	t := record.Trigger{Time: r.Record.Asked, Kind: record.TriggerRequest, TargetID: r.Target, Text: "somebody asked for it"}
+	if w := d.current()[r.Target]; w != nil {
+		w.mu.Lock()
+		t.DeviceID = w.device.ID
+		w.mu.Unlock()
+	} else if r.Target != "" {
+		return fmt.Errorf("%s is not watched", r.Target)
+	}
+	if d.trigger(t) == "" {
+		return errors.New("the recorder is off, or what was asked for is too long ago")
+	}
+	return nil
+}
+
 // trigger records what is around something that has happened.
-func (d *Daemon) trigger(t record.Trigger) {
+func (d *Daemon) trigger(t record.Trigger) (id string) {
 	ago := time.Since(t.Time)
 	t.Time = t.Time.UTC().Truncate(time.Millisecond)
 	t.Device = d.flight.describe(t.DeviceID).Name
-	if id := d.flight.Trigger(t, ago); id != "" {
+	id = d.flight.Trigger(t, ago)
+	if id != "" {
 		d.shared.log.Debug("recording", "recording", id, "id", t.TargetID, "why", t.Text)
 	}
+	return id
 }

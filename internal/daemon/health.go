@@ -13,6 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/health"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/recorder"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
@@ -205,6 +206,42 @@ func (k *keeper) complete(d record.Device, c record.Conditions) record.Condition
 		}
 	}
 	return health.Complete(c, known)
+}
+
+// reading is what was last read of a device. Its time is zero when nothing was.
+func (k *keeper) reading(id string) (r recorder.Reading) {
+	k.mu.Lock()
+	sources, interrupts := k.sources, k.interrupts
+	readers := maps.Clone(k.readers)
+	k.mu.Unlock()
+	later := func(at time.Time) {
+		if at.After(r.Time) {
+			r.Time = at
+		}
+	}
+	for _, s := range sources {
+		if !slices.Contains(s.IDs(), id) {
+			continue
+		}
+		if reader, ok := readers[s.Name]; ok {
+			if at, celsius := reader.temperature(); celsius != nil {
+				r.Celsius = celsius
+				later(at)
+			}
+		}
+		if i, ok := interrupts[s.Name]; ok {
+			sum := uint64(0)
+			for _, q := range i.Queues {
+				sum += q.Count
+			}
+			if r.Interrupts != nil { // of several paths
+				sum += *r.Interrupts
+			}
+			r.Interrupts, r.Counted = &sum, i.Time
+			later(i.Time)
+		}
+	}
+	return r
 }
 
 // fill adds to a snapshot what is known of the health of its targets.

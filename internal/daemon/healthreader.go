@@ -94,6 +94,23 @@ func (r *healthReader) lastKnown() *record.Health {
 	return r.known
 }
 
+// temperature is that of the whole drive in the last reading, and when that was; nil when it is not known.
+func (r *healthReader) temperature() (at time.Time, celsius *int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch now := r.now; {
+	case now.Health != nil:
+		for _, t := range now.Health.Temperatures {
+			if t.Sensor == record.CompositeSensor {
+				return now.Health.Time, &t.Celsius
+			}
+		}
+	case now.Disk != nil:
+		return now.Disk.Time, now.Disk.TemperatureCelsius
+	}
+	return time.Time{}, nil
+}
+
 // fill adds to the targets what the reading says of their device, and returns it.
 func (r *healthReader) fill(targets []record.TargetStatus) record.Controller {
 	r.mu.Lock()

@@ -174,6 +174,7 @@ func (d *Daemon) tellJudged(events []judge.Event) {
 			log = w.log
 			w.news.Store(true)
 		}
+		d.recordVerdict(e)
 		switch {
 		case e.Drift != nil:
 			tellDrift(log, e.Source, *e.Drift)

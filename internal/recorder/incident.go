@@ -38,9 +38,9 @@ func (i *incident) has(t record.Trigger) int {
 	return slices.IndexFunc(i.triggers, func(before record.Trigger) bool { return same(before, t) })
 }
 
-// same reports whether two triggers are one, of which more is known by now.
+// same reports whether two triggers are one stall, of which more is known by now.
 func same(a, b record.Trigger) bool {
-	return a.Kind == b.Kind && a.TargetID == b.TargetID && a.DeviceID == b.DeviceID && a.Time.Equal(b.Time)
+	return a.Kind == record.TriggerStall && b.Kind == a.Kind && a.TargetID == b.TargetID && a.DeviceID == b.DeviceID && a.Time.Equal(b.Time)
 }
 
 // add takes a further trigger. at is when that was, on the steady clock, and now when it is told.

@@ -16,8 +16,9 @@ type Reading struct {
 	Celsius *int
 	// Link is what the PCIe link has trained to; zero when there is none.
 	Link record.LinkRate
-	// Interrupts are those of its queues since boot; nil when they are not counted.
+	// Interrupts are those of its queues since boot, as they were at Counted; nil when they are not counted.
 	Interrupts *uint64
+	Counted    time.Time
 }
 
 // readings are the last ones of a device.
@@ -34,7 +35,7 @@ type reading struct {
 
 // take keeps a reading unless it is known, at the cost of the oldest.
 func (r *readings) take(now time.Duration, what Reading) {
-	if r.n > 0 && !what.Time.After(r.all[(r.next+mostReadings-1)%mostReadings].Time) {
+	if last := r.all[(r.next+mostReadings-1)%mostReadings]; r.n > 0 && !what.Time.After(last.Time) {
 		return
 	}
 	r.all[r.next] = reading{what, now}
@@ -67,7 +68,7 @@ func (r *reading) since(before *reading) record.DeviceReading {
 		shown.Link = r.Link.String()
 	}
 	if before != nil && before.Interrupts != nil && r.Interrupts != nil && *r.Interrupts >= *before.Interrupts {
-		if span := r.Time.Sub(before.Time).Seconds(); span > 0 {
+		if span := r.Counted.Sub(before.Counted).Seconds(); span > 0 {
 			shown.InterruptsPerSecond = rounded(float64(*r.Interrupts-*before.Interrupts) / span)
 		}
 	}

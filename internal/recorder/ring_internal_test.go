@@ -213,7 +213,7 @@ func TestSamplingAllocatesNothing(t *testing.T) {
 func TestReadingsOfTheDaemon(t *testing.T) {
 	w := newWorld("a")
 	read := func(celsius int, interrupts uint64) {
-		reading := Reading{Time: w.wall, Celsius: &celsius, Link: record.LinkRate{GTs: 16, Lanes: 4}, Interrupts: &interrupts}
+		reading := Reading{Time: w.wall, Celsius: &celsius, Link: record.LinkRate{GTs: 16, Lanes: 4}, Interrupts: &interrupts, Counted: w.wall}
 		w.Read("a", reading)
 		w.Read("a", reading) // known already
 		w.Read("nobody", reading)

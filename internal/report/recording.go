@@ -182,7 +182,11 @@ func secondsTable(rec record.Recording, d record.DeviceRecording) document.Table
 			}
 			cells = append(cells, count, mean)
 		}
-		t.Add(append(cells, units.Span(s.Busy), secondNote(s))...)
+		busy := ""
+		if s.Busy > 0 {
+			busy = units.Span(s.Busy)
+		}
+		t.Add(append(cells, busy, secondNote(s))...)
 	}
 	return t
 }

@@ -23,8 +23,13 @@ func (d Dir) SaveRecording(r Recording) error { return d.Save(kindRecordings, r.
 // RemoveRecording removes a recording; it need not be there.
 func (d Dir) RemoveRecording(id string) error { return d.Remove(kindRecordings, id) }
 
-// Recordings returns all recordings, the oldest first. What could not be read is joined in the error.
-func (d Dir) Recordings() ([]Recording, error) { return all[Recording](d, kindRecordings) }
+// Recordings returns all recordings, the oldest first. What could not be read is joined in the error; damaged files are set
+// aside.
+func (d Dir) Recordings() ([]Recording, error) {
+	damaged := d.SetDamagedAside(kindRecordings)
+	recordings, err := all[Recording](d, kindRecordings)
+	return recordings, errors.Join(damaged, err)
+}
 
 // Recording returns the recording with this id. Errors: ErrNoRecording, and those of reading it.
 func (d Dir) Recording(id string) (r Recording, err error) {

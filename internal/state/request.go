@@ -29,6 +29,8 @@ type Request struct {
 	Accept string `json:"accept,omitempty"`
 	// Pin keeps the current baselines as they are (true), or no longer (false).
 	Pin *bool `json:"pin,omitempty"`
+	// Record asks for a recording of the target, or of the node when there is none; nothing else is then asked for.
+	Record *RecordRequest `json:"record,omitempty"`
 }
 
 // ErrUnknownTarget says that nothing is stored about a target, or its probe.
@@ -37,6 +39,8 @@ var ErrUnknownTarget = errors.New("nothing is known about this target")
 // String says what is asked for, for the log.
 func (r Request) String() string {
 	switch {
+	case r.Record != nil:
+		return "record"
 	case r.Import != nil:
 		return "import a baseline"
 	case r.Host:
@@ -80,6 +84,27 @@ func (d Dir) applyAll(r Request) error {
 		}
 		return err
 	})
+}
+
+// RecordRequest asks for a recording.
+type RecordRequest struct {
+	Asked time.Time `json:"asked"`
+}
+
+// ErrNotRunning says that no daemon runs on the state directory.
+var ErrNotRunning = errors.New("no ssdprobe daemon runs on this state directory")
+
+// AskToRecord leaves a request for a recording of a target, or of the node when that is empty, to the daemon that runs
+// on the directory. Errors: ErrNotRunning, and those of the filesystem.
+func (d Dir) AskToRecord(target string, now time.Time) error {
+	lock, err := store.TakeLock(d.Dir(), lockName)
+	switch {
+	case errors.Is(err, store.ErrLocked):
+		return d.Leave(Request{Target: target, Record: &RecordRequest{now.UTC()}})
+	case err != nil:
+		return err
+	}
+	return errors.Join(ErrNotRunning, lock.Release())
 }
 
 // Requests returns the names of the requests that were left, oldest first. What could not be read is joined in the

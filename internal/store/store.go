@@ -208,7 +208,10 @@ func (s *Store) inspect(kind, name string) (envelope, error) {
 // SetAside renames the file of a value that turned out to make no sense, and
 // returns the *DamagedError that says so.
 func (s *Store) SetAside(kind, name string, cause error) error {
-	path := s.pathOf(kind, name)
+	return setAside(s.pathOf(kind, name), cause)
+}
+
+func setAside(path string, cause error) error {
 	aside := fmt.Sprintf("%s.damaged-%s", path, time.Now().UTC().Format("20060102T150405.000000000"))
 	if err := os.Rename(path, aside); err != nil {
 		return errors.Join(fmt.Errorf("load %s: %w", path, cause), fmt.Errorf("set it aside: %w", err))
@@ -216,11 +219,30 @@ func (s *Store) SetAside(kind, name string, cause error) error {
 	return &DamagedError{Path: path, SetAside: aside, Err: cause}
 }
 
+// SetDamagedAside renames the files of a kind that make no sense, whose names nobody may ever ask for, and returns the
+// *DamagedErrors that say so, joined.
+func (s *Store) SetDamagedAside(kind string) error {
+	paths, err := s.files(kind, isValue)
+	problems := []error{err}
+	for _, path := range paths {
+		_, err := s.readEnvelope(path, kind)
+		if damaged := new(DamagedError); errors.As(err, &damaged) {
+			problems = append(problems, setAside(path, damaged.Err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// isValue tells files of values from what saves left behind and from what was set aside.
+func isValue(name string) bool {
+	return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix)
+}
+
 // Names returns the names of all values of a kind, sorted by file. The error
 // joins what was wrong with files that could not be understood; the names of the
 // others are returned all the same.
 func (s *Store) Names(kind string) ([]string, error) {
-	paths, err := s.files(kind, func(name string) bool { return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix) })
+	paths, err := s.files(kind, isValue)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", kind, err)
 	}

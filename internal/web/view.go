@@ -31,6 +31,8 @@ type view struct {
 	Ignored      []ignoredView
 	ReadingsGood int
 	ReadingsBad  []record.CollectorStatus
+	// Recordings are those that no target triggered.
+	Recordings []recordingView
 }
 
 // tone is the class of an element in page.css.
@@ -69,9 +71,11 @@ func newView(s record.Snapshot, version string) view {
 	for _, t := range s.Targets {
 		target := newTargetView(t, anchors[t.ID], finding.OfTarget(found, t.ID), s.Time)
 		target.Health = newHealthViews(s.ControllersOf(t.Device.ID), s.Time)
+		target.Recordings = newRecordingViews(s.Recorder, t.ID, t.Device.ID, s.Time)
 		v.Targets = append(v.Targets, target)
 		v.readings(t.Collectors)
 	}
+	v.Recordings = newRecordingViews(s.Recorder, "", "", s.Time)
 	v.Verdict, v.Tone = verdict(v.Findings, v.Targets)
 	v.Title = v.Verdict + " · " + s.Node + " · ssdprobe"
 	v.readings(s.Collectors)
@@ -173,6 +177,8 @@ type targetView struct {
 	Conditions      []conditionView
 	// Health tells what the controllers of the device say, a line each.
 	Health []healthView
+	// Recordings are those that the flight recorder kept of it.
+	Recordings []recordingView
 	// Written tells how much of a raw device can be measured, Cost what
 	// ssdprobe itself has moved.
 	Written, Cost string

@@ -1,0 +1,290 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/health"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/measure"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/recorder"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+	"github.com/ssdprobe/ssdprobe/internal/traffic"
+)
+
+// flying is a daemon that records one drive, and keeps recordings in a directory.
+func flying(t *testing.T, at string) (d *Daemon, log *bytes.Buffer) {
+	t.Helper()
+	log = &bytes.Buffer{}
+	logger := slog.New(slog.NewTextHandler(log, nil))
+	dir, err := state.Open(at)
+	require.NoError(t, err)
+	d = &Daemon{
+		shared:  &shared{node: "stor-07", judging: newJudging(drift.Default()), lockDir: t.TempDir(), log: logger, state: newStorage(dir, logger)},
+		watches: map[string]*watch{}, generator: "ssdprobe 1.2.3",
+		flight: newFlight(sysfs.New("/"), recorder.Default()), health: newKeeper(sysfs.New("/"), logger),
+	}
+	drive := record.Device{ID: "eui.1", Name: "nvme0n1", Number: "259:0", Link: &record.PCIeLink{CurrentGTs: 16, CurrentLanes: 4}}
+	d.watches["eui.1"] = &watch{spec: spec{Target: measure.Target{ID: "eui.1", Number: "259:0"}, LockID: "eui.1"}, device: drive, log: logger}
+	require.NoError(t, d.restoreRecordings())
+	d.second(1)
+	d.look(time.Now())
+	return d, log
+}
+
+// second records a second in which others read.
+func (d *Daemon) second(reads uint64) {
+	d.tookSecond(traffic.Second{Time: time.Now(), Devices: []traffic.Counted{
+		{Device: traffic.Device{ID: "eui.1", Number: "259:0"}, Disk: counters.Disk{ReadIOs: reads, InFlight: 2}, Timing: counters.ExactTimes},
+	}})
+}
+
+// stalls has the drive stall.
+func (d *Daemon) stalls(at time.Time, length time.Duration) {
+	d.tookStall(traffic.Device{ID: "eui.1", Number: "259:0"}, record.Stall{Start: at, Length: length, Cause: record.StallByDevice, InFlight: 2})
+}
+
+// end stops the daemon: recordings that go on are written as they are.
+func (d *Daemon) end(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, d.recordOn(ctx))
+}
+
+func (d *Daemon) recorded() record.RecorderStatus {
+	var s record.Snapshot
+	d.flight.fill(&s)
+	return *s.Recorder
+}
+
+// In the minute after a stall, the daemon is stopped: what is there is written, and a restart has it again.
+func TestAStopInTheMinuteAfterAStall(t *testing.T) {
+	at := t.TempDir()
+	d, _ := flying(t, at)
+	d.stalls(time.Now(), time.Second)
+	d.end(t)
+	assert.Empty(t, d.recorded().Recordings, "a single second may be one slow I/O")
+
+	d.stalls(time.Now(), 3*time.Second)
+	d.second(7)
+	d.end(t)
+	status := d.recorded()
+	require.Len(t, status.Recordings, 1)
+	head := status.Recordings[0]
+	assert.EqualValues(t, 1, status.Written)
+	assert.Equal(t, "the daemon stopped", head.Cut)
+	assert.Equal(t, []string{"stor-07", "ssdprobe 1.2.3"}, []string{head.Node, head.Generator})
+	assert.Equal(t, "no I/O completed for 3 s, with 2 in flight", head.Triggers[0].Text)
+
+	again, _ := flying(t, at)
+	assert.Equal(t, status.Recordings, again.recorded().Recordings)
+	rec, found, err := again.Recording(head.ID)
+	require.NoError(t, err)
+	require.True(t, found)
+	require.Len(t, rec.Devices, 1)
+	assert.Equal(t, "nvme0n1", rec.Devices[0].Device.Name)
+	assert.EqualValues(t, 6, rec.Devices[0].Seconds[1].Read.IOs)
+	assert.Equal(t, "16 GT/s x4", rec.Devices[0].Readings[0].Link)
+	_, found, err = again.Recording("another")
+	require.NoError(t, err)
+	assert.False(t, found)
+}
+
+func TestVerdictsAreRecorded(t *testing.T) {
+	d, _ := flying(t, t.TempDir())
+	ratio := record.Ratio{Ratio: 1.62, Lower: 1.5, Upper: 1.7}
+	d.tellJudged([]judge.Event{
+		{Drive: "eui.1", Verdict: record.Watch},
+		{Drive: "eui.1", Drift: &drift.Event{}, Verdict: record.Severe},
+	})
+	assert.Empty(t, d.flight.Rest(""))
+	d.tellJudged([]judge.Event{
+		{Drive: "eui.1", Verdict: record.Degraded, Ratio: ratio, Witnesses: []string{"probes", "traffic"}},
+		{Drive: "eui.1", Verdict: record.Severe, Witnesses: []string{"stalls"}},
+		{State: record.Regressed, Drives: []string{"eui.1", "eui.2"}, Ratio: ratio},
+		{State: record.Stable},
+	})
+	all := d.flight.Rest("")
+	require.Len(t, all, 1, "one incident")
+	var texts []string
+	for _, trigger := range all[0].Triggers {
+		texts = append(texts, trigger.Device+": "+trigger.Text)
+	}
+	assert.Equal(t, []string{
+		"nvme0n1: degraded, " + ratio.String() + " (probes, traffic)", "nvme0n1: severe (stalls)",
+		": 2 drives got slower together: " + ratio.String(),
+	}, texts)
+}
+
+func TestRecordingOnDemand(t *testing.T) {
+	d, log := flying(t, t.TempDir())
+	dir := d.shared.state.Dir
+	require.ErrorIs(t, dir.AskToRecord("", time.Now()), state.ErrNotRunning)
+	_, lock, err := state.Hold(dir.Dir())
+	require.NoError(t, err)
+	for _, target := range []string{"", "eui.1", "eui.9"} {
+		require.NoError(t, dir.AskToRecord(target, time.Now()))
+	}
+	require.NoError(t, dir.AskToRecord("", time.Now().Add(-time.Hour)))
+	d.answerRequests(t.Context())
+	all := d.flight.Rest("")
+	require.Len(t, all, 1)
+	assert.Len(t, all[0].Triggers, 2)
+	assert.Contains(t, log.String(), "eui.9 is not watched")
+	assert.Contains(t, log.String(), "too long ago")
+	assert.Equal(t, 2, strings.Count(log.String(), `msg="request carried out"`))
+	left, err := dir.Requests()
+	require.NoError(t, err)
+	assert.Empty(t, left)
+	require.NoError(t, lock.Release())
+}
+
+func TestTheOldestRecordingsGoFirst(t *testing.T) {
+	at := t.TempDir()
+	d, _ := flying(t, at)
+	d.flight.configure(recorder.Settings{Enabled: true, MaxRecordings: 3, MaxBytes: 1 << 20})
+	for i := range 5 {
+		rec := record.Recording{RecordingHead: record.RecordingHead{ID: fmt.Sprint(i), Triggers: []record.Trigger{{}}}}
+		d.keepRecording(rec, saveTimeout)
+		d.dropRecordings()
+	}
+	ids := func(d *Daemon) (all []string) {
+		for _, h := range d.recorded().Recordings {
+			all = append(all, h.ID)
+		}
+		return all
+	}
+	assert.Equal(t, []string{"2", "3", "4"}, ids(d))
+	again, _ := flying(t, at)
+	assert.Equal(t, []string{"2", "3", "4"}, ids(again), "the files are gone, too")
+
+	// A reload with less room takes effect within a second.
+	size := again.recorded().Recordings[0].Bytes
+	again.flight.configure(recorder.Settings{Enabled: true, MaxRecordings: 3, MaxBytes: 2 * size})
+	again.dropRecordings()
+	assert.Equal(t, []string{"3", "4"}, ids(again))
+	again.flight.configure(recorder.Settings{Enabled: true, MaxRecordings: 3, MaxBytes: 1})
+	again.keepRecording(record.Recording{RecordingHead: record.RecordingHead{ID: "large"}}, saveTimeout)
+	assert.Equal(t, []string{"3", "4"}, ids(again), "one that is too large itself pushes out no other")
+	assert.EqualValues(t, 1, again.recorded().Failed)
+	_, problems := again.shared.state.status()
+	require.Len(t, problems, 1)
+	assert.Contains(t, problems[0].Text, "recorder.max_size")
+}
+
+func TestADamagedRecordingIsSetAside(t *testing.T) {
+	at := t.TempDir()
+	d, _ := flying(t, at)
+	for _, id := range []string{"a", "b"} {
+		d.keepRecording(record.Recording{RecordingHead: record.RecordingHead{ID: id}}, saveTimeout)
+	}
+	file := filepath.Join(at, "recordings", "a.json")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, text[:len(text)/2], 0o600))
+	again, _ := flying(t, at)
+	require.Len(t, again.recorded().Recordings, 1)
+	assert.Equal(t, "b", again.recorded().Recordings[0].ID)
+	_, problems := again.shared.state.status()
+	require.Len(t, problems, 1)
+	assert.Contains(t, problems[0].Text, "a.json is damaged")
+	again.keepRecording(record.Recording{RecordingHead: record.RecordingHead{ID: "a"}}, saveTimeout)
+	assert.Len(t, again.recorded().Recordings, 2)
+	aside, err := filepath.Glob(file + ".damaged-*")
+	require.NoError(t, err)
+	assert.Len(t, aside, 1)
+}
+
+// A full disk is told in metric, log and finding; sampling goes on, and when there is room again, the recording is written.
+func TestAFullDisk(t *testing.T) {
+	testenv.Root(t)
+	disk := t.TempDir()
+	require.NoError(t, unix.Mount("tmpfs", disk, "tmpfs", 0, "size=1m,mode=700"))
+	t.Cleanup(func() { assert.NoError(t, unix.Unmount(disk, 0)) })
+	d, log := flying(t, filepath.Join(disk, "state"))
+	d.keepRecording(record.Recording{RecordingHead: record.RecordingHead{ID: "before"}}, saveTimeout)
+	full := filepath.Join(disk, "full")
+	require.Error(t, os.WriteFile(full, make([]byte, 2<<20), 0o600))
+	d.stalls(time.Now(), 3*time.Second)
+	d.second(7)
+	d.end(t)
+	status := d.recorded()
+	assert.Len(t, status.Recordings, 1, "those that are there stay")
+	assert.EqualValues(t, 1, status.Failed)
+	assert.Contains(t, log.String(), "no space left on device")
+	_, problems := d.shared.state.status()
+	require.Len(t, problems, 1)
+
+	d.second(8)
+	require.NoError(t, os.Remove(full))
+	d.end(t)
+	assert.Len(t, d.recorded().Recordings, 2)
+	_, problems = d.shared.state.status()
+	assert.Empty(t, problems)
+	assert.NotContains(t, log.String(), "is lost")
+}
+
+// While the state directory hangs, and a recording waits for it, seconds are taken and triggers are told.
+func TestAHungStateDirectoryDoesNotHoldUpSampling(t *testing.T) {
+	d, _ := flying(t, t.TempDir())
+	d.stalls(time.Now(), 3*time.Second)
+	d.shared.state.turn.Lock() // as a save that hangs does
+	written := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	go func() { written <- d.recordOn(ctx) }()
+	for i := range uint64(20) {
+		d.second(i)
+		d.stalls(time.Now(), 3*time.Second)
+		d.look(time.Now())
+	}
+	assert.Empty(t, d.recorded().Recordings)
+	select {
+	case <-written:
+		assert.Fail(t, "it was to wait")
+	default:
+	}
+	d.shared.state.turn.Unlock()
+	require.NoError(t, <-written)
+	assert.Len(t, d.recorded().Recordings, 1)
+}
+
+// What the daemon reads of a drive for other purposes is what is recorded of it, too.
+func TestReadingsOfDrives(t *testing.T) {
+	d, _ := flying(t, t.TempDir())
+	at := time.Now()
+	read := func(name string, c record.Controller) {
+		d.health.sources = append(d.health.sources, health.Source{Name: name, Kind: c.Kind, Devices: []record.Device{{ID: "eui.1"}}})
+		d.health.readers[name] = &healthReader{now: health.Reading{Controller: c}}
+	}
+	assert.Zero(t, d.health.reading("eui.1"))
+	read("nvme0", record.Controller{Kind: record.ControllerNVMe, Health: &record.Health{Time: at, Temperatures: []record.Temperature{
+		{Sensor: "1", Celsius: 60}, {Sensor: record.CompositeSensor, Celsius: 41},
+	}}})
+	read("nvme1", record.Controller{Kind: record.ControllerNVMe})
+	later := at.Add(time.Second)
+	d.health.interrupts = map[string]record.Interrupts{
+		"nvme0": {Time: later, Queues: []record.QueueInterrupts{{Count: 3}, {Count: 4}}}, "nvme1": {Time: later, Queues: []record.QueueInterrupts{{Count: 5}}},
+	}
+	assert.Equal(t, recorder.Reading{Time: later, Celsius: new(41), Interrupts: new(uint64(12)), Counted: later}, d.health.reading("eui.1"))
+	assert.Zero(t, d.health.reading("eui.2"))
+	d.health.readers["nvme0"].now.Controller = record.Controller{Disk: &record.DiskHealth{Time: at, TemperatureCelsius: new(33)}}
+	assert.Equal(t, 33, *d.health.reading("eui.1").Celsius)
+}

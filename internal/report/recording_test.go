@@ -1,0 +1,47 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+func TestRecording(t *testing.T) {
+	var text, page bytes.Buffer
+	require.NoError(t, report.Recording(&text, recordtest.Recording()))
+	golden(t, "recording.txt", text.String())
+	require.NoError(t, report.RecordingHTML(&page, recordtest.Recording()))
+	assert.Equal(t, 4, strings.Count(page.String(), "<svg"), "three of the device, one of the host")
+	for _, want := range []string{"no I/O completed for 3 s", "<title>", "12:05:14.000", "stall (device)", "8 GT/s x4"} {
+		assert.Contains(t, page.String(), want)
+	}
+}
+
+// A recording that was cut short at once, of a node, has little to show.
+func TestRecordingOfNothing(t *testing.T) {
+	rec := recordtest.Recording()
+	rec.Host, rec.Devices, rec.Triggers, rec.MoreTriggers = nil, nil, []record.Trigger{{Time: rec.From, Kind: record.TriggerRequest, Text: "somebody asked for it"}}, 3
+	var text, page bytes.Buffer
+	require.NoError(t, report.Recording(&text, rec))
+	assert.Contains(t, text.String(), "What the node did")
+	assert.Contains(t, text.String(), "3 further triggers are not listed")
+	assert.Contains(t, text.String(), "Nothing is known of it")
+	require.NoError(t, report.RecordingHTML(&page, rec))
+}
+
+func TestRecordings(t *testing.T) {
+	var text bytes.Buffer
+	require.NoError(t, report.Recordings(&text, nil, recordtest.Now()))
+	older, newer := recordtest.Recording().RecordingHead, recordtest.Recording().RecordingHead
+	older.ID, newer.ID = "older", "newer"
+	newer.Triggers = newer.Triggers[1:]
+	require.NoError(t, report.Recordings(&text, []record.RecordingHead{older, newer}, recordtest.Now()))
+	golden(t, "recordings.txt", text.String())
+}

@@ -1,0 +1,42 @@
+package web
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// mostRecordings is how many recordings of a target the page lists: the newest.
+const mostRecordings = 5
+
+// recordingView is a recording in a list. Its page has the plots.
+type recordingView struct {
+	ID string
+	At *moment
+	// Why are its triggers.
+	Why []string
+}
+
+// newRecordingViews lists the recordings that a target triggered, or those of the node without one, the newest first.
+func newRecordingViews(s *record.RecorderStatus, targetID, deviceID string, now time.Time) (views []recordingView) {
+	if s == nil {
+		return nil
+	}
+	for _, h := range slices.Backward(s.Recordings) {
+		v := recordingView{ID: h.ID}
+		for _, t := range h.Triggers {
+			if !t.About(targetID, deviceID) {
+				continue
+			}
+			if v.At == nil {
+				v.At = at(t.Time, now)
+			}
+			v.Why = append(v.Why, string(t.Kind)+": "+t.Text)
+		}
+		if v.At != nil && len(views) < mostRecordings {
+			views = append(views, v)
+		}
+	}
+	return views
+}
