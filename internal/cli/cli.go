@@ -103,7 +103,7 @@ Prometheus metrics. "ssdprobe run" measures now.
 
 Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseline,
 4 refused because it is not safe or the device is busy. For smart, 3 means that the
-drive reports a problem.`,
+drive reports a problem. check has codes of its own.`,
 		Example:                    "  ssdprobe daemon\n  ssdprobe devices\n  ssdprobe run --target /var/tmp",
 		SilenceErrors:              true,
 		SilenceUsage:               true,
@@ -122,7 +122,7 @@ drive reports a problem.`,
 	flags.StringVar(&a.node, "node", "", "`NAME` of this machine; overrides $"+nodeVariable+" and node of the configuration")
 	root.AddCommand(
 		a.daemonCommand(), a.runCommand(), a.suitesCommand(), a.devicesCommand(), a.smartCommand(), a.driftCommand(), a.baselineCommand(), a.readyCommand(),
-		a.topCommand(), a.recordCommand(), a.reportCommand(), a.compareCommand(),
+		a.topCommand(), a.checkCommand(), a.recordCommand(), a.reportCommand(), a.compareCommand(),
 		a.configCommand(), a.versionCommand(),
 	)
 	return root

@@ -28,6 +28,12 @@ probes: [{name: read-4k, interval: 1h, ios: 64}]
 // 1.3 times slower, and one drive 1.5 times more than that. It ends now.
 func learnSlowly(t *testing.T, dir state.Dir, drives []record.TargetStatus, slow string) {
 	t.Helper()
+	learn(t, dir, drives, 1.3, slow, 1.5)
+}
+
+// learn stores a history in which the host and one drive got so many times slower.
+func learn(t *testing.T, dir state.Dir, drives []record.TargetStatus, host float64, slow string, drive float64) {
+	t.Helper()
 	node, now := judge.NewNode(drift.Default()), time.Now().Truncate(time.Minute)
 	trackers := map[string]*drift.Tracker{}
 	for _, d := range drives {
@@ -40,10 +46,10 @@ func learnSlowly(t *testing.T, dir state.Dir, drives []record.TargetStatus, slow
 		for i, d := range drives {
 			x := 5e-3 * (1 + 0.02*float64((minute*7+i*5)%17-8)/8)
 			if minute > 36*60 {
-				x *= 1.3
+				x *= host
 			}
 			if minute > 38*60 && d.ID == slow {
-				x *= 1.5
+				x *= drive
 			}
 			node.Round(d.ID, "read-4k", drift.Round{Time: at, Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}}, d.Conditions)
 		}

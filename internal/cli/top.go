@@ -141,13 +141,7 @@ func (o topOptions) asks(c config.Config) top.Ask {
 		var s record.Snapshot
 		address := daemonAddress(c)
 		err := o.ask(ctx, &s, address, "/api/v1/devices") // a snapshot without its histograms
-		switch {
-		case errors.Is(err, unix.ECONNREFUSED):
-			err = fmt.Errorf("no daemon answers at %s", address)
-		case errors.Is(err, context.DeadlineExceeded):
-			err = fmt.Errorf("the daemon at %s does not answer", address)
-		}
-		return address, s, err
+		return address, s, unanswered(address, err)
 	}
 }
 

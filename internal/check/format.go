@@ -1,0 +1,100 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/printable"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// Format is how a result is told: its line, and the exit code.
+type Format string
+
+// The formats.
+const (
+	Text Format = "text"
+	// Nagios is that of the Monitoring Plugins' guidelines, with performance data.
+	Nagios Format = "nagios"
+	// NPD is that of plugins of node-problem-detector, whose exit codes are others.
+	NPD  Format = "npd"
+	JSON Format = "json"
+)
+
+// Formats lists all of them.
+func Formats() []Format { return []Format{Text, Nagios, NPD, JSON} }
+
+// Code is the exit code: 0 healthy, 1 degraded, 2 severe, 3 unknown. For node-problem-detector it is 0 fine, 1 a problem,
+// 2 unknown.
+func (f Format) Code(r Result) int {
+	code := map[record.DriveVerdict]int{record.Healthy: 0, record.Degraded: 1, record.Severe: 2}
+	n, known := code[r.Verdict]
+	switch {
+	case f != NPD && !known:
+		return 3
+	case f != NPD:
+		return n
+	case !known:
+		return 2
+	}
+	return min(1, n)
+}
+
+// Line is the result in one line, without its end.
+func (f Format) Line(r Result) string {
+	switch f {
+	case JSON:
+		text, err := json.Marshal(r)
+		if err != nil { // there is nothing in it that cannot be written
+			return fmt.Sprintf("{%q: %q}", "error", err)
+		}
+		return string(printable.JSON(text))
+	case Nagios:
+		status := map[record.DriveVerdict]string{record.Healthy: "OK", record.Degraded: "WARNING", record.Severe: "CRITICAL"}[r.Verdict]
+		if status == "" {
+			status = "UNKNOWN"
+		}
+		// What follows a bar is data.
+		return "SSDPROBE " + status + " - " + strings.ReplaceAll(r.words(), "|", "/") + " | " + r.performance()
+	case Text, NPD:
+	}
+	return string(r.Verdict) + ": " + r.words()
+}
+
+// mostNamed is how many reasons a line has.
+const mostNamed = 5
+
+// words is the result as people say it: "nvme1n1 is severe since …; 12 drives on stor-07".
+func (r Result) words() string {
+	named := r.Reasons[:min(mostNamed, len(r.Reasons))]
+	parts := append([]string{}, named...)
+	if more := len(r.Reasons) - len(named); more > 0 {
+		parts = append(parts, units.Count(more)+" more")
+	}
+	if len(r.Drives) > 0 {
+		parts = append(parts, units.Plural(len(r.Drives), "drive")+" on "+r.Node)
+	}
+	if n := r.count(record.Watch); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d on watch", n))
+	}
+	return printable.Text(strings.Join(strings.Fields(strings.Join(parts, "; ")), " "))
+}
+
+// performance is the data: how many drives have each verdict, and how many times slower each is.
+func (r Result) performance() string {
+	data := []string{fmt.Sprintf("drives=%d;;;0", len(r.Drives))}
+	for _, v := range []record.DriveVerdict{record.Healthy, record.Watch, record.Degraded, record.Severe, record.Unjudged} {
+		data = append(data, fmt.Sprintf("%s=%d;;;0", v, r.count(v)))
+	}
+	for _, d := range r.Drives {
+		if ratio := d.Verdict.Ratio.Ratio; ratio > 0 {
+			// A label is in quotes, and has neither those nor an equals sign.
+			label := strings.NewReplacer("'", "_", "=", "_", "|", "_").Replace(printable.Text(d.name()))
+			data = append(data, fmt.Sprintf("'%s ratio'=%s;;;0", label, strconv.FormatFloat(ratio, 'f', 3, 64)))
+		}
+	}
+	return strings.Join(data, " ")
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/check"
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+)
+
+// checkTimeout is how long check may take. With what a call may take to notice it, that is less than five seconds.
+const checkTimeout = 4 * time.Second
+
+// exitUnknown is what check ends with when nothing is known, and for wrong usage: 2 is severe.
+const exitUnknown = 3
+
+// formatFlag is the flag of a check.Format.
+type formatFlag struct{ *check.Format }
+
+func (f formatFlag) String() string {
+	if f.Format == nil { // as made by those who want to know the zero value
+		return ""
+	}
+	return string(*f.Format)
+}
+
+// Type is what help calls the value.
+func (f formatFlag) Type() string { return strings.Join(formatNames(), "|") }
+
+// Set takes the value of a flag.
+func (f formatFlag) Set(v string) error {
+	if !slices.Contains(formatNames(), v) {
+		return fmt.Errorf("want %s", oneOf(formatNames()))
+	}
+	*f.Format = check.Format(v)
+	return nil
+}
+
+func formatNames() []string {
+	names := make([]string, len(check.Formats()))
+	for i, f := range check.Formats() {
+		names[i] = string(f)
+	}
+	return names
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	var of daemonOf
+	format := check.Text
+	c := &cobra.Command{
+		Use:   "check [TARGET…]",
+		Short: "Say in one line and by the exit code whether the drives of this node are fine",
+		Long: `Says in one line whether the drives are fine, for Nagios, Icinga, node-problem-detector, Slurm
+and cron. It takes the worst verdict of all targets, or of those that are named by id, path or device name.
+
+Asks the running daemon. If none runs, the verdicts that were stored last count for 15 minutes. It knows this node
+only: what drives of a model do on other nodes is known to Prometheus. It never touches a drive, and ends
+within five seconds.
+
+A suspicion (watch) is healthy. Unknown is what is not known to be good: no daemon answers, a drive is not judged,
+or a drive that is wanted cannot be read. Without a TARGET, a host whose drives got slower together is degraded.
+
+Exit codes: 0 healthy, 1 degraded, 2 severe, 3 unknown or wrong usage.
+With --format npd: 0 healthy, 1 degraded or severe, 2 unknown. docs/check.md says how to use it.`,
+		Example: `  ssdprobe check
+  ssdprobe check nvme0n1 --format nagios
+  ssdprobe check --format npd
+  ssdprobe check --url http://localhost:10040 --format json`,
+		RunE: func(c *cobra.Command, args []string) error { return a.check(c.Context(), of, args, format) },
+	}
+	of.add(c.Flags())
+	c.Flags().Var(formatFlag{&format}, "format", "output format: "+oneOf(formatNames()))
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &exitError{exitUnknown, fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
+	})
+	return c
+}
+
+func (a *app) check(ctx context.Context, of daemonOf, targets []string, format check.Format) error {
+	r, err := guard.Do(ctx, &guard.Guard{}, checkTimeout, func(ctx context.Context) (check.Result, error) {
+		return a.checked(ctx, of, targets)
+	})
+	var hung *guard.HungError
+	if errors.As(err, &hung) {
+		err = errors.New("the filesystem of the configuration or of the state directory hangs")
+	}
+	if err != nil {
+		r = check.Unknown(r.Node, err.Error(), time.Now())
+	}
+	if err := tell(a.stdout, "%s\n", format.Line(r)); err != nil {
+		return &exitError{exitUnknown, err}
+	}
+	if code := format.Code(r); code != exitFine {
+		return &exitError{code, nil}
+	}
+	return nil
+}
+
+// checked is what the daemon says, or what was stored. The Node of the result is known with an error, too, if it is.
+func (a *app) checked(ctx context.Context, of daemonOf, targets []string) (check.Result, error) {
+	c, err := a.settings()
+	if err != nil {
+		return check.Result{}, err
+	}
+	none := check.Result{Node: c.Node}
+	address, err := of.address(c)
+	if err != nil {
+		return none, err
+	}
+	s, err := of.snapshot(ctx, address)
+	if of.url == "" && errors.Is(err, unix.ECONNREFUSED) {
+		return a.checkStored(c, address, targets)
+	}
+	if err != nil {
+		return none, unanswered(address, err)
+	}
+	ids, err := idsOf(s.Targets, targets, func(t record.TargetStatus) (id, path, device string) { return t.ID, t.Path, t.Device.Name },
+		"the daemon at "+address+" watches")
+	if err != nil {
+		return none, err
+	}
+	return check.Of(s, ids), nil
+}
+
+// unanswered is the error of a daemon that does not answer, in a line.
+func unanswered(address string, err error) error {
+	switch {
+	case errors.Is(err, unix.ECONNREFUSED):
+		return fmt.Errorf("no daemon answers at %s", address)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("the daemon at %s does not answer", address)
+	}
+	return err
+}
+
+// checkStored is what a daemon stored that does not run.
+func (a *app) checkStored(c config.Config, address string, targets []string) (check.Result, error) {
+	none := check.Result{Node: c.Node}
+	nobody := unanswered(address, unix.ECONNREFUSED)
+	var known []state.Target
+	dir, err := openExisting(c.StateDir)
+	if err == nil {
+		known, err = dir.Targets()
+	}
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(known) == 0 {
+		return none, fmt.Errorf("%w, and nothing is stored in %s", nobody, c.StateDir)
+	}
+	if err != nil {
+		return none, errors.Join(nobody, err)
+	}
+	kept, _, err := dir.Node()
+	if err != nil {
+		return none, errors.Join(nobody, err)
+	}
+	ids, err := idsOf(known, targets, func(t state.Target) (id, path, device string) { return t.ID, t.Path, t.Device.Name }, c.StateDir+" knows")
+	if err != nil {
+		return none, err
+	}
+	return check.Stored(c.Node, known, kept.Judge, ids, time.Now()), nil
+}
+
+// idsOf are the ids of the targets that are named.
+func idsOf[T any](all []T, typed []string, names func(T) (id, path, device string), who string) ([]string, error) {
+	var ids []string
+	for _, name := range typed {
+		found, err := find(all, name, names, fmt.Errorf("%s no target %q; see ssdprobe drift", who, name))
+		if err != nil {
+			return nil, err
+		}
+		id, _, _ := names(found[0])
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
