@@ -205,5 +205,5 @@ func (d *Daemon) fillVerdicts(s *record.Snapshot) {
 			t.Warnings = slices.Concat(t.Warnings, record.SlowerThanPeers(j.node.Beside(t.ID)))
 		}
 	}
-	s.Together = slices.Clip(j.node.Together())
+	s.Together, s.Host = slices.Clip(j.node.Together()), new(j.node.Host())
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -30,7 +31,7 @@ func New(snapshot func() record.Snapshot, latencies *Latencies, build Build) *Co
 	return &Collector{
 		snapshot:  snapshot,
 		latencies: latencies,
-		node:      described(nodeFamilies(build)),
+		node:      described(slices.Concat(nodeFamilies(build), hostFamilies())),
 		reports:   described(reportFamilies(), deviceLabels()...),
 		target:    described(targetFamilies(), deviceLabels()...),
 		probe:     described(probeFamilies(), probeLabels()...),

@@ -96,7 +96,15 @@ func targetMovements(later time.Time) []movement {
 		ofTarget("a slower link", func(t *record.TargetStatus) { t.Device.Link.CurrentGTs = 5 },
 			"ssdprobe_pcie_link_speed_transfers_per_second", "ssdprobe_pcie_bandwidth_bytes_per_second"),
 		ofTarget("a problem", func(t *record.TargetStatus) { t.Problem = "open /dev/nvme1n1: no such device" }, "ssdprobe_target_up", "ssdprobe_finding"),
-		ofTarget("a verdict on the drive", func(t *record.TargetStatus) { t.Verdict = &record.Judgement{Verdict: record.Healthy} }, "ssdprobe_device_verdict"),
+		ofTarget("a verdict on the drive", func(t *record.TargetStatus) { t.Verdict = &record.Judgement{Verdict: record.Healthy} },
+			"ssdprobe_drive_health", "ssdprobe_drive_health_info", "ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_since_timestamp_seconds"),
+		ofTarget("the drive is twice as slow", func(t *record.TargetStatus) {
+			t.Verdict = &record.Judgement{Verdict: record.Severe, Ratio: record.Ratio{Ratio: 1.4}, Since: later, Witnesses: []string{"probes", "traffic"}, Source: "read-4k"}
+		}, "ssdprobe_drive_health", "ssdprobe_drive_health_info", "ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_since_timestamp_seconds"),
+		moves("the host is judged", func(s *record.Snapshot) { s.Host = &record.Judgement{Verdict: record.Healthy} }, "ssdprobe_host_health"),
+		moves("the host is slow", func(s *record.Snapshot) {
+			s.Host = &record.Judgement{Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.4}}
+		}, "ssdprobe_host_health", "ssdprobe_host_health_slower_ratio"),
 		ofTarget("more of it written", func(t *record.TargetStatus) { *t.WrittenRatio = 0.5 }, "ssdprobe_device_written_ratio"),
 		ofTarget("more blocks to read from", func(t *record.TargetStatus) { t.PoolBlocks++ }, "ssdprobe_device_pool_blocks"),
 		ofTarget("a warning of the target", func(t *record.TargetStatus) { t.Warnings = nil }, "ssdprobe_finding"),
@@ -219,7 +227,8 @@ func driftMovements(later time.Time) []movement {
 		ofProbe("a block is not judged", func(p *record.ProbeStatus) { p.UnjudgedBlocks++ }, "ssdprobe_drift_unjudged_blocks"),
 		ofTarget("nothing is known of the drive", func(t *record.TargetStatus) {
 			t.Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonUnavailable, Since: later}}
-		}, "ssdprobe_device_verdict", "ssdprobe_device_unjudged_since_timestamp_seconds"),
+		}, "ssdprobe_device_unjudged_since_timestamp_seconds", "ssdprobe_drive_health", "ssdprobe_drive_health_info",
+			"ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_since_timestamp_seconds"),
 		ofProbe("another onset", func(p *record.ProbeStatus) { p.Drift[0].Since = later }, "ssdprobe_drift_since_timestamp_seconds"),
 		ofProbe("a cause", func(p *record.ProbeStatus) {
 			p.Drift[0].Attribution = []record.Change{{Condition: "firmware", From: "A", To: "B"}}

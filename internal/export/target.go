@@ -8,7 +8,7 @@ import (
 
 // targetFamilies have series per target, led by deviceLabels.
 func targetFamilies() []family[record.TargetStatus] {
-	return slices.Concat(deviceFamilies(), linkFamilies(), accessFamilies(), trafficFamilies(), ioFamilies(), runFamilies())
+	return slices.Concat(deviceFamilies(), linkFamilies(), accessFamilies(), healthFamilies(), trafficFamilies(), ioFamilies(), runFamilies())
 }
 
 // deviceFamilies tell what a device is and under which conditions it works.
@@ -79,17 +79,8 @@ func accessFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		single("ssdprobe_target_up", gauge, "1 if the target can be probed now. 0 if it has a problem, which the log and the status page name.",
 			func(t record.TargetStatus) (float64, bool) { return boolean(t.Problem == ""), true }),
-		metric("ssdprobe_device_verdict", gauge, []string{"verdict"},
-			"What the node says of the drive as a whole, by all its probes, its traffic and the drives beside it, as the label verdict: "+
-				"healthy (nothing that is judged is slower; a part may not be judged), watch (a suspicion), "+
-				"degraded, severe (about twice as slow, or it stalls or fails I/Os) or unknown (nothing is known of its speed now). Always 1. Absent for a target that is not judged.",
-			func(t record.TargetStatus, emit emit) {
-				if t.Verdict != nil {
-					emit(1, string(t.Verdict.Verdict))
-				}
-			}),
 		metric("ssdprobe_device_unjudged_since_timestamp_seconds", gauge, []string{"reason"},
-			"Since when nothing is known of the speed of the drive, in seconds since 1970: its verdict is unknown. Absent otherwise. "+
+			"Since when nothing is known of the speed of the drive, in seconds since 1970: its health is unknown. Absent otherwise. "+
 				"reason is as for ssdprobe_drift_unjudged_since_timestamp_seconds.",
 			func(t record.TargetStatus, emit emit) {
 				if t.Verdict != nil && t.Verdict.Unjudged != nil {

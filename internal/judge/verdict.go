@@ -329,6 +329,47 @@ func (n *Node) Verdict(id string) (record.Judgement, bool) {
 	return v, true
 }
 
+// Host is what is said of the host now, by how much slower it makes nearly all drives. It is unknown until enough
+// drives have been compared for a day.
+func (n *Node) Host() record.Judgement {
+	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeHost}
+	reason := record.ReasonFewDrives
+	for _, g := range n.groups {
+		if g.mature && len(g.members) > 0 {
+			reason = record.ReasonLearning
+		}
+		if g.host != nil && len(g.members) > 0 && g.host.Known(n.now) {
+			v.Verdict = record.Healthy
+		}
+	}
+	for _, t := range n.Together() {
+		if t.Scope != record.ScopeHost {
+			continue
+		}
+		if !slices.Contains(v.Witnesses, witnessOf(t.Source)) {
+			v.Witnesses = append(v.Witnesses, witnessOf(t.Source))
+		}
+		if v.Since.IsZero() || t.Since.Before(v.Since) {
+			v.Since = t.Since
+		}
+		if t.Ratio.Ratio > v.Ratio.Ratio {
+			v.Ratio, v.Source = t.Ratio, t.Source
+		}
+	}
+	v.ThanBefore = v.Witnesses
+	switch {
+	case v.Ratio.Ratio >= severeRatio:
+		v.Verdict = record.Severe
+	case v.Ratio.Ratio >= degradedRatio:
+		v.Verdict = record.Degraded
+	case v.Ratio.Ratio > 0:
+		v.Verdict = record.Watch
+	case v.Verdict == record.Unjudged:
+		v.Unjudged = &record.WhyUnjudged{Reason: reason}
+	}
+	return v
+}
+
 // Together returns what drives of the host did together, as it is now.
 func (n *Node) Together() []record.Together {
 	var list []record.Together

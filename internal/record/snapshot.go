@@ -27,6 +27,8 @@ type Snapshot struct {
 	// ConfigChanged says whether the configuration file holds something else than what is in
 	// force; nil when there is none, or it cannot be read.
 	ConfigChanged *bool `json:"config_changed,omitempty"`
+	// Host is the verdict on the host, by what it does to its drives; nil when it is not judged.
+	Host *Judgement `json:"host,omitempty"`
 	// Together is what drives of the node did together: when nearly all got slower, it is the host.
 	Together []Together `json:"together,omitempty"`
 	// QuietUntil is when the quiet hours end that keep the daemon from measuring now; zero

@@ -20,13 +20,14 @@ const (
 	ReasonFailed      UnjudgedReason = "failed"      // the rounds failed
 	ReasonHung        UnjudgedReason = "hung"        // the device does not answer
 	ReasonUnavailable UnjudgedReason = "unavailable" // the target cannot be opened, or is gone
+	ReasonFewDrives   UnjudgedReason = "few_drives"  // of a host: too few of its drives can be compared
 )
 
 // UnjudgedReasons lists all of them.
 func UnjudgedReasons() []UnjudgedReason {
 	return []UnjudgedReason{
 		ReasonLearning, ReasonFirstDay, ReasonNoLike, ReasonLoad, ReasonFewRounds, ReasonNoRounds, ReasonBusy, ReasonDisturbed,
-		ReasonUnwritten, ReasonFailed, ReasonHung, ReasonUnavailable,
+		ReasonUnwritten, ReasonFailed, ReasonHung, ReasonUnavailable, ReasonFewDrives,
 	}
 }
 
@@ -57,6 +58,8 @@ func (r UnjudgedReason) Words() string {
 		return "the device does not answer"
 	case ReasonUnavailable:
 		return "the target cannot be probed"
+	case ReasonFewDrives:
+		return "a host is judged by at least three drives that have a final baseline"
 	}
 	return string(r)
 }

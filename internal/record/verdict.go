@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // DriveVerdict is what is said of a drive, or of a host, as a whole.
 type DriveVerdict string
@@ -21,6 +24,11 @@ func DriveVerdicts() []DriveVerdict {
 
 // Blames reports whether the verdict says that the drive is slow or failing.
 func (v DriveVerdict) Blames() bool { return v == Degraded || v == Severe }
+
+// Badness orders verdicts: the worse is greater. What is not judged is worse than healthy, as nobody knows that it is well.
+func (v DriveVerdict) Badness() int {
+	return slices.Index([]DriveVerdict{Healthy, Unjudged, Watch, Degraded, Severe}, v)
+}
 
 // Scope is who is slow.
 type Scope string
@@ -52,6 +60,18 @@ type Judgement struct {
 	Source string `json:"source,omitempty"`
 	// Unjudged says why, while the verdict is unknown; nil otherwise.
 	Unjudged *WhyUnjudged `json:"unjudged,omitempty"`
+}
+
+// Judged is the verdict on the target; of one that nobody judges it is unknown.
+func (t *TargetStatus) Judged() Judgement {
+	if t.Verdict != nil {
+		return *t.Verdict
+	}
+	why := &WhyUnjudged{Reason: ReasonNoRounds}
+	if t.Problem != "" {
+		why.Reason, why.Detail = ReasonUnavailable, t.Problem
+	}
+	return Judgement{Verdict: Unjudged, Scope: ScopeDrive, Unjudged: why}
 }
 
 // Together is what drives of a host did together.

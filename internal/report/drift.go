@@ -14,13 +14,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Drift writes the findings and how each watched target compares with its baseline: per
+// Drift writes the verdict on each drive, the worst first, the findings, and how each watched target compares with its baseline: per
 // probe and statistic the state, the baseline's value, the value of now, how many times slower that is
 // with the 95 % interval, over which time, and since when; of what is not judged, why.
 // While a baseline is being learned it says how far that is. Ages are counted
 // from the time of the snapshot.
 func Drift(w io.Writer, s record.Snapshot) error {
 	blocks := []document.Block{document.Sentence(driftHeadline(s)), document.Gap{}}
+	blocks = append(blocks, healthBlocks(s)...)
 	blocks = append(blocks, findingBlocks(finding.Of(s), s.Time)...)
 	if len(s.Targets) == 0 {
 		blocks = append(blocks, document.Sentence("Nothing is watched, so there is no drift to show."))

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -27,46 +26,6 @@ func (x Explained) drive() []document.Block {
 		blocks = append(blocks, operatorNote(n, " on the host"))
 	}
 	return append(blocks, besideBlocks(x.Beside)...)
-}
-
-// DriveVerdict says in words what is said of a drive: "degraded since …, 40 % slower than before, by its probes and traffic".
-func DriveVerdict(v record.Judgement) string {
-	text := string(v.Verdict)
-	if v.Verdict == record.Unjudged {
-		return text + ": " + v.Unjudged.String()
-	}
-	if v.Scope == record.ScopeBatch {
-		text += " together with others"
-	}
-	if !v.Since.IsZero() {
-		text += " since " + units.Time(v.Since)
-	}
-	if v.Ratio.Ratio > 0 {
-		text += ", " + v.Ratio.String() + than(v)
-	}
-	if len(v.Witnesses) > 0 {
-		text += ", by its " + strings.Join(v.Witnesses, " and ")
-	}
-	return text
-}
-
-// than says what a slower drive was compared with. The ratio is that of the worst witness.
-func than(v record.Judgement) string {
-	peers := false
-	for _, w := range v.Witnesses { // stalls and errors are no matter of speed
-		peers = peers || (w == "probes" || w == "traffic") && !slices.Contains(v.ThanBefore, w)
-	}
-	switch {
-	case v.Ratio.Ratio <= 1:
-		return ""
-	case peers && len(v.ThanBefore) > 0:
-		return " than before or than its peers"
-	case peers:
-		return " than its peers"
-	case len(v.ThanBefore) > 0:
-		return " than before"
-	}
-	return ""
 }
 
 // togetherText is "6 of 6 drives, this one included, are slower since …: read-4k p50 20 % slower, because kernel 6.1 → 6.8".

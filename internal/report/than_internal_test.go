@@ -11,14 +11,20 @@ import (
 func TestAVerdictSaysWhatTheDriveWasComparedWith(t *testing.T) {
 	slower := record.Ratio{Ratio: 1.5}
 	for want, v := range map[string]record.Judgement{
-		"degraded, 50 % slower than before, by its probes and stalls": {
+		"degraded: 50 % slower than before, by its probes and stalls": {
 			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"probes", "stalls"}, ThanBefore: []string{"probes"},
 		},
-		"degraded, 50 % slower than its peers, by its traffic": {Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"traffic"}},
-		"degraded, 50 % slower than before or than its peers, by its probes and traffic": {
+		"degraded: 50 % slower than its peers, by its traffic": {Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"traffic"}},
+		"degraded: 50 % slower than before or than its peers, by its probes and traffic": {
 			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"probes", "traffic"}, ThanBefore: []string{"probes"},
 		},
-		"severe, by its stalls": {Verdict: record.Severe, Witnesses: []string{"stalls"}},
+		"degraded: 50 % slower than its 11 peers, by its probes, together with others": {
+			Verdict: record.Degraded, Ratio: slower, Witnesses: []string{"probes"}, Peers: 11, Scope: record.ScopeBatch,
+		},
+		"severe: by its traffic, well now, but it came back within a week before": {Verdict: record.Severe, Witnesses: []string{"traffic"}, Held: true},
+		"unknown: rounds were refused":                                            {Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonBusy}},
+		"healthy":                                                                 {Verdict: record.Healthy},
+		"severe: by its stalls":                                                   {Verdict: record.Severe, Witnesses: []string{"stalls"}},
 	} {
 		assert.Equal(t, want, DriveVerdict(v))
 	}

@@ -40,10 +40,16 @@ func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
 	}
 	judged, err := d.Judged(c)
 	problems = append(problems, err)
+	judged.Advance(now) // what was last compared long ago is not known any more
 	for i := range snapshot.Targets {
 		t := &snapshot.Targets[i]
+		if v, ok := judged.Verdict(t.ID); ok {
+			t.Verdict = &v
+			t.ExplainVerdict()
+		}
 		t.Warnings = record.SlowerThanPeers(judged.Beside(t.ID))
 	}
+	snapshot.Together, snapshot.Host = judged.Together(), new(judged.Host())
 	drift.FlagSlowerThanDataSheet(&snapshot, c.Drift.DataSheets)
 	return snapshot, errors.Join(problems...)
 }

@@ -3,7 +3,8 @@ package top
 import (
 	"cmp"
 	"slices"
-	"strings"
+
+	"github.com/maruel/natural"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -35,7 +36,7 @@ func Sort(rows []Row, by Order, reverse bool) {
 		if reverse {
 			order = -order
 		}
-		return cmp.Or(cmp.Compare(b2i(b.Whole), b2i(a.Whole)), order, natural(a.Device, b.Device))
+		return cmp.Or(cmp.Compare(b2i(b.Whole), b2i(a.Whole)), order, natural.Compare(a.Device, b.Device))
 	})
 }
 
@@ -66,7 +67,7 @@ func (o Order) compare(a, b Row) int {
 		return cmp.Compare(b.InFlight, a.InFlight)
 	case ByName:
 	}
-	return natural(a.Device, b.Device)
+	return natural.Compare(a.Device, b.Device)
 }
 
 // badness ranks verdicts. That nothing is known is no trouble.
@@ -75,31 +76,4 @@ func badness(r Row) int {
 		return max(0, slices.Index(record.DriveVerdicts(), v)-slices.Index(record.DriveVerdicts(), record.Healthy))
 	}
 	return 0
-}
-
-// natural compares names whose numbers are numbers: nvme2n1 is before nvme10n1.
-func natural(a, b string) int {
-	for a != "" && b != "" {
-		headA, restA := number(a)
-		headB, restB := number(b)
-		if headA != "" && headB != "" {
-			a, b = strings.TrimLeft(headA, "0"), strings.TrimLeft(headB, "0")
-			if order := cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)); order != 0 {
-				return order
-			}
-			a, b = restA, restB
-			continue
-		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
-		}
-		a, b = a[1:], b[1:]
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-// number splits off the digits that a text begins with.
-func number(s string) (digits, rest string) {
-	rest = strings.TrimLeft(s, "0123456789")
-	return s[:len(s)-len(rest)], rest
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
 // status is the shape of /api/v1/status.
@@ -31,6 +32,29 @@ func newStatus(s record.Snapshot, version string) status {
 	for _, t := range s.Targets {
 		answer.Probes += len(t.Probes)
 		answer.Collectors = append(answer.Collectors, t.Collectors...)
+	}
+	return answer
+}
+
+// health is the shape of /api/v1/health.
+type health struct {
+	Time time.Time `json:"time"`
+	Node string    `json:"node"`
+	// Host is the verdict on the host; absent until it is judged.
+	Host   *record.Judgement `json:"host,omitempty"`
+	Drives []driveHealth     `json:"drives"`
+}
+
+// driveHealth is the verdict on a drive, in words too.
+type driveHealth struct {
+	finding.Health
+	Text string `json:"text"`
+}
+
+func newHealth(s record.Snapshot) health {
+	answer := health{Time: s.Time, Node: s.Node, Host: s.Host, Drives: []driveHealth{}}
+	for _, h := range finding.HealthOf(s) {
+		answer.Drives = append(answer.Drives, driveHealth{h, report.DriveVerdict(h.Judgement)})
 	}
 	return answer
 }

@@ -15,7 +15,7 @@ import (
 
 func TestAPIShapes(t *testing.T) {
 	server := serve(t, options())
-	for _, name := range []string{"status", "devices", "drift", "baselines"} {
+	for _, name := range []string{"status", "health", "devices", "drift", "baselines"} {
 		t.Run(name, func(t *testing.T) { golden(t, name+".json", get(t, server.URL+"/api/v1/"+name).body) })
 	}
 }
@@ -31,6 +31,7 @@ func TestAPIOfNothing(t *testing.T) {
 	for path, want := range map[string]string{
 		"status": `{` + head + `, "version": "1.2.3", "started": "2026-05-04T13:02:11.25Z", "ready": true,
 			"findings": [], "targets": 0, "probes": 0, "ignored": 0, "collectors": []}`,
+		"health":    `{` + head + `, "drives": []}`,
 		"devices":   `{` + head + `, "targets": [], "ignored": []}`,
 		"drift":     `{` + head + `, "drift": [], "effects": []}`,
 		"baselines": `{` + head + `, "baselines": []}`,

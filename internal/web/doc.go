@@ -11,6 +11,7 @@
 //	GET /-/healthy              200 as long as the process answers
 //	GET /-/ready                200 with what is not watched, or 503 with the reason, in words
 //	GET /api/v1/status          what is wrong, worst first, and what is watched
+//	GET /api/v1/health          the verdict on each drive, the worst first, and on the host
 //	GET /api/v1/devices         every target with its probes, and devices not watched
 //	GET /api/v1/devices/{id}    one target with its whole latency histograms
 //	GET /api/v1/drift           one row per target, probe and statistic

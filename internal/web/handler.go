@@ -63,6 +63,7 @@ func Handler(o Options) http.Handler {
 	root.Handle("/", h.limited(answersAtOnce, mux))
 	mux.HandleFunc("/{$}", h.servePage)
 	mux.HandleFunc("/api/v1/status", h.answer(func(s record.Snapshot) any { return newStatus(s, o.Version) }))
+	mux.HandleFunc("/api/v1/health", h.answer(func(s record.Snapshot) any { return newHealth(s) }))
 	mux.HandleFunc("/api/v1/devices", h.answer(func(s record.Snapshot) any { return newDevices(s) }))
 	mux.HandleFunc("/api/v1/devices/{id...}", h.serveDevice)
 	mux.HandleFunc("/api/v1/drift", h.answer(func(s record.Snapshot) any { return newDrifts(s) }))

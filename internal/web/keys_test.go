@@ -93,7 +93,7 @@ func TestKeysOfTheAPI(t *testing.T) {
 	o.Recording = func(string) (record.Recording, bool, error) { return recording, true, nil }
 	server := serve(t, o)
 	var b strings.Builder
-	for _, path := range []string{"status", "devices", "devices/x", "drift", "baselines", "explain/x", "recordings", "recordings/x", "snapshot", "no/such/path"} {
+	for _, path := range []string{"status", "health", "devices", "devices/x", "drift", "baselines", "explain/x", "recordings", "recordings/x", "snapshot", "no/such/path"} {
 		fmt.Fprintf(&b, "/api/v1/%s\n", path)
 		for _, key := range keys("", decode[any](t, get(t, server.URL+"/api/v1/"+path))) {
 			fmt.Fprintf(&b, "  %s\n", key)

@@ -56,14 +56,19 @@ func Snapshot() record.Snapshot {
 		Warnings:     []record.Warning{{Code: record.WarnState, Text: unsaved}},
 		FallbackUsed: new(false), ConfigChanged: new(false),
 		Recorder: &record.RecorderStatus{Recordings: []record.RecordingHead{Recording().RecordingHead}, Written: 1},
+		Host:     unjudged(record.ScopeHost, record.ReasonFewDrives),
 	}
+}
+
+func unjudged(scope record.Scope, reason record.UnjudgedReason) *record.Judgement {
+	return &record.Judgement{Verdict: record.Unjudged, Scope: scope, Unjudged: &record.WhyUnjudged{Reason: reason, Since: Now().Add(-20 * time.Minute)}}
 }
 
 func healthy() record.TargetStatus {
 	written := 0.83
 	same := conditions(16, 0)
 	return record.TargetStatus{
-		ID: HealthyID, Path: "/dev/nvme0n1",
+		ID: HealthyID, Path: "/dev/nvme0n1", Verdict: &record.Judgement{Verdict: record.Healthy, Scope: record.ScopeDrive},
 		Device:     healthyDrive(),
 		Conditions: same,
 		Changed: map[string]time.Time{
@@ -110,6 +115,10 @@ func regressed() record.TargetStatus {
 
 	return record.TargetStatus{
 		ID: RegressedID, Path: "/dev/nvme1n1", Device: regressedDrive(), Conditions: now,
+		Verdict: &record.Judgement{
+			Verdict: record.Degraded, Scope: record.ScopeDrive, Ratio: record.Ratio{Ratio: 1.62, Lower: 1.57, Upper: 1.68}, Since: Now().Add(-58 * time.Minute),
+			Witnesses: []string{"probes"}, ThanBefore: []string{"probes"}, Source: "read-4k",
+		},
 		Changed:      map[string]time.Time{"kernel": Now().Add(-51 * time.Hour), "pcie_link": Now().Add(-5 * time.Minute)},
 		WrittenRatio: &written, PoolBlocks: 16384, Traffic: stalled(traffic(8*time.Second, 1.6)), IOLatency: ioLatency(),
 		Warnings: []record.Warning{{
@@ -132,6 +141,7 @@ func learning() record.TargetStatus {
 	below.Filesystem, below.MountOptions = "ext4", "rw,relatime"
 	t := record.TargetStatus{
 		ID: FileID, Path: "/var/lib/ssdprobe/probe/data", File: true,
+		Verdict:    unjudged(record.ScopeDrive, record.ReasonLearning),
 		Device:     healthyDrive(),
 		Traffic:    traffic(14*time.Second, 1),
 		IOLatency:  &record.IOLatency{Unavailable: record.IOLatencyFull},

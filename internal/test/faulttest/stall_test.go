@@ -42,7 +42,7 @@ probes: [{name: read-4k, interval: 10m}]
 		return now.of("ssdprobe_device_stall_longest_seconds", labels{"id": id}) > 2.5 && now.of("ssdprobe_finding", finding) == 1
 	})
 	eventually(t, "after ten seconds it is beyond doubt", func() bool {
-		severe, said := d.scrape(t).value("ssdprobe_device_verdict", labels{"id": id, "verdict": "severe"})
+		severe, said := d.scrape(t).value("ssdprobe_drive_health", labels{"id": id, "state": "severe"})
 		return said && severe == 1
 	})
 	assert.Contains(t, d.page(t, "api/v1/status"), "the device stalls")

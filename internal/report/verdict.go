@@ -1,0 +1,85 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/finding"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// DriveVerdict is "degraded: 40 % slower (36 to 44 %) than its 11 peers, since …, by its probes and traffic".
+func DriveVerdict(v record.Judgement) string {
+	if detail := verdictDetail(v); detail != "" {
+		return string(v.Verdict) + ": " + detail
+	}
+	return string(v.Verdict)
+}
+
+// verdictDetail is what a verdict stands on; empty where nothing is wrong.
+func verdictDetail(v record.Judgement) string {
+	if v.Verdict == record.Unjudged {
+		return v.Unjudged.String()
+	}
+	var parts []string
+	if v.Ratio.Ratio > 0 {
+		parts = append(parts, v.Ratio.String()+than(v))
+	}
+	if !v.Since.IsZero() {
+		parts = append(parts, "since "+units.Time(v.Since))
+	}
+	if len(v.Witnesses) > 0 {
+		parts = append(parts, "by its "+strings.Join(v.Witnesses, " and "))
+	}
+	if v.Scope == record.ScopeBatch {
+		parts = append(parts, "together with others")
+	}
+	if v.Held {
+		parts = append(parts, "well now, but it came back within a week before")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// than says what a slower drive was compared with. The ratio is that of the worst witness.
+func than(v record.Judgement) string {
+	peers := false
+	for _, w := range v.Witnesses { // stalls and errors are no matter of speed
+		peers = peers || (w == "probes" || w == "traffic") && !slices.Contains(v.ThanBefore, w)
+	}
+	switch {
+	case v.Ratio.Ratio <= 1:
+		return ""
+	case peers && len(v.ThanBefore) > 0:
+		return " than before or than " + peersText(v)
+	case peers:
+		return " than " + peersText(v)
+	case len(v.ThanBefore) > 0:
+		return " than before"
+	}
+	return ""
+}
+
+// peersText is "its 11 peers", or "its peers" where it is not known how many.
+func peersText(v record.Judgement) string {
+	if v.Peers > 0 {
+		return "its " + units.Plural(v.Peers, "peer")
+	}
+	return "its peers"
+}
+
+// healthBlocks are a line for each drive, the worst first, and one for the host.
+func healthBlocks(s record.Snapshot) []document.Block {
+	t := document.Table{Names: []string{"drive", "verdict", ""}, Align: "lll"}
+	for _, h := range finding.HealthOf(s) {
+		t.Add(h.Path, string(h.Verdict), verdictDetail(h.Judgement))
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	if s.Host != nil {
+		t.Add("host", string(s.Host.Verdict), verdictDetail(*s.Host))
+	}
+	return []document.Block{t, document.Gap{}}
+}
