@@ -58,9 +58,17 @@ func windowFamilies() []family[probeNow] {
 				p.percentiles(func(w record.WindowPercentile) { emit(w.Latency.Seconds(), percentileLabel(w)) })
 			}),
 		metric("ssdprobe_probe_latency_percentile_window_seconds", gauge, []string{"percentile"},
-			"Length of the window of ssdprobe_probe_latency_percentile_seconds, in seconds. 21600 (6 h) means that fewer than ten I/Os lie above the percentile, as rounds are rare or the first ones are recent: it is then close to the slowest I/O.",
+			"Length of the window of ssdprobe_probe_latency_percentile_seconds, in seconds: of p50, and of each percentile whose window is longer than that of p50. 21600 (6 h) means that fewer than ten I/Os lie above the percentile, as rounds are rare or the first ones are recent: it is then close to the slowest I/O.",
 			func(p probeNow, emit emit) {
-				p.percentiles(func(w record.WindowPercentile) { emit(w.Span.Seconds(), percentileLabel(w)) })
+				var first record.WindowPercentile
+				p.percentiles(func(w record.WindowPercentile) {
+					if first.Span == 0 {
+						first = w
+					}
+					if w == first || w.Span > first.Span {
+						emit(w.Span.Seconds(), percentileLabel(w))
+					}
+				})
 			}),
 		single("ssdprobe_probe_iops", gauge,
 			"I/Os per second in the good rounds of the last minutes (drift.window, default 5 min), at the queue depth of the probe. Absent without a good round in them.",
