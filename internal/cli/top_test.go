@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,11 +10,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 	"github.com/ssdprobe/ssdprobe/internal/top"
@@ -153,6 +156,25 @@ func TestTopBesideADaemon(t *testing.T) {
 	p.Stdout.FindAfter(t, len(p.Stdout.Text()), `"verdict":{"verdict":`)
 	d.Signal(t, syscall.SIGKILL)
 	p.Stdout.FindAfter(t, len(p.Stdout.Text()), `"problem":"no daemon answers at http://`)
+}
+
+// Percentiles are of the daemon's eBPF programs: of the I/O of fio here, and where it does none, there are none.
+func TestTopShowsPercentilesOfTheDaemon(t *testing.T) {
+	t.Parallel()
+	const size = 16<<20 + 4096*79 // of no other test
+	device := testenv.LoopDevice(t, size, testenv.Options{Random: true})
+	state := t.TempDir()
+	config := file(t, "c.yaml", fmt.Sprintf("lock_dir: %s\ndevices: {include: [{name: \"loop*\", min_size: %[2]d, max_size: %[2]d}]}\n", t.TempDir(), size)+onceAnHour)
+	startDaemon(t, state, config)
+	p := start(t, "top", device.Path, "--json", "--state-dir", state)
+	p.Stdout.Find(t, `"daemon":{"address":"http://[^"]+","time":"`)
+	assert.NotContains(t, p.Stdout.Text(), `"p99_ns"`)
+	testenv.Readers(t, device.Path, 1)
+	p.Stdout.Find(t, `"p99_ns":{"read":[1-9]\d+`)
+	all := samples(t, p.Stdout.Text())
+	row := all[len(all)-1].Devices[0]
+	assert.Less(t, row.P99[record.OperationRead], time.Minute)
+	assert.NotContains(t, row.P99, record.OperationWrite, "nobody writes")
 }
 
 // tmux is a real terminal with the program in it.

@@ -27,6 +27,7 @@ type daemon struct {
 	answer Answer
 	err    error // of the last time
 	drives map[string]said
+	counts []counted // of the last half minute
 }
 
 // said is what the daemon says of a drive.
@@ -34,6 +35,7 @@ type said struct {
 	verdict *record.Judgement
 	ratio   float64
 	stalls  record.StallTotal
+	p99     map[record.Operation]time.Duration
 }
 
 // follow asks again and again until ctx ends.
@@ -52,16 +54,25 @@ func (d *daemon) follow(ctx context.Context) error {
 
 func (d *daemon) once(ctx context.Context) {
 	address, s, err := d.ask(ctx)
-	drives := map[string]said{}
+	drives, counts := map[string]said{}, counted{s.Time, map[string][]record.IOHistogram{}}
 	for _, t := range s.Targets {
 		drives[t.Device.ID] = worse(drives[t.Device.ID], t)
+		if t.IOLatency != nil {
+			counts.of[t.Device.ID] = t.IOLatency.Histograms
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answer.Address, d.err = address, err
-	if err == nil {
-		d.answer.Time, d.drives = s.Time, drives
+	if err != nil {
+		return
 	}
+	d.counts = recent(d.counts, counts)
+	for id, said := range drives {
+		said.p99 = p99(d.counts, id)
+		drives[id] = said
+	}
+	d.answer.Time, d.drives = s.Time, drives
 }
 
 // worse adds to what is said of a drive what is said of one of the targets on it.

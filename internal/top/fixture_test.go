@@ -61,6 +61,8 @@ func node() top.Sample {
 	healthy := row("nvme0n1", 12_345, 87*time.Microsecond)
 	healthy.Verdict, healthy.Ratio = &record.Judgement{Verdict: record.Healthy, Scope: record.ScopeDrive}, 1.01
 
+	healthy.P99 = map[record.Operation]time.Duration{record.OperationRead: 213 * time.Microsecond, record.OperationWrite: 45 * time.Microsecond}
+
 	severe := row("nvme1n1", 800, 2345*time.Microsecond)
 	severe.Ratio = 2.13
 	severe.Verdict = &record.Judgement{
@@ -68,6 +70,7 @@ func node() top.Sample {
 		Since: noon.Add(-time.Hour), Witnesses: []string{"probes", "traffic"}, ThanBefore: []string{"probes", "traffic"},
 	}
 	severe.Traffic.Flush, severe.Traffic.Work.Flushes = record.Served{IOs: 12, MeanLatency: 18 * time.Millisecond}, 12
+	severe.P99 = map[record.Operation]time.Duration{record.OperationRead: 17 * time.Millisecond}
 	severe.Stalls = record.StallTotal{Count: 3, Length: 9 * time.Second}
 
 	stalled := row("nvme2n1", 0, 0)

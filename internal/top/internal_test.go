@@ -19,6 +19,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
+var noon = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+
 func TestKeysOfATerminal(t *testing.T) {
 	for sent, want := range map[string][]Key{
 		"q": {"q"}, "\x03": {KeyInterrupt}, "\x1a": {KeySuspend}, "\x0c": {KeyRedraw}, "\r": {KeyEnter}, "\x7f": {KeyBackspace},
@@ -96,8 +98,8 @@ func TestAnAnswerGetsStale(t *testing.T) {
 	d.once(t.Context())
 	got, drives = d.now(now.Add(staleAfter))
 	assert.Equal(t, Answer{Address: "http://a", Time: now}, got)
-	assert.Equal(t, said{bad, 2, record.StallTotal{Count: 2, Length: 3 * time.Second}}, drives["eui.1"], "the worst of the targets on it")
-	assert.Equal(t, said{nil, 1.1, record.StallTotal{}}, drives["eui.2"])
+	assert.Equal(t, said{bad, 2, record.StallTotal{Count: 2, Length: 3 * time.Second}, nil}, drives["eui.1"], "the worst of the targets on it")
+	assert.Equal(t, said{nil, 1.1, record.StallTotal{}, nil}, drives["eui.2"])
 
 	failed = errors.New("it burns")
 	d.once(t.Context())
@@ -112,6 +114,36 @@ func TestAnAnswerGetsStale(t *testing.T) {
 	got, drives = d.now(now.Add(time.Hour))
 	assert.Equal(t, "the last answer of the daemon at http://a is 1h0m0s old", got.Problem)
 	assert.Nil(t, drives)
+}
+
+// The percentile is of the last half minute, and of a daemon that has started again of what it has counted since.
+func TestPercentilesAreOfTheLastHalfMinute(t *testing.T) {
+	began := noon.Add(-time.Hour)
+	histogram := func(since time.Time, buckets map[int]uint64) []record.IOHistogram {
+		return []record.IOHistogram{
+			{Operation: record.OperationRead, Stage: record.StageQueue, Buckets: map[int]uint64{200: 5000}, Since: since},
+			{Operation: record.OperationRead, Stage: record.StageDevice, Buckets: buckets, Since: since},
+		}
+	}
+	var answers []counted
+	at := func(seconds int, h []record.IOHistogram) map[record.Operation]time.Duration {
+		answers = recent(answers, counted{noon.Add(time.Duration(seconds) * time.Second), map[string][]record.IOHistogram{"a": h}})
+		return p99(answers, "a")
+	}
+	bucket := func(n int) map[record.Operation]time.Duration {
+		return map[record.Operation]time.Duration{record.OperationRead: time.Duration(record.IOBucketSeconds(n) * float64(time.Second))}
+	}
+	assert.Nil(t, at(0, histogram(began, map[int]uint64{10: 1_000_000})), "nobody knows of when that is")
+	assert.Nil(t, at(5, histogram(began, map[int]uint64{10: 1_000_100})), "too few I/Os")
+	assert.Equal(t, bucket(10), at(10, histogram(began, map[int]uint64{10: 1_002_000})))
+	assert.Equal(t, bucket(50), at(15, histogram(began, map[int]uint64{10: 1_002_000, 50: 30})))
+	assert.Equal(t, bucket(50), at(30, histogram(began, map[int]uint64{10: 1_010_000, 50: 130})))
+	assert.Equal(t, bucket(10), at(60, histogram(began, map[int]uint64{10: 1_030_000, 50: 130})), "that is over")
+	assert.Equal(t, bucket(20), at(65, histogram(noon.Add(62*time.Second), map[int]uint64{20: 1000})), "a new daemon")
+	assert.Nil(t, at(70, nil), "it has none any more")
+	assert.Nil(t, p99(answers, "b"))
+	assert.Nil(t, at(-3600, histogram(began, map[int]uint64{10: 1})), "the clock was set back")
+	assert.Len(t, answers, 1)
 }
 
 // host is a simulated machine with two disks, a partition and a volume.

@@ -40,7 +40,7 @@ func detail(r Row, p *past, now time.Time, every time.Duration, width, height in
 	if r.Traffic.Unusable != "" {
 		lines = append(lines, line(Warn, r.Traffic.Unusable))
 	}
-	lines = append(lines, line(Strong, "             IOPS    MB/s  mean latency"))
+	lines = append(lines, line(Strong, "             IOPS    MB/s  mean latency  p99 in the device"))
 	for _, o := range record.Operations() {
 		lines = append(lines, line(Plain, operationText(r, o)))
 	}
@@ -103,5 +103,5 @@ func operationText(r Row, o record.Operation) string {
 	if of[1] >= 0 {
 		bytes = rate(of[1]/1e6, 7)
 	}
-	return fmt.Sprintf("%-8s %8s %7s  %12s", o, rate(of[0], 8), bytes, latency(r.Traffic.Of(o).MeanLatency))
+	return fmt.Sprintf("%-8s %8s %7s  %12s  %17s", o, rate(of[0], 8), bytes, latency(r.Traffic.Of(o).MeanLatency), latency(r.P99[o]))
 }

@@ -52,6 +52,9 @@ type Row struct {
 	// Ratio is how many times slower than its baseline: that of the verdict, else the highest of
 	// the medians of its probes. 0 when nothing is compared.
 	Ratio float64 `json:"ratio,omitempty"`
+	// P99 is how long 99 % of the I/Os of applications took in the device at most, by operation, in the last half
+	// minute; nil when the daemon has no histograms of them, or too few.
+	P99 map[record.Operation]time.Duration `json:"p99_ns,omitempty"`
 }
 
 // IOPS is how many I/Os of any kind completed in a second.

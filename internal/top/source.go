@@ -133,7 +133,7 @@ func (s *Source) sample(at time.Time, span time.Duration, last map[string]traffi
 		}
 		s.addStalls(&row)
 		if d, ok := drives[l.ID]; ok {
-			row.Verdict, row.Ratio = d.verdict, d.ratio
+			row.Verdict, row.Ratio, row.P99 = d.verdict, d.ratio, d.p99
 			if d.stalls.Count > row.Stalls.Count { // it has watched for longer
 				row.Stalls = d.stalls
 			}

@@ -2,6 +2,7 @@ package top
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,28 +29,34 @@ func columns() []column {
 	return []column{
 		{name: "device", width: 9, left: true, cell: func(r Row) (string, Tone) { return r.Device, Plain }},
 		{name: "IOPS", width: 7, cell: func(r Row) (string, Tone) { return rate(r.IOPS(), 7), Plain }},
-		{name: "r/s", width: 7, extra: 2, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.Reads, 7), Plain }},
-		{name: "w/s", width: 7, extra: 2, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.Writes, 7), Plain }},
+		{name: "r/s", width: 7, extra: 3, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.Reads, 7), Plain }},
+		{name: "w/s", width: 7, extra: 3, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.Writes, 7), Plain }},
 		{name: "MB/s", width: 6, cell: func(r Row) (string, Tone) { return rate(r.Bytes()/1e6, 6), Plain }},
-		{name: "rMB/s", width: 6, extra: 3, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.ReadBytes/1e6, 6), Plain }},
-		{name: "wMB/s", width: 6, extra: 3, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.WrittenBytes/1e6, 6), Plain }},
+		{name: "rMB/s", width: 6, extra: 4, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.ReadBytes/1e6, 6), Plain }},
+		{name: "wMB/s", width: 6, extra: 4, cell: func(r Row) (string, Tone) { return rate(r.Traffic.Work.WrittenBytes/1e6, 6), Plain }},
 		{name: "read", width: 6, cell: latencyOf(record.OperationRead)},
 		{name: "write", width: 6, cell: latencyOf(record.OperationWrite)},
 		{name: "flush", width: 6, cell: latencyOf(record.OperationFlush)},
 		{name: "disc.", width: 6, cell: latencyOf(record.OperationDiscard)},
+		{name: "r p99", width: 6, extra: 2, cell: p99Of(record.OperationRead)},
+		{name: "w p99", width: 6, extra: 2, cell: p99Of(record.OperationWrite)},
+		{name: "f p99", width: 6, extra: 2, cell: p99Of(record.OperationFlush)},
 		{name: "busy", width: 5, extra: 1, cell: func(r Row) (string, Tone) { return units.Percent(r.Traffic.Utilisation), Plain }},
 		{name: "inflt", width: 5, cell: func(r Row) (string, Tone) { return strconv.FormatUint(r.InFlight, 10), Plain }},
 		{name: "stall", width: 5, cell: stallCell},
 		{name: "ratio", width: 6, cell: ratioCell},
 		{name: "verdict", width: 8, left: true, cell: verdictCell},
-		{name: "model", width: 22, left: true, extra: 4, cell: func(r Row) (string, Tone) { return r.Model, Faint }},
+		{name: "model", width: 22, left: true, extra: 5, cell: func(r Row) (string, Tone) { return r.Model, Faint }},
 	}
 }
 
 // fitting are the columns for a width; 0 is any. What is left of it widens the first column, as far as names need it.
 func fitting(rows []Row, width int) []column {
 	all := columns()
-	for most := 4; most >= 0; most-- {
+	if !slices.ContainsFunc(rows, func(r Row) bool { return r.P99 != nil }) {
+		all = slices.DeleteFunc(all, func(c column) bool { return strings.HasSuffix(c.name, "p99") })
+	}
+	for most := 5; most >= 0; most-- {
 		var fit []column
 		total := -1
 		for _, c := range all {
@@ -124,6 +131,10 @@ func rate(v float64, width int) string {
 
 func latencyOf(o record.Operation) func(Row) (string, Tone) {
 	return func(r Row) (string, Tone) { return latency(r.Traffic.Of(o).MeanLatency), Plain }
+}
+
+func p99Of(o record.Operation) func(Row) (string, Tone) {
+	return func(r Row) (string, Tone) { return latency(r.P99[o]), Plain }
 }
 
 // latency is short: "24.6µs".

@@ -52,7 +52,7 @@ func TestScreens(t *testing.T) {
 		s.Daemon = top.Answer{Address: "http://localhost:10040", Problem: "no daemon answers at http://localhost:10040"}
 		s.Problems = []string{"not all devices can be shown: find device sdq: file does not exist; here are: nvme0n1, nvme1n1, nvme2n1, nvme10n1, sda"}
 		for i := range s.Devices {
-			s.Devices[i].Verdict, s.Devices[i].Ratio = nil, 0
+			s.Devices[i].Verdict, s.Devices[i].Ratio, s.Devices[i].P99 = nil, 0, nil
 		}
 		v.Add(s)
 		return v
@@ -71,6 +71,8 @@ func TestScreens(t *testing.T) {
 		"wide":     {press(seen(), top.KeyEnter, top.KeyDown), 140, 40},
 		"volume":   {press(seen(), "/", "d", "m", top.KeyEnter, top.KeyEnter), 80, 24},
 		"alone":    {alone(), 80, 12},
+		"no_p99":   {alone(), 140, 12},
+		"170":      {seen(), 170, 10},
 		"unjudged": {press(alone(), top.KeyEnter), 80, 24},
 		"nothing":  {top.NewView(10*time.Second, top.ByTrouble, false), 80, 24},
 	} {
