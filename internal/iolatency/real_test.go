@@ -2,10 +2,12 @@ package iolatency_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,8 +38,19 @@ func follow(t *testing.T, tracer *iolatency.Tracer, number string, d iolatency.D
 // fio reads or writes a device directly, as the arguments say, and returns what it measured.
 func fio(t *testing.T, path string, arguments ...string) fioJob {
 	t.Helper()
+	return fioIn(t, "", path, arguments...)
+}
+
+// fioIn does so in a control group, when one is named.
+func fioIn(t *testing.T, group, path string, arguments ...string) fioJob {
+	t.Helper()
 	arguments = append([]string{"--name=a", "--filename=" + path, "--direct=1", "--output-format=json"}, arguments...)
-	out, err := exec.CommandContext(t.Context(), testenv.Installed(t, "fio"), arguments...).Output()
+	testenv.Installed(t, "fio")
+	c := exec.CommandContext(t.Context(), testenv.Installed(t, "chrt"), append([]string{"--fifo", "1", "fio"}, arguments...)...) // wakes up at once
+	if group != "" {
+		c = testenv.InCGroup(c, group)
+	}
+	out, err := c.Output()
 	require.NoError(t, err, "%s", out)
 	var result struct{ Jobs []fioJob }
 	require.NoError(t, json.Unmarshal(out, &result))
@@ -116,5 +129,40 @@ func TestEachIOIsCountedAsTheKernelCounts(t *testing.T) {
 				assert.Equal(t, since.ReadIOs, queued[record.OperationRead], "all pass the scheduler")
 			}
 		})
+	}
+}
+
+// The disk below the device lets fio have few I/Os a second, so that each waits in the device for tens of
+// milliseconds. What fio needs to wake up is little beside that.
+func TestHistogramIsWhatFioMeasures(t *testing.T) {
+	below := testenv.LoopDevice(t, 64<<20, testenv.Options{Dir: testenv.OnDisk(t)})
+	path := testenv.Losetup(t, "--find", "--show", "--direct-io=on", below.Path)
+	t.Cleanup(func() { testenv.Losetup(t, "--detach", path) })
+	number := testenv.DeviceNumber(t, path)
+	tracer := start(t)
+	for _, depth := range []int{1, 8} {
+		limited := testenv.Throttled(t, below.Number, 10*depth) // the kernel hands out tenths of seconds
+		for _, operation := range []record.Operation{record.OperationRead, record.OperationWrite} {
+			t.Run(fmt.Sprintf("%s at depth %d", operation, depth), func(t *testing.T) {
+				require.NoError(t, tracer.Follow(nil))
+				before := counted(t, number)
+				follow(t, tracer, number, iolatency.Device{Requests: true})
+				job := fioIn(t, limited, path, "--ioengine=libaio", "--rw=rand"+string(operation), "--bs=4k",
+					fmt.Sprintf("--iodepth=%d", depth), fmt.Sprintf("--number_ios=%d", 25*depth))
+				want, got := job.Read, of(tracer, number, operation, record.StageDevice)
+				if operation == record.OperationWrite {
+					want = job.Write
+				}
+				since, _ := counted(t, number).Since(before)
+				require.Equal(t, since.IOs(), got.Count())
+				assert.Greater(t, want.Latency.Mean, 2e6)
+				assert.InEpsilon(t, want.Latency.Mean, float64(got.Mean()), 0.03)
+				for percent, name := range map[float64]string{50: "50.000000", 99: "99.000000"} {
+					bucket, _ := got.Percentile(percent)
+					assert.InDelta(t, record.IOBucketOf(time.Duration(want.Latency.Percentile[name])), bucket, 1, "p%v", percent)
+				}
+				t.Logf("fio: mean %v; the histogram: %v", time.Duration(want.Latency.Mean), got.Mean())
+			})
+		}
 	}
 }

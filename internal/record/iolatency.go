@@ -76,3 +76,29 @@ func (h IOHistogram) Count() (n uint64) {
 	}
 	return n
 }
+
+// IOBucketOf is the bucket of a latency.
+func IOBucketOf(latency time.Duration) int {
+	bucket := math.Ceil((math.Log2(latency.Seconds())-ioFirstExponent)*ioPerOctave) - 1
+	return int(min(max(bucket, 0), IOBuckets-1))
+}
+
+// Percentile is the bucket of a percentile (0 to 100), by nearest rank; false without any I/O.
+func (h IOHistogram) Percentile(percent float64) (bucket int, ok bool) {
+	rank := uint64(math.Ceil(percent / 100 * float64(h.Count())))
+	var n uint64
+	for bucket := range IOBuckets {
+		if n += h.Buckets[bucket]; n >= max(rank, 1) {
+			return bucket, true
+		}
+	}
+	return 0, false
+}
+
+// Mean is that of all I/Os; 0 without any.
+func (h IOHistogram) Mean() time.Duration {
+	if n := h.Count(); n > 0 {
+		return h.Sum / time.Duration(n)
+	}
+	return 0
+}

@@ -22,7 +22,7 @@ func Readers(t testing.TB, path string, atOnce int) *Program {
 func StarvedReaders(t testing.TB, device Loop, processes int) *Program {
 	t.Helper()
 	c := readers(t, device.Path, "--ioengine=psync", fmt.Sprintf("--numjobs=%d", processes))
-	return StartCommand(t, InCGroup(c, throttled(t, device.Number, processes)))
+	return StartCommand(t, InCGroup(c, Throttled(t, device.Number, processes)))
 }
 
 func readers(t testing.TB, path string, how ...string) *exec.Cmd {
@@ -32,14 +32,15 @@ func readers(t testing.TB, path string, how ...string) *exec.Cmd {
 	}, how...)...)
 }
 
-// throttled makes a control group that may read so often a second from a device, and returns its
-// directory. It is gone when the test ends.
-func throttled(t testing.TB, number string, perSecond int) string {
+// Throttled makes a control group that may read so often a second from a device, and write as often,
+// and returns its directory. It is gone when the test ends.
+func Throttled(t testing.TB, number string, perSecond int) string {
 	t.Helper()
 	Root(t)
-	dir, file, limit := "/sys/fs/cgroup", "io.max", fmt.Sprintf("%s riops=%d", number, perSecond)
+	dir, limits := "/sys/fs/cgroup", map[string]string{"io.max": fmt.Sprintf("%s riops=%[2]d wiops=%[2]d", number, perSecond)}
 	if _, err := os.Stat(dir + "/cgroup.controllers"); errors.Is(err, fs.ErrNotExist) {
-		dir, file, limit = dir+"/blkio", "blkio.throttle.read_iops_device", fmt.Sprintf("%s %d", number, perSecond)
+		limit := fmt.Sprintf("%s %d", number, perSecond)
+		dir, limits = dir+"/blkio", map[string]string{"blkio.throttle.read_iops_device": limit, "blkio.throttle.write_iops_device": limit}
 	} else if err := os.WriteFile(dir+"/cgroup.subtree_control", []byte("+io"), 0o600); err != nil {
 		missing(t, "control groups that may limit I/O: "+err.Error())
 	}
@@ -51,8 +52,10 @@ func throttled(t testing.TB, number string, perSecond int) string {
 		// The kernel lets go of what has ended a moment later.
 		Eventually(t, "the control group is empty", func() bool { return os.Remove(inner) == nil })
 	})
-	if err := os.WriteFile(filepath.Join(inner, file), []byte(limit), 0o600); err != nil {
-		missing(t, "control groups that may limit I/O: "+err.Error())
+	for file, limit := range limits {
+		if err := os.WriteFile(filepath.Join(inner, file), []byte(limit), 0o600); err != nil {
+			missing(t, "control groups that may limit I/O: "+err.Error())
+		}
 	}
 	return inner
 }

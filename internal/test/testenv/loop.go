@@ -51,11 +51,17 @@ func LoopDevice(t testing.TB, sizeBytes int64, o Options) Loop {
 	}
 	path := Losetup(t, append(args, backing)...)
 	t.Cleanup(func() { Losetup(t, "--detach", path) })
+	return Loop{Path: path, Number: DeviceNumber(t, path), Backing: backing}
+}
+
+// DeviceNumber is the kernel's number of the device of a node, "7:0".
+func DeviceNumber(t testing.TB, path string) string {
+	t.Helper()
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
 		t.Fatalf("stat %s: %v", path, err)
 	}
-	return Loop{Path: path, Number: fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev)), Backing: backing}
+	return fmt.Sprintf("%d:%d", unix.Major(st.Rdev), unix.Minor(st.Rdev))
 }
 
 // Losetup runs losetup and returns what it prints. One at a time on this machine: those of
