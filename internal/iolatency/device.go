@@ -1,6 +1,7 @@
 package iolatency
 
 import (
+	"bytes"
 	"encoding/binary"
 	"time"
 
@@ -43,11 +44,10 @@ func (d *device) read(k *kernel) {
 
 // add adds the difference between two readings.
 func (c *counts) add(before, after []byte) {
-	sum := binary.NativeEndian.Uint64(after) - binary.NativeEndian.Uint64(before)
-	if sum == 0 { // none: an I/O takes a nanosecond at least
+	if bytes.Equal(before[:histogramBytes], after[:histogramBytes]) {
 		return
 	}
-	c.sum += time.Duration(sum)
+	c.sum += time.Duration(binary.NativeEndian.Uint64(after) - binary.NativeEndian.Uint64(before))
 	for i := range c.buckets {
 		at := 8 + 4*i
 		c.buckets[i] += uint64(binary.NativeEndian.Uint32(after[at:]) - binary.NativeEndian.Uint32(before[at:]))

@@ -57,12 +57,14 @@ func load() (_ *kernel, err error) {
 	return k, nil
 }
 
-// attach lets the programs that end an I/O run before those that begin one, so that each that is seen to begin is seen to end.
-func (k *kernel) attach() error {
+// all are the programs that run at each I/O: first those that end one, so that each that is seen to begin is seen to end.
+func (k *kernel) all() []*ebpf.Program {
 	p := k.programs
-	for _, program := range []*ebpf.Program{
-		p.RqComplete, p.BioComplete, p.RqMerge, p.RqRequeue, p.RqIssue, p.RqInsert, p.BioQueue,
-	} {
+	return []*ebpf.Program{p.RqComplete, p.BioComplete, p.RqMerge, p.RqRequeue, p.RqIssue, p.RqInsert, p.BioQueue}
+}
+
+func (k *kernel) attach() error {
+	for _, program := range k.all() {
 		l, err := link.AttachTracing(link.TracingOptions{Program: program})
 		if err != nil {
 			return fmt.Errorf("attach %v: %w", program, err)

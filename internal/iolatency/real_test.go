@@ -3,14 +3,17 @@ package iolatency_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/iolatency"
@@ -120,13 +123,18 @@ func TestEachIOIsCountedAsTheKernelCounts(t *testing.T) {
 			since, ok := counted(t, device.Number).Since(before)
 			require.True(t, ok)
 			assert.Positive(t, since.WriteMerges)
-			assert.Equal(t, map[record.Operation]uint64{
+			got := ios(tracer, device.Number, record.StageDevice)
+			missed := tracer.Missed()
+			for operation, want := range map[record.Operation]uint64{
 				record.OperationRead: since.ReadIOs, record.OperationWrite: since.WriteIOs - since.Flushes.IOs,
 				record.OperationDiscard: since.Discards.IOs, record.OperationFlush: since.Flushes.IOs,
-			}, ios(tracer, device.Number, record.StageDevice))
+			} {
+				assert.LessOrEqual(t, got[operation], want, operation)
+				assert.GreaterOrEqual(t, got[operation]+missed, want, operation) // missed is 0 or a few of a machine's thousands
+			}
 			queued := ios(tracer, device.Number, record.StageQueue)
 			if name != "none" {
-				assert.Equal(t, since.ReadIOs, queued[record.OperationRead], "all pass the scheduler")
+				assert.Equal(t, got[record.OperationRead], queued[record.OperationRead], "all pass the scheduler")
 			}
 		})
 	}
@@ -154,7 +162,7 @@ func TestHistogramIsWhatFioMeasures(t *testing.T) {
 					want = job.Write
 				}
 				since, _ := counted(t, number).Since(before)
-				require.Equal(t, since.IOs(), got.Count())
+				require.GreaterOrEqual(t, got.Count()+tracer.Missed(), since.IOs())
 				assert.Greater(t, want.Latency.Mean, 2e6)
 				assert.InEpsilon(t, want.Latency.Mean, float64(got.Mean()), 0.03)
 				for percent, name := range map[float64]string{50: "50.000000", 99: "99.000000"} {
@@ -164,5 +172,104 @@ func TestHistogramIsWhatFioMeasures(t *testing.T) {
 				t.Logf("fio: mean %v; the histogram: %v", time.Duration(want.Latency.Mean), got.Mean())
 			})
 		}
+	}
+}
+
+// A device without requests is timed by its bios; those of memory complete where they are submitted.
+func TestDevicesWithoutRequests(t *testing.T) {
+	testenv.Root(t)
+	tracer := start(t)
+	path := zram(t)
+	number := testenv.DeviceNumber(t, path)
+	follow(t, tracer, number, iolatency.Device{})
+	fio(t, path, "--ioengine=psync", "--rw=randwrite", "--bs=4k", "--size=4m")
+	fio(t, path, "--ioengine=libaio", "--iodepth=16", "--rw=randread", "--bs=64k", "--size=4m")
+	n := ios(tracer, number, record.StageDevice)
+	assert.EqualValues(t, 1024, n[record.OperationWrite])
+	assert.EqualValues(t, 64, n[record.OperationRead])
+	assert.Empty(t, of(tracer, number, record.OperationRead, record.StageQueue).Buckets)
+}
+
+// zram makes a disk in compressed memory, which is gone when the test ends.
+func zram(t *testing.T) (path string) {
+	t.Helper()
+	made, err := os.ReadFile("/sys/class/zram-control/hot_add")
+	if os.IsNotExist(err) {
+		_, err = exec.CommandContext(t.Context(), "modprobe", "zram").Output()
+		require.NoError(t, err, "this test needs zram")
+		made, err = os.ReadFile("/sys/class/zram-control/hot_add")
+	}
+	require.NoError(t, err)
+	name := strings.TrimSpace(string(made))
+	t.Cleanup(func() { require.NoError(t, os.WriteFile("/sys/class/zram-control/hot_remove", []byte(name), 0o600)) })
+	require.NoError(t, os.WriteFile("/sys/block/zram"+name+"/disksize", []byte("16M"), 0o600))
+	return "/dev/zram" + name
+}
+
+// What this process does is not an application's, nor is anything that happens during a run.
+func TestOurOwnIOIsLeftOut(t *testing.T) {
+	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: testenv.OnDisk(t)})
+	tracer := start(t)
+	follow(t, tracer, device.Number, iolatency.Device{Requests: true})
+	before := counted(t, device.Number)
+	readHere(t, device.Path)
+	since, _ := counted(t, device.Number).Since(before)
+	require.EqualValues(t, 10, since.ReadIOs)
+	assert.Empty(t, tracer.Of(device.Number).Histograms, "our own")
+
+	follow(t, tracer, device.Number, iolatency.Device{Requests: true, Run: true})
+	fio(t, device.Path, "--ioengine=psync", "--rw=read", "--bs=64k", "--size=1m")
+	assert.Empty(t, tracer.Of(device.Number).Histograms, "during a run")
+
+	follow(t, tracer, device.Number, iolatency.Device{Requests: true})
+	fio(t, device.Path, "--ioengine=psync", "--rw=read", "--bs=64k", "--size=1m")
+	assert.EqualValues(t, 16, of(tracer, device.Number, record.OperationRead, record.StageDevice).Count())
+}
+
+// The numbers of devices are used again, and the places where they are looked up are few.
+func TestAThousandDevicesComeAndGo(t *testing.T) {
+	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: testenv.OnDisk(t)})
+	tracer := start(t)
+	others := map[string]iolatency.Device{}
+	for i := range 50 {
+		others[fmt.Sprintf("259:%d", i)] = iolatency.Device{Requests: true}
+	}
+	for i := range 1000 {
+		wanted := maps.Clone(others)
+		wanted[fmt.Sprintf("8:%d", i)] = iolatency.Device{Requests: true}
+		require.NoError(t, tracer.Follow(wanted))
+		require.Empty(t, tracer.Of(fmt.Sprintf("8:%d", i)).Unavailable, i)
+	}
+	others[device.Number] = iolatency.Device{Requests: true}
+	require.NoError(t, tracer.Follow(others))
+	fio(t, device.Path, "--ioengine=psync", "--rw=read", "--bs=64k", "--size=1m")
+	assert.EqualValues(t, 16, of(tracer, device.Number, record.OperationRead, record.StageDevice).Count())
+
+	for i := range 30 {
+		others[fmt.Sprintf("65:%d", i)] = iolatency.Device{Requests: true}
+	}
+	require.NoError(t, tracer.Follow(others))
+	full := 0
+	for number := range others {
+		if tracer.Of(number).Unavailable == record.IOLatencyFull {
+			full++
+		}
+	}
+	assert.Equal(t, len(others)-64, full)
+	assert.EqualValues(t, 16, of(tracer, device.Number, record.OperationRead, record.StageDevice).Count(), "who was there stays")
+}
+
+// readHere reads ten blocks of a device in this process.
+func readHere(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECT, 0)
+	require.NoError(t, err)
+	defer f.Close()
+	block, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE) // where O_DIRECT wants it
+	require.NoError(t, err)
+	defer func() { require.NoError(t, unix.Munmap(block)) }()
+	for i := range 10 {
+		_, err := f.ReadAt(block, int64(i)*4096)
+		require.NoError(t, err)
 	}
 }

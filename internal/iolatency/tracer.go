@@ -134,3 +134,22 @@ func (t *Tracer) Of(number string) *record.IOLatency {
 	d.read(t.kernel)
 	return &record.IOLatency{Histograms: d.histograms()}
 }
+
+// Missed is how many events of the whole machine were not seen, since it was started: the kernel leaves a program
+// out when it interrupts the same one, and forgets an I/O in flight when there is no room for more. 0 where
+// this process may not ask (before Linux 5.19, without rights).
+func (t *Tracer) Missed() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var evicted [8]byte
+	if _, err := t.kernel.control.ReadAt(evicted[:], atEvicted); err != nil {
+		return 0 // never: it is memory
+	}
+	missed := binary.NativeEndian.Uint64(evicted[:])
+	for _, p := range t.kernel.all() {
+		if stats, err := p.Stats(); err == nil {
+			missed += stats.RecursionMisses
+		}
+	}
+	return missed
+}

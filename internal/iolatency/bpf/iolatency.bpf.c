@@ -24,6 +24,7 @@ char __license[] SEC("license") = "Dual BSD/GPL"; /* the kernel runs tracing pro
 #define TABLE 256 /* places to look for a device */
 #define WAYS 8 /* places to look for an I/O in flight */
 #define SETS 4096
+#define MERGED 128 /* bios of a request that are looked at */
 
 enum operation { READ, WRITE, DISCARD, FLUSH, NONE };
 enum stage { QUEUE, DEVICE };
@@ -85,7 +86,6 @@ struct {
 
 /* An I/O in flight. */
 struct flight {
-	__u64 key; /* of its request or bio; 0 when the place is free */
 	__u64 began_ns; /* when it was seen first: inserted, or issued at once */
 	__u64 issued_ns; /* first; 0 while it is queued */
 	__u32 number; /* of its device */
@@ -102,7 +102,8 @@ struct flight {
  * by itself an I/O whose end was not seen.
  */
 struct set {
-	struct flight ways[WAYS];
+	__u64 keys[WAYS]; /* of a request or bio; 0 when the place is free */
+	struct flight flights[WAYS];
 };
 
 struct {
@@ -138,42 +139,44 @@ static __always_inline struct set *set_of(__u64 key)
 	return bpf_map_lookup_elem(&flights, &i);
 }
 
-static __always_inline struct flight *find(__u64 key)
+/* flight_at hides from the compiler that the way is in the set, as the verifier wants to see it. */
+static __always_inline struct flight *flight_at(struct set *set, __u32 way)
 {
-	struct set *set = set_of(key);
-
-	if (!set)
-		return 0;
-#pragma unroll
-	for (int i = 0; i < WAYS; i++)
-		if (set->ways[i].key == key)
-			return &set->ways[i];
-	return 0;
+	asm volatile("" : "+r"(way));
+	return &set->flights[way & (WAYS - 1)];
 }
 
-/* take returns a place for an I/O: a free one, or that of the oldest. */
-static __always_inline struct flight *take(__u64 key, struct control *c)
+/* find returns the way of an I/O in its set; WAYS when it is not there. */
+static __always_inline __u32 find(struct set *set, __u64 key)
 {
-	struct set *set = set_of(key);
-	struct flight *oldest;
-	__u64 before;
+#pragma unroll
+	for (__u32 i = 0; i < WAYS; i++)
+		if (set->keys[i] == key)
+			return i;
+	return WAYS;
+}
 
-	if (!set)
-		return 0;
+/* take returns a way for an I/O: a free one, or that of the oldest; WAYS when another took that. */
+static __always_inline __u32 take(struct set *set, __u64 key, struct control *c)
+{
+	__u64 before, began = ~0ull;
+	__u32 oldest = 0;
+
 #pragma unroll
-	for (int i = 0; i < WAYS; i++)
-		if (!set->ways[i].key && !__sync_val_compare_and_swap(&set->ways[i].key, 0, key))
-			return &set->ways[i];
-	oldest = &set->ways[0];
+	for (__u32 i = 0; i < WAYS; i++)
+		if (!set->keys[i] && !__sync_val_compare_and_swap(&set->keys[i], 0, key))
+			return i;
 #pragma unroll
-	for (int i = 1; i < WAYS; i++)
-		if (set->ways[i].began_ns < oldest->began_ns)
-			oldest = &set->ways[i];
-	before = oldest->key;
+	for (__u32 i = 0; i < WAYS; i++)
+		if (set->flights[i].began_ns < began) {
+			began = set->flights[i].began_ns;
+			oldest = i;
+		}
+	asm volatile("" : "+r"(oldest));
+	oldest &= WAYS - 1;
+	before = set->keys[oldest];
 	__sync_fetch_and_add(&c->evicted, 1);
-	if (__sync_val_compare_and_swap(&oldest->key, before, key) != before)
-		return 0;
-	return oldest;
+	return __sync_val_compare_and_swap(&set->keys[oldest], before, key) == before ? oldest : WAYS;
 }
 
 static __always_inline struct watched *watch_of(__u32 number)
@@ -260,17 +263,22 @@ static __always_inline void count(struct watched *w, __u8 operation, enum stage 
 	__sync_fetch_and_add(&h->sum_ns, ns);
 }
 
-/* begin notes an I/O that is seen for the first time. It runs where the I/O was submitted. */
-static __always_inline struct flight *begin(struct flight *f, __u64 key, struct control *c, __u32 number, enum operation op, __u32 bytes)
+/*
+ * begin notes an I/O that is seen for the first time. It runs where the I/O was submitted. The way is
+ * that of one whose end was not seen at the same address, or WAYS.
+ */
+static __always_inline struct flight *begin(struct set *set, __u32 way, __u64 key, struct control *c, __u32 number, enum operation op, __u32 bytes)
 {
 	struct watched *w = watch_of(number);
+	struct flight *f;
 
 	if (!w)
 		return 0;
-	if (!f) /* else one whose end was not seen was at the same address */
-		f = take(key, c);
-	if (!f)
+	if (way == WAYS)
+		way = take(set, key, c);
+	if (way == WAYS)
 		return 0;
+	f = flight_at(set, way);
 	f->began_ns = bpf_ktime_get_ns();
 	f->issued_ns = 0;
 	f->number = number;
@@ -282,32 +290,43 @@ static __always_inline struct flight *begin(struct flight *f, __u64 key, struct 
 	return f;
 }
 
-/* end counts an I/O. */
-static __always_inline void end(struct flight *f)
+/* end counts an I/O that is in flight, and forgets it. Not static, so that it is verified once. */
+__attribute__((noinline)) int end(__u64 key)
 {
 	__u64 now = bpf_ktime_get_ns();
-	struct flight done = *f;
+	struct set *set = set_of(key);
+	struct flight done;
 	struct watched *w;
+	__u32 way;
 
-	__sync_val_compare_and_swap(&f->key, done.key, 0);
+	if (!set)
+		return 0;
+	way = find(set, key);
+	if (way == WAYS)
+		return 0;
+	done = *flight_at(set, way);
+	asm volatile("" : "+r"(way));
+	if (__sync_val_compare_and_swap(&set->keys[way & (WAYS - 1)], key, 0) != key)
+		return 0;
 	if (done.ours || !done.issued_ns)
-		return;
+		return 0;
 	w = watch_of(done.number);
 	if (!w || w->paused)
-		return;
+		return 0;
 	count(w, done.operation, DEVICE, now - done.issued_ns);
 	if (done.inserted)
 		count(w, done.operation, QUEUE, done.issued_ns - done.began_ns);
+	return 0;
 }
 
-static __always_inline struct flight *begin_request(struct flight *f, __u64 key, struct control *c, struct request *rq)
+static __always_inline struct flight *begin_request(struct set *set, __u32 way, __u64 key, struct control *c, struct request *rq)
 {
 	struct gendisk *disk = rq->q->disk;
 	enum operation op = operation_of(rq->cmd_flags);
 
 	if (!disk || op == NONE)
 		return 0;
-	return begin(f, key, c, number_of(disk), op, rq->__data_len);
+	return begin(set, way, key, c, number_of(disk), op, rq->__data_len);
 }
 
 SEC("tp_btf/block_rq_insert")
@@ -315,15 +334,23 @@ int BPF_PROG(rq_insert, struct request *rq)
 {
 	struct control *c = control();
 	struct flight *f;
+	struct set *set;
 	__u64 key;
+	__u32 way;
 
 	if (!c)
 		return 0;
 	key = key_of(rq, c);
-	f = find(key);
-	if (f && (f->requeued || !f->issued_ns))
+	set = set_of(key);
+	if (!set)
 		return 0;
-	f = begin_request(f, key, c, rq);
+	way = find(set, key);
+	if (way < WAYS) {
+		f = flight_at(set, way);
+		if (f->requeued || !f->issued_ns)
+			return 0;
+	}
+	f = begin_request(set, way, key, c, rq);
 	if (f)
 		f->inserted = 1;
 	return 0;
@@ -334,22 +361,30 @@ int BPF_PROG(rq_issue, struct request *rq)
 {
 	struct control *c = control();
 	struct flight *f;
+	struct set *set;
 	__u64 key;
+	__u32 way;
 
 	if (!c)
 		return 0;
 	key = key_of(rq, c);
-	f = find(key);
-	if (!f || (f->issued_ns && !f->requeued)) {
-		f = begin_request(f, key, c, rq);
-		if (f)
-			f->issued_ns = f->began_ns;
+	set = set_of(key);
+	if (!set)
 		return 0;
+	way = find(set, key);
+	if (way < WAYS) {
+		f = flight_at(set, way);
+		if (!f->issued_ns || f->requeued) {
+			f->requeued = 0;
+			f->bytes = rq->__data_len; /* others were merged into it */
+			if (!f->issued_ns)
+				f->issued_ns = bpf_ktime_get_ns();
+			return 0;
+		}
 	}
-	f->requeued = 0;
-	f->bytes = rq->__data_len; /* others were merged into it */
-	if (!f->issued_ns)
-		f->issued_ns = bpf_ktime_get_ns();
+	f = begin_request(set, way, key, c, rq);
+	if (f)
+		f->issued_ns = f->began_ns;
 	return 0;
 }
 
@@ -358,13 +393,19 @@ SEC("tp_btf/block_rq_requeue")
 int BPF_PROG(rq_requeue, struct request *rq)
 {
 	struct control *c = control();
-	struct flight *f;
+	struct set *set;
+	__u64 key;
+	__u32 way;
 
 	if (!c)
 		return 0;
-	f = find(key_of(rq, c));
-	if (f)
-		f->requeued = 1;
+	key = key_of(rq, c);
+	set = set_of(key);
+	if (!set)
+		return 0;
+	way = find(set, key);
+	if (way < WAYS)
+		flight_at(set, way)->requeued = 1;
 	return 0;
 }
 
@@ -373,15 +414,19 @@ SEC("tp_btf/block_rq_merge")
 int BPF_PROG(rq_merge, struct request *rq)
 {
 	struct control *c = control();
-	struct flight *f;
+	struct set *set;
 	__u64 key;
 
 	if (!c)
 		return 0;
 	key = key_of(rq, c);
-	f = find(key);
-	if (f)
-		__sync_val_compare_and_swap(&f->key, key, 0);
+	set = set_of(key);
+	if (!set)
+		return 0;
+#pragma unroll
+	for (__u32 i = 0; i < WAYS; i++)
+		if (set->keys[i] == key)
+			__sync_val_compare_and_swap(&set->keys[i], key, 0);
 	return 0;
 }
 
@@ -389,13 +434,22 @@ SEC("tp_btf/block_rq_complete")
 int BPF_PROG(rq_complete, struct request *rq, int error, unsigned int bytes)
 {
 	struct control *c = control();
-	struct flight *f;
+	struct bio *bio;
 
 	if (!c || bytes < rq->__data_len) /* a part of it */
 		return 0;
-	f = find(key_of(rq, c));
-	if (f)
-		end(f);
+	end(key_of(rq, c));
+	if (!c->bios)
+		return 0;
+	/*
+	 * A bio that a device without requests passed on as it was (the head of NVMe
+	 * multipath, md linear) ends with the request that carries it.
+	 */
+	bio = rq->bio;
+	for (int i = 0; i < MERGED && bio; i++) {
+		end(key_of(bio, c));
+		bio = bio->bi_next;
+	}
 	return 0;
 }
 
@@ -405,6 +459,7 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	struct control *c = control();
 	struct gendisk *disk;
 	struct flight *f;
+	struct set *set;
 	enum operation op;
 	__u64 key;
 
@@ -419,7 +474,10 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	if (op == WRITE && !bio->bi_iter.bi_size)
 		op = FLUSH;
 	key = key_of(bio, c);
-	f = begin(find(key), key, c, number_of(disk), op, bio->bi_iter.bi_size);
+	set = set_of(key);
+	if (!set)
+		return 0;
+	f = begin(set, find(set, key), key, c, number_of(disk), op, bio->bi_iter.bi_size);
 	if (f)
 		f->issued_ns = f->began_ns;
 	return 0;
@@ -429,13 +487,9 @@ SEC("tp_btf/block_bio_complete")
 int BPF_PROG(bio_complete, struct request_queue *q, struct bio *bio)
 {
 	struct control *c = control();
-	struct flight *f;
 
-	if (!c || !c->bios)
-		return 0;
-	f = find(key_of(bio, c));
-	if (f)
-		end(f);
+	if (c && c->bios)
+		end(key_of(bio, c));
 	return 0;
 }
 

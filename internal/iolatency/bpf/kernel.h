@@ -57,6 +57,7 @@ struct bvec_iter {
 };
 
 struct bio {
+	struct bio *bi_next;
 	struct block_device *bi_bdev; /* since Linux 5.12 */
 	unsigned int bi_opf;
 	struct bvec_iter bi_iter;
@@ -66,6 +67,7 @@ struct request {
 	struct request_queue *q;
 	unsigned int cmd_flags;
 	unsigned int __data_len;
+	struct bio *bio;
 };
 
 #pragma clang attribute pop

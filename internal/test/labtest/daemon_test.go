@@ -55,6 +55,9 @@ func configuration(t *testing.T, m *lab.Machine, uid int, text string) (path str
 			t.Logf("configuration: %s", text)
 		}
 	})
+	if !strings.Contains(text, "io_latency:") {
+		text += "io_latency: never\n" // it takes an emulated processor seconds to verify the programs
+	}
 	path = dir + "/ssdprobe.yaml"
 	require.NoError(t, m.WriteFile(bounded(t), path, fmt.Appendf(nil, calm+text, dir), 0o644))
 	output(t, m, "chown", "-R", fmt.Sprintf("%d:%d", uid, uid), dir)

@@ -80,6 +80,7 @@ func TestLab(t *testing.T) {
 		{"run on a hung device", testRunOnHungDevice},
 		{"silent drive", testSilentDrive},
 		{"stalls", testStalls},
+		{"latency of io", testIOLatency},
 		{"resized device", testResizedDevice},
 		{"drive behind a network", testRemoteDrive},
 		{"slow drive", testSlowDrive},

@@ -1,0 +1,126 @@
+package labtest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/lab"
+)
+
+// testIOLatency has the kernel time the I/O of a drive, of a volume on another, and of one with two controllers, which is
+// made of bios as a volume is. Nothing but this test reads them.
+func testIOLatency(t *testing.T, m *lab.Machine) {
+	volume := mapDevice(t, m, half)
+	drive, below, head := disk(t, m, plain), disk(t, m, half), disk(t, m, dual)
+	d := startDaemon(t, m, configuration(t, m, 0, fmt.Sprintf(
+		"%sio_latency: always\ndevices: {include: [{name: %s}, {name: %s}, {name: %s}]}\n",
+		noProbes, drive.Namespaces[0], head.Namespaces[0], volume.name)))
+	eventually(t, "I/O is timed", func() bool {
+		available, _ := d.scrape(t).value(t, "ssdprobe_io_latency_available", labels{"device": volume.name})
+		return available == 1
+	})
+	require.NoError(t, m.Throttle(bounded(t), plain, 10))
+	of := func(direction, node string, n int) (ios uint64, mean time.Duration, p99 time.Duration) {
+		t.Helper()
+		var r struct{ Jobs []map[string]json.RawMessage }
+		out := output(t, m, "fio", "--name=a", "--filename="+node, "--rw="+direction, "--bs=4k", "--direct=1", "--ioengine=psync",
+			fmt.Sprintf("--number_ios=%d", n), "--output-format=json")
+		require.NoError(t, json.Unmarshal([]byte(out), &r), out)
+		var side struct {
+			Total   uint64 `json:"total_ios"`
+			Latency struct {
+				Mean       float64
+				Percentile map[string]float64
+			} `json:"clat_ns"`
+		}
+		require.NoError(t, json.Unmarshal(r.Jobs[0][direction], &side))
+		return side.Total, time.Duration(side.Latency.Mean), time.Duration(side.Latency.Percentile["99.000000"])
+	}
+
+	for _, operation := range []record.Operation{record.OperationRead, record.OperationWrite} {
+		ios, mean, p99 := of(string(operation), drive.Node(), 20)
+		got := d.histogram(t, drive.Namespaces[0], operation)
+		assert.Equal(t, ios, got.Count())
+		assert.InEpsilon(t, float64(mean), float64(got.Mean()), 0.03, "%v and %v", mean, got.Mean())
+		bucket, _ := got.Percentile(99)
+		assert.InDelta(t, record.IOBucketOf(p99), bucket, 1)
+	}
+	assert.Empty(t, d.histograms(t, head.Namespaces[0]), "the others did nothing")
+
+	of("read", volume.node(), 20)
+	of("write", volume.node(), 10)
+	of("read", below.Node(), 5)
+	of("read", head.Node(), 30)
+	for device, want := range map[string]map[record.Operation]uint64{
+		volume.name:        {record.OperationRead: 20, record.OperationWrite: 10}, // without what was read below it
+		head.Namespaces[0]: {record.OperationRead: 30},
+	} {
+		got := map[record.Operation]uint64{}
+		for _, h := range d.histograms(t, device) {
+			if h.Stage == record.StageDevice {
+				got[h.Operation] = h.Count()
+			}
+		}
+		assert.Equal(t, want, got, device)
+	}
+
+	require.NoError(t, m.Hang(bounded(t), plain))
+	hanging := d.slowest(t, drive.Namespaces[0])
+	read, err := m.StartProcess(bounded(t), "dd", "if="+drive.Node(), "of=/dev/null", "bs=4096", "count=1", "skip=1234", "iflag=direct")
+	require.NoError(t, err)
+	eventually(t, "a read has hung for two seconds", func() bool {
+		longest, _ := d.scrape(t).value(t, "ssdprobe_device_stall_longest_seconds", labels{"device": drive.Namespaces[0]})
+		return longest >= 2
+	})
+	output(t, m, "nvme", "reset", "/dev/"+drive.Controllers[0])
+	require.NoError(t, m.Throttle(bounded(t), plain, 0))
+	_, err = read.Wait(bounded(t))
+	require.NoError(t, err)
+	assert.Less(t, hanging, 0.1)
+	assert.Greater(t, d.slowest(t, drive.Namespaces[0]), 2.0, "from when the drive got it first, although the driver repeated it")
+
+	require.NoError(t, m.Unplug(bounded(t), plain))
+	eventually(t, "its histograms are gone", func() bool { return d.histograms(t, drive.Namespaces[0]) == nil })
+	d.stop(t)
+}
+
+// histograms are those of a device.
+func (d daemon) histograms(t *testing.T, device string) []record.IOHistogram {
+	t.Helper()
+	_, body := d.get(t, "api/v1/snapshot")
+	var s record.Snapshot
+	require.NoError(t, json.Unmarshal([]byte(body), &s))
+	for _, target := range s.Targets {
+		if target.Device.Name == device && target.IOLatency != nil {
+			return target.IOLatency.Histograms
+		}
+	}
+	return nil
+}
+
+// histogram is that of an operation, while a device served it.
+func (d daemon) histogram(t *testing.T, device string, operation record.Operation) record.IOHistogram {
+	t.Helper()
+	for _, h := range d.histograms(t, device) {
+		if h.Operation == operation && h.Stage == record.StageDevice {
+			return h
+		}
+	}
+	return record.IOHistogram{}
+}
+
+// slowest is at least what the slowest read of a device took, in seconds.
+func (d daemon) slowest(t *testing.T, device string) (seconds float64) {
+	t.Helper()
+	for bucket := range maps.Keys(d.histogram(t, device, record.OperationRead).Buckets) {
+		seconds = max(seconds, record.IOBucketSeconds(bucket))
+	}
+	return seconds
+}
