@@ -155,6 +155,9 @@ func (d *Daemon) Run(ctx context.Context) (err error) {
 	if runtime.GOMAXPROCS(0) < 2 {
 		runtime.GOMAXPROCS(2)
 	}
+	if err := d.timed.begin(); err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, t := range d.tasks() {
 		group.Go(func() error {

@@ -30,8 +30,8 @@ type timed struct {
 	status  *record.CollectorStatus // of the last look at the devices
 }
 
-// run times until ctx ends. It returns an error when that must be and cannot.
-func (t *timed) run(ctx context.Context) error {
+// begin loads the programs, before a thread may hang in the kernel. It returns an error when they must run and cannot.
+func (t *timed) begin() error {
 	if t.mode == config.IOLatencyNever {
 		t.without(record.IOLatencyOff, nil)
 		return nil
@@ -45,11 +45,22 @@ func (t *timed) run(ctx context.Context) error {
 		t.without(why.Reason, &record.Warning{Code: record.WarnIOLatency, Text: err.Error()})
 		return nil
 	}
+	if err := iolatency.DropRights(); err != nil {
+		t.log.Warn("rights that are not needed any more stay", "err", err)
+	}
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.tracer = tracer
-	t.mu.Unlock()
 	t.log.Info("the latency of applications' I/O is timed by eBPF programs")
-	return errors.Join(t.follow(ctx, tracer), tracer.Close())
+	return nil
+}
+
+// run times until ctx ends, if anything is.
+func (t *timed) run(ctx context.Context) error {
+	if t.tracer == nil { // which nobody changes any more
+		return nil
+	}
+	return errors.Join(t.follow(ctx, t.tracer), t.tracer.Close())
 }
 
 func (t *timed) without(reason record.IOLatencyReason, warning *record.Warning) {

@@ -71,10 +71,12 @@ type fioSide struct {
 	} `json:"clat_ns"`
 }
 
-// scheduler sets the scheduler of a device.
+// scheduler sets the scheduler of a device until the test ends: the next to get its number would have it, too.
 func scheduler(t *testing.T, device testenv.Loop, name string) {
 	t.Helper()
-	require.NoError(t, os.WriteFile(filepath.Join("/sys/block", filepath.Base(device.Path), "queue/scheduler"), []byte(name), 0o600))
+	path := filepath.Join("/sys/block", filepath.Base(device.Path), "queue/scheduler")
+	require.NoError(t, os.WriteFile(path, []byte(name), 0o600))
+	t.Cleanup(func() { require.NoError(t, os.WriteFile(path, []byte("none"), 0o600)) })
 }
 
 // counted reads the line of a device in /proc/diskstats.
