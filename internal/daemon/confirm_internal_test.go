@@ -79,6 +79,7 @@ func (w *watch) awaitRounds(t *testing.T, name string, want uint64) {
 
 // A suspicion gets its round within seconds, where the next one is a day away.
 func TestASuspicionGetsARoundOutOfTurn(t *testing.T) {
+	t.Parallel()
 	w := watchFile(t, nil)
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)
@@ -101,6 +102,7 @@ func TestASuspicionGetsARoundOutOfTurn(t *testing.T) {
 
 // A round out of turn writes nothing that the budget does not pay for.
 func TestAConfirmationIsChargedToTheBudget(t *testing.T) {
+	t.Parallel()
 	w := watchFile(t, func(s *spec) { s.Admission.WriteBytesPerDay = s.Probes[1].RoundBytes() })
 	w.awaitRounds(t, "durable-write-4k", 1)
 	require.True(t, w.confirm("durable-write-4k"))
@@ -112,6 +114,7 @@ func TestAConfirmationIsChargedToTheBudget(t *testing.T) {
 
 // A confirmation waits for a run to end, and is not kept for after quiet hours.
 func TestAConfirmationRests(t *testing.T) {
+	t.Parallel()
 	w := watchFile(t, nil)
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)

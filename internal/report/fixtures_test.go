@@ -1,7 +1,10 @@
 package report_test
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -14,8 +17,20 @@ type at struct {
 }
 
 // spread is a distribution of n I/Os through the points, straight in between,
-// its latencies rounded to three significant digits as the engine's are.
+// its latencies rounded to three significant digits as the engine's are. Most tests want the same few.
 func spread(n int64, points ...at) record.Histogram {
+	key := fmt.Sprint(n, points)
+	if known, ok := spreads.Load(key); ok {
+		return slices.Clone(known.(record.Histogram))
+	}
+	h := newSpread(n, points)
+	spreads.Store(key, slices.Clone(h))
+	return h
+}
+
+var spreads sync.Map // what newSpread made so far
+
+func newSpread(n int64, points []at) record.Histogram {
 	bins := make([]record.Bin, 0, n)
 	for i := range n {
 		q := (float64(i) + 0.5) / float64(n)

@@ -32,6 +32,7 @@ func TestKilledAtEveryByteOfASave(t *testing.T) {
 	if dir := os.Getenv(crashEnv); dir != "" {
 		saveOnce(t, dir)
 	}
+	t.Parallel()
 	s := open(t)
 	_, text := one(t, s, "x", some(2)) // as long as what is cut short
 	require.NoError(t, s.Save(kind, "x", some(1)))
@@ -57,6 +58,7 @@ func TestKilledAtEveryCallOfASave(t *testing.T) {
 	if dir := os.Getenv(crashEnv); dir != "" {
 		saveOnce(t, dir)
 	}
+	t.Parallel()
 	s := open(t)
 	require.NoError(t, s.Save(kind, "x", some(1)))
 	seen := map[int]int{}

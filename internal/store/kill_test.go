@@ -34,6 +34,7 @@ func TestKilledWhileSaving(t *testing.T) {
 	if dir := os.Getenv(saverEnv); dir != "" {
 		saveForEver(t, dir)
 	}
+	t.Parallel()
 	s := open(t)
 	require.NoError(t, s.Save(kind, "x", large(0)))
 	events := watch(t, filepath.Join(s.Dir(), kind))

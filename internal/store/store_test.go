@@ -227,6 +227,7 @@ func TestEveryCutIsNoticed(t *testing.T) {
 }
 
 func TestNoFlippedBitChangesAValue(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	path, text := one(t, s, "x", some(5))
 	for i := range len(text) {
@@ -353,6 +354,7 @@ func TestLinksAndPipesAreNotFollowed(t *testing.T) {
 }
 
 func TestTooLargeIsSaid(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	path, text := one(t, s, "x", some(1))
 	require.ErrorContains(t, s.Save(kind, "x", strings.Repeat("x", 32<<20)), "more than the 33554432 that would be read again")

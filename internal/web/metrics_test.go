@@ -169,6 +169,7 @@ func (s slow) Collect(chan<- prometheus.Metric) {
 }
 
 func TestScrapesAtOnceAreLimited(t *testing.T) {
+	t.Parallel()
 	const atOnce = 4
 	s := slow{make(chan struct{}), make(chan struct{})}
 	o := options()
@@ -206,6 +207,7 @@ func TestScrapesAtOnceAreLimited(t *testing.T) {
 
 // Slow answers of the API take nothing from scrapes and from the kubelet's questions.
 func TestAnswersAtOnceAreLimited(t *testing.T) {
+	t.Parallel()
 	const atOnce = 4
 	entered, leave := make(chan struct{}, atOnce+1), make(chan struct{})
 	o := options()

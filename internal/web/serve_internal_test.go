@@ -388,6 +388,7 @@ func TestConnectionsThatNeverAskAreEnded(t *testing.T) {
 }
 
 func TestAHeaderThatNeverEndsIsRefused(t *testing.T) {
+	t.Parallel()
 	s := listen(t, config("127.0.0.1:0"))
 	stop := running(t, s, hello)
 	c := dial(t, s, halfARequest+strings.Repeat("x", 32<<10)+"\r\n\r\n")
@@ -399,6 +400,7 @@ func TestAHeaderThatNeverEndsIsRefused(t *testing.T) {
 }
 
 func TestHalfOpenConnectionsDoNotStarveAScraper(t *testing.T) {
+	t.Parallel()
 	s := listen(t, config("127.0.0.1:0"))
 	s.limits.connections, s.limits.readHeader, s.limits.read = 4, time.Hour, time.Hour
 	stop := running(t, s, hello)
@@ -418,6 +420,7 @@ func TestHalfOpenConnectionsDoNotStarveAScraper(t *testing.T) {
 // The oldest connection has a request, so a crowd without one is no reason to
 // end it.
 func TestHalfOpenConnectionsDoNotEndAnAnswer(t *testing.T) {
+	t.Parallel()
 	s := listen(t, config("127.0.0.1:0"))
 	s.limits.connections, s.limits.readHeader, s.limits.read = 4, time.Hour, time.Hour
 	entered, leave := make(chan struct{}), make(chan struct{})
@@ -460,6 +463,7 @@ func slowly() (h http.HandlerFunc, begun chan struct{}, sent chan error) {
 const largeRequest = "GET /large HTTP/1.1\r\nHost: ssdprobe\r\n\r\n"
 
 func TestSlowReadersDoNotStarveAScraper(t *testing.T) {
+	t.Parallel()
 	s := listen(t, config("127.0.0.1:0"))
 	s.limits.connections, s.limits.write = 4, time.Hour
 	h, begun, sent := slowly()
@@ -487,6 +491,7 @@ func TestASlowReaderIsEnded(t *testing.T) {
 
 // What resets an answer of HTTP/2 waits for the same client.
 func TestASlowReaderOfHTTP2IsEnded(t *testing.T) {
+	t.Parallel()
 	path, roots := webConfig(t, "tls_server_config: {cert_file: cert.pem, key_file: key.pem}")
 	c := config("127.0.0.1:0")
 	c.WebConfigFile = path

@@ -9,7 +9,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// The drives of the machine.
+// The drives of a machine.
 const (
 	plain  = "plain"  // fully written, on NUMA node 0
 	remote = "remote" // fully written, on NUMA node 1, with blocks of 4 KiB, an EUI64, and throttling
@@ -27,10 +27,10 @@ const (
 // metricsPort is where daemons in the machine listen.
 const metricsPort = 10040
 
-// TestLab does everything in one machine.
-func TestLab(t *testing.T) {
-	begun := time.Now()
-	m := lab.Start(t, lab.Options{
+// machine starts one with all these drives.
+func machine(t *testing.T) *lab.Machine {
+	t.Helper()
+	return lab.Start(t, lab.Options{
 		Drives: []lab.Drive{
 			{ID: plain, WrittenRatio: 1},
 			{ID: remote, WrittenRatio: 1, NUMANode: 1, LogicalBlockBytes: 4096, EUI64: 0x5254000000000001, Throttles: true},
@@ -52,10 +52,33 @@ func TestLab(t *testing.T) {
 		// One more queue for each controller, which is polled and has no interrupt.
 		KernelArgs: []string{"nvme.poll_queues=1"},
 	})
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, *lab.Machine)
-	}{
+}
+
+// part is what is tested in a machine that others use too.
+type part struct {
+	name string
+	run  func(*testing.T, *lab.Machine)
+}
+
+// runParts runs them one after another, each in the machine as it was at the start.
+func runParts(t *testing.T, m *lab.Machine, parts []part) {
+	t.Helper()
+	begun := time.Now()
+	for _, part := range parts {
+		t.Run(part.name, func(t *testing.T) {
+			begun := time.Now()
+			m.RestoreAfter(t)
+			part.run(t, m)
+			t.Logf("took %v", time.Since(begun).Round(time.Millisecond))
+		})
+	}
+	t.Logf("booted in %v, all took %v", m.BootTime().Round(time.Millisecond), time.Since(begun).Round(time.Millisecond))
+}
+
+// TestDrives is about what drives say, and what becomes of them.
+func TestDrives(t *testing.T) {
+	t.Parallel()
+	runParts(t, machine(t), []part{
 		{"devices", testDevices},
 		{"clones", testClones},
 		{"smart", testSmart},
@@ -75,6 +98,13 @@ func TestLab(t *testing.T) {
 		{"write error", testWriteError},
 		{"unwritten", testUnwritten},
 		{"half written", testHalfWritten},
+	})
+}
+
+// TestTrouble is about devices that do not answer, and a machine in which much changes.
+func TestTrouble(t *testing.T) {
+	t.Parallel()
+	runParts(t, machine(t), []part{
 		{"unprivileged", testUnprivileged},
 		{"hung device", testHungDevice},
 		{"run on a hung device", testRunOnHungDevice},
@@ -87,15 +117,7 @@ func TestLab(t *testing.T) {
 		{"killed", testKilled},
 		{"clock steps", testClockSteps},
 		{"suspend", testSuspend},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			begun := time.Now()
-			m.RestoreAfter(t)
-			test.run(t, m)
-			t.Logf("took %v", time.Since(begun).Round(time.Millisecond))
-		})
-	}
-	t.Logf("booted in %v, all took %v", m.BootTime().Round(time.Millisecond), time.Since(begun).Round(time.Millisecond))
+	})
 }
 
 // bound is far more than anything here takes, also on a busy machine.

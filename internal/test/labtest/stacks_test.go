@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -33,6 +32,7 @@ const (
 
 // TestStacks has drives that other devices are made of, and a server of files.
 func TestStacks(t *testing.T) {
+	t.Parallel()
 	const mib = 1 << 20 // drives are as small as what is made of them allows
 	var drives []lab.Drive
 	for _, id := range []string{mirror0, mirror1, hotSpare, failed, volume, cipher, headless} {
@@ -53,22 +53,12 @@ func TestStacks(t *testing.T) {
 		ForwardPorts: []int{metricsPort},
 		KernelArgs:   []string{"nvme_core.multipath=N"}, // leaves the paths to dm-multipath
 	})
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T, *lab.Machine)
-	}{
+	runParts(t, m, []part{
 		{"stacks", testStacks},
 		{"detached namespace", testDetachedNamespace},
 		{"name of a drive that was removed", testNameOfRemovedDrive},
 		{"NFS server gone", testServerGone},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			begun := time.Now()
-			m.RestoreAfter(t)
-			test.run(t, m)
-			t.Logf("took %v", time.Since(begun).Round(time.Millisecond))
-		})
-	}
+	})
 }
 
 // stackScript makes what the drives are for, or takes it apart. There is no udev in the machine.

@@ -14,6 +14,7 @@ import (
 
 // TestSuites runs suites of fio on NVMe drives, and tries to destroy what must not be.
 func TestSuites(t *testing.T) {
+	t.Parallel()
 	m := lab.Start(t, lab.Options{
 		Drives: []lab.Drive{
 			{ID: plain, WrittenRatio: 1, SizeBytes: 32 << 20, Serial: "PLAIN"},
