@@ -52,6 +52,7 @@ func TestMachine(t *testing.T) {
 		run  func(*testing.T, *lab.Machine)
 	}{
 		{"run", testRun},
+		{"clock", testClock},
 		{"run as another user", testRunAs},
 		{"big outputs", testBigOutputs},
 		{"killed with its context", testKilled},
@@ -96,6 +97,27 @@ func testRun(t *testing.T, m *lab.Machine) {
 	require.ErrorContains(t, err, `run ["no-such-program"] in the laboratory`)
 	_, err = m.Output(bounded(t), "sh", "-c", "echo what is wrong >&2; false")
 	require.ErrorContains(t, err, "exit code 1\nwhat is wrong")
+}
+
+// testClock compares how far the guest's clock and the host's go in the same time. The kernel once measured the rate of its
+// counter at boot: on a busy host the guest's clock ran almost three times too fast.
+func testClock(t *testing.T, m *lab.Machine) {
+	uptime := func() time.Duration {
+		content, err := m.ReadFile(bounded(t), "/proc/uptime")
+		require.NoError(t, err)
+		seconds, err := time.ParseDuration(strings.Fields(string(content))[0] + "s")
+		require.NoError(t, err)
+		return seconds
+	}
+	before := time.Now()
+	first := uptime()
+	begun := time.Now()
+	_, err := m.Output(bounded(t), "sleep", "5")
+	require.NoError(t, err)
+	ended := time.Now()
+	passed := uptime() - first
+	assert.Greater(t, passed.Seconds(), ended.Sub(begun).Seconds()*0.97, "the guest's clock is slow")
+	assert.Less(t, passed.Seconds(), time.Since(before).Seconds()*1.03, "the guest's clock is fast")
 }
 
 func testRunAs(t *testing.T, m *lab.Machine) {

@@ -52,6 +52,7 @@ func kernelArgs() []string {
 		"console=ttyS0", "quiet",
 		"panic=-1",                                          // reboot at once, which ends QEMU
 		"tsc=reliable", "no_timer_check", "mitigations=off", // what emulation gets wrong, or makes slow
+		fmt.Sprintf("tsc_early_khz=%d", tscKHz()),
 		"random.trust_cpu=on",
 	}
 }

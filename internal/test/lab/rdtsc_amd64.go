@@ -1,0 +1,4 @@
+package lab
+
+// rdtsc reads the time stamp counter: Intel SDM volume 2B, RDTSC.
+func rdtsc() uint64
