@@ -30,7 +30,7 @@ func main() {
 	flag.Float64Var(&o.fleet.Days, "days", 60, "length of each node's history")
 	flag.DurationVar(&o.fleet.Interval, "interval", time.Minute, "between the rounds of a drive")
 	flag.BoolVar(&o.fleet.Calm, "calm", false, "no faults: all that is told is false")
-	flag.BoolVar(&o.wrong, "wrong", false, "list the false verdicts")
+	flag.BoolVar(&o.wrong, "wrong", false, "list the false verdicts, and what was found late")
 	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", drift.Default().FalseAlarmsPerYear, "wanted at most in a device-year")
 	profile := flag.String("cpuprofile", "", "write a profile of the CPU to this file")
 	flag.Parse()

@@ -40,6 +40,16 @@ type Score struct {
 	// Lasting drives, 2 × slower or worse for an hour or longer: how many, how many were blamed within a
 	// quarter of an hour, and how many as severe.
 	Lasting, LastingBlamed, LastingSevere int
+	// Late are those of them that were not severe within a quarter of an hour.
+	Late []Late
+}
+
+// Late is an episode that was found late, or never.
+type Late struct {
+	Scenario, Drive string
+	drifttest.Episode
+	// Blamed and Severe are how long that took; negative for never.
+	Blamed, Severe time.Duration
 }
 
 // Kind is a kind of episode under a kind of noise.
@@ -120,7 +130,33 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 	}
 	for _, e := range d.Episodes {
 		s.episode(name, of, e, mine)
+		if e.Lasting(of.Duration) {
+			s.lasting(name, d.ID, e, mine)
+		}
 	}
+}
+
+// lasting notes how soon a drive was blamed that became twice as slow for good.
+func (s *Score) lasting(name, drive string, e drifttest.Episode, findings []Finding) {
+	after := func(severe bool) time.Duration {
+		for _, f := range findings {
+			if f.At >= e.Onset && f.At <= e.End && (f.Severity == Severe || !severe) {
+				return f.At - e.Onset
+			}
+		}
+		return -1
+	}
+	soon := func(d time.Duration) bool { return d >= 0 && d <= pagedWithin }
+	blamed, severe := after(false), after(true)
+	s.Lasting++
+	if soon(blamed) {
+		s.LastingBlamed++
+	}
+	if soon(severe) {
+		s.LastingSevere++
+		return
+	}
+	s.Late = append(s.Late, Late{name, drive, e, blamed, severe})
 }
 
 // blames are the findings about a drive.
@@ -180,16 +216,6 @@ func (s *Score) episode(name string, of drifttest.Scenario, e drifttest.Episode,
 	f.Episodes++
 	within := func(x Finding) bool { return x.At >= e.Onset && x.At <= e.End }
 	first := slices.IndexFunc(findings, within)
-	if e.Lasting(of.Duration) {
-		s.Lasting++
-		soon := func(x Finding) bool { return within(x) && x.At <= e.Onset+pagedWithin }
-		if slices.ContainsFunc(findings, soon) {
-			s.LastingBlamed++
-		}
-		if slices.ContainsFunc(findings, func(x Finding) bool { return soon(x) && x.Severity == Severe }) {
-			s.LastingSevere++
-		}
-	}
 	if first < 0 {
 		f.Missed = append(f.Missed, name)
 		return
@@ -248,6 +274,7 @@ func (s *Score) Merge(o Score) {
 	s.Nodes += o.Nodes
 	s.Wrong = append(s.Wrong, o.Wrong...)
 	s.Lasting, s.LastingBlamed, s.LastingSevere = s.Lasting+o.Lasting, s.LastingBlamed+o.LastingBlamed, s.LastingSevere+o.LastingSevere
+	s.Late = append(s.Late, o.Late...)
 	if s.Found == nil {
 		s.Found, s.Quiet = map[Kind]*Found{}, map[string]time.Duration{}
 	}

@@ -85,6 +85,10 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 		for _, x := range slices.SortedFunc(slices.Values(s.Wrong), func(a, b Wrong) int { return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.At, b.At)) }) {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f\t%s\t%s\t%s\n", x.Scenario, drifttest.Start().Add(x.At).Format("Jan 02 15:04"), x.Drive, string(x.Severity)+" "+string(x.Scope), x.Ratio, x.by(), x.Why, x.After)
 		}
+		fmt.Fprintln(w, "\nlasting 2 × or worse, not severe within 15 min\tfrom\tdrive\twhat\tblamed after\tsevere after")
+		for _, x := range slices.SortedFunc(slices.Values(s.Late), func(a, b Late) int { return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.Onset, b.Onset)) }) {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", x.Scenario, drifttest.Start().Add(x.Onset).Format("Jan 02 15:04"), x.Drive, x.Kind, Minutes(x.Blamed), Minutes(x.Severe))
+		}
 	}
 	return w.Flush()
 }
