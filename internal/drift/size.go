@@ -50,6 +50,9 @@ func (n *norm) likeWork(w work, i int) bool {
 	return float64(size) <= otherSize*float64(n.MostSize) && otherSize*float64(size) >= float64(n.LeastSize) && int(w.Rates[w.of(i)]) <= otherRate*n.MostRate
 }
 
+// likeWork reports whether reads and writes of others are of a kind that was seen.
+func (b *baseline) likeWork(w work) bool { return b.Of[0].likeWork(w, 0) && b.Of[1].likeWork(w, 1) }
+
 // otherWork reports whether most blocks have I/Os of another kind than were seen.
 func (n *norm) otherWork(blocks []block, i int) bool {
 	others := 0

@@ -288,6 +288,54 @@ func (t *Tracker) LastShift(i int) Shift {
 	return median(column)
 }
 
+// ShiftSince is how much slower statistic i has been since an onset, and in how many blocks that was judged. The block of
+// the onset does not count, it is half good.
+func (t *Tracker) ShiftSince(i int, onset time.Time) (Shift, int) {
+	return t.level(i, slot(onset)+1, recentBlocks)
+}
+
+// OtherWork is how many times slower others' I/O of a kind that the baseline has not learned may make the device: what a
+// queue explains under the load that was observed. It is 1 when their last I/Os are of a kind that was learned.
+func (t *Tracker) OtherWork() float64 {
+	if t.Maturity() == "" || len(t.latest) == 0 {
+		return 1
+	}
+	b, others, loads := t.current().Baseline, 0, make([]int, 0, latestRounds)
+	for _, p := range t.latest {
+		loads = append(loads, p.Load)
+		if !b.likeWork(p.Work) {
+			others++
+		}
+	}
+	if 2*others <= len(t.latest) {
+		return 1
+	}
+	return min(doubted, 1/(1-min(0.98, float64(median(loads))/1000))) // a slow device is busy, too
+}
+
+// farBlocks is how many blocks in a row say that a device is far slower than ever, where another witness says so, too, and
+// farMargin how many times slower than ever they have to be.
+const (
+	farBlocks = 2
+	farMargin = 1.2
+)
+
+// Far reports whether statistic i was slower by a limit, and clearly slower than it ever was while the baseline was learned,
+// in the last blocks that are over; since when, and by how much at least.
+func (t *Tracker) Far(i int, limit Shift, now time.Time) (since time.Time, by Shift, far bool) {
+	if len(t.recent) < farBlocks || !t.judgeable(i) {
+		return since, 0, false
+	}
+	n := &t.current().Baseline.Of[i]
+	if len(n.Residuals) == 0 {
+		return since, 0, false
+	}
+	last := t.recent[len(t.recent)-farBlocks:]
+	by = min(last[0].Shifts[i], last[1].Shifts[i]) // that of a block without the statistic is the least
+	fresh := now.Sub(slotTime(last[0].Slot)) <= (farBlocks+2)*blockLength
+	return slotTime(last[0].Slot), by, fresh && by >= limit && by >= n.Residuals[len(n.Residuals)-1]+ShiftOf(farMargin)
+}
+
 // latestRounds are those behind LastShift.
 const latestRounds = 3
 

@@ -89,11 +89,31 @@ func (t *Tracker) judge(i int, now time.Time) {
 		v.Faster[k].add(n.faster(x, p.reference), last.Slot, 2*p.faster)
 	}
 	v.Slow.add(n.slowEvidence(last.Slow[i]), last.Slot, t.slowThreshold(i))
-	if v.found() {
-		t.judgeBack(i, now)
-	} else {
+	switch {
+	case !v.found():
 		t.judgeLevel(i, now)
+	case t.worse(i):
+		t.find(i, record.Regressed, record.ByLevel, slotTime(t.recent[len(t.recent)-worseBlocks].Slot), now)
+	default:
+		t.judgeBack(i, now)
 	}
+}
+
+// worseBlocks in a row that are far slower than a drift was when it was found are another one, with an onset of its own: the
+// ratio of the first would hide it for hours.
+const worseBlocks = 2
+
+// worse reports whether statistic i, that has regressed, has just become far slower than that. A creep gets slower, too,
+// and has one onset: there must have been a jump.
+func (t *Tracker) worse(i int) bool {
+	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
+	first := len(t.recent) - worseBlocks
+	if v.State != record.Regressed || v.Cause == record.BySlowRounds || v.Size == 0 || first < worseBlocks || slot(v.Since) >= t.recent[first].Slot {
+		return false
+	}
+	before, now := t.recent[first-worseBlocks:first], t.recent[first:]
+	return !slices.ContainsFunc(now, func(b judged) bool { return b.Shifts[i] < v.Size+n.LargeAbove }) &&
+		!slices.ContainsFunc(before, func(b judged) bool { return b.Shifts[i] > v.Size+n.LargeAbove/2 })
 }
 
 // judgeLevel checks whether a CUSUM has crossed its threshold and the shift is large enough.

@@ -201,7 +201,7 @@ const doubted = 2
 // known well: it is what was observed then, as far as that is in doubt.
 func (b *baseline) load(w work, observed int) int {
 	expected := b.Costs.load(w, observed)
-	if observed <= expected || b.Of[0].likeWork(w, 0) && b.Of[1].likeWork(w, 1) {
+	if observed <= expected || b.likeWork(w) {
 		return expected
 	}
 	most := 1 - math.Pow(1-min(1, float64(expected)/1000), doubted)

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -20,8 +21,10 @@ const (
 	// held is the share of a limit above which a verdict is held that was told, so that one at the
 	// limit does not come and go.
 	held = 0.9
-	// severeAlone is how long one witness alone has to say so.
+	// severeAlone is how long one witness alone has to say so, and beyondDoubt what the drive is slower than in all of
+	// its interval then. Another witness that says less has a say, too.
 	severeAlone = 10 * time.Minute
+	beyondDoubt = 1.5
 	// tailLasts is how long slow I/Os have to be common.
 	tailLasts = time.Hour
 	// together bounds the time between the onsets of drives that got slower together, and
@@ -101,21 +104,18 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 		}
 	}
 	far := map[string]bool{} // witnesses of at least severeRatio
-	contradicted := d.probesAreFine(now)
 	for _, s := range d.sources {
 		if s.drifts() {
 			for _, x := range s.tracker.Drift() {
 				if x.State == record.Suspect && !s.tracker.Known(now) {
 					continue // nothing confirms or refutes it any more
 				}
-				weigh(&v, s, x, now, d.told, far, s.name == Traffic && contradicted)
+				weigh(&v, s, x, now, d.told, far, s.name == Traffic && d.probesAreFine(x.Since, now))
 			}
 		}
 		d.weighLevels(&v, s)
 	}
-	if len(far) > 1 {
-		v.Verdict = record.Severe
-	}
+	d.agree(&v, far, now)
 	d.trouble.weigh(&v, now)
 	if v.Verdict == record.Unjudged {
 		v.Unjudged = d.unjudged(now)
@@ -150,12 +150,12 @@ const lately = 15 * time.Minute
 // agrees is from how many times slower on a probe agrees that the traffic is slower because of the drive.
 const agrees = 1.15
 
-// probesAreFine reports whether a probe says that the drive is about as fast as ever. Its users then do
-// something else when their I/O takes longer.
-func (d *drive) probesAreFine(now time.Time) bool {
+// probesAreFine reports whether a probe says that the drive has been about as fast as ever since the onset of what
+// its users feel. They then do something else when their I/O takes longer.
+func (d *drive) probesAreFine(onset, now time.Time) bool {
 	fine := false
 	for _, s := range d.sources {
-		if s.name == Traffic || s.tracker.Maturity() != record.Final || now.Sub(s.last) > lately || now.Sub(s.tracker.LastJudged()) > stale {
+		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.last.Before(onset) || now.Sub(s.last) > lately || now.Sub(s.tracker.LastJudged()) > stale {
 			continue
 		}
 		fine = true
@@ -193,9 +193,12 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 			state = record.Degraded
 		}
 	case x.Ratio >= severe:
-		far[s.witness()] = true
 		state = record.Degraded
-		if now.Sub(x.Since) >= severeAlone {
+		if x.Ratio < severe*s.otherWork() {
+			break
+		}
+		far[s.witness()] = true
+		if now.Sub(x.Since) >= severeAlone && x.Lower >= beyondDoubt && !s.drive.disputed(s.witness(), x.Since, now) {
 			state = record.Severe
 		}
 	case x.Ratio >= degraded:
@@ -205,6 +208,67 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		v.ThanBefore = append(v.ThanBefore, w)
 	}
 	add(v, s, state, ratio, x.Since)
+}
+
+// otherWork is how many times slower work may make the drive that the source or the traffic has not learned.
+func (s *source) otherWork() float64 {
+	most := s.tracker.OtherWork()
+	for _, o := range s.drive.sources {
+		if o.name == Traffic {
+			most = max(most, o.tracker.OtherWork())
+		}
+	}
+	return most
+}
+
+// agree adds what two witnesses say together: each has found that the drive has half of its speed, or has felt so for
+// ten minutes, more than ever before. Each alone would need more evidence.
+func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
+	felt := record.Judgement{}
+	for _, s := range d.sources {
+		for i, statistic := range s.tracker.Statistics() {
+			if statistic.IsTail() || statistic == record.OthersFlushLatency {
+				continue
+			}
+			if since, by, ok := s.tracker.Far(i, drift.ShiftOf(severeRatio*s.otherWork()), now); ok {
+				far[s.witness()] = true
+				add(&felt, s, record.Severe, record.Ratio{Ratio: by.Ratio()}, since)
+			}
+		}
+	}
+	if len(far) < 2 {
+		return
+	}
+	v.Verdict, v.Witnesses = record.Severe, slices.Sorted(maps.Keys(far))
+	v.ThanBefore = slices.Clone(v.Witnesses)
+	if v.Ratio.Ratio < felt.Ratio.Ratio {
+		v.Ratio, v.Source = felt.Ratio, felt.Source
+	}
+	if v.Since.IsZero() || !felt.Since.IsZero() && felt.Since.Before(v.Since) {
+		v.Since = felt.Since
+	}
+}
+
+// disputed reports whether another witness has looked since an onset, and lately, and was not nearly twice as slow.
+func (d *drive) disputed(witness string, onset, now time.Time) bool {
+	for _, s := range d.sources {
+		if s.witness() == witness || s.tracker.Maturity() != record.Final || now.Sub(s.last) > lately {
+			continue
+		}
+		seen, most := false, drift.Shift(0)
+		for i, statistic := range s.tracker.Statistics() {
+			if statistic.IsTail() || statistic == record.OthersFlushLatency {
+				continue
+			}
+			if x, blocks := s.tracker.ShiftSince(i, onset); blocks > 0 {
+				seen, most = true, max(most, x)
+			}
+		}
+		if seen && most < drift.ShiftOf(beyondDoubt) {
+			return true
+		}
+	}
+	return false
 }
 
 // degradedFrom is from how many times slower on a statistic makes a drive degraded.
