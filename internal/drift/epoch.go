@@ -48,6 +48,8 @@ type epoch struct {
 	// Chained says that the level of Values follows from the epoch before and the effect of the change:
 	// it is not learned anew.
 	Chained bool `json:"chained,omitempty"`
+	// OtherWork counts the blocks in a row in which others did work of a kind that the baseline has not learned.
+	OtherWork int `json:"other_work,omitempty"`
 	// Moved says which statistics the change has moved. An hour says too little about a tail, so
 	// that its level is learned anew.
 	Moved [statistics]bool `json:"moved,omitzero"`
@@ -165,8 +167,13 @@ func (e *epoch) gather(b block, host Host) bool {
 		learned := valuesOf(e.names, e.values(e.Baseline.level(e.Blocks)))
 		wanted := valuesOf(e.names, e.Values)
 		if !e.Pinned {
-			// The load of the day may be another: what the baseline before says of these blocks counts.
-			wanted = valuesOf(e.names, e.values(before.level(e.Blocks)))
+			// The load of the day may be another: what the baseline before says of these blocks counts. What their work
+			// takes is known better now, if it is of another kind.
+			same := before.copied()
+			if before.Of[0].otherWork(e.Blocks, 0) || before.Of[1].otherWork(e.Blocks, 1) {
+				same.Costs = e.Baseline.Costs
+			}
+			wanted = valuesOf(e.names, e.values(same.level(e.Blocks)))
 		}
 		for i := range e.Baseline.Of {
 			if !e.Pinned && e.anew(i, before) {

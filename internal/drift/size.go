@@ -63,3 +63,23 @@ func (n *norm) otherWork(blocks []block, i int) bool {
 	}
 	return 2*others > len(blocks)
 }
+
+// otherWorkBlocks is for how many blocks in a row others have to do other work for it to be learned: an hour. What comes and
+// goes within a day is not.
+const otherWorkBlocks = 12
+
+// otherWorkStays counts blocks of other work, and reports whether it has come to stay.
+func (e *epoch) otherWorkStays(b block) bool {
+	if e.Baseline.likeWork(b.Work) {
+		e.OtherWork = 0
+		return false
+	}
+	e.OtherWork++
+	return e.OtherWork >= otherWorkBlocks
+}
+
+// learnAgain learns within a day what others' work takes now, as after a change of conditions: the level goes on, but for
+// that of traffic, which has none yet for such work.
+func (e *epoch) learnAgain() {
+	e.OtherWork, e.Inherited, e.Chained, e.Blocks, e.Beyond = 0, true, true, nil, nil
+}

@@ -266,6 +266,8 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 	switch {
 	case !e.final() || e.Inherited:
 		t.learn(b, now)
+	case e.otherWorkStays(b):
+		e.learnAgain()
 	case !e.Baseline.knows(loaded.Load):
 		if e.beyond(t.withoutDrift(loaded)) {
 			t.prepare()
