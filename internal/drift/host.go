@@ -8,6 +8,8 @@ type Host interface {
 	Now() Shifts
 	// Off is what to take off statistic i of the device when the others are so much slower.
 	Off(i int, others Shift) Shift
+	// OfDay is how much slower other I/O of the device is expected to be at the time of day of a slot.
+	OfDay(slot int64) Shift
 	// Expected is how much slower the host makes statistic i at the time of day of a slot, by what recurs daily.
 	Expected(i int, slot int64) Shift
 }
@@ -26,3 +28,6 @@ func (Alone) Off(int, Shift) Shift { return 0 }
 
 // Expected implements Host.
 func (Alone) Expected(int, int64) Shift { return 0 }
+
+// OfDay implements Host.
+func (Alone) OfDay(int64) Shift { return 0 }

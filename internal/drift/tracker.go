@@ -300,9 +300,9 @@ func (t *Tracker) judged(b block) (judged, bool) {
 			continue
 		}
 		if x := base.shift(b, i); x.Known() && base.judges(b.Load) {
-			j.Alone[i] = x - n.Daily.off(b.Slot, x) - t.expectedOfHost(i, b.Slot, x)
+			j.Alone[i] = x - t.ofDay(i, b.Slot, x) - t.expectedOfHost(i, b.Slot, x)
 			x -= t.hostPart(i, b.Slot, host[i], x)
-			j.Shifts[i], j.withDay[i], ok = x-n.Daily.off(b.Slot, x), x, true
+			j.Shifts[i], j.withDay[i], ok = x-t.ofDay(i, b.Slot, x), x, true
 			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
 		}
 	}
@@ -316,6 +316,17 @@ func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
 		return t.expectedOfHost(i, slot, x)
 	}
 	return t.host.Off(i, others) - t.current().Baseline.Of[i].Host
+}
+
+// ofDay is what is in x of what makes statistic i slower at this time of every day. What makes the median slower does so to
+// the tail, and what slows other I/O of the device slows this: rounds are often refused just then.
+func (t *Tracker) ofDay(i int, slot int64, x Shift) Shift {
+	of := &t.current().Baseline.Of
+	expected := max(of[i].Daily[slot%daySlots], t.host.OfDay(slot))
+	if t.isTail(i) {
+		expected = max(expected, of[0].Daily[slot%daySlots])
+	}
+	return max(0, min(x, expected))
 }
 
 // expectedOfHost is what is in x of what the host does at this time of every day.
@@ -364,7 +375,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 				host = new(t.host.Now())
 			}
 			x -= t.hostPart(i, slot(now), host[i], x)
-			x -= n.Daily.off(slot(now), x)
+			x -= t.ofDay(i, slot(now), x)
 		}
 		if v.Fast.add(now, x, limit, !t.isTail(i) && !n.SlowAccepted) {
 			t.know(i, now)

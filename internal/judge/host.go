@@ -88,17 +88,37 @@ func (s *source) at(slot int64, statistic int) drift.Shift {
 
 // At implements drift.Host.
 func (s *source) At(slot int64) drift.Shifts {
-	return s.others(func(o *source, i int) drift.Shift { return o.at(slot, i) })
+	return s.orTraffic(s.others(func(o *source, i int) drift.Shift { return o.at(slot, i) }), func(t *source) drift.Shifts { return t.At(slot) })
 }
 
 // Now implements drift.Host, from the last rounds.
 func (s *source) Now() drift.Shifts {
-	return s.others(func(o *source, i int) drift.Shift {
+	return s.orTraffic(s.others(func(o *source, i int) drift.Shift {
 		if s.last.Sub(o.last) >= drift.BlockLength {
 			return drift.Missing
 		}
 		return o.tracker.LastShift(i)
-	})
+	}), (*source).Now)
+}
+
+// orTraffic is what the others did or, where too few of them were probed, as when the host makes them too busy for rounds,
+// what their reads did.
+func (s *source) orTraffic(did drift.Shifts, of func(*source) drift.Shifts) drift.Shifts {
+	if t := s.drive.traffic(); t != nil && t != s && !did[0].Known() {
+		reads := of(t)[0]
+		return drift.Shifts{reads, reads, reads, reads}
+	}
+	return did
+}
+
+// traffic is the source of that name; nil when there is none.
+func (d *drive) traffic() *source {
+	for _, s := range d.sources {
+		if s.name == Traffic {
+			return s
+		}
+	}
+	return nil
 }
 
 // others is the median of what the other drives did, by statistic; Missing where too few did.
@@ -125,12 +145,31 @@ func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
 // Off implements drift.Host.
 func (s *source) Off(i int, others drift.Shift) drift.Shift { return s.group.part(i, others) }
 
-// Expected implements drift.Host.
-func (s *source) Expected(i int, slot int64) drift.Shift {
-	if s.group.host == nil {
-		return 0
+// OfDay implements drift.Host.
+func (s *source) OfDay(slot int64) drift.Shift {
+	most := drift.Shift(0)
+	for _, o := range s.drive.sources {
+		if o != s {
+			most = max(most, o.tracker.Expected(0, slot))
+		}
 	}
-	return s.group.host.Expected(i, slot)
+	return most
+}
+
+// Expected implements drift.Host. What the host does to tails is not known by itself, and what it does to rounds not where
+// they are refused.
+func (s *source) Expected(i int, slot int64) drift.Shift {
+	if !judgesHost(s.name, i) {
+		i = 0
+	}
+	most := drift.Shift(0)
+	if s.group.host != nil {
+		most = s.group.host.Expected(i, slot)
+	}
+	if t := s.drive.traffic(); t != nil && t != s && t.group.host != nil {
+		most = max(most, t.group.host.Expected(0, slot))
+	}
+	return most
 }
 
 // lowerMedian is the median, of an even number the lower of the two in the middle: of two
@@ -315,11 +354,11 @@ func (g *group) learn(slot int64) {
 const recently = 12
 
 // moved returns the drives that were slower than usual by half of a shift over the last hour, and of
-// how many.
-func (g *group) moved(statistic int, by drift.Shift, slot int64) (names []string, of int) {
+// how many. A drive without a block since the onset is not counted: its rounds may be refused just because of it.
+func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (names []string, of int) {
 	for _, s := range g.members {
 		var values []drift.Shift
-		for n := slot - recently + 1; n <= slot; n++ {
+		for n := max(onset, slot-recently+1); n <= slot; n++ {
 			if x := s.at(n, statistic); x.Known() {
 				values = append(values, x)
 			}

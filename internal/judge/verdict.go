@@ -345,7 +345,7 @@ func (n *Node) tellHost(g *group, events []drift.Event, now time.Time) {
 			e.Time, e.Ratio, e.Lower, e.Upper = now, x.Ratio, x.Lower, x.Upper
 		}
 		out := g.event(*e)
-		out.Drives, _, out.Scope = g.who(i, e.Ratio)
+		out.Drives, _, out.Scope = g.who(i, e.Ratio, e.Since)
 		if out.Scope == record.ScopeHost && e.Ratio < toldOfHost {
 			continue
 		}
@@ -367,8 +367,9 @@ func (g *group) event(e drift.Event) Event {
 }
 
 // who are the drives that got so much slower together, of how many, and whether that is the host or a batch.
-func (g *group) who(statistic int, ratio float64) (names []string, of int, scope record.Scope) {
-	names, of = g.moved(statistic, drift.ShiftOf(ratio), drift.Slot(g.host.LastJudged())) // there may have been a pause since
+func (g *group) who(statistic int, ratio float64, since time.Time) (names []string, of int, scope record.Scope) {
+	last := drift.Slot(g.host.LastJudged()) // there may have been a pause since
+	names, of = g.moved(statistic, drift.ShiftOf(ratio), drift.Slot(since), last)
 	if float64(len(names)) < hostShare*float64(of) {
 		return names, of, record.ScopeBatch
 	}
@@ -449,7 +450,7 @@ func (n *Node) Together() []record.Together {
 				Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
 				Ratio: record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper},
 			}
-			t.Drives, t.Of, t.Scope = g.who(i, x.Ratio)
+			t.Drives, t.Of, t.Scope = g.who(i, x.Ratio, x.Since)
 			if t.Scope == record.ScopeBatch || x.Ratio >= toldOfHost {
 				list = append(list, t)
 			}
