@@ -70,6 +70,19 @@ func TestTrafficHasNoLevelForOtherWork(t *testing.T) {
 	assert.InDelta(t, 1, drift[0].Ratio, 0.05, "the level was learned anew")
 }
 
+func TestOtherWorkThatStaysIsLearned(t *testing.T) {
+	w := newWorker()
+	conditions := record.Conditions{Kernel: "6.1"}
+	w.run(2*day, 5000, 4096, 0.9, 1, conditions)
+	w.run(12*time.Hour, 2000, 65536, 0.9, 1, conditions)
+	assert.False(t, w.traffic.Known(w.now()), "what such work takes is not known yet")
+	w.run(2*day, 2000, 65536, 0.9, 1, conditions)
+	assert.True(t, w.traffic.Known(w.now()))
+	assert.InDelta(t, 1, w.traffic.Status(w.now()).Drift[0].Ratio, 0.05)
+	w.run(time.Hour, 2000, 65536, 0.9, 2, conditions)
+	assert.Equal(t, record.Regressed, w.traffic.Status(w.now()).Drift[0].State)
+}
+
 func TestAFaultThatAChangeMendedIsNoEffectOfIt(t *testing.T) {
 	h := newHistory(t)
 	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "6.1"})

@@ -91,11 +91,14 @@ func (s *source) At(slot int64) drift.Shifts {
 	return s.orTraffic(s.others(func(o *source, i int) drift.Shift { return o.at(slot, i) }), func(t *source) drift.Shifts { return t.At(slot) })
 }
 
+// sameTime is within how long of each other rounds of two drives are of the same time.
+const sameTime = 2 * time.Minute
+
 // Now implements drift.Host, from the last rounds.
 func (s *source) Now() drift.Shifts {
 	return s.orTraffic(s.others(func(o *source, i int) drift.Shift {
-		if s.last.Sub(o.last) >= drift.BlockLength {
-			return drift.Missing
+		if s.last.Sub(o.last) >= sameTime {
+			return drift.Missing // it says nothing of a host that has just become slow: its rounds may be refused since
 		}
 		return o.tracker.LastShift(i)
 	}), (*source).Now)

@@ -28,14 +28,18 @@ type machine struct {
 	conditions record.Conditions
 	// silent drives have no rounds, as if all were refused.
 	silent map[string]bool
-	// felt is how many times slower the traffic alone of a drive is.
-	felt   map[string]float64
+	// felt is how many times slower the traffic alone of a drive is, and probed its probes alone.
+	felt, probed map[string]float64
+	// work is what others do to each drive, and busy how busy it is by that.
+	work   drift.Work
+	busy   float64
 	events []judge.Event
 }
 
 func newMachine(t *testing.T, drives int) *machine {
 	t.Helper()
 	m := &machine{t: t, node: judge.NewNode(drift.Default()), slower: map[string]float64{}, silent: map[string]bool{}}
+	m.work = drift.Work{Known: true, Reads: 500, ReadBytes: 500 * 16384}
 	for i := range drives {
 		id := fmt.Sprintf("d%02d", i)
 		m.drives, m.slower[id] = append(m.drives, id), 1
@@ -53,11 +57,10 @@ func (m *machine) run(d time.Duration, host func(minute int) float64) {
 		for i, id := range m.drives {
 			noise := 1 + 0.02*float64((m.minute*7+i*5)%17-8)/8
 			x := 80e-6 * m.slower[id] * noise * host(m.minute)
-			work := drift.Work{Known: true, Reads: 500, ReadBytes: 500 * 16384}
-			if !m.silent[id] {
-				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Work: work}, m.conditions)
+			if p := x * max(1, m.probed[id]); !m.silent[id] {
+				m.node.Round(id, "read-4k", drift.Round{Time: m.now(), Values: drift.Values{p, 1.3 * p, 1.8 * p, 1 / p}, Work: m.work, Utilisation: m.busy}, m.conditions)
 			}
-			m.node.Traffic(id, judge.Sample{Time: m.now(), Work: work, Read: 1.2 * x * max(1, m.felt[id])}, m.conditions)
+			m.node.Traffic(id, judge.Sample{Time: m.now(), Work: m.work, Utilisation: m.busy, Read: 1.2 * x * max(1, m.felt[id])}, m.conditions)
 			m.events = append(m.events, m.node.Advance(m.now())...)
 		}
 	}

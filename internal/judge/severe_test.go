@@ -1,0 +1,137 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// severe reports whether a drive was ever told as severe.
+func (m *machine) severe(id string) bool {
+	for _, e := range m.events {
+		if e.Drive == id && e.Verdict == record.Severe {
+			return true
+		}
+	}
+	return false
+}
+
+func TestOneWitnessIsNotSevereWhileAnotherSaysLess(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.probed = map[string]float64{"d00": 2.2}
+	m.run(time.Hour, steady)
+	assert.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+	assert.False(t, m.severe("d00"), "the traffic is as fast as ever")
+	m.probed = nil
+	m.slower["d01"] = 2.2
+	m.run(15*time.Minute, steady)
+	assert.Equal(t, record.Severe, m.verdict("d01").Verdict)
+}
+
+func TestOtherWorkIsNotSevere(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.work, m.busy = drift.Work{Known: true, Writes: 2000, WrittenBytes: 2000 * 262144, Reads: 500, ReadBytes: 500 * 262144}, 0.6
+	m.probed = map[string]float64{"d00": 2.2}
+	m.run(time.Hour, steady)
+	assert.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+	assert.False(t, m.severe("d00"), "nobody knows what such work takes")
+	m.probed["d01"] = 5
+	m.run(15*time.Minute, steady)
+	assert.Equal(t, record.Severe, m.verdict("d01").Verdict, "no work explains that")
+}
+
+func TestTrafficIsBelievedAtOnceWhenRoundsAreRefused(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.slower["d00"], m.silent["d00"] = 5, true
+	m.run(14*time.Minute, steady)
+	assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "the last good round was before it got slow")
+}
+
+func TestADriftThatGetsFarWorseHasAnOnsetOfItsOwn(t *testing.T) {
+	m := newMachine(t, 2)
+	m.run(36*time.Hour, steady)
+	m.slower["d00"] = 1.3
+	m.run(12*time.Hour, steady)
+	require.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+	m.slower["d00"] = 5
+	m.run(20*time.Minute, steady)
+	v := m.verdict("d00")
+	assert.Equal(t, record.Severe, v.Verdict)
+	assert.InDelta(t, 5, v.Ratio.Ratio, 0.3)
+}
+
+// TestWitnessesThatAgreeNeedLess: a drive that collects garbage for a quarter of each hour takes half an hour to be sure
+// of by either witness.
+func TestWitnessesThatAgreeNeedLess(t *testing.T) {
+	m := newMachine(t, 1)
+	collecting := func(minute int) float64 {
+		if minute%60 < 15 {
+			return 1.5
+		}
+		return 1
+	}
+	m.run(36*time.Hour+20*time.Minute, collecting)
+	m.slower["d00"] = 2.3
+	m.run(15*time.Minute, collecting)
+	v := m.verdict("d00")
+	assert.Equal(t, record.Severe, v.Verdict)
+	assert.Equal(t, []string{"probes", "traffic"}, v.Witnesses)
+	assert.Greater(t, v.Ratio.Ratio, 1.85)
+}
+
+// backup makes the host slower from midnight to two.
+func backup(minute int) float64 {
+	if minute%1440 < 120 {
+		return 1.6
+	}
+	return 1
+}
+
+func TestRoundsThatAreRefusedEveryNight(t *testing.T) {
+	for _, drives := range []int{1, 6} {
+		m := newMachine(t, drives)
+		for range 4 {
+			for _, id := range m.drives {
+				m.silent[id] = true
+			}
+			m.run(2*time.Hour, backup)
+			m.silent = map[string]bool{}
+			m.run(22*time.Hour, backup)
+		}
+		m.events = nil
+		for _, id := range m.drives[1:] {
+			m.silent[id] = true
+		}
+		m.run(2*time.Hour, backup)
+		assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
+		for _, e := range m.events {
+			assert.False(t, e.Verdict.Blames(), "%d drives: %s %s %.2f", drives, e.Drive, e.Verdict, e.Ratio.Ratio)
+		}
+	}
+}
+
+func TestAHostIsNoBatchOfThoseThatAreProbed(t *testing.T) {
+	m := newMachine(t, 8)
+	m.run(36*time.Hour, steady)
+	for _, id := range m.drives[4:] {
+		m.silent[id] = true // too busy for rounds, since the host is slow
+	}
+	m.run(50*time.Minute, func(int) float64 { return 1.7 })
+	var probes []record.Together
+	for _, x := range m.node.Together() {
+		if x.Source != judge.Traffic {
+			probes = append(probes, x)
+		}
+	}
+	require.NotEmpty(t, probes)
+	assert.Equal(t, record.ScopeHost, probes[0].Scope)
+}
