@@ -363,7 +363,7 @@ func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (names [
 		var values []drift.Shift
 		for n := max(onset, slot-recently+1); n <= slot; n++ {
 			if x := s.at(n, statistic); x.Known() {
-				values = append(values, x)
+				values = append(values, x-g.host.Expected(statistic, n)) // what comes every night is not what is asked for
 			}
 		}
 		if len(values) == 0 || !s.votes {
