@@ -2,6 +2,8 @@ package recordtest
 
 import (
 	"math"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -48,15 +50,34 @@ func conditions(gts float64, node int) record.Conditions {
 type curve struct{ p50, p99 float64 }
 
 // latencies returns n latencies of a log-normal distribution, evenly spread over
-// its quantiles and rounded to three digits, as an HDR histogram gives them.
+// its quantiles and rounded to three digits, as an HDR histogram gives them. Tests make
+// hundreds of snapshots out of the same few.
 func (c curve) latencies(n int) record.Histogram {
+	key := distribution{c, n}
+	known, ok := distributions.Load(key)
+	if !ok {
+		known, _ = distributions.LoadOrStore(key, key.latencies())
+	}
+	return slices.Clone(known.(record.Histogram))
+}
+
+// distribution is a number of latencies of a curve.
+type distribution struct {
+	curve
+
+	n int
+}
+
+var distributions sync.Map //nolint:gochecknoglobals // what distribution.latencies has calculated so far
+
+func (d distribution) latencies() record.Histogram {
 	const z99 = 2.3263478740408408 // the 0.99 quantile of the normal distribution
-	sigma := math.Log(c.p99/c.p50) / z99
-	bins := make([]record.Bin, n)
+	sigma := math.Log(d.p99/d.p50) / z99
+	bins := make([]record.Bin, d.n)
 	for i := range bins {
-		q := (float64(i) + 0.5) / float64(n)
+		q := (float64(i) + 0.5) / float64(d.n)
 		z := math.Sqrt2 * math.Erfinv(2*q-1)
-		bins[i] = record.Bin{Latency: threeDigits(c.p50 * math.Exp(sigma*z)), Count: 1}
+		bins[i] = record.Bin{Latency: threeDigits(d.p50 * math.Exp(sigma*z)), Count: 1}
 	}
 	return record.NewHistogram(bins)
 }
