@@ -122,7 +122,7 @@ drive reports a problem. check has codes of its own.`,
 	flags.StringVar(&a.node, "node", "", "`NAME` of this machine; overrides $"+nodeVariable+" and node of the configuration")
 	root.AddCommand(
 		a.daemonCommand(), a.runCommand(), a.suitesCommand(), a.devicesCommand(), a.smartCommand(), a.driftCommand(), a.baselineCommand(), a.readyCommand(),
-		a.topCommand(), a.checkCommand(), a.recordCommand(), a.reportCommand(), a.compareCommand(),
+		a.topCommand(), a.checkCommand(), a.fleetCommand(), a.recordCommand(), a.reportCommand(), a.compareCommand(),
 		a.configCommand(), a.versionCommand(),
 	)
 	return root

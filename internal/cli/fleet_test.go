@@ -1,158 +1,86 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"path"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// lostCluster is a kubeconfig of an API server that is not there.
-func lostCluster(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return kubeconfig(t, "http://"+l.Addr().String())
-}
-
-// kubeconfig is that of a cluster whose API server is at a URL.
-func kubeconfig(t *testing.T, url string) string {
-	t.Helper()
-	return file(t, "kubeconfig", fmt.Sprintf(`apiVersion: v1
-kind: Config
-current-context: lost
-contexts: [{name: lost, context: {cluster: lost, namespace: ssdprobe, user: nobody}}]
-clusters: [{name: lost, cluster: {server: %q}}]
-users: [{name: nobody, user: {}}]
-`, url))
-}
-
-// lease is what an API server is asked for, as far as it matters to one.
-type lease struct {
-	APIVersion string         `json:"apiVersion"`
-	Kind       string         `json:"kind"`
-	Metadata   map[string]any `json:"metadata"`
-	Spec       map[string]any `json:"spec"`
-}
-
-// leases answers as an API server does that has one client, as long as it is up.
-type leases struct {
-	mu   sync.Mutex
-	kept map[string]lease
-	down bool
-	// diesWhen a Lease is written that says so; never when it is nil.
-	diesWhen func(holder string) bool
-}
-
-func (l *leases) set(change func(*leases)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	change(l)
-}
-
-func (l *leases) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.down {
-		panic(http.ErrAbortHandler) // the connection breaks
-	}
-	name := path.Base(r.URL.Path)
-	if r.Method != http.MethodGet {
-		var written lease
-		if err := json.NewDecoder(r.Body).Decode(&written); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
+func TestFleetThroughPrometheus(t *testing.T) {
+	testenv.Installed(t, "promtool")
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	var health, ratio, since strings.Builder
+	for i, state := range []string{"healthy", "degraded", "severe"} {
+		labels := fmt.Sprintf(`instance="stor-%d",device="nvme0n1",id="eui.%d"`, i, i)
+		fmt.Fprintf(&health, "ssdprobe_drive_health{%s,state=%q} 1 %d\n", labels, state, at.Unix())
+		if state != "healthy" {
+			fmt.Fprintf(&ratio, "ssdprobe_drive_health_slower_ratio{%s} %d %d\n", labels, i, at.Unix())
+			fmt.Fprintf(&since, "ssdprobe_drive_health_since_timestamp_seconds{%s} %d %d\n", labels, at.Add(-time.Duration(i)*24*time.Hour).Unix(), at.Unix())
 		}
-		holder, _ := written.Spec["holderIdentity"].(string)
-		if l.diesWhen != nil && l.diesWhen(holder) {
-			l.down = true
-			panic(http.ErrAbortHandler)
-		}
-		name, _ = written.Metadata["name"].(string)
-		written.Metadata["resourceVersion"] = "1"
-		l.kept[name] = written
 	}
-	kept, found := l.kept[name]
-	if !found {
-		http.NotFound(w, r)
-		return
+	s := promtest.StartWith(t, health.String()+ratio.String()+since.String()+"# EOF\n")
+	run := func(args ...string) done {
+		return in(append([]string{"fleet", "--prometheus", s.URL, "--at", at.Format(time.RFC3339)}, args...)...)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(kept) // a client that has gone asks again
+	text := run()
+	require.Equal(t, 0, text.code, text.stderr)
+	assert.Contains(t, text.stdout, "3 drives on 3 nodes")
+	assert.Less(t, strings.Index(text.stdout, "stor-2"), strings.Index(text.stdout, "stor-1"), "the worst first")
+	assert.NotContains(t, text.stdout, "stor-0")
+	assert.Contains(t, run("--all").stdout, "stor-0")
+	recent := run("--since", "36h", "--output", "csv")
+	require.Equal(t, 0, recent.code, recent.stderr)
+	assert.Equal(t, 2, strings.Count(recent.stdout, "\n"), "the header, and the drive that got slow a day ago: %s", recent.stdout)
+	assert.Contains(t, recent.stdout, "stor-1,")
+	assert.Contains(t, run("--output", "json").stdout, `"verdict": "severe"`)
+	nothing := in("fleet", "--prometheus", s.URL, "--at", "2026-04-01T00:00:00Z")
+	assert.Equal(t, 1, nothing.code)
+	assert.Contains(t, nothing.stderr, "does this server scrape ssdprobe?")
 }
 
-// A dead API server shows while a permit is held and when it is given back, long before
-// anything else asks: the next check is ten minutes away.
-func TestHoldersOfAPermitTellThatTheAPIServerIsDead(t *testing.T) {
-	t.Parallel()
-	api := &leases{kept: map[string]lease{}}
-	server := httptest.NewServer(api)
-	defer server.Close()
-	dir := testenv.OnDisk(t)
-	p, url := startDaemon(t, t.TempDir(), file(t, "c.yaml", onFile(dir)+`
-runs: [{suite: quick, schedule: "* * * * *", set: [time=5s], window: 1h, max_cpu_pressure: 1, max_others: 1}]
-`+fmt.Sprintf("fleet: {enabled: true, kubeconfig: %s, lease_duration: 12s}\n", kubeconfig(t, server.URL))))
-	reached := func() bool {
-		ok, found := value(scrape(t, url), "ssdprobe_collector_success", map[string]string{"collector": "fleet"})
-		require.True(t, found)
-		return ok == 1
+func TestFleetRefusesWrongUsage(t *testing.T) {
+	for want, args := range map[string][]string{
+		"--prometheus: is missing":                     {},
+		`"prometheus:9090" is not the URL of a server`: {"--prometheus", "prometheus:9090"},
+		"has a user in it":                             {"--prometheus", "http://me:secret@localhost"},
+		"--since":                                      {"--prometheus", "http://localhost", "--since", "soon"},
+		`--at: "soon" is not a time`:                   {"--prometheus", "http://localhost", "--at", "soon"},
+		"unexpected argument":                          {"nvme0n1", "--prometheus", "http://localhost"},
+	} {
+		refused := in(append([]string{"fleet"}, args...)...)
+		assert.Equal(t, 2, refused.code, "%v: %s", args, refused.stderr)
+		assert.Contains(t, refused.stderr, want)
+		assert.NotContains(t, refused.stderr, "secret")
 	}
-	runs := func() bool {
-		n, _ := value(scrape(t, url), "ssdprobe_run_in_progress", map[string]string{"suite": "quick"})
-		return n == 1
-	}
-	eventually(t, "a run", runs)
-	require.True(t, reached())
-
-	api.set(func(l *leases) { l.down = true })
-	eventually(t, "the permit cannot be renewed", func() bool { return !reached() })
-	assert.True(t, runs(), "which shows before it is lost")
-	p.Stderr.Find(t, "the API server cannot be asked for permits to run.*renew lease ssdprobe-run-0")
-	api.set(func(l *leases) { l.down = false })
-	eventually(t, "it is renewed again", reached)
-
-	api.set(func(l *leases) { l.diesWhen = func(holder string) bool { return holder == "" } })
-	eventually(t, "the permit cannot be given back", func() bool { return !reached() })
-	p.Stderr.Find(t, "the API server cannot be asked for permits to run.*release lease ssdprobe-run-0")
+	away := in("fleet", "--prometheus", "http://127.0.0.1:1")
+	assert.Equal(t, 1, away.code)
+	assert.Contains(t, away.stderr, "ask for the fleet: http://127.0.0.1:1")
 }
 
-// What the API server has to do with it is tested by `make test-kubernetes`.
-func TestNoRunBeginsWithoutTheAPIServer(t *testing.T) {
-	t.Parallel()
-	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
-	p, url := startDaemon(t, state, file(t, "c.yaml", onFile(dir)+everyMinute+
-		fmt.Sprintf("fleet: {enabled: true, kubeconfig: %s, lease_duration: 10s}\n", lostCluster(t))))
-	p.Stderr.Find(t, "the API server cannot be asked for permits to run.*connection refused")
-	eventually(t, "the run that is due waits", func() bool {
-		_, devices := get(t, url+"api/v1/devices")
-		return strings.Contains(devices, `"waits": "not permitted to run now: get lease ssdprobe-run-0: `)
-	})
-	families := scrape(t, url)
-	ok, found := value(families, "ssdprobe_collector_success", map[string]string{"collector": "fleet"})
-	assert.True(t, found)
-	assert.Zero(t, ok)
-	running, found := value(families, "ssdprobe_run_in_progress", map[string]string{"suite": "quick"})
-	assert.True(t, found)
-	assert.Zero(t, running)
-	rounds, _ := value(families, "ssdprobe_probe_rounds_total", good("read-4k"))
-	awaitRounds(t, url, "read-4k", rounds+2) // the probes go on
-}
-
-func TestFleetNeedsACluster(t *testing.T) {
-	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	got := ssdprobe(t, "daemon", "--config", file(t, "c.yaml", "fleet: {enabled: true}\n"), "--state-dir", testenv.OnDisk(t), "--web.listen-address", "127.0.0.1:0")
-	assert.Equal(t, 1, got.code)
-	assert.Contains(t, got.stderr, "no service account of a cluster here")
-	assert.Contains(t, got.stderr, "fleet.enabled")
+// A tenant's header and a password reach the server, from a file.
+func TestFleetOfATenant(t *testing.T) {
+	var tenant, user atomic.Value
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, _, _ := r.BasicAuth()
+		tenant.Store(r.Header.Get("X-Scope-OrgID"))
+		user.Store(name)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer s.Close()
+	config := file(t, "client.yml", "basic_auth: {username: storage, password: secret}\nhttp_headers: {X-Scope-OrgID: {values: [nodes]}}\n")
+	refused := in("fleet", "--prometheus", s.URL, "--http.config.file", config)
+	assert.Equal(t, 1, refused.code)
+	assert.NotContains(t, refused.stderr, "secret")
+	assert.Equal(t, "nodes", tenant.Load())
+	assert.Equal(t, "storage", user.Load())
 }

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/promapi"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -63,10 +63,10 @@ func (q Query) validate() error {
 // of the daemon's window and not single rounds, so a rare slow round shows
 // less than it did to the daemon.
 type Prometheus struct {
-	api   promv1.API
-	query Query
-	next  time.Time // where the next page begins
-	page  []Sample
+	server promapi.Server
+	query  Query
+	next   time.Time // where the next page begins
+	page   []Sample
 }
 
 // pointsPerPage is below the 11 000 points that Prometheus gives in one answer.
@@ -92,11 +92,11 @@ func newPrometheus(client *http.Client, q Query) (*Prometheus, error) {
 		q.Step = time.Minute
 	}
 	q.From, q.To = q.From.Truncate(time.Second), q.To.Truncate(time.Second)
-	asked, err := newAPI(q.URL, client)
+	asked, err := promapi.New(q.URL, client)
 	if err != nil {
 		return nil, fmt.Errorf("read a history from prometheus: %w", err)
 	}
-	return &Prometheus{api: asked, query: q, next: q.From}, nil
+	return &Prometheus{server: asked, query: q, next: q.From}, nil
 }
 
 // Next returns the next round, and io.EOF after the last.
@@ -188,7 +188,7 @@ func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Sample, er
 
 // one returns the samples of what must be one series at most, by unix milliseconds.
 func (p *Prometheus) one(ctx context.Context, query string, from, to time.Time) (map[int64]float64, error) {
-	series, err := p.rangeQuery(ctx, query, from, to)
+	series, err := p.server.Range(ctx, query, from, to, p.query.Step)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Sample
 		"ssdprobe_device_info":            {"model", "firmware", "transport"},
 		"ssdprobe_device_conditions_info": {"scheduler", "governor", "kernel", "write_cache", "numa_node"},
 	} {
-		series, err := p.rangeQuery(ctx, p.selector(metric), from, to)
+		series, err := p.server.Range(ctx, p.selector(metric), from, to, p.query.Step)
 		if err != nil {
 			return err
 		}

@@ -126,13 +126,5 @@ func (p *Prometheus) watched(ctx context.Context) ([]watchedDrive, error) {
 // over returns the last value of each series that there was in the time of the query.
 func (p *Prometheus) over(ctx context.Context, selector string) (model.Vector, error) {
 	span := max(1, int64(p.query.To.Sub(p.query.From)/time.Second))
-	answer, _, _, err := p.api.Query(ctx, fmt.Sprintf("last_over_time(%s[%ds])", selector, span), p.query.To)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.query.URL, err)
-	}
-	found, ok := answer.(model.Vector)
-	if !ok {
-		return nil, fmt.Errorf("%s: a %s instead of a vector", p.query.URL, answer.Type())
-	}
-	return found, nil
+	return p.server.Now(ctx, fmt.Sprintf("last_over_time(%s[%ds])", selector, span), p.query.To)
 }

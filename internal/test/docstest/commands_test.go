@@ -102,6 +102,7 @@ var elsewhere = map[string]string{
 	"ssdprobe config check":                     "internal/test/manifesttest TestDeb",
 	"ssdprobe devices":                          "internal/cli TestDevices",
 	"ssdprobe top --interval":                   "internal/cli TestTopWithoutATerminal",
+	"ssdprobe fleet":                            "internal/cli TestFleetThroughPrometheus",
 	"ssdprobe check":                            "internal/cli TestCheckOfARunningDaemon",
 	"ssdprobe top":                              "internal/cli TestTopInATerminal",
 	"ssdprobe run --config":                     "internal/test/manifesttest TestServiceMeasuresWithFewRights",

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/fleetview"
+	"github.com/ssdprobe/ssdprobe/internal/promapi"
+)
+
+const outputCSV output = "csv"
+
+// fleetTimeout is how long a server may take to answer all queries.
+const fleetTimeout = time.Minute
+
+type fleetOptions struct {
+	prometheus, model, since, at string
+	all                          bool
+	server                       clientOptions
+	form                         output
+}
+
+func (a *app) fleetCommand() *cobra.Command {
+	var o fleetOptions
+	c := &cobra.Command{
+		Use:   "fleet --prometheus URL",
+		Short: "Show the drives of all nodes, the worst first, through Prometheus",
+		Long: `Shows the verdict on each drive of all nodes, the worst first, then hosts and models. It asks
+the Prometheus server, Thanos or Mimir that scrapes the daemons, and no daemon itself.
+
+The verdict is that of the drive's node. A drive that is far slower than its peers on all
+nodes is degraded, too, by "fleet". That takes the recording rules that ship with ssdprobe,
+and four drives of one model. Healthy drives are only counted, unless --all is given.
+
+--http.config.file has credentials, TLS settings and headers, as X-Scope-OrgID of Mimir:
+  http_headers: {X-Scope-OrgID: {values: [storage]}}`,
+		Example: `  ssdprobe fleet --prometheus http://prometheus:9090
+  ssdprobe fleet --prometheus http://prometheus:9090 --model "SAMSUNG MZQL23T8HCLS-00A07" --all
+  ssdprobe fleet --prometheus https://mimir/prometheus --http.config.file client.yml --since 1d --output csv`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return a.fleet(c.Context(), o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.prometheus, "prometheus", "", "`URL` of the server, with its path prefix if it has one; required")
+	f.StringVar(&o.model, "model", "", "only drives of this `MODEL`")
+	f.StringVar(&o.since, "since", "", "only drives that got slow within this `DURATION`, as 1d")
+	f.StringVar(&o.at, "at", "now", "the fleet at this `TIME`: RFC 3339, unix seconds, or how long ago")
+	f.BoolVar(&o.all, "all", false, "list healthy drives and hosts, too")
+	o.server.add(f)
+	addOutput(c, &o.form, outputCSV)
+	return c
+}
+
+func (a *app) fleet(ctx context.Context, o fleetOptions) error {
+	if err := validServer(o.prometheus); err != nil {
+		return usage(err)
+	}
+	at, err := moment("--at", o.at, time.Now())
+	if err != nil {
+		return usage(err)
+	}
+	var within time.Duration
+	if o.since != "" {
+		if within, err = config.ParseDuration(o.since); err != nil {
+			return usage(fmt.Errorf("--since: %w", err))
+		}
+	}
+	client, err := o.server.client()
+	if err != nil {
+		return err
+	}
+	server, err := promapi.New(o.prometheus, client)
+	if err != nil {
+		return usage(fmt.Errorf("--prometheus: %w", err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, fleetTimeout)
+	defer cancel()
+	f, err := fleetview.Ask(ctx, server, at)
+	if err != nil {
+		return err
+	}
+	if o.model != "" || within > 0 {
+		f = f.Only(func(d fleetview.Drive) bool {
+			return (o.model == "" || d.Model == o.model) && (within == 0 || !d.Since.IsZero() && at.Sub(d.Since) <= within)
+		})
+	}
+	if o.form == outputCSV {
+		return f.CSV(a.stdout)
+	}
+	return a.show(o.form, f, func(w io.Writer) error { return f.Text(w, o.all) })
+}
+
+// validServer checks the URL of a server that has the API of Prometheus.
+func validServer(address string) error {
+	if address == "" {
+		return errors.New("--prometheus: is missing; want the URL of the server that scrapes ssdprobe, as http://prometheus:9090")
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--prometheus: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return fmt.Errorf("--prometheus: %q is not the URL of a server; want one like http://prometheus:9090", u.Redacted())
+	case u.User != nil:
+		return errors.New("--prometheus: has a user in it, where all users of this machine can read it; " + wantPassword)
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package fleetview
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/maruel/natural"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// Fleet is what is known of all drives, hosts and models at a time.
+type Fleet struct {
+	Time time.Time `json:"time"`
+	// Drives are the worst first.
+	Drives []Drive `json:"drives"`
+	Hosts  []Host  `json:"hosts"`
+	Models []Model `json:"models"`
+	// Silent are the nodes that had a daemon within a day and have no series now.
+	Silent []string `json:"silent"`
+	// Compared is how many drives are compared across nodes: 0 where the recording rules are not loaded, or no model
+	// has four drives.
+	Compared int `json:"compared"`
+}
+
+// Drive is a target of a node.
+type Drive struct {
+	Node   string `json:"node"`
+	Device string `json:"device"`
+	ID     string `json:"id"`
+	Kind   string `json:"kind,omitempty"` // "file" for a probe file
+	Model  string `json:"model,omitempty"`
+	// Firmware is empty where it is not known.
+	Firmware string `json:"firmware,omitempty"`
+	// Verdict is that of its node, or degraded when it is far slower than its peers on all nodes and its node has not
+	// found that.
+	Verdict record.DriveVerdict `json:"verdict"`
+	// Ratio is how many times slower it is; 0 when nothing says so.
+	Ratio float64 `json:"ratio,omitempty"`
+	// Since is the onset; zero when it is not known.
+	Since time.Time `json:"since,omitzero"`
+	// By is who says so: probes, traffic, stalls, errors, or fleet.
+	By []string `json:"by,omitempty"`
+	// Batch says that drives of its node got slower with it.
+	Batch bool `json:"batch,omitempty"`
+	// VsPeers is how many times slower it is than the median of its peers on all nodes, without what slows its node;
+	// 0 when it is not compared. Limit is from where on that is far.
+	VsPeers float64 `json:"vs_peers,omitempty"`
+	Limit   float64 `json:"limit,omitempty"`
+	// PowerOn is how long it was powered on since it was made; 0 when it does not say.
+	PowerOn time.Duration `json:"power_on_ns,omitempty"`
+}
+
+// byFleet is who says that a drive is far slower than its peers on all nodes.
+const byFleet = "fleet"
+
+// Host is the verdict on a node.
+type Host struct {
+	Node    string              `json:"node"`
+	Drives  int                 `json:"drives"`
+	Verdict record.DriveVerdict `json:"verdict"`
+	Ratio   float64             `json:"ratio,omitempty"`
+}
+
+// Model is what is known of the drives of a model with one firmware.
+type Model struct {
+	Model    string                      `json:"model"`
+	Firmware string                      `json:"firmware,omitempty"`
+	Drives   int                         `json:"drives"`
+	Verdicts map[record.DriveVerdict]int `json:"verdicts"`
+	// VsFastest is how many times slower the median of its drives is than that of the fastest firmware of the model; 0
+	// when it is not compared. Slower says that this is more than chance and large enough to matter.
+	VsFastest float64 `json:"vs_fastest,omitempty"`
+	Slower    bool    `json:"slower,omitempty"`
+}
+
+// order sorts drives and hosts, the worst first.
+func (f *Fleet) order() {
+	slices.SortFunc(f.Drives, func(a, b Drive) int {
+		return cmp.Or(
+			cmp.Compare(b.Verdict.Badness(), a.Verdict.Badness()), cmp.Compare(b.Ratio, a.Ratio),
+			natural.Compare(a.Node, b.Node), natural.Compare(a.Device, b.Device), cmp.Compare(a.ID, b.ID),
+		)
+	})
+	slices.SortFunc(f.Hosts, func(a, b Host) int {
+		return cmp.Or(cmp.Compare(b.Verdict.Badness(), a.Verdict.Badness()), cmp.Compare(b.Ratio, a.Ratio), natural.Compare(a.Node, b.Node))
+	})
+	slices.SortFunc(f.Models, func(a, b Model) int {
+		return cmp.Or(cmp.Compare(b.VsFastest, a.VsFastest), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Firmware, b.Firmware))
+	})
+	slices.SortFunc(f.Silent, natural.Compare)
+}
+
+// models sums up the drives of each model and firmware.
+func models(drives []Drive, vs map[modelKey]firmware) []Model {
+	known := map[modelKey]*Model{}
+	for _, d := range drives {
+		if d.Kind == "file" || d.Model == "" {
+			continue // a probe file measures a filesystem too
+		}
+		key := modelKey{d.Model, d.Firmware}
+		m := known[key]
+		if m == nil {
+			m = &Model{Model: d.Model, Firmware: d.Firmware, Verdicts: map[record.DriveVerdict]int{}, VsFastest: vs[key].vsFastest, Slower: vs[key].slower}
+			known[key] = m
+		}
+		m.Drives++
+		m.Verdicts[d.Verdict]++
+	}
+	list := []Model{}
+	for _, m := range known {
+		list = append(list, *m)
+	}
+	return list
+}
+
+// Only leaves the drives that a filter keeps, and the models of those. Hosts stay.
+func (f Fleet) Only(keep func(Drive) bool) Fleet {
+	f.Drives = slices.DeleteFunc(slices.Clone(f.Drives), func(d Drive) bool { return !keep(d) })
+	f.Models = slices.DeleteFunc(slices.Clone(f.Models), func(m Model) bool {
+		return !slices.ContainsFunc(f.Drives, func(d Drive) bool { return d.Model == m.Model && d.Firmware == m.Firmware })
+	})
+	return f
+}

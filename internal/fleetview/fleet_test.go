@@ -1,0 +1,202 @@
+package fleetview_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/fleetview"
+	"github.com/ssdprobe/ssdprobe/internal/promapi"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// now is when the fleet is looked at: Prometheus takes only what is some hours old into blocks.
+var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+// history is what Prometheus recorded, in the text format of OpenMetrics: one sample of each series.
+type history struct {
+	families map[string]*strings.Builder
+	order    []string
+}
+
+// put adds a sample, some time before now.
+func (h *history) put(metric, labels string, value float64, ago time.Duration) {
+	if h.families == nil {
+		h.families = map[string]*strings.Builder{}
+	}
+	b := h.families[metric]
+	if b == nil {
+		b = &strings.Builder{}
+		h.families[metric], h.order = b, append(h.order, metric)
+		fmt.Fprintf(b, "# TYPE %s gauge\n", metric)
+	}
+	fmt.Fprintf(b, "%s{job=\"ssdprobe\",%s} %g %d\n", metric, labels, value, now.Add(-ago).Unix())
+}
+
+func (h *history) text() string {
+	var all strings.Builder
+	for _, name := range h.order {
+		all.WriteString(h.families[name].String())
+	}
+	return all.String() + "# EOF\n"
+}
+
+// drive is what a node exports of one.
+type drive struct {
+	node, id, model, firmware string
+	state                     record.DriveVerdict
+	ratio                     float64 // 0 is none
+	excess                    float64 // against its peers on all nodes; 0 is not compared
+	witnesses, scope          string
+}
+
+func (h *history) drive(d drive) {
+	labels := fmt.Sprintf(`instance=%q,device="nvme%sn1",id=%q`, d.node, strings.TrimPrefix(d.id, "eui."), d.id)
+	for _, state := range record.DriveVerdicts() {
+		one := 0.0
+		if state == d.state {
+			one = 1
+		}
+		h.put("ssdprobe_drive_health", labels+fmt.Sprintf(`,state=%q`, state), one, 0)
+	}
+	h.put("ssdprobe_device_info", labels+fmt.Sprintf(`,model=%q,firmware=%q,kind="disk"`, d.model, d.firmware), 1, 0)
+	if d.ratio > 0 {
+		h.put("ssdprobe_drive_health_slower_ratio", labels, d.ratio, 0)
+		h.put("ssdprobe_drive_health_since_timestamp_seconds", labels, float64(now.Add(-78*time.Minute).Unix()), 0)
+	}
+	if d.witnesses != "" {
+		h.put("ssdprobe_drive_health_info", labels+fmt.Sprintf(`,state=%q,scope=%q,witnesses=%q,source="read-4k"`, d.state, d.scope, d.witnesses), 1, 0)
+	}
+	if d.excess > 0 {
+		h.put("device:ssdprobe_probe_level_seconds:excess", labels+fmt.Sprintf(`,model=%q,size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, d.model), d.excess, 0)
+	}
+}
+
+// some is a fleet with one of everything.
+func some() history {
+	var h history
+	h.drive(drive{node: "stor-10", id: "eui.1", model: "PM9A3", firmware: "A", state: record.Healthy, excess: 1.01})
+	h.drive(drive{node: "stor-2", id: "eui.2", model: "PM9A3", firmware: "A", state: record.Severe, ratio: 2.5, excess: 2.4, witnesses: "probes,traffic", scope: "drive"})
+	h.drive(drive{node: "stor-2", id: "eui.3", model: "PM9A3", firmware: "B", state: record.Degraded, ratio: 1.4, excess: 1.2, witnesses: "probes", scope: "batch"})
+	h.drive(drive{node: "stor-2", id: "eui.4", model: "PM9A3", firmware: "B", state: record.Healthy, excess: 1.6}) // born slow: its node has nobody to compare it with
+	h.drive(drive{node: "stor-3", id: "eui.5", model: "970 PRO", state: record.Unjudged})
+	h.put("model:ssdprobe_probe_level_seconds:limit", `model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.3, 0)
+	h.put("model_firmware:ssdprobe_probe_level_seconds:vs_fastest", `model="PM9A3",firmware="B",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds",fastest="A"`, 1.2, 0)
+	h.put("model:ssdprobe_probe_level_seconds:firmware_limit", `model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.15, 0)
+	h.put("ssdprobe_nvme_power_on_seconds_total", `instance="stor-2",device="nvme2",id="eui.2"`, 40000*3600, 0)
+	for node, state := range map[string]record.DriveVerdict{"stor-2": record.Degraded, "stor-3": record.Unjudged, "stor-10": record.Healthy} {
+		for _, s := range record.DriveVerdicts() {
+			one := 0.0
+			if s == state {
+				one = 1
+			}
+			h.put("ssdprobe_host_health", fmt.Sprintf(`instance=%q,state=%q`, node, s), one, 0)
+		}
+		h.put("ssdprobe_build_info", fmt.Sprintf(`instance=%q,version="1"`, node), 1, 0)
+	}
+	h.put("ssdprobe_host_health_slower_ratio", `instance="stor-2"`, 1.22, 0)
+	h.put("ssdprobe_build_info", `instance="stor-9",version="1"`, 1, 3*time.Hour)
+	return h
+}
+
+func ask(t *testing.T, h history) (fleetview.Fleet, error) {
+	t.Helper()
+	testenv.Installed(t, "promtool")
+	s := promtest.StartWith(t, h.text())
+	server, err := promapi.New(s.URL, http.DefaultClient)
+	require.NoError(t, err)
+	return fleetview.Ask(t.Context(), server, now)
+}
+
+func TestFleet(t *testing.T) {
+	f, err := ask(t, some())
+	require.NoError(t, err)
+	require.Len(t, f.Drives, 5)
+	assert.Equal(t, fleetview.Drive{
+		Node: "stor-2", Device: "nvme2n1", ID: "eui.2", Kind: "disk", Model: "PM9A3", Firmware: "A", Verdict: record.Severe, Ratio: 2.5,
+		Since: now.Add(-78 * time.Minute).Local(), By: []string{"probes", "traffic", "fleet"}, VsPeers: 2.4, Limit: 1.3, PowerOn: 40000 * time.Hour,
+	}, f.Drives[0])
+	born := f.Drives[1]
+	assert.Equal(t, "eui.4", born.ID)
+	assert.Equal(t, record.Degraded, born.Verdict, "all nodes together know it")
+	assert.Equal(t, []string{"fleet"}, born.By)
+	assert.InDelta(t, 1.6, born.Ratio, 1e-9)
+	assert.True(t, f.Drives[2].Batch)
+	assert.Equal(t, record.Unjudged, f.Drives[3].Verdict)
+	assert.Equal(t, "eui.1", f.Drives[4].ID)
+	assert.Equal(t, 4, f.Compared)
+	assert.Equal(t, []string{"stor-9"}, f.Silent)
+	assert.Equal(t, []fleetview.Host{
+		{Node: "stor-2", Drives: 3, Verdict: record.Degraded, Ratio: 1.22}, {Node: "stor-3", Drives: 1, Verdict: record.Unjudged}, {Node: "stor-10", Drives: 1, Verdict: record.Healthy},
+	}, f.Hosts)
+	require.Len(t, f.Models, 3)
+	assert.Equal(t, fleetview.Model{
+		Model: "PM9A3", Firmware: "B", Drives: 2, Verdicts: map[record.DriveVerdict]int{record.Degraded: 2}, VsFastest: 1.2, Slower: true,
+	}, f.Models[0])
+
+	var text, all, table bytes.Buffer
+	require.NoError(t, f.Text(&text, false))
+	require.NoError(t, f.Text(&all, true))
+	for _, want := range []string{
+		"5 drives on 3 nodes at ", "1 severe, 2 degraded, 1 unknown, 1 healthy", "without a sign of life, within a day: stor-9",
+		"probes, traffic, fleet", "probes, together with others", "2.50×", "1 h ago", "1.20× slower",
+	} {
+		assert.Contains(t, text.String(), want)
+	}
+	assert.NotContains(t, text.String(), "stor-10", "it is healthy")
+	assert.Contains(t, all.String(), "stor-10")
+	require.NoError(t, f.CSV(&table))
+	lines, err := csv.NewReader(&table).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, lines, 6)
+	assert.Equal(t, []string{"stor-2", "nvme2n1", "eui.2", "disk", "PM9A3", "A", "severe", "2.5", "2026-05-04T10:42:00Z", "probes traffic fleet", "false", "2.4", "1.3", "1.44e+08"}, lines[1])
+
+	one := f.Only(func(d fleetview.Drive) bool { return d.Model == "970 PRO" })
+	assert.Len(t, one.Drives, 1)
+	assert.Len(t, one.Models, 1)
+	_, err = json.Marshal(f)
+	require.NoError(t, err)
+}
+
+// A server that knows nothing of ssdprobe is told as such; one without the recording rules says what is missing.
+func TestAServerThatKnowsLittle(t *testing.T) {
+	var h history
+	h.put("up", `instance="a"`, 1, 0)
+	_, err := ask(t, h)
+	require.ErrorIs(t, err, fleetview.ErrNothing)
+
+	var bare history
+	bare.drive(drive{node: "stor-1", id: "eui.1", model: "PM9A3", firmware: "A", state: record.Healthy})
+	f, err := ask(t, bare)
+	require.NoError(t, err)
+	var text bytes.Buffer
+	require.NoError(t, f.Text(&text, false))
+	assert.Contains(t, text.String(), "it takes the recording rules")
+}
+
+// BenchmarkFleet asks for 2 000 drives on 100 nodes.
+func BenchmarkFleet(b *testing.B) {
+	var h history
+	for i := range 2000 {
+		h.drive(drive{node: fmt.Sprintf("stor-%03d", i%100), id: fmt.Sprintf("eui.%d", i), model: "PM9A3", firmware: "A", state: record.Healthy, excess: 1 + float64(i%17)/200})
+	}
+	h.put("model:ssdprobe_probe_level_seconds:limit", `model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.3, 0)
+	s := promtest.StartWith(b, h.text())
+	server, err := promapi.New(s.URL, http.DefaultClient)
+	require.NoError(b, err)
+	for b.Loop() {
+		f, err := fleetview.Ask(b.Context(), server, now)
+		require.NoError(b, err)
+		require.Len(b, f.Drives, 2000)
+	}
+}

@@ -1,0 +1,144 @@
+package fleetview
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// Text writes the fleet for people. Drives and hosts that are healthy are counted, unless all are wanted.
+func (f Fleet) Text(w io.Writer, all bool) error {
+	blocks := []document.Block{document.Sentence(f.headline())}
+	if len(f.Silent) > 0 {
+		blocks = append(blocks, document.List("without a sign of life, within a day: ", f.Silent...))
+	}
+	if f.Compared == 0 {
+		blocks = append(blocks, document.Sentence("No drive is compared with those of other nodes: it takes the recording rules of ssdprobe, and four drives of a model."))
+	}
+	blocks = append(blocks, f.driveBlocks(all)...)
+	blocks = append(blocks, f.hostBlocks(all)...)
+	blocks = append(blocks, f.modelBlocks()...)
+	return text.Write(w, "fleet", blocks...)
+}
+
+func (f Fleet) headline() string {
+	nodes, counts := map[string]bool{}, map[record.DriveVerdict]int{}
+	for _, d := range f.Drives {
+		nodes[d.Node] = true
+		counts[d.Verdict]++
+	}
+	return fmt.Sprintf("%s on %s at %s: %s", units.Plural(len(f.Drives), "drive"), units.Plural(len(nodes), "node"), units.Time(f.Time), countText(counts))
+}
+
+// countText is "1 severe, 2 degraded, 97 healthy"; "none" without any.
+func countText(counts map[record.DriveVerdict]int) string {
+	var parts []string
+	for _, v := range []record.DriveVerdict{record.Severe, record.Degraded, record.Watch, record.Unjudged, record.Healthy} {
+		if n := counts[v]; n > 0 {
+			parts = append(parts, units.Count(n)+" "+string(v))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (f Fleet) driveBlocks(all bool) []document.Block {
+	t := document.Table{Names: []string{"node", "drive", "verdict", "slower", "since", "by", "model", "firmware", "on for"}, Align: "lllrllllr"}
+	for _, d := range f.Drives {
+		if !all && d.Verdict == record.Healthy {
+			continue
+		}
+		by := strings.Join(d.By, ", ")
+		if d.Batch {
+			by += ", together with others"
+		}
+		t.Add(d.Node, d.Device, string(d.Verdict), ratioText(d.Ratio), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
+	}
+	return titled(t)
+}
+
+func (f Fleet) hostBlocks(all bool) []document.Block {
+	t := document.Table{Names: []string{"host", "drives", "verdict", "slower"}, Align: "lrlr"}
+	for _, h := range f.Hosts {
+		if all || h.Verdict.Badness() >= record.Watch.Badness() {
+			t.Add(h.Node, units.Count(h.Drives), string(h.Verdict), ratioText(h.Ratio))
+		}
+	}
+	return titled(t)
+}
+
+func (f Fleet) modelBlocks() []document.Block {
+	t := document.Table{Names: []string{"model", "firmware", "drives", "verdicts", "against the fastest firmware"}, Align: "llrlr"}
+	for _, m := range f.Models {
+		vs := ratioText(m.VsFastest)
+		if m.Slower {
+			vs += " slower"
+		}
+		t.Add(m.Model, m.Firmware, units.Count(m.Drives), countText(m.Verdicts), vs)
+	}
+	return titled(t)
+}
+
+func titled(t document.Table) []document.Block {
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return []document.Block{document.Gap{}, t}
+}
+
+func ratioText(r float64) string {
+	if r == 0 {
+		return ""
+	}
+	return units.Ratio(r)
+}
+
+func (f Fleet) sinceText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return units.Ago(t, f.Time)
+}
+
+func ageText(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return units.Span(d)
+}
+
+// CSV writes a line for each drive, the worst first, after a header. Times are RFC 3339; what is not known is empty.
+func (f Fleet) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	lines := [][]string{{"node", "device", "id", "kind", "model", "firmware", "verdict", "ratio", "since", "by", "batch", "vs_peers", "limit", "power_on_seconds"}}
+	number := func(v float64) string {
+		if v == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	}
+	for _, d := range f.Drives {
+		since := ""
+		if !d.Since.IsZero() {
+			since = d.Since.UTC().Format(time.RFC3339)
+		}
+		lines = append(lines, []string{
+			d.Node, d.Device, d.ID, d.Kind, d.Model, d.Firmware, string(d.Verdict), number(d.Ratio), since, strings.Join(d.By, " "),
+			strconv.FormatBool(d.Batch), number(d.VsPeers), number(d.Limit), number(d.PowerOn.Seconds()),
+		})
+	}
+	if err := out.WriteAll(lines); err != nil {
+		return fmt.Errorf("write csv: %w", err)
+	}
+	return nil
+}

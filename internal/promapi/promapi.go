@@ -1,0 +1,78 @@
+// Package promapi asks the HTTP API of Prometheus, or of what has the same API: Thanos, Mimir.
+package promapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/api"
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
+)
+
+// maxAnswer bounds an answer of the server: 10 000 points of some dozen series
+// take a few megabytes.
+const maxAnswer = 256 << 20
+
+// bounded is a transport whose answers end with an error after maxAnswer bytes: the
+// client of the API reads them whole.
+type bounded struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := b.RoundTripper.RoundTrip(r)
+	if err == nil {
+		response.Body = http.MaxBytesReader(nil, response.Body, maxAnswer)
+	}
+	return response, err
+}
+
+// Server is one that is asked.
+type Server struct {
+	address string
+	api     promv1.API
+}
+
+// New returns the server at an address (a URL, with its path prefix if it has one), which is asked through the transport of client.
+func New(address string, client *http.Client) (Server, error) {
+	asking := *client
+	if asking.Transport == nil {
+		asking.Transport = http.DefaultTransport
+	}
+	asking.Transport = bounded{asking.Transport}
+	server, err := api.NewClient(api.Config{Address: address, Client: &asking})
+	if err != nil {
+		return Server{}, err
+	}
+	return Server{address, promv1.NewAPI(server)}, nil
+}
+
+// Range asks for the samples of a span of time. The query is posted, as it may be long.
+func (s Server) Range(ctx context.Context, query string, from, to time.Time, step time.Duration) (model.Matrix, error) {
+	answer, _, _, err := s.api.QueryRange(ctx, query, promv1.Range{Start: from, End: to, Step: step})
+	return as[model.Matrix](s, answer, err)
+}
+
+// Now asks for the samples at a time.
+func (s Server) Now(ctx context.Context, query string, at time.Time) (model.Vector, error) {
+	answer, _, _, err := s.api.Query(ctx, query, at)
+	return as[model.Vector](s, answer, err)
+}
+
+func as[T model.Value](s Server, answer model.Value, err error) (T, error) {
+	var none T
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return none, fmt.Errorf("%s: the answer is longer than %d bytes", s.address, maxAnswer)
+	case err != nil:
+		return none, fmt.Errorf("%s: %w", s.address, err)
+	}
+	found, ok := answer.(T)
+	if !ok {
+		return none, fmt.Errorf("%s: a %s instead of a %s", s.address, answer.Type(), none.Type())
+	}
+	return found, nil
+}
