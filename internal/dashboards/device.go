@@ -58,6 +58,23 @@ func deviceNow() []Panel {
 	}
 }
 
+// heatmap is of a latency histogram, whether Prometheus stores it natively or in classic buckets.
+func heatmap(title, description, name, labels string) Panel {
+	return Panel{
+		Kind: "heatmap", Title: title, Unit: "short", Width: 24, Height: 9, Description: description,
+		Queries: []Query{{
+			Expr:   `sum(increase(` + name + `{` + labels + `}[$__rate_interval])) or sum by (le) (increase(` + name + `_bucket{` + labels + `}[$__rate_interval]))`,
+			Legend: "{{le}}", Format: "heatmap",
+		}},
+		Options: Object{
+			"calculate": false, "yAxis": Object{"unit": "s", "axisPlacement": "left"}, "cellGap": 1, "cellValues": Object{"unit": "short"},
+			"color":  Object{"mode": "scheme", "scheme": "Oranges", "scale": "exponential", "exponent": 0.5, "steps": 64, "reverse": false, "fill": "dark-orange"},
+			"legend": Object{"show": true}, "tooltip": Object{"mode": "single", "yHistogram": true, "showColorScale": false},
+			"showValue": "never", "rowsFrame": Object{"layout": "auto"}, "exemplars": Object{"color": "rgba(255,0,255,0.7)"}, "filterValues": Object{"le": 1e-9},
+		},
+	}
+}
+
 // quantile is of the latency histogram, whether Prometheus stores it natively or
 // in classic buckets.
 func quantile(q string) string {
@@ -72,21 +89,8 @@ func latency() []Panel {
 			Query{Expr: `ssdprobe_probe_latency_percentile_seconds{` + target + `}`, Legend: "{{probe}} p{{percentile}}"}).logarithmic(),
 		series("IOPS", "iops", "I/Os per second in the good rounds of the last minutes, at the probe's queue depth: of one I/O at a time it is the inverse of the latency.", 12,
 			Query{Expr: `ssdprobe_probe_iops{` + target + `}`, Legend: "{{probe}}"}).from0(),
-		{
-			Kind: "heatmap", Title: "Latency of every I/O", Unit: "short", Width: 24, Height: 9,
-			Description: "How many I/Os had which latency. Native histograms where Prometheus stores them, else the few classic buckets.",
-			Queries: []Query{{
-				Expr: `sum(increase(ssdprobe_probe_latency_seconds{` + target + `}[$__rate_interval]))` +
-					` or sum by (le) (increase(ssdprobe_probe_latency_seconds_bucket{` + target + `}[$__rate_interval]))`,
-				Legend: "{{le}}", Format: "heatmap",
-			}},
-			Options: Object{
-				"calculate": false, "yAxis": Object{"unit": "s", "axisPlacement": "left"}, "cellGap": 1, "cellValues": Object{"unit": "short"},
-				"color":  Object{"mode": "scheme", "scheme": "Oranges", "scale": "exponential", "exponent": 0.5, "steps": 64, "reverse": false, "fill": "dark-orange"},
-				"legend": Object{"show": true}, "tooltip": Object{"mode": "single", "yHistogram": true, "showColorScale": false},
-				"showValue": "never", "rowsFrame": Object{"layout": "auto"}, "exemplars": Object{"color": "rgba(255,0,255,0.7)"}, "filterValues": Object{"le": 1e-9},
-			},
-		},
+		heatmap("Latency of every I/O", "How many I/Os had which latency. Native histograms where Prometheus stores them, else the few classic buckets.",
+			`ssdprobe_probe_latency_seconds`, target),
 		series("99th percentile of every I/O", "s", "From the histogram, over the time between two points: coarse where Prometheus stores classic buckets only, and free of windows.", 12,
 			Query{Expr: quantile("0.99"), Legend: "{{probe}} p99"}).logarithmic(),
 		series("I/Os measured", "iops", "I/Os that went into the histogram, per second: what the figures here are made from.", 12,
@@ -95,6 +99,9 @@ func latency() []Panel {
 					` or histogram_count(sum by (probe) (rate(ssdprobe_probe_latency_seconds{` + target + `}[$__rate_interval])))`,
 				Legend: "{{probe}}",
 			}).from0(),
+		heatmap("Latency of applications' I/O", "How long the device took for the I/O of applications, each of them, without our own: reads, writes, flushes and discards. "+
+			"Empty where ssdprobe_io_latency_available is 0: eBPF programs time the I/O, which the rights, the kernel or the key io_latency may not allow.",
+			`ssdprobe_io_latency_seconds`, target+`,stage="device"`),
 	}
 }
 

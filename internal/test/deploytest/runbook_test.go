@@ -35,6 +35,11 @@ func TestPromtoolParsesTheQueriesOfTheRunbook(t *testing.T) {
 		queries[fmt.Sprintf("query %d of the runbook", i)] = line
 	}
 	require.NotEmpty(t, queries)
+	page, err := os.ReadFile("../../../docs/traffic.md")
+	require.NoError(t, err)
+	for i, line := range fenced(string(page), "promql") {
+		queries[fmt.Sprintf("query %d of traffic.md", i)] = line
+	}
 	parses(t, queries)
 }
 

@@ -76,8 +76,10 @@ func TestDashboards(t *testing.T) {
 	})
 	anything := func(string) bool { return true }
 	assert.Equal(t, 21, dashboardHasData(t, p, "runs.json", file, begun, anything), "queries about runs")
-	ofFile := func(expr string) bool { return strings.Contains(expr, "ssdprobe_probe_written_bytes_total") }
-	assert.Equal(t, 1, dashboardHasData(t, p, "device.json", file, begun, ofFile), "queries about writing")
+	ofFile := func(expr string) bool {
+		return strings.Contains(expr, "ssdprobe_probe_written_bytes_total") || strings.Contains(expr, "ssdprobe_io_latency_seconds")
+	}
+	assert.Equal(t, 2, dashboardHasData(t, p, "device.json", file, begun, ofFile), "queries about writing, and about applications' I/O")
 	ofDrive := func(expr string) bool { return !inStory(expr) && !ofFile(expr) }
 	assert.Equal(t, 4, dashboardHasData(t, p, "device.json", worn, begun, ofDrive), "queries about a drive in trouble")
 	assert.Equal(t, 6, dashboardHasData(t, p, "fleet.json", worn, begun, ofDrive), "queries about many drives")

@@ -75,6 +75,7 @@ var notInStory = map[string]string{
 	"ssdprobe_nvme_remote_interrupts":    "the machine has one NUMA node",
 	"ssdprobe_probe_written_bytes_total": "only files are written, and there is none",
 	"ssdprobe_probe_errors_total":        "no I/O failed",
+	"ssdprobe_io_latency_seconds":        "nobody but ssdprobe uses the drives",
 	":vs_peers":                          "two drives are too few to be peers",
 	":limit":                             "two drives are too few to be peers",
 }

@@ -39,6 +39,7 @@ const configuration = common + `
 probes: [{name: read-4k, interval: 1s, ios: 14, warmup_ios: 1, timeout: 20s}]
 drift: {baseline_rounds: 24}
 health: {interval: 5s}
+io_latency: never
 `
 
 // fly sets the clock forward by half a minute each second, from now on.

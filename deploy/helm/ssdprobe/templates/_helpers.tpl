@@ -46,7 +46,7 @@ the probes, the NetworkPolicy and the PodMonitor of this chart need port 10040 o
 {{- $files := eq (include "ssdprobe.mode" .) "files" -}}
 {{- $needed := dict "fallback_file" false -}}
 {{- if $files -}}
-{{- $needed = merge $needed (dict "devices" (dict "enabled" false) "health" (dict "enabled" false) "state_dir" "/var/lib/ssdprobe") -}}
+{{- $needed = merge $needed (dict "devices" (dict "enabled" false) "health" (dict "enabled" false) "io_latency" "never" "state_dir" "/var/lib/ssdprobe") -}}
 {{- end -}}
 {{- $config := mustMergeOverwrite $needed $given -}}
 {{- if and $files (not $config.state_dir) -}}{{- /* else a home directory, which this user does not have */ -}}
