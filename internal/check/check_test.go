@@ -10,9 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/check"
-	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 func TestMain(m *testing.M) {
@@ -45,9 +43,13 @@ func node(verdicts ...record.DriveVerdict) record.Snapshot {
 const fine, watch, degraded, severe, unknown = record.Healthy, record.Watch, record.Degraded, record.Severe, record.Unjudged
 
 func TestTheWorstDecides(t *testing.T) {
-	slow := " since 2026-11-22 11:00:00 +00:00, 31 % slower (27 to 36 %) than before, by its probes"
+	slow := ": 31 % slower (27 to 36 %) than before, since 2026-11-22 11:00:00 +00:00, by its probes"
 	host := node(fine, fine)
-	host.Together = []record.Together{{Scope: record.ScopeHost, Source: "read-4k", Statistic: record.LatencyP50, Ratio: record.Ratio{Ratio: 1.3}, Drives: []string{"a", "b"}, Of: 2}}
+	host.Host = &record.Judgement{Verdict: degraded, Scope: record.ScopeHost, Ratio: record.Ratio{Ratio: 1.31, Lower: 1.27, Upper: 1.36}, Since: now.Add(-time.Hour), Witnesses: []string{"probes"}, ThanBefore: []string{"probes"}}
+	worse := node(fine, degraded)
+	worse.Host = &record.Judgement{Verdict: severe, Scope: record.ScopeHost}
+	few := node(fine)
+	few.Host = &record.Judgement{Verdict: unknown, Scope: record.ScopeHost, Unjudged: &record.WhyUnjudged{Reason: record.ReasonFewDrives}}
 	batch := node(fine, degraded)
 	batch.Together = []record.Together{{Scope: record.ScopeBatch, Source: "read-4k", Statistic: record.LatencyP50, Ratio: record.Ratio{Ratio: 1.3}, Drives: []string{"a"}, Of: 2}}
 	early := node(fine)
@@ -69,11 +71,13 @@ func TestTheWorstDecides(t *testing.T) {
 		"degraded":             {node(fine, degraded, unknown), nil, 1, 1, "degraded: nvme1n1 is degraded" + slow + "; nvme2n1 is unknown: the baseline is being learned; 3 drives on stor-07"},
 		"severe":               {node(fine, degraded, severe), nil, 2, 1, "severe: nvme2n1 is severe" + slow + "; nvme1n1 is degraded" + slow + "; 3 drives on stor-07"},
 		"unknown":              {node(fine, unknown), nil, 3, 2, "unknown: nvme1n1 is unknown: the baseline is being learned; 2 drives on stor-07"},
-		"no verdict":           {nobody, nil, 3, 2, "unknown: nvme0n1 is unknown: the reason is not known; 1 drive on stor-07"},
+		"no verdict":           {nobody, nil, 3, 2, "unknown: nvme0n1 is unknown: there was no round; 1 drive on stor-07"},
 		"of a newer daemon":    {newer, nil, 3, 2, "unknown: nvme0n1 is burning; 1 drive on stor-07"},
 		"one that is fine":     {node(fine, severe), []string{"eui.nvme0n1"}, 0, 0, "healthy: 1 drive on stor-07"},
 		"one that is not":      {node(fine, severe), []string{"eui.nvme1n1"}, 2, 1, "severe: nvme1n1 is severe" + slow + "; 1 drive on stor-07"},
-		"the host":             {host, nil, 1, 1, "degraded: the host is slower: its drives got slower together: 2 of 2 drives, read-4k p50 30 % slower; 2 drives on stor-07"},
+		"the host":             {host, nil, 1, 1, "degraded: the host is degraded" + slow + "; 2 drives on stor-07"},
+		"a host is worse":      {worse, nil, 2, 1, "severe: the host is severe; nvme1n1 is degraded" + slow + "; 2 drives on stor-07"},
+		"too few for a host":   {few, nil, 0, 0, "healthy: 1 drive on stor-07"},
 		"a drive of that host": {host, []string{"eui.nvme0n1"}, 0, 0, "healthy: 1 drive on stor-07"},
 		"a batch":              {batch, nil, 1, 1, "degraded: nvme1n1 is degraded" + slow + "; 2 drives on stor-07"},
 		"nothing":              {node(), nil, 3, 2, "unknown: no drive is watched"},
@@ -106,7 +110,7 @@ func TestNagios(t *testing.T) {
 	s := node(severe, degraded)
 	s.Targets[1].Path, s.Targets[1].Verdict.Ratio = "/srv/it's|a=b", record.Ratio{Ratio: 2.5}
 	line := check.Nagios.Line(check.Of(s, nil))
-	assert.Regexp(t, `^SSDPROBE CRITICAL - nvme0n1 is severe .*; /srv/it's/a=b is degraded `, line)
+	assert.Regexp(t, `^SSDPROBE CRITICAL - nvme0n1 is severe: .*; /srv/it's/a=b is degraded: `, line)
 	data := regexp.MustCompile(`^[^|]* \| (.*)$`).FindStringSubmatch(line)
 	require.NotNil(t, data, "one bar: %s", line)
 	assert.Regexp(t, `^(('[^'=|]+'|[^'=| ]+)=[0-9.]+;;;0 ?)+$`, data[1])
@@ -125,35 +129,4 @@ func TestJSON(t *testing.T) {
 	var back check.Result
 	require.NoError(t, json.Unmarshal([]byte(check.JSON.Line(check.Of(node(severe), nil))), &back))
 	assert.Equal(t, 2, check.Text.Code(back))
-}
-
-// What was stored holds for a quarter of an hour.
-func TestWhatIsStoredGetsOld(t *testing.T) {
-	targets := []state.Target{{ID: "a", Path: "/dev/sda", Device: record.Device{Name: "sda"}}, {ID: "b", Path: "/dev/sdb", Device: record.Device{Name: "sdb"}}, {ID: "long gone"}}
-	kept := func(age time.Duration) judge.State {
-		return judge.State{Drives: []judge.DriveState{
-			{ID: "a", Last: now.Add(-age), Verdict: record.Judgement{Verdict: severe, Since: now.Add(-time.Hour)}},
-			{ID: "b", Last: now.Add(-age), Verdict: record.Judgement{Verdict: fine}},
-		}}
-	}
-	for name, c := range map[string]struct {
-		age  time.Duration
-		ids  []string
-		want record.DriveVerdict
-		says string
-	}{
-		"fresh":             {14 * time.Minute, nil, severe, "sda is severe since .*; 2 drives on n"},
-		"fresh and fine":    {14 * time.Minute, []string{"b"}, fine, "^healthy: 1 drive on n$"},
-		"old":               {time.Hour, nil, unknown, "no daemon runs, and the last round was 1 h ago; sdb"},
-		"old and fine":      {time.Hour, []string{"b"}, unknown, "the last round was 1 h ago; 1 drive"},
-		"of the future":     {-time.Hour, []string{"b"}, unknown, "in 1 h"},
-		"one that has gone": {time.Minute, []string{"long gone"}, unknown, "no daemon runs"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := check.Stored("n", targets, kept(c.age), c.ids, now)
-			assert.Equal(t, c.want, r.Verdict)
-			assert.Regexp(t, c.says, check.Text.Line(r))
-		})
-	}
-	assert.Equal(t, unknown, check.Stored("n", nil, judge.State{}, nil, now).Verdict)
 }

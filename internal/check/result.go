@@ -5,11 +5,8 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
-	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
-	"github.com/ssdprobe/ssdprobe/internal/state"
-	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Result is what is said of the drives of one node.
@@ -37,89 +34,51 @@ func Unknown(node, reason string, now time.Time) Result {
 	return Result{Time: now, Node: node, Verdict: record.Unjudged, Reasons: []string{reason}, Drives: []Drive{}}
 }
 
-// Of is the result of what a running daemon says. ids are those of the wanted targets; all, and with them the host, when
+// Of is the result of what is known of a node. ids are those of the wanted targets; all, and with them the host, when
 // there are none.
 func Of(s record.Snapshot, ids []string) Result {
-	r := Result{Time: s.Time, Node: s.Node, Reasons: []string{}, Drives: []Drive{}}
-	for _, t := range s.Targets {
-		if len(ids) > 0 && !slices.Contains(ids, t.ID) {
+	r := Result{Time: s.Time, Node: s.Node, Verdict: record.Healthy, Reasons: []string{}, Drives: []Drive{}}
+	if len(ids) == 0 && s.Host != nil && s.Host.Verdict.Blames() {
+		r.add("the host", *s.Host)
+	}
+	for _, h := range finding.HealthOf(s) { // the worst first
+		if len(ids) > 0 && !slices.Contains(ids, h.TargetID) {
 			continue
 		}
-		d := Drive{TargetID: t.ID, Path: t.Path, Device: t.Device.Name, Verdict: record.Judgement{Verdict: record.Unjudged}}
-		if t.Verdict != nil {
-			d.Verdict = *t.Verdict
-		}
+		d := Drive{TargetID: h.TargetID, Path: h.Path, Device: h.Device, Verdict: h.Judgement}
 		r.Drives = append(r.Drives, d)
+		r.add(d.name(), d.Verdict)
 	}
-	var host, missing []string
-	if len(ids) == 0 {
-		for _, f := range finding.Of(s) {
-			switch f.Code {
-			case finding.HostSlower:
-				host = append(host, f.String())
-			case finding.NotReady:
-				missing = append(missing, f.String())
-			case finding.NotWatched:
-				missing = append(missing, f.String())
-			}
-		}
-	}
-	return r.concluded(host, missing)
-}
-
-// freshFor is how old the last round of a drive may be for its stored verdict to hold: a daemon that is being restarted
-// stores every ten minutes and at its end.
-const freshFor = 15 * time.Minute
-
-// Stored is the result of what a daemon that does not run stored last.
-func Stored(node string, targets []state.Target, kept judge.State, ids []string, now time.Time) Result {
-	r := Result{Time: now, Node: node, Reasons: []string{}, Drives: []Drive{}}
-	for _, t := range targets {
-		i := slices.IndexFunc(kept.Drives, func(d judge.DriveState) bool { return d.ID == t.ID })
-		wanted := slices.Contains(ids, t.ID)
-		if i < 0 && !wanted || len(ids) > 0 && !wanted { // one that has gone for more than a day
-			continue
-		}
-		d := Drive{TargetID: t.ID, Path: t.Path, Device: t.Device.Name, Verdict: record.Judgement{Verdict: record.Unjudged}}
-		why := record.WhyUnjudged{Reason: record.ReasonNoRounds, Detail: "no daemon runs"}
-		if i >= 0 {
-			d.Verdict = kept.Drives[i].Verdict
-			why.Since = kept.Drives[i].Last
-		}
-		if age := now.Sub(why.Since); age > freshFor || age < -freshFor {
-			if !why.Since.IsZero() {
-				why.Detail = "no daemon runs, and the last round was " + units.Ago(why.Since, now)
-			}
-			d.Verdict = record.Judgement{Verdict: record.Unjudged, Unjudged: &why}
-		}
-		r.Drives = append(r.Drives, d)
-	}
-	return r.concluded(nil, nil)
-}
-
-// concluded sums up the drives, what is said of the host, and what else is not known.
-func (r Result) concluded(host, missing []string) Result {
-	slices.SortStableFunc(r.Drives, func(a, b Drive) int { return rank(b.Verdict.Verdict) - rank(a.Verdict.Verdict) })
-	r.Verdict = record.Healthy
 	if len(r.Drives) == 0 {
-		missing = append(missing, "no drive is watched")
+		r.missing("no drive is watched")
 	}
-	for _, d := range r.Drives {
-		if rank(d.Verdict.Verdict) > rank(r.Verdict) {
-			r.Verdict = []record.DriveVerdict{record.Healthy, record.Unjudged, record.Degraded, record.Severe}[rank(d.Verdict.Verdict)]
-		}
-		if rank(d.Verdict.Verdict) > rank(record.Healthy) {
-			r.Reasons = append(r.Reasons, d.name()+" is "+report.DriveVerdict(d.Verdict))
+	if len(ids) > 0 {
+		return r
+	}
+	for _, f := range finding.Of(s) {
+		if f.Code == finding.NotReady || f.Code == finding.NotWatched {
+			r.missing(f.String())
 		}
 	}
-	if len(missing) > 0 && r.Verdict == record.Healthy {
+	return r
+}
+
+// add adds the verdict on a drive or on the host.
+func (r *Result) add(name string, v record.Judgement) {
+	if rank(v.Verdict) > rank(r.Verdict) {
+		r.Verdict = []record.DriveVerdict{record.Healthy, record.Unjudged, record.Degraded, record.Severe}[rank(v.Verdict)]
+	}
+	if rank(v.Verdict) > rank(record.Healthy) {
+		r.Reasons = append(r.Reasons, name+" is "+report.DriveVerdict(v))
+	}
+}
+
+// missing adds something that nothing is known of.
+func (r *Result) missing(why string) {
+	r.Reasons = append(r.Reasons, why)
+	if r.Verdict == record.Healthy {
 		r.Verdict = record.Unjudged
 	}
-	if len(host) > 0 && !r.Verdict.Blames() {
-		r.Verdict = record.Degraded
-	}
-	r.Reasons = slices.Concat(host, r.Reasons, missing)
-	return r
 }
 
 // rank orders verdicts from fine to bad. A suspicion is fine: it becomes a verdict or ends.

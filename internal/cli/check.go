@@ -15,8 +15,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/check"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // checkTimeout is how long check may take. With what a call may take to notice it, that is less than five seconds.
@@ -69,7 +71,7 @@ only: what drives of a model do on other nodes is known to Prometheus. It never 
 within five seconds.
 
 A suspicion (watch) is healthy. Unknown is what is not known to be good: no daemon answers, a drive is not judged,
-or a drive that is wanted cannot be read. Without a TARGET, a host whose drives got slower together is degraded.
+or a drive that is wanted cannot be read. Without a TARGET, the verdict on the host counts, too.
 
 Exit codes: 0 healthy, 1 degraded, 2 severe, 3 unknown or wrong usage.
 With --format npd: 0 healthy, 1 degraded or severe, 2 unknown. docs/check.md says how to use it.`,
@@ -125,8 +127,7 @@ func (a *app) checked(ctx context.Context, of daemonOf, targets []string) (check
 	if err != nil {
 		return none, unanswered(address, err)
 	}
-	ids, err := idsOf(s.Targets, targets, func(t record.TargetStatus) (id, path, device string) { return t.ID, t.Path, t.Device.Name },
-		"the daemon at "+address+" watches")
+	ids, err := idsOf(s.Targets, targets, "the daemon at "+address+" watches")
 	if err != nil {
 		return none, err
 	}
@@ -144,42 +145,59 @@ func unanswered(address string, err error) error {
 	return err
 }
 
+// freshFor is how old the last round of a daemon may be that does not run, for what it stored to hold: it may be
+// restarting. It stores every ten minutes, and at its end.
+const freshFor = 15 * time.Minute
+
 // checkStored is what a daemon stored that does not run.
 func (a *app) checkStored(c config.Config, address string, targets []string) (check.Result, error) {
 	none := check.Result{Node: c.Node}
 	nobody := unanswered(address, unix.ECONNREFUSED)
-	var known []state.Target
+	var kept state.Node
 	dir, err := openExisting(c.StateDir)
 	if err == nil {
-		known, err = dir.Targets()
+		kept, _, err = dir.Node()
 	}
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(known) == 0 {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(kept.Judge.Drives) == 0 {
 		return none, fmt.Errorf("%w, and nothing is stored in %s", nobody, c.StateDir)
 	}
 	if err != nil {
 		return none, errors.Join(nobody, err)
 	}
-	kept, _, err := dir.Node()
+	var last time.Time
+	for _, d := range kept.Judge.Drives {
+		if d.Last.After(last) {
+			last = d.Last
+		}
+	}
+	now := time.Now()
+	if age := now.Sub(last); age > freshFor || age < -freshFor {
+		return none, fmt.Errorf("%w, and the last round that is stored in %s was %s", nobody, c.StateDir, units.Ago(last, now))
+	}
+	s, err := dir.Snapshot(c, now)
 	if err != nil {
 		return none, errors.Join(nobody, err)
 	}
-	ids, err := idsOf(known, targets, func(t state.Target) (id, path, device string) { return t.ID, t.Path, t.Device.Name }, c.StateDir+" knows")
+	ids, err := idsOf(s.Targets, targets, c.StateDir+" knows")
 	if err != nil {
 		return none, err
 	}
-	return check.Stored(c.Node, known, kept.Judge, ids, time.Now()), nil
+	s.Targets = slices.DeleteFunc(s.Targets, func(t record.TargetStatus) bool { // a drive that has gone for a day
+		return !slices.Contains(ids, t.ID) && !slices.ContainsFunc(kept.Judge.Drives, func(d judge.DriveState) bool { return d.ID == t.ID })
+	})
+	return check.Of(s, ids), nil
 }
 
 // idsOf are the ids of the targets that are named.
-func idsOf[T any](all []T, typed []string, names func(T) (id, path, device string), who string) ([]string, error) {
+func idsOf(all []record.TargetStatus, typed []string, who string) ([]string, error) {
 	var ids []string
 	for _, name := range typed {
+		names := func(t record.TargetStatus) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
 		found, err := find(all, name, names, fmt.Errorf("%s no target %q; see ssdprobe drift", who, name))
 		if err != nil {
 			return nil, err
 		}
-		id, _, _ := names(found[0])
-		ids = append(ids, id)
+		ids = append(ids, found[0].ID)
 	}
 	return ids, nil
 }
