@@ -80,7 +80,7 @@ func TestWitnessesThatAgreeNeedLess(t *testing.T) {
 		return 1
 	}
 	m.run(36*time.Hour+20*time.Minute, collecting)
-	m.slower["d00"] = 2.3
+	m.slower["d00"] = 2
 	m.run(15*time.Minute, collecting)
 	v := m.verdict("d00")
 	assert.Equal(t, record.Severe, v.Verdict)
@@ -134,4 +134,19 @@ func TestAHostIsNoBatchOfThoseThatAreProbed(t *testing.T) {
 	}
 	require.NotEmpty(t, probes)
 	assert.Equal(t, record.ScopeHost, probes[0].Scope)
+}
+
+func TestABatchDuringABackupIsNoHost(t *testing.T) {
+	m := newMachine(t, 10)
+	m.run(4*day+10*time.Minute, backup)
+	for _, id := range m.drives[:6] {
+		m.slower[id] = 1.4
+	}
+	m.run(40*time.Minute, backup)
+	together := m.node.Together()
+	require.NotEmpty(t, together)
+	for _, x := range together {
+		assert.Equal(t, record.ScopeBatch, x.Scope, "%s %s: %v", x.Source, x.Statistic, x.Drives)
+		assert.Len(t, x.Drives, 6)
+	}
 }
