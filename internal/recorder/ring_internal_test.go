@@ -3,13 +3,13 @@ package recorder
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
@@ -166,40 +166,27 @@ func TestTheProcessStoodStill(t *testing.T) {
 
 // The bound of the issue: 4 MiB with 24 devices, as many as the ring has seconds of.
 func TestMemory(t *testing.T) {
-	w := newWorld()
-	for i := range 24 {
-		w.come(fmt.Sprint(i))
-	}
-	w.run(2, nil)
-	assert.Len(t, w.ring.devices, 24)
 	assert.Less(t, memoryOf(t, 24), uint64(4<<20))
 }
 
 // memoryOf is what a recorder takes that has seen some devices.
 func memoryOf(tb testing.TB, devices int) uint64 {
 	tb.Helper()
-	result := testing.Benchmark(func(b *testing.B) {
-		for b.Loop() {
-			w := newWorld()
-			for i := range devices {
-				w.devices[fmt.Sprint(i)] = &counters.Disk{}
-			}
-			w.pass()
-			w.pass()
-		}
-		b.ReportAllocs()
-	})
-	return uint64(result.AllocedBytesPerOp())
+	s := secondOf(devices)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	w := newWorld()
+	for range 2 {
+		w.steady += time.Second
+		w.Take(s, w.host)
+	}
+	runtime.ReadMemStats(&after)
+	require.Len(tb, w.ring.devices, devices)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 func TestSamplingAllocatesNothing(t *testing.T) {
-	w := newWorld()
-	s := traffic.Second{}
-	for i := range 24 {
-		s.Devices = append(s.Devices, traffic.Counted{
-			Device: traffic.Device{ID: fmt.Sprint(i)}, Disk: counters.Disk{Discards: &counters.Discards{}, Flushes: &counters.Flushes{}}, Timing: counters.ExactTimes,
-		})
-	}
+	w, s := newWorld(), secondOf(24)
 	w.Take(s, Host{})
 	assert.Zero(t, testing.AllocsPerRun(2*seconds, func() {
 		w.steady += time.Second

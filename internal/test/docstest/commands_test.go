@@ -116,6 +116,7 @@ var elsewhere = map[string]string{
 	"ssdprobe drift replay stor-07/":            "internal/cli TestDriftReplayOfANode",
 	"ssdprobe drift replay --prometheus":        "internal/cli TestDriftReplayFromPrometheus",
 	"ssdprobe drift":                            "internal/cli TestDriftOfARunningDaemon",
+	"ssdprobe record":                           "internal/cli TestRecordOfARunningDaemon",
 	"ssdprobe baseline":                         "internal/cli TestBaselineOfARunningDaemon",
 	"kubectl create namespace ssdprobe":         "internal/test/clustertest TestCluster",
 	"kubectl label --overwrite namespace":       "internal/test/clustertest TestCluster",

@@ -1,0 +1,111 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// Somebody asks for a recording; the daemon is stopped in the minute after, and what there is can be shown, sent and shown again.
+func TestRecordOfARunningDaemon(t *testing.T) {
+	t.Parallel()
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
+	config := file(t, "c.yaml", onFile(dir))
+	p, url := startDaemon(t, state, config)
+	took := map[float64]bool{}
+	eventually(t, "some seconds are recorded", func() bool {
+		if v, sampled := value(scrape(t, url), "ssdprobe_collector_duration_seconds", map[string]string{"collector": "traffic"}); sampled {
+			took[v] = true
+		}
+		return len(took) > 3
+	})
+	none := ssdprobe(t, "record", "list", "--state-dir", state)
+	require.Equal(t, 0, none.code, none.stderr)
+	assert.Contains(t, none.stdout, "Nothing has been recorded yet")
+	asked := ssdprobe(t, "record", "now", "--state-dir", state)
+	require.Equal(t, 0, asked.code, asked.stderr)
+	assert.Contains(t, asked.stderr, "ssdprobe record list in about 1 min 15 s")
+	p.Stderr.Find(t, `request carried out.*asked=record`)
+	p.Signal(t, syscall.SIGTERM)
+	require.Equal(t, 0, p.Wait(t))
+
+	listed := ssdprobe(t, "record", "list", "--state-dir", state, "--output", "json")
+	require.Equal(t, 0, listed.code, listed.stderr)
+	var list report.RecordingList
+	require.NoError(t, json.Unmarshal([]byte(listed.stdout), &list))
+	require.Len(t, list.Recordings, 1)
+	head := list.Recordings[0]
+	assert.Equal(t, "the daemon stopped", head.Cut)
+	assert.Equal(t, record.TriggerRequest, head.Triggers[0].Kind)
+	assert.Regexp(t, `^\d{8}T\d{6}Z-node$`, head.ID)
+
+	shown := ssdprobe(t, "record", "show", head.ID, "--state-dir", state)
+	require.Equal(t, 0, shown.code, shown.stderr)
+	assert.Contains(t, shown.stdout, "request: somebody asked for it")
+	assert.Contains(t, shown.stdout, "the daemon stopped")
+	page := ssdprobe(t, "record", "show", head.ID, "--state-dir", state, "--output", "html")
+	require.Equal(t, 0, page.code, page.stderr)
+	assert.Contains(t, page.stdout, "<svg")
+
+	export := filepath.Join(t.TempDir(), "recording.gz")
+	exported := ssdprobe(t, "record", "export", head.ID, "--state-dir", state, "--to", export)
+	require.Equal(t, 0, exported.code, exported.stderr)
+	of := func(args ...string) record.Recording {
+		out := ssdprobe(t, append([]string{"record", "show", "--output", "json"}, args...)...)
+		require.Equal(t, 0, out.code, out.stderr)
+		var rec record.Recording
+		require.NoError(t, json.Unmarshal([]byte(out.stdout), &rec))
+		rec.Bytes = 0 // which a file does not say
+		return rec
+	}
+	stored := of(head.ID, "--state-dir", state)
+	require.NotEmpty(t, stored.Host)
+	assert.Equal(t, stored, of(export))
+	piped := ssdprobe(t, "record", "export", head.ID, "--state-dir", state, "--to", "-")
+	require.Equal(t, 0, piped.code, piped.stderr)
+	written, err := os.ReadFile(export)
+	require.NoError(t, err)
+	assert.Equal(t, string(written), piped.stdout)
+
+	// Another machine asks the daemon.
+	_, url = startDaemon(t, state, config)
+	url = strings.TrimSuffix(url, "/")
+	assert.Equal(t, stored, of(head.ID, "--url", url))
+	assert.Contains(t, ssdprobe(t, "record", "list", "--url", url).stdout, head.ID)
+}
+
+func TestRecordMistakes(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	there := file(t, "there.gz", "no recording")
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"no daemon":          {[]string{"now"}, 1, "no ssdprobe daemon runs on this state directory: " + state},
+		"an unknown target":  {[]string{"now", "nvme9n9"}, 2, "nothing is known about a target"},
+		"an unknown id":      {[]string{"show", "20260504T130000Z-nvme0n1"}, 2, "no such recording in " + state + "; see ssdprobe record list"},
+		"to export it":       {[]string{"export", "20260504T130000Z-nvme0n1"}, 2, "no such recording"},
+		"no recording":       {[]string{"show", there}, 2, "read " + there + ": not a recording of ssdprobe: gzip: invalid header"},
+		"no file":            {[]string{"show", "./missing.gz"}, 2, "no such file"},
+		"nothing":            {[]string{"show"}, 2, "a recording is missing, e.g. ssdprobe record show"},
+		"another subcommand": {[]string{"lost"}, 2, `unknown command "lost"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ssdprobe(t, append(append([]string{"record"}, c.args...), "--state-dir", state)...)
+			assert.Equal(t, c.code, got.code, got.stderr)
+			assert.Contains(t, got.stderr, c.want)
+		})
+	}
+}
