@@ -153,3 +153,14 @@ func (t *Tracer) Missed() uint64 {
 	}
 	return missed
 }
+
+// Ran is how long the programs ran for all I/O of the machine, since it was started. The kernel counts that
+// while kernel.bpf_stats_enabled is 1; else it is 0.
+func (t *Tracer) Ran() (d time.Duration) {
+	for _, p := range t.kernel.all() {
+		if stats, err := p.Stats(); err == nil {
+			d += stats.Runtime
+		}
+	}
+	return d
+}

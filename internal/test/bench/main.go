@@ -74,6 +74,7 @@ func comparisons() []comparison {
 		{"hang", "scrapes while one of 24 targets hangs, and while none does", compareHang},
 		{"top", "CPU of ssdprobe top with 24 devices beside iostat -x 1", compareTop},
 		{"recorder", "time and memory of the flight recorder with 1, 24 and 256 devices", costOfRecorder},
+		{"io", "IOPS of a device in memory with and without the timing of each I/O by eBPF", compareTimed},
 		{"start", "from the start to ready with 24 targets", timeStart},
 	}
 }
