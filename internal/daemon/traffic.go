@@ -56,10 +56,10 @@ func (d *Daemon) tookTraffic(dev traffic.Device, t record.Traffic, said map[stri
 
 // tookStall judges a stall, and logs it.
 func (d *Daemon) tookStall(dev traffic.Device, s record.Stall) {
+	d.recordStall(dev, s)
 	if w := d.ofDevice(dev.ID); w != nil {
 		d.judge(func(n *judge.Node) { n.Stall(w.spec.ID, s) })
 	}
-	d.recordStall(dev, s)
 	log := d.shared.log.With("id", dev.ID, "since", s.Start, "seconds", s.Seconds(), "in_flight", s.InFlight)
 	switch {
 	case s.Telling() && s.Ongoing:

@@ -45,6 +45,7 @@ func same(a, b record.Trigger) bool {
 
 // add takes a further trigger. at is when that was, on the steady clock, and now when it is told.
 func (i *incident) add(t record.Trigger, at, now time.Duration) {
+	began := at
 	switch before := i.has(t); {
 	case before >= 0:
 		i.triggers[before] = t
@@ -54,6 +55,7 @@ func (i *incident) add(t record.Trigger, at, now time.Duration) {
 	default:
 		i.triggers = append(i.triggers, t)
 	}
+	i.from = min(i.from, began-around)
 	i.until = max(i.until, min(at+around, i.from+longest))
 }
 

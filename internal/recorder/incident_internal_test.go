@@ -69,6 +69,18 @@ func TestTwoTriggersAreOneRecording(t *testing.T) {
 	assert.Len(t, got.Devices, 2, "each that triggered is in it")
 }
 
+// The verdict on a stall may be told before the stall, which began earlier.
+func TestALaterTriggerThatBeganEarlier(t *testing.T) {
+	w := newWorld("a")
+	w.run(100, nil)
+	verdict(w, "a")
+	w.stall("a", 10*time.Second)
+	w.run(61, nil)
+	got := w.mustBeWritten(t)
+	assert.Equal(t, start().Add(30*time.Second), got.From)
+	assert.Equal(t, start().Add(160*time.Second), got.Until)
+}
+
 // A stall is told when it has lasted for ten seconds, and again when it ends.
 func TestAStallThatIsToldTwice(t *testing.T) {
 	w := newWorld("a")
