@@ -53,7 +53,7 @@ func recorderForm(s *recorder.Settings) section {
 	return section{
 		{"enabled", flag(&s.Enabled), `false records nothing, and needs no memory. What is stored stays.`},
 		{"max_recordings", within(count(&s.MaxRecordings).as("number of recordings"), 1, 1000), `How many recordings are kept. The oldest go first.`},
-		{"max_size", within(size(&s.MaxBytes), 1<<20, 1<<30), `How many bytes all recordings may take, compressed: 20 to 200 KiB each. The daemon has them in memory for the status page, too. Their files are a third larger.`},
+		{"max_size", within(size(&s.MaxBytes), 1<<20, 1<<30), `How many bytes all recordings may take, compressed: 3 to 200 KiB each. The daemon has them in memory for the status page, too. Their files are a third larger.`},
 	}
 }
 
