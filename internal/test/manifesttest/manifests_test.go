@@ -157,6 +157,7 @@ func TestEachModeConfiguresWhatItIsFor(t *testing.T) {
 
 	want.Devices.Enabled = false
 	want.Health.Enabled = false
+	want.IOLatency = config.IOLatencyNever // no rights for it
 	want.StateDir = "/var/lib/ssdprobe"
 	want.Files = []config.File{{Path: "/var/lib/ssdprobe/probe", SizeBytes: 1 << 30}}
 	assert.Equal(t, want, kustomize(t, "files").config(t))
