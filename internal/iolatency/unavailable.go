@@ -32,7 +32,7 @@ func unavailable(err error) *UnavailableError {
 	switch {
 	case errors.As(err, &verifier), errors.Is(err, btf.ErrNotFound), errors.Is(err, ebpf.ErrNotSupported):
 	case errors.Is(err, fs.ErrPermission): // of EPERM and EACCES
-		return &UnavailableError{record.IOLatencyRights, "they need the capabilities CAP_BPF and CAP_PERFMON, and the system call bpf", err}
+		return &UnavailableError{record.IOLatencyRights, "they need the capabilities CAP_BPF and CAP_PERFMON, and the system call bpf", fs.ErrPermission} // cilium/ebpf would have us look at RLIMIT_MEMLOCK
 	}
 	return &UnavailableError{record.IOLatencyKernel, "they need Linux 5.15 or later with BTF (/sys/kernel/btf/vmlinux)", err}
 }
