@@ -1,8 +1,9 @@
 package export
 
 import (
-	"github.com/prometheus/client_golang/prometheus"
 	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
