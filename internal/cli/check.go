@@ -70,7 +70,8 @@ Asks the running daemon. If none runs, the verdicts that were stored last count 
 only: what drives of a model do on other nodes is known to Prometheus. It never touches a drive, and ends
 within five seconds.
 
-A suspicion (watch) is healthy. Unknown is what is not known to be good: no daemon answers, a drive is not judged,
+A drive on watch (a suspicion, or a drift of less than 1.2 times) is healthy. What a drive
+reports about itself is not part of it: see ssdprobe smart. Unknown is what is not known to be good: no daemon answers, a drive is not judged,
 or a drive that is wanted cannot be read. Without a TARGET, the verdict on the host counts, too.
 
 Exit codes: 0 healthy, 1 degraded, 2 severe, 3 unknown or wrong usage.

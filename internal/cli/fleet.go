@@ -35,9 +35,10 @@ func (a *app) fleetCommand() *cobra.Command {
 		Long: `Shows the verdict on each drive of all nodes, the worst first, then hosts and models. It asks
 the Prometheus server, Thanos or Mimir that scrapes the daemons, and no daemon itself.
 
-The verdict is that of the drive's node. A drive that is far slower than its peers on all
-nodes is degraded, too, by "fleet". That takes the recording rules that ship with ssdprobe,
-and four drives of one model. Healthy drives are only counted, unless --all is given.
+The verdict is that of the drive's node. A drive that only all nodes together know to be far
+slower than its peers is on watch, by "fleet", and degraded once its alert fires. That takes
+the rules that ship with ssdprobe, and four drives of one model. Healthy drives are only
+counted, unless --all is given.
 
 --http.config.file has credentials, TLS settings and headers, as X-Scope-OrgID of Mimir:
   http_headers: {X-Scope-OrgID: {values: [storage]}}`,

@@ -147,7 +147,7 @@ func (a *app) askToRecord(args []string, now time.Time) error {
 	if err := dir.AskToRecord(id, now); err != nil {
 		return fmt.Errorf("%w: %s", err, dir.Dir())
 	}
-	return tell(a.stderr, "the running daemon was asked; see ssdprobe record list in about %s\n", units.Span(recordedAfter))
+	return tell(a.stderr, "the running daemon was asked; see ssdprobe record list in about %s. If none is listed then, the log of the daemon says why\n", units.Span(recordedAfter))
 }
 
 // export writes a recording, and never over a file that is there.

@@ -7,7 +7,7 @@ import (
 )
 
 // statesOfHealth explain the label state.
-const statesOfHealth = "One series for each state: 1 for the one that holds, 0 for the others. state is healthy, watch (a suspicion), " +
+const statesOfHealth = "One series for each state: 1 for the one that holds, 0 for the others. state is healthy, watch (a suspicion, or a drift too small to matter), " +
 	"degraded (at least 1.2 times slower, or slow I/Os have become common), severe (about twice as slow, or it stalls or fails I/Os) or unknown (nothing is known of its speed now)."
 
 // healthFamilies tell the verdict on each drive, and on what it stands.
@@ -42,7 +42,9 @@ func healthFamilies() []family[record.TargetStatus] {
 func hostFamilies() []family[record.Snapshot] {
 	return []family[record.Snapshot]{
 		metric("ssdprobe_host_health", gauge, []string{"state"},
-			"Verdict on the host, by how much slower than before it makes nearly all its drives; no drive is blamed for that. "+statesOfHealth+" Absent until drives are judged.",
+			"Verdict on the host: how much slower than before nearly all its drives are. No drive is blamed for that. One series for each state: 1 for the one that holds, 0 for the others. "+
+				"state is healthy, watch (1.13 to 1.2 times slower), degraded (1.2 times or more), severe (about twice as slow) or "+
+				"unknown (fewer than three drives can be compared, it is being learned, or nothing was compared for an hour).",
 			func(s record.Snapshot, emit emit) {
 				if s.Host != nil {
 					emitState(emit, s.Host.Verdict)

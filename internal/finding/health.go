@@ -12,7 +12,7 @@ import (
 // Health is the verdict on the speed of a drive and whether it answers, and what else is to be known of it. A worn
 // drive that is fast is healthy, with the finding "worn".
 type Health struct {
-	TargetID string `json:"id"`
+	TargetID string `json:"target_id"`
 	Path     string `json:"path"`
 	Device   string `json:"device,omitempty"`
 	Model    string `json:"model,omitempty"`

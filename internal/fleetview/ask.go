@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,22 +19,26 @@ import (
 // ErrNothing says that the server has no series of ssdprobe.
 var ErrNothing = errors.New("no series ssdprobe_drive_health: does this server scrape ssdprobe?")
 
-// The queries, by what each tells. All are sums over what else a series may be labelled with, as a pod or a version.
+// The queries, by what each tells. Sources that disagree for a moment, as two replicas of Prometheus or a pod and its
+// successor, may give a drive two states: see worst.
 const (
-	healthQuery   = `max by (instance, device, id, state) (ssdprobe_drive_health) == 1`
-	aboutQuery    = `topk by (instance, device, id) (1, ssdprobe_device_info)`
-	reasonQuery   = `topk by (instance, device, id) (1, ssdprobe_drive_health_info)`
-	ratioQuery    = `max by (instance, device, id) (ssdprobe_drive_health_slower_ratio)`
-	sinceQuery    = `min by (instance, device, id) (ssdprobe_drive_health_since_timestamp_seconds)`
-	powerOnQuery  = `max by (instance, id) (ssdprobe_nvme_power_on_seconds_total) or max by (instance, id) (ssdprobe_drive_power_on_seconds_total)`
-	hostQuery     = `max by (instance, state) (ssdprobe_host_health) == 1`
-	hostRatio     = `max by (instance) (ssdprobe_host_health_slower_ratio)`
-	silentQuery   = `group by (instance) (last_over_time(ssdprobe_build_info[1d])) unless on (instance) group by (instance) (ssdprobe_build_info)`
-	excessQuery   = `max by (instance, device, id) (device:ssdprobe_probe_level_seconds:excess{statistic!~"latency_p9.*"})`
-	farQuery      = `max by (instance, device, id) (device:ssdprobe_probe_level_seconds:excess > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:limit)`
-	limitQuery    = `max by (instance, device, id) (device:ssdprobe_probe_level_seconds:excess{statistic!~"latency_p9.*"} ^ 0 * on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:limit)`
-	fastestQuery  = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest{statistic!~"latency_p9.*"})`
-	slowerQuery   = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:firmware_limit)`
+	healthQuery  = `max by (instance, device, id, state) (ssdprobe_drive_health) == 1`
+	aboutQuery   = `topk by (instance, device, id) (1, ssdprobe_device_info)`
+	reasonQuery  = `topk by (instance, device, id) (1, ssdprobe_drive_health_info)`
+	ratioQuery   = `max by (instance, device, id) (ssdprobe_drive_health_slower_ratio)`
+	sinceQuery   = `min by (instance, device, id) (ssdprobe_drive_health_since_timestamp_seconds)`
+	powerOnQuery = `max by (instance, id) (ssdprobe_nvme_power_on_seconds_total) or max by (instance, id) (ssdprobe_drive_power_on_seconds_total)`
+	hostQuery    = `max by (instance, state) (ssdprobe_host_health) == 1`
+	hostRatio    = `max by (instance) (ssdprobe_host_health_slower_ratio)`
+	silentQuery  = `group by (instance) (last_over_time(ssdprobe_build_info[1d])) unless on (instance) group by (instance) (ssdprobe_drive_health)`
+	// Of the recording rules. What a drive is beside its limit, by the statistic that is nearest to it or furthest beyond;
+	// the limits themselves; and the alert that follows from hours of that.
+	besideQuery  = `topk by (instance, device, id) (1, device:ssdprobe_probe_level_seconds:excess / on (model, size, kind, engine, probe, statistic) group_left () max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:limit))`
+	limitQuery   = `max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:limit)`
+	alertQuery   = `group by (instance, id) (ALERTS{alertname="SsdprobeDriveSlowerThanPeers",alertstate="firing"})`
+	fastestQuery = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest{statistic!~"latency_p9.*"})`
+	slowerQuery  = `max by (model, firmware) (model_firmware:ssdprobe_probe_level_seconds:vs_fastest > on (model, size, kind, engine, probe, statistic) group_left () max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:firmware_limit))`
+
 	queriesAtOnce = 4
 )
 
@@ -51,14 +56,14 @@ type firmware struct {
 func Ask(ctx context.Context, s promapi.Server, at time.Time) (Fleet, error) {
 	queries := []string{
 		healthQuery, aboutQuery, reasonQuery, ratioQuery, sinceQuery, powerOnQuery, hostQuery, hostRatio, silentQuery,
-		excessQuery, farQuery, limitQuery, fastestQuery, slowerQuery,
+		besideQuery, limitQuery, alertQuery, fastestQuery, slowerQuery,
 	}
-	list := make([]model.Vector, len(queries))
+	list, warnings := make([]model.Vector, len(queries)), make([][]string, len(queries))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(queriesAtOnce)
 	for i, query := range queries {
 		group.Go(func() (err error) {
-			list[i], err = s.Now(ctx, query, at)
+			list[i], warnings[i], err = s.Now(ctx, query, at)
 			return err
 		})
 	}
@@ -72,7 +77,9 @@ func Ask(ctx context.Context, s promapi.Server, at time.Time) (Fleet, error) {
 	if len(answers[healthQuery]) == 0 && len(answers[silentQuery]) == 0 {
 		return Fleet{}, ErrNothing
 	}
-	return join(answers, at), nil
+	f := join(answers, at)
+	f.Problems = slices.Compact(slices.Sorted(slices.Values(slices.Concat(warnings...))))
+	return f, nil
 }
 
 func label(s *model.Sample, name model.LabelName) string { return string(s.Metric[name]) }
@@ -98,13 +105,12 @@ func join(answers map[string]model.Vector, at time.Time) Fleet {
 		reasons[driveKey{label(s, "instance"), label(s, "id")}] = s
 	}
 	ratio, since, powerOn := byDrive(answers[ratioQuery]), byDrive(answers[sinceQuery]), byDrive(answers[powerOnQuery])
-	excess, far, limit := byDrive(answers[excessQuery]), byDrive(answers[farQuery]), byDrive(answers[limitQuery])
+	beside, alerts := standings(answers), byDrive(answers[alertQuery])
 	of := map[string]int{}
-	for _, s := range answers[healthQuery] {
-		key := driveKey{label(s, "instance"), label(s, "id")}
+	for key, s := range worst(answers[healthQuery], func(s *model.Sample) driveKey { return driveKey{label(s, "instance"), label(s, "id")} }) {
 		d := Drive{
 			Node: key.node, ID: key.id, Device: label(s, "device"), Verdict: record.DriveVerdict(label(s, "state")), Ratio: ratio[key],
-			VsPeers: excess[key], Limit: limit[key], PowerOn: time.Duration(powerOn[key]) * time.Second,
+			standing: beside[key], PowerOn: time.Duration(powerOn[key]) * time.Second,
 		}
 		if a := about[key]; a != nil {
 			d.Kind, d.Model, d.Firmware = label(a, "kind"), label(a, "model"), label(a, "firmware")
@@ -118,7 +124,8 @@ func join(answers map[string]model.Vector, at time.Time) Fleet {
 		if t, ok := since[key]; ok {
 			d.Since = time.UnixMilli(int64(t * 1000))
 		}
-		d.besideTheFleet(far[key])
+		_, alerted := alerts[key]
+		d.besideTheFleet(alerted)
 		if d.VsPeers > 0 {
 			f.Compared++
 		}
@@ -134,15 +141,52 @@ func join(answers map[string]model.Vector, at time.Time) Fleet {
 	return f
 }
 
-// besideTheFleet takes what all nodes together say of the drive: 0 where it is not far slower than its peers.
-func (d *Drive) besideTheFleet(far float64) {
-	if far == 0 {
+// besideTheFleet takes what all nodes together say of the drive. For an hour it is a suspicion, as a job may have it slow
+// for as long; alerted says that it was so for hours.
+func (d *Drive) besideTheFleet(alerted bool) {
+	if d.VsPeers <= d.Limit {
 		return
 	}
 	d.By = append(d.By, byFleet)
-	if !d.Verdict.Blames() {
-		d.Verdict, d.Ratio, d.Since = record.Degraded, far, time.Time{}
+	verdict := record.Watch
+	if alerted {
+		verdict = record.Degraded
 	}
+	if verdict.Badness() > d.Verdict.Badness() {
+		d.Verdict, d.Ratio = verdict, max(d.Ratio, d.VsPeers)
+	}
+}
+
+// standings are where drives stand beside their peers on all nodes.
+func standings(answers map[string]model.Vector) map[driveKey]standing {
+	of := func(s *model.Sample) [6]string {
+		return [6]string{label(s, "model"), label(s, "size"), label(s, "kind"), label(s, "engine"), label(s, "probe"), label(s, "statistic")}
+	}
+	limits := map[[6]string]float64{}
+	for _, s := range answers[limitQuery] {
+		limits[of(s)] = float64(s.Value)
+	}
+	out := map[driveKey]standing{}
+	for _, s := range answers[besideQuery] {
+		if limit := limits[of(s)]; limit > 0 && !math.IsNaN(float64(s.Value)) {
+			out[driveKey{label(s, "instance"), label(s, "id")}] = standing{
+				VsPeers: float64(s.Value) * limit, Limit: limit, Probe: label(s, "probe"), Statistic: record.Statistic(label(s, "statistic")),
+			}
+		}
+	}
+	return out
+}
+
+// worst is the sample with the worst state of each key.
+func worst[K comparable](v model.Vector, of func(*model.Sample) K) map[K]*model.Sample {
+	badness := func(s *model.Sample) int { return record.DriveVerdict(label(s, "state")).Badness() }
+	out := map[K]*model.Sample{}
+	for _, s := range v {
+		if known := out[of(s)]; known == nil || badness(s) > badness(known) {
+			out[of(s)] = s
+		}
+	}
+	return out
 }
 
 func hosts(answers map[string]model.Vector, drives map[string]int) []Host {
@@ -151,8 +195,7 @@ func hosts(answers map[string]model.Vector, drives map[string]int) []Host {
 		ratio[label(s, "instance")] = float64(s.Value)
 	}
 	list := []Host{}
-	for _, s := range answers[hostQuery] {
-		node := label(s, "instance")
+	for node, s := range worst(answers[hostQuery], func(s *model.Sample) string { return label(s, "instance") }) {
 		list = append(list, Host{Node: node, Drives: drives[node], Verdict: record.DriveVerdict(label(s, "state")), Ratio: ratio[node]})
 	}
 	return list

@@ -17,8 +17,10 @@ type Fleet struct {
 	Drives []Drive `json:"drives"`
 	Hosts  []Host  `json:"hosts"`
 	Models []Model `json:"models"`
-	// Silent are the nodes that had a daemon within a day and have no series now.
+	// Silent are the nodes that had a daemon within a day and no verdict now.
 	Silent []string `json:"silent"`
+	// Problems are what the server warned of: an answer may be incomplete.
+	Problems []string `json:"problems,omitempty"`
 	// Compared is how many drives are compared across nodes: 0 where the recording rules are not loaded, or no model
 	// has four drives.
 	Compared int `json:"compared"`
@@ -33,8 +35,8 @@ type Drive struct {
 	Model  string `json:"model,omitempty"`
 	// Firmware is empty where it is not known.
 	Firmware string `json:"firmware,omitempty"`
-	// Verdict is that of its node, or degraded when it is far slower than its peers on all nodes and its node has not
-	// found that.
+	// Verdict is that of its node. A drive that only all nodes together know to be far slower than its peers is on
+	// watch, and degraded once the alert SsdprobeDriveSlowerThanPeers fires.
 	Verdict record.DriveVerdict `json:"verdict"`
 	// Ratio is how many times slower it is; 0 when nothing says so.
 	Ratio float64 `json:"ratio,omitempty"`
@@ -44,12 +46,20 @@ type Drive struct {
 	By []string `json:"by,omitempty"`
 	// Batch says that drives of its node got slower with it.
 	Batch bool `json:"batch,omitempty"`
-	// VsPeers is how many times slower it is than the median of its peers on all nodes, without what slows its node;
-	// 0 when it is not compared. Limit is from where on that is far.
-	VsPeers float64 `json:"vs_peers,omitempty"`
-	Limit   float64 `json:"limit,omitempty"`
+	standing
 	// PowerOn is how long it was powered on since it was made; 0 when it does not say.
 	PowerOn time.Duration `json:"power_on_ns,omitempty"`
+}
+
+// standing is where a drive stands beside its peers on all nodes, over an hour, by the statistic that is furthest beyond its
+// limit, or nearest to it. All is empty when it is not compared.
+type standing struct {
+	// VsPeers is how many times slower than the median of the peers it is, without what slows its node. Limit is from
+	// where on that is far.
+	VsPeers   float64          `json:"vs_peers,omitempty"`
+	Limit     float64          `json:"limit,omitempty"`
+	Probe     string           `json:"probe,omitempty"`
+	Statistic record.Statistic `json:"statistic,omitempty"`
 }
 
 // byFleet is who says that a drive is far slower than its peers on all nodes.

@@ -88,9 +88,17 @@ func some() history {
 	h.drive(drive{node: "stor-10", id: "eui.1", model: "PM9A3", firmware: "A", state: record.Healthy, excess: 1.01})
 	h.drive(drive{node: "stor-2", id: "eui.2", model: "PM9A3", firmware: "A", state: record.Severe, ratio: 2.5, excess: 2.4, witnesses: "probes,traffic", scope: "drive"})
 	h.drive(drive{node: "stor-2", id: "eui.3", model: "PM9A3", firmware: "B", state: record.Degraded, ratio: 1.4, excess: 1.2, witnesses: "probes", scope: "batch"})
-	h.drive(drive{node: "stor-2", id: "eui.4", model: "PM9A3", firmware: "B", state: record.Healthy, excess: 1.6}) // born slow: its node has nobody to compare it with
+	h.drive(drive{node: "stor-2", id: "eui.4", model: "PM9A3", firmware: "B", state: record.Healthy, excess: 1.6})  // born slow: its node has nobody to compare it with
+	h.drive(drive{node: "stor-10", id: "eui.6", model: "PM9A3", firmware: "A", state: record.Healthy, excess: 1.4}) // for an hour
 	h.drive(drive{node: "stor-3", id: "eui.5", model: "970 PRO", state: record.Unjudged})
 	h.put("model:ssdprobe_probe_level_seconds:limit", `model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.3, 0)
+	// The rules of another cluster know the model as well.
+	h.put("model:ssdprobe_probe_level_seconds:limit", `cluster="b",model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.3, 0)
+	h.put("model:ssdprobe_probe_level_seconds:firmware_limit", `cluster="b",model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.15, 0)
+	h.put("ALERTS", `alertname="SsdprobeDriveSlowerThanPeers",alertstate="firing",instance="stor-2",device="nvme4n1",id="eui.4"`, 1, 0)
+	// Another replica has not seen yet that a drive became severe.
+	h.put("ssdprobe_drive_health", `replica="b",instance="stor-2",device="nvme2n1",id="eui.2",state="degraded"`, 1, 0)
+	h.put("ssdprobe_host_health", `replica="b",instance="stor-2",state="healthy"`, 1, 0)
 	h.put("model_firmware:ssdprobe_probe_level_seconds:vs_fastest", `model="PM9A3",firmware="B",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds",fastest="A"`, 1.2, 0)
 	h.put("model:ssdprobe_probe_level_seconds:firmware_limit", `model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.15, 0)
 	h.put("ssdprobe_nvme_power_on_seconds_total", `instance="stor-2",device="nvme2",id="eui.2"`, 40000*3600, 0)
@@ -121,45 +129,55 @@ func ask(t *testing.T, h history) (fleetview.Fleet, error) {
 func TestFleet(t *testing.T) {
 	f, err := ask(t, some())
 	require.NoError(t, err)
-	require.Len(t, f.Drives, 5)
-	assert.Equal(t, fleetview.Drive{
-		Node: "stor-2", Device: "nvme2n1", ID: "eui.2", Kind: "disk", Model: "PM9A3", Firmware: "A", Verdict: record.Severe, Ratio: 2.5,
-		Since: now.Add(-78 * time.Minute).Local(), By: []string{"probes", "traffic", "fleet"}, VsPeers: 2.4, Limit: 1.3, PowerOn: 40000 * time.Hour,
-	}, f.Drives[0])
+	require.Len(t, f.Drives, 6)
+	first := f.Drives[0]
+	assert.Equal(t, record.Severe, first.Verdict)
+	assert.InDelta(t, 2.4, first.VsPeers, 1e-9)
+	first.VsPeers = 0
+	text, err := json.Marshal(first)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"node": "stor-2", "device": "nvme2n1", "id": "eui.2", "kind": "disk", "model": "PM9A3", "firmware": "A", "verdict": "severe", "ratio": 2.5,
+		"since": "`+first.Since.Format(time.RFC3339)+`", "by": ["probes", "traffic", "fleet"], "limit": 1.3, "probe": "read-4k", "statistic": "latency_p50_seconds",
+		"power_on_ns": 144000000000000000}`, string(text))
+	assert.True(t, first.Since.Equal(now.Add(-78*time.Minute)))
 	born := f.Drives[1]
 	assert.Equal(t, "eui.4", born.ID)
 	assert.Equal(t, record.Degraded, born.Verdict, "all nodes together know it")
 	assert.Equal(t, []string{"fleet"}, born.By)
 	assert.InDelta(t, 1.6, born.Ratio, 1e-9)
 	assert.True(t, f.Drives[2].Batch)
-	assert.Equal(t, record.Unjudged, f.Drives[3].Verdict)
-	assert.Equal(t, "eui.1", f.Drives[4].ID)
-	assert.Equal(t, 4, f.Compared)
+	assert.Equal(t, "eui.6", f.Drives[3].ID)
+	assert.Equal(t, record.Watch, f.Drives[3].Verdict, "an hour is no verdict")
+	assert.Equal(t, record.Unjudged, f.Drives[4].Verdict)
+	assert.Equal(t, "eui.1", f.Drives[5].ID)
+	assert.Equal(t, 5, f.Compared)
 	assert.Equal(t, []string{"stor-9"}, f.Silent)
 	assert.Equal(t, []fleetview.Host{
-		{Node: "stor-2", Drives: 3, Verdict: record.Degraded, Ratio: 1.22}, {Node: "stor-3", Drives: 1, Verdict: record.Unjudged}, {Node: "stor-10", Drives: 1, Verdict: record.Healthy},
+		{Node: "stor-2", Drives: 3, Verdict: record.Degraded, Ratio: 1.22}, {Node: "stor-3", Drives: 1, Verdict: record.Unjudged}, {Node: "stor-10", Drives: 2, Verdict: record.Healthy},
 	}, f.Hosts)
 	require.Len(t, f.Models, 3)
 	assert.Equal(t, fleetview.Model{
 		Model: "PM9A3", Firmware: "B", Drives: 2, Verdicts: map[record.DriveVerdict]int{record.Degraded: 2}, VsFastest: 1.2, Slower: true,
 	}, f.Models[0])
 
-	var text, all, table bytes.Buffer
-	require.NoError(t, f.Text(&text, false))
+	var short, all, table bytes.Buffer
+	f.Problems = []string{"store b is away"}
+	require.NoError(t, f.Text(&short, false))
 	require.NoError(t, f.Text(&all, true))
 	for _, want := range []string{
-		"5 drives on 3 nodes at ", "1 severe, 2 degraded, 1 unknown, 1 healthy", "without a sign of life, within a day: stor-9",
+		"6 drives on 3 nodes at ", "1 severe, 2 degraded, 1 watch, 1 unknown, 1 healthy", "no verdicts now, but a daemon within the last day: stor-9",
+		"the answer may be incomplete: store b is away",
 		"probes, traffic, fleet", "probes, together with others", "2.50×", "1 h ago", "1.20× slower",
 	} {
-		assert.Contains(t, text.String(), want)
+		assert.Contains(t, short.String(), want)
 	}
-	assert.NotContains(t, text.String(), "stor-10", "it is healthy")
-	assert.Contains(t, all.String(), "stor-10")
+	assert.NotContains(t, short.String(), "nvme1n1", "it is healthy")
+	assert.Contains(t, all.String(), "nvme1n1")
 	require.NoError(t, f.CSV(&table))
 	lines, err := csv.NewReader(&table).ReadAll()
 	require.NoError(t, err)
-	require.Len(t, lines, 6)
-	assert.Equal(t, []string{"stor-2", "nvme2n1", "eui.2", "disk", "PM9A3", "A", "severe", "2.5", "2026-05-04T10:42:00Z", "probes traffic fleet", "false", "2.4", "1.3", "1.44e+08"}, lines[1])
+	require.Len(t, lines, 7)
+	assert.Equal(t, []string{"stor-2", "nvme2n1", "eui.2", "disk", "PM9A3", "A", "severe", "2.5", "2026-05-04T10:42:00Z", "probes traffic fleet", "false", "2.4", "1.3", "read-4k", "latency_p50_seconds", "1.44e+08"}, lines[1])
 
 	one := f.Only(func(d fleetview.Drive) bool { return d.Model == "970 PRO" })
 	assert.Len(t, one.Drives, 1)
@@ -179,9 +197,9 @@ func TestAServerThatKnowsLittle(t *testing.T) {
 	bare.drive(drive{node: "stor-1", id: "eui.1", model: "PM9A3", firmware: "A", state: record.Healthy})
 	f, err := ask(t, bare)
 	require.NoError(t, err)
-	var text bytes.Buffer
-	require.NoError(t, f.Text(&text, false))
-	assert.Contains(t, text.String(), "it takes the recording rules")
+	var short bytes.Buffer
+	require.NoError(t, f.Text(&short, false))
+	assert.Contains(t, short.String(), "it takes the recording rules")
 }
 
 // BenchmarkFleet asks for 2 000 drives on 100 nodes.

@@ -18,7 +18,13 @@ import (
 func (f Fleet) Text(w io.Writer, all bool) error {
 	blocks := []document.Block{document.Sentence(f.headline())}
 	if len(f.Silent) > 0 {
-		blocks = append(blocks, document.List("without a sign of life, within a day: ", f.Silent...))
+		blocks = append(blocks, document.List("no verdicts now, but a daemon within the last day: ", f.Silent...))
+	}
+	for _, p := range f.Problems {
+		blocks = append(blocks, document.Note{Label: "the answer may be incomplete: ", Text: p})
+	}
+	if len(f.Drives) == 0 {
+		blocks = append(blocks, document.Sentence("No drive is left: see what there is without --model and --since."))
 	}
 	if f.Compared == 0 {
 		blocks = append(blocks, document.Sentence("No drive is compared with those of other nodes: it takes the recording rules of ssdprobe, and four drives of a model."))
@@ -53,7 +59,7 @@ func countText(counts map[record.DriveVerdict]int) string {
 }
 
 func (f Fleet) driveBlocks(all bool) []document.Block {
-	t := document.Table{Names: []string{"node", "drive", "verdict", "slower", "since", "by", "model", "firmware", "on for"}, Align: "lllrllllr"}
+	t := document.Table{Names: []string{"node", "drive", "verdict", "slower", "since", "by", "model", "firmware", "powered on"}, Align: "lllrllllr"}
 	for _, d := range f.Drives {
 		if !all && d.Verdict == record.Healthy {
 			continue
@@ -120,7 +126,7 @@ func ageText(d time.Duration) string {
 // CSV writes a line for each drive, the worst first, after a header. Times are RFC 3339; what is not known is empty.
 func (f Fleet) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	lines := [][]string{{"node", "device", "id", "kind", "model", "firmware", "verdict", "ratio", "since", "by", "batch", "vs_peers", "limit", "power_on_seconds"}}
+	lines := [][]string{{"node", "device", "id", "kind", "model", "firmware", "verdict", "ratio", "since", "by", "batch", "vs_peers", "limit", "probe", "statistic", "power_on_seconds"}}
 	number := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -134,7 +140,7 @@ func (f Fleet) CSV(w io.Writer) error {
 		}
 		lines = append(lines, []string{
 			d.Node, d.Device, d.ID, d.Kind, d.Model, d.Firmware, string(d.Verdict), number(d.Ratio), since, strings.Join(d.By, " "),
-			strconv.FormatBool(d.Batch), number(d.VsPeers), number(d.Limit), number(d.PowerOn.Seconds()),
+			strconv.FormatBool(d.Batch), number(d.VsPeers), number(d.Limit), d.Probe, string(d.Statistic), number(d.PowerOn.Seconds()),
 		})
 	}
 	if err := out.WriteAll(lines); err != nil {

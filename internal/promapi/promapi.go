@@ -56,10 +56,11 @@ func (s Server) Range(ctx context.Context, query string, from, to time.Time, ste
 	return as[model.Matrix](s, answer, err)
 }
 
-// Now asks for the samples at a time.
-func (s Server) Now(ctx context.Context, query string, at time.Time) (model.Vector, error) {
-	answer, _, _, err := s.api.Query(ctx, query, at)
-	return as[model.Vector](s, answer, err)
+// Now asks for the samples at a time. warnings say what may be missing: Thanos answers while one of its stores is away.
+func (s Server) Now(ctx context.Context, query string, at time.Time) (found model.Vector, warnings []string, err error) {
+	answer, said, _, err := s.api.Query(ctx, query, at)
+	found, err = as[model.Vector](s, answer, err)
+	return found, said, err
 }
 
 func as[T model.Value](s Server, answer model.Value, err error) (T, error) {

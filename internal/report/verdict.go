@@ -37,7 +37,7 @@ func verdictDetail(v record.Judgement) string {
 		parts = append(parts, "together with others")
 	}
 	if v.Held {
-		parts = append(parts, "well now, but it came back within a week before")
+		parts = append(parts, "not slow now; the verdict is held, because the trouble had returned within a week")
 	}
 	return strings.Join(parts, ", ")
 }

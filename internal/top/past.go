@@ -71,17 +71,17 @@ func detail(r Row, p *past, now time.Time, every time.Duration, width, height in
 
 func verdictText(r Row) string {
 	if r.Verdict == nil {
-		return "not judged: no daemon watches it"
+		return "no verdict: no daemon that answers watches it"
 	}
 	text := report.DriveVerdict(*r.Verdict)
 	if r.Ratio > 0 && r.Verdict.Ratio.Ratio == 0 {
-		text += "; " + units.Ratio(r.Ratio) + " as slow as its baseline"
+		text += "; p50 " + units.Ratio(r.Ratio) + " its baseline"
 	}
 	return text
 }
 
 func stallLine(r Row, now time.Time) Line {
-	text := "no stall in the last hour"
+	text := "no stall seen"
 	tone := Plain
 	if n := r.Stalls.Count; n > 0 {
 		text, tone = fmt.Sprintf("%s in the last hour, %s together", units.Plural(n, "stall"), units.Span(r.Stalls.Length.Round(time.Second))), Warn
