@@ -110,9 +110,7 @@ func New(o Options) (*Daemon, error) {
 	if err := d.restoreNode(); err != nil {
 		return nil, errors.Join(err, storage.lock.Release())
 	}
-	if err := d.restoreRecordings(); err != nil {
-		return nil, errors.Join(err, storage.lock.Release())
-	}
+	d.restoreRecordings()
 	d.calendar = &calendar{
 		shared: d.shared, generator: o.Generator, fleet: permits,
 		runs: func() []config.Run { return d.configuration().Runs }, watches: d.current,

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/recorder"
@@ -133,18 +132,13 @@ func (f *flight) fill(s *record.Snapshot) {
 	s.Recorder = &record.RecorderStatus{Recordings: f.heads(), Written: f.written, Failed: f.failed}
 }
 
-// restoreRecordings finds the recordings that are stored. It fails when the directory hangs.
-func (d *Daemon) restoreRecordings() error {
+// restoreRecordings finds the recordings that are stored. Without them, as when the directory does not answer, the daemon
+// goes on: they are of the past.
+func (d *Daemon) restoreRecordings() {
 	s := d.shared.state
 	kept, err := through(context.Background(), s, saveTimeout, state.Dir.Recordings)
-	if hung := new(guard.HungError); errors.As(err, &hung) {
-		return fmt.Errorf("read the state directory %s: its filesystem hangs: %w", s.Dir.Dir(), err)
-	}
-	if err != nil {
-		s.report(recordingsOf, err)
-	}
+	s.report(recordingsOf, err)
 	d.flight.kept = kept
-	return nil
 }
 
 // recordOn writes recordings that are due until ctx ends, and then what there is of the others.

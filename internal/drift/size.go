@@ -82,4 +82,5 @@ func (e *epoch) otherWorkStays(b block) bool {
 // that of traffic, which has none yet for such work.
 func (e *epoch) learnAgain() {
 	e.OtherWork, e.Inherited, e.Chained, e.Blocks, e.Beyond = 0, true, true, nil, nil
+	e.Moved = [statistics]bool{}
 }

@@ -108,6 +108,9 @@ const worseBlocks = 2
 func (t *Tracker) worse(i int) bool {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	first := len(t.recent) - worseBlocks
+	if t.isTail(i) { // slow I/Os have to last, and another onset would end what they have lasted
+		return false
+	}
 	if v.State != record.Regressed || v.Cause == record.BySlowRounds || v.Size == 0 || first < worseBlocks || slot(v.Since) >= t.recent[first].Slot {
 		return false
 	}

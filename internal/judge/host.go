@@ -148,9 +148,22 @@ func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
 // Off implements drift.Host.
 func (s *source) Off(i int, others drift.Shift) drift.Shift { return s.group.part(i, others) }
 
+// measuredYesterday reports whether there was each block of the hour after this time of yesterday, which are still kept.
+func (s *source) measuredYesterday(slot int64) bool {
+	for k := range int64(recently) {
+		if !s.at(slot-dayBlocks+1+k, 0).Known() {
+			return false
+		}
+	}
+	return true
+}
+
 // OfDay implements drift.Host.
 func (s *source) OfDay(slot int64) drift.Shift {
 	most := drift.Shift(0)
+	if s.measuredYesterday(slot) {
+		return most // it has an expectation of its own
+	}
 	for _, o := range s.drive.sources {
 		if o != s {
 			most = max(most, o.tracker.Expected(0, slot))

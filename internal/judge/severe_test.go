@@ -150,3 +150,23 @@ func TestABatchDuringABackupIsNoHost(t *testing.T) {
 		assert.Len(t, x.Drives, 6)
 	}
 }
+
+// A drive that gets slow in the hours in which its users make it slow every day is found by its probes, which run then:
+// what its users do every day is not taken off them.
+func TestADriveThatGetsSlowWhileItsUsersDo(t *testing.T) {
+	m := newMachine(t, 4)
+	m.minute = start
+	job := func() map[string]float64 { return map[string]float64{"d03": 3} }
+	for range 4 {
+		m.felt = job()
+		m.run(5*time.Hour, steady)
+		m.felt = nil
+		m.run(19*time.Hour, steady)
+	}
+	require.Equal(t, record.Healthy, m.verdict("d03").Verdict)
+	m.felt = job()
+	m.run(time.Hour, steady)
+	m.slower["d03"] = 2.5
+	m.run(30*time.Minute, steady)
+	assert.True(t, m.verdict("d03").Verdict.Blames(), "%+v", m.verdict("d03"))
+}

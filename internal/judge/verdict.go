@@ -194,11 +194,11 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		}
 	case x.Ratio >= severe:
 		state = record.Degraded
-		if x.Ratio < severe*s.otherWork() {
+		if told.Verdict != record.Severe && x.Ratio < severe*s.otherWork() { // whoever takes a sick drive out of use reads it all
 			break
 		}
 		far[s.witness()] = true
-		if now.Sub(x.Since) >= severeAlone && x.Lower >= beyondDoubt && !s.drive.disputed(s.witness(), x.Since, now) {
+		if now.Sub(x.Since) >= severeAlone && doubtless(x) && !s.drive.disputed(s.witness(), x.Since, now) {
 			state = record.Severe
 		}
 	case x.Ratio >= degraded:
@@ -208,6 +208,15 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		v.ThanBefore = append(v.ThanBefore, w)
 	}
 	add(v, s, state, ratio, x.Since)
+}
+
+// doubtless reports whether a statistic is far slower in all of its interval. While there is none, as all rounds were
+// refused since, it takes a larger ratio.
+func doubtless(x record.Drift) bool {
+	if x.Lower == 0 {
+		return x.Ratio >= severeRatio*beyondDoubt
+	}
+	return x.Lower >= beyondDoubt
 }
 
 // otherWork is how many times slower work may make the drive that the source or the traffic has not learned.

@@ -87,6 +87,7 @@ func (r *Recorder) Trigger(t record.Trigger, ago time.Duration) (id string) {
 	if r.ring == nil {
 		return ""
 	}
+	ago = max(0, ago) // the clock may have been set back since
 	at := now - ago
 	if ago > keep-around { // nothing is known of that
 		return ""
