@@ -31,7 +31,7 @@ func TestRecordOfARunningDaemon(t *testing.T) {
 	})
 	none := ssdprobe(t, "record", "list", "--state-dir", state)
 	require.Equal(t, 0, none.code, none.stderr)
-	assert.Contains(t, none.stdout, "Nothing has been recorded yet")
+	assert.Contains(t, none.stdout, "No recording is kept.")
 	asked := ssdprobe(t, "record", "now", "--state-dir", state)
 	require.Equal(t, 0, asked.code, asked.stderr)
 	assert.Contains(t, asked.stderr, "ssdprobe record list in about 1 min 15 s")
