@@ -75,16 +75,24 @@ func (o daemonOf) address(c config.Config) (string, error) {
 		return daemonAddress(c), nil
 	}
 	address := bracketed(o.url)
+	if err := checkURL("--url", address, "daemon", "http://stor-07:10040"); err != nil {
+		return "", usage(err)
+	}
+	return address, nil
+}
+
+// checkURL checks what a flag gives for the URL of a server of some kind.
+func checkURL(flag, address, kind, example string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return "", usage(fmt.Errorf("--url %s: %w", o.url, err))
+		return fmt.Errorf("%s %s: %w", flag, address, err)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return "", usage(fmt.Errorf("--url: %q is not the URL of a daemon; want one like http://stor-07:10040", u.Redacted()))
+		return fmt.Errorf("%s: %q is not the URL of a %s; want one like %s", flag, u.Redacted(), kind, example)
 	case u.User != nil:
-		return "", usage(errors.New("--url: has a user in it, where all users of this machine can read it; " + wantPassword))
+		return fmt.Errorf("%s: has a user in it, where all users of this machine can read it; %s", flag, wantPassword)
 	}
-	return address, nil
+	return nil
 }
 
 // bracketed puts an IPv6 address into brackets, which it has to have in a URL and does

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,7 +59,11 @@ counted, unless --all is given.
 }
 
 func (a *app) fleet(ctx context.Context, o fleetOptions) error {
-	if err := validServer(o.prometheus); err != nil {
+	const example = "http://prometheus:9090"
+	if o.prometheus == "" {
+		return usage(errors.New("--prometheus: is missing; want the URL of the server that scrapes ssdprobe, as " + example))
+	}
+	if err := checkURL("--prometheus", o.prometheus, "server", example); err != nil {
 		return usage(err)
 	}
 	at, err := moment("--at", o.at, time.Now())
@@ -96,21 +99,4 @@ func (a *app) fleet(ctx context.Context, o fleetOptions) error {
 		return f.CSV(a.stdout)
 	}
 	return a.show(o.form, f, func(w io.Writer) error { return f.Text(w, o.all) })
-}
-
-// validServer checks the URL of a server that has the API of Prometheus.
-func validServer(address string) error {
-	if address == "" {
-		return errors.New("--prometheus: is missing; want the URL of the server that scrapes ssdprobe, as http://prometheus:9090")
-	}
-	u, err := url.Parse(address)
-	switch {
-	case err != nil:
-		return fmt.Errorf("--prometheus: %w", err)
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return fmt.Errorf("--prometheus: %q is not the URL of a server; want one like http://prometheus:9090", u.Redacted())
-	case u.User != nil:
-		return errors.New("--prometheus: has a user in it, where all users of this machine can read it; " + wantPassword)
-	}
-	return nil
 }
