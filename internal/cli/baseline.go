@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,8 +26,8 @@ func (a *app) baselineCommand() *cobra.Command {
 		Long: `A baseline is what the daemon learned about one probe on one target under one set of
 conditions. A target is named by its id, its path or its device name.
 
-While a daemon runs, it carries out reset, import and pin itself, within its discovery
-interval (10 s by default).`,
+While a daemon runs, it carries out reset, import and pin itself. The command waits for its
+answer.`,
 		Example: "  ssdprobe baseline show\n  ssdprobe baseline reset nvme0n1 --probe read-4k",
 		Args:    noSubcommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -97,19 +97,14 @@ func (a *app) baselineReset() *cobra.Command {
 		Short:   "Forget the baselines of a target, so that they are learned again",
 		Example: "  ssdprobe baseline reset nvme0n1\n  ssdprobe baseline reset nvme0n1 --probe read-4k\n  ssdprobe baseline reset /var/tmp --run quick",
 		Args:    arguments(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			if suite != "" && probe != "" {
 				return usage(errors.New("--probe and --run: give one of them"))
 			}
 			if suite != "" {
 				return a.resetRun(args[0], suite)
 			}
-			dir, targets, err := a.targets(args)
-			if err != nil {
-				return err
-			}
-			return a.submit(dir, state.Request{Target: targets[0].ID, Probe: probe},
-				fmt.Sprintf("baselines of %s forgotten", targets[0].Path))
+			return a.change(c.Context(), args, state.Request{Probe: probe}, "baselines of %s forgotten", nothingMore)
 		},
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the baseline of the probe with this `NAME`")
@@ -181,13 +176,15 @@ target has the same id and the same conditions. It replaces the baseline that th
 has for them.`,
 		Example: "  ssdprobe baseline import baselines.json\n  ssdprobe baseline import drive.json --target nvme1n1",
 		Args:    arguments(cobra.ExactArgs(1)),
-		RunE:    func(c *cobra.Command, args []string) error { return a.importBaselines(c.InOrStdin(), args[0], target) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.importBaselines(c.Context(), c.InOrStdin(), args[0], target)
+		},
 	}
 	c.Flags().StringVar(&target, "target", "", "import all of them for this `TARGET`, whatever target they are from")
 	return c
 }
 
-func (a *app) importBaselines(stdin io.Reader, path, target string) error {
+func (a *app) importBaselines(ctx context.Context, stdin io.Reader, path, target string) error {
 	file, err := readExport(stdin, path)
 	if err != nil {
 		return usage(err)
@@ -203,17 +200,17 @@ func (a *app) importBaselines(stdin io.Reader, path, target string) error {
 		}
 		target = targets[0].ID
 	}
+	var all []asked
 	for _, row := range file.Baselines {
 		if target != "" {
 			row.TargetID = target
 		}
-		err := a.submit(dir, state.Request{Target: row.TargetID, Probe: row.Probe, Import: &row.Baseline},
-			fmt.Sprintf("baseline of %s for %s imported", row.Probe, row.TargetID))
-		if err != nil {
-			return err
-		}
+		all = append(all, asked{
+			state.Request{Target: row.TargetID, Probe: row.Probe, Import: &row.Baseline},
+			fmt.Sprintf("baseline of %s for %s imported", row.Probe, row.TargetID),
+		})
 	}
-	return nil
+	return a.submit(ctx, dir, all...)
 }
 
 func readExport(stdin io.Reader, path string) (exported, error) {
@@ -238,36 +235,6 @@ func readExport(stdin io.Reader, path string) (exported, error) {
 		}
 	}
 	return e, nil
-}
-
-// submit carries out a request, or leaves it to the daemon, and says which.
-func (a *app) submit(dir state.Dir, r state.Request, done string) error {
-	left, err := dir.Submit(r)
-	if err != nil {
-		return err
-	}
-	if left {
-		done = "the running daemon was asked: " + done + " within its discovery interval"
-	}
-	return tell(a.stderr, "%s\n", done)
-}
-
-// openState opens the state directory of the settings. One that is not there is
-// not made.
-func (a *app) openState() (state.Dir, error) {
-	c, err := a.settings()
-	if err != nil {
-		return state.Dir{}, err
-	}
-	return openExisting(c.StateDir)
-}
-
-// openExisting opens a state directory, and makes none.
-func openExisting(path string) (state.Dir, error) {
-	if _, err := os.Stat(path); err != nil {
-		return state.Dir{}, fmt.Errorf("open the state directory: %w; name it with --state-dir", err)
-	}
-	return state.Open(path)
 }
 
 // targets returns the stored targets, or only those that the argument names.

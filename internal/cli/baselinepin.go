@@ -24,8 +24,8 @@ learned. When the conditions come back, so does the pinned baseline.`,
 		c.Long = "Undoes \"baseline pin\" for the baselines under the current conditions."
 		c.Example = "  ssdprobe baseline unpin nvme0n1"
 	}
-	c.RunE = func(_ *cobra.Command, args []string) error {
-		return a.change(args, state.Request{Probe: probe, Pin: &pin}, "baselines of %s "+done, nothingMore)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.change(c.Context(), args, state.Request{Probe: probe, Pin: &pin}, "baselines of %s "+done, nothingMore)
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the baseline of the probe with this `NAME`")
 	return c

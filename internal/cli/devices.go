@@ -29,9 +29,10 @@ func (a *app) devicesCommand() *cobra.Command {
 	var of daemonOf
 	c := &cobra.Command{
 		Use:   "devices",
-		Short: "Show all block devices, which of them the daemon would watch, and why not",
-		Long: `Shows every whole block device with its conditions (link, scheduler, write cache, …), and
-whether a daemon with the same configuration would watch it.
+		Short: "Show all block devices and probe files, which of them are watched, and why not",
+		Long: `Shows every whole block device with its conditions (link, scheduler, write cache, …), the
+probe files, and whether they are watched: by the running daemon, or else whether one with
+the same configuration would watch them.
 
 The findings come first, the worst on top. They are those of the running daemon. If no
 daemon answers, they come from the state directory and from what can be seen now.`,
@@ -54,17 +55,22 @@ func (a *app) devices(ctx context.Context, of daemonOf, form output) error {
 	if picks == nil && err != nil {
 		return err
 	}
-	known, untold := a.known(ctx, c, of)
+	known, running, untold := a.known(ctx, c, of)
 	all := finding.Of(known)
 	rows, unread := deviceRows(ctx, c, host, picks, all)
+	if running {
+		asTheDaemonSays(rows, known)
+	}
 	problems := []error{err, unread, untold}
 	node := ofNode(c, all, rows)
+	list := report.DeviceList{Findings: node, Devices: rows, Files: fileRows(c, known, running, node), Daemon: running}
 	if form == outputJSON {
-		problems = append(problems, report.JSON(a.stdout, report.DeviceList{Findings: node, Devices: rows}))
+		problems = append(problems, report.JSON(a.stdout, list))
 	} else {
-		shown := slices.DeleteFunc(slices.Clone(rows), func(r report.DeviceRow) bool { return r.Device.Empty() })
-		problems = append(problems, report.Devices(a.stdout, shown, node, time.Now()))
-		if left := len(rows) - len(shown); left > 0 {
+		shown := list
+		shown.Devices = slices.DeleteFunc(slices.Clone(rows), func(r report.DeviceRow) bool { return r.Device.Empty() })
+		problems = append(problems, report.Devices(a.stdout, shown, time.Now()))
+		if left := len(rows) - len(shown.Devices); left > 0 {
 			_, err := fmt.Fprintf(a.stdout, "Left out: %d empty loop and RAM devices or trays; --output json has them.\n", left)
 			problems = append(problems, err)
 		}
@@ -74,15 +80,57 @@ func (a *app) devices(ctx context.Context, of daemonOf, form output) error {
 
 // known is what the running daemon knows, or else what is stored. A daemon that cannot be
 // asked, or a state that cannot be read, is told of and no failure: the devices are here.
-func (a *app) known(ctx context.Context, c config.Config, of daemonOf) (record.Snapshot, error) {
-	s, err := of.snapshot(ctx, daemonAddress(c))
+func (a *app) known(ctx context.Context, c config.Config, of daemonOf) (s record.Snapshot, running bool, err error) {
+	s, err = of.snapshot(ctx, daemonAddress(c))
+	if err == nil {
+		return s, true, nil
+	}
 	if errors.Is(err, unix.ECONNREFUSED) {
 		s, err = storedSnapshot(c)
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+		return s, false, nil
 	}
-	return s, tell(a.stderr, "what a daemon knows of the devices is left out: %v\n", err)
+	return s, false, tell(a.stderr, "what a daemon knows of the devices is left out: %v\n", err)
+}
+
+// asTheDaemonSays marks the devices that the running daemon watches, whatever this configuration and this user could.
+func asTheDaemonSays(rows []report.DeviceRow, s record.Snapshot) {
+	for i := range rows {
+		row := &rows[i]
+		watched := slices.ContainsFunc(s.Targets, func(t record.TargetStatus) bool { return !t.File && t.ID == row.Device.ID })
+		switch {
+		case watched:
+			row.Watched, row.Reason = true, ""
+		case row.Watched:
+			row.Watched, row.Reason = false, "the running daemon does not watch it; its configuration may be another"
+			for _, left := range s.Ignored {
+				if left.Device.ID == row.Device.ID {
+					row.Reason = left.Reason
+				}
+			}
+		}
+	}
+}
+
+// fileRows are the probe files that the running daemon watches, or that one with this configuration would.
+func fileRows(c config.Config, s record.Snapshot, running bool, node []finding.Finding) []report.FileRow {
+	rows := []report.FileRow{}
+	if running {
+		for _, t := range s.Targets {
+			if t.File {
+				rows = append(rows, report.FileRow{ID: t.ID, Path: t.Path, Device: t.Device.Name, Problem: t.Problem})
+			}
+		}
+		return rows
+	}
+	for _, f := range c.Files {
+		rows = append(rows, report.FileRow{Path: f.Path})
+	}
+	if slices.ContainsFunc(node, hasCode(record.WarnFallback)) {
+		rows = append(rows, report.FileRow{Path: daemon.FallbackPath(c)})
+	}
+	return rows
 }
 
 // ofNode selects the findings that no row has, and adds that the fallback file would be used.

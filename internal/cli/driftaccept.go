@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,13 +30,12 @@ why; "drift explain" shows it. While a level is moving, as during a recovery, it
 With --host, what the drives of this host did together is accepted: the findings
 host_slower and batch_slower end.
 
-While a daemon runs, it does this itself, within its discovery interval (10 s by
-default).`,
+While a daemon runs, it does this itself. The command waits for its answer.`,
 		Example: `  ssdprobe drift accept nvme0n1 --note "slower since the new firmware; the vendor says so"
   ssdprobe drift accept nvme0n1 --probe read-4k --note "moved to the slow slot"
   ssdprobe drift accept --host --note "powersave is wanted here"`,
 		Args: arguments(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			r := state.Request{Probe: probe, Accept: strings.TrimSpace(note), Host: host}
 			switch {
 			case r.Accept == "":
@@ -47,9 +47,9 @@ default).`,
 			case !host && len(args) == 0:
 				return usage(errors.New("name the target whose level is normal, or --host for what all drives did together"))
 			case host:
-				return a.acceptHost(r)
+				return a.acceptHost(c.Context(), r)
 			}
-			return a.change(args, r, "level of %s accepted", levels)
+			return a.change(c.Context(), args, r, "level of %s accepted", levels)
 		},
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the probe with this `NAME`")
@@ -59,7 +59,7 @@ default).`,
 }
 
 // acceptHost accepts what the drives of the host did together, or leaves it to the daemon.
-func (a *app) acceptHost(r state.Request) error {
+func (a *app) acceptHost(ctx context.Context, r state.Request) error {
 	dir, err := a.openState()
 	if err != nil {
 		return err
@@ -74,13 +74,13 @@ func (a *app) acceptHost(r state.Request) error {
 	} else if err != nil {
 		return err
 	}
-	return a.submit(dir, r, "level of the host accepted"+levels(notes))
+	return a.submit(ctx, dir, asked{r, "level of the host accepted" + levels(notes)})
 }
 
 // change carries out a request on the one target that the arguments name, or leaves it to
 // the state. What the stored state says to be impossible is refused at once: it is
 // saved whenever a verdict changes.
-func (a *app) change(args []string, r state.Request, done string, what func(notes map[string]drift.Note) string) error {
+func (a *app) change(ctx context.Context, args []string, r state.Request, done string, what func(notes map[string]drift.Note) string) error {
 	dir, targets, err := a.targets(args)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (a *app) change(args []string, r state.Request, done string, what func(note
 		return err
 	}
 	maps.Copy(notes, t.Accepted(now)) // against its past, which is told rather than where it is beside its peers
-	return a.submit(dir, r, fmt.Sprintf(done, path)+what(notes))
+	return a.submit(ctx, dir, asked{r, fmt.Sprintf(done, path) + what(notes)})
 }
 
 // levels says which levels were accepted: " (read-4k p50 1.31×; traffic reads of others 1.40×)".

@@ -1,8 +1,11 @@
 package cli_test
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,4 +45,18 @@ func file(t *testing.T, name, text string) string {
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
+}
+
+// asNobody runs the program as a user without rights, and returns its exit code and what it wrote.
+func asNobody(t *testing.T, args ...string) (code int, says string) {
+	t.Helper()
+	testenv.Root(t)
+	c := testenv.Command(t, nil, args...)
+	c.Path = "/proc/self/exe" // which that user may execute, wherever go test has put it
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := c.CombinedOutput()
+	if failed := new(exec.ExitError); err != nil && !errors.As(err, &failed) {
+		require.NoError(t, err)
+	}
+	return c.ProcessState.ExitCode(), string(out)
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -124,18 +123,17 @@ func (a *app) recordNow() *cobra.Command {
 		Short: "Record the minute before and the minute after this moment",
 		Long: `Asks the running daemon to keep the minute before and the minute after this moment: while
 an application is slow, say. A target is named by its id, its path or its device name; it is
-then shown in detail. The daemon takes the request within its discovery interval (10 s by
-default). The recording is listed when the minute after is over.`,
+then shown in detail. The recording is listed when the minute after is over.`,
 		Example: "  ssdprobe record now\n  ssdprobe record now nvme0n1",
 		Args:    arguments(cobra.MaximumNArgs(1)),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.askToRecord(args, time.Now()) },
+		RunE:    func(c *cobra.Command, args []string) error { return a.askToRecord(c.Context(), args, time.Now()) },
 	}
 }
 
 // recordedAfter is about when a recording that is asked for is listed: after the minute that it is of.
 const recordedAfter = 75 * time.Second
 
-func (a *app) askToRecord(args []string, now time.Time) error {
+func (a *app) askToRecord(ctx context.Context, args []string, now time.Time) error {
 	dir, targets, err := a.targets(args)
 	if err != nil {
 		return err
@@ -144,10 +142,14 @@ func (a *app) askToRecord(args []string, now time.Time) error {
 	if len(args) > 0 {
 		id = targets[0].ID
 	}
-	if err := dir.AskToRecord(id, now); err != nil {
+	name, err := dir.AskToRecord(id, now)
+	if err != nil {
 		return fmt.Errorf("%w: %s", err, dir.Dir())
 	}
-	return tell(a.stderr, "the running daemon was asked; see ssdprobe record list in about %s. If none is listed then, the log of the daemon says why\n", units.Span(recordedAfter))
+	if err := answered(ctx, dir, name); err != nil {
+		return err
+	}
+	return tell(a.stderr, "the daemon records; see ssdprobe record list in about %s\n", units.Span(recordedAfter))
 }
 
 // export writes a recording, and never over a file that is there.
@@ -179,7 +181,7 @@ func (a *app) recordings(ctx context.Context, from daemonOf) ([]record.Recording
 		return nil, err
 	}
 	heads := []record.RecordingHead{}
-	if from.url != "" || !readable(c.StateDir) {
+	if from.url != "" || !readable(filepath.Join(c.StateDir, "recordings")) {
 		var list report.RecordingList
 		err := from.askFor(ctx, c, &list, "/api/v1/recordings")
 		return append(heads, list.Recordings...), err
@@ -208,7 +210,7 @@ func (a *app) recording(ctx context.Context, stdin io.Reader, which string, from
 	if err != nil {
 		return rec, err
 	}
-	if from.url != "" || !readable(c.StateDir) {
+	if from.url != "" || !readable(filepath.Join(c.StateDir, "recordings")) {
 		err = from.askFor(ctx, c, &rec, "/api/v1/recordings", which)
 		return rec, err
 	}
@@ -235,6 +237,3 @@ func (o daemonOf) askFor(ctx context.Context, c config.Config, answer any, path 
 	}
 	return o.ask(ctx, answer, address, path...)
 }
-
-// readable reports whether this user may read a directory. One that is missing is for others to tell of.
-func readable(dir string) bool { return !errors.Is(unix.Access(dir, unix.R_OK|unix.X_OK), unix.EACCES) }

@@ -206,12 +206,7 @@ func TestRunOfAnotherUserIsNotStopped(t *testing.T) {
 	config := filepath.Join(testenv.OnDisk(t), "c.yaml")
 	require.NoError(t, os.WriteFile(config, []byte("lock_dir: "+locks+"\n"), 0o644))
 	require.NoError(t, os.Chmod(filepath.Dir(config), 0o755))
-	c := testenv.Command(t, nil, "run", "--stop", "--config", config, "--state-dir", "/nonexistent")
-	c.Path = "/proc/self/exe" // which that user may execute, wherever go test has put it
-	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	c.Stdout = nil
-	said, err := c.CombinedOutput()
-	require.Error(t, err)
-	assert.Equal(t, 1, c.ProcessState.ExitCode())
-	assert.Contains(t, string(said), "stop a run as the user who started it, or as root")
+	code, said := asNobody(t, "run", "--stop", "--config", config, "--state-dir", "/nonexistent")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, said, "stop a run as the user who started it, or as root")
 }

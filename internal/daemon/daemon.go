@@ -68,8 +68,10 @@ type Daemon struct {
 	fellBack   *fallback // nil until it is known
 	ready      bool
 	// ways lead to the targets, by id; for discovery alone.
-	ways  map[string]*access
-	first chan struct{} // closed when the first discovery is over
+	ways map[string]*access
+	// unanswered are the requests that cannot be read; for discovery alone.
+	unanswered []string
+	first      chan struct{} // closed when the first discovery is over
 }
 
 // endTimeout is how long all tasks may take to end: a run that restores what it changed takes

@@ -20,6 +20,8 @@ const (
 	// reaskAfter is when, at the latest, the host is looked at again while a target has not
 	// answered: it may have been slow once, and the interval of discovery may be days.
 	reaskAfter = 15 * time.Second
+	// requestsEvery is how often requests are looked for: somebody waits for the answer.
+	requestsEvery = 500 * time.Millisecond
 	// stopTimeout is how long a watch that is no longer wanted may take to stop.
 	stopTimeout = 5 * time.Second
 )
@@ -55,19 +57,41 @@ func (d *Daemon) discover(ctx context.Context) error {
 			d.shared.judging.begin()
 			close(d.first)
 		}
-		timer := time.NewTimer(interval)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if !d.wait(ctx, interval) {
 			d.stopAll()
 			d.health.stopAll()
 			return nil
-		case r := <-d.file.reloads:
-			timer.Stop()
-			d.take(r)
-		case <-timer.C:
 		}
 	}
+}
+
+// wait waits for the interval, a new configuration or a request; false when ctx has ended.
+func (d *Daemon) wait(ctx context.Context, interval time.Duration) bool {
+	timer := time.NewTimer(interval)
+	defer timer.Stop()
+	requests := time.NewTicker(requestsEvery)
+	defer requests.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case r := <-d.file.reloads:
+			d.take(r)
+			return true
+		case <-timer.C:
+			return true
+		case <-requests.C:
+			if d.asked(ctx) {
+				return true
+			}
+		}
+	}
+}
+
+// asked reports whether there is a request that was not there when they were last answered.
+func (d *Daemon) asked(ctx context.Context) bool {
+	names, _ := through(ctx, d.shared.state, saveTimeout, state.Dir.Requests) // what is wrong there is told when they are answered
+	return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(d.unanswered, name) })
 }
 
 func (d *Daemon) configuration() config.Config {
@@ -231,13 +255,19 @@ func (d *Daemon) stopAll() {
 func (d *Daemon) answerRequests(ctx context.Context) {
 	names, err := through(ctx, d.shared.state, saveTimeout, state.Dir.Requests)
 	d.shared.state.report(requestsOf, err)
+	d.unanswered = nil
 	for _, name := range names {
 		r, err := through(ctx, d.shared.state, saveTimeout, func(s state.Dir) (state.Request, error) { return s.Request(name) })
 		if err == nil && r.Record != nil {
 			d.answered(ctx, name, r, d.recordRequest(r))
 			continue
 		}
-		if err != nil || r.Target == "" && !r.Host {
+		if err == nil && r.Target == "" && !r.Host {
+			d.answered(ctx, name, r, errors.New("the request names no target"))
+			continue
+		}
+		if err != nil {
+			d.unanswered = append(d.unanswered, name)
 			d.shared.log.Error("request", "name", name, "err", err)
 			continue
 		}
@@ -249,7 +279,7 @@ func (d *Daemon) answerRequests(ctx context.Context) {
 	}
 }
 
-// answered tells how a request went, and removes it.
+// answered tells how a request went, in the log and to who waits for the answer.
 func (d *Daemon) answered(ctx context.Context, name string, r state.Request, err error) {
 	log := d.shared.log.With("target", r.Target, "probe", r.Probe, "asked", r.String())
 	if err != nil {
@@ -257,8 +287,8 @@ func (d *Daemon) answered(ctx context.Context, name string, r state.Request, err
 	} else {
 		log.Info("request carried out")
 	}
-	if err := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.RemoveRequest(name) }); err != nil {
-		d.shared.log.Error("remove a request", "err", err)
+	if err := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.AnswerRequest(name, err) }); err != nil {
+		d.shared.log.Error("answer a request", "err", err)
 	}
 }
 

@@ -136,13 +136,16 @@ func TestVerdictsAreRecorded(t *testing.T) {
 func TestRecordingOnDemand(t *testing.T) {
 	d, log := flying(t, t.TempDir())
 	dir := d.shared.state.Dir
-	require.ErrorIs(t, dir.AskToRecord("", time.Now()), state.ErrNotRunning)
+	_, err := dir.AskToRecord("", time.Now())
+	require.ErrorIs(t, err, state.ErrNotRunning)
 	_, lock, err := state.Hold(dir.Dir())
 	require.NoError(t, err)
 	for _, target := range []string{"", "eui.1", "eui.9"} {
-		require.NoError(t, dir.AskToRecord(target, time.Now()))
+		_, err := dir.AskToRecord(target, time.Now())
+		require.NoError(t, err)
 	}
-	require.NoError(t, dir.AskToRecord("", time.Now().Add(-time.Hour)))
+	late, err := dir.AskToRecord("", time.Now().Add(-time.Hour))
+	require.NoError(t, err)
 	d.answerRequests(t.Context())
 	all := d.flight.Rest("")
 	require.Len(t, all, 1)
@@ -153,6 +156,10 @@ func TestRecordingOnDemand(t *testing.T) {
 	left, err := dir.Requests()
 	require.NoError(t, err)
 	assert.Empty(t, left)
+	answer, found, err := dir.TakeAnswer(late)
+	require.NoError(t, err)
+	require.True(t, found)
+	assert.Contains(t, answer.Refused, "too long ago")
 	require.NoError(t, lock.Release())
 }
 

@@ -31,20 +31,35 @@ type DeviceList struct {
 	// Findings are those of no device that is here: of the node, above all.
 	Findings []finding.Finding `json:"findings"`
 	Devices  []DeviceRow       `json:"devices"`
+	Files    []FileRow         `json:"files"`
+	// Daemon says that a running daemon told what is watched; else it is what one would watch.
+	Daemon bool `json:"daemon"`
+}
+
+// FileRow is a probe file, or the directory that gets one.
+type FileRow struct {
+	ID   string `json:"id,omitempty"`
+	Path string `json:"path"`
+	// Device is the one below the filesystem, when that is known.
+	Device string `json:"device,omitempty"`
+	// Problem says why it cannot be probed; empty when it can.
+	Problem string `json:"problem,omitempty"`
 }
 
 // Devices writes the findings, those of the node and of each row, and a table of devices.
 // Ids stand whole on a line of their own, to be copied into a configuration. Devices that are files or memory and are not watched have
 // no row: see LeftOut.
-func Devices(w io.Writer, rows []DeviceRow, node []finding.Finding, now time.Time) error {
-	all := slices.Clone(node)
+func Devices(w io.Writer, list DeviceList, now time.Time) error {
+	rows := list.Devices
+	all := slices.Clone(list.Findings)
 	for _, row := range rows {
 		all = append(all, row.Findings...)
 	}
 	finding.Sort(all)
 	blocks := findingBlocks(all, now)
 	if len(rows) == 0 {
-		return text.Write(w, "devices", append(blocks, document.Sentence("This machine has no block devices."))...)
+		blocks = append(blocks, document.Sentence("This machine has no block devices."))
+		return text.Write(w, "devices", append(blocks, fileBlocks(list.Files)...)...)
 	}
 	watched, left := 0, []record.Ignored(nil)
 	t := document.Table{
@@ -65,8 +80,33 @@ func Devices(w io.Writer, rows []DeviceRow, node []finding.Finding, now time.Tim
 	for _, line := range LeftOut(left) {
 		blocks = append(blocks, document.Note{Label: "Not watched: ", Text: line})
 	}
-	blocks = append(blocks, document.Sentence(fmt.Sprintf("%s, %s watched%s.", units.Plural(len(rows), "device"), units.Count(watched), hostText(rows))))
+	blocks = append(blocks, fileBlocks(list.Files)...)
+	files := ""
+	if n := len(list.Files); n > 0 {
+		files = " and " + units.Plural(n, "probe file")
+	}
+	by := "no daemon answers; one with this configuration would watch"
+	if list.Daemon {
+		by = "the daemon watches"
+	}
+	blocks = append(blocks, document.Sentence(fmt.Sprintf("%s: %s %s of them%s%s.", units.Plural(len(rows), "device"), by, units.Count(watched), files, hostText(rows))))
 	return text.Write(w, "devices", blocks...)
+}
+
+// fileBlocks name the probe files.
+func fileBlocks(files []FileRow) []document.Block {
+	var blocks []document.Block
+	for _, f := range files {
+		line := f.Path
+		if f.Device != "" {
+			line += ", on " + f.Device
+		}
+		if f.Problem != "" {
+			line += ": " + f.Problem
+		}
+		blocks = append(blocks, document.Note{Label: "Probe file: ", Text: line})
+	}
+	return blocks
 }
 
 func (r DeviceRow) cells() []string {

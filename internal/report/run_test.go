@@ -135,7 +135,7 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 	for name, err := range map[string]error{
 		"write run report: broken pipe": report.Run(broken, quickRun()),
 		"write comparison: broken pipe": report.Comparison(broken, c),
-		"write devices: broken pipe":    report.Devices(broken, nil, nil, time.Time{}),
+		"write devices: broken pipe":    report.Devices(broken, report.DeviceList{}, time.Time{}),
 		"write drift: broken pipe":      report.Drift(broken, record.Snapshot{}),
 		"write baselines: broken pipe":  report.Baselines(broken, nil),
 		"write JSON: broken pipe":       report.JSON(broken, 1),

@@ -43,12 +43,12 @@ func devices() []report.DeviceRow {
 
 func TestDevices(t *testing.T) {
 	var b strings.Builder
-	require.NoError(t, report.Devices(&b, devices(), nil, started()))
+	require.NoError(t, report.Devices(&b, report.DeviceList{Daemon: true, Devices: devices(), Files: []report.FileRow{{ID: "file:/var/lib/x/probe.dat", Path: "/var/lib/x/probe.dat", Device: "sda"}}}, started()))
 	assert.Contains(t, b.String(), longID, "ids are never cut")
 	golden(t, "devices.txt", b.String())
 
 	b.Reset()
-	require.NoError(t, report.Devices(&b, nil, nil, started()))
+	require.NoError(t, report.Devices(&b, report.DeviceList{}, started()))
 	golden(t, "devices_none.txt", b.String())
 }
 

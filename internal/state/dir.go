@@ -12,6 +12,7 @@ import (
 const (
 	kindTargets      = "targets"
 	kindRequests     = "requests"
+	kindAnswers      = "answers"
 	kindRuns         = "runs"
 	kindRunBaselines = "run-baselines"
 	kindDaemon       = "daemon"

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -55,21 +56,22 @@ func (r Request) String() string {
 	return "forget baselines"
 }
 
-// Submit carries out a request, or leaves it to the daemon that runs on the directory. It returns whether
-// it was left.
-func (d Dir) Submit(r Request) (left bool, err error) {
+// Submit carries out a request, or leaves it to the daemon that runs on the directory. It returns the name under which
+// it was left, for TakeAnswer; empty when it was carried out.
+func (d Dir) Submit(r Request) (name string, err error) {
 	lock, err := store.TakeLock(d.Dir(), lockName)
 	if errors.Is(err, store.ErrLocked) {
-		return true, d.Leave(r)
+		return d.Leave(r)
 	} else if err != nil {
-		return false, err
+		return "", err
 	}
-	return false, errors.Join(d.applyAll(r), lock.Release())
+	return "", errors.Join(d.applyAll(r), lock.Release())
 }
 
-// Leave leaves a request to the daemon.
-func (d Dir) Leave(r Request) error {
-	return d.Save(kindRequests, fmt.Sprintf("%d", time.Now().UnixNano()), r)
+// Leave leaves a request to the daemon, and returns its name.
+func (d Dir) Leave(r Request) (name string, err error) {
+	name = fmt.Sprintf("%d", time.Now().UnixNano())
+	return name, d.Save(kindRequests, name, r)
 }
 
 // applyAll is Apply and what the request changes in what is stored of the node.
@@ -95,16 +97,16 @@ type RecordRequest struct {
 var ErrNotRunning = errors.New("no ssdprobe daemon runs on this state directory")
 
 // AskToRecord leaves a request for a recording of a target, or of the node when that is empty, to the daemon that runs
-// on the directory. Errors: ErrNotRunning, and those of the filesystem.
-func (d Dir) AskToRecord(target string, now time.Time) error {
+// on the directory. It returns the name of the request, for TakeAnswer. Errors: ErrNotRunning, and those of the filesystem.
+func (d Dir) AskToRecord(target string, now time.Time) (name string, err error) {
 	lock, err := store.TakeLock(d.Dir(), lockName)
 	switch {
 	case errors.Is(err, store.ErrLocked):
 		return d.Leave(Request{Target: target, Record: &RecordRequest{now.UTC()}})
 	case err != nil:
-		return err
+		return "", err
 	}
-	return errors.Join(ErrNotRunning, lock.Release())
+	return "", errors.Join(ErrNotRunning, lock.Release())
 }
 
 // Requests returns the names of the requests that were left, oldest first. What could not be read is joined in the
@@ -116,9 +118,6 @@ func (d Dir) Request(name string) (r Request, err error) {
 	_, err = d.Load(kindRequests, name, &r)
 	return r, err
 }
-
-// RemoveRequest removes a request that was carried out or refused.
-func (d Dir) RemoveRequest(name string) error { return d.Remove(kindRequests, name) }
 
 // Apply carries out a request on what is stored of its target.
 func (d Dir) Apply(r Request) error {
@@ -182,7 +181,7 @@ func (r Request) Change(t *Target, now time.Time) error {
 		return fmt.Errorf("%s of %s: %w", r, r.Target, ErrUnknownTarget)
 	}
 	var done int
-	var refused []error
+	var refused refusals
 	for _, name := range names {
 		state, keep, err := r.changed(t.Probes[name], now)
 		switch {
@@ -191,7 +190,7 @@ func (r Request) Change(t *Target, now time.Time) error {
 		case err == nil:
 			delete(changed, name)
 		default:
-			refused = append(refused, fmt.Errorf("%s of %s, probe %s: %w", r, r.Target, name, err))
+			refused.add("probe "+name, err)
 			continue
 		}
 		done++
@@ -206,7 +205,7 @@ func (r Request) Change(t *Target, now time.Time) error {
 		case err == nil:
 			traffic = nil
 		default:
-			refused = append(refused, fmt.Errorf("%s of %s, traffic: %w", r, r.Target, err))
+			refused.add(judge.Traffic, err)
 		}
 	}
 	// Of all probes, those that have nothing to accept or to pin do not matter.
@@ -214,7 +213,7 @@ func (r Request) Change(t *Target, now time.Time) error {
 		return errors.Is(err, drift.ErrNothingToAccept) || errors.Is(err, drift.ErrNotLearned)
 	}
 	if len(refused) > 0 && (done == 0 || !allOf(refused, minor)) {
-		return errors.Join(refused...)
+		return fmt.Errorf("%s of %s: %w", r, r.Target, refused.join())
 	}
 	t.Probes, t.Traffic = changed, traffic
 	if len(changed) == 0 { // all is forgotten, and so is where it was
@@ -247,6 +246,31 @@ func (r Request) changed(state drift.State, now time.Time) (after drift.State, k
 	return after, true, err
 }
 
-func allOf(list []error, is func(error) bool) bool {
-	return !slices.ContainsFunc(list, func(err error) bool { return !is(err) })
+// refusals are the causes why something was refused, each with what it was refused for.
+type refusals []refusal
+
+type refusal struct {
+	cause error
+	names []string
+}
+
+func (all *refusals) add(name string, cause error) {
+	if i := slices.IndexFunc(*all, func(r refusal) bool { return r.cause.Error() == cause.Error() }); i >= 0 {
+		(*all)[i].names = append((*all)[i].names, name)
+		return
+	}
+	*all = append(*all, refusal{cause, []string{name}})
+}
+
+// join names each cause once.
+func (all refusals) join() error {
+	var problems []error
+	for _, r := range all {
+		problems = append(problems, fmt.Errorf("%w (%s)", r.cause, strings.Join(r.names, ", ")))
+	}
+	return errors.Join(problems...)
+}
+
+func allOf(list refusals, is func(error) bool) bool {
+	return !slices.ContainsFunc(list, func(r refusal) bool { return !is(r.cause) })
 }

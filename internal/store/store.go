@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -44,7 +43,7 @@ func Open(dir string, schema Schema) (*Store, error) {
 // RemoveLeftovers removes what saves that were cut short left behind. It must not
 // be called while another process may be saving.
 func (s *Store) RemoveLeftovers() error {
-	leftovers, err := s.files("*", func(name string) bool { return strings.HasPrefix(name, ".") && strings.Contains(name, suffix) })
+	leftovers, err := s.files("", func(name string) bool { return strings.HasPrefix(name, ".") && strings.Contains(name, suffix) })
 	if err != nil {
 		return fmt.Errorf("list what saves left behind: %w", err)
 	}
@@ -56,18 +55,33 @@ func (s *Store) RemoveLeftovers() error {
 	return nil
 }
 
-// files returns the paths of the files of a kind, or of all ("*"), whose names
-// are wanted, sorted.
+// files returns the paths of the files of a kind, or of all (""), whose names
+// are wanted, sorted. A kind of which nothing was saved has none.
 func (s *Store) files(kind string, wanted func(name string) bool) ([]string, error) {
-	// Not filepath.Glob, to which brackets in the directory's name mean something.
-	names, err := fs.Glob(os.DirFS(s.dir), kind+"/*")
-	if err != nil {
-		return nil, err
+	kinds := []string{kind}
+	if kind == "" {
+		entries, err := os.ReadDir(s.dir)
+		if err != nil {
+			return nil, err
+		}
+		kinds = nil
+		for _, entry := range entries {
+			if entry.IsDir() {
+				kinds = append(kinds, entry.Name())
+			}
+		}
 	}
 	var paths []string
-	for _, name := range names {
-		if wanted(path.Base(name)) {
-			paths = append(paths, filepath.Join(s.dir, filepath.FromSlash(name)))
+	for _, kind := range kinds {
+		dir := filepath.Join(s.dir, kind)
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, entry := range entries {
+			if wanted(entry.Name()) {
+				paths = append(paths, filepath.Join(dir, entry.Name()))
+			}
 		}
 	}
 	return paths, nil

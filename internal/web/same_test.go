@@ -56,7 +56,7 @@ func TestAllThatShowFindingsShowTheSame(t *testing.T) {
 	for _, target := range s.Targets {
 		rows = append(rows, report.DeviceRow{Device: target.Device, Watched: true, Findings: finding.OfTarget(status.Findings, target.ID)})
 	}
-	require.NoError(t, report.Devices(&devices, rows, ofNode, s.Time))
+	require.NoError(t, report.Devices(&devices, report.DeviceList{Devices: rows, Findings: ofNode}, s.Time))
 	shown := map[string]string{
 		"page": words(get(t, server.URL+"/").body), "drift": words(drift.String()), "devices": words(devices.String()),
 	}

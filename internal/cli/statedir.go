@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/state"
+)
+
+// openState opens the state directory of the settings. One that is not there is
+// not made.
+func (a *app) openState() (state.Dir, error) {
+	c, err := a.settings()
+	if err != nil {
+		return state.Dir{}, err
+	}
+	return openExisting(c.StateDir)
+}
+
+// openExisting opens a state directory, and makes none. Errors: fs.ErrNotExist, and fs.ErrPermission when this user may
+// not read what is in it.
+func openExisting(path string) (state.Dir, error) {
+	_, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return state.Dir{}, denied(path)
+	case err != nil:
+		return state.Dir{}, fmt.Errorf("open the state directory: %w; name it with --state-dir", err)
+	}
+	for _, dir := range []string{path, filepath.Join(path, "targets")} {
+		if !readable(dir) {
+			return state.Dir{}, denied(dir)
+		}
+	}
+	return state.Open(path)
+}
+
+// readable reports whether this user may read a directory. One that is missing is for others to tell of.
+func readable(dir string) bool { return !errors.Is(unix.Access(dir, unix.R_OK|unix.X_OK), unix.EACCES) }
+
+// denied is the error about a directory that this user may not read, with who may.
+func denied(dir string) error {
+	who := "run as root"
+	info, err := os.Stat(dir)
+	if err == nil {
+		owner, ok := info.Sys().(*syscall.Stat_t)
+		if ok && owner.Uid != 0 {
+			who += " or as " + userName(owner.Uid)
+		}
+		if ok && owner.Gid != 0 && info.Mode()&0o050 == 0o050 {
+			who += " or join group " + groupName(owner.Gid)
+		}
+	}
+	return fmt.Errorf("read the state in %s: %w: %s", dir, fs.ErrPermission, who)
+}
+
+// userName is what a user is called; the number when nobody knows.
+func userName(id uint32) string {
+	number := strconv.FormatUint(uint64(id), 10)
+	if u, err := user.LookupId(number); err == nil {
+		return u.Username
+	}
+	return number
+}
+
+// groupName is what a group is called; the number when nobody knows.
+func groupName(id uint32) string {
+	number := strconv.FormatUint(uint64(id), 10)
+	if g, err := user.LookupGroupId(number); err == nil {
+		return g.Name
+	}
+	return number
+}
