@@ -320,8 +320,9 @@ const (
 	farMargin = 1.2
 )
 
-// Far reports whether statistic i was slower by a limit, and clearly slower than it ever was while the baseline was learned,
-// in the last blocks that are over; since when, and by how much at least.
+// Far reports whether statistic i was slower by a limit in the last blocks that are over, and clearly more above its level
+// of the hour before than any block of the baseline above its own: one that has become slower wavers as it did before.
+// It returns since when, and by how much at least.
 func (t *Tracker) Far(i int, limit Shift, now time.Time) (since time.Time, by Shift, far bool) {
 	if len(t.recent) < farBlocks || !t.judgeable(i) {
 		return since, 0, false
@@ -330,10 +331,24 @@ func (t *Tracker) Far(i int, limit Shift, now time.Time) (since time.Time, by Sh
 	if len(n.Residuals) == 0 {
 		return since, 0, false
 	}
-	last := t.recent[len(t.recent)-farBlocks:]
+	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
 	by = min(last[0].Shifts[i], last[1].Shifts[i]) // that of a block without the statistic is the least
 	fresh := now.Sub(slotTime(last[0].Slot)) <= (farBlocks+2)*blockLength
-	return slotTime(last[0].Slot), by, fresh && by >= limit && by >= n.Residuals[len(n.Residuals)-1]+ShiftOf(farMargin)
+	return slotTime(last[0].Slot), by, fresh && by >= limit && by >= usual(before[max(0, len(before)-shownBlocks):], i)+n.Residuals[len(n.Residuals)-1]+ShiftOf(farMargin)
+}
+
+// usual is how much slower than the baseline statistic i was in most of the blocks; 0 when it was not.
+func usual(blocks []judged, i int) Shift {
+	var values []Shift
+	for _, b := range blocks {
+		if b.Shifts[i].Known() {
+			values = append(values, b.Shifts[i])
+		}
+	}
+	if len(values) == 0 {
+		return 0
+	}
+	return max(0, median(values))
 }
 
 // latestRounds are those behind LastShift.

@@ -88,6 +88,23 @@ func TestWitnessesThatAgreeNeedLess(t *testing.T) {
 	assert.Greater(t, v.Ratio.Ratio, 1.85)
 }
 
+// TestASlowDriveIsNotSevereWhenItWavers: a drive that is 1.3 times slower, and collects garbage as it always did, is at
+// twice its latency then.
+func TestASlowDriveIsNotSevereWhenItWavers(t *testing.T) {
+	m := newMachine(t, 1)
+	collecting := func(minute int) float64 {
+		if minute%60 < 15 {
+			return 1.5
+		}
+		return 1
+	}
+	m.run(36*time.Hour+20*time.Minute, collecting)
+	m.slower["d00"] = 1.3
+	m.run(12*time.Hour, collecting)
+	require.Equal(t, record.Degraded, m.verdict("d00").Verdict)
+	assert.False(t, m.severe("d00"))
+}
+
 // backup makes the host slower from midnight to two.
 func backup(minute int) float64 {
 	if minute%1440 < 120 {
