@@ -260,6 +260,21 @@ func (b *baseline) level(blocks []block) Shifts {
 	return out
 }
 
+// levels are between what the baseline says of a statistic at most and at least in blocks that may be under other
+// loads than it knows.
+func (b *baseline) levels(blocks []block) (least, most Shifts) {
+	blocks = b.loaded(blocks)
+	for i := range statistics {
+		low, high := make([]Shift, len(blocks)), make([]Shift, len(blocks))
+		for j, one := range blocks {
+			x, doubt := b.Of[i].Curve.at(one.Load), b.doubt(one.Load, i)
+			low[j], high[j] = x-doubt, x+doubt
+		}
+		least[i], most[i] = median(low), median(high)
+	}
+	return least, most
+}
+
 // copied returns a baseline that stays as it is. What is inside is replaced and never written to.
 func (b *baseline) copied() *baseline {
 	if b == nil {

@@ -173,7 +173,12 @@ func (e *epoch) gather(b block, host Host) bool {
 			if before.Of[0].otherWork(e.Blocks, 0) || before.Of[1].otherWork(e.Blocks, 1) {
 				same.Costs = e.Baseline.Costs
 			}
-			wanted = valuesOf(e.names, e.values(same.level(e.Blocks)))
+			level := e.Baseline.level(e.Blocks)
+			least, most := same.levels(e.Blocks)
+			for i := range level {
+				level[i] = max(least[i], min(most[i], level[i]))
+			}
+			wanted = valuesOf(e.names, e.values(level))
 		}
 		for i := range e.Baseline.Of {
 			if !e.Pinned && e.anew(i, before) {

@@ -58,6 +58,22 @@ func TestAnotherMixOfWorkIsNoSlowerDrive(t *testing.T) {
 	}
 }
 
+// What the probes of a drive say under far more load than was known is learned with the work that brings it, as far as
+// a queue explains it.
+func TestOtherWorkThatBringsMoreLoadIsNoSlowerDrive(t *testing.T) {
+	conditions := record.Conditions{Kernel: "6.1"}
+	more := func(slower float64) []record.Drift {
+		w := newWorker()
+		w.run(2*day, 2000, 4096, 0.9, 1, conditions)
+		w.run(2*day, 60000, 1024, 0.9, slower, conditions)
+		return w.probe.Status(w.now()).Drift
+	}
+	for _, x := range more(1) {
+		assert.NotEqual(t, record.Regressed, x.State, "%s %.2f", x.Statistic, x.Ratio)
+	}
+	assert.Equal(t, record.Regressed, more(4)[0].State, "no queue explains that")
+}
+
 func TestTrafficHasNoLevelForOtherWork(t *testing.T) {
 	w := newWorker()
 	w.run(2*day, 5000, 4096, 0.9, 1, record.Conditions{Kernel: "6.1"})
