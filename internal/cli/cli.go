@@ -113,9 +113,7 @@ drive reports a problem. check has codes of its own.`,
 	}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))
-	})
+	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.configFile, "config", "", "configuration `FILE`; the defaults apply without one")
 	flags.StringVar(&a.stateDir, "state-dir", "", "`DIRECTORY` of baselines and drift state; overrides state_dir of the configuration")
@@ -125,15 +123,14 @@ drive reports a problem. check has codes of its own.`,
 		a.topCommand(), a.checkCommand(), a.fleetCommand(), a.recordCommand(), a.reportCommand(), a.compareCommand(),
 		a.configCommand(), a.versionCommand(),
 	)
+	completeTree(root)
 	return root
 }
 
 // Commands returns the tree of all commands for those who describe it, as the man pages
 // do. To run one, call Main.
 func Commands() *cobra.Command {
-	root := newRoot(io.Discard, io.Discard)
-	root.InitDefaultCompletionCmd()
-	return root
+	return newRoot(io.Discard, io.Discard)
 }
 
 // noSubcommand refuses words that are no command of c.

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/state"
@@ -89,6 +91,9 @@ func readRuns(stdin io.Reader, files []string) ([]storedRun, error) {
 	var problems []error
 	for _, file := range files {
 		documents, err := readFile(stdin, file)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EISDIR) {
+			err = usage(err)
+		}
 		if err != nil {
 			problems = append(problems, fmt.Errorf("read %s: %w", file, err))
 			continue

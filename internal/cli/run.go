@@ -161,8 +161,12 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	k := checked{runOptions: o}
 	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if !slices.Contains(suiteNames(), o.suite) && o.suite != ownJob {
-		bad("suite: %q is unknown; want one of %s", o.suite, strings.Join(suiteNames(), ", "))
+	switch {
+	case slices.Contains(suiteNames(), o.suite) || o.suite == ownJob:
+	case looksLikePath(o.suite):
+		return k, usage(fmt.Errorf("suite: %q is none; did you mean --target %s?", o.suite, o.suite))
+	default:
+		problems = append(problems, unknownWord("suite", o.suite, suiteNames()))
 	}
 	problems = append(problems, k.checkSuite())
 	if o.suite == run.ProbeSuite && len(o.set) > 0 {
@@ -203,7 +207,7 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	}
 	for _, name := range o.probes {
 		if !slices.Contains(names, name) {
-			bad("--probe: %q is unknown; want one of %s", name, strings.Join(names, ", "))
+			problems = append(problems, unknownWord("--probe", name, names))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {

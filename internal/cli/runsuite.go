@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
@@ -18,7 +19,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
-	"github.com/ssdprobe/ssdprobe/internal/target"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
@@ -133,32 +133,41 @@ func refusal(err error) error {
 	if errors.As(err, &impossible) {
 		return usage(err)
 	}
-	if errors.Is(err, target.ErrNoSpace) {
-		return &exitError{exitRefused, fmt.Errorf("refused: %w", err)}
-	}
-	if !errors.Is(err, safety.ErrRefused) {
+	var refused *safety.RefusedError
+	switch {
+	case !errors.Is(err, safety.ErrRefused):
 		return err
+	case errors.As(err, &refused) && len(refused.Found) > 0 && !slices.ContainsFunc(refused.Found, func(f safety.Finding) bool { return f.Kind != safety.KindSpace }):
+		return err // a full filesystem is neither unsafe nor busy
+	case errors.As(err, &refused):
+		return &exitError{exitRefused, fmt.Errorf("refused to write to %s:\n- %s%s", refused.Path, strings.Join(refused.List(), "\n- "), advice(err))}
 	}
-	return &exitError{exitRefused, fmt.Errorf("%w%s", err, advice(err))}
+	return &exitError{exitRefused, err}
 }
 
 // reason says why a run would be refused, for places that say that it would be.
 func reason(err error) string {
 	var refused *safety.RefusedError
 	if errors.As(err, &refused) {
-		return refused.Path + ": " + refused.Reasons() + advice(err)
+		return refused.Path + ": " + refused.Reasons() + strings.ReplaceAll(advice(err), "\n", "; ")
 	}
 	return err.Error()
 }
 
 // advice says what allows what was refused; empty when nothing does.
 func advice(err error) string {
+	var refused *safety.RefusedError
+	if !errors.As(err, &refused) || slices.ContainsFunc(refused.Found, func(f safety.Finding) bool {
+		return f.Kind != safety.KindSerial && f.Kind != safety.KindUnknownData
+	}) {
+		return ""
+	}
 	text := ""
 	if finds(err, safety.KindSerial) {
-		text += "; --destroy SERIAL allows it, and all that is on the device is lost; suites that have the parameter writes only read with --set writes=no"
+		text += "\n--destroy SERIAL allows it, and all that is on the device is lost. Suites that have the parameter writes only read with --set writes=no"
 	}
 	if finds(err, safety.KindUnknownData) {
-		text += "; if nobody needs that data, --destroy-unknown-data allows to overwrite it"
+		text += "\nif nobody needs that data, --destroy-unknown-data allows to overwrite it"
 	}
 	return text
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
@@ -34,7 +36,7 @@ func (a *app) source() (config.Source, error) {
 	switch {
 	case errors.As(err, &hung):
 		err = fmt.Errorf("load configuration: read %s: its filesystem hangs: %w", a.configFile, err)
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.EISDIR):
 		err = usage(err)
 	}
 	return source, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,7 +50,9 @@ func (a *app) smart(ctx context.Context, name string, form output) error {
 	}
 	host := sysfs.New(c.HostRoot)
 	sources, err := sourcesOf(host, name)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return usage(err)
+	} else if err != nil {
 		return err
 	}
 	interrupts, err := health.NewMeter(host).Read(time.Now(), sources)

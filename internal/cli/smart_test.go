@@ -92,7 +92,6 @@ func TestSmartThatCannotBeRead(t *testing.T) {
 	config := hostWithDisks(t)
 	smartctl(t, "built/permission")
 	for name, c := range map[string]struct{ device, says string }{
-		"no such device":               {"sdz", "find device sdz: file does not exist; here are: nvme0n1, sda, vda"},
 		"a virtual disk":               {"vda", "vda (virtio) does not report its health; only NVMe, SATA and SAS drives do"},
 		"a controller without node":    {"nvme0", "health of nvme0: open nvme: stat"},
 		"by its path":                  {"/dev/nvme0", "health of nvme0: open nvme: stat"},

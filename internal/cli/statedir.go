@@ -28,12 +28,15 @@ func (a *app) openState() (state.Dir, error) {
 // openExisting opens a state directory, and makes none. Errors: fs.ErrNotExist, and fs.ErrPermission when this user may
 // not read what is in it.
 func openExisting(path string) (state.Dir, error) {
-	_, err := os.Stat(path)
+	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return state.Dir{}, denied(path)
 	case err != nil:
 		return state.Dir{}, fmt.Errorf("open the state directory: %w; name it with --state-dir", err)
+	}
+	if !info.IsDir() {
+		return state.Dir{}, usage(fmt.Errorf("open the state directory: %s is no directory; name one with --state-dir", path))
 	}
 	for _, dir := range []string{path, filepath.Join(path, "targets")} {
 		if !readable(dir) {

@@ -31,7 +31,7 @@ with --set NAME=VALUE.`,
 			}
 			if len(args) > 0 {
 				if _, err := suite.Find(args[0]); err != nil {
-					return usage(err)
+					return usage(unknownWord("suite", args[0], suite.Names()))
 				}
 				all = slices.DeleteFunc(all, func(d suite.Description) bool { return d.Name != args[0] })
 			}

@@ -40,6 +40,24 @@ func TestWrongUsage(t *testing.T) {
 		"several problems": {[]string{"run", "--rounds", "0", "--size", "1KiB"}, []string{"--target", "--rounds: 0", `--size: "1KiB" is too small`}},
 		"unknown probe":    {[]string{"run", "-t", "/", "--probe", "x"}, []string{`--probe: "x" is unknown; want one of read-4k`}},
 		"target not there": {[]string{"run", "-t", "/no/such/place"}, []string{"/no/such/place"}},
+		"a near suite":     {[]string{"run", "quik", "-t", "/"}, []string{`suite: "quik" is unknown; did you mean quick?`}},
+		"a near probe":     {[]string{"run", "-t", "/", "--probe", "read-4"}, []string{"did you mean read-4k?"}},
+		"a target":         {[]string{"run", "/dev/vda"}, []string{`suite: "/dev/vda" is none; did you mean --target /dev/vda?`}},
+		"no number":        {[]string{"run", "--rounds", "abc"}, []string{`--rounds: "abc" is not a whole number; see ssdprobe run --help`}},
+		"a large number":   {[]string{"run", "--rounds", "99999999999999999999"}, []string{`--rounds: "99999999999999999999" is too large`}},
+		"no yes or no":     {[]string{"run", "--keep-file=maybe"}, []string{`--keep-file: "maybe" is not true or false`}},
+		"no duration":      {[]string{"top", "--interval", "abc"}, []string{`--interval: "abc" is not a duration; want a number with its unit`}},
+		"short flag":       {[]string{"run", "-x"}, []string{"unknown flag: -x; see ssdprobe run --help"}},
+		"a near flag":      {[]string{"devices", "--conf", "x"}, []string{"unknown flag: --conf; did you mean --config?"}},
+		"no such shell":    {[]string{"completion", "bsh"}, []string{`unknown command "bsh" for "ssdprobe completion"; did you mean bash`}},
+		"no such help":     {[]string{"help", "runn"}, []string{`unknown command "runn" for "ssdprobe"; did you mean run?`}},
+		"help of a word":   {[]string{"help", "run", "x"}, []string{`unknown command "x" for "ssdprobe run"`}},
+		"config chek":      {[]string{"config", "chek"}, []string{"did you mean check?"}},
+		"suites":           {[]string{"suites", "quik"}, []string{"did you mean quick?"}},
+		"no such drive":    {[]string{"smart", "nvme99"}, []string{"find device nvme99: no device has that name"}},
+		"no report":        {[]string{"report", "/no/such/file"}, []string{"read /no/such/file: no such file or directory"}},
+		"a folder":         {[]string{"compare", "/", "/"}, []string{"is a directory"}},
+		"folder as config": {[]string{"devices", "--config", "/"}, []string{"load configuration: read /: is a directory"}},
 		"no config file":   {[]string{"config", "check", "/no/such/file"}, []string{"/no/such/file"}},
 		"log level":        {[]string{"daemon", "--log.level", "loud"}, []string{"--log.level", "loud", "debug, info, warn or error"}},
 		"log format":       {[]string{"daemon", "--log.format", "xml"}, []string{"--log.format", "xml", "text or json"}},
@@ -53,8 +71,17 @@ func TestWrongUsage(t *testing.T) {
 			for _, part := range c.says {
 				assert.Contains(t, got.stderr, part)
 			}
+			for _, foreign := range []string{"strconv", "invalid argument", "arg(s)", "shorthand", "time: ", "flag needs"} {
+				assert.NotContains(t, got.stderr, foreign, "a phrase of a library")
+			}
 		})
 	}
+}
+
+func TestAValueIsMissing(t *testing.T) {
+	got := in("run", "--target")
+	assert.Equal(t, 2, got.code)
+	assert.Equal(t, "ssdprobe: --target: its PATH is missing; see ssdprobe run --help\n", got.stderr)
 }
 
 // commands lists all commands that there are, by the help of their parents.

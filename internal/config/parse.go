@@ -43,7 +43,7 @@ func Read(path string) (Source, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err != nil {
-		return Source{}, fmt.Errorf("configuration %s:\nread configuration: %w", path, err)
+		return Source{}, fmt.Errorf("load configuration: %w", err)
 	}
 	return Source{Path: path, Data: data, Modified: info.ModTime(), Regular: info.Mode().IsRegular()}, nil
 }

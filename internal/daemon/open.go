@@ -65,7 +65,7 @@ func (w *watch) open(ctx context.Context) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pool, w.readOnly, w.blocked = session.Pool, session.ReadOnly, ""
+	w.pool, w.readOnly, w.small, w.blocked = session.Pool, session.ReadOnly, session.Small, ""
 	if w.readOnly {
 		w.probes = slices.DeleteFunc(w.probes, func(p *probeState) bool { return p.probe.Direction == record.Write })
 	}

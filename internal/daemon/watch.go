@@ -67,6 +67,7 @@ type watch struct {
 	changed    map[string]time.Time // when each condition was last seen to change
 	blocked    string               // why the target cannot be probed now; empty when it can
 	readOnly   bool                 // somebody else's file
+	small      record.Warning       // that the probe file is smaller than asked for; zero when it is not
 	probes     []*probeState
 	// poolBlocks and writtenRatio are those of pool.
 	poolBlocks   int
@@ -319,6 +320,9 @@ func (w *watch) Status(now time.Time) record.TargetStatus {
 			Code: record.WarnReadOnly,
 			Text: s.Path + " was not made by ssdprobe, so it is only read",
 		})
+	}
+	if w.small.Code != "" {
+		s.Warnings = append(slices.Clone(s.Warnings), w.small)
 	}
 	w.shared.judging.mu.Lock()
 	defer w.shared.judging.mu.Unlock()

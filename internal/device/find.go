@@ -46,10 +46,27 @@ func Find(fs sysfs.FS, nameOrPath string) (record.Device, error) {
 		if slices.Contains(f.Children, name) {
 			return record.Device{}, fmt.Errorf("find device %s: it is a partition of %s: name the disk", nameOrPath, f.Name)
 		}
-		names = append(names, f.Name)
+		if f.Kind != record.KindLoop && f.Kind != record.KindRAM && f.Kind != record.KindZRAM { // of which a host may have hundreds
+			names = append(names, f.Name)
+		}
 	}
-	return record.Device{}, fmt.Errorf("find device %s: %w; here are: %s", nameOrPath, os.ErrNotExist, strings.Join(names, ", "))
+	return record.Device{}, &unknownError{nameOrPath, names}
 }
+
+// unknownError says that nothing here is called so. It matches os.ErrNotExist.
+type unknownError struct {
+	name string
+	here []string
+}
+
+func (e *unknownError) Error() string {
+	if len(e.here) == 0 {
+		return fmt.Sprintf("find device %s: no device has that name", e.name)
+	}
+	return fmt.Sprintf("find device %s: no device has that name; here are: %s", e.name, strings.Join(e.here, ", "))
+}
+
+func (*unknownError) Is(target error) bool { return target == os.ErrNotExist }
 
 // called reports whether a name is one of the device's.
 func (f found) called(name string) bool {

@@ -120,6 +120,8 @@ func Kinds() []Kind {
 			"measure a filled file, or only written blocks as the probes do"},
 		{record.WarnLargerBlocks, Info, "The probe uses larger blocks, because the logical blocks of the device are larger.",
 			"nothing; do not compare it with the same probe on drives of smaller blocks"},
+		{record.WarnSmallFile, Warning, "The probe file is smaller than was asked for, because space is short: a drive's cache may answer.",
+			"free space and remove the probe file, or ask for a smaller one"},
 		{record.WarnReadOnly, Info, "The file was not made by ssdprobe, so it is only read.",
 			"name a directory; ssdprobe creates a probe file in it"},
 		{record.WarnRemote, Info, "A network is measured along with the drive.",

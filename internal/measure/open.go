@@ -15,6 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/target"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 const (
@@ -80,6 +81,8 @@ type Session struct {
 	Area probe.Area
 	// Filled is how many bytes were written to make a probe file now.
 	Filled int64
+	// Small warns that the probe file is smaller than was asked for; zero when it is not.
+	Small record.Warning
 	// SetAside is where a probe file was moved that did not hold what was written
 	// to it; empty mostly.
 	SetAside string
@@ -173,6 +176,10 @@ func (s *Session) openFile(ctx context.Context) error {
 	}
 	start, length := f.Data()
 	s.Path, s.Filled, s.SetAside = f.Path(), f.Filled, f.SetAside
+	if f.SizeBytes() < t.FileBytes {
+		s.Small = record.Warning{Code: record.WarnSmallFile, Text: fmt.Sprintf("the probe file %s has %s, not the %s that were asked for: at most a tenth of the free space is used",
+			f.Path(), units.Size(f.SizeBytes()), units.Size(t.FileBytes))}
+	}
 	s.Area = probe.Area{Start: start, Size: length, BlockBytes: f.BlockBytes()}
 	s.prober = probe.NewFileProber(s.options.Engine, f, f, s.Area, rand.Uint64())
 	return nil

@@ -42,6 +42,7 @@ const (
 	WarnThrottling        = "throttling"         // the drive slows down to cool
 	WarnWorn              = "worn"               // the drive has used up its rated endurance
 	WarnMediaErrors       = "media_errors"       // the drive could not read data, or may not be able to
+	WarnSmallFile         = "small_file"         // the probe file is smaller than was asked for
 	WarnFallback          = "fallback_file"      // a file in the state directory is measured, as nothing else may be
 	WarnNothingWatched    = "nothing_watched"    // there is nothing to watch
 	WarnConfigFile        = "config_file"        // the configuration file holds something else than what is in force

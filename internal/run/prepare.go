@@ -138,6 +138,9 @@ func (s *Session) fill(ctx context.Context, t *suite.Target, writes bool) ([]rec
 	if !writes || !t.Raw {
 		warnings, err = s.checkWritten(ctx, opened)
 	}
+	if opened.Small.Code != "" {
+		warnings = append(warnings, opened.Small)
+	}
 	if err := errors.Join(err, opened.Close()); err != nil { // fio opens it by itself
 		return nil, err
 	}

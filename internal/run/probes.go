@@ -41,6 +41,9 @@ func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds, rep
 		})
 	}
 	r.Target = opened.Path
+	if opened.Small.Code != "" {
+		r.Warnings = append(r.Warnings, opened.Small)
+	}
 	if s.subject.File {
 		r.File = &record.RunFile{Bytes: opened.Area.Start + opened.Area.Size, Reused: opened.Filled == 0}
 	}

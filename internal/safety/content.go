@@ -219,7 +219,7 @@ func (u unknown) finding() []Finding {
 	if u.blocks == 0 {
 		return nil
 	}
-	return []Finding{{KindUnknownData, fmt.Sprintf(
+	return []Finding{{Kind: KindUnknownData, Text: fmt.Sprintf(
 		"there is data of no known format on it: %s of %s blocks looked at are neither blank nor random, the first of them (%s) at byte %d",
 		units.Count(u.blocks), units.Count(u.sampled), u.kind, u.first)}}
 }

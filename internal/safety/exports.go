@@ -85,7 +85,7 @@ func (s subject) exports(ctx context.Context, l *look) error {
 	for _, e := range exporters() {
 		if _, err := s.fs.List(path.Join(configfs, e.dir)); errors.Is(err, os.ErrNotExist) {
 			if s.works(e.module) {
-				l.add(Finding{KindExport, fmt.Sprintf(
+				l.add(Finding{Kind: KindExport, Text: fmt.Sprintf(
 					"what %s exports cannot be seen: mount -t configfs none %s, on the host", e.name, configfs)})
 			}
 			continue
@@ -127,7 +127,7 @@ func (s subject) exported(ctx context.Context, l *look, e exporter, item string)
 		return fmt.Errorf("look what %s exports: %w", e.name, err)
 	case number != "":
 		if node := s.blocks[number]; node != "" {
-			l.add(Finding{KindExport, fmt.Sprintf("%s exports %s (%s)", e.name, node, item)})
+			l.add(Finding{Kind: KindExport, Text: fmt.Sprintf("%s exports %s (%s)", e.name, node, item)})
 		}
 		return nil
 	case name == "":
@@ -137,10 +137,10 @@ func (s subject) exported(ctx context.Context, l *look, e exporter, item string)
 		node, err := s.at(name)
 		switch {
 		case err != nil:
-			return []Finding{{KindExport, fmt.Sprintf("%s exports %s, which cannot be looked at (%v) and may be it: disable %s", e.name, name, err, item)}}, nil
+			return []Finding{{Kind: KindExport, Text: fmt.Sprintf("%s exports %s, which cannot be looked at (%v) and may be it: disable %s", e.name, name, err, item)}}, nil
 		case node == "":
 			return nil, nil
 		}
-		return []Finding{{KindExport, fmt.Sprintf("%s exports %s (%s)", e.name, node, item)}}, nil
+		return []Finding{{Kind: KindExport, Text: fmt.Sprintf("%s exports %s (%s)", e.name, node, item)}}, nil
 	})
 }

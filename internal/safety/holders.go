@@ -14,7 +14,7 @@ import (
 func (s subject) holders() []Finding {
 	var found []Finding
 	for _, holder := range s.device.Holders {
-		found = append(found, Finding{KindHolder, fmt.Sprintf("/dev/%s is made of it", holder)})
+		found = append(found, Finding{Kind: KindHolder, Text: fmt.Sprintf("/dev/%s is made of it", holder)})
 	}
 	return found
 }
@@ -38,12 +38,12 @@ func (s subject) loops(ctx context.Context, l *look) error {
 		err = l.ask(ctx, fmt.Sprintf("/dev/%s, which is made of %s,", name, backing), func() ([]Finding, error) {
 			of, err := s.madeOf(name, backing)
 			if err != nil {
-				return []Finding{{KindBlind, fmt.Sprintf("what the loop device /dev/%s is made of (%s) cannot be seen (%v): detach it", name, backing, err)}}, nil
+				return []Finding{{Kind: KindBlind, Text: fmt.Sprintf("what the loop device /dev/%s is made of (%s) cannot be seen (%v): detach it", name, backing, err)}}, nil
 			}
 			if of == "" {
 				return nil, nil
 			}
-			return []Finding{{KindHolder, fmt.Sprintf("the loop device /dev/%s is made of %s", name, of)}}, nil
+			return []Finding{{Kind: KindHolder, Text: fmt.Sprintf("the loop device /dev/%s is made of %s", name, of)}}, nil
 		})
 		if err != nil {
 			return err

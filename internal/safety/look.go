@@ -34,7 +34,7 @@ func (l *look) askFor(ctx context.Context, patience time.Duration, what string, 
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &hung):
-		l.add(Finding{KindBlind, what + " does not answer, and while it hangs, nobody knows what uses the device"})
+		l.add(Finding{Kind: KindBlind, Text: what + " does not answer, and while it hangs, nobody knows what uses the device"})
 		return errHung
 	case err != nil:
 		return err

@@ -34,11 +34,11 @@ func (c *Claim) marks(ctx context.Context, l *look, d record.Device, size int64)
 	c.note = theirs.note()
 	l.add(theirs.blind...)
 	if all := merge(ours, theirs.signatures); len(all) > 0 {
-		text := "there is " + placed(all)
+		f := Finding{Kind: KindSignature, Text: "there is " + placed(all)}
 		if len(d.Children) == 0 { // else the way to be rid of it has been said
-			text += ": if nobody needs it, " + advice(c.permission.path, theirs.signatures)
+			f.Cure = "if nobody needs it, " + advice(c.permission.path, theirs.signatures)
 		}
-		l.add(Finding{KindSignature, text})
+		l.add(f)
 	}
 	return nil
 }
@@ -114,7 +114,8 @@ func partitions(fs sysfs.FS, d record.Device, device io.ReaderAt) ([]Finding, er
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	return []Finding{{KindPartition, fmt.Sprintf(
-		"the kernel still has partitions of it: %s: if nobody needs them, wipefs -a each of them and /dev/%s, then partx -d /dev/%[2]s makes the kernel forget them",
-		strings.Join(texts, "; "), d.Name)}}, nil
+	return []Finding{{
+		Kind: KindPartition, Text: "the kernel still has partitions of it: " + strings.Join(texts, "; "),
+		Cure: fmt.Sprintf("if nobody needs them, wipefs -a each of them and /dev/%s, then partx -d /dev/%[1]s makes the kernel forget them", d.Name),
+	}}, nil
 }

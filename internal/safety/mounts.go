@@ -36,7 +36,7 @@ func (s subject) mounts() ([]Finding, error) {
 			if node == "" && m.Major == 0 && strings.HasPrefix(m.Source, "/dev/") {
 				node, _ = s.at(m.Source) // a source that is no path
 			}
-			f := Finding{KindMount, fmt.Sprintf("%s is mounted at %s (%s)", node, m.Mountpoint, m.FSType)}
+			f := Finding{Kind: KindMount, Text: fmt.Sprintf("%s is mounted at %s (%s)", node, m.Mountpoint, m.FSType)}
 			if node != "" && !slices.Contains(found, f) {
 				found = append(found, f)
 			}
@@ -76,7 +76,7 @@ func (s subject) swaps() ([]Finding, error) {
 			continue // the heading
 		}
 		if node, _ := s.at(name); node != "" { // it may be called something else here
-			found = append(found, Finding{KindSwap, fmt.Sprintf("%s is swap space in use", node)})
+			found = append(found, Finding{Kind: KindSwap, Text: fmt.Sprintf("%s is swap space in use", node)})
 		}
 	}
 }

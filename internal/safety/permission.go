@@ -107,7 +107,7 @@ func open(path string) (*os.File, []Finding, error) {
 		return file, nil, err
 	}
 	file, err = os.OpenFile(path, flags, 0)
-	return file, []Finding{{KindExclusive, "the kernel or another process holds it exclusively: lsblk and fuser -v show who"}}, err
+	return file, []Finding{{Kind: KindExclusive, Text: "the kernel or another process holds it exclusively: lsblk and fuser -v show who"}}, err
 }
 
 // Check checks everything again while the device is held, except what fills it: that is
@@ -160,7 +160,7 @@ func (c *Claim) look(ctx context.Context, l *look, content bool) error {
 			return nil, err
 		}
 		if other = text != ""; other {
-			return []Finding{{KindOther, text}}, nil
+			return []Finding{{Kind: KindOther, Text: text}}, nil
 		}
 		if d, err = device.Find(p.fs, p.number); err != nil {
 			return nil, err
@@ -220,7 +220,7 @@ func (c *Claim) identify() (size int64, other string, err error) {
 func aboutDevice(d record.Device, typed string) []Finding {
 	var found []Finding
 	add := func(kind Kind, format string, args ...any) {
-		found = append(found, Finding{kind, fmt.Sprintf(format, args...)})
+		found = append(found, Finding{Kind: kind, Text: fmt.Sprintf(format, args...)})
 	}
 	switch name := Name(d); {
 	case name == "":

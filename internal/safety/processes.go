@@ -27,16 +27,14 @@ func (s subject) processes(ctx context.Context, l *look) error {
 	case err != nil:
 		return fmt.Errorf("find out which processes are seen: %w", err)
 	case namespace != firstNamespace:
-		l.add(Finding{KindProcess,
-			"only the processes of this container are seen, and others may write to it: run ssdprobe on the host, or in a pod with hostPID"})
+		l.add(Finding{Kind: KindProcess, Text: "only the processes of this container are seen, and others may write to it: run ssdprobe on the host, or in a pod with hostPID"})
 	}
 	sees, err := seesProcesses()
 	if err != nil {
 		return err
 	}
 	if !sees {
-		l.add(Finding{KindProcess,
-			"what other processes have open cannot be seen, and they may write to it: run ssdprobe as root, with CAP_SYS_PTRACE"})
+		l.add(Finding{Kind: KindProcess, Text: "what other processes have open cannot be seen, and they may write to it: run ssdprobe as root, with CAP_SYS_PTRACE"})
 	}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -70,7 +68,7 @@ func seesProcesses() (bool, error) {
 func (s subject) process(pid int) ([]Finding, error) {
 	var found []Finding
 	add := func(format, node string) {
-		f := Finding{KindProcess, fmt.Sprintf("%s "+format, processText(pid), node)}
+		f := Finding{Kind: KindProcess, Text: fmt.Sprintf("%s "+format, processText(pid), node)}
 		if node != "" && !slices.Contains(found, f) {
 			found = append(found, f)
 		}

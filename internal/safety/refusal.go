@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -39,6 +40,8 @@ type Finding struct {
 	Kind Kind
 	// Text names it: "/dev/sdb1 is mounted at /srv".
 	Text string
+	// Cure says how to be rid of it, if the device is not in use; may be empty.
+	Cure string
 }
 
 // RefusedError names everything that was found. It matches ErrRefused.
@@ -56,12 +59,35 @@ const mostOfAKind = 5
 func (e *RefusedError) Error() string { return "refused to write to " + e.Path + ": " + e.Reasons() }
 
 // Reasons says what was found: "/dev/sdb1 is mounted at /srv; …".
-func (e *RefusedError) Reasons() string {
+func (e *RefusedError) Reasons() string { return strings.Join(e.List(), "; ") }
+
+// weighty are the kinds that say that the device is in use, the most telling first.
+func weighty() []Kind {
+	return []Kind{KindMount, KindSwap, KindHolder, KindProcess, KindExport, KindExclusive}
+}
+
+// List is what was found, its users first. How to be rid of what is on a device is not said while that is in use.
+func (e *RefusedError) List() []string {
+	rank := func(f Finding) int {
+		if i := slices.Index(weighty(), f.Kind); i >= 0 {
+			return i
+		}
+		return len(weighty())
+	}
+	found := slices.Clone(e.Found)
+	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(rank(a), rank(b)) })
+	used := len(found) > 0 && rank(found[0]) < len(weighty())
+	named := used && found[0].Kind != KindExclusive
 	var texts []string
 	of := map[Kind]int{}
-	for _, f := range e.Found {
+	for _, f := range found {
 		of[f.Kind]++
-		if of[f.Kind] <= mostOfAKind {
+		switch {
+		case named && f.Kind == KindExclusive: // who holds it is said
+		case of[f.Kind] > mostOfAKind:
+		case f.Cure != "" && !used:
+			texts = append(texts, f.Text+": "+f.Cure)
+		default:
 			texts = append(texts, f.Text)
 		}
 	}
@@ -73,7 +99,7 @@ func (e *RefusedError) Reasons() string {
 	if e.Note != "" {
 		texts = append(texts, e.Note)
 	}
-	return strings.Join(texts, "; ")
+	return texts
 }
 
 // Is makes it match ErrRefused.

@@ -38,7 +38,7 @@ func CheckSpace(path string, sizeBytes int64) error {
 	if needed == 0 || free-needed >= least {
 		return nil
 	}
-	return &RefusedError{Path: path, Found: []Finding{{KindSpace, fmt.Sprintf(
+	return &RefusedError{Path: path, Found: []Finding{{Kind: KindSpace, Text: fmt.Sprintf(
 		"it takes %s more, of the %s that are free on its filesystem %s have to stay free: make it smaller",
 		units.Size(needed), units.Size(free), units.Size(least))}}}
 }

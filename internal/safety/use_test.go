@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -263,4 +264,18 @@ func TestRefusesWhoHasTheNodesOfASCSIDisk(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The users of a device come first in what is said, and nobody is told to wipe what is mounted.
+func TestUsersComeFirst(t *testing.T) {
+	e := &safety.RefusedError{Path: "/dev/sdb", Found: []safety.Finding{
+		{Kind: safety.KindExclusive, Text: "held"}, {Kind: safety.KindSerial, Text: "no serial"},
+		{Kind: safety.KindSignature, Text: "there is XFS on it", Cure: "wipefs -a /dev/sdb"}, {Kind: safety.KindMount, Text: "mounted at /srv"},
+	}}
+	assert.Equal(t, []string{"mounted at /srv", "no serial", "there is XFS on it"}, e.List())
+	assert.EqualError(t, e, "refused to write to /dev/sdb: mounted at /srv; no serial; there is XFS on it")
+	e.Found = e.Found[:3]
+	assert.Equal(t, []string{"held", "no serial", "there is XFS on it"}, e.List())
+	e.Found = e.Found[1:3]
+	assert.Equal(t, []string{"no serial", "there is XFS on it: wipefs -a /dev/sdb"}, e.List())
 }

@@ -45,7 +45,7 @@ func askUtilLinux(ctx context.Context, g *guard.Guard, device *os.File) utilLinu
 		return u, nil
 	})
 	if err != nil {
-		u.blind = append(u.blind, Finding{KindBlind, fmt.Sprintf("wipefs and blkid cannot look at it: %v", err)})
+		u.blind = append(u.blind, Finding{Kind: KindBlind, Text: fmt.Sprintf("wipefs and blkid cannot look at it: %v", err)})
 	}
 	return u
 }
@@ -64,7 +64,7 @@ func (u *utilLinux) ask(ctx context.Context, name string, args []string, device 
 		err = read(answer)
 	}
 	if err != nil {
-		u.blind = append(u.blind, Finding{KindBlind, fmt.Sprintf("%s cannot look at it: %v", name, err)})
+		u.blind = append(u.blind, Finding{Kind: KindBlind, Text: fmt.Sprintf("%s cannot look at it: %v", name, err)})
 	}
 }
 

@@ -119,7 +119,7 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 	}
 	size := plannedBytes(o.SizeBytes, free)
 	if size < MinFileBytes {
-		return nil, tooLittle(path, free)
+		return nil, tooLittle(path, o.SizeBytes, free)
 	}
 	if err := makeFile(ctx, path, size, o); err != nil {
 		return nil, err

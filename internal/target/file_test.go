@@ -374,7 +374,7 @@ func TestTooLittleSpace(t *testing.T) {
 	dir := testenv.Ext4(t, 100*mib)
 	err := refused(t, dir)
 	require.ErrorIs(t, err, target.ErrNoSpace)
-	assert.Regexp(t, `are free; at most a tenth of it is used and 16 MiB are needed$`, err.Error())
+	assert.Regexp(t, `are free, and at most a tenth of that is used; even a small file takes 16 MiB$`, err.Error())
 	assert.Equal(t, []string{"lost+found"}, testenv.Names(t, dir))
 }
 

@@ -48,7 +48,12 @@ func makeFile(ctx context.Context, path string, size int64, o FileOptions) error
 // What an earlier fill left is used again.
 func openFilling(path string) (direct, error) {
 	d, err := openDirect(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return direct{}, fmt.Errorf("make a probe file in %s: %w: run as a user who may write there, or name another directory", filepath.Dir(path), fs.ErrPermission)
+	case errors.Is(err, unix.EROFS):
+		return direct{}, fmt.Errorf("make a probe file in %s: %w: name a directory on another filesystem", filepath.Dir(path), unix.EROFS)
+	case err != nil:
 		return direct{}, err
 	}
 	if err := claim(d); err != nil {

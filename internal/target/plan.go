@@ -45,12 +45,12 @@ func PlanFile(path string, sizeBytes int64) (Plan, error) {
 	}
 	size := plannedBytes(sizeBytes, free)
 	if size < MinFileBytes {
-		return Plan{}, tooLittle(path, free)
+		return Plan{}, tooLittle(path, sizeBytes, free)
 	}
 	return Plan{Path: path, SizeBytes: size}, nil
 }
 
-func tooLittle(path string, free int64) error {
-	return fmt.Errorf("make %s: %w: %s are free; at most a tenth of it is used and %s are needed",
-		path, ErrNoSpace, units.Size(free), units.Size(MinFileBytes))
+func tooLittle(path string, wanted, free int64) error {
+	return fmt.Errorf("make %s of %s: %w: %s are free, and at most a tenth of that is used; even a small file takes %s",
+		path, units.Size(wanted), ErrNoSpace, units.Size(free), units.Size(MinFileBytes))
 }

@@ -74,11 +74,24 @@ func openAddresses(ctx context.Context, addresses []string) ([]net.Listener, err
 	for _, address := range addresses {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 		if err != nil {
-			return listeners, fmt.Errorf("--web.listen-address %s: %w%s", address, err, hint(err))
+			return listeners, fmt.Errorf("listen on %s: %w%s", address, withoutAddress(err), hint(err))
 		}
 		listeners = append(listeners, l)
 	}
 	return listeners, nil
+}
+
+// withoutAddress leaves out what an error of the network repeats: "listen tcp ADDRESS: bind: ".
+func withoutAddress(err error) error {
+	var operation *net.OpError
+	if errors.As(err, &operation) {
+		err = operation.Err
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	return err
 }
 
 // hint says what to do about an address that cannot be had.

@@ -118,14 +118,14 @@ func TestListenRefuses(t *testing.T) {
 		"no address": {config(), `no address to listen on: name one with --web.listen-address, ":10040" for example`},
 		"a port in use": {
 			config("127.0.0.1:0", taken),
-			"--web.listen-address " + taken + ": listen tcp " + taken + ": bind: address already in use; " +
+			"listen on " + taken + ": address already in use; " +
 				"another program, or another of these addresses, has this port: stop it or choose another port",
 		},
 		"an address of another machine": {
 			config("192.0.2.1:0"),
-			"--web.listen-address 192.0.2.1:0: listen tcp 192.0.2.1:0: bind: cannot assign requested address; this machine does not have that address",
+			"listen on 192.0.2.1:0: cannot assign requested address; this machine does not have that address",
 		},
-		"no port": {config("localhost"), "--web.listen-address localhost: listen tcp: address localhost: missing port in address"},
+		"no port": {config("localhost"), "listen on localhost: address localhost: missing port in address"},
 		"no systemd": {
 			Config{SystemdSocket: true, Log: slog.New(slog.DiscardHandler)},
 			"--web.systemd-socket: systemd passed no socket; start ssdprobe by its .socket unit",

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagError says in words of its own what is wrong with a flag: those of the libraries name their functions.
+func flagError(c *cobra.Command, err error) error {
+	var (
+		invalid *pflag.InvalidValueError
+		missing *pflag.ValueRequiredError
+		unknown *pflag.NotExistError
+	)
+	text := err.Error()
+	switch {
+	case errors.As(err, &invalid) && errors.Is(err, strconv.ErrRange):
+		text = fmt.Sprintf("--%s: %q is too large", invalid.GetFlag().Name, invalid.GetValue())
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		text = fmt.Sprintf("--%s: %q: %v", f.Name, invalid.GetValue(), invalid.Unwrap())
+		if want := wanted(f.Value.Type()); want != "" {
+			text = fmt.Sprintf("--%s: %q is not %s", f.Name, invalid.GetValue(), want)
+		}
+	case errors.As(err, &missing):
+		value, _ := pflag.UnquoteUsage(missing.GetFlag())
+		text = fmt.Sprintf("--%s: its %s is missing", missing.GetFlag().Name, value)
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		text = fmt.Sprintf("unknown flag: -%s", unknown.GetSpecifiedShortnames())
+	case errors.As(err, &unknown):
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		text = "unknown flag: --" + unknown.GetSpecifiedName()
+		if near := nearest(unknown.GetSpecifiedName(), names); near != "" {
+			text += "; did you mean --" + near + "?"
+		}
+	}
+	return usage(fmt.Errorf("%s; see %s --help", text, c.CommandPath()))
+}
+
+// wanted is what a flag of a type takes; empty for those whose own error says it.
+func wanted(flagType string) string {
+	switch flagType {
+	case "int", "int64", "uint", "uint64":
+		return "a whole number"
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a duration; want a number with its unit, e.g. 500ms, 30s, 1h30m"
+	}
+	return ""
+}
+
+// nearest is the name that a mistyped word is likely to mean; empty when none is near.
+func nearest(word string, names []string) string {
+	all := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	if near := all.SuggestionsFor(word); len(near) > 0 {
+		return near[0]
+	}
+	return ""
+}
+
+// unknownWord says that a word is none of those that may stand here.
+func unknownWord(what, word string, names []string) error {
+	if near := nearest(word, names); near != "" {
+		return fmt.Errorf("%s: %q is unknown; did you mean %s?", what, word, near)
+	}
+	return fmt.Errorf("%s: %q is unknown; want one of %s", what, word, strings.Join(names, ", "))
+}
+
+// looksLikePath reports whether a word is a path rather than a name of something of ssdprobe's.
+func looksLikePath(word string) bool {
+	if strings.ContainsRune(word, os.PathSeparator) || strings.HasPrefix(word, ".") {
+		return true
+	}
+	_, err := os.Lstat(word)
+	return err == nil
+}
+
+// completeTree adds the commands that cobra brings, which take a mistyped word for a wish to see their help, so that
+// they refuse it.
+func completeTree(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		c.SuggestionsMinimumDistance = 2
+		switch c.Name() {
+		case "completion":
+			c.Args = noSubcommand
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+			for _, shell := range c.Commands() {
+				shell.Args = arguments(cobra.NoArgs)
+			}
+		case "help":
+			c.Run = nil
+			c.RunE = func(c *cobra.Command, args []string) error {
+				about, rest, err := c.Root().Find(args)
+				switch {
+				case err != nil:
+					return noSubcommand(c.Root(), args)
+				case len(rest) > 0:
+					return noSubcommand(about, rest)
+				}
+				return about.Help()
+			}
+		}
+	}
+}

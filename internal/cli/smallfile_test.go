@@ -1,0 +1,51 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// A probe file that is smaller than what was asked for is told of wherever its figures are.
+func TestSmallerFile(t *testing.T) {
+	t.Parallel()
+	dir := testenv.Ext4(t, 300<<20)
+	got := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir, "--size", "64MiB", "--rounds", "1", "-o", "json")
+	require.Equal(t, 0, got.code, got.stderr)
+	var codes []string
+	for _, w := range document(t, got).Report.Warnings {
+		codes = append(codes, w.Code)
+		if w.Code == record.WarnSmallFile {
+			assert.Contains(t, w.Text, "not the 64 MiB that were asked for")
+		}
+	}
+	assert.Contains(t, codes, record.WarnSmallFile)
+
+	config := file(t, "c.yaml", strings.Replace(onFile(dir), "size: 16MiB", "size: 64MiB", 1))
+	_, url := startDaemon(t, testenv.OnDisk(t), config)
+	eventually(t, "it is a finding", func() bool {
+		_, body := get(t, url+"api/v1/status")
+		return strings.Contains(body, `"small_file"`)
+	})
+}
+
+// What a user may not do is said in the words of the daemon.
+func TestADirectoryOfOthers(t *testing.T) {
+	t.Parallel()
+	at := testenv.OnDisk(t)
+	require.NoError(t, os.Chmod(at, 0o755))
+	state := filepath.Join("/var/tmp", filepath.Base(at))
+	config := filepath.Join(at, "c.yaml")
+	require.NoError(t, os.WriteFile(config, []byte("lock_dir: "+state+"/locks\n"), 0o644))
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(state)) })
+	code, says := asNobody(t, "run", "-t", at, "--state-dir", state, "--config", config)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, says, "make a probe file in "+at+": permission denied: run as a user who may write there, or name another directory")
+}
