@@ -12,6 +12,7 @@ import (
 type device struct {
 	since   time.Time
 	at      int // place in the table
+	watch   uint32
 	slot    int // of its histograms, from 1 on
 	paused  bool
 	last    []byte // its slot in all stripes, as last read

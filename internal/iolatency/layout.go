@@ -14,16 +14,17 @@ const (
 	operations = 4
 	stages     = 2
 
-	watchedBytes   = 24
+	watchedBytes   = 32
 	histogramBytes = 8 + 4*record.IOBuckets
 	slotBytes      = operations * stages * histogramBytes
-	controlBytes   = 16
+	controlBytes   = 32
+	slowBytes      = 72
 )
 
 // Where the fields are.
 const (
-	atNumber, atSlot, atPaused, atSlow = 0, 4, 8, 16 // of a device
-	atSelf, atBios, atEvicted          = 0, 4, 8     // of the control
+	atNumber, atPaused, atWatch, atSlow, atLeft = 0, 8, 12, 16, 24 // of a device; that of its histograms is beside the number
+	atBios, atNames, atEvicted, atUntold        = 4, 8, 16, 24     // of the control
 )
 
 // kernelOperations are in the order of the programs, and kernelStages.

@@ -3,19 +3,29 @@ package iolatency
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/features"
 	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
 )
 
 // kernel is what runs in the kernel. It ends with the process: nothing is pinned.
 type kernel struct {
 	programs programsObjects
 	links    []link.Link
+	bios     []link.Link // of the programs for devices without requests; they are attached while there are any
 	stripes  int
 
+	again bool // whether they can be attached again without rights
+
 	devices, counts, control *ebpf.Memory
+	slows                    *ringbuf.Reader
 }
+
+// attachesWithoutRights is the version of Linux since which who may not load programs may attach them.
+const attachesWithoutRights = 5<<16 | 19<<8
 
 // load loads the programs and has them run at every I/O.
 func load() (_ *kernel, err error) {
@@ -38,6 +48,10 @@ func load() (_ *kernel, err error) {
 	if err := spec.LoadAndAssign(&k.programs, nil); err != nil {
 		return nil, err
 	}
+	if k.slows, err = ringbuf.NewReader(k.programs.Slows); err != nil {
+		return nil, errors.Join(err, k.programs.Close())
+	}
+	k.slows.SetDeadline(time.Unix(1, 0)) // nobody waits for what is in it
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, k.close())
@@ -51,33 +65,64 @@ func load() (_ *kernel, err error) {
 	if _, err := k.programs.Self.Run(&ebpf.RunOptions{}); err != nil {
 		return nil, fmt.Errorf("learn the number of this process: %w", err)
 	}
-	if err := k.attach(); err != nil {
+	if k.links, err = attach(k.requestPrograms()); err != nil {
 		return nil, err
 	}
-	return k, nil
+	version, err := features.LinuxVersionCode()
+	if err != nil {
+		return nil, err
+	}
+	if k.again = version >= attachesWithoutRights; !k.again {
+		err = k.watchBios(true)
+	}
+	return k, err
 }
 
-// all are the programs that run at each I/O: first those that end one, so that each that is seen to begin is seen to end.
-func (k *kernel) all() []*ebpf.Program {
+// requestPrograms run at each request, and bioPrograms at each bio: first those that end an I/O, so that each that is seen
+// to begin is seen to end.
+func (k *kernel) requestPrograms() []*ebpf.Program {
 	p := k.programs
-	return []*ebpf.Program{p.RqComplete, p.BioComplete, p.RqMerge, p.RqRequeue, p.RqIssue, p.RqInsert, p.BioQueue}
+	return []*ebpf.Program{p.RqComplete, p.RqMerge, p.RqRequeue, p.RqIssue, p.RqInsert}
 }
 
-func (k *kernel) attach() error {
-	for _, program := range k.all() {
+func (k *kernel) bioPrograms() []*ebpf.Program {
+	return []*ebpf.Program{k.programs.BioComplete, k.programs.BioQueue}
+}
+
+func (k *kernel) all() []*ebpf.Program { return append(k.requestPrograms(), k.bioPrograms()...) }
+
+// attach has programs run. Without rights, that works since Linux 5.19.
+func attach(programs []*ebpf.Program) (links []link.Link, err error) {
+	for _, program := range programs {
 		l, err := link.AttachTracing(link.TracingOptions{Program: program})
 		if err != nil {
-			return fmt.Errorf("attach %v: %w", program, err)
+			return nil, errors.Join(fmt.Errorf("attach %v: %w", program, err), detach(links))
 		}
-		k.links = append(k.links, l)
+		links = append(links, l)
 	}
-	return nil
+	return links, nil
+}
+
+func detach(links []link.Link) error {
+	var errs []error
+	for _, l := range links {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// watchBios has the programs for bios run, or not: each bio of the machine would pay for them.
+func (k *kernel) watchBios(on bool) (err error) {
+	switch {
+	case on && k.bios == nil:
+		k.bios, err = attach(k.bioPrograms())
+	case !on && k.bios != nil && k.again:
+		err = detach(k.bios)
+		k.bios = nil
+	}
+	return err
 }
 
 func (k *kernel) close() error {
-	var errs []error
-	for _, l := range k.links {
-		errs = append(errs, l.Close())
-	}
-	return errors.Join(append(errs, k.programs.Close())...)
+	return errors.Join(k.slows.Close(), detach(k.links), detach(k.bios), k.programs.Close())
 }

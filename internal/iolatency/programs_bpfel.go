@@ -16,10 +16,13 @@ import (
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	programsMapAbroad       = "abroad"
 	programsMapControls     = "controls"
 	programsMapCounts       = "counts"
+	programsMapDetails      = "details"
 	programsMapDevices      = "devices"
 	programsMapFlights      = "flights"
+	programsMapSlows        = "slows"
 	programsProgBioComplete = "bio_complete"
 	programsProgBioQueue    = "bio_queue"
 	programsProgRqComplete  = "rq_complete"
@@ -87,10 +90,13 @@ type programsProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type programsMapSpecs struct {
+	Abroad   *ebpf.MapSpec `ebpf:"abroad"`
 	Controls *ebpf.MapSpec `ebpf:"controls"`
 	Counts   *ebpf.MapSpec `ebpf:"counts"`
+	Details  *ebpf.MapSpec `ebpf:"details"`
 	Devices  *ebpf.MapSpec `ebpf:"devices"`
 	Flights  *ebpf.MapSpec `ebpf:"flights"`
+	Slows    *ebpf.MapSpec `ebpf:"slows"`
 }
 
 // programsVariableSpecs contains global variables before they are loaded into the kernel.
@@ -120,18 +126,24 @@ func (o *programsObjects) Close() error {
 //
 // It can be passed to loadProgramsObjects or ebpf.CollectionSpec.LoadAndAssign.
 type programsMaps struct {
+	Abroad   *ebpf.Map `ebpf:"abroad"`
 	Controls *ebpf.Map `ebpf:"controls"`
 	Counts   *ebpf.Map `ebpf:"counts"`
+	Details  *ebpf.Map `ebpf:"details"`
 	Devices  *ebpf.Map `ebpf:"devices"`
 	Flights  *ebpf.Map `ebpf:"flights"`
+	Slows    *ebpf.Map `ebpf:"slows"`
 }
 
 func (m *programsMaps) Close() error {
 	return _ProgramsClose(
+		m.Abroad,
 		m.Controls,
 		m.Counts,
+		m.Details,
 		m.Devices,
 		m.Flights,
+		m.Slows,
 	)
 }
 

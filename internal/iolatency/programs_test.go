@@ -38,4 +38,5 @@ func TestLayout(t *testing.T) {
 	assert.Equal(t, [2]uint32{watchedBytes, table}, size[programsMapDevices])
 	assert.Equal(t, [2]uint32{slotBytes, slots * maxStripes}, size[programsMapCounts])
 	assert.Equal(t, [2]uint32{controlBytes, 1}, size[programsMapControls])
+	assert.Zero(t, 4096%size[programsMapFlights][0], "no I/O in flight is in two lines of a cache")
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -179,9 +178,8 @@ func TestHistogramIsWhatFioMeasures(t *testing.T) {
 
 // A device without requests is timed by its bios; those of memory complete where they are submitted.
 func TestDevicesWithoutRequests(t *testing.T) {
-	testenv.Root(t)
 	tracer := start(t)
-	path := zram(t)
+	path := testenv.Zram(t)
 	number := testenv.DeviceNumber(t, path)
 	follow(t, tracer, number, iolatency.Device{})
 	fio(t, path, "--ioengine=psync", "--rw=randwrite", "--bs=4k", "--size=4m")
@@ -190,22 +188,6 @@ func TestDevicesWithoutRequests(t *testing.T) {
 	assert.EqualValues(t, 1024, n[record.OperationWrite])
 	assert.EqualValues(t, 64, n[record.OperationRead])
 	assert.Empty(t, of(tracer, number, record.OperationRead, record.StageQueue).Buckets)
-}
-
-// zram makes a disk in compressed memory, which is gone when the test ends.
-func zram(t *testing.T) (path string) {
-	t.Helper()
-	made, err := os.ReadFile("/sys/class/zram-control/hot_add")
-	if os.IsNotExist(err) {
-		_, err = exec.CommandContext(t.Context(), "modprobe", "zram").Output()
-		require.NoError(t, err, "this test needs zram")
-		made, err = os.ReadFile("/sys/class/zram-control/hot_add")
-	}
-	require.NoError(t, err)
-	name := strings.TrimSpace(string(made))
-	t.Cleanup(func() { require.NoError(t, os.WriteFile("/sys/class/zram-control/hot_remove", []byte(name), 0o600)) })
-	require.NoError(t, os.WriteFile("/sys/block/zram"+name+"/disksize", []byte("16M"), 0o600))
-	return "/dev/zram" + name
 }
 
 // What this process does is not an application's, nor is anything that happens during a run.

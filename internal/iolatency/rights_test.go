@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,14 +23,19 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, tell)) }
 
-// tell is a program that follows the device of a number, and tells how many I/Os it saw of it until it is killed.
+// tell is a program that follows the device of a number, and tells how many I/Os it saw of it until it is killed. A second number is
+// that of a device without requests.
 func tell(arguments []string, stdout, stderr io.Writer) int {
 	tracer, err := Start()
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1
 	}
-	if err := errors.Join(DropRights(), tracer.Follow(map[string]Device{arguments[0]: {Requests: true}})); err != nil {
+	wanted := map[string]Device{}
+	for i, number := range arguments {
+		wanted[number] = Device{Requests: i == 0}
+	}
+	if err := errors.Join(DropRights(), tracer.Follow(wanted)); err != nil {
 		fmt.Fprintln(stderr, err)
 		return 1
 	}
@@ -46,9 +52,11 @@ func tell(arguments []string, stdout, stderr io.Writer) int {
 	for before := uint64(0); ; {
 		<-time.After(10 * time.Millisecond)
 		n := uint64(0)
-		for _, h := range tracer.Of(arguments[0]).Histograms {
-			if h.Stage == record.StageDevice {
-				n += h.Count()
+		for _, number := range arguments {
+			for _, h := range tracer.Of(number).Histograms {
+				if h.Stage == record.StageDevice {
+					n += h.Count()
+				}
 			}
 		}
 		if n != before {
@@ -59,28 +67,37 @@ func tell(arguments []string, stdout, stderr io.Writer) int {
 }
 
 // with returns the program as root with these capabilities alone.
-func with(t *testing.T, capabilities, number string) *testenv.Program {
+func with(t *testing.T, capabilities string, numbers ...string) *testenv.Program {
 	t.Helper()
 	testenv.Root(t)
-	c := testenv.Command(t, nil, number)
+	c := testenv.Command(t, nil, numbers...)
 	c.Args = append([]string{"setpriv", "--bounding-set=-all" + capabilities, "--inh-caps=-all"}, c.Args...)
 	c.Path = testenv.Installed(t, "setpriv")
 	return testenv.StartCommand(t, c)
 }
 
-// Once the programs are loaded, nothing needs rights; and nothing stays when the process is killed.
+// Once the programs are loaded, nothing needs rights in any thread; and nothing stays when the process is killed.
 func TestRights(t *testing.T) {
 	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: testenv.OnDisk(t)})
-	p := with(t, ",+bpf,+perfmon", device.Number)
+	bios := testenv.Zram(t)
+	p := with(t, ",+bpf,+perfmon", device.Number, testenv.DeviceNumber(t, bios))
 	p.Stdout.Find(t, "ready")
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", p.Cmd.Process.Pid))
 	require.NoError(t, err)
-	assert.Contains(t, string(status), "CapEff:\t0000000000000000")
-	assert.Contains(t, string(status), "CapPrm:\t0000000000000000")
+	require.Greater(t, len(threads), 2)
+	for _, thread := range threads {
+		status, err := os.ReadFile(thread)
+		require.NoError(t, err)
+		for _, set := range []string{"CapEff", "CapPrm", "CapInh", "CapAmb"} {
+			assert.Contains(t, string(status), set+":\t0000000000000000", thread)
+		}
+	}
 
-	out, err := exec.CommandContext(t.Context(), "dd", "if="+device.Path, "of=/dev/null", "bs=4096", "count=8", "iflag=direct").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	p.Stdout.Find(t, "seen 8")
+	for i, path := range []string{device.Path, bios} {
+		out, err := exec.CommandContext(t.Context(), "dd", "if="+path, "of=/dev/null", "bs=4096", "count=8", "iflag=direct").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		p.Stdout.Find(t, fmt.Sprintf("seen %d", 8*(i+1)))
+	}
 
 	var ids []ebpf.ProgramID
 	for line := range strings.Lines(p.Stdout.Text()) {

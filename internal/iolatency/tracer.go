@@ -76,7 +76,7 @@ func (t *Tracer) Follow(wanted map[string]Device) error {
 		errs = append(errs, t.follow(number, w))
 	}
 	_, err := t.kernel.control.WriteAt(binary.NativeEndian.AppendUint32(nil, bios), atBios)
-	return errors.Join(append(errs, err)...)
+	return errors.Join(append(errs, err, t.kernel.watchBios(bios > 0))...)
 }
 
 // follow begins with a device, or notes whether it is paused.
@@ -109,13 +109,13 @@ func (t *Tracer) begin(number string) (*device, error) {
 	d := newDevice(slot, t.kernel.stripes)
 	d.read(t.kernel) // what was counted there before
 	d.counted = [operations][stages]counts{}
-	at, ok, err := t.places.add(major<<20|minor, slot)
+	at, watch, ok, err := t.places.add(major<<20|minor, slot)
 	if !ok {
 		t.full[number] = true
 		return nil, nil
 	}
 	t.free = t.free[:len(t.free)-1]
-	d.at = at
+	d.at, d.watch = at, watch
 	t.devices[number] = d
 	return d, err
 }

@@ -23,19 +23,21 @@ char __license[] SEC("license") = "Dual BSD/GPL"; /* the kernel runs tracing pro
 #define STRIPES 16 /* at most */
 #define TABLE 256 /* places to look for a device */
 #define WAYS 8 /* places to look for an I/O in flight */
-#define SETS 4096
+#define GROUPS 2048
 #define MERGED 128 /* bios of a request that are looked at */
 
 enum operation { READ, WRITE, DISCARD, FLUSH, NONE };
 enum stage { QUEUE, DEVICE };
 
-/* A device under watch. User space writes it: number last. */
+/* A device under watch. User space writes it: number and slot last. */
 struct watched {
 	__u32 number; /* major << 20 | minor; 0 ends the search */
 	__u32 slot;   /* of its histograms, plus 1; 0 when it is not watched any more */
 	__u32 paused; /* what begins now is not counted */
+	__u32 watch;  /* another one each time that a device comes */
+	__u64 slow_ns; /* I/Os that take as long are told of */
+	__s32 left;    /* how many of them; user space sets it once a second */
 	__u32 unused;
-	__u64 slow_ns; /* I/Os that take as long are told of; 0 for none */
 };
 
 struct {
@@ -69,11 +71,14 @@ struct {
 	__type(value, struct histograms);
 } counts SEC(".maps");
 
-/* What user space sets once, and what is told to it. */
+/* What user space sets, and what is told to it. */
 struct control {
 	__u32 self;    /* the process whose I/O is not counted, as the kernel numbers it */
 	__u32 bios;    /* devices under watch that have no requests */
+	__u32 names;   /* slow I/Os are told with the process and its control group */
+	__u32 unused;
 	__u64 evicted; /* I/Os in flight that were forgotten for want of room */
+	__u64 untold;  /* slow I/Os that were not told of for want of room */
 };
 
 struct {
@@ -84,34 +89,84 @@ struct {
 	__type(value, struct control);
 } controls SEC(".maps");
 
-/* An I/O in flight. */
-struct flight {
-	__u64 began_ns; /* when it was seen first: inserted, or issued at once */
-	__u64 issued_ns; /* first; 0 while it is queued */
-	__u32 number; /* of its device */
-	__u32 bytes;
-	__u8 operation;
-	__u8 ours;
-	__u8 inserted; /* it was queued */
-	__u8 requeued; /* the driver gave it back, and it is not issued again yet */
-	__u32 unused;
+enum { FREE, TAKEN }; /* keys that are no addresses */
+
+enum flag {
+	OURS = 1,
+	INSERTED = 2, /* it was queued */
+	REQUEUED = 4, /* the driver gave it back, and it is not issued again yet */
+	DETAILED = 8, /* its detail is known */
+	NAMED = 16,   /* and who submitted it */
 };
 
 /*
- * An array with places found by the hash of the key costs half of what a hash map does, and forgets
- * by itself an I/O whose end was not seen.
+ * An I/O in flight. It is mostly seen to begin on one CPU and to end on another, so all of it is in
+ * one line of their caches.
  */
-struct set {
-	__u64 keys[WAYS]; /* of a request or bio; 0 when the place is free */
-	struct flight flights[WAYS];
+struct flight {
+	__u64 key; /* of a request or bio */
+	__u64 began_ns; /* when it was seen first: inserted, or issued at once */
+	__u64 issued_ns; /* first; 0 while it is queued */
+	__u32 watch; /* and where it is: of its device */
+	__u8 at;
+	__u8 operation;
+	__u8 flags;
+	__u8 unused;
+};
+
+/*
+ * The hash of a key says where an I/O is at home. When another is there, it is put up in another place
+ * of its group. The oldest of a full group is forgotten, as is by and by one whose end was not seen.
+ */
+struct group {
+	struct flight of[WAYS];
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SETS);
+	__uint(max_entries, GROUPS);
+	__uint(map_flags, BPF_F_MMAPABLE); /* so that it begins with a page */
 	__type(key, __u32);
-	__type(value, struct set);
+	__type(value, struct group);
 } flights SEC(".maps");
+
+/* How many of each group are not at home. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GROUPS);
+	__type(key, __u32);
+	__type(value, __u32);
+} abroad SEC(".maps");
+
+/* What is told of a slow I/O beyond its times. */
+struct detail {
+	__u64 sector;
+	__u64 cgroup;
+	__u32 bytes;
+	__u32 process;
+	char name[16];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GROUPS * WAYS);
+	__type(key, __u32);
+	__type(value, struct detail);
+} details SEC(".maps");
+
+/* A slow I/O, as it is told to user space. */
+struct slow {
+	__u64 ended_ns; /* of the monotonic clock */
+	__u64 device_ns, queue_ns;
+	struct detail detail;
+	__u32 watch;
+	__u32 operation;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 << 10);
+} slows SEC(".maps");
 
 static __always_inline struct control *control(void)
 {
@@ -132,54 +187,139 @@ static __always_inline __u64 key_of(void *of, struct control *c)
 	return key;
 }
 
-static __always_inline struct set *set_of(__u64 key)
-{
-	__u32 i = (key * 0x9E3779B97F4A7C15ull) >> 40 & (SETS - 1);
+/* Where an I/O is, or may be. */
+struct place {
+	struct group *group;
+	__u32 number; /* of the group */
+	__u32 home;   /* place in it */
+	__u32 way;
+};
 
-	return bpf_map_lookup_elem(&flights, &i);
+static __always_inline bool place_of(__u64 key, struct place *p)
+{
+	__u32 hash = key * 0x9E3779B97F4A7C15ull >> 40;
+
+	p->number = hash / WAYS & (GROUPS - 1);
+	p->home = p->way = hash & (WAYS - 1);
+	p->group = bpf_map_lookup_elem(&flights, &p->number);
+	return p->group;
 }
 
-/* flight_at hides from the compiler that the way is in the set, as the verifier wants to see it. */
-static __always_inline struct flight *flight_at(struct set *set, __u32 way)
+/* flight_at hides from the compiler that the way is in the group, as the verifier wants to see it. */
+static __always_inline struct flight *flight_at(struct place *p)
 {
+	__u32 way = p->way;
+
 	asm volatile("" : "+r"(way));
-	return &set->flights[way & (WAYS - 1)];
+	return &p->group->of[way & (WAYS - 1)];
 }
 
-/* find returns the way of an I/O in its set; WAYS when it is not there. */
-static __always_inline __u32 find(struct set *set, __u64 key)
+/* change replaces a key if it is what is expected, and returns what it was. */
+static __always_inline __u64 change(struct place *p, __u64 expected, __u64 key)
 {
-#pragma unroll
-	for (__u32 i = 0; i < WAYS; i++)
-		if (set->keys[i] == key)
-			return i;
-	return WAYS;
+	return __sync_val_compare_and_swap(&flight_at(p)->key, expected, key);
 }
 
-/* take returns a way for an I/O: a free one, or that of the oldest; WAYS when another took that. */
-static __always_inline __u32 take(struct set *set, __u64 key, struct control *c)
+static __always_inline void count_abroad(struct place *p, __u32 by)
 {
-	__u64 before, began = ~0ull;
-	__u32 oldest = 0;
+	__u32 *n = bpf_map_lookup_elem(&abroad, &p->number);
 
-#pragma unroll
-	for (__u32 i = 0; i < WAYS; i++)
-		if (!set->keys[i] && !__sync_val_compare_and_swap(&set->keys[i], 0, key))
-			return i;
-#pragma unroll
-	for (__u32 i = 0; i < WAYS; i++)
-		if (set->flights[i].began_ns < began) {
-			began = set->flights[i].began_ns;
-			oldest = i;
+	if (n)
+		__sync_fetch_and_add(n, by);
+}
+
+static __always_inline bool any_abroad(struct place *p)
+{
+	__u32 *n = bpf_map_lookup_elem(&abroad, &p->number);
+
+	return n && *n;
+}
+
+/* find_abroad finds the place of an I/O that is not at home. */
+static __always_inline bool find_abroad(struct place *p, __u64 key)
+{
+	if (!any_abroad(p))
+		return false;
+	for (__u32 i = 1; i < WAYS; i++) {
+		p->way = (p->home + i) & (WAYS - 1);
+		if (flight_at(p)->key == key)
+			return true;
+	}
+	p->way = p->home;
+	return false;
+}
+
+/*
+ * take_out takes an I/O out of its place, which stays taken until it is freed. It asks for the line
+ * of the cache once, to write: most I/Os are at home, and were seen to begin.
+ */
+static __always_inline bool take_out(struct place *p, __u64 key)
+{
+	if (change(p, key, TAKEN) == key)
+		return true;
+	return find_abroad(p, key) && change(p, key, TAKEN) == key;
+}
+
+static __always_inline void set_free(struct place *p)
+{
+	__sync_lock_test_and_set(&flight_at(p)->key, FREE);
+	if (p->way != p->home)
+		count_abroad(p, -1);
+}
+
+static __always_inline void forget(__u64 key)
+{
+	struct place p;
+
+	if (place_of(key, &p) && take_out(&p, key))
+		set_free(&p);
+}
+
+/* put finds an I/O, or else a place for it; known says which. */
+static __always_inline bool put(struct place *p, __u64 key, struct control *c, bool *known)
+{
+	__u64 was = change(p, FREE, key), began = ~0ull;
+	__u32 oldest = p->home;
+	struct place other;
+
+	*known = was == key;
+	if (*known)
+		return true;
+	other = *p;
+	if (find_abroad(&other, key)) {
+		if (was == FREE)
+			set_free(p);
+		*p = other;
+		*known = true;
+		return true;
+	}
+	if (was == FREE)
+		return true;
+	for (__u32 i = 1; i < WAYS; i++) {
+		p->way = (p->home + i) & (WAYS - 1);
+		if (change(p, FREE, key) == FREE) {
+			count_abroad(p, 1);
+			return true;
 		}
-	asm volatile("" : "+r"(oldest));
-	oldest &= WAYS - 1;
-	before = set->keys[oldest];
+	}
+	for (p->way = 0; p->way < WAYS; p->way++)
+		if (flight_at(p)->began_ns < began) {
+			began = flight_at(p)->began_ns;
+			oldest = p->way;
+		}
+	p->way = oldest;
+	was = flight_at(p)->key;
+	if (was == FREE || was == TAKEN || change(p, was, key) != was)
+		return false; /* another was faster */
 	__sync_fetch_and_add(&c->evicted, 1);
-	return __sync_val_compare_and_swap(&set->keys[oldest], before, key) == before ? oldest : WAYS;
+	if (place_of(was, &other) && other.home != oldest)
+		count_abroad(p, -1);
+	if (p->home != oldest)
+		count_abroad(p, 1);
+	return true;
 }
 
-static __always_inline struct watched *watch_of(__u32 number)
+static __always_inline struct watched *watch_of(__u32 number, __u8 *place)
 {
 	__u32 hash = (number * 0x9E3779B1u) >> 24;
 
@@ -190,8 +330,10 @@ static __always_inline struct watched *watch_of(__u32 number)
 
 		if (!w || !w->number)
 			return 0;
-		if (w->number == number)
+		if (w->number == number) {
+			*place = at;
 			return w->slot ? w : 0;
+		}
 	}
 	return 0;
 }
@@ -248,9 +390,9 @@ static __always_inline __u32 bucket_of(__u64 ns)
 	return i < BUCKETS ? i : BUCKETS - 1;
 }
 
-static __always_inline void count(struct watched *w, __u8 operation, enum stage stage, __u64 ns)
+static __always_inline void count(__u32 slot, __u8 operation, enum stage stage, __u64 ns)
 {
-	__u32 at = (w->slot - 1) * stripes + (bpf_get_smp_processor_id() & (stripes - 1));
+	__u32 at = (slot - 1) * stripes + (bpf_get_smp_processor_id() & (stripes - 1));
 	struct histograms *all = bpf_map_lookup_elem(&counts, &at);
 	struct histogram *h;
 	__u32 bucket = bucket_of(ns);
@@ -263,128 +405,154 @@ static __always_inline void count(struct watched *w, __u8 operation, enum stage 
 	__sync_fetch_and_add(&h->sum_ns, ns);
 }
 
-/*
- * begin notes an I/O that is seen for the first time. It runs where the I/O was submitted. The way is
- * that of one whose end was not seen at the same address, or WAYS.
- */
-static __always_inline struct flight *begin(struct set *set, __u32 way, __u64 key, struct control *c, __u32 number, enum operation op, __u32 bytes)
+/* describe notes what is told of an I/O if it is slow, beyond what is known when it ends. */
+static __always_inline __u8 describe(struct place *p, struct control *c, __u64 sector, __u32 bytes)
 {
-	struct watched *w = watch_of(number);
-	struct flight *f;
+	__u32 at = p->number * WAYS + p->way;
+	struct detail *d = bpf_map_lookup_elem(&details, &at);
 
-	if (!w)
+	if (!d)
 		return 0;
-	if (way == WAYS)
-		way = take(set, key, c);
-	if (way == WAYS)
-		return 0;
-	f = flight_at(set, way);
-	f->began_ns = bpf_ktime_get_ns();
-	f->issued_ns = 0;
-	f->number = number;
-	f->bytes = bytes;
-	f->operation = op;
-	f->ours = w->paused || bpf_get_current_pid_tgid() >> 32 == c->self;
-	f->inserted = 0;
-	f->requeued = 0;
-	return f;
+	d->sector = sector;
+	d->bytes = bytes;
+	if (!c->names)
+		return DETAILED;
+	d->process = bpf_get_current_pid_tgid() >> 32;
+	d->cgroup = bpf_get_current_cgroup_id();
+	bpf_get_current_comm(d->name, sizeof(d->name));
+	return DETAILED | NAMED;
 }
 
-/* end counts an I/O that is in flight, and forgets it. Not static, so that it is verified once. */
-__attribute__((noinline)) int end(__u64 key)
+/* begin notes an I/O that is seen for the first time. It runs where the I/O was submitted. */
+static __always_inline void begin(struct place *p, struct control *c, struct watched *w, __u8 at, enum operation op, __u8 flags, bool issued)
 {
+	struct flight *f = flight_at(p);
 	__u64 now = bpf_ktime_get_ns();
-	struct set *set = set_of(key);
-	struct flight done;
-	struct watched *w;
-	__u32 way;
 
-	if (!set)
+	if (w->paused || bpf_get_current_pid_tgid() >> 32 == c->self)
+		flags |= OURS;
+	f->began_ns = now;
+	f->issued_ns = issued ? now : 0;
+	f->watch = w->watch;
+	f->at = at;
+	f->operation = op;
+	f->flags = flags;
+}
+
+/* tell tells user space of a slow I/O. It is not of the most frequent ones, so it has a frame of its own. */
+static __attribute__((noinline)) int tell(struct flight *f, struct place *p, __u64 now, __u64 sector, __u32 bytes)
+{
+	__u32 at = p->number * WAYS + p->way;
+	struct detail *d = bpf_map_lookup_elem(&details, &at);
+	struct slow *s = bpf_ringbuf_reserve(&slows, sizeof(*s), 0);
+	struct control *c = control();
+
+	if (!s || !d) {
+		if (s)
+			bpf_ringbuf_discard(s, BPF_RB_NO_WAKEUP);
+		if (c)
+			__sync_fetch_and_add(&c->untold, 1);
 		return 0;
-	way = find(set, key);
-	if (way == WAYS)
-		return 0;
-	done = *flight_at(set, way);
-	asm volatile("" : "+r"(way));
-	if (__sync_val_compare_and_swap(&set->keys[way & (WAYS - 1)], key, 0) != key)
-		return 0;
-	if (done.ours || !done.issued_ns)
-		return 0;
-	w = watch_of(done.number);
-	if (!w || w->paused)
-		return 0;
-	count(w, done.operation, DEVICE, now - done.issued_ns);
-	if (done.inserted)
-		count(w, done.operation, QUEUE, done.issued_ns - done.began_ns);
+	}
+	__builtin_memset(s, 0, sizeof(*s));
+	if (f->flags & NAMED)
+		s->detail = *d;
+	if (f->flags & DETAILED) {
+		sector = d->sector;
+		bytes = d->bytes;
+	}
+	s->detail.sector = sector;
+	s->detail.bytes = bytes;
+	s->ended_ns = now;
+	s->device_ns = now - f->issued_ns;
+	s->queue_ns = f->issued_ns - f->began_ns;
+	s->watch = f->watch;
+	s->operation = f->operation;
+	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP); /* it is looked at once a second */
 	return 0;
 }
 
-static __always_inline struct flight *begin_request(struct set *set, __u32 way, __u64 key, struct control *c, struct request *rq)
+/*
+ * end counts an I/O that is in flight, and forgets it. What is said of a bio is not known any more when it
+ * ends. Not static, so that it is verified once.
+ */
+__attribute__((noinline)) int end(__u64 key, __u64 sector, __u32 bytes)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct watched *w;
+	struct flight done;
+	struct place p;
+	__u32 at, slot;
+
+	if (!place_of(key, &p) || !take_out(&p, key))
+		return 0;
+	done = *flight_at(&p);
+	at = done.at;
+	w = bpf_map_lookup_elem(&devices, &at);
+	if (w && w->slow_ns <= now - done.began_ns && !(done.flags & OURS) && done.issued_ns && w->watch == done.watch &&
+	    __sync_fetch_and_add(&w->left, -1) > 0)
+		tell(&done, &p, now, sector, bytes);
+	set_free(&p);
+	if (!w || done.flags & OURS || !done.issued_ns)
+		return 0;
+	slot = w->slot;
+	if (!slot || w->watch != done.watch || w->paused)
+		return 0;
+	count(slot, done.operation, DEVICE, now - done.issued_ns);
+	if (done.flags & INSERTED)
+		count(slot, done.operation, QUEUE, done.issued_ns - done.began_ns);
+	return 0;
+}
+
+/* see sees a request that is inserted into a queue, or else issued. */
+static __always_inline void see(struct request *rq, bool issued)
 {
 	struct gendisk *disk = rq->q->disk;
 	enum operation op = operation_of(rq->cmd_flags);
+	struct control *c = control();
+	struct watched *w;
+	struct flight *f;
+	struct place p;
+	__u8 at, flags;
+	bool known;
+	__u64 key;
 
-	if (!disk || op == NONE)
-		return 0;
-	return begin(set, way, key, c, number_of(disk), op, rq->__data_len);
+	if (!c || !disk)
+		return;
+	key = key_of(rq, c);
+	if (op == NONE) { /* at the address of an I/O whose end was not seen */
+		forget(key);
+		return;
+	}
+	w = watch_of(number_of(disk), &at);
+	if (!w || !place_of(key, &p) || !put(&p, key, c, &known))
+		return;
+	f = flight_at(&p);
+	if (known && f->watch == w->watch && (!f->issued_ns || f->flags & REQUEUED)) {
+		if (!issued)
+			return;
+		f->flags &= ~REQUEUED;
+		if (!f->issued_ns)
+			f->issued_ns = bpf_ktime_get_ns();
+		return;
+	}
+	flags = issued ? 0 : INSERTED;
+	if (c->names)
+		flags |= describe(&p, c, rq->__sector, rq->__data_len) & ~DETAILED; /* others may be merged into it */
+	begin(&p, c, w, at, op, flags, issued);
 }
 
 SEC("tp_btf/block_rq_insert")
 int BPF_PROG(rq_insert, struct request *rq)
 {
-	struct control *c = control();
-	struct flight *f;
-	struct set *set;
-	__u64 key;
-	__u32 way;
-
-	if (!c)
-		return 0;
-	key = key_of(rq, c);
-	set = set_of(key);
-	if (!set)
-		return 0;
-	way = find(set, key);
-	if (way < WAYS) {
-		f = flight_at(set, way);
-		if (f->requeued || !f->issued_ns)
-			return 0;
-	}
-	f = begin_request(set, way, key, c, rq);
-	if (f)
-		f->inserted = 1;
+	see(rq, false);
 	return 0;
 }
 
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(rq_issue, struct request *rq)
 {
-	struct control *c = control();
-	struct flight *f;
-	struct set *set;
-	__u64 key;
-	__u32 way;
-
-	if (!c)
-		return 0;
-	key = key_of(rq, c);
-	set = set_of(key);
-	if (!set)
-		return 0;
-	way = find(set, key);
-	if (way < WAYS) {
-		f = flight_at(set, way);
-		if (!f->issued_ns || f->requeued) {
-			f->requeued = 0;
-			f->bytes = rq->__data_len; /* others were merged into it */
-			if (!f->issued_ns)
-				f->issued_ns = bpf_ktime_get_ns();
-			return 0;
-		}
-	}
-	f = begin_request(set, way, key, c, rq);
-	if (f)
-		f->issued_ns = f->began_ns;
+	see(rq, true);
 	return 0;
 }
 
@@ -393,19 +561,14 @@ SEC("tp_btf/block_rq_requeue")
 int BPF_PROG(rq_requeue, struct request *rq)
 {
 	struct control *c = control();
-	struct set *set;
+	struct place p;
 	__u64 key;
-	__u32 way;
 
 	if (!c)
 		return 0;
 	key = key_of(rq, c);
-	set = set_of(key);
-	if (!set)
-		return 0;
-	way = find(set, key);
-	if (way < WAYS)
-		flight_at(set, way)->requeued = 1;
+	if (place_of(key, &p) && (flight_at(&p)->key == key || find_abroad(&p, key)))
+		flight_at(&p)->flags |= REQUEUED;
 	return 0;
 }
 
@@ -414,19 +577,9 @@ SEC("tp_btf/block_rq_merge")
 int BPF_PROG(rq_merge, struct request *rq)
 {
 	struct control *c = control();
-	struct set *set;
-	__u64 key;
 
-	if (!c)
-		return 0;
-	key = key_of(rq, c);
-	set = set_of(key);
-	if (!set)
-		return 0;
-#pragma unroll
-	for (__u32 i = 0; i < WAYS; i++)
-		if (set->keys[i] == key)
-			__sync_val_compare_and_swap(&set->keys[i], key, 0);
+	if (c)
+		forget(key_of(rq, c));
 	return 0;
 }
 
@@ -438,7 +591,7 @@ int BPF_PROG(rq_complete, struct request *rq, int error, unsigned int bytes)
 
 	if (!c || bytes < rq->__data_len) /* a part of it */
 		return 0;
-	end(key_of(rq, c));
+	end(key_of(rq, c), rq->__sector, bytes);
 	if (!c->bios)
 		return 0;
 	/*
@@ -447,7 +600,7 @@ int BPF_PROG(rq_complete, struct request *rq, int error, unsigned int bytes)
 	 */
 	bio = rq->bio;
 	for (int i = 0; i < MERGED && bio; i++) {
-		end(key_of(bio, c));
+		end(key_of(bio, c), 0, 0);
 		bio = bio->bi_next;
 	}
 	return 0;
@@ -458,10 +611,12 @@ int BPF_PROG(bio_queue, struct bio *bio)
 {
 	struct control *c = control();
 	struct gendisk *disk;
-	struct flight *f;
-	struct set *set;
+	struct watched *w;
 	enum operation op;
+	struct place p;
+	bool known;
 	__u64 key;
+	__u8 at;
 
 	if (!c || !c->bios)
 		return 0;
@@ -473,13 +628,12 @@ int BPF_PROG(bio_queue, struct bio *bio)
 		return 0;
 	if (op == WRITE && !bio->bi_iter.bi_size)
 		op = FLUSH;
-	key = key_of(bio, c);
-	set = set_of(key);
-	if (!set)
+	w = watch_of(number_of(disk), &at);
+	if (!w)
 		return 0;
-	f = begin(set, find(set, key), key, c, number_of(disk), op, bio->bi_iter.bi_size);
-	if (f)
-		f->issued_ns = f->began_ns;
+	key = key_of(bio, c);
+	if (place_of(key, &p) && put(&p, key, c, &known))
+		begin(&p, c, w, at, op, describe(&p, c, bio->bi_iter.bi_sector, bio->bi_iter.bi_size), true);
 	return 0;
 }
 
@@ -489,7 +643,7 @@ int BPF_PROG(bio_complete, struct request_queue *q, struct bio *bio)
 	struct control *c = control();
 
 	if (c && c->bios)
-		end(key_of(bio, c));
+		end(key_of(bio, c), 0, 0);
 	return 0;
 }
 

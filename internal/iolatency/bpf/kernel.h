@@ -18,6 +18,12 @@ typedef long long __s64;
 typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;
+typedef _Bool bool;
+
+enum {
+	false = 0,
+	true = 1,
+};
 
 enum {
 	BPF_ANY = 0,
@@ -30,6 +36,10 @@ enum bpf_map_type {
 
 enum {
 	BPF_F_MMAPABLE = 1U << 10,
+};
+
+enum {
+	BPF_RB_NO_WAKEUP = 1U << 0,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -52,7 +62,10 @@ struct request_queue {
 	struct gendisk *disk; /* since Linux 5.15 */
 };
 
+typedef __u64 sector_t;
+
 struct bvec_iter {
+	sector_t bi_sector;
 	unsigned int bi_size;
 };
 
@@ -67,6 +80,7 @@ struct request {
 	struct request_queue *q;
 	unsigned int cmd_flags;
 	unsigned int __data_len;
+	sector_t __sector;
 	struct bio *bio;
 };
 

@@ -1,0 +1,100 @@
+package iolatency
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// The places of the kernel's programs for requests that the tests below do without.
+const (
+	whenCompleted = 0
+	whenIssued    = 3
+)
+
+// without does something while a program does not run, as the kernel does when it would have to interrupt the same program.
+func without(t *testing.T, tracer *Tracer, program int, do func()) {
+	t.Helper()
+	require.NoError(t, tracer.kernel.links[program].Close())
+	do()
+	links, err := attach(tracer.kernel.requestPrograms()[program : program+1])
+	require.NoError(t, err)
+	tracer.kernel.links[program] = links[0]
+}
+
+func startFollowing(t *testing.T, number string) *Tracer {
+	t.Helper()
+	testenv.Root(t)
+	tracer, err := Start()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tracer.Close()) })
+	require.NoError(t, tracer.Follow(map[string]Device{number: {Requests: true}}))
+	return tracer
+}
+
+// countedIOs are the I/Os in the device that took at least so long.
+func countedIOs(tracer *Tracer, number string, least time.Duration) (n uint64) {
+	for _, h := range tracer.Of(number).Histograms {
+		for bucket, ios := range h.Buckets {
+			if h.Stage == record.StageDevice && bucket > record.IOBucketOf(least) {
+				n += ios
+			}
+		}
+	}
+	return n
+}
+
+// sh runs a script on one processor, so that the kernel uses the same requests again.
+func sh(t *testing.T, script string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), testenv.Installed(t, "taskset"), "--cpu-list", "0", "sh", "-ec", script).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// The end of some reads is not seen. Commands that are not I/O use their requests again: they count for nothing.
+func TestACommandDoesNotEndAnIOBeforeIt(t *testing.T) {
+	testenv.Installed(t, "fio")
+	serials, err := filepath.Glob("/sys/block/vd*/serial") // a virtio disk is asked for it, each time
+	require.NoError(t, err)
+	if len(serials) == 0 {
+		t.Skip("no virtio disk")
+	}
+	serial := serials[0]
+	number, err := os.ReadFile(filepath.Join(filepath.Dir(serial), "dev"))
+	require.NoError(t, err)
+	file := filepath.Join(testenv.OnDisk(t), "file")
+	sh(t, "dd if=/dev/zero of="+file+" bs=64k count=256 conv=fsync status=none")
+	device := strings.TrimSpace(string(number))
+	tracer := startFollowing(t, device)
+	began := time.Now()
+	without(t, tracer, whenCompleted, func() {
+		sh(t, "fio --name=a --filename="+file+" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=128 --number_ios=1024 >/dev/null")
+	})
+	const old = 3 * time.Second
+	require.Zero(t, countedIOs(tracer, device, old))
+	<-time.After(time.Until(began.Add(2 * old)))
+	many := strings.TrimSpace(strings.Repeat(serial+" ", 200))
+	sh(t, "for i in $(seq 32); do taskset --cpu-list $((i % $(nproc --all))) cat "+many+" & done; wait")
+	assert.Zero(t, countedIOs(tracer, device, old))
+}
+
+// The end of some reads is not seen, and then the device is gone, and comes again. The first reads then are not seen to begin.
+func TestAnIOOfADeviceThatLeftIsNotThatOfTheNext(t *testing.T) {
+	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: testenv.OnDisk(t)})
+	tracer := startFollowing(t, device.Number)
+	read := "dd if=" + device.Path + " of=/dev/null bs=64k iflag=direct status=none"
+	without(t, tracer, whenCompleted, func() { sh(t, read) })
+	require.NoError(t, tracer.Follow(nil))
+	require.NoError(t, tracer.Follow(map[string]Device{device.Number: {Requests: true}}))
+	without(t, tracer, whenIssued, func() { sh(t, read) })
+	assert.Zero(t, countedIOs(tracer, device.Number, 0))
+}
