@@ -143,7 +143,7 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 		if len(of) < provisionalBlocks {
 			continue
 		}
-		b.Of[i] = learnNorm(of, i, anchored, host)
+		b.Of[i] = learnNorm(of, i, anchored, host, b.Of[i].Daily)
 		b.Of[i].SlowAccepted = before != nil && before.Of[i].SlowAccepted
 		b.Of[i].wanderWith(b.Of[0].noise)
 		b.Of[i].LargeAbove = b.largeAbove(quantile(b.Of[i].Residuals, 0.99))
@@ -151,7 +151,7 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 	return b
 }
 
-func learnNorm(blocks []block, statistic int, anchored bool, host Host) norm {
+func learnNorm(blocks []block, statistic int, anchored bool, host Host, expected daily) norm {
 	n := norm{Curve: learnCurve(blocks, statistic)}
 	residuals, excess := make([]Shift, len(blocks)), make([]Shift, len(blocks))
 	parts, known := hostParts(blocks, statistic, host)
@@ -170,11 +170,12 @@ func learnNorm(blocks []block, statistic int, anchored bool, host Host) norm {
 			residuals[i] -= middle
 		}
 	}
+	n.Daily = expected
 	if len(blocks) >= minFinalBlocks {
-		n.Daily = learnDaily(blocks, residuals)
-		for i, b := range blocks {
-			residuals[i] -= n.Daily.off(b.Slot, residuals[i])
-		}
+		n.Daily = learnDaily(blocks, residuals).and(expected)
+	}
+	for i, b := range blocks {
+		residuals[i] -= n.Daily.off(b.Slot, residuals[i])
 	}
 	n.noise = learnNoise(blocks, residuals)
 	n.learnSizes(blocks, statistic)

@@ -56,22 +56,25 @@ func (d daily) expect(slot int64, x Shift) {
 	}
 }
 
-// after returns what is expected once a slot has passed in which something was seen: what came is
-// expected again, at its edges too; of what did not come, half is left, and soon nothing.
+// and adds what was expected before: some blocks of the day may be missing, as a drift is no part of a baseline.
+func (d daily) and(before daily) daily {
+	for at, x := range before {
+		d[at] = max(d[at], x)
+	}
+	return d
+}
+
+// after returns what is expected once a slot has passed in which something was seen: what came is expected again; of
+// what did not come, half is left, and soon nothing. What goes on after the time at which it is expected is news.
 func (d daily) after(slot int64, seen Shift) daily {
 	at := slot % daySlots
 	expected, ok := d[at]
-	if !ok {
+	if !ok || seen >= expected/2 {
 		return d
 	}
 	out := maps.Clone(d)
-	switch {
-	case seen >= expected/2:
-		out.expect(slot, expected)
-	case expected/2 < ShiftOf(dailyForgotten):
+	if out[at] = expected / 2; out[at] < ShiftOf(dailyForgotten) {
 		delete(out, at)
-	default:
-		out[at] = expected / 2
 	}
 	return out
 }

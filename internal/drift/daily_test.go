@@ -45,6 +45,39 @@ func TestWhatTheFirstNightHadIsExpected(t *testing.T) {
 	assert.Equal(t, record.Regressed, h.p50().State)
 }
 
+// A drive that becomes slower is so by day, too: what comes every night neither ends that nor hides it.
+func TestADriftLastsThroughTheNight(t *testing.T) {
+	for name, begins := range map[string]func(h *history, c record.Conditions){
+		"before the night": func(h *history, c record.Conditions) {
+			h.run(16*time.Hour, 1, c)
+			h.run(6*time.Hour, 1.3, c)
+			h.run(2*time.Hour, 1.3*1.6, c)
+		},
+		"in the night": func(h *history, c record.Conditions) {
+			h.run(22*time.Hour, 1, c)
+			h.run(time.Hour, 1.6, c)
+			h.run(time.Hour, 1.3*1.6, c)
+		},
+	} {
+		for _, kernel := range []string{"6.1", "6.2"} {
+			h, c := newHistory(t), record.Conditions{Kernel: "6.1"}
+			for range 2 {
+				h.run(22*time.Hour, 1, c)
+				h.run(2*time.Hour, 1.6, c)
+			}
+			c.Kernel = kernel
+			begins(h, c)
+			for range 2 {
+				h.run(22*time.Hour, 1.3, c)
+				assert.Equal(t, record.Regressed, h.p50().State, "%s, %s", name, kernel)
+				assert.InDelta(t, 1.3, h.p50().Ratio, 0.05, "%s, %s", name, kernel)
+				h.run(2*time.Hour, 1.3*1.6, c)
+				assert.InDelta(t, 1.3, h.p50().Ratio, 0.05, "%s, %s: the night is known", name, kernel)
+			}
+		}
+	}
+}
+
 func TestWhatDoesNotComeAgainIsForgotten(t *testing.T) {
 	h := newHistory(t)
 	h.night(1)

@@ -322,8 +322,8 @@ const (
 
 // Far reports whether statistic i was slower by a limit in the last blocks that are over, and clearly more above its level
 // of the hour before than any block of the baseline above its own: one that has become slower wavers as it did before.
-// It returns since when, and by how much at least.
-func (t *Tracker) Far(i int, limit Shift, now time.Time) (since time.Time, by Shift, far bool) {
+// Its level at this time of yesterday, if it was higher, counts for that of the hour before. It returns since when, and by how much at least.
+func (t *Tracker) Far(i int, limit, yesterday Shift, now time.Time) (since time.Time, by Shift, far bool) {
 	if len(t.recent) < farBlocks || !t.judgeable(i) {
 		return since, 0, false
 	}
@@ -334,7 +334,7 @@ func (t *Tracker) Far(i int, limit Shift, now time.Time) (since time.Time, by Sh
 	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
 	by = min(last[0].Shifts[i], last[1].Shifts[i]) // that of a block without the statistic is the least
 	fresh := now.Sub(slotTime(last[0].Slot)) <= (farBlocks+2)*blockLength
-	return slotTime(last[0].Slot), by, fresh && by >= limit && by >= usual(before[max(0, len(before)-shownBlocks):], i)+n.Residuals[len(n.Residuals)-1]+ShiftOf(farMargin)
+	return slotTime(last[0].Slot), by, fresh && by >= limit && by >= max(yesterday, usual(before[max(0, len(before)-shownBlocks):], i))+n.Residuals[len(n.Residuals)-1]+ShiftOf(farMargin)
 }
 
 // usual is how much slower than the baseline statistic i was in most of the blocks; 0 when it was not.

@@ -249,7 +249,7 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 		}
 		for i := range t.names {
 			if n := &e.Baseline.Of[i]; j.Shifts[i].Known() {
-				n.Daily = n.Daily.after(b.Slot, j.withDay[i])
+				n.Daily = n.Daily.after(b.Slot, j.withDay[i]-t.drifted(i))
 			}
 			switch {
 			case !j.Shifts[i].Known():
@@ -273,6 +273,14 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 			t.prepare()
 		}
 	}
+}
+
+// drifted is how much slower statistic i is because of a drift that was found.
+func (t *Tracker) drifted(i int) Shift {
+	if t.verdicts[i].State != record.Regressed {
+		return 0
+	}
+	return t.Shift(i)
 }
 
 // withoutDrift is a block without the statistics that have become slower, or seem so: a drift is no part of a baseline.

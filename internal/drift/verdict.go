@@ -278,6 +278,9 @@ func (t *Tracker) expectAgain(i int) {
 func (t *Tracker) judgeBack(i int, now time.Time) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	last := t.recent[len(t.recent)-1]
+	if v.State == record.Regressed && last.Shifts[i] < v.BackReference && last.withDay[i] >= v.BackReference {
+		return // it may be no faster than it was: more than there is may be expected at this time of the day
+	}
 	side := Shift(1)
 	if v.State == record.Improved {
 		side = -1

@@ -158,6 +158,20 @@ func (s *source) measuredYesterday(slot int64) bool {
 	return true
 }
 
+// yesterday is how much slower statistic i was in the hour after this time of yesterday; Missing when that is not known.
+func (s *source) yesterday(i int, slot int64) drift.Shift {
+	var values []drift.Shift
+	for k := range int64(recently) {
+		if x := s.at(slot-dayBlocks+1+k, i); x.Known() {
+			values = append(values, x)
+		}
+	}
+	if len(values) == 0 {
+		return drift.Missing
+	}
+	return lowerMedian(values)
+}
+
 // OfDay implements drift.Host.
 func (s *source) OfDay(slot int64) drift.Shift {
 	most := drift.Shift(0)

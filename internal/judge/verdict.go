@@ -239,7 +239,7 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 			if statistic.IsTail() || statistic == record.OthersFlushLatency {
 				continue
 			}
-			if since, by, ok := s.tracker.Far(i, drift.ShiftOf(severeRatio*s.otherWork()), now); ok {
+			if since, by, ok := s.tracker.Far(i, drift.ShiftOf(severeRatio*s.otherWork()), s.yesterday(i, drift.Slot(now)), now); ok {
 				far[s.witness()] = true
 				add(&felt, s, record.Severe, record.Ratio{Ratio: by.Ratio()}, since)
 			}
