@@ -130,6 +130,7 @@ func (d *Daemon) judgeTraffic(deviceID string, t record.Traffic) {
 	if w == nil || t.Unusable != "" {
 		return
 	}
+	w.rememberTraffic(t)
 	w.mu.Lock()
 	conditions := w.conditions
 	w.mu.Unlock()

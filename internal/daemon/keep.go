@@ -137,6 +137,9 @@ func (w *watch) saveWhenDue(ctx context.Context, now bool) {
 	if now || time.Since(w.saved.at) >= saveEvery || w.saved.written >= saveBytes {
 		w.save(ctx, saveTimeout)
 	}
+	if time.Since(w.historySaved) >= saveHistoryEvery {
+		w.saveHistory(ctx, saveTimeout)
+	}
 }
 
 func (w *watch) save(ctx context.Context, timeout time.Duration) {
@@ -148,6 +151,7 @@ func (w *watch) save(ctx context.Context, timeout time.Duration) {
 // stop saves for the last time and gives the target back.
 func (w *watch) stop() {
 	w.save(context.Background(), lastSaveTimeout)
+	w.saveHistory(context.Background(), lastSaveTimeout)
 	w.shared.judging.detach(w)
 	w.closeTarget()
 	w.log.Info("no longer watching")

@@ -115,6 +115,9 @@ func (s *storage) report(id string, err error) {
 // requestsOf is what a problem with the requests is reported under.
 const requestsOf = "requests"
 
+// historyOf is what a problem with the stored history of a target is reported under.
+func historyOf(id string) string { return "history of " + id }
+
 // runsOf is what a problem with the stored runs of a target is reported under.
 func runsOf(id string) string { return "runs of " + id }
 
@@ -123,7 +126,7 @@ func runsOf(id string) string { return "runs of " + id }
 func (s *storage) forget(here map[string]wanted) {
 	known := map[string]bool{requestsOf: true, nodeOf: true, recordingsOf: true}
 	for id := range here {
-		known[id], known[runsOf(id)] = true, true
+		known[id], known[runsOf(id)], known[historyOf(id)] = true, true, true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/history"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
@@ -49,11 +50,15 @@ type watch struct {
 	access *access
 	suites *suites
 	asked  chan string // names of probes whose next round is wanted out of turn
+	// history has the figures for the plots of the status page.
+	history history.History
 
 	// These belong to the goroutine of Run.
 	session *measure.Session // nil while the target is not open
 	pool    *probe.Pool      // nil on files
 	saved   savePoint
+	// historySaved is when the history was last saved.
+	historySaved time.Time
 	// mountPoint is where the filesystem of a file was when it was last opened.
 	mountPoint string
 	most       admit.Capacity // while the target is not open
@@ -130,6 +135,7 @@ func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 		w.traffic = judge.NewTrafficTracker(s.Drift)
 	}
 	w.restore(now)
+	w.restoreHistory(now)
 	w.see(seen, now)
 	return w
 }

@@ -18,6 +18,7 @@ const (
 	kindDaemon       = "daemon"
 	kindNode         = "node"
 	kindRecordings   = "recordings"
+	kindHistories    = "histories"
 )
 
 // Dir is a state directory. It may be used by several goroutines, for different values.

@@ -47,6 +47,8 @@ const (
 	// Nines spreads quantiles (0 to 1) by the logarithm of 1-q: 0.9, 0.99 and 0.999
 	// are equally far apart.
 	Nines
+	// Time is linear. Values are seconds since 1970, ticks are round times in UTC.
+	Time
 )
 
 // Series is values that belong together.

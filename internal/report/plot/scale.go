@@ -30,7 +30,7 @@ func (s Scale) on(v float64) (float64, bool) {
 			return 0, false
 		}
 		v = -math.Log10(1 - v)
-	case Linear:
+	case Linear, Time:
 	}
 	if math.Abs(v) < 1e-300 { // so that parts of it are more than nothing
 		v = 0
@@ -91,6 +91,8 @@ func (a Axis) fit(values []float64, from, to float64) place {
 	case Nines:
 		p.low = min(p.low, 0)
 		p.ticks = nines(p.high)
+	case Time:
+		p.ticks = times(p.low, p.high, most)
 	case Linear:
 		step := niceStep((p.high - p.low) / float64(most))
 		if a.Whole {
@@ -194,8 +196,12 @@ func (a Axis) text(v float64) string {
 	if a.Format != nil {
 		return a.Format(v)
 	}
-	if a.Scale == Nines {
+	switch a.Scale {
+	case Time:
+		return timeText(v)
+	case Nines:
 		return strconv.FormatFloat(math.Round(v*1e10)/1e8, 'f', -1, 64)
+	case Linear, Log2, Log10:
 	}
 	return Tick(v)
 }

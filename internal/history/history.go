@@ -1,0 +1,126 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Figure is what a series is of.
+type Figure string
+
+// The figures. Latencies are in seconds, the others are I/Os or bytes per second.
+const (
+	P50  Figure = "p50"
+	P99  Figure = "p99"
+	IOPS Figure = "iops"
+
+	ReadLatency  Figure = "read_latency" // the mean of others' reads
+	WriteLatency Figure = "write_latency"
+	Reads        Figure = "reads"
+	Writes       Figure = "writes"
+	ReadBytes    Figure = "read_bytes"
+	WrittenBytes Figure = "written_bytes"
+)
+
+// Key names a series.
+type Key struct {
+	// Source is a probe, or Traffic.
+	Source string `json:"source"`
+	Figure Figure `json:"figure"`
+}
+
+// Traffic is the source of what others do to the drive.
+const Traffic = "traffic"
+
+// History is all series of one drive. The zero value is empty. Several goroutines may use it.
+type History struct {
+	mu     sync.Mutex
+	series map[Key][]Series // one for each of Spans
+}
+
+// Add adds a value with a weight. Values without one, and negative ones, are left out.
+func (h *History) Add(key Key, at time.Time, value, weight float64) {
+	if value < 0 || weight <= 0 {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all, ok := h.series[key]
+	if h.series == nil {
+		h.series = map[Key][]Series{}
+	}
+	if !ok {
+		all = make([]Series, len(Spans()))
+		h.series[key] = all
+	}
+	for i, span := range Spans() {
+		all[i].add(span, span.at(at), value, weight)
+	}
+}
+
+// Points are the means of a series over the span that ends at a time, oldest first. A slot without a value has no point.
+func (h *History) Points(key Key, span Span, until time.Time) []Point {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all, ok := h.series[key]
+	if !ok {
+		return nil
+	}
+	i := slices.Index(Spans(), span)
+	return all[i].points(span, span.at(until)-int64(span.Slots)+1, span.at(until))
+}
+
+// State is what is kept of a history over a restart.
+type State struct {
+	Series []KeptSeries `json:"series"`
+}
+
+// KeptSeries is one series, over each of Spans.
+type KeptSeries struct {
+	Key
+	Spans []Series `json:"spans"`
+}
+
+// State returns what is to be kept. Series without a value in the longest span are left out, and forgotten.
+func (h *History) State(now time.Time) State {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	oldest := Month.at(now) - int64(Month.Slots)
+	maps.DeleteFunc(h.series, func(_ Key, all []Series) bool { return all[len(all)-1].Open < oldest })
+	var s State
+	for key, all := range h.series {
+		kept := KeptSeries{Key: key, Spans: slices.Clone(all)}
+		for i := range kept.Spans {
+			kept.Spans[i].Means = slices.Clone(all[i].Means)
+		}
+		s.Series = append(s.Series, kept)
+	}
+	slices.SortFunc(s.Series, func(a, b KeptSeries) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Figure, b.Figure))
+	})
+	return s
+}
+
+// Restore puts back what was kept. Errors: a series that cannot have been kept; nothing is then restored.
+func (h *History) Restore(s State) error {
+	series := map[Key][]Series{}
+	for _, kept := range s.Series {
+		if len(kept.Spans) != len(Spans()) {
+			return fmt.Errorf("history of %s %s: %d spans instead of %d", kept.Source, kept.Figure, len(kept.Spans), len(Spans()))
+		}
+		for i, span := range Spans() {
+			if !kept.Spans[i].sound(span) {
+				return fmt.Errorf("history of %s %s: the %s makes no sense", kept.Source, kept.Figure, span.Name)
+			}
+		}
+		series[kept.Key] = kept.Spans
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.series = series
+	return nil
+}

@@ -1,0 +1,97 @@
+package history
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// nothing stands for a slot without a value. All figures are 0 or more.
+const nothing = -1
+
+// Series is one figure over one span: the means of the slots that have ended, and the open one. Its form is also
+// that of the state directory.
+type Series struct {
+	// First is the number of the slot of the first mean.
+	First int64     `json:"first,omitempty"`
+	Means []float32 `json:"means,omitempty"` // -1 where nothing was added
+	// Open is the number of the slot that values are added to.
+	Open   int64   `json:"open,omitempty"`
+	Sum    float64 `json:"sum,omitempty"`
+	Weight float64 `json:"weight,omitempty"`
+}
+
+// add adds a value to the slot. When the clock was set back, what lies in the future is dropped.
+func (s *Series) add(span Span, slot int64, value, weight float64) {
+	if slot < s.Open {
+		s.cut(slot)
+	}
+	if slot > s.Open {
+		s.end(span)
+		s.Open = slot
+	}
+	s.Sum += value * weight
+	s.Weight += weight
+}
+
+// cut drops the slots from one on. Its mean cannot be continued: the slot begins anew.
+func (s *Series) cut(slot int64) {
+	keep := min(max(slot-s.First, 0), int64(len(s.Means)))
+	s.Means = s.Means[:keep]
+	s.Open, s.Sum, s.Weight = slot, 0, 0
+}
+
+// end turns the open slot into a mean.
+func (s *Series) end(span Span) {
+	if s.Weight <= 0 {
+		return
+	}
+	gap := s.Open - s.First - int64(len(s.Means)) // slots without any value
+	if len(s.Means) == 0 || gap >= int64(span.Slots) {
+		s.First, s.Means, gap = s.Open, s.Means[:0], 0
+	}
+	for range gap {
+		s.Means = append(s.Means, nothing)
+	}
+	s.Means = append(s.Means, rounded(s.Sum/s.Weight))
+	s.Sum, s.Weight = 0, 0
+	if surplus := len(s.Means) - span.Slots; surplus > 0 {
+		s.Means = slices.Delete(s.Means, 0, surplus)
+		s.First += int64(surplus)
+	}
+}
+
+// points are the means from a slot on, up to another one, the open slot with them.
+func (s *Series) points(span Span, from, to int64) []Point {
+	var all []Point
+	for i, mean := range s.Means {
+		if slot := s.First + int64(i); slot >= from && slot <= to && mean != nothing {
+			all = append(all, Point{Time: span.middle(slot), Mean: float64(mean)})
+		}
+	}
+	if s.Weight > 0 && s.Open >= from && s.Open <= to {
+		all = append(all, Point{Time: span.middle(s.Open), Mean: s.Sum / s.Weight})
+	}
+	return all
+}
+
+// sound reports whether the series can be one that was saved.
+func (s *Series) sound(span Span) bool {
+	return len(s.Means) <= span.Slots && s.First+int64(len(s.Means)) <= s.Open+1 && s.First >= 0 &&
+		s.Sum >= 0 && s.Weight >= 0 && !slices.ContainsFunc(s.Means, func(m float32) bool { return m < 0 && m != nothing })
+}
+
+// rounded keeps four digits: more than a plot shows, and short in a file.
+func rounded(v float64) float32 {
+	if v <= 0 {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v))-3)
+	return float32(math.Round(v/unit) * unit)
+}
+
+// Point is the mean of one slot.
+type Point struct {
+	Time time.Time `json:"time"` // the middle of the slot
+	Mean float64   `json:"mean"`
+}
