@@ -6,5 +6,5 @@
 //
 //	var h history.History
 //	h.Add(history.Key{Source: "read-4k", Figure: history.P50}, round.Start, 84e-6, 1)
-//	points := h.Points(key, history.Day, time.Now())
+//	points := h.Points(key, history.Day(), time.Now())
 package history

@@ -62,6 +62,19 @@ func (h *History) Add(key Key, at time.Time, value, weight float64) {
 	}
 }
 
+// Keys are those of all series, in order.
+func (h *History) Keys() []Key {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.keys()
+}
+
+func (h *History) keys() []Key {
+	return slices.SortedFunc(maps.Keys(h.series), func(a, b Key) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Figure, b.Figure))
+	})
+}
+
 // Points are the means of a series over the span that ends at a time, oldest first. A slot without a value has no point.
 func (h *History) Points(key Key, span Span, until time.Time) []Point {
 	h.mu.Lock()
@@ -89,19 +102,17 @@ type KeptSeries struct {
 func (h *History) State(now time.Time) State {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	oldest := Month.at(now) - int64(Month.Slots)
+	month := Month()
+	oldest := month.at(now) - int64(month.Slots)
 	maps.DeleteFunc(h.series, func(_ Key, all []Series) bool { return all[len(all)-1].Open < oldest })
 	var s State
-	for key, all := range h.series {
-		kept := KeptSeries{Key: key, Spans: slices.Clone(all)}
+	for _, key := range h.keys() {
+		kept := KeptSeries{Key: key, Spans: slices.Clone(h.series[key])}
 		for i := range kept.Spans {
-			kept.Spans[i].Means = slices.Clone(all[i].Means)
+			kept.Spans[i].Means = slices.Clone(kept.Spans[i].Means)
 		}
 		s.Series = append(s.Series, kept)
 	}
-	slices.SortFunc(s.Series, func(a, b KeptSeries) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Figure, b.Figure))
-	})
 	return s
 }
 

@@ -30,20 +30,20 @@ func TestASlotIsTheMeanOfItsValuesByWeight(t *testing.T) {
 	h.Add(key, start, 1, 3)
 	h.Add(key, start.Add(30*time.Second), 5, 1)
 	h.Add(key, start.Add(time.Minute), 7, 1)
-	points := h.Points(key, history.Hour, start.Add(2*time.Minute))
+	points := h.Points(key, history.Hour(), start.Add(2*time.Minute))
 	assert.Equal(t, []float64{2, 7}, means(points))
 	assert.Equal(t, start.Add(30*time.Second), points[0].Time, "the middle of the slot")
-	assert.Equal(t, []float64{3}, means(h.Points(key, history.Day, start)), "15 by a weight of 5, all in one slot")
-	assert.Empty(t, h.Points(history.Key{Source: "other"}, history.Day, start))
+	assert.Equal(t, []float64{3}, means(h.Points(key, history.Day(), start)), "15 by a weight of 5, all in one slot")
+	assert.Empty(t, h.Points(history.Key{Source: "other"}, history.Day(), start))
 }
 
 func TestWhatIsNotAFigureIsLeftOut(t *testing.T) {
 	var h history.History
 	h.Add(key, start, -1, 1)
 	h.Add(key, start, 1, 0)
-	assert.Empty(t, h.Points(key, history.Hour, start))
+	assert.Empty(t, h.Points(key, history.Hour(), start))
 	h.Add(key, start, 0, 1)
-	assert.Equal(t, []float64{0}, means(h.Points(key, history.Hour, start)), "nothing happened, and that is known")
+	assert.Equal(t, []float64{0}, means(h.Points(key, history.Hour(), start)), "nothing happened, and that is known")
 }
 
 func TestSpansAreBoundedAndGapsStayGaps(t *testing.T) {
@@ -60,16 +60,16 @@ func TestSpansAreBoundedAndGapsStayGaps(t *testing.T) {
 	back := at.Add(30 * time.Minute)
 	h.Add(key, back, 90e-6, 1)
 	h.Add(key, back.Add(time.Minute), 91e-6, 1)
-	hour := h.Points(key, history.Hour, back.Add(time.Minute))
+	hour := h.Points(key, history.Hour(), back.Add(time.Minute))
 	require.Len(t, hour, 60-30)
 	assert.Equal(t, 31*time.Minute, hour[28].Time.Sub(hour[27].Time))
-	assert.Empty(t, h.Points(key, history.Hour, back.Add(2*time.Hour)), "it is over")
-	assert.NotEmpty(t, h.Points(key, history.Day, back.Add(2*time.Hour)))
+	assert.Empty(t, h.Points(key, history.Hour(), back.Add(2*time.Hour)), "it is over")
+	assert.NotEmpty(t, h.Points(key, history.Day(), back.Add(2*time.Hour)))
 
 	far := back.Add(100 * 24 * time.Hour)
 	h.Add(key, far, 1, 1)
 	h.Add(key, far.Add(4*time.Hour), 2, 1)
-	assert.Equal(t, []float64{1, 2}, means(h.Points(key, history.Month, far.Add(4*time.Hour))))
+	assert.Equal(t, []float64{1, 2}, means(h.Points(key, history.Month(), far.Add(4*time.Hour))))
 }
 
 // A clock that was wrong must not hide what is added after it was set right.
@@ -80,9 +80,9 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	h.Add(key, start.Add(365*24*time.Hour+5*time.Hour), 9, 1)
 	h.Add(key, start.Add(time.Minute), 2, 1)
 	h.Add(key, start.Add(2*time.Minute), 3, 1)
-	assert.Equal(t, []float64{2, 3}, means(h.Points(key, history.Hour, start.Add(2*time.Minute)))[:2])
+	assert.Equal(t, []float64{2, 3}, means(h.Points(key, history.Hour(), start.Add(2*time.Minute)))[:2])
 	h.Add(key, start.Add(time.Minute), 4, 1)
-	assert.Equal(t, []float64{4}, means(h.Points(key, history.Hour, start.Add(2*time.Minute))))
+	assert.Equal(t, []float64{4}, means(h.Points(key, history.Hour(), start.Add(2*time.Minute))))
 }
 
 func TestARestartKeepsIt(t *testing.T) {
@@ -106,7 +106,7 @@ func TestARestartKeepsIt(t *testing.T) {
 		assert.Equal(t, h.Points(key, span, now), restored.Points(key, span, now), span.Name)
 		assert.Equal(t, h.Points(other, span, start), restored.Points(other, span, start), span.Name)
 	}
-	assert.InDelta(t, 85e-6, restored.Points(key, history.Month, now)[3].Mean, 2e-6)
+	assert.InDelta(t, 85e-6, restored.Points(key, history.Month(), now)[3].Mean, 2e-6)
 
 	later := h.State(start.Add(40 * 24 * time.Hour))
 	assert.Empty(t, later.Series, "a month without a value: forgotten")

@@ -14,15 +14,17 @@ type Span struct {
 // Length is the whole time of the span.
 func (s Span) Length() time.Duration { return s.Slot * time.Duration(s.Slots) }
 
-// The spans.
-var (
-	Hour  = Span{Name: "hour", Slot: time.Minute, Slots: 60}
-	Day   = Span{Name: "day", Slot: 10 * time.Minute, Slots: 144}
-	Month = Span{Name: "month", Slot: 4 * time.Hour, Slots: 186} // of 31 days
-)
+// Hour has a mean for each minute.
+func Hour() Span { return Span{Name: "hour", Slot: time.Minute, Slots: 60} }
+
+// Day has a mean for ten minutes.
+func Day() Span { return Span{Name: "day", Slot: 10 * time.Minute, Slots: 144} }
+
+// Month has a mean for four hours, and 31 days.
+func Month() Span { return Span{Name: "month", Slot: 4 * time.Hour, Slots: 186} }
 
 // Spans lists all of them, the shortest first.
-func Spans() []Span { return []Span{Hour, Day, Month} }
+func Spans() []Span { return []Span{Hour(), Day(), Month()} }
 
 // at is the number of the slot that holds a time, counted from 1970.
 func (s Span) at(t time.Time) int64 { return t.UnixNano() / int64(s.Slot) }

@@ -12,14 +12,14 @@ import (
 
 // DriveVerdict is "degraded: 40 % slower (36 to 44 %) than its 11 peers, since …, by its probes and traffic".
 func DriveVerdict(v record.Judgement) string {
-	if detail := verdictDetail(v); detail != "" {
+	if detail := VerdictDetail(v); detail != "" {
 		return string(v.Verdict) + ": " + detail
 	}
 	return string(v.Verdict)
 }
 
-// verdictDetail is what a verdict stands on; empty where nothing is wrong.
-func verdictDetail(v record.Judgement) string {
+// VerdictDetail is what a verdict stands on; empty where nothing is wrong.
+func VerdictDetail(v record.Judgement) string {
 	if v.Verdict == record.Unjudged {
 		return v.Unjudged.String()
 	}
@@ -73,13 +73,13 @@ func peersText(v record.Judgement) string {
 func healthBlocks(s record.Snapshot) []document.Block {
 	t := document.Table{Names: []string{"drive", "verdict", ""}, Align: "lll"}
 	for _, h := range finding.HealthOf(s) {
-		t.Add(h.Path, string(h.Verdict), verdictDetail(h.Judgement))
+		t.Add(h.Path, string(h.Verdict), VerdictDetail(h.Judgement))
 	}
 	if len(t.Rows) == 0 {
 		return nil
 	}
 	if s.Host != nil {
-		t.Add("host", string(s.Host.Verdict), verdictDetail(*s.Host))
+		t.Add("host", string(s.Host.Verdict), VerdictDetail(*s.Host))
 	}
 	return []document.Block{t, document.Gap{}}
 }

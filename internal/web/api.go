@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
+	"github.com/ssdprobe/ssdprobe/internal/history"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -254,6 +255,37 @@ func learned(p record.ProbeStatus) *record.Baseline {
 		return nil
 	}
 	return p.Baseline
+}
+
+// past is the shape of /api/v1/history/{id}: the means of a target's figures over an hour, a day and a month.
+type past struct {
+	Time   time.Time    `json:"time"`
+	Series []pastSeries `json:"series"`
+}
+
+type pastSeries struct {
+	history.Key
+	Spans []pastSpan `json:"spans"`
+}
+
+type pastSpan struct {
+	Span string `json:"span"`
+	// SlotSeconds is the time that each mean stands for.
+	SlotSeconds float64         `json:"slot_seconds"`
+	Points      []history.Point `json:"points"` // of the slots that have a value
+}
+
+func newPast(h *history.History, now time.Time) past {
+	answer := past{Time: now, Series: []pastSeries{}}
+	for _, key := range h.Keys() {
+		s := pastSeries{Key: key}
+		for _, span := range history.Spans() {
+			points := append([]history.Point{}, h.Points(key, span, now)...)
+			s.Spans = append(s.Spans, pastSpan{Span: span.Name, SlotSeconds: span.Slot.Seconds(), Points: points})
+		}
+		answer.Series = append(answer.Series, s)
+	}
+	return answer
 }
 
 // recordings is the shape of /api/v1/recordings: what the flight recorder keeps, the oldest first.

@@ -9,27 +9,35 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 func TestBrowserShowsTheKeyFacts(t *testing.T) {
-	text := testenv.Words(testenv.Chromium(t, serve(t, options()).URL, "--dump-dom"))
-	for _, fact := range []string{
-		"stor-07",
-		"1 critical",
-		"/dev/nvme1n1 read-4k slower than its baseline: p50 1.62× (1.57× to 1.68×)",
-		"since 12:04:11 UTC, 58 min ago",
-		"the PCIe link runs at 8 GT/s x4",
-		"p50 136 µs",
-		"baseline 84.1 µs regressed 1.62× 1.57× to 1.68×",
-		"disturbed, waited for a CPU for 14 % of the round",
-		"of 120 rounds",
-		"PCIe link 8 GT/s x4 changed 12:57:11 UTC, 5 min ago",
-		"last 32 min",
-		"from only 704 I/Os",
-		"sda: excluded by the configuration",
+	url := serve(t, options()).URL
+	for path, facts := range map[string][]string{
+		"/": {
+			"stor-07",
+			"1 critical",
+			"/dev/nvme1n1 SAMSUNG MZQL23T8HCLS-00A07, 3.84 TB degraded 1.62× 136 µs ⚠ 410 µs ⚠ 6 571 ⚠",
+			"/dev/nvme1n1 read-4k slower than its baseline: p50 1.62× (1.57× to 1.68×)",
+			"since 12:04:11 UTC, 58 min ago",
+			"the PCIe link runs at 8 GT/s x4",
+			"sda: excluded by the configuration",
+		},
+		"/devices/" + recordtest.RegressedID: {
+			"p50 136 µs",
+			"baseline 84.1 µs regressed 1.62× 1.57× to 1.68×",
+			"disturbed, waited for a CPU for 14 % of the round",
+			"PCIe link 8 GT/s x4 changed 12:57:11 UTC, 5 min ago",
+		},
+		"/devices/" + recordtest.FileID:    {"of 120 rounds", "from only 704 I/Os"},
+		"/devices/" + recordtest.HealthyID: {"last 32 min"},
 	} {
-		shows(t, text, fact)
+		text := testenv.Words(testenv.Chromium(t, url+path, "--dump-dom"))
+		for _, fact := range facts {
+			shows(t, text, fact)
+		}
 	}
 }
 

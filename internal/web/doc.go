@@ -1,12 +1,14 @@
 // Package web is the HTTP side of the daemon: metrics, health, a read-only JSON
-// API and a status page that needs no scripts.
+// API, a status page and a page for each target. The pages are complete without scripts; a small one renews them in
+// place.
 //
 // It owns the addresses and shapes below, and how much of a storage node a crowd
 // of clients may use up. It refuses to cause I/O: every answer is made from one
 // record.Snapshot, no request can start a probe or a run, and only GET and HEAD
 // are understood. Nothing of a request is written into an answer.
 //
-//	GET /                       the status page; renews itself
+//	GET /                       the status page: all targets, the worst first, and what is wrong
+//	GET /devices/{id}           all of one target, with its past; ?span=hour, day or month
 //	GET /metrics                Prometheus text, OpenMetrics or protobuf, as asked for
 //	GET /-/healthy              200 as long as the process answers
 //	GET /-/ready                200 with what is not watched, or 503 with the reason, in words
@@ -17,6 +19,7 @@
 //	GET /api/v1/drift           one row per target, probe and statistic
 //	GET /api/v1/baselines       one row per target and probe
 //	GET /api/v1/explain/{id}    why a target's drift is an alarm or none: blocks, baselines, CUSUMs
+//	GET /api/v1/history/{id}    the figures of a target over the last hour, day and month
 //	GET /api/v1/recordings      what the flight recorder keeps
 //	GET /api/v1/recordings/{id} one recording, second by second
 //	GET /recordings/{id}        the same as a page with plots

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
+	"github.com/ssdprobe/ssdprobe/internal/history"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -20,6 +22,9 @@ type Options struct {
 	// Explain returns what is behind the states of the target with this id, false when there
 	// is none. It must not wait for a device. Without it, nothing is explained.
 	Explain func(id string) (report.Explained, bool)
+	// History returns the figures of the target with this id over the last month, false when there are none. It must not
+	// wait for a device. Without it there are none.
+	History func(id string) (*history.History, bool)
 	// Recording returns the recording of the flight recorder with this id, false when there is none. It must not
 	// read any file. Without it there are none.
 	Recording func(id string) (record.Recording, bool, error)
@@ -38,7 +43,7 @@ type Options struct {
 
 type handler struct {
 	Options
-	page *page
+	pages *pages
 }
 
 // Handler returns the handler of all paths, see the package.
@@ -52,16 +57,20 @@ func Handler(o Options) http.Handler {
 	if o.Explain == nil {
 		o.Explain = func(string) (report.Explained, bool) { return report.Explained{}, false }
 	}
+	if o.History == nil {
+		o.History = func(string) (*history.History, bool) { return nil, false }
+	}
 	if o.Recording == nil {
 		o.Recording = func(string) (record.Recording, bool, error) { return record.Recording{}, false, nil }
 	}
-	h := handler{Options: o, page: newPage()}
+	h := handler{Options: o, pages: newPages()}
 	root, mux := http.NewServeMux(), http.NewServeMux()
 	root.HandleFunc("/-/healthy", h.serveHealthy)
 	root.HandleFunc("/-/ready", h.serveReady)
 	root.Handle("/metrics", h.limited(scrapesAtOnce, metrics(o.Metrics, o.Log)))
 	root.Handle("/", h.limited(answersAtOnce, mux))
-	mux.HandleFunc("/{$}", h.servePage)
+	mux.HandleFunc("/{$}", h.serveOverview)
+	mux.HandleFunc("/devices/{id...}", h.serveDevicePage)
 	mux.HandleFunc("/api/v1/status", h.answer(func(s record.Snapshot) any { return newStatus(s, o.Version) }))
 	mux.HandleFunc("/api/v1/health", h.answer(func(s record.Snapshot) any { return newHealth(s) }))
 	mux.HandleFunc("/api/v1/devices", h.answer(func(s record.Snapshot) any { return newDevices(s) }))
@@ -69,6 +78,7 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("/api/v1/drift", h.answer(func(s record.Snapshot) any { return newDrifts(s) }))
 	mux.HandleFunc("/api/v1/baselines", h.answer(func(s record.Snapshot) any { return newBaselines(s) }))
 	mux.HandleFunc("/api/v1/explain/{id...}", h.serveExplanation)
+	mux.HandleFunc("/api/v1/history/{id...}", h.serveHistory)
 	mux.HandleFunc("/api/v1/recordings", h.answer(func(s record.Snapshot) any { return newRecordings(s) }))
 	mux.HandleFunc("/api/v1/recordings/{id}", h.serveRecording)
 	mux.HandleFunc("/recordings/{id}", h.serveRecordingPage)
@@ -120,7 +130,7 @@ func (h handler) readOnly(next http.Handler) http.Handler {
 // than showing it. What the operator's web config file has set stays.
 func (h handler) secured(next http.Handler) http.Handler {
 	headers := map[string]string{
-		"Content-Security-Policy":      h.page.policy,
+		"Content-Security-Policy":      h.pages.policy,
 		"X-Content-Type-Options":       "nosniff",
 		"X-Frame-Options":              "deny", // for browsers that do not know frame-ancestors
 		"Referrer-Policy":              "no-referrer",
@@ -153,8 +163,25 @@ func (h handler) serveReady(w http.ResponseWriter, _ *http.Request) {
 	h.write(w, http.StatusOK, plainText, []byte(body))
 }
 
-func (h handler) servePage(w http.ResponseWriter, _ *http.Request) {
-	body, err := h.page.render(h.Snapshot(), h.Explain, h.Version)
+func (h handler) serveOverview(w http.ResponseWriter, _ *http.Request) {
+	h.writePage(w, "overview.html", newOverview(h.Snapshot(), h.History, h.Version))
+}
+
+func (h handler) serveDevicePage(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	s := h.Snapshot()
+	t, ok := targetOf(s, id)
+	if !ok {
+		h.fail(w, http.StatusNotFound, "no target has this id; / links to all")
+		return
+	}
+	x, _ := h.Explain(id)
+	past, _ := h.History(id)
+	h.writePage(w, "device.html", newDevicePage(s, t, x, past, spanNamed(r.URL.Query().Get("span")), h.Version))
+}
+
+func (h handler) writePage(w http.ResponseWriter, name string, view any) {
+	body, err := h.pages.render(name, view)
 	if err != nil {
 		h.broken(w, err)
 		return
@@ -162,16 +189,31 @@ func (h handler) servePage(w http.ResponseWriter, _ *http.Request) {
 	h.write(w, http.StatusOK, "text/html; charset=utf-8", body)
 }
 
-func (h handler) serveDevice(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	s := h.Snapshot()
-	for _, t := range s.Targets {
-		if t.ID == id {
-			h.writeJSON(w, http.StatusOK, newTarget(t, finding.Of(s), whole))
-			return
-		}
+func targetOf(s record.Snapshot, id string) (record.TargetStatus, bool) {
+	i := slices.IndexFunc(s.Targets, func(t record.TargetStatus) bool { return t.ID == id })
+	if i < 0 {
+		return record.TargetStatus{}, false
 	}
-	h.fail(w, http.StatusNotFound, "no target has this id; /api/v1/devices lists them")
+	return s.Targets[i], true
+}
+
+func (h handler) serveDevice(w http.ResponseWriter, r *http.Request) {
+	s := h.Snapshot()
+	t, ok := targetOf(s, r.PathValue("id"))
+	if !ok {
+		h.fail(w, http.StatusNotFound, "no target has this id; /api/v1/devices lists them")
+		return
+	}
+	h.writeJSON(w, http.StatusOK, newTarget(t, finding.Of(s), whole))
+}
+
+func (h handler) serveHistory(w http.ResponseWriter, r *http.Request) {
+	past, ok := h.History(r.PathValue("id"))
+	if !ok {
+		h.fail(w, http.StatusNotFound, "no target has this id; /api/v1/devices lists them")
+		return
+	}
+	h.writeJSON(w, http.StatusOK, newPast(past, h.Snapshot().Time))
 }
 
 func (h handler) serveExplanation(w http.ResponseWriter, r *http.Request) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/history"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 	"github.com/ssdprobe/ssdprobe/internal/report"
@@ -90,10 +91,15 @@ func TestKeysOfTheAPI(t *testing.T) {
 	o := options()
 	o.Snapshot = func() record.Snapshot { return s }
 	o.Explain = func(string) (report.Explained, bool) { return explained, true }
+	o.History = func(string) (*history.History, bool) {
+		var h history.History
+		h.Add(history.Key{Source: "read-4k", Figure: history.P50}, s.Time, 1, 1)
+		return &h, true
+	}
 	o.Recording = func(string) (record.Recording, bool, error) { return recording, true, nil }
 	server := serve(t, o)
 	var b strings.Builder
-	for _, path := range []string{"status", "health", "devices", "devices/x", "drift", "baselines", "explain/x", "recordings", "recordings/x", "snapshot", "no/such/path"} {
+	for _, path := range []string{"status", "health", "devices", "devices/x", "drift", "baselines", "explain/x", "history/x", "recordings", "recordings/x", "snapshot", "no/such/path"} {
 		fmt.Fprintf(&b, "/api/v1/%s\n", path)
 		for _, key := range keys("", decode[any](t, get(t, server.URL+"/api/v1/"+path))) {
 			fmt.Fprintf(&b, "  %s\n", key)

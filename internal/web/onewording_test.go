@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"html"
 	"strings"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
 	"github.com/ssdprobe/ssdprobe/internal/report"
-	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // flat is text without line breaks and with ordinary blanks.
@@ -44,8 +42,8 @@ func TestFactsHaveOneWording(t *testing.T) {
 	o.Snapshot = everything
 	server := serve(t, o)
 	s := decode[record.Snapshot](t, get(t, server.URL+"/api/v1/snapshot"))
-	body := get(t, server.URL+"/").body
-	page := flat(html.UnescapeString(testenv.Words(body)))
+	body := pages(t, server.URL)
+	page := words(body)
 
 	var b strings.Builder
 	var rows []report.SmartRow

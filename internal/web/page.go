@@ -3,56 +3,65 @@ package web
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"net/url"
 
 	"github.com/ssdprobe/ssdprobe/internal/printable"
-	"github.com/ssdprobe/ssdprobe/internal/record"
-	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 )
 
-//go:embed page.html
-var pageHTML string
+//go:embed *.html
+var pageHTML embed.FS
 
 //go:embed page.css
 var pageCSS string
 
-// page is the status page, ready to be filled in.
-type page struct {
-	template *template.Template
-	// policy is the Content-Security-Policy that lets this page have its style
-	// and nothing else: no script, no image, no other place.
+// pageScript renews the page in place. Without it, the page renews itself whole.
+//
+//go:embed page.js
+var pageScript string
+
+// pages are the status page and that of a target, ready to be filled in.
+type pages struct {
+	templates *template.Template
+	// policy is the Content-Security-Policy that lets a page have its style and its script, and fetch itself: no image, no
+	// other place.
 	policy string
 }
 
-// pageStyle is the page's style with that of its plots.
+// pageStyle is the pages' style with that of their plots.
 func pageStyle() string { return pageCSS + string(plot.Style()) }
 
-func newPage() *page {
-	return &page{
+func newPages() *pages {
+	return &pages{
 		// Must: the text is part of the program.
-		template: template.Must(template.New("page").Funcs(template.FuncMap{"keep": keep}).Parse(pageHTML)),
-		policy:   policyOf(pageStyle()),
+		templates: template.Must(template.New("").Funcs(template.FuncMap{"keep": keep, "escape": escape}).ParseFS(pageHTML, "*.html")),
+		policy:    policyOf(pageStyle()) + "; script-src '" + hashOf(pageScript) + "'; connect-src 'self'",
 	}
 }
 
-// policyOf is the Content-Security-Policy of a page with this style.
+// policyOf is the Content-Security-Policy of a page with this style and no script.
 func policyOf(style string) string {
-	sum := sha256.Sum256([]byte(style))
-	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-		base64.StdEncoding.EncodeToString(sum[:]))
+	return fmt.Sprintf("default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'", hashOf(style))
 }
 
-func (p *page) render(s record.Snapshot, explain func(id string) (report.Explained, bool), version string) ([]byte, error) {
-	view := newView(s, version)
-	view.addPlots(s, explain)
-	view.Style = template.CSS(pageStyle()) // part of the program, not of a request
+// hashOf names a text in a policy.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// escape makes the id of a target a part of an address.
+func escape(id string) string { return (&url.URL{Path: id}).EscapedPath() }
+
+// render fills in the template with this name.
+func (p *pages) render(name string, view any) ([]byte, error) {
 	var b bytes.Buffer
-	if err := p.template.Execute(&b, view); err != nil {
-		return nil, fmt.Errorf("fill in the status page: %w", err)
+	if err := p.templates.ExecuteTemplate(&b, name, view); err != nil {
+		return nil, fmt.Errorf("fill in %s: %w", name, err)
 	}
 	return []byte(printable.Lines(b.String())), nil
 }

@@ -17,16 +17,23 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/web"
 )
 
-func TestPage(t *testing.T) {
-	got := get(t, serve(t, options()).URL+"/")
-	style := regexp.MustCompile(`(?s)<style>(.*)</style>`).FindStringSubmatch(got.body)
-	require.Len(t, style, 2)
-	sum := sha256.Sum256([]byte(style[1]))
-	assert.Contains(t, got.header.Get("Content-Security-Policy"), "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'",
-		"a browser applies the style only when its hash is the policy's")
-	hides(t, got.body, "<script")
-	hides(t, got.body, "ZgotmplZ") // html/template's mark for what it refused
-	golden(t, "page.html", strings.Replace(got.body, style[1], "", 1))
+func TestPages(t *testing.T) {
+	server := serve(t, options())
+	for name, path := range map[string]string{"overview.html": "/", "device.html": "/devices/" + recordtest.RegressedID} {
+		got := get(t, server.URL+path)
+		policy := got.header.Get("Content-Security-Policy")
+		rest := got.body
+		for _, of := range []string{"style", "script"} {
+			part := regexp.MustCompile(`(?s)<`+of+`>(.*?)</`+of+`>`).FindAllStringSubmatch(got.body, -1)
+			require.Len(t, part, 1, of)
+			sum := sha256.Sum256([]byte(part[0][1]))
+			assert.Contains(t, policy, of+"-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'", "a browser takes it only when its hash is the policy's")
+			rest = strings.Replace(rest, part[0][1], "", 1)
+		}
+		hides(t, got.body, "ZgotmplZ") // html/template's mark for what it refused
+		hides(t, got.body, "style=")   // the policy would refuse it
+		golden(t, name, rest)
+	}
 }
 
 func TestPageOfNothing(t *testing.T) {
@@ -57,6 +64,9 @@ func TestPageIsNotGreenWhereNothingIsKnown(t *testing.T) {
 	shows(t, body, `<strong class="badge quiet">no problem found, 1 of 1 target not fully judged</strong>`)
 	shows(t, body, `<span class="badge quiet">unknown</span>`)
 	hides(t, body, `badge good`)
+	body = devicePage(t, serve(t, unknown()).URL, recordtest.HealthyID)
+	shows(t, body, `<span class="badge quiet">unknown</span>`)
+	hides(t, body, `badge good`)
 	hides(t, body, `<div class="good">`)
 	hides(t, body, `<strong class="good">`)
 	shows(t, body, "p50, p95, p99, IOPS, as rounds were refused: 40 I/Os in flight, above the limit of 32")
@@ -67,18 +77,20 @@ func TestPageIsNotGreenWhereOnlyAPartIsJudged(t *testing.T) {
 	o := unknown()
 	alone := o.Snapshot()
 	alone.Targets[0].Probes = recordtest.Snapshot().Targets[0].Probes[:1]
+	alone.Targets[0].Verdict.Verdict = record.Healthy
 	tail := &alone.Targets[0].Probes[0].Drift[2]
 	tail.State, tail.Unjudged = record.Waiting, &record.WhyUnjudged{Reason: record.ReasonFirstDay, Since: alone.Time.Add(-5 * time.Hour)}
 	o.Snapshot = func() record.Snapshot { return alone }
 	body := get(t, serve(t, o).URL+"/").body
 	shows(t, body, `<span class="badge quiet">partly judged</span>`)
-	shows(t, body, "p99, as it takes a day to learn what is normal")
 	hides(t, body, "all well")
+	body = devicePage(t, serve(t, o).URL, recordtest.HealthyID)
+	shows(t, body, "p99, as it takes a day to learn what is normal")
 
 	last := alone.Targets[0].Probes[0].Last
 	shows(t, body, `<strong class="good">ok</strong>`)
 	last.Start = alone.Time.Add(-2 * time.Hour)
-	hides(t, get(t, serve(t, o).URL+"/").body, `<strong class="good">ok</strong>`)
+	hides(t, devicePage(t, serve(t, o).URL, recordtest.HealthyID), `<strong class="good">ok</strong>`)
 }
 
 // Blue beats grey on a badge, but what is not known is counted.
@@ -86,14 +98,14 @@ func TestPageCountsWhatIsNotJudgedBesideWhatImproved(t *testing.T) {
 	o := unknown()
 	alone := o.Snapshot()
 	alone.Targets[0].Probes = recordtest.Snapshot().Targets[0].Probes[:1]
+	alone.Targets[0].Verdict.Verdict = record.Healthy
 	drifts := alone.Targets[0].Probes[0].Drift
 	drifts[0].State = record.Improved
 	o.Snapshot = func() record.Snapshot { return alone }
 	hides(t, get(t, serve(t, o).URL+"/").body, "not fully judged")
 	drifts[2].State, drifts[2].Unjudged = record.Waiting, &record.WhyUnjudged{Reason: record.ReasonFirstDay, Since: alone.Time.Add(-5 * time.Hour)}
-	body := get(t, serve(t, o).URL+"/").body
-	shows(t, body, `<span class="badge info">improved</span>`)
-	shows(t, body, "no problem found, 1 of 1 target not fully judged")
+	shows(t, get(t, serve(t, o).URL+"/").body, "no problem found, 1 of 1 target not fully judged")
+	shows(t, devicePage(t, serve(t, o).URL, recordtest.HealthyID), `<span class="badge info">improved</span>`)
 }
 
 func TestADriveWithoutProbesHasItsVerdict(t *testing.T) {
@@ -146,7 +158,7 @@ func TestPageTellsWhenSuitesAreDue(t *testing.T) {
 			s.Targets[0].Runs = []record.RunStatus{r}
 			return s
 		}
-		page := get(t, serve(t, o).URL+"/").body
+		page := devicePage(t, serve(t, o).URL, recordtest.HealthyID)
 		return strings.ReplaceAll(page, "\u00a0", " ")
 	}
 	shows(t, body(record.RunStatus{Next: now.Add(3 * time.Hour)}), ", in 3 h; has not run yet</li>")
@@ -183,8 +195,8 @@ func TestPageShowsForeignTextAsText(t *testing.T) {
 		s.Node, s.Ignored[0].Reason, s.Collectors[1].Error = evil, evil, evil
 		return s
 	}
-	body := get(t, serve(t, o).URL+"/").body
-	hides(t, body, "<script")
+	body := pages(t, serve(t, o).URL)
+	assert.Equal(t, 4, strings.Count(body, "<script"), "our own, of each page")
 	hides(t, body, "<img")
 	for _, r := range "\u202e\u200b\x1b\x00" {
 		hides(t, body, string(r))
@@ -219,7 +231,9 @@ func TestPageDoubtsTheNumbersThatMayBeWrong(t *testing.T) {
 		}}
 		return s
 	}
-	body := get(t, serve(t, o).URL+"/").body
+	server := serve(t, o)
+	assert.Equal(t, 3, strings.Count(get(t, server.URL+"/").body, `<abbr class="doubt" title="repeated blocks">⚠</abbr>`), "each of the three figures")
+	body := devicePage(t, server.URL, recordtest.HealthyID)
 	assert.Equal(t, 4, strings.Count(body, `<dd class="doubt">⚠ repeated blocks</dd>`), "each of the four figures")
 	_, below, found := strings.Cut(body, `</dl>`)
 	require.True(t, found)

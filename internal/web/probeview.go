@@ -13,14 +13,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// badge is a state in one or two words.
-type badge struct {
-	Tone tone
-	Text string
-	// Since is when the state began; may be nil.
-	Since *moment
-}
-
 type probeView struct {
 	Name, Workload string
 	State          badge
@@ -37,8 +29,6 @@ type probeView struct {
 	Rounds           string
 	// Unjudged says of what nobody knows how fast it is, and why.
 	Unjudged []unjudgedView
-	// Judged is whether all statistics are.
-	Judged bool
 }
 
 type learningView struct {
@@ -78,7 +68,7 @@ func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeVi
 	v := probeView{
 		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, now), Last: newLastView(p, now),
 		Sample: sample(p), Rounds: roundsText(p),
-		Effect: p.Effect.String(), Unjudged: newUnjudgedViews(p.Drift, now), Judged: judged(p.Drift),
+		Effect: p.Effect.String(), Unjudged: newUnjudgedViews(p.Drift, now),
 	}
 	if learned(p) != nil {
 		v.Maturity = report.BaselineText(p)
@@ -162,21 +152,6 @@ func newUnjudgedViews(drifts []record.Drift, now time.Time) []unjudgedView {
 		views[i].Names += ", " + v.Names
 	}
 	return views
-}
-
-// judged reports whether all that is watched of the target is.
-func (t targetView) judged() bool {
-	unjudged := func(p probeView) bool { return !p.Judged }
-	return t.State.Tone != toneQuiet && t.State.Tone != "" && !slices.ContainsFunc(t.Probes, unjudged)
-}
-
-// worse returns the badge of the two that matters more, a when they are equal.
-func worse(a, b badge) badge {
-	order := []tone{"", toneGood, toneQuiet, toneInfo, toneWarn, toneBad}
-	if slices.Index(order, b.Tone) > slices.Index(order, a.Tone) {
-		return b
-	}
-	return a
 }
 
 func newLastView(p record.ProbeStatus, now time.Time) lastView {

@@ -38,7 +38,7 @@ func TestRecordings(t *testing.T) {
 	assert.Equal(t, []record.RecordingHead{rec.RecordingHead}, list.Recordings)
 	assert.Equal(t, rec, decode[record.Recording](t, get(t, server.URL+"/api/v1/recordings/"+rec.ID)))
 
-	page := get(t, server.URL+"/").body
+	page := pages(t, server.URL)
 	assert.Equal(t, 1, strings.Count(page, `<a href="/recordings/`+rec.ID+`">`), "with the drive that triggered it")
 	got := get(t, server.URL+"/recordings/"+rec.ID)
 	assert.Equal(t, http.StatusOK, got.status)

@@ -18,7 +18,7 @@ import (
 
 // words are those of a page or of a text, however they are broken into lines and tags.
 func words(text string) string {
-	text = regexp.MustCompile(`(?s)<style>.*?</style>|<[^>]*>`).ReplaceAllString(text, " ")
+	text = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>|<[^>]*>`).ReplaceAllString(text, " ")
 	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
 }
 

@@ -187,7 +187,7 @@ http_server_config:
 	c := config("127.0.0.1:0", "127.0.0.1:0")
 	c.WebConfigFile = path
 	s := listen(t, c)
-	h := handler{Options: Options{Log: c.Log}, page: newPage()}
+	h := handler{Options: Options{Log: c.Log}, pages: newPages()}
 	stop := running(t, s, h.secured(http.HandlerFunc(hello)).ServeHTTP)
 
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}

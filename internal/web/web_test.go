@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	neturl "net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -75,6 +77,26 @@ func get(t *testing.T, url string) answer {
 	return request(t, http.DefaultClient, http.MethodGet, url, nil)
 }
 
+// pages are the status page and those of all targets.
+func pages(t *testing.T, url string) string {
+	t.Helper()
+	all := get(t, url+"/").body
+	for _, target := range decode[record.Snapshot](t, get(t, url+"/api/v1/snapshot")).Targets {
+		all += devicePage(t, url, target.ID)
+	}
+	return all
+}
+
+// devicePage is the page of a target.
+func devicePage(t *testing.T, url, id string, query ...string) string {
+	t.Helper()
+	got := get(t, url+"/devices/"+escaped(id)+strings.Join(query, ""))
+	require.Equal(t, http.StatusOK, got.status, got.body)
+	return got.body
+}
+
+func escaped(id string) string { return (&neturl.URL{Path: id}).EscapedPath() }
+
 func decode[T any](t *testing.T, a answer) T {
 	t.Helper()
 	var v T
@@ -85,6 +107,7 @@ func decode[T any](t *testing.T, a answer) T {
 func routes() map[string]string {
 	return map[string]string{
 		"/":                                    "text/html; charset=utf-8",
+		"/devices/" + recordtest.FileID:        "text/html; charset=utf-8",
 		"/metrics":                             "text/plain; version=0.0.4; charset=utf-8; escaping=underscores",
 		"/-/healthy":                           "text/plain; charset=utf-8",
 		"/-/ready":                             "text/plain; charset=utf-8",

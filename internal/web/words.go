@@ -65,8 +65,8 @@ func workload(p record.Probe) string {
 	return fmt.Sprintf("%s, depth %d, %s every %s", text, p.QueueDepth, units.Plural(p.IOs, "I/O"), units.Span(p.Interval))
 }
 
-// about is "SAMSUNG MZQL23T8HCLS-00A07, 3.84 TB, pcie", as far as it is known.
-func about(d record.Device) string { return known(d.Model, size(d.SizeBytes), d.Transport) }
+// about is "SAMSUNG MZQL23T8HCLS-00A07, 3.84 TB", as far as it is known.
+func about(d record.Device) string { return known(d.Model, size(d.SizeBytes)) }
 
 // identity is all that tells the drive from another of its kind.
 func identity(d record.Device) string {
@@ -78,6 +78,14 @@ func identity(d record.Device) string {
 		zoned = "zoned " + d.Zoned
 	}
 	return known(report.DeviceText(d), d.Transport, link, zoned)
+}
+
+// onDevice says of a file on what it is.
+func onDevice(t record.TargetStatus, text string) string {
+	if t.File && t.Device.Name != "" {
+		return "on " + t.Device.Name + ", " + text
+	}
+	return text
 }
 
 // known joins what is not empty by commas.

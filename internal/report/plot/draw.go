@@ -177,6 +177,8 @@ func turned(svg *node, x, y float64, label string) {
 }
 
 func (p Plot) drawMarks(svg *node, f frame) {
+	var last *node // the label before
+	ends := 0.0
 	for _, m := range p.Marks {
 		switch {
 		case m.X != nil && f.x.shows(*m.X):
@@ -184,7 +186,13 @@ func (p Plot) drawMarks(svg *node, f frame) {
 			svg.line(x, f.top-2, x, f.bottom, "mark")
 			label := cut(m.Label, f.right-f.left)
 			half := textWidth(label) / 2
-			svg.label(min(max(x, f.left+half), f.right-half), f.top-5, "middle", "marklabel", label)
+			if last != nil && x-half < ends { // it would be written over: one label for both
+				label = cut(last.text+", "+m.Label, f.right-f.left)
+				half = textWidth(label) / 2
+				last.text = ""
+			}
+			at := min(max(x, f.left+half), f.right-half)
+			last, ends = svg.label(at, f.top-5, "middle", "marklabel", label), at+half+4
 		case m.Y != nil && f.y.shows(*m.Y):
 			y := f.y.at(*m.Y)
 			svg.line(f.left, y, f.right, y, "mark")

@@ -289,3 +289,17 @@ func FuzzPlot(f *testing.F) {
 		elements(t, plot.Strips{X: p.X, Rows: []plot.Row{{Values: points(a, 0, b, 0), Low: &c, Mean: &a, High: &d}}, Mark: &p.Marks[0]}.SVG())
 	})
 }
+
+func TestLabelsOfMarksThatAreCloseAreJoined(t *testing.T) {
+	p := plot.Plot{
+		X: plot.Axis{Room: &plot.Room{From: 0, To: 100}}, Y: plot.Axis{Room: &plot.Room{From: 0, To: 1}},
+		Marks: []plot.Mark{{X: new(10.0), Label: "onset"}, {X: new(90.0), Label: "firmware changed"}, {X: new(91.0), Label: "kernel changed"}},
+	}
+	var shown []string
+	for _, text := range texts(elements(t, p.SVG()), "marklabel") {
+		if text != "" {
+			shown = append(shown, text)
+		}
+	}
+	assert.Equal(t, []string{"onset", "firmware changed, kernel changed"}, shown)
+}

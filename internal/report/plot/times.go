@@ -2,16 +2,13 @@ package plot
 
 import "time"
 
-// timeSteps are the round times between two ticks, in seconds.
-var timeSteps = []float64{
-	1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, day, 2 * day, 7 * day,
-}
-
 const day = 24 * 3600
 
 // times are round times in a range, at most so many.
 func times(low, high float64, most int) []float64 {
-	for _, step := range timeSteps {
+	for _, step := range []float64{
+		1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, day, 2 * day, 7 * day,
+	} {
 		if (high-low)/step <= float64(most) {
 			return multiples(low, high, step)
 		}

@@ -13,12 +13,12 @@ import (
 func TestTicksOfTimeAreRound(t *testing.T) {
 	end := time.Date(2026, 11, 22, 18, 7, 41, 0, time.UTC)
 	for length, want := range map[time.Duration][]string{
-		2 * time.Minute:     {
+		2 * time.Minute: {
 			"18:05:50", "18:06", "18:06:10", "18:06:20", "18:06:30", "18:06:40", "18:06:50", "18:07", "18:07:10", "18:07:20", "18:07:30", "18:07:40",
 		},
 		time.Hour:           {"17:10", "17:15", "17:20", "17:25", "17:30", "17:35", "17:40", "17:45", "17:50", "17:55", "18:00", "18:05"},
 		24 * time.Hour:      {"20:00", "22:00", "22 Nov", "02:00", "04:00", "06:00", "08:00", "10:00", "12:00", "14:00", "16:00", "18:00"},
-		31 * 24 * time.Hour: {"22 Oct", "29 Oct", "5 Nov", "12 Nov", "19 Nov"},
+		31 * 24 * time.Hour: {"29 Oct", "5 Nov", "12 Nov", "19 Nov"},
 	} {
 		from, to := float64(end.Add(-length).Unix()), float64(end.Unix())
 		p := plot.Plot{

@@ -20,6 +20,7 @@ func Chromium(t testing.TB, url string, arguments ...string) string {
 // Words is the text of a page as a person reads it, from what --dump-dom prints.
 func Words(dom string) string {
 	_, body, _ := strings.Cut(dom, "<body>")
+	body = regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAllString(body, "")
 	text := regexp.MustCompile(`</?(time|small|strong|bdi|code|span|a)\b[^>]*>`).ReplaceAllString(body, "")
 	text = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, " ")
 	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")

@@ -1,0 +1,74 @@
+package daemon
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/history"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
+)
+
+// What real rounds and the traffic of others were is in the history, and is so after a restart.
+func TestHistorySurvivesARestart(t *testing.T) {
+	w := watchFile(t, func(s *spec) { s.Probes[0].Interval = time.Second })
+	w.awaitRounds(t, "read-4k", 2)
+	w.rememberTraffic(record.Traffic{
+		Time: time.Now(), Length: 30 * time.Second, Span: 30 * time.Second, Work: record.Work{Reads: 40},
+		Read: record.Served{IOs: 1200, MeanLatency: time.Millisecond},
+	})
+	d := &Daemon{watches: map[string]*watch{w.spec.ID: w}}
+	h, ok := d.History(w.spec.ID)
+	require.True(t, ok)
+	mean := func(h *history.History, source string, f history.Figure) float64 {
+		points := h.Points(history.Key{Source: source, Figure: f}, history.Day(), time.Now())
+		require.NotEmpty(t, points, "%s %s", source, f)
+		return points[len(points)-1].Mean
+	}
+	p50, p99 := mean(h, "read-4k", history.P50), mean(h, "read-4k", history.P99)
+	assert.Positive(t, p50)
+	assert.GreaterOrEqual(t, p99, p50)
+	assert.Positive(t, mean(h, "read-4k", history.IOPS))
+	assert.InEpsilon(t, 40, mean(h, history.Traffic, history.Reads), 1e-9)
+	assert.InEpsilon(t, 0.001, mean(h, history.Traffic, history.ReadLatency), 1e-9)
+	assert.NotContains(t, h.Keys(), history.Key{Source: history.Traffic, Figure: history.WriteLatency}, "nobody wrote")
+	_, ok = d.History("eui.9")
+	assert.False(t, ok)
+
+	w.saveHistory(t.Context(), saveTimeout)
+	again := &watch{spec: w.spec, shared: w.shared}
+	again.restoreHistory(time.Now())
+	assert.InEpsilon(t, mean(h, history.Traffic, history.Reads), mean(&again.history, history.Traffic, history.Reads), 1e-9)
+	assert.Positive(t, mean(&again.history, "read-4k", history.P50))
+}
+
+// Plots are lost then, and nothing else.
+func TestAHistoryThatMakesNoSenseIsSetAside(t *testing.T) {
+	path := t.TempDir()
+	dir, err := state.Open(path)
+	require.NoError(t, err)
+	require.NoError(t, dir.SaveHistory("eui.1", history.State{Series: []history.KeptSeries{{Spans: make([]history.Series, 1)}}}))
+	w := &watch{spec: spec{}, shared: &shared{state: newStorage(dir, slog.New(slog.DiscardHandler))}}
+	w.spec.ID = "eui.1"
+	w.restoreHistory(time.Now())
+	assert.Empty(t, w.history.Keys())
+	_, warnings := w.shared.state.status()
+	require.Len(t, warnings, 1)
+	assert.Contains(t, warnings[0].Text, "1 spans instead of 3")
+	aside, err := filepath.Glob(filepath.Join(path, "histories", "*damaged*"))
+	require.NoError(t, err)
+	if assert.Len(t, aside, 1) {
+		assert.FileExists(t, aside[0])
+	}
+	w.saveHistory(t.Context(), saveTimeout)
+	_, warnings = w.shared.state.status()
+	assert.Empty(t, warnings, "the next save ends it")
+	_, err = os.Stat(aside[0])
+	require.NoError(t, err)
+}

@@ -1,0 +1,172 @@
+package web
+
+import (
+	"html/template"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/history"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// pastView is what a drive did over a span.
+type pastView struct {
+	// Spans are those to choose from.
+	Spans []spanView
+	// Plots are those of the chosen one; none while nothing is known.
+	Plots []pastPlot
+}
+
+type spanView struct {
+	Name   string
+	Chosen bool
+}
+
+type pastPlot struct {
+	Caption string
+	SVG     template.HTML
+}
+
+// spanNamed is the span with a name, and without one the day.
+func spanNamed(name string) history.Span {
+	for _, s := range history.Spans() {
+		if s.Name == name {
+			return s
+		}
+	}
+	return history.Day()
+}
+
+func newPastView(t record.TargetStatus, past *history.History, span history.Span, now time.Time) pastView {
+	var v pastView
+	for _, s := range history.Spans() {
+		v.Spans = append(v.Spans, spanView{s.Name, s == span})
+	}
+	c := canvas{past: past, span: span, now: now, marks: marksOf(t, now.Add(-span.Length()))}
+	for _, p := range t.Probes {
+		name := p.Probe.Name
+		drawn := c.latency(name+": latency", line{name, history.P50, "p50"}, line{name, history.P99, "p99"})
+		if b := learned(p); drawn != nil && b != nil && b.Values[record.LatencyP50] > 0 {
+			drawn.Marks = append(slices.Clone(drawn.Marks), plot.Mark{Y: new(b.Values[record.LatencyP50]), Label: "baseline of p50"})
+		}
+		v.add(drawn, name+": the p50 and p99 of the good rounds, mean of each "+units.Span(span.Slot)+".")
+	}
+	v.add(c.latency("latency of the applications' I/O", line{history.Traffic, history.ReadLatency, "reads"}, line{history.Traffic, history.WriteLatency, "writes"}),
+		"Applications: mean latency of their reads and writes.")
+	v.add(c.rates("I/Os per second of applications", line{history.Traffic, history.Reads, "reads"}, line{history.Traffic, history.Writes, "writes"}),
+		"Applications: their I/Os per second.")
+	return v
+}
+
+func (v *pastView) add(p *plot.Plot, caption string) {
+	if p != nil {
+		v.Plots = append(v.Plots, pastPlot{caption, p.SVG()})
+	}
+}
+
+// marksOf are what happened to a drive since a time: the onset of its verdict and changes of its conditions.
+func marksOf(t record.TargetStatus, from time.Time) []plot.Mark {
+	var marks []plot.Mark
+	if j := t.Judged(); j.Verdict.Blames() && j.Since.After(from) {
+		marks = append(marks, plot.Mark{X: new(seconds(j.Since)), Label: string(j.Verdict)})
+	}
+	names := map[time.Time]string{}
+	var times []time.Time
+	for _, c := range t.Conditions.List() {
+		at, ok := t.Changed[c.Name]
+		if !ok || !at.After(from) {
+			continue
+		}
+		if names[at] == "" {
+			times = append(times, at)
+			names[at] = record.ConditionTitle(c.Name) + " changed"
+		} else {
+			names[at] = "conditions changed"
+		}
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	for _, at := range times {
+		marks = append(marks, plot.Mark{X: new(seconds(at)), Label: names[at]})
+	}
+	return marks
+}
+
+// canvas draws what is known of a span.
+type canvas struct {
+	past  *history.History
+	span  history.Span
+	now   time.Time
+	marks []plot.Mark
+}
+
+// line is one series of a plot.
+type line struct {
+	source string
+	figure history.Figure
+	name   string
+}
+
+// latency is a plot with a logarithmic axis: twice as slow is as far anywhere. It is nil when there are no points.
+func (c canvas) latency(title string, lines ...line) *plot.Plot {
+	return c.plot(title, plot.Axis{Label: "latency", Scale: plot.Log10, Format: func(v float64) string {
+		return units.Latency(time.Duration(v * float64(time.Second)))
+	}}, lines)
+}
+
+func (c canvas) rates(title string, lines ...line) *plot.Plot {
+	return c.plot(title, plot.Axis{Label: "I/Os per second", Zero: true}, lines)
+}
+
+func (c canvas) plot(title string, y plot.Axis, lines []line) *plot.Plot {
+	from := c.now.Add(-c.span.Length())
+	p := plot.Plot{
+		Title: title + " over the last " + c.span.Name, Height: 150, Y: y, Marks: c.marks,
+		X: plot.Axis{Label: "UTC", Scale: plot.Time, Room: &plot.Room{From: seconds(from), To: seconds(c.now)}},
+	}
+	var values []float64
+	for i, l := range lines {
+		points := c.past.Points(history.Key{Source: l.source, Figure: l.figure}, c.span, c.now)
+		p.Series = append(p.Series, apart(l.name, i+1, points, c.span)...)
+		for _, point := range points {
+			values = append(values, point.Mean)
+		}
+	}
+	if len(p.Series) == 0 {
+		return nil
+	}
+	slices.Sort(values)
+	if median := values[len(values)/2]; y.Scale == plot.Log10 && median > 0 { // noise does not fill the plot
+		p.Y.Room = &plot.Room{From: median / leastShown, To: median * leastShown}
+	}
+	return &p
+}
+
+// leastShown is how much faster and slower than the median is on show at least.
+const leastShown = 1.5
+
+// apart are the parts of a line between its gaps. The first one has the name.
+func apart(name string, colour int, points []history.Point, span history.Span) []plot.Series {
+	var all []plot.Series
+	for i, p := range points {
+		if i == 0 || seconds(p.Time)-seconds(points[i-1].Time) > gapOf(span) {
+			all = append(all, plot.Series{Name: name, Shape: plot.Line, Colour: colour})
+			name = ""
+		}
+		last := &all[len(all)-1]
+		last.Points = append(last.Points, plot.Point{X: seconds(p.Time), Y: p.Mean})
+		if len(last.Points) > 1 {
+			last.Shape = plot.Line
+		} else {
+			last.Shape = plot.Points
+		}
+	}
+	return all
+}
+
+// gapOf is from where on neighbours are not joined, in seconds: two slots without a value between them.
+func gapOf(span history.Span) float64 { return 3 * span.Slot.Seconds() }
+
+// seconds place a time on an axis.
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }

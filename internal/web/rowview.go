@@ -1,0 +1,115 @@
+package web
+
+import (
+	"html/template"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/finding"
+	"github.com/ssdprobe/ssdprobe/internal/history"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// rowView is a target in one line.
+type rowView struct {
+	ID, Path, About string
+	State           badge
+	// Detail is what the verdict stands on.
+	Detail string
+	// Slower is how many times, by the witness that says the worst; empty where nothing was compared.
+	Slower string
+	// Of is the probe whose figures these are: the first.
+	Of             string
+	P50, P99, IOPS cellView
+	// Day is the p50 of the last day.
+	Day template.HTML
+	// Traffic is what applications ask of the drive.
+	Traffic string
+	// Judged is whether all that is watched of it is.
+	Judged bool
+}
+
+// cellView is one figure. Doubt says why it may be wrong.
+type cellView struct{ Text, Doubt string }
+
+// newRowViews has the targets, the worst first.
+func newRowViews(s record.Snapshot, histories func(id string) (*history.History, bool)) []rowView {
+	var rows []rowView
+	for _, h := range finding.HealthOf(s) {
+		i := slices.IndexFunc(s.Targets, func(t record.TargetStatus) bool { return t.ID == h.TargetID })
+		row := newRowView(s.Targets[i], s.Time)
+		if past, ok := histories(h.TargetID); ok {
+			row.Day = spark(past, row.Of, s.Time)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func newRowView(t record.TargetStatus, now time.Time) rowView {
+	j := t.Judged()
+	r := rowView{
+		ID: t.ID, Path: t.Path, About: onDevice(t, about(t.Device)), State: stateOf(t, now), Detail: report.VerdictDetail(j),
+		Traffic: trafficText(t.Traffic),
+	}
+	r.Judged = r.State.Tone != toneQuiet && judgedInFull(t)
+	if j.Ratio.Ratio > 0 {
+		r.Slower = units.Ratio(j.Ratio.Ratio)
+	}
+	if len(t.Probes) == 0 {
+		return r
+	}
+	p := t.Probes[0]
+	r.Of = p.Probe.Name
+	if p.Window == nil {
+		return r
+	}
+	cell := func(s record.Statistic) cellView {
+		f := newFigureView(p, s, now)
+		return cellView{f.Value, f.Doubt}
+	}
+	r.P50, r.P99, r.IOPS = cell(record.LatencyP50), cell(record.LatencyP99), cell(record.IOPS)
+	return r
+}
+
+// trafficText is "1 200 r/s, 340 w/s, 45 MB/s"; empty when nothing is known of it.
+func trafficText(t *record.TrafficStatus) string {
+	if t == nil || t.Last == nil || t.Last.Unusable != "" {
+		return ""
+	}
+	w := t.Last.Work
+	if w.Reads+w.Writes == 0 {
+		return "idle"
+	}
+	return known(rate(w.Reads, "r/s"), rate(w.Writes, "w/s"), keep(units.Bandwidth(w.ReadBytes+w.WrittenBytes)))
+}
+
+func rate(perSecond float64, what string) string {
+	if perSecond == 0 {
+		return ""
+	}
+	return keep(units.Number(perSecond) + " " + what)
+}
+
+// spark is the p50 of a probe over the last day.
+func spark(past *history.History, probe string, now time.Time) template.HTML {
+	span := history.Day()
+	points := past.Points(history.Key{Source: probe, Figure: history.P50}, span, now)
+	line := plot.Spark{
+		From: seconds(now.Add(-span.Length())), To: seconds(now), Gap: gapOf(span),
+	}
+	low, high := time.Duration(0), time.Duration(0)
+	for i, p := range points {
+		line.Points = append(line.Points, plot.Point{X: seconds(p.Time), Y: p.Mean})
+		mean := time.Duration(p.Mean * float64(time.Second))
+		if i == 0 {
+			low, high = mean, mean
+		}
+		low, high = min(low, mean), max(high, mean)
+	}
+	line.Title = "p50 of the last day: " + units.Latency(low) + " to " + units.Latency(high)
+	return line.SVG()
+}

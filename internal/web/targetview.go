@@ -1,0 +1,75 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/finding"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// targetView is all that is known of a target.
+type targetView struct {
+	Path, ID string
+	// Identity tells which drive it is, in full.
+	Identity string
+	State    badge
+	// Detail is what the verdict stands on.
+	Detail     string
+	Findings   []findingView // of the whole target
+	Probes     []probeView
+	Runs       []runView
+	Conditions []conditionView
+	// Health tells what the controllers of the device say, a line each.
+	Health []healthView
+	// Recordings are those that the flight recorder kept of it.
+	Recordings []recordingView
+	// Written tells how much of a raw device can be measured, Cost what
+	// ssdprobe itself has moved.
+	Written, Cost string
+}
+
+type conditionView struct {
+	Name, Value string
+	Changed     *moment
+	// Recent marks a change of the last day.
+	Recent bool
+}
+
+func newTargetView(s record.Snapshot, t record.TargetStatus) targetView {
+	now, found := s.Time, finding.OfTarget(finding.Of(s), t.ID)
+	v := targetView{
+		Path: t.Path, Identity: onDevice(t, identity(t.Device)), ID: t.ID, State: stateOf(t, now), Detail: report.VerdictDetail(t.Judged()),
+		Findings: newFindingViews(ofProbe(found, ""), now), Runs: newRunViews(t.Runs, now),
+		Health: newHealthViews(s.ControllersOf(t.Device.ID), now), Recordings: newRecordingViews(s.Recorder, t.ID, t.Device.ID, now),
+	}
+	var read, written uint64
+	for _, p := range t.Probes {
+		read, written = read+p.ReadBytes, written+p.WrittenBytes
+		probe := newProbeView(p, t.Problem != "", now)
+		probe.Findings = newFindingViews(ofProbe(found, p.Probe.Name), now)
+		v.Probes = append(v.Probes, probe)
+	}
+	v.Cost = fmt.Sprintf("ssdprobe itself has read %s and written %s here since it started",
+		units.DriveSize(int64(read)), units.DriveSize(int64(written)))
+	if t.WrittenRatio != nil {
+		v.Written = fmt.Sprintf("%s of the sampled blocks hold written data; %s written blocks are known",
+			units.Percent(*t.WrittenRatio), keep(units.Count(t.PoolBlocks)))
+	}
+	for _, c := range t.Conditions.List() {
+		changed := t.Changed[c.Name]
+		if c.Value == "" && changed.IsZero() {
+			continue
+		}
+		if c.Value == "" {
+			c.Value = "unknown"
+		}
+		v.Conditions = append(v.Conditions, conditionView{
+			Name: record.ConditionTitle(c.Name), Value: c.Value, Changed: at(changed, now),
+			Recent: !changed.IsZero() && now.Sub(changed) < 24*time.Hour,
+		})
+	}
+	return v
+}
