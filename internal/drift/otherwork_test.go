@@ -86,6 +86,21 @@ func TestTrafficHasNoLevelForOtherWork(t *testing.T) {
 	assert.InDelta(t, 1, drift[0].Ratio, 0.05, "the level was learned anew")
 }
 
+// Work that changes while its drive is slow is learned, too. That ends nothing: the drive is about as slow for it.
+func TestOtherWorkOfASlowDriveIsLearned(t *testing.T) {
+	w := newWorker()
+	conditions := record.Conditions{Kernel: "6.1"}
+	w.run(2*day, 5000, 4096, 0.9, 1, conditions)
+	w.run(6*time.Hour, 5000, 4096, 0.9, 1.5, conditions)
+	require.Equal(t, record.Regressed, w.traffic.StateOf(0))
+	w.run(2*day, 2000, 65536, 0.9, 1.5, conditions)
+	read := w.traffic.Status(w.now()).Drift[0]
+	assert.Equal(t, record.Regressed, read.State)
+	assert.InDelta(t, 1.5, read.Ratio, 0.15, "and it is known")
+	w.run(6*time.Hour, 2000, 65536, 0.9, 1, conditions)
+	assert.Less(t, w.traffic.Status(w.now()).Drift[0].Ratio, 1.2, "and so is what it is like when that is over")
+}
+
 func TestOtherWorkThatStaysIsLearned(t *testing.T) {
 	w := newWorker()
 	conditions := record.Conditions{Kernel: "6.1"}

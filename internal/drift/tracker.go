@@ -283,10 +283,15 @@ func (t *Tracker) drifted(i int) Shift {
 	return t.Shift(i)
 }
 
-// withoutDrift is a block without the statistics that have become slower, or seem so: a drift is no part of a baseline.
+// withoutDrift is a block without the statistics that have become slower, or seem so: a drift is no part of a baseline. Traffic
+// of other work has none yet that could tell: a drift that was found goes on in it.
 func (t *Tracker) withoutDrift(b block) block {
 	for i := range t.names {
-		if t.verdicts[i].slower() {
+		switch {
+		case !t.verdicts[i].slower() || !b.Level[i].Known():
+		case t.traffic() && !t.current().Baseline.Of[i].likeWork(b.Work, i):
+			b.Level[i], b.Worst[i] = b.Level[i]-t.drifted(i), b.Worst[i]-t.drifted(i)
+		default:
 			b.Level[i], b.Worst[i] = missing, missing
 		}
 	}

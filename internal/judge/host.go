@@ -91,7 +91,7 @@ func (s *source) At(slot int64) drift.Shifts {
 	return s.orTraffic(s.others(func(o *source, i int) drift.Shift { return o.at(slot, i) }), func(t *source) drift.Shifts { return t.At(slot) })
 }
 
-// sameTime is within how long of each other rounds of two drives are of the same time.
+// sameTime is how much older than the round before the last of a drive that of another may be to be of the same time.
 const sameTime = 2 * time.Minute
 
 // Now implements drift.Host, from the last rounds.
@@ -334,10 +334,19 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 	return out, known
 }
 
-// judgesHost reports whether the host is judged by a statistic: tails move with what each drive does.
+// judgesHost reports whether the host is judged by a statistic: tails move with what each drive does, and what a flush
+// takes is what there is to flush.
 func judgesHost(source string, i int) bool {
 	s := statisticsOf(source)
-	return i < len(s) && !s[i].IsTail()
+	return i < len(s) && !s[i].IsTail() && s[i] != record.OthersFlushLatency
+}
+
+// toldFrom is from how many times slower on something is told of what drives do together.
+func (g *group) toldFrom() float64 {
+	if g.name == Traffic {
+		return trafficRatio
+	}
+	return toldOfHost
 }
 
 // judge judges the host by what its drives did in a slot.

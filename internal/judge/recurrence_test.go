@@ -96,6 +96,20 @@ func TestAHostIsToldFromSomePercentsOn(t *testing.T) {
 	}
 }
 
+// Applications change what they do, on all drives of a host as on one.
+func TestAHostIsToldByTrafficFromMoreOn(t *testing.T) {
+	for slower, told := range map[float64]bool{1.18: false, 1.4: true} {
+		m := newMachine(t, 5)
+		m.run(2*day, alone)
+		m.felt = map[string]float64{}
+		for _, id := range m.drives {
+			m.felt[id] = slower
+		}
+		m.run(6*time.Hour, alone)
+		assert.Equal(t, told, len(m.node.Together()) > 0, "%g times", slower)
+	}
+}
+
 func TestAVerdictThatIsHeldSurvivesARestart(t *testing.T) {
 	m := newMachine(t, 1)
 	m.run(day+12*time.Hour, alone)

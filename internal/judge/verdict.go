@@ -233,13 +233,16 @@ func (s *source) otherWork() float64 {
 // agree adds what two witnesses say together: each has found that the drive has half of its speed, or has felt so for
 // ten minutes, more than ever before. Each alone would need more evidence.
 func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
-	felt := record.Judgement{}
+	felt, severe := record.Judgement{}, severeRatio
+	if d.told.Verdict == record.Severe {
+		severe *= held
+	}
 	for _, s := range d.sources {
 		for i, statistic := range s.tracker.Statistics() {
 			if statistic.IsTail() || statistic == record.OthersFlushLatency {
 				continue
 			}
-			if since, by, ok := s.tracker.Far(i, drift.ShiftOf(severeRatio*s.otherWork()), s.yesterday(i, drift.Slot(now)), now); ok {
+			if since, by, ok := s.tracker.Far(i, drift.ShiftOf(severe*s.otherWork()), s.yesterday(i, drift.Slot(now)), now); ok {
 				far[s.witness()] = true
 				add(&felt, s, record.Severe, record.Ratio{Ratio: by.Ratio()}, since)
 			}
@@ -353,11 +356,11 @@ func (n *Node) tellHost(g *group, events []drift.Event, now time.Time) {
 			x := g.host.Drift()[i]
 			e.Time, e.Ratio, e.Lower, e.Upper = now, x.Ratio, x.Lower, x.Upper
 		}
-		out := g.event(*e)
-		out.Drives, _, out.Scope = g.who(i, e.Ratio, e.Since)
-		if out.Scope == record.ScopeHost && e.Ratio < toldOfHost {
+		if e.Ratio < g.toldFrom() {
 			continue
 		}
+		out := g.event(*e)
+		out.Drives, _, out.Scope = g.who(i, e.Ratio, e.Since)
 		if e.Ratio >= degradedRatio {
 			out.Verdict = record.Degraded
 		}
@@ -452,7 +455,7 @@ func (n *Node) Together() []record.Together {
 			continue
 		}
 		for i, x := range g.host.Drift() {
-			if x.State != record.Regressed {
+			if x.State != record.Regressed || x.Ratio < g.toldFrom() {
 				continue
 			}
 			t := record.Together{
@@ -460,9 +463,7 @@ func (n *Node) Together() []record.Together {
 				Ratio: record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper},
 			}
 			t.Drives, t.Of, t.Scope = g.who(i, x.Ratio, x.Since)
-			if t.Scope == record.ScopeBatch || x.Ratio >= toldOfHost {
-				list = append(list, t)
-			}
+			list = append(list, t)
 		}
 	}
 	return list
