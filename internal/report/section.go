@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 )
 
 // drawn is a plot whose points with warnings are hollow.
-func drawn(d interface{ SVG() template.HTML }, caption string, warnings []record.Warning, small *plot.Small) document.Plot {
+func drawn(d document.Drawing, caption string, warnings []record.Warning, small *plot.Small) document.Plot {
 	if len(warnings) > 0 {
 		caption = strings.TrimSpace(caption + " Hollow points have warnings.")
 	}

@@ -63,7 +63,7 @@ func TestThePastOfADrive(t *testing.T) {
 	}
 	day := page("")
 	first := regexp.MustCompile(`(?s)<figure.*?</figure>`).FindString(day)
-	assert.Equal(t, 1+2, strings.Count(first, `class="line c1"`), "the legend, and two parts, as a gap of three hours stays open")
+	assert.Equal(t, 2*(1+2), strings.Count(first, `class="line c1"`), "wide and narrow: the legend, and two parts, as a gap of three hours stays open")
 	shows(t, first, ">degraded, PCIe link changed<")
 	shows(t, devicePage(t, server.URL, recordtest.FileID), "The last")
 }

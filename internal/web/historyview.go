@@ -1,7 +1,6 @@
 package web
 
 import (
-	"html/template"
 	"slices"
 	"time"
 
@@ -25,8 +24,8 @@ type spanView struct {
 }
 
 type pastPlot struct {
+	*plot.Plot
 	Caption string
-	SVG     template.HTML
 }
 
 // spanNamed is the span with a name, and without one the day.
@@ -62,7 +61,7 @@ func newPastView(t record.TargetStatus, past *history.History, span history.Span
 
 func (v *pastView) add(p *plot.Plot, caption string) {
 	if p != nil {
-		v.Plots = append(v.Plots, pastPlot{caption, p.SVG()})
+		v.Plots = append(v.Plots, pastPlot{p, caption})
 	}
 }
 

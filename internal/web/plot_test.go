@@ -74,8 +74,8 @@ func TestAPlotLeavesGapsOpen(t *testing.T) {
 		return report.Explained{Probes: []report.ProbeExplained{{Probe: "read-4k", Explanation: x}}}, id == recordtest.HealthyID
 	}
 	body := devicePage(t, serve(t, o).URL, recordtest.HealthyID)
-	assert.Equal(t, 2, strings.Count(body, `class="line c1"`))
-	assert.Equal(t, 1, strings.Count(body, `class="point c1"`))
+	assert.Equal(t, 2*2, strings.Count(body, `class="line c1"`), "wide and narrow")
+	assert.Equal(t, 2*1, strings.Count(body, `class="point c1"`))
 }
 
 func TestExplainAPI(t *testing.T) {

@@ -18,11 +18,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/web"
 )
 
-// reader adds to the first page what a person does with it, and runs the page's clock a hundred times as fast.
+// reader adds to the page that is asked for first what a person does with it, and runs the page's clock a hundred times as fast.
 func reader(next http.Handler, does string) http.Handler {
 	var asked atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/" || asked.Add(1) > 1 {
+		if strings.HasPrefix(r.URL.Path, "/favicon") || asked.Add(1) > 1 {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -65,6 +65,16 @@ func TestTheScriptKeepsWhatAReaderDid(t *testing.T) {
 	saw := regexp.MustCompile(`<pre id="saw">(.*)</pre>`).FindStringSubmatch(dom)
 	require.Len(t, saw, 2, "the page was not renewed")
 	assert.Equal(t, "200 /devices/"+recordtest.RegressedID+" true false", saw[1])
+}
+
+// Nothing of a page is wider than a phone.
+func TestThePagesFitAPhone(t *testing.T) {
+	for _, path := range []string{"/", "/devices/" + recordtest.RegressedID} {
+		server := httptest.NewServer(reader(web.Handler(withHistory()), "document.body.id = 'wide-' + document.documentElement.scrollWidth;"))
+		t.Cleanup(server.Close)
+		dom := testenv.Chromium(t, server.URL+path, "--dump-dom", "--window-size=400,800")
+		assert.Contains(t, dom, `<body id="wide-400">`, path)
+	}
 }
 
 // Green that is stale would be a lie.

@@ -87,9 +87,15 @@ type Section struct {
 // Code is text whose lines stay as they are.
 type Code string
 
+// Drawing is drawn as wide as a screen, and as wide as a phone.
+type Drawing interface {
+	SVG() template.HTML
+	Narrow() template.HTML
+}
+
 // Plot is a drawing, and what has to be known about it.
 type Plot struct {
-	Drawing interface{ SVG() template.HTML }
+	Drawing Drawing
 	Caption string
 	// Warnings are those of the values in it.
 	Warnings Warnings

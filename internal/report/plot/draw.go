@@ -9,7 +9,8 @@ import (
 
 // Sizes in pixels of the drawing, which a page may scale.
 const (
-	width      = 760.0
+	width      = 760.0 // of a screen
+	narrow     = 360.0 // of a phone
 	plotHeight = 240.0 // of the area in which values are, where nothing else is asked
 	rowHeight  = 18.0  // of a row of the legend
 	below      = 44.0  // for ticks and label of the horizontal axis
@@ -18,18 +19,24 @@ const (
 // frame is the area in which values are drawn, with the places of its axes.
 type frame struct {
 	left, top, right, bottom float64
+	width                    float64 // of the whole drawing
 	x, y, second             place
 }
 
-// SVG draws the diagram.
-func (p Plot) SVG() template.HTML {
-	rows := p.legendRows()
+// SVG draws the diagram as wide as a screen.
+func (p Plot) SVG() template.HTML { return p.draw(width) }
+
+// Narrow draws it as wide as a phone. A page holds both; Style shows the one that fits.
+func (p Plot) Narrow() template.HTML { return p.draw(narrow) }
+
+func (p Plot) draw(width float64) template.HTML {
+	rows := p.legendRows(width)
 	top := 12 + rowHeight*float64(len(rows))
 	if p.labelled() {
 		top += 16
 	}
-	f := p.frame(top)
-	svg := canvas(p.Title, f.bottom+below)
+	f := p.frame(top, width)
+	svg := canvas(p.Title, width, f.bottom+below)
 	drawLegend(svg, rows)
 	p.drawBands(svg, f)
 	p.drawAxes(svg, f)
@@ -91,9 +98,9 @@ func (p Plot) values() (x, left, right []float64) {
 	return x, left, right
 }
 
-func (p Plot) frame(top float64) frame {
+func (p Plot) frame(top, width float64) frame {
 	x, left, right := p.values()
-	f := frame{top: top, bottom: top + cmp.Or(p.Height, plotHeight), left: 28, right: width - 14}
+	f := frame{top: top, bottom: top + cmp.Or(p.Height, plotHeight), left: 28, right: width - 14, width: width}
 	f.y = p.Y.fit(left, f.bottom, f.top)
 	f.left += widest(p.Y, f.y.ticks)
 	if p.Right != nil {
@@ -149,7 +156,7 @@ func (p Plot) drawAxes(svg *node, f frame) {
 			svg.label(f.right+7, y+4, "start", "tick", p.Right.text(v))
 		}
 		svg.line(f.right, f.top, f.right, f.bottom, "axis")
-		turned(svg, width-6, (f.top+f.bottom)/2, p.Right.Label)
+		turned(svg, f.width-6, (f.top+f.bottom)/2, p.Right.Label)
 	}
 	drawX(svg, p.X, f)
 	svg.line(f.left, f.top, f.left, f.bottom, "axis")
@@ -163,7 +170,7 @@ func drawX(svg *node, a Axis, f frame) {
 		x := f.x.at(v)
 		svg.line(x, f.bottom, x, f.bottom+4, "axis")
 		if half := textWidth(a.text(v)) / 2; x-half > free {
-			svg.label(min(x, width-half), f.bottom+17, "middle", "tick", a.text(v))
+			svg.label(min(x, f.width-half), f.bottom+17, "middle", "tick", a.text(v))
 			free = x + half + 4
 		}
 	}

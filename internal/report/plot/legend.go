@@ -1,7 +1,7 @@
 package plot
 
 // legendRows puts the names of the series in as many rows as they need.
-func (p Plot) legendRows() [][]Series {
+func (p Plot) legendRows(width float64) [][]Series {
 	var rows [][]Series
 	used := width
 	for _, s := range p.Series {

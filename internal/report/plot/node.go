@@ -76,9 +76,13 @@ func (n *node) html() template.HTML {
 }
 
 // canvas is an empty drawing.
-func canvas(title string, height float64) *node {
+func canvas(title string, width, height float64) *node {
+	class := "plot"
+	if width == narrow {
+		class += " narrow"
+	}
 	return &node{name: "svg", attrs: []string{
-		"class", "plot", "viewBox", fmt.Sprintf("0 0 %s %s", px(width), px(height)), "role", "img", "aria-label", title,
+		"class", class, "viewBox", fmt.Sprintf("0 0 %s %s", px(width), px(height)), "role", "img", "aria-label", title,
 	}}
 }
 

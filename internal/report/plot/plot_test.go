@@ -303,3 +303,31 @@ func TestLabelsOfMarksThatAreCloseAreJoined(t *testing.T) {
 	}
 	assert.Equal(t, []string{"onset", "firmware changed, kernel changed"}, shown)
 }
+
+// A phone gets a drawing of its own: a wide one that is scaled down cannot be read.
+func TestANarrowDrawingIsTheSameInLessRoom(t *testing.T) {
+	p := plot.Plot{
+		X: plot.Axis{Label: "UTC", Scale: plot.Time, Room: &plot.Room{From: 0, To: 86400}}, Y: plot.Axis{Zero: true},
+		Right:  &plot.Axis{Label: "p99", Zero: true},
+		Series: []plot.Series{{Name: "p50", Points: []plot.Point{{X: 100, Y: 1}, {X: 80000, Y: 2}}}, {Name: "p99", Right: true, Points: []plot.Point{{X: 100, Y: 9}}}},
+		Marks:  []plot.Mark{{X: new(40000.0), Label: "onset"}},
+	}
+	strips := plot.Strips{X: plot.Axis{Zero: true}, Rows: []plot.Row{{Label: "read", Values: []plot.Point{{X: 1}, {X: 2}}}}}
+	for name, drawing := range map[string]struct{ wide, narrow template.HTML }{
+		"plot": {p.SVG(), p.Narrow()}, "strips": {strips.SVG(), strips.Narrow()},
+	} {
+		wide, narrow := elements(t, drawing.wide), elements(t, drawing.narrow)
+		assert.False(t, wide[0].has("narrow"), name)
+		assert.True(t, narrow[0].has("narrow"), name)
+		assert.Regexp(t, "^0 0 360 ", narrow[0].attrs["viewBox"], name)
+		assert.Len(t, pick(narrow, "path", "point"), len(pick(wide, "path", "point")), name)
+		assert.Less(t, len(texts(narrow, "tick")), len(texts(wide, "tick"))+1, name)
+		for _, e := range pick(narrow, "text", "") {
+			if x := e.attrs["x"]; x != "" {
+				at, err := strconv.ParseFloat(x, 64)
+				require.NoError(t, err)
+				assert.LessOrEqual(t, at, 360.0, name)
+			}
+		}
+	}
+}

@@ -27,17 +27,22 @@ const mostRows = 60
 // LeftOut is how many rows do not fit into the drawing.
 func (s Strips) LeftOut() int { return max(0, len(s.Rows)-mostRows) }
 
-// SVG draws the rows.
-func (s Strips) SVG() template.HTML {
+// SVG draws the rows as wide as a screen.
+func (s Strips) SVG() template.HTML { return s.draw(width) }
+
+// Narrow draws them as wide as a phone, as that of Plot.
+func (s Strips) Narrow() template.HTML { return s.draw(narrow) }
+
+func (s Strips) draw(width float64) template.HTML {
 	const each = 40.0
 	rows := s.Rows[:min(len(s.Rows), mostRows)]
-	f := frame{left: 14, right: width - 14, top: 8}
+	f := frame{left: 14, right: width - 14, top: 8, width: width}
 	if s.Mark != nil {
 		f.top += 14
 	}
 	f.bottom = f.top + each*float64(len(rows))
 	f.x = s.X.fit(s.values(rows), f.left+20, f.right-20)
-	svg := canvas(s.Title, f.bottom+below)
+	svg := canvas(s.Title, width, f.bottom+below)
 	for _, v := range f.x.ticks {
 		svg.line(f.x.at(v), f.top, f.x.at(v), f.bottom, "grid")
 	}
