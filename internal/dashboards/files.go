@@ -2,20 +2,18 @@ package dashboards
 
 import (
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"slices"
-
-	"sigs.k8s.io/yaml"
 )
 
 // Folders are those in which every file is made here.
-func Folders() []string { return []string{"dashboards", monitoringDir + "/dashboards"} }
+func Folders() []string {
+	return []string{"dashboards", monitoringDir + "/dashboards", "deploy/mixin/dashboards"}
+}
 
 const (
 	monitoringDir = "deploy/kubernetes/monitoring"
-	rulesDir      = "deploy/prometheus"
 
 	madeBy = "# Made by `make generate` from %s.\n"
 
@@ -35,16 +33,12 @@ configMapGenerator:
 `
 )
 
-// Files returns all files that are made here, by their paths in the repository, which
-// root is. Kustomize reads no file outside of its own folder, and a rule file is no
-// Kubernetes object: so the dashboards and the rules are there a second time.
-func Files(root fs.FS) (map[string]string, error) {
-	rule, err := prometheusRule(root)
-	if err != nil {
-		return nil, err
-	}
+// Files returns all files that are made here, by their paths in the repository. Kustomize
+// reads no file outside of its own folder, and neither does who installs the mixin alone: so
+// the dashboards are there three times.
+func Files() (map[string]string, error) {
 	list := fmt.Sprintf(madeBy, "dashboards") + kustomization
-	files := map[string]string{monitoringDir + "/prometheusrule.yaml": rule}
+	files := map[string]string{}
 	all := All()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		text, err := all[name].text()
@@ -58,39 +52,4 @@ func Files(root fs.FS) (map[string]string, error) {
 	}
 	files[monitoringDir+"/kustomization.yaml"] = list
 	return files, nil
-}
-
-// prometheusRule makes the operator's object of the rule files.
-func prometheusRule(root fs.FS) (string, error) {
-	sources, err := fs.Glob(root, rulesDir+"/*.yaml")
-	if err != nil {
-		return "", err
-	}
-	if len(sources) == 0 {
-		return "", fmt.Errorf("no rules in %s: run this in the repository", rulesDir)
-	}
-	groups := []any{}
-	for _, source := range sources {
-		text, err := fs.ReadFile(root, source)
-		if err != nil {
-			return "", err
-		}
-		var rules struct {
-			Groups []any `json:"groups"`
-		}
-		if err := yaml.UnmarshalStrict(text, &rules); err != nil {
-			return "", fmt.Errorf("%s: %w", source, err)
-		}
-		groups = append(groups, rules.Groups...)
-	}
-	text, err := yaml.Marshal(map[string]any{
-		"apiVersion": "monitoring.coreos.com/v1",
-		"kind":       "PrometheusRule",
-		"metadata": map[string]any{
-			"name":   "ssdprobe",
-			"labels": map[string]string{"app.kubernetes.io/name": "ssdprobe", "app.kubernetes.io/instance": "ssdprobe"},
-		},
-		"spec": map[string]any{"groups": groups},
-	})
-	return fmt.Sprintf(madeBy, rulesDir) + string(text), err
 }

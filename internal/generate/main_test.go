@@ -3,6 +3,7 @@ package main
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +30,36 @@ func TestFilesAreUpToDate(t *testing.T) {
 			assert.Contains(t, all, name, "it is made no more: run make generate")
 		}
 	}
+}
+
+// What a user changes in one place changes every rule that it is about.
+func TestTheMixinIsConfigured(t *testing.T) {
+	const changed = "((import 'deploy/mixin/mixin.libsonnet') + {_config+:: {severeSeverity: 'critical', selector: 'cluster=\"a\"', kubeStateMetricsSelector: 'job=\"k\"', peerRatio: 1.4}})"
+	var alerts, rules struct{ Groups []group }
+	require.NoError(t, evaluate(os.DirFS(root), changed+".prometheusAlerts", &alerts))
+	require.NoError(t, evaluate(os.DirFS(root), changed+".prometheusRules", &rules))
+	severities, exprs := map[string][]string{}, ""
+	for _, g := range slices.Concat(alerts.Groups, rules.Groups) {
+		for _, r := range g.Rules {
+			severities[r.Alert+r.Labels["state"]] = append(severities[r.Alert+r.Labels["state"]], r.Labels["severity"])
+			exprs += r.Expr + "\n"
+		}
+	}
+	for alert, want := range map[string]string{
+		"SsdprobeDriveSevere": "critical", "SsdprobeHostSlowersevere": "critical", "SsdprobeBatchSlowersevere": "critical",
+		"SsdprobeDriveDegraded": "warning", "SsdprobeHostSlowerdegraded": "warning", "SsdprobeBatchSlowerdegraded": "warning",
+	} {
+		assert.Equal(t, []string{want}, severities[alert], alert)
+	}
+	for _, want := range []string{
+		`ssdprobe_device_info{cluster="a"}`, `ssdprobe_host_health{state="severe",cluster="a"}`, `ssdprobe_collector_success{collector="state",cluster="a"}`,
+		`present_over_time(ssdprobe_build_info{cluster="a"}[1d])`, `{daemonset=~".*ssdprobe.*",job="k"}`, `{statistic!~"latency_p9.*"}), 1.4)`,
+	} {
+		assert.Contains(t, exprs, want)
+	}
+	boards := map[string]any{}
+	require.NoError(t, evaluate(os.DirFS(root), "(import 'deploy/mixin/mixin.libsonnet').grafanaDashboards", &boards))
+	assert.Len(t, boards, len(dashboards.All()))
 }
 
 func TestTheReferenceSaysWhatEachKeyDoes(t *testing.T) {

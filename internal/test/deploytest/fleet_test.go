@@ -24,10 +24,10 @@ type simulated struct {
 	upgraded int
 	// slower is how many times slower it is than its model, before and after.
 	slower [2]float64
-	// regressed says that its node has found it already.
-	regressed bool
-	// nodeFound is a finding about its node.
-	nodeFound string
+	// degraded says that its node has found it already.
+	degraded bool
+	// hostDegraded says that its node has found itself slower.
+	hostDegraded bool
 	// changed are the changes of conditions that its node saw, and effect what they did.
 	changed []string
 	effect  float64
@@ -88,9 +88,8 @@ func (d *simulated) series() []string {
 		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_probe_latency_percentile_seconds{%s,probe="read-4k",percentile=%q}', values: %s}`,
 			labels, percentile, changing(seconds*d.slower[0], seconds*d.slower[1])))
 	}
-	if d.nodeFound != "" {
-		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_finding{job="ssdprobe",instance=%q,device="",id="",probe="",code=%q,severity="warning"}', values: %s}`,
-			d.node, d.nodeFound, constant(1)))
+	if d.hostDegraded {
+		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_host_health{job="ssdprobe",instance=%q,state="degraded"}', values: %s}`, d.node, constant(1)))
 	}
 	for _, changed := range d.changed {
 		condition, _, _ := strings.Cut(changed, ",")
@@ -100,9 +99,10 @@ func (d *simulated) series() []string {
 				labels, changed, statistic, constant(d.effect)))
 		}
 	}
-	if d.regressed {
-		list = append(list, fmt.Sprintf(`{series: 'ssdprobe_drift_state{%s,probe="read-4k",statistic="latency_p50_seconds",state="regressed"}', values: %s}`,
-			labels, constant(1)))
+	if d.degraded {
+		list = append(list,
+			fmt.Sprintf(`{series: 'ssdprobe_drive_health{%s,state="degraded"}', values: %s}`, labels, constant(1)),
+			fmt.Sprintf(`{series: 'ssdprobe_drive_health_info{%s,state="degraded",scope="drive",witnesses="probes",source="read-4k"}', values: %s}`, labels, constant(1)))
 	}
 	return list
 }
@@ -163,7 +163,7 @@ func raises(t *testing.T, fleet []*simulated, want ...string) {
 	}
 	fmt.Fprintf(&b, "  promql_expr_test:\n  - eval_time: %dh\n", simulatedHours)
 	b.WriteString("    expr: max by (alertname, instance, id, model, firmware, condition, from, to) " +
-		"(max_over_time(ALERTS{alertstate=\"firing\",alertname=~\"Ssdprobe(Drive|Node|Host|Firmware|Change)Slow.*\"}[12h]))\n    exp_samples:")
+		"(max_over_time(ALERTS{alertstate=\"firing\",alertname=~\"Ssdprobe(Drive|Node|Host|Firmware|Change)(Slow.*|Degraded|Severe)\"}[12h]))\n    exp_samples:")
 	for _, labels := range want {
 		fmt.Fprintf(&b, "\n    - {labels: '%s', value: 1}", labels)
 	}

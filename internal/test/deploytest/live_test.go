@@ -133,11 +133,11 @@ func alertsWork(t *testing.T, s server) {
 		for _, a := range data.Alerts {
 			raised[a.Labels["alertname"]+" "+a.Labels["device"]] = true
 		}
-		assert.True(c, raised["SsdprobeDriveSlowerThanBaseline nvme1n1"])
+		assert.True(c, raised["SsdprobeDriveDegraded nvme1n1"])
 		assert.True(c, raised["SsdprobeLinkBelowMaximum nvme1n1"])
 		assert.True(c, raised["SsdprobeStateFailing "])
 	}, 2*time.Minute, 200*time.Millisecond)
-	assert.False(t, raised["SsdprobeDriveSlowerThanBaseline nvme0n1"], "the healthy drive")
+	assert.False(t, raised["SsdprobeDriveDegraded nvme0n1"], "the healthy drive")
 	assert.False(t, raised["SsdprobeLinkBelowMaximum nvme0n1"], "the healthy drive")
 	for _, a := range data.Alerts {
 		for name, text := range a.Annotations {

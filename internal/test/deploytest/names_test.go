@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 // exported are the families that docs/metrics.md lists, which is made from the code.
@@ -70,19 +72,17 @@ func TestEveryRecordingRuleIsDocumented(t *testing.T) {
 	assert.ElementsMatch(t, recorded, documented)
 }
 
-// A code of a finding that does not exist would keep an alert from ever firing.
-func TestEveryFindingOfAnAlertExists(t *testing.T) {
-	var codes []string
-	for _, file := range []string{"rules.yaml", "alerts.yaml"} {
-		for _, r := range rules(t, file) {
-			for _, match := range regexp.MustCompile(`ssdprobe_finding{code="(\w+)"`).FindAllStringSubmatch(r.Expr, -1) {
-				codes = append(codes, match[1])
-			}
+// A state that does not exist would keep an alert from ever firing.
+func TestEveryStateOfAnAlertExists(t *testing.T) {
+	var states []string
+	for _, r := range rules(t, "alerts.yaml") {
+		for _, match := range regexp.MustCompile(`ssdprobe_(?:drive|host)_health(?:_info)?{[^}]*state=~?"([^"]+)"`).FindAllStringSubmatch(r.Expr, -1) {
+			states = append(states, strings.Split(match[1], "|")...)
 		}
 	}
-	require.NotEmpty(t, codes)
-	for _, code := range codes {
-		assert.Contains(t, document(t, "docs/metrics.md"), "\n| `"+code+"` |")
+	require.NotEmpty(t, states)
+	for _, state := range states {
+		assert.Contains(t, record.DriveVerdicts(), record.DriveVerdict(state))
 	}
 }
 

@@ -97,7 +97,7 @@ func TestANodeWhoseDrivesAreAllSlow(t *testing.T) {
 	t.Run("that the node has found itself", func(t *testing.T) {
 		t.Parallel()
 		fleet, slow := slowNode(100, 1.6)
-		slow[0].nodeFound = "host_slower"
+		slow[0].hostDegraded = true
 		raises(t, fleet, `{alertname="SsdprobeHostSlower",instance="stor-03"}`)
 	})
 	t.Run("two drives make no node", func(t *testing.T) {
@@ -175,8 +175,8 @@ func TestADriveThatItsNodeHasFound(t *testing.T) {
 	fleet := simulatedFleet(20)
 	fleet[7].by(2)
 	fleet[8].by(2)
-	fleet[8].regressed = true
-	raises(t, fleet, fleet[7].alert(), strings.Replace(fleet[8].alert(), "SlowerThanPeers", "SlowerThanBaseline", 1))
+	fleet[8].degraded = true
+	raises(t, fleet, fleet[7].alert(), strings.Replace(fleet[8].alert(), "SlowerThanPeers", "Degraded", 1))
 }
 
 // Volumes of a cloud share a model and a size, and are made to differ.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
 
 // onCalendar is a probe file and short full runs on it, all due in the next minute, beside probes of every drive.
@@ -61,7 +62,7 @@ func TestDashboards(t *testing.T) {
 		"--bs=4k", "--direct=1", "--time_based", "--runtime=10m")
 	require.NoError(t, err)
 	m.startDaemon(t, fmt.Sprintf(onCalendar, mounted.name))
-	p := monitor(t, m, newInbox(t))
+	p := monitor(t, m, inbox{promtest.NewInbox(t)})
 
 	await(t, "figures of all peers", func() bool {
 		return len(p.now(t, `device:ssdprobe_probe_level_seconds:vs_peers{statistic="latency_p50_seconds"}`)) == peers

@@ -18,12 +18,14 @@ import (
 )
 
 // monitor starts what stands between the machine and the inbox.
-func monitor(t *testing.T, m *machine, to *inbox) prometheus {
+func monitor(t *testing.T, m *machine, to inbox) prometheus {
 	t.Helper()
-	alertmanager := promtest.StartAlertmanager(t, fmt.Sprintf(`
+	inhibited, err := os.ReadFile(deployed(t, "alertmanager/inhibit_rules.yaml"))
+	require.NoError(t, err)
+	alertmanager := promtest.StartAlertmanager(t, string(inhibited)+fmt.Sprintf(`
 route: {receiver: inbox, group_by: [alertname, instance, id], group_wait: 0s, group_interval: 1s, repeat_interval: 1h}
 receivers: [{name: inbox, webhook_configs: [{url: %q, send_resolved: true}]}]
-`, to.url))
+`, to.URL))
 	return prometheus{promtest.Start(t, fmt.Sprintf(`
 global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}
 rule_files: [%q, %q]

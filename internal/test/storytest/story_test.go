@@ -15,7 +15,7 @@ import (
 func TestStory(t *testing.T) {
 	begun := time.Now()
 	m := startMachine(t)
-	inbox := newInbox(t)
+	inbox := inbox{promtest.NewInbox(t)}
 	p := monitor(t, m, inbox)
 	tell := func(what string) { t.Logf("%5.1f s: %s", time.Since(begun).Seconds(), what) }
 	tell("the machine runs")
@@ -39,7 +39,7 @@ func TestStory(t *testing.T) {
 	await(t, "an alert", func() bool { _, found := inbox.slower(); return found })
 	tell("the alert has arrived")
 	slower, _ := inbox.slower()
-	slower.isAbout(t, m.worn, slowSince, m.clock(t))
+	isAbout(t, slower, m.worn, slowSince, m.clock(t))
 	m.awaitPlot(t, m.worn, 16)
 	looksSlow(t, m)
 	tell("the browser has looked")
@@ -63,7 +63,7 @@ func TestStory(t *testing.T) {
 	})
 	tell("the change of conditions is blamed")
 	isNoAlarm(t, m)
-	assert.Empty(t, p.QueryRange(t, changed, time.Now(), `ALERTS{alertname="SsdprobeDriveSlowerThanBaseline"}`), "not even for a moment")
+	assert.Empty(t, p.QueryRange(t, changed, time.Now(), `ALERTS{alertname=~"SsdprobeDrive(Degraded|Severe)"}`), "not even for a moment")
 	inbox.onlyAbout(t, m.worn)
 	assert.Equal(t, 55, dashboardHasData(t, p, "device.json", m.worn, begun, inStory), "queries about a drive")
 	assert.Equal(t, 27, dashboardHasData(t, p, "fleet.json", m.worn, begun, inStory), "queries about the fleet")

@@ -1,0 +1,212 @@
+local text = import '../text.libsonnet';
+
+local critical = {
+  summary: 'A drive warns of a critical problem.',
+  description: text.drive + |||
+    warns of {{ $labels.condition }}: controller {{ $labels.controller }} has set that critical warning of its health log.
+    {{- with printf "max_over_time(timestamp(ssdprobe_nvme_critical_warning{instance=%q,id=%q,controller=%q,condition=%q} == 0)[1d:1m])"
+    $labels.instance $labels.id $labels.controller $labels.condition | query }}
+    It was clear until {{ . | first | value | humanizeTimestamp }}.
+    {{- else }}
+    It has been set for a day or more.{{ end }}
+  |||,
+};
+
+function(config) {
+  name: 'ssdprobe-health',
+  rules: [
+    {
+      alert: 'SsdprobeLinkBelowMaximum',
+      // The best of half an hour: a link may be slow for a moment while it trains.
+      expr: |||
+        (
+            max_over_time(device:ssdprobe_pcie_link:ratio{kind!="file"}[30m])
+          or on (job, instance, device)
+            max_over_time(device:ssdprobe_pcie_link:ratio{kind="file"}[30m])
+        ) < 1
+      |||,
+      'for': '15m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'The PCIe link of a drive is below its maximum.',
+        description: text.drive + |||
+          has a PCIe link that carries {{ $value | humanizePercentage }} of what drive and slot can do:
+          {{- range printf "ssdprobe_pcie_link_speed_transfers_per_second{instance=%q,id=%q,state=\"current\"}" $labels.instance $labels.id | query }}
+          {{ humanize .Value }}T/s{{ end }}
+          {{- range printf "ssdprobe_pcie_link_width_lanes{instance=%q,id=%q,state=\"current\"}" $labels.instance $labels.id | query }}
+          x{{ .Value }}{{ end }}
+          {{- range printf "ssdprobe_pcie_link_speed_transfers_per_second{instance=%q,id=%q,state=\"max\"}" $labels.instance $labels.id | query }}
+          of {{ humanize .Value }}T/s{{ end }}
+          {{- range printf "ssdprobe_pcie_link_width_lanes{instance=%q,id=%q,state=\"max\"}" $labels.instance $labels.id | query }}
+          x{{ .Value }}{{ end }}.
+          {{- with printf "ssdprobe_conditions_changed_timestamp_seconds{instance=%q,id=%q,condition=\"pcie_link\"}"
+          $labels.instance $labels.id | query }}
+          It changed at {{ . | first | value | humanizeTimestamp }}.
+          {{- else }}
+          It has been so since ssdprobe first saw the drive.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeCriticalWarning',
+      expr: |||
+        (max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition!="temperature"}) == 1)
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      |||,
+      'for': '5m',
+      keep_firing_for: '15m',
+      labels: { severity: 'critical' },
+      annotations: critical,
+    },
+
+    {
+      alert: 'SsdprobeCriticalWarning',
+      // Heat loses no data by itself and may be gone in a minute.
+      expr: |||
+        (max by (job, instance, device, id, controller, condition) (ssdprobe_nvme_critical_warning{condition="temperature"}) == 1)
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      |||,
+      'for': '15m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: critical,
+    },
+
+    {
+      alert: 'SsdprobeSpareBelowThreshold',
+      expr: |||
+        (
+            max by (job, instance, device, id, controller) (ssdprobe_nvme_available_spare_ratio)
+          <
+            max by (job, instance, device, id, controller) (ssdprobe_nvme_available_spare_threshold_ratio)
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      |||,
+      'for': '15m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive runs out of spare blocks.',
+        description: text.drive + |||
+          runs out of spare blocks: {{ $value | humanizePercentage }} of those of controller {{ $labels.controller }} are left
+          {{- with printf "ssdprobe_nvme_available_spare_threshold_ratio{instance=%q,id=%q,controller=%q}"
+          $labels.instance $labels.id $labels.controller | query }}, below the maker's threshold of {{ . | first | value | humanizePercentage }}
+          {{- end }}.
+          {{- with printf "ssdprobe_nvme_available_spare_ratio{instance=%q,id=%q,controller=%q} offset 30d"
+          $labels.instance $labels.id $labels.controller | query }}
+          30 days ago it was {{ . | first | value | humanizePercentage }}.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeDriveWorn',
+      expr: |||
+        (max by (job, instance, device, id, controller) (ssdprobe_nvme_percentage_used_ratio or ssdprobe_drive_percentage_used_ratio) > %(wornRatio)g)
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '15m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive is nearly worn out.',
+        description: text.drive + |||
+          is nearly worn out: {{ $value | humanizePercentage }} of the rated endurance is used; it may exceed 100 %.
+          {{- with printf "{__name__=~\"ssdprobe_(nvme|drive)_percentage_used_ratio\",instance=%q,id=%q,controller=%q} offset 30d"
+          $labels.instance $labels.id $labels.controller | query }}
+          30 days ago it was {{ . | first | value | humanizePercentage }}.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeMediaErrorsGrowing',
+      // The drive keeps the count over restarts, so an increase is a new error.
+      expr: |||
+        (max by (job, instance, device, id, controller) (increase(ssdprobe_nvme_media_errors_total[1d])) > 0)
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      |||,
+      'for': '5m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive has new media errors.',
+        description: text.drive + |||
+          had {{ printf "%.0f" $value }} unrecovered data integrity errors in the last 24 hours
+          {{- with printf "ssdprobe_nvme_media_errors_total{instance=%q,id=%q,controller=%q}"
+          $labels.instance $labels.id $labels.controller | query }}, {{ . | first | value }} in the drive's life{{ end }}: data could not be read.
+        |||,
+      },
+    },
+
+    // The limits are the drive's own: it counts the time that it spent above them.
+    {
+      alert: 'SsdprobeTemperatureAboveLimit',
+      expr: |||
+        (max by (job, instance, device, id, controller) (increase(ssdprobe_nvme_warning_temperature_seconds_total[1h])) >= %(hotSeconds)d)
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '5m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive is too hot.',
+        description: text.drive + |||
+          is too hot: controller {{ $labels.controller }} has been above its warning temperature for {{ $value | humanizeDuration }} of the last hour.
+          {{- range printf "max(ssdprobe_nvme_temperature_celsius{instance=%q,id=%q,controller=%q})"
+          $labels.instance $labels.id $labels.controller | query }}
+          Now its hottest sensor is at {{ .Value }} °C.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeTemperatureAboveLimit',
+      // At this temperature a drive may switch itself off.
+      expr: |||
+        (max by (job, instance, device, id, controller) (increase(ssdprobe_nvme_critical_temperature_seconds_total[1h])) > 0)
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      |||,
+      'for': '1m',
+      keep_firing_for: '15m',
+      labels: { severity: 'critical' },
+      annotations: {
+        summary: 'A drive is far too hot.',
+        description: text.drive + |||
+          is far too hot: controller {{ $labels.controller }} has been above its critical temperature for {{ $value | humanizeDuration }} of the last hour.
+          {{- range printf "max(ssdprobe_nvme_temperature_celsius{instance=%q,id=%q,controller=%q})"
+          $labels.instance $labels.id $labels.controller | query }}
+          Now its hottest sensor is at {{ .Value }} °C.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeInterruptsRemote',
+      expr: |||
+        (
+          (
+              max by (job, instance, device, id, controller) (rate(ssdprobe_nvme_remote_interrupts_total[1h]))
+            /
+              (sum by (job, instance, device, id, controller) (rate(ssdprobe_nvme_interrupts_total[1h])) > %(remoteInterruptsFrom)d)
+          ) > %(remoteInterruptsRatio)g
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '1h',
+      keep_firing_for: '30m',
+      labels: { severity: 'info' },
+      annotations: {
+        summary: 'CPUs of another NUMA node take most interrupts of a drive.',
+        description: text.drive + |||
+          interrupts mostly CPUs of another NUMA node: {{ $value | humanizePercentage }} of the interrupts of controller {{ $labels.controller }} in the last hour
+          {{- with printf "sum(rate(ssdprobe_nvme_remote_interrupts_total{instance=%q,id=%q,controller=%q}[1h] offset 1d)) / (sum(rate(ssdprobe_nvme_interrupts_total{instance=%q,id=%q,controller=%q}[1h] offset 1d)) > 0)"
+          $labels.instance $labels.id $labels.controller $labels.instance $labels.id $labels.controller | query }},
+          a day ago {{ . | first | value | humanizePercentage }}{{ end }}: each costs latency.
+        |||,
+      },
+    },
+  ],
+}

@@ -1,0 +1,68 @@
+// Pods that never started export nothing; kube-state-metrics knows them. If it is not
+// scraped, these alerts never fire.
+local text = import '../text.libsonnet';
+
+function(config) {
+  name: 'ssdprobe-kubernetes',
+  rules: [
+    {
+      alert: 'SsdprobePodsUnavailable',
+      // More pods than nodes that are down, which have alerts of their own. During a rollout,
+      // and while nodes join or leave, it is normal that pods are missing.
+      expr: |||
+        (
+            max by (cluster, namespace, daemonset) (kube_daemonset_status_number_unavailable{daemonset=~"%(daemonSet)s",%(kubeStateMetricsSelector)s})
+          > on (cluster) group_left ()
+            sum by (cluster) (kube_node_status_condition{condition="Ready",status="true"} == bool 0)
+        )
+        unless on (cluster, namespace, daemonset) (
+            changes(kube_daemonset_status_updated_number_scheduled[10m]) > 0
+          or
+            changes(kube_daemonset_status_desired_number_scheduled[10m]) > 0
+        )
+      ||| % config,
+      'for': '15m',
+      keep_firing_for: '5m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'Pods of ssdprobe do not become ready.',
+        description: |||
+          {{ $value }} pods of DaemonSet {{ $labels.namespace }}/{{ $labels.daemonset }} have not been ready for more than 15 minutes, and no rollout advances, so the drives of their nodes may not be watched.
+          {{- with printf "max(kube_daemonset_status_desired_number_scheduled{namespace=%q,daemonset=%q})"
+          $labels.namespace $labels.daemonset | query }}
+          {{ . | first | value }} are wanted.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeNodeNotWatched',
+      // `instance` is the node's name, or the address of its pod. SsdprobeDown covers pods
+      // that answered before. Other alerts cover nodes that are down.
+      expr: |||
+        (
+          label_replace(
+            max by (cluster, namespace, node) (
+                kube_pod_info{created_by_kind="DaemonSet",created_by_name=~"%(daemonSet)s",node!="",%(kubeStateMetricsSelector)s}
+              unless on (pod_ip)
+                label_replace(ssdprobe_build_info{instance=~".+:[0-9]+"}, "pod_ip", "$1", "instance", "\\[?(.+?)\\]?:[0-9]+")
+            ),
+            "instance", "$1", "node", "(.+)"
+          )
+          and on (cluster, node) kube_node_status_condition{condition="Ready",status="true"} == 1
+        )
+        unless on (instance) (ssdprobe_build_info or ALERTS{alertname="SsdprobeDown"})
+      ||| % config,
+      'for': '15m',
+      keep_firing_for: '5m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A node has a pod of ssdprobe, but Prometheus has no metrics of it.',
+        description: |||
+          There have been no metrics of {{ $labels.instance }} for more than 15 minutes, so its drives are not watched: the pod (namespace {{ $labels.namespace }}) does
+          not start, or Prometheus cannot reach it.
+        |||,
+      },
+    },
+  ],
+}

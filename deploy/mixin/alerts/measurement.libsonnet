@@ -1,0 +1,225 @@
+local text = import '../text.libsonnet';
+
+function(config) {
+  name: 'ssdprobe-measurement',
+  rules: [
+    {
+      alert: 'SsdprobeProbeFailing',
+      // One failed round is not enough; three of a probe within half an hour are.
+      expr: |||
+        max by (job, instance, device, id) (
+          sum by (job, instance, device, id, probe) (increase(ssdprobe_probe_rounds_total{outcome=~"error|timeout"}[30m])) > %(failedRounds)d
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '5m',
+      keep_firing_for: '10m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'I/Os on a drive fail.',
+        description: text.drive + |||
+          fails: in the last 30 minutes {{ printf "%.0f" $value }} rounds of a probe failed or did not end in time.
+          {{- range printf "sum by (errno) (ssdprobe_probe_errors_total{instance=%q,id=%q})"
+          $labels.instance $labels.id | query | sortByLabel "errno" }}
+          {{ .Labels.errno }}: {{ .Value }} I/Os since ssdprobe started.{{ end }}
+          {{- with printf "floor(max(ssdprobe_probe_last_success_timestamp_seconds{instance=%q,id=%q}))"
+          $labels.instance $labels.id | query }}
+          The last good round was at {{ . | first | value | humanizeTimestamp }}.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeProbeStuck',
+      expr: |||
+        (max by (job, instance, device, id) (ssdprobe_probe_inflight_seconds) > %(stuckSeconds)d)
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '1m',
+      keep_firing_for: '5m',
+      labels: { severity: 'critical' },
+      annotations: {
+        summary: 'A drive does not answer.',
+        description: text.drive + |||
+          hangs: a round began {{ $value | humanizeDuration }} ago and has not ended: an I/O does not
+          come back from the kernel. Whatever uses the device hangs as well.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeTargetDown',
+      // Longer than it takes to fill a probe file, which counts as down until then. While a
+      // round hangs, SsdprobeProbeStuck says so. In quiet hours nothing is opened.
+      expr: |||
+        (
+          max by (job, instance, device, id) (ssdprobe_target_up) == 0
+          unless on (job, instance, id) ssdprobe_probe_inflight_seconds > %(stuckSeconds)d
+          unless on (job, instance) ssdprobe_quiet == 1
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '20m',
+      keep_firing_for: '5m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive cannot be probed.',
+        description: text.drive + |||
+          cannot be opened or measured; the status page and the log say why.
+          {{- with printf "max_over_time(timestamp(ssdprobe_target_up{instance=%q,id=%q} == 1)[1d:1m])" $labels.instance $labels.id | query }}
+          It last worked at {{ . | first | value | humanizeTimestamp }}.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeTargetGone',
+      // A device that is gone has no series, so no other alert fires. This one ends after
+      // six hours: by then the drive was removed on purpose.
+      expr: |||
+        max by (job, instance, device, id, model, firmware) (last_over_time(device:ssdprobe_device_info:unique[6h]))
+        unless on (job, instance, id) device:ssdprobe_device_info:unique
+        and on (job, instance) ssdprobe_build_info
+      |||,
+      'for': '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive has disappeared.',
+        description: text.drive + |||
+          is gone. ssdprobe runs but no longer sees it: it was removed, dropped off the bus, or the configuration now leaves it out.
+          {{- with printf "max_over_time(timestamp(device:ssdprobe_device_info:unique{instance=%q,id=%q})[6h:1m])"
+          $labels.instance $labels.id | query }}
+          It was last seen at {{ . | first | value | humanizeTimestamp }}.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeNoResults',
+      // Rounds are skipped while a device is busy, which may go on for hours. The time counts
+      // from the last good round, or else from when both drive and daemon were there.
+      // A drive that was never written has nothing to measure. Other alerts cover a target
+      // that is down, a hanging device and a full run. After quiet hours the hours
+      // begin again.
+      expr: |||
+        (
+          (
+              (time() - max by (job, instance, device, id, probe) (ssdprobe_probe_last_success_timestamp_seconds)) > %(noResultsHours)d * 3600
+            or
+                %(noResultsHours)d * 3600 + (max by (job, instance, device, id, probe) (ssdprobe_probe_rounds_total{outcome="ok"}) == 0)
+              and on (job, instance, id, probe) ssdprobe_probe_rounds_total{outcome="ok"} offset %(noResultsHours)dh
+              and on (job, instance) time() - process_start_time_seconds > %(noResultsHours)d * 3600
+          )
+          unless on (job, instance, id, probe) increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[%(noResultsHours)dh]) > 0
+          unless on (job, instance, id, probe) ssdprobe_probe_inflight_seconds > %(stuckSeconds)d
+          unless on (job, instance, id) ssdprobe_target_up == 0
+          unless on (job, instance, id) ssdprobe_run_in_progress == 1
+          unless on (job, instance) max_over_time(ssdprobe_quiet[%(noResultsHours)dh]) == 1
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '15m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive has not been measured for hours.',
+        description: text.drive + |||
+          is not measured: probe {{ $labels.probe }} has had no good round for {{ $value | humanizeDuration }} or longer, so the speed of the drive is unknown.
+          Rounds of the last six hours:
+          {{- range printf "sum by (outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q,probe=%q}[6h])) > 0"
+          $labels.instance $labels.id $labels.probe | query }} {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeBaselineNeverLearned',
+      // Learning takes an hour or two. After a change of conditions it begins again, but
+      // then there was a baseline within the day.
+      expr: |||
+        (
+          max by (job, instance, device, id, probe) (ssdprobe_baseline_samples / ssdprobe_baseline_samples_goal)
+          and on (job, instance, id, probe) ssdprobe_baseline_samples_goal offset 1d
+          unless on (job, instance, id, probe) max_over_time(ssdprobe_baseline_learned_timestamp_seconds[1d])
+          unless on (job, instance, id, probe) increase(ssdprobe_probe_rounds_total{outcome="unmapped"}[1d]) > 0
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      |||,
+      'for': '1h',
+      keep_firing_for: '1h',
+      labels: { severity: 'info' },
+      annotations: {
+        summary: 'A drive has no baseline after a day.',
+        description: text.drive + |||
+          has no baseline: probe {{ $labels.probe }} has been learning for more than a day and has {{ $value | humanizePercentage }} of the rounds that
+          it needs: nobody would notice if the drive became slower. Rounds of the last day:
+          {{- range printf "sum by (outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q,probe=%q}[1d])) > 0"
+          $labels.instance $labels.id $labels.probe | query }} {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeDriveNotJudged',
+      // A day, and the hours of the first baseline. What has another alert is left out: a
+      // device that hangs or is gone, no good round at all (since a restart, too), a baseline
+      // that is not learned, a statistic that has regressed. A nearly empty drive has nothing to judge.
+      expr: |||
+        (
+          max by (job, instance, device, id) (
+            time() - ssdprobe_drift_unjudged_since_timestamp_seconds{reason!~"learning|hung|unavailable|unwritten"} > %(notJudgedHours)d * 3600
+            unless on (job, instance, id, probe) (
+              time() - ssdprobe_probe_last_success_timestamp_seconds > %(noResultsHours)d * 3600
+              or ssdprobe_probe_rounds_total{outcome="ok"} == 0
+            )
+            unless on (job, instance, id, probe, statistic) ssdprobe_drift_state{state="regressed"} == 1
+          )
+          or
+          max by (job, instance, device, id) (
+            time() - ssdprobe_device_unjudged_since_timestamp_seconds{reason!~"learning|hung|unavailable|unwritten"} > %(notJudgedHours)d * 3600
+            unless on (job, instance, id) ssdprobe_probe_rounds_total
+          )
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '1h',
+      keep_firing_for: '1h',
+      labels: { severity: 'info' },
+      annotations: {
+        summary: 'Nobody has known for a day whether a drive is slower.',
+        description: text.drive + |||
+          is not judged, at least in some statistics: for {{ $value | humanizeDuration }} nobody has known whether it became slower.
+          {{- range printf "count by (probe, reason) (ssdprobe_drift_unjudged_since_timestamp_seconds{instance=%q,id=%q})"
+          $labels.instance $labels.id | query | sortByLabel "reason" | sortByLabel "probe" }}
+          Probe {{ .Labels.probe }}: {{ .Value }} of them, for the reason {{ .Labels.reason }}.
+          {{- else }}{{ range printf "ssdprobe_device_unjudged_since_timestamp_seconds{instance=%q,id=%q}" $labels.instance $labels.id | query }}
+          Reason: {{ .Labels.reason }}.{{ end }}{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeRunOverdue',
+      // The due time stays in the past until a run completes.
+      expr: |||
+        (
+          time() - max by (job, instance, device, id, suite) (ssdprobe_run_next_timestamp_seconds) > %(runOverdueDays)d * 86400
+          unless on (job, instance, id, suite) ssdprobe_run_in_progress == 1
+        )
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '1h',
+      labels: { severity: 'info' },
+      annotations: {
+        summary: 'A scheduled run has not been completed.',
+        description: text.drive + |||
+          had no full run: suite {{ $labels.suite }} was due {{ $value | humanizeDuration }} ago and has not completed since
+          {{- with printf "ssdprobe_run_last_completion_timestamp_seconds{instance=%q,id=%q,suite=%q}"
+          $labels.instance $labels.id $labels.suite | query }}; its last run ended at {{ . | first | value | humanizeTimestamp }}
+          {{- else }}; it never ran here{{ end }}.
+          Its window may be too short, or the device too busy in it.
+        |||,
+      },
+    },
+  ],
+}

@@ -1,0 +1,150 @@
+// ssdprobe itself, per node.
+local text = import '../text.libsonnet';
+
+function(config) {
+  name: 'ssdprobe-self',
+  rules: [
+    {
+      alert: 'SsdprobeDown',
+      // Works for any job name: the target exported ssdprobe's metrics within the month.
+      expr: |||
+        max by (job, instance) (max_over_time(up[5m])) == 0
+        and on (job, instance) (present_over_time(ssdprobe_build_info{%(selector)s}[1d]) or present_over_time(ssdprobe_build_info{%(selector)s}[30d:1h]))
+      ||| % config,
+      'for': '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'ssdprobe does not answer.',
+        description: |||
+          Prometheus has had no answer from ssdprobe on {{ $labels.instance }} for more than 15 minutes, so its drives are not watched.
+          {{- with printf "max_over_time(timestamp(up{job=%q,instance=%q} == 1)[1d:1m]) or max_over_time(timestamp(up{job=%q,instance=%q} == 1)[30d:1h])"
+          $labels.job $labels.instance $labels.job $labels.instance | query }}
+          It last answered at {{ . | first | value | humanizeTimestamp }}.{{ end }}
+        |||,
+      },
+    },
+
+    // These budgets are far above the normal cost (0.14 % of a core per target, 31 MiB
+    // for 24 targets: docs/benchmarks.md), so that only a fault exceeds them.
+    {
+      alert: 'SsdprobeCPUBudgetExceeded',
+      expr: |||
+        max by (job, instance) (rate(process_cpu_seconds_total[1h]) and on (job, instance) ssdprobe_build_info{%(selector)s})
+        > on (job, instance)
+        %(cpuRatio)g + %(cpuRatioOfTarget)g * (count by (job, instance) (ssdprobe_target_up) or on (job, instance) 0 * max by (job, instance) (ssdprobe_build_info))
+      ||| % config,
+      'for': '30m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'ssdprobe uses more CPU than it should.',
+        description: 'ssdprobe on {{ $labels.instance }} has used {{ $value | humanizePercentage }} of a core over the last hour; its limit is '
+                     + '%g %% plus %g %% for each target' % [100 * config.cpuRatio, 100 * config.cpuRatioOfTarget] + |||
+          {{- with printf "rate(process_cpu_seconds_total{job=%q,instance=%q}[1h] offset 1d)" $labels.job $labels.instance | query }}.
+          A day ago it was {{ . | first | value | humanizePercentage }}{{ end }}.
+          {{- with printf "process_start_time_seconds{job=%q,instance=%q}" $labels.job $labels.instance | query }}
+          It was started at {{ . | first | value | humanizeTimestamp }}.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeMemoryBudgetExceeded',
+      expr: |||
+        max by (job, instance) (
+          min_over_time(process_resident_memory_bytes[30m]) and on (job, instance) ssdprobe_build_info{%(selector)s}
+        ) > %(memoryMiB)d * 1024 * 1024
+      ||| % config,
+      'for': '30m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'ssdprobe uses more memory than it should.',
+        description: 'ssdprobe on {{ $labels.instance }} has held {{ $value | humanize1024 }}B or more for the last 30 minutes; %dMiB is its limit' % config.memoryMiB + |||
+          {{- with printf "process_resident_memory_bytes{job=%q,instance=%q} offset 1d" $labels.job $labels.instance | query }}.
+          A day ago it was {{ . | first | value | humanize1024 }}B{{ end }}.
+          {{- with printf "process_start_time_seconds{job=%q,instance=%q}" $labels.job $labels.instance | query }}
+          It was started at {{ . | first | value | humanizeTimestamp }}.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeWriteBudgetExceeded',
+      expr: |||
+        (sum by (job, instance, device, id) (increase(ssdprobe_probe_written_bytes_total[1d])) > %(writtenGiB)g * 1024 * 1024 * 1024)
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '15m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'ssdprobe writes too much to a drive.',
+        description: text.drive + |||
+          was written too much: write probes wrote {{ $value | humanize1024 }}B in the last 24 hours, more than the budget of two days. This wears the drive.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeConfigurationReloadFailed',
+      expr: 'min by (job, instance) (ssdprobe_collector_success{collector="configuration",%(selector)s}) == 0' % config,
+      'for': '5m',
+      keep_firing_for: '5m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'ssdprobe refused its new configuration.',
+        description: |||
+          The last reload of ssdprobe on {{ $labels.instance }} failed and the old configuration stays in force. A restart would fail. The log says what is wrong, with line numbers.
+          {{- with printf "max_over_time(timestamp(ssdprobe_collector_success{job=%q,instance=%q,collector=\"configuration\"} == 1)[1d:1m])"
+          $labels.job $labels.instance | query }}
+          It was valid until {{ . | first | value | humanizeTimestamp }}.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeStateFailing',
+      expr: 'min by (job, instance) (ssdprobe_collector_success{collector="state",%(selector)s}) == 0' % config,
+      'for': '15m',
+      keep_firing_for: '15m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'ssdprobe cannot keep its state.',
+        description: |||
+          The state directory of ssdprobe on {{ $labels.instance }} cannot be read or written. Measuring goes on, but a restart would lose the baselines learned since.
+          {{- with printf "max_over_time(timestamp(ssdprobe_collector_success{job=%q,instance=%q,collector=\"state\"} == 1)[1d:1m])"
+          $labels.job $labels.instance | query }}
+          It last worked at {{ . | first | value | humanizeTimestamp }}.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeCollectorFailing',
+      // Of a device or, with device and id empty, of the whole node.
+      expr: |||
+        (
+            (max by (job, instance, device, id, collector) (ssdprobe_collector_success{collector!~"configuration|state",%(selector)s}) == 0)
+            * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+        )
+        or on (job, instance, device, id, collector)
+          (max by (job, instance, device, id, collector) (ssdprobe_collector_success{collector!~"configuration|state",%(selector)s}) == 0)
+      ||| % config,
+      'for': '30m',
+      keep_firing_for: '15m',
+      labels: { severity: 'info' },
+      annotations: {
+        summary: 'ssdprobe cannot read one of its sources.',
+        description: |||
+          ssdprobe on {{ $labels.instance }} cannot read {{ $labels.collector }}
+          {{- if $labels.id }} of {{ if $labels.device }}{{ $labels.device }} {{ end }}({{ $labels.id }}{{ with $labels.model }}, {{ . }}{{ end }}){{ end }}:
+          all readings have failed for 30 minutes or more, so their metrics are missing; the log says why.
+          {{- with printf "max_over_time(timestamp(ssdprobe_collector_success{job=%q,instance=%q,id=%q,collector=%q} == 1)[1d:1m])"
+          $labels.job $labels.instance $labels.id $labels.collector | query }}
+          The last successful reading was at {{ . | first | value | humanizeTimestamp }}.{{ end }}
+        |||,
+      },
+    },
+  ],
+}

@@ -1,0 +1,248 @@
+// Drives, hosts and batches that are slow: the verdict of a node, and of all nodes together.
+local text = import '../text.libsonnet';
+
+// The node's verdict on a drive as a whole, which took its evidence. One alert for each drive, whatever
+// its probes and statistics. `scope` says whether it is one of a batch. topk takes one when two are seen
+// at once, as while a pod is replaced.
+local drive(state) = |||
+  topk by (job, instance, device, id) (1, max by (job, instance, device, id, scope) (ssdprobe_drive_health_info{state="%s"}))
+  * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+||| % state;
+
+// Its worst figure, since when, by whom, and what changed then.
+local evidence = |||
+  {{- range printf "max(ssdprobe_drive_health_slower_ratio{instance=%q,id=%q})" $labels.instance $labels.id | query }},
+  {{ printf "%.2f" .Value }} times slower than before or than its peers{{ end }}
+  {{- range printf "floor(min(ssdprobe_drive_health_since_timestamp_seconds{instance=%q,id=%q}))" $labels.instance $labels.id | query }},
+  since {{ .Value | humanizeTimestamp }}{{ end }}.
+  {{- range printf "topk(1, ssdprobe_drive_health_info{instance=%q,id=%q,witnesses!=\"\"})" $labels.instance $labels.id | query }}
+  By: {{ reReplaceAll "," ", " .Labels.witnesses }}.{{ end }}
+  {{- range printf "topk(1, ssdprobe_drift_ratio{instance=%q,id=%q} and on (instance, id, probe, statistic) ssdprobe_drift_state{state=\"regressed\"})"
+  $labels.instance $labels.id | query }}
+  The worst is {{ .Labels.statistic }} of {{ .Labels.probe }}, {{ printf "%.2f" .Value }} times worse than its baseline.{{ end }}
+  {{- range printf "max by (operation) (ssdprobe_traffic_latency_mean_seconds{instance=%q,id=%q,operation=~\"read|write\"} and on (instance, id) ssdprobe_drive_health_info{witnesses=~\".*traffic.*\"})"
+  $labels.instance $labels.id | query | sortByLabel "operation" }}
+  A {{ .Labels.operation }} of its users takes {{ .Value | humanizeDuration }} on average.{{ end }}
+  {{- range printf "max(ssdprobe_device_stall_longest_seconds{instance=%q,id=%q} >= 2)" $labels.instance $labels.id | query }}
+  Its longest stall of the last hour was {{ .Value | humanizeDuration }}: I/O was in flight and none completed.{{ end }}
+  {{- range printf "round(sum(increase(ssdprobe_probe_errors_total{instance=%q,id=%q}[1h]))) >= 1" $labels.instance $labels.id | query }}
+  At least {{ .Value }} I/Os of its probes failed in the last hour.{{ end }}
+  {{- range printf "count by (condition, from, to) (ssdprobe_drift_attribution_info{instance=%q,id=%q})" $labels.instance $labels.id | query }}
+  {{ .Labels.condition }} changed from {{ or .Labels.from "unknown" }} to {{ or .Labels.to "unknown" }} at that time.
+  {{- else }}
+  No change of conditions came with it.
+  {{- end }}
+|||;
+
+// Drives of one model on one node that got slower within an hour of each other.
+local batch(state) = |||
+  count by (job, instance, model) (
+    max by (job, instance, device, id) (ssdprobe_drive_health_info{scope="batch",state=~"%s"})
+    * on (job, instance, device, id) group_left (model) device:ssdprobe_device_info:unique
+  )
+||| % state;
+
+local batchSlower(state, severity, expr) = {
+  alert: 'SsdprobeBatchSlower',
+  // As bad as the worst of its drives. It inhibits their alerts: see inhibit_rules.yaml.
+  expr: expr,
+  'for': '1m',
+  keep_firing_for: '10m',
+  labels: { severity: severity, state: state },
+  annotations: {
+    summary: 'Several drives of one model on a node got slower together.',
+    description: |||
+      {{ $value }} drives {{ with $labels.model }}of model {{ . }} {{ end }}on {{ $labels.instance }} got slower within an hour of each other, so they have something in common:
+      a firmware, a switch, a volume or a scrub. Times slower:
+      {{- range printf "topk(10, max by (device, id) (ssdprobe_drive_health_slower_ratio{instance=%q} and on (instance, id) ssdprobe_drive_health_info{scope=\"batch\"} and on (instance, id) device:ssdprobe_device_info:unique{model=%q}))"
+      $labels.instance $labels.model | query }} {{ or .Labels.device .Labels.id }} {{ printf "%.2f" .Value }}{{ else }} the status page says{{ end }}.
+    ||| + text.changesOfTheDay,
+  },
+};
+
+local hostSlower(config, state, severity) = {
+  alert: 'SsdprobeHostSlower',
+  // The node's own verdict, which took its evidence. No drive is blamed.
+  expr: 'max by (job, instance) (ssdprobe_host_health{state="%s",%s}) == 1' % [state, config.selector],
+  'for': '1m',
+  keep_firing_for: '10m',
+  labels: { severity: severity, state: state },
+  annotations: {
+    summary: 'The drives of a node got slower together.',
+    description: |||
+      Nearly all drives of {{ $labels.instance }} are slower than they were
+      {{- range printf "max(ssdprobe_host_health_slower_ratio{instance=%q})" $labels.instance | query }}, {{ printf "%.2f" .Value }} times{{ end }}: it is the host, and no drive is blamed.
+    ||| + text.changesOfTheDay,
+  },
+};
+
+function(config) {
+  name: 'ssdprobe-speed',
+  rules: [
+    {
+      alert: 'SsdprobeDriveSevere',
+      expr: drive('severe'),
+      'for': '1m',
+      keep_firing_for: '10m',
+      labels: { severity: config.severeSeverity },
+      annotations: {
+        summary: 'A drive is about twice as slow as it should be, stalls or fails I/Os.',
+        description: text.drive + 'is severe' + evidence,
+      },
+    },
+
+    {
+      alert: 'SsdprobeDriveDegraded',
+      expr: drive('degraded'),
+      'for': '1m',
+      keep_firing_for: '10m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'A drive is slower than it should be.',
+        description: text.drive + 'is degraded' + evidence,
+      },
+    },
+
+    hostSlower(config, 'severe', config.severeSeverity),
+    hostSlower(config, 'degraded', 'warning'),
+
+    batchSlower('severe', config.severeSeverity, batch('degraded|severe') + 'and\n' + batch('severe')),
+    batchSlower('degraded', 'warning', batch('degraded|severe') + 'unless\n' + batch('severe')),
+
+    {
+      alert: 'SsdprobeDriveSlowerThanPeers',
+      // Six hours, so that a nightly job raises nothing. What its node finds, beside its own past
+      // or the other drives there, is an alert of its own within minutes: then this one is silent,
+      // so that one drive makes one alert.
+      expr: |||
+        max by (job, instance, device, id, model, firmware) (
+            device:ssdprobe_probe_level_seconds:excess
+          > on (model, size, kind, engine, probe, statistic) group_left ()
+            model:ssdprobe_probe_level_seconds:limit
+        )
+        unless on (job, instance, id) ssdprobe_drive_health{state=~"degraded|severe"} == 1
+      |||,
+      'for': '6h',
+      keep_firing_for: '10m',
+      labels: {
+        severity: 'warning',
+      },
+      annotations: {
+        summary: 'A drive is far slower than the drives of its model on other nodes.',
+        description: text.drive + |||
+          is {{ printf "%.2f" $value }} times slower than the median of its peers, for more than six hours and by more than such drives differ:
+          {{- range printf "device:ssdprobe_probe_level_seconds:excess{instance=%q,id=%q} > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:limit"
+          $labels.instance $labels.id | query | sortByLabel "statistic" | sortByLabel "probe" }}
+          {{ .Labels.statistic }} of probe {{ .Labels.probe }} {{ printf "%.2f" .Value }} times.{{ end }}
+          {{- with printf "max(model:ssdprobe_probe_level_seconds:count * on (model, size, kind, engine) group_left () device:ssdprobe_device_info:comparable{instance=%q,id=%q})"
+          $labels.instance $labels.id | query }}
+          {{ . | first | value }} drives are compared.{{ end }}
+          {{- with printf "max(device:ssdprobe_baseline_seconds:vs_peers{instance=%q,id=%q} > 1.2)" $labels.instance $labels.id | query }}
+          Its baseline is {{ . | first | value | printf "%.2f" }} times theirs: it was slow when the baseline was learned.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeNodeSlowerThanPeers',
+      // Nine tenths of at least three drives: that is no drive's doing. A node that got
+      // slower says so itself, within minutes.
+      expr: |||
+        max by (job, instance) (
+          instance:ssdprobe_probe_level_seconds:vs_peers
+          and
+            instance:ssdprobe_probe_level_seconds:vs_limit > 1
+          and
+            instance:ssdprobe_probe_level_seconds:count >= 3
+        )
+        unless on (job, instance) ssdprobe_host_health{state=~"degraded|severe"} == 1
+      |||,
+      'for': '6h',
+      keep_firing_for: '10m',
+      labels: {
+        severity: 'warning',
+      },
+      annotations: {
+        summary: 'The drives of a node are slower than drives of their models on other nodes.',
+        description: |||
+          For more than six hours at least nine tenths of the drives of {{ $labels.instance }} have been {{ printf "%.2f" $value }} times slower than
+          drives of their models on other nodes, or slower still.
+          It is the node: {{ range printf "count by (kernel, governor) (ssdprobe_device_conditions_info{instance=%q})" $labels.instance | query -}}
+          kernel {{ or .Labels.kernel "unknown" }}, governor {{ or .Labels.governor "unknown" }} ({{ .Value }} targets).
+          {{- else -}}
+          look at its kernel, its CPU frequency and what else runs on it.{{ end }}
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeFirmwareSlower',
+      // One alert for each firmware. Drives are compared with those of their firmware,
+      // so none is blamed for it. Where the drives were seen to get slower with the
+      // firmware, SsdprobeChangeSlowedDrives has said so.
+      expr: |||
+        max by (model, firmware) (
+            model_firmware:ssdprobe_probe_level_seconds:vs_fastest
+          > on (model, size, kind, engine, probe, statistic) group_left ()
+            model:ssdprobe_probe_level_seconds:firmware_limit
+        )
+        unless on (firmware)
+          label_replace(condition:ssdprobe_condition_effect_ratio:slower{condition="firmware"}, "firmware", "$1", "to", "(.*)")
+      |||,
+      'for': '6h',
+      keep_firing_for: '10m',
+      labels: {
+        severity: 'warning',
+      },
+      annotations: {
+        summary: 'A firmware makes drives slower than another one does.',
+        description: |||
+          Firmware {{ or $labels.firmware "unknown" }} of {{ or $labels.model "unknown" }} is {{ printf "%.2f" $value }} times slower than firmware
+          {{ range printf "topk(1, model_firmware:ssdprobe_probe_level_seconds:vs_fastest{model=%q,firmware=%q} > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:firmware_limit)"
+          $labels.model $labels.firmware | query }}{{ .Labels.fastest }}{{ end }}
+          {{- with printf "count(device:ssdprobe_device_info:comparable{model=%q,firmware=%q})" $labels.model $labels.firmware | query }} on
+          {{ . | first | value }} drives{{ end }}. For more than six hours the median of its drives has been slower than that of the other firmware:
+          {{- range printf "model_firmware:ssdprobe_probe_level_seconds:vs_fastest{model=%q,firmware=%q} > on (model, size, kind, engine, probe, statistic) group_left () model:ssdprobe_probe_level_seconds:firmware_limit"
+          $labels.model $labels.firmware | query | sortByLabel "statistic" | sortByLabel "probe" }}
+          {{ .Labels.statistic }} of probe {{ .Labels.probe }} {{ printf "%.2f" .Value }} times.{{ end }}
+          Drives are compared with those of their own firmware.
+        |||,
+      },
+    },
+
+    {
+      alert: 'SsdprobeChangeSlowedDrives',
+      // One alert for each change, for a week after the last drive had it: then it is
+      // known. Its effect stays in ssdprobe_condition_effect_ratio.
+      expr: |||
+        max by (condition, from, to) (condition:ssdprobe_condition_effect_ratio:slower)
+        and on (condition, from, to)
+          time() - max by (condition, from, to) (
+            device:ssdprobe_condition_effect_ratio:comparable ^ 0
+            * on (job, instance, device, id, condition) group_left ()
+              max by (job, instance, device, id, condition) (ssdprobe_conditions_changed_timestamp_seconds)
+          ) < 7 * 86400
+      |||,
+      'for': '1h',
+      keep_firing_for: '10m',
+      labels: {
+        severity: 'warning',
+      },
+      annotations: {
+        summary: 'A change of conditions made many drives slower.',
+        description: |||
+          {{ $labels.condition }} {{ or $labels.from "unknown" }} → {{ or $labels.to "unknown" }} made
+          {{ with printf "count(count by (instance, id) (device:ssdprobe_condition_effect_ratio:comparable{condition=%q,from=%q,to=%q}))"
+          $labels.condition $labels.from $labels.to | query }}{{ . | first | value }}{{ end }} drives {{ printf "%.2f" $value }} times slower.
+          Medians over the drives that changed, against their levels just before:
+          {{- range printf "condition:ssdprobe_condition_effect_ratio:slower{condition=%q,from=%q,to=%q}"
+          $labels.condition $labels.from $labels.to | query | sortByLabel "statistic" | sortByLabel "probe" | sortByLabel "model" }}
+          {{ .Labels.statistic }} of probe {{ .Labels.probe }} {{ printf "%.2f" .Value }} times on {{ or .Labels.model "all models" }}.{{ end }}
+          {{- range printf "topk(3, count by (condition, from, to) (count by (instance, id, condition, from, to) (device:ssdprobe_condition_effect_ratio:comparable{condition!=%q} and on (instance, id) device:ssdprobe_condition_effect_ratio:comparable{condition=%q,from=%q,to=%q})) > scalar(count(count by (instance, id) (device:ssdprobe_condition_effect_ratio:comparable{condition=%q,from=%q,to=%q}))) / 2)"
+          $labels.condition $labels.condition $labels.from $labels.to $labels.condition $labels.from $labels.to | query }}
+          With it came {{ .Labels.condition }} {{ or .Labels.from "unknown" }} → {{ or .Labels.to "unknown" }}.{{ end }}
+        |||,
+      },
+    },
+  ],
+}

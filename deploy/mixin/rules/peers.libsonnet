@@ -1,0 +1,220 @@
+// Each drive beside its peers: the drives of its model and size, measured by the
+// same engine. Raw devices and probe files are no peers of each other.
+//
+// Medians and the median absolute deviation, as bad drives do not move them: up to
+// half of the drives may be slow, and each of them is found. All is done with
+// logarithms, as slowness is a factor. 1.4826 makes a standard deviation of the
+// median absolute deviation of normally distributed values.
+function(config) {
+  name: 'ssdprobe-peers',
+  rules: [
+    // The level of a drive: seconds, of which more is worse for every statistic. The
+    // label `statistic` is that of ssdprobe_drift_ratio. The p99.9 is left out: it is
+    // little more than the slowest I/O. Volumes that are virtual, or behind a network,
+    // have a model in common without being alike: add yours to those that are left out.
+    {
+      record: 'device:ssdprobe_probe_level_seconds:avg1h',
+      expr: |||
+        (
+            max without (percentile) (
+              label_replace(
+                device:ssdprobe_probe_latency_percentile_seconds:avg1h{percentile=~"50|95|99"},
+                "statistic", "latency_p${1}_seconds", "percentile", "(.*)"
+              )
+            )
+          or
+            label_replace(1 / (device:ssdprobe_probe_iops:avg1h > 0), "statistic", "iops", "", "")
+        )
+        unless on (job, instance, device, id)
+          device:ssdprobe_device_info:comparable{transport=~"%(unlikeTransports)s"}
+        unless on (job, instance, device, id)
+          device:ssdprobe_device_info:comparable{model=~"%(unlikeModels)s"}
+      ||| % config,
+    },
+
+    {
+      record: 'model:ssdprobe_probe_level_seconds:count',
+      expr: 'count by (model, size, kind, engine, probe, statistic) (device:ssdprobe_probe_level_seconds:avg1h)',
+    },
+    {
+      record: 'model:ssdprobe_probe_level_seconds:p50',
+      expr: 'quantile by (model, size, kind, engine, probe, statistic) (0.5, device:ssdprobe_probe_level_seconds:avg1h)',
+    },
+
+    // Of each firmware that five drives on three nodes have. What fewer have may as
+    // well be those drives or their host.
+    {
+      record: 'model_firmware:ssdprobe_probe_level_seconds:p50',
+      expr: |||
+        quantile by (model, firmware, size, kind, engine, probe, statistic) (0.5, device:ssdprobe_probe_level_seconds:avg1h)
+        and
+          count by (model, firmware, size, kind, engine, probe, statistic) (device:ssdprobe_probe_level_seconds:avg1h) >= 5
+        and
+          count by (model, firmware, size, kind, engine, probe, statistic) (
+            count by (job, instance, model, firmware, size, kind, engine, probe, statistic) (device:ssdprobe_probe_level_seconds:avg1h)
+          ) >= 3
+      |||,
+    },
+
+    // How many times slower a drive is than the median of its peers: those with its
+    // firmware, or all when it has too few. So a slow firmware is one finding about
+    // the firmware. No series with fewer than four drives of the model.
+    {
+      record: 'device:ssdprobe_probe_level_seconds:vs_peers',
+      expr: |||
+        (
+            device:ssdprobe_probe_level_seconds:avg1h
+            / on (model, firmware, size, kind, engine, probe, statistic) group_left ()
+              model_firmware:ssdprobe_probe_level_seconds:p50
+          or
+            device:ssdprobe_probe_level_seconds:avg1h
+            / on (model, size, kind, engine, probe, statistic) group_left ()
+              model:ssdprobe_probe_level_seconds:p50
+        )
+        and on (model, size, kind, engine, probe, statistic)
+          model:ssdprobe_probe_level_seconds:count >= 4
+      |||,
+    },
+
+    // How much the drives of a model differ.
+    {
+      record: 'model:ssdprobe_probe_level_seconds:mad_ln',
+      expr: 'quantile by (model, size, kind, engine, probe, statistic) (0.5, abs(ln(device:ssdprobe_probe_level_seconds:vs_peers)))',
+    },
+
+    // What a drive has to be beyond: six standard deviations, and a quarter slower
+    // (p95 and p99: half). Drives of one model differ by a few percent in the median,
+    // and few drives may seem to differ less than they do. Tails depend more on what
+    // else a drive does.
+    {
+      record: 'model:ssdprobe_probe_level_seconds:limit',
+      expr: |||
+        clamp_min(exp(%(deviations)g * 1.4826 * model:ssdprobe_probe_level_seconds:mad_ln{statistic!~"latency_p9.*"}), %(peerRatio)g)
+        or
+        clamp_min(exp(%(deviations)g * 1.4826 * model:ssdprobe_probe_level_seconds:mad_ln{statistic=~"latency_p9.*"}), %(peerTailRatio)g)
+      ||| % config,
+    },
+
+    // The part of such a change in the level of a drive. That of a firmware is left out,
+    // as drives are compared with those of their firmware.
+    {
+      record: 'device:ssdprobe_probe_level_seconds:by_changes',
+      expr: |||
+        device:ssdprobe_probe_level_seconds:avg1h ^ 0
+        * on (job, instance, device, id, probe, statistic) group_left ()
+          max by (job, instance, device, id, probe, statistic) (
+            device:ssdprobe_condition_effect_ratio:comparable{condition!="firmware"} ^ 0
+            * on (condition, from, to, probe, statistic) group_left ()
+              max by (condition, from, to, probe, statistic) (condition:ssdprobe_condition_effect_ratio:slower)
+          )
+      |||,
+    },
+
+    // The ratio without that part: while a new kernel comes to a fleet, the drives that
+    // have it are not worse drives. Once most have it, it is in the median as well.
+    {
+      record: 'device:ssdprobe_probe_level_seconds:vs_peers_and_changes',
+      expr: |||
+        device:ssdprobe_probe_level_seconds:vs_peers
+        / clamp_min(
+            device:ssdprobe_probe_level_seconds:by_changes
+            / on (model, size, kind, engine, probe, statistic) group_left ()
+              quantile by (model, size, kind, engine, probe, statistic) (0.5,
+                device:ssdprobe_probe_level_seconds:by_changes or device:ssdprobe_probe_level_seconds:avg1h ^ 0
+              ),
+            1
+          )
+        or
+        device:ssdprobe_probe_level_seconds:vs_peers
+      |||,
+    },
+
+    // What the drives of a node share, by transport, as one cause slows an NVMe drive
+    // and a hard disk unequally: the lowest tenth of its drives, so that nine tenths
+    // are slower than that.
+    {
+      record: 'instance:ssdprobe_probe_level_seconds:count',
+      expr: 'count by (job, instance, transport, kind, probe, statistic) (device:ssdprobe_probe_level_seconds:vs_peers_and_changes)',
+    },
+    {
+      record: 'instance:ssdprobe_probe_level_seconds:vs_peers',
+      expr: 'quantile by (job, instance, transport, kind, probe, statistic) (0.1, device:ssdprobe_probe_level_seconds:vs_peers_and_changes)',
+    },
+    {
+      record: 'instance:ssdprobe_probe_level_seconds:vs_limit',
+      expr: |||
+        quantile by (job, instance, transport, kind, probe, statistic) (0.1,
+          device:ssdprobe_probe_level_seconds:vs_peers_and_changes
+          / on (model, size, kind, engine, probe, statistic) group_left ()
+            model:ssdprobe_probe_level_seconds:limit
+        )
+      |||,
+    },
+
+    // How many times slower the drive itself is: without one and a half times the
+    // part of its node, as one cause slows drives unequally. A node of one or two
+    // drives has no such part, and one that is faster than others blames nobody.
+    {
+      record: 'device:ssdprobe_probe_level_seconds:excess',
+      expr: |||
+        device:ssdprobe_probe_level_seconds:vs_peers_and_changes
+        / on (job, instance, transport, kind, probe, statistic) group_left () (
+            clamp_min(instance:ssdprobe_probe_level_seconds:vs_peers and instance:ssdprobe_probe_level_seconds:count >= 3, 1) ^ 1.5
+          or
+            instance:ssdprobe_probe_level_seconds:count ^ 0
+        )
+      |||,
+    },
+
+    // Each firmware against the fastest one of the model, and what it has to be
+    // beyond: 15 % (p95 and p99: 30 %), and six standard errors of the difference of
+    // the medians of five drives each, which is 1.2533 * (2 / 5) ^ 0.5 standard deviations.
+    {
+      record: 'model_firmware:ssdprobe_probe_level_seconds:vs_fastest',
+      expr: |||
+        model_firmware:ssdprobe_probe_level_seconds:p50
+        / on (model, size, kind, engine, probe, statistic) group_left (fastest) label_replace(
+            bottomk by (model, size, kind, engine, probe, statistic) (1, model_firmware:ssdprobe_probe_level_seconds:p50),
+            "fastest", "$1", "firmware", "(.*)"
+          )
+      |||,
+    },
+    {
+      record: 'model:ssdprobe_probe_level_seconds:firmware_limit',
+      expr: |||
+        clamp_min(exp(%(deviations)g * 1.2533 * (2 / 5) ^ 0.5 * 1.4826 * model:ssdprobe_probe_level_seconds:mad_ln{statistic!~"latency_p9.*"}), %(firmwareRatio)g)
+        or
+        clamp_min(exp(%(deviations)g * 1.2533 * (2 / 5) ^ 0.5 * 1.4826 * model:ssdprobe_probe_level_seconds:mad_ln{statistic=~"latency_p9.*"}), %(firmwareTailRatio)g)
+      ||| % config,
+    },
+
+    // The same for baselines: a drive that was slow when its baseline was learned.
+    {
+      record: 'device:ssdprobe_baseline_seconds:comparable',
+      expr: |||
+        (
+            max by (job, instance, device, id, probe, statistic) (ssdprobe_baseline_value{statistic!="iops"})
+          or
+            1 / max by (job, instance, device, id, probe, statistic) (ssdprobe_baseline_value{statistic="iops"} > 0)
+        )
+        * on (job, instance, device, id) group_left (model, firmware, transport, kind, size, engine) device:ssdprobe_device_info:comparable
+      |||,
+    },
+    {
+      record: 'model:ssdprobe_baseline_seconds:p50',
+      expr: |||
+        quantile by (model, size, kind, engine, probe, statistic) (0.5, device:ssdprobe_baseline_seconds:comparable)
+        and
+          count by (model, size, kind, engine, probe, statistic) (device:ssdprobe_baseline_seconds:comparable) >= 4
+      |||,
+    },
+    {
+      record: 'device:ssdprobe_baseline_seconds:vs_peers',
+      expr: |||
+        device:ssdprobe_baseline_seconds:comparable
+        / on (model, size, kind, engine, probe, statistic) group_left ()
+          model:ssdprobe_baseline_seconds:p50
+      |||,
+    },
+  ],
+}

@@ -1,0 +1,259 @@
+package deploytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// labels are those of an alert as the rules make it.
+type labels map[string]string
+
+func (l labels) name() string {
+	return l["instance"] + " " + l["alertname"] + " " + l["id"] + l["state"]
+}
+
+func (l labels) with(more labels) labels {
+	all := maps.Clone(l)
+	maps.Copy(all, more)
+	return all
+}
+
+func drive(alert, id string) labels {
+	return labels{"alertname": alert, "severity": "warning", "device": "nvme" + id, "id": id, "model": "PM9A3", "firmware": "A"}
+}
+
+func verdict(alert, id, scope string) labels { return drive(alert, id).with(labels{"scope": scope}) }
+
+func host(state string) labels {
+	return labels{"alertname": "SsdprobeHostSlower", "severity": "warning", "state": state}
+}
+
+func batch(state string) labels {
+	return labels{"alertname": "SsdprobeBatchSlower", "severity": "warning", "state": state, "model": "PM9A3"}
+}
+
+// manager is a real Alertmanager with the inhibit rules of ssdprobe, which tells each alert by itself, at once.
+type manager struct {
+	url   string
+	inbox *promtest.Inbox
+}
+
+func startManager(t *testing.T) manager {
+	t.Helper()
+	inhibited, err := os.ReadFile(inhibitRules())
+	require.NoError(t, err)
+	inbox := promtest.NewInbox(t)
+	address := promtest.StartAlertmanager(t, string(inhibited)+fmt.Sprintf(`
+route: {receiver: inbox, group_by: ['...'], group_wait: 0s, group_interval: 1s, repeat_interval: 1h}
+receivers: [{name: inbox, webhook_configs: [{url: %q, send_resolved: true}]}]
+`, inbox.URL))
+	return manager{"http://" + address + "/api/v2/alerts", inbox}
+}
+
+func inhibitRules() string { return filepath.Join(rulesDir(), "alertmanager", "inhibit_rules.yaml") }
+
+// tell sends alerts as Prometheus does, until it is taken: as firing, or as over.
+func (m manager) tell(t *testing.T, over bool, alerts ...labels) {
+	t.Helper()
+	var list []map[string]any
+	for _, a := range alerts {
+		alert := map[string]any{"labels": a, "startsAt": time.Now().Add(-time.Minute), "endsAt": time.Now().Add(time.Hour)}
+		if over {
+			alert["endsAt"] = time.Now().Add(-time.Second)
+		}
+		list = append(list, alert)
+	}
+	body, err := json.Marshal(list)
+	require.NoError(t, err)
+	testenv.Eventually(t, "Alertmanager takes alerts", func() bool {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.url, bytes.NewReader(body))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", "application/json")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return false // it starts
+		}
+		defer response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	})
+}
+
+// told are the alerts that arrived as firing, by their names.
+func (m manager) told() []string {
+	var names []string
+	for _, a := range m.inbox.All() {
+		if a.Status == "firing" {
+			names = append(names, labels(a.Labels).name())
+		}
+	}
+	return names
+}
+
+func (m manager) await(t *testing.T, alerts ...labels) {
+	t.Helper()
+	for _, a := range alerts {
+		testenv.Eventually(t, a.name()+" arrives", func() bool { return slices.Contains(m.told(), a.name()) })
+	}
+}
+
+// silent are the alerts that Alertmanager keeps to itself because of another one.
+func (m manager) silent(t *testing.T) []string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, m.url, http.NoBody)
+	require.NoError(t, err)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	var alerts []struct {
+		Labels labels
+		Status struct{ InhibitedBy []string }
+	}
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&alerts))
+	var names []string
+	for _, a := range alerts {
+		if len(a.Status.InhibitedBy) > 0 {
+			names = append(names, a.Labels.name())
+		}
+	}
+	return names
+}
+
+// What is silent while a graver or a wider alert fires, and arrives when that is over; and what is told all the same.
+// Each case has a node of its own.
+func TestInhibitRules(t *testing.T) {
+	const severe, degraded, beside, failing = "SsdprobeDriveSevere", "SsdprobeDriveDegraded", "SsdprobeDriveSlowerThanPeers", "SsdprobeProbeFailing"
+	cases := map[string]struct {
+		first        labels
+		silent, told []labels
+	}{
+		"a host that is severe": {
+			host("severe"),
+			[]labels{verdict(severe, "a", "drive"), verdict(degraded, "b", "batch"), drive(beside, "c"), batch("degraded"), batch("severe"), host("degraded")},
+			[]labels{drive("SsdprobeDriveWorn", "a"), drive("SsdprobeProbeStuck", "d")},
+		},
+		"a host that is degraded": {
+			host("degraded"),
+			[]labels{verdict(degraded, "a", "drive"), drive(beside, "b"), batch("degraded")},
+			[]labels{verdict(severe, "c", "drive")},
+		},
+		"a batch that is severe": {
+			batch("severe"),
+			[]labels{verdict(severe, "a", "batch"), verdict(degraded, "b", "batch"), batch("degraded")},
+			[]labels{verdict(degraded, "c", "drive"), verdict(degraded, "d", "batch").with(labels{"model": "P5510"})},
+		},
+		"a batch that is degraded": {
+			batch("degraded"),
+			[]labels{verdict(degraded, "a", "batch")},
+			[]labels{verdict(severe, "b", "batch"), verdict(degraded, "c", "drive")},
+		},
+		"a drive that is severe": {
+			verdict(severe, "a", "drive"),
+			[]labels{verdict(degraded, "a", "drive"), drive(beside, "a"), drive(failing, "a")},
+			[]labels{verdict(degraded, "b", "drive"), drive(failing, "b")},
+		},
+		"a drive that its node and the fleet have found": {
+			verdict(degraded, "a", "drive"), []labels{drive(beside, "a")}, []labels{drive(beside, "b")},
+		},
+		"a drive that hangs": {
+			drive("SsdprobeProbeStuck", "a"),
+			[]labels{verdict(severe, "a", "drive"), verdict(degraded, "a", "drive"), drive(failing, "a")},
+			[]labels{verdict(severe, "b", "drive")},
+		},
+	}
+	m := startManager(t)
+	on := func(node string, alerts []labels) (placed []labels) {
+		for _, a := range alerts {
+			placed = append(placed, a.with(labels{"instance": node}))
+		}
+		return placed
+	}
+	var first, silent, told []labels
+	for node, c := range cases {
+		first = append(first, on(node, []labels{c.first})...)
+		silent, told = append(silent, on(node, c.silent)...), append(told, on(node, c.told)...)
+	}
+	// The same drives elsewhere, where nothing else fires.
+	elsewhere := on("elsewhere", []labels{verdict(severe, "a", "batch"), verdict(degraded, "b", "drive"), drive(beside, "c")})
+	m.tell(t, false, first...)
+	m.await(t, first...)
+	m.tell(t, false, slices.Concat(silent, told, elsewhere)...)
+	m.await(t, slices.Concat(told, elsewhere)...)
+	// One more, which is told after all others were looked at.
+	last := labels{"alertname": "Last", "instance": "elsewhere"}
+	m.tell(t, false, last)
+	m.await(t, last)
+	var want []string
+	for _, a := range silent {
+		want = append(want, a.name())
+		assert.NotContains(t, m.told(), a.name())
+	}
+	assert.ElementsMatch(t, want, m.silent(t))
+
+	m.tell(t, true, first...)
+	// What remains may silence some of the others, as a batch does: it ends as well.
+	for len(silent) > 0 {
+		var arrived, waiting []labels
+		testenv.Eventually(t, fmt.Sprintf("one of %v arrives", silent), func() bool {
+			arrived, waiting = nil, nil
+			told := m.told()
+			for _, a := range silent {
+				if slices.Contains(told, a.name()) {
+					arrived = append(arrived, a)
+				} else {
+					waiting = append(waiting, a)
+				}
+			}
+			return len(arrived) > 0
+		})
+		m.tell(t, true, arrived...)
+		silent = waiting
+	}
+}
+
+// Alerts, labels and states of the rules exist: one with a typing mistake inhibits nothing.
+func TestInhibitRulesNameWhatIsThere(t *testing.T) {
+	data, err := os.ReadFile(inhibitRules())
+	require.NoError(t, err)
+	var file struct {
+		Rules []struct {
+			Source []string `yaml:"source_matchers"`
+			Target []string `yaml:"target_matchers"`
+			Equal  []string `yaml:"equal"`
+		} `yaml:"inhibit_rules"`
+	}
+	require.NoError(t, yaml.Unmarshal(data, &file))
+	require.NotEmpty(t, file.Rules)
+	names := map[string]bool{}
+	for _, a := range rules(t, "alerts.yaml") {
+		names[a.Alert] = true
+	}
+	matcher := regexp.MustCompile(`^(\w+) (=~?) "?([^"]+?)"?$`)
+	for _, r := range file.Rules {
+		for _, m := range slices.Concat(r.Source, r.Target) {
+			parts := matcher.FindStringSubmatch(m)
+			require.NotNil(t, parts, m)
+			if parts[1] != "alertname" {
+				continue
+			}
+			name := regexp.MustCompile("^(?:" + parts[3] + ")$")
+			assert.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(names)), name.MatchString), "no alert is called %s", parts[3])
+		}
+		assert.NotEmpty(t, r.Equal, "%v would silence the alerts of all nodes", r.Target)
+	}
+}

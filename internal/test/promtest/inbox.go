@@ -1,0 +1,53 @@
+package promtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// Alert is one as Alertmanager tells of it.
+type Alert struct {
+	Status              string // firing or resolved
+	Labels, Annotations map[string]string
+}
+
+// Inbox is a webhook that keeps what Alertmanager tells it.
+type Inbox struct {
+	URL string
+
+	mu       sync.Mutex
+	received []Alert
+}
+
+// NewInbox serves until the test ends.
+func NewInbox(t testing.TB) *Inbox {
+	t.Helper()
+	i := &Inbox{}
+	server := httptest.NewServer(i)
+	t.Cleanup(server.Close)
+	i.URL = server.URL
+	return i
+}
+
+// ServeHTTP takes a notification, of one or more alerts.
+func (i *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var notification struct{ Alerts []Alert }
+	if err := json.NewDecoder(r.Body).Decode(&notification); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.received = append(i.received, notification.Alerts...)
+}
+
+// All is what was told so far, the oldest first.
+func (i *Inbox) All() []Alert {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.Clone(i.received)
+}
