@@ -92,7 +92,7 @@ func (r Result) performance() string {
 	for _, d := range r.Drives {
 		if ratio := d.Verdict.Ratio.Ratio; ratio > 0 {
 			// A label is in quotes, and has neither those nor an equals sign.
-			label := strings.NewReplacer("'", "_", "=", "_", "|", "_").Replace(printable.Text(d.name()))
+			label := strings.NewReplacer("'", "_", "=", "_", "|", "_").Replace(printable.Text(d.Name()))
 			data = append(data, fmt.Sprintf("'%s ratio'=%s;;;0", label, strconv.FormatFloat(ratio, 'f', 3, 64)))
 		}
 	}

@@ -47,7 +47,7 @@ func Of(s record.Snapshot, ids []string) Result {
 		}
 		d := Drive{TargetID: h.TargetID, Path: h.Path, Device: h.Device, Verdict: h.Judgement}
 		r.Drives = append(r.Drives, d)
-		r.add(d.name(), d.Verdict)
+		r.add(d.Name(), d.Verdict)
 	}
 	if len(r.Drives) == 0 {
 		r.missing("no drive is watched")
@@ -106,8 +106,8 @@ func (r Result) count(v record.DriveVerdict) int {
 	return n
 }
 
-// name is that of the device, or the path of a file.
-func (d Drive) name() string {
+// Name is that of the device, or the path of a file.
+func (d Drive) Name() string {
 	if d.Path == "/dev/"+d.Device {
 		return d.Device
 	}

@@ -34,6 +34,7 @@ type Config struct {
 	QuietHours         QuietHours
 	Runs               []Run
 	Fleet              Fleet
+	Kubernetes         Kubernetes
 	IOLatency          IOLatency
 }
 
@@ -127,6 +128,7 @@ func Default() Config {
 		Admission:          Admission{ForcedInterval: 15 * time.Minute, MaxCPUWait: 0.05, WriteBytesPerDay: 1 << 30, ConfirmationsPerHour: 12},
 		Drift:              Drift{Settings: drift.Default()},
 		Fleet:              Fleet{MaxRuns: 1, Lease: "ssdprobe-run", LeaseDuration: 2 * time.Minute},
+		Kubernetes:         Kubernetes{Taint: TaintNone, MaxTaints: 1},
 		Health:             Health{Enabled: true, Interval: time.Minute},
 		IOLatency:          IOLatencyAuto,
 		Recorder:           recorder.Default(),

@@ -112,6 +112,11 @@ func TestProblems(t *testing.T) {
 			`line 1: fleet.namespace: "-a" is not a namespace; want letters a to z, digits and -, neither first nor last a -, or "" for the pod's own`},
 		{"a short lease", "fleet: {lease_duration: 5s}\n", `line 1: fleet.lease_duration: "5s" is out of range; want 10s to 1h`},
 		{"half a second of a lease", "fleet: {lease_duration: 10500ms}\n", `line 1: fleet.lease_duration: "10500ms" is not of whole seconds; want e.g. 2m`},
+		{"a taint that evicts", "kubernetes: {taint: NoExecute}\n",
+			`line 1: kubernetes.taint: "NoExecute" would evict the pods of the node; want one of none, PreferNoSchedule, NoSchedule`},
+		{"a taint of another kind", "kubernetes: {taint: noschedule}\n",
+			`line 1: kubernetes.taint: "noschedule" is not an effect of this taint; want one of none, PreferNoSchedule, NoSchedule`},
+		{"no node may have the taint", "kubernetes: {max_taints: 0}\n", `line 1: kubernetes.max_taints: "0" is out of range; want 1 to 64`},
 		{"a kubeconfig somewhere", "fleet: {kubeconfig: admin.conf}\n", `line 1: fleet.kubeconfig: "admin.conf" is not an absolute path; want a path that begins with /`},
 
 		// Combinations in probes.

@@ -17,6 +17,7 @@ func TestRestartNeeded(t *testing.T) {
 		"listen":                 func(c *config.Config) { c.Listen = append(c.Listen, ":1") },
 		"rounds_at_once":         func(c *config.Config) { c.RoundsAtOnce++ },
 		"fleet":                  func(c *config.Config) { c.Fleet.MaxRuns++ },
+		"kubernetes":             func(c *config.Config) { c.Kubernetes.MaxTaints++ },
 		"io_latency":             func(c *config.Config) { c.IOLatency = config.IOLatencyNever },
 		"admission.max_cpu_wait": func(c *config.Config) { c.Admission.MaxCPUWait = 0.5 },
 	} {

@@ -84,7 +84,7 @@ func TestSchemaRefusesUnknownKeys(t *testing.T) {
 			require.ErrorContains(t, err, "additional properties '"+key+"x' not allowed", at)
 		}
 	})
-	assert.Equal(t, 14, visited, "the file and all sections in it")
+	assert.Equal(t, 15, visited, "the file and all sections in it")
 }
 
 // Each limit of a number is the same in both. Those of texts with a unit are the check's.
@@ -159,6 +159,7 @@ func TestSchemaRefusesWhatTheCheckRefuses(t *testing.T) {
 		{"runs: [{suite: quick, schedule: 30 3 * *}]", "/runs/0/schedule", "does not match pattern"},
 		{"runs: [{suite: quick, schedule: '@every 1h'}]", "/runs/0/schedule", "does not match pattern"},
 		{"runs: [{suite: quick, schedule: '@daily', window: 8 days}]", "/runs/0/window", "does not match pattern"},
+		{"kubernetes: {taint: NoExecute}", "/kubernetes/taint", "value must be one of 'none', 'PreferNoSchedule', 'NoSchedule'"},
 		{"fleet: {lease: -a}", "/fleet/lease", "does not match pattern"},
 	} {
 		_, err := parse(test.text)
@@ -183,6 +184,7 @@ func TestSchemaTakesWhatTheCheckTakes(t *testing.T) {
 		"probes: [{name: a, block_size: 16MiB, ios: 2, warmup_ios: 0, timeout: 100ms}]",
 		"runs: [{suite: quick, schedule: '30 3 * * 0', window: 7d, max_others: 100%, set: [time=30s], targets: ['nvme*']}, {suite: quick, schedule: '@daily'}, {suite: quick, schedule: '*/5 1-3,5 ? JAN mon'}]",
 		"drift: {data_sheets: [{model: a*, random-read: 0.85M IOPS, random-write: 850000, sequential-write: 3GB/s, random-write-latency: 12.5 us}]}",
+		"kubernetes: {enabled: true, taint: NoSchedule, max_taints: 3, namespace: other, kubeconfig: /etc/kubeconfig}",
 		"fleet: {enabled: true, max_runs: 3, lease: slow, namespace: other, kubeconfig: /etc/kubeconfig, lease_duration: 90s}",
 	} {
 		_, err := parse(text)

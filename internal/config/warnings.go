@@ -22,6 +22,9 @@ func (c Config) Warnings() []string {
 	if c.Fleet.Enabled && len(c.Runs) == 0 {
 		all = append(all, "fleet.enabled has no effect: runs is empty")
 	}
+	if !c.Kubernetes.Enabled && c.Kubernetes.Taint != TaintNone {
+		all = append(all, "kubernetes.taint has no effect: kubernetes.enabled is false")
+	}
 	for i, q := range c.QuietHours {
 		if q.endless() {
 			all = append(all, fmt.Sprintf("nothing is ever measured: quiet_hours[%d] begins again before its duration of %s is over", i, FormatDuration(q.Duration)))

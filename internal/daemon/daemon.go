@@ -53,6 +53,7 @@ type Daemon struct {
 	scanning guard.Guard
 	health   *keeper
 	fleet    *permits
+	status   *nodeStatus
 	calendar *calendar
 	timed    *timed
 	flight   *flight
@@ -113,6 +114,9 @@ func New(o Options) (*Daemon, error) {
 		return nil, errors.Join(err, storage.lock.Release())
 	}
 	d.restoreRecordings()
+	if d.status, err = d.newNodeStatus(o.Config); err != nil {
+		return nil, errors.Join(err, storage.lock.Release())
+	}
 	d.calendar = &calendar{
 		shared: d.shared, generator: o.Generator, fleet: permits,
 		runs: func() []config.Run { return d.configuration().Runs }, watches: d.current,
@@ -139,6 +143,9 @@ func (d *Daemon) tasks() []task {
 	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"io latency", d.timed.run}, {"judging", d.judgeOn}, {"flight recorder", d.recordOn}, {"configuration", d.followFile}}
 	if d.fleet != nil {
 		tasks = append(tasks, task{"fleet", d.fleet.watch})
+	}
+	if d.status != nil {
+		tasks = append(tasks, task{"node status", d.status.Run})
 	}
 	if d.serve != nil {
 		tasks = append(tasks, task{"http server", d.serve})
@@ -242,7 +249,7 @@ func (d *Daemon) Snapshot() record.Snapshot {
 	}
 	s := record.Snapshot{
 		Time: now, Node: d.shared.node, Started: d.started, Ignored: slices.Clone(d.ignored),
-		Collectors: append([]record.CollectorStatus{d.discovered, d.reloaded, state}, d.fleet.collector()...),
+		Collectors: append([]record.CollectorStatus{d.discovered, d.reloaded, state}, slices.Concat(d.fleet.collector(), d.status.collector())...),
 		Warnings:   slices.Concat(d.warnings, problems),
 	}
 	if !d.ready {

@@ -42,7 +42,7 @@ func newPermits(c config.Config, log *slog.Logger) (*permits, error) {
 		return nil, nil //nolint:nilnil // no fleet is a valid one
 	}
 	s, err := fleet.Connect(fleet.Options{
-		MaxRuns: c.Fleet.MaxRuns, Lease: c.Fleet.Lease, Namespace: c.Fleet.Namespace, Kubeconfig: c.Fleet.Kubeconfig,
+		Permits: c.Fleet.MaxRuns, Lease: c.Fleet.Lease, Namespace: c.Fleet.Namespace, Kubeconfig: c.Fleet.Kubeconfig,
 		Duration: c.Fleet.LeaseDuration, Node: c.Node,
 	})
 	if errors.Is(err, fleet.ErrNoCluster) {

@@ -124,7 +124,7 @@ func runsOf(id string) string { return "runs of " + id }
 // forget drops what is wrong with the stored state of targets that are not here any
 // more: nobody else would say that it is over.
 func (s *storage) forget(here map[string]wanted) {
-	known := map[string]bool{requestsOf: true, nodeOf: true, recordingsOf: true}
+	known := map[string]bool{requestsOf: true, nodeOf: true, recordingsOf: true, toldOf: true}
 	for id := range here {
 		known[id], known[runsOf(id)], known[historyOf(id)] = true, true, true
 	}

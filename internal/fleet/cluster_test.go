@@ -85,20 +85,20 @@ func (s *apiServer) testRole(t *testing.T) {
 }
 
 func (s *apiServer) testKubeconfig(t *testing.T) {
-	o := Options{MaxRuns: 1, Lease: "ssdprobe-run", Kubeconfig: s.kubeconfig(s.podToken()), Duration: time.Minute, Node: "outside"}
+	o := Options{Permits: 1, Lease: "ssdprobe-run", Kubeconfig: s.kubeconfig(s.podToken()), Duration: time.Minute, Node: "outside"}
 	f, err := Connect(o)
 	require.NoError(t, err)
 	require.NoError(t, f.Check(t.Context()))
 	p, err := f.Try(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, p.renew(t.Context()))
+	require.NoError(t, p.Renew(t.Context()))
 	other, err := Connect(o)
 	require.NoError(t, err)
 	_, err = other.Try(t.Context())
 	require.EqualError(t, err, "as many nodes as may run at a time do: outside")
 	require.NoError(t, p.Release(t.Context()))
 
-	o.MaxRuns = 2 // the role names one
+	o.Permits = 2 // the role names one
 	f, err = Connect(o)
 	require.NoError(t, err)
 	err = f.Check(t.Context())

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -20,8 +21,8 @@ var ErrNoCluster = errors.New("no service account of a cluster here")
 
 // Options say which Leases there are and who asks for them.
 type Options struct {
-	// MaxRuns is how many nodes may hold a permit at a time, 1 or more.
-	MaxRuns int
+	// Permits is how many nodes may hold one at a time, 1 or more.
+	Permits int
 	// Lease begins the names of the Leases.
 	Lease string
 	// Namespace of the Leases; empty for that of the pod, or of the kubeconfig.
@@ -33,12 +34,18 @@ type Options struct {
 	Duration time.Duration
 	// Node is the name of this machine.
 	Node string
+	// OfNode says that a permit belongs to the node, not to this process: what it was for outlives a process
+	// that is killed, and the next one of the node takes the permit over with Resume.
+	OfNode bool
+	// Spent is asked before a permit that ran out is taken: has the node that had it ended what the permit was
+	// for? nil takes it in any case.
+	Spent func(ctx context.Context, node string) (bool, error)
 }
 
 // Connect returns the semaphore of a cluster. It sends nothing yet. Errors:
 // ErrNoCluster, and those of reading a kubeconfig or a service account.
 func Connect(o Options) (*Semaphore, error) {
-	c, namespace, err := access(o)
+	c, namespace, err := Access(o.Kubeconfig, o.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster: %w", err)
 	}
@@ -46,22 +53,23 @@ func Connect(o Options) (*Semaphore, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster: %w", err)
 	}
-	return newSemaphore(client, o), nil
+	return New(client, o), nil
 }
 
-// access returns how the API server is reached, and the namespace of the Leases.
-func access(o Options) (*rest.Config, string, error) {
-	if o.Kubeconfig != "" {
+// Access returns how the API server is reached, and a namespace: that of the kubeconfig, or of the pod, unless it is
+// given. Errors: ErrNoCluster, and those of reading a kubeconfig or a service account.
+func Access(kubeconfig, namespace string) (*rest.Config, string, error) {
+	if kubeconfig != "" {
 		file := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
-			&clientcmd.ClientConfigLoadingRules{ExplicitPath: o.Kubeconfig}, &clientcmd.ConfigOverrides{})
+			&clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}, &clientcmd.ConfigOverrides{})
 		c, err := file.ClientConfig()
 		if err != nil {
 			return nil, "", err
 		}
-		if o.Namespace != "" {
-			return c, o.Namespace, nil
+		if namespace != "" {
+			return c, namespace, nil
 		}
-		namespace, _, err := file.Namespace()
+		namespace, _, err = file.Namespace()
 		return c, namespace, err
 	}
 	c, err := rest.InClusterConfig()
@@ -70,9 +78,9 @@ func access(o Options) (*rest.Config, string, error) {
 	} else if err != nil {
 		return nil, "", err
 	}
-	if o.Namespace != "" {
-		return c, o.Namespace, nil
+	if namespace != "" {
+		return c, namespace, nil
 	}
-	namespace, err := os.ReadFile(namespaceFile)
-	return c, strings.TrimSpace(string(namespace)), err
+	text, err := os.ReadFile(namespaceFile)
+	return c, strings.TrimSpace(string(text)), err
 }

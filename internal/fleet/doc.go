@@ -17,7 +17,7 @@
 // one that cannot be renewed runs out. It neither logs nor waits for a permit: who
 // wants one asks again.
 //
-//	fleet, err := fleet.Connect(fleet.Options{MaxRuns: 1, Lease: "ssdprobe-run", Duration: 2 * time.Minute, Node: "storage-1"})
+//	fleet, err := fleet.Connect(fleet.Options{Permits: 1, Lease: "ssdprobe-run", Duration: 2 * time.Minute, Node: "storage-1"})
 //	…
 //	permit, err := fleet.Try(ctx)
 //	if errors.Is(err, fleet.ErrTaken) { … }

@@ -27,9 +27,9 @@ type Permit struct {
 // Name returns the name of the Lease.
 func (p *Permit) Name() string { return p.lease.Name }
 
-// end is when the holder has to have stopped. Others may begin a sixth of the
+// End is when the holder has to have stopped. Others may begin a sixth of the
 // duration later.
-func (p *Permit) end() time.Time {
+func (p *Permit) End() time.Time {
 	return p.renewed.Add(p.semaphore.duration - p.semaphore.duration/6)
 }
 
@@ -41,13 +41,13 @@ func (p *Permit) Keep(ctx context.Context, renewed func(start time.Time, err err
 	const quarter, twelfth = 4, 12
 	wait := p.semaphore.duration / quarter
 	for {
-		if !schedule.Pause(ctx, min(wait, time.Until(p.end()))) {
+		if !schedule.Pause(ctx, min(wait, time.Until(p.End()))) {
 			return nil
 		}
 		// What cannot be renewed by then must not seem to be.
-		renewing, cancel := context.WithDeadline(ctx, p.end())
+		renewing, cancel := context.WithDeadline(ctx, p.End())
 		start := time.Now()
-		err := p.renew(renewing)
+		err := p.Renew(renewing)
 		cancel()
 		if ctx.Err() == nil {
 			renewed(start, err)
@@ -57,7 +57,7 @@ func (p *Permit) Keep(ctx context.Context, renewed func(start time.Time, err err
 		case err == nil, ctx.Err() != nil:
 		case errors.Is(err, ErrLost):
 			return err
-		case !time.Now().Before(p.end()):
+		case !time.Now().Before(p.End()):
 			return fmt.Errorf("%w: not renewed since %s: %w", ErrLost, p.renewed.Format(time.RFC3339), err)
 		default:
 			wait = p.semaphore.duration / twelfth
@@ -65,8 +65,8 @@ func (p *Permit) Keep(ctx context.Context, renewed func(start time.Time, err err
 	}
 }
 
-// renew renews the permit once.
-func (p *Permit) renew(ctx context.Context) error {
+// Renew renews the permit once. Errors: ErrLost when somebody else is named in the Lease.
+func (p *Permit) Renew(ctx context.Context) error {
 	name := p.lease.Name
 	err := p.write(ctx, time.Now())
 	if apierrors.IsConflict(err) {

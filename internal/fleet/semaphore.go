@@ -18,8 +18,16 @@ import (
 // ErrTaken says that as many nodes as may hold a permit do.
 var ErrTaken = errors.New("as many nodes as may run at a time do")
 
-// leases are the Leases of one namespace, as an API server keeps them.
-type leases interface {
+// TakenError is ErrTaken, with the nodes that hold the permits.
+type TakenError struct{ Holders []string }
+
+func (e *TakenError) Error() string { return ErrTaken.Error() + ": " + strings.Join(e.Holders, ", ") }
+
+// Unwrap makes it an ErrTaken.
+func (e *TakenError) Unwrap() error { return ErrTaken }
+
+// Leases are those of one namespace, as an API server keeps them.
+type Leases interface {
 	Get(ctx context.Context, name string) (*coordination.Lease, error)
 	Create(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error)
 	Update(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error)
@@ -27,10 +35,11 @@ type leases interface {
 
 // Semaphore gives permits to this process, one at a time.
 type Semaphore struct {
-	leases   leases
+	leases   Leases
 	names    []string
 	identity string
 	duration time.Duration
+	spent    func(ctx context.Context, node string) (bool, error)
 
 	mu   sync.Mutex
 	seen map[string]sighting
@@ -42,12 +51,17 @@ type sighting struct {
 	at      time.Time
 }
 
-func newSemaphore(l leases, o Options) *Semaphore {
-	return &Semaphore{
-		leases: l, names: Names(o.Lease, o.MaxRuns), duration: o.Duration, seen: map[string]sighting{},
-		// A node may come back as another process while the old one is still named.
-		identity: o.Node + "_" + strconv.FormatUint(rand.Uint64(), 36),
+// New returns the semaphore of these Leases.
+func New(l Leases, o Options) *Semaphore {
+	s := &Semaphore{
+		leases: l, names: Names(o.Lease, o.Permits), duration: o.Duration, seen: map[string]sighting{},
+		identity: o.Node, spent: o.Spent,
 	}
+	if !o.OfNode {
+		// A node may come back as another process while the old one is still named.
+		s.identity += "_" + strconv.FormatUint(rand.Uint64(), 36)
+	}
+	return s
 }
 
 // Names returns the names of the Leases of n permits.
@@ -102,7 +116,30 @@ func (s *Semaphore) Try(ctx context.Context) (*Permit, error) {
 	if len(refused) > 0 {
 		return nil, errors.Join(refused...)
 	}
-	return nil, fmt.Errorf("%w: %s", ErrTaken, strings.Join(holders, ", "))
+	return nil, &TakenError{holders}
+}
+
+// Resume returns the permit that names this holder already, renewed; nil when none does. With OfNode it is one of
+// an earlier process of the node.
+func (s *Semaphore) Resume(ctx context.Context) (*Permit, error) {
+	for _, name := range s.names {
+		lease, err := s.get(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if named(lease) != s.identity {
+			continue
+		}
+		p := &Permit{semaphore: s, lease: lease}
+		switch err := p.Renew(ctx); {
+		case errors.Is(err, ErrLost): // just now
+		case err != nil:
+			return nil, err
+		default:
+			return p, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // none is a valid answer
 }
 
 // answered reports whether an error is what the API server said, rather than that
@@ -120,6 +157,14 @@ func (s *Semaphore) take(ctx context.Context, name string) (p *Permit, holder st
 	}
 	if holder := s.holder(lease); holder != "" {
 		return nil, holder, nil
+	}
+	if last := named(lease); s.spent != nil && last != "" && last != s.identity {
+		switch spent, err := s.spent(ctx, nodeOf(last)); {
+		case err != nil:
+			return nil, "", fmt.Errorf("take lease %s, which %s has not renewed: %w", name, nodeOf(last), err)
+		case !spent:
+			return nil, nodeOf(last), nil
+		}
 	}
 	begun := time.Now()
 	transitions := int32(0)
@@ -184,10 +229,15 @@ func (s *Semaphore) holder(l *coordination.Lease) string {
 	if now.Sub(first.at) >= lasts {
 		return ""
 	}
-	if i := strings.LastIndexByte(named, '_'); i > 0 {
-		return named[:i]
+	return nodeOf(named)
+}
+
+// nodeOf is the node of a holder. The names of nodes have no _.
+func nodeOf(holder string) string {
+	if i := strings.LastIndexByte(holder, '_'); i > 0 {
+		return holder[:i]
 	}
-	return named
+	return holder
 }
 
 // named returns who is named in a Lease, "" for nobody.

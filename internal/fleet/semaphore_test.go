@@ -14,14 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 	coordination "k8s.io/api/coordination/v1"
 
+	"github.com/ssdprobe/ssdprobe/internal/fleet/fleettest"
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
 const lasts = 2 * time.Minute
 
 // node returns the semaphore of one process.
-func node(l leases, name string, permits int) *Semaphore {
-	return newSemaphore(l, Options{MaxRuns: permits, Lease: "run", Duration: lasts, Node: name})
+func node(l Leases, name string, permits int) *Semaphore {
+	return New(l, Options{Permits: permits, Lease: "run", Duration: lasts, Node: name})
 }
 
 // try takes a permit that is there to be had.
@@ -34,7 +35,7 @@ func try(t *testing.T, s *Semaphore) *Permit {
 
 func TestAsManyAsMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newShelf()
+		l := fleettest.NewShelf()
 		first, second := try(t, node(l, "a", 2)), try(t, node(l, "b", 2))
 		assert.ElementsMatch(t, []string{"run-0", "run-1"}, []string{first.Name(), second.Name()})
 
@@ -53,7 +54,7 @@ func TestAsManyAsMay(t *testing.T) {
 
 func TestPermitOfAKilledNodeRunsOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newShelf()
+		l := fleettest.NewShelf()
 		try(t, node(l, "killed", 1))
 		waiting := node(l, "b", 1)
 		looked := time.Now()
@@ -73,7 +74,7 @@ func TestPermitOfAKilledNodeRunsOut(t *testing.T) {
 // A node whose clock is wrong writes times that mean nothing to others.
 func TestClocksOfOthersAreNotTrusted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newShelf()
+		l := fleettest.NewShelf()
 		p := try(t, node(l, "a", 1))
 		b := node(l, "b", 1)
 		for range 10 {
@@ -93,20 +94,20 @@ func TestClocksOfOthersAreNotTrusted(t *testing.T) {
 // What counts is when it was asked for: the answer may have taken long.
 func TestPermitLastsFromBeforeItWasAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newShelf()
-		l.luck = rand.New(rand.NewPCG(1, 1))
+		l := fleettest.NewShelf()
+		l.Luck = rand.New(rand.NewPCG(1, 1))
 		p := try(t, node(l, "a", 1))
 		begun := time.Now()
-		require.NoError(t, p.renew(t.Context()))
+		require.NoError(t, p.Renew(t.Context()))
 		assert.Positive(t, time.Since(begun))
-		assert.Equal(t, begun.Add(lasts*5/6), p.end())
+		assert.Equal(t, begun.Add(lasts*5/6), p.End())
 	})
 }
 
 // An old process of the same node is another holder.
 func TestSameNodeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newShelf()
+		l := fleettest.NewShelf()
 		try(t, node(l, "a", 1))
 		_, err := node(l, "a", 1).Try(t.Context())
 		assert.ErrorIs(t, err, ErrTaken)
@@ -119,15 +120,15 @@ func unheard(time.Time, error) {}
 // Who holds a permit hears of an outage before the permit is lost, and of its end.
 func TestRenewalsAreTold(t *testing.T) {
 	for name, outage := range map[string]struct {
-		begin, end func(*shelf)
+		begin, end func(*fleettest.Shelf)
 		err        error
 	}{
-		"down":    {func(s *shelf) { s.down = true }, func(s *shelf) { s.down = false }, errDown},
-		"hanging": {func(s *shelf) { s.hangs = true }, func(s *shelf) { s.hangs = false }, context.DeadlineExceeded},
+		"down":    {func(s *fleettest.Shelf) { s.Down = true }, func(s *fleettest.Shelf) { s.Down = false }, fleettest.ErrDown},
+		"hanging": {func(s *fleettest.Shelf) { s.Hangs = true }, func(s *fleettest.Shelf) { s.Hangs = false }, context.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newShelf()
+				l := fleettest.NewShelf()
 				p := try(t, node(l, "a", 1))
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -136,9 +137,9 @@ func TestRenewalsAreTold(t *testing.T) {
 					assert.False(t, start.After(time.Now()))
 					switch told = append(told, err); len(told) {
 					case 1:
-						l.set(outage.begin)
+						l.Set(outage.begin)
 					case 2:
-						l.set(outage.end)
+						l.Set(outage.end)
 					case 3:
 						cancel()
 					}
@@ -154,7 +155,7 @@ func TestRenewalsAreTold(t *testing.T) {
 
 func TestKeepRenews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newShelf()
+		l := fleettest.NewShelf()
 		p := try(t, node(l, "a", 1))
 		b := node(l, "b", 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Hour)
@@ -173,24 +174,24 @@ func TestKeepRenews(t *testing.T) {
 
 func TestPermitIsLost(t *testing.T) {
 	for name, test := range map[string]struct {
-		change func(*shelf)
+		change func(*fleettest.Shelf)
 		says   string
 		after  time.Duration
 	}{
-		"taken by another node": {func(s *shelf) {
-			lease, other := s.leases["run-0"].DeepCopy(), "b_1"
+		"taken by another node": {func(s *fleettest.Shelf) {
+			lease, other := s.Leases["run-0"].DeepCopy(), "b_1"
 			lease.Spec.HolderIdentity = &other
-			s.keep(lease)
+			s.Keep(lease)
 		}, `the permit to run is lost: lease run-0 was taken by "b_1"`, lasts / 4},
-		"lost server":  {func(s *shelf) { s.down = true }, "the permit to run is lost: not renewed since 20", lasts * 5 / 6},
-		"hanging":      {func(s *shelf) { s.hangs = true }, "the permit to run is lost: not renewed since 20", lasts * 5 / 6},
-		"made by hand": {func(s *shelf) { delete(s.leases, "run-0"); s.keep(named0("run-0")) }, `lease run-0 was taken by ""`, lasts / 4},
+		"lost server":  {func(s *fleettest.Shelf) { s.Down = true }, "the permit to run is lost: not renewed since 20", lasts * 5 / 6},
+		"hanging":      {func(s *fleettest.Shelf) { s.Hangs = true }, "the permit to run is lost: not renewed since 20", lasts * 5 / 6},
+		"made by hand": {func(s *fleettest.Shelf) { delete(s.Leases, "run-0"); s.Keep(named0("run-0")) }, `lease run-0 was taken by ""`, lasts / 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newShelf()
+				l := fleettest.NewShelf()
 				p := try(t, node(l, "a", 1))
-				l.set(test.change)
+				l.Set(test.change)
 				begun := time.Now()
 				err := p.Keep(t.Context(), unheard)
 				require.ErrorIs(t, err, ErrLost)
@@ -208,29 +209,29 @@ func named0(name string) *coordination.Lease {
 }
 
 func TestPermitSurvives(t *testing.T) {
-	for name, change := range map[string]func(*shelf){
-		"an annotation by hand": func(s *shelf) {
-			lease := s.leases["run-0"].DeepCopy()
+	for name, change := range map[string]func(*fleettest.Shelf){
+		"an annotation by hand": func(s *fleettest.Shelf) {
+			lease := s.Leases["run-0"].DeepCopy()
 			lease.Annotations = map[string]string{"seen": "yes"}
-			s.keep(lease)
+			s.Keep(lease)
 		},
-		"a deletion by hand": func(s *shelf) { delete(s.leases, "run-0") },
-		"an outage that is over in time": func(s *shelf) {
-			s.down = true
-			time.AfterFunc(lasts/2, func() { s.set(func(s *shelf) { s.down = false }) })
+		"a deletion by hand": func(s *fleettest.Shelf) { delete(s.Leases, "run-0") },
+		"an outage that is over in time": func(s *fleettest.Shelf) {
+			s.Down = true
+			time.AfterFunc(lasts/2, func() { s.Set(func(s *fleettest.Shelf) { s.Down = false }) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newShelf()
+				l := fleettest.NewShelf()
 				p := try(t, node(l, "a", 1))
-				l.set(change)
+				l.Set(change)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
 				require.NoError(t, p.Keep(ctx, unheard))
-				assert.Equal(t, p.semaphore.identity, named(l.leases["run-0"]))
+				assert.Equal(t, p.semaphore.identity, named(l.Leases["run-0"]))
 				require.NoError(t, p.Release(t.Context()))
-				assert.Empty(t, named(l.leases["run-0"]))
+				assert.Empty(t, named(l.Leases["run-0"]))
 			})
 		})
 	}
@@ -238,22 +239,22 @@ func TestPermitSurvives(t *testing.T) {
 
 func TestWithoutAnAnswerThereIsNoPermit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newShelf()
-		l.down = true
+		l := fleettest.NewShelf()
+		l.Down = true
 		a := node(l, "a", 3)
 		_, err := a.Try(t.Context())
-		require.ErrorIs(t, err, errDown)
-		require.ErrorIs(t, a.Check(t.Context()), errDown)
+		require.ErrorIs(t, err, fleettest.ErrDown)
+		require.ErrorIs(t, a.Check(t.Context()), fleettest.ErrDown)
 
-		l.down, l.hangs = false, true
+		l.Down, l.Hangs = false, true
 		begun := time.Now()
 		_, err = a.Try(t.Context())
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Equal(t, a.patience(), time.Since(begun), "one request is waited for, not three")
 
-		l.hangs = false
+		l.Hangs = false
 		require.NoError(t, a.Check(t.Context()))
-		assert.Empty(t, l.leases, "a check changes nothing")
+		assert.Empty(t, l.Leases, "a check changes nothing")
 		try(t, a)
 	})
 }
@@ -276,8 +277,8 @@ func simulate(t *testing.T, seed uint64, permits int) {
 	const nodes = 6
 	ctx, cancel := context.WithTimeout(t.Context(), 36*time.Hour/time.Duration(permits))
 	defer cancel()
-	l := newShelf()
-	l.luck = rand.New(rand.NewPCG(seed, 1))
+	l := fleettest.NewShelf()
+	l.Luck = rand.New(rand.NewPCG(seed, 1))
 	run := &tally{t: t, most: permits, runs: make([]int, nodes)}
 	var living sync.WaitGroup
 	for i := range nodes {
@@ -287,9 +288,9 @@ func simulate(t *testing.T, seed uint64, permits int) {
 	for ctx.Err() == nil {
 		schedule.Pause(ctx, time.Duration(luck.ExpFloat64()*float64(2*time.Hour)))
 		hangs := luck.IntN(2) == 0
-		l.set(func(s *shelf) { s.down, s.hangs = !hangs, hangs })
+		l.Set(func(s *fleettest.Shelf) { s.Down, s.Hangs = !hangs, hangs })
 		schedule.Pause(ctx, time.Duration(luck.ExpFloat64()*float64(3*time.Minute)))
-		l.set(func(s *shelf) { s.down, s.hangs = false, false })
+		l.Set(func(s *fleettest.Shelf) { s.Down, s.Hangs = false, false })
 	}
 	living.Wait()
 	assert.Equal(t, permits, run.reached, "as many as may")
@@ -300,7 +301,7 @@ func simulate(t *testing.T, seed uint64, permits int) {
 
 // live is the life of a node: it waits for a permit, runs and gives it back. Now and
 // then it is killed, and begins again as another process.
-func live(ctx context.Context, l leases, run *tally, i, permits int, luck *rand.Rand) {
+func live(ctx context.Context, l Leases, run *tally, i, permits int, luck *rand.Rand) {
 	s := node(l, fmt.Sprintf("node-%d", i), permits)
 	for ctx.Err() == nil {
 		schedule.Pause(ctx, s.Pause())
@@ -343,4 +344,64 @@ func (r *tally) ends(i int) {
 	defer r.mu.Unlock()
 	r.now--
 	r.runs[i]++
+}
+
+// ofNode is node for what outlives a process; the nodes that have not ended theirs are busy.
+func ofNode(l Leases, name string, permits int, busy map[string]bool) *Semaphore {
+	return New(l, Options{Permits: permits, Lease: "run", Duration: lasts, Node: name, OfNode: true, Spent: func(_ context.Context, node string) (bool, error) {
+		if node == "nobody-knows" {
+			return false, fleettest.ErrDown
+		}
+		return !busy[node], nil
+	}})
+}
+
+func TestPermitOfANodeOutlivesItsProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fleettest.NewShelf()
+		p := try(t, ofNode(l, "a", 2, nil))
+		again := ofNode(l, "a", 2, nil)
+		resumed, err := again.Resume(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, p.Name(), resumed.Name())
+		require.NoError(t, resumed.Release(t.Context()))
+		resumed, err = again.Resume(t.Context())
+		require.NoError(t, err)
+		assert.Nil(t, resumed)
+		l.Down = true
+		_, err = again.Resume(t.Context())
+		require.ErrorIs(t, err, fleettest.ErrDown)
+	})
+}
+
+// A permit that ran out is nobody's only when what it was for has ended.
+func TestPermitThatRanOutMayStillBeUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, busy := fleettest.NewShelf(), map[string]bool{"killed": true}
+		try(t, ofNode(l, "killed", 1, nil))
+		b := ofNode(l, "b", 1, busy)
+		_, err := b.Try(t.Context())
+		require.ErrorIs(t, err, ErrTaken)
+		schedule.Pause(t.Context(), 2*lasts)
+		_, err = b.Try(t.Context())
+		var taken *TakenError
+		require.ErrorAs(t, err, &taken)
+		assert.Equal(t, []string{"killed"}, taken.Holders)
+		delete(busy, "killed")
+		try(t, b)
+	})
+}
+
+func TestNobodyKnowsWhetherAPermitIsStillUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fleettest.NewShelf()
+		try(t, ofNode(l, "nobody-knows", 1, nil))
+		b := ofNode(l, "b", 1, nil)
+		_, err := b.Try(t.Context())
+		require.ErrorIs(t, err, ErrTaken)
+		schedule.Pause(t.Context(), lasts)
+		_, err = b.Try(t.Context())
+		require.ErrorIs(t, err, fleettest.ErrDown)
+		require.ErrorContains(t, err, "take lease run-0, which nobody-knows has not renewed: ")
+	})
 }

@@ -74,6 +74,13 @@ func (t *TargetStatus) Judged() Judgement {
 	return Judgement{Verdict: Unjudged, Scope: ScopeDrive, Unjudged: why}
 }
 
+// ToldVerdict is what others were told last of a drive, or of a host: a verdict that has not ended.
+type ToldVerdict struct {
+	Name    string       `json:"name"`
+	Verdict DriveVerdict `json:"verdict"`
+	Since   time.Time    `json:"since"`
+}
+
 // Together is what drives of a host did together.
 type Together struct {
 	Scope     Scope     `json:"scope"`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
@@ -83,4 +84,16 @@ func (d Dir) Announced() ([]string, error) {
 	var urls []string
 	_, err := d.Load(kindDaemon, "address", &urls)
 	return urls, err
+}
+
+// Told returns which verdicts the cluster was told of by events, by target, "" for the host.
+func (d Dir) Told() (map[string]record.ToldVerdict, error) {
+	var told map[string]record.ToldVerdict
+	_, err := d.Load(kindDaemon, "told", &told)
+	return told, err
+}
+
+// SaveTold replaces what Told returns.
+func (d Dir) SaveTold(told map[string]record.ToldVerdict) error {
+	return d.Save(kindDaemon, "told", told)
 }

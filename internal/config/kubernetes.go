@@ -1,0 +1,35 @@
+package config
+
+// Kubernetes says what the cluster is told of the drives of this node.
+type Kubernetes struct {
+	Enabled    bool
+	Taint      string // its effect, or TaintNone
+	MaxTaints  int
+	Namespace  string // of the Leases; empty for that of the pod
+	Kubeconfig string // a path; empty for the service account of the pod
+}
+
+// TaintNone is the effect of a taint that is not wanted.
+const TaintNone = "none"
+
+func (c *Kubernetes) form() section {
+	return section{
+		{"enabled", flag(&c.Enabled), "true sets the condition SlowDrive of the node, with the words of `ssdprobe check`, and creates events when a verdict begins and ends. The name of the node is `node`."},
+		{"taint", effect(text(&c.Taint)), `The effect of the taint ssdprobe/slow-drive, which the node has while a drive or the host is severe: none for no taint, PreferNoSchedule or NoSchedule. NoExecute is refused, because it evicts pods.`},
+		{"max_taints", within(count(&c.MaxTaints).as("number of nodes"), 1, 64), `How many nodes may have the taint at the same time, by leases. Use the same value on all nodes.`},
+		{"namespace", namespaceOf(&c.Namespace), `The namespace of the leases. "" is the namespace of the pod.`},
+		{"kubeconfig", absoluteOrEmpty(&c.Kubeconfig), `The kubeconfig file, for nodes where ssdprobe runs outside the cluster. "" uses the service account of the pod.`},
+	}
+}
+
+// effect takes the effect of a taint.
+func effect(s scalar[string]) scalar[string] {
+	const choices = "one of none, PreferNoSchedule, NoSchedule"
+	s = s.obeying(rule[string]{
+		holds: func(v string) bool { return v != "NoExecute" },
+		problem: func(v string) Problem {
+			return Problem{Value: v, Wrong: "would evict the pods of the node", Want: choices}
+		},
+	})
+	return oneOf(s, "an effect of this taint", TaintNone, "PreferNoSchedule", "NoSchedule")
+}

@@ -1,0 +1,138 @@
+package nodestatus
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+)
+
+// cluster is what an API server does here. A change names the version that it was made from, and is refused as a
+// conflict when the node is of another one by now.
+type cluster interface {
+	// node returns the Node of this name.
+	node(ctx context.Context, name string) (node, error)
+	// setCondition puts the condition of this package in the place of the one there is.
+	setCondition(ctx context.Context, n node, c condition) (node, error)
+	// removeCondition removes it; it need not be there.
+	removeCondition(ctx context.Context, n node) (node, error)
+	// setTaints replaces all taints.
+	setTaints(ctx context.Context, n node, taints []json.RawMessage) (node, error)
+	// createEvent creates an event; one of the same name must not exist.
+	createEvent(ctx context.Context, e event) error
+}
+
+// client is the cluster behind an API server.
+type client struct{ rest rest.Interface }
+
+// patience is how long the API server may take for an answer.
+const patience = 5 * time.Second
+
+func newClient(c *rest.Config) (*client, error) {
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, metav1.Unversioned) // errors are of this version
+	c = rest.CopyConfig(c)
+	c.APIPath, c.GroupVersion = "/api", &schema.GroupVersion{Version: "v1"}
+	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	c.UserAgent = "ssdprobe"
+	c.WarningHandler = rest.NoWarnings{} // the usual one writes to standard error
+	r, err := rest.RESTClientFor(c)
+	return &client{r}, err
+}
+
+func (c *client) node(ctx context.Context, name string) (node, error) {
+	return ask[node](ctx, c.rest.Get().AbsPath("/api/v1/nodes", name))
+}
+
+// object is a part of an object in a patch.
+type object map[string]any
+
+func (c *client) setCondition(ctx context.Context, n node, to condition) (node, error) {
+	return c.patchStatus(ctx, n, to)
+}
+
+func (c *client) removeCondition(ctx context.Context, n node) (node, error) {
+	return c.patchStatus(ctx, n, object{"$patch": "delete", "type": ConditionType})
+}
+
+// patchStatus changes one condition: by a strategic merge the others stay as they are.
+func (c *client) patchStatus(ctx context.Context, n node, condition any) (node, error) {
+	return c.patch(ctx, types.StrategicMergePatchType, n, "/status", object{"status": object{"conditions": []any{condition}}})
+}
+
+// setTaints merges nothing: Kubernetes has no keys for taints.
+func (c *client) setTaints(ctx context.Context, n node, taints []json.RawMessage) (node, error) {
+	return c.patch(ctx, types.MergePatchType, n, "", object{"spec": object{"taints": taints}})
+}
+
+func (c *client) patch(ctx context.Context, kind types.PatchType, n node, part string, patch object) (node, error) {
+	patch["metadata"] = object{"resourceVersion": n.Metadata.ResourceVersion}
+	text, err := json.Marshal(patch)
+	if err != nil {
+		return node{}, err
+	}
+	return ask[node](ctx, c.rest.Patch(kind).AbsPath("/api/v1/nodes/"+n.Metadata.Name+part).Body(text))
+}
+
+func (c *client) createEvent(ctx context.Context, e event) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = ask[struct{}](ctx, c.rest.Post().SetHeader("Content-Type", runtime.ContentTypeJSON).
+		AbsPath("/apis/events.k8s.io/v1/namespaces", e.Metadata.Namespace, "events").Body(text))
+	return err
+}
+
+// page is how many nodes are asked for at a time.
+const page = 500
+
+// nodes returns the names of all nodes.
+func (c *client) nodes(ctx context.Context) ([]string, error) {
+	type list struct {
+		Metadata struct {
+			Continue string `json:"continue"`
+		} `json:"metadata"`
+		Items []node `json:"items"`
+	}
+	var names []string
+	for next := ""; ; {
+		l, err := ask[list](ctx, c.rest.Get().AbsPath("/api/v1/nodes").Param("limit", strconv.Itoa(page)).Param("continue", next))
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range l.Items {
+			names = append(names, n.Metadata.Name)
+		}
+		if next = l.Metadata.Continue; next == "" {
+			return names, nil
+		}
+	}
+}
+
+// ask sends a request and reads the answer.
+func ask[T any](ctx context.Context, r *rest.Request) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var answer T
+	result := r.Do(ctx)
+	if err := result.Error(); err != nil { // that of Raw does not say why
+		return answer, err
+	}
+	text, err := result.Raw()
+	if err != nil {
+		return answer, err
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return answer, fmt.Errorf("read the answer of the API server: %w", err)
+	}
+	return answer, nil
+}

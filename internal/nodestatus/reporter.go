@@ -1,0 +1,260 @@
+package nodestatus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/ssdprobe/ssdprobe/internal/check"
+	"github.com/ssdprobe/ssdprobe/internal/fleet"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
+)
+
+// Options say what is told to which cluster, and of what.
+type Options struct {
+	// Node is the name of the Node.
+	Node string
+	// Namespace of the Leases, and Kubeconfig: as in fleet.Options.
+	Namespace, Kubeconfig string
+	// Taint is the effect of the taint of a node with a drive that is severe; empty for no taint.
+	Taint string
+	// MaxTaints is how many nodes may have it at a time, 1 or more.
+	MaxTaints int
+	// LeaseDuration is how long a permit lasts that is not renewed, 1 s or more; empty for 2 min.
+	LeaseDuration time.Duration
+	// Snapshot returns what is known now.
+	Snapshot func() record.Snapshot
+	// Told are the verdicts that events were made of before, and Keep keeps them.
+	Told map[string]record.ToldVerdict
+	Keep func(map[string]record.ToldVerdict)
+	// Asked is told each time how it went to tell the cluster.
+	Asked func(start time.Time, err error)
+	Log   *slog.Logger
+}
+
+const (
+	// look is how often the verdict is compared with what the cluster was told.
+	look = 10 * time.Second
+	// heartbeat is the longest time between two writes of the condition: with the look and what an answer may take,
+	// and spread over nodes, they are less than 5 min apart.
+	heartbeat, heartbeatSpread = 4 * time.Minute, 30 * time.Second
+	// retry is about how long a failure waits for the next attempt.
+	retry = 30 * time.Second
+	// taintWait is about how long a node waits that may not have the taint yet.
+	taintWait = 30 * time.Second
+	// rivalSilence is for how long the condition of another daemon has to be unchanged before it counts as gone.
+	rivalSilence = 10 * time.Minute
+	// leaseDuration of permits to have the taint.
+	leaseDuration = 2 * time.Minute
+	// endPatience is how long the last words may take.
+	endPatience = 5 * time.Second
+)
+
+// ErrRival says that another daemon writes the condition of the node.
+var ErrRival = errors.New("another program sets the condition " + ConditionType + " of this node")
+
+// Reporter tells the cluster what is known of one node. Make one with Connect and run it once.
+type Reporter struct {
+	options Options
+	cluster cluster
+	permits *fleet.Semaphore
+	log     *slog.Logger
+
+	told    map[string]record.ToldVerdict
+	permit  *permit
+	waiting bool // for a permit
+	// wrote is the condition that was written last, tried the one that is being written: its answer may be lost.
+	wrote, tried *condition
+	next         time.Time // when something is to be written though nothing has changed
+	rival        *sighting
+	failed       bool
+}
+
+// sighting is a condition of somebody else, and when it was first seen.
+type sighting struct {
+	condition
+	at time.Time
+}
+
+// Connect returns the reporter of a node. It sends nothing yet. Errors: those of fleet.Access.
+func Connect(o Options) (*Reporter, error) {
+	c, err := connect(o.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	r := newReporter(o, c)
+	if o.Taint != "" {
+		r.permits, err = fleet.Connect(r.permitOptions())
+	}
+	return r, err
+}
+
+func connect(kubeconfig string) (*client, error) {
+	access, _, err := fleet.Access(kubeconfig, "default") // nodes are in no namespace
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster: %w", err)
+	}
+	c, err := newClient(access)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster: %w", err)
+	}
+	return c, nil
+}
+
+func newReporter(o Options, c cluster) *Reporter {
+	if o.LeaseDuration == 0 {
+		o.LeaseDuration = leaseDuration
+	}
+	r := &Reporter{options: o, cluster: c, log: o.Log, told: map[string]record.ToldVerdict{}}
+	maps.Copy(r.told, o.Told)
+	return r
+}
+
+// permitOptions are those of the permits to have the taint.
+func (r *Reporter) permitOptions() fleet.Options {
+	return fleet.Options{
+		Permits: r.options.MaxTaints, Lease: Lease, Namespace: r.options.Namespace, Kubeconfig: r.options.Kubeconfig,
+		Duration: r.options.LeaseDuration, Node: r.options.Node, OfNode: true, Spent: r.spent,
+	}
+}
+
+// spent reports whether a node has no taint, or is gone.
+func (r *Reporter) spent(ctx context.Context, name string) (bool, error) {
+	n, err := r.cluster.node(ctx, name)
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	return err == nil && n.taint() == "", err
+}
+
+// Run tells the cluster what is known until ctx ends, and then that nobody looks any more.
+func (r *Reporter) Run(ctx context.Context) error {
+	for schedule.Pause(ctx, look) {
+		r.tellNow(ctx)
+	}
+	r.end(ctx)
+	return nil
+}
+
+// tellNow tells the cluster what has changed, or what is due.
+func (r *Reporter) tellNow(ctx context.Context) {
+	s := r.options.Snapshot()
+	if s.NotReady != "" { // after a restart: what is not found yet is not gone
+		return
+	}
+	result := check.Of(s, nil)
+	wanted, all := conditionOf(result), newsOf(r.told, s)
+	now := time.Now()
+	changed := r.wrote == nil || r.wrote.Status != wanted.Status || r.wrote.Reason != wanted.Reason || len(all) > 0
+	if now.Before(r.next) && (r.failed || !changed && !r.permit.due(now, r.options.LeaseDuration)) {
+		return
+	}
+	err := r.write(ctx, wanted, all, r.options.Taint != "" && wanted.Reason == DriveSevere)
+	if ctx.Err() != nil {
+		return
+	}
+	r.noted(now, err)
+}
+
+// write writes what is wanted. Each part is tried, whatever becomes of the others.
+func (r *Reporter) write(ctx context.Context, wanted condition, all []news, taint bool) error {
+	n, err := r.cluster.node(ctx, r.options.Node)
+	if err != nil {
+		return fmt.Errorf("get node %s: %w", r.options.Node, err)
+	}
+	if err := r.alone(n); err != nil {
+		return err
+	}
+	n, conditionErr := r.setCondition(ctx, n, wanted)
+	if errors.Is(conditionErr, ErrRival) {
+		return conditionErr
+	}
+	eventErr := r.tellNews(ctx, n, all)
+	_, taintErr := r.taintTo(ctx, n, taint)
+	return errors.Join(conditionErr, eventErr, taintErr)
+}
+
+// setCondition writes the condition.
+func (r *Reporter) setCondition(ctx context.Context, n node, wanted condition) (node, error) {
+	return update(ctx, r.cluster, n, "set the condition "+ConditionType, func(n node) (node, error) {
+		if err := r.alone(n); err != nil {
+			return n, err
+		}
+		c := wanted.at(time.Now(), n.condition())
+		r.tried = &c
+		n, err := r.cluster.setCondition(ctx, n, c)
+		if err == nil {
+			r.wrote = &c
+		}
+		return n, err
+	})
+}
+
+// alone returns ErrRival when somebody else has written the condition since this process did, and goes on doing so.
+func (r *Reporter) alone(n node) error {
+	c := n.condition()
+	switch {
+	case c == nil, r.wrote == nil, c.equal(*r.wrote), r.tried != nil && c.equal(*r.tried), c.Reason == DaemonStopped:
+		r.rival = nil
+		return nil
+	case r.rival == nil || !r.rival.equal(*c):
+		r.rival = &sighting{*c, time.Now()}
+		r.permit = nil // who has the condition has the taint and its permit, too
+	case time.Since(r.rival.at) >= rivalSilence: // it is gone, and its condition this process's now
+		r.rival, r.wrote = nil, c
+		return nil
+	}
+	return fmt.Errorf("%w: it says %q since its heartbeat at %s; run one daemon for each node, with its own name (--node), and no other program that sets this condition",
+		ErrRival, c.Message, c.LastHeartbeatTime.UTC().Format(time.RFC3339))
+}
+
+// noted says how it went, and decides when the next attempt is.
+func (r *Reporter) noted(start time.Time, err error) {
+	r.options.Asked(start, err)
+	wait := heartbeat + rand.N(heartbeatSpread)
+	switch {
+	case err != nil:
+		wait = retry/2 + rand.N(retry)
+	case r.waiting:
+		wait = taintWait/2 + rand.N(taintWait)
+	}
+	r.next = start.Add(wait)
+	switch {
+	case err != nil && !r.failed:
+		r.log.Warn("Kubernetes cannot be told of the drives of this node"+advice(err), "err", err)
+	case err == nil && r.failed:
+		r.log.Info("Kubernetes is told of the drives of this node again")
+	}
+	r.failed = err != nil
+}
+
+// advice is what to do about an error, if that is known.
+func advice(err error) string {
+	switch {
+	case apierrors.IsForbidden(err):
+		return ": the account of the pods lacks a right; apply the manifests again, with the component or the values that switch this on"
+	case apierrors.IsNotFound(err):
+		return ": it has to have the name that kubectl get nodes shows; see node in the configuration"
+	}
+	return ""
+}
+
+// end takes the taint off and says that nobody looks any more, unless another daemon does already.
+func (r *Reporter) end(ctx context.Context) {
+	if r.wrote == nil && r.tried == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+	defer cancel()
+	wanted := condition{Type: ConditionType, Status: isUnknown, Reason: DaemonStopped, Message: stopped}
+	if err := r.write(ctx, wanted, nil, false); err != nil && !errors.Is(err, ErrRival) {
+		r.log.Warn("Kubernetes cannot be told that the daemon stops", "err", err)
+	}
+}

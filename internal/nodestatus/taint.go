@@ -1,0 +1,160 @@
+package nodestatus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/ssdprobe/ssdprobe/internal/fleet"
+)
+
+// TaintKey is the key of the taint. It has no value.
+const TaintKey = "ssdprobe/slow-drive"
+
+// Lease begins the names of the Leases that permit nodes to have the taint.
+const Lease = "ssdprobe-slow-drive"
+
+// permit is the right of this node to have the taint.
+type permit struct {
+	*fleet.Permit
+	renewed time.Time
+}
+
+// due reports whether the permit is to be renewed. What happens without a renewal is no harm: while the node has the
+// taint nobody else takes the permit.
+func (p *permit) due(now time.Time, duration time.Duration) bool {
+	const quarter = 4
+	return p != nil && now.Sub(p.renewed) >= duration/quarter
+}
+
+// taintTo puts the taint on the node, or takes it off, whichever it is not yet, and returns the node then.
+func (r *Reporter) taintTo(ctx context.Context, n node, wanted bool) (node, error) {
+	if r.options.Taint == "" {
+		return n, nil
+	}
+	if !wanted {
+		r.waits(nil)
+		return r.untaint(ctx, n)
+	}
+	switch err := r.hold(ctx); {
+	case errors.Is(err, fleet.ErrTaken), errors.Is(err, fleet.ErrLost):
+		r.waits(err)
+		return r.untaint(ctx, n)
+	case err != nil:
+		return n, err
+	}
+	r.waits(nil)
+	if n.taint() == r.options.Taint {
+		return n, nil
+	}
+	// A permit that ran out may be taken while the node has no taint.
+	ctx, cancel := context.WithDeadline(ctx, r.permit.End())
+	defer cancel()
+	n, err := r.change(ctx, n, r.options.Taint)
+	if err == nil {
+		r.log.Warn("the node has the taint: a drive is severe", "taint", TaintKey, "effect", r.options.Taint, "lease", r.permit.Name())
+	}
+	return n, err
+}
+
+// hold takes the permit, or renews it when that is due.
+func (r *Reporter) hold(ctx context.Context) error {
+	now := time.Now()
+	switch {
+	case r.permit == nil:
+		p, err := r.permits.Resume(ctx) // of the process before
+		if err == nil && p == nil {
+			p, err = r.permits.Try(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		r.permit = &permit{p, now}
+	case r.permit.due(now, r.options.LeaseDuration):
+		if err := r.permit.Renew(ctx); errors.Is(err, fleet.ErrLost) {
+			r.permit = nil
+			return err
+		} else if err != nil {
+			return err
+		}
+		r.permit.renewed = now
+	}
+	return nil
+}
+
+// untaint takes the taint off the node, and then gives the permit back.
+func (r *Reporter) untaint(ctx context.Context, n node) (node, error) {
+	left := n.taint() != ""
+	if left {
+		var err error
+		if n, err = r.change(ctx, n, ""); err != nil {
+			return n, err
+		}
+		r.log.Info("the node has the taint no longer", "taint", TaintKey)
+	}
+	if r.permit == nil && left {
+		p, err := r.permits.Resume(ctx) // of the process before
+		if err != nil {
+			return n, err
+		}
+		if p != nil {
+			r.permit = &permit{p, time.Now()}
+		}
+	}
+	if r.permit == nil {
+		return n, nil
+	}
+	err := r.permit.Release(ctx)
+	if err == nil {
+		r.permit = nil
+	}
+	return n, err
+}
+
+// attempts is how often a change is made of a node that others change at the same time.
+const attempts = 4
+
+// change puts the taint of an effect on the node, or takes it off for "".
+func (r *Reporter) change(ctx context.Context, n node, effect string) (node, error) {
+	return update(ctx, r.cluster, n, "change the taint "+TaintKey, func(n node) (node, error) {
+		if n.taint() == effect {
+			return n, nil
+		}
+		taints, err := n.withTaint(effect)
+		if err != nil {
+			return n, err
+		}
+		return r.cluster.setTaints(ctx, n, taints)
+	})
+}
+
+// update changes a node, anew when it has been changed meanwhile.
+func update(ctx context.Context, c cluster, n node, what string, change func(node) (node, error)) (node, error) {
+	for i := 1; ; i++ {
+		changed, err := change(n)
+		switch {
+		case err == nil:
+			return changed, nil
+		case !apierrors.IsConflict(err) || i == attempts:
+			return n, fmt.Errorf("%s of node %s: %w", what, n.Metadata.Name, err)
+		}
+		if n, err = c.node(ctx, n.Metadata.Name); err != nil {
+			return n, err
+		}
+	}
+}
+
+// waits logs it when the node has to do without the taint for the sake of others, and when that is over.
+func (r *Reporter) waits(why error) {
+	var taken *fleet.TakenError
+	switch {
+	case why != nil && !r.waiting && errors.As(why, &taken):
+		r.log.Warn("a drive is severe, and the node does without the taint: as many nodes as may have it do", "nodes", taken.Holders)
+	case why != nil && !r.waiting:
+		r.log.Warn("a drive is severe, and the node does without the taint", "err", why)
+	}
+	r.waiting = why != nil
+}
