@@ -121,7 +121,7 @@ drive reports a problem. check has codes of its own.`,
 	root.AddCommand(
 		a.daemonCommand(), a.runCommand(), a.suitesCommand(), a.devicesCommand(), a.smartCommand(), a.driftCommand(), a.baselineCommand(), a.readyCommand(),
 		a.topCommand(), a.checkCommand(), a.fleetCommand(), a.recordCommand(), a.reportCommand(), a.compareCommand(),
-		a.configCommand(), a.versionCommand(),
+		a.kubernetesCommand(), a.configCommand(), a.versionCommand(),
 	)
 	completeTree(root)
 	return root

@@ -20,18 +20,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/apiserver"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
+
+// server is a real API server.
+type server struct{ *apiserver.Server }
 
 // With a real API server, the manifests as they are shipped, and daemons as they run
 // in pods: what the tests with a shelf take for granted.
 func TestCluster(t *testing.T) {
-	s := startAPIServer(t)
-	s.apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: ssdprobe}\n")
-	s.apply(manifests(t))
+	s := server{apiserver.Start(t)}
+	s.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: ssdprobe}\n")
+	s.Apply(manifests(t))
 	t.Run("keeps leases as a shelf does", func(t *testing.T) {
-		s.apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: shelf}\n")
-		c, err := newClient(s.config(adminToken), "shelf")
+		s.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: shelf}\n")
+		c, err := newClient(s.Config(apiserver.Admin), "shelf")
 		require.NoError(t, err)
 		testLeases(t, c)
 	})
@@ -44,22 +48,22 @@ func TestCluster(t *testing.T) {
 func manifests(t *testing.T) string {
 	t.Helper()
 	dir := testenv.OnDisk(t)
-	write(t, dir, "kustomization.yaml", `apiVersion: kustomize.config.k8s.io/v1beta1
+	apiserver.Write(t, dir, "kustomization.yaml", `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 namespace: ssdprobe
 resources: [../../../deploy/kubernetes/raw-devices]
 components: [../../../deploy/kubernetes/fleet]
 `)
-	return run(t, strings.TrimSpace(run(t, "../../scripts/build-tool.sh", "kustomize")), "build", dir)
+	return apiserver.Run(t, strings.TrimSpace(apiserver.Run(t, "../../scripts/build-tool.sh", "kustomize")), "build", dir)
 }
 
-func (s *apiServer) testRole(t *testing.T) {
-	token := s.podToken()
+func (s server) testRole(t *testing.T) {
+	token := s.Token("ssdprobe")
 	const leases = "/apis/coordination.k8s.io/v1/namespaces/ssdprobe/leases"
 	lease := func(name string) []byte {
 		return fmt.Appendf(nil, `{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": %q}}`, name)
 	}
-	code, answer := s.ask(token, http.MethodPost, leases, lease("ssdprobe-run-0"))
+	code, answer := s.Ask(token, http.MethodPost, leases, lease("ssdprobe-run-0"))
 	require.Equal(t, http.StatusCreated, code, answer)
 	for _, test := range []struct {
 		method, path string
@@ -77,15 +81,15 @@ func (s *apiServer) testRole(t *testing.T) {
 		{http.MethodGet, "/api/v1/namespaces/ssdprobe/pods", nil, http.StatusForbidden},
 		{http.MethodGet, "/api/v1/nodes", nil, http.StatusForbidden},
 	} {
-		code, answer := s.ask(token, test.method, test.path, test.body)
+		code, answer := s.Ask(token, test.method, test.path, test.body)
 		assert.Equal(t, test.code, code, "%s %s: %s", test.method, test.path, answer)
 	}
-	code, answer = s.ask(adminToken, http.MethodDelete, leases+"/ssdprobe-run-0", nil)
+	code, answer = s.Ask(apiserver.Admin, http.MethodDelete, leases+"/ssdprobe-run-0", nil)
 	require.Equal(t, http.StatusOK, code, answer)
 }
 
-func (s *apiServer) testKubeconfig(t *testing.T) {
-	o := Options{Permits: 1, Lease: "ssdprobe-run", Kubeconfig: s.kubeconfig(s.podToken()), Duration: time.Minute, Node: "outside"}
+func (s server) testKubeconfig(t *testing.T) {
+	o := Options{Permits: 1, Lease: "ssdprobe-run", Kubeconfig: s.Kubeconfig(s.Token("ssdprobe")), Duration: time.Minute, Node: "outside"}
 	f, err := Connect(o)
 	require.NoError(t, err)
 	require.NoError(t, f.Check(t.Context()))
@@ -116,14 +120,14 @@ type pod struct {
 }
 
 // start starts the daemon of a node.
-func (s *apiServer) start(t *testing.T, program, name, state, files string) *pod {
+func (s server) start(t *testing.T, program, name, state, files string) *pod {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, dir, "token", s.podToken())
-	write(t, dir, "namespace", namespace)
-	authority, err := os.ReadFile(s.authority)
+	apiserver.Write(t, dir, "token", s.Token("ssdprobe"))
+	apiserver.Write(t, dir, "namespace", apiserver.Namespace)
+	authority, err := os.ReadFile(s.Authority)
 	require.NoError(t, err)
-	write(t, dir, "ca.crt", string(authority))
+	apiserver.Write(t, dir, "ca.crt", string(authority))
 	out, err := os.Create(filepath.Join(t.TempDir(), "output"))
 	require.NoError(t, err)
 
@@ -131,7 +135,7 @@ func (s *apiServer) start(t *testing.T, program, name, state, files string) *pod
 	const inPod = `mount -t tmpfs tmpfs /run && mkdir -p /run/secrets/kubernetes.io && cp -r "$0" /run/secrets/kubernetes.io/serviceaccount && exec "$@"`
 	c := exec.Command("unshare", "--mount", "--propagation=private", "sh", "-c", inPod, dir,
 		program, "daemon", "--node="+name, "--state-dir="+state, "--web.listen-address=127.0.0.1:0",
-		"--config="+write(t, t.TempDir(), "c.yaml", fmt.Sprintf(`
+		"--config="+apiserver.Write(t, t.TempDir(), "c.yaml", fmt.Sprintf(`
 devices: {enabled: false}
 discovery_interval: 1s
 files: [{path: %s, size: 16MiB}]
@@ -140,7 +144,7 @@ probes: [{name: read-4k, interval: 1s, ios: 16}]
 runs: [{suite: quick, schedule: "* * * * *", set: [time=6s], window: 1h, max_cpu_pressure: 1, max_others: 1}]
 fleet: {enabled: true, lease_duration: 10s}
 `, files)))
-	c.Env = append(os.Environ(), "KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT="+s.port, "GORACE=halt_on_error=1")
+	c.Env = append(os.Environ(), "KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT="+s.Port, "GORACE=halt_on_error=1")
 	c.Stdout, c.Stderr = out, out
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, c.Start())
@@ -155,7 +159,7 @@ fleet: {enabled: true, lease_duration: 10s}
 		}
 		assert.NoError(t, out.Close())
 	})
-	eventually(t, name+" listens", func() bool {
+	apiserver.Eventually(t, name+" listens", func() bool {
 		text, err := os.ReadFile(out.Name())
 		require.NoError(t, err)
 		_, rest, found := strings.Cut(string(text), "status    ")
@@ -233,9 +237,9 @@ func (p *pod) reports() []record.RunReport {
 	return all
 }
 
-func (s *apiServer) testNodes(t *testing.T) {
+func (s server) testNodes(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "ssdprobe")
-	run(t, "go", "build", "-race", "-o", program, "../../cmd/ssdprobe")
+	apiserver.Run(t, "go", "build", "-race", "-o", program, "../../cmd/ssdprobe")
 	states, files := []string{testenv.OnDisk(t), testenv.OnDisk(t)}, []string{testenv.OnDisk(t), testenv.OnDisk(t)}
 	pods := make([]*pod, 2)
 	for i := range pods {
@@ -244,7 +248,7 @@ func (s *apiServer) testNodes(t *testing.T) {
 	// running waits until a node runs, and returns it and the other one.
 	running := func(t *testing.T) (at int, runs, other *pod) {
 		t.Helper()
-		eventually(t, "a node runs", func() bool {
+		apiserver.Eventually(t, "a node runs", func() bool {
 			for i, p := range pods {
 				if p.runs() {
 					at, runs, other = i, p, pods[1-i]
@@ -258,7 +262,7 @@ func (s *apiServer) testNodes(t *testing.T) {
 
 	t.Run("one after the other", func(t *testing.T) {
 		waited := false
-		eventually(t, "both have run", func() bool {
+		apiserver.Eventually(t, "both have run", func() bool {
 			first, second := pods[0].look(), pods[1].look()
 			for i, s := range []seen{first, second} {
 				waited = waited || s.Waits == "not permitted to run now: as many nodes as may run at a time do: storage-"+fmt.Sprint(1-i)
@@ -275,39 +279,39 @@ func (s *apiServer) testNodes(t *testing.T) {
 	t.Run("a killed node", func(sub *testing.T) {
 		at, runs, other := running(sub)
 		runs.kill()
-		eventually(sub, "the other runs", other.runs)
+		apiserver.Eventually(sub, "the other runs", other.runs)
 		pods[at] = s.start(t, program, runs.name, states[at], files[at])
 	})
 	t.Run("a lost API server", func(t *testing.T) {
 		_, runs, _ := running(t)
 		before := runs.look().Outcomes[record.RunShort]
-		s.signal(syscall.SIGSTOP)
-		defer s.signal(syscall.SIGCONT)
-		eventually(t, "who runs tells that the permit cannot be renewed", runs.lost)
+		s.Signal(syscall.SIGSTOP)
+		defer s.Signal(syscall.SIGCONT)
+		apiserver.Eventually(t, "who runs tells that the permit cannot be renewed", runs.lost)
 		assert.True(t, runs.runs(), "before the permit is lost")
-		eventually(t, "the run ends", func() bool { return runs.look().Outcomes[record.RunShort] > before })
+		apiserver.Eventually(t, "the run ends", func() bool { return runs.look().Outcomes[record.RunShort] > before })
 		assert.Contains(t, runs.look().Problem, "the permit to run is lost: not renewed since ")
 		for _, p := range pods {
-			eventually(t, p.name+" cannot begin the run that is due", func() bool {
+			apiserver.Eventually(t, p.name+" cannot begin the run that is due", func() bool {
 				return strings.HasPrefix(p.look().Waits, "not permitted to run now: get lease ssdprobe-run-0: ")
 			})
 			assert.True(t, p.lost())
 			assert.False(t, p.runs())
 			rounds := p.look().rounds
-			eventually(t, "the probes go on", func() bool { return p.look().rounds >= rounds+3 })
+			apiserver.Eventually(t, "the probes go on", func() bool { return p.look().rounds >= rounds+3 })
 		}
 	})
 	t.Run("an API server that is back", func(t *testing.T) {
 		_, runs, _ := running(t)
 		before := runs.look().Outcomes[record.RunOK]
-		eventually(t, "the run is complete", func() bool { return runs.look().Outcomes[record.RunOK] > before })
-		eventually(t, "the API server can be asked", func() bool { return !runs.lost() })
+		apiserver.Eventually(t, "the run is complete", func() bool { return runs.look().Outcomes[record.RunOK] > before })
+		apiserver.Eventually(t, "the API server can be asked", func() bool { return !runs.lost() })
 	})
 	t.Run("a stop gives the lease back", func(t *testing.T) {
 		_, runs, _ := running(t)
 		require.NoError(t, runs.cmd.Process.Signal(syscall.SIGTERM))
 		require.NoError(t, runs.cmd.Wait())
-		c, err := newClient(s.config(adminToken), namespace)
+		c, err := newClient(s.Config(apiserver.Admin), apiserver.Namespace)
 		require.NoError(t, err)
 		lease, err := c.Get(context.Background(), "ssdprobe-run-0")
 		require.NoError(t, err)

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ssdprobe/ssdprobe/internal/fleet"
+	"github.com/ssdprobe/ssdprobe/internal/nodestatus"
+)
+
+func (a *app) kubernetesCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "kubernetes",
+		Short:   "Clean up after what Kubernetes was told of this node",
+		Example: `  ssdprobe kubernetes cleanup --kubeconfig /root/.kube/config --node stor-07`,
+		Args:    noSubcommand,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.kubernetesCleanupCommand())
+	return c
+}
+
+type cleanupOptions struct {
+	allNodes   bool
+	kubeconfig string
+}
+
+func (a *app) kubernetesCleanupCommand() *cobra.Command {
+	var o cleanupOptions
+	c := &cobra.Command{
+		Use:   "cleanup",
+		Short: "Remove the condition and the taint of ssdprobe from nodes of a cluster",
+		Long: `Removes the condition SlowDrive and the taint ssdprobe/slow-drive of this node, or of all nodes.
+A daemon with kubernetes.enabled puts them back: uninstall it first. The chart does this after
+its pods have lost their rights. Events end by themselves, an hour later.
+
+It needs the rights to get nodes (with --all-nodes, to list them), and to patch nodes and their
+status. The name of this node is $SSDPROBE_NODE, --node or node of the configuration.`,
+		Example: `  ssdprobe kubernetes cleanup --kubeconfig /root/.kube/config --node stor-07
+  ssdprobe kubernetes cleanup --kubeconfig /root/.kube/config --all-nodes`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error { return a.kubernetesCleanup(c.Context(), o) },
+	}
+	c.Flags().BoolVar(&o.allNodes, "all-nodes", false, "all nodes of the cluster instead of this one")
+	c.Flags().StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` that says where the cluster is and who asks; default: kubernetes.kubeconfig of the configuration, or the service account of the pod")
+	return c
+}
+
+func (a *app) kubernetesCleanup(ctx context.Context, o cleanupOptions) error {
+	c, err := a.settings()
+	if err != nil {
+		return err
+	}
+	if o.kubeconfig == "" {
+		o.kubeconfig = c.Kubernetes.Kubeconfig
+	}
+	cleaner, err := nodestatus.NewCleaner(o.kubeconfig)
+	if errors.Is(err, fleet.ErrNoCluster) {
+		return usage(fmt.Errorf("%w; name a kubeconfig with --kubeconfig", err))
+	} else if err != nil {
+		return err
+	}
+	nodes := []string{c.Node}
+	if o.allNodes {
+		if nodes, err = cleaner.Nodes(ctx); err != nil {
+			return err
+		}
+	}
+	var problems []error
+	for _, name := range nodes {
+		done, err := cleaner.Clean(ctx, name)
+		if o.allNodes && nodestatus.IsGone(err) {
+			continue
+		}
+		problems = append(problems, err, tell(a.stdout, "%s\n", done))
+	}
+	return errors.Join(problems...)
+}

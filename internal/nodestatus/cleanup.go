@@ -1,0 +1,86 @@
+package nodestatus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Cleaned is what was removed of a node.
+type Cleaned struct {
+	Node             string
+	Condition, Taint bool
+}
+
+// String is "storage-1: removed the condition SlowDrive and the taint ssdprobe/slow-drive".
+func (c Cleaned) String() string {
+	var parts []string
+	if c.Condition {
+		parts = append(parts, "the condition "+ConditionType)
+	}
+	if c.Taint {
+		parts = append(parts, "the taint "+TaintKey)
+	}
+	if len(parts) == 0 {
+		return c.Node + ": nothing to remove"
+	}
+	return c.Node + ": removed " + strings.Join(parts, " and ")
+}
+
+// Cleaner removes what daemons left on nodes.
+type Cleaner struct{ client *client }
+
+// NewCleaner asks the cluster of a kubeconfig, or of the pod for "". It sends nothing yet. Errors: those of fleet.Access.
+func NewCleaner(kubeconfig string) (Cleaner, error) {
+	c, err := connect(kubeconfig)
+	return Cleaner{c}, err
+}
+
+// Nodes returns the names of all nodes of the cluster.
+func (c Cleaner) Nodes(ctx context.Context) ([]string, error) {
+	names, err := c.client.nodes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the nodes: %w", err)
+	}
+	return names, nil
+}
+
+// Clean removes the condition and the taint of a node. A daemon that runs there puts them back.
+func (c Cleaner) Clean(ctx context.Context, name string) (Cleaned, error) {
+	return clean(ctx, c.client, name)
+}
+
+func clean(ctx context.Context, c cluster, name string) (Cleaned, error) {
+	done := Cleaned{Node: name}
+	n, err := c.node(ctx, name)
+	if err != nil {
+		return done, fmt.Errorf("get node %s: %w", name, err)
+	}
+	n, taintErr := update(ctx, c, n, "remove the taint "+TaintKey, func(n node) (node, error) {
+		if n.taint() == "" {
+			return n, nil
+		}
+		taints, err := n.withTaint("")
+		if err != nil {
+			return n, err
+		}
+		n, err = c.setTaints(ctx, n, taints)
+		done.Taint = err == nil
+		return n, err
+	})
+	_, conditionErr := update(ctx, c, n, "remove the condition "+ConditionType, func(n node) (node, error) {
+		if n.condition() == nil {
+			return n, nil
+		}
+		n, err := c.removeCondition(ctx, n)
+		done.Condition = err == nil
+		return n, err
+	})
+	return done, errors.Join(taintErr, conditionErr)
+}
+
+// IsGone reports whether an error of Clean says that there is no such node, as when it was deleted meanwhile.
+func IsGone(err error) bool { return apierrors.IsNotFound(err) }
