@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests on a real Kubernetes: leases against an API server of their own, then the
+# Tests on a real Kubernetes: leases and the status of nodes against an API server of their own, then the
 # DaemonSet on the two nodes of scripts/kubernetes-node.sh, which are ended and undone
 # however this ends. RUN chooses among the latter: RUN='TestCluster/(image|files)'.
 set -euo pipefail
@@ -14,7 +14,7 @@ flock --nonblock 9 || { echo "$0: another run is going on, or its nodes are stil
 scripts/install.sh fio util-linux e2fsprogs openssl iptables conntrack socat etcd-server containerd runc containernetworking-plugins umoci \
 	debootstrap busybox-static prometheus
 scripts/build-kubernetes.sh >/dev/null
-[ -n "${RUN:-}" ] || go test -race -timeout 20m -count 1 -tags kubernetes ./internal/fleet
+[ -n "${RUN:-}" ] || go test -race -timeout 20m -count 1 -tags kubernetes -run TestCluster ./internal/fleet ./internal/nodestatus
 undo() {
 	trap '' INT TERM # a second Ctrl-C
 	scripts/kubernetes-node.sh down

@@ -56,6 +56,8 @@ func TestTheWorstDecides(t *testing.T) {
 	early.NotReady = "devices are being looked for"
 	denied := node(fine)
 	denied.Ignored = []record.Ignored{{Device: record.Device{Name: "nvme9n1"}, Reason: "permission denied", Denied: true}, {Device: record.Device{Name: "sda"}, Reason: "excluded"}}
+	untold := node(fine)
+	untold.Collectors = []record.CollectorStatus{{Collector: "kubernetes", Error: "forbidden"}}
 	newer := node(record.DriveVerdict("burning"))
 	nobody := node(fine)
 	nobody.Targets[0].Verdict = nil
@@ -65,24 +67,25 @@ func TestTheWorstDecides(t *testing.T) {
 		code, npd int
 		line      string
 	}{
-		"healthy":              {node(fine, fine), nil, 0, 0, "healthy: 2 drives on stor-07"},
-		"one":                  {node(fine), nil, 0, 0, "healthy: 1 drive on stor-07"},
-		"a suspicion":          {node(fine, watch), nil, 0, 0, "healthy: 2 drives on stor-07; 1 on watch"},
-		"degraded":             {node(fine, degraded, unknown), nil, 1, 1, "degraded: nvme1n1 is degraded" + slow + "; nvme2n1 is unknown: the baseline is being learned; 3 drives on stor-07"},
-		"severe":               {node(fine, degraded, severe), nil, 2, 1, "severe: nvme2n1 is severe" + slow + "; nvme1n1 is degraded" + slow + "; 3 drives on stor-07"},
-		"unknown":              {node(fine, unknown), nil, 3, 2, "unknown: nvme1n1 is unknown: the baseline is being learned; 2 drives on stor-07"},
-		"no verdict":           {nobody, nil, 3, 2, "unknown: nvme0n1 is unknown: there was no round; 1 drive on stor-07"},
-		"of a newer daemon":    {newer, nil, 3, 2, "unknown: nvme0n1 is burning; 1 drive on stor-07"},
-		"one that is fine":     {node(fine, severe), []string{"eui.nvme0n1"}, 0, 0, "healthy: 1 drive on stor-07"},
-		"one that is not":      {node(fine, severe), []string{"eui.nvme1n1"}, 2, 1, "severe: nvme1n1 is severe" + slow + "; 1 drive on stor-07"},
-		"the host":             {host, nil, 1, 1, "degraded: the host is degraded" + slow + "; 2 drives on stor-07"},
-		"a host is worse":      {worse, nil, 2, 1, "severe: the host is severe; nvme1n1 is degraded" + slow + "; 2 drives on stor-07"},
-		"too few for a host":   {few, nil, 0, 0, "healthy: 1 drive on stor-07"},
-		"a drive of that host": {host, []string{"eui.nvme0n1"}, 0, 0, "healthy: 1 drive on stor-07"},
-		"a batch":              {batch, nil, 1, 1, "degraded: nvme1n1 is degraded" + slow + "; 2 drives on stor-07"},
-		"nothing":              {node(), nil, 3, 2, "unknown: no drive is watched"},
-		"not ready":            {early, nil, 3, 2, "unknown: not ready: devices are being looked for; 1 drive on stor-07"},
-		"may not be read":      {denied, nil, 3, 2, "unknown: nvme9n1 is not watched: permission denied; 1 drive on stor-07"},
+		"healthy":                {node(fine, fine), nil, 0, 0, "healthy: 2 drives on stor-07"},
+		"one":                    {node(fine), nil, 0, 0, "healthy: 1 drive on stor-07"},
+		"a suspicion":            {node(fine, watch), nil, 0, 0, "healthy: 2 drives on stor-07; 1 on watch"},
+		"degraded":               {node(fine, degraded, unknown), nil, 1, 1, "degraded: nvme1n1 is degraded" + slow + "; nvme2n1 is unknown: the baseline is being learned; 3 drives on stor-07"},
+		"severe":                 {node(fine, degraded, severe), nil, 2, 1, "severe: nvme2n1 is severe" + slow + "; nvme1n1 is degraded" + slow + "; 3 drives on stor-07"},
+		"unknown":                {node(fine, unknown), nil, 3, 2, "unknown: nvme1n1 is unknown: the baseline is being learned; 2 drives on stor-07"},
+		"no verdict":             {nobody, nil, 3, 2, "unknown: nvme0n1 is unknown: there was no round; 1 drive on stor-07"},
+		"Kubernetes is not told": {untold, nil, 0, 0, "healthy: 1 drive on stor-07"},
+		"of a newer daemon":      {newer, nil, 3, 2, "unknown: nvme0n1 is burning; 1 drive on stor-07"},
+		"one that is fine":       {node(fine, severe), []string{"eui.nvme0n1"}, 0, 0, "healthy: 1 drive on stor-07"},
+		"one that is not":        {node(fine, severe), []string{"eui.nvme1n1"}, 2, 1, "severe: nvme1n1 is severe" + slow + "; 1 drive on stor-07"},
+		"the host":               {host, nil, 1, 1, "degraded: the host is degraded" + slow + "; 2 drives on stor-07"},
+		"a host is worse":        {worse, nil, 2, 1, "severe: the host is severe; nvme1n1 is degraded" + slow + "; 2 drives on stor-07"},
+		"too few for a host":     {few, nil, 0, 0, "healthy: 1 drive on stor-07"},
+		"a drive of that host":   {host, []string{"eui.nvme0n1"}, 0, 0, "healthy: 1 drive on stor-07"},
+		"a batch":                {batch, nil, 1, 1, "degraded: nvme1n1 is degraded" + slow + "; 2 drives on stor-07"},
+		"nothing":                {node(), nil, 3, 2, "unknown: no drive is watched"},
+		"not ready":              {early, nil, 3, 2, "unknown: not ready: devices are being looked for; 1 drive on stor-07"},
+		"may not be read":        {denied, nil, 3, 2, "unknown: nvme9n1 is not watched: permission denied; 1 drive on stor-07"},
 		"many": {
 			node(severe, severe, severe, severe, severe, severe, severe), nil, 2, 1,
 			"severe: nvme0n1 is severe" + slow + "; nvme1n1 is severe" + slow + "; nvme2n1 is severe" + slow + "; nvme3n1 is severe" + slow +

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/fleet"
 	"github.com/ssdprobe/ssdprobe/internal/nodestatus"
 )
@@ -50,9 +51,12 @@ status. The name of this node is $SSDPROBE_NODE, --node or node of the configura
 }
 
 func (a *app) kubernetesCleanup(ctx context.Context, o cleanupOptions) error {
-	c, err := a.settings()
-	if err != nil {
-		return err
+	var c config.Config
+	var err error
+	if !o.allNodes || a.configFile != "" { // else nothing of this machine matters, such as a home for the state
+		if c, err = a.settings(); err != nil {
+			return err
+		}
 	}
 	if o.kubeconfig == "" {
 		o.kubeconfig = c.Kubernetes.Kubeconfig

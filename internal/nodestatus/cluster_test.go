@@ -3,8 +3,11 @@
 package nodestatus
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -40,6 +43,7 @@ func TestCluster(t *testing.T) {
 	t.Run("has the condition come and go", s.testCondition)
 	t.Run("never has more taints than may be", s.testTaints)
 	t.Run("is cleaned up", s.testCleanup)
+	t.Run("is told by a daemon", s.testDaemon)
 }
 
 // manifests are those of docs/install-kubernetes.md for a cluster that is told, with taints of three nodes.
@@ -346,4 +350,74 @@ func (s real) testCleanup(t *testing.T) {
 		assert.Empty(t, n.taint())
 		assert.Len(t, n.Spec.Taints, 1)
 	}
+}
+
+// run starts a real daemon that has what a pod of an account on storage-5 has of the cluster, and returns what runs a command beside it.
+func (s real) run(t *testing.T, program, account string) (daemon *exec.Cmd, command func(args ...string) (out string, code int)) {
+	t.Helper()
+	dir := testenv.OnDisk(t)
+	config := apiserver.Write(t, dir, "c.yaml", fmt.Sprintf(`
+node: storage-5
+state_dir: %[1]s/state
+lock_dir: %[1]s/locks
+listen: ["127.0.0.1:0"]
+devices: {enabled: false}
+io_latency: never
+files: [{path: %[1]s, size: 16MiB}]
+probes: [{name: read-4k, interval: 1s, ios: 16}]
+kubernetes: {enabled: true, kubeconfig: %[2]s}
+`, dir, s.Kubeconfig(s.PodToken(account, "storage-5"))))
+	log, err := os.Create(filepath.Join(dir, "log"))
+	require.NoError(t, err)
+	daemon = exec.Command(program, "daemon", "--config", config)
+	daemon.Stdout, daemon.Stderr = log, log
+	daemon.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(t, daemon.Start())
+	t.Cleanup(func() {
+		_ = daemon.Process.Kill() // it may have ended
+		_ = daemon.Wait()
+		text, err := os.ReadFile(log.Name())
+		assert.NoError(t, err)
+		if t.Failed() {
+			t.Logf("output of the daemon:\n%s", text)
+		}
+		assert.NoError(t, log.Close())
+	})
+	return daemon, func(args ...string) (string, int) {
+		c := exec.Command(program, append(args, "--config", config)...)
+		out, err := c.Output()
+		if exit := new(exec.ExitError); !errors.As(err, &exit) {
+			require.NoError(t, err)
+		}
+		return string(out), c.ProcessState.ExitCode()
+	}
+}
+
+// A daemon tells what check says, and what cannot be told changes neither.
+func (s real) testDaemon(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "ssdprobe")
+	apiserver.Run(t, "go", "build", "-o", program, "../../cmd/ssdprobe")
+	_, without := s.run(t, program, "without")
+	apiserver.Eventually(t, "a daemon without rights says so", func() bool {
+		out, _ := without("devices")
+		return strings.Contains(out, "the last reading of kubernetes failed")
+	})
+	line, code := without("check")
+	assert.Equal(t, 3, code)
+	assert.Contains(t, line, "is unknown: the baseline is being learned")
+	assert.Nil(t, s.look(t, "storage-5").condition())
+
+	daemon, told := s.run(t, program, "ssdprobe")
+	apiserver.Eventually(t, "the condition", func() bool { return s.look(t, "storage-5").condition() != nil })
+	c := s.look(t, "storage-5").condition()
+	assert.Equal(t, "Unknown NotJudged", c.Status+" "+c.Reason)
+	line, _ = told("check")
+	assert.Equal(t, line, c.Message+"\n")
+	require.NoError(t, daemon.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, daemon.Wait())
+	assert.Equal(t, DaemonStopped, s.look(t, "storage-5").condition().Reason)
+
+	out := apiserver.Run(t, program, "kubernetes", "cleanup", "--all-nodes", "--kubeconfig", s.Kubeconfig(apiserver.Admin))
+	assert.Contains(t, out, "storage-4: nothing to remove\nstorage-5: removed the condition SlowDrive\n")
+	assert.Nil(t, s.look(t, "storage-5").condition())
 }

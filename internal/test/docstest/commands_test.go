@@ -122,6 +122,8 @@ var elsewhere = map[string]string{
 	"kubectl label --overwrite namespace":       "internal/test/clustertest TestCluster",
 	"kubectl apply -k .":                        "internal/test/clustertest TestCluster",
 	"kubectl --namespace ssdprobe":              "internal/test/clustertest TestCluster",
+	"kubectl describe node NODE":                "internal/test/clustertest TestCluster",
+	"ssdprobe kubernetes cleanup":               "internal/nodestatus TestCluster",
 	"kubectl delete namespace ssdprobe":         "internal/test/clustertest TestCluster",
 	"helm install ssdprobe":                     "internal/test/clustertest TestCluster",
 	"helm upgrade ssdprobe":                     "internal/test/clustertest TestCluster",

@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -84,6 +86,16 @@ func decode(t *testing.T, text string) metav1.Object {
 		object = &rbacv1.Role{}
 	case metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "RoleBinding"}:
 		object = &rbacv1.RoleBinding{}
+	case metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole"}:
+		object = &rbacv1.ClusterRole{}
+	case metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRoleBinding"}:
+		object = &rbacv1.ClusterRoleBinding{}
+	case metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicy"}:
+		object = &admissionv1.ValidatingAdmissionPolicy{}
+	case metav1.TypeMeta{APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicyBinding"}:
+		object = &admissionv1.ValidatingAdmissionPolicyBinding{}
+	case metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}:
+		object = &batchv1.Job{}
 	case metav1.TypeMeta{APIVersion: "monitoring.coreos.com/v1", Kind: "PodMonitor"}:
 		object = &podMonitor{}
 	case metav1.TypeMeta{APIVersion: "monitoring.coreos.com/v1", Kind: "PrometheusRule"}:

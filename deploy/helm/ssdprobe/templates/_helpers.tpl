@@ -119,6 +119,55 @@ true
 {{- end -}}
 {{- end }}
 
+{{- /* What the cluster is told, with the defaults that the manifests need to know. */ -}}
+{{- define "ssdprobe.kubernetes" -}}
+{{- $told := dict "enabled" false "taint" "none" "max_taints" 1 "namespace" "" "kubeconfig" "" -}}
+{{- $told = mustMergeOverwrite $told ((include "ssdprobe.config" . | fromYaml).kubernetes | default dict) -}}
+{{- if eq $told.taint "NoExecute" -}}
+{{- fail "config.kubernetes.taint: NoExecute would evict the pods of the node; want one of none, PreferNoSchedule, NoSchedule" -}}
+{{- end -}}
+{{- /* A role that names no lease is good for all leases of the namespace. */ -}}
+{{- if or (lt (int $told.max_taints) 1) (gt (int $told.max_taints) 64) -}}
+{{- fail (printf "config.kubernetes.max_taints: %v is not from 1 to 64" $told.max_taints) -}}
+{{- end -}}
+{{- if not $told.namespace -}}
+{{- $told = set $told "namespace" .Release.Namespace -}}
+{{- end -}}
+{{- $told | toYaml -}}
+{{- end }}
+
+{{- /* Not empty when the pods tell the API server of drives, as their service account. */ -}}
+{{- define "ssdprobe.tellsTheCluster" -}}
+{{- $told := include "ssdprobe.kubernetes" . | fromYaml -}}
+{{- if and $told.enabled (not $told.kubeconfig) -}}
+true
+{{- end -}}
+{{- end }}
+
+{{- /* Not empty when the pods need a token, and a way to the API server. */ -}}
+{{- define "ssdprobe.asksTheCluster" -}}
+{{- include "ssdprobe.asksForLeases" . -}}
+{{- include "ssdprobe.tellsTheCluster" . -}}
+{{- end }}
+
+{{- /* What an object of the cluster has that belongs to telling it: its name and labels. */ -}}
+{{- define "ssdprobe.told.metadata" -}}
+name: {{ .Release.Name }}-node-status
+labels:
+  {{- include "ssdprobe.selector" . | nindent 2 }}
+{{- end }}
+
+{{- /* The objects of the cleanup after `helm uninstall`. */ -}}
+{{- define "ssdprobe.cleanup.metadata" -}}
+labels:
+  app.kubernetes.io/name: ssdprobe-cleanup
+  app.kubernetes.io/instance: {{ .Release.Name }}
+annotations:
+  # Not before: as long as pods run and have their rights, they put back what is removed.
+  helm.sh/hook: post-delete
+  helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
+
 {{- /* Not empty when an object of the Prometheus Operator is to be made: (list $ ENABLED KIND). Without its
 kind the API server would refuse the whole release. */ -}}
 {{- define "ssdprobe.operator" -}}

@@ -1,0 +1,176 @@
+package manifesttest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ssdprobe/ssdprobe/internal/fleet"
+	"github.com/ssdprobe/ssdprobe/internal/nodestatus"
+)
+
+// toldKustomization is the one of docs/install-kubernetes.md for a cluster that is told of slow drives, for a mode and with more.
+func toldKustomization(t *testing.T, mode, more, configuration string) objects {
+	t.Helper()
+	const text = "components:\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/node-status\n      - github.com/ssdprobe/ssdprobe/deploy/kubernetes/node-taint\n"
+	require.Contains(t, strings.ReplaceAll(read(t, at("docs", "install-kubernetes.md")), " # only for the taint", ""), "    "+text)
+	return ownKustomization(t, "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"+more+
+		"resources:\n- github.com/ssdprobe/ssdprobe/deploy/kubernetes/"+mode+"\n"+strings.ReplaceAll(text, "    ", "")+
+		"configMapGenerator:\n- {name: ssdprobe, behavior: merge, files: [ssdprobe.yaml]}\n", configuration)
+}
+
+// withoutHooks are the objects that stay.
+func (o objects) withoutHooks() objects {
+	all := maps.Clone(o)
+	maps.DeleteFunc(all, func(_ string, object metav1.Object) bool { return object.GetAnnotations()["helm.sh/hook"] != "" })
+	return all
+}
+
+func TestTellingTheClusterIsTheSameByHelmAndKustomize(t *testing.T) {
+	t.Parallel()
+	const told = "kubernetes: {enabled: true, taint: NoSchedule}\n"
+	for _, mode := range modes {
+		repeated := read(t, at("deploy", "kubernetes", mode, "ssdprobe.yaml"))
+		byKustomize := toldKustomization(t, mode, "namespace: ssdprobe\n", repeated+told)
+		byHelm := helm(t, "--set", "mode="+mode+",config.kubernetes.enabled=true,config.kubernetes.taint=NoSchedule").withoutHooks()
+		assert.Equal(t, byKustomize.config(t), byHelm.config(t))
+		assert.Equal(t, byKustomize.texts(t), byHelm.texts(t))
+	}
+}
+
+// all rules of the roles that the account has, and whether the roles are bound to it.
+func rulesOf(t *testing.T, all objects, namespace string) (rules []rbacv1.PolicyRule) {
+	t.Helper()
+	account := []rbacv1.Subject{{Kind: "ServiceAccount", Name: "ssdprobe", Namespace: namespace}}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		switch o := all[name].(type) {
+		case *rbacv1.ClusterRole:
+			rules = append(rules, o.Rules...)
+			binding, ok := all["*v1.ClusterRoleBinding "+o.Name].(*rbacv1.ClusterRoleBinding)
+			require.True(t, ok, name)
+			assert.Equal(t, rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: o.Name}, binding.RoleRef)
+			assert.Equal(t, account, binding.Subjects, name)
+		case *rbacv1.Role:
+			rules = append(rules, o.Rules...)
+			binding, ok := all["*v1.RoleBinding "+o.Name].(*rbacv1.RoleBinding)
+			require.True(t, ok, name)
+			assert.Equal(t, rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: o.Name}, binding.RoleRef)
+			assert.Equal(t, account, binding.Subjects, name)
+			assert.Equal(t, namespace, o.Namespace)
+			assert.Equal(t, namespace, binding.Namespace)
+		}
+	}
+	return rules
+}
+
+func rule(group, resource string, names []string, verbs ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, ResourceNames: names, Verbs: verbs}
+}
+
+// The rights of the account end with what is switched on, wherever it is.
+func TestTellingTheClusterNeedsTheseRightsOnly(t *testing.T) {
+	t.Parallel()
+	status := []rbacv1.PolicyRule{
+		rule("", "nodes", nil, "get"), rule("", "nodes/status", nil, "patch"), rule("events.k8s.io", "events", nil, "create"),
+	}
+	taint := func(most int) []rbacv1.PolicyRule {
+		return append(append([]rbacv1.PolicyRule{}, status...), rule("", "nodes", nil, "patch"),
+			rule("coordination.k8s.io", "leases", fleet.Names(nodestatus.Lease, most), "get", "update"), rule("coordination.k8s.io", "leases", nil, "create"))
+	}
+	assert.Equal(t, status, rulesOf(t, helm(t, "--set", "config.kubernetes.enabled=true").withoutHooks(), "ssdprobe"))
+	assert.Equal(t, taint(3), rulesOf(t, helm(t, "--namespace", "storage", "--set",
+		"config.kubernetes.enabled=true,config.kubernetes.taint=PreferNoSchedule,config.kubernetes.max_taints=3").withoutHooks(), "storage"))
+	for more, want := range map[string]string{"": "ssdprobe", "namespace: ssdprobe\n": "ssdprobe", "namespace: storage\n": "storage"} {
+		all := toldKustomization(t, "files", more, "kubernetes: {enabled: true, taint: NoSchedule}\n")
+		assert.Equal(t, taint(1), rulesOf(t, all, want))
+		assert.True(t, *all.daemonSet(t).Spec.Template.Spec.AutomountServiceAccountToken)
+	}
+	for _, set := range []string{"config.kubernetes.enabled=false,config.kubernetes.taint=NoSchedule", "config.kubernetes.enabled=true,config.kubernetes.kubeconfig=/etc/ssdprobe/kubeconfig"} {
+		all := helm(t, "--set", set)
+		assert.Empty(t, rulesOf(t, all, "ssdprobe"), set)
+		assert.Equal(t, slices.Sorted(maps.Keys(helm(t).withoutHooks())), slices.Sorted(maps.Keys(all)), "nothing is added by %s", set)
+		assert.False(t, *all.daemonSet(t).Spec.Template.Spec.AutomountServiceAccountToken)
+	}
+}
+
+// With both, a pod has the rights of both.
+func TestFleetAndTellingTheClusterTogether(t *testing.T) {
+	all := helm(t, "--set", "config.fleet.enabled=true,config.kubernetes.enabled=true").withoutHooks()
+	rules := rulesOf(t, all, "ssdprobe")
+	assert.Contains(t, rules, leaseRules(all.config(t))[0])
+	assert.Contains(t, rules, rule("", "nodes/status", nil, "patch"))
+}
+
+// The policy is for the account of the release, whose name may have dots.
+func TestThePolicyIsForTheAccountOfTheRelease(t *testing.T) {
+	args := template("--set", "config.kubernetes.enabled=true")
+	args[slices.Index(args, "ssdprobe")] = "storage.probe"
+	all := parse(t, run(t, tool(t, "helm"), args...))
+	policy, ok := all["*v1.ValidatingAdmissionPolicy storage.probe-node-status"].(*admissionv1.ValidatingAdmissionPolicy)
+	require.True(t, ok)
+	assert.Equal(t, "request.userInfo.username.matches('^system:serviceaccount:[^:]+:storage[.]probe$')", policy.Spec.MatchConditions[0].Expression)
+	assert.Equal(t, admissionv1.Fail, *policy.Spec.FailurePolicy)
+	binding, ok := all["*v1.ValidatingAdmissionPolicyBinding storage.probe-node-status"].(*admissionv1.ValidatingAdmissionPolicyBinding)
+	require.True(t, ok)
+	assert.Equal(t, policy.Name, binding.Spec.PolicyName)
+	assert.Equal(t, []admissionv1.ValidationAction{admissionv1.Deny}, binding.Spec.ValidationActions)
+
+	assert.Contains(t, policy.Spec.Validations[4].Expression, "'"+nodestatus.ConditionType+"'")
+	assert.Contains(t, policy.Spec.Validations[5].Expression, "'"+nodestatus.TaintKey+"'")
+}
+
+func TestChartRefusesATaintThatEvicts(t *testing.T) {
+	for set, want := range map[string]string{
+		"config.kubernetes.taint=NoExecute": "config.kubernetes.taint: NoExecute would evict the pods of the node; want one of none, PreferNoSchedule, NoSchedule",
+		"config.kubernetes.max_taints=0":    "config.kubernetes.max_taints: 0 is not from 1 to 64",
+	} {
+		args := template("--set", "config.kubernetes.enabled=true,"+set)
+		_, stderr, err := try(t, tool(t, "helm"), args...)
+		require.Error(t, err)
+		assert.Contains(t, stderr, "/config/kubernetes/")
+		_, stderr, err = try(t, tool(t, "helm"), append(args, "--skip-schema-validation")...)
+		require.Error(t, err)
+		assert.Contains(t, stderr, want)
+	}
+}
+
+// What is told is removed when the release is gone, by an account that is gone then, too.
+func TestUninstallCleansUp(t *testing.T) {
+	for name, object := range helm(t) {
+		assert.NotContains(t, object.GetAnnotations(), "helm.sh/hook", name)
+	}
+	all := helm(t, "--set", "config.kubernetes.enabled=true,imagePullSecrets[0].name=registry,tolerations[0].operator=Exists")
+	hooks := map[string]string{}
+	for name, object := range all {
+		if hook := object.GetAnnotations()["helm.sh/hook"]; hook != "" {
+			hooks[name] = hook + " " + object.GetAnnotations()["helm.sh/hook-weight"]
+			assert.Equal(t, "before-hook-creation,hook-succeeded", object.GetAnnotations()["helm.sh/hook-delete-policy"])
+		}
+	}
+	assert.Equal(t, map[string]string{
+		"*v1.ServiceAccount ssdprobe-cleanup": "post-delete -1", "*v1.ClusterRole ssdprobe-cleanup": "post-delete -1",
+		"*v1.ClusterRoleBinding ssdprobe-cleanup": "post-delete -1", "*v1.Job ssdprobe-cleanup": "post-delete ",
+	}, hooks)
+	job, ok := all["*v1.Job ssdprobe-cleanup"].(*batchv1.Job)
+	require.True(t, ok)
+	pod := job.Spec.Template.Spec
+	assert.Equal(t, "ssdprobe-cleanup", pod.ServiceAccountName)
+	assert.True(t, *pod.SecurityContext.RunAsNonRoot)
+	assert.Equal(t, "registry", pod.ImagePullSecrets[0].Name)
+	assert.Equal(t, all.daemonSet(t).Spec.Template.Spec.Tolerations, pod.Tolerations)
+	require.Len(t, pod.Containers, 1)
+	assert.Equal(t, all.daemonSet(t).Spec.Template.Spec.Containers[0].Image, pod.Containers[0].Image)
+
+	// It understands its arguments, without a home, and says that no cluster is here.
+	_, stderr, err := try(t, "env", append([]string{"-i", program(t)}, pod.Containers[0].Args...)...)
+	require.Error(t, err)
+	assert.Contains(t, stderr, "no service account of a cluster here")
+}
