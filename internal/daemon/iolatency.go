@@ -115,6 +115,9 @@ func (t *timed) fill(s *record.Snapshot) {
 	if warning != nil {
 		s.Warnings = append(s.Warnings, *warning)
 	}
+	if tracer != nil {
+		s.IOLatencyMissed = new(tracer.Missed())
+	}
 	if status != nil {
 		s.Collectors = append(s.Collectors, *status)
 	}

@@ -32,6 +32,19 @@ func ioFamilies() []family[record.TargetStatus] {
 	}
 }
 
+// missedFamily tells how exact they are.
+func missedFamily() family[record.Snapshot] {
+	return single("ssdprobe_io_latency_missed_total", counter,
+		"Number of I/Os of the whole machine that ssdprobe_io_latency_seconds may lack since ssdprobe started: the kernel did not run a program for them, "+
+			"as it would have interrupted the same program, or there was no room for more in flight. Absent where no programs run. Before Linux 5.19 only the second are known.",
+		func(s record.Snapshot) (float64, bool) {
+			if s.IOLatencyMissed == nil {
+				return 0, false
+			}
+			return float64(*s.IOLatencyMissed), true
+		})
+}
+
 // ioHistograms are the histograms of applications' I/O.
 type ioHistograms struct{ desc *prometheus.Desc }
 

@@ -7,7 +7,7 @@ import (
 
 // nodeFamilies have one series per node.
 func nodeFamilies(build Build) []family[record.Snapshot] {
-	return append(recorderFamilies(),
+	return append(append(recorderFamilies(), missedFamily()),
 		metric("ssdprobe_build_info", gauge, []string{"version", "revision", "goversion", "engine"},
 			"Version of ssdprobe, as labels. Always 1. engine is what measures: it changes when a change of it changes what is measured, and only drives of one engine can be compared with each other.",
 			func(_ record.Snapshot, emit emit) {

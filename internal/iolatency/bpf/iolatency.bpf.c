@@ -89,8 +89,6 @@ struct {
 	__type(value, struct control);
 } controls SEC(".maps");
 
-enum { FREE, TAKEN }; /* keys that are no addresses */
-
 enum flag {
 	OURS = 1,
 	INSERTED = 2, /* it was queued */
@@ -100,8 +98,9 @@ enum flag {
 };
 
 /*
- * An I/O in flight. It is mostly seen to begin on one CPU and to end on another, so all of it is in
- * one line of their caches.
+ * An I/O in flight. It mostly begins on one CPU and ends on another. So that neither waits for a line of
+ * the other's cache, all of it is in one line, which only the CPU writes where it begins: an I/O
+ * that has ended stays where it is. The kernel uses its requests again, so that it is found at once.
  */
 struct flight {
 	__u64 key; /* of a request or bio */
@@ -115,8 +114,8 @@ struct flight {
 };
 
 /*
- * The hash of a key says where an I/O is at home. When another is there, it is put up in another place
- * of its group. The oldest of a full group is forgotten, as is by and by one whose end was not seen.
+ * The hash of a key says where an I/O is at home. When another is in flight there, it is put up in another
+ * place of its group. The oldest of a full group is forgotten, as is by and by one whose end was not seen.
  */
 struct group {
 	struct flight of[WAYS];
@@ -129,6 +128,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct group);
 } flights SEC(".maps");
+
+/* When the I/O that ended last in a place began. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, GROUPS * WAYS);
+	__type(key, __u32);
+	__type(value, __u64);
+} ended SEC(".maps");
 
 /* How many of each group are not at home. */
 struct {
@@ -214,10 +221,19 @@ static __always_inline struct flight *flight_at(struct place *p)
 	return &p->group->of[way & (WAYS - 1)];
 }
 
-/* change replaces a key if it is what is expected, and returns what it was. */
-static __always_inline __u64 change(struct place *p, __u64 expected, __u64 key)
+/* ended_at is where the end of the I/O in a place is noted. */
+static __always_inline __u64 *ended_at(struct place *p)
 {
-	return __sync_val_compare_and_swap(&flight_at(p)->key, expected, key);
+	__u32 at = p->number * WAYS + p->way;
+
+	return bpf_map_lookup_elem(&ended, &at);
+}
+
+static __always_inline bool in_flight(struct place *p)
+{
+	__u64 *began_ns = ended_at(p);
+
+	return began_ns && *began_ns != flight_at(p)->began_ns;
 }
 
 static __always_inline void count_abroad(struct place *p, __u32 by)
@@ -228,17 +244,15 @@ static __always_inline void count_abroad(struct place *p, __u32 by)
 		__sync_fetch_and_add(n, by);
 }
 
-static __always_inline bool any_abroad(struct place *p)
+/* find finds the place of an I/O, which may have ended. */
+static __always_inline bool find(struct place *p, __u64 key)
 {
-	__u32 *n = bpf_map_lookup_elem(&abroad, &p->number);
+	__u32 *n;
 
-	return n && *n;
-}
-
-/* find_abroad finds the place of an I/O that is not at home. */
-static __always_inline bool find_abroad(struct place *p, __u64 key)
-{
-	if (!any_abroad(p))
+	if (flight_at(p)->key == key)
+		return true;
+	n = bpf_map_lookup_elem(&abroad, &p->number);
+	if (!n || !*n)
 		return false;
 	for (__u32 i = 1; i < WAYS; i++) {
 		p->way = (p->home + i) & (WAYS - 1);
@@ -249,58 +263,45 @@ static __always_inline bool find_abroad(struct place *p, __u64 key)
 	return false;
 }
 
-/*
- * take_out takes an I/O out of its place, which stays taken until it is freed. It asks for the line
- * of the cache once, to write: most I/Os are at home, and were seen to begin.
- */
-static __always_inline bool take_out(struct place *p, __u64 key)
-{
-	if (change(p, key, TAKEN) == key)
-		return true;
-	return find_abroad(p, key) && change(p, key, TAKEN) == key;
-}
-
-static __always_inline void set_free(struct place *p)
-{
-	__sync_lock_test_and_set(&flight_at(p)->key, FREE);
-	if (p->way != p->home)
-		count_abroad(p, -1);
-}
-
 static __always_inline void forget(__u64 key)
 {
 	struct place p;
+	__u64 *began_ns;
 
-	if (place_of(key, &p) && take_out(&p, key))
-		set_free(&p);
+	if (!place_of(key, &p) || !find(&p, key))
+		return;
+	began_ns = ended_at(&p);
+	if (began_ns)
+		*began_ns = flight_at(&p)->began_ns;
 }
 
-/* put finds an I/O, or else a place for it; known says which. */
-static __always_inline bool put(struct place *p, __u64 key, struct control *c, bool *known)
+/* replace puts an I/O where another is; false when somebody else was faster. */
+static __always_inline bool replace(struct place *p, __u64 key)
 {
-	__u64 was = change(p, FREE, key), began = ~0ull;
-	__u32 oldest = p->home;
+	__u64 before = flight_at(p)->key;
 	struct place other;
 
-	*known = was == key;
-	if (*known)
+	if (__sync_val_compare_and_swap(&flight_at(p)->key, before, key) != before)
+		return false;
+	if (before && place_of(before, &other) && other.home != p->way)
+		count_abroad(p, -1);
+	if (p->home != p->way)
+		count_abroad(p, 1);
+	return true;
+}
+
+/* put finds the place of an I/O, or else makes one. */
+static __always_inline bool put(struct place *p, __u64 key, struct control *c)
+{
+	__u64 began = ~0ull;
+	__u32 oldest = 0;
+
+	if (find(p, key))
 		return true;
-	other = *p;
-	if (find_abroad(&other, key)) {
-		if (was == FREE)
-			set_free(p);
-		*p = other;
-		*known = true;
-		return true;
-	}
-	if (was == FREE)
-		return true;
-	for (__u32 i = 1; i < WAYS; i++) {
+	for (__u32 i = 0; i < WAYS; i++) {
 		p->way = (p->home + i) & (WAYS - 1);
-		if (change(p, FREE, key) == FREE) {
-			count_abroad(p, 1);
+		if (!in_flight(p) && replace(p, key))
 			return true;
-		}
 	}
 	for (p->way = 0; p->way < WAYS; p->way++)
 		if (flight_at(p)->began_ns < began) {
@@ -308,15 +309,8 @@ static __always_inline bool put(struct place *p, __u64 key, struct control *c, b
 			oldest = p->way;
 		}
 	p->way = oldest;
-	was = flight_at(p)->key;
-	if (was == FREE || was == TAKEN || change(p, was, key) != was)
-		return false; /* another was faster */
 	__sync_fetch_and_add(&c->evicted, 1);
-	if (place_of(was, &other) && other.home != oldest)
-		count_abroad(p, -1);
-	if (p->home != oldest)
-		count_abroad(p, 1);
-	return true;
+	return replace(p, key);
 }
 
 static __always_inline struct watched *watch_of(__u32 number, __u8 *place)
@@ -424,7 +418,7 @@ static __always_inline __u8 describe(struct place *p, struct control *c, __u64 s
 }
 
 /* begin notes an I/O that is seen for the first time. It runs where the I/O was submitted. */
-static __always_inline void begin(struct place *p, struct control *c, struct watched *w, __u8 at, enum operation op, __u8 flags, bool issued)
+static __always_inline void begin(struct place *p, __u64 key, struct control *c, struct watched *w, __u8 at, enum operation op, __u8 flags, bool issued)
 {
 	struct flight *f = flight_at(p);
 	__u64 now = bpf_ktime_get_ns();
@@ -437,6 +431,8 @@ static __always_inline void begin(struct place *p, struct control *c, struct wat
 	f->at = at;
 	f->operation = op;
 	f->flags = flags;
+	if (f->key != key) /* another replaced it meanwhile, as it had ended */
+		__sync_fetch_and_add(&c->evicted, 1);
 }
 
 /* tell tells user space of a slow I/O. It is not of the most frequent ones, so it has a frame of its own. */
@@ -482,17 +478,21 @@ __attribute__((noinline)) int end(__u64 key, __u64 sector, __u32 bytes)
 	struct watched *w;
 	struct flight done;
 	struct place p;
+	__u64 *began_ns;
 	__u32 at, slot;
 
-	if (!place_of(key, &p) || !take_out(&p, key))
+	if (!place_of(key, &p) || !find(&p, key))
 		return 0;
+	began_ns = ended_at(&p);
 	done = *flight_at(&p);
+	if (!began_ns || *began_ns == done.began_ns || done.key != key)
+		return 0;
 	at = done.at;
 	w = bpf_map_lookup_elem(&devices, &at);
 	if (w && w->slow_ns <= now - done.began_ns && !(done.flags & OURS) && done.issued_ns && w->watch == done.watch &&
 	    __sync_fetch_and_add(&w->left, -1) > 0)
 		tell(&done, &p, now, sector, bytes);
-	set_free(&p);
+	*began_ns = done.began_ns;
 	if (!w || done.flags & OURS || !done.issued_ns)
 		return 0;
 	slot = w->slot;
@@ -514,7 +514,6 @@ static __always_inline void see(struct request *rq, bool issued)
 	struct flight *f;
 	struct place p;
 	__u8 at, flags;
-	bool known;
 	__u64 key;
 
 	if (!c || !disk)
@@ -525,10 +524,10 @@ static __always_inline void see(struct request *rq, bool issued)
 		return;
 	}
 	w = watch_of(number_of(disk), &at);
-	if (!w || !place_of(key, &p) || !put(&p, key, c, &known))
+	if (!w || !place_of(key, &p) || !put(&p, key, c))
 		return;
 	f = flight_at(&p);
-	if (known && f->watch == w->watch && (!f->issued_ns || f->flags & REQUEUED)) {
+	if ((!f->issued_ns || f->flags & REQUEUED) && f->watch == w->watch && in_flight(&p)) {
 		if (!issued)
 			return;
 		f->flags &= ~REQUEUED;
@@ -539,7 +538,7 @@ static __always_inline void see(struct request *rq, bool issued)
 	flags = issued ? 0 : INSERTED;
 	if (c->names)
 		flags |= describe(&p, c, rq->__sector, rq->__data_len) & ~DETAILED; /* others may be merged into it */
-	begin(&p, c, w, at, op, flags, issued);
+	begin(&p, key, c, w, at, op, flags, issued);
 }
 
 SEC("tp_btf/block_rq_insert")
@@ -567,7 +566,7 @@ int BPF_PROG(rq_requeue, struct request *rq)
 	if (!c)
 		return 0;
 	key = key_of(rq, c);
-	if (place_of(key, &p) && (flight_at(&p)->key == key || find_abroad(&p, key)))
+	if (place_of(key, &p) && find(&p, key))
 		flight_at(&p)->flags |= REQUEUED;
 	return 0;
 }
@@ -614,7 +613,6 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	struct watched *w;
 	enum operation op;
 	struct place p;
-	bool known;
 	__u64 key;
 	__u8 at;
 
@@ -632,8 +630,8 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	if (!w)
 		return 0;
 	key = key_of(bio, c);
-	if (place_of(key, &p) && put(&p, key, c, &known))
-		begin(&p, c, w, at, op, describe(&p, c, bio->bi_iter.bi_sector, bio->bi_iter.bi_size), true);
+	if (place_of(key, &p) && put(&p, key, c))
+		begin(&p, key, c, w, at, op, describe(&p, c, bio->bi_iter.bi_sector, bio->bi_iter.bi_size), true);
 	return 0;
 }
 

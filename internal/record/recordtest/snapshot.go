@@ -55,8 +55,9 @@ func Snapshot() record.Snapshot {
 		},
 		Warnings:     []record.Warning{{Code: record.WarnState, Text: unsaved}},
 		FallbackUsed: new(false), ConfigChanged: new(false),
-		Recorder: &record.RecorderStatus{Recordings: []record.RecordingHead{Recording().RecordingHead}, Written: 1},
-		Host:     unjudged(record.ScopeHost, record.ReasonFewDrives),
+		Recorder:        &record.RecorderStatus{Recordings: []record.RecordingHead{Recording().RecordingHead}, Written: 1},
+		IOLatencyMissed: new(uint64(2)),
+		Host:            unjudged(record.ScopeHost, record.ReasonFewDrives),
 	}
 }
 
