@@ -152,23 +152,12 @@ func learn(blocks []block, maturity record.Maturity, anchored bool, before *base
 }
 
 func learnNorm(blocks []block, statistic int, anchored bool, host Host, expected daily) norm {
-	n := norm{Curve: learnCurve(blocks, statistic)}
+	n := norm{}
+	blocks, n.Host = withoutHost(blocks, statistic, host)
+	n.Curve = learnCurve(blocks, statistic)
 	residuals, excess := make([]Shift, len(blocks)), make([]Shift, len(blocks))
-	parts, known := hostParts(blocks, statistic, host)
-	n.Host = known
 	for i, b := range blocks {
 		residuals[i], excess[i] = b.Level[statistic]-n.Curve.at(b.Load), n.excess(b, statistic)
-		if parts[i].Known() {
-			residuals[i] -= parts[i] - n.Host
-		}
-	}
-	if slices.ContainsFunc(parts, Shift.Known) {
-		// The curve was drawn with the host in it. The level is that without it.
-		middle := median(slices.Clone(residuals))
-		n.Curve = n.Curve.raised(middle)
-		for i := range residuals {
-			residuals[i] -= middle
-		}
 	}
 	n.Daily = expected
 	if len(blocks) >= minFinalBlocks {
@@ -206,6 +195,20 @@ func hostParts(blocks []block, statistic int, host Host) (parts []Shift, middle 
 		middle = median(known)
 	}
 	return parts, middle
+}
+
+// withoutHost returns the blocks without what the host did to statistic i, but for the median of that: a host that is slow
+// under load is no load curve.
+func withoutHost(blocks []block, i int, host Host) ([]block, Shift) {
+	parts, middle := hostParts(blocks, i, host)
+	out := slices.Clone(blocks)
+	for k := range out {
+		if parts[k].Known() {
+			out[k].Level[i] -= parts[k] - middle
+			out[k].Worst[i] -= parts[k] - middle
+		}
+	}
+	return out, middle
 }
 
 // learned reports whether anything is known of the statistic.

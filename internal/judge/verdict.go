@@ -25,7 +25,7 @@ const (
 	// its interval then. Another witness that says less has a say, too.
 	severeAlone = 10 * time.Minute
 	beyondDoubt = 1.5
-	// tailLasts is how long slow I/Os have to be common.
+	// tailLasts is how long slow I/Os have to be common. In all of their interval they are degradedRatio slower then.
 	tailLasts = time.Hour
 	// together bounds the time between the onsets of drives that got slower together, and
 	// minBatch is how many they have to be.
@@ -174,9 +174,9 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 // weigh adds what one statistic of a source says.
 func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told record.Judgement, far map[string]bool, contradicted bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
-	degraded, severe := degradedFrom(x, s.name), severeRatio
+	degraded, severe, sure := degradedFrom(x, s.name), severeRatio, degradedRatio
 	if told.Verdict.Blames() {
-		degraded *= held
+		degraded, sure = degraded*held, sure*held
 	}
 	if told.Verdict == record.Severe {
 		severe *= held
@@ -189,7 +189,7 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 		return
 	case contradicted, x.Statistic == record.OthersFlushLatency: // what a flush takes is what there is to flush
 	case tail:
-		if now.Sub(x.Since) >= tailLasts && (x.Cause == record.BySlowRounds || x.Ratio >= degraded) {
+		if now.Sub(x.Since) >= tailLasts && (x.Cause == record.BySlowRounds || x.Ratio >= degraded && x.Lower >= sure) {
 			state = record.Degraded
 		}
 	case x.Ratio >= severe:
