@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
@@ -54,12 +53,11 @@ func init() { runtime.LockOSThread() } //nolint:gochecknoinits // the main gorou
 // Main runs the command line and returns the exit code. SIGINT and SIGTERM end
 // the command's context; a second one ends the process.
 func Main(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
+	ctx, stop := untilSignal(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)
 	root := newRoot(stdout, stderr)
 	root.SetArgs(args)
-	return exitCode(root.ExecuteContext(ctx), stderr)
+	return exitCode(ended(ctx, root.ExecuteContext(ctx)), stderr)
 }
 
 // exitCode writes the error and says what it means to the shell.
@@ -102,8 +100,8 @@ very light load and learns what is normal. It publishes latency, IOPS and drift 
 Prometheus metrics. "ssdprobe run" measures now.
 
 Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseline,
-4 refused because it is not safe or the device is busy. For smart, 3 means that the
-drive reports a problem. check has codes of its own.`,
+4 refused because it is not safe or the device is busy, 130 after Ctrl-C. For smart, 3
+means that the drive reports a problem. check has codes of its own.`,
 		Example:                    "  ssdprobe daemon\n  ssdprobe devices\n  ssdprobe run --target /var/tmp",
 		SilenceErrors:              true,
 		SilenceUsage:               true,

@@ -30,7 +30,7 @@ func endable(ctx context.Context, stdout io.Writer, targets []string, f func(con
 	// A terminal that goes away must not leave files or settings behind; what was started by nohup goes on.
 	if !signal.Ignored(unix.SIGHUP) {
 		var stop func()
-		ctx, stop = signal.NotifyContext(ctx, unix.SIGHUP)
+		ctx, stop = untilSignal(ctx, unix.SIGHUP)
 		defer stop()
 	}
 	ctx, end := context.WithCancelCause(ctx)

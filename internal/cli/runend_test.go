@@ -162,7 +162,7 @@ func TestRunIsStopped(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("stopped the run on %s (process %d)\n", one, p.Cmd.Process.Pid), got.stdout)
 	assert.Empty(t, fioOn(t, one), "it has ended when the command has")
 	assert.Empty(t, testenv.Names(t, one))
-	assert.Equal(t, 1, p.Wait(t))
+	assert.Equal(t, 143, p.Wait(t))
 
 	// What a run noted that was killed is nobody: its number may be another's now.
 	p = start(t, long(t, config, one)...)

@@ -82,7 +82,7 @@ func TestSignalsEndARunThatHangs(t *testing.T) {
 			p.Signal(t, c.signal)
 			eventually(t, "it exits", func() bool { return exits(t, p.Cmd.Process.Pid) })
 			end()
-			assert.Equal(t, 1, p.Wait(t))
+			assert.Equal(t, 128+int(c.signal), p.Wait(t))
 			for _, says := range c.says {
 				assert.Contains(t, p.Stderr.Text(), says)
 			}
@@ -103,7 +103,7 @@ func TestRunOnATargetThatHangs(t *testing.T) {
 				p := start(t, append(append([]string{"run"}, args...), "--config", calm(t), "--state-dir", t.TempDir(), "-t", target)...)
 				eventually(t, "it looks at the target", stuck(t, p.Cmd.Process.Pid))
 				p.Signal(t, syscall.SIGINT)
-				assert.Equal(t, 1, p.Wait(t))
+				assert.Equal(t, 130, p.Wait(t))
 				assert.Contains(t, p.Stderr.Text(), "find "+target+": interrupt signal received")
 			})
 		}
@@ -113,7 +113,7 @@ func TestRunOnATargetThatHangs(t *testing.T) {
 		p := start(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "-t", testenv.OnDisk(t), "--job", filepath.Join(dir, "my.fio"))
 		eventually(t, "it opens the job file", stuck(t, p.Cmd.Process.Pid))
 		p.Signal(t, syscall.SIGINT)
-		assert.Equal(t, 1, p.Wait(t))
+		assert.Equal(t, 130, p.Wait(t))
 		assert.Contains(t, p.Stderr.Text(), "interrupt signal received: the run has not ended 30 s later: something that it uses hangs")
 	})
 	t.Run("without a signal", func(t *testing.T) {

@@ -273,7 +273,7 @@ func TestUsersComeFirst(t *testing.T) {
 		{Kind: safety.KindSignature, Text: "there is XFS on it", Cure: "wipefs -a /dev/sdb"}, {Kind: safety.KindMount, Text: "mounted at /srv"},
 	}}
 	assert.Equal(t, []string{"mounted at /srv", "no serial", "there is XFS on it"}, e.List())
-	assert.EqualError(t, e, "refused to write to /dev/sdb: mounted at /srv; no serial; there is XFS on it")
+	require.EqualError(t, e, "refused to write to /dev/sdb: mounted at /srv; no serial; there is XFS on it")
 	e.Found = e.Found[:3]
 	assert.Equal(t, []string{"held", "no serial", "there is XFS on it"}, e.List())
 	e.Found = e.Found[1:3]

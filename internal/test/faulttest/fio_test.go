@@ -102,7 +102,7 @@ func TestFioHangs(t *testing.T) {
 	p := start(t, otherFio(t, answersVersion+"trap '' INT TERM\n/bin/sleep "+word+" & exec /bin/sleep "+word), runQuick(t, dir, "--set", "time=10m")...)
 	eventually(t, "it hangs", func() bool { return len(processes(t, word)) == 2 })
 	p.Signal(t, syscall.SIGINT)
-	assert.Equal(t, 1, p.Wait(t))
+	assert.Equal(t, 130, p.Wait(t))
 	assertClean(t, dir, word)
 }
 

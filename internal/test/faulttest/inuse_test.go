@@ -66,7 +66,7 @@ func TestInterruptWhileTheCheckHangs(t *testing.T) {
 			p := start(t, nil, destroyingOn(t, hostWithExport(t, loop, remote.Path), loop.Path, c.more...)...)
 			testenv.Eventually(t, "it hangs", remote.Asked)
 			p.Signal(t, c.signal)
-			assert.Equal(t, 1, p.Wait(t))
+			assert.Equal(t, 128+int(c.signal), p.Wait(t))
 			assert.NotContains(t, p.Stderr.Text(), "does not answer", "it has not waited for that")
 		})
 	}
