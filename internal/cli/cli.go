@@ -122,6 +122,7 @@ means that the drive reports a problem. check has codes of its own.`,
 		a.kubernetesCommand(), a.configCommand(), a.versionCommand(),
 	)
 	completeTree(root)
+	a.complete(root)
 	return root
 }
 

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
@@ -17,7 +19,7 @@ func (a *app) configCommand() *cobra.Command {
 	c.AddCommand(
 		&cobra.Command{
 			Use:     "check FILE",
-			Short:   "List all problems of a configuration file, with line numbers",
+			Short:   "List all problems of a configuration file with line numbers, or what it changes",
 			Example: "  ssdprobe config check /etc/ssdprobe/ssdprobe.yaml",
 			Args:    arguments(cobra.ExactArgs(1)),
 			RunE:    func(_ *cobra.Command, args []string) error { return a.checkConfig(args[0]) },
@@ -53,7 +55,26 @@ func (a *app) checkConfig(path string) error {
 			return err
 		}
 	}
-	return tell(a.stdout, "%s: valid\n", path)
+	if err := tell(a.stdout, "%s: valid\n", path); err != nil {
+		return err
+	}
+	differences := c.Differences()
+	if len(differences) == 0 {
+		return tell(a.stdout, "It changes no default.\n")
+	}
+	for _, d := range differences {
+		line := fmt.Sprintf("%s: %s (default %s)", d.Key, d.Value, d.Default)
+		switch {
+		case d.Default == "":
+			line = fmt.Sprintf("%s: %s (added)", d.Key, d.Value)
+		case d.Value == "":
+			line = d.Key + ": left out (there by default)"
+		}
+		if err := tell(a.stdout, "  %s\n", line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *app) showConfig() error {

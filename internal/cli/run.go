@@ -114,7 +114,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 			o.roundsGiven = c.Flags().Changed("rounds")
 			return endable(c.Context(), a.stdout, o.targets, func(ctx context.Context) error { return a.run(ctx, o) })
 		},
-		ValidArgs: suiteNames(),
+		ValidArgsFunction: once(describedSuites(run.ProbeSuite)),
 	}
 	f := c.Flags()
 	f.StringArrayVarP(&o.targets, "target", "t", nil, "block device, directory or file (`PATH`); required; may be repeated for suites that take several")

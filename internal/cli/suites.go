@@ -21,9 +21,8 @@ func (a *app) suitesCommand() *cobra.Command {
 		Long: `Lists the suites of "ssdprobe run": the question that each answers, how long it takes by
 default, and what it writes. With the name of a suite, lists its parameters too. Set them
 with --set NAME=VALUE.`,
-		Example:   "  ssdprobe suites\n  ssdprobe suites saturate",
-		Args:      arguments(cobra.MaximumNArgs(1)),
-		ValidArgs: suiteNames()[1:],
+		Example: "  ssdprobe suites\n  ssdprobe suites saturate",
+		Args:    arguments(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			all, err := suite.Describe()
 			if err != nil {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/cli"
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
 // in runs the command line in this process.
@@ -137,8 +139,41 @@ func TestCompletion(t *testing.T) {
 		assert.Equal(t, 0, got.code, got.stderr)
 		assert.Contains(t, got.stdout, "ssdprobe")
 	}
-	got := in("__complete", "run", "")
-	assert.Contains(t, got.stdout, "probe\nquick\n")
+	at := t.TempDir()
+	dir, err := state.Open(at)
+	require.NoError(t, err)
+	require.NoError(t, dir.SaveTarget(state.Target{ID: "eui.1", Path: "/dev/nvme7n1", Device: record.Device{Name: "nvme7n1"}}))
+	for line, want := range map[string][]string{
+		"run|":                           {"probe", "quick\tIs this drive roughly"},
+		"run|quick|--set|":               {"time=", "engine="},
+		"run|saturate|--set|writes=":     {"writes=yes", "writes=no"},
+		"run|--probe|":                   {"read-4k", "durable-write-4k"},
+		"run|-o|":                        {"text", "json", "html"},
+		"run|--target|/de":               {":0"},
+		"suites|":                        {"quick"},
+		"drift|explain|":                 {"nvme7n1", "eui.1"},
+		"drift|explain|nvme7n1|--probe|": {"traffic", "read-4k"},
+		"drift|accept|":                  {"nvme7n1"},
+		"baseline|reset|":                {"nvme7n1\t/dev/nvme7n1"},
+		"baseline|reset|x|--run|":        {"probe", "quick"},
+		"baseline|pin|nvme7n1|":          {":4"}, // nothing more, and no files
+		"check|--format|":                {"nagios"},
+		"check|":                         {"nvme7n1"},
+		"daemon|--log.level|":            {"debug"},
+		"daemon|--state-dir|":            {":16"}, // directories
+		"config|check|":                  {":0"},  // files
+		"compare|":                       {":0"},
+		"drift|replay|":                  {":0"},
+		"top|--sort|":                    {"trouble"},
+		"version|":                       {":4"},
+	} {
+		words := strings.Split(line, "|")
+		got := in(append([]string{"__complete", "--state-dir", at}, words...)...)
+		assert.Equal(t, 0, got.code, line)
+		for _, w := range want {
+			assert.Contains(t, "\n"+got.stdout, "\n"+w, line)
+		}
+	}
 }
 
 func TestConfigSchema(t *testing.T) {

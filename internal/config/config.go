@@ -138,7 +138,17 @@ func Default() Config {
 // defaultFile is a file of which only the path is given.
 func defaultFile() File { return File{SizeBytes: 1 << 30} }
 
-// defaultProbe is a probe of which only the name is given.
+// builtInProbe is the probe of that name that runs by default.
+func builtInProbe(name string) (record.Probe, bool) {
+	for _, p := range Default().Probes {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return record.Probe{}, false
+}
+
+// defaultProbe is a probe of which only another name is given.
 func defaultProbe() record.Probe {
 	return record.Probe{
 		Direction: record.Read, Pattern: record.Random, BlockBytes: 4 << 10, QueueDepth: 1,

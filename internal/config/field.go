@@ -160,6 +160,8 @@ type list[T any] struct {
 	dst   *[]T
 	fresh func() T       // an item of which nothing is given yet
 	form  func(*T) field // of one item
+	// builtIn is the item that exists by default under a name; nil when a list has none.
+	builtIn func(name string) (T, bool)
 	// empty is what is wrong with a list without items; nil when nothing is.
 	empty *Problem
 	// example is what the commented file shows when the default is empty.
@@ -173,6 +175,11 @@ func (l list[T]) read(n *yaml.Node, name string, f *findings) {
 	var items []T
 	for i, content := range n.Content {
 		v := l.fresh()
+		if l.builtIn != nil {
+			if known, ok := l.builtIn(nameOf(content)); ok {
+				v = known
+			}
+		}
 		if absent(content) {
 			f.add(Problem{Line: content.Line, Field: item(name, i), Wrong: "is empty", Want: "a value, or no dash"})
 		} else {

@@ -14,6 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/target"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // Find returns the subject that path names: a block device (by any of its names),
@@ -47,10 +48,17 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 	if err := checkFile(path); err != nil {
 		return measure.Subject{}, fmt.Errorf("find %s: %w", typed, err)
 	}
+	asked := fileBytes
 	if size, ok := madeBefore(path); ok {
-		fileBytes = size // the daemon's: used as it is
+		fileBytes = size // the daemon's, or of a run that was killed: used as it is
 	}
-	return known(measure.OfFile(device.NewFilesystems(fs), path, fileBytes, 0))
+	s, err := known(measure.OfFile(device.NewFilesystems(fs), path, fileBytes, 0))
+	if fileBytes < asked {
+		s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnSmallFile, Text: fmt.Sprintf(
+			"the probe file that is there has %s, not the %s that were asked for; remove it to have another one made", units.Size(fileBytes), units.Size(asked),
+		)})
+	}
+	return s, err
 }
 
 // checkFile refuses what has no drive below it: devices that are no block devices,

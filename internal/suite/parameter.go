@@ -18,6 +18,8 @@ type Parameter struct {
 	Doc string `json:"doc"`
 	// Default is its value unless set, as people write it.
 	Default string `json:"default"`
+	// Choices are the words that it takes; empty when it takes something else.
+	Choices []string `json:"choices,omitempty"`
 
 	parse func(string) (any, error)
 }
@@ -89,12 +91,13 @@ func (k knob[T]) of(v Values) T {
 type form[T any] struct {
 	parse func(string) (T, error)
 	write func(T) string
+	words []string // that there are; empty for all but choices
 }
 
 // declare adds a parameter to a suite.
 func declare[T any](s *Suite, name, doc string, fallback T, f form[T]) knob[T] {
 	s.Parameters = append(s.Parameters, Parameter{
-		Name: name, Doc: doc, Default: f.write(fallback),
+		Name: name, Doc: doc, Default: f.write(fallback), Choices: f.words,
 		parse: func(text string) (any, error) { return f.parse(text) },
 	})
 	return knob[T]{name, fallback}
@@ -137,6 +140,7 @@ func count(least, most int) form[int] {
 // list is values with commas between them, at least one and none twice.
 func list[T comparable](one form[T]) form[[]T] {
 	return form[[]T]{
+		words: one.words,
 		write: func(values []T) string {
 			texts := make([]string, len(values))
 			for i, v := range values {
@@ -163,7 +167,7 @@ func list[T comparable](one form[T]) form[[]T] {
 
 // choice is one of some words.
 func choice(words ...string) form[string] {
-	return form[string]{write: func(s string) string { return s }, parse: func(text string) (string, error) {
+	return form[string]{words: words, write: func(s string) string { return s }, parse: func(text string) (string, error) {
 		if !slices.Contains(words, text) {
 			return "", fmt.Errorf("%q is not valid; want %s", text, strings.Join(words, " or "))
 		}
@@ -180,6 +184,7 @@ func word(parse func(string) (string, error)) form[string] {
 func automatic[T any](one form[[]T]) form[[]T] {
 	const auto = "auto"
 	return form[[]T]{
+		words: one.words,
 		write: func(values []T) string {
 			if values == nil {
 				return auto

@@ -32,6 +32,15 @@ func with(more ...string) map[string]string {
 	for _, page := range pages() {
 		all["/usr/share/man/man1/"+page] = "-rw-r--r--"
 	}
+	for from, to := range map[string]string{"deploy/prometheus/*.yaml": "prometheus", "dashboards/*.json": "dashboards"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", "..", from))
+		if err != nil || len(files) == 0 {
+			panic("no " + from)
+		}
+		for _, file := range files {
+			all["/usr/share/doc/ssdprobe/"+to+"/"+filepath.Base(file)] = "-rw-r--r--"
+		}
+	}
 	for _, name := range more {
 		all[name] = "-rw-r--r--"
 	}
