@@ -129,7 +129,13 @@ means that the drive reports a problem. check has codes of its own.`,
 // Commands returns the tree of all commands for those who describe it, as the man pages
 // do. To run one, call Main.
 func Commands() *cobra.Command {
-	return newRoot(io.Discard, io.Discard)
+	root := newRoot(io.Discard, io.Discard)
+	for _, c := range root.Commands() {
+		if c.Name() == "help" { // which describes nothing of its own
+			root.RemoveCommand(c)
+		}
+	}
+	return root
 }
 
 // noSubcommand refuses words that are no command of c.
