@@ -140,3 +140,18 @@ func TestTrafficOfManyKindsIsStored(t *testing.T) {
 	}
 	require.NoError(t, drift.NewTrafficTracker(drift.Default()).Restore(track.State()))
 }
+
+// A drive that is slower has its spells as before. They are no drift of their own.
+func TestASpellOfASlowDriveIsNoOtherDrift(t *testing.T) {
+	h, c := newHistory(t), record.Conditions{Kernel: "6.1"}
+	h.run(20*time.Hour, 1, c)
+	h.run(10*time.Minute, 1.6, c)
+	h.run(20*time.Hour, 1, c)
+	h.run(12*time.Hour, 1.3, c)
+	since := h.p50().Since
+	require.Equal(t, record.Regressed, h.p50().State)
+	h.run(10*time.Minute, 1.3*1.6, c)
+	h.run(10*time.Minute, 1.3, c)
+	assert.Equal(t, since, h.p50().Since)
+	assert.InDelta(t, 1.3, h.p50().Ratio, 0.05)
+}

@@ -334,8 +334,11 @@ func (t *Tracker) Far(i int, limit, yesterday Shift, now time.Time) (since time.
 	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
 	by = min(last[0].Shifts[i], last[1].Shifts[i]) // that of a block without the statistic is the least
 	fresh := now.Sub(slotTime(last[0].Slot)) <= (farBlocks+2)*blockLength
-	return slotTime(last[0].Slot), by, fresh && by >= limit && by >= max(yesterday, usual(before[max(0, len(before)-shownBlocks):], i))+n.Residuals[len(n.Residuals)-1]+ShiftOf(farMargin)
+	return slotTime(last[0].Slot), by, fresh && by >= limit && by >= max(yesterday, usual(before[max(0, len(before)-shownBlocks):], i))+n.beyond()
 }
+
+// beyond is clearly further above its level than any block of the baseline was.
+func (n *norm) beyond() Shift { return n.Residuals[len(n.Residuals)-1] + ShiftOf(farMargin) }
 
 // usual is how much slower than the baseline statistic i was in most of the blocks; 0 when it was not.
 func usual(blocks []judged, i int) Shift {

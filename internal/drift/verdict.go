@@ -114,9 +114,9 @@ func (t *Tracker) worse(i int) bool {
 	if v.State != record.Regressed || v.Cause == record.BySlowRounds || v.Size == 0 || first < worseBlocks || slot(v.Since) >= t.recent[first].Slot {
 		return false
 	}
-	before, now := t.recent[first-worseBlocks:first], t.recent[first:]
-	return !slices.ContainsFunc(now, func(b judged) bool { return b.Shifts[i] < v.Size+n.LargeAbove }) &&
-		!slices.ContainsFunc(before, func(b judged) bool { return b.Shifts[i] > v.Size+n.LargeAbove/2 })
+	before, now, jump := t.recent[first-worseBlocks:first], t.recent[first:], max(n.LargeAbove, n.beyond())
+	return !slices.ContainsFunc(now, func(b judged) bool { return b.Shifts[i] < v.Size+jump }) &&
+		!slices.ContainsFunc(before, func(b judged) bool { return b.Shifts[i] > v.Size+jump/2 })
 }
 
 // judgeLevel checks whether a CUSUM has crossed its threshold and the shift is large enough.
