@@ -32,6 +32,9 @@ type Dashboard struct {
 type Row struct {
 	Title  string
 	Panels []Panel
+	// Folded is for what not every kind of device has, or not every day: a row that is shown only when somebody opens it,
+	// and asks for nothing until then.
+	Folded bool
 }
 
 // All returns the dashboards by the names of their files.
@@ -101,22 +104,30 @@ func links(from string) []Object {
 func (d Dashboard) Model() Object {
 	panels := []Object{}
 	id, y := 0, 0
-	place := func(p Object, x, y, w, h int) {
+	place := func(p Object, x, y, w, h int) Object {
 		id++
 		p["id"], p["gridPos"] = id, Object{"x": x, "y": y, "w": w, "h": h}
-		panels = append(panels, p)
+		return p
 	}
 	for _, r := range d.Rows {
-		place(Object{"type": "row", "title": r.Title, "collapsed": false, "panels": []Object{}}, 0, y, 24, 1)
+		row := place(Object{"type": "row", "title": r.Title, "collapsed": r.Folded}, 0, y, 24, 1)
+		inside := []Object{} // Grafana has the panels of a folded row in it, and those of an open one behind it
 		y++
 		x, height := 0, 0
 		for _, p := range r.Panels {
 			if x+p.Width > 24 {
 				x, y, height = 0, y+height, 0
 			}
-			place(p.Model(), x, y, p.Width, p.Height)
+			inside = append(inside, place(p.Model(), x, y, p.Width, p.Height))
 			x, height = x+p.Width, max(height, p.Height)
 		}
+		if r.Folded {
+			row["panels"] = inside
+			panels = append(panels, row)
+			continue
+		}
+		row["panels"] = []Object{}
+		panels = append(append(panels, row), inside...)
 		y += height
 	}
 	return Object{
@@ -162,6 +173,9 @@ func (p Panel) Model() Object {
 	m := Object{
 		"type": p.Kind, "title": p.Title, "description": p.Description, "datasource": Source(), "targets": targets,
 		"fieldConfig": Object{"defaults": defaults, "overrides": overrides}, "options": p.Options,
+	}
+	if p.Links != nil {
+		m["links"] = p.Links
 	}
 	if p.Transform != nil {
 		m["transformations"] = p.Transform

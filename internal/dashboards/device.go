@@ -10,13 +10,14 @@ func deviceDashboard() Dashboard {
 		Variables:   variables("instance", "id"),
 		Annotations: deviceAnnotations(),
 		Rows: []Row{
-			{"Now", deviceNow()},
-			{"Latency and IOPS", latency()},
-			{"Drift from the baseline", driftPanels()},
-			{"Conditions", conditionPanels()},
-			{"Health", health()},
-			{"Interrupts", interrupts()},
-			{"What measuring costs", costs()},
+			{Title: "Now", Panels: deviceNow()},
+			{Title: "Verdict", Panels: verdict()},
+			{Title: "Latency and IOPS", Panels: latency()},
+			{Title: "Drift from the baseline", Panels: driftPanels()},
+			{Title: "Conditions", Panels: conditionPanels()},
+			{Title: "Health of an NVMe drive", Panels: health(), Folded: true},
+			{Title: "Interrupts of an NVMe controller", Panels: interrupts(), Folded: true},
+			{Title: "What measuring costs", Panels: costs()},
 		},
 	}
 }
@@ -32,6 +33,7 @@ func deviceAnnotations() []Object {
 	return []Object{
 		moment("Changes of conditions", "blue", `ssdprobe_conditions_changed_timestamp_seconds{`+target+`} * 1000`, "{{condition}} changed", "condition"),
 		moment("Onsets of drift", "red", `ssdprobe_drift_since_timestamp_seconds{`+target+`} * 1000`, "{{probe}} {{statistic}} began to drift", "probe,statistic"),
+		moment("Recordings", "orange", `ssdprobe_recording_last_timestamp_seconds{instance="$instance"} * 1000`, "a recording of the node was kept", "instance"),
 		moment("Epochs", "purple", `ssdprobe_baseline_learned_timestamp_seconds{`+target+`} * 1000`, "baseline of {{probe}} learned", "probe"),
 	}
 }
@@ -61,7 +63,7 @@ func deviceNow() []Panel {
 // heatmap is of a latency histogram, whether Prometheus stores it natively or in classic buckets.
 func heatmap(title, description, name, labels string) Panel {
 	return Panel{
-		Kind: "heatmap", Title: title, Unit: "short", Width: 24, Height: 9, Description: description,
+		Kind: "heatmap", Title: title, Unit: "short", Width: 12, Height: 9, Description: description,
 		Queries: []Query{{
 			Expr:   `sum(increase(` + name + `{` + labels + `}[$__rate_interval])) or sum by (le) (increase(` + name + `_bucket{` + labels + `}[$__rate_interval]))`,
 			Legend: "{{le}}", Format: "heatmap",
@@ -89,8 +91,11 @@ func latency() []Panel {
 			Query{Expr: `ssdprobe_probe_latency_percentile_seconds{` + target + `}`, Legend: "{{probe}} p{{percentile}}"}).logarithmic(),
 		series("IOPS", "iops", "I/Os per second in the good rounds of the last minutes, at the probe's queue depth: of one I/O at a time it is the inverse of the latency.", 12,
 			Query{Expr: `ssdprobe_probe_iops{` + target + `}`, Legend: "{{probe}}"}).from0(),
-		heatmap("Latency of every I/O", "How many I/Os had which latency. Native histograms where Prometheus stores them, else the few classic buckets.",
+		heatmap("Latency of every I/O of probes", "How many I/Os had which latency. Native histograms where Prometheus stores them, else the few classic buckets.",
 			`ssdprobe_probe_latency_seconds`, target),
+		heatmap("Latency of applications' I/O", "How long the device took for the I/O of applications, each of them, without our own: reads, writes, flushes and discards. "+
+			"Empty where ssdprobe_io_latency_available is 0: eBPF programs time the I/O, which the rights, the kernel or the key io_latency may not allow.",
+			`ssdprobe_io_latency_seconds`, target+`,stage="device"`),
 		series("99th percentile of every I/O", "s", "From the histogram, over the time between two points: coarse where Prometheus stores classic buckets only, and free of windows.", 12,
 			Query{Expr: quantile("0.99"), Legend: "{{probe}} p99"}).logarithmic(),
 		series("I/Os measured", "iops", "I/Os that went into the histogram, per second: what the figures here are made from.", 12,
@@ -99,9 +104,6 @@ func latency() []Panel {
 					` or histogram_count(sum by (probe) (rate(ssdprobe_probe_latency_seconds{` + target + `}[$__rate_interval])))`,
 				Legend: "{{probe}}",
 			}).from0(),
-		heatmap("Latency of applications' I/O", "How long the device took for the I/O of applications, each of them, without our own: reads, writes, flushes and discards. "+
-			"Empty where ssdprobe_io_latency_available is 0: eBPF programs time the I/O, which the rights, the kernel or the key io_latency may not allow.",
-			`ssdprobe_io_latency_seconds`, target+`,stage="device"`),
 	}
 }
 
@@ -122,30 +124,8 @@ func driftPanels() []Panel {
 	ratio.Height = 10
 	return []Panel{
 		ratio,
-		{
-			Kind: "state-timeline", Title: "Verdicts", Unit: "none", Width: 24, Height: 8,
-			Description: "The verdict on each statistic over time. Green is what is known to be good; a gap is a time without ssdprobe.",
-			Queries: []Query{{
-				Expr: `max by (probe, statistic) (` +
-					`ssdprobe_drift_state{` + target + `,state="learning"} * 0 or ssdprobe_drift_state{` + target + `,state="stable"} * 1` +
-					` or ssdprobe_drift_state{` + target + `,state="improved"} * 2 or ssdprobe_drift_state{` + target + `,state="suspect"} * 3` +
-					` or ssdprobe_drift_state{` + target + `,state="regressed"} * 4 or ssdprobe_drift_state{` + target + `,state="waiting"} * 5` +
-					` or ssdprobe_drift_state{` + target + `,state="unknown"} * 6)`,
-				Legend: "{{probe}} {{statistic}}",
-			}},
-			Options: Object{
-				"mergeValues": true, "showValue": "auto", "alignValue": "left", "rowHeight": 0.9,
-				"legend":  Object{"showLegend": false, "displayMode": "list", "placement": "bottom", "calcs": []string{}},
-				"tooltip": Object{"mode": "single", "sort": "none"},
-			},
-			Custom: Object{"fillOpacity": 70, "lineWidth": 0},
-			Defaults: Object{"mappings": []Object{{"type": "value", "options": Object{
-				"0": Object{"text": "learning", "color": "blue", "index": 0}, "1": Object{"text": "stable", "color": "green", "index": 1},
-				"2": Object{"text": "improved", "color": "dark-green", "index": 2}, "3": Object{"text": "suspect", "color": "orange", "index": 3},
-				"4": Object{"text": "regressed", "color": "red", "index": 4}, "5": Object{"text": "waiting", "color": "light-blue", "index": 5},
-				"6": Object{"text": "unknown", "color": "#808080", "index": 6},
-			}}}},
-		},
+		timeline("Verdicts", "The verdict on each statistic over time. Green is what is known to be good; a gap is a time without ssdprobe.", 8,
+			"ssdprobe_drift_state", target, "probe, statistic", "{{probe}} {{statistic}}", driftStates()),
 		table("Not judged, and why", "Statistics of which nobody knows whether they are slower, and for how long. docs/runbook.md has the reasons. Empty when all are judged.", 24, 6, []column{
 			{field: "probe", name: "Probe"}, {field: "statistic", name: "Statistic"}, {field: "reason", name: "Reason"}, {field: "Value", name: "For", unit: "s"},
 		}, Query{Expr: `time() - ssdprobe_drift_unjudged_since_timestamp_seconds{` + target + `}`}),

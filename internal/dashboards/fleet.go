@@ -34,31 +34,30 @@ func fleetDashboard() Dashboard {
 		Description: "Which drives are slow, the worst first, and how drives of one model and firmware compare. Needs the recording rules of ssdprobe.",
 		Variables:   variables(),
 		Rows: []Row{
-			{"Now", fleetNow()},
-			{"Slow drives, the worst first", slowDrives()},
-			{"Peers by model and firmware", peers()},
-			{"How well the fleet is watched", watched()},
+			{Title: "Now", Panels: fleetNow()},
+			{Title: "Worst drives, hosts and batches", Panels: worstOfAll()},
+			{Title: "Slow statistics, the worst first", Panels: slowDrives()},
+			{Title: "Peers by model and firmware", Panels: peers()},
+			{Title: "How well the fleet is watched", Panels: watched()},
 		},
 	}
 }
 
 // fleetNow are figures that are 0 when all is well, and when nothing is known: none is green.
 func fleetNow() []Panel {
-	state := func(state string) string {
-		return counted(`count by (job, instance, id) (` + withModel(`ssdprobe_drift_state{state="`+state+`",`+chosen+`}`) + `)`)
+	judged := func(state string) string {
+		return counted(`count by (job, instance, id) (` + withModel(`(ssdprobe_drive_health{state="`+state+`",`+chosen+`} == 1)`) + `)`)
 	}
 	return []Panel{
 		number("Targets", "none", "Devices and probe files under watch.",
 			counted(chosenInfo), plain()),
-		number("Slower than their baseline", "none", "Targets with a statistic that has regressed. They are listed below, the worst first.",
-			state("regressed"), steps("transparent", 1, "red")),
-		number("Suspect", "none", "Targets that may be getting slower: there is not enough evidence yet.", state("suspect"), steps("transparent", 1, "orange")),
-		number("Slower than their peers", "none",
-			"Drives that are slower than the median drive of their model by more than such drives differ, over an hour. "+
-				"What their node or their firmware slows is not counted. Models with fewer than four drives are left out.",
-			counted(`count by (job, instance, id) (`+beyond("excess")+`)`), steps("transparent", 1, "orange")),
-		number("Not judged", "none", "Targets with a statistic of which nobody knows whether it is slower: the baseline is being learned, or nothing was compared for an hour. The reasons are below.",
-			counted(`count by (job, instance, id) (`+withModel(unjudged())+`)`), steps("transparent", 1, "blue")),
+		number("Severe", "none", "Targets that are about twice as slow as they should be, stall or fail I/Os. They are listed below, the worst first.",
+			judged("severe"), steps("transparent", 1, "red")),
+		number("Degraded", "none", "Targets that are at least 1.2 times slower than before, or far slower than their peers.",
+			judged("degraded"), steps("transparent", 1, "orange")),
+		number("Watch", "none", "Targets that may be getting slower, or did by too little to matter. They have no alert.", judged("watch"), steps("transparent", 1, "yellow")),
+		number("Not judged", "none", "Targets whose speed nobody knows now: the baseline is being learned, or nothing was compared for an hour. The reasons are below.",
+			judged("unknown"), steps("transparent", 1, "blue")),
 		number("Cannot be probed", "none", "Targets that have a problem; the status page of their node says which.",
 			counted(`count by (job, instance, id) (`+withModel(`(ssdprobe_target_up{`+chosen+`} == 0)`)+`)`), steps("transparent", 1, "red")),
 	}
@@ -193,6 +192,10 @@ func watched() []Panel {
 			}).from0(),
 		series("Findings", "none", "What to know of nodes and drives, by code, as a number of targets and probes. docs/metrics.md says what to do for each.", 12,
 			Query{Expr: `count by (code, severity) (` + onNodes(`ssdprobe_finding{instance=~"$instance"}`) + `)`, Legend: "{{severity}}: {{code}}"}).from0(),
+		table("Drives that are not judged, and why",
+			"Statistics of probes, and drives without probes, of which nobody knows whether they are slower, the longest first. docs/runbook.md says what to do for each reason. Empty when all are judged.",
+			24, 8, append(named(), column{field: "statistic", name: "Statistic"}, column{field: "reason", name: "Reason"}, column{field: "Value", name: "For", unit: "s"}),
+			Query{Expr: `topk(100, time() - ` + withModel(unjudged()) + `)`}),
 		series("Not judged, by reason", "none", "Targets that are not judged, or a statistic of which is not, by reason. docs/runbook.md says what to do for each.", 24,
 			Query{
 				Expr:   `count by (reason) (count by (job, instance, id, reason) (` + ofModel(unjudged()) + `))`,

@@ -15,9 +15,9 @@ func runsDashboard() Dashboard {
 			"useValueForTime": true, "titleFormat": "{{suite}} completed", "textFormat": "{{instance}} {{device}}", "tagKeys": "suite",
 		}},
 		Rows: []Row{
-			{"Last runs", lastRuns()},
-			{"Depth sweep", sweep()},
-			{"Steady state", steady()},
+			{Title: "Last runs", Panels: lastRuns()},
+			{Title: "Depth sweep", Panels: sweep(), Folded: true},
+			{Title: "Steady state", Panels: steady(), Folded: true},
 		},
 	}
 }

@@ -41,13 +41,13 @@ func TestTheMixinIsConfigured(t *testing.T) {
 	severities, exprs := map[string][]string{}, ""
 	for _, g := range slices.Concat(alerts.Groups, rules.Groups) {
 		for _, r := range g.Rules {
-			severities[r.Alert+r.Labels["state"]] = append(severities[r.Alert+r.Labels["state"]], r.Labels["severity"])
+			severities[r.Alert+" "+r.Labels["state"]] = append(severities[r.Alert+" "+r.Labels["state"]], r.Labels["severity"])
 			exprs += r.Expr + "\n"
 		}
 	}
 	for alert, want := range map[string]string{
-		"SsdprobeDriveSevere": "critical", "SsdprobeHostSlowersevere": "critical", "SsdprobeBatchSlowersevere": "critical",
-		"SsdprobeDriveDegraded": "warning", "SsdprobeHostSlowerdegraded": "warning", "SsdprobeBatchSlowerdegraded": "warning",
+		"SsdprobeDriveSevere ": "critical", "SsdprobeHostSlower severe": "critical", "SsdprobeBatchSlower severe": "critical",
+		"SsdprobeDriveDegraded ": "warning", "SsdprobeHostSlower degraded": "warning", "SsdprobeBatchSlower degraded": "warning",
 	} {
 		assert.Equal(t, []string{want}, severities[alert], alert)
 	}

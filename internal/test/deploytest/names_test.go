@@ -86,6 +86,32 @@ func TestEveryStateOfAnAlertExists(t *testing.T) {
 	}
 }
 
+// Code and documents name alerts: the view of the fleet asks for one, and advice leads to the runbook.
+func TestAlertsThatAreNamedElsewhereExist(t *testing.T) {
+	known := map[string]bool{}
+	for _, a := range rules(t, "alerts.yaml") {
+		known[a.Alert] = true
+	}
+	named := regexp.MustCompile(`\b(Ssdprobe[A-Z]\w+)(?:[^(.\w]|$)`) // and no regular expression of names
+	root, found := filepath.Join("..", "..", ".."), 0
+	for _, pattern := range []string{"README.md", "docs/*.md", "internal/*/*.go", "internal/test/*/*.go", "deploy/helm/ssdprobe/templates/*", "deploy/helm/ssdprobe/values.yaml"} {
+		paths, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(t, err)
+		require.NotEmpty(t, paths, pattern)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				continue // a folder
+			}
+			for _, name := range named.FindAllStringSubmatch(string(text), -1) {
+				found++
+				assert.True(t, known[name[1]], "%s names %s", path, name[1])
+			}
+		}
+	}
+	assert.Greater(t, found, 30)
+}
+
 // metricNames are ssdprobe's own, recorded ones included, without what Prometheus
 // adds to the name of a histogram.
 func metricNames(text string) []string {

@@ -44,6 +44,10 @@ func exporter(t *testing.T) *httptest.Server {
 				Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.2 + 0.1*float64(i)}},
 			}
 		}
+		batched := *s.Targets[1].Verdict
+		batched.Scope = record.ScopeBatch
+		s.Targets[1].Verdict = &batched
+		s.Host = &record.Judgement{Verdict: record.Degraded, Scope: record.ScopeHost, Ratio: record.Ratio{Ratio: 1.4}}
 		n := scrapes.Add(1)
 		for i := range s.Controllers {
 			interrupts := s.Controllers[i].Interrupts

@@ -66,7 +66,7 @@ func typescript(t *testing.T, d dashboards.Dashboard) string {
 			delete(a, own) // the Prometheus data source's, which the types of dashboards do not know
 		}
 	}
-	for _, p := range m["panels"].([]dashboards.Object) {
+	for _, p := range panels(m) {
 		kind := p["type"].(string)
 		if kind == "row" {
 			continue

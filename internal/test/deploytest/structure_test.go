@@ -3,6 +3,7 @@ package deploytest
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,10 +82,16 @@ func TestDashboardsAreWellFormed(t *testing.T) {
 			assert.False(t, uids[d.UID], "uid twice")
 			uids[d.UID] = true
 			taken := map[[2]int]string{}
-			ids, titles := map[int]bool{}, map[string]bool{}
-			for _, p := range m["panels"].([]dashboards.Object) {
+			ids, titles, folded := map[int]bool{}, map[string]bool{}, false
+			for _, p := range panels(m) {
 				title := p["title"].(string)
 				at := p["gridPos"].(dashboards.Object)
+				if p["type"] == "row" {
+					if folded { // what is in it takes no place until it is opened
+						taken = map[[2]int]string{}
+					}
+					folded = p["collapsed"] == true
+				}
 				assert.False(t, ids[p["id"].(int)], "id of %q twice", title)
 				ids[p["id"].(int)] = true
 				occupy(t, taken, title, at)
@@ -97,6 +104,31 @@ func TestDashboardsAreWellFormed(t *testing.T) {
 				wellFormed(t, p)
 			}
 		})
+	}
+}
+
+// panels are those of a dashboard, rows and what is folded in them included.
+func panels(model dashboards.Object) []dashboards.Object {
+	var all []dashboards.Object
+	for _, p := range model["panels"].([]dashboards.Object) {
+		all = append(all, p)
+		if p["type"] == "row" {
+			all = append(all, p["panels"].([]dashboards.Object)...)
+		}
+	}
+	return all
+}
+
+// Rows of what only some devices have, or only some suites make, are folded, and no others.
+func TestRowsThatMayBeEmptyAreFolded(t *testing.T) {
+	some := regexp.MustCompile(`ssdprobe_nvme_|suite="(depth-sweep|steady-state)"`)
+	for name, d := range dashboards.All() {
+		for _, r := range d.Rows {
+			everywhere := slices.ContainsFunc(r.Panels, func(p dashboards.Panel) bool {
+				return slices.ContainsFunc(p.Queries, func(q dashboards.Query) bool { return !some.MatchString(q.Expr) })
+			})
+			assert.Equal(t, !everywhere, r.Folded, "%s: %s", name, r.Title)
+		}
 	}
 }
 

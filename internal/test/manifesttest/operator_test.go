@@ -62,3 +62,11 @@ func TestDocumentedScrapeConfiguration(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(config, discovery, "static_configs:\n      - targets: [192.0.2.1:10040]\n", 1)), 0o600))
 	run(t, promtest.Program(t, "promtool", "prometheus"), "check", "config", path)
 }
+
+// The one place in which a user makes a page of what is severe.
+func TestChartSetsTheSeverityOfSevere(t *testing.T) {
+	severities := func(args ...string) (critical int) {
+		return strings.Count(string(run(t, tool(t, "helm"), template(append(args, "--show-only", "templates/prometheusrule.yaml")...)...)), "severity: critical")
+	}
+	assert.Equal(t, severities()+3, severities("--set", "prometheusRule.severeSeverity=critical"), "drive, host and batch")
+}

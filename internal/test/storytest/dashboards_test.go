@@ -83,7 +83,7 @@ func TestDashboards(t *testing.T) {
 	assert.Equal(t, 2, dashboardHasData(t, p, "device.json", file, begun, ofFile), "queries about writing, and about applications' I/O")
 	ofDrive := func(expr string) bool { return !inStory(expr) && !ofFile(expr) }
 	assert.Equal(t, 4, dashboardHasData(t, p, "device.json", worn, begun, ofDrive), "queries about a drive in trouble")
-	assert.Equal(t, 6, dashboardHasData(t, p, "fleet.json", worn, begun, ofDrive), "queries about many drives")
+	assert.Equal(t, 5, dashboardHasData(t, p, "fleet.json", worn, begun, ofDrive), "queries about many drives")
 }
 
 // everyBlock fails the reading of one block of 4 KiB in so many.

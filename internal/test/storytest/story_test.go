@@ -65,8 +65,8 @@ func TestStory(t *testing.T) {
 	isNoAlarm(t, m)
 	assert.Empty(t, p.QueryRange(t, changed, time.Now(), `ALERTS{alertname=~"SsdprobeDrive(Degraded|Severe)"}`), "not even for a moment")
 	inbox.onlyAbout(t, m.worn)
-	assert.Equal(t, 55, dashboardHasData(t, p, "device.json", m.worn, begun, inStory), "queries about a drive")
-	assert.Equal(t, 27, dashboardHasData(t, p, "fleet.json", m.worn, begun, inStory), "queries about the fleet")
+	assert.Equal(t, 63, dashboardHasData(t, p, "device.json", m.worn, begun, inStory), "queries about a drive")
+	assert.Equal(t, 35, dashboardHasData(t, p, "fleet.json", m.worn, begun, inStory), "queries about the fleet")
 	tell("the dashboard has its data")
 }
 

@@ -1,0 +1,74 @@
+package dashboards
+
+import "strconv"
+
+// state is a value of the label state, and its colour.
+type state struct{ name, color string }
+
+// verdicts are those of drives and hosts, from the best to the worst after what is not known.
+func verdicts() []state {
+	return []state{{"unknown", "blue"}, {"healthy", "green"}, {"watch", "yellow"}, {"degraded", "orange"}, {"severe", "red"}}
+}
+
+// driftStates are those of a statistic.
+func driftStates() []state {
+	return []state{
+		{"learning", "blue"}, {"stable", "green"}, {"improved", "dark-green"}, {"suspect", "orange"}, {"regressed", "red"},
+		{"waiting", "light-blue"}, {"unknown", "#808080"},
+	}
+}
+
+// verdict is what the node says of the device, and on what it stands.
+func verdict() []Panel {
+	recordings := number("Recordings", "none", "Recordings of the flight recorder that the node keeps, of all its devices: the seconds around a stall or a verdict. "+
+		"The link leads to the status page of the node, which lists them; it takes the label instance for the name of the host. An orange mark in the graphs is the end of the newest one.",
+		`max(ssdprobe_recordings{instance="$instance"})`, plain())
+	recordings.Links = []Object{{
+		"type": "link", "title": "Recordings on the status page", "url": "http://${instance}:10040/", "icon": "external link", "tooltip": "The status page of the node",
+		"tags": []string{}, "asDropdown": false, "targetBlank": true, "includeVars": false, "keepTime": false,
+	}}
+	last := number("Last recording", "dateTimeFromNow", "When the newest recording of the node ended. None while nothing was recorded: no stall, no verdict.",
+		`1000 * max(ssdprobe_recording_last_timestamp_seconds{instance="$instance"})`, plain())
+	recordings.Width, last.Width = 3, 3
+	return []Panel{
+		table("Verdict and its evidence",
+			"The verdict on the device as a whole. By: whose I/O says so. Source: the probe with the worst ratio, or traffic. "+
+				"A healthy device has no figures, and one that only stalls or fails I/Os has no ratio.",
+			18, 4, []column{
+				{field: "state", name: "Verdict"}, {field: "scope", name: "Scope"}, {field: "witnesses", name: "By"}, {field: "source", name: "Source"},
+				{field: "Value #C", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #D", name: "Since", unit: "dateTimeFromNow"},
+				{field: "instance", name: "Node"}, {field: "device", name: "Device"}, {field: "id", name: "Target"},
+			},
+			Query{Expr: `ssdprobe_drive_health{` + target + `} == 1`}, Query{Expr: `ssdprobe_drive_health_info{` + target + `}`},
+			Query{Expr: `ssdprobe_drive_health_slower_ratio{` + target + `}`}, Query{Expr: `1000 * ssdprobe_drive_health_since_timestamp_seconds{` + target + `}`}),
+		recordings, last,
+		timeline("Verdict over time", "The verdict on the device. A gap is a time without ssdprobe.", 4,
+			"ssdprobe_drive_health", target, "device", "{{device}}", verdicts()),
+		series("Times slower", "none", "How many times slower than before or than its peers the device is, while its verdict is watch, degraded or severe.", 24,
+			Query{Expr: `ssdprobe_drive_health_slower_ratio{` + target + `}`, Legend: "{{device}}"}).limit(1.2),
+	}
+}
+
+// timeline shows which state held when, of series that are 1 for the state that holds.
+func timeline(title, description string, height int, family, labels, by, legend string, states []state) Panel {
+	expr, names := "", Object{}
+	for i, s := range states {
+		number := strconv.Itoa(i)
+		if i > 0 {
+			expr += " or "
+		}
+		expr += family + `{` + labels + `,state="` + s.name + `"} * ` + number
+		names[number] = Object{"text": s.name, "color": s.color, "index": i}
+	}
+	return Panel{
+		Kind: "state-timeline", Title: title, Description: description, Unit: "none", Width: 24, Height: height,
+		Queries: []Query{{Expr: `max by (` + by + `) (` + expr + `)`, Legend: legend}},
+		Options: Object{
+			"mergeValues": true, "showValue": "auto", "alignValue": "left", "rowHeight": 0.9,
+			"legend":  Object{"showLegend": false, "displayMode": "list", "placement": "bottom", "calcs": []string{}},
+			"tooltip": Object{"mode": "single", "sort": "none"},
+		},
+		Custom:   Object{"fillOpacity": 70, "lineWidth": 0},
+		Defaults: Object{"mappings": []Object{{"type": "value", "options": names}}},
+	}
+}

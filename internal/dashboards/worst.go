@@ -1,0 +1,34 @@
+package dashboards
+
+// worstOfAll is who is slow by the verdicts of the nodes: drives, hosts and batches.
+func worstOfAll() []Panel {
+	worst := table("Worst drives",
+		"Drives that are watch, degraded or severe, the worst first, with their verdict: how many times slower than before or than their peers, since when, and by whose I/O. "+
+			"What stalls or fails I/Os only has no ratio. The device leads to its dashboard. Empty when all are well.",
+		24, 10, []column{
+			{field: "instance", name: "Node"}, {field: "device", name: "Device"}, {field: "id", name: "Target"}, {field: "model", name: "Model"}, {field: "firmware", name: "Firmware"},
+			{field: "state", name: "Verdict"}, {field: "scope", name: "Scope"}, {field: "witnesses", name: "By"}, {field: "source", name: "Source"},
+			{field: "Value #A", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #B", name: "Since", unit: "dateTimeFromNow"},
+		},
+		Query{Expr: `topk(100, ` + withModel(`ssdprobe_drive_health_slower_ratio{`+chosen+`}`) + `)`},
+		Query{Expr: withModel(`1000 * ssdprobe_drive_health_since_timestamp_seconds{` + chosen + `}`)},
+		Query{Expr: withModel(`ssdprobe_drive_health_info{` + chosen + `}`)})
+	return []Panel{
+		worst,
+		table("Hosts", "The verdict on each node: how many times slower than before nearly all its drives are, the worst first; 1 is as fast as before. No drive is blamed for that.", 12, 8, []column{
+			{field: "instance", name: "Node"}, {field: "state", name: "Verdict"},
+			{field: "Value #A", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #B", name: "Drives", unit: "none"},
+		},
+			Query{Expr: onNodes(`(max by (job, instance, state) (ssdprobe_host_health{instance=~"$instance"} == 1)` +
+				` * on (job, instance) group_left () (max by (job, instance) (ssdprobe_host_health_slower_ratio) or max by (job, instance) (ssdprobe_host_health) ^ 0))`)},
+			Query{Expr: onNodes(`count by (job, instance) (ssdprobe_target_up{instance=~"$instance"})`)}),
+		table("Batches", "Drives of one model on one node that got slower within an hour of each other, the worst first: they have something in common. Empty when there are none.", 12, 8, []column{
+			{field: "instance", name: "Node"}, {field: "model", name: "Model"},
+			{field: "Value #A", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #B", name: "Drives", unit: "none"},
+		},
+			Query{Expr: `max by (instance, model) (` + withModel(`(ssdprobe_drive_health_slower_ratio{`+chosen+`} and on (job, instance, id) ssdprobe_drive_health_info{scope="batch"})`) + `)`},
+			Query{Expr: `count by (instance, model) (max by (job, instance, id, model) (` + withModel(`ssdprobe_drive_health_info{scope="batch",`+chosen+`}`) + `))`}),
+		series("Drives by verdict", "none", "How many of the chosen targets have which verdict.", 24,
+			Query{Expr: `sum by (state) (max by (job, instance, device, id, state) (` + ofModel(`ssdprobe_drive_health{`+chosen+`}`) + `))`, Legend: "{{state}}"}).from0(),
+	}
+}
