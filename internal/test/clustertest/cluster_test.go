@@ -41,6 +41,7 @@ func TestCluster(t *testing.T) {
 	t.Run("pod security", testPodSecurity)
 	t.Run("files", testFiles)
 	t.Run("fleet", testFleet)
+	t.Run("node status", testNodeStatus)
 	t.Run("operator", testOperator)
 }
 

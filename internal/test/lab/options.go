@@ -28,6 +28,10 @@ type Options struct {
 	// ForwardPorts are TCP ports of the guest to reach from this host: see Machine.Addr.
 	ForwardPorts []int
 
+	// ReachPorts are TCP ports of this host's 127.0.0.1 that the guest reaches at HostAddress, by socat. All else of the
+	// network stays out of its reach.
+	ReachPorts []int
+
 	// KernelArgs are added to the kernel's command line, such as "nvme_core.multipath=N".
 	KernelArgs []string
 

@@ -33,7 +33,7 @@ func describe(o Options, t tools) (*hardware, error) {
 		"-kernel", t.kernel, "-initrd", fmt.Sprintf("/proc/self/fd/%d", root),
 		"-append", strings.Join(append(kernelArgs(), o.KernelArgs...), " "))
 	h.addNodes(o)
-	h.addNetwork(o.ForwardPorts)
+	h.addNetwork(o.ForwardPorts, o.ReachPorts)
 	first := 0
 	for _, d := range o.Drives {
 		added := &drive{
@@ -102,14 +102,20 @@ func share(total, parts, part int) int {
 	return total / parts
 }
 
-func (h *hardware) addNetwork(ports []int) {
-	if len(ports) == 0 {
+// HostAddress is where the guest reaches ports of this host.
+const HostAddress = "10.0.2.100"
+
+func (h *hardware) addNetwork(ports, reached []int) {
+	if len(ports)+len(reached) == 0 {
 		return
 	}
 	network := "user,id=net,restrict=on"
 	for _, port := range ports {
 		// QEMU finds a free port of the host.
 		network += fmt.Sprintf(",hostfwd=tcp:127.0.0.1:0-:%d", port)
+	}
+	for _, port := range reached {
+		network += fmt.Sprintf(",guestfwd=tcp:%[1]s:%[2]d-cmd:socat - TCP:127.0.0.1:%[2]d", HostAddress, port)
 	}
 	h.add("-netdev", network)
 	// Without a ROM to boot from, which comes in a package of its own.
