@@ -181,7 +181,7 @@ type clustered struct {
 
 func (c clustered) tellNow() {
 	c.next = time.Time{}
-	c.Reporter.tellNow(c.daemon.t.Context())
+	c.Reporter.tellNow(c.t.Context())
 }
 
 // daemon is one that has what a pod of an account on a node has of the cluster.

@@ -228,7 +228,11 @@ func (r *Reporter) noted(start time.Time, err error) {
 	r.next = start.Add(wait)
 	switch {
 	case err != nil && !r.failed:
-		r.log.Warn("Kubernetes cannot be told of the drives of this node"+advice(err), "err", err)
+		log := r.log
+		if text := advice(err); text != "" {
+			log = log.With("advice", text)
+		}
+		log.Warn("Kubernetes cannot be told of the drives of this node", "err", err)
 	case err == nil && r.failed:
 		r.log.Info("Kubernetes is told of the drives of this node again")
 	}
@@ -239,9 +243,9 @@ func (r *Reporter) noted(start time.Time, err error) {
 func advice(err error) string {
 	switch {
 	case apierrors.IsForbidden(err):
-		return ": the account of the pods lacks a right; apply the manifests again, with the component or the values that switch this on"
+		return "the account of the pods lacks a right; apply the manifests again, with the component or the values that switch this on"
 	case apierrors.IsNotFound(err):
-		return ": it has to have the name that kubectl get nodes shows; see node in the configuration"
+		return "the node has to have the name that kubectl get nodes shows; see node in the configuration"
 	}
 	return ""
 }

@@ -344,7 +344,7 @@ func TestANodeThatIsNotThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := started(t, newShelf("storage-1.example"), fine)
 		pass(t, time.Minute)
-		assert.Contains(t, d.logged(), "it has to have the name that kubectl get nodes shows; see node in the configuration")
+		assert.Contains(t, d.logged(), "the node has to have the name that kubectl get nodes shows; see node in the configuration")
 	})
 }
 

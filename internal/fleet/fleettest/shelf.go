@@ -105,8 +105,7 @@ func (s *Shelf) Create(ctx context.Context, l *coordination.Lease) (*coordinatio
 // Update replaces a Lease, which must be of the same version still.
 func (s *Shelf) Update(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error) {
 	return s.answer(ctx, func() (*coordination.Lease, error) {
-		switch old, ok := s.Leases[l.Name]; {
-		case ok && old.ResourceVersion != l.ResourceVersion:
+		if old, ok := s.Leases[l.Name]; ok && old.ResourceVersion != l.ResourceVersion {
 			return nil, apierrors.NewConflict(coordination.Resource("leases"), l.Name, errors.New("it was modified"))
 		}
 		return s.Keep(l), nil

@@ -8,6 +8,7 @@ package apiserver
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/tls"
@@ -199,7 +200,7 @@ func background(t *testing.T, dir, path string, args ...string) *os.Process {
 	t.Helper()
 	out, err := os.Create(filepath.Join(dir, filepath.Base(path)+".log"))
 	require.NoError(t, err)
-	c := exec.Command(path, args...)
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), path, args...)
 	c.Stdout, c.Stderr = out, out
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, c.Start())
@@ -227,7 +228,7 @@ func Run(t *testing.T, name string, args ...string) string {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()
 	_, port, err := net.SplitHostPort(l.Addr().String())
