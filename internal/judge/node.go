@@ -269,13 +269,15 @@ func (n *Node) Advance(now time.Time) []Event {
 
 // settle judges the blocks that began before a slot.
 func (n *Node) settle(before int64, now time.Time) {
-	for _, g := range n.groups {
+	for _, g := range n.groups { // all first: where few drives were probed, the traffic of the others tells what the host did
 		g.look()
 		for _, s := range g.members {
 			s.tracker.Close(before)
 			s.tracker.Waiting(s.note)
 			s.tracker.Measured(s.measured)
 		}
+	}
+	for _, g := range n.groups {
 		for _, s := range g.members {
 			n.tell(s, s.tracker.Settle(now))
 			s.tracker.LearnedFrom(s.note)

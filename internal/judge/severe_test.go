@@ -153,6 +153,19 @@ func TestAHostIsNoBatchOfThoseThatAreProbed(t *testing.T) {
 	assert.Equal(t, record.ScopeHost, probes[0].Scope)
 }
 
+func TestADriveThatIsProbedAloneIsNotBlamedForItsHost(t *testing.T) {
+	m := newMachine(t, 4)
+	m.run(36*time.Hour, steady)
+	for _, id := range m.drives[1:] {
+		m.silent[id] = true // too busy for rounds, since the host is slow
+	}
+	m.events = nil
+	m.run(3*time.Hour, func(int) float64 { return 1.3 })
+	for _, e := range m.events {
+		assert.False(t, e.Drive != "" && e.Verdict.Blames(), "%s %s %.2f", e.Drive, e.Verdict, e.Ratio.Ratio)
+	}
+}
+
 func TestABatchDuringABackupIsNoHost(t *testing.T) {
 	m := newMachine(t, 10)
 	m.run(4*day+10*time.Minute, backup)
