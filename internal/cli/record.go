@@ -29,7 +29,8 @@ func (a *app) recordCommand() *cobra.Command {
 second at a time. When a device stalls, or a drive or the host is found slow, it writes the
 minute before and the minute after to its state directory. Such a recording has the I/O of
 each device with its mean latency, what was in flight, pressure and CPU time of the host,
-temperatures and links. It has no names of processes, files or users.`,
+temperatures and links, and the slowest I/Os where eBPF programs time them. Who submitted
+those is recorded only with recorder.names in the configuration.`,
 		Example: "  ssdprobe record list\n  ssdprobe record show 20261122T101502Z-nvme0n1",
 		Args:    noSubcommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -92,18 +93,23 @@ or by the file that "record export" wrote: its name ends in .gz, or is "-" for s
 func (a *app) recordExport() *cobra.Command {
 	var from daemonOf
 	var file string
+	var names bool
 	c := &cobra.Command{
 		Use:   "export RECORDING",
 		Short: "Write a recording as one file, to send to others",
 		Long: `Writes a recording as gzip of JSON lines. The first line says what was recorded and which
 devices there are, with their serial numbers. Each further line is a second of the host or of
-a device, or a reading of a device. "record show" reads the file again, on any machine.`,
+a device, a reading of a device, or one of its slowest I/Os. "record show" reads the file
+again, on any machine. Names of processes and control groups are left out, unless --names is given.`,
 		Example: "  ssdprobe record export 20261122T101502Z-nvme0n1\n  ssdprobe record export 20261122T101502Z-nvme0n1 --to - | zcat",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			rec, err := a.recording(c.Context(), c.InOrStdin(), args[0], from)
 			if err != nil {
 				return err
+			}
+			if !names {
+				rec = rec.WithoutNames()
 			}
 			lines, err := recorder.Encode(rec)
 			if err != nil {
@@ -114,6 +120,7 @@ a device, or a reading of a device. "record show" reads the file again, on any m
 	}
 	from.add(c.Flags())
 	c.Flags().StringVar(&file, "to", "", "`FILE` to write, - for standard output; default: the id and .jsonl.gz, in this directory")
+	c.Flags().BoolVar(&names, "names", false, "leave in which process and control group submitted the slowest I/Os, if it was recorded")
 	return c
 }
 

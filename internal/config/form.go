@@ -55,6 +55,7 @@ func recorderForm(s *recorder.Settings) section {
 		{"enabled", flag(&s.Enabled), `false records nothing, and needs no memory. What is stored stays.`},
 		{"max_recordings", within(count(&s.MaxRecordings).as("number of recordings"), 1, 1000), `How many recordings are kept. The oldest go first.`},
 		{"max_size", within(size(&s.MaxBytes), 1<<20, 1<<30), `How many bytes all recordings may take, compressed: 3 to 200 KiB each. The daemon has them in memory for the status page, too. Their files are a third larger.`},
+		{"names", flag(&s.Names), `true records which process and control group submitted each of the slowest I/Os, where eBPF programs time them. The web never shows them. docs/security.md says who can see them.`},
 	}
 }
 

@@ -50,6 +50,13 @@ func (f *flight) configure(s recorder.Settings) {
 	f.settings = s
 }
 
+// names says whether slow I/Os are recorded with who submitted them.
+func (f *flight) names() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.settings.Enabled && f.settings.Names
+}
+
 func (f *flight) taken(id string) bool {
 	_, found := f.recording(id)
 	return found

@@ -22,6 +22,7 @@ type timed struct {
 	log     *slog.Logger
 	mode    config.IOLatency
 	devices func() []traffic.Device
+	flight  *flight
 
 	mu      sync.Mutex
 	tracer  *iolatency.Tracer       // nil when nothing is timed
@@ -80,7 +81,8 @@ func (t *timed) follow(ctx context.Context, tracer *iolatency.Tracer) error {
 	for {
 		start := time.Now()
 		before = t.wanted(before)
-		status := collected("io_latency", "", start, tracer.Follow(before))
+		err := errors.Join(tracer.Follow(before), t.record(tracer))
+		status := collected("io_latency", "", start, err)
 		t.mu.Lock()
 		t.status = &status
 		t.mu.Unlock()
@@ -90,6 +92,18 @@ func (t *timed) follow(ctx context.Context, tracer *iolatency.Tracer) error {
 		case <-beats.C:
 		}
 	}
+}
+
+// record has the slowest I/Os recorded.
+func (t *timed) record(tracer *iolatency.Tracer) error {
+	slow, err := tracer.Slow(t.flight.names())
+	if len(slow) > 0 {
+		for _, d := range t.devices() {
+			t.flight.Slow(d.ID, slow[d.Number])
+			delete(slow, d.Number) // another target on it is the same device
+		}
+	}
+	return err
 }
 
 // wanted are the devices under watch, by number. Those of before are not looked at again.

@@ -32,6 +32,7 @@ func readEachTime() map[string]string {
 		"Recorder.Enabled":       "flight.configure, which take calls",
 		"Recorder.MaxRecordings": "dropRecordings, each second",
 		"Recorder.MaxBytes":      "dropRecordings, each second",
+		"Recorder.Names":         "timed.record, each second",
 	}
 }
 

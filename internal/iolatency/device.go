@@ -10,14 +10,15 @@ import (
 
 // device is a device that is followed.
 type device struct {
-	since   time.Time
-	at      int // place in the table
-	watch   uint32
-	slot    int // of its histograms, from 1 on
-	paused  bool
-	last    []byte // its slot in all stripes, as last read
-	next    []byte
-	counted [operations][stages]counts
+	since     time.Time
+	at        int // place in the table
+	watch     uint32
+	threshold threshold
+	slot      int // of its histograms, from 1 on
+	paused    bool
+	last      []byte // its slot in all stripes, as last read
+	next      []byte
+	counted   [operations][stages]counts
 }
 
 // counts are those of one histogram since the device is followed.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -188,6 +189,52 @@ func TestDevicesWithoutRequests(t *testing.T) {
 	assert.EqualValues(t, 1024, n[record.OperationWrite])
 	assert.EqualValues(t, 64, n[record.OperationRead])
 	assert.Empty(t, of(tracer, number, record.OperationRead, record.StageQueue).Buckets)
+}
+
+// The disk below the device lets few I/Os pass, so that each is slow. Who submitted it is told only if that is wanted.
+func TestSlowIOs(t *testing.T) {
+	below := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: testenv.OnDisk(t)})
+	path := testenv.Losetup(t, "--find", "--show", "--direct-io=on", below.Path)
+	t.Cleanup(func() { testenv.Losetup(t, "--detach", path) })
+	number := testenv.DeviceNumber(t, path)
+	volume := testenv.Zram(t)
+	tracer := start(t)
+	require.NoError(t, tracer.Follow(map[string]iolatency.Device{number: {Requests: true}, testenv.DeviceNumber(t, volume): {}}))
+	group := testenv.Throttled(t, below.Number, 10)
+	wanted := strings.TrimPrefix(group, "/sys/fs/cgroup")
+	if strings.HasPrefix(wanted, "/blkio/") { // of version 1; in those of version 2, fio is where this process is
+		own, err := os.ReadFile("/proc/self/cgroup")
+		require.NoError(t, err)
+		_, wanted, _ = strings.Cut(string(own), "0::")
+		wanted, _, _ = strings.Cut(wanted, "\n")
+	}
+	for _, names := range []bool{false, true} {
+		_, err := tracer.Slow(names)
+		require.NoError(t, err)
+		fioIn(t, group, path, "--ioengine=libaio", "--rw=randwrite", "--bs=8k", "--iodepth=8", "--number_ios=16", "--size=8m")
+		all, err := tracer.Slow(names)
+		require.NoError(t, err)
+		slow := all[number]
+		require.Len(t, slow, 4, "the slowest")
+		for i, s := range slow {
+			assert.Equal(t, record.OperationWrite, s.Operation)
+			assert.EqualValues(t, 8192, s.Bytes)
+			assert.Zero(t, s.Sector%16)
+			assert.Less(t, s.Sector, int64(8<<20/512))
+			assert.Greater(t, s.Device, 50*time.Millisecond)
+			assert.WithinDuration(t, time.Now(), s.Time, time.Minute)
+			assert.True(t, i == 0 || !s.Time.Before(slow[i-1].Time), "in order")
+			if !names {
+				assert.Empty(t, s.Process+s.CGroup)
+				assert.Zero(t, s.PID)
+				continue
+			}
+			assert.Equal(t, "fio", s.Process)
+			assert.Positive(t, s.PID)
+			assert.Equal(t, wanted, s.CGroup)
+		}
+		assert.Empty(t, all[testenv.DeviceNumber(t, volume)])
+	}
 }
 
 // What this process does is not an application's, nor is anything that happens during a run.

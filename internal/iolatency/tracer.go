@@ -29,6 +29,7 @@ type Tracer struct {
 	free    []int // slots
 	devices map[string]*device
 	full    map[string]bool
+	cgroups cgroups
 	read    time.Time // when all devices were
 }
 
@@ -38,7 +39,7 @@ func Start() (*Tracer, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	t := &Tracer{kernel: k, places: places{memory: k.devices}, devices: map[string]*device{}, full: map[string]bool{}}
+	t := &Tracer{kernel: k, places: places{memory: k.devices}, devices: map[string]*device{}, full: map[string]bool{}, cgroups: cgroups{root: mounted()}}
 	for slot := slots; slot > 0; slot-- {
 		t.free = append(t.free, slot)
 	}
@@ -115,7 +116,8 @@ func (t *Tracer) begin(number string) (*device, error) {
 		return nil, nil
 	}
 	t.free = t.free[:len(t.free)-1]
-	d.at, d.watch = at, watch
+	d.at, d.watch, d.threshold.slow = at, watch, firstSlow
+	err = errors.Join(err, t.places.tell(at, firstSlow, mostTold))
 	t.devices[number] = d
 	return d, err
 }

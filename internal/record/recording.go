@@ -87,6 +87,40 @@ type DeviceRecording struct {
 	Seconds []DeviceSecond `json:"seconds"`
 	// Readings are what is read less often.
 	Readings []DeviceReading `json:"readings,omitempty"`
+	// Slow are the slowest I/Os of its seconds, those that eBPF programs told of.
+	Slow []SlowIO `json:"slow_ios,omitempty"`
+}
+
+// SlowIO is an I/O of an application, one of the slowest of its second.
+type SlowIO struct {
+	Time      time.Time `json:"time"` // it completed
+	Operation Operation `json:"operation"`
+	Bytes     int64     `json:"bytes,omitempty"`
+	// Sector is the first one, of 512 bytes, on the whole device.
+	Sector int64 `json:"sector"`
+	// Device and Queue are how long it was in each, as in IOHistogram.
+	Device time.Duration `json:"device_ns"`
+	Queue  time.Duration `json:"queue_ns,omitempty"`
+	// Process, PID and CGroup are who submitted it. They are empty unless recorder.names is on.
+	Process string `json:"process,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+	CGroup  string `json:"cgroup,omitempty"`
+}
+
+// Latency is all its time.
+func (s SlowIO) Latency() time.Duration { return s.Device + s.Queue }
+
+// WithoutNames returns the recording without processes and control groups.
+func (r Recording) WithoutNames() Recording {
+	r.Devices = slices.Clone(r.Devices)
+	for i, d := range r.Devices {
+		r.Devices[i].Slow = slices.Clone(d.Slow)
+		for j := range d.Slow {
+			s := &r.Devices[i].Slow[j]
+			s.Process, s.PID, s.CGroup = "", 0, ""
+		}
+	}
+	return r
 }
 
 // DeviceSecond is what the kernel counted of a device in a second, our own I/O included.

@@ -25,6 +25,7 @@ type columns struct {
 	stall    [seconds]uint8
 
 	readings readings
+	slow     slowIOs
 }
 
 // take writes a row.
@@ -61,7 +62,7 @@ func (c *columns) miss(row int) {
 func (c *columns) forget() {
 	c.fresh, c.seen = false, 0
 	c.flags = [seconds]uint8{}
-	c.readings = readings{}
+	c.readings, c.slow = readings{}, slowIOs{}
 }
 
 // second is a row.

@@ -25,6 +25,7 @@ const (
 	aboutHost    = "host"    // a record.HostSecond
 	aboutSecond  = "second"  // a record.DeviceSecond
 	aboutReading = "reading" // a record.DeviceReading
+	aboutSlow    = "slow_io" // a record.SlowIO
 )
 
 // head is the first line of a file.
@@ -68,7 +69,7 @@ func Encode(rec record.Recording) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// lines are those after the head: the readings, and then second after second. They are in the order of the rows, as
+// lines are those after the head: the readings and slow I/Os, and then second after second. They are in the order of the rows, as
 // the clock may be set back.
 func lines(rec record.Recording) iter.Seq[any] {
 	return func(yield func(any) bool) {
@@ -76,6 +77,11 @@ func lines(rec record.Recording) iter.Seq[any] {
 		for _, d := range rec.Devices {
 			for _, r := range d.Readings {
 				if !yield(readingLine{of(aboutReading, d.Device), r}) {
+					return
+				}
+			}
+			for _, s := range d.Slow {
+				if !yield(slowLine{of(aboutSlow, d.Device), s}) {
 					return
 				}
 			}
@@ -110,6 +116,11 @@ type secondLine struct {
 type readingLine struct {
 	about
 	record.DeviceReading
+}
+
+type slowLine struct {
+	about
+	record.SlowIO
 }
 
 // Decode reads what Encode has written.
@@ -186,6 +197,11 @@ func take(rec *record.Recording, text json.RawMessage) error {
 		var r record.DeviceReading
 		err := json.Unmarshal(text, &r)
 		d.Readings = append(d.Readings, r)
+		return err
+	case aboutSlow:
+		var s record.SlowIO
+		err := json.Unmarshal(text, &s)
+		d.Slow = append(d.Slow, s)
 		return err
 	}
 	return nil // of a newer ssdprobe

@@ -14,6 +14,8 @@ type Settings struct {
 	// oldest go first.
 	MaxRecordings int
 	MaxBytes      int64
+	// Names says whether slow I/Os are recorded with the process and the control group that submitted them.
+	Names bool
 }
 
 // Default is what holds when nothing is configured.

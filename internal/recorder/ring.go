@@ -171,6 +171,7 @@ func (r *ring) recording(from, until time.Duration, wanted []string, describe fu
 			continue
 		}
 		d.Readings = c.readings.between(from, until)
+		d.Slow = c.slow.between(from, until+time.Second) // they are told of a second later
 		rec.Devices = append(rec.Devices, d)
 	}
 	slices.Sort(rec.Idle)

@@ -153,7 +153,44 @@ func deviceSection(rec record.Recording, d record.DeviceRecording) document.Sect
 		s.Blocks = append(s.Blocks, document.Gap{}, p)
 	}
 	s.Blocks = append(s.Blocks, document.Gap{}, secondsTable(rec, d))
+	if len(d.Slow) > 0 {
+		s.Blocks = append(s.Blocks, document.Gap{}, slowTable(d.Slow))
+	}
 	return s
+}
+
+// mostSlowShown is how many of the slowest I/Os the table shows. JSON has all of them.
+const mostSlowShown = 20
+
+// slowTable has the slowest I/Os, the slowest first, and who submitted them where that was recorded.
+func slowTable(slow []record.SlowIO) document.Table {
+	slow = slices.Clone(slow)
+	slices.SortStableFunc(slow, func(a, b record.SlowIO) int { return cmp.Compare(b.Latency(), a.Latency()) })
+	slow = slow[:min(len(slow), mostSlowShown)]
+	named := slices.ContainsFunc(slow, func(s record.SlowIO) bool { return s.Process != "" })
+	t := document.Table{Names: []string{"slowest I/Os, completed", "operation", "in the device", "queued", "size", "sector"}, Align: "llrrrr", Long: true}
+	if named {
+		t.Names, t.Align = append(t.Names, "process", "control group"), t.Align+"ll"
+	}
+	for _, s := range slow {
+		queued, size := "", ""
+		if s.Queue > 0 {
+			queued = units.Latency(s.Queue)
+		}
+		if s.Bytes > 0 {
+			size = units.Size(s.Bytes)
+		}
+		cells := []string{clock(s.Time), string(s.Operation), units.Latency(s.Device), queued, size, fmt.Sprint(s.Sector)}
+		if named {
+			process := ""
+			if s.Process != "" {
+				process = fmt.Sprintf("%s (%d)", s.Process, s.PID)
+			}
+			cells = append(cells, process, s.CGroup)
+		}
+		t.Add(cells...)
+	}
+	return t
 }
 
 // nearby is how many seconds before and after an event the table shows.

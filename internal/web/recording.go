@@ -34,6 +34,7 @@ func (h handler) serveRecordingPage(w http.ResponseWriter, r *http.Request) {
 // recording is the one that is asked for; ok is false when the answer has been given.
 func (h handler) recording(w http.ResponseWriter, r *http.Request) (rec record.Recording, ok bool) {
 	rec, found, err := h.Recording(r.PathValue("id"))
+	rec = rec.WithoutNames() // who reaches the port need not know who uses the node
 	switch {
 	case err != nil:
 		h.broken(w, err)

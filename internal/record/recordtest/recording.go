@@ -51,5 +51,12 @@ func Recording() record.Recording {
 		{Time: rec.From.Add(-9 * time.Second), Celsius: new(48), Link: "16 GT/s x4"},
 		{Time: rec.From.Add(25 * time.Second), Celsius: new(51), Link: "8 GT/s x4", InterruptsPerSecond: new(1021.5)},
 	}
+	rec.Devices[1].Slow = []record.SlowIO{
+		{Time: rec.From.Add(19500 * time.Millisecond), Operation: record.OperationFlush, Device: 38 * time.Millisecond},
+		{
+			Time: rec.From.Add(25100 * time.Millisecond), Operation: record.OperationWrite, Bytes: 131072, Sector: 1953525160, Device: 3100 * time.Millisecond, Queue: 2 * time.Millisecond,
+			Process: "postgres", PID: 4711, CGroup: "/system.slice/postgresql.service",
+		},
+	}
 	return rec
 }

@@ -1,0 +1,127 @@
+package iolatency
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+const (
+	// firstSlow is from what latency on an I/O is told of at first, and leastSlow is the lowest. What takes longer is told of by a
+	// storm of slow I/Os, too, but by at most mostTold of a device in a second.
+	firstSlow, leastSlow = 10 * time.Millisecond, time.Millisecond
+	mostTold             = 64
+	// manyTold raises the latency, and so many seconds without one lower it.
+	manyTold, calmSeconds = 16, 10
+	// keptSlow is how many of a second are kept, the slowest.
+	keptSlow = 4
+)
+
+// threshold is from what latency on the I/Os of a device are told of. It follows the device, so that there are a few.
+type threshold struct {
+	slow time.Duration
+	calm int // seconds without one
+}
+
+// next is told how many I/Os were told of in a second.
+func (t *threshold) next(told int) {
+	switch {
+	case told > manyTold:
+		t.slow, t.calm = 2*t.slow, 0
+	case told > 0:
+		t.calm = 0
+	default:
+		t.calm++
+		if t.calm == calmSeconds {
+			t.slow, t.calm = max(leastSlow, t.slow/2), 0
+		}
+	}
+}
+
+// slowEvent is struct slow of bpf/iolatency.bpf.c.
+type slowEvent struct {
+	Ended, Device, Queue uint64
+	Sector, CGroup       uint64
+	Bytes, Process       uint32
+	Name                 [16]byte
+	Watch, Operation     uint32
+}
+
+// Slow returns the slowest I/Os since the last time, by the number of the device, the first to complete first. Call it once a second.
+// names says whether the next ones are to be told with who submitted them.
+func (t *Tracer) Slow(names bool) (map[string][]record.SlowIO, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	on := uint32(0)
+	if names {
+		on = 1
+	}
+	_, err := t.kernel.control.WriteAt(binary.NativeEndian.AppendUint32(nil, on), atNames)
+	byWatch, told, all := map[uint32]string{}, map[string]int{}, map[string][]record.SlowIO{}
+	for number, d := range t.devices {
+		byWatch[d.watch] = number
+	}
+	wall, steady := time.Now(), steadyNow()
+	errs := []error{err}
+	for {
+		r, err := t.kernel.slows.Read()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		} else if err != nil {
+			errs = append(errs, fmt.Errorf("read what is told of slow I/Os: %w", err))
+			break
+		}
+		number, s, ok := t.slow(r, byWatch, wall, steady, names)
+		if ok {
+			told[number]++
+			all[number] = append(all[number], s)
+		}
+	}
+	for number, d := range t.devices {
+		slices.SortFunc(all[number], func(a, b record.SlowIO) int { return cmp.Compare(b.Latency(), a.Latency()) })
+		if len(all[number]) > keptSlow {
+			all[number] = all[number][:keptSlow]
+		}
+		slices.SortFunc(all[number], func(a, b record.SlowIO) int { return a.Time.Compare(b.Time) })
+		d.threshold.next(told[number])
+		errs = append(errs, t.places.tell(d.at, d.threshold.slow, mostTold))
+	}
+	return all, errors.Join(errs...)
+}
+
+// slow reads what is told of an I/O; false when its device is not followed any more.
+func (t *Tracer) slow(r ringbuf.Record, devices map[uint32]string, wall time.Time, steady time.Duration, names bool) (number string, s record.SlowIO, ok bool) {
+	var e slowEvent
+	if n, err := binary.Decode(r.RawSample, binary.NativeEndian, &e); err != nil || n != slowBytes || e.Operation >= operations {
+		return "", s, false
+	}
+	number, ok = devices[e.Watch]
+	s = record.SlowIO{
+		Time: wall.Add(time.Duration(e.Ended) - steady).UTC().Truncate(time.Millisecond), Operation: kernelOperations()[e.Operation],
+		Bytes: int64(e.Bytes), Sector: int64(e.Sector), Device: time.Duration(e.Device), Queue: time.Duration(e.Queue),
+	}
+	if names && e.Process != 0 {
+		name, _, _ := bytes.Cut(e.Name[:], []byte{0})
+		s.Process, s.PID, s.CGroup = string(name), int(e.Process), t.cgroups.path(e.CGroup)
+	}
+	return number, s, ok
+}
+
+// steadyNow is the clock of the programs.
+func steadyNow() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return 0 // never: every Linux has it
+	}
+	return time.Duration(now.Nano())
+}

@@ -1,0 +1,56 @@
+package recorder
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// mostSlow is how many slow I/Os of a device are kept: about 100 bytes each.
+const mostSlow = 256
+
+// slowIOs are the last ones of a device.
+type slowIOs struct {
+	all  []slowIO // of which next is the oldest when there are mostSlow
+	next int
+}
+
+type slowIO struct {
+	record.SlowIO
+	at time.Duration // when it was told of
+}
+
+// take keeps an I/O, at the cost of the oldest.
+func (s *slowIOs) take(now time.Duration, io record.SlowIO) {
+	if len(s.all) < mostSlow {
+		s.all = append(s.all, slowIO{io, now})
+		return
+	}
+	s.all[s.next] = slowIO{io, now}
+	s.next = (s.next + 1) % mostSlow
+}
+
+// between returns those of a span, the oldest first.
+func (s *slowIOs) between(from, until time.Duration) (all []record.SlowIO) {
+	for i := range s.all {
+		if io := s.all[(s.next+i)%len(s.all)]; io.at > from && io.at <= until {
+			all = append(all, io.SlowIO)
+		}
+	}
+	return all
+}
+
+// Slow keeps the slowest I/Os of the last second of a device that is recorded.
+func (r *Recorder) Slow(id string, ios []record.SlowIO) {
+	_, steady := r.options.Clock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ring == nil {
+		return
+	}
+	if c, ok := r.ring.devices[id]; ok {
+		for _, io := range ios {
+			c.slow.take(steady, io)
+		}
+	}
+}
