@@ -5,11 +5,13 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // progress shows how far a run is: on a terminal one line that is written over
@@ -36,6 +38,9 @@ func newProgress(w io.Writer) *progress {
 
 func (p *progress) show(now run.Progress) {
 	text := fmt.Sprintf("%s %3.0f %%", now.Step, 100*now.Done)
+	if left := now.Left.Round(time.Second); left > 0 {
+		text += ", " + units.Span(left) + " left"
+	}
 	if now.Text != "" {
 		text += "  " + now.Text
 	}

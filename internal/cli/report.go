@@ -19,6 +19,7 @@ const maxReportBytes = 64 << 20
 
 func (a *app) reportCommand() *cobra.Command {
 	var form output
+	var verbose bool
 	c := &cobra.Command{
 		Use:   "report FILE…",
 		Short: "Show stored runs as tables, or as an HTML page with plots",
@@ -29,13 +30,14 @@ the directory runs of its state directory. "-" is standard input.
 and can be printed.`,
 		Example: "  ssdprobe report run.json\n  ssdprobe report /var/lib/ssdprobe/runs/*.json --output html > report.html",
 		Args:    arguments(cobra.MinimumNArgs(1)),
-		RunE:    func(c *cobra.Command, args []string) error { return a.report(c.InOrStdin(), args, form) },
+		RunE:    func(c *cobra.Command, args []string) error { return a.report(c.InOrStdin(), args, form, verbose) },
 	}
 	addOutput(c, &form, outputHTML)
+	addVerbose(c, &verbose)
 	return c
 }
 
-func (a *app) report(stdin io.Reader, files []string, form output) error {
+func (a *app) report(stdin io.Reader, files []string, form output, verbose bool) error {
 	stored, err := readRuns(stdin, files)
 	if err != nil {
 		return err
@@ -44,11 +46,16 @@ func (a *app) report(stdin io.Reader, files []string, form output) error {
 	for i, s := range stored {
 		documents[i] = s.Document
 	}
-	return a.printRuns(form, documents...)
+	return a.printRuns(form, verbose, documents...)
+}
+
+// addVerbose adds the flag for all that there is to say of a run as text.
+func addVerbose(c *cobra.Command, verbose *bool) {
+	c.Flags().BoolVarP(verbose, "verbose", "v", false, "as text, also show the conditions, all percentiles, the warnings of each step and plots")
 }
 
 // printRuns prints runs, each with its comparison if there is one.
-func (a *app) printRuns(form output, all ...report.Document) error {
+func (a *app) printRuns(form output, verbose bool, all ...report.Document) error {
 	switch {
 	case form == outputHTML:
 		return report.HTML(a.stdout, all...)
@@ -57,13 +64,17 @@ func (a *app) printRuns(form output, all ...report.Document) error {
 	case form == outputJSON:
 		return report.JSON(a.stdout, all)
 	}
+	write := report.Brief
+	if verbose {
+		write = report.Run
+	}
 	for i, d := range all {
 		if i > 0 {
 			if _, err := fmt.Fprintf(a.stdout, "\n\n"); err != nil {
 				return err
 			}
 		}
-		if err := report.Run(a.stdout, d.Report); err != nil {
+		if err := write(a.stdout, d.Report); err != nil {
 			return err
 		}
 		if d.Comparison == nil {

@@ -117,16 +117,17 @@ func TestReportRefuses(t *testing.T) {
 	damaged := file(t, "damaged.json", strings.Replace(string(text), "A1", "A2", 1))
 	for name, c := range map[string]struct {
 		path, says string
+		code       int
 	}{
-		"missing":        {"/no/such/file.json", "read /no/such/file.json: no such file or directory"},
-		"a directory":    {t.TempDir(), "is a directory"},
-		"not JSON":       {file(t, "x.txt", "fio-3.33"), "not JSON"},
-		"something else": {file(t, "x.json", "{}"), "not a report of a run"},
-		"damaged":        {damaged, "the checksum is"},
+		"missing":        {"/no/such/file.json", "read /no/such/file.json: no such file or directory", 2},
+		"a directory":    {t.TempDir(), "is a directory", 2},
+		"not JSON":       {file(t, "x.txt", "fio-3.33"), "not JSON", 1},
+		"something else": {file(t, "x.json", "{}"), "not a report of a run", 1},
+		"damaged":        {damaged, "the checksum is", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := in("report", good, c.path)
-			assert.Equal(t, 1, got.code)
+			assert.Equal(t, c.code, got.code)
 			assert.Contains(t, got.stderr, c.says)
 			assert.Empty(t, got.stdout)
 		})
@@ -181,7 +182,7 @@ func TestCompareRefuses(t *testing.T) {
 		"one run":      {[]string{one}, 2, "name another file to compare it with"},
 		"no file":      {nil, 2, "ssdprobe compare --help"},
 		"threshold":    {[]string{one, one, "--threshold", "much"}, 2, "--threshold"},
-		"missing file": {[]string{one, "/no/such/file"}, 1, "/no/such/file"},
+		"missing file": {[]string{one, "/no/such/file"}, 2, "/no/such/file"},
 		"html":         {[]string{one, one, "-o", "html"}, 2, "want text or json"},
 		"two forms":    {[]string{one, one, "-o", "json", "--csv"}, 2, "csv"},
 	} {

@@ -48,6 +48,7 @@ type runOptions struct {
 	saveBaseline bool
 	threshold    string
 	form         output
+	verbose      bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -134,6 +135,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 	f.BoolVar(&o.saveBaseline, "save-baseline", false, "compare later runs with this one")
 	f.StringVar(&o.threshold, "threshold", "20%", "smallest slowdown of a load that counts")
 	addOutput(c, &o.form, outputHTML)
+	addVerbose(c, &o.verbose)
 	return c
 }
 
@@ -320,7 +322,7 @@ func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, failed erro
 	if found && failed == nil {
 		comparison = new(compare.Pair(before, r, o.threshold))
 	}
-	err = a.printRuns(o.form, report.NewDocument(r, comparison))
+	err = a.printRuns(o.form, o.verbose, report.NewDocument(r, comparison))
 	if err != nil || failed != nil {
 		return errors.Join(failed, err)
 	}

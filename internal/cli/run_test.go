@@ -241,13 +241,13 @@ func TestRunTellsOfItsFile(t *testing.T) {
 		return path
 	}
 	big := keep("big", run("probe", "64MiB", "--rounds", "2", "-o", "json", "--save-baseline"))
-	made := run("probe", "16MiB", "--rounds", "2", "--keep-file")
+	made := run("probe", "16MiB", "--rounds", "2", "--keep-file", "--verbose")
 	assert.Regexp(t, `\nfile +16 MiB, made for this run\n`, made.stdout)
 	assert.Contains(t, made.stdout, "file size 64 MiB → 16 MiB")
 	reused := run("probe", "1GiB", "--rounds", "2", "-o", "json")
 	assert.Equal(t, &record.RunFile{Bytes: 16 << 20, Reused: true}, document(t, reused).Report.File)
 	small := keep("small", reused)
-	assert.Regexp(t, `\nfile +16 MiB, there before this run\n`, ssdprobe(t, "report", small).stdout)
+	assert.Regexp(t, `\nfile +16 MiB, there before this run\n`, ssdprobe(t, "report", small, "-v").stdout)
 	assert.Equal(t, &record.RunFile{Bytes: 16 << 20, Reused: true}, document(t, run("quick", "1GiB", "--set", "time=200ms", "-o", "json")).Report.File)
 	compared := ssdprobe(t, "compare", big, small, "--threshold", "10000%")
 	assert.Regexp(t, `file size 64 MiB → 16 MiB`, compared.stdout)

@@ -20,6 +20,9 @@ type sweep struct {
 	jobs   bool // depth was reached with several jobs
 	points []depthPoint
 	knee   *record.Knee
+	// differ is how far the repeats of a point lie apart, as a part of their mean, when that leaves no knee to be told; 0
+	// otherwise.
+	differ float64
 }
 
 // depthPoint is what one depth gave; repeats count as their mean.
@@ -29,6 +32,7 @@ type depthPoint struct {
 	mean, p50, p99 time.Duration
 	warnings       []record.Warning
 	repeats        int
+	series         []string // that were measured at it, with the direction
 }
 
 // sweeps are the loads that were measured at three depths or more.
@@ -48,7 +52,7 @@ func sweeps(r record.RunReport) []sweep {
 				all[name] = &sweep{load: name}
 				order = append(order, name)
 			}
-			all[name].add(s, p.result)
+			all[name].add(s, p)
 		}
 	}
 	var found []sweep
@@ -65,12 +69,31 @@ func sweeps(r record.RunReport) []sweep {
 				}
 			}
 		}
+		s.doubt(r)
 		found = append(found, *s)
 	}
 	return found
 }
 
-func (s *sweep) add(step record.Step, r record.Result) {
+// doubt drops a knee that stands on a point whose interval is wider than itself.
+func (s *sweep) doubt(r record.RunReport) {
+	if s.knee == nil || r.Analysis == nil {
+		return
+	}
+	for _, spread := range r.Analysis.Spreads {
+		i := spread.IOPS.Mean
+		within := slices.ContainsFunc(s.points, func(p depthPoint) bool { return slices.Contains(p.series, spread.Load+" "+string(spread.Direction)) })
+		if within && i.Lower != nil && i.Upper != nil && *i.Upper-*i.Lower > i.Value {
+			s.differ = max(s.differ, (spread.IOPS.Max-spread.IOPS.Min)/i.Value)
+		}
+	}
+	if s.differ > 0 {
+		s.knee = nil
+	}
+}
+
+func (s *sweep) add(step record.Step, measured part) {
+	r := measured.result
 	depth := step.Workload.InFlight()
 	s.jobs = s.jobs || step.Workload.Jobs > 1
 	i := slices.IndexFunc(s.points, func(p depthPoint) bool { return p.depth == depth })
@@ -79,6 +102,7 @@ func (s *sweep) add(step record.Step, r record.Result) {
 		i = len(s.points) - 1
 	}
 	p := &s.points[i]
+	p.series = append(p.series, step.Series+" "+measured.direction)
 	p.repeats++
 	n := float64(p.repeats)
 	p.iops += (r.IOPS - p.iops) / n
@@ -110,6 +134,8 @@ func depthSections(r record.RunReport) []document.Section {
 
 func (s sweep) sentence() string {
 	switch {
+	case s.differ > 0:
+		return fmt.Sprintf("%s: no knee can be told: repeats differ by %s.", s.load, units.Percent(s.differ))
 	case s.knee == nil:
 		return ""
 	case s.knee.Depth == 0:

@@ -146,11 +146,16 @@ func runTable(r record.RunReport) []document.Block {
 	}
 	blocks := []document.Block{t}
 	if unsure {
-		blocks = append(blocks, document.Gap{}, document.Note{
-			Label: "~ ", Text: fmt.Sprintf("fewer than %d I/Os lie above this percentile, so it is only a hint; measure longer.", record.MinimumAbove),
-		})
+		blocks = append(blocks, document.Gap{}, unsureNote())
 	}
 	return blocks
+}
+
+// unsureNote says what "~" stands for.
+func unsureNote() document.Note {
+	return document.Note{
+		Label: "~ ", Text: fmt.Sprintf("fewer than %d I/Os lie above this percentile, so it is only a hint; measure longer.", record.MinimumAbove),
+	}
 }
 
 // lowestMedian decides the unit of all latencies of the table: small ones keep

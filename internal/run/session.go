@@ -47,6 +47,8 @@ type Options struct {
 
 // Progress is how far a run is.
 type Progress struct {
+	// Left is how long the rest will take; 0 when that is not known.
+	Left time.Duration
 	Step string // what is being done
 	// Done is the share (0 to 1) of the step that is over.
 	Done float64

@@ -113,7 +113,7 @@ func (s *Session) suiteProgress(p suite.Progress) {
 	if p.Rates != nil {
 		text = fmt.Sprintf("%s: %s", text, ratesText(*p.Rates))
 	}
-	s.options.Progress(Progress{Step: fmt.Sprintf("step %d of %d", p.Number, p.Steps), Done: p.Done, Text: text})
+	s.options.Progress(Progress{Step: fmt.Sprintf("step %d of %d", p.Number, p.Steps), Done: p.Done, Left: p.Remaining, Text: text})
 }
 
 func ratesText(r fio.Rates) string {

@@ -53,11 +53,22 @@ func (s Small) Text() string {
 		width = smallWidth
 	}
 	return strings.TrimRight(asciigraph.Plot(s.Values,
-		asciigraph.Height(smallHeight), asciigraph.Width(width), asciigraph.LowerBound(0), asciigraph.Caption(printable.Text(s.Caption)),
+		asciigraph.Height(smallHeight), asciigraph.Width(width), asciigraph.LowerBound(0), asciigraph.UpperBound(smallHeight*round(highest/smallHeight)), asciigraph.Caption(printable.Text(s.Caption)),
 		asciigraph.YAxisValueFormatter(units.Number), asciigraph.XAxisRange(0, float64(n-1)), asciigraph.XAxisTickCount(ticksFor(n)),
 		asciigraph.XAxisValueFormatter(func(v float64) string {
 			return s.Names[min(n-1, max(0, int(math.Round(v))))]
 		})), "\n")
+}
+
+// round is the least round number that is not below a step between ticks.
+func round(step float64) float64 {
+	decade := math.Pow(10, math.Floor(math.Log10(step)))
+	for _, digits := range []float64{1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10} {
+		if digits*decade >= step*(1-1e-9) {
+			return digits * decade
+		}
+	}
+	return 10 * decade
 }
 
 // ticksFor is how many ticks n values get: as many as fit so that each is at a value.

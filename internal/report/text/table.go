@@ -18,13 +18,13 @@ func (p *page) table(indent int, t document.Table) {
 	if t.Long {
 		t, leftOut, at = t.Bounded()
 	}
-	head, rows := rendered(t)
 	rowIndent := indent
 	if t.Grouped() {
 		rowIndent += 2
 	}
+	head, rows := p.folded(t, p.width-rowIndent)
 	for _, line := range head {
-		p.line(strings.Repeat(" ", rowIndent) + line)
+		p.lines(rowIndent, line)
 	}
 	for i, row := range t.Rows {
 		if leftOut > 0 && i == at {
@@ -34,13 +34,73 @@ func (p *page) table(indent int, t document.Table) {
 			p.note(indent, document.List("", g.Items()...))
 			p.blocks(indent+4, g.Notes)
 		}
-		p.line(strings.Repeat(" ", rowIndent) + rows[i])
+		p.lines(rowIndent, rows[i])
 		p.blocks(max(rowIndent+2, 4), row.Notes)
 	}
 }
 
+// lines writes what may be several lines.
+func (p *page) lines(indent int, text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		p.line(strings.Repeat(" ", indent) + line)
+	}
+}
+
+// folded are the lines of the header and those of the rows. On a narrow terminal a row that does not fit goes on in
+// further lines, and so does the header.
+func (p *page) folded(t document.Table, room int) (head, rows []string) {
+	head, rows = p.rendered(t)
+	if !p.narrow || columnsOf(head, rows) <= room || len(t.Align) < 2 {
+		return head, rows
+	}
+	// As many columns as fit, at least one.
+	first := len(t.Align) - 1
+	for ; first > 1; first-- {
+		if columnsOf(p.rendered(part(t, 0, first))) <= room {
+			break
+		}
+	}
+	head, rows = p.rendered(part(t, 0, first))
+	const further = "    "
+	restHead, restRows := p.folded(part(t, first, len(t.Align)), room-len(further))
+	join := func(a, b string) string {
+		if strings.TrimSpace(b) == "" {
+			return a
+		}
+		return a + "\n" + further + strings.ReplaceAll(b, "\n", "\n"+further)
+	}
+	for i := range rows {
+		rows[i] = join(rows[i], restRows[i])
+	}
+	if len(head) == 2 { // the names and their units stay together
+		return []string{head[0], head[1], further + strings.Join(restHead, "\n"+further)}, rows
+	}
+	return []string{join(head[0], restHead[0])}, rows
+}
+
+// part is a table with some of its columns.
+func part(t document.Table, from, to int) document.Table {
+	some := document.Table{Names: t.Names[from:to], Align: t.Align[from:to]}
+	if len(t.Units) > 0 {
+		some.Units = t.Units[from:to]
+	}
+	for _, row := range t.Rows {
+		some.Rows = append(some.Rows, document.Row{Cells: row.Cells[from:min(to, len(row.Cells))]})
+	}
+	return some
+}
+
+// columnsOf is how wide lines are.
+func columnsOf(head, rows []string) int {
+	widest := 0
+	for _, line := range append(append([]string(nil), head...), rows...) {
+		widest = max(widest, gopretty.StringWidthWithoutEscSequences(strings.TrimRight(line, " ")))
+	}
+	return widest
+}
+
 // rendered are the lines of the header and those of the rows.
-func rendered(t document.Table) (head, rows []string) {
+func (p *page) rendered(t document.Table) (head, rows []string) {
 	w := table.NewWriter()
 	w.SetStyle(table.Style{
 		Name:   "plain",
@@ -57,23 +117,23 @@ func rendered(t document.Table) (head, rows []string) {
 	}
 	w.SetColumnConfigs(columns)
 	count := 1
-	w.AppendHeader(cells(t.Names))
+	w.AppendHeader(p.cells(t.Names))
 	if len(t.Units) > 0 {
-		w.AppendHeader(cells(t.Units))
+		w.AppendHeader(p.cells(t.Units))
 		count++
 	}
 	for _, row := range t.Rows {
-		w.AppendRow(cells(row.Cells))
+		w.AppendRow(p.cells(row.Cells))
 	}
 	// No cell holds a line break, so rows and lines correspond.
 	lines := strings.Split(w.Render(), "\n")
 	return lines[:count], lines[count:]
 }
 
-func cells(texts []string) table.Row {
+func (p *page) cells(texts []string) table.Row {
 	row := make(table.Row, len(texts))
 	for i, cell := range texts {
-		row[i] = clean(cell)
+		row[i] = p.painted(clean(cell))
 	}
 	return row
 }

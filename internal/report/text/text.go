@@ -6,17 +6,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	gopretty "github.com/jedib0t/go-pretty/v6/text"
+
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 )
 
-// width is where sentences are wrapped.
-const width = 118
-
 // Write writes blocks whole or not at all; what names them in an error.
 func Write(w io.Writer, what string, blocks ...document.Block) error {
-	var p page
+	p := page{screen: screenOf(w)}
 	p.blocks(0, blocks)
 	if _, err := io.WriteString(w, p.b.String()); err != nil {
 		return fmt.Errorf("write %s: %w", what, err)
@@ -26,6 +25,7 @@ func Write(w io.Writer, what string, blocks ...document.Block) error {
 
 // page gathers text in memory.
 type page struct {
+	screen
 	b   strings.Builder
 	gap bool // an empty line is due before the next one
 }
@@ -70,13 +70,17 @@ func (p *page) note(indent int, n document.Note) {
 		}
 		chunks = append(chunks, item)
 	}
-	p.flow(strings.Repeat(" ", indent)+clean(n.Label), chunks)
+	label := clean(n.Label)
+	if word, isState := strings.CutSuffix(label, ": "); isState {
+		label = p.painted(word) + ": "
+	}
+	p.flow(strings.Repeat(" ", indent)+label, chunks)
 }
 
 // flow writes prefix and chunks, further lines hanging under the first chunk, or by four
 // spaces when there is no prefix. A chunk is never broken.
 func (p *page) flow(prefix string, chunks []string) {
-	line, used := prefix, utf8.RuneCountInString(prefix)
+	line, used := prefix, gopretty.StringWidthWithoutEscSequences(prefix)
 	indent := used
 	if indent == 0 {
 		indent = 4
@@ -86,7 +90,7 @@ func (p *page) flow(prefix string, chunks []string) {
 		room := utf8.RuneCountInString(chunk)
 		switch {
 		case i == 0:
-		case used+1+room > width:
+		case used+1+room > p.width:
 			p.line(line)
 			line, used = strings.Repeat(" ", indent), indent
 		default:

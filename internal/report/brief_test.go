@@ -1,0 +1,39 @@
+package report_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+)
+
+func TestBrief(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, report.Brief(&b, depthRun()))
+	golden(t, "brief_depth.txt", b.String())
+	b.Reset()
+	require.NoError(t, report.Brief(&b, record.RunReport{Suite: "quick", Target: "/dev/x"}))
+	assert.Contains(t, b.String(), "Nothing was measured.")
+}
+
+// A knee that stands on repeats which differ by more than what they come to is not told as one.
+func TestNoKneeAmongRepeatsThatDiffer(t *testing.T) {
+	r := depthRun()
+	r.Steps[5].Series = "random-read-qd32"
+	r.Analysis.Spreads = []record.Spread{{
+		Load: "random-read-qd32", Direction: record.Read, Repeats: 3,
+		IOPS: record.SpreadOf{Mean: record.Interval{Value: 100, Lower: new(10.0), Upper: new(190.0)}, Min: 20, Max: 258},
+	}}
+	var b bytes.Buffer
+	require.NoError(t, report.Run(&b, r))
+	assert.Contains(t, b.String(), "4 KiB random read: no knee can be told: repeats differ by 238 %.")
+	assert.NotContains(t, b.String(), "the knee is at")
+	r.Analysis.Spreads[0].IOPS.Mean = record.Interval{Value: 100, Lower: new(60.0), Upper: new(140.0)}
+	b.Reset()
+	require.NoError(t, report.Run(&b, r))
+	assert.Contains(t, b.String(), "the knee is at depth 32")
+}

@@ -1,0 +1,46 @@
+package text
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+)
+
+func drives() document.Table {
+	t := document.Table{Names: []string{"node", "drive", "verdict", "model", "firmware"}, Align: "lllll"}
+	t.Add("stor-07", "nvme0n1", "severe", "SAMSUNG MZQL23T8HCLS-00A07", "GDC5602Q")
+	t.Add("stor-07", "nvme10n1", "healthy", "SAMSUNG MZQL23T8HCLS-00A07", "GDC5602Q")
+	return t
+}
+
+// On a narrow terminal a row goes on in the next line, and nothing of it is cut.
+func TestNarrowTerminal(t *testing.T) {
+	p := page{screen: screen{width: 60, narrow: true}}
+	p.blocks(0, []document.Block{drives(), document.Sentence(strings.Repeat("words ", 30))})
+	assert.Equal(t, `node     drive     verdict  model
+    firmware
+stor-07  nvme0n1   severe   SAMSUNG MZQL23T8HCLS-00A07
+    GDC5602Q
+stor-07  nvme10n1  healthy  SAMSUNG MZQL23T8HCLS-00A07
+    GDC5602Q
+`, p.b.String()[:strings.Index(p.b.String(), "words")])
+	for line := range strings.Lines(p.b.String()) {
+		assert.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 60)
+	}
+}
+
+// States have colours where there is a terminal that shows them, and the columns stay in line.
+func TestColours(t *testing.T) {
+	p := page{screen: screen{width: width, colour: true}}
+	p.blocks(0, []document.Block{drives(), document.Note{Label: "critical: ", Text: "it hangs"}})
+	assert.Contains(t, p.b.String(), "\x1b[31msevere\x1b[0m   SAMSUNG")
+	assert.Contains(t, p.b.String(), "\x1b[32mhealthy\x1b[0m  SAMSUNG")
+	assert.Contains(t, p.b.String(), "\x1b[31mcritical\x1b[0m: it hangs\n")
+
+	plain := screenOf(&bytes.Buffer{})
+	assert.Equal(t, screen{width: width}, plain, "what goes to no terminal is plain")
+}
