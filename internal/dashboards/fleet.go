@@ -71,13 +71,6 @@ func named() []column {
 	}
 }
 
-// beyond are the levels of chosen drives that differ from their peers by more than drives
-// of their model do.
-func beyond(kind string) string {
-	return `device:ssdprobe_probe_level_seconds:` + kind + `{model=~"$model",` + chosen + `} > on (model, size, kind, engine, probe, statistic) group_left () ` +
-		`model:ssdprobe_probe_level_seconds:limit`
-}
-
 // compared leaves out what is learning, not judged or unknown.
 func compared(expr string) string {
 	return `(` + expr + ` and on (job, instance, id, probe, statistic) ssdprobe_drift_state{state=~"stable|suspect|regressed|improved"})`

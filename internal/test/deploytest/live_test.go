@@ -102,7 +102,8 @@ func rulesWork(t *testing.T, s server, at time.Time) {
 		require.NoError(c, s.Ask(t, "/api/v1/rules", nil, &data))
 		for _, g := range data.Groups {
 			for _, r := range g.Rules {
-				assert.NotEqual(c, "unknown", r.Health, "%s was not evaluated yet", r.Name)
+				// One that was not evaluated yet is unknown; one evaluation may fail where there is no time for it.
+				assert.Equal(c, "ok", r.Health, "%s: %s", r.Name, r.LastError)
 			}
 		}
 	}, 2*time.Minute, 200*time.Millisecond)
@@ -110,7 +111,6 @@ func rulesWork(t *testing.T, s server, at time.Time) {
 	for _, g := range data.Groups {
 		for _, r := range g.Rules {
 			count++
-			assert.Equal(t, "ok", r.Health, "%s: %s", r.Name, r.LastError)
 			if r.Type == "recording" {
 				assert.NotEmpty(t, s.ask(t, at, r.Name, true), "%s records nothing", r.Name)
 			}

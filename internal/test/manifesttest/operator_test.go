@@ -66,7 +66,7 @@ func TestDocumentedScrapeConfiguration(t *testing.T) {
 // The one place in which a user makes a page of what is severe.
 func TestChartSetsTheSeverityOfSevere(t *testing.T) {
 	severities := func(args ...string) (critical int) {
-		return strings.Count(string(run(t, tool(t, "helm"), template(append(args, "--show-only", "templates/prometheusrule.yaml")...)...)), "severity: critical")
+		return strings.Count(run(t, tool(t, "helm"), template(append(args, "--show-only", "templates/prometheusrule.yaml")...)...), "severity: critical")
 	}
 	assert.Equal(t, severities()+3, severities("--set", "prometheusRule.severeSeverity=critical"), "drive, host and batch")
 }

@@ -32,7 +32,9 @@ func with(more ...string) map[string]string {
 	for _, page := range pages() {
 		all["/usr/share/man/man1/"+page] = "-rw-r--r--"
 	}
-	for from, to := range map[string]string{"deploy/prometheus/*.yaml": "prometheus", "dashboards/*.json": "dashboards"} {
+	for from, to := range map[string]string{
+		"deploy/prometheus/*.yaml": "prometheus", "deploy/prometheus/alertmanager/*.yaml": "prometheus/alertmanager", "dashboards/*.json": "dashboards",
+	} {
 		files, err := filepath.Glob(filepath.Join("..", "..", "..", from))
 		if err != nil || len(files) == 0 {
 			panic("no " + from)
