@@ -74,6 +74,7 @@ func (d *Daemon) followFile(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-f.hangup:
+			d.supervisor.reloading()
 			source, err := f.read(ctx)
 			f.hand(ctx, source, err)
 		case <-timer.C:

@@ -45,18 +45,19 @@ type Options struct {
 
 // Daemon watches targets. Make one with New and run it once.
 type Daemon struct {
-	shared   *shared
-	file     *configFile
-	serve    func(context.Context) error
-	warnings []record.Warning
-	started  time.Time
-	scanning guard.Guard
-	health   *keeper
-	fleet    *permits
-	status   *nodeStatus
-	calendar *calendar
-	timed    *timed
-	flight   *flight
+	shared     *shared
+	file       *configFile
+	supervisor supervisor
+	serve      func(context.Context) error
+	warnings   []record.Warning
+	started    time.Time
+	scanning   guard.Guard
+	health     *keeper
+	fleet      *permits
+	status     *nodeStatus
+	calendar   *calendar
+	timed      *timed
+	flight     *flight
 	// generator is what made run reports and recordings.
 	generator string
 
@@ -99,7 +100,7 @@ func New(o Options) (*Daemon, error) {
 			meter: meter, engine: probe.NewEngine(meter, o.Config.Admission.MaxCPUWait), latencies: o.Latencies,
 			slots: make(chan struct{}, o.Config.RoundsAtOnce),
 		},
-		config: o.Config, file: newConfigFile(o), serve: o.Serve, warnings: warnings, started: time.Now(),
+		config: o.Config, file: newConfigFile(o), supervisor: supervisor{o.Log}, serve: o.Serve, warnings: warnings, started: time.Now(),
 		watches: map[string]*watch{}, ways: map[string]*access{}, first: make(chan struct{}),
 		reloaded: reloadStatus(),
 		health:   newKeeper(sysfs.New(o.Config.HostRoot), o.Log),
@@ -140,7 +141,7 @@ type task struct {
 }
 
 func (d *Daemon) tasks() []task {
-	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"io latency", d.timed.run}, {"judging", d.judgeOn}, {"flight recorder", d.recordOn}, {"configuration", d.followFile}}
+	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"io latency", d.timed.run}, {"judging", d.judgeOn}, {"flight recorder", d.recordOn}, {"configuration", d.followFile}, {"supervisor", d.supervise}}
 	if d.fleet != nil {
 		tasks = append(tasks, task{"fleet", d.fleet.watch})
 	}

@@ -77,6 +77,7 @@ func (d *Daemon) wait(ctx context.Context, interval time.Duration) bool {
 			return false
 		case r := <-d.file.reloads:
 			d.take(r)
+			d.supervisor.ready()
 			return true
 		case <-timer.C:
 			return true

@@ -96,6 +96,17 @@ func TestServiceMeasuresWithFewRights(t *testing.T) {
 	c.eventually("the configuration is read again", func() bool { return strings.Contains(journal(), "configuration reloaded") })
 	assert.Contains(t, c.exec("ssdprobe", "run", "--config=/etc/ssdprobe/ssdprobe.yaml", "--target="+device.Path, "--rounds=1"), "read-4k")
 
+	// A daemon that stands still is started again.
+	write(t, filepath.Join(root, "etc", "systemd", "system", "ssdprobe.service.d", "soon.conf"), "[Service]\nWatchdogSec=5s\nTimeoutAbortSec=1s\nRestartSec=100ms\n", 0o644)
+	c.exec("systemctl", "daemon-reload")
+	c.exec("systemctl", "restart", "ssdprobe") // which returns once it is ready
+	c.exec("ssdprobe", "ready", "--wait", "1s")
+	c.exec("systemctl", "kill", "--kill-whom=main", "--signal=STOP", "ssdprobe")
+	c.eventually("the watchdog starts it again", func() bool {
+		return c.exec("systemctl", "show", "--property=NRestarts", "--value", "ssdprobe") == "1\n" &&
+			c.runc("exec", c.id, "systemctl", "is-active", "--quiet", "ssdprobe").Run() == nil
+	})
+
 	// The unit's rules for devices, and a program that wants more.
 	rules := []string{"systemd-run", "--quiet", "--wait", "--pipe", "--property=DevicePolicy=closed", "--property=DeviceAllow=block-* r"}
 	c.exec(append(rules, "dd", "if="+device.Path, "of=/dev/null", "bs=4k", "count=1")...)
@@ -106,13 +117,14 @@ func TestServiceMeasuresWithFewRights(t *testing.T) {
 	// A suite by the calendar has fio run within the same limits.
 	suite := regexp.MustCompile(`(?m)^ExecStart=.*`).ReplaceAllString(read(t, at("deploy", "systemd", "ssdprobe.service")),
 		"ExecStart=/usr/bin/ssdprobe run quick --config /etc/ssdprobe/ssdprobe.yaml --set time=1s --even-if-busy --target "+device.Path)
-	suite = strings.NewReplacer("Type=exec", "Type=oneshot", "Restart=on-failure", "Restart=no").Replace(suite)
+	suite = strings.NewReplacer("Type=notify", "Type=oneshot", "WatchdogSec=3min\n", "", "Restart=on-failure", "Restart=no").Replace(suite)
 	write(t, filepath.Join(root, "etc", "systemd", "system", "suite.service"), suite, 0o644)
 	c.exec("systemctl", "daemon-reload")
 	out, err = c.runc("exec", c.id, "systemctl", "start", "suite").CombinedOutput()
 	require.NoErrorf(t, err, "%s%s", out, c.exec("journalctl", "--unit=suite", "--output=cat", "--no-pager"))
 
 	c.exec("systemctl", "stop", "ssdprobe")
+	assert.NotContains(t, journal(), "cannot tell systemd")
 	assert.Equal(t, "success\n", c.exec("systemctl", "show", "--property=Result", "--value", "ssdprobe"))
 	assert.DirExists(t, filepath.Join(root, "var", "lib", "ssdprobe", "targets"), "what was learned is kept")
 }
