@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests on a real Kubernetes: leases and the status of nodes against an API server of their own, then the
-# DaemonSet on the two nodes of scripts/kubernetes-node.sh, which are ended and undone
+# Tests on a real Kubernetes: leases and the status of nodes against an API server of their own, a machine of the
+# laboratory whose drive gets slow, then the DaemonSet on the two nodes of scripts/kubernetes-node.sh, which are ended and undone
 # however this ends. RUN chooses among the latter: RUN='TestCluster/(image|files)'.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,9 +12,13 @@ exec 9>"$lock"
 flock --nonblock 9 || { echo "$0: another run is going on, or its nodes are still up (scripts/kubernetes-node.sh down ends them)" >&2; exit 1; }
 
 scripts/install.sh fio util-linux e2fsprogs openssl iptables conntrack socat etcd-server containerd runc containernetworking-plugins umoci \
-	debootstrap busybox-static prometheus
+	debootstrap busybox-static prometheus prometheus-alertmanager
 scripts/build-kubernetes.sh >/dev/null
 [ -n "${RUN:-}" ] || go test -race -timeout 20m -count 1 -tags kubernetes -run TestCluster ./internal/fleet ./internal/nodestatus
+if [ -z "${RUN:-}" ]; then
+	scripts/lab-setup.sh
+	go test -timeout 40m -count 1 -v -tags kubernetes -run TestStoryOfANode ./internal/test/storytest
+fi
 undo() {
 	trap '' INT TERM # a second Ctrl-C
 	scripts/kubernetes-node.sh down

@@ -25,12 +25,14 @@ import (
 // halfIOPS is what is left of usualIOPS.
 const halfIOPS = usualIOPS / 2
 
-// TestStoryOfANode: one of four drives, with applications on them, gets half as fast. An alert, a condition and an event
-// of the node, check and fleet say so, and all of it ends when it is fast again.
+// TestStoryOfANode: one of four drives, with applications on them, gets half as fast. An alert, a condition, an event and a
+// taint of the node, check and fleet say so, and all of it ends when it is fast again.
 func TestStoryOfANode(t *testing.T) {
 	cluster := apiserver.Start(t)
 	cluster.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: ssdprobe}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: " + node + "}\n")
 	cluster.Apply(manifests(t))
+	program := filepath.Join(t.TempDir(), "ssdprobe")
+	apiserver.Run(t, "go", "build", "-o", program, "../../../cmd/ssdprobe")
 	m := bootFour(t, cluster)
 	inbox := inbox{promtest.NewInbox(t)}
 	p := monitor(t, m, inbox)
@@ -42,6 +44,10 @@ func TestStoryOfANode(t *testing.T) {
 			}
 		}
 		return ""
+	}
+	tainted := func() bool {
+		_, answer := cluster.Ask(apiserver.Admin, http.MethodGet, "/api/v1/nodes/"+node, nil)
+		return strings.Contains(answer, `"key":"ssdprobe/slow-drive"`)
 	}
 	checks := func() (line string, code int) {
 		result, err := m.Run(bounded(t), "ssdprobe", "check", "--config", "/etc/ssdprobe.yaml")
@@ -63,12 +69,14 @@ func TestStoryOfANode(t *testing.T) {
 	tell("the condition is " + condition())
 	await(t, "an alert", func() bool { _, found := inbox.slower(); return found })
 	tell("the alert has arrived")
-	await(t, "check says that it is slow", func() bool { line, code = checks(); return code == 1 || code == 2 })
+	await(t, "check says that it is severe", func() bool { line, code = checks(); return code == 2 })
 	tell(fmt.Sprintf("check ends with %d: %s", code, strings.TrimSpace(line)))
-	assert.Contains(t, line, m.worn.name+" is ")
+	assert.Contains(t, line, m.worn.name+" is severe: ")
+	await(t, "the taint", tainted)
+	tell("the node has the taint")
 	_, events := cluster.Ask(apiserver.Admin, http.MethodGet, "/apis/events.k8s.io/v1/namespaces/default/events", nil)
 	assert.Contains(t, events, `"note":"`+m.worn.name+` is `)
-	first := fleet(t, p)
+	first := fleet(t, program, p)
 	assert.Contains(t, first, m.worn.name, "the fleet lists it first")
 	tell("fleet: " + first)
 
@@ -76,6 +84,7 @@ func TestStoryOfANode(t *testing.T) {
 	m.limit(t, m.worn, usualIOPS)
 	await(t, "the end of the condition", func() bool { return condition() == "NoSlowDrive" })
 	tell("the condition has ended")
+	await(t, "the end of the taint", func() bool { return !tainted() })
 	await(t, "the end of all alerts", func() bool { return !inbox.open() })
 	tell("the alert is resolved")
 	await(t, "check is content", func() bool { line, code = checks(); return code == 0 })
@@ -92,7 +101,7 @@ func manifests(t *testing.T) string {
 kind: Kustomization
 namespace: ssdprobe
 resources: [../../../../deploy/kubernetes/raw-devices]
-components: [../../../../deploy/kubernetes/node-status]
+components: [../../../../deploy/kubernetes/node-status, ../../../../deploy/kubernetes/node-taint]
 `)
 	return apiserver.Run(t, strings.TrimSpace(apiserver.Run(t, "../../../scripts/build-tool.sh", "kustomize")), "build", dir)
 }
@@ -120,7 +129,7 @@ func bootFour(t *testing.T, cluster *apiserver.Server) *machine {
 		`server: "https://127.0.0.1:`, `tls-server-name: 127.0.0.1, server: "https://`+lab.HostAddress+":", cluster.Authority, "/etc/apiserver.crt",
 	).Replace(string(kubeconfig))
 	require.NoError(t, m.WriteFile(bounded(t), "/etc/kubeconfig", []byte(text), 0o644))
-	m.startDaemon(t, configuration+"kubernetes: {enabled: true, kubeconfig: /etc/kubeconfig}\n")
+	m.startDaemon(t, configuration+"kubernetes: {enabled: true, kubeconfig: /etc/kubeconfig, taint: PreferNoSchedule}\n")
 	return m
 }
 
@@ -136,10 +145,8 @@ func (m *machine) use(t *testing.T) {
 }
 
 // fleet is the first drive that `ssdprobe fleet` lists.
-func fleet(t *testing.T, p prometheus) string {
+func fleet(t *testing.T, program string, p prometheus) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "ssdprobe")
-	apiserver.Run(t, "go", "build", "-o", program, "../../../cmd/ssdprobe")
 	var first string
 	await(t, "the fleet", func() bool {
 		out, err := exec.Command(program, "fleet", "--prometheus", p.URL, "--output", "csv").Output()
