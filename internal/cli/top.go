@@ -45,7 +45,7 @@ how many times slower than its baseline it is, and the verdict.
 
 All but the last two come from what the kernel counts: no root, no daemon, and no I/O to a
 drive. All I/O is counted, that of ssdprobe's own probes included. Verdicts and ratios are those of
-the running daemon. A stall is I/O in flight of which none completes for a second or longer: the
+the daemon that runs here, or at --url. A stall is I/O in flight of which none completes for a second or longer: the
 column says for how long one lasts now ("12s"), or how many there were in the last hour ("3×").
 
 Shows whole disks, or the devices that are named: by path, name, number or id. With --all,
@@ -64,7 +64,7 @@ Exit codes: 0 after q or --count, 2 wrong usage, 130 after Ctrl-C.`,
   ssdprobe top --interval 10s --count 6 --json`,
 		RunE: func(c *cobra.Command, args []string) error { return a.top(c.Context(), c.InOrStdin(), args, o) },
 	}
-	o.clientOptions.add(c.Flags())
+	o.daemonOf.add(c.Flags())
 	c.Flags().DurationVar(&o.interval, "interval", time.Second, "`TIME` from sample to sample, in whole seconds")
 	c.Flags().IntVarP(&o.count, "count", "n", 0, "print this `NUMBER` of samples, and end")
 	c.Flags().BoolVar(&o.once, "once", false, "the same as --count 1")
@@ -114,6 +114,9 @@ func (a *app) top(ctx context.Context, stdin io.Reader, targets []string, o topO
 	if err != nil {
 		return err
 	}
+	if _, err := o.address(c); err != nil {
+		return err
+	}
 	source := top.NewSource(top.Options{
 		Host: sysfs.New(c.HostRoot), Node: c.Node, Interval: o.interval, Targets: targets, All: o.all, Ask: o.asks(c),
 	})
@@ -139,8 +142,11 @@ func (a *app) top(ctx context.Context, stdin io.Reader, targets []string, o topO
 func (o topOptions) asks(c config.Config) top.Ask {
 	return func(ctx context.Context) (string, record.Snapshot, error) {
 		var s record.Snapshot
-		address := daemonAddress(c)
-		err := o.ask(ctx, &s, address, "/api/v1/devices") // a snapshot without its histograms
+		address, err := o.address(c)
+		if err != nil {
+			return address, s, err
+		}
+		err = o.ask(ctx, &s, address, "/api/v1/devices") // a snapshot without its histograms
 		return address, s, unanswered(address, err)
 	}
 }

@@ -32,6 +32,7 @@ type flight struct {
 	kept     []state.Recording // as they were written
 	written  uint64
 	failed   uint64
+	lost     time.Time                // when a recording was; zero when that has been told for long enough
 	devices  map[string]record.Device // all that were seen lately, by id
 	seen     map[string]time.Time
 }
@@ -146,6 +147,26 @@ func (d *Daemon) restoreRecordings() {
 	kept, err := through(context.Background(), s, saveTimeout, state.Dir.Recordings)
 	s.report(recordingsOf, err)
 	d.flight.kept = kept
+	if err != nil {
+		d.flight.lost = time.Now() // nothing is tried again
+	}
+}
+
+// tellLost is how long a recording that is lost is a problem: nothing can be done about it, and another may not come for months.
+const tellLost = 5 * time.Minute
+
+// forgetLost ends the problem of a recording that is lost. The log and ssdprobe_recordings_failures_total keep it.
+func (d *Daemon) forgetLost(now time.Time) {
+	f := d.flight
+	f.mu.Lock()
+	over := !f.lost.IsZero() && now.Sub(f.lost) >= tellLost
+	if over {
+		f.lost = time.Time{}
+	}
+	f.mu.Unlock()
+	if over {
+		d.shared.state.report(recordingsOf, nil)
+	}
 }
 
 // recordOn writes recordings that are due until ctx ends, and then what there is of the others.
@@ -156,6 +177,7 @@ func (d *Daemon) recordOn(ctx context.Context) error {
 			d.keepRecording(rec, saveTimeout)
 		}
 		d.dropRecordings()
+		d.forgetLost(time.Now())
 	}
 	for _, rec := range d.flight.Rest("the daemon stopped") {
 		d.keepRecording(rec, lastSaveTimeout)
@@ -201,7 +223,14 @@ func (d *Daemon) keepRecording(rec record.Recording, timeout time.Duration) {
 	if err == nil {
 		log.Info("recorded what happened; see ssdprobe record show", "from", rec.From, "until", rec.Until, "triggers", len(rec.Triggers))
 	}
-	if f.Written(rec.ID, err) {
+	lost := f.Written(rec.ID, err)
+	f.mu.Lock()
+	f.lost = time.Time{}
+	if lost {
+		f.lost = time.Now()
+	}
+	f.mu.Unlock()
+	if lost {
 		log.Error("a recording is lost: it could not be written in time", "err", err)
 	}
 }

@@ -194,6 +194,14 @@ func TestTheOldestRecordingsGoFirst(t *testing.T) {
 	_, problems := again.shared.state.status()
 	require.Len(t, problems, 1)
 	assert.Contains(t, problems[0].Text, "recorder.max_size")
+
+	// It is lost: nothing can be done, so that the problem does not wait for the next recording.
+	again.forgetLost(time.Now())
+	_, problems = again.shared.state.status()
+	assert.Len(t, problems, 1)
+	again.forgetLost(time.Now().Add(tellLost))
+	_, problems = again.shared.state.status()
+	assert.Empty(t, problems)
 }
 
 func TestADamagedRecordingIsSetAside(t *testing.T) {

@@ -51,6 +51,28 @@ func TestAStallFreezesAMinuteBeforeAndAfter(t *testing.T) {
 	assert.Len(t, got.Host, 120)
 }
 
+// A device that hangs for hours has a recording that ends, and says that the stall had not.
+func TestARecordingOfALongStallEnds(t *testing.T) {
+	w := newWorld("a")
+	w.run(100, nil)
+	w.stalls["a"] = record.StallByDevice
+	began := w.wall
+	var all []record.Recording
+	for s := range 2 * 3600 {
+		w.pass()
+		if s%10 == 9 { // that it goes on is told again
+			w.Trigger(record.Trigger{Time: began, Kind: record.TriggerStall, TargetID: "a", DeviceID: "a", Text: "it goes on"}, w.wall.Sub(began))
+		}
+		for _, rec := range w.Due() {
+			require.False(t, w.Written(rec.ID, nil))
+			all = append(all, rec)
+		}
+	}
+	require.Len(t, all, 1)
+	assert.Equal(t, "it ends while a device stalls", all[0].Cut)
+	assert.LessOrEqual(t, all[0].Until.Sub(all[0].From), longest)
+}
+
 func TestTwoTriggersAreOneRecording(t *testing.T) {
 	w := newWorld("a", "b")
 	w.run(100, nil)

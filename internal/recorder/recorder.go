@@ -141,12 +141,22 @@ func (r *Recorder) recordings(cut string, wanted func(*incident) bool) (all []re
 		}
 		rec := r.ring.recording(i.from, i.until, i.wanted(), r.options.Describe)
 		rec.ID, rec.Triggers, rec.MoreTriggers = i.id, slices.Clone(i.triggers), i.more
-		if now < i.until {
+		switch {
+		case now < i.until:
 			rec.Cut = cut
+		case stalls(rec, i.wanted()):
+			rec.Cut = "it ends while a device stalls"
 		}
 		all = append(all, rec)
 	}
 	return all
+}
+
+// stalls reports whether one of the devices stalls at the end of a recording.
+func stalls(rec record.Recording, devices []string) bool {
+	return slices.ContainsFunc(rec.Devices, func(d record.DeviceRecording) bool {
+		return slices.Contains(devices, d.Device.ID) && len(d.Seconds) > 0 && d.Seconds[len(d.Seconds)-1].Stall != ""
+	})
 }
 
 // Written notes how the writing of a recording went. One that failed is due again, until its seconds are no longer

@@ -15,7 +15,7 @@ type Order string
 // The orders.
 const (
 	// ByTrouble is by the worst verdict, then the longest stall that goes on, then the ratio to the baseline, then
-	// the busiest.
+	// the busiest. A stall that is told of is worse than the verdict watch.
 	ByTrouble   Order = "trouble"
 	ByIOPS      Order = "iops"
 	ByBandwidth Order = "bandwidth"
@@ -70,10 +70,17 @@ func (o Order) compare(a, b Row) int {
 	return natural.Compare(a.Device, b.Device)
 }
 
-// badness ranks verdicts. That nothing is known is no trouble.
+// badness ranks verdicts, and a stall between watch and degraded. That nothing is known is no trouble.
 func badness(r Row) int {
-	if v := r.verdict(); v != record.Unjudged {
-		return max(0, slices.Index(record.DriveVerdicts(), v)-slices.Index(record.DriveVerdicts(), record.Healthy))
+	rank := func(v record.DriveVerdict) int {
+		return 2 * max(0, slices.Index(record.DriveVerdicts(), v)-slices.Index(record.DriveVerdicts(), record.Healthy))
 	}
-	return 0
+	worst := 0
+	if v := r.verdict(); v != record.Unjudged {
+		worst = rank(v)
+	}
+	if r.Stall != nil && r.Stall.Telling() {
+		worst = max(worst, rank(record.Degraded)-1)
+	}
+	return worst
 }

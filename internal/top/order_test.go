@@ -3,6 +3,7 @@ package top_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -53,6 +54,18 @@ func TestVerdictsByTrouble(t *testing.T) {
 	for i, v := range want {
 		assert.Equal(t, v, rows[i].Verdict.Verdict)
 	}
+}
+
+// Nothing completes now: that is worse than a drive that may get slower.
+func TestAStallIsWorseThanWatch(t *testing.T) {
+	of := func(name string, v record.DriveVerdict) top.Row {
+		return top.Row{Device: name, Verdict: &record.Judgement{Verdict: v}}
+	}
+	stalls := of("c", record.Healthy)
+	stalls.Stall = &record.Stall{Length: 3 * time.Second, Cause: record.StallByDevice, Ongoing: true}
+	rows := []top.Row{of("a", record.Watch), of("b", record.Degraded), stalls}
+	top.Sort(rows, top.ByTrouble, false)
+	assert.Equal(t, []string{"b", "c", "a"}, names(rows))
 }
 
 func names(rows []top.Row) (all []string) {
