@@ -26,15 +26,19 @@ func Drift(w io.Writer, s record.Snapshot) error {
 	if len(s.Targets) == 0 {
 		blocks = append(blocks, document.Sentence("Nothing is watched, so there is no drift to show."))
 	}
-	for _, target := range s.Targets {
-		blocks = append(blocks, document.Gap{}, driftOfTarget(target, s.Time))
+	for _, h := range finding.HealthOf(s) { // the worst first
+		i := slices.IndexFunc(s.Targets, func(t record.TargetStatus) bool { return t.ID == h.TargetID })
+		blocks = append(blocks, document.Gap{}, driftOfTarget(s.Targets[i], s.Time))
 	}
 	return text.Write(w, "drift", blocks...)
 }
 
 func driftHeadline(s record.Snapshot) string {
-	compared, counts := 0, map[record.DriftState]int{}
+	compared, unprobed, counts := 0, 0, map[record.DriftState]int{}
 	for _, target := range s.Targets {
+		if target.Problem != "" || len(target.Probes) == 0 {
+			unprobed++
+		}
 		for _, probe := range target.Probes {
 			for _, d := range probe.Drift {
 				counts[d.State]++
@@ -58,6 +62,9 @@ func driftHeadline(s record.Snapshot) string {
 		if n := counts[state]; n > 0 {
 			text += fmt.Sprintf(", %s %s", units.Count(n), string(state))
 		}
+	}
+	if unprobed > 0 {
+		text += fmt.Sprintf("; %d of %s not probed", unprobed, units.Plural(len(s.Targets), "target"))
 	}
 	return text
 }
@@ -119,7 +126,7 @@ func driftRows(probe record.ProbeStatus, now time.Time) []document.Row {
 		}
 		row := document.Row{Cells: []string{
 			name, d.Statistic.Short(), string(d.State), baseline, nowText(d), ratioText(d), cmp.Or(OverText(d, now), none),
-			fmt.Sprintf("%s, %s", units.Time(d.Since), units.Ago(d.Since, now)),
+			units.Ago(d.Since, now),
 		}}
 		// Statistics of a probe mostly move together: their cause is told once for all. What
 		// made a probe slower is with the findings.
