@@ -168,10 +168,11 @@ func (a *app) drives(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 
 // runTargets completes device nodes, and files and directories.
 func (a *app) runTargets(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if typed != "" && !strings.HasPrefix("/dev/", typed) && !strings.HasPrefix(typed, "/dev/") {
+	const nodes = "/dev/"
+	if common := min(len(typed), len(nodes)); typed[:common] != nodes[:common] {
 		return nil, files
 	}
-	return a.deviceNames("/dev/"), files
+	return a.deviceNames(nodes), files
 }
 
 // probeNames completes the probes of the configuration, and more names.
