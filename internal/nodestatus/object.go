@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// These are the parts of Kubernetes' objects that are needed here. Its own types (k8s.io/api/core/v1) would add a third
-// to the size of the program.
+// These are the parts of Kubernetes' objects that are needed here. With its own types (k8s.io/api/core/v1) come those of
+// all objects of that group, and their encoders.
 
 // node is a Node, as an API server keeps it.
 type node struct {
