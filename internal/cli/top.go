@@ -64,7 +64,7 @@ Exit codes: 0 after q or --count, 2 wrong usage, 130 after Ctrl-C.`,
   ssdprobe top --interval 10s --count 6 --json`,
 		RunE: func(c *cobra.Command, args []string) error { return a.top(c.Context(), c.InOrStdin(), args, o) },
 	}
-	o.daemonOf.add(c.Flags())
+	o.add(c.Flags())
 	c.Flags().DurationVar(&o.interval, "interval", time.Second, "`TIME` from sample to sample, in whole seconds")
 	c.Flags().IntVarP(&o.count, "count", "n", 0, "print this `NUMBER` of samples, and end")
 	c.Flags().BoolVar(&o.once, "once", false, "the same as --count 1")
