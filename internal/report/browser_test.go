@@ -30,13 +30,13 @@ const (
 	slot      = 240
 )
 
-// photographed shows drawings below each other in a real browser.
+// photographed shows drawings below each other in a real browser, also those that a page so narrow would hide.
 func photographed(t *testing.T, scheme string, drawings []string) *image.RGBA {
 	t.Helper()
 	path := testenv.Installed(t, "chromium")
 	dir := t.TempDir()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<!doctype html><meta charset="utf-8"><style>%s%s body{margin:0;padding:0;max-width:none}.slot{height:%dpx;width:%dpx;overflow:hidden}</style>`,
+	fmt.Fprintf(&b, `<!doctype html><meta charset="utf-8"><style>%s%s body{margin:0;padding:0;max-width:none}.slot{height:%dpx;width:%dpx;overflow:hidden}.slot .plot{display:block!important}</style>`,
 		style(t), plot.Style(), slot, slotWidth)
 	for _, svg := range drawings {
 		b.WriteString(`<div class="slot">` + svg + `</div>`)

@@ -18,7 +18,8 @@ func TestRecording(t *testing.T) {
 	require.NoError(t, report.Recording(&text, recordtest.Recording()))
 	golden(t, "recording.txt", text.String())
 	require.NoError(t, report.RecordingHTML(&page, recordtest.Recording()))
-	assert.Equal(t, 4, strings.Count(page.String(), "<svg"), "three of the device, one of the host")
+	assert.Equal(t, 4, strings.Count(page.String(), `<svg class="plot"`), "three of the device, one of the host")
+	assert.Equal(t, 4, strings.Count(page.String(), `<svg class="plot narrow"`), "the same for a phone")
 	for _, want := range []string{"no I/O completed for 3 s", "<title>", "12:05:14.000", "stall (device)", "8 GT/s x4"} {
 		assert.Contains(t, page.String(), want)
 	}
