@@ -41,11 +41,11 @@ func startFollowing(t *testing.T, number string) *Tracer {
 	return tracer
 }
 
-// countedIOs are the I/Os in the device that took at least so long.
+// countedIOs are the reads that took the device at least so long.
 func countedIOs(tracer *Tracer, number string, least time.Duration) (n uint64) {
 	for _, h := range tracer.Of(number).Histograms {
 		for bucket, ios := range h.Buckets {
-			if h.Stage == record.StageDevice && bucket > record.IOBucketOf(least) {
+			if h.Stage == record.StageDevice && h.Operation == record.OperationRead && bucket > record.IOBucketOf(least) {
 				n += ios
 			}
 		}
