@@ -112,14 +112,18 @@ func (b *baseline) knowLoads(loads []int) {
 	}
 }
 
-// largeAbove sets the limit for single rounds: twice as far out as rounds or blocks
+// largeAbove sets the limit for single rounds: well outside of what rounds or blocks
 // hardly ever are.
 func (b *baseline) largeAbove(seldom Shift) Shift {
 	if b.Maturity != record.Final {
-		return max(ShiftOf(largeShiftEarly), 2*seldom)
+		return max(ShiftOf(largeShiftEarly), beyondSeldom(seldom))
 	}
 	return max(ShiftOf(largeShift), 2*seldom)
 }
+
+// beyondSeldom is well outside of what is seldom while little is known: twice as far out, and at most largeShiftEarly beyond
+// it. A few slow minutes of the first hours square no limit.
+func beyondSeldom(seldom Shift) Shift { return min(2*seldom, seldom+ShiftOf(largeShiftEarly)) }
 
 // learn makes a baseline of blocks in the order of time; what the host did meanwhile is
 // taken out of its noise. An anchored one keeps its level at the reference and learns load
@@ -271,7 +275,7 @@ func (b *baseline) levels(blocks []block) (least, most Shifts) {
 	for i := range statistics {
 		low, high := make([]Shift, len(blocks)), make([]Shift, len(blocks))
 		for j, one := range blocks {
-			x, doubt := b.Of[i].Curve.at(one.Load), b.doubt(one.Load, i)
+			x, doubt := b.Of[i].Curve.at(one.Load), min(b.doubt(one.Load, i), ShiftOf(mostAllowance))
 			low[j], high[j] = x-doubt, x+doubt
 		}
 		least[i], most[i] = median(low), median(high)

@@ -426,3 +426,12 @@ func TestPinnedEpochsOutliveOthers(t *testing.T) {
 	assert.Equal(t, firmware("A"), kept[0].Conditions)
 	assert.True(t, kept[0].Pinned)
 }
+
+// A few rounds of the first minutes were as fast as the drive is without its limit: what is far out once squares no alarm limit.
+func TestAMixedStartHidesNoFarSlowerDrive(t *testing.T) {
+	f := newFeeder(drift.Settings{BaselineRounds: 24})
+	f.run(13, 1100*time.Microsecond)
+	f.run(11, 24*time.Millisecond)
+	f.run(12*60, 125*time.Millisecond)
+	assert.Equal(t, record.Regressed, f.status().Drift[0].State)
+}

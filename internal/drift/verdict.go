@@ -192,7 +192,7 @@ func (t *Tracker) worth(i int, since int64, side Shift) bool {
 // large, and well outside what has been seen so far.
 func (t *Tracker) least(i int) Shift {
 	if b := t.current().Baseline; b.Maturity != record.Final {
-		return max(ShiftOf(1+t.settings.Threshold), 2*quantile(b.Of[i].Residuals, 0.975))
+		return max(ShiftOf(1+t.settings.Threshold), beyondSeldom(quantile(b.Of[i].Residuals, 0.975)))
 	}
 	return Shift(enough * 2 * float64(t.plans[i][0].reference))
 }
