@@ -50,14 +50,14 @@ func TestStoryOfANode(t *testing.T) {
 		return strings.Contains(answer, `"key":"ssdprobe/slow-drive"`)
 	}
 	checks := func() (line string, code int) {
-		result, err := m.Run(bounded(t), "ssdprobe", "check", "--config", "/etc/ssdprobe.yaml")
+		result, err := m.Run(bounded(t), "ssdprobe", "check", "--config", configurationPath)
 		require.NoError(t, err)
 		return result.Stdout, result.ExitCode
 	}
 	await(t, "enough written blocks of the drives", func() bool {
 		return len(p.now(t, `ssdprobe_device_pool_blocks unless on (id) ssdprobe_finding{code="pool_small"}`)) == 4
 	})
-	m.use(t)
+	m.learnAnew(t, p, m.use(t)...)
 	await(t, "four drives that are healthy", func() bool { return condition() == "NoSlowDrive" })
 	line, code := checks()
 	assert.Equal(t, 0, code, line)
@@ -134,14 +134,16 @@ func bootFour(t *testing.T, cluster *apiserver.Server) *machine {
 }
 
 // use has applications read from all drives, which are as fast as usual from now on.
-func (m *machine) use(t *testing.T) {
+func (m *machine) use(t *testing.T) (drives []drive) {
 	t.Helper()
 	for i := range 4 {
 		d := m.find(t, fmt.Sprintf("drive%d", i))
 		m.limit(t, d, usualIOPS)
 		_, err := m.StartProcess(bounded(t), "fio", "--name=application", "--filename=/dev/"+d.name, "--rw=randread", "--bs=4k", "--direct=1", "--rate_iops=2", "--time_based", "--runtime=1h")
 		require.NoError(t, err)
+		drives = append(drives, d)
 	}
+	return drives
 }
 
 // fleet is the first drive that `ssdprobe fleet` lists.

@@ -17,6 +17,8 @@ const (
 	node = "stor-07"
 	// metricsPort is where the daemon in the machine listens.
 	metricsPort = 10040
+	// configurationPath is its configuration.
+	configurationPath = "/etc/ssdprobe.yaml"
 
 	// What the drives do in a second. An emulated drive is as fast as the host has time for it; a low limit is
 	// about the same on a busy one, so both drives have one while their speed matters.
@@ -93,9 +95,8 @@ func boot(t *testing.T, o lab.Options) *machine {
 
 func (m *machine) startDaemon(t *testing.T, configuration string) {
 	t.Helper()
-	const path = "/etc/ssdprobe.yaml"
-	require.NoError(t, m.WriteFile(bounded(t), path, []byte(configuration), 0o644))
-	daemon, err := m.StartProcess(bounded(t), "ssdprobe", "daemon", "--config", path)
+	require.NoError(t, m.WriteFile(bounded(t), configurationPath, []byte(configuration), 0o644))
+	daemon, err := m.StartProcess(bounded(t), "ssdprobe", "daemon", "--config", configurationPath)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -125,6 +126,20 @@ func (m *machine) find(t *testing.T, id string) drive {
 func (m *machine) limit(t *testing.T, d drive, iops int) {
 	t.Helper()
 	require.NoError(t, m.Throttle(bounded(t), d.lab, iops))
+}
+
+// learnAnew waits for baselines of drives that were limited a moment ago. What was learned while they were as fast as the host
+// has time for is none.
+func (m *machine) learnAnew(t *testing.T, p prometheus, drives ...drive) {
+	t.Helper()
+	limited := m.clock(t)
+	for _, d := range drives {
+		_, err := m.Output(bounded(t), "ssdprobe", "baseline", "reset", d.name, "--config", configurationPath)
+		require.NoError(t, err)
+	}
+	await(t, "the baselines of the drives", func() bool {
+		return len(p.now(t, fmt.Sprintf(`ssdprobe_baseline_learned_timestamp_seconds{probe="read-4k"} > %d`, limited.Unix()))) == len(drives)
+	})
 }
 
 // changeScheduler gives the drive another I/O scheduler: it has none at first.

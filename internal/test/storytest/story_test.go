@@ -28,9 +28,7 @@ func TestStory(t *testing.T) {
 	}
 	tell("the drives are found")
 
-	await(t, "the baselines of both drives", func() bool {
-		return len(p.now(t, `ssdprobe_baseline_value{probe="read-4k",statistic="latency_p50_seconds"}`)) == 2
-	})
+	m.learnAnew(t, p, m.worn, m.sound)
 	tell("baselines are learned")
 
 	m.awaitPlot(t, m.worn, 9)
