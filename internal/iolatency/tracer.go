@@ -30,6 +30,8 @@ type Tracer struct {
 	devices map[string]*device
 	full    map[string]bool
 	cgroups cgroups
+	closed  bool
+	missed  uint64    // when it was last asked for
 	read    time.Time // when all devices were
 }
 
@@ -46,8 +48,13 @@ func Start() (*Tracer, error) {
 	return t, nil
 }
 
-// Close unloads the programs, as the end of the process does.
-func (t *Tracer) Close() error { return t.kernel.close() }
+// Close unloads the programs, as the end of the process does. What was known stays.
+func (t *Tracer) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	return t.kernel.close()
+}
 
 // Follow makes the devices that are timed match those that are wanted, by number ("259:0"). One that
 // was away begins anew. Call it once a second: it also reads the counters before they wrap.
@@ -147,13 +154,16 @@ func (t *Tracer) Missed() uint64 {
 	if _, err := t.kernel.control.ReadAt(evicted[:], atEvicted); err != nil {
 		return 0 // never: it is memory
 	}
-	missed := binary.NativeEndian.Uint64(evicted[:])
+	if t.closed {
+		return t.missed
+	}
+	t.missed = binary.NativeEndian.Uint64(evicted[:])
 	for _, p := range t.kernel.all() {
 		if stats, err := p.Stats(); err == nil {
-			missed += stats.RecursionMisses
+			t.missed += stats.RecursionMisses
 		}
 	}
-	return missed
+	return t.missed
 }
 
 // Ran is how long the programs ran for all I/O of the machine, since it was started. The kernel counts that
