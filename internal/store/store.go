@@ -58,8 +58,8 @@ func (s *Store) RemoveLeftovers() error {
 // files returns the paths of the files of a kind, or of all (""), whose names
 // are wanted, sorted. A kind of which nothing was saved has none.
 func (s *Store) files(kind string, wanted func(name string) bool) ([]string, error) {
-	kinds := []string{kind}
-	if kind == "" {
+	kinds, all := []string{kind}, kind == ""
+	if all {
 		entries, err := os.ReadDir(s.dir)
 		if err != nil {
 			return nil, err
@@ -75,7 +75,10 @@ func (s *Store) files(kind string, wanted func(name string) bool) ([]string, err
 	for _, kind := range kinds {
 		dir := filepath.Join(s.dir, kind)
 		entries, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case all && errors.Is(err, fs.ErrPermission): // not ours, such as lost+found
+		case err != nil:
 			return nil, err
 		}
 		for _, entry := range entries {
