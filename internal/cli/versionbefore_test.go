@@ -48,7 +48,7 @@ func TestDaemonContinuesTheStateOfTheVersionBefore(t *testing.T) {
 	path := versionBefore(t, dir)
 	p, address := startDaemon(t, path, file(t, "c.yaml", onFile(dir)+"  - {name: read-128k, pattern: sequential, block_size: 128KiB, interval: 1s, ios: 4}\n"))
 	awaitRounds(t, address, "read-128k", 1)
-	code, page := get(t, address)
+	code, page := get(t, address+"devices/file:"+dir)
 	assert.Equal(t, 200, code)
 	assert.Contains(t, page, "quick", "the last run is shown")
 	p.Signal(t, syscall.SIGTERM)

@@ -141,7 +141,7 @@ type task struct {
 }
 
 func (d *Daemon) tasks() []task {
-	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"io latency", d.timed.run}, {"judging", d.judgeOn}, {"flight recorder", d.recordOn}, {"configuration", d.followFile}, {"supervisor", d.supervise}}
+	tasks := []task{{"discovery", d.discover}, {"calendar", d.calendar.follow}, {"interrupts", d.health.count}, {"traffic", d.shared.traffic.Run}, {"io latency", d.timed.run}, {"judging", d.judgeOn}, {"flight recorder", d.recordOn}, {"configuration", d.followFile}, {"supervisor", d.supervise}, {"histories", d.keepHistories}}
 	if d.fleet != nil {
 		tasks = append(tasks, task{"fleet", d.fleet.watch})
 	}

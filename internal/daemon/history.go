@@ -6,6 +6,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/history"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
@@ -24,7 +25,7 @@ func (d *Daemon) History(id string) (*history.History, bool) {
 
 // restoreHistory puts back what is stored. Without it the plots begin anew.
 func (w *watch) restoreHistory(now time.Time) {
-	w.historySaved = now
+	w.historySaved.Store(now.UnixNano())
 	kept, found, err := w.shared.state.History(w.spec.ID)
 	if found && err == nil {
 		if err = w.history.Restore(kept); err != nil {
@@ -32,16 +33,36 @@ func (w *watch) restoreHistory(now time.Time) {
 		}
 	}
 	w.shared.state.report(historyOf(w.spec.ID), err)
+	if err != nil {
+		w.historySaved.Store(now.Add(firstSave - saveHistoryEvery).UnixNano())
+	}
 }
 
 func (w *watch) saveHistory(ctx context.Context, timeout time.Duration) {
-	w.historySaved = time.Now()
-	kept := w.history.State(w.historySaved)
-	w.shared.state.report(historyOf(w.spec.ID), w.shared.state.save(ctx, timeout, func(d state.Dir) error { return d.SaveHistory(w.spec.ID, kept) }))
+	now := time.Now()
+	w.historySaved.Store(now.UnixNano())
+	kept := w.history.State(now)
+	err := w.shared.state.save(ctx, timeout, func(d state.Dir) error { return d.SaveHistory(w.spec.ID, kept) })
+	w.shared.state.report(historyOf(w.spec.ID), err)
+	if err != nil {
+		w.historySaved.Store(now.Add(firstSave - saveHistoryEvery).UnixNano()) // so soon again
+	}
 }
 
-// remember adds a good round to the history.
-func (w *watch) remember(m record.Measurement) {
+// keepHistories saves what is due until ctx ends. Traffic is known of targets that are not probed, too.
+func (d *Daemon) keepHistories(ctx context.Context) error {
+	for schedule.Pause(ctx, firstSave) {
+		for _, w := range d.current() {
+			if time.Since(time.Unix(0, w.historySaved.Load())) >= saveHistoryEvery {
+				w.saveHistory(ctx, saveTimeout)
+			}
+		}
+	}
+	return nil
+}
+
+// remember adds a good round to the history. Too few of its I/Os lie beyond its p99: that of the window stands for it.
+func (w *watch) remember(p *probeState, m record.Measurement) {
 	if m.Outcome != record.OutcomeOK {
 		return
 	}
@@ -49,8 +70,15 @@ func (w *watch) remember(m record.Measurement) {
 		w.history.Add(history.Key{Source: m.Probe, Figure: f}, m.Start, value, 1)
 	}
 	add(history.P50, record.LatencyP50.Of(m))
-	add(history.P99, record.LatencyP99.Of(m))
 	add(history.IOPS, m.IOPS())
+	var window *record.Window
+	w.shared.judging.look(func() { window = p.tracker.Status(time.Now()).Window })
+	if window == nil {
+		return
+	}
+	if p99, ok := window.Percentile(99); ok && p99.Supported() {
+		add(history.P99, p99.Latency.Seconds())
+	}
 }
 
 // rememberTraffic adds what others did in half a minute to the history.

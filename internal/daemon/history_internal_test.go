@@ -10,15 +10,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/history"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // What real rounds and the traffic of others were is in the history, and is so after a restart.
 func TestHistorySurvivesARestart(t *testing.T) {
-	w := watchFile(t, func(s *spec) { s.Probes[0].Interval = time.Second })
+	w := watchFile(t, func(s *spec) { s.Probes[0].Interval, s.Drift = time.Second, drift.Default() })
 	w.awaitRounds(t, "read-4k", 2)
+	w.shared.judging.attach(w) // as discovery does: the window is the tracker's
 	w.rememberTraffic(record.Traffic{
 		Time: time.Now(), Length: 30 * time.Second, Span: 30 * time.Second, Work: record.Work{Reads: 40},
 		Read: record.Served{IOs: 1200, MeanLatency: time.Millisecond},
@@ -31,6 +34,10 @@ func TestHistorySurvivesARestart(t *testing.T) {
 		require.NotEmpty(t, points, "%s %s", source, f)
 		return points[len(points)-1].Mean
 	}
+	assert.NotContains(t, h.Keys(), history.Key{Source: "read-4k", Figure: history.P99}, "it takes 1 000 I/Os")
+	testenv.Eventually(t, "a p99", func() bool {
+		return len(h.Points(history.Key{Source: "read-4k", Figure: history.P99}, history.Day(), time.Now())) > 0
+	})
 	p50, p99 := mean(h, "read-4k", history.P50), mean(h, "read-4k", history.P99)
 	assert.Positive(t, p50)
 	assert.GreaterOrEqual(t, p99, p50)

@@ -137,15 +137,16 @@ func (w *watch) saveWhenDue(ctx context.Context, now bool) {
 	if now || time.Since(w.saved.at) >= saveEvery || w.saved.written >= saveBytes {
 		w.save(ctx, saveTimeout)
 	}
-	if time.Since(w.historySaved) >= saveHistoryEvery {
-		w.saveHistory(ctx, saveTimeout)
-	}
 }
 
 func (w *watch) save(ctx context.Context, timeout time.Duration) {
 	w.saved = savePoint{at: time.Now()}
 	kept := w.kept()
-	w.shared.state.report(w.spec.ID, w.shared.state.save(ctx, timeout, func(d state.Dir) error { return d.SaveTarget(kept) }))
+	err := w.shared.state.save(ctx, timeout, func(d state.Dir) error { return d.SaveTarget(kept) })
+	w.shared.state.report(w.spec.ID, err)
+	if err != nil {
+		w.saved.at = w.saved.at.Add(firstSave - saveEvery) // so soon again
+	}
 }
 
 // stop saves for the last time and gives the target back.

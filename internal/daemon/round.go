@@ -153,7 +153,7 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 		w.confirm(p.probe.Name)
 	}
 
-	w.remember(m)
+	w.remember(p, m)
 	w.shared.latencies.Observe(name, m)
 	w.tell(p, m)
 	w.shared.tell(events)

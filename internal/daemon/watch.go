@@ -50,15 +50,14 @@ type watch struct {
 	access *access
 	suites *suites
 	asked  chan string // names of probes whose next round is wanted out of turn
-	// history has the figures for the plots of the status page.
-	history history.History
+	// history has the figures for the plots of the status page. historySaved is when they were last saved, in nanoseconds since 1970.
+	history      history.History
+	historySaved atomic.Int64
 
 	// These belong to the goroutine of Run.
 	session *measure.Session // nil while the target is not open
 	pool    *probe.Pool      // nil on files
 	saved   savePoint
-	// historySaved is when the history was last saved.
-	historySaved time.Time
 	// mountPoint is where the filesystem of a file was when it was last opened.
 	mountPoint string
 	most       admit.Capacity // while the target is not open

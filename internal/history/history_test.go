@@ -83,6 +83,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	assert.Equal(t, []float64{2, 3}, means(h.Points(key, history.Hour(), start.Add(2*time.Minute)))[:2])
 	h.Add(key, start.Add(time.Minute), 4, 1)
 	assert.Equal(t, []float64{4}, means(h.Points(key, history.Hour(), start.Add(2*time.Minute))))
+	require.NoError(t, new(history.History).Restore(h.State(start.Add(2*time.Minute))), "what is kept then makes sense")
 }
 
 func TestARestartKeepsIt(t *testing.T) {

@@ -38,6 +38,9 @@ func (s *Series) add(span Span, slot int64, value, weight float64) {
 func (s *Series) cut(slot int64) {
 	keep := min(max(slot-s.First, 0), int64(len(s.Means)))
 	s.Means = s.Means[:keep]
+	if keep == 0 {
+		s.First = 0
+	}
 	s.Open, s.Sum, s.Weight = slot, 0, 0
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/history"
@@ -50,13 +51,25 @@ func newPastView(t record.TargetStatus, past *history.History, span history.Span
 		if b := learned(p); drawn != nil && b != nil && b.Values[record.LatencyP50] > 0 {
 			drawn.Marks = append(slices.Clone(drawn.Marks), plot.Mark{Y: new(b.Values[record.LatencyP50]), Label: "baseline of p50"})
 		}
-		v.add(drawn, name+": the p50 and p99 of the good rounds, mean of each "+units.Span(span.Slot)+".")
+		v.add(drawn, name+": the p50 of the good rounds and the p99 of as many of the latest I/Os as it takes, mean of each "+units.Span(span.Slot)+"."+doubtText(p))
 	}
 	v.add(c.latency("latency of the applications' I/O", line{history.Traffic, history.ReadLatency, "reads"}, line{history.Traffic, history.WriteLatency, "writes"}),
 		"Applications: mean latency of their reads and writes.")
 	v.add(c.rates("I/Os per second of applications", line{history.Traffic, history.Reads, "reads"}, line{history.Traffic, history.Writes, "writes"}),
 		"Applications: their I/Os per second.")
 	return v
+}
+
+// doubtText says why the latest of the figures may be wrong.
+func doubtText(p record.ProbeStatus) string {
+	if p.Last == nil || len(p.Last.Warnings) == 0 {
+		return ""
+	}
+	var codes []string
+	for _, w := range p.Last.Warnings {
+		codes = append(codes, strings.ReplaceAll(w.Code, "_", " "))
+	}
+	return " ⚠ " + strings.Join(codes, ", ")
 }
 
 func (v *pastView) add(p *plot.Plot, caption string) {

@@ -496,7 +496,7 @@ func TestASlowReaderOfHTTP2IsEnded(t *testing.T) {
 	c := config("127.0.0.1:0")
 	c.WebConfigFile = path
 	s := listen(t, c)
-	s.limits.write = 50 * time.Millisecond
+	s.limits.write = time.Second // the handshake has to fit
 	h, _, sent := slowly()
 	stop := running(t, s, h)
 

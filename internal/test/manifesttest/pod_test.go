@@ -87,7 +87,7 @@ func TestPodMeasuresRawDevices(t *testing.T) {
 	p.measures(filepath.Base(second.Path))
 
 	// kubectl exec, as docs/install-kubernetes.md has it.
-	out := p.exec("/usr/bin/ssdprobe", "run", "--config=/etc/ssdprobe/ssdprobe.yaml", "--target="+second.Path, "--rounds=1")
+	out := p.exec("/usr/bin/ssdprobe", "run", "--config=/etc/ssdprobe/ssdprobe.yaml", "--target="+second.Path, "--rounds=1", "--verbose")
 	assert.Contains(t, out, "read-4k")
 	assert.Contains(t, out, " on "+nodeName, "not the pod's name")
 	p.exec("/usr/bin/ssdprobe", "ready", "--config=/etc/ssdprobe/ssdprobe.yaml")
