@@ -104,7 +104,7 @@ func (a *app) baselineReset() *cobra.Command {
 			if suite != "" {
 				return a.resetRun(args[0], suite)
 			}
-			return a.change(c.Context(), args, state.Request{Probe: probe}, "baselines of %s forgotten", nothingMore)
+			return a.change(c.Context(), args, state.Request{Probe: probe}, "baselines of %s forgotten")
 		},
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the baseline of the probe with this `NAME`")

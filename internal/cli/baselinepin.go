@@ -25,7 +25,7 @@ learned. When the conditions come back, so does the pinned baseline.`,
 		c.Example = "  ssdprobe baseline unpin nvme0n1"
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.change(c.Context(), args, state.Request{Probe: probe, Pin: &pin}, "baselines of %s "+done, nothingMore)
+		return a.change(c.Context(), args, state.Request{Probe: probe, Pin: &pin}, "baselines of %s "+done)
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the baseline of the probe with this `NAME`")
 	return c

@@ -49,7 +49,7 @@ While a daemon runs, it does this itself. The command waits for its answer.`,
 			case host:
 				return a.acceptHost(c.Context(), r)
 			}
-			return a.change(c.Context(), args, r, "level of %s accepted", levels)
+			return a.change(c.Context(), args, r, "level of %s accepted")
 		},
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the probe with this `NAME`")
@@ -68,19 +68,19 @@ func (a *app) acceptHost(ctx context.Context, r state.Request) error {
 	if err != nil {
 		return err
 	}
-	notes, err := r.ChangeNode(n, time.Now())
+	_, err = r.ChangeNode(n, time.Now())
 	if errors.Is(err, drift.ErrNothingToAccept) {
 		return fmt.Errorf("%w; ssdprobe drift shows what was found", err)
 	} else if err != nil {
 		return err
 	}
-	return a.submit(ctx, dir, asked{r, "level of the host accepted" + levels(notes)})
+	return a.submit(ctx, dir, asked{r, "level of the host accepted"})
 }
 
 // change carries out a request on the one target that the arguments name, or leaves it to
 // the state. What the stored state says to be impossible is refused at once: it is
 // saved whenever a verdict changes.
-func (a *app) change(ctx context.Context, args []string, r state.Request, done string, what func(notes map[string]drift.Note) string) error {
+func (a *app) change(ctx context.Context, args []string, r state.Request, done string) error {
 	dir, targets, err := a.targets(args)
 	if err != nil {
 		return err
@@ -89,15 +89,12 @@ func (a *app) change(ctx context.Context, args []string, r state.Request, done s
 	r.Target = t.ID
 	path := t.Path
 	now := time.Now()
-	notes := map[string]drift.Note{}
-	err = r.WithNode(r.Change(&t, now), func() error {
+	_, err = r.WithNode(nil, r.Change(&t, now), func() (map[string]drift.Note, error) {
 		n, err := dir.RememberedNode()
-		if err == nil {
-			var beside map[string]drift.Note
-			beside, err = r.ChangeNode(n, now)
-			maps.Copy(notes, beside)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return r.ChangeNode(n, now)
 	})
 	switch {
 	case errors.Is(err, state.ErrUnknownTarget) && r.Probe != "":
@@ -107,18 +104,17 @@ func (a *app) change(ctx context.Context, args []string, r state.Request, done s
 	case err != nil:
 		return err
 	}
-	maps.Copy(notes, t.Accepted(now)) // against its past, which is told rather than where it is beside its peers
-	return a.submit(ctx, dir, asked{r, fmt.Sprintf(done, path) + what(notes)})
+	return a.submit(ctx, dir, asked{r, fmt.Sprintf(done, path)})
 }
 
-// levels says which levels were accepted: " (read-4k p50 1.31×; traffic reads of others 1.40×)".
+// levels says which levels were accepted: " (read-4k p50 1.31×; traffic reads of others 1.40×)"; empty when none were.
 func levels(notes map[string]drift.Note) string {
+	if len(notes) == 0 {
+		return ""
+	}
 	var all []string
 	for _, source := range slices.Sorted(maps.Keys(notes)) {
 		all = append(all, source+" "+report.Accepted(notes[source]))
 	}
 	return " (" + strings.Join(all, "; ") + ")"
 }
-
-// nothingMore is for what needs no more words.
-func nothingMore(map[string]drift.Note) string { return "" }

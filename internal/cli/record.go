@@ -153,10 +153,7 @@ func (a *app) askToRecord(ctx context.Context, args []string, now time.Time) err
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, dir.Dir())
 	}
-	if err := answered(ctx, dir, name); err != nil {
-		return err
-	}
-	return tell(a.stderr, "the daemon records; see ssdprobe record list in about %s\n", units.Span(recordedAfter))
+	return a.await(ctx, dir, []left{{name, fmt.Sprintf("the daemon records; see ssdprobe record list in about %s", units.Span(recordedAfter))}})
 }
 
 // export writes a recording, and never over a file that is there.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -16,58 +17,87 @@ type asked struct {
 	done string
 }
 
-// submit carries out requests, or leaves them to the daemon and waits for its answers.
+// left is a request that the daemon is to answer.
+type left struct {
+	name string // in the state directory
+	done string
+}
+
+// submit carries out requests, or leaves them to the daemon and waits for its answers. After one that fails, no more
+// are submitted.
 func (a *app) submit(ctx context.Context, dir state.Dir, all ...asked) error {
-	names := make([]string, len(all))
-	var problems []error
+	var waiting []left
+	var problem error
 	for i, r := range all {
-		var err error
-		if names[i], err = dir.Submit(r.Request); err != nil {
-			return err
+		name, accepted, err := dir.Submit(r.Request)
+		if err == nil && name == "" {
+			err = a.tellDone(r.done, accepted)
+		}
+		if err != nil {
+			problem = err
+			if rest := len(all) - i - 1; rest > 0 {
+				problem = fmt.Errorf("%w; %s after it not tried", err, units.Plural(rest, "request"))
+			}
+			break
+		}
+		if name != "" {
+			waiting = append(waiting, left{name, r.done})
 		}
 	}
-	for i, r := range all {
-		err := answered(ctx, dir, names[i])
+	return errors.Join(problem, a.await(ctx, dir, waiting))
+}
+
+// await waits for the answers of the daemon to requests, and tells them.
+func (a *app) await(ctx context.Context, dir state.Dir, all []left) error {
+	if len(all) == 0 {
+		return nil
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, answerPatience, errPatience)
+	defer stop()
+	var problems []error
+	for _, r := range all {
+		accepted, err := answered(ctx, dir, r.name)
 		if err == nil {
-			err = tell(a.stderr, "%s\n", r.done)
+			err = a.tellDone(r.done, accepted)
 		}
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
 }
 
+// tellDone says that a request was carried out: "level of nvme0n1 accepted (read-4k p50 1.31×)".
+func (a *app) tellDone(done string, accepted map[string]drift.Note) error {
+	return tell(a.stderr, "%s%s\n", done, levels(accepted))
+}
+
 const (
-	// answerPatience is how long the daemon may take to answer: it looks for requests twice a second, and a target that
-	// hangs may hold it up.
+	// answerPatience is how long the daemon may take to answer all requests: it looks for them twice a second, and a
+	// target that hangs may hold it up.
 	answerPatience = time.Minute
 	answerLook     = 100 * time.Millisecond
 )
 
-// answered waits for the daemon's answer to a request that was left under a name; an empty name needs none. What it
-// refused is the error.
-func answered(ctx context.Context, dir state.Dir, name string) error {
-	if name == "" {
-		return nil
-	}
+var errPatience = fmt.Errorf("the daemon has not answered within %s", units.Span(answerPatience))
+
+// answered waits for the daemon's answer to a request that was left under a name. It returns the levels that were
+// accepted. What the daemon refused is the error.
+func answered(ctx context.Context, dir state.Dir, name string) (map[string]drift.Note, error) {
 	look := time.NewTicker(answerLook)
 	defer look.Stop()
-	enough := time.After(answerPatience)
 	for {
 		answer, found, err := dir.TakeAnswer(name)
 		switch {
 		case err != nil:
-			return fmt.Errorf("read the answer of the daemon: %w", err)
+			return nil, err
 		case found && answer.Refused != "":
-			return fmt.Errorf("the daemon refused: %s", answer.Refused)
+			return nil, fmt.Errorf("the daemon refused: %s", answer.Refused)
 		case found:
-			return nil
+			return answer.Accepted, nil
 		}
 		select {
 		case <-look.C:
-		case <-enough:
-			return fmt.Errorf("the daemon has not answered within %s; it carries the request out when it can, and its log says how that went", units.Span(answerPatience))
 		case <-ctx.Done():
-			return fmt.Errorf("%w: the request is left to the daemon, whose log says how it went", context.Cause(ctx))
+			return nil, fmt.Errorf("%w: the request is left to the daemon, whose log says how it went", context.Cause(ctx))
 		}
 	}
 }

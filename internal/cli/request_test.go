@@ -1,14 +1,16 @@
 package cli_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
@@ -27,11 +29,106 @@ func TestTheDaemonRefuses(t *testing.T) {
 		names, err = dir.Requests()
 		return err == nil && len(names) == 1
 	})
-	require.NoError(t, dir.AnswerRequest(names[0], errors.New("the drive is pinned")))
+	require.NoError(t, dir.AnswerRequest(names[0], state.Answer{Refused: "the drive is pinned"}))
 	assert.Equal(t, 1, asked.Wait(t))
 	assert.Equal(t, "ssdprobe: the daemon refused: the drive is pinned\n", asked.Stderr.Text())
 	assert.Empty(t, testenv.Names(t, filepath.Join(at, "answers")), "it was taken")
 	require.NoError(t, lock.Release())
+}
+
+// exportOf is an export with a baseline for each of the targets.
+func exportOf(t *testing.T, targets ...string) string {
+	t.Helper()
+	var rows []string
+	for _, id := range targets {
+		rows = append(rows, `{"target_id": "`+id+`", "probe": "read-4k", "baseline": {"learned": "2026-11-01T00:00:00Z", "rounds": 120, "values":
+			{"iops": 11000, "latency_p50_seconds": 0.00008, "latency_p95_seconds": 0.0001, "latency_p99_seconds": 0.0002}}}`)
+	}
+	return file(t, "b.json", `{"format": "ssdprobe/baselines", "version": 2, "baselines": [`+strings.Join(rows, ",")+"]}")
+}
+
+// leftTo starts a command while a daemon seems to run, and returns it when it has left its request.
+func leftTo(t *testing.T, dir state.Dir, args ...string) (asked *testenv.Program, name string) {
+	t.Helper()
+	asked = start(t, append(args, "--state-dir", dir.Dir())...)
+	eventually(t, "the request is left", func() bool {
+		names, err := dir.Requests()
+		if err == nil && len(names) == 1 {
+			name = names[0]
+		}
+		return name != ""
+	})
+	return asked, name
+}
+
+// A daemon that ends before it answers leaves no request for a later one.
+func TestTheDaemonEndsBeforeItAnswers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"import":     {[]string{"baseline", "import", exportOf(t, "eui.1")}, 0, "baseline of read-4k for eui.1 imported\n"},
+		"record now": {[]string{"record", "now"}, 1, "ssdprobe: withdrawn: the daemon ended before it took the request\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, lock, err := state.Hold(t.TempDir())
+			require.NoError(t, err)
+			asked, _ := leftTo(t, dir, c.args...)
+			require.NoError(t, lock.Release())
+			assert.Equal(t, c.code, asked.Wait(t))
+			assert.Equal(t, c.says, asked.Stderr.Text())
+			names, err := dir.Requests()
+			require.NoError(t, err)
+			assert.Empty(t, names)
+			_, found, err := dir.Target("eui.1")
+			require.NoError(t, err)
+			assert.Equal(t, c.code == 0, found, "it is carried out here")
+		})
+	}
+}
+
+// A request that is gone has no answer to wait for.
+func TestTheAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	dir, lock, err := state.Hold(t.TempDir())
+	require.NoError(t, err)
+	asked, name := leftTo(t, dir, "baseline", "import", exportOf(t, "eui.1"))
+	require.NoError(t, dir.Remove("requests", name))
+	assert.Equal(t, 1, asked.Wait(t))
+	assert.Contains(t, asked.Stderr.Text(), "the daemon took the request and could not leave its answer; its log says")
+	require.NoError(t, lock.Release())
+}
+
+// The levels that are told are those that the daemon accepted, whatever was stored before.
+func TestTheLevelsOfTheDaemonAreTold(t *testing.T) {
+	t.Parallel()
+	dir, lock, err := state.Hold(learned(t))
+	require.NoError(t, err)
+	asked, name := leftTo(t, dir, "drift", "accept", "nvme0n1", "--note", "x")
+	require.NoError(t, dir.AnswerRequest(name, state.Answer{Accepted: map[string]drift.Note{
+		"read-4k": {Ratios: map[record.Statistic]float64{record.LatencyP50: 1.77}},
+	}}))
+	assert.Equal(t, 0, asked.Wait(t))
+	assert.Equal(t, "level of /dev/nvme0n1 accepted (read-4k p50 1.77×)\n", asked.Stderr.Text())
+	require.NoError(t, lock.Release())
+}
+
+// Of several requests, those that were carried out before one was refused are told.
+func TestOneOfSeveralRequestsIsRefused(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	for _, args := range [][]string{{"baseline", "import", exportOf(t, "eui.2")}, {"baseline", "pin", "eui.2"}} {
+		got := ssdprobe(t, append(args, "--state-dir", at)...)
+		require.Equal(t, 0, got.code, got.stderr)
+	}
+	got := ssdprobe(t, "baseline", "import", exportOf(t, "eui.1", "eui.2", "eui.3"), "--state-dir", at)
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stderr, "baseline of read-4k for eui.1 imported\n")
+	assert.Contains(t, got.stderr, "the baseline is pinned")
+	assert.Contains(t, got.stderr, "1 request after it not tried")
 }
 
 // A user who may not read the state is told so, and not that there is none.
@@ -49,4 +146,11 @@ func TestStateOfOthers(t *testing.T) {
 		assert.Contains(t, says, "permission denied: run as root", args)
 		assert.NotContains(t, says, "no baseline", args)
 	}
+
+	// A group that may list the directory may not read the files in it.
+	const adm = 4
+	require.NoError(t, os.Chown(filepath.Join(at, "targets"), 0, adm))
+	require.NoError(t, os.Chmod(filepath.Join(at, "targets"), 0o750))
+	_, says := asNobody(t, "baseline", "show", "--config", config, "--state-dir", at)
+	assert.Contains(t, says, "permission denied: run as root; commands with --url ask the daemon instead")
 }

@@ -71,9 +71,11 @@ type Daemon struct {
 	ready      bool
 	// ways lead to the targets, by id; for discovery alone.
 	ways map[string]*access
-	// unanswered are the requests that cannot be read; for discovery alone.
+	// unanswered are the requests that stay, because they cannot be read or removed; for discovery alone.
 	unanswered []string
-	first      chan struct{} // closed when the first discovery is over
+	// unleft are the answers to those that cannot be removed: they are carried out once.
+	unleft map[string]state.Answer
+	first  chan struct{} // closed when the first discovery is over
 }
 
 // endTimeout is how long all tasks may take to end: a run that restores what it changed takes

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
@@ -250,45 +251,68 @@ func (d *Daemon) stopAll() {
 	}
 }
 
-// answerRequests carries out what the command line left for the daemon. The
-// watch of the target is halted meanwhile, so that there is one way to change
-// the stored state; discovery puts a new one in its place.
+// answerRequests carries out what the command line left for the daemon, each request once, and removes old answers.
 func (d *Daemon) answerRequests(ctx context.Context) {
+	old := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.RemoveOldAnswers(time.Now()) })
 	names, err := through(ctx, d.shared.state, saveTimeout, state.Dir.Requests)
-	d.shared.state.report(requestsOf, err)
-	d.unanswered = nil
+	d.shared.state.report(requestsOf, errors.Join(err, old))
+	before := d.unleft
+	d.unanswered, d.unleft = nil, map[string]state.Answer{}
 	for _, name := range names {
+		if answer, ok := before[name]; ok {
+			d.leave(ctx, name, answer)
+			continue
+		}
 		r, err := through(ctx, d.shared.state, saveTimeout, func(s state.Dir) (state.Request, error) { return s.Request(name) })
-		if err == nil && r.Record != nil {
-			d.answered(ctx, name, r, d.recordRequest(r))
-			continue
-		}
-		if err == nil && r.Target == "" && !r.Host {
-			d.answered(ctx, name, r, errors.New("the request names no target"))
-			continue
-		}
 		if err != nil {
 			d.unanswered = append(d.unanswered, name)
 			d.shared.log.Error("request", "name", name, "err", err)
 			continue
 		}
-		if w, ok := d.current()[r.Target]; ok {
-			d.halt(w)
-		}
-		err = d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.Apply(r) })
-		d.answered(ctx, name, r, r.WithNode(err, func() error { return d.shared.judging.change(r) }))
+		accepted, err := d.carryOut(ctx, r)
+		d.answered(ctx, name, r, accepted, err)
 	}
 }
 
+// carryOut carries out a request. The watch of the target is halted meanwhile, so that there is one way to
+// change the stored state; discovery puts a new one in its place. It returns the levels that were accepted.
+func (d *Daemon) carryOut(ctx context.Context, r state.Request) (accepted map[string]drift.Note, err error) {
+	if err := r.InTime(time.Now()); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Record != nil:
+		return nil, d.recordRequest(r)
+	case r.Target == "" && !r.Host:
+		return nil, errors.New("the request names no target")
+	}
+	if w, ok := d.current()[r.Target]; ok {
+		d.halt(w)
+	}
+	accepted, err = through(ctx, d.shared.state, saveTimeout, func(s state.Dir) (map[string]drift.Note, error) { return s.Apply(r) })
+	return r.WithNode(accepted, err, func() (map[string]drift.Note, error) { return d.shared.judging.change(r) })
+}
+
 // answered tells how a request went, in the log and to who waits for the answer.
-func (d *Daemon) answered(ctx context.Context, name string, r state.Request, err error) {
+func (d *Daemon) answered(ctx context.Context, name string, r state.Request, accepted map[string]drift.Note, err error) {
 	log := d.shared.log.With("target", r.Target, "probe", r.Probe, "asked", r.String())
+	answer := state.Answer{Time: time.Now().UTC()}
 	if err != nil {
+		answer.Refused = err.Error()
 		log.Error("request refused", "err", err)
 	} else {
+		answer.Accepted = accepted
 		log.Info("request carried out")
 	}
-	if err := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.AnswerRequest(name, err) }); err != nil {
+	d.leave(ctx, name, answer)
+}
+
+// leave leaves an answer. While it cannot, the request may stay where it is; it is not carried out again.
+func (d *Daemon) leave(ctx context.Context, name string, answer state.Answer) {
+	err := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.AnswerRequest(name, answer) })
+	if err != nil {
+		d.unanswered = append(d.unanswered, name)
+		d.unleft[name] = answer
 		d.shared.log.Error("answer a request", "err", err)
 	}
 }

@@ -163,6 +163,45 @@ func TestRecordingOnDemand(t *testing.T) {
 	require.NoError(t, lock.Release())
 }
 
+// A request that cannot be removed is carried out once.
+func TestARequestThatStaysIsCarriedOutOnce(t *testing.T) {
+	testenv.Root(t)
+	d, log := flying(t, t.TempDir())
+	dir := d.shared.state.Dir
+	_, lock, err := state.Hold(dir.Dir())
+	require.NoError(t, err)
+	name, err := dir.AskToRecord("eui.1", time.Now())
+	require.NoError(t, err)
+	requests := filepath.Join(dir.Dir(), "requests")
+	require.NoError(t, unix.Mount(requests, requests, "", unix.MS_BIND, ""))
+	mounted := true
+	t.Cleanup(func() {
+		if mounted {
+			assert.NoError(t, unix.Unmount(requests, 0))
+		}
+	})
+	require.NoError(t, unix.Mount("", requests, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+	require.True(t, d.asked(t.Context()))
+	for range 3 {
+		d.answerRequests(t.Context())
+		assert.False(t, d.asked(t.Context()), "it wakes nobody up")
+	}
+	assert.Equal(t, 1, strings.Count(log.String(), `msg="request carried out"`))
+	assert.Contains(t, log.String(), "read-only file system")
+
+	require.NoError(t, unix.Unmount(requests, 0))
+	mounted = false
+	d.answerRequests(t.Context())
+	left, err := dir.Requests()
+	require.NoError(t, err)
+	assert.Empty(t, left)
+	assert.Equal(t, 1, strings.Count(log.String(), `msg="request carried out"`))
+	_, found, err := dir.TakeAnswer(name)
+	require.NoError(t, err)
+	assert.True(t, found)
+	require.NoError(t, lock.Release())
+}
+
 func TestTheOldestRecordingsGoFirst(t *testing.T) {
 	at := t.TempDir()
 	d, _ := flying(t, at)

@@ -81,13 +81,13 @@ func (j *judging) detach(w *watch) {
 	}
 }
 
-// change carries out a request on the node.
-func (j *judging) change(r state.Request) error {
+// change carries out a request on the node. It returns the levels that were accepted, by source.
+func (j *judging) change(r state.Request) (accepted map[string]drift.Note, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	_, err := r.ChangeNode(j.node, time.Now())
+	accepted, err = r.ChangeNode(j.node, time.Now())
 	j.news = j.news || err == nil
-	return err
+	return accepted, err
 }
 
 // look calls f while nothing is judged.

@@ -83,6 +83,14 @@ func TestARequestAcceptsTheLevelOfTheHost(t *testing.T) {
 	d.shared.judging.feed(&minute, 30, 1)
 	d.shared.judging.feed(&minute, 3, 1.3)
 	require.NotEmpty(t, d.shared.judging.node.Together())
+	require.NoError(t, dir.Save("requests", "late", state.Request{Host: true, Accept: "x", Asked: time.Now().Add(-time.Hour)}))
+	d.answerRequests(t.Context())
+	require.NotEmpty(t, d.shared.judging.node.Together(), "nobody expects it any more")
+	late, found, err := dir.TakeAnswer("late")
+	require.NoError(t, err)
+	require.True(t, found)
+	assert.Equal(t, state.ErrTooLate.Error(), late.Refused)
+
 	asked, err := dir.Leave(state.Request{Host: true, Accept: "powersave is wanted"})
 	require.NoError(t, err)
 	d.answerRequests(t.Context())
@@ -94,6 +102,8 @@ func TestARequestAcceptsTheLevelOfTheHost(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, found)
 	assert.Empty(t, answer.Refused)
+	require.Contains(t, answer.Accepted, "read-4k")
+	assert.InDelta(t, 1.3, answer.Accepted["read-4k"].Ratios[record.LatencyP50], 0.03, "who asked is told which level")
 	_, news := d.shared.judging.advance()
 	assert.True(t, news, "it is kept at once")
 }

@@ -3,6 +3,9 @@ package state
 import (
 	"errors"
 	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
 // Answer is what the daemon says to a request that was left.
@@ -10,36 +13,95 @@ type Answer struct {
 	Time time.Time `json:"time"`
 	// Refused says why nothing was changed; empty when the request was carried out.
 	Refused string `json:"refused,omitempty"`
+	// Accepted are the levels that were accepted, by probe or "traffic".
+	Accepted map[string]drift.Note `json:"accepted,omitempty"`
 }
+
+var (
+	// ErrNoAnswer says that the daemon took a request and left no answer.
+	ErrNoAnswer = errors.New("the daemon took the request and could not leave its answer; its log says how that went")
+	// ErrWithdrawn says that a request was taken back that only a daemon can carry out.
+	ErrWithdrawn = errors.New("withdrawn: the daemon ended before it took the request")
+)
 
 // answerKept is how long an answer waits for who asked; after that nobody does.
 const answerKept = 10 * time.Minute
 
-// AnswerRequest removes a request and leaves the answer to it: err is why it was refused, or nil. Answers that nobody
-// has taken are removed.
-func (d Dir) AnswerRequest(name string, err error) error {
-	a := Answer{Time: time.Now().UTC()}
-	if err != nil {
-		a.Refused = err.Error()
-	}
+// AnswerRequest leaves the answer to a request, and removes the request.
+func (d Dir) AnswerRequest(name string, a Answer) error {
 	// In this order: a daemon that ends in between carries the request out once more, and none is left without an answer.
-	problems := []error{d.Save(kindAnswers, name, a), d.Remove(kindRequests, name)}
+	return errors.Join(d.Save(kindAnswers, name, a), d.Remove(kindRequests, name))
+}
+
+// RemoveOldAnswers removes the answers that nobody has taken. Damaged ones are set aside; the error says so.
+func (d Dir) RemoveOldAnswers(now time.Time) error {
+	damaged := d.SetDamagedAside(kindAnswers)
 	names, err := d.Names(kindAnswers)
-	problems = append(problems, err)
+	problems := []error{damaged, err}
 	for _, name := range names {
 		var old Answer
-		if found, err := d.Load(kindAnswers, name, &old); err == nil && found && a.Time.Sub(old.Time) > answerKept {
-			problems = append(problems, d.Remove(kindAnswers, name))
+		found, err := d.Load(kindAnswers, name, &old)
+		if err == nil && found && now.Sub(old.Time) > answerKept {
+			err = d.Remove(kindAnswers, name)
 		}
+		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
 }
 
-// TakeAnswer returns the answer to a request and removes it; false when there is none yet.
+// TakeAnswer returns the answer to a request that was left, and removes it; false when there is none yet. A request that
+// the daemon has not carried out when it ends is carried out here, so that no later daemon does. Errors: ErrNoAnswer,
+// ErrWithdrawn, and those of carrying it out.
 func (d Dir) TakeAnswer(name string) (a Answer, found bool, err error) {
-	found, err = d.Load(kindAnswers, name, &a)
-	if !found || err != nil {
+	lock, err := store.TakeLock(d.Dir(), lockName)
+	if errors.Is(err, store.ErrLocked) { // the daemon runs
+		return d.leftAnswer(name)
+	} else if err != nil {
 		return a, false, err
 	}
-	return a, true, d.Remove(kindAnswers, name)
+	a, found, err = d.leftAnswer(name)
+	switch {
+	case found: // the daemon may have ended before it removed the request
+		err = errors.Join(err, d.Remove(kindRequests, name))
+	case err == nil:
+		a, err = d.takeBack(name)
+		found = err == nil
+	}
+	return a, found, errors.Join(err, lock.Release())
+}
+
+// leftAnswer is TakeAnswer while the daemon runs.
+func (d Dir) leftAnswer(name string) (a Answer, found bool, err error) {
+	// In this order: the daemon leaves the answer before it removes the request.
+	waits, err := d.Load(kindRequests, name, new(Request))
+	if err != nil {
+		return a, false, err
+	}
+	found, err = d.Load(kindAnswers, name, &a)
+	switch {
+	case err != nil:
+		return a, false, err
+	case found:
+		return a, true, d.Remove(kindAnswers, name)
+	case !waits:
+		return a, false, ErrNoAnswer
+	}
+	return a, false, nil
+}
+
+// takeBack carries out a request that was left to a daemon which has ended.
+func (d Dir) takeBack(name string) (a Answer, err error) {
+	r, err := d.Request(name)
+	if err == nil {
+		err = d.Remove(kindRequests, name)
+	}
+	switch {
+	case err != nil:
+		return a, err
+	case r.Record != nil:
+		return a, ErrWithdrawn
+	}
+	a.Time = time.Now().UTC()
+	a.Accepted, err = d.applyAll(r)
+	return a, err
 }

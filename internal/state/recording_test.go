@@ -64,6 +64,8 @@ func TestARequestForARecordingNeedsADaemon(t *testing.T) {
 	require.Equal(t, []string{name}, names)
 	r, err := dir.Request(names[0])
 	require.NoError(t, err)
+	assert.WithinDuration(t, time.Now(), r.Asked, time.Minute)
+	r.Asked = time.Time{}
 	assert.Equal(t, state.Request{Target: "eui.1", Record: &state.RecordRequest{Asked: now}}, r)
 	assert.Equal(t, "record", r.String())
 	require.NoError(t, lock.Release())

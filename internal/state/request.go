@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,22 @@ type Request struct {
 	Pin *bool `json:"pin,omitempty"`
 	// Record asks for a recording of the target, or of the node when there is none; nothing else is then asked for.
 	Record *RecordRequest `json:"record,omitempty"`
+	// Asked is when the request was left; zero in those of earlier versions.
+	Asked time.Time `json:"asked,omitzero"`
+}
+
+// requestKept is how long a daemon may take to carry out a request: nobody expects it to happen later.
+const requestKept = 10 * time.Minute
+
+// ErrTooLate says that a request is too old to be carried out.
+var ErrTooLate = fmt.Errorf("it was asked for more than %.0f minutes ago; ask again", requestKept.Minutes())
+
+// InTime returns ErrTooLate for a request that was left long ago.
+func (r Request) InTime(now time.Time) error {
+	if !r.Asked.IsZero() && now.Sub(r.Asked) > requestKept {
+		return ErrTooLate
+	}
+	return nil
 }
 
 // ErrUnknownTarget says that nothing is stored about a target, or its probe.
@@ -57,34 +74,39 @@ func (r Request) String() string {
 }
 
 // Submit carries out a request, or leaves it to the daemon that runs on the directory. It returns the name under which
-// it was left, for TakeAnswer; empty when it was carried out.
-func (d Dir) Submit(r Request) (name string, err error) {
+// it was left, for TakeAnswer; empty when it was carried out. Then accepted are the levels that were, by probe or "traffic".
+func (d Dir) Submit(r Request) (name string, accepted map[string]drift.Note, err error) {
 	lock, err := store.TakeLock(d.Dir(), lockName)
 	if errors.Is(err, store.ErrLocked) {
-		return d.Leave(r)
+		name, err = d.Leave(r)
+		return name, nil, err
 	} else if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return "", errors.Join(d.applyAll(r), lock.Release())
+	accepted, err = d.applyAll(r)
+	return "", accepted, errors.Join(err, lock.Release())
 }
 
 // Leave leaves a request to the daemon, and returns its name.
 func (d Dir) Leave(r Request) (name string, err error) {
-	name = fmt.Sprintf("%d", time.Now().UnixNano())
+	r.Asked = time.Now().UTC()
+	name = fmt.Sprintf("%d", r.Asked.UnixNano())
 	return name, d.Save(kindRequests, name, r)
 }
 
 // applyAll is Apply and what the request changes in what is stored of the node.
-func (d Dir) applyAll(r Request) error {
-	return r.WithNode(d.Apply(r), func() error {
+func (d Dir) applyAll(r Request) (accepted map[string]drift.Note, err error) {
+	accepted, err = d.Apply(r)
+	return r.WithNode(accepted, err, func() (map[string]drift.Note, error) {
 		n, err := d.RememberedNode()
-		if err == nil {
-			_, err = r.ChangeNode(n, time.Now())
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
-			err = d.SaveNode(n.State(time.Now()))
+		beside, err := r.ChangeNode(n, time.Now())
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return beside, d.SaveNode(n.State(time.Now()))
 	})
 }
 
@@ -119,40 +141,49 @@ func (d Dir) Request(name string) (r Request, err error) {
 	return r, err
 }
 
-// Apply carries out a request on what is stored of its target.
-func (d Dir) Apply(r Request) error {
+// Apply carries out a request on what is stored of its target. It returns the levels that were accepted, by probe or "traffic".
+func (d Dir) Apply(r Request) (accepted map[string]drift.Note, err error) {
 	if r.Host { // it is about no target
-		return nil
+		return nil, nil
 	}
 	t, found, err := d.Target(r.Target)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch {
 	case r.Import != nil && r.Probe == "":
-		return fmt.Errorf("import a baseline for %s: no probe named", r.Target)
+		return nil, fmt.Errorf("import a baseline for %s: no probe named", r.Target)
 	case !found && r.Import == nil:
-		return fmt.Errorf("%s of %s: %w", r, r.Target, ErrUnknownTarget)
+		return nil, fmt.Errorf("%s of %s: %w", r, r.Target, ErrUnknownTarget)
 	case !found:
 		t = Target{ID: r.Target}
 	}
-	if err := r.Change(&t, time.Now()); err != nil {
-		return err
+	now := time.Now()
+	if err := r.Change(&t, now); err != nil {
+		return nil, err
 	}
-	return d.SaveTarget(t)
+	return t.Accepted(now), d.SaveTarget(t)
 }
 
 // WithNode carries out what a request changes in the node, given what came of it on its target: what is accepted may be
 // a level of either. It is refused when nothing is, and nothing changes in the node when the target refused for another reason.
-func (r Request) WithNode(onTarget error, change func() error) error {
-	if r.Accept == "" || onTarget != nil && !errors.Is(onTarget, drift.ErrNothingToAccept) {
-		return onTarget
+// It returns the levels that were accepted, by probe or "traffic". Where a source has both, that against its own past is told,
+// rather than that beside its peers.
+func (r Request) WithNode(
+	onTarget map[string]drift.Note, refused error, change func() (map[string]drift.Note, error),
+) (accepted map[string]drift.Note, err error) {
+	if r.Accept == "" || refused != nil && !errors.Is(refused, drift.ErrNothingToAccept) {
+		return onTarget, refused
 	}
-	err := change()
+	accepted, err = change()
 	if !r.Host && errors.Is(err, drift.ErrNothingToAccept) {
-		return onTarget
+		return onTarget, refused
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(accepted, onTarget)
+	return accepted, nil
 }
 
 // ChangeNode accepts what the node knows of the request's target beside its peers, or of the host. It returns what was

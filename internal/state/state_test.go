@@ -37,7 +37,7 @@ func open(t *testing.T) state.Dir {
 func TestImportAndReset(t *testing.T) {
 	s := open(t)
 	b := baseline()
-	left, err := s.Submit(state.Request{Target: id, Probe: "read-4k", Import: &b})
+	left, _, err := s.Submit(state.Request{Target: id, Probe: "read-4k", Import: &b})
 	require.NoError(t, err)
 	assert.Empty(t, left, "no daemon runs, so it is done at once")
 
@@ -61,9 +61,9 @@ func TestImportAndReset(t *testing.T) {
 	require.NotNil(t, shown.Baseline)
 	assert.Equal(t, b.Values, shown.Baseline.Values)
 
-	_, err = s.Submit(state.Request{Target: id, Probe: "read-128k"})
+	_, _, err = s.Submit(state.Request{Target: id, Probe: "read-128k"})
 	require.ErrorIs(t, err, state.ErrUnknownTarget)
-	_, err = s.Submit(state.Request{Target: id, Probe: "read-4k"})
+	_, _, err = s.Submit(state.Request{Target: id, Probe: "read-4k"})
 	require.NoError(t, err)
 	targets, err = s.Targets()
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 		"import never learned":     {state.Request{Target: "x", Probe: "p", Import: &never}, "never learned"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := s.Submit(c.request)
+			_, _, err := s.Submit(c.request)
 			require.ErrorContains(t, err, c.says)
 		})
 	}
@@ -96,7 +96,7 @@ func TestRequestsAreLeftToTheDaemon(t *testing.T) {
 	s := open(t)
 	lock, err := store.TakeLock(s.Dir(), "daemon")
 	require.NoError(t, err)
-	left, err := s.Submit(state.Request{Target: id})
+	left, _, err := s.Submit(state.Request{Target: id})
 	require.NoError(t, err, "whether it makes sense is the daemon's to know")
 	assert.NotEmpty(t, left)
 	names, err := s.Names("requests")
@@ -109,7 +109,7 @@ func TestTargetsWithADamagedOne(t *testing.T) {
 	s := open(t)
 	b := baseline()
 	for _, target := range []string{"a", "b"} {
-		_, err := s.Submit(state.Request{Target: target, Probe: "read-4k", Import: &b})
+		_, _, err := s.Submit(state.Request{Target: target, Probe: "read-4k", Import: &b})
 		require.NoError(t, err)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir(), "targets", "a.json"), []byte("{"), 0o600))

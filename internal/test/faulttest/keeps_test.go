@@ -86,7 +86,7 @@ func TestWhatHangsIsKnownAcrossReplacements(t *testing.T) {
 			require.NoError(t, err)
 			for _, r := range []state.Request{{Target: f.id, Accept: "it is old"}, {Target: f.id}} {
 				skip := len(f.Stderr.Text())
-				left, err := dir.Submit(r)
+				left, _, err := dir.Submit(r)
 				require.NoError(t, err)
 				require.NotEmpty(t, left)
 				f.Stderr.FindAfter(t, skip, `msg="request (carried out|refused)"`)

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/state"
+)
+
+// All requests together are waited for as long as one is, and what was answered is told.
+func TestOneMinuteForAllRequests(t *testing.T) {
+	dir, lock, err := state.Hold(t.TempDir())
+	require.NoError(t, err)
+	var all []left
+	for _, done := range []string{"first done", "second done", "third done"} {
+		name, err := dir.Leave(state.Request{Target: "eui.1"})
+		require.NoError(t, err)
+		all = append(all, left{name, done})
+	}
+	require.NoError(t, dir.AnswerRequest(all[1].name, state.Answer{}))
+	synctest.Test(t, func(t *testing.T) {
+		var says bytes.Buffer
+		a := &app{stderr: &says}
+		began := time.Now()
+		require.ErrorIs(t, a.await(t.Context(), dir, all), errPatience)
+		assert.Equal(t, answerPatience, time.Since(began)) // of the clock of the bubble
+		assert.Equal(t, "second done\n", says.String())
+	})
+	require.NoError(t, lock.Release())
+}
