@@ -122,7 +122,9 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 	server, err := web.Listen(ctx, web.Config{
 		Listen: c.Listen, SystemdSocket: o.systemdSocket, WebConfigFile: o.webConfigFile, Log: log,
 	})
-	if err != nil {
+	if bad := new(web.ConfigError); errors.As(err, &bad) {
+		return usage(err)
+	} else if err != nil {
 		return err
 	}
 	reload := make(chan os.Signal, 1)

@@ -62,7 +62,7 @@ func (a *app) devices(ctx context.Context, of daemonOf, form output) error {
 		asTheDaemonSays(rows, known)
 	}
 	problems := []error{err, unread, untold}
-	node := ofNode(c, all, rows)
+	node := ofNode(c, all, rows, running)
 	list := report.DeviceList{Findings: node, Devices: rows, Files: fileRows(c, known, running, node), Daemon: running}
 	if form == outputJSON {
 		problems = append(problems, report.JSON(a.stdout, list))
@@ -133,13 +133,13 @@ func fileRows(c config.Config, s record.Snapshot, running bool, node []finding.F
 	return rows
 }
 
-// ofNode selects the findings that no row has, and adds that the fallback file would be used.
-func ofNode(c config.Config, all []finding.Finding, rows []report.DeviceRow) []finding.Finding {
+// ofNode selects the findings that no row has. While no daemon runs, it adds that the fallback file would be used.
+func ofNode(c config.Config, all []finding.Finding, rows []report.DeviceRow, running bool) []finding.Finding {
 	node := slices.DeleteFunc(slices.Clone(all), func(f finding.Finding) bool {
 		return slices.ContainsFunc(rows, func(r report.DeviceRow) bool { return r.Device.Name == f.Device })
 	})
 	watched := slices.ContainsFunc(rows, func(r report.DeviceRow) bool { return r.Watched })
-	if watched || len(c.Files) > 0 || !c.FallbackFile || slices.ContainsFunc(node, hasCode(record.WarnFallback)) {
+	if running || watched || len(c.Files) > 0 || !c.FallbackFile || slices.ContainsFunc(node, hasCode(record.WarnFallback)) {
 		return node
 	}
 	text := daemon.FallbackText(daemon.FallbackPath(c))

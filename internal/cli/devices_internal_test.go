@@ -27,5 +27,9 @@ func TestDevicesThatLeaveAreLeftOut(t *testing.T) {
 	gone, here := finding.Finding{Code: finding.CannotProbe, Device: "loop5044"}, finding.Finding{Code: finding.Stale, Device: "vda"}
 	c := config.Default()
 	c.FallbackFile = false
-	assert.Equal(t, []finding.Finding{gone}, ofNode(c, []finding.Finding{gone, here}, rows), "what is wrong with it is still told")
+	assert.Equal(t, []finding.Finding{gone}, ofNode(c, []finding.Finding{gone, here}, rows, false), "what is wrong with it is still told")
+
+	c.FallbackFile = true
+	assert.Len(t, ofNode(c, nil, nil, false), 1, "a daemon would use the fallback file")
+	assert.Empty(t, ofNode(c, nil, nil, true), "the one that runs says itself what it uses")
 }

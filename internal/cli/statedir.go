@@ -49,7 +49,8 @@ func openExisting(path string) (state.Dir, error) {
 // readable reports whether this user may read a directory. One that is missing is for others to tell of.
 func readable(dir string) bool { return !errors.Is(unix.Access(dir, unix.R_OK|unix.X_OK), unix.EACCES) }
 
-// denied is the error about a directory that this user may not read, with who may.
+// denied is the error about a directory that this user may not read, with who may: its owner alone, as the files of the
+// store are for nobody else.
 func denied(dir string) error {
 	who := "run as root"
 	info, err := os.Stat(dir)
@@ -58,11 +59,8 @@ func denied(dir string) error {
 		if ok && owner.Uid != 0 {
 			who += " or as " + userName(owner.Uid)
 		}
-		if ok && owner.Gid != 0 && info.Mode()&0o050 == 0o050 {
-			who += " or join group " + groupName(owner.Gid)
-		}
 	}
-	return fmt.Errorf("read the state in %s: %w: %s", dir, fs.ErrPermission, who)
+	return fmt.Errorf("read the state in %s: %w: %s; commands with --url ask the daemon instead", dir, fs.ErrPermission, who)
 }
 
 // userName is what a user is called; the number when nobody knows.
@@ -70,15 +68,6 @@ func userName(id uint32) string {
 	number := strconv.FormatUint(uint64(id), 10)
 	if u, err := user.LookupId(number); err == nil {
 		return u.Username
-	}
-	return number
-}
-
-// groupName is what a group is called; the number when nobody knows.
-func groupName(id uint32) string {
-	number := strconv.FormatUint(uint64(id), 10)
-	if g, err := user.LookupGroupId(number); err == nil {
-		return g.Name
 	}
 	return number
 }

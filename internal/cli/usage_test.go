@@ -64,6 +64,7 @@ func TestWrongUsage(t *testing.T) {
 		"log level":        {[]string{"daemon", "--log.level", "loud"}, []string{"--log.level", "loud", "debug, info, warn or error"}},
 		"log format":       {[]string{"daemon", "--log.format", "xml"}, []string{"--log.format", "xml", "text or json"}},
 		"listen address":   {[]string{"daemon", "--web.listen-address", "here"}, []string{"--web.listen-address", "here", "host:port"}},
+		"web config file":  {[]string{"daemon", "--web.config.file", "/no/such/file"}, []string{"--web.config.file", "/no/such/file", "no such file"}},
 		"url":              {[]string{"drift", "--url", "http://[::1"}, []string{"--url", "http://[::1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

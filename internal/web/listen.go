@@ -27,13 +27,21 @@ type Config struct {
 	Log           *slog.Logger
 }
 
+// ConfigError says that the web config file is missing or wrong.
+type ConfigError struct{ err error }
+
+func (e *ConfigError) Error() string { return e.err.Error() }
+
+// Unwrap returns what is wrong with it.
+func (e *ConfigError) Unwrap() error { return e.err }
+
 // Listen checks the web config file and opens all listeners, or none: what
 // cannot work is known before anything else starts. The server must then be
-// served or closed.
+// served or closed. Errors: *ConfigError, and those of opening listeners.
 func Listen(ctx context.Context, c Config) (*Server, error) {
 	encrypted, err := checkWebConfig(c.WebConfigFile)
 	if err != nil {
-		return nil, err
+		return nil, &ConfigError{err}
 	}
 	s := &Server{config: c, limits: defaultLimits(), encrypted: encrypted}
 	open := func() ([]net.Listener, error) { return openAddresses(ctx, c.Listen) }

@@ -12,7 +12,7 @@ import (
 // width is where sentences are wrapped that go to no terminal, and on wide ones.
 const width = 118
 
-// leastWidth is the narrowest terminal whose width is kept to.
+// leastWidth is the least width that text is folded at. On a narrower terminal, lines go on where it breaks them.
 const leastWidth = 40
 
 // screen is what is written to.
@@ -31,8 +31,8 @@ func screenOf(w io.Writer) screen {
 		return s
 	}
 	s.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" // https://no-color.org
-	if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns >= leastWidth {
-		s.width, s.narrow = min(columns, width), true
+	if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+		s.width, s.narrow = min(max(columns, leastWidth), width), true
 		if columns > width { // tables may be wider than sentences
 			s.narrow = false
 		}

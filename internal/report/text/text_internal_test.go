@@ -2,10 +2,14 @@ package text
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 )
@@ -31,6 +35,25 @@ stor-07  nvme10n1  healthy  SAMSUNG MZQL23T8HCLS-00A07
 	for line := range strings.Lines(p.b.String()) {
 		assert.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 60)
 	}
+}
+
+// On a terminal that is narrower than any text can be, text is folded at the least width, and not at that of a wide one.
+func TestVeryNarrowTerminal(t *testing.T) {
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	require.NoError(t, unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetUint32(int(person.Fd()), unix.TIOCGPTN)
+	require.NoError(t, err)
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	for columns, want := range map[uint16]screen{0: {width: width}, 1: {width: 40, narrow: true}, 39: {width: 40, narrow: true}, 60: {width: 60, narrow: true}, 200: {width: width}} {
+		require.NoError(t, unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}))
+		got := screenOf(terminal)
+		got.colour = false
+		assert.Equal(t, want, got, "%d columns", columns)
+	}
+	require.NoError(t, terminal.Close())
+	require.NoError(t, person.Close())
 }
 
 // States have colours where there is a terminal that shows them, and the columns stay in line.
