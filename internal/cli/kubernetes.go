@@ -10,6 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/fleet"
 	"github.com/ssdprobe/ssdprobe/internal/nodestatus"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 func (a *app) kubernetesCommand() *cobra.Command {
@@ -67,9 +68,9 @@ func (a *app) kubernetesCleanup(ctx context.Context, o cleanupOptions) error {
 	} else if err != nil {
 		return err
 	}
-	nodes := []string{c.Node}
+	nodes, others := []string{c.Node}, 0
 	if o.allNodes {
-		if nodes, err = cleaner.Nodes(ctx); err != nil {
+		if nodes, others, err = cleaner.Nodes(ctx); err != nil {
 			return err
 		}
 	}
@@ -80,6 +81,9 @@ func (a *app) kubernetesCleanup(ctx context.Context, o cleanupOptions) error {
 			continue
 		}
 		problems = append(problems, err, tell(a.stdout, "%s\n", done))
+	}
+	if others > 0 {
+		problems = append(problems, tell(a.stdout, "%s: nothing to remove\n", units.Plural(others, "other node")))
 	}
 	return errors.Join(problems...)
 }

@@ -35,17 +35,34 @@ type Cleaner struct{ client *client }
 
 // NewCleaner asks the cluster of a kubeconfig, or of the pod for "". It sends nothing yet. Errors: those of fleet.Access.
 func NewCleaner(kubeconfig string) (Cleaner, error) {
-	c, err := connect(kubeconfig)
+	// One request at a time, each when the last one is answered, is no load for the API server.
+	c, err := connect(kubeconfig, -1)
 	return Cleaner{c}, err
 }
 
-// Nodes returns the names of all nodes of the cluster.
-func (c Cleaner) Nodes(ctx context.Context) ([]string, error) {
-	names, err := c.client.nodes(ctx)
+// Nodes returns the names of the nodes of the cluster that have something to remove, and how many others there are.
+func (c Cleaner) Nodes(ctx context.Context) (names []string, others int, err error) {
+	all, err := c.client.nodes(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list the nodes: %w", err)
+		return nil, 0, fmt.Errorf("list the nodes: %w", err)
 	}
-	return names, nil
+	names = toClean(all)
+	return names, len(all) - len(names), nil
+}
+
+// toClean returns the names of the nodes that have something to remove. Those with the taint are first, as it keeps pods
+// away, and the time may not be enough for all.
+func toClean(all []node) []string {
+	var tainted, others []string
+	for _, n := range all {
+		switch {
+		case n.taint() != "":
+			tainted = append(tainted, n.Metadata.Name)
+		case n.condition() != nil:
+			others = append(others, n.Metadata.Name)
+		}
+	}
+	return append(tainted, others...)
 }
 
 // Clean removes the condition and the taint of a node. A daemon that runs there puts them back.

@@ -1,6 +1,8 @@
 package nodestatus
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,6 +34,39 @@ func TestClean(t *testing.T) {
 	_, err = clean(t.Context(), s, "storage-2")
 	require.ErrorContains(t, err, "get node storage-2: ")
 	assert.True(t, IsGone(err))
+}
+
+// Nodes that have nothing are not asked for, and those with a taint do not wait for the others.
+func TestCleanBeginsWithTheTaints(t *testing.T) {
+	s := newShelf("storage-1", "storage-2", "storage-3", "storage-4")
+	kill(t, s, fleettest.NewShelf(), "storage-3")
+	for _, name := range []string{"storage-1", "storage-3"} {
+		_, err := s.setCondition(t.Context(), s.look(name), condition{Type: ConditionType})
+		require.NoError(t, err)
+	}
+	kill(t, s, fleettest.NewShelf(), "storage-4")
+	assert.Equal(t, []string{"storage-3", "storage-4", "storage-1"},
+		toClean([]node{s.look("storage-1"), s.look("storage-2"), s.look("storage-3"), s.look("storage-4")}))
+}
+
+// client-go sends five requests a second: 250 nodes would take longer than the Job of `helm uninstall` may.
+func TestCleanerDoesNotWait(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(file, []byte(`apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: t}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+`), 0o600))
+	c, err := NewCleaner(file)
+	require.NoError(t, err)
+	assert.Nil(t, c.client.rest.GetRateLimiter())
+	r, err := Connect(Options{Node: "storage-1", Kubeconfig: file})
+	require.NoError(t, err)
+	daemon, ok := r.cluster.(*client)
+	require.True(t, ok)
+	assert.NotNil(t, daemon.rest.GetRateLimiter(), "daemons are many")
 }
 
 // A right that is missing for one of the two does not keep the other.

@@ -33,8 +33,8 @@ type cluster interface {
 // client is the cluster behind an API server.
 type client struct{ rest rest.Interface }
 
-// patience is how long the API server may take for an answer.
-const patience = 5 * time.Second
+// patience is how long the API server may take for an answer. Several fit into endPatience.
+const patience = 3 * time.Second
 
 func newClient(c *rest.Config) (*client, error) {
 	scheme := runtime.NewScheme()
@@ -95,25 +95,23 @@ func (c *client) createEvent(ctx context.Context, e event) error {
 // page is how many nodes are asked for at a time.
 const page = 500
 
-// nodes returns the names of all nodes.
-func (c *client) nodes(ctx context.Context) ([]string, error) {
+// nodes returns all nodes.
+func (c *client) nodes(ctx context.Context) ([]node, error) {
 	type list struct {
 		Metadata struct {
 			Continue string `json:"continue"`
 		} `json:"metadata"`
 		Items []node `json:"items"`
 	}
-	var names []string
+	var all []node
 	for next := ""; ; {
 		l, err := ask[list](ctx, c.rest.Get().AbsPath("/api/v1/nodes").Param("limit", strconv.Itoa(page)).Param("continue", next))
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range l.Items {
-			names = append(names, n.Metadata.Name)
-		}
+		all = append(all, l.Items...)
 		if next = l.Metadata.Continue; next == "" {
-			return names, nil
+			return all, nil
 		}
 	}
 }

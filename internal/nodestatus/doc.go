@@ -10,7 +10,7 @@
 // longer, or is gone. So a daemon that is killed while its node has the taint keeps the permit.
 //
 // Of two daemons that claim one node, the one that began last is heard. The other notices that somebody else writes
-// the condition, says so, and writes nothing until that ends.
+// the condition, says so, takes its taint off, and writes nothing until that ends.
 //
 //	n, err := nodestatus.Connect(nodestatus.Options{Node: "storage-1", Snapshot: daemon.Snapshot, …})
 //	…

@@ -66,7 +66,10 @@ func newsOf(told map[string]record.ToldVerdict, s record.Snapshot) []news {
 			if v.Verdict == record.Severe {
 				reason = DriveSevere
 			}
-			after := &record.ToldVerdict{Name: is.name, Verdict: v.Verdict, Since: v.Since}
+			after := &record.ToldVerdict{Name: is.name, Verdict: v.Verdict, Since: v.Since, Eased: before.Eased}
+			if before.Verdict == record.Severe {
+				after.Eased++
+			}
 			all = append(all, news{id, after, event{Type: "Warning", Reason: reason, Note: is.name + " is " + report.DriveVerdict(v)}})
 		case before.Verdict.Blames() && (v.Verdict == record.Healthy || v.Verdict == record.Watch):
 			all = append(all, news{id, nil, event{Type: "Normal", Reason: DriveRecovered, Note: is.name + " is " + string(v.Verdict) + " again" + was(before)}})
@@ -103,14 +106,15 @@ func (r *Reporter) tell(ctx context.Context, on node, n news) error {
 	return nil
 }
 
-// eventName is the same whenever the same is told.
+// eventName is the same whenever the same is told. A verdict may come back in one episode: it is told again after it
+// has eased.
 func (r *Reporter) eventName(n news) string {
 	of := r.told[n.id]
 	if n.after != nil {
 		of = *n.after
 	}
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%q %s %s %d", n.id, n.event.Reason, of.Verdict, of.Since.Unix()) // a hash takes everything
+	_, _ = fmt.Fprintf(h, "%q %s %s %d %d", n.id, n.event.Reason, of.Verdict, of.Since.Unix(), of.Eased) // a hash takes everything
 	return fmt.Sprintf("%s.%016x", r.options.Node, h.Sum64())
 }
 

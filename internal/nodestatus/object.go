@@ -37,9 +37,14 @@ type condition struct {
 	LastTransitionTime metav1.Time `json:"lastTransitionTime"`
 }
 
+// says reports whether both say the same, at whatever time.
+func (c condition) says(o condition) bool {
+	return c.Status == o.Status && c.Reason == o.Reason && c.Message == o.Message
+}
+
 // equal compares all that a daemon writes, with times as the API server keeps them.
 func (c condition) equal(o condition) bool {
-	return c.Status == o.Status && c.Reason == o.Reason && c.Message == o.Message && c.LastHeartbeatTime.Unix() == o.LastHeartbeatTime.Unix()
+	return c.says(o) && c.LastHeartbeatTime.Unix() == o.LastHeartbeatTime.Unix()
 }
 
 // condition returns the condition of this package; nil when there is none.

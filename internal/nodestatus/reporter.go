@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -53,8 +54,10 @@ const (
 	rivalSilence = 10 * time.Minute
 	// leaseDuration of permits to have the taint.
 	leaseDuration = 2 * time.Minute
-	// endPatience is how long the last words may take.
-	endPatience = 5 * time.Second
+	// endPatience is how long the last words may take: several requests that are answered late. The daemon has 20 s.
+	endPatience = 12 * time.Second
+	// remembered is how many conditions are known again whose answers were lost.
+	remembered = 8
 )
 
 // ErrRival says that another daemon writes the condition of the node.
@@ -70,11 +73,14 @@ type Reporter struct {
 	told    map[string]record.ToldVerdict
 	permit  *permit
 	waiting bool // for a permit
-	// wrote is the condition that was written last, tried the one that is being written: its answer may be lost.
-	wrote, tried *condition
-	next         time.Time // when something is to be written though nothing has changed
-	rival        *sighting
-	failed       bool
+	stuck   bool // there is a taint that nobody asked for, and no right to remove it
+	// wrote is the condition that was written last. tried are those since then whose answers may be lost.
+	wrote   *condition
+	tried   []condition
+	next    time.Time // when something is to be written though nothing has changed
+	rival   *sighting
+	yielded bool // the taint was taken off because of the rival
+	failed  bool
 }
 
 // sighting is a condition of somebody else, and when it was first seen.
@@ -85,7 +91,7 @@ type sighting struct {
 
 // Connect returns the reporter of a node. It sends nothing yet. Errors: those of fleet.Access.
 func Connect(o Options) (*Reporter, error) {
-	c, err := connect(o.Kubeconfig)
+	c, err := connect(o.Kubeconfig, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +102,14 @@ func Connect(o Options) (*Reporter, error) {
 	return r, err
 }
 
-func connect(kubeconfig string) (*client, error) {
+// connect returns a client that sends at most qps requests a second: client-go's default for 0, and as many as there
+// are below that.
+func connect(kubeconfig string, qps float32) (*client, error) {
 	access, _, err := fleet.Access(kubeconfig, "default") // nodes are in no namespace
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster: %w", err)
 	}
+	access.QPS = qps
 	c, err := newClient(access)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the cluster: %w", err)
@@ -169,29 +178,33 @@ func (r *Reporter) write(ctx context.Context, wanted condition, all []news, tain
 	if err != nil {
 		return fmt.Errorf("get node %s: %w", r.options.Node, err)
 	}
-	if err := r.alone(n); err != nil {
-		return err
+	conditionErr := r.alone(n)
+	if conditionErr == nil {
+		n, conditionErr = r.setCondition(ctx, n, wanted)
 	}
-	n, conditionErr := r.setCondition(ctx, n, wanted)
 	if errors.Is(conditionErr, ErrRival) {
-		return conditionErr
+		return errors.Join(conditionErr, r.yield(ctx, n))
 	}
 	eventErr := r.tellNews(ctx, n, all)
 	_, taintErr := r.taintTo(ctx, n, taint)
 	return errors.Join(conditionErr, eventErr, taintErr)
 }
 
-// setCondition writes the condition.
+// setCondition writes the condition, unless the same was written lately.
 func (r *Reporter) setCondition(ctx context.Context, n node, wanted condition) (node, error) {
 	return update(ctx, r.cluster, n, "set the condition "+ConditionType, func(n node) (node, error) {
 		if err := r.alone(n); err != nil {
 			return n, err
 		}
-		c := wanted.at(time.Now(), n.condition())
-		r.tried = &c
+		before := n.condition()
+		if before != nil && r.wrote != nil && before.equal(*r.wrote) && before.says(wanted) && time.Since(before.LastHeartbeatTime.Time) < heartbeat {
+			return n, nil
+		}
+		c := wanted.at(time.Now(), before)
+		r.tried = append(r.tried[max(0, len(r.tried)+1-remembered):], c)
 		n, err := r.cluster.setCondition(ctx, n, c)
 		if err == nil {
-			r.wrote = &c
+			r.wrote, r.tried = &c, nil
 		}
 		return n, err
 	})
@@ -200,15 +213,18 @@ func (r *Reporter) setCondition(ctx context.Context, n node, wanted condition) (
 // alone returns ErrRival when somebody else has written the condition since this process did, and goes on doing so.
 func (r *Reporter) alone(n node) error {
 	c := n.condition()
+	if c != nil && slices.ContainsFunc(r.tried, c.equal) { // it was written, and the answer was lost
+		r.wrote = c
+	}
 	switch {
-	case c == nil, r.wrote == nil, c.equal(*r.wrote), r.tried != nil && c.equal(*r.tried), c.Reason == DaemonStopped:
-		r.rival = nil
+	case c == nil, r.wrote == nil, c.equal(*r.wrote), c.Reason == DaemonStopped:
+		r.rival, r.yielded = nil, false
 		return nil
 	case r.rival == nil || !r.rival.equal(*c):
 		r.rival = &sighting{*c, time.Now()}
 		r.permit = nil // who has the condition has the taint and its permit, too
 	case time.Since(r.rival.at) >= rivalSilence: // it is gone, and its condition this process's now
-		r.rival, r.wrote = nil, c
+		r.rival, r.wrote, r.yielded = nil, c, false
 		return nil
 	}
 	return fmt.Errorf("%w: it says %q since its heartbeat at %s; run one daemon for each node, with its own name (--node), and no other program that sets this condition",
@@ -218,14 +234,14 @@ func (r *Reporter) alone(n node) error {
 // noted says how it went, and decides when the next attempt is.
 func (r *Reporter) noted(start time.Time, err error) {
 	r.options.Asked(start, err)
-	wait := heartbeat + rand.N(heartbeatSpread)
 	switch {
 	case err != nil:
-		wait = retry/2 + rand.N(retry)
+		r.next = start.Add(retry/2 + rand.N(retry))
 	case r.waiting:
-		wait = taintWait/2 + rand.N(taintWait)
+		r.next = start.Add(taintWait/2 + rand.N(taintWait))
+	default: // from the last heartbeat, as not every attempt writes the condition
+		r.next = r.wrote.LastHeartbeatTime.Add(heartbeat + rand.N(heartbeatSpread))
 	}
-	r.next = start.Add(wait)
 	switch {
 	case err != nil && !r.failed:
 		log := r.log
@@ -252,13 +268,30 @@ func advice(err error) string {
 
 // end takes the taint off and says that nobody looks any more, unless another daemon does already.
 func (r *Reporter) end(ctx context.Context) {
-	if r.wrote == nil && r.tried == nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
-	wanted := condition{Type: ConditionType, Status: isUnknown, Reason: DaemonStopped, Message: stopped}
-	if err := r.write(ctx, wanted, nil, false); err != nil && !errors.Is(err, ErrRival) {
+	if err := r.lastWords(ctx); err != nil {
 		r.log.Warn("Kubernetes cannot be told that the daemon stops", "err", err)
 	}
+}
+
+// lastWords begins with the taint: it keeps pods away, and the condition ages. The taint may be one that the process
+// before left; a condition that this process has not written is not its own.
+func (r *Reporter) lastWords(ctx context.Context) error {
+	n, err := r.cluster.node(ctx, r.options.Node)
+	if err != nil {
+		return fmt.Errorf("get node %s: %w", r.options.Node, err)
+	}
+	if r.alone(n) != nil {
+		return r.yield(ctx, n)
+	}
+	n, taintErr := r.taintTo(ctx, n, false)
+	if r.wrote == nil && r.tried == nil {
+		return taintErr
+	}
+	_, conditionErr := r.setCondition(ctx, n, condition{Type: ConditionType, Status: isUnknown, Reason: DaemonStopped, Message: stopped})
+	if errors.Is(conditionErr, ErrRival) {
+		conditionErr = nil
+	}
+	return errors.Join(taintErr, conditionErr)
 }

@@ -258,6 +258,43 @@ func TestEventsWhenAVerdictBeginsAndEnds(t *testing.T) {
 	})
 }
 
+// A verdict that gets worse and eases again and again in one episode is told each time.
+func TestEachChangeOfAnEpisodeIsAnEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("storage-1")
+		d := &daemon{t: t, node: "storage-1"}
+		began := time.Now()
+		judge := func(v record.DriveVerdict) {
+			d.change(func(s *record.Snapshot) {
+				*s = record.Snapshot{Time: time.Now(), Node: d.node, Targets: []record.TargetStatus{target("nvme0n1", v, began)}}
+			})
+		}
+		judge(degraded)
+		d.run(newReporter(d.options(nil), s))
+		want := []string{DriveDegraded}
+		pass(t, soon)
+		for range 2 {
+			judge(severe)
+			pass(t, soon)
+			// A daemon that is started anew knows how often it was told.
+			d.end()
+			d.run(newReporter(d.options(nil), s))
+			judge(degraded)
+			pass(t, soon)
+			want = append(want, DriveSevere, DriveDegraded)
+		}
+		judge(fine)
+		pass(t, soon)
+		want = append(want, DriveRecovered)
+		var reasons []string
+		for _, e := range s.events {
+			reasons = append(reasons, e.Reason)
+		}
+		assert.Equal(t, want, reasons)
+		assert.Empty(t, d.told)
+	})
+}
+
 func TestALongNoteIsCut(t *testing.T) {
 	assert.Equal(t, "short", cut("short"))
 	long := cut(strings.Repeat("ü", 1000))
@@ -304,6 +341,28 @@ func TestALostAnswerIsNoRival(t *testing.T) {
 		assert.True(t, d.works())
 		assert.Len(t, notes(s), 2)
 		assert.NotContains(t, d.logged(), "another program")
+	})
+}
+
+// What was written without an answer is this daemon's own also after the next attempt has failed.
+func TestALostAnswerAndAFailureAreNoRival(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf("storage-1")
+		d := started(t, s, fine)
+		pass(t, soon)
+		s.set(func(s *shelf) { s.loses = 1 })
+		d.says(severe)
+		pass(t, soon)
+		require.Equal(t, isTrue, s.look("storage-1").condition().Status)
+		require.False(t, d.works())
+		s.set(func(s *shelf) { s.denies = apierrors.NewInternalError(errDown) })
+		d.says(degraded)
+		pass(t, 2*time.Minute)
+		assert.NotContains(t, d.logged(), "another program")
+		s.set(func(s *shelf) { s.denies = nil })
+		pass(t, 2*time.Minute)
+		assert.True(t, d.works(), d.logged())
+		assert.Equal(t, DriveDegraded, s.look("storage-1").condition().Reason)
 	})
 }
 

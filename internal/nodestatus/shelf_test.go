@@ -29,7 +29,9 @@ type shelf struct {
 
 	down   bool  // answers nothing
 	denies error // of changes
-	loses  int   // so many answers to changes, which are made all the same
+	// deniesTaints is the answer to changes of taints alone.
+	deniesTaints error
+	loses        int // so many answers to changes, which are made all the same
 	// meanwhile is called once before a change, as if another client had been faster.
 	meanwhile func(*shelf)
 	// changed is called after each change.
@@ -134,6 +136,12 @@ func (s *shelf) removeCondition(_ context.Context, n node) (node, error) {
 }
 
 func (s *shelf) setTaints(_ context.Context, n node, taints []json.RawMessage) (node, error) {
+	s.mu.Lock()
+	err := s.deniesTaints
+	s.mu.Unlock()
+	if err != nil {
+		return node{}, err
+	}
 	return s.change(n, func(n *node) { n.Spec.Taints = taints })
 }
 

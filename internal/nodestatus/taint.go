@@ -33,13 +33,13 @@ func (p *permit) due(now time.Time, duration time.Duration) bool {
 // taintTo puts the taint on the node, or takes it off, whichever it is not yet, and returns the node then.
 func (r *Reporter) taintTo(ctx context.Context, n node, wanted bool) (node, error) {
 	if r.options.Taint == "" {
-		return n, nil
+		return r.clear(ctx, n)
 	}
 	if !wanted {
 		r.waits(nil)
 		return r.untaint(ctx, n)
 	}
-	switch err := r.hold(ctx); {
+	switch err := r.hold(ctx, n.taint() != r.options.Taint); {
 	case errors.Is(err, fleet.ErrTaken), errors.Is(err, fleet.ErrLost):
 		r.waits(err)
 		return r.untaint(ctx, n)
@@ -60,8 +60,9 @@ func (r *Reporter) taintTo(ctx context.Context, n node, wanted bool) (node, erro
 	return n, err
 }
 
-// hold takes the permit, or renews it when that is due.
-func (r *Reporter) hold(ctx context.Context) error {
+// hold takes the permit, or renews it when that is due, or before the taint is put on: another daemon of the node may
+// have given the permit back.
+func (r *Reporter) hold(ctx context.Context, putOn bool) error {
 	now := time.Now()
 	switch {
 	case r.permit == nil:
@@ -73,7 +74,7 @@ func (r *Reporter) hold(ctx context.Context) error {
 			return err
 		}
 		r.permit = &permit{p, now}
-	case r.permit.due(now, r.options.LeaseDuration):
+	case putOn, r.permit.due(now, r.options.LeaseDuration):
 		if err := r.permit.Renew(ctx); errors.Is(err, fleet.ErrLost) {
 			r.permit = nil
 			return err
@@ -88,12 +89,9 @@ func (r *Reporter) hold(ctx context.Context) error {
 // untaint takes the taint off the node, and then gives the permit back.
 func (r *Reporter) untaint(ctx context.Context, n node) (node, error) {
 	left := n.taint() != ""
-	if left {
-		var err error
-		if n, err = r.change(ctx, n, ""); err != nil {
-			return n, err
-		}
-		r.log.Info("the node has the taint no longer", "taint", TaintKey)
+	n, err := r.takeOff(ctx, n)
+	if err != nil {
+		return n, err
 	}
 	if r.permit == nil && left {
 		p, err := r.permits.Resume(ctx) // of the process before
@@ -107,11 +105,51 @@ func (r *Reporter) untaint(ctx context.Context, n node) (node, error) {
 	if r.permit == nil {
 		return n, nil
 	}
-	err := r.permit.Release(ctx)
+	err = r.permit.Release(ctx)
 	if err == nil {
 		r.permit = nil
 	}
 	return n, err
+}
+
+// takeOff takes the taint off the node, if it is there.
+func (r *Reporter) takeOff(ctx context.Context, n node) (node, error) {
+	if n.taint() == "" {
+		return n, nil
+	}
+	n, err := r.change(ctx, n, "")
+	if err == nil {
+		r.log.Info("the node has the taint no longer", "taint", TaintKey)
+	}
+	return n, err
+}
+
+// clear takes off a taint that was left when taints were asked for. The right to do so may have gone with the wish.
+func (r *Reporter) clear(ctx context.Context, n node) (node, error) {
+	cleared, err := r.takeOff(ctx, n)
+	forbidden := apierrors.IsForbidden(err)
+	if forbidden && !r.stuck {
+		r.log.Warn("the node still has the taint that kubernetes.taint does not ask for any more, and there is no right to remove it",
+			"taint", TaintKey, "err", err, "advice", "run ssdprobe kubernetes cleanup --all-nodes --kubeconfig FILE, as an administrator of the cluster")
+	}
+	if r.stuck = forbidden; forbidden {
+		return n, nil
+	}
+	return cleared, err
+}
+
+// yield takes the taint off once when a rival appears, which may know nothing of taints. A rival that does puts it back
+// within a minute. So the lease is left alone: it is the rival's, or nobody renews it.
+func (r *Reporter) yield(ctx context.Context, n node) error {
+	if r.options.Taint == "" || r.yielded {
+		return nil
+	}
+	if n.taint() != "" {
+		r.log.Warn("the taint is taken off: another program sets the condition "+ConditionType, "taint", TaintKey)
+	}
+	_, err := r.takeOff(ctx, n)
+	r.yielded = err == nil
+	return err
 }
 
 // attempts is how often a change is made of a node that others change at the same time.

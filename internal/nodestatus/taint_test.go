@@ -3,6 +3,7 @@ package nodestatus
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/ssdprobe/ssdprobe/internal/fleet"
 	"github.com/ssdprobe/ssdprobe/internal/fleet/fleettest"
@@ -115,6 +118,152 @@ func kill(t *testing.T, s *shelf, l *fleettest.Shelf, name string) {
 	_, err := r.taintTo(t.Context(), s.look(name), true)
 	require.NoError(t, err)
 	require.Contains(t, s.tainted(), name)
+}
+
+// A daemon that is stopped before it knows its drives does not leave the taint of the one before.
+func TestADaemonThatEndsEarlyLeavesNoTaint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := newShelf("storage-1"), fleettest.NewShelf()
+		kill(t, s, l, "storage-1")
+		d := tainting(t, s, l, "storage-1", 1, severe)
+		d.change(func(s *record.Snapshot) { s.NotReady = "devices are being looked for" })
+		pass(t, time.Minute)
+		require.Len(t, s.tainted(), 1, "it may be wanted still")
+		d.end()
+		assert.Empty(t, s.tainted())
+		assert.Nil(t, l.Leases["ssdprobe-slow-drive-0"].Spec.HolderIdentity)
+		assert.Nil(t, s.look("storage-1").condition())
+	})
+}
+
+// The taint goes first: an API server that has no time for the condition has had it for the taint.
+func TestTheTaintIsTheFirstToGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := newShelf("storage-1"), fleettest.NewShelf()
+		d := tainting(t, s, l, "storage-1", 1, severe)
+		pass(t, soon)
+		require.Len(t, s.tainted(), 1)
+		d.reporter.cluster = oneChange{s}
+		d.end()
+		assert.Empty(t, s.tainted())
+		assert.Equal(t, DriveSevere, s.look("storage-1").condition().Reason)
+		assert.Contains(t, d.logged(), "Kubernetes cannot be told that the daemon stops")
+	})
+}
+
+// oneChange is a cluster that is gone after the first change.
+type oneChange struct{ *shelf }
+
+func (c oneChange) setCondition(ctx context.Context, n node, to condition) (node, error) {
+	defer c.set(func(s *shelf) { s.down = true })
+	return c.shelf.setCondition(ctx, n, to)
+}
+
+func (c oneChange) setTaints(ctx context.Context, n node, taints []json.RawMessage) (node, error) {
+	defer c.set(func(s *shelf) { s.down = true })
+	return c.shelf.setTaints(ctx, n, taints)
+}
+
+// A taint that is not asked for any more goes.
+func TestTaintThatIsNoLongerAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := newShelf("storage-1"), fleettest.NewShelf()
+		kill(t, s, l, "storage-1")
+		d := started(t, s, severe)
+		pass(t, soon)
+		assert.Empty(t, s.tainted())
+		assert.Len(t, s.look("storage-1").Spec.Taints, 1, "that of others stays")
+		assert.True(t, d.works())
+	})
+}
+
+// The right to remove it may have gone with the wish.
+func TestTaintThatIsNoLongerAskedForWithoutTheRight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := newShelf("storage-1"), fleettest.NewShelf()
+		kill(t, s, l, "storage-1")
+		s.deniesTaints = apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "storage-1", errors.New("the account cannot patch it"))
+		d := started(t, s, severe)
+		pass(t, time.Hour)
+		assert.True(t, d.works(), "all else is told")
+		assert.Equal(t, DriveSevere, s.look("storage-1").condition().Reason)
+		assert.Equal(t, 1, strings.Count(d.logged(), "\n"), d.logged())
+		assert.Contains(t, d.logged(), "run ssdprobe kubernetes cleanup --all-nodes")
+		s.set(func(s *shelf) { s.deniesTaints = nil })
+		pass(t, 5*time.Minute)
+		assert.Empty(t, s.tainted())
+	})
+}
+
+// node-problem-detector sets the condition, and knows of no taint.
+func TestARivalThatKnowsNoTaint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := newShelf("storage-1", "storage-2"), fleettest.NewShelf()
+		d := tainting(t, s, l, "storage-1", 1, severe)
+		pass(t, soon)
+		require.Equal(t, []string{"storage-1"}, s.tainted())
+		rival := func() {
+			c := condition{Type: ConditionType, Status: isFalse, Reason: NoSlowDrive, Message: "no slow drive"}.at(time.Now(), nil)
+			_, err := s.setCondition(t.Context(), s.look("storage-1"), c)
+			require.NoError(t, err)
+		}
+		rival()
+		d.says(degraded) // something to tell
+		pass(t, time.Minute)
+		assert.False(t, d.works())
+		assert.Empty(t, s.tainted())
+		assert.Contains(t, d.logged(), "the taint is taken off: another program sets the condition SlowDrive")
+
+		other := tainting(t, s, l, "storage-2", 1, severe)
+		pass(t, 10*time.Minute)
+		assert.Equal(t, []string{"storage-2"}, s.tainted(), "the permit has run out, of a node that has no taint")
+		other.end()
+
+		// One that begins and ends with the same rival.
+		late := tainting(t, s, l, "storage-1", 1, severe)
+		pass(t, soon)
+		require.Equal(t, []string{"storage-1"}, s.tainted())
+		rival()
+		late.end()
+		assert.Empty(t, s.tainted())
+		assert.Equal(t, isFalse, s.look("storage-1").condition().Status, "what the rival says stays")
+	})
+}
+
+// Two daemons of a node: the one that is heard has the taint, also after the other has taken it off.
+func TestARivalPutsTheTaintBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := newShelf("storage-1", "storage-2"), fleettest.NewShelf()
+		first := tainting(t, s, l, "storage-1", 1, severe)
+		pass(t, soon)
+		second := tainting(t, s, l, "storage-1", 1, severe)
+		tainting(t, s, l, "storage-2", 1, severe)
+		pass(t, 10*time.Minute)
+		assert.True(t, second.works())
+		assert.False(t, first.works())
+		assert.Equal(t, []string{"storage-1"}, s.tainted())
+		first.end()
+		assert.Equal(t, []string{"storage-1"}, s.tainted())
+	})
+}
+
+// A node that waits for the taint, and one that renews its permit, write the condition by the heartbeat alone.
+func TestWaitingAndRenewingWriteNoCondition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := newShelf("storage-1", "storage-2"), fleettest.NewShelf()
+		tainting(t, s, l, "storage-1", 1, severe)
+		pass(t, soon)
+		tainting(t, s, l, "storage-2", 1, severe)
+		pass(t, soon)
+		before := s.version
+		for range 60 {
+			pass(t, time.Minute)
+			for _, name := range []string{"storage-1", "storage-2"} {
+				assert.Less(t, time.Since(s.look(name).condition().LastHeartbeatTime.Time), 5*time.Minute)
+			}
+		}
+		assert.LessOrEqual(t, s.version-before, 2*60/4)
+	})
 }
 
 func TestANodeThatIsGoneHasNoTaint(t *testing.T) {

@@ -79,6 +79,8 @@ type ToldVerdict struct {
 	Name    string       `json:"name"`
 	Verdict DriveVerdict `json:"verdict"`
 	Since   time.Time    `json:"since"`
+	// Eased is how often it has gone back from severe to degraded since it began.
+	Eased int `json:"eased,omitempty"`
 }
 
 // Together is what drives of a host did together.
