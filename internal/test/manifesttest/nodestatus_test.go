@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -42,8 +43,19 @@ func TestTellingTheClusterIsTheSameByHelmAndKustomize(t *testing.T) {
 		byKustomize := toldKustomization(t, mode, "namespace: ssdprobe\n", repeated+told)
 		byHelm := helm(t, "--set", "mode="+mode+",config.kubernetes.enabled=true,config.kubernetes.taint=NoSchedule").withoutHooks()
 		assert.Equal(t, byKustomize.config(t), byHelm.config(t))
+		// Helm knows the namespace of the account.
+		assert.Equal(t, "request.userInfo.username.matches('^system:serviceaccount:[^:]+:ssdprobe$')", byKustomize.policy(t).MatchConditions[0].Expression)
+		byHelm.policy(t).MatchConditions = byKustomize.policy(t).MatchConditions
 		assert.Equal(t, byKustomize.texts(t), byHelm.texts(t))
 	}
+}
+
+// policy is what narrows down the rights of the account ssdprobe.
+func (o objects) policy(t *testing.T) *admissionv1.ValidatingAdmissionPolicySpec {
+	t.Helper()
+	policy, ok := o["*v1.ValidatingAdmissionPolicy ssdprobe-node-status"].(*admissionv1.ValidatingAdmissionPolicy)
+	require.True(t, ok)
+	return &policy.Spec
 }
 
 // all rules of the roles that the account has, and whether the roles are bound to it.
@@ -116,7 +128,7 @@ func TestThePolicyIsForTheAccountOfTheRelease(t *testing.T) {
 	all := parse(t, run(t, tool(t, "helm"), args...))
 	policy, ok := all["*v1.ValidatingAdmissionPolicy storage.probe-node-status"].(*admissionv1.ValidatingAdmissionPolicy)
 	require.True(t, ok)
-	assert.Equal(t, "request.userInfo.username.matches('^system:serviceaccount:[^:]+:storage[.]probe$')", policy.Spec.MatchConditions[0].Expression)
+	assert.Equal(t, "request.userInfo.username == 'system:serviceaccount:ssdprobe:storage.probe'", policy.Spec.MatchConditions[0].Expression)
 	assert.Equal(t, admissionv1.Fail, *policy.Spec.FailurePolicy)
 	binding, ok := all["*v1.ValidatingAdmissionPolicyBinding storage.probe-node-status"].(*admissionv1.ValidatingAdmissionPolicyBinding)
 	require.True(t, ok)
@@ -125,6 +137,25 @@ func TestThePolicyIsForTheAccountOfTheRelease(t *testing.T) {
 
 	assert.Contains(t, policy.Spec.Validations[4].Expression, "'"+nodestatus.ConditionType+"'")
 	assert.Contains(t, policy.Spec.Validations[5].Expression, "'"+nodestatus.TaintKey+"'")
+}
+
+// However few taints a user tolerates: that of ssdprobe does not keep its own pods away.
+func TestChartAndManifestsTolerateTheirOwnTaint(t *testing.T) {
+	own := corev1.Toleration{Key: nodestatus.TaintKey, Operator: corev1.TolerationOpExists}
+	const few = "config.kubernetes.enabled=true,tolerations[0].key=storage,tolerations[0].operator=Exists"
+	for _, tolerations := range []string{few, "config.kubernetes.enabled=true,tolerations=null"} {
+		all := helm(t, "--set", tolerations+",config.kubernetes.taint=NoSchedule")
+		pod := all.daemonSet(t).Spec.Template.Spec
+		assert.Contains(t, pod.Tolerations, own, tolerations)
+		job, ok := all["*v1.Job ssdprobe-cleanup"].(*batchv1.Job)
+		require.True(t, ok)
+		assert.Equal(t, pod.Tolerations, job.Spec.Template.Spec.Tolerations)
+		assert.NotContains(t, helm(t, "--set", tolerations).daemonSet(t).Spec.Template.Spec.Tolerations, own, "without the taint")
+	}
+	assert.Equal(t, []corev1.Toleration{{Key: "storage", Operator: corev1.TolerationOpExists}, own},
+		helm(t, "--set", few+",config.kubernetes.taint=NoSchedule").daemonSet(t).Spec.Template.Spec.Tolerations)
+	byKustomize := toldKustomization(t, "files", "namespace: ssdprobe\n", "kubernetes: {enabled: true, taint: NoSchedule}\n")
+	assert.Contains(t, byKustomize.daemonSet(t).Spec.Template.Spec.Tolerations, own)
 }
 
 func TestChartRefusesATaintThatEvicts(t *testing.T) {

@@ -136,6 +136,16 @@ true
 {{- $told | toYaml -}}
 {{- end }}
 
+{{- /* The user's, and one of ssdprobe's own taint: it must not keep its pods away, which take it off. */ -}}
+{{- define "ssdprobe.tolerations" -}}
+{{- $told := include "ssdprobe.kubernetes" . | fromYaml -}}
+{{- $all := .Values.tolerations | default list -}}
+{{- if and $told.enabled (ne $told.taint "none") -}}
+{{- $all = append $all (dict "key" "ssdprobe/slow-drive" "operator" "Exists") -}}
+{{- end -}}
+{{- $all | toYaml -}}
+{{- end }}
+
 {{- /* Not empty when the pods tell the API server of drives, as their service account. */ -}}
 {{- define "ssdprobe.tellsTheCluster" -}}
 {{- $told := include "ssdprobe.kubernetes" . | fromYaml -}}
