@@ -23,7 +23,7 @@ import (
 func looksSlow(t *testing.T, m *machine) {
 	t.Helper()
 	if picture := picture(); picture != "" {
-		testenv.Chromium(t, m.url, "--blink-settings=preferredColorScheme=1", "--window-size=1000,1080", "--screenshot="+picture)
+		testenv.Chromium(t, m.url, "--blink-settings=preferredColorScheme=1", "--window-size=1200,530", "--screenshot="+picture)
 	}
 	text := testenv.Words(testenv.Chromium(t, m.url, "--dump-dom"))
 	assert.Contains(t, text, "/dev/"+m.worn.name+" read-4k slower than its baseline", text)

@@ -134,8 +134,11 @@ func (m *machine) learnAnew(t *testing.T, p prometheus, drives ...drive) {
 	t.Helper()
 	limited := m.clock(t)
 	for _, d := range drives {
-		_, err := m.Output(bounded(t), "ssdprobe", "baseline", "reset", d.name, "--config", configurationPath)
-		require.NoError(t, err)
+		await(t, "the daemon has saved something, and forgets it", func() bool {
+			result, err := m.Run(bounded(t), "ssdprobe", "baseline", "reset", d.name, "--config", configurationPath)
+			require.NoError(t, err)
+			return result.ExitCode == 0
+		})
 	}
 	await(t, "the baselines of the drives", func() bool {
 		return len(p.now(t, fmt.Sprintf(`ssdprobe_baseline_learned_timestamp_seconds{probe="read-4k"} > %d`, limited.Unix()))) == len(drives)
