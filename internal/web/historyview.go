@@ -62,14 +62,11 @@ func newPastView(t record.TargetStatus, past *history.History, span history.Span
 
 // doubtText says why the latest of the figures may be wrong.
 func doubtText(p record.ProbeStatus) string {
-	if p.Last == nil || len(p.Last.Warnings) == 0 {
+	words := doubts(p)
+	if len(words) == 0 {
 		return ""
 	}
-	var codes []string
-	for _, w := range p.Last.Warnings {
-		codes = append(codes, strings.ReplaceAll(w.Code, "_", " "))
-	}
-	return " ⚠ " + strings.Join(codes, ", ")
+	return " ⚠ " + strings.Join(words, ", ")
 }
 
 func (v *pastView) add(p *plot.Plot, caption string) {

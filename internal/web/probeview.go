@@ -211,10 +211,8 @@ func newFigureView(p record.ProbeStatus, s record.Statistic, now time.Time) figu
 			v.Over = "last " + units.Span(over.Span)
 		}
 	}
-	if p.Last != nil {
-		for _, w := range p.Last.Warnings {
-			v.Doubt = strings.TrimPrefix(v.Doubt+"; "+strings.ReplaceAll(w.Code, "_", " "), "; ")
-		}
+	for _, doubt := range doubts(p) {
+		v.Doubt = strings.TrimPrefix(v.Doubt+"; "+doubt, "; ")
 	}
 	if b := learned(p); b != nil {
 		if was, ok := b.Values[s]; ok {
@@ -234,6 +232,17 @@ func newFigureView(p record.ProbeStatus, s record.Statistic, now time.Time) figu
 		}
 	}
 	return v
+}
+
+// doubts are what the last round warns of, in a word or two each.
+func doubts(p record.ProbeStatus) (words []string) {
+	if p.Last == nil {
+		return nil
+	}
+	for _, w := range p.Last.Warnings {
+		words = append(words, strings.ReplaceAll(w.Code, "_", " "))
+	}
+	return words
 }
 
 // roundsText is "6 120 ok, 17 busy".
