@@ -19,8 +19,8 @@ func (a *app) suitesCommand() *cobra.Command {
 		Use:   "suites [SUITE]",
 		Short: "List the fio suites: what each does, how long it takes, what it writes",
 		Long: `Lists the suites of "ssdprobe run": the question that each answers, how long it takes by
-default, and what it writes. With the name of a suite, lists its parameters too. Set them
-with --set NAME=VALUE.`,
+default, and what it writes. With the name of a suite, also shows the command that people
+type for one of its steps by hand, and lists its parameters. Set them with --set NAME=VALUE.`,
 		Example: "  ssdprobe suites\n  ssdprobe suites saturate",
 		Args:    arguments(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -61,6 +61,7 @@ func listSuites(w io.Writer, all []suite.Description) error {
 		if len(all) > 1 {
 			continue
 		}
+		fmt.Fprintf(&b, "\n  by hand, one of its steps would be:\n    %s\n", strings.ReplaceAll(d.Replaces, " && ", " &&\n    "))
 		b.WriteString("\n  parameters (--set NAME=VALUE):\n")
 		for _, p := range d.Parameters {
 			fmt.Fprintf(&b, "    %s=%s\n      %s\n", p.Name, p.Default, p.Doc)

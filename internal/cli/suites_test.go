@@ -27,7 +27,9 @@ func TestSuites(t *testing.T) {
 	}
 	assert.Contains(t, got.stdout, "about 30 s; only reads")
 	one := in("suites", "steady-state")
-	assert.Contains(t, one.stdout, "; writes all of the target, several times\n\n  parameters (--set NAME=VALUE):\n    purge=no\n      discard all blocks first, as blkdiscard does; the drive may let go of them later or not at all, and does not tell\n")
+	assert.Contains(t, one.stdout, "; writes all of the target, several times\n\n  by hand, one of its steps would be:\n    fio --name=fill ")
+	assert.Contains(t, one.stdout, " --loops=2 &&\n    fio --name=round ")
+	assert.Contains(t, one.stdout, "\n\n  parameters (--set NAME=VALUE):\n    purge=no\n      discard all blocks first, as blkdiscard does; the drive may let go of them later or not at all, and does not tell\n")
 	var list []suite.Description
 	require.NoError(t, json.Unmarshal([]byte(in("suites", "-o", "json").stdout), &list))
 	assert.Len(t, list, len(suite.All()))

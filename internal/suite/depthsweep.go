@@ -11,6 +11,8 @@ func depthSweep() Suite {
 	s := Suite{
 		Name: "depth-sweep", Question: "Where is the knee?",
 		Does: "4 KiB random reads at rising depth: IOPS and latency at each.",
+		Replaces: "fio --name=depth --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randread --bs=4k --iodepth=32 " +
+			"--time_based --runtime=30",
 	}
 	runtime := timeKnob(&s, 30*time.Second)
 	block := blockKnob(&s, "block", "block size", 4<<10)

@@ -13,6 +13,8 @@ func durableWrite() Suite {
 	s := Suite{
 		Name: "durable-write", Question: "Can a log or etcd live here?", Writes: "small blocks all the time, to a file",
 		Does: "Small sequential writes to a file that is there in full, each followed by fdatasync.",
+		Replaces: "fio --name=log --filename=/srv/log --ioengine=psync --rw=write --bs=4k --fdatasync=1 --time_based " +
+			"--runtime=60",
 	}
 	runtime := timeKnob(&s, 60*time.Second)
 	block := blockKnob(&s, "block", "block size", 4<<10)

@@ -13,6 +13,8 @@ func interrupts() Suite {
 	s := Suite{
 		Name: "interrupts", Question: "What do coalescing and polling buy?",
 		Does: "Random reads with interrupt coalescing off and on, and with polled queues where the driver has them; settings are restored.",
+		Replaces: "nvme set-feature /dev/nvme0 --feature-id=8 --value=0x109 && fio --name=coalescing --filename=/dev/nvme0n1 " +
+			"--ioengine=libaio --direct=1 --rw=randread --bs=4k --iodepth=128 --time_based --runtime=30",
 	}
 	runtime := timeKnob(&s, 30*time.Second)
 	block := blockKnob(&s, "block", "block size", 4<<10)

@@ -13,6 +13,8 @@ func linearRead() Suite {
 	s := Suite{
 		Name: "linear-read", Question: "Is the speed the same all over the device?",
 		Does: "Sequential reads of a piece at each of many evenly spaced offsets.",
+		Replaces: "fio --name=linear --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=read --bs=1m --iodepth=8 " +
+			"--offset=0 --size=2g",
 	}
 	points := declare(&s, "points", "how many offsets", 40, count(2, 10_000))
 	piece := declare(&s, "piece", "how much is read at each; less where the device is small", 2<<30, bytes(1<<20))

@@ -9,6 +9,7 @@ type Description struct {
 	Name       string      `json:"name"`
 	Question   string      `json:"question"`
 	Does       string      `json:"does"`
+	Replaces   string      `json:"replaces"` // the command that people type for one of its steps
 	Writes     string      `json:"writes,omitempty"`
 	Parameters []Parameter `json:"parameters"`
 	Many       bool        `json:"many,omitempty"` // takes several targets
@@ -26,7 +27,8 @@ func Describe() ([]Description, error) {
 			return nil, err
 		}
 		all = append(all, Description{
-			Name: s.Name, Question: s.Question, Does: s.Does, Writes: s.Writes, Parameters: s.Parameters, Many: s.Many, Expected: Expected(steps),
+			Name: s.Name, Question: s.Question, Does: s.Does, Replaces: s.Replaces, Writes: s.Writes, Parameters: s.Parameters, Many: s.Many,
+			Expected: Expected(steps),
 		})
 	}
 	return all, nil

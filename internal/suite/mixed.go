@@ -11,6 +11,8 @@ func mixed() Suite {
 	s := Suite{
 		Name: "mixed", Question: "How does it serve a database?", Writes: "4 KiB blocks, three of ten I/Os",
 		Does: "Random reads and writes at once, with each I/O engine.",
+		Replaces: "fio --name=mixed --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randrw --rwmixread=70 --bs=4k " +
+			"--iodepth=16 --time_based --runtime=120",
 	}
 	runtime := timeKnob(&s, 120*time.Second)
 	block := blockKnob(&s, "block", "block size", 4<<10)

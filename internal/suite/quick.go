@@ -13,6 +13,8 @@ func quick() Suite {
 	s := Suite{
 		Name: "quick", Question: "Is this drive roughly what it should be?",
 		Does: "Random reads one at a time and at depth, and sequential reads.",
+		Replaces: "fio --name=quick --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randread --bs=4k --iodepth=32 " +
+			"--time_based --runtime=10",
 	}
 	runtime := timeKnob(&s, 10*time.Second)
 	randomBlock := blockKnob(&s, "random-block", "block size of the random reads", 4<<10)

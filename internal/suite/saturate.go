@@ -12,6 +12,9 @@ func saturate() Suite {
 	s := Suite{
 		Name: "saturate", Question: "Does it reach its data sheet?", Writes: "4 KiB and 128 KiB blocks for half of its time",
 		Does: "Random reads, then writes, by 1 to 16 jobs; sequential reads, then writes. Name the data sheet with --spec.",
+		Replaces: "fio --name=saturate --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --thread --rw=randread " +
+			"--norandommap --random_generator=lfsr --bs=4k --iodepth=128 --numjobs=16 --group_reporting --ramp_time=10 " +
+			"--time_based --runtime=60",
 	}
 	runtime := timeKnob(&s, 60*time.Second)
 	ramp := rampKnob(&s, 10*time.Second)

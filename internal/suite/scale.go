@@ -15,6 +15,9 @@ func scale() Suite {
 		Name: "scale", Question: "Do drives slow each other down?", Many: true,
 		Does:   "The same load on 1, 2, … all devices at once, added by PCIe root.",
 		Writes: "nothing, unless loads names writes",
+		Replaces: "fio --name=global --ioengine=libaio --direct=1 --thread --rw=randread --norandommap --random_generator=lfsr " +
+			"--bs=4k --iodepth=32 --numjobs=4 --group_reporting --ramp_time=2 --time_based --runtime=10 --name=first " +
+			"--filename=/dev/nvme0n1 --name=second --new_group --filename=/dev/nvme1n1",
 	}
 	known := []string{"random-read", "sequential-read", "random-write", "sequential-write"}
 	loads := declare(&s, "loads", "what is run: "+fmt.Sprint(known), known[:2], list(choice(known...)))

@@ -13,6 +13,8 @@ func sequentialVsRandom() Suite {
 	s := Suite{
 		Name: "sequential-vs-random", Question: "Does access order still matter?", Writes: "8 KiB blocks for half of its time",
 		Does: "Sequential and random reads and writes, one at a time and at depth.",
+		Replaces: "fio --name=order --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randwrite --bs=8k --iodepth=32 " +
+			"--time_based --runtime=150",
 	}
 	runtime := timeKnob(&s, 150*time.Second)
 	block := blockKnob(&s, "block", "block size", 8<<10)

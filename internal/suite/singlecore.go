@@ -11,6 +11,8 @@ func singleCore() Suite {
 	s := Suite{
 		Name: "single-core", Question: "How much can one core drive?",
 		Does: "Sequential and random reads by one job on one core, and by a job on each of the core's hardware threads.",
+		Replaces: "fio --name=1c1t --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=read --bs=128k --iodepth=32 " +
+			"--cpus_allowed=1 --time_based --runtime=30",
 	}
 	runtime := timeKnob(&s, 30*time.Second)
 	depth := depthKnob(&s, 32)

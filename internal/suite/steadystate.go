@@ -25,6 +25,9 @@ func steadyState() Suite {
 	s := Suite{
 		Name: "steady-state", Question: "What is left after days of writing?", Writes: "all of the target, several times",
 		Does: "Writes all of it twice, then rounds of random writes until five in a row are steady (SNIA PTS).",
+		Replaces: "fio --name=fill --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=write --bs=128k --iodepth=32 " +
+			"--loops=2 && fio --name=round --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randwrite --bs=4k " +
+			"--iodepth=32 --numjobs=4 --group_reporting --time_based --runtime=60",
 	}
 	purge := declare(&s, "purge", "discard all blocks first, as blkdiscard does; the drive may let go of them later or not at all, and does not tell", no, choice(yes, no))
 	passes := declare(&s, "precondition", "how often all of it is written sequentially before the rounds; 0 goes from fresh", 2, count(0, 100))

@@ -22,6 +22,10 @@ type Suite struct {
 	Question string
 	// Does says what is run, in a line or two.
 	Does string
+	// Replaces is what people type for one of its steps when they do it by hand: command lines of fio, and of
+	// tools that prepare the drive for it, joined with "&&". What of it is to differ, such as the depth, is written
+	// as one of the values. TestSuitesReplaceWhatGuidesRun holds it against the plan.
+	Replaces string
 	// Writes says what it writes, in a phrase; empty when it only reads.
 	Writes string
 	// Parameters are all that can be set, in the order in which they are shown.

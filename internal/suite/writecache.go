@@ -13,6 +13,8 @@ func writeCache() Suite {
 	s := Suite{
 		Name: "write-cache", Question: "What does the volatile cache hide?", Writes: "8 KiB and 4 KiB blocks all the time",
 		Does: "Random writes, one at a time and at depth, with the write cache off and on; the setting is restored.",
+		Replaces: "nvme set-feature /dev/nvme0 --feature-id=6 --value=0 && fio --name=cache --filename=/dev/nvme0n1 " +
+			"--ioengine=libaio --direct=1 --rw=randwrite --bs=8k --iodepth=32 --time_based --runtime=30",
 	}
 	runtime := timeKnob(&s, 30*time.Second)
 	blocks := declare(&s, "blocks", "block sizes, a step each", []int64{8 << 10, 4 << 10}, list(blockSize()))
