@@ -56,3 +56,19 @@ func TestInterruptRates(t *testing.T) {
 	assert.Equal(t, []record.InterruptRate{{Step: "random-read-qd128", Setting: "10/100µs", PerIO: 0.25, PerSecond: 100_000}},
 		analysis.InterruptRates([]step{known, unknown}, "interrupt coalescing"))
 }
+
+// What cannot be true is no result, whatever is asked of the steps.
+func TestNothingIsConcludedFromTheImpossible(t *testing.T) {
+	var steps []step
+	for _, depth := range []int{1, 2, 4, 8, 16} {
+		s := impossible(randomRead(depth, 1e6*float64(depth)))
+		s.Series, s.Workload.Round, s.InterruptsPerIO = "a", depth, 1
+		steps = append(steps, s, s)
+	}
+	assert.Empty(t, analysis.Knees(steps))
+	assert.Empty(t, analysis.Spreads(steps))
+	assert.Empty(t, analysis.Bounds(steps, analysis.Machine{CPUs: 1}))
+	assert.Empty(t, analysis.InterruptRates(steps, ""))
+	assert.Empty(t, analysis.Shares(steps, record.DataSheet{RandomReadIOPS: new(1e6)}))
+	assert.Nil(t, analysis.Steadiness(steps, analysis.PTS()))
+}

@@ -50,11 +50,9 @@ func rateOf(w record.Workload, s record.Step) (rate float64, unit string) {
 	return iopsOf(s), "IOPS"
 }
 
-// complete leaves the steps that measured something and came to their end.
+// complete leaves the steps that have a result.
 func complete(steps []record.Step) []record.Step {
-	return slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool {
-		return len(results(s)) == 0 || warned(s, record.WarnShort)
-	})
+	return slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool { return !s.Measured() })
 }
 
 func warned(s record.Step, code string) bool {

@@ -33,6 +33,11 @@ func short(s record.Step) record.Step {
 	return s
 }
 
+func impossible(s record.Step) record.Step {
+	s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnImpossible})
+	return s
+}
+
 // rounds are random writes on the way to the steady state.
 func rounds(iops ...float64) []record.Step {
 	steps := make([]record.Step, len(iops))

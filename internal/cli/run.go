@@ -323,6 +323,9 @@ func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, failed erro
 		comparison = new(compare.Pair(before, r, o.threshold))
 	}
 	err = a.printRuns(o.form, o.verbose, report.NewDocument(r, comparison))
+	if errors.Is(failed, record.ErrImpossible) && o.saveBaseline {
+		failed = fmt.Errorf("%w; not saved as the baseline", failed)
+	}
 	if err != nil || failed != nil {
 		return errors.Join(failed, err)
 	}

@@ -22,7 +22,8 @@ const impossible = 1e100
 type load struct {
 	name, plan string
 	direction  record.Direction
-	// results are those that may decide; when none may, all, and ignored is why.
+	// results are those that may decide; when none may, all that can be true, and ignored
+	// is why.
 	results  []record.Result
 	ignored  string
 	warnings []record.Warning
@@ -49,7 +50,9 @@ func loads(r record.RunReport) []load {
 				all = append(all, load{name: name, plan: step.Plan, direction: part.direction, ignored: ignored})
 				i = len(all) - 1
 			}
-			all[i].add(*part.result, ignored)
+			if !step.Impossible() {
+				all[i].add(*part.result, ignored)
+			}
 			all[i].warnings = append(all[i].warnings, step.Warnings...)
 		}
 	}
@@ -59,11 +62,20 @@ func loads(r record.RunReport) []load {
 // add keeps a result unless another one is worth more.
 func (l *load) add(r record.Result, ignored string) {
 	switch {
-	case ignored == "" && l.ignored != "": // the first that may decide
-		l.results, l.ignored = []record.Result{r}, ""
+	case len(l.results) == 0, ignored == "" && l.ignored != "": // the first, or the first that may decide
+		l.results, l.ignored = []record.Result{r}, ignored
 	case ignored == "" || l.ignored != "":
 		l.results = append(l.results, r)
 	}
+}
+
+// unfit says why a load has no results; empty when it has.
+func (l *load) unfit() string {
+	if len(l.results) > 0 {
+		return ""
+	}
+	i := slices.IndexFunc(l.warnings, func(w record.Warning) bool { return w.Code == record.WarnImpossible })
+	return l.warnings[i].Text
 }
 
 // values are those of a statistic that are known and that a drive can have.

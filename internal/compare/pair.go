@@ -41,8 +41,8 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 		switch {
 		case was.plan != now.plan:
 			leaveOut(&c, now, fmt.Sprintf("the plan changed from %q to %q", was.plan, now.plan))
-		case len(measured(was, now)) == 0:
-			leaveOut(&c, now, "no figures on one side")
+		case len(was.results) == 0, len(now.results) == 0, len(measured(was, now)) == 0:
+			leaveOut(&c, now, cmp.Or(now.unfit(), was.unfit(), "no figures on one side"))
 		default:
 			matched = append(matched, [2]load{was, now})
 		}

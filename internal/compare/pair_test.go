@@ -266,3 +266,24 @@ func TestAdvisedRepeatsSuffice(t *testing.T) {
 		assert.Equal(t, record.Inconclusive, slower(repeats-1), "%d loads", loads)
 	}
 }
+
+// What cannot be true is compared with nothing: not with an earlier run, and not later with this one.
+func TestTheImpossibleIsNotCompared(t *testing.T) {
+	good := quick(1000, 2000, 3000)
+	bad := warned(quick(1000, 9000, 3000), record.WarnImpossible, 1)
+	want := []record.UnmatchedLoad{{Load: "b", Direction: record.Read, Reason: record.WarnImpossible + "."}}
+	for _, runs := range [][2]record.RunReport{{good, bad}, {bad, good}, {bad, bad}} {
+		got := compare.Pair(runs[0], runs[1], 0.2)
+		assert.Len(t, got.Loads, 2)
+		assert.Equal(t, want, got.NotCompared)
+	}
+	bad.Started = bad.Started.AddDate(0, 0, -1)
+	history := compare.History(good, []record.RunReport{bad})
+	for _, l := range history.Loads {
+		assert.Equal(t, map[string]int{"a": 1, "b": 0, "c": 1}[l.Load], l.Before, l.Load)
+	}
+	// Of repeats, those count that can be true.
+	repeated := warned(runOf(steps("a", 9000, 1000, 1000)...), record.WarnImpossible, 0)
+	got := compare.Pair(repeated, repeated, 0.2)
+	assert.Equal(t, 2, got.Loads[0].Before)
+}

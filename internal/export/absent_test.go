@@ -144,3 +144,20 @@ func TestARoundFromTheFutureHasNoNegativeAge(t *testing.T) {
 	labels := `device="nvme0n1",id="` + recordtest.HealthyID + `",probe="read-4k"`
 	assert.Contains(t, text, "\nssdprobe_probe_inflight_seconds{"+labels+"} 0\n")
 }
+
+// A result beyond physics has no figure, and its warning says why.
+func TestTheImpossibleHasNoFigure(t *testing.T) {
+	s := recordtest.Snapshot()
+	run := s.Targets[1].Runs[0].Last
+	require.NotEmpty(t, run.Steps)
+	for i := range run.Steps {
+		run.Steps[i].Warnings = []record.Warning{{Code: record.WarnImpossible}}
+	}
+	s.Targets[1].Runs = s.Targets[1].Runs[:1]
+	warned := false
+	for _, f := range gather(t, s, export.NewLatencies()) {
+		assert.NotRegexp(t, "^ssdprobe_run_(read|write)_", f.GetName())
+		warned = warned || f.GetName() == "ssdprobe_run_warning"
+	}
+	assert.True(t, warned)
+}

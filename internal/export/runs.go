@@ -123,7 +123,7 @@ func lastRunFamilies() []family[record.TargetStatus] {
 		eachResult := func(series func(r record.Result, suite, step string, emit emit)) func(record.TargetStatus, emit) {
 			return eachRun(func(r record.RunReport, emit emit) {
 				for _, step := range r.Steps {
-					if result := d.of(step); result != nil {
+					if result := d.of(step); result != nil && !step.Impossible() { // absent rather than wrong
 						series(*result, r.Suite, step.Name, emit)
 					}
 				}
@@ -131,13 +131,13 @@ func lastRunFamilies() []family[record.TargetStatus] {
 		}
 		all = append(all,
 			metric(name+"_iops", gauge, []string{"suite", "step"},
-				"I/Os per second ("+string(d.direction)+") in a step of the last run.",
+				"I/Os per second ("+string(d.direction)+") in a step of the last run. Absent if it is beyond what the bus can carry.",
 				eachResult(func(r record.Result, suite, step string, emit emit) { emitKnown(emit, r.IOPS, suite, step) })),
 			metric(name+"_bytes_per_second", gauge, []string{"suite", "step"},
-				"Bandwidth ("+string(d.direction)+") in a step of the last run, in bytes per second.",
+				"Bandwidth ("+string(d.direction)+") in a step of the last run, in bytes per second. Absent if it is beyond what the bus can carry.",
 				eachResult(func(r record.Result, suite, step string, emit emit) { emitKnown(emit, r.BytesPerSecond, suite, step) })),
 			metric(name+"_latency_percentile_seconds", gauge, []string{"suite", "step", "percentile"},
-				"Latency percentile ("+string(d.direction)+") in a step of the last run, in seconds, by nearest rank.",
+				"Latency percentile ("+string(d.direction)+") in a step of the last run, in seconds, by nearest rank. Absent if the result is beyond what the bus can carry.",
 				eachResult(func(r record.Result, suite, step string, emit emit) {
 					for _, percentile := range []float64{50, 95, 99, 99.9} {
 						emitKnown(emit, r.Latency.Quantile(percentile/100).Seconds(), suite, step, strconv.FormatFloat(percentile, 'g', -1, 64))

@@ -156,20 +156,24 @@ func (r Run) interruptsPerIO() float64 {
 // ownBytes is what fio read and wrote; not ok when it did more than it counts:
 // in a ramp time, or through the page cache.
 func (r Run) ownBytes() (read, written uint64, ok bool) {
-	for i, s := range r.Job.Sections {
-		if s.Name == fio.Global {
-			continue
-		}
-		o := r.Job.Effective(i)
-		if o.Direct == nil || !*o.Direct || o.RampTime != nil && *o.RampTime > 0 {
-			return 0, 0, false
-		}
+	if !r.Job.Direct() || r.hasRamp() {
+		return 0, 0, false
 	}
 	for _, job := range r.Output.Jobs {
 		read += bytesOf(job.Read)
 		written += bytesOf(job.Write) + bytesOf(job.Trim)
 	}
 	return read, written, cmp.Or(read, written) > 0
+}
+
+// hasRamp reports whether fio did I/O that it does not count.
+func (r Run) hasRamp() bool {
+	for i, s := range r.Job.Sections {
+		if o := r.Job.Effective(i); s.Name != fio.Global && o.RampTime != nil && *o.RampTime > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func bytesOf(d *fio.Direction) uint64 {

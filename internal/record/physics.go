@@ -1,7 +1,9 @@
 package record
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -35,27 +37,63 @@ func (l PCIeLink) Impossible(bytesPerSecond float64, blockBytes int64, typical t
 	return Warning{}, false
 }
 
-// FlagImpossible adds a warning to each step whose figures the device's link
-// cannot carry: of several targets at once, each is held against its own link. What
-// went through the page cache is not looked at.
-func (r *RunReport) FlagImpossible() {
-	for i := range r.Steps {
-		step := &r.Steps[i]
-		if step.Workload != nil && step.Workload.Buffered {
-			continue
-		}
-		target := r.Target
-		if step.Workload != nil && len(step.Workload.Targets) == 1 {
-			target = step.Workload.Targets[0]
-		}
-		parts := step.Parts
-		if len(parts) == 0 {
-			parts = []Part{{Target: target, Read: step.Read, Write: step.Write}}
-		}
-		for _, part := range parts {
-			step.Warnings = append(step.Warnings, part.impossible(r.linkOf(part.Target))...)
+// FlagImpossible adds a warning to a step of the run whose figures the device's link
+// cannot carry: of several targets at once, each is held against its own link. Do not
+// ask it of what went through the page cache.
+func (r *RunReport) FlagImpossible(step *Step) {
+	target := r.Target
+	if step.Workload != nil && len(step.Workload.Targets) == 1 {
+		target = step.Workload.Targets[0]
+	}
+	parts := step.Parts
+	if len(parts) == 0 {
+		parts = []Part{{Target: target, Read: step.Read, Write: step.Write}}
+	}
+	for _, part := range parts {
+		for _, w := range part.impossible(r.linkOf(part.Target)) {
+			if len(parts) > 1 {
+				w.Text = part.Target + ": " + w.Text
+			}
+			step.Warnings = append(step.Warnings, w)
 		}
 	}
+}
+
+// Impossible reports whether figures of the step cannot be true, so that it has no
+// result: nothing may be concluded from them, and they are shown as evidence alone.
+func (s *Step) Impossible() bool { return s.warned(WarnImpossible) }
+
+// Measured reports whether the step has a result to conclude from: it came to its end
+// with figures that can be true.
+func (s *Step) Measured() bool {
+	return (s.Read != nil || s.Write != nil) && !s.warned(WarnShort) && !s.Impossible()
+}
+
+func (s *Step) warned(code string) bool {
+	return slices.ContainsFunc(s.Warnings, func(w Warning) bool { return w.Code == code })
+}
+
+// ErrImpossible says that figures of a run are beyond physics, so that they are no result.
+var ErrImpossible = errors.New("no result")
+
+// CheckPhysics returns an error that matches ErrImpossible and has the first reason, when
+// figures of the run cannot be true.
+func (r *RunReport) CheckPhysics() error {
+	n, why := 0, ""
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		j := slices.IndexFunc(s.Warnings, func(w Warning) bool { return w.Code == WarnImpossible })
+		if j < 0 {
+			continue
+		}
+		if n++; n == 1 {
+			why = s.Name + ": " + s.Warnings[j].Text
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("run %s on %s: %w in %d of %d steps: %s", r.Suite, r.Target, ErrImpossible, n, len(r.Steps), why)
 }
 
 // linkOf returns the link of a target; nil when it has none.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -71,22 +72,45 @@ func TestFlagImpossible(t *testing.T) {
 			{Read: result(4e9)}, {Write: result(5e9)}, {Sync: result(9e9)}, {Read: &record.Result{}},
 		}}
 	}
-	flagged := func(r record.RunReport) []int {
-		r.FlagImpossible()
-		var counts []int
-		for _, step := range r.Steps {
-			counts = append(counts, len(step.Warnings))
-		}
-		return counts
-	}
 	assert.Equal(t, []int{0, 1, 1, 0, 0}, flagged(report()))
 	without := report()
 	without.Device.Link = nil
 	assert.Equal(t, []int{0, 0, 0, 0, 0}, flagged(without))
 }
 
-// Several targets are held against their own links, together they may exceed one;
-// the page cache has none.
+// flagged returns how many warnings each step gets.
+func flagged(r record.RunReport) []int {
+	var counts []int
+	for i := range r.Steps {
+		r.FlagImpossible(&r.Steps[i])
+		counts = append(counts, len(r.Steps[i].Warnings))
+	}
+	return counts
+}
+
+// What cannot be true is no result, and makes the run one that failed.
+func TestCheckPhysics(t *testing.T) {
+	result := &record.Result{IOs: 10, Bytes: 10 * 4096, BytesPerSecond: 1e9}
+	r := record.RunReport{Suite: "quick", Target: "/dev/a", Steps: []record.Step{
+		{Name: "a", Read: result},
+		{Name: "b", Write: result, Warnings: []record.Warning{{Code: record.WarnDisturbed}, {Code: record.WarnImpossible, Text: "impossible: too fast"}}},
+		{Name: "c", Read: result, Warnings: []record.Warning{{Code: record.WarnShort}}},
+		{Name: "d", Warnings: []record.Warning{{Code: record.WarnDisturbed}}},
+	}}
+	var measured, impossible []bool
+	for i := range r.Steps {
+		measured, impossible = append(measured, r.Steps[i].Measured()), append(impossible, r.Steps[i].Impossible())
+	}
+	assert.Equal(t, []bool{true, false, false, false}, measured)
+	assert.Equal(t, []bool{false, true, false, false}, impossible)
+	err := r.CheckPhysics()
+	require.ErrorIs(t, err, record.ErrImpossible)
+	require.EqualError(t, err, "run quick on /dev/a: no result in 1 of 4 steps: b: impossible: too fast")
+	r.Steps = r.Steps[:1]
+	require.NoError(t, r.CheckPhysics())
+}
+
+// Several targets are held against their own links, together they may exceed one.
 func TestFlagImpossibleOfSeveralTargets(t *testing.T) {
 	gen3 := func(path string) record.RunTarget {
 		return record.RunTarget{Path: path, Device: record.Device{Link: &record.PCIeLink{CurrentGTs: 8, MaxGTs: 8, CurrentLanes: 4, MaxLanes: 4}}}
@@ -100,13 +124,8 @@ func TestFlagImpossibleOfSeveralTargets(t *testing.T) {
 			{Parts: []record.Part{{Target: "/dev/a", Read: fast(3e9)}, {Target: "/dev/b", Read: fast(3e9)}}, Read: fast(6e9)},
 			{Parts: []record.Part{{Target: "/dev/a", Read: fast(3e9)}, {Target: "/dev/b", Read: fast(5e9)}}, Read: fast(8e9)},
 			{Workload: &record.Workload{Targets: []string{"/mnt/c"}}, Read: fast(9e9)},
-			{Workload: &record.Workload{Buffered: true}, Write: fast(9e9)},
 		},
 	}
-	r.FlagImpossible()
-	var flagged []int
-	for _, step := range r.Steps {
-		flagged = append(flagged, len(step.Warnings))
-	}
-	assert.Equal(t, []int{0, 1, 0, 0}, flagged)
+	assert.Equal(t, []int{0, 1, 0}, flagged(r))
+	assert.Contains(t, r.Steps[1].Warnings[0].Text, "/dev/b: impossible: ")
 }

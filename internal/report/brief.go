@@ -48,7 +48,11 @@ func briefTable(r record.RunReport) (t document.Table, unsure bool) {
 		if n := sum(step.Errors); n > 0 {
 			failed = units.Count(n)
 		}
-		for _, part := range parts(step) {
+		shown, empty := parts(step), "no result"
+		if step.Impossible() {
+			shown, empty = nil, "impossible"
+		}
+		for _, part := range shown {
 			s := summarise(step, part)
 			all := s.cells(unit)
 			unsure = unsure || slices.Contains(s.Unsure, "p50") || slices.Contains(s.Unsure, "p99")
@@ -56,7 +60,7 @@ func briefTable(r record.RunReport) (t document.Table, unsure bool) {
 			name, failed, warnings = "", "", ""
 		}
 		if name != "" {
-			t.Add(name, "no result", "", "", "", "", failed, warnings)
+			t.Add(name, empty, "", "", "", "", failed, warnings)
 		}
 	}
 	return t, unsure

@@ -181,6 +181,9 @@ func stepRows(step record.Step, unit units.LatencyUnit) (rows []document.Row, un
 	for _, part := range parts(step) {
 		s := summarise(step, part)
 		unsure = unsure || len(s.Unsure) > 0
+		if step.Impossible() {
+			s.Direction += " (impossible)"
+		}
 		rows = append(rows, document.Row{Cells: append(s.cells(unit), cpu, errors)})
 		cpu, errors = "", ""
 	}

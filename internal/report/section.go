@@ -42,19 +42,9 @@ func warned(warnings []record.Warning) string {
 	return strings.Join(codes, ", ")
 }
 
-// measured are the steps that came to their end with figures.
+// measured are the steps that have a result.
 func measured(steps []record.Step) []record.Step {
-	var all []record.Step
-	for _, s := range steps {
-		short := false
-		for _, w := range s.Warnings {
-			short = short || w.Code == record.WarnShort
-		}
-		if !short && (s.Read != nil || s.Write != nil) {
-			all = append(all, s)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool { return !s.Measured() })
 }
 
 // once leaves out warnings that were there before.

@@ -38,7 +38,10 @@ func bestSentence(r record.RunReport) string {
 	if median.P50 > 0 {
 		texts = append(texts, "at best a median latency of "+units.Latency(median.P50)+where(median))
 	}
-	if len(texts) == 0 {
+	switch {
+	case len(texts) == 0 && r.CheckPhysics() != nil:
+		return "No step has a result: the figures are beyond what the bus can carry."
+	case len(texts) == 0:
 		return "Nothing was measured."
 	}
 	text := strings.Join(texts, ", ")

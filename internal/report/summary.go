@@ -35,10 +35,14 @@ type Summary struct {
 	Unsure []string `json:"unsure,omitempty"`
 }
 
-// Summarise returns the figures of all steps and directions, in their order.
+// Summarise returns the figures of all steps and directions, in their order, but those
+// that cannot be true.
 func Summarise(r record.RunReport) []Summary {
 	var all []Summary
 	for _, step := range r.Steps {
+		if step.Impossible() {
+			continue
+		}
 		for _, part := range parts(step) {
 			all = append(all, summarise(step, part))
 		}

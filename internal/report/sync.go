@@ -14,7 +14,7 @@ func syncSection(r record.RunReport) []document.Section {
 	var all record.Histogram
 	var steps int
 	for _, step := range r.Steps {
-		if step.Sync != nil && len(step.Sync.Latency) > 0 {
+		if step.Sync != nil && len(step.Sync.Latency) > 0 && !step.Impossible() {
 			all = record.Merge(all, step.Sync.Latency)
 			steps++
 		}

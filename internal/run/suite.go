@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -87,8 +88,7 @@ func RunSuite(ctx context.Context, sessions []*Session, chosen Suite) (record.Ru
 	if len(done.Steps) == 0 {
 		return r, err
 	}
-	done.FlagImpossible()
-	return done, err
+	return done, errors.Join(err, done.CheckPhysics())
 }
 
 // checkWritten warns when much of the target was never written: fio reads all

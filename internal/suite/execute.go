@@ -150,6 +150,11 @@ func (o Options) run(ctx context.Context, s Suite, steps []Step, held holding, c
 		if err != nil {
 			return fail(err)
 		}
+		for k := range done {
+			if steps[i].Job.Direct() {
+				report.FlagImpossible(&done[k])
+			}
+		}
 		report.Steps = append(report.Steps, done...)
 		if stopped == nil {
 			continue

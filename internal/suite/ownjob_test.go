@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 )
 
@@ -53,4 +54,22 @@ func TestOwnJobMayNotReachBeyondTheTarget(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(dir, "fio-was-started"))
 	assert.Equal(t, before, content(t, victim))
 	assert.Equal(t, onDevice, content(t, loop.Backing))
+}
+
+// The page cache is faster than any link, and nobody says that it is the drive.
+func TestThePageCacheIsNotBehindTheLink(t *testing.T) {
+	for job, impossible := range map[string]bool{
+		"[a]\nrw=read\nbs=1m\nruntime=200ms\ntime_based": false, "[a]\nrw=read\nbs=1m\nruntime=200ms\ntime_based\ndirect=1": true,
+	} {
+		s, err := suite.OwnJob("x", strings.NewReader(job))
+		require.NoError(t, err)
+		target := dataFile(t)
+		// 8 KB/s: what any disk exceeds.
+		target.Device.Link = &record.PCIeLink{CurrentGTs: 8e-5, MaxGTs: 8, CurrentLanes: 1, MaxLanes: 4}
+		got, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: target})
+		require.NoError(t, err)
+		require.Len(t, got.Steps, 1)
+		assert.Equal(t, impossible, got.Steps[0].Impossible(), job)
+		assert.Equal(t, impossible, got.Analysis == nil, "nothing is concluded from what cannot be true")
+	}
 }

@@ -70,6 +70,16 @@ func (j Job) Effective(i int) Options {
 	return all
 }
 
+// Direct reports whether all of the job's I/O goes past the page cache.
+func (j Job) Direct() bool {
+	for i, s := range j.Sections {
+		if o := j.Effective(i); s.Name != Global && (o.Direct == nil || !*o.Direct) {
+			return false
+		}
+	}
+	return true
+}
+
 // add puts what is set in over on top of o.
 func (o *Options) add(over Options) {
 	own := o.fields()

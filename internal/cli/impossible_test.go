@@ -1,0 +1,77 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// onSlowLink makes a host on which a loop device is behind a PCIe link of 250 MB/s.
+func onSlowLink(t *testing.T, loop testenv.Loop) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	name := filepath.Base(loop.Path)
+	const port = "sys/devices/pci0000:00/0000:00:01.0"
+	disk := port + "/block/" + name
+	size, err := os.ReadFile("/sys/block/" + name + "/size")
+	require.NoError(t, err)
+	counters, err := os.ReadFile("/proc/diskstats")
+	require.NoError(t, err)
+	sysfstest.Add(t, root, map[string]string{
+		port + "/current_link_speed": "2.5 GT/s PCIe\n", port + "/max_link_speed": "8.0 GT/s PCIe\n",
+		port + "/current_link_width": "1\n", port + "/max_link_width": "4\n",
+		disk + "/dev": testenv.DeviceNumber(t, loop.Path) + "\n", disk + "/size": string(size),
+		"proc/diskstats": string(counters),
+	}, map[string]string{"sys/block/" + name: "/" + disk})
+	return root
+}
+
+// A loop device answers from memory, faster than the link that it is said to have: what
+// is measured is no result, wherever results are shown, and the run has failed.
+func TestRunBeyondPhysics(t *testing.T) {
+	t.Parallel()
+	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
+	config := file(t, "c.yaml", "host_root: "+onSlowLink(t, loop)+"\nlock_dir: "+t.TempDir()+
+		"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n")
+	state := t.TempDir()
+	got := ssdprobe(t, "run", "quick", "--config", config, "--state-dir", state, "-t", loop.Path, "--set", "time=300ms",
+		"--set", "sequential-block=1MiB", "--save-baseline", "--output", "json")
+	assert.Equal(t, 1, got.code, got.stderr)
+	assert.Contains(t, got.stderr, "ssdprobe: run quick on "+loop.Path+": no result in ")
+	assert.Contains(t, got.stderr, "; not saved as the baseline")
+	saved, err := filepath.Glob(filepath.Join(state, "run-baselines", "*"))
+	require.NoError(t, err)
+	assert.Empty(t, saved)
+
+	var d report.Document
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &d))
+	last := d.Report.Steps[len(d.Report.Steps)-1]
+	require.True(t, last.Impossible())
+	require.NotNil(t, last.Read, "the evidence")
+	assert.Greater(t, last.Read.BytesPerSecond, 250e6)
+	for _, s := range d.Summary {
+		assert.NotEqual(t, last.Name, s.Step)
+	}
+	if d.Report.Analysis != nil {
+		for _, b := range d.Report.Analysis.Bounds {
+			assert.NotEqual(t, last.Name, b.Step)
+		}
+	}
+
+	path := file(t, "run.json", got.stdout)
+	brief, full := ssdprobe(t, "report", path).stdout, ssdprobe(t, "report", "--verbose", path).stdout
+	assert.Regexp(t, `sequential-read-qd8 +impossible +\S*`, brief)
+	for _, text := range []string{brief, full} {
+		assert.NotContains(t, text, "(sequential-read-qd8 read)", "it is not the best of anything")
+	}
+	assert.Contains(t, full, "read (impossible)", "the evidence is marked")
+	assert.Contains(t, ssdprobe(t, "compare", path, path).stdout, "MB/s is more than the PCIe link (2.5 GT/s x1) can carry, 250 MB/s")
+}
