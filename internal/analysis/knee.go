@@ -29,7 +29,7 @@ func Knees(steps []record.Step) []record.Knee {
 		w := *s.Workload
 		for _, r := range results(s) {
 			sweep := sweeps.at(SweepName(w, r.direction))
-			*sweep = append(*sweep, depthPoint{w.InFlight(), r.IOPS, r.Mean, r.Latency.Quantile(0.99)})
+			*sweep = append(*sweep, depthPoint{w.InFlight(), r.IOPS, r.Mean, r.Quantile(0.99)})
 		}
 	}
 	var knees []record.Knee

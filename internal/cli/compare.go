@@ -27,7 +27,8 @@ func (a *app) compareCommand() *cobra.Command {
 		Short: "Compare stored runs: the verdict, the conditions that differ, and every figure",
 		Long: `Compares each further run with the first one. Shows the verdict, the conditions that
 differ (firmware, link, governor, version of fio, …), and every figure. The files are
-those that "ssdprobe report" reads; "-" is standard input.
+those that "ssdprobe report" reads, the JSON of fio among them; "-" is standard input.
+Loads of fio's JSON are matched by name, or else by what they did.
 
 The verdict is slower, faster, same or inconclusive. With repeats on both sides
 (run --repeats) it comes from a significance test. Without repeats, it finds only large

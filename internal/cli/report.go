@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/fioimport"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/units"
@@ -26,9 +27,13 @@ func (a *app) reportCommand() *cobra.Command {
 		Long: `Shows the output of "ssdprobe run --output json", and the reports that the daemon keeps in
 the directory runs of its state directory. "-" is standard input.
 
+The JSON of fio itself is read too (fio 3.0 or later, --output-format=json or json+). With
+json, only the percentiles that fio printed are known. The conditions are unknown, which is
+said wherever the figures are shown.
+
 --output html makes one page with tables and plots. It needs no network and no scripts,
 and can be printed.`,
-		Example: "  ssdprobe report run.json\n  ssdprobe report /var/lib/ssdprobe/runs/*.json --output html > report.html",
+		Example: "  ssdprobe report run.json\n  ssdprobe report fio.json\n  ssdprobe report /var/lib/ssdprobe/runs/*.json --output html > report.html",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE:    func(c *cobra.Command, args []string) error { return a.report(c.InOrStdin(), args, form, verbose) },
 	}
@@ -133,6 +138,13 @@ func readFile(stdin io.Reader, file string) ([]report.Document, error) {
 	case len(text) > maxReportBytes:
 		return nil, fmt.Errorf("more than %s: not a report", units.BlockSize(maxReportBytes))
 	}
+	if fioimport.Is(text) {
+		r, err := fioimport.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		return []report.Document{report.NewDocument(r, nil)}, nil
+	}
 	data, wrapped, err := state.Unwrap(text)
 	if err != nil {
 		return nil, err
@@ -140,5 +152,12 @@ func readFile(stdin io.Reader, file string) ([]report.Document, error) {
 	if wrapped {
 		text = data
 	}
-	return report.Parse(text)
+	documents, err := report.Parse(text)
+	switch {
+	case err == nil || errors.Is(err, report.ErrNewer):
+		return documents, err
+	case fioimport.IsForPeople(text):
+		return nil, errors.New("this is fio's output for people, and only its JSON is read: run fio with --output-format=json+")
+	}
+	return nil, fmt.Errorf("%w; it can be the output of ssdprobe run --output json, or of fio --output-format=json+", err)
 }

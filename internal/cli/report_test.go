@@ -119,11 +119,13 @@ func TestReportRefuses(t *testing.T) {
 		path, says string
 		code       int
 	}{
-		"missing":        {"/no/such/file.json", "read /no/such/file.json: no such file or directory", 2},
-		"a directory":    {t.TempDir(), "is a directory", 2},
-		"not JSON":       {file(t, "x.txt", "fio-3.33"), "not JSON", 1},
-		"something else": {file(t, "x.json", "{}"), "not a report of a run", 1},
-		"damaged":        {damaged, "the checksum is", 1},
+		"missing":         {"/no/such/file.json", "read /no/such/file.json: no such file or directory", 2},
+		"a directory":     {t.TempDir(), "is a directory", 2},
+		"not JSON":        {file(t, "x.txt", "fio-3.33"), "not JSON", 1},
+		"something else":  {file(t, "x.json", "{}"), "not a report of a run: it has no version, suite and steps; it can be the output of ssdprobe run", 1},
+		"fio, for people": {file(t, "fio.txt", "a: (g=0): rw=read, bs=(R) 4096B-4096B\nfio-3.33\n"), "run fio with --output-format=json+", 1},
+		"fio, cut off":    {file(t, "cut.json", "{\n  \"fio version\" : \"fio-3.33\",\n"), "cut.json: parse fio output: the JSON is cut off", 1},
+		"damaged":         {damaged, "the checksum is", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := in("report", good, c.path)
@@ -202,4 +204,22 @@ func TestRunWritesHTML(t *testing.T) {
 	assert.True(t, strings.HasPrefix(got.stdout, "<!doctype html>"))
 	assert.Contains(t, got.stdout, `aria-label="Histogram of latencies"`)
 	assert.Contains(t, got.stdout, "random-read-qd32")
+}
+
+// What fio printed without ssdprobe is shown and compared, and that its conditions are unknown is said.
+func TestReportAndCompareOfFiosOwnJSON(t *testing.T) {
+	path := "../../pkg/fio/testdata/fio-3.33-plain.json"
+	got := in("report", path)
+	assert.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "187") // its p50 in microseconds
+	assert.Contains(t, got.stdout, "(conditions_unknown)")
+	page := in("report", path, "-o", "html")
+	assert.Contains(t, page.stdout, "conditions_unknown")
+
+	stored := asFile(t, "imported.json", document(t, in("report", path, "-o", "json")))
+	got = in("compare", path, stored)
+	assert.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "Whether the conditions are the same is unknown")
+	assert.Contains(t, got.stdout, "(conditions_unknown)")
+	assert.NotContains(t, got.stdout, "changed: ")
 }

@@ -13,7 +13,14 @@ import (
 // what else may explain them.
 func changes(before, after record.RunReport) []record.Change {
 	all := before.Conditions.Changes(after.Conditions)
+	imported := before.Imported() || after.Imported()
+	if imported { // what is not known on one side has not changed
+		all = slices.DeleteFunc(all, func(c record.Change) bool { return c.From == "" || c.To == "" })
+	}
 	add := func(condition, from, to string) {
+		if imported && (from == "" || to == "") {
+			return
+		}
 		if from != to {
 			all = append(all, record.Change{Condition: condition, From: from, To: to})
 		}
@@ -24,7 +31,9 @@ func changes(before, after record.RunReport) []record.Change {
 		add("file size", units.BlockSize(before.File.Bytes), units.BlockSize(after.File.Bytes))
 	}
 	add("node", before.Node, after.Node)
-	add("suite", before.Suite, after.Suite)
+	if !imported {
+		add("suite", before.Suite, after.Suite)
+	}
 	if before.Conditions.Engine == after.Conditions.Engine {
 		add("engine of the run", before.Engine, after.Engine)
 	}

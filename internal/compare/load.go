@@ -82,11 +82,7 @@ func (l *load) unfit() string {
 func (l *load) values(s record.Statistic) []float64 {
 	var all []float64
 	for _, r := range l.results {
-		v := r.IOPS
-		if s != record.IOPS {
-			v = s.Of(record.Measurement{Latency: r.Latency})
-		}
-		if v > 0 && v < impossible {
+		if v := s.OfResult(r); v > 0 && v < impossible {
 			all = append(all, v)
 		}
 	}
@@ -95,7 +91,7 @@ func (l *load) values(s record.Statistic) []float64 {
 
 // shortTail reports whether a result has too few I/Os for its p99 to decide.
 func (l *load) shortTail() bool {
-	return slices.ContainsFunc(l.results, func(r record.Result) bool { return r.Latency.Count() < tailIOs })
+	return slices.ContainsFunc(l.results, func(r record.Result) bool { return r.Samples() < tailIOs })
 }
 
 // statistics are the figures of a load that are compared: what it does in the mean, in

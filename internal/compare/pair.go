@@ -19,8 +19,8 @@ const (
 	noiseAlone = 3
 )
 
-// Pair sets a run against an earlier one, load by load as they are named. A load whose
-// plan changed is not compared. Threshold is the largest slow-down that still passes as
+// Pair sets a run against an earlier one, load by load as they are named; one of fio's own output, in which the
+// names are somebody's, also as they are planned. A load whose plan changed is not compared. Threshold is the largest slow-down that still passes as
 // the same, 0.2 for a fifth.
 func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 	c := record.Comparison{
@@ -32,6 +32,9 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 	var matched [][2]load
 	for _, now := range loads(after) {
 		i := slices.IndexFunc(earlier, func(l load) bool { return l.name == now.name && l.direction == now.direction })
+		if i < 0 && (before.Imported() || after.Imported()) {
+			i = onlyOne(earlier, now)
+		}
 		if i < 0 {
 			leaveOut(&c, now, "only in the later run")
 			continue
@@ -57,6 +60,22 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 	agree(&c)
 	conclude(&c, func(c *record.Comparison) string { return whatToDo(c, after.Unrepeatable) })
 	return c
+}
+
+// onlyOne is the index of the only earlier load of the plan and direction of a load; -1 when there is none, or more
+// than one.
+func onlyOne(earlier []load, now load) int {
+	found := -1
+	for i, l := range earlier {
+		switch {
+		case l.plan != now.plan || l.direction != now.direction:
+		case found >= 0:
+			return -1
+		default:
+			found = i
+		}
+	}
+	return found
 }
 
 func leaveOut(c *record.Comparison, l load, reason string) {

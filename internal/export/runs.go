@@ -140,7 +140,7 @@ func lastRunFamilies() []family[record.TargetStatus] {
 				"Latency percentile ("+string(d.direction)+") in a step of the last run, in seconds, by nearest rank. Absent if the result is beyond what the bus can carry.",
 				eachResult(func(r record.Result, suite, step string, emit emit) {
 					for _, percentile := range []float64{50, 95, 99, 99.9} {
-						emitKnown(emit, r.Latency.Quantile(percentile/100).Seconds(), suite, step, strconv.FormatFloat(percentile, 'g', -1, 64))
+						emitKnown(emit, r.Quantile(percentile/100).Seconds(), suite, step, strconv.FormatFloat(percentile, 'g', -1, 64))
 					}
 				})),
 		)

@@ -21,20 +21,44 @@ import (
 // mean and max belong to the same. IOPS and bandwidth of jobs are added up.
 func (r Run) Steps() []record.Step {
 	var steps []record.Step
-	for jobs := r.Output.Jobs; len(jobs) > 0; {
-		end := slices.IndexFunc(jobs, func(job fio.JobResult) bool { return job.Group != jobs[0].Group })
-		if end < 0 {
-			end = len(jobs)
-		}
-		steps = append(steps, r.step(jobs[:end]))
-		jobs = jobs[end:]
+	for _, jobs := range Groups(r.Output) {
+		steps = append(steps, r.step(jobs))
 	}
 	return steps
 }
 
+// Groups returns the jobs that ran together, group by group.
+func Groups(out fio.Output) [][]fio.JobResult {
+	var groups [][]fio.JobResult
+	for jobs := out.Jobs; len(jobs) > 0; {
+		end := slices.IndexFunc(jobs, func(job fio.JobResult) bool { return job.Group != jobs[0].Group })
+		if end < 0 {
+			end = len(jobs)
+		}
+		groups = append(groups, jobs[:end])
+		jobs = jobs[end:]
+	}
+	return groups
+}
+
 // step is that of one group.
 func (r Run) step(jobs []fio.JobResult) record.Step {
-	s := record.Step{JobFile: r.JobFile, InterruptsPerIO: r.interruptsPerIO()}
+	s := Reported(jobs)
+	s.JobFile, s.InterruptsPerIO = r.JobFile, r.interruptsPerIO()
+	s.Disturbance.Throttled = r.Seen.Throttled
+	if share := r.Seen.CPUWait; share != nil {
+		s.Disturbance.CPUWaitRatio = *share
+		s.Disturbance.CPUWait = time.Duration(*share * float64(s.Duration))
+	}
+	s.OthersRatio = r.othersRatio(s)
+	s.Warnings = r.warnings(s, jobs)
+	return s
+}
+
+// Reported makes a step of what fio itself says of jobs that ran together, without
+// what was looked at beside it and without warnings.
+func Reported(jobs []fio.JobResult) record.Step {
+	s := record.Step{InterruptsPerIO: -1}
 	var names []string
 	var read, write []fio.Direction
 	var syncs []fio.Latency
@@ -62,13 +86,6 @@ func (r Run) step(jobs []fio.JobResult) record.Step {
 	s.Read, s.Write = direction(read), direction(write)
 	s.Sync = syncResult(syncs, s.Duration)
 	s.UserCPU, s.SystemCPU = cpu(jobs, s.Duration)
-	s.Disturbance.Throttled = r.Seen.Throttled
-	if share := r.Seen.CPUWait; share != nil {
-		s.Disturbance.CPUWaitRatio = *share
-		s.Disturbance.CPUWait = time.Duration(*share * float64(s.Duration))
-	}
-	s.OthersRatio = r.othersRatio(s)
-	s.Warnings = r.warnings(s, jobs)
 	return s
 }
 
@@ -94,7 +111,7 @@ func failures(job fio.JobResult) int64 {
 // direction puts the jobs' I/O in one direction together; nil when there is none.
 func direction(parts []fio.Direction) *record.Result {
 	total := !slices.ContainsFunc(parts, func(d fio.Direction) bool {
-		return d.Total.Histogram == nil && d.Completion.Histogram != nil
+		return !tracked(d.Total) && tracked(d.Completion)
 	})
 	results := make([]*record.Result, len(parts))
 	for i, d := range parts {
@@ -128,8 +145,17 @@ func result(l fio.Latency) *record.Result {
 	for i, bin := range l.Histogram {
 		bins[i] = record.Bin{Latency: bin.Latency, Count: bin.Count}
 	}
-	return &record.Result{IOs: l.Samples, Latency: record.NewHistogram(bins), Min: l.Min, Mean: l.Mean, Max: l.Max}
+	r := &record.Result{IOs: l.Samples, Latency: record.NewHistogram(bins), Min: l.Min, Mean: l.Mean, Max: l.Max}
+	if len(bins) == 0 && l.Samples > 0 {
+		for _, p := range l.Percentiles {
+			r.Percentiles = append(r.Percentiles, record.Percentile{Rank: p.Rank / 100, Latency: p.Latency})
+		}
+	}
+	return r
 }
+
+// tracked reports whether more is known of a latency than its mean and extremes.
+func tracked(l fio.Latency) bool { return l.Histogram != nil || len(l.Percentiles) > 0 }
 
 // cpu is how many CPUs the jobs used together over the duration.
 func cpu(jobs []fio.JobResult, duration time.Duration) (user, system float64) {

@@ -2,7 +2,6 @@ package fiorun
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -105,16 +104,25 @@ func (r Run) errorsText(s record.Step) string {
 // cpuText says that the CPUs were the limit: one job used up its own, or all jobs
 // together all that they were allowed.
 func cpuText(s record.Step, jobs []fio.JobResult, cpus int) string {
-	most := slices.MaxFunc(jobs, func(a, b fio.JobResult) int {
-		return int(1e6 * (a.UserCPU + a.SystemCPU - b.UserCPU - b.SystemCPU))
-	})
-	switch used, one := s.UserCPU+s.SystemCPU, most.UserCPU+most.SystemCPU; {
-	case one >= cpuBound:
-		return fmt.Sprintf("The load generator used %.0f %% of one CPU: the CPU was the limit, not the drive; use more jobs.", 100*one)
-	case used >= cpuBound*float64(cpus):
+	if text := OneCPUText(jobs); text != "" {
+		return text
+	}
+	if used := s.UserCPU + s.SystemCPU; used >= cpuBound*float64(cpus) {
 		return fmt.Sprintf("The load generator used %.1f of its %d CPUs: they were the limit, not the drive; use a machine with more.", used, cpus)
 	}
 	return ""
+}
+
+// OneCPUText says that one of the jobs used up its CPU; empty when none did.
+func OneCPUText(jobs []fio.JobResult) string {
+	most := 0.0
+	for _, job := range jobs {
+		most = max(most, job.UserCPU+job.SystemCPU)
+	}
+	if most < cpuBound {
+		return ""
+	}
+	return fmt.Sprintf("The load generator used %.0f %% of one CPU: the CPU was the limit, not the drive; use more jobs.", 100*most)
 }
 
 // blindText says that the device did not count what fio did.

@@ -69,6 +69,22 @@ func (s Statistic) Of(m Measurement) float64 {
 	return 0
 }
 
+// OfResult returns the statistic of a step in its unit; 0 when it is not known.
+func (s Statistic) OfResult(r Result) float64 {
+	switch s {
+	case LatencyP50:
+		return r.Quantile(0.50).Seconds()
+	case LatencyP95:
+		return r.Quantile(0.95).Seconds()
+	case LatencyP99:
+		return r.Quantile(0.99).Seconds()
+	case IOPS:
+		return r.IOPS
+	case OthersReadLatency, OthersWriteLatency, OthersFlushLatency: // no step has them
+	}
+	return 0
+}
+
 // Slower returns how many times slower now is than before: above 1 is worse
 // for every statistic, so IOPS is inverted. It is 0 when either is not positive.
 func (s Statistic) Slower(before, now float64) float64 {

@@ -115,7 +115,7 @@ func (p Part) impossible(link *PCIeLink) []Warning {
 		if result == nil || result.IOs <= 0 {
 			continue
 		}
-		if w, bad := link.Impossible(result.BytesPerSecond, result.Bytes/result.IOs, result.Latency.Quantile(0.5)); bad {
+		if w, bad := link.Impossible(result.BytesPerSecond, result.Bytes/result.IOs, result.Quantile(0.5)); bad {
 			all = append(all, w)
 		}
 	}

@@ -5,15 +5,46 @@ import (
 	"time"
 )
 
+// Percentile is the latency that a share Rank (above 0, up to 1) of the I/Os did not exceed.
+type Percentile struct {
+	Rank    float64       `json:"rank"`
+	Latency time.Duration `json:"latency_ns"`
+}
+
+// Quantile returns the latency at rank q (0 to 1): that of the distribution, or of the
+// percentiles where nothing else is known. It is 0 when neither says it.
+func (r Result) Quantile(q float64) time.Duration {
+	if len(r.Latency) > 0 {
+		return r.Latency.Quantile(q)
+	}
+	for _, p := range r.Percentiles {
+		if math.Abs(p.Rank-q) < 1e-9 {
+			return p.Latency
+		}
+	}
+	return 0
+}
+
+// Samples is how many I/Os the latencies are of.
+func (r Result) Samples() int64 {
+	if len(r.Latency) > 0 {
+		return r.Latency.Count()
+	}
+	return r.IOs
+}
+
 // Sum adds up what was measured at the same time; nil when there is nothing.
 func Sum(parts []*Result) *Result {
 	var sum *Result
 	var latency float64 // nanoseconds over all I/Os
 	var histograms []Histogram
+	var percentiles []Percentile
+	n := 0
 	for _, p := range parts {
 		if p == nil {
 			continue
 		}
+		n, percentiles = n+1, p.Percentiles
 		if sum == nil {
 			sum = &Result{}
 		}
@@ -32,6 +63,9 @@ func Sum(parts []*Result) *Result {
 		return nil
 	}
 	sum.Latency = Merge(histograms...)
+	if n == 1 { // percentiles of several do not add up
+		sum.Percentiles = percentiles
+	}
 	if sum.IOs > 0 {
 		sum.Mean = time.Duration(math.Round(latency / float64(sum.IOs)))
 	}

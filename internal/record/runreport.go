@@ -9,6 +9,12 @@ import (
 // read.
 const RunReportVersion = 2
 
+// ImportedSuite is the suite of a report that was made of fio's own output.
+const ImportedSuite = "fio-output"
+
+// Imported reports whether the run was made of fio's own output, so that its conditions are unknown.
+func (r *RunReport) Imported() bool { return r.Suite == ImportedSuite }
+
 // RunReport is what one execution of a suite, or of probes on demand, yields.
 type RunReport struct {
 	Version  int    `json:"version"`
@@ -96,6 +102,8 @@ type Result struct {
 	IOPS           float64   `json:"iops"`
 	BytesPerSecond float64   `json:"bytes_per_second"`
 	Latency        Histogram `json:"latency"`
+	// Percentiles are all that is known of the distribution where Latency is empty; in rising order of rank.
+	Percentiles []Percentile `json:"percentiles,omitempty"`
 	// Min, Mean and Max are exact where the generator gave them; the histogram's bins round.
 	Min  time.Duration `json:"min_ns"`
 	Mean time.Duration `json:"mean_ns"`

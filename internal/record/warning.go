@@ -26,7 +26,7 @@ const (
 	WarnStacked           = "stacked"            // a device made of other devices
 	WarnFewSamples        = "few_samples"        // too few rounds to be sure
 	WarnConditionsDiffer  = "conditions_differ"  // compared across different conditions
-	WarnConditionsUnknown = "conditions_unknown" // not all conditions could be read
+	WarnConditionsUnknown = "conditions_unknown" // not all conditions are known
 	WarnCPUBound          = "cpu_bound"          // the CPUs were the limit, not the device
 	WarnShort             = "short"              // stopped before the end
 	WarnFilesystemUnknown = "filesystem_unknown" // the device below a file is not known

@@ -37,18 +37,37 @@ func (c Comparisons) Text(w io.Writer) error {
 		if i == 0 {
 			r = c.Comparisons[0].Before
 		}
-		blocks = append(blocks, document.Note{
-			Label: letter(i) + "  ", Text: fmt.Sprintf("%s: %s on %s, %s, %s", name, r.Suite, r.Target, r.Node, units.Time(r.Started)),
-		})
+		blocks = append(blocks, document.Note{Label: letter(i) + "  ", Text: name + ": " + referenceText(r)})
 	}
 	for i, one := range c.Comparisons {
 		blocks = append(blocks, document.Gap{})
-		if len(one.Conditions) == 0 {
-			blocks = append(blocks, document.Sentence("The conditions are the same."))
+		if text := sameConditions(one); text != "" {
+			blocks = append(blocks, document.Sentence(text))
 		}
 		blocks = append(blocks, comparisonBlocks(one, "A", "A", letter(i+1))...)
 	}
 	return text.Write(w, "comparison", blocks...)
+}
+
+// referenceText says which run it is: "quick on /dev/nvme0n1, stor-07, 2026-05-09 03:00:00".
+func referenceText(r record.RunReference) string {
+	texts := []string{r.Suite + " on " + r.Target}
+	if r.Node != "" {
+		texts = append(texts, r.Node)
+	}
+	return strings.Join(append(texts, units.Time(r.Started)), ", ")
+}
+
+// sameConditions says whether conditions are known to be the same; empty when some are known to differ.
+func sameConditions(c record.Comparison) string {
+	const unknown = "Whether the conditions are the same is unknown: what fio printed does not say them."
+	switch imported := c.Before.Suite == record.ImportedSuite || c.After.Suite == record.ImportedSuite; {
+	case imported:
+		return unknown
+	case len(c.Conditions) == 0:
+		return "The conditions are the same."
+	}
+	return ""
 }
 
 // CSV writes a row per figure for spreadsheets.

@@ -109,7 +109,7 @@ func (s *sweep) add(step record.Step, measured part) {
 	for _, l := range []struct {
 		to   *time.Duration
 		take time.Duration
-	}{{&p.mean, r.Mean}, {&p.p50, r.Latency.Quantile(0.5)}, {&p.p99, r.Latency.Quantile(0.99)}} {
+	}{{&p.mean, r.Mean}, {&p.p50, r.Quantile(0.5)}, {&p.p99, r.Quantile(0.99)}} {
 		*l.to += time.Duration(float64(l.take-*l.to) / n)
 	}
 	p.warnings = append(p.warnings, step.Warnings...)

@@ -70,24 +70,24 @@ func parts(step record.Step) []part {
 }
 
 func summarise(step record.Step, p part) Summary {
-	h := p.result.Latency
+	r := p.result
 	s := Summary{
 		Step: step.Name, Plan: step.Plan, Direction: p.direction,
 		IOs: p.result.IOs, IOPS: p.result.IOPS, BytesPerSecond: p.result.BytesPerSecond,
 		Min: p.result.Min, Mean: p.result.Mean, Max: p.result.Max,
-		P50: h.Quantile(0.50), P95: h.Quantile(0.95), P99: h.Quantile(0.99), P999: h.Quantile(0.999),
+		P50: r.Quantile(0.50), P95: r.Quantile(0.95), P99: r.Quantile(0.99), P999: r.Quantile(0.999),
 	}
 	if s.Max == 0 { // the generator gave no exact ones
-		s.Min, s.Mean, s.Max = h.Min(), h.Mean(), h.Max()
+		s.Min, s.Mean, s.Max = r.Latency.Min(), r.Latency.Mean(), r.Latency.Max()
 	}
-	if len(h) == 0 {
+	if len(r.Latency)+len(r.Percentiles) == 0 {
 		return s
 	}
 	for _, q := range []struct {
 		name  string
 		value float64
 	}{{"p50", 0.50}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}} {
-		if !record.Supported(q.value, h.Count()) {
+		if !record.Supported(q.value, r.Samples()) {
 			s.Unsure = append(s.Unsure, q.name)
 		}
 	}

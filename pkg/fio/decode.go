@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// ParseOutput reads what fio 3.28 or later prints with --output-format=json or
-// json+. Lines of text before and after the JSON are kept as notes. Everything
+// ParseOutput reads what fio 3.0 or later prints with --output-format=json or
+// json+. What versions before 3.28 do not say yet is derived where that is exact,
+// and else zero. Lines of text before and after the JSON are kept as notes. Everything
 // else is strict: a field that is missing, of another type, negative or not a
 // number is a [*FieldError]; so is a histogram that does not add up. Two reports
 // in one output (--status-interval) are an error. Fields it does not know are ignored.
@@ -104,6 +105,10 @@ func decodeOutput(o object) Output {
 		o.fail("fio version", o.text("fio version"), err.Error())
 	}
 	out.Version = version
+	if err == nil && version.Major < 3 {
+		o.fail("fio version", version.String(), "the figures of versions before 3.0 have other units")
+	}
+	o.older = version.Less(Version{Major: 3, Minor: 28})
 	for _, job := range o.list("jobs") {
 		out.Jobs = append(out.Jobs, decodeJob(job))
 	}
@@ -125,13 +130,14 @@ func decodeJob(o object) JobResult {
 		Group:           o.small("groupid"),
 		Errno:           o.small("error"),
 		Options:         o.texts("job options"),
-		Elapsed:         o.span("elapsed", time.Second),
-		Runtime:         o.span("job_runtime", time.Millisecond),
 		UserCPU:         o.real("usr_cpu") / percent,
 		SystemCPU:       o.real("sys_cpu") / percent,
 		ContextSwitches: o.count("ctx"),
 		MajorFaults:     o.count("majf"),
 		MinorFaults:     o.count("minf"),
+	}
+	if !o.lacks("elapsed") {
+		j.Elapsed = o.span("elapsed", time.Second)
 	}
 	for _, d := range []struct {
 		key string
@@ -144,8 +150,11 @@ func decodeJob(o object) JobResult {
 	if j.Read == nil && j.Mixed == nil {
 		o.fail("read", "", "missing, and mixed too")
 	}
+	if !o.lacks("job_runtime") {
+		j.Runtime = o.span("job_runtime", time.Millisecond)
+	}
 	if o.has("sync") {
-		sync := decodeLatency(o.child("sync").child("lat_ns"))
+		sync := decodeLatency(o.child("sync").child("lat_ns"), 0)
 		j.Sync = &sync
 	}
 	if o.has("total_err") {
@@ -155,33 +164,58 @@ func decodeJob(o object) JobResult {
 }
 
 func decodeDirection(o object) *Direction {
-	return &Direction{
-		IOs:            o.count("total_ios"),
-		Bytes:          o.count("io_bytes"),
-		ShortIOs:       o.count("short_ios"),
-		DroppedIOs:     o.count("drop_ios"),
-		IOPS:           o.real("iops"),
-		BytesPerSecond: o.count("bw_bytes"),
-		Runtime:        o.span("runtime", time.Millisecond),
-		Submission:     decodeLatency(o.child("slat_ns")),
-		Completion:     decodeLatency(o.child("clat_ns")),
-		Total:          decodeLatency(o.child("lat_ns")),
+	d := Direction{
+		IOs:     o.count("total_ios"),
+		Bytes:   o.count("io_bytes"),
+		IOPS:    o.real("iops"),
+		Runtime: o.span("runtime", time.Millisecond),
 	}
+	if !o.lacks("short_ios") {
+		d.ShortIOs = o.count("short_ios")
+	}
+	if !o.lacks("drop_ios") {
+		d.DroppedIOs = o.count("drop_ios")
+	}
+	switch {
+	case !o.lacks("bw_bytes"):
+		d.BytesPerSecond = o.count("bw_bytes")
+	case d.Runtime > 0: // as fio computes it
+		d.BytesPerSecond = int64(float64(d.Bytes) / d.Runtime.Seconds())
+	}
+	for _, l := range []struct {
+		key string
+		at  *Latency
+	}{{"slat_ns", &d.Submission}, {"clat_ns", &d.Completion}, {"lat_ns", &d.Total}} {
+		if !o.lacks(l.key) {
+			*l.at = decodeLatency(o.child(l.key), d.IOs)
+		}
+	}
+	return &d
 }
 
-func decodeLatency(o object) Latency {
+// decodeLatency reads a latency of so many I/Os, which older versions do not say with it.
+func decodeLatency(o object, ios int64) Latency {
 	l := Latency{
-		Samples: o.count("N"),
-		Min:     o.span("min", time.Nanosecond),
-		Max:     o.span("max", time.Nanosecond),
-		Mean:    o.nanoseconds("mean"),
-		StdDev:  o.nanoseconds("stddev"),
+		Min:    o.span("min", time.Nanosecond),
+		Max:    o.span("max", time.Nanosecond),
+		Mean:   o.nanoseconds("mean"),
+		StdDev: o.nanoseconds("stddev"),
 	}
 	if o.has("percentile") {
 		l.Percentiles = decodePercentiles(o.child("percentile"))
 	}
 	if o.has("bins") {
 		l.Histogram = decodeBins(o.child("bins"))
+	}
+	switch {
+	case !o.lacks("N"):
+		l.Samples = o.count("N")
+	case l.Histogram != nil:
+		l.Samples = l.Histogram.Count()
+	case l.Max > 0: // else it was not tracked
+		l.Samples = ios
+	}
+	if o.has("bins") {
 		if n := l.Histogram.Count(); n != l.Samples {
 			o.fail("bins", "", fmt.Sprintf("they add up to %d I/Os, N is %d", n, l.Samples))
 		}
@@ -193,6 +227,9 @@ func decodePercentiles(o object) []Percentile {
 	var list []Percentile
 	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
 		rank, err := strconv.ParseFloat(key, 64)
+		if err == nil && rank == 0 {
+			continue // fio before 3.2 fills the list up with them
+		}
 		if err != nil || !(rank > 0 && rank <= 100) {
 			o.fail(abridge(key), "", "not a rank between 0 and 100")
 			return nil

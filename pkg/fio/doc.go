@@ -2,7 +2,7 @@
 //
 // It owns both ends of a run of fio (https://fio.readthedocs.io) and not the run
 // itself: a [Job] is rendered to a job file and parsed from one, an [Output] is
-// parsed from what fio 3.28 and later print with --output-format=json or json+.
+// parsed from what fio 3.0 and later print with --output-format=json or json+.
 // Latencies are time.Duration, bandwidth is bytes per second, CPU use is a share
 // of one CPU, so no figure has to be converted by who reads it.
 //

@@ -27,6 +27,8 @@ func (e *FieldError) Error() string {
 // that is wrong is kept in err, shared by all objects of a document; after it
 // everything taken is zero.
 type object struct {
+	// older is true for the output of a version before those that this package was made for: some fields are not there.
+	older  bool
 	path   string
 	fields map[string]any
 	err    *error
@@ -70,7 +72,7 @@ func take[T any](o object, key, want string) T {
 func (o object) text(key string) string { return take[string](o, key, "a string") }
 
 func (o object) child(key string) object {
-	return object{path: o.at(key), fields: take[map[string]any](o, key, "an object"), err: o.err}
+	return object{older: o.older, path: o.at(key), fields: take[map[string]any](o, key, "an object"), err: o.err}
 }
 
 // list returns the objects of an array.
@@ -79,7 +81,7 @@ func (o object) list(key string) []object {
 	objects := make([]object, len(items))
 	for i, item := range items {
 		at := fmt.Sprintf("%s[%d]", key, i)
-		objects[i] = object{fields: map[string]any{at: item}, path: o.path, err: o.err}.child(at)
+		objects[i] = object{older: o.older, fields: map[string]any{at: item}, path: o.path, err: o.err}.child(at)
 	}
 	return objects
 }
@@ -169,3 +171,6 @@ func abridge(s string) string {
 	}
 	return s
 }
+
+// lacks reports whether a field is not there that only later versions have.
+func (o object) lacks(key string) bool { return o.older && !o.has(key) }

@@ -1,0 +1,152 @@
+package fioimport
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+// Is reports whether a text is or contains the JSON of fio. A report of ssdprobe is
+// not: there, quotes within texts are escaped.
+func Is(text []byte) bool {
+	return regexp.MustCompile(`[{,]\s*"fio version"\s*:`).Match(text)
+}
+
+// IsForPeople reports whether a text is fio's output for people, which is not read.
+func IsForPeople(text []byte) bool {
+	return regexp.MustCompile(`(?m)^\S.*: \((g=\d+\): rw=|groupid=\d+, jobs=\d+\): err=)`).Match(text)
+}
+
+// Parse makes a report of an output of fio. Errors name the field and the value.
+func Parse(text []byte) (record.RunReport, error) {
+	out, err := fio.ParseOutput(bytes.NewReader(text))
+	if err != nil {
+		return record.RunReport{}, err
+	}
+	for _, job := range out.Jobs {
+		if job.Read == nil {
+			return record.RunReport{}, fmt.Errorf("job %q: fio reports reads and writes as one (unified_rw_reporting=mixed), so they cannot be told apart: "+
+				"run fio without that option", job.Name)
+		}
+	}
+	r := record.RunReport{
+		Version: record.RunReportVersion, Suite: record.ImportedSuite, Generator: out.Version.String(), Engine: out.Version.String(),
+		Finished: out.Time, Started: out.Time.Add(-elapsed(out)), Conditions: record.Conditions{Engine: engine(out)},
+		Warnings: []record.Warning{{Code: record.WarnConditionsUnknown, Text: unknown(out)}},
+	}
+	job := out.Job()
+	i := 1 // the first section is the global one
+	for _, jobs := range fiorun.Groups(out) {
+		var options []fio.Options
+		for range jobs {
+			options, i = append(options, job.Effective(i)), i+1
+		}
+		r.Steps = append(r.Steps, step(jobs, options))
+	}
+	distinct(r.Steps)
+	r.Target = target(job)
+	r.TargetID = r.Target
+	if knees := analysis.Knees(r.Steps); len(knees) > 0 {
+		r.Analysis = &record.Analysis{Knees: knees}
+	}
+	return r, nil
+}
+
+func step(jobs []fio.JobResult, options []fio.Options) record.Step {
+	s := fiorun.Reported(jobs)
+	s.Workload = workload(jobs, options)
+	s.Plan = plan(s, options[0])
+	add := func(code, text string) {
+		if text != "" {
+			s.Warnings = append(s.Warnings, record.Warning{Code: code, Text: text})
+		}
+	}
+	add(record.WarnCPUBound, fiorun.OneCPUText(jobs))
+	for _, job := range jobs {
+		if job.Errno == int(syscall.EINTR) || job.Errno == int(syscall.ECANCELED) {
+			add(record.WarnShort, "Stopped before its end.")
+		} else if job.Errno != 0 {
+			add(record.WarnErrors, fmt.Sprintf("Job %s ended with the error %s: what failed is not in the figures.", job.Name, record.ErrorName(syscall.Errno(job.Errno))))
+		}
+	}
+	return s
+}
+
+// distinct numbers steps of the same name, which fio allows.
+func distinct(steps []record.Step) {
+	seen := map[string]int{}
+	for i := range steps {
+		name := steps[i].Name
+		if seen[name]++; seen[name] > 1 {
+			steps[i].Name = fmt.Sprintf("%s, %d", name, seen[name])
+		}
+	}
+}
+
+// unknown says what nobody knows, and which latency fio measured.
+func unknown(out fio.Output) string {
+	text := "The conditions are unknown: fio's output does not say which drive and firmware it was, how the host was set up, or what else ran."
+	total := func(d *fio.Direction) bool { return d != nil && len(d.Total.Percentiles) > 0 }
+	if !slices.ContainsFunc(out.Jobs, func(j fio.JobResult) bool { return total(j.Read) || total(j.Write) }) {
+		text += " Latencies do not count the time of submission (clat), while those of ssdprobe do (lat)."
+	}
+	return text
+}
+
+func elapsed(out fio.Output) time.Duration {
+	var most time.Duration
+	for _, job := range out.Jobs {
+		most = max(most, job.Elapsed)
+	}
+	return most
+}
+
+// engine is as in the conditions of ssdprobe's own runs: "fio-3.33 libaio".
+func engine(out fio.Output) string {
+	text := out.Version.String()
+	job := out.Job()
+	var engines []string
+	for i := range out.Jobs {
+		if name := cmp.Or(job.Effective(i+1).IOEngine, defaultEngine); !slices.Contains(engines, name) {
+			engines = append(engines, name)
+		}
+	}
+	return strings.Join(append([]string{text}, engines...), " ")
+}
+
+// target is what the jobs say that they used, each once.
+func target(job fio.Job) string {
+	var all []string
+	for i, s := range job.Sections {
+		if s.Name == fio.Global {
+			continue
+		}
+		o := job.Effective(i)
+		names := o.Filenames
+		for _, x := range o.Extra {
+			if len(names) == 0 && (x.Key == "filename" || x.Key == "directory") {
+				names = []string{x.Value}
+			}
+		}
+		for _, name := range names {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	const most = 3
+	if len(all) > most {
+		return fmt.Sprintf("%s and %d more", all[0], len(all)-1)
+	}
+	return cmp.Or(strings.Join(all, ", "), "an unknown target")
+}
