@@ -120,6 +120,7 @@ means that the drive reports a problem. check has codes of its own.`,
 		a.daemonCommand(), a.runCommand(), a.suitesCommand(), a.devicesCommand(), a.smartCommand(), a.driftCommand(), a.baselineCommand(), a.readyCommand(),
 		a.topCommand(), a.checkCommand(), a.fleetCommand(), a.recordCommand(), a.reportCommand(), a.compareCommand(),
 		a.kubernetesCommand(), a.configCommand(), a.versionCommand(),
+		a.restoreSettingsCommand(),
 	)
 	completeTree(root)
 	a.complete(root)

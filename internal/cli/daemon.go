@@ -20,6 +20,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/internal/web"
 )
@@ -138,7 +139,7 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 	}
 	d, err = daemon.New(daemon.Options{
 		Config: c, Log: log, Generator: generator(), Latencies: latencies,
-		Source: source, Reload: reload, Parse: func(s config.Source) (config.Config, error) { return a.daemonSettings(o, s) },
+		Restorer: settings.Self(), Source: source, Reload: reload, Parse: func(s config.Source) (config.Config, error) { return a.daemonSettings(o, s) },
 		Serve: func(ctx context.Context) error {
 			return server.Serve(ctx, web.Handler(web.Options{
 				Snapshot: d.Snapshot, Explain: d.Explain, History: d.History, Recording: d.Recording, Ready: d.Ready, Missing: d.Missing, Metrics: registry, Version: build().Version, Log: log,

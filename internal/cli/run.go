@@ -21,6 +21,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/run"
+	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
@@ -262,7 +263,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	sessions, err := run.BeginAll(ctx, subjects, func(subject measure.Subject) run.Options {
 		return run.Options{
 			Options: measure.Options{FS: host, Engine: probe.NewEngine(meter, c.Admission.MaxCPUWait), Meter: meter, Pool: storedPool(dir, subject)},
-			Limits:  c.Admission.Limits, EvenIfBusy: o.evenIfBusy, LockDir: c.LockDir, Store: dir.Store,
+			Limits:  c.Admission.Limits, EvenIfBusy: o.evenIfBusy, LockDir: c.LockDir, Store: dir.Store, Restorer: settings.Self(),
 			Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Stoppable: true, Progress: progress.show, Note: progress.note,
 		}
 	})

@@ -46,9 +46,11 @@ type calendar struct {
 	*shared
 	// generator is what run reports say made them.
 	generator string
-	fleet     *permits
-	runs      func() []config.Run      // those in force
-	watches   func() map[string]*watch // the current ones
+	// restorer is that of the settings of Options.
+	restorer []string
+	fleet    *permits
+	runs     func() []config.Run      // those in force
+	watches  func() map[string]*watch // the current ones
 }
 
 // restoreSettings puts back the device settings that a suite had changed when its
@@ -240,7 +242,7 @@ func (c *calendar) measure(ctx context.Context, w *watch, r config.Run, chosen r
 		Target: w.spec.Target, LockID: w.spec.LockID, Device: status.Device, Conditions: status.Conditions, Warnings: status.Warnings,
 	}, run.Options{
 		Options: measure.Options{FS: c.fs, Engine: c.engine, Meter: c.meter},
-		Limits:  w.spec.Admission.Limits, LockDir: c.lockDir, Store: c.state.Store, Node: c.node, Generator: c.generator,
+		Limits:  w.spec.Admission.Limits, LockDir: c.lockDir, Store: c.state.Store, Restorer: c.restorer, Node: c.node, Generator: c.generator,
 		MaxOthers: r.MaxOthers, KeepFile: true, Progress: func(p run.Progress) { w.log.Debug("run", "step", p.Step, "done", p.Done) },
 	})
 	if err != nil {

@@ -34,6 +34,9 @@ type Options struct {
 	Generator string
 	// Latencies receives every measured I/O, for the histograms of the metrics.
 	Latencies *export.Latencies
+	// Restorer is the command that restores settings of a device if the daemon is killed
+	// during a run: settings.Self.
+	Restorer []string
 	// Source is what Config was parsed from, by Parse.
 	Source config.Source
 	Parse  func(config.Source) (config.Config, error)
@@ -121,7 +124,7 @@ func New(o Options) (*Daemon, error) {
 		return nil, errors.Join(err, storage.lock.Release())
 	}
 	d.calendar = &calendar{
-		shared: d.shared, generator: o.Generator, fleet: permits,
+		shared: d.shared, generator: o.Generator, restorer: o.Restorer, fleet: permits,
 		runs: func() []config.Run { return d.configuration().Runs }, watches: d.current,
 	}
 	return d, nil

@@ -33,6 +33,9 @@ type Options struct {
 	// Store is the state directory, where settings that a suite changes are noted;
 	// nil refuses such suites.
 	Store *store.Store
+	// Restorer is the command that restores those settings if this process is killed:
+	// settings.Self in ssdprobe; nil refuses such suites as well.
+	Restorer []string
 	// Node and Generator are what the report says of where and by what it was made.
 	Node, Generator string
 	// Stoppable makes the run one that InProgress finds: the process does nothing else.

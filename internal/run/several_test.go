@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/cli"
 	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
@@ -26,6 +27,11 @@ import (
 )
 
 const mib = 1 << 20
+
+func TestMain(m *testing.M) {
+	testenv.Be(cli.Main) // which restores settings of a run that is killed
+	os.Exit(m.Run())
+}
 
 // begin takes targets for a run.
 func begin(t *testing.T, paths ...string) []*run.Session {
@@ -43,7 +49,7 @@ func begin(t *testing.T, paths ...string) []*run.Session {
 	}
 	sessions, err := run.BeginAll(t.Context(), subjects, func(measure.Subject) run.Options {
 		return run.Options{
-			Options: measure.Options{Engine: probe.NewEngine(meter, 1), Meter: meter},
+			Options: measure.Options{Engine: probe.NewEngine(meter, 1), Meter: meter}, Restorer: testenv.CommandLine(t, "restore-settings"),
 			Limits:  admit.Unlimited(),
 			LockDir: locks, Store: dir.Store, Node: "storage-07", Progress: func(run.Progress) {},
 		}

@@ -78,7 +78,7 @@ func RunSuite(ctx context.Context, sessions []*Session, chosen Suite) (record.Ru
 	r.Warnings = append(r.Warnings, warnings...)
 	done, err := suite.Execute(ctx, chosen.Suite, suite.Options{
 		Fio: chosen.Fio, Target: targets[0], More: targets[1:], Values: chosen.Values, DataSheet: chosen.DataSheet,
-		Settings:   settings.Options{FS: first.options.FS, Store: first.options.Store, OpenNVMe: nvme.Open},
+		Settings:   settings.Options{FS: first.options.FS, Store: first.options.Store, OpenNVMe: nvme.Open, Restorer: first.options.Restorer},
 		Conditions: targets[0].Conditions, Node: first.options.Node, Generator: first.options.Generator,
 		Warnings: r.Warnings, Progress: first.suiteProgress, MaxOthers: first.options.MaxOthers,
 	})

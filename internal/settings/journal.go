@@ -37,26 +37,34 @@ func (j *journal) note(name Name, was string) bool {
 }
 
 // RestorePending restores the settings of all devices that a process changed and
-// did not restore, since it was killed. Those of processes that live are left alone. It
-// returns what it restored, a sentence each; the error joins what could not be, which
-// is tried again the next time. The daemon and every run call it when they start.
+// that nobody restored, since it was killed with the one that guards it. Those of
+// processes that live are left alone. It returns what was restored, also what Guard has
+// since the last call, a sentence each; the error joins what could not be, which is
+// tried again the next time. The daemon and every run call it when they start.
 func RestorePending(o Options) ([]string, error) {
-	ids, err := o.Store.Names(kindJournal)
+	restored, err := o.takeNotes()
 	problems := []error{err}
-	var restored []string
+	ids, err := o.Store.Names(kindJournal)
+	problems = append(problems, err)
 	for _, id := range ids {
-		lock, err := o.lock(id)
+		done, err := o.restoreOf(id)
 		if errors.Is(err, store.ErrLocked) {
 			continue
-		} else if err != nil {
-			problems = append(problems, err)
-			continue
 		}
-		done, err := o.restore(id)
-		problems = append(problems, err, lock.Release())
+		problems = append(problems, err)
 		restored = append(restored, done...)
 	}
 	return restored, errors.Join(problems...)
+}
+
+// restoreOf restores the settings of one device. Errors: store.ErrLocked.
+func (o Options) restoreOf(id string) ([]string, error) {
+	lock, err := o.lock(id)
+	if err != nil {
+		return nil, fmt.Errorf("restore settings of %s: %w", id, err)
+	}
+	restored, err := o.restore(id)
+	return restored, errors.Join(err, lock.Release())
 }
 
 // restore puts back what the journal of a device says, the last change first. The

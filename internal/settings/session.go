@@ -17,14 +17,22 @@ type Options struct {
 	Store *store.Store
 	// OpenNVMe opens a controller; nvme.Open.
 	OpenNVMe func(path string) (*nvme.Device, error)
+	// Restorer is the command of a process that calls Guard. It is started before
+	// anything is changed, with --state-dir, --host-root and the identity of the device.
+	Restorer []string
 }
+
+// Self is the Restorer of ssdprobe: the program that runs, also when its file was
+// replaced since.
+func Self() []string { return []string{"/proc/self/exe", "restore-settings"} }
 
 // Session changes the settings of one device. It is not safe for concurrent use.
 type Session struct {
-	options Options
-	device  record.Device
-	journal journal
-	lock    *store.Lock
+	options  Options
+	device   record.Device
+	journal  journal
+	lock     *store.Lock
+	restorer *restorer // nil until something is changed
 }
 
 // Take begins to change settings of a device; what a process that was killed left
@@ -58,7 +66,9 @@ func (s *Session) Read(name Name) (string, error) {
 	return p.read()
 }
 
-// Set changes a setting, and makes sure that it is changed. Errors: ErrNone.
+// Set changes a setting, and makes sure that it is changed. From the first change on, a
+// process is there that restores everything if this one is killed; nothing is changed
+// without it. Errors: ErrNone.
 func (s *Session) Set(name Name, value string) error {
 	fail := func(err error) error { return fmt.Errorf("set %s of %s to %s: %w", name, s.device.Name, value, err) }
 	p, err := s.options.find(s.device, name)
@@ -71,6 +81,9 @@ func (s *Session) Set(name Name, value string) error {
 	}
 	if before == value {
 		return nil
+	}
+	if err := s.guard(); err != nil {
+		return fail(err)
 	}
 	if s.journal.note(name, before) {
 		if err := s.options.Store.Save(kindJournal, s.device.ID, s.journal); err != nil {
@@ -90,9 +103,22 @@ func (s *Session) Set(name Name, value string) error {
 	return nil
 }
 
+// guard makes sure that the process is there.
+func (s *Session) guard() (err error) {
+	if s.restorer == nil {
+		s.restorer, err = s.options.startRestorer(s.device.ID)
+		return err
+	}
+	return s.restorer.check()
+}
+
 // Restore puts everything back as it was and ends the session. What could not be
 // put back stays in the journal.
 func (s *Session) Restore() error {
 	_, err := s.options.restore(s.device.ID)
-	return errors.Join(err, s.lock.Release())
+	err = errors.Join(err, s.lock.Release())
+	if s.restorer != nil { // which takes the lock if anything is left
+		err = errors.Join(err, s.restorer.end())
+	}
+	return err
 }

@@ -7,15 +7,19 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/cli"
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
@@ -24,24 +28,27 @@ import (
 )
 
 // helperDevice makes the test binary change the write cache of that device and wait
-// for a signal; helperState is its state directory.
+// for a signal; helperState is its state directory, and helperRestorer the command of the
+// process that restores when it is killed.
 const (
-	helperDevice = "SETTINGS_HELPER_DEVICE"
-	helperState  = "SETTINGS_HELPER_STATE"
+	helperDevice   = "SETTINGS_HELPER_DEVICE"
+	helperState    = "SETTINGS_HELPER_STATE"
+	helperRestorer = "SETTINGS_HELPER_RESTORER"
 )
 
 func TestMain(m *testing.M) {
+	testenv.Be(cli.Main)
 	if path := os.Getenv(helperDevice); path != "" {
-		os.Exit(change(path, os.Getenv(helperState)))
+		os.Exit(change(path, os.Getenv(helperState), strings.Fields(os.Getenv(helperRestorer))))
 	}
 	os.Exit(m.Run())
 }
 
 // change does what a run does: SIGINT and SIGTERM end it, and it restores.
-func change(path, dir string) int {
+func change(path, dir string, restorer []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
-	s, err := store.Open(dir, store.Schema{Version: 1})
+	s, err := state.Open(dir)
 	if err != nil {
 		return 1
 	}
@@ -49,7 +56,7 @@ func change(path, dir string) int {
 	if err != nil {
 		return 2
 	}
-	session, err := settings.Take(settings.Options{Store: s, OpenNVMe: nvme.Open}, d)
+	session, err := settings.Take(settings.Options{Store: s.Store, OpenNVMe: nvme.Open, Restorer: restorer}, d)
 	if err != nil {
 		return 3
 	}
@@ -68,9 +75,9 @@ func change(path, dir string) int {
 
 func options(t *testing.T) settings.Options {
 	t.Helper()
-	s, err := store.Open(t.TempDir(), store.Schema{Version: 1})
+	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
-	return settings.Options{Store: s, OpenNVMe: nvme.Open}
+	return settings.Options{Store: dir.Store, OpenNVMe: nvme.Open, Restorer: testenv.CommandLine(t, "restore-settings")}
 }
 
 // cached is a loop device whose write cache is on.
@@ -127,7 +134,8 @@ func journals(t *testing.T, o settings.Options) []string {
 func child(t *testing.T, o settings.Options, d record.Device) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), helperDevice+"=/dev/"+d.Name, helperState+"="+o.Store.Dir())
+	cmd.Env = append(os.Environ(), helperDevice+"=/dev/"+d.Name, helperState+"="+o.Store.Dir(), helperRestorer+"="+strings.Join(o.Restorer, " "))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -152,6 +160,16 @@ func TestSignalsRestore(t *testing.T) {
 	}
 }
 
+// killBoth kills a process and the one that restores after it, as the end of a container does.
+func killBoth(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	for _, restorer := range testenv.Children(t, cmd.Process.Pid) {
+		require.NoError(t, unix.Kill(restorer, unix.SIGKILL))
+	}
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+}
+
 func TestTheNextStartRestoresAfterAKill(t *testing.T) {
 	o := options(t)
 	d, cache := cached(t)
@@ -159,8 +177,7 @@ func TestTheNextStartRestoresAfterAKill(t *testing.T) {
 	restored, err := settings.RestorePending(o)
 	require.NoError(t, err)
 	assert.Empty(t, restored, "it lives")
-	require.NoError(t, cmd.Process.Kill())
-	require.Error(t, cmd.Wait())
+	killBoth(t, cmd)
 	assert.Equal(t, "write through", cache())
 
 	restored, err = settings.RestorePending(o)
@@ -178,8 +195,7 @@ func TestTheNextRunRestoresAfterAKill(t *testing.T) {
 	o := options(t)
 	d, cache := cached(t)
 	cmd := child(t, o, d)
-	require.NoError(t, cmd.Process.Kill())
-	require.Error(t, cmd.Wait())
+	killBoth(t, cmd)
 	session, err := settings.Take(o, d)
 	require.NoError(t, err)
 	assert.Equal(t, "write back", cache())
@@ -222,8 +238,7 @@ func TestADeviceThatIsGone(t *testing.T) {
 	o := options(t)
 	d, cache := cached(t)
 	cmd := child(t, o, d)
-	require.NoError(t, cmd.Process.Kill())
-	require.Error(t, cmd.Wait())
+	killBoth(t, cmd)
 	without := o
 	without.FS = sysfstest.Make(t, map[string]string{"sys/block/x/dev": "1:1\n"}, nil)
 	_, err := settings.RestorePending(without)

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/cli"
 	"github.com/ssdprobe/ssdprobe/internal/counters"
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
@@ -18,7 +19,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testenv.Be(cli.Main) // which restores settings of a suite that is killed
+	goleak.VerifyTestMain(m)
+}
 
 func binary(t *testing.T) fiorun.Binary {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
-	"github.com/ssdprobe/ssdprobe/internal/store"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
@@ -122,9 +122,9 @@ func raw(t *testing.T) (suite.Target, testenv.Loop) {
 // changer is what settings are changed with.
 func changer(t *testing.T) settings.Options {
 	t.Helper()
-	s, err := store.Open(t.TempDir(), store.Schema{Version: 1})
+	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
-	return settings.Options{Store: s, OpenNVMe: nvme.Open}
+	return settings.Options{Store: dir.Store, OpenNVMe: nvme.Open, Restorer: testenv.CommandLine(t, "restore-settings")}
 }
 
 // Every suite, shortened, on a file or a loop device. The numbers in the report are

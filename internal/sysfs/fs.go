@@ -1,6 +1,7 @@
 package sysfs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -30,6 +31,9 @@ type FS struct {
 func New(root string) FS {
 	return FS{root: strings.TrimSuffix(path.Clean(root), "/")}
 }
+
+// Root is the directory that New was given.
+func (f FS) Root() string { return cmp.Or(f.root, "/") }
 
 // Bytes returns a whole attribute as the kernel gave it.
 //

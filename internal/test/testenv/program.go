@@ -2,11 +2,17 @@ package testenv
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -18,9 +24,7 @@ const beProgram = "SSDPROBE_TEST_BE_PROGRAM"
 // Main is for the TestMain of a package that starts the program, which is given for the test
 // binary to be it. It returns the exit code.
 func Main(m *testing.M, program func(arguments []string, stdout, stderr io.Writer) int) int {
-	if os.Getenv(beProgram) != "" {
-		return program(os.Args[1:], os.Stdout, os.Stderr)
-	}
+	Be(program)
 	// The programs are hung up by tests, whoever started those: what is ignored, as by nohup, they would ignore as well.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	// Such tests wait for their programs most of the time.
@@ -28,6 +32,49 @@ func Main(m *testing.M, program func(arguments []string, stdout, stderr io.Write
 		panic(err)
 	}
 	return m.Run()
+}
+
+// Be makes the process the program and ends with it, if it was started for that.
+func Be(program func(arguments []string, stdout, stderr io.Writer) int) {
+	if os.Getenv(beProgram) != "" {
+		os.Exit(program(os.Args[1:], os.Stdout, os.Stderr))
+	}
+}
+
+// CommandLine is that of the program, for what starts it by itself.
+func CommandLine(t testing.TB, arguments ...string) []string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append([]string{"env", beProgram + "=1", self}, arguments...)
+}
+
+// Children are the processes that a process has started and not reaped.
+func Children(t testing.TB, pid int) []int {
+	t.Helper()
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // of each thread
+	if err != nil {
+		t.Fatal(err)
+	}
+	var children []int
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) { // the thread has ended
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for _, field := range strings.Fields(string(text)) {
+			child, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			children = append(children, child)
+		}
+	}
+	return children
 }
 
 // Command returns the program, with more environment, ready to be started.
