@@ -178,6 +178,9 @@ const (
 	outputText output = "text"
 	outputJSON output = "json"
 	outputHTML output = "html" // of runs
+
+	outputCSV      output = "csv"      // of runs
+	outputMarkdown output = "markdown" // of runs
 )
 
 // outputFlag is the flag that sets an output to one of some forms.

@@ -14,8 +14,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/promapi"
 )
 
-const outputCSV output = "csv"
-
 // fleetTimeout is how long a server may take to answer all queries.
 const fleetTimeout = time.Minute
 

@@ -32,12 +32,14 @@ json, only the percentiles that fio printed are known. The conditions are unknow
 said wherever the figures are shown.
 
 --output html makes one page with tables and plots. It needs no network and no scripts,
-and can be printed.`,
-		Example: "  ssdprobe report run.json\n  ssdprobe report fio.json\n  ssdprobe report /var/lib/ssdprobe/runs/*.json --output html > report.html",
+and can be printed. --output markdown has the tables, the conditions and the warnings for a
+ticket or a mail. --output csv has a row for each step and direction, with the units in the
+names of the columns.`,
+		Example: "  ssdprobe report run.json\n  ssdprobe report fio.json\n  ssdprobe report /var/lib/ssdprobe/runs/*.json --output html > report.html\n  ssdprobe report run.json --output markdown",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE:    func(c *cobra.Command, args []string) error { return a.report(c.InOrStdin(), args, form, verbose) },
 	}
-	addOutput(c, &form, outputHTML)
+	addOutput(c, &form, outputHTML, outputCSV, outputMarkdown)
 	addVerbose(c, &verbose)
 	return c
 }
@@ -64,6 +66,10 @@ func (a *app) printRuns(form output, verbose bool, all ...report.Document) error
 	switch {
 	case form == outputHTML:
 		return report.HTML(a.stdout, all...)
+	case form == outputCSV:
+		return report.CSV(a.stdout, all...)
+	case form == outputMarkdown:
+		return report.Markdown(a.stdout, all...)
 	case form == outputJSON && len(all) == 1:
 		return report.JSON(a.stdout, all[0])
 	case form == outputJSON:

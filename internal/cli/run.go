@@ -135,7 +135,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 	f.BoolVar(&o.evenIfBusy, "even-if-busy", false, "measure even if others use the device")
 	f.BoolVar(&o.saveBaseline, "save-baseline", false, "compare later runs with this one")
 	f.StringVar(&o.threshold, "threshold", "20%", "smallest slowdown of a load that counts")
-	addOutput(c, &o.form, outputHTML)
+	addOutput(c, &o.form, outputHTML, outputCSV, outputMarkdown)
 	addVerbose(c, &o.verbose)
 	return c
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/text"
@@ -99,21 +98,4 @@ func (c Comparisons) CSV(w io.Writer) error {
 		return fmt.Errorf("write CSV: %w", err)
 	}
 	return nil
-}
-
-// plain keeps a text of a drive or a path from being taken for a formula.
-func plain(s string) string {
-	s = printable.Text(s)
-	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
-		return "'" + s
-	}
-	return s
-}
-
-// digits writes a value for a program; nothing when it is not known.
-func digits(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*v, 'g', 9, 64)
 }
