@@ -43,7 +43,7 @@ type baseline struct {
 	// knows what is normal.
 	MinLoad int `json:"min_load"`
 	MaxLoad int `json:"max_load"`
-	// Costs make loads of work; all 0 while loads are the observed utilisation.
+	// Costs make loads of work, and bound them while the baseline is not final; all 0 where no work was counted.
 	Costs costs            `json:"costs,omitzero"`
 	Of    [statistics]norm `json:"statistics"` // in the order of the source's statistics
 }
@@ -76,13 +76,14 @@ type norm struct {
 
 // learnEarly makes a baseline of the rounds that made the reference.
 func learnEarly(points []point) *baseline {
-	b := &baseline{Maturity: record.Early}
-	loads := make([]int, len(points))
+	blocks, loads := make([]block, len(points)), make([]int, len(points))
 	for i, p := range points {
-		loads[i] = p.Load
+		blocks[i], loads[i] = block{Load: p.Load, Work: p.Work, Level: p.Shifts}, p.Load
 	}
+	b := &baseline{Maturity: record.Early, Costs: learnCosts(blocks)}
 	b.knowLoads(loads)
 	for i := range statistics {
+		b.Of[i].learnSizes(has(blocks, i), i)
 		column := make([]Shift, 0, len(points))
 		for _, p := range points {
 			if p.Shifts[i].Known() {
@@ -129,14 +130,13 @@ func beyondSeldom(seldom Shift) Shift { return min(2*seldom, seldom+ShiftOf(larg
 // taken out of its noise. An anchored one keeps its level at the reference and learns load
 // and noise only. Of a statistic that too few blocks have, what the baseline before knew stays.
 func learn(blocks []block, maturity record.Maturity, anchored bool, before *baseline, host Host) *baseline {
-	b := &baseline{Maturity: maturity, Blocks: len(blocks)}
-	if maturity == record.Final { // the first hours say too little of what work takes
-		b.Costs = learnCosts(blocks)
-	}
+	b := &baseline{Maturity: maturity, Blocks: len(blocks), Costs: learnCosts(blocks)}
 	if before != nil {
 		b.Of = before.Of
 	}
-	blocks = b.Costs.loaded(blocks)
+	if maturity == record.Final { // the first hours say too little of what work takes
+		blocks = b.Costs.loaded(blocks)
+	}
 	loads := make([]int, len(blocks))
 	for i, one := range blocks {
 		loads[i] = one.Load

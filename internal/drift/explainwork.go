@@ -1,5 +1,7 @@
 package drift
 
+import "github.com/ssdprobe/ssdprobe/internal/record"
+
 // WorkExplained is what others asked of the device lately, and what that explains: loads are compared by the
 // utilisation that the work would cause on the healthy device, as a slower one is busier with the same work.
 type WorkExplained struct {
@@ -33,7 +35,7 @@ func (t *Tracker) explainWork() *WorkExplained {
 	if w.Known {
 		out.Others = new(w.work())
 	}
-	if b.Costs != (costs{}) {
+	if b.Maturity == record.Final && b.Costs != (costs{}) {
 		out.Modelled, out.Costs = w.Known, (*[works]float64)(&b.Costs)
 	}
 	return out

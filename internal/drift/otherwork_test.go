@@ -142,3 +142,23 @@ func TestSlowAgeingOfYears(t *testing.T) {
 	h.run(3*time.Hour, math.Pow(1.01, 36), kernel(36))
 	assert.InDelta(t, math.Pow(1.01, 36), h.p50().Ratio, 0.05)
 }
+
+// On the first day, little is known of what the work of others takes. A drive that becomes slow is busy with the same work, and
+// that explains nothing.
+func TestABusyFirstDayHidesNoSlowerDrive(t *testing.T) {
+	conditions := record.Conditions{Kernel: "6.1"}
+	for _, since := range []time.Duration{3 * time.Hour, 5 * time.Hour} {
+		for _, rate := range []float64{5000, 20000, 60000} {
+			for _, slower := range []float64{2, 5, 20} {
+				w := newWorker()
+				w.run(since, rate, 4096, 0.9, 1, conditions)
+				w.run(time.Hour, rate, 4096, 0.9, slower, conditions)
+				if slower > 2 {
+					assert.Equal(t, record.Regressed, w.probe.StateOf(0), "%.0f a second, %.0f times slower after %v, for an hour", rate, slower, since)
+				}
+				w.run(2*day, rate, 4096, 0.9, slower, conditions)
+				assert.Equal(t, record.Regressed, w.probe.StateOf(0), "%.0f a second, %.0f times slower after %v, for two days", rate, slower, since)
+			}
+		}
+	}
+}

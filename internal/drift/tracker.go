@@ -283,6 +283,20 @@ func (t *Tracker) drifted(i int) Shift {
 	return t.Shift(i)
 }
 
+// healthyLoad is what an observed load would be without a drift that was found: a slower device is busy for longer with the same work.
+func (t *Tracker) healthyLoad(observed int) int {
+	var by Shift
+	for i := range t.names {
+		if !t.isTail(i) {
+			by = max(by, t.drifted(i))
+		}
+	}
+	if by <= 0 {
+		return observed
+	}
+	return int(1000 * (1 - math.Pow(1-min(mostBusy, float64(observed)/1000), 1/by.Ratio())))
+}
+
 // withoutDrift is a block without the statistics that have become slower, or seem so: a drift is no part of a baseline. Traffic
 // of other work has none yet that could tell: a drift that was found goes on in it.
 func (t *Tracker) withoutDrift(b block) block {
@@ -350,6 +364,7 @@ func (t *Tracker) expectedOfHost(i int, slot int64, x Shift) Shift {
 // learn takes a block into a baseline that is not final.
 func (t *Tracker) learn(b block, now time.Time) {
 	e := t.current()
+	b.Load = t.healthyLoad(b.Load)
 	if !e.gather(t.withoutDrift(b), t.host) {
 		return
 	}

@@ -96,6 +96,8 @@ const (
 	usualLoad   = 0.01
 	// usualShare is for what share of the blocks the assumption counts that the costs relate as the usual ones.
 	usualShare = 0.02
+	// mostBusy is the utilisation beyond which nobody knows how much longer work would have taken.
+	mostBusy = 0.999
 )
 
 // learnCosts fits the costs to the utilisation of blocks: -ln(1-u) is the time that the
@@ -117,7 +119,7 @@ func learnCosts(blocks []block) costs {
 			row[k] = float64(rate)
 			expected += usual[k] * float64(rate)
 		}
-		time := -math.Log(1 - min(0.999, float64(b.Load)/1000))
+		time := -math.Log(1 - min(mostBusy, float64(b.Load)/1000))
 		rows, times = append(rows, row), append(times, time)
 		atUsual, all, squares = atUsual+expected*time, all+expected*expected, squares+time*time
 	}
@@ -194,15 +196,20 @@ func (c costs) load(w work, observed int) int {
 	return int(1000*(1-math.Exp(-time)) + 0.5)
 }
 
-// doubted is how many times more than expected work of a kind that was never seen may take.
+// doubted is how many times more than expected work may take whose costs are not known well: work of a kind that was
+// never seen, and any work on the first day.
 const doubted = 2
 
-// load is the load of a block or round, in thousandths. What work of another kind than was learned takes is not
-// known well: it is what was observed then, as far as that is in doubt.
+// load is the load of a block or round, in thousandths. A final baseline goes by the work. What work of another kind than was
+// learned takes is not known well: it is what was observed then, as far as that is in doubt. On the first day the load is
+// what was observed, as far as the work explains it: a device that becomes slow is busy with the same work.
 func (b *baseline) load(w work, observed int) int {
-	expected := b.Costs.load(w, observed)
-	if observed <= expected || b.likeWork(w) {
+	expected, final := b.Costs.load(w, observed), b.Maturity == record.Final
+	switch like := b.likeWork(w); {
+	case final && (like || observed <= expected):
 		return expected
+	case !final && (!like || observed <= expected):
+		return observed
 	}
 	most := 1 - math.Pow(1-min(1, float64(expected)/1000), doubted)
 	return max(expected, min(observed, int(1000*most)))
