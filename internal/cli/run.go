@@ -290,6 +290,9 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	if len(r.Steps) == 0 {
 		return refusal(err)
 	}
+	if r.Analysis != nil && r.Analysis.CostModel != nil {
+		r.Analysis.CostModel.Learned = learnedCosts(dir, c, r.Device)
+	}
 	return a.conclude(dir, r, o, refusal(err))
 }
 

@@ -21,6 +21,8 @@ type Analysis struct {
 	DataSheet []SheetShare `json:"data_sheet,omitempty"`
 	// Interrupts are those of each step, where they are known.
 	Interrupts []InterruptRate `json:"interrupts,omitempty"`
+	// CostModel is for the kernel's io.cost.
+	CostModel *CostModel `json:"cost_model,omitempty"`
 }
 
 // Interval is a value with the bounds of its 95 % interval; both bounds are nil

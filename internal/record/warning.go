@@ -47,6 +47,7 @@ const (
 	WarnNothingWatched    = "nothing_watched"    // there is nothing to watch
 	WarnConfigFile        = "config_file"        // the configuration file holds something else than what is in force
 	WarnDriveCritical     = "drive_critical"     // the drive itself reports a critical problem
+	WarnMethod            = "method"             // measured otherwise than the figures are meant to be
 	WarnIOLatency         = "io_latency"         // the latency of applications' I/O cannot be seen
 
 	// WarnSlowerThanPeers: for hours the drive has been far slower than the other drives of its model

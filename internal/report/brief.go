@@ -18,8 +18,14 @@ func Brief(w io.Writer, r record.RunReport) error {
 	if len(r.Steps) == 0 {
 		return text.Write(w, "run report", append(blocks, document.Warnings(r.Warnings), document.Sentence("Nothing was measured."))...)
 	}
-	lead, points := leads(r, sections(r))
+	all := sections(r)
+	lead, points := leads(r, all)
 	blocks = append(blocks, document.Sentence(lead))
+	for _, s := range all {
+		if s.Lead == lead && len(s.Answer) > 0 {
+			blocks = append(append(blocks, s.Answer...), document.Gap{})
+		}
+	}
 	for _, p := range points {
 		blocks = append(blocks, document.Sentence(p.Text))
 	}

@@ -173,6 +173,6 @@ func sheetRun() record.RunReport {
 func suiteRuns() map[string]record.RunReport {
 	return map[string]record.RunReport{
 		"depth": depthRun(), "linear": linearRun(), "steady": steadyRun(), "scale": scaleRun(), "cache": cacheRun(), "sheet": sheetRun(),
-		"probe": probeRun(),
+		"probe": probeRun(), "model": modelRun(),
 	}
 }

@@ -57,6 +57,7 @@ func (s Suite) targets(fs sysfs.FS, subjects []measure.Subject) (targets []suite
 		if err != nil {
 			return nil, false, err
 		}
+		t.Destroy = t.Raw && len(s.Destroy) > 0
 		targets = append(targets, t)
 	}
 	if writes, err = s.WritesTo(s.Values, targets...); err != nil {

@@ -51,6 +51,9 @@ func targetOn(fs sysfs.FS, s measure.Subject, may func(cpu int) bool) (suite.Tar
 	if depth, err := fs.Int(path.Join(sysBlock(s.Device), "device/queue_depth")); err == nil { // SCSI
 		t.QueueDepth = int(depth)
 	}
+	if queue, err := device.QueueOf(fs, s.Device); err == nil { // else it is not known
+		t.Queue = queue
+	}
 	node := s.Device.NUMANode
 	if s.Device.Name == "" {
 		node = -1

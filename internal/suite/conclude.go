@@ -24,6 +24,9 @@ func conclude(s Suite, o Options, steps []record.Step) *record.Analysis {
 	if s.rule != nil {
 		a.Steady = analysis.Steadiness(steps, s.rule(o.Values))
 	}
+	if s.costs != nil {
+		a.CostModel = analysis.CostModel(steps, o.Warnings, s.costs(o.Values, o.Target))
+	}
 	if o.DataSheet != nil {
 		a.DataSheet = analysis.Shares(steps, *o.DataSheet)
 	}

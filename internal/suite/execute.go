@@ -110,6 +110,9 @@ func (o Options) newReport(s Suite, steps []Step) record.RunReport {
 		Conditions: o.Conditions, Warnings: append([]record.Warning(nil), o.Warnings...), Settings: o.Values.texts,
 		Unrepeatable: !s.Repeatable(),
 	}
+	if s.doubts != nil {
+		report.Warnings = append(report.Warnings, s.doubts(o.Target)...)
+	}
 	report.Conditions.Engine = o.Fio.Version.String()
 	for _, engine := range enginesOf(steps) {
 		report.Conditions.Engine += " " + engine

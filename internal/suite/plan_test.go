@@ -88,7 +88,7 @@ func TestStepsHaveNamesOfTheirOwn(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	all, err := suite.Describe()
 	require.NoError(t, err)
-	require.Len(t, all, 13)
+	require.Len(t, all, 14)
 	byName := map[string]suite.Description{}
 	for _, d := range all {
 		byName[d.Name] = d

@@ -186,6 +186,7 @@ func TestSuitesReally(t *testing.T) {
 			assert.Equal(t, int64(dataBytes), r.Steps[0].Write.Bytes)
 			assert.Equal(t, int64(dataBytes)+r.Steps[1].Write.Bytes, s.Path[0].WrittenBytes)
 		}},
+		{"model", true, []string{short, "repeats=1", "writes=yes", "sequential-block=1MiB", "sequential-depth=16", "random-depth=16"}, modelled},
 		{"durable-write", false, []string{short, "repeats=1"}, func(t *testing.T, r record.RunReport) {
 			require.NotNil(t, r.Steps[0].Sync)
 			assert.Positive(t, r.Steps[0].Sync.Latency.Quantile(0.999))

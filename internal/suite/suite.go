@@ -36,13 +36,17 @@ type Suite struct {
 	plan func(Values, []Target) ([]Step, error)
 	// rule says when rounds are steady; nil for suites without rounds.
 	rule func(Values) analysis.Rule
+	// costs says what a cost model is made of; nil for suites without one.
+	costs func(Values, Target) analysis.CostOptions
+	// doubts are what on the target speaks against the method before anything is measured; may be nil.
+	doubts func(Target) []record.Warning
 }
 
 // All returns the suites in the order in which they are shown.
 func All() []Suite {
 	return []Suite{
 		quick(), concurrency(), sequentialVsRandom(), depthSweep(), linearRead(), saturate(), singleCore(), scale(),
-		mixed(), steadyState(), interrupts(), writeCache(), durableWrite(),
+		mixed(), steadyState(), interrupts(), writeCache(), durableWrite(), model(),
 	}
 }
 

@@ -29,6 +29,8 @@ type Target struct {
 	Reused bool
 	// Permission allows to overwrite a raw device; the zero value does not.
 	Permission safety.Permission
+	// Destroy says that the user asked for a raw device to be overwritten. It permits nothing: Permission does.
+	Destroy bool
 
 	// Device is the device, or the one below the file; zero when it is not known.
 	Device record.Device
@@ -42,6 +44,8 @@ type Target struct {
 	Group string
 	// QueueDepth is the most I/Os that the device takes at once; 0 when not known.
 	QueueDepth int
+	// Queue is how the kernel queues for the device.
+	Queue device.Queue
 	// CPUs are those of the device's NUMA node that this process may run on; without
 	// them jobs are not bound to CPUs.
 	CPUs device.CPUSet

@@ -76,7 +76,9 @@ type Section struct {
 	// Lead says in one sentence what the section comes to.
 	Lead string
 	// Minor says that Lead does not answer what the reader asked for first.
-	Minor  bool
+	Minor bool
+	// Answer comes before Blocks, and goes with Lead where a reader gets no more than the answer.
+	Answer []Block
 	Blocks []Block
 	// Indent is that of the blocks in columns of text; 0 for two.
 	Indent int

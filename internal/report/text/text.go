@@ -54,6 +54,10 @@ func (p *page) block(indent int, block document.Block) {
 		p.plot(indent, b)
 	case document.Section:
 		p.section(indent, b)
+	case document.Code:
+		for line := range strings.Lines(string(b)) {
+			p.line(strings.Repeat(" ", indent) + clean(strings.TrimSuffix(line, "\n")))
+		}
 	}
 }
 
@@ -141,6 +145,7 @@ func (p *page) section(indent int, s document.Section) {
 	if s.Lead != "" {
 		p.note(indent, document.Sentence(s.Lead))
 	}
+	p.blocks(indent, s.Answer)
 	p.blocks(indent, s.Blocks)
 }
 

@@ -1,0 +1,156 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// CostOptions say what a cost model is made for.
+type CostOptions struct {
+	// Device is the number of the whole disk; empty when it is not known.
+	Device string
+	// Percentile is that of the latencies in the line for io.cost.qos, 0 to 100.
+	Percentile int
+	// Read says that nothing was to be written.
+	Read bool
+}
+
+// The coefficients by the names that io.cost.model has for them, in the order of its line. Steps that measure one have
+// its name.
+func costNames() []string {
+	return []string{"rbps", "rseqiops", "rrandiops", "wbps", "wseqiops", "wrandiops"}
+}
+
+// The bounds of the rate at which io.cost lets I/Os go, in percent of what the model says: those of the example in
+// Documentation/admin-guide/cgroup-v2.rst. Narrower bounds hold a device to its model, wider ones trust its latencies.
+const vrateMin, vrateMax = 50, 150
+
+// CostModel makes the kernel's cost model of the steps that are named after its coefficients, given the warnings of the
+// run. Steps that measured something else than the device are left out. Where one coefficient is then missing there is no
+// line, as the kernel would complete it with those of some other drive. It is nil when there are no such steps.
+func CostModel(steps []record.Step, run []record.Warning, o CostOptions) *record.CostModel {
+	m := record.CostModel{Device: o.Device, Coefficients: []record.CostCoefficient{}}
+	var without groups[string, []string] // names by why they have no figure
+	for _, name := range costNames() {
+		if o.Read && name[0] == 'w' {
+			continue
+		}
+		c, latency, found := coefficient(steps, name, float64(o.Percentile)/100)
+		switch {
+		case !found:
+			of := without.at("not measured")
+			*of = append(*of, name)
+			continue
+		case c.Repeats == 0:
+			of := without.at("measured, but nothing that counts: " + strings.Join(c.Codes, ", "))
+			*of = append(*of, name)
+		case name == "rrandiops":
+			m.Read = latency
+		case name == "wrandiops":
+			m.Write = latency
+		}
+		m.Coefficients = append(m.Coefficients, c)
+	}
+	if len(m.Coefficients) == 0 {
+		return nil
+	}
+	for _, why := range without.keys {
+		m.Withheld = append(m.Withheld, fmt.Sprintf("%s (%s)", strings.Join(*without.at(why), ", "), why))
+	}
+	if o.Read {
+		m.Withheld = append(m.Withheld, "the three for writes, as only reads were measured (--destroy SERIAL allows to overwrite the device; or name a directory on it)")
+	}
+	if o.Device == "" {
+		m.Withheld = append(m.Withheld, "the number of the device, which is not known")
+	}
+	if code := notTheDevice(run); code != "" {
+		m.Withheld = append(m.Withheld, fmt.Sprintf("figures of the device alone (%s)", code))
+	}
+	if len(m.Withheld) == 0 {
+		m.ModelLine, m.QoSLine = modelLine(m), qosLine(m)
+	}
+	return &m
+}
+
+// coefficient is what the repeats of a step come to, with the percentile of their latencies; false when there is none.
+func coefficient(steps []record.Step, name string, q float64) (c record.CostCoefficient, latency *record.CostLatency, found bool) {
+	c = record.CostCoefficient{Name: name, Unit: "IOPS"}
+	if strings.HasSuffix(name, "bps") {
+		c.Unit = "B/s"
+	}
+	var rates []float64
+	var latencies []record.Histogram
+	for _, s := range steps {
+		if cmp.Or(s.Series, s.Name) != name {
+			continue
+		}
+		found = true
+		code := spoiled(s.Warnings)
+		if results := results(s); code == "" && len(results) == 1 {
+			rate := results[0].IOPS
+			if c.Unit == "B/s" {
+				rate = results[0].BytesPerSecond
+			}
+			rates = append(rates, rate)
+			latencies = append(latencies, results[0].Latency)
+			c.CPUBound = c.CPUBound || warned(s, record.WarnCPUBound)
+			continue
+		}
+		c.LeftOut++
+		if code = cmp.Or(code, "no result"); !slices.Contains(c.Codes, code) {
+			c.Codes = append(c.Codes, code)
+		}
+	}
+	if c.Repeats = len(rates); c.Repeats == 0 {
+		return c, nil, found
+	}
+	c.Of = spreadOf(rates)
+	all := record.Merge(latencies...)
+	return c, &record.CostLatency{Percentile: 100 * q, Latency: all.Quantile(q), Unsure: !record.Supported(q, all.Count())}, true
+}
+
+// spoiled returns the code of the first warning by which a step measured something else than the device, or was cut
+// short; empty when there is none.
+func spoiled(step []record.Warning) string {
+	for _, w := range step {
+		switch w.Code {
+		case record.WarnShort, record.WarnDisturbed, record.WarnOthersActive, record.WarnErrors, record.WarnImpossible:
+			return w.Code
+		}
+	}
+	return notTheDevice(step)
+}
+
+// notTheDevice is spoiled for the warnings of a whole run. Others who were active at its beginning, and its early end, are
+// told by the steps concerned. That the CPU was the limit is told with the line.
+func notTheDevice(warnings []record.Warning) string {
+	for _, w := range warnings {
+		switch w.Code {
+		case record.WarnIOLimited, record.WarnUnmapped, record.WarnPoolSmall:
+			return w.Code
+		}
+	}
+	return ""
+}
+
+// modelLine is what io.cost.model takes. The kernel reads whole numbers.
+func modelLine(m record.CostModel) string {
+	line := m.Device + " ctrl=user model=linear"
+	for _, c := range m.Coefficients {
+		line += fmt.Sprintf(" %s=%.0f", c.Name, math.Round(c.Of.Mean.Value))
+	}
+	return line
+}
+
+// qosLine is what io.cost.qos takes: latencies in whole microseconds, percentages with two decimals.
+func qosLine(m record.CostModel) string {
+	micros := func(d time.Duration) int64 { return max(1, int64(math.Ceil(float64(d)/float64(time.Microsecond)))) }
+	return fmt.Sprintf("%s enable=1 ctrl=user rpct=%.2f rlat=%d wpct=%.2f wlat=%d min=%.2f max=%.2f", m.Device,
+		m.Read.Percentile, micros(m.Read.Latency), m.Write.Percentile, micros(m.Write.Latency), float64(vrateMin), float64(vrateMax))
+}

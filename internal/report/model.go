@@ -1,0 +1,140 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+// modelSection shows the cost model for the kernel's io.cost: its lines, what they are made of, and how it differs from
+// the one that drives are judged by.
+func modelSection(r record.RunReport) []document.Section {
+	if r.Analysis == nil || r.Analysis.CostModel == nil {
+		return nil
+	}
+	m := *r.Analysis.CostModel
+	s := document.Section{ID: "model", Title: "Cost model", Lead: modelLead(m, cmp.Or(r.Device.Name, r.Target))}
+	if m.ModelLine != "" {
+		s.Answer = append(s.Answer, modelWarnings(m),
+			document.Gap{}, document.Sentence("/sys/fs/cgroup/io.cost.model takes this line:"), document.Code(m.ModelLine),
+			document.Sentence("/sys/fs/cgroup/io.cost.qos takes this line, which switches io.cost on for the device:"), document.Code(m.QoSLine))
+	}
+	s.Answer = append(s.Answer, document.Gap{}, coefficientTable(m))
+	if m.QoSLine != "" {
+		s.Blocks = append(s.Blocks, document.Gap{}, document.Sentence(qosText(m)))
+	}
+	if costs := costTable(m); len(costs.Rows) > 0 {
+		s.Blocks = append(s.Blocks, document.Gap{}, costs, document.Gap{}, document.Sentence(twoModels(m)))
+	}
+	return []document.Section{s}
+}
+
+func modelLead(m record.CostModel, device string) string {
+	if m.Device != "" {
+		device += " (" + m.Device + ")"
+	}
+	if len(m.Withheld) > 0 {
+		return fmt.Sprintf("No lines for io.cost of %s. They lack %s.", device, strings.Join(m.Withheld, "; "))
+	}
+	micros := func(d record.Direction) string {
+		seconds, _ := m.Cost(d, record.Random, 4<<10) // a line has all coefficients
+		return units.Number(seconds*1e6) + " µs"
+	}
+	return fmt.Sprintf("The cost model of %s for io.cost: a random read of 4 KiB takes %s of the device's time, a random write %s.",
+		device, micros(record.Read), micros(record.Write))
+}
+
+// modelWarnings say what makes the lines doubtful.
+func modelWarnings(m record.CostModel) document.Warnings {
+	var all document.Warnings
+	var bound []string
+	for _, c := range m.Coefficients {
+		if c.CPUBound {
+			bound = append(bound, c.Name)
+		}
+	}
+	if len(bound) > 0 {
+		all = append(all, record.Warning{Code: record.WarnCPUBound, Text: fmt.Sprintf(
+			"The CPU was the limit of %s: the device can do more, and these lines would hold it back; repeat with more threads, such as --set jobs=4.",
+			strings.Join(bound, ", "))})
+	}
+	if m.Read.Unsure || m.Write.Unsure {
+		all = append(all, record.Warning{Code: record.WarnFewSamples, Text: fmt.Sprintf(
+			"Fewer than %d I/Os lie above a latency in the line for io.cost.qos: measure longer.", record.MinimumAbove)})
+	}
+	return all
+}
+
+func coefficientTable(m record.CostModel) document.Table {
+	t := document.Table{
+		Names: []string{"coefficient", "mean", "", "95 % interval", "min", "max", "repeats", "left out"},
+		Align: "lrlrrrrl",
+	}
+	for _, c := range m.Coefficients {
+		leftOut := ""
+		if c.LeftOut > 0 {
+			leftOut = fmt.Sprintf("%d (%s)", c.LeftOut, strings.Join(c.Codes, ", "))
+		}
+		if c.Repeats == 0 {
+			t.Add(c.Name, none, "", "", "", "", "0", leftOut)
+			continue
+		}
+		unit, by := rateColumn(c.Unit)
+		write := func(v float64) string { return units.Number(v / by) }
+		interval := ""
+		if c.Repeats > 1 {
+			interval = intervalText(c.Of.Mean, write)
+		}
+		t.Add(c.Name, write(c.Of.Mean.Value), unit, interval, write(c.Of.Min), write(c.Of.Max), units.Count(c.Repeats), leftOut)
+	}
+	return t
+}
+
+func qosText(m record.CostModel) string {
+	return fmt.Sprintf("rlat and wlat are p%.0f of the random reads and writes of this run (%s and %s): while more I/Os take longer, the kernel takes "+
+		"the device for saturated and lets less through, down to min; while I/Os wait and the device is not saturated, more, up to max, both in percent of the model. "+
+		"Lower latencies protect readers better and cost throughput.",
+		m.Read.Percentile, units.Latency(m.Read.Latency), units.Latency(m.Write.Latency))
+}
+
+// costTable is what I/Os cost by this model, beside what they cost by the judge's.
+func costTable(m record.CostModel) document.Table {
+	t := document.Table{
+		Names: []string{"what an I/O costs", "io.cost, sequential", "io.cost, random", "the judge"},
+		Units: []string{"", "µs", "µs", "µs"},
+		Align: "lrrr",
+	}
+	for _, d := range []record.Direction{record.Read, record.Write} {
+		for _, size := range []int64{4 << 10, 64 << 10, 1 << 20} {
+			sequential, known := m.Cost(d, record.Sequential, size)
+			random, alsoKnown := m.Cost(d, record.Random, size)
+			if !known || !alsoKnown {
+				continue
+			}
+			learned := ""
+			if m.Learned != nil {
+				learned = units.Number(m.Learned.Cost(d, size) * 1e6)
+			}
+			t.Add(units.BlockSize(size)+" "+string(d), units.Number(sequential*1e6), units.Number(random*1e6), learned)
+		}
+	}
+	return t
+}
+
+// twoModels says how the kernel's cost model and the judge's differ.
+func twoModels(m record.CostModel) string {
+	text := "io.cost's costs are shares of the time of a device that is saturated: many I/Os are in flight and share it. " +
+		"The judge of ssdprobe drift has costs of its own, learned from the traffic of the device's users: how busy it is seen to be " +
+		"for each read, write and KiB, whether one I/O is in flight or many. So the judge's costs are the larger ones where few are in flight, and neither is a substitute for the other."
+	if m.Learned == nil {
+		return text + " No daemon has learned costs of this device here."
+	}
+	if m.Learned.Source == trafficSource {
+		return text + fmt.Sprintf(" Those shown were learned from the traffic of %s.", m.Learned.Target)
+	}
+	return text + fmt.Sprintf(" Those shown were learned beside the probe %s of %s.", m.Learned.Source, m.Learned.Target)
+}

@@ -1,0 +1,164 @@
+package suite_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+)
+
+// kernelTool are the fio options of tools/cgroup/iocost_coef_gen.py of Linux 6.12 by its defaults, job by job in its
+// order: --seqio-block-mb=128 --seq-depth=64 --rand-depth=64 --numjobs=1 --duration=120.
+func kernelTool() []map[string]string {
+	var jobs []map[string]string
+	for _, job := range []struct{ name, rw, depth, block string }{
+		{"rbps", "read", "1", "134217728"}, {"rseqiops", "read", "64", "4096"}, {"rrandiops", "randread", "64", "4096"},
+		{"wbps", "write", "1", "134217728"}, {"wseqiops", "write", "64", "4096"}, {"wrandiops", "randwrite", "64", "4096"},
+	} {
+		jobs = append(jobs, map[string]string{
+			"name": job.name, "direct": "1", "ioengine": "libaio", "filename": "/dev/nvme0n1", "runtime": "120s", "time_based": "1", "numjobs": "1",
+			"rw": job.rw, "iodepth": job.depth, "bs": job.block,
+		})
+	}
+	return jobs
+}
+
+// ours are the options that every load of ssdprobe has beside them: they bound where it goes, measure more, or save work of fio.
+func ours() []string {
+	return []string{"thread", "offset", "size", "norandommap", "lat_percentiles", "allow_file_create", "invalidate", "randrepeat", "cpus_allowed"}
+}
+
+// The suite runs what the kernel's own tool runs.
+func TestModelIsTheMethodOfTheKernel(t *testing.T) {
+	target := serverDrive()
+	target.Destroy = true
+	s := find(t, "model")
+	steps, err := s.DryRun(set(t, s, "repeats=1"), target)
+	require.NoError(t, err)
+	want := kernelTool()
+	require.Len(t, steps, len(want))
+	for i, step := range steps {
+		got := optionsOf(t, step.JobFile)
+		for _, name := range ours() {
+			delete(got, name)
+		}
+		if _, set := got["numjobs"]; !set {
+			got["numjobs"] = "1" // fio's default
+		}
+		got["name"] = step.Name
+		assert.Equal(t, want[i], got, step.Name)
+		assert.Equal(t, 2*time.Minute, step.Expected)
+	}
+	repeated, err := s.DryRun(suite.Values{}, target)
+	require.NoError(t, err)
+	require.Len(t, repeated, 3*len(want))
+	assert.Equal(t, []string{"rbps-repeat1", "rbps-repeat2"}, []string{repeated[0].Name, repeated[6].Name}, "all come once before any comes again")
+}
+
+// Without being asked for by --destroy, a raw device is only read.
+func TestModelWritesWhereItMay(t *testing.T) {
+	s := find(t, "model")
+	names := func(t *testing.T, target suite.Target, settings ...string) []string {
+		t.Helper()
+		steps, err := s.DryRun(set(t, s, append(settings, "repeats=1")...), target)
+		require.NoError(t, err)
+		var all []string
+		for _, step := range steps {
+			all = append(all, step.Name)
+		}
+		return all
+	}
+	reads, all := []string{"rbps", "rseqiops", "rrandiops"}, []string{"rbps", "rseqiops", "rrandiops", "wbps", "wseqiops", "wrandiops"}
+	device, file := serverDrive(), suite.Target{Path: "/srv/data", SizeBytes: 1 << 30}
+	assert.Equal(t, reads, names(t, device))
+	assert.Equal(t, all, names(t, file))
+	assert.Equal(t, reads, names(t, file, "writes=no"))
+	assert.Equal(t, all, names(t, device, "writes=yes"))
+	device.Destroy = true
+	assert.Equal(t, all, names(t, device))
+	assert.Equal(t, reads, names(t, device, "writes=no"))
+	_, err := s.Plan(suite.Values{}, device)
+	require.ErrorContains(t, err, "its serial number was not given to permit that", "to ask is no permission")
+}
+
+func TestModelOnWhatQueuesNothing(t *testing.T) {
+	volume := suite.Target{Path: "/dev/dm-0", Raw: true, SizeBytes: 1 << 40, Device: record.Device{Name: "dm-0"}, Queue: device.Queue{Known: true}}
+	_, err := find(t, "model").Plan(suite.Values{}, volume)
+	require.EqualError(t, err, "plan model: io.cost does not work on this device: dm-0 hands I/Os on to other devices and queues none itself; name a drive that it is made of")
+}
+
+// What differs from the method of the kernel's tool stands in the report.
+func TestModelSaysWhatDiffers(t *testing.T) {
+	target := dataFile(t)
+	target.Device.Name, target.Device.Number = "sda", "8:0"
+	target.Conditions.Scheduler = "bfq"
+	target.Queue = device.Queue{Known: true, Requests: true, CostControlled: true}
+	s := find(t, "model")
+	r, err := suite.Execute(t.Context(), s, suite.Options{
+		Fio: binary(t), Target: target, Values: set(t, s, "time=100ms", "repeats=1", "writes=no", "sequential-block=1MiB"),
+	})
+	require.NoError(t, err)
+	var texts []string
+	for _, w := range r.Warnings {
+		assert.Equal(t, record.WarnMethod, w.Code)
+		texts = append(texts, w.Text)
+	}
+	require.Len(t, texts, 3)
+	assert.Contains(t, texts[0], "The I/O scheduler of sda is bfq; ")
+	assert.Contains(t, texts[1], `write "8:0 enable=0" to /sys/fs/cgroup/io.cost.qos`)
+	assert.Contains(t, texts[2], "The file has 16 MiB; ")
+	require.NotNil(t, r.Analysis.CostModel)
+	assert.Len(t, r.Analysis.CostModel.Coefficients, 3)
+	assert.Contains(t, r.Analysis.CostModel.Withheld[len(r.Analysis.CostModel.Withheld)-1], "the three for writes")
+	assert.Empty(t, r.Analysis.CostModel.ModelLine)
+}
+
+// optionsOf are the options of a job file with one section.
+func optionsOf(t *testing.T, jobFile string) map[string]string {
+	t.Helper()
+	require.Equal(t, 1, strings.Count(jobFile, "["), jobFile)
+	options := map[string]string{}
+	for line := range strings.Lines(jobFile) {
+		if name, value, found := strings.Cut(strings.TrimSpace(line), "="); found {
+			options[name] = value
+		}
+	}
+	return options
+}
+
+// modelled checks that the coefficients of a run are fio's own figures.
+func modelled(t *testing.T, r record.RunReport) {
+	t.Helper()
+	m := r.Analysis.CostModel
+	require.NotNil(t, m)
+	rates := map[string]string{}
+	for _, step := range r.Steps {
+		result := step.Read
+		if result == nil {
+			result = step.Write
+		}
+		rate := result.IOPS
+		if step.Workload.BlockBytes > 4096 {
+			rate = result.BytesPerSecond
+		}
+		rates[step.Name] = strconv.FormatFloat(rate, 'f', 0, 64)
+	}
+	assert.ElementsMatch(t, []string{"rbps", "rseqiops", "rrandiops", "wbps", "wseqiops", "wrandiops"}, slices.Collect(maps.Keys(rates)))
+	for _, c := range m.Coefficients {
+		if c.Repeats == 1 { // others are told to be left out, on a busy machine
+			assert.Equal(t, rates[c.Name], fmt.Sprintf("%.0f", c.Of.Mean.Value), c.Name)
+		}
+	}
+	assert.Len(t, m.Coefficients, 6)
+	assert.Equal(t, len(m.Withheld) == 0, m.ModelLine != "")
+}
