@@ -17,7 +17,9 @@ import (
 func model() Suite {
 	s := Suite{
 		Name: "model", Question: "What does an I/O cost?", Writes: "a file for half of its time; a raw device only with --destroy",
-		Does: "Measures the coefficients of the kernel's io.cost and prints the lines for io.cost.model and io.cost.qos.",
+		Does: "Measures the coefficients of the kernel's io.cost as its iocost_coef_gen.py does, and prints the lines for io.cost.model and io.cost.qos.",
+		Replaces: "fio --name=coef --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randread --bs=4096 --iodepth=64 " +
+			"--time_based --runtime=120",
 	}
 	runtime := timeKnob(&s, 2*time.Minute)
 	sequentialBlock := declare(&s, "sequential-block", "block size for the bandwidth", int64(128<<20), bytes(4<<10))
