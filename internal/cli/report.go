@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/fioimport"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/runfolder"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -22,10 +23,11 @@ func (a *app) reportCommand() *cobra.Command {
 	var form output
 	var verbose bool
 	c := &cobra.Command{
-		Use:   "report FILE…",
+		Use:   "report FILE|FOLDER…",
 		Short: "Show stored runs as tables, or as an HTML page with plots",
 		Long: `Shows the output of "ssdprobe run --output json", and the reports that the daemon keeps in
-the directory runs of its state directory. "-" is standard input.
+the directory runs of its state directory, and folders of "ssdprobe run --folder". "-" is
+standard input.
 
 The JSON of fio itself is read too (fio 3.0 or later, --output-format=json or json+). With
 json, only the percentiles that fio printed are known. The conditions are unknown, which is
@@ -113,7 +115,7 @@ func readRuns(stdin io.Reader, files []string) ([]storedRun, error) {
 	var problems []error
 	for _, file := range files {
 		documents, err := readFile(stdin, file)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EISDIR) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, runfolder.ErrNotOne) {
 			err = usage(err)
 		}
 		if err != nil {
@@ -131,7 +133,11 @@ func readRuns(stdin io.Reader, files []string) ([]storedRun, error) {
 	return all, errors.Join(problems...)
 }
 
-func readFile(stdin io.Reader, file string) ([]report.Document, error) {
+// readText reads a file, or the report of a folder.
+func readText(stdin io.Reader, file string) ([]byte, error) {
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return runfolder.Read(file, maxReportBytes)
+	}
 	from, err := openInput(stdin, file)
 	if err != nil {
 		return nil, errors.Unwrap(err) // the caller names the file
@@ -143,6 +149,14 @@ func readFile(stdin io.Reader, file string) ([]report.Document, error) {
 		return nil, err
 	case len(text) > maxReportBytes:
 		return nil, fmt.Errorf("more than %s: not a report", units.BlockSize(maxReportBytes))
+	}
+	return text, nil
+}
+
+func readFile(stdin io.Reader, file string) ([]report.Document, error) {
+	text, err := readText(stdin, file)
+	if err != nil {
+		return nil, err
 	}
 	if fioimport.Is(text) {
 		r, err := fioimport.Parse(text)
@@ -165,5 +179,5 @@ func readFile(stdin io.Reader, file string) ([]report.Document, error) {
 	case fioimport.IsForPeople(text):
 		return nil, errors.New("this is fio's output for people, and only its JSON is read: run fio with --output-format=json+")
 	}
-	return nil, fmt.Errorf("%w; it can be the output of ssdprobe run --output json, or of fio --output-format=json+", err)
+	return nil, fmt.Errorf("%w; it can be the output of ssdprobe run --output json, a folder of run --folder, or the output of fio --output-format=json+", err)
 }

@@ -120,7 +120,7 @@ func TestReportRefuses(t *testing.T) {
 		code       int
 	}{
 		"missing":         {"/no/such/file.json", "read /no/such/file.json: no such file or directory", 2},
-		"a directory":     {t.TempDir(), "is a directory", 2},
+		"a directory":     {t.TempDir(), "a directory without run.json: not a folder of ssdprobe run --folder", 2},
 		"not JSON":        {file(t, "x.txt", "fio-3.33"), "not JSON", 1},
 		"something else":  {file(t, "x.json", "{}"), "not a report of a run: it has no version, suite and steps; it can be the output of ssdprobe run", 1},
 		"fio, for people": {file(t, "fio.txt", "a: (g=0): rw=read, bs=(R) 4096B-4096B\nfio-3.33\n"), "run fio with --output-format=json+", 1},

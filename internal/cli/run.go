@@ -40,6 +40,8 @@ type runOptions struct {
 	stop         bool
 	size         string
 	keepFile     bool
+	folder       string
+	keepFio      string
 	probes       []string
 	rounds       int
 	roundsGiven  bool
@@ -84,6 +86,10 @@ what was measured is printed, and the file is removed. --stop does the same from
 and waits until the runs have ended. It does not stop scheduled runs, and fails if there is
 no run.
 
+--folder keeps all of the run in a directory that another engineer can check: the report as
+page, Markdown, CSV and JSON, the fio jobs, what fio itself reported, the conditions, and
+SHA256SUMS. It appears when the run is over. "ssdprobe report DIRECTORY" shows it.
+
 With --save-baseline, later runs of the same suite on the same target are compared with
 this one. The verdict is slower, faster, same or inconclusive. One run against one shows
 only large changes; --repeats on both shows small ones too. Disturbed steps are marked and
@@ -95,6 +101,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
   ssdprobe run probe --target /dev/nvme0n1 --save-baseline
   ssdprobe run quick --target /dev/nvme0n1 --output html > quick.html
   ssdprobe run depth-sweep --target /dev/nvme0n1 --set time=5s --dry-run
+  ssdprobe run depth-sweep --target /dev/nvme0n1 --folder depth-nvme0n1
   ssdprobe run scale --target /dev/nvme0n1 --target /dev/nvme1n1
   ssdprobe run --stop --target /dev/nvme0n1
   ssdprobe run saturate --target /dev/nvme0n1 --destroy S6XYNG0T123456 --spec pm1743.yaml`,
@@ -127,6 +134,8 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the fio jobs, how long they take, and what would refuse the run; change nothing")
 	f.BoolVar(&o.stop, "stop", false, "stop all runs on this machine (or in this container), or those on --target, and wait until they have ended")
 	f.StringVar(&o.size, "size", "1GiB", "`SIZE` of the file that a directory gets; less if space is short")
+	f.StringVar(&o.folder, "folder", "", "keep the run in this new `DIRECTORY`: report, fio jobs, fio's own JSON, conditions and checksums")
+	f.StringVar(&o.keepFio, "keep-fio", "", "fio suites: keep fio's own JSON of each step in this new `DIRECTORY`; --folder has it already")
 	f.BoolVar(&o.keepFile, "keep-file", false, "keep the file for the next run")
 	f.StringSliceVar(&o.probes, "probe", nil, "suite probe: run only the probe with this `NAME`; may be repeated")
 	f.IntVar(&o.rounds, "rounds", 10, "suite probe: number of good rounds of each probe")
@@ -171,7 +180,7 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	default:
 		problems = append(problems, unknownWord("suite", o.suite, suiteNames()))
 	}
-	problems = append(problems, k.checkSuite())
+	problems = append(problems, k.checkSuite(), o.checkKept())
 	if o.suite == run.ProbeSuite && len(o.set) > 0 {
 		bad("--set: is for suites of fio, not for %s", o.suite)
 	}
@@ -219,7 +228,7 @@ func (o runOptions) check(c config.Config) (checked, error) {
 	return k, nil
 }
 
-func (a *app) run(ctx context.Context, options runOptions) error {
+func (a *app) run(ctx context.Context, options runOptions) (err error) {
 	c, err := a.settings()
 	if err != nil {
 		return err
@@ -256,6 +265,11 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 			return err
 		}
 	}
+	kept, err := o.begin()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kept.discard()) }()
 	progress := newProgress(a.stderr)
 	if err := restorePending(host, dir.Store, progress.note); err != nil {
 		return err
@@ -279,7 +293,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	if o.suite == run.ProbeSuite {
 		r, err = sessions[0].Probes(ctx, onTarget(o.probes, subjects[0]), o.rounds, max(1, o.repeats))
 	} else {
-		r, err = run.RunSuite(ctx, sessions, run.Suite{Suite: o.plan, Values: o.values, Fio: binary, Destroy: o.destroy, DestroyUnknownData: o.destroyData, DataSheet: o.sheet})
+		r, err = run.RunSuite(ctx, sessions, run.Suite{Suite: o.plan, Values: o.values, Fio: binary, Destroy: o.destroy, DestroyUnknownData: o.destroyData, DataSheet: o.sheet, KeepFio: kept.fio()})
 	}
 	progress.end()
 	removed, endErr := run.EndAll(sessions)
@@ -293,7 +307,7 @@ func (a *app) run(ctx context.Context, options runOptions) error {
 	if r.Analysis != nil && r.Analysis.CostModel != nil {
 		r.Analysis.CostModel.Learned = learnedCosts(dir, c, r.Device)
 	}
-	return a.conclude(dir, r, o, refusal(err))
+	return a.conclude(dir, r, o, kept, refusal(err))
 }
 
 // onTarget leaves the probes that run on this kind of target.
@@ -317,7 +331,7 @@ func storedPool(dir state.Dir, subject measure.Subject) *probe.Pool {
 
 // conclude prints the report, compares it with the saved run and saves it when
 // asked. failed is what went wrong while measuring.
-func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, failed error) error {
+func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, kept kept, failed error) error {
 	var comparison *record.Comparison
 	before, found, err := dir.RunBaseline(r.Suite, r.TargetID)
 	if err != nil {
@@ -326,7 +340,8 @@ func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, failed erro
 	if found && failed == nil {
 		comparison = new(compare.Pair(before, r, o.threshold))
 	}
-	err = a.printRuns(o.form, o.verbose, report.NewDocument(r, comparison))
+	d := report.NewDocument(r, comparison)
+	err = errors.Join(a.printRuns(o.form, o.verbose, d), kept.finish(d, a.stderr))
 	if errors.Is(failed, record.ErrImpossible) && o.saveBaseline {
 		failed = fmt.Errorf("%w; not saved as the baseline", failed)
 	}

@@ -30,7 +30,7 @@ func TestWrongUsage(t *testing.T) {
 	}{
 		"unknown command":  {[]string{"runn"}, []string{`unknown command "runn"`, "did you mean run?"}},
 		"unknown flag":     {[]string{"devices", "--foo"}, []string{"unknown flag: --foo", "ssdprobe devices --help"}},
-		"one of three":     {[]string{"report", "x.json", "-o", "xml"}, []string{"want text, json or html"}},
+		"one of three":     {[]string{"report", "x.json", "-o", "xml"}, []string{"want text, json, html, csv or markdown"}},
 		"unknown output":   {[]string{"devices", "-o", "xml"}, []string{"--output", "xml", "want text or json"}},
 		"too many words":   {[]string{"version", "now"}, []string{`unexpected argument "now"; see ssdprobe version --help`}},
 		"too many targets": {[]string{"smart", "nvme0", "sda", "sdb"}, []string{`unexpected argument "sda"; see ssdprobe smart --help`}},
@@ -58,7 +58,7 @@ func TestWrongUsage(t *testing.T) {
 		"suites":           {[]string{"suites", "quik"}, []string{"did you mean quick?"}},
 		"no such drive":    {[]string{"smart", "nvme99"}, []string{"find device nvme99: no device has that name"}},
 		"no report":        {[]string{"report", "/no/such/file"}, []string{"read /no/such/file: no such file or directory"}},
-		"a folder":         {[]string{"compare", "/", "/"}, []string{"is a directory"}},
+		"a folder":         {[]string{"compare", "/", "/"}, []string{"a directory without run.json"}},
 		"folder as config": {[]string{"devices", "--config", "/"}, []string{"load configuration: read /: is a directory"}},
 		"no config file":   {[]string{"config", "check", "/no/such/file"}, []string{"/no/such/file"}},
 		"log level":        {[]string{"daemon", "--log.level", "loud"}, []string{"--log.level", "loud", "debug, info, warn or error"}},

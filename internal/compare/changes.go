@@ -38,6 +38,9 @@ func changes(before, after record.RunReport) []record.Change {
 		add("engine of the run", before.Engine, after.Engine)
 	}
 	add("measured by", before.Generator, after.Generator)
+	if imported {
+		return all
+	}
 	names := maps.Clone(before.Settings)
 	if names == nil {
 		names = map[string]string{}

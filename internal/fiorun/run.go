@@ -45,6 +45,8 @@ type Run struct {
 	Job     fio.Job
 	JobFile string // the exact text that fio got
 	Output  fio.Output
+	// Report is what fio printed, which Output was made of.
+	Report []byte
 	// Duration is the time from the start of fio to its end.
 	Duration time.Duration
 	// Stopped is why the run was ended early: the cause of its context, ErrTimeout or
@@ -190,7 +192,7 @@ func (r *Run) read(report []byte, ended error, p *process) error {
 	case err != nil:
 		return errors.Join(err, describe(r.Messages))
 	}
-	r.Output = out
+	r.Output, r.Report = out, report
 	if jobs := jobErrors(out); !measured(out) && r.Stopped == nil && (len(jobs) > 0 || r.Ended != "") {
 		return &FailedError{Ended: r.Ended, Jobs: jobs, Messages: r.Messages}
 	}

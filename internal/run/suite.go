@@ -36,6 +36,8 @@ type Suite struct {
 	DestroyUnknownData bool
 	// DataSheet is what the results are compared with; nil for nothing.
 	DataSheet *record.DataSheet
+	// KeepFio gets the job of each step as fio got it, and what fio reported; may be nil.
+	KeepFio func(step, job string, report []byte)
 }
 
 // PlanError says that a suite cannot be run on its targets with its values at all.
@@ -81,7 +83,7 @@ func RunSuite(ctx context.Context, sessions []*Session, chosen Suite) (record.Ru
 		Fio: chosen.Fio, Target: targets[0], More: targets[1:], Values: chosen.Values, DataSheet: chosen.DataSheet,
 		Settings:   settings.Options{FS: first.options.FS, Store: first.options.Store, OpenNVMe: nvme.Open, Restorer: first.options.Restorer},
 		Conditions: targets[0].Conditions, Node: first.options.Node, Generator: first.options.Generator,
-		Warnings: r.Warnings, Progress: first.suiteProgress, MaxOthers: first.options.MaxOthers,
+		Warnings: r.Warnings, Progress: first.suiteProgress, MaxOthers: first.options.MaxOthers, KeepFio: chosen.KeepFio,
 	})
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

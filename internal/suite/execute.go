@@ -37,6 +37,8 @@ type Options struct {
 	Node, Generator string
 	// Warnings are what the caller knows against the result; they come first in the report.
 	Warnings []record.Warning
+	// KeepFio gets the job of each step as fio got it, and what fio reported; may be nil.
+	KeepFio func(step, job string, report []byte)
 	// Progress is told about once a second how far the run is; may be nil. It is
 	// called from more than one goroutine, never from two at once, and does not block.
 	Progress func(Progress)
@@ -203,6 +205,9 @@ func (o Options) execute(ctx context.Context, steps []Step, i int, held []*os.Fi
 		return []record.Step{unmeasured(planned, context.Cause(ctx))}, context.Cause(ctx), nil
 	case err != nil:
 		return nil, nil, err
+	}
+	if o.KeepFio != nil {
+		o.KeepFio(planned.Name, run.JobFile, run.Report)
 	}
 	result, err = planned.measured(run.Steps())
 	return result, cutShort(run), err

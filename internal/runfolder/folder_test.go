@@ -1,0 +1,120 @@
+package runfolder_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/runfolder"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+func document() report.Document {
+	return report.NewDocument(record.RunReport{
+		Version: record.RunReportVersion, Suite: "quick", Target: "/dev/nvme0n1", Started: time.Date(2026, 5, 4, 11, 0, 0, 0, time.UTC),
+		Steps: []record.Step{{Name: "a", Read: &record.Result{IOs: 1, IOPS: 1}}},
+	}, nil)
+}
+
+func TestFolder(t *testing.T) {
+	parent := t.TempDir()
+	path := filepath.Join(parent, "run")
+	f, err := runfolder.Begin(path)
+	require.NoError(t, err)
+	assert.NoDirExists(t, path, "it appears when it is whole")
+	f.Keep("../a b", "[a]\n", []byte("{}"))
+	require.NoError(t, f.Finish(document(), "ssdprobe run quick"))
+	require.NoError(t, f.Discard(), "what is finished stays")
+	assert.Equal(t, []string{"run"}, testenv.Names(t, parent))
+	assert.FileExists(t, filepath.Join(path, "jobs", "001-..-a-b.fio"))
+
+	check := exec.CommandContext(t.Context(), "sha256sum", "--strict", "-c", runfolder.ChecksumsFile)
+	check.Dir = path
+	out, err := check.CombinedOutput()
+	require.NoError(t, err, string(out))
+	listed := 0
+	require.NoError(t, filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if !entry.IsDir() && entry.Name() != runfolder.ChecksumsFile {
+			listed++
+			assert.Contains(t, string(out), entry.Name()+": OK")
+		}
+		return err
+	}))
+	assert.Equal(t, 8, listed)
+
+	text, err := runfolder.Read(path, 1<<20)
+	require.NoError(t, err)
+	read, err := report.Parse(text)
+	require.NoError(t, err)
+	assert.Equal(t, document().Report.Steps, read[0].Report.Steps)
+
+	_, err = runfolder.Read(path, 10)
+	require.ErrorContains(t, err, "more than 10 B")
+	require.NoError(t, os.WriteFile(filepath.Join(path, runfolder.RunFile), append(text, ' '), 0o600))
+	_, err = runfolder.Read(path, 1<<20)
+	require.ErrorIs(t, err, runfolder.ErrChanged)
+}
+
+func TestBeginRefuses(t *testing.T) {
+	dir := t.TempDir()
+	full := filepath.Join(dir, "full")
+	require.NoError(t, os.MkdirAll(filepath.Join(full, "x"), 0o700))
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+
+	_, err := runfolder.Begin(full)
+	require.ErrorIs(t, err, runfolder.ErrInUse)
+	_, err = runfolder.Begin(file)
+	require.ErrorContains(t, err, "not a directory")
+	_, err = runfolder.Begin(filepath.Join(dir, "no", "such"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	assert.Equal(t, []string{"file", "full"}, testenv.Names(t, dir))
+
+	_, err = runfolder.Read(full, 1)
+	require.ErrorIs(t, err, runfolder.ErrNotOne)
+}
+
+// What another run put there meanwhile is not overwritten, and nothing of this one is lost.
+func TestFinishOverwritesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	f, err := runfolder.Begin(path)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(path, "others"), 0o700))
+	err = f.Finish(document(), "")
+	require.ErrorIs(t, err, fs.ErrExist)
+	partial, globErr := filepath.Glob(path + ".*.partial/" + runfolder.RunFile)
+	require.NoError(t, globErr)
+	require.Len(t, partial, 1)
+	require.ErrorContains(t, err, filepath.Dir(partial[0]))
+	assert.Equal(t, []string{"others"}, testenv.Names(t, path))
+}
+
+func TestDiscard(t *testing.T) {
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "empty")
+	require.NoError(t, os.Mkdir(empty, 0o700))
+	f, err := runfolder.Begin(empty)
+	require.NoError(t, err)
+	require.NoError(t, f.Discard())
+	assert.Equal(t, []string{"empty"}, testenv.Names(t, dir))
+}
+
+func TestOutputs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "fio")
+	o, err := runfolder.NewOutputs(dir)
+	require.NoError(t, err)
+	o.Keep("a", "", []byte("{}"))
+	o.Keep("a", "", []byte("{}"))
+	require.NoError(t, o.Err())
+	assert.Equal(t, []string{"001-a.json", "002-a.json"}, testenv.Names(t, dir))
+	_, err = runfolder.NewOutputs(dir)
+	require.ErrorIs(t, err, runfolder.ErrInUse)
+}
