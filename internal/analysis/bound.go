@@ -37,7 +37,10 @@ func bound(s record.Step, m Machine) record.Bound {
 	b := record.Bound{Step: s.Name}
 	used, jobs := s.UserCPU+s.SystemCPU, m.CPUs
 	if s.Workload != nil {
-		jobs = min(m.CPUs, max(1, s.Workload.Jobs)*max(1, len(s.Parts)))
+		if n := len(s.Workload.CPUs); n > 0 {
+			jobs = n
+		}
+		jobs = min(jobs, max(1, s.Workload.Jobs)*max(1, len(s.Parts)))
 	}
 	if jobs > 0 {
 		b.CPUShare = new(used / float64(jobs))

@@ -46,9 +46,13 @@ func Knees(steps []record.Step) []record.Knee {
 // SweepName is the load without its depth and jobs, "4 KiB random read": the name under
 // which Knees has it.
 func SweepName(w record.Workload, d record.Direction) string {
-	w.QueueDepth, w.Jobs = 0, 1
+	span := w.SpanPercent
+	w.QueueDepth, w.Jobs, w.SpanPercent = 0, 1, 0
 	text := w.String()
 	name := text[:len(text)-len(", depth 0")]
+	if span > 0 {
+		name += fmt.Sprintf(", over %d %%", span)
+	}
 	if w.Direction == "" {
 		name += ": " + string(d)
 	}

@@ -59,6 +59,34 @@ func CPUs(fs sysfs.FS, node int) (CPUSet, error) {
 	return set, nil
 }
 
+// NodeCPUs are the online CPUs of one NUMA node.
+type NodeCPUs struct {
+	Node int // -1 on a machine without nodes
+	CPUSet
+}
+
+// Nodes returns the online CPUs of every NUMA node that has some, in the order of the nodes. The error matches
+// os.ErrNotExist when the machine does not list its CPUs.
+func Nodes(fs sysfs.FS) ([]NodeCPUs, error) {
+	numbers, err := readCPUList(fs, "/sys/devices/system/node/online")
+	if errors.Is(err, os.ErrNotExist) {
+		numbers = []int{-1} // a kernel without CONFIG_NUMA
+	} else if err != nil {
+		return nil, fmt.Errorf("list the NUMA nodes: %w", err)
+	}
+	var all []NodeCPUs
+	for _, n := range numbers {
+		set, err := CPUs(fs, n)
+		if err != nil {
+			return nil, err
+		}
+		if len(set.CPUs) > 0 { // memory may be a node of its own
+			all = append(all, NodeCPUs{n, set})
+		}
+	}
+	return all, nil
+}
+
 func readCPUList(fs sysfs.FS, file string) ([]int, error) {
 	text, err := fs.Text(file)
 	if err != nil {

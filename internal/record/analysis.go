@@ -15,6 +15,12 @@ type Analysis struct {
 	Effects []SettingEffect `json:"effects,omitempty"`
 	// Offsets are the speeds over the device, in rising order of offset.
 	Offsets *OffsetSpeeds `json:"offsets,omitempty"`
+	// Spans tell how latency rises with the part of the target that is used, one per load.
+	Spans []SpanSweep `json:"spans,omitempty"`
+	// Spares are steady states by how much of the device is left unused, the least first.
+	Spares []SpareState `json:"spares,omitempty"`
+	// CPUs tell how many CPUs each load takes.
+	CPUs []CPUScaling `json:"cpus,omitempty"`
 	// Bounds say for each step what its limit was.
 	Bounds []Bound `json:"bounds,omitempty"`
 	// DataSheet compares with the figures that the user gave.

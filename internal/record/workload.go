@@ -13,12 +13,20 @@ type Workload struct {
 	// ReadPercent is the share of reads in a mixed load; 0 for others.
 	ReadPercent int `json:"read_percent,omitempty"`
 	// OffsetBytes is where on the target it began.
-	OffsetBytes int64  `json:"offset_bytes,omitempty"`
-	Engine      string `json:"engine,omitempty"`
+	OffsetBytes int64 `json:"offset_bytes,omitempty"`
+	// SpanBytes is how much of the target is used and SpanPercent its share of what may be used; 0 for all of it.
+	SpanBytes   int64 `json:"span_bytes,omitempty"`
+	SpanPercent int   `json:"span_percent,omitempty"`
+	// SparePercent is the part of the device that was discarded and left unused; nil where a step is not about that.
+	SparePercent *int   `json:"spare_percent,omitempty"`
+	Engine       string `json:"engine,omitempty"`
 	// Buffered I/O went through the page cache.
 	Buffered bool `json:"buffered,omitempty"`
 	// CPUs are those that the jobs were bound to; empty when they were free.
 	CPUs []int `json:"cpus,omitempty"`
+	// CPUCores is how many physical cores and CPUNodes which NUMA nodes they are of, where a step is about that.
+	CPUCores int   `json:"cpu_cores,omitempty"`
+	CPUNodes []int `json:"cpu_nodes,omitempty"`
 	// Repeat counts the repeats of a series from 1; 0 when there is only one.
 	Repeat int `json:"repeat,omitempty"`
 	// Round counts the rounds on the way to a steady state from 1; 0 when it is none.
@@ -56,6 +64,9 @@ func (w Workload) String() string {
 	text := Probe{BlockBytes: w.BlockBytes, Pattern: w.Pattern, Direction: Direction(kind), QueueDepth: w.QueueDepth}.String()
 	if w.Jobs > 1 {
 		text += fmt.Sprintf(", %d jobs", w.Jobs)
+	}
+	if w.SpanPercent > 0 {
+		text += fmt.Sprintf(", over %d %%", w.SpanPercent)
 	}
 	return text
 }

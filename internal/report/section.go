@@ -23,7 +23,7 @@ func drawn(d document.Drawing, caption string, warnings []record.Warning, small 
 func sections(r record.RunReport) []document.Section {
 	var all []document.Section
 	for _, build := range []func(record.RunReport) []document.Section{
-		modelSection, steadySection, syncSection, scalingSections, depthSections, offsetSection, effectSection,
+		modelSection, steadySection, syncSection, scalingSections, cpuSections, depthSections, spanSection, spareSection, offsetSection, effectSection,
 		sheetSection, repeatSection, boundSection, interruptSection, targetSection,
 	} {
 		all = append(all, build(r)...)

@@ -1,9 +1,11 @@
 package report_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
@@ -151,6 +153,83 @@ func cacheRun() record.RunReport {
 	return r
 }
 
+// spanRun is the suite span on a drive without memory of its own: reads one at a time get slower from half of it on. Then it is
+// written with a part left unused.
+func spanRun() record.RunReport {
+	random, base := rand.New(rand.NewPCG(5, 6)), depth1(2000)
+	var steps []record.Step
+	for _, depth := range []int{1, 32} {
+		for repeat := 1; repeat <= 3; repeat++ {
+			for _, percent := range []int{1, 10, 25, 50, 75, 100} {
+				w := record.Workload{
+					Direction: record.Read, Pattern: record.Random, BlockBytes: 8 << 10, QueueDepth: depth, Jobs: 1, Repeat: repeat,
+					SpanPercent: percent, SpanBytes: 38_400_000_000 * int64(percent),
+				}
+				slow := 1 + 0.02*random.Float64()
+				if percent > 25 && depth == 1 {
+					slow *= 1 + float64(percent-25)/100
+				}
+				series := fmt.Sprintf("span%d-random-read-qd%d", percent, depth)
+				s := step(fmt.Sprintf("%s-repeat%d", series, repeat), w, result(slowed(base, slow*math.Sqrt(float64(depth))), 8<<10, float64(depth)))
+				s.Series = series
+				if percent == 50 && repeat == 2 {
+					s.Warnings = []record.Warning{{Code: record.WarnOthersActive, Text: "Others completed 1 240 I/Os on the device during the step."}}
+				}
+				steps = append(steps, s)
+			}
+		}
+	}
+	for spare, slow := range map[int]float64{0: 4, 20: 2, 40: 1.5} {
+		for round := 1; round <= 5; round++ {
+			w := record.Workload{
+				Direction: record.Write, Pattern: record.Random, BlockBytes: 8 << 10, QueueDepth: 32, Jobs: 1, Round: round,
+				SparePercent: &spare, SpanPercent: 100 - spare, SpanBytes: 38_400_000_000 * int64(100-spare),
+			}
+			steps = append(steps, step(fmt.Sprintf("spare%d-round-%d", spare, round), w, result(slowed(base, slow+0.01*float64(round)), 8<<10, 32)))
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b record.Step) int { return cmp.Compare(a.Workload.Round, b.Workload.Round) })
+	slices.SortStableFunc(steps, func(a, b record.Step) int { return cmp.Compare(spareOf(a), spareOf(b)) })
+	r := suiteRun("span", steps...)
+	r.Analysis = &record.Analysis{Spans: analysis.Spans(steps), Spares: analysis.Spares(steps, analysis.PTS())}
+	return r
+}
+
+func spareOf(s record.Step) int {
+	if s.Workload.SparePercent == nil {
+		return -1
+	}
+	return *s.Workload.SparePercent
+}
+
+// cpusRun is the suite cpus: from eight CPUs on, the drive is the limit.
+func cpusRun() record.RunReport {
+	base := depth32(2000)
+	var steps []record.Step
+	for n := 1; n <= 32; n *= 2 {
+		w := record.Workload{
+			Direction: record.Read, Pattern: record.Random, BlockBytes: 4 << 10, QueueDepth: 32, Jobs: 32, CPUCores: min(n, 16), CPUNodes: []int{1},
+		}
+		if n > 8 {
+			w.CPUNodes = []int{1, 0}
+		}
+		for cpu := range n {
+			w.CPUs = append(w.CPUs, cpu)
+		}
+		served := math.Min(float64(n), 6.5)
+		s := step(fmt.Sprintf("cpus%d", n), w, result(slowed(base, 200/served), 4<<10, 1024))
+		s.UserCPU, s.SystemCPU = 0.25*served, 0.73*served
+		if n < 8 {
+			s.Warnings = []record.Warning{{Code: record.WarnCPUBound, Text: "The load generator used up its CPUs: they were the limit, not the drive; use a machine with more."}}
+		}
+		steps = append(steps, s)
+	}
+	m := analysis.Machine{CPUs: 32}
+	r := suiteRun("cpus", steps...)
+	r.Analysis = &record.Analysis{CPUs: analysis.CPUScalings(steps, m), Bounds: analysis.Bounds(steps, m)}
+	return r
+}
+
 // sheetRun is quick with all of the analysis that has no plot of its own.
 func sheetRun() record.RunReport {
 	r := quickRun()
@@ -173,6 +252,6 @@ func sheetRun() record.RunReport {
 func suiteRuns() map[string]record.RunReport {
 	return map[string]record.RunReport{
 		"depth": depthRun(), "linear": linearRun(), "steady": steadyRun(), "scale": scaleRun(), "cache": cacheRun(), "sheet": sheetRun(),
-		"probe": probeRun(), "model": modelRun(),
+		"probe": probeRun(), "model": modelRun(), "span": spanRun(), "cpus": cpusRun(),
 	}
 }

@@ -78,6 +78,17 @@ func bindTo(fs sysfs.FS, t *suite.Target, node int, may func(cpu int) bool) erro
 		return err
 	}
 	t.CPUs = usable(set, may)
+	nodes, err := device.Nodes(fs)
+	if err != nil {
+		return err
+	}
+	for _, own := range []bool{true, false} { // the device's own first
+		for _, n := range nodes {
+			if n.CPUSet = usable(n.CPUSet, may); len(n.CPUs) > 0 && (n.Node == node) == own {
+				t.Nodes = append(t.Nodes, n)
+			}
+		}
+	}
 	if len(t.CPUs.CPUs) == 0 { // none of the node's: rather any than none
 		return nil
 	}

@@ -15,6 +15,8 @@ func conclude(s Suite, o Options, steps []record.Step) *record.Analysis {
 		Knees:      analysis.Knees(steps),
 		Scalings:   analysis.Scalings(steps),
 		Offsets:    analysis.Offsets(steps),
+		Spans:      analysis.Spans(steps),
+		CPUs:       analysis.CPUScalings(steps, o.machine()),
 		Bounds:     analysis.Bounds(steps, o.machine()),
 		Interrupts: analysis.InterruptRates(steps, string(settings.InterruptCoalescing)),
 	}
@@ -22,7 +24,8 @@ func conclude(s Suite, o Options, steps []record.Step) *record.Analysis {
 		a.Effects = append(a.Effects, analysis.Effects(steps, name)...)
 	}
 	if s.rule != nil {
-		a.Steady = analysis.Steadiness(steps, s.rule(o.Values))
+		a.Steady = analysis.Steadiness(analysis.RoundsOf(steps, nil), s.rule(o.Values))
+		a.Spares = analysis.Spares(steps, s.rule(o.Values))
 	}
 	if s.costs != nil {
 		a.CostModel = analysis.CostModel(steps, o.Warnings, s.costs(o.Values, o.Target))

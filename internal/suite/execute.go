@@ -135,7 +135,7 @@ func (o Options) newReport(s Suite, steps []Step) record.RunReport {
 // run executes the steps into the report.
 func (o Options) run(ctx context.Context, s Suite, steps []Step, held holding, changing changing, report *record.RunReport) error {
 	for i := range steps {
-		if steps[i].Optional && s.steady(o.Values, report.Steps) {
+		if steps[i].Optional && s.steady(o.Values, analysis.RoundsOf(report.Steps, steps[i].Workload.SparePercent)) {
 			continue
 		}
 		// What was measured so far may be all that is ever seen of the run.

@@ -2,6 +2,8 @@ package suite
 
 import (
 	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/device"
 )
 
 // Description is a suite as it is listed.
@@ -13,13 +15,14 @@ type Description struct {
 	Writes     string      `json:"writes,omitempty"`
 	Parameters []Parameter `json:"parameters"`
 	Many       bool        `json:"many,omitempty"` // takes several targets
-	// Expected is about how long it takes by default on a file of 20 GB.
+	// Expected is about how long it takes by default on a file of 20 GB and a machine of 8 cores.
 	Expected time.Duration `json:"expected_ns"`
 }
 
 // Describe lists the suites in the order in which they are shown.
 func Describe() ([]Description, error) {
-	nominal := Target{Path: "/", SizeBytes: 20e9}
+	cores := []device.NodeCPUs{{CPUSet: device.CPUSet{CPUs: []int{0, 1, 2, 3, 4, 5, 6, 7}, Cores: 8}}}
+	nominal := Target{Path: "/", SizeBytes: 20e9, Nodes: cores}
 	var all []Description
 	for _, s := range All() {
 		steps, err := s.sketch(Values{}, []Target{nominal})

@@ -38,7 +38,11 @@ type load struct {
 	bytes       int64 // instead of runtime
 	offset      int64 // where it begins on the target
 
-	cpus      []int  // instead of those of the target's node
+	span      int   // percent of the target that is used, from its beginning; 0 is all of it
+	spare     *int  // percent of the device that was discarded and is left alone; nil where that is not the matter
+	cpus      []int // instead of those of the target's node
+	cores     int   // physical ones that cpus are of, and their NUMA nodes, where that is the matter
+	nodes     []int
 	lfsr      bool   // offsets from a shift register, which costs less CPU
 	datasync  bool   // fdatasync after each write
 	buffered  bool   // through the page cache
@@ -63,7 +67,7 @@ func (l load) random() bool {
 func (l load) workload() record.Workload {
 	w := record.Workload{
 		Direction: record.Write, Pattern: record.Sequential, BlockBytes: l.blockBytes, QueueDepth: l.depth, Jobs: l.jobsOf(),
-		OffsetBytes: l.offset, Engine: l.engine, Buffered: l.buffered, CPUs: l.cpus, Repeat: l.repeat, Round: l.round,
+		OffsetBytes: l.offset, SpanPercent: l.span, SparePercent: l.spare, CPUCores: l.cores, CPUNodes: l.nodes, Engine: l.engine, Buffered: l.buffered, CPUs: l.cpus, Repeat: l.repeat, Round: l.round,
 	}
 	if l.random() {
 		w.Pattern = record.Random
@@ -105,6 +109,20 @@ func (l load) baseName() string {
 	return name
 }
 
+// room is how much of a target the load uses.
+func (l load) room(t Target) (int64, error) {
+	if l.span == 0 {
+		return t.room(l.blockBytes, l.depth)
+	}
+	part := t
+	part.SizeBytes = int64(float64(t.SizeBytes) * float64(l.span) / 100) // in floating point, as 100 times a large drive may not fit 64 bits
+	size, err := part.room(l.blockBytes, l.depth)
+	if err != nil {
+		return 0, fmt.Errorf("%d %% of %s: %w", l.span, units.Size(t.SizeBytes), err)
+	}
+	return size, nil
+}
+
 // step is the load on targets at once as a step of a plan.
 func (l load) step(targets ...Target) (Step, error) {
 	name := l.baseName()
@@ -132,6 +150,9 @@ func (l load) step(targets ...Target) (Step, error) {
 	}
 	if len(targets) == 1 {
 		w.CPUs = cpus[0]
+		if l.span > 0 {
+			w.SpanBytes, _ = l.room(targets[0]) // section has looked at the error
+		}
 	}
 	if l.bytes > 0 {
 		s.Expected = time.Duration(float64(l.bytes) / guessedRate * float64(time.Second)).Round(time.Millisecond)
@@ -190,7 +211,7 @@ func (l load) writes(w record.Workload) string {
 // What the page cache holds is left there: direct I/O does not look at it, and
 // for a raw device invalidating means to flush it for everyone.
 func (l load) section(t Target, cpus []int) (fio.Section, error) {
-	size, err := t.room(l.blockBytes, l.depth)
+	size, err := l.room(t)
 	if err != nil {
 		return fio.Section{}, err
 	}

@@ -42,7 +42,7 @@ func TestModelIsTheMethodOfTheKernel(t *testing.T) {
 	require.Len(t, steps, len(commands))
 	for i, step := range steps {
 		assert.Equal(t, commands[i].step, step.Name)
-		assert.Empty(t, differences(jobOptions(t, jobFile(strings.Fields(commands[i].options))), jobOptions(t, step.JobFile)), step.Name)
+		assert.Empty(t, differences(jobOptions(t, jobFile(t, strings.Fields(commands[i].options))), jobOptions(t, step.JobFile)), step.Name)
 		assert.Equal(t, 2*time.Minute, step.Expected)
 	}
 	repeated, err := s.DryRun(suite.Values{}, target)

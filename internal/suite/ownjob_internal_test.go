@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -49,10 +50,11 @@ func TestFioTakesNoAbbreviations(t *testing.T) {
 
 // What the suites themselves use is no more than what a user may.
 func TestOptionsOfSuitesAreWithin(t *testing.T) {
+	oneCPU := []device.NodeCPUs{{CPUSet: device.CPUSet{CPUs: []int{0}, Cores: 1}}}
 	for _, s := range All() {
 		values, err := s.Set(nil)
 		require.NoError(t, err)
-		steps, err := s.Plan(values, Target{Path: "/x", ID: "x", SizeBytes: 1 << 40})
+		steps, err := s.Plan(values, Target{Path: "/x", ID: "x", SizeBytes: 1 << 40, Nodes: oneCPU})
 		require.NoError(t, err, s.Name)
 		for _, step := range steps {
 			for _, section := range step.Job.Sections {

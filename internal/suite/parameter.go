@@ -200,6 +200,25 @@ func automatic[T any](one form[[]T]) form[[]T] {
 	}
 }
 
+// orNone is values that may also be none at all: "no".
+func orNone[T any](some form[[]T]) form[[]T] {
+	return form[[]T]{
+		words: some.words,
+		write: func(values []T) string {
+			if values != nil && len(values) == 0 {
+				return no
+			}
+			return some.write(values)
+		},
+		parse: func(text string) ([]T, error) {
+			if text == no {
+				return []T{}, nil
+			}
+			return some.parse(text)
+		},
+	}
+}
+
 // bytes is a size of at least least.
 func bytes(least int64) form[int64] {
 	return form[int64]{write: config.FormatSize, parse: func(text string) (int64, error) {

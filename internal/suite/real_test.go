@@ -1,6 +1,7 @@
 package suite_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -100,7 +101,8 @@ func sameAsFio(t *testing.T, r record.RunReport, dir string) {
 	for i, step := range r.Steps {
 		text, err := os.ReadFile(args[i])
 		require.NoError(t, err)
-		assert.Equal(t, step.Write == nil, slices.Contains(strings.Fields(string(text)), "--readonly"), "%s: %s", step.Name, text)
+		modifies := step.Write != nil || strings.Contains(step.JobFile, "rw=trim\n")
+		assert.Equal(t, !modifies, slices.Contains(strings.Fields(string(text)), "--readonly"), "%s: %s", step.Name, text)
 		compare(step.Name, reads[i], step.Read)
 		compare(step.Name, writes[i], step.Write)
 		assert.NotNil(t, step.Workload)
@@ -187,6 +189,31 @@ func TestSuitesReally(t *testing.T) {
 			assert.Equal(t, int64(dataBytes)+r.Steps[1].Write.Bytes, s.Path[0].WrittenBytes)
 		}},
 		{"model", true, []string{short, "repeats=1", "writes=yes", "sequential-block=1MiB", "sequential-depth=16", "random-depth=16"}, modelled},
+		{"cpus", false, []string{short, "ramp=0s", "repeats=1", "counts=1,2", "depth=4"}, func(t *testing.T, r record.RunReport) {
+			require.Len(t, r.Analysis.CPUs, 1)
+			points := r.Analysis.CPUs[0].Points
+			require.Len(t, points, 2)
+			for i, step := range r.Steps {
+				assert.Equal(t, []any{i + 1, 1, step.Read.IOPS}, []any{points[i].CPUs, points[i].Cores, points[i].Rate})
+				assert.LessOrEqual(t, points[i].Used, float64(i+1)+0.1, "no more than it may use")
+			}
+		}},
+		{"span", true, []string{short, "ramp=0s", "repeats=2", "spans=25,50,100", "depths=16", "round-time=100ms", "rounds=5", "spare=0,40"}, func(t *testing.T, r record.RunReport) {
+			assert.Equal(t, int64(dataBytes), r.Steps[0].Write.Bytes, "all of it is written before it is read")
+			require.Len(t, r.Analysis.Spans, 2)
+			for _, s := range r.Analysis.Spans {
+				require.Len(t, s.Points, 3)
+				assert.Equal(t, []int64{dataBytes / 4, dataBytes / 2, dataBytes}, []int64{s.Points[0].SpanBytes, s.Points[1].SpanBytes, s.Points[2].SpanBytes})
+				assert.NotNil(t, s.Points[2].Rise.Lower)
+			}
+			require.Len(t, r.Analysis.Spares, 2)
+			some := r.Analysis.Spares[1]
+			// Of 16 MiB, 60 % in blocks of 128 KiB are written twice before the rounds.
+			assert.Equal(t, int64(2*76*128<<10), stepOf(t, r, "spare40-fill").Write.Bytes)
+			assert.Equal(t, []any{40, int64(dataBytes*60/100) / 8192 * 8192}, []any{some.SparePercent, some.FilledBytes})
+			assert.Len(t, some.Steady.Path, 5)
+			assert.Contains(t, stepOf(t, r, "spare40-purge").JobFile, "rw=trim\n")
+		}},
 		{"durable-write", false, []string{short, "repeats=1"}, func(t *testing.T, r record.RunReport) {
 			require.NotNil(t, r.Steps[0].Sync)
 			assert.Positive(t, r.Steps[0].Sync.Latency.Quantile(0.999))
@@ -201,6 +228,7 @@ func TestSuitesReally(t *testing.T) {
 				target = dataFile(t)
 			}
 			target.Core = []int{0, 1}
+			target.Nodes = []device.NodeCPUs{{CPUSet: device.CPUSet{CPUs: []int{0, 1}, Cores: 1}}}
 			fio, dir := witness(t)
 			s := find(t, c.suite)
 			sheet := record.DataSheet{RandomReadIOPS: new(1e6), SequentialWriteBytesPerSecond: new(1e9)}
@@ -211,12 +239,33 @@ func TestSuitesReally(t *testing.T) {
 			require.NotEmpty(t, r.Steps)
 			sameAsFio(t, r, dir)
 			require.NotNil(t, r.Analysis)
-			assert.Len(t, r.Analysis.Bounds, len(r.Steps))
+			measured := slices.DeleteFunc(slices.Clone(r.Steps), func(s record.Step) bool { return s.Read == nil && s.Write == nil })
+			assert.Len(t, r.Analysis.Bounds, len(measured), "of all but discards")
 			if c.check != nil {
 				c.check(t, r)
 			}
 		})
 	}
+}
+
+func stepOf(t *testing.T, r record.RunReport, name string) record.Step {
+	t.Helper()
+	i := slices.IndexFunc(r.Steps, func(s record.Step) bool { return s.Name == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return r.Steps[i]
+}
+
+// Spans begin where the target does, and none reads or writes beyond its own. What is spare stays discarded.
+func TestSpanStaysWithinItsPart(t *testing.T) {
+	target, loop := raw(t)
+	s := find(t, "span")
+	_, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: target, Values: set(t, s,
+		"time=100ms", "ramp=0s", "repeats=1", "spans=50", "depths=1", "spare=50", "round-time=100ms", "rounds=1")})
+	require.NoError(t, err)
+	data, err := os.ReadFile(loop.Path)
+	require.NoError(t, err)
+	assert.Zero(t, bytes.Count(data[:dataBytes/2], make([]byte, 8<<10)), "the first half was written")
+	assert.Equal(t, make([]byte, dataBytes/2), data[dataBytes/2:], "the spare half was discarded, and nobody wrote there")
 }
 
 // Eight devices at once.

@@ -87,7 +87,7 @@ func plansFor(t *testing.T, s suite.Suite) []suite.DryStep {
 // sameAsAStep looks for a step whose jobs have the options of a command of fio, and no others but ours.
 func sameAsAStep(t *testing.T, arguments []string, steps []suite.DryStep) {
 	t.Helper()
-	want := jobOptions(t, jobFile(arguments))
+	want := jobOptions(t, jobFile(t, arguments))
 	var closest []string
 	for i, step := range steps {
 		found := differences(want, jobOptions(t, step.JobFile))
@@ -102,10 +102,20 @@ func sameAsAStep(t *testing.T, arguments []string, steps []suite.DryStep) {
 }
 
 // jobFile is a command line of fio as a job file.
-func jobFile(arguments []string) string {
+func jobFile(t *testing.T, arguments []string) string {
+	t.Helper()
 	var b strings.Builder
 	for _, argument := range arguments {
 		option := strings.TrimPrefix(argument, "--")
+		if percent, ok := strings.CutSuffix(option, "%"); ok { // of the drive, in whole blocks
+			share, block := 0, int64(8<<10)
+			if slices.Contains(arguments, "--bs=128k") {
+				block = 128 << 10
+			}
+			_, err := fmt.Sscanf(percent, "size=%d", &share)
+			require.NoError(t, err, argument)
+			option = fmt.Sprintf("size=%d", int64(float64(serverDrive().SizeBytes)*float64(share)/100)/block*block)
+		}
 		if name, ok := strings.CutPrefix(option, "name="); ok {
 			option = "[" + name + "]"
 		}

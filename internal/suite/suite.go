@@ -46,7 +46,7 @@ type Suite struct {
 func All() []Suite {
 	return []Suite{
 		quick(), concurrency(), sequentialVsRandom(), depthSweep(), linearRead(), saturate(), singleCore(), scale(),
-		mixed(), steadyState(), interrupts(), writeCache(), durableWrite(), model(),
+		cpuSweep(), mixed(), steadyState(), spanSweep(), interrupts(), writeCache(), durableWrite(), model(),
 	}
 }
 

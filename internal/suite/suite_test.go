@@ -26,7 +26,7 @@ func TestFind(t *testing.T) {
 
 // What a parameter shows as its default can be given back to it, and is described.
 func TestDefaultsCanBeSet(t *testing.T) {
-	target := suite.Target{Path: "/srv/data", SizeBytes: 1 << 40}
+	target := suite.Target{Path: "/srv/data", SizeBytes: 1 << 40, Nodes: serverDrive().Nodes}
 	for _, s := range suite.All() {
 		byDefault, err := s.Plan(suite.Values{}, target)
 		require.NoError(t, err)
@@ -46,6 +46,7 @@ func TestRepeatsOfSuites(t *testing.T) {
 	targets := []suite.Target{{Path: "/srv/a", ID: "a", SizeBytes: 1 << 40}, {Path: "/srv/b", ID: "b", SizeBytes: 1 << 40}}
 	for _, s := range suite.All() {
 		given := targets[:1]
+		given[0].Nodes = serverDrive().Nodes
 		if s.Many {
 			given = targets
 		}

@@ -51,6 +51,8 @@ type Target struct {
 	CPUs device.CPUSet
 	// Core are the hardware threads of one physical core among them.
 	Core []int
+	// Nodes are the CPUs of the machine that this process may run on, by NUMA node, the device's own first.
+	Nodes []device.NodeCPUs
 }
 
 func (t Target) check() error {

@@ -1,0 +1,50 @@
+package analysis_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// on is a load of eight jobs on some CPUs, of which it uses a share.
+func on(cpus int, iops, share float64) record.Step {
+	s := randomRead(32, iops)
+	s.Workload.Jobs, s.Workload.CPUCores, s.Workload.CPUNodes = 8, min(cpus, 4), []int{0}
+	for cpu := range cpus {
+		s.Workload.CPUs = append(s.Workload.CPUs, cpu)
+	}
+	s.SystemCPU = share * float64(cpus)
+	return s
+}
+
+func TestCPUScalings(t *testing.T) {
+	m := analysis.Machine{CPUs: 8, LinkBytesPerSecond: 3.9e9, LinkText: "8 GT/s x4"}
+	waited := on(8, 700_000, 0.5)
+	waited.Warnings = []record.Warning{{Code: record.WarnDisturbed}}
+	for name, c := range map[string]struct {
+		steps  []step
+		enough int
+		limit  record.Limit
+	}{
+		"the drive":             {[]step{on(1, 200_000, 0.99), on(2, 400_000, 0.98), on(4, 700_000, 0.7), on(8, 700_000, 0.4)}, 4, record.LimitDevice},
+		"the link":              {[]step{on(1, 200_000, 0.99), on(2, 400_000, 0.98), on(8, 900_000, 0.6)}, 8, record.LimitLink},
+		"never enough":          {[]step{on(1, 200_000, 0.99), on(8, 800_000, 0.95)}, 0, ""},
+		"always enough":         {[]step{on(1, 90_000, 0.5), on(8, 90_000, 0.1)}, 1, record.LimitDevice},
+		"in the middle of it":   {[]step{on(1, 200_000, 0.99), on(2, 300_000, 0.8), on(4, 400_000, 0.95), on(8, 500_000, 0.5)}, 8, record.LimitDevice},
+		"one repeat is CPU":     {[]step{on(1, 200_000, 0.99), on(2, 300_000, 0.8), on(1, 200_000, 0.99), on(2, 300_000, 0.95)}, 0, ""},
+		"others take the CPUs":  {[]step{on(1, 200_000, 0.99), waited}, 0, ""},
+		"in any order of steps": {[]step{on(8, 700_000, 0.4), on(1, 200_000, 0.99)}, 8, record.LimitDevice},
+	} {
+		got := analysis.CPUScalings(c.steps, m)
+		require.Len(t, got, 1, name)
+		assert.Equal(t, []any{"4 KiB random read, depth 32, 8 jobs", "IOPS", c.enough, c.limit}, []any{got[0].Load, got[0].Unit, got[0].EnoughAt, got[0].Limit}, name)
+	}
+	got := analysis.CPUScalings([]step{on(8, 700_000, 0.5), on(8, 500_000, 0.25)}, m)[0].Points
+	require.Len(t, got, 1)
+	assert.Equal(t, []any{8, 4, []int{0}, 600_000.0, 3.0, record.LimitDevice}, []any{got[0].CPUs, got[0].Cores, got[0].Nodes, got[0].Rate, got[0].Used, got[0].Limit})
+	assert.Empty(t, analysis.CPUScalings([]step{randomRead(1, 100)}, m), "of other suites")
+}

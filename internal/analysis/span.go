@@ -1,0 +1,146 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// SpanLimit is the rise of mean latency over that of the smallest span from which on a span is slower.
+const SpanLimit = 1.1
+
+// Spans tell for each load that was measured over three spans or more how its latency
+// rises with span. A drive finds a block by a table, of which it may hold a part alone in
+// fast memory: what is beyond that part takes another read of flash.
+func Spans(steps []record.Step) []record.SpanSweep {
+	type load struct {
+		text      string
+		direction record.Direction
+	}
+	var loads groups[load, groups[int64, []result]] // by the span
+	percents := map[int64]int{}
+	for _, s := range complete(steps) {
+		if s.Workload == nil || s.Workload.SpanPercent == 0 || s.Workload.SparePercent != nil {
+			continue
+		}
+		w := *s.Workload
+		percents[w.SpanBytes] = w.SpanPercent
+		w.SpanPercent = 0
+		for _, r := range results(s) {
+			same := loads.at(load{w.String(), r.direction}).at(s.Workload.SpanBytes)
+			*same = append(*same, r)
+		}
+	}
+	var all []record.SpanSweep
+	for _, l := range loads.keys {
+		spans := loads.at(l)
+		if len(spans.keys) < 3 {
+			continue
+		}
+		slices.SortFunc(spans.keys, cmp.Compare)
+		s := record.SpanSweep{Load: l.text, Direction: l.direction, Limit: SpanLimit}
+		smallest := *spans.at(spans.keys[0])
+		for i, bytes := range spans.keys {
+			p := spanPoint(*spans.at(bytes))
+			p.SpanBytes, p.Percent, p.Rise = bytes, percents[bytes], record.Interval{Value: 1}
+			if i > 0 {
+				p.Rise = ratioOf(means(smallest), means(*spans.at(bytes)))
+			}
+			s.Points = append(s.Points, p)
+		}
+		s.Verdict, s.KneeBytes = spanVerdict(s.Points)
+		all = append(all, s)
+	}
+	return all
+}
+
+// spanPoint is the mean of the repeats.
+func spanPoint(repeats []result) record.SpanPoint {
+	p := record.SpanPoint{Repeats: len(repeats)}
+	n := float64(len(repeats))
+	for _, r := range repeats {
+		p.IOPS += r.IOPS / n
+		p.Mean += r.Mean / time.Duration(len(repeats))
+		p.P50 += r.Latency.Quantile(0.5) / time.Duration(len(repeats))
+		p.P99 += r.Latency.Quantile(0.99) / time.Duration(len(repeats))
+	}
+	return p
+}
+
+// means are the mean latencies of repeats.
+func means(repeats []result) []float64 {
+	all := make([]float64, len(repeats))
+	for i, r := range repeats {
+		all[i] = r.Mean.Seconds()
+	}
+	return all
+}
+
+// spanVerdict tells the knee when the largest span is slower for certain: it is the last
+// span before all that are slower. A rise of which the interval is wider than the rise
+// itself tells nothing, neither that there is a knee nor that there is none.
+func spanVerdict(points []record.SpanPoint) (record.SpanVerdict, int64) {
+	slower := func(p record.SpanPoint) bool { return p.Rise.Value >= SpanLimit && excludes(p.Rise, 1) }
+	last := points[len(points)-1]
+	switch {
+	case last.Rise.Lower == nil || *last.Rise.Upper-*last.Rise.Lower > last.Rise.Value:
+		return record.SpanUnsure, 0
+	case last.Rise.Value < SpanLimit:
+		return record.SpanFlat, 0
+	case !slower(last):
+		return record.SpanUnsure, 0
+	}
+	first := len(points) - 1
+	for first > 1 && slower(points[first-1]) {
+		first--
+	}
+	return record.SpanKnee, points[first-1].SpanBytes
+}
+
+// Spares are the steady states of the rounds that left a part of the device unused, the
+// least first.
+func Spares(steps []record.Step, rule Rule) []record.SpareState {
+	var all []record.SpareState
+	var seen groups[int, struct{}]
+	for _, s := range steps {
+		if s.Workload != nil && s.Workload.SparePercent != nil && s.Workload.Round > 0 {
+			seen.at(*s.Workload.SparePercent)
+		}
+	}
+	for _, spare := range seen.keys {
+		own := RoundsOf(steps, &spare)
+		steady := Steadiness(own, rule)
+		if steady == nil {
+			continue
+		}
+		state := record.SpareState{SparePercent: spare, Steady: *steady}
+		var mean, p99 []float64
+		for _, s := range complete(own) {
+			if s.Workload.Round > 0 {
+				r := results(s)[0]
+				state.FilledBytes = s.Workload.SpanBytes
+				mean, p99 = append(mean, r.Mean.Seconds()), append(p99, r.Latency.Quantile(0.99).Seconds())
+			}
+		}
+		from := max(0, len(mean)-rule.Window)
+		state.MeanLatency = time.Duration(stat.Mean(mean[from:], nil) * float64(time.Second))
+		state.P99 = time.Duration(stat.Mean(p99[from:], nil) * float64(time.Second))
+		all = append(all, state)
+	}
+	slices.SortFunc(all, func(a, b record.SpareState) int { return cmp.Compare(a.SparePercent, b.SparePercent) })
+	return all
+}
+
+// RoundsOf leaves the steps that belong to one over-provisioning; to none when it is nil.
+func RoundsOf(steps []record.Step, spare *int) []record.Step {
+	return slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool {
+		if s.Workload == nil || s.Workload.SparePercent == nil || spare == nil {
+			return (s.Workload == nil || s.Workload.SparePercent == nil) != (spare == nil)
+		}
+		return *s.Workload.SparePercent != *spare
+	})
+}
