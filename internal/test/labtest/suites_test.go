@@ -19,6 +19,7 @@ func TestSuites(t *testing.T) {
 		Drives: []lab.Drive{
 			{ID: plain, WrittenRatio: 1, SizeBytes: 32 << 20, Serial: "PLAIN"},
 			{ID: spare, WrittenRatio: 1, SizeBytes: 32 << 20, Serial: "SPARE"},
+			{ID: dual, WrittenRatio: 1, SizeBytes: 8 << 20, Controllers: 2},
 		},
 		Files: map[string]string{
 			"/usr/local/bin/ssdprobe": lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe"),
@@ -30,7 +31,7 @@ func TestSuites(t *testing.T) {
 	})
 	for name, run := range map[string]func(*testing.T, *lab.Machine){
 		"interrupts": testInterruptSuite, "write cache": testWriteCacheSuite, "scale": testScaleSuite, "holders": testHolders,
-		"in use": testInUse,
+		"in use": testInUse, "cost model": testCostModel,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, m) })
 	}
