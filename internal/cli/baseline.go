@@ -237,6 +237,9 @@ func readExport(stdin io.Reader, path string) (exported, error) {
 	return e, nil
 }
 
+// errNothingKnown says that nothing is stored about what the user named.
+var errNothingKnown = errors.New("nothing is known")
+
 // targets returns the stored targets, or only those that the argument names.
 func (a *app) targets(args []string) (state.Dir, []state.Target, error) {
 	dir, err := a.openState()
@@ -248,7 +251,7 @@ func (a *app) targets(args []string) (state.Dir, []state.Target, error) {
 		return dir, all, err
 	}
 	names := func(t state.Target) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
-	found, err := find(all, args[0], names, fmt.Errorf("nothing is known about a target %q in %s; see ssdprobe baseline show", args[0], dir.Dir()))
+	found, err := find(all, args[0], names, fmt.Errorf("%w about a target %q in %s; see ssdprobe baseline show", errNothingKnown, args[0], dir.Dir()))
 	return dir, found, err
 }
 

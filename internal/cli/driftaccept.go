@@ -79,9 +79,15 @@ func (a *app) acceptHost(ctx context.Context, r state.Request) error {
 
 // change carries out a request on the one target that the arguments name, or leaves it to
 // the state. What the stored state says to be impossible is refused at once: it is
-// saved whenever a verdict changes.
+// saved whenever a verdict changes. What it does not know yet, the running daemon may.
 func (a *app) change(ctx context.Context, args []string, r state.Request, done string) error {
 	dir, targets, err := a.targets(args)
+	if errors.Is(err, errNothingKnown) {
+		if t, watched := unsaved(ctx, dir, args[0], r.Probe); watched {
+			r.Target = t.ID
+			return a.submit(ctx, dir, asked{r, fmt.Sprintf(done, t.Path)})
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -96,6 +102,11 @@ func (a *app) change(ctx context.Context, args []string, r state.Request, done s
 		}
 		return r.ChangeNode(n, now)
 	})
+	if errors.Is(err, state.ErrUnknownTarget) {
+		if _, watched := unsaved(ctx, dir, t.ID, r.Probe); watched {
+			err = nil
+		}
+	}
 	switch {
 	case errors.Is(err, state.ErrUnknownTarget) && r.Probe != "":
 		return usage(fmt.Errorf("--probe: nothing is stored about a probe %q on %s; it has %s", r.Probe, path, strings.Join(t.ProbeNames(), ", ")))

@@ -142,11 +142,17 @@ const recordedAfter = 75 * time.Second
 
 func (a *app) askToRecord(ctx context.Context, args []string, now time.Time) error {
 	dir, targets, err := a.targets(args)
-	if err != nil {
-		return err
-	}
 	id := "" // of the node
-	if len(args) > 0 {
+	switch {
+	case errors.Is(err, errNothingKnown):
+		t, watched := unsaved(ctx, dir, args[0], "")
+		if !watched {
+			return err
+		}
+		id = t.ID
+	case err != nil:
+		return err
+	case len(args) > 0:
 		id = targets[0].ID
 	}
 	name, err := dir.AskToRecord(id, now)

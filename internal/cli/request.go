@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -21,6 +23,26 @@ type asked struct {
 type left struct {
 	name string // in the state directory
 	done string
+}
+
+// unsaved is what the daemon of a state directory says of a target, or of a probe of it: it saves what is new half a minute
+// after its start. It is false when the daemon watches no such thing, or cannot be asked.
+func unsaved(ctx context.Context, dir state.Dir, typed, probe string) (t record.TargetStatus, watched bool) {
+	urls, err := dir.Announced()
+	if err != nil || len(urls) == 0 {
+		return t, false
+	}
+	s, err := daemonOf{}.snapshot(ctx, urls[0])
+	if err != nil {
+		return t, false
+	}
+	names := func(t record.TargetStatus) (id, path, device string) { return t.ID, t.Path, t.Device.Name }
+	found, err := find(s.Targets, typed, names, errNothingKnown)
+	if err != nil {
+		return t, false
+	}
+	t = found[0]
+	return t, probe == "" || slices.ContainsFunc(t.Probes, func(p record.ProbeStatus) bool { return p.Probe.Name == probe })
 }
 
 // submit carries out requests, or leaves them to the daemon and waits for its answers. After one that fails, no more

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -153,4 +154,40 @@ func TestStateOfOthers(t *testing.T) {
 	require.NoError(t, os.Chmod(filepath.Join(at, "targets"), 0o750))
 	_, says := asNobody(t, "baseline", "show", "--config", config, "--state-dir", at)
 	assert.Contains(t, says, "permission denied: run as root; commands with --url ask the daemon instead")
+}
+
+// A daemon that has just started has saved nothing, and knows its targets all the same.
+func TestRequestsToADaemonThatHasSavedNothing(t *testing.T) {
+	t.Parallel()
+	const size = 9_437_184 // of no other loop device
+	loop := testenv.LoopDevice(t, size, testenv.Options{Random: true})
+	at := testenv.OnDisk(t)
+	config := file(t, "c.yaml", fmt.Sprintf(`lock_dir: %s
+devices: {include: [{name: "loop*", min_size: %[2]d, max_size: %[2]d}]}
+admission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}
+`, t.TempDir(), size)+quickProbes)
+	_, url := startDaemon(t, at, config)
+	eventually(t, "the device is measured", func() bool {
+		_, measured := value(scrape(t, url), "ssdprobe_probe_last_success_timestamp_seconds", map[string]string{"probe": "read-4k"})
+		return measured
+	})
+	require.NoError(t, os.RemoveAll(filepath.Join(at, "targets")), "if this took half a minute, it is as if it had not")
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no such probe":  {[]string{"baseline", "reset", loop.Path, "--probe", "read-5k"}, 2, "nothing is known about a target"},
+		"no such target": {[]string{"baseline", "reset", "sdz"}, 2, `nothing is known about a target "sdz"`},
+	} {
+		got := ssdprobe(t, append(c.args, "--state-dir", at)...)
+		assert.Equal(t, c.code, got.code, name)
+		assert.Contains(t, got.stderr, c.says, name)
+	}
+	got := ssdprobe(t, "record", "now", loop.Path, "--state-dir", at)
+	assert.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stderr, "the daemon records")
+	got = ssdprobe(t, "baseline", "reset", loop.Path, "--state-dir", at)
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Equal(t, "baselines of "+loop.Path+" forgotten\n", got.stderr)
 }
