@@ -100,7 +100,10 @@ func InterruptRates(steps []record.Step, setting string) []record.InterruptRate 
 		if s.InterruptsPerIO < 0 {
 			continue
 		}
-		r := record.InterruptRate{Step: s.Name, PerIO: s.InterruptsPerIO, PerSecond: s.InterruptsPerIO * iopsOf(s)}
+		r := record.InterruptRate{Step: s.Name, PerIO: s.InterruptsPerIO, PerSecond: s.InterruptsPerSecond}
+		if r.PerSecond == 0 { // reports of earlier versions have only those per I/O
+			r.PerSecond = s.InterruptsPerIO * iopsOf(s)
+		}
 		if s.Workload != nil {
 			r.Setting = s.Workload.Settings[setting]
 		}

@@ -21,8 +21,9 @@ import (
 // mean and max belong to the same. IOPS and bandwidth of jobs are added up.
 func (r Run) Steps() []record.Step {
 	var steps []record.Step
-	for _, jobs := range Groups(r.Output) {
-		steps = append(steps, r.step(jobs))
+	groups := Groups(r.Output)
+	for i, jobs := range groups {
+		steps = append(steps, r.step(jobs, i, len(groups)))
 	}
 	return steps
 }
@@ -41,16 +42,17 @@ func Groups(out fio.Output) [][]fio.JobResult {
 	return groups
 }
 
-// step is that of one group.
-func (r Run) step(jobs []fio.JobResult) record.Step {
+// step is that of one group, of so many.
+func (r Run) step(jobs []fio.JobResult, group, groups int) record.Step {
 	s := Reported(jobs)
-	s.JobFile, s.InterruptsPerIO = r.JobFile, r.interruptsPerIO()
+	s.JobFile, s.InterruptsPerIO, s.InterruptsPerSecond = r.JobFile, r.interruptsPerIO(), r.interruptsPerSecond()
 	s.Disturbance.Throttled = r.Seen.Throttled
 	if share := r.Seen.CPUWait; share != nil {
 		s.Disturbance.CPUWaitRatio = *share
 		s.Disturbance.CPUWait = time.Duration(*share * float64(s.Duration))
 	}
 	s.OthersRatio = r.othersRatio(s)
+	s.Depth = r.depth(s, jobs, group, groups)
 	s.Warnings = r.warnings(s, jobs)
 	return s
 }
@@ -177,6 +179,14 @@ func (r Run) interruptsPerIO() float64 {
 		return -1
 	}
 	return float64(*r.Seen.Interrupts) / float64(r.Seen.Disk.IOs())
+}
+
+// interruptsPerSecond is over the whole time of fio, as the interrupts are; 0 when not known.
+func (r Run) interruptsPerSecond() float64 {
+	if r.Seen.Interrupts == nil || r.Duration <= 0 {
+		return 0
+	}
+	return float64(*r.Seen.Interrupts) / r.Duration.Seconds()
 }
 
 // ownBytes is what fio read and wrote; not ok when it did more than it counts:

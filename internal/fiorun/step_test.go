@@ -2,6 +2,7 @@ package fiorun_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -36,11 +37,17 @@ func TestStepsOfAGroup(t *testing.T) {
 	assert.Equal(t, 288768*time.Nanosecond, steps[0].Read.Latency.Quantile(0.5))
 	assert.Equal(t, 12779520*time.Nanosecond, steps[0].Read.Latency.Quantile(0.99))
 	steps[0].Read.Latency = nil
+	for i := range steps[0].Depth.Levels {
+		steps[0].Depth.Levels[i].Share = math.Round(1e4*steps[0].Depth.Levels[i].Share) / 1e4
+	}
 	assert.Equal(t, record.Step{
 		Name: "qd8", Duration: 30 * time.Millisecond, JobFile: "[any]\n", InterruptsPerIO: -1,
 		Read: &record.Result{IOs: 450, Bytes: 1843200, IOPS: 15000, BytesPerSecond: 61440000, Min: 59559, Mean: 510519, Max: 14563170},
 		// 14.7 % of one CPU in each of the jobs, that together ran for 75 ms.
 		SystemCPU: 0.14666667 * 75 / 30,
+		Depth: &record.Depth{Asked: 1, Levels: []record.DepthLevel{ // nobody looked at the device
+			{Least: 1, Share: 0.0067}, {Least: 2, Share: 0.0133}, {Least: 4, Share: 0.0267}, {Least: 8, Share: 0.9533},
+		}},
 	}, steps[0])
 }
 

@@ -56,6 +56,15 @@ func (r Run) warnings(s record.Step, jobs []fio.JobResult) []record.Warning {
 	}
 	add(record.WarnOthersActive, r.othersText())
 	add(record.WarnLoadBlind, r.blindText())
+	if s.Depth != nil {
+		if w, bad := s.Depth.Warning(); bad {
+			all = append(all, w)
+		}
+	}
+	if s.InterruptsPerSecond > record.MostInterrupts {
+		add(record.WarnInterrupts, fmt.Sprintf("The drive interrupted %.2f million times a second, and a host should stay below %.1f million from all drives: "+
+			"switch on interrupt coalescing, or use polled queues.", s.InterruptsPerSecond/1e6, record.MostInterrupts/1e6))
+	}
 	if len(r.Seen.Problems) > 0 {
 		add(record.WarnDisturbanceBlind, fmt.Sprintf("Could not look at %s.", strings.Join(r.Seen.Problems, "; ")))
 	}
@@ -131,11 +140,7 @@ func (r Run) blindText() string {
 	if r.Seen.Disk == nil || !ok {
 		return ""
 	}
-	counted := r.Seen.Disk.ReadSectors + r.Seen.Disk.WriteSectors
-	if r.Seen.Disk.Discards != nil {
-		counted += r.Seen.Disk.Discards.Sectors
-	}
-	if counted.Bytes() >= (read+written)/2 {
+	if sectorsOf(*r.Seen.Disk).Bytes() >= (read+written)/2 {
 		return ""
 	}
 	return "The device did not count most of these I/Os: its statistics are switched off (queue/iostats), or a cache answered in its place. " +

@@ -20,8 +20,11 @@ type Watch struct {
 	// FS is this process's own view of /proc and /sys; the zero value is the machine.
 	FS sysfs.FS
 	// Device is the kernel's number of the device that the I/O goes to ("259:0");
-	// empty when it is not known.
+	// empty when it is not known, or when there are several.
 	Device string
+	// Groups are the numbers of the devices that the groups of jobs do their I/O on, in the
+	// order of the groups; empty when one is not known.
+	Groups []string
 	// MaxOthers is the share (0 to 1) of the bytes moved by the device that may be
 	// others' for some seconds, before the run is stopped with ErrOthers; 0 lets others
 	// do what they like.
@@ -38,6 +41,8 @@ type Seen struct {
 	Throttled time.Duration
 	// Disk is what the device did, fio's I/O included; nil when not known.
 	Disk *counters.Disk
+	// Groups is what was seen of the device of each group; empty when not known.
+	Groups []SeenGroup
 	// Interrupts are those of the controllers; nil when not known.
 	Interrupts *uint64
 	// CPUWait is the share (0 to 1) of the time for which fio's own threads waited for
@@ -55,12 +60,20 @@ type Seen struct {
 	Problems []string
 }
 
+// SeenGroup is what the device of a group of jobs did.
+type SeenGroup struct {
+	// Disk is all that it did meanwhile; nil when not known.
+	Disk  *counters.Disk
+	Queue counters.Queue // as it was at the beginning
+}
+
 // seeing is the state of all counters at one time.
 type seeing struct {
 	watch      Watch
 	cgroup     *counters.CGroup
 	throttled  time.Duration
 	disk       *counters.Disk
+	groups     []SeenGroup // with the counters at the beginning
 	interrupts []counters.Interrupt
 	pressure   *time.Duration
 	threads    waiting
@@ -86,6 +99,8 @@ func (w Watch) begin() *seeing {
 		s.disk, err = w.readDisk()
 		s.note("the device's I/O", err)
 	}
+	s.groups, err = w.readGroups()
+	s.note("the queue depth", err)
 	s.interrupts, err = w.readInterrupts()
 	s.note("interrupts", err)
 	s.pressure = w.readPressure()
@@ -110,6 +125,9 @@ func (s *seeing) end() Seen {
 			}
 		}
 	}
+	groups, err := s.watch.readGroups()
+	s.note("the queue depth", err)
+	seen.Groups = sinceGroups(s.groups, groups)
 	if len(s.interrupts) > 0 {
 		now, err := s.watch.readInterrupts()
 		s.note("interrupts", err)
@@ -168,6 +186,45 @@ func (w Watch) readDisk() (*counters.Disk, error) {
 		return nil, fmt.Errorf("no device %s in /proc/diskstats", w.Device)
 	}
 	return &disk, nil
+}
+
+// readGroups reads the counters and the queue of each group's device.
+func (w Watch) readGroups() ([]SeenGroup, error) {
+	if len(w.Groups) == 0 {
+		return nil, nil
+	}
+	disks, err := counters.ReadDisks(w.FS)
+	if err != nil {
+		return nil, err
+	}
+	groups := make([]SeenGroup, len(w.Groups))
+	for i, number := range w.Groups {
+		if disk, ok := disks.ByNumber(number); ok {
+			groups[i].Disk = &disk
+		}
+		if groups[i].Queue, err = counters.ReadQueue(w.FS, number); err != nil {
+			return nil, err
+		}
+	}
+	return groups, nil
+}
+
+// sinceGroups is what the devices did between two looks.
+func sinceGroups(before, after []SeenGroup) []SeenGroup {
+	if len(before) != len(after) {
+		return nil
+	}
+	all := make([]SeenGroup, len(before))
+	for i := range before {
+		all[i].Queue = before[i].Queue
+		if before[i].Disk == nil || after[i].Disk == nil {
+			continue
+		}
+		if since, ok := after[i].Disk.Since(*before[i].Disk); ok {
+			all[i].Disk = &since
+		}
+	}
+	return all
 }
 
 // readPressure is nil where the kernel counts no pressure: nothing is amiss then.

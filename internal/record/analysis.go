@@ -211,6 +211,10 @@ type SheetShare struct {
 	Share float64 `json:"share"`
 }
 
+// MostInterrupts is how many interrupts a second a host should stay below, from all its
+// drives together (NVMe tuning guide for AMD EPYC 9005).
+const MostInterrupts = 1.5e6
+
 // InterruptRate is how often the device interrupted in a step.
 type InterruptRate struct {
 	Step      string  `json:"step"`

@@ -86,9 +86,13 @@ type Step struct {
 	UserCPU   float64 `json:"user_cpu,omitempty"`
 	SystemCPU float64 `json:"system_cpu,omitempty"`
 	// InterruptsPerIO is negative when not known.
-	InterruptsPerIO float64          `json:"interrupts_per_io"`
-	Errors          map[string]int64 `json:"errors,omitempty"`
-	Disturbance     Disturbance      `json:"disturbance"`
+	InterruptsPerIO float64 `json:"interrupts_per_io"`
+	// InterruptsPerSecond are those of the device; 0 when not known.
+	InterruptsPerSecond float64 `json:"interrupts_per_second,omitempty"`
+	// Depth is what the kernel saw; nil when a step is none of fio's, or several loads.
+	Depth       *Depth           `json:"depth,omitempty"`
+	Errors      map[string]int64 `json:"errors,omitempty"`
+	Disturbance Disturbance      `json:"disturbance"`
 	// OthersRatio is what others did with the device as a share of what the step did, by
 	// bytes or by I/Os, whichever is more; 0 when it is not known.
 	OthersRatio float64   `json:"others_ratio,omitempty"`

@@ -48,6 +48,8 @@ const (
 	WarnConfigFile        = "config_file"        // the configuration file holds something else than what is in force
 	WarnDriveCritical     = "drive_critical"     // the drive itself reports a critical problem
 	WarnMethod            = "method"             // measured otherwise than the figures are meant to be
+	WarnDepth             = "depth"              // the device did not have as many I/Os in flight as were asked for
+	WarnInterrupts        = "interrupts"         // the device interrupts the host too often
 	WarnIOLatency         = "io_latency"         // the latency of applications' I/O cannot be seen
 
 	// WarnSlowerThanPeers: for hours the drive has been far slower than the other drives of its model

@@ -44,6 +44,7 @@ type Part struct {
 	Group    string  `json:"group,omitempty"` // PCIe root
 	Read     *Result `json:"read,omitempty"`
 	Write    *Result `json:"write,omitempty"`
+	Depth    *Depth  `json:"depth,omitempty"`
 }
 
 // RunTarget is one of several targets of a run.

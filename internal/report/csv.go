@@ -129,6 +129,18 @@ func runColumns() []column {
 			}
 			return digits(&s.InterruptsPerIO)
 		})},
+		{"interrupts_per_second", ofStep(func(s record.Step) string {
+			if s.InterruptsPerSecond == 0 {
+				return ""
+			}
+			return digits(&s.InterruptsPerSecond)
+		})},
+		{"queue_depth_seen", ofStep(func(s record.Step) string {
+			if s.Depth == nil || s.Depth.Mean == 0 {
+				return ""
+			}
+			return digits(&s.Depth.Mean)
+		})},
 		{"errors", ofStep(func(s record.Step) string { return strings.Join(errorsList(s.Errors), " ") })},
 		{"warnings", ofStep(func(s record.Step) string { return warned(s.Warnings) })},
 		{"run_warnings", ofRun(func(r record.RunReport) string { return warned(r.Warnings) })},

@@ -28,6 +28,7 @@ type sweep struct {
 // depthPoint is what one depth gave; repeats count as their mean.
 type depthPoint struct {
 	depth          int
+	seen           float64 // by the kernel; 0 when not known
 	iops           float64
 	mean, p50, p99 time.Duration
 	warnings       []record.Warning
@@ -106,6 +107,9 @@ func (s *sweep) add(step record.Step, measured part) {
 	p.repeats++
 	n := float64(p.repeats)
 	p.iops += (r.IOPS - p.iops) / n
+	if step.Depth != nil {
+		p.seen += (step.Depth.Mean - p.seen) / n
+	}
 	for _, l := range []struct {
 		to   *time.Duration
 		take time.Duration
@@ -197,16 +201,20 @@ func (s sweep) plot(unit units.LatencyUnit) document.Plot {
 
 func (s sweep) table(unit units.LatencyUnit) document.Table {
 	t := document.Table{
-		Names: []string{"depth", "IOPS", "mean", "p50", "p99", "", "warnings"},
-		Units: []string{"", "", unit.Name, unit.Name, unit.Name, "", ""},
-		Align: "rrrrrll", Long: true,
+		Names: []string{"depth", "seen", "IOPS", "mean", "p50", "p99", "", "warnings"},
+		Units: []string{"", "", "", unit.Name, unit.Name, unit.Name, "", ""},
+		Align: "rrrrrrll", Long: true,
 	}
 	for _, p := range s.points {
 		mark := ""
 		if s.knee != nil && s.knee.Depth == p.depth {
 			mark = "knee"
 		}
-		t.Add(units.Count(p.depth), units.IOPS(p.iops), cellOf(unit, p.mean), cellOf(unit, p.p50), cellOf(unit, p.p99), mark, warned(p.warnings))
+		seen := ""
+		if p.seen > 0 {
+			seen = fmt.Sprintf("%.1f", p.seen)
+		}
+		t.Add(units.Count(p.depth), seen, units.IOPS(p.iops), cellOf(unit, p.mean), cellOf(unit, p.p50), cellOf(unit, p.p99), mark, warned(p.warnings))
 	}
 	return t
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,7 +106,10 @@ func interruptSection(r record.RunReport) []document.Section {
 	for _, i := range r.Analysis.Interrupts {
 		t.Add(i.Step, i.Setting, units.Number(i.PerIO), units.Number(i.PerSecond))
 	}
-	return []document.Section{{ID: "interrupts", Title: "Interrupts", Blocks: []document.Block{document.Gap{}, t}}}
+	most := slices.MaxFunc(r.Analysis.Interrupts, func(a, b record.InterruptRate) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
+	limit := fmt.Sprintf("At most %s interrupts per second, in %s: %s of the %s that a host should stay below, from all its drives together.",
+		units.Number(most.PerSecond), most.Step, units.Percent(most.PerSecond/record.MostInterrupts), units.Number(record.MostInterrupts))
+	return []document.Section{{ID: "interrupts", Title: "Interrupts", Blocks: []document.Block{document.Sentence(limit), document.Gap{}, t}}}
 }
 
 // targetSection lists the targets of a run with several.

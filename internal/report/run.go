@@ -222,6 +222,17 @@ func stepAbout(step record.Step) []string {
 	if step.InterruptsPerIO >= 0 {
 		about = append(about, units.Number(step.InterruptsPerIO)+" interrupts per I/O")
 	}
+	if step.InterruptsPerSecond > 0 {
+		about = append(about, units.Number(step.InterruptsPerSecond)+" interrupts per second")
+	}
+	if step.Depth != nil && step.Depth.String() != "" {
+		about = append(about, "depth seen by the kernel "+step.Depth.String())
+	}
+	for _, p := range step.Parts {
+		if p.Depth != nil && p.Depth.String() != "" {
+			about = append(about, "of "+p.Target+" "+p.Depth.String())
+		}
+	}
 	return about
 }
 

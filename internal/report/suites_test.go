@@ -46,6 +46,10 @@ func depthRun() record.RunReport {
 		w := record.Workload{Direction: record.Read, Pattern: record.Random, BlockBytes: 4 << 10, QueueDepth: depth, Jobs: 1, Engine: "libaio"}
 		s := step(fmt.Sprintf("random-read-qd%d", depth), w, result(saturating(base, depth), 4<<10, float64(depth)))
 		s.JobFile = fmt.Sprintf("[%s]\nfilename=/dev/nvme0n1\nrw=randread\niodepth=%d\n", s.Name, depth)
+		s.Depth = &record.Depth{Asked: depth, Mean: 0.96 * float64(depth)}
+		if depth == 1024 {
+			s.Depth = &record.Depth{Asked: depth, Mean: 1001.4, Limit: record.DepthRequests, Evidence: "nr_requests is 1023"}
+		}
 		if depth == 8 {
 			s.Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The jobs waited for a CPU for 9 % of the step: repeat on a quieter machine."}}
 		}

@@ -220,6 +220,13 @@ func (o Options) watch(planned Step) fiorun.Watch {
 	if len(planned.Targets) == 1 {
 		w.Device, w.Controllers = planned.Targets[0].Device.Number, planned.Targets[0].Controllers
 	}
+	for _, t := range planned.Targets {
+		if t.Device.Number == "" {
+			w.Groups = nil
+			break
+		}
+		w.Groups = append(w.Groups, t.Device.Number)
+	}
 	return w
 }
 

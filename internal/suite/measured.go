@@ -39,9 +39,11 @@ func together(groups []record.Step, targets []Target) record.Step {
 	one := groups[0]
 	one.UserCPU, one.SystemCPU, one.Errors, one.Warnings = 0, 0, nil, nil
 	var reads, writes, syncs []*record.Result
+	var depths []*record.Depth
 	for i, g := range groups {
 		t := targets[i]
-		one.Parts = append(one.Parts, record.Part{Target: t.Path, TargetID: t.ID, Group: t.Group, Read: g.Read, Write: g.Write})
+		one.Parts = append(one.Parts, record.Part{Target: t.Path, TargetID: t.ID, Group: t.Group, Read: g.Read, Write: g.Write, Depth: g.Depth})
+		depths = append(depths, g.Depth)
 		reads, writes, syncs = append(reads, g.Read), append(writes, g.Write), append(syncs, g.Sync)
 		one.Duration = max(one.Duration, g.Duration)
 		one.UserCPU += g.UserCPU
@@ -53,11 +55,15 @@ func together(groups []record.Step, targets []Target) record.Step {
 			one.Errors[name] += n
 		}
 		for _, w := range g.Warnings {
+			if w.Code == record.WarnDepth {
+				w.Text = t.Path + ": " + w.Text
+			}
 			if !slices.Contains(one.Warnings, w) { // what holds for all of them is said once
 				one.Warnings = append(one.Warnings, w)
 			}
 		}
 	}
 	one.Read, one.Write, one.Sync = record.Sum(reads), record.Sum(writes), record.Sum(syncs)
+	one.Depth = record.SumDepths(depths)
 	return one
 }

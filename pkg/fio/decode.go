@@ -139,6 +139,9 @@ func decodeJob(o object) JobResult {
 	if !o.lacks("elapsed") {
 		j.Elapsed = o.span("elapsed", time.Second)
 	}
+	if o.has("iodepth_level") {
+		j.Depths = decodeDepths(o.child("iodepth_level"))
+	}
 	for _, d := range []struct {
 		key string
 		at  **Direction
@@ -161,6 +164,25 @@ func decodeJob(o object) JobResult {
 		j.Errors = &Errors{Total: o.count("total_err"), First: o.small("first_error")}
 	}
 	return j
+}
+
+// lastLevel is the lowest depth of the level without an end.
+const lastLevel = 64
+
+// decodeDepths reads percentages by depth: "1", "2", … "32", ">=64".
+func decodeDepths(o object) []DepthLevel {
+	const percent = 100
+	var levels []DepthLevel
+	for least := 1; least <= lastLevel; least *= 2 {
+		key := strconv.Itoa(least)
+		if least == lastLevel {
+			key = ">=" + key
+		}
+		if share := o.real(key) / percent; share > 0 {
+			levels = append(levels, DepthLevel{Least: least, Share: share})
+		}
+	}
+	return levels
 }
 
 func decodeDirection(o object) *Direction {

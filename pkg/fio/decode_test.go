@@ -53,6 +53,9 @@ func latencies(out fio.Output) []*fio.Latency {
 	return all
 }
 
+// percent is a variable, so that the quotient is rounded as fio's figures are.
+var percent = 100.0
+
 const ms = time.Millisecond
 
 func TestParseOutputOfAGroup(t *testing.T) {
@@ -76,7 +79,8 @@ func TestParseOutputOfAGroup(t *testing.T) {
 				Total:      fio.Latency{Samples: 450, Min: 59559, Max: 14563170, Mean: 510519, StdDev: 1608156},
 			},
 			Write: &fio.Direction{}, Trim: &fio.Direction{}, Sync: &fio.Latency{},
-			SystemCPU: 0.14666667, ContextSwitches: 79, MinorFaults: 27,
+			SystemCPU: 0.14666667, ContextSwitches: 79,
+			Depths: []fio.DepthLevel{{Least: 1, Share: 0.666667 / percent}, {Least: 2, Share: 1.333333 / percent}, {Least: 4, Share: 2.666667 / percent}, {Least: 8, Share: 95.333333 / percent}}, MinorFaults: 27,
 		}},
 		DiskUtil: []fio.DiskUtil{{Name: "vda"}},
 	}, withoutBins(parse(t, "fio-3.33-randread-group.json")))

@@ -43,11 +43,43 @@ type JobResult struct {
 	// UserCPU and SystemCPU are shares of one CPU (1 is all of it) over Runtime:
 	// of a group, the mean of its jobs.
 	UserCPU, SystemCPU float64
-	ContextSwitches    int64
-	MajorFaults        int64
-	MinorFaults        int64
+	// Depths are in rising order, without those that no I/O had; empty when fio does not say.
+	Depths          []DepthLevel
+	ContextSwitches int64
+	MajorFaults     int64
+	MinorFaults     int64
 	// Errors is nil unless the job goes on after errors (continue_on_error).
 	Errors *Errors
+}
+
+// DepthLevel is the share of I/Os that were queued while the job had that many in
+// flight, themselves included: fio's iodepth_level. An I/O that completed is in flight
+// until fio reaps it, so the device may have had fewer.
+type DepthLevel struct {
+	// Least is the lowest depth of the level: 1, 2, 4, 8, 16, 32 or 64. The next level ends
+	// it; that of 64 has no end.
+	Least int
+	// Share is of the I/Os, 0 to 1. Syncs count too, so that shares of a job with syncs add up
+	// to more. fio gives a thousandth for anything less.
+	Share float64
+}
+
+// MostDepth is the highest mean depth that levels allow, of a job that keeps at most
+// limit I/Os in flight.
+func MostDepth(levels []DepthLevel, limit int) float64 {
+	var sum, shares float64
+	for _, l := range levels {
+		most := limit
+		if l.Least < lastLevel {
+			most = min(limit, 2*l.Least-1)
+		}
+		sum += l.Share * float64(most)
+		shares += l.Share
+	}
+	if shares == 0 {
+		return float64(limit)
+	}
+	return sum / shares
 }
 
 // Errors counts the failed I/Os of a job that goes on after them.

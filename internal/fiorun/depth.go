@@ -1,0 +1,213 @@
+package fiorun
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/counters"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+	"github.com/ssdprobe/ssdprobe/pkg/fio"
+)
+
+const (
+	// depthReached is the share of the depth asked for that passes as it: the rest is the
+	// time between a completion and the next submission.
+	depthReached = 0.8
+	// depthUnexplained is the share below which there is a fault even if nothing explains it.
+	depthUnexplained = 0.5
+	// depthForeign is the share by which the device may have done more than fio.
+	depthForeign = 0.2
+	// submitting is the share of their CPUs from which on jobs do little else than submit.
+	submitting = 0.7
+	// splitFrom is how many requests an I/O has when most are split, and mergedTo how many
+	// when many are merged.
+	splitFrom, mergedTo = 1.5, 0.8
+)
+
+// synchronous are the engines that do one I/O at a time in each job.
+func synchronous() []string {
+	return []string{"", "sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"}
+}
+
+// depthLook is one group of jobs with what is to be known of its depth.
+type depthLook struct {
+	options   fio.Options
+	perJob    int
+	jobs      int
+	fioMost   float64 // the highest mean depth by fio's own levels
+	used      float64 // share of their CPUs that the jobs used
+	waited    float64 // share of the time for which they waited for one
+	ios       float64 // with those of the ramp time
+	disk      counters.Disk
+	queue     counters.Queue
+	mean      float64 // 0 when not known
+	blockSize int64
+}
+
+// depth is the depth of a group, of which there are so many; nil when the job does not say
+// what was asked of it alone.
+func (r Run) depth(s record.Step, jobs []fio.JobResult, group, groups int) *record.Depth {
+	var sections []int
+	for i, section := range r.Job.Sections {
+		if section.Name != fio.Global {
+			sections = append(sections, i)
+		}
+	}
+	if len(sections) != groups {
+		return nil
+	}
+	l := depthLook{options: r.Job.Effective(sections[group]), perJob: 1, jobs: 1, blockSize: 4096}
+	if l.options.IODepth != nil {
+		l.perJob = *l.options.IODepth
+	}
+	if l.options.NumJobs != nil {
+		l.jobs = max(1, *l.options.NumJobs)
+	}
+	if l.options.BlockBytes != nil {
+		l.blockSize = *l.options.BlockBytes
+	}
+	levels := depthLevels(jobs)
+	l.fioMost = fio.MostDepth(levels, l.perJob) * float64(l.jobs)
+	l.used = (s.UserCPU + s.SystemCPU) / float64(min(l.jobs, r.cpus()))
+	l.waited = s.Disturbance.CPUWaitRatio
+	if len(r.Seen.Groups) == groups {
+		l.see(s, jobs, r.Seen.Groups[group])
+	}
+	d := record.Depth{Asked: l.perJob * l.jobs, Mean: l.mean}
+	for _, level := range levels {
+		d.Levels = append(d.Levels, record.DepthLevel{Least: level.Least, Share: level.Share})
+	}
+	d.Limit, d.Evidence = l.limit(float64(d.Asked))
+	return &d
+}
+
+// depthLevels are those of all jobs of a group, by their I/Os.
+func depthLevels(jobs []fio.JobResult) []fio.DepthLevel {
+	var all []fio.DepthLevel
+	var sum float64
+	for _, job := range jobs {
+		n := float64(iosOf(job))
+		for _, level := range job.Depths {
+			i := slices.IndexFunc(all, func(l fio.DepthLevel) bool { return l.Least == level.Least })
+			if i < 0 {
+				all = append(all, fio.DepthLevel{Least: level.Least})
+				i = len(all) - 1
+			}
+			all[i].Share += n * level.Share
+			sum += n * level.Share
+		}
+	}
+	for i := range all {
+		all[i].Share /= sum
+	}
+	slices.SortFunc(all, func(a, b fio.DepthLevel) int { return a.Least - b.Least })
+	return all
+}
+
+func iosOf(job fio.JobResult) int64 {
+	var n int64
+	for _, d := range []*fio.Direction{job.Read, job.Write, job.Trim} {
+		if d != nil {
+			n += d.IOs
+		}
+	}
+	return n
+}
+
+// see looks at what the device did. It is not used where the page cache was between, the
+// device does not count, or others used it too: then its depth is not that of the group.
+func (l *depthLook) see(s record.Step, jobs []fio.JobResult, seen SeenGroup) {
+	span := s.Duration + rampOf(l.options)
+	if seen.Disk == nil || s.Duration <= 0 || l.options.Direct == nil || !*l.options.Direct {
+		return
+	}
+	var bytes, ios int64
+	for _, job := range jobs {
+		ios += iosOf(job)
+		for _, d := range []*fio.Direction{job.Read, job.Write, job.Trim} {
+			bytes += int64(bytesOf(d))
+		}
+	}
+	// What was done in the ramp time is not counted, at about the same rate.
+	whole := float64(span) / float64(s.Duration)
+	own, all := whole*float64(bytes), float64(sectorsOf(*seen.Disk).Bytes())
+	if all < own/2 || all > own*(1+depthForeign)+othersBytes {
+		return
+	}
+	l.disk, l.queue, l.ios = *seen.Disk, seen.Queue, whole*float64(ios)
+	l.mean = float64(seen.Disk.WeightedTime) / float64(span)
+}
+
+func rampOf(o fio.Options) time.Duration {
+	if o.RampTime == nil {
+		return 0
+	}
+	return *o.RampTime
+}
+
+// limit is the most likely reason why the depth is not the one asked for.
+func (l *depthLook) limit(asked float64) (reason record.DepthLimit, evidence string) {
+	requests := float64(l.disk.ReadIOs + l.disk.WriteIOs)
+	direct := l.options.Direct != nil && *l.options.Direct
+	if l.perJob > 1 {
+		switch engine := l.options.IOEngine; {
+		case slices.Contains(synchronous(), engine):
+			if engine == "" {
+				engine = "psync"
+			}
+			return record.DepthEngine, fmt.Sprintf("the engine %s does one I/O at a time in each job; use libaio or io_uring", engine)
+		case engine == "libaio" && !direct:
+			return record.DepthEngine, "the engine libaio does one I/O at a time through the page cache; use direct=1"
+		}
+	}
+	most := float64(l.queue.Requests * min(l.jobs, max(1, l.queue.HardwareQueues)))
+	switch {
+	case l.mean == 0:
+		return "", ""
+	case l.queue.MaxRequestBytes > 0 && l.blockSize > l.queue.MaxRequestBytes && requests >= splitFrom*l.ios:
+		return record.DepthSplit, fmt.Sprintf("max_sectors_kb is %d, so the kernel made %.1f requests of each I/O of %s",
+			l.queue.MaxRequestBytes>>10, requests/l.ios, units.BlockSize(l.blockSize))
+	case asked == 1, l.mean >= depthReached*asked:
+		return "", ""
+	case most > 0 && asked > most && l.mean <= 1.1*most:
+		evidence = fmt.Sprintf("nr_requests is %d", l.queue.Requests)
+		if most > float64(l.queue.Requests) {
+			evidence += fmt.Sprintf(" in each of %d hardware queues", l.queue.HardwareQueues)
+		}
+		return record.DepthRequests, evidence
+	case requests <= mergedTo*l.ios && float64(l.disk.ReadMerges+l.disk.WriteMerges) >= (1-mergedTo)*l.ios:
+		return record.DepthMerged, fmt.Sprintf("the kernel merged neighbouring I/Os, %.1f to a request", l.ios/max(1, requests))
+	case l.fioMost < depthReached*asked:
+		return record.DepthJob, fmt.Sprintf("the jobs themselves kept at most %.1f in flight", l.fioMost)
+	case l.syncs():
+		return record.DepthJob, "writes wait for syncs"
+	case l.used >= submitting:
+		return record.DepthSubmission, "the device answers faster than the jobs submit"
+	case l.waited > waitedShare:
+		return record.DepthSubmission, fmt.Sprintf("the jobs waited for a CPU for %s of the time", units.Percent(l.waited))
+	case l.mean < depthUnexplained*asked:
+		return record.DepthUnknown, "nothing that is known explains it: a layer above the device, such as the filesystem, may hold I/Os back"
+	}
+	return "", ""
+}
+
+// syncs reports whether writes are followed by syncs.
+func (l *depthLook) syncs() bool {
+	for _, every := range []*int{l.options.Fsync, l.options.Fdatasync} {
+		if every != nil && *every > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// sectorsOf is all that a device read, wrote and discarded.
+func sectorsOf(d counters.Disk) counters.Sectors512 {
+	n := d.ReadSectors + d.WriteSectors
+	if d.Discards != nil {
+		n += d.Discards.Sectors
+	}
+	return n
+}
