@@ -201,8 +201,8 @@ func (s sweep) plot(unit units.LatencyUnit) document.Plot {
 
 func (s sweep) table(unit units.LatencyUnit) document.Table {
 	t := document.Table{
-		Names: []string{"depth", "seen", "IOPS", "mean", "p50", "p99", "", "warnings"},
-		Units: []string{"", "", "", unit.Name, unit.Name, unit.Name, "", ""},
+		Names: []string{"depth", "depth", "IOPS", "mean", "p50", "p99", "", "warnings"},
+		Units: []string{"asked", "seen", "", unit.Name, unit.Name, unit.Name, "", ""},
 		Align: "rrrrrrll", Long: true,
 	}
 	for _, p := range s.points {
@@ -212,7 +212,7 @@ func (s sweep) table(unit units.LatencyUnit) document.Table {
 		}
 		seen := ""
 		if p.seen > 0 {
-			seen = fmt.Sprintf("%.1f", p.seen)
+			seen = units.Number(p.seen)
 		}
 		t.Add(units.Count(p.depth), seen, units.IOPS(p.iops), cellOf(unit, p.mean), cellOf(unit, p.p50), cellOf(unit, p.p99), mark, warned(p.warnings))
 	}
