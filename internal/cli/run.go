@@ -36,6 +36,7 @@ type runOptions struct {
 	spec         string
 	destroy      []string
 	destroyData  bool
+	format       bool
 	dryRun       bool
 	stop         bool
 	size         string
@@ -81,6 +82,9 @@ refused in these cases:
 An encrypted volume without a header looks like random data and is not recognised. Some
 uses cannot be seen: docs/security.md lists them.
 
+--format has an NVMe drive format itself before steady-state begins. It is refused where
+that would reach another namespace or controller. Nothing stops a drive that formats.
+
 Ctrl-C stops a run. It also stops when nobody reads its output any more. fio then ends,
 what was measured is printed, and the file is removed. --stop does the same from elsewhere
 and waits until the runs have ended. It does not stop scheduled runs, and fails if there is
@@ -104,6 +108,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
   ssdprobe run depth-sweep --target /dev/nvme0n1 --folder depth-nvme0n1
   ssdprobe run scale --target /dev/nvme0n1 --target /dev/nvme1n1
   ssdprobe run --stop --target /dev/nvme0n1
+  ssdprobe run steady-state --target /dev/nvme0n1 --destroy S6XYNG0T123456 --format
   ssdprobe run saturate --target /dev/nvme0n1 --destroy S6XYNG0T123456 --spec pm1743.yaml`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -131,6 +136,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 	f.StringVar(&o.spec, "spec", "", "compare with the data sheet in `FILE`: lines such as random-read: 2000k IOPS, sequential-read: 14000 MB/s")
 	f.StringArrayVar(&o.destroy, "destroy", nil, "overwrite the block device with this `SERIAL` number; everything on it is lost")
 	f.BoolVar(&o.destroyData, "destroy-unknown-data", false, "with --destroy: also overwrite data of no known format; never what is mounted, in use or of a known format")
+	f.BoolVar(&o.format, "format", false, "steady-state, with --destroy: format the NVMe drive first, which erases it; refused where that would reach another namespace or controller")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the fio jobs, how long they take, and what would refuse the run; change nothing")
 	f.BoolVar(&o.stop, "stop", false, "stop all runs on this machine (or in this container), or those on --target, and wait until they have ended")
 	f.StringVar(&o.size, "size", "1GiB", "`SIZE` of the file that a directory gets; less if space is short")
@@ -293,7 +299,7 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 	if o.suite == run.ProbeSuite {
 		r, err = sessions[0].Probes(ctx, onTarget(o.probes, subjects[0]), o.rounds, max(1, o.repeats))
 	} else {
-		r, err = run.RunSuite(ctx, sessions, run.Suite{Suite: o.plan, Values: o.values, Fio: binary, Destroy: o.destroy, DestroyUnknownData: o.destroyData, DataSheet: o.sheet, KeepFio: kept.fio()})
+		r, err = run.RunSuite(ctx, sessions, run.Suite{Suite: o.plan, Values: o.values, Fio: binary, Destroy: o.destroy, DestroyUnknownData: o.destroyData, Format: o.format, DataSheet: o.sheet, KeepFio: kept.fio()})
 	}
 	progress.end()
 	removed, endErr := run.EndAll(sessions)

@@ -31,7 +31,7 @@ func (a *app) dryRun(ctx context.Context, host sysfs.FS, o checked, subjects []m
 	if o.evenIfBusy {
 		limits = admit.Unlimited()
 	}
-	foreseen, err := run.Foresee(ctx, host, subjects, run.Suite{Suite: o.plan, Values: o.values, Destroy: o.destroy, DestroyUnknownData: o.destroyData}, limits)
+	foreseen, err := run.Foresee(ctx, host, subjects, run.Suite{Suite: o.plan, Values: o.values, Destroy: o.destroy, DestroyUnknownData: o.destroyData, Format: o.format}, limits)
 	if err != nil {
 		return refusal(err)
 	}

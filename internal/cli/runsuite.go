@@ -49,6 +49,9 @@ func (k *checked) checkSuite() error {
 		} else if k.repeats > 0 {
 			k.set = append(k.set, fmt.Sprintf("repeats=%d", k.repeats))
 		}
+		if k.format && k.suite == "steady-state" {
+			k.set = append(k.set, "purge="+suite.Format)
+		}
 		if k.values, err = k.plan.Set(k.set); err != nil {
 			bad("--set: %w", err)
 		}
@@ -60,6 +63,12 @@ func (k *checked) checkSuite() error {
 		if flag.used && k.suite == run.ProbeSuite {
 			bad("%s: is for suites of fio, not for %s", flag.name, k.suite)
 		}
+	}
+	switch {
+	case k.format && k.suite != "steady-state":
+		bad("--format: is for steady-state, not for %s", k.suite)
+	case k.format && len(k.destroy) == 0:
+		bad("--format: goes with --destroy SERIAL, which names the device; it erases all of it")
 	}
 	if k.destroyData && len(k.destroy) == 0 {
 		bad("--destroy-unknown-data: goes with --destroy SERIAL, which names the device")

@@ -29,7 +29,7 @@ func TestSuites(t *testing.T) {
 	one := in("suites", "steady-state")
 	assert.Contains(t, one.stdout, "; writes all of the target, several times\n\n  by hand, one of its steps would be:\n    fio --name=fill ")
 	assert.Contains(t, one.stdout, " --loops=2 &&\n    fio --name=round ")
-	assert.Contains(t, one.stdout, "\n\n  parameters (--set NAME=VALUE):\n    purge=no\n      discard all blocks first, as blkdiscard does; the drive may let go of them later or not at all, and does not tell\n")
+	assert.Contains(t, one.stdout, "\n\n  parameters (--set NAME=VALUE):\n    purge=no\n      discard all blocks first, as blkdiscard does; the drive may let go of them later or not at all, and does not tell; format needs --format\n")
 	var list []suite.Description
 	require.NoError(t, json.Unmarshal([]byte(in("suites", "-o", "json").stdout), &list))
 	assert.Len(t, list, len(suite.All()))
@@ -88,7 +88,9 @@ func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 		args []string
 		says []string // without any, it would be run
 	}{
-		"no serial number":    {[]string{"mixed", "--config", calmly, "-t", loop.Path}, []string{loop.Path + ": nobody has named it by its serial number; --destroy SERIAL allows it"}},
+		"no serial number": {[]string{"mixed", "--config", calmly, "-t", loop.Path}, []string{loop.Path + ": nobody has named it by its serial number; --destroy SERIAL allows it"}},
+		"format, not NVMe": {[]string{"steady-state", "--config", calmly, "-t", loop.Path, "--destroy", serial, "--format"},
+			[]string{loop.Path + ": it cannot be formatted: it is not NVMe: leave out --format; --set purge=yes discards all blocks instead"}},
 		"another one":         {[]string{"mixed", "--config", calmly, "-t", loop.Path, "--destroy", "S6XYNG0T"}, []string{"its serial number is " + serial + ", and S6XYNG0T was named"}},
 		"only reads":          {[]string{"quick", "--config", calmly, "-t", loop.Path}, nil},
 		"mounted":             {[]string{"mixed", "--config", calmly, "-t", mounted.Path, "--destroy", "name:" + filepath.Base(mounted.Path)}, []string{mounted.Path + " is mounted at " + small}},
@@ -137,6 +139,10 @@ func TestWrongUsageOfSuites(t *testing.T) {
 		"--destroy: is for suites of fio":                        {"run", "--destroy", "x", "-t", "/"},
 		"--destroy: is for block devices only, and / is not one": {"run", "durable-write", "--destroy", "S6XYNG0T", "-t", "/"},
 		"--destroy-unknown-data: goes with --destroy SERIAL":     {"run", "mixed", "--destroy-unknown-data", "-t", "/dev/null"},
+		"--format: is for steady-state, not for mixed":           {"run", "mixed", "--format", "--destroy", "S6XYNG0T", "-t", "/dev/null"},
+		"--format: is for steady-state, not for probe":           {"run", "--format", "-t", "/dev/null"},
+		"--format: goes with --destroy SERIAL":                   {"run", "steady-state", "--format", "-t", "/dev/null"},
+		"--set: purge: set twice":                                {"run", "steady-state", "--format", "--destroy", "S6XYNG0T", "--set", "purge=yes", "-t", "/dev/null"},
 		"--target: quick takes one":                              {"run", "quick", "-t", "/", "-t", "/tmp"},
 		"are the same":                                           {"run", "scale", "-t", "/tmp", "-t", "/tmp/"},
 		"--set: time: the suite job-my.fio has no such":          {"run", "--job", job, "--set", "time=1s", "-t", "/"},

@@ -42,6 +42,14 @@ func Brief(w io.Writer, r record.RunReport) error {
 	return text.Write(w, "run report", append(blocks, document.Sentence(more))...)
 }
 
+// noResult says why a step has none.
+func noResult(s record.Step) string {
+	if s.JobFile == "" && s.Workload == nil && len(s.Warnings) == 0 {
+		return "not measured"
+	}
+	return "no result"
+}
+
 func briefTable(r record.RunReport) (t document.Table, unsure bool) {
 	unit := units.LatencyUnitFor(lowestMedian(r))
 	t = document.Table{
@@ -54,7 +62,7 @@ func briefTable(r record.RunReport) (t document.Table, unsure bool) {
 		if n := sum(step.Errors); n > 0 {
 			failed = units.Count(n)
 		}
-		shown, empty := parts(step), "no result"
+		shown, empty := parts(step), noResult(step)
 		if step.Impossible() {
 			shown, empty = nil, "impossible"
 		}

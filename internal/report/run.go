@@ -189,7 +189,7 @@ func stepRows(step record.Step, unit units.LatencyUnit) (rows []document.Row, un
 	}
 	if len(rows) == 0 {
 		empty := slices.Repeat([]string{none}, 10)
-		empty[0] = "no result"
+		empty[0] = noResult(step)
 		rows = []document.Row{{Cells: append(empty, cpu, errors)}}
 	}
 	rows[0].Group = &document.Group{Name: step.Name, About: stepAbout(step)}

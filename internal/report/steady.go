@@ -69,14 +69,16 @@ func steadyRule(s record.Steady) string {
 		units.Plural(s.Window, "round"), units.Percent(s.MaxRange), units.Percent(s.RangeRatio), units.Percent(s.MaxSlope), units.Percent(s.SlopeRatio))
 }
 
-// purgeNote says what a purge is worth, which a discard asks for and no drive confirms.
+// purgeNote says what a purge is worth. A drive carries out a format before it answers; what a discard asks for, no drive confirms.
 func purgeNote(r record.RunReport) []document.Block {
 	ran := func(name string) bool {
 		return slices.ContainsFunc(r.Steps, func(s record.Step) bool { return s.Name == name })
 	}
 	s := *r.Analysis.Steady
 	const asked = "The purge was a discard of all blocks, which a drive may postpone or ignore"
-	switch {
+	switch i := slices.IndexFunc(r.Steps, func(s record.Step) bool { return s.Name == "format" }); {
+	case i >= 0:
+		return []document.Block{document.Sentence("The purge was NVMe Format, which erased all user data in " + units.Span(r.Steps[i].Duration) + ".")}
 	case !ran("purge"):
 		return nil
 	case ran("precondition") || !s.Reached || s.Fresh <= 0:

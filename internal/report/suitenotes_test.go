@@ -3,6 +3,7 @@ package report_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -37,6 +38,15 @@ func TestPurgeIsWeighed(t *testing.T) {
 	} {
 		assert.Contains(t, inOneLine(t, purged(change)), "may postpone or ignore; this run does not show whether it did.")
 	}
+}
+
+func TestFormatIsNamed(t *testing.T) {
+	r := steadyRun()
+	r.Steps = append([]record.Step{{Name: "format", Plan: "NVMe Format, which erases all user data", Duration: 90 * time.Second, InterruptsPerIO: -1}}, r.Steps...)
+	assert.Contains(t, inOneLine(t, r), "The purge was NVMe Format, which erased all user data in 1 min 30 s.")
+	var b strings.Builder
+	require.NoError(t, report.Brief(&b, r))
+	assert.Regexp(t, `(?m)^format +not measured$`, b.String())
 }
 
 // Percentiles of syncs are named when there are enough for them.

@@ -87,6 +87,9 @@ func (s Suite) permit(ctx context.Context, fs sysfs.FS, t suite.Target) (safety.
 	if s.DestroyUnknownData {
 		more = append(more, safety.UnknownData)
 	}
+	if s.Format {
+		more = append(more, safety.Format)
+	}
 	return safety.Permit(ctx, fs, t.Path, t.Device, typedFor(t.Device, s.Destroy), more...)
 }
 

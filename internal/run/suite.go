@@ -34,6 +34,8 @@ type Suite struct {
 	Destroy []string
 	// DestroyUnknownData allows it on them even where there is data of no known format.
 	DestroyUnknownData bool
+	// Format allows to format them.
+	Format bool
 	// DataSheet is what the results are compared with; nil for nothing.
 	DataSheet *record.DataSheet
 	// KeepFio gets the job of each step as fio got it, and what fio reported; may be nil.
@@ -64,6 +66,9 @@ func (s Suite) targets(fs sysfs.FS, subjects []measure.Subject) (targets []suite
 	}
 	if writes, err = s.WritesTo(s.Values, targets...); err != nil {
 		return nil, false, &PlanError{s.Name, err}
+	}
+	if s.Values.Text("purge") == suite.Format && !s.Format {
+		return nil, false, &PlanError{s.Name, errors.New("purge=format: erases the drive by a command to its controller: give --format and --destroy SERIAL instead")}
 	}
 	return targets, writes, nil
 }

@@ -8,7 +8,8 @@
 // docs/security.md; each search has a file here. A Permission can be had from Permit
 // alone, so that code that plans writes cannot do without it. It refuses rather once too
 // often: what it cannot look at, or what does not answer, is a reason not to write. It
-// opens devices for reading only and changes nothing.
+// opens devices for reading only and changes nothing, but for Claim.Format, which has the
+// controller of a device that is held erase it.
 //
 //	permission, err := safety.Permit(ctx, fs, "/dev/nvme0n1", device, "S6XYNG0T123456")
 //	if err != nil { … } // a *safety.RefusedError names everything that was found

@@ -23,11 +23,11 @@ type Permission struct {
 	number      string
 	typed       string
 	unknownData bool
+	format      bool
 	note        string
 }
 
-// Consent is to the loss of what nobody can name. The user gives it for a device whose
-// Name was typed, besides.
+// Consent is to what the Name of a device does not cover. The user gives it besides.
 type Consent string
 
 // UnknownData is data of no format that is known: neither blank nor random. It covers no
@@ -47,7 +47,7 @@ func Name(d record.Device) string {
 // nothing speaks against it. The error is a *RefusedError with all that does, or says
 // what could not be looked at; the cause of ctx's end when that came first, whatever hangs.
 func Permit(ctx context.Context, fs sysfs.FS, path string, d record.Device, typed string, more ...Consent) (Permission, error) {
-	p := Permission{fs: fs, path: path, number: d.Number, typed: typed, unknownData: slices.Contains(more, UnknownData)}
+	p := Permission{fs: fs, path: path, number: d.Number, typed: typed, unknownData: slices.Contains(more, UnknownData), format: slices.Contains(more, Format)}
 	claim, err := p.Claim(ctx)
 	if err != nil {
 		return Permission{}, err
@@ -166,7 +166,11 @@ func (c *Claim) look(ctx context.Context, l *look, content bool) error {
 			return nil, err
 		}
 		s, err = subjectOf(p.fs, d, c.file)
-		return append(aboutDevice(d, p.typed), s.holders()...), err
+		found = append(aboutDevice(d, p.typed), s.holders()...)
+		if p.format {
+			found = append(found, aboutFormat(d)...)
+		}
+		return found, err
 	}); err != nil || other {
 		return err
 	}
@@ -183,6 +187,11 @@ func (c *Claim) look(ctx context.Context, l *look, content bool) error {
 	}
 	if err := c.marks(ctx, l, d, size); err != nil {
 		return err
+	}
+	if content && p.format && len(d.Controllers) > 0 {
+		if err := c.reach(ctx, l); err != nil {
+			return err
+		}
 	}
 	// A filesystem that is known by its name needs no word on what it is filled with.
 	named := slices.ContainsFunc(l.found, func(f Finding) bool { return f.Kind == KindSignature || f.Kind == KindPartition })

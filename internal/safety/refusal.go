@@ -32,6 +32,7 @@ const (
 	KindUnknownData Kind = "unknown_data"
 	KindPartition   Kind = "partition" // that the kernel knows
 	KindBlind       Kind = "blind"     // what is on it, or may use it, cannot be looked at
+	KindFormat      Kind = "format"    // to format it would reach further, or it cannot be
 	KindSpace       Kind = "space"     // of a file: the filesystem would be full
 )
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
@@ -150,7 +149,7 @@ func (o Options) run(ctx context.Context, s Suite, steps []Step, held holding, c
 		if err := errors.Join(held.check(ctx, steps[i]), changing.apply(steps[i])); err != nil {
 			return fail(err)
 		}
-		done, stopped, err := o.execute(ctx, steps, i, held.files(steps[i]))
+		done, stopped, err := o.execute(ctx, steps, i, held)
 		report.Finished = time.Now()
 		if err != nil {
 			return fail(err)
@@ -182,8 +181,8 @@ func (s Suite) steady(v Values, done []record.Step) bool {
 	return found != nil && found.Reached
 }
 
-// execute runs one step, with what fio is to hold. stopped is why it was cut short; nil when it was not.
-func (o Options) execute(ctx context.Context, steps []Step, i int, held []*os.File) (result []record.Step, stopped, err error) {
+// execute runs one step on what is held. stopped is why it was cut short; nil when it was not.
+func (o Options) execute(ctx context.Context, steps []Step, i int, held holding) (result []record.Step, stopped, err error) {
 	planned := steps[i]
 	started := time.Now()
 	tell := func(rates *fio.Rates) {
@@ -194,11 +193,15 @@ func (o Options) execute(ctx context.Context, steps []Step, i int, held []*os.Fi
 		}
 	}
 	tell(nil)
+	if planned.Format {
+		err := held.format(ctx, planned)
+		return []record.Step{{Name: planned.Name, Plan: planned.Plan, Duration: time.Since(started), InterruptsPerIO: -1}}, nil, err
+	}
 	run, err := o.Fio.Run(ctx, fiorun.Request{
 		Job: planned.Job, ReadOnly: planned.Writes == "", Limit: limit(planned),
 		Progress: func(status fio.Status) { tell(status.Rates) },
 		Watch:    o.watch(planned),
-		Held:     held,
+		Held:     held.files(planned),
 	})
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):

@@ -57,6 +57,16 @@ func (h holding) check(ctx context.Context, step Step) error {
 	return nil
 }
 
+// format formats the device of a step.
+func (h holding) format(ctx context.Context, step Step) error {
+	path := step.Targets[0].Path
+	claim := h.claims[path]
+	if claim == nil {
+		return fmt.Errorf("format %s: %w: nobody holds it", path, safety.ErrRefused)
+	}
+	return claim.Format(ctx)
+}
+
 // files are the descriptors by which a step's devices are held.
 func (h holding) files(step Step) []*os.File {
 	var files []*os.File

@@ -270,3 +270,18 @@ func TestOwnJobRefuses(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, record.Device{}, foreign.Device)
 }
+
+// Who may overwrite a drive may not format it for that reason.
+func TestFormatNeedsAPermissionOfItsOwn(t *testing.T) {
+	target, loop := raw(t)
+	before := content(t, loop.Backing)
+	s := find(t, "steady-state")
+	_, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: target, Values: set(t, s, "purge=format")})
+	require.ErrorContains(t, err, "plan steady-state: step format: it would format the drive")
+
+	claim, err := target.Permission.Claim(t.Context())
+	require.NoError(t, err)
+	require.ErrorIs(t, claim.Format(t.Context()), safety.ErrRefused)
+	require.NoError(t, claim.Close())
+	assert.Equal(t, before, content(t, loop.Backing))
+}

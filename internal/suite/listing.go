@@ -69,9 +69,11 @@ func (s Suite) DryRun(v Values, targets ...Target) ([]DryStep, error) {
 	}
 	all := make([]DryStep, len(steps))
 	for i, step := range steps {
-		text, err := step.Job.Render()
-		if err != nil {
-			return nil, err
+		var text string
+		if !step.Format {
+			if text, err = step.Job.Render(); err != nil {
+				return nil, err
+			}
 		}
 		all[i] = DryStep{Name: step.Name, Plan: step.Plan, Writes: step.Writes, Expected: step.Expected, Optional: step.Optional, JobFile: text}
 		for _, setting := range step.Settings {

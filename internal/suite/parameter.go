@@ -30,6 +30,9 @@ type Values struct {
 	texts map[string]string // as they were written
 }
 
+// Text is what a parameter was set to; empty when it was left at its default.
+func (v Values) Text(name string) string { return v.texts[name] }
+
 // Set reads settings of the form name=value. The error names all that is wrong
 // with them, and what would be right.
 func (s Suite) Set(settings []string) (Values, error) {

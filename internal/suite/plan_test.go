@@ -125,12 +125,15 @@ func TestWritesNeedAPermission(t *testing.T) {
 			require.NoError(t, err, s.Name)
 		}
 	}
+	s := find(t, "steady-state")
+	_, err := s.Plan(set(t, s, "purge=format"), serverDrive())
+	require.ErrorContains(t, err, "it would format the drive, but --format and its serial number were not given to permit that")
 	for _, name := range []string{"saturate", "sequential-vs-random"} {
 		s := find(t, name)
 		_, err := s.Plan(set(t, s, "writes=no"), serverDrive())
 		require.NoError(t, err, "it can be told only to read")
 	}
-	_, err := find(t, "quick").Plan(suite.Values{}, serverDrive(), serverDrive())
+	_, err = find(t, "quick").Plan(suite.Values{}, serverDrive(), serverDrive())
 	require.EqualError(t, err, "plan quick: 2 targets: it takes one")
 }
 
@@ -170,5 +173,5 @@ func TestParametersOfPlans(t *testing.T) {
 	file := suite.Target{Path: "/srv/data", SizeBytes: 1 << 30}
 	s := find(t, "steady-state")
 	_, err := s.Plan(set(t, s, "purge=yes"), file)
-	require.ErrorContains(t, err, "a file's blocks are not discarded")
+	require.ErrorContains(t, err, "a file's blocks are neither discarded nor formatted")
 }

@@ -12,15 +12,17 @@ import (
 // steadyState writes until the figures stay the same: what is left of a drive when
 // it has no erased blocks in reserve.
 //
-// The purge is a discard of every block, not NVMe Format: a discard goes through the
-// device that is held exclusively and reaches nothing else, is the same for every kind
-// of drive, and leaves block size, protection and the other namespaces as they are;
-// Format is a command to the controller, which may format all of its namespaces
-// (Identify Controller, FNA), beyond what was looked at and permitted. What a discard
+// The usual purge is a discard of every block: it goes through the device that is held
+// exclusively and reaches nothing else, and is the same for every kind of drive. What it
 // lacks is a promise: a drive may postpone or ignore it, and reads of discarded blocks
 // need not be zeros (Identify Namespace, DLFEAT), so nobody can read back whether it
 // was heeded. How much faster the first round was than the steady ones is the evidence,
 // and the report says so.
+//
+// NVMe Format with an erase of user data promises more: SNIA's PTS names it as a purge. It
+// is a command to the controller, which may format all of its namespaces (Identify
+// Controller, FNA), beyond what was looked at and permitted. So it has to be asked for by
+// itself, and package safety sends it only where it reaches nothing else.
 func steadyState() Suite {
 	s := Suite{
 		Name: "steady-state", Question: "What is left after days of writing?", Writes: "all of the target, several times",
@@ -29,7 +31,7 @@ func steadyState() Suite {
 			"--loops=2 && fio --name=round --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randwrite --bs=4k " +
 			"--iodepth=32 --numjobs=4 --group_reporting --time_based --runtime=60",
 	}
-	purge := declare(&s, "purge", "discard all blocks first, as blkdiscard does; the drive may let go of them later or not at all, and does not tell", no, choice(yes, no))
+	purge := declare(&s, "purge", "discard all blocks first, as blkdiscard does; the drive may let go of them later or not at all, and does not tell; format needs --format", no, choice(yes, no, Format))
 	passes := declare(&s, "precondition", "how often all of it is written sequentially before the rounds; 0 goes from fresh", 2, count(0, 100))
 	runtime := declare(&s, "time", "how long a round takes", time.Minute, duration(100*time.Millisecond))
 	block := blockKnob(&s, "block", "block size of the rounds", 4<<10)
@@ -52,8 +54,8 @@ func steadyState() Suite {
 		if err != nil {
 			return nil, err
 		}
-		if purge.of(v) == yes && !targets[0].Raw {
-			return nil, errors.New("purge: a file's blocks are not discarded; name the raw device")
+		if purge.of(v) != no && !targets[0].Raw {
+			return nil, errors.New("purge: a file's blocks are neither discarded nor formatted; name the raw device")
 		}
 		if purge.of(v) == yes {
 			loads = append(loads, load{
@@ -76,7 +78,22 @@ func steadyState() Suite {
 			}
 			loads = append(loads, l)
 		}
-		return steps(loads, 1, targets...)
+		planned, err := steps(loads, 1, targets...)
+		if err == nil && purge.of(v) == Format {
+			planned = append([]Step{formatStep(targets[0])}, planned...)
+		}
+		return planned, err
 	}
 	return s
+}
+
+// Format is the value of the parameter purge by which the drive is formatted, and the name of that step.
+const Format = "format"
+
+// formatStep formats a drive. fio has no part in it.
+func formatStep(t Target) Step {
+	return Step{
+		Name: Format, Plan: "NVMe Format, which erases all user data", Writes: "erases all of the drive", Targets: []Target{t}, Format: true,
+		Expected: time.Minute, // nobody knows: most drives take seconds, some hours
+	}
 }

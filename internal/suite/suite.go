@@ -88,6 +88,8 @@ type Step struct {
 	Targets []Target
 	// Settings of the device that it runs under; what is not named is as before the run.
 	Settings []Setting
+	// Format has the drive formatted instead of running a job.
+	Format bool
 	// Optional steps are left out once the rounds before are steady.
 	Optional bool
 
@@ -147,8 +149,11 @@ func Expected(steps []Step) time.Duration {
 
 // check keeps a plan from writing where it must not.
 func (s Step) check() error {
+	if s.Format && !s.Targets[0].Permission.Formats() {
+		return errors.New("it would format the drive, but --format and its serial number were not given to permit that")
+	}
 	reasons := s.Job.Modifies()
-	if len(reasons) == 0 {
+	if len(reasons) == 0 && !s.Format {
 		return nil
 	}
 	if s.Writes == "" {

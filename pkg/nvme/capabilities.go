@@ -16,8 +16,14 @@ func (c ControllerAttributes) Has(a ControllerAttributes) bool { return c&a == a
 // optional admin commands there are.
 type AdminCommands uint16
 
-// The optional admin command that this package asks for.
-const AdminCommandDeviceSelfTest AdminCommands = 1 << 4
+// The optional admin commands that this package asks for.
+const (
+	AdminCommandFormat AdminCommands = 1 << 1
+	// AdminCommandNamespaceManagement says that namespaces can be made and attached, and
+	// that all of the subsystem's are listed.
+	AdminCommandNamespaceManagement AdminCommands = 1 << 3
+	AdminCommandDeviceSelfTest      AdminCommands = 1 << 4
+)
 
 // Has reports whether all bits of a are set.
 func (c AdminCommands) Has(a AdminCommands) bool { return c&a == a }

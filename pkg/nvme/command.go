@@ -14,6 +14,7 @@ const (
 	OpcodeIdentify    Opcode = 0x06
 	OpcodeSetFeatures Opcode = 0x09
 	OpcodeGetFeatures Opcode = 0x0A
+	OpcodeFormatNVM   Opcode = 0x80
 )
 
 // String names the command.
@@ -27,6 +28,8 @@ func (o Opcode) String() string {
 		return "set features"
 	case OpcodeGetFeatures:
 		return "get features"
+	case OpcodeFormatNVM:
+		return "format nvm"
 	}
 	return fmt.Sprintf("admin command %02xh", uint8(o))
 }

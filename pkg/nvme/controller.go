@@ -28,6 +28,9 @@ type Controller struct {
 	UnallocatedCapacityBytes *Uint128 // UNVMCAP; nil also when nothing is unallocated
 	// NamespaceLimit is the highest namespace id there can be, not how many there are (NN).
 	NamespaceLimit uint32
+	// FormatsAll reports that Format NVM formats all namespaces, and ErasesAll that it
+	// erases all of them when it is to erase one (FNA bits 0 and 1).
+	FormatsAll, ErasesAll bool
 
 	WarningTemperature  *Celsius // WCTEMP
 	CriticalTemperature *Celsius // CCTEMP
@@ -101,6 +104,8 @@ func DecodeController(b []byte) (Controller, error) {
 		TotalCapacityBytes:       reported(p.u128(280)),
 		UnallocatedCapacityBytes: reported(p.u128(296)),
 		NamespaceLimit:           p.u32(516),
+		FormatsAll:               p[524]&1 != 0,
+		ErasesAll:                p[524]&2 != 0,
 
 		WarningTemperature:       celsius(p.u16(266)),
 		CriticalTemperature:      celsius(p.u16(268)),

@@ -86,11 +86,16 @@ func (d *Device) read(cmd Command, size int) ([]byte, error) {
 
 // send sends a command, unless the controller refused it before for good.
 func (d *Device) send(cmd Command, data []byte) (result uint64, err error) {
+	return d.sendWithin(cmd, data, d.Timeout)
+}
+
+// sendWithin is send with another timeout than that of the device.
+func (d *Device) sendWithin(cmd Command, data []byte, timeout time.Duration) (result uint64, err error) {
 	if known, ok := d.refused[cmd]; ok {
 		return 0, known
 	}
 	timed := cmd
-	timed.Timeout = d.Timeout
+	timed.Timeout = timeout
 	completion, err := d.transport.Admin(timed, data)
 	if err != nil {
 		return 0, fmt.Errorf("%v: %w", cmd, err)

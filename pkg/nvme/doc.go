@@ -1,6 +1,6 @@
 // Package nvme reads the identity, health and features of NVMe drives through
-// the admin commands of the Linux NVMe driver, and changes two features when
-// told to.
+// the admin commands of the Linux NVMe driver. When told to, it changes two features
+// and formats a namespace; the types that do are apart from the one that reads.
 //
 //	d, err := nvme.Open("/dev/nvme0")
 //	if err != nil {
@@ -20,8 +20,8 @@
 // have is [errors.ErrUnsupported] or a nil pointer, never a zero. Temperatures are
 // degrees Celsius, sizes are bytes, times have a unit.
 //
-// It refuses commands that touch user data, Format, Sanitize, firmware download,
-// namespace management, and every vendor specific command and log page but the
+// It refuses commands that touch user data, but for Format NVM of one namespace by a
+// [Formatter]: it has no Sanitize, firmware download or namespace management, and no vendor specific command and log page but the
 // OCP SMART log. It sends nothing again that a controller refused for good. It
 // reads neither sysfs nor a list of devices: the caller knows the node.
 //

@@ -48,6 +48,10 @@ func FuzzDecodeNamespaceList(f *testing.F) {
 	}, captured(f, "active-namespaces"))
 }
 
+func FuzzDecodeControllerList(f *testing.F) {
+	fuzzPage(f, identifyBytes, DecodeControllerList, append([]byte{2, 0, 1, 0, 7}, make([]byte, identifyBytes-5)...))
+}
+
 func FuzzDecodeNamespaceIdentifiers(f *testing.F) {
 	fuzzPage(f, identifyBytes, DecodeNamespaceIdentifiers,
 		captured(f, "namespace-identifiers"), built(f, "namespace-identifiers"))

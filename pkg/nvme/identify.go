@@ -14,6 +14,8 @@ const (
 	IdentifyController           IdentifyStructure = 0x01
 	IdentifyActiveNamespaces     IdentifyStructure = 0x02
 	IdentifyNamespaceIdentifiers IdentifyStructure = 0x03
+	IdentifyAllocatedNamespaces  IdentifyStructure = 0x10
+	IdentifyControllers          IdentifyStructure = 0x13 // of the subsystem
 	IdentifyUUIDs                IdentifyStructure = 0x17
 )
 
@@ -37,10 +39,46 @@ func (d *Device) Namespaces() ([]uint32, error) {
 	if !c.Version.AtLeast(1, 2) {
 		return nil, unsupported("active namespace list")
 	}
+	return d.namespaceList(IdentifyActiveNamespaces, c.NamespaceLimit)
+}
+
+// AllocatedNamespaces returns the ids of all namespaces of the subsystem, ascending, also of
+// those that this controller does not reach: the Allocated Namespace ID list, CNS 10h.
+// Controllers without namespace management are not asked.
+func (d *Device) AllocatedNamespaces() ([]uint32, error) {
+	c, err := d.supports()
+	if err != nil {
+		return nil, err
+	}
+	if !c.AdminCommands.Has(AdminCommandNamespaceManagement) {
+		return nil, unsupported("allocated namespace list")
+	}
+	return d.namespaceList(IdentifyAllocatedNamespaces, c.NamespaceLimit)
+}
+
+// Controllers returns the ids of all controllers of the subsystem, ascending, at most
+// 2047: the Controller List, CNS 13h. Those without namespace management are not asked.
+func (d *Device) Controllers() ([]uint16, error) {
+	c, err := d.supports()
+	if err != nil {
+		return nil, err
+	}
+	if !c.AdminCommands.Has(AdminCommandNamespaceManagement) {
+		return nil, unsupported("controller list")
+	}
+	data, err := d.read(IdentifyCommand(IdentifyControllers, 0), identifyBytes) // from id 0 on
+	if err != nil {
+		return nil, err
+	}
+	return DecodeControllerList(data)
+}
+
+// namespaceList returns all pages of a list of namespaces whose ids are up to limit.
+func (d *Device) namespaceList(s IdentifyStructure, limit uint32) ([]uint32, error) {
 	var ids []uint32
 	var after uint32
 	for {
-		data, err := d.read(IdentifyCommand(IdentifyActiveNamespaces, after), identifyBytes)
+		data, err := d.read(IdentifyCommand(s, after), identifyBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +91,7 @@ func (d *Device) Namespaces() ([]uint32, error) {
 			return ids, nil
 		}
 		after = part[len(part)-1]
-		if after >= c.NamespaceLimit {
+		if after >= limit {
 			return ids, nil // to ask for what comes after the last is refused
 		}
 	}

@@ -18,7 +18,9 @@ type Namespace struct {
 	WriteProtected   bool // NSATTR bit 0
 
 	Formats []LBAFormat // LBAF0 and following, 1 to 64
-	Format  LBAFormat   // the one in use (FLBAS)
+	Format  LBAFormat   // the one in use; zero when Formats has none of that number
+	// FormatIndex is the number of the one in use, 0 to 63 (FLBAS bits 3:0 and 6:5).
+	FormatIndex int
 	// MetadataInline reports that the metadata follows the data of each block rather
 	// than lying in a buffer of its own (FLBAS bit 4).
 	MetadataInline bool
@@ -121,6 +123,7 @@ func DecodeNamespace(b []byte) (Namespace, error) {
 
 		Formats:        formats,
 		Format:         format,
+		FormatIndex:    index,
 		MetadataInline: p[26]&0x10 != 0,
 		Protection:     Protection{Type: p[29] & 7, First: p[29]&8 != 0},
 

@@ -109,6 +109,8 @@ func TestControllerOffsets(t *testing.T) {
 		{"MXTMT", 326, []byte{0x75, 0x01}, func(c *c) { c.MaximumThermalManagement = new(Celsius(100)) }},
 		{"ENDGIDMAX", 340, count(2), func(c *c) { c.EnduranceGroupLimit = count2 }},
 		{"NN", 516, count(4), func(c *c) { c.NamespaceLimit = count4 }},
+		{"FNA formats all", 524, []byte{1}, func(c *c) { c.FormatsAll = true }},
+		{"FNA erases all", 524, []byte{2}, func(c *c) { c.ErasesAll = true }},
 		{"ONCS", 520, count(2), func(c *c) { c.Commands = count2 }},
 		{"VWC", 525, []byte{1}, func(c *c) { c.VolatileWriteCache = true }},
 		{"SUBNQN", 768, subnqn, func(c *c) { c.SubsystemNQN = nqn }},

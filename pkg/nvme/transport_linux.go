@@ -67,6 +67,19 @@ func Open(path string) (*Device, error) {
 	return d, nil
 }
 
+// OnFile returns the device behind a block device of a namespace that is open already,
+// as one that is held exclusively. The file stays the caller's to close. Errors: ErrNotNVMe.
+func OnFile(file *os.File) (*Device, error) {
+	transport := &ioctlTransport{file: file}
+	id, err := transport.namespaceID()
+	if err != nil {
+		return nil, fmt.Errorf("open nvme %s: %w", file.Name(), err)
+	}
+	d := NewDevice(transport)
+	d.namespaceID = &id
+	return d, nil
+}
+
 // ioctlTransport sends commands through the ioctls of linux/nvme_ioctl.h.
 type ioctlTransport struct {
 	file *os.File

@@ -3,6 +3,9 @@ package labtest_test
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,6 +23,7 @@ func TestSuites(t *testing.T) {
 			{ID: plain, WrittenRatio: 1, SizeBytes: 32 << 20, Serial: "PLAIN"},
 			{ID: spare, WrittenRatio: 1, SizeBytes: 32 << 20, Serial: "SPARE"},
 			{ID: dual, WrittenRatio: 1, SizeBytes: 8 << 20, Controllers: 2},
+			{ID: scratch, WrittenRatio: 1, SizeBytes: 32 << 20, Serial: "SCRATCH"},
 		},
 		Files: map[string]string{
 			"/usr/local/bin/ssdprobe": lab.Build(t, "github.com/ssdprobe/ssdprobe/cmd/ssdprobe"),
@@ -31,11 +35,14 @@ func TestSuites(t *testing.T) {
 	})
 	for name, run := range map[string]func(*testing.T, *lab.Machine){
 		"interrupts": testInterruptSuite, "write cache": testWriteCacheSuite, "scale": testScaleSuite, "holders": testHolders,
-		"in use": testInUse, "cost model": testCostModel,
+		"in use": testInUse, "cost model": testCostModel, "killed": testKilledSuite, "format": testFormat,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, m) })
 	}
 }
+
+// scratch is a drive that is formatted.
+const scratch = "scratch"
 
 // suiteRun runs a suite on drives, short.
 func suiteRun(t *testing.T, m *lab.Machine, name string, drives []string, more ...string) (report.Document, lab.Result) {
@@ -93,6 +100,69 @@ func testWriteCacheSuite(t *testing.T, m *lab.Machine) {
 	assert.Equal(t, before, after, "it is restored")
 	require.Len(t, doc.Report.Analysis.Effects, 1)
 	assert.Equal(t, "off", doc.Report.Analysis.Effects[0].From)
+}
+
+// testKilledSuite kills a run that has changed the write cache of the drive. No ssdprobe is started after that.
+func testKilledSuite(t *testing.T, m *lab.Machine) {
+	controller := disk(t, m, plain).Controllers[0]
+	cache := func() uint32 {
+		value, known := feature(t, m, controller, 6)
+		require.True(t, known)
+		return value
+	}
+	before := cache()
+	require.NotZero(t, before)
+	run, err := m.StartProcess(bounded(t), "ssdprobe", "run", "write-cache", "--even-if-busy", "-t", "/dev/"+disk(t, m, plain).Namespaces[0],
+		"--destroy", "PLAIN", "--set", "time=10m", "--set", "blocks=4KiB", "--set", "depths=1")
+	require.NoError(t, err)
+	eventually(t, "fio runs with the cache off", func() bool {
+		found, err := m.Run(bounded(t), "pidof", "fio")
+		require.NoError(t, err)
+		return found.ExitCode == 0 && cache() == 0
+	})
+	require.NoError(t, run.SignalGroup(bounded(t), syscall.SIGKILL))
+	eventually(t, "the cache is on again", func() bool { return cache() == before })
+	ended, err := run.Wait(bounded(t))
+	require.NoError(t, err)
+	assert.Equal(t, 128+int(syscall.SIGKILL), ended.ExitCode)
+	assert.Contains(t, ended.Stderr, "ssdprobe: restored after a run that was killed: write cache of ")
+}
+
+// testFormat formats a drive, and tries to format one where nobody has asked for it.
+func testFormat(t *testing.T, m *lab.Machine) {
+	node := "/dev/" + disk(t, m, scratch).Namespaces[0]
+	sum := output(t, m, "sha256sum", node)
+	short := []string{"--set", "precondition=0", "--set", "rounds=2", "--set", "window=2"}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"nobody has named it":    {[]string{"--format"}, 2, "--format: goes with --destroy SERIAL, which names the device"},
+		"nobody has asked":       {[]string{"--destroy", "SCRATCH", "--set", "purge=format"}, 2, "give --format and --destroy SERIAL instead"},
+		"another one was named":  {[]string{"--format", "--destroy", "SPARE"}, 4, "its serial number is SCRATCH, and SPARE was named"},
+		"it would only be shown": {[]string{"--format", "--destroy", "SCRATCH", "--dry-run"}, 0, ""},
+	} {
+		_, result := suiteRun(t, m, "steady-state", []string{scratch}, append(short, c.args...)...)
+		assert.Equal(t, c.code, result.ExitCode, "%s: %+v", name, result)
+		assert.Contains(t, result.Stderr, c.says, name)
+		assert.Equal(t, sum, output(t, m, "sha256sum", node), name)
+	}
+	written := func() int {
+		n, err := strconv.Atoi(strings.TrimSpace(output(t, m, "sh", "-c", `tr -d '\0' < `+node+" | wc -c")))
+		require.NoError(t, err)
+		return n
+	}
+	const size = 32 << 20
+	require.Greater(t, written(), size*9/10, "random data")
+	doc, result := suiteRun(t, m, "steady-state", []string{scratch}, append(short, "--format", "--destroy", "SCRATCH")...)
+	require.Equal(t, 0, result.ExitCode, "%+v", result)
+	require.Len(t, doc.Report.Steps, 3)
+	assert.Equal(t, "NVMe Format, which erases all user data", doc.Report.Steps[0].Plan)
+	assert.Positive(t, doc.Report.Steps[0].Duration)
+	assert.Equal(t, "format", doc.Report.Settings["purge"])
+	assert.Positive(t, doc.Report.Steps[2].Write.IOs, "the descriptor that held it is good after it")
+	assert.Less(t, written(), size/2, "only what the rounds have written is there")
 }
 
 func testScaleSuite(t *testing.T, m *lab.Machine) {
