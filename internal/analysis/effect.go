@@ -1,6 +1,10 @@
 package analysis
 
-import "github.com/ssdprobe/ssdprobe/internal/record"
+import (
+	"fmt"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
 
 // Effects tells what a setting did to each load: every value of it against the
 // first one that was measured. Loads are the same when nothing but the setting and
@@ -21,7 +25,11 @@ func Effects(steps []record.Step, setting string) []record.SettingEffect {
 			continue
 		}
 		for _, r := range results(s) {
-			got := all.at(load{s.Workload.String(), r.direction}).at(value)
+			text := s.Workload.String()
+			if len(s.Parts) > 1 {
+				text += fmt.Sprintf(", %d devices", len(s.Parts))
+			}
+			got := all.at(load{text, r.direction}).at(value)
 			got.iops, got.mean = append(got.iops, r.IOPS), append(got.mean, r.Mean.Seconds())
 		}
 	}

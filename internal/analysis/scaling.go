@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -21,7 +22,7 @@ func Scalings(steps []record.Step) []record.Scaling {
 		if s.Workload == nil || len(s.Parts) == 0 {
 			continue
 		}
-		same := loads.at(s.Workload.String())
+		same := loads.at(LoadName(*s.Workload))
 		*same = append(*same, s)
 	}
 	var all []record.Scaling
@@ -32,6 +33,15 @@ func Scalings(steps []record.Step) []record.Scaling {
 		}
 	}
 	return all
+}
+
+// LoadName is the load with the settings that it ran under: the name under which Scalings has it.
+func LoadName(w record.Workload) string {
+	name := w.String()
+	for _, key := range slices.Sorted(maps.Keys(w.Settings)) {
+		name += fmt.Sprintf(", %s %s", key, w.Settings[key])
+	}
+	return name
 }
 
 // scaling takes the mean of the repeats of each number of devices.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
@@ -57,7 +58,7 @@ func scalingSections(r record.RunReport) []document.Section {
 func scalingWarnings(r record.RunReport, s record.Scaling) map[int][]record.Warning {
 	all := map[int][]record.Warning{}
 	for _, step := range r.Steps {
-		if step.Workload != nil && step.Workload.String() == s.Load {
+		if step.Workload != nil && analysis.LoadName(*step.Workload) == s.Load {
 			all[len(step.Parts)] = append(all[len(step.Parts)], step.Warnings...)
 		}
 	}

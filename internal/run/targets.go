@@ -82,6 +82,9 @@ func bindTo(fs sysfs.FS, t *suite.Target, node int, may func(cpu int) bool) erro
 	if err != nil {
 		return err
 	}
+	if node >= 0 && len(nodes) > 1 {
+		t.MemoryNode = &node
+	}
 	for _, own := range []bool{true, false} { // the device's own first
 		for _, n := range nodes {
 			if n.CPUSet = usable(n.CPUSet, may); len(n.CPUs) > 0 && (n.Node == node) == own {

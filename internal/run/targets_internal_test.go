@@ -131,3 +131,44 @@ func TestSaturateOnAServer(t *testing.T) {
 	_, err = s.DryRun(suite.Values{}, ordered...)
 	require.EqualError(t, err, "24 targets: it takes one")
 }
+
+// All CPUs of the machine are taken in an order: cores near the drive, cores far from it, then the siblings.
+func TestCPUsOnAServer(t *testing.T) {
+	s, err := suite.Find("cpus")
+	require.NoError(t, err)
+	plan := func(may func(int) bool, drive int) []string {
+		steps, err := s.DryRun(suite.Values{}, ByRoot(server(t, may))[drive])
+		require.NoError(t, err)
+		var plans []string
+		for _, step := range steps[:len(steps)/3] { // of the first repeat
+			plans = append(plans, strings.TrimPrefix(step.Plan, "4 KiB random read, depth 32, "))
+		}
+		return plans
+	}
+	assert.Equal(t, []string{
+		"64 jobs, on 1 core of NUMA node 1 (CPU 16)",
+		"64 jobs, on 2 cores of NUMA node 1 (CPU 16-17)",
+		"64 jobs, on 4 cores of NUMA node 1 (CPU 16-19)",
+		"64 jobs, on 8 cores of NUMA node 1 (CPU 16-23)",
+		"64 jobs, on 16 cores of NUMA node 1 (CPU 16-31)",
+		"64 jobs, on 32 cores of NUMA nodes 1 and 0 (CPU 0-31)",
+		"64 jobs, on 32 cores and 32 SMT siblings of NUMA nodes 1 and 0 (CPU 0-63)",
+	}, plan(anyCPU, 12))
+	assert.Equal(t, []string{
+		"5 jobs, on 1 core of NUMA node 0 (CPU 2)",
+		"5 jobs, on 2 cores of NUMA node 0 (CPU 2-3)",
+		"5 jobs, on 4 cores of NUMA node 0 (CPU 2-5)",
+		"5 jobs, on 4 cores and 1 SMT sibling of NUMA node 0 (CPU 2-5,34)",
+	}, plan(func(cpu int) bool { return cpu >= 2 && cpu <= 5 || cpu == 34 }, 12), "a container that may use some CPUs, all far from the drive")
+}
+
+// The load on each drive has its memory at the node of the drive.
+func TestMemoryOnAServer(t *testing.T) {
+	s, err := suite.Find("scale")
+	require.NoError(t, err)
+	values, err := s.Set([]string{"counts=24", "loads=random-read"})
+	require.NoError(t, err)
+	steps, err := s.DryRun(values, ByRoot(server(t, anyCPU))...)
+	require.NoError(t, err)
+	assert.Equal(t, []int{12, 12}, []int{strings.Count(steps[0].JobFile, "numa_mem_policy=bind:0\n"), strings.Count(steps[0].JobFile, "numa_mem_policy=bind:1\n")})
+}

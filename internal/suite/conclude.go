@@ -20,7 +20,7 @@ func conclude(s Suite, o Options, steps []record.Step) *record.Analysis {
 		Bounds:     analysis.Bounds(steps, o.machine()),
 		Interrupts: analysis.InterruptRates(steps, string(settings.InterruptCoalescing)),
 	}
-	for _, name := range []string{string(settings.WriteCache), string(settings.InterruptCoalescing), polling} {
+	for _, name := range []string{string(settings.WriteCache), string(settings.InterruptCoalescing), polling, memoryParameter} {
 		a.Effects = append(a.Effects, analysis.Effects(steps, name)...)
 	}
 	if s.rule != nil {

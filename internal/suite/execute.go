@@ -68,6 +68,9 @@ func (o Options) targets() []Target { return append([]Target{o.Target}, o.More..
 // again. Settings that were changed are restored before it returns.
 func Execute(ctx context.Context, s Suite, o Options) (report record.RunReport, err error) {
 	fail := func(err error) error { return fmt.Errorf("run %s: %w", s.Name, err) }
+	if err := o.freeMemory(ctx, s); err != nil {
+		return record.RunReport{}, fail(err)
+	}
 	steps, err := s.Plan(o.Values, o.targets()...)
 	if err != nil {
 		return record.RunReport{}, err

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,6 +44,7 @@ type load struct {
 	cpus      []int // instead of those of the target's node
 	cores     int   // physical ones that cpus are of, and their NUMA nodes, where that is the matter
 	nodes     []int
+	memory    string // bindMemory: that of the target's NUMA node
 	lfsr      bool   // offsets from a shift register, which costs less CPU
 	datasync  bool   // fdatasync after each write
 	buffered  bool   // through the page cache
@@ -54,6 +56,9 @@ type load struct {
 	settings  map[settings.Name]string
 	condition string // what holds beside the settings, for the plan: "one core, one thread"
 	optional  bool
+
+	// comparesMemory notes where the memory is among the settings of the workload.
+	comparesMemory bool
 }
 
 func (l load) reads() bool { return l.kind.OnlyReads() }
@@ -89,6 +94,9 @@ func (l load) workload() record.Workload {
 	}
 	if l.polling != "" {
 		set(polling, l.polling)
+	}
+	if l.comparesMemory {
+		set(memoryParameter, cmp.Or(l.memory, anyMemory))
 	}
 	return w
 }
@@ -257,6 +265,9 @@ func (l load) section(t Target, cpus []int) (fio.Section, error) {
 		if l.jobsOf() > 1 {
 			extra("cpus_allowed_policy", "split")
 		}
+	}
+	if l.memory == bindMemory && t.MemoryNode != nil {
+		extra("numa_mem_policy", fmt.Sprintf("bind:%d", *t.MemoryNode))
 	}
 	if l.lfsr {
 		extra("random_generator", "lfsr")

@@ -26,6 +26,7 @@ func serverDrive() suite.Target {
 		Device:     record.Device{Name: "nvme0n1", Number: "259:0", Controllers: []string{"nvme0"}, Serial: "S1"},
 		Conditions: record.Conditions{Polling: record.Polling{Mode: record.On, Queues: record.NumberOf(4)}},
 		CPUs:       device.CPUSet{CPUs: []int{8, 9, 10, 11, 24, 25, 26, 27}, Cores: 4}, Core: []int{9, 25},
+		MemoryNode: new(1),
 		Nodes: []device.NodeCPUs{
 			{Node: 1, CPUSet: device.CPUSet{CPUs: []int{8, 9, 10, 11, 24, 25, 26, 27}, Cores: 4}},
 			{Node: 0, CPUSet: device.CPUSet{CPUs: []int{0, 1, 2, 3, 16, 17, 18, 19}, Cores: 4}},

@@ -28,6 +28,7 @@ var ours = map[string]string{
 	"offset":              "where that part begins",
 	"cpus_allowed":        "the CPUs of the drive's NUMA node",
 	"cpus_allowed_policy": "a CPU for each job",
+	"numa_mem_policy":     "the memory of the drive's NUMA node",
 	"thread":              "no job outlives fio",
 	"group_reporting":     "one result",
 	"lat_percentiles":     "percentiles of the whole latency",

@@ -25,6 +25,7 @@ func saturate() Suite {
 	depth := depthKnob(&s, 128)
 	repeats := repeatsKnob(&s, 1)
 	writes := writesKnob(&s)
+	memory := memoryKnob(&s)
 	engine := engineKnob(&s)
 
 	s.plan = func(v Values, targets []Target) ([]Step, error) {
@@ -45,7 +46,7 @@ func saturate() Suite {
 				loads = append(loads, l)
 			}
 		}
-		return steps(loads, repeats.of(v), targets...)
+		return steps(withMemory(loads, memory.of(v), targets), repeats.of(v), targets...)
 	}
 	return s
 }

@@ -30,6 +30,7 @@ func scale() Suite {
 	sequentialJobs := jobsKnob(&s, "sequential-jobs", "threads of the sequential I/O on each device", 1)
 	depth := depthKnob(&s, 32)
 	repeats := repeatsKnob(&s, 1)
+	memory := memoryKnob(&s)
 	engine := engineKnob(&s)
 
 	s.plan = func(v Values, targets []Target) ([]Step, error) {
@@ -57,13 +58,15 @@ func scale() Suite {
 					l.kind = fio.Write
 				}
 				for _, n := range numbers {
-					l.name = fmt.Sprintf("%s-%d-devices", name, n)
-					step, err := l.step(targets[:n]...)
-					if err != nil {
-						return nil, err
+					for _, l := range withMemory([]load{l}, memory.of(v), targets[:n]) {
+						l.name = fmt.Sprintf("%s%s-%d-devices", l.prefix, name, n)
+						step, err := l.step(targets[:n]...)
+						if err != nil {
+							return nil, err
+						}
+						step.parts = true
+						all = append(all, step)
 					}
-					step.parts = true
-					all = append(all, step)
 				}
 			}
 			return all, nil

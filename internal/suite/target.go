@@ -51,6 +51,10 @@ type Target struct {
 	CPUs device.CPUSet
 	// Core are the hardware threads of one physical core among them.
 	Core []int
+	// MemoryNode is the NUMA node of the device on a machine that has several; nil where memory cannot be bound to it,
+	// for which NotBound may give a reason.
+	MemoryNode *int
+	NotBound   string
 	// Nodes are the CPUs of the machine that this process may run on, by NUMA node, the device's own first.
 	Nodes []device.NodeCPUs
 }

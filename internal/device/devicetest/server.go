@@ -27,7 +27,10 @@ type Server struct {
 // fifth-generation link of four lanes at its best.
 func (s Server) Make(t testing.TB) sysfs.FS {
 	t.Helper()
-	files := map[string]string{"sys/devices/system/cpu/online": fmt.Sprintf("0-%d\n", s.Sockets*s.Cores*s.Threads-1)}
+	files := map[string]string{
+		"sys/devices/system/cpu/online":  fmt.Sprintf("0-%d\n", s.Sockets*s.Cores*s.Threads-1),
+		"sys/devices/system/node/online": fmt.Sprintf("0-%d\n", s.Sockets-1),
+	}
 	links := map[string]string{}
 	for socket := range s.Sockets {
 		maps.Copy(files, s.cpus(socket))

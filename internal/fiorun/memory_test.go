@@ -1,0 +1,32 @@
+package fiorun_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
+)
+
+// The real fio binds to the node that every machine has, and to no node that there is not.
+func TestCheckMemoryNode(t *testing.T) {
+	b := real(t)
+	require.NoError(t, b.CheckMemoryNode(t.Context(), 0))
+	err := b.CheckMemoryNode(t.Context(), 900)
+	require.ErrorIs(t, err, fiorun.ErrMemoryNode)
+	require.ErrorContains(t, err, "NUMA node 900")
+}
+
+// A fio without libnuma refuses the option. Where the kernel refuses, libnuma says so and fio goes on.
+func TestCheckMemoryNodeOfOthers(t *testing.T) {
+	for said, text := range map[string]string{
+		"Build fio with libnuma-dev(el) to enable this option": `echo "Build fio with libnuma-dev(el) to enable this option" >&2; exit 1`,
+		"set_mempolicy: Operation not permitted":               `echo "set_mempolicy: Operation not permitted" >&2; exit 0`,
+		"exit status 1":                                        `exit 1`,
+	} {
+		fake := script(t, text)
+		err := fake.CheckMemoryNode(t.Context(), 0)
+		require.ErrorIs(t, err, fiorun.ErrMemoryNode)
+		require.ErrorContains(t, err, said)
+	}
+}
