@@ -14,7 +14,7 @@ import (
 )
 
 func TestMarkdown(t *testing.T) {
-	for name, r := range map[string]record.RunReport{"quick": quickRun(), "linear": linearRun()} {
+	for name, r := range map[string]record.RunReport{"quick": quickRun(), "linear": linearRun(), "model": modelRun()} {
 		var b strings.Builder
 		require.NoError(t, report.Markdown(&b, report.NewDocument(r, nil)))
 		golden(t, "markdown_"+name+".md", b.String())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
@@ -50,7 +51,7 @@ func section(b *strings.Builder, level int, s document.Section) {
 	}
 	var inside strings.Builder
 	paragraph(&inside, escaped(s.Lead))
-	for _, one := range s.Blocks {
+	for _, one := range slices.Concat(s.Answer, s.Blocks) {
 		block(&inside, level+1, one)
 	}
 	if inside.Len() == 0 {
@@ -83,6 +84,11 @@ func block(b *strings.Builder, level int, one document.Block) {
 		table(b, level, v)
 	case document.Section:
 		section(b, level, v)
+	case document.Code:
+		b.WriteByte('\n')
+		for line := range strings.Lines(string(v)) {
+			b.WriteString("    " + printable.Text(strings.TrimSuffix(line, "\n")) + "\n")
+		}
 	}
 }
 
