@@ -18,6 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/finding"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
+	"github.com/ssdprobe/ssdprobe/internal/health"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
@@ -27,6 +28,7 @@ import (
 func (a *app) devicesCommand() *cobra.Command {
 	var form output
 	var of daemonOf
+	var interrupts bool
 	c := &cobra.Command{
 		Use:   "devices",
 		Short: "Show all block devices and probe files, which of them are watched, and why not",
@@ -35,17 +37,21 @@ probe files, and whether they are watched: by the running daemon, or else whethe
 the same configuration would watch them.
 
 The findings come first, the worst on top. They are those of the running daemon. If no
-daemon answers, they come from the state directory and from what can be seen now.`,
+daemon answers, they come from the state directory and from what can be seen now.
+
+--interrupts adds each queue of NVMe and virtio drives: its interrupts since boot, how many
+of them were taken on CPUs outside the drive's NUMA node, and the CPUs that they go to.`,
 		Example: "  ssdprobe devices\n  ssdprobe devices --config /etc/ssdprobe/ssdprobe.yaml --output json",
 		Args:    arguments(cobra.NoArgs),
-		RunE:    func(c *cobra.Command, _ []string) error { return a.devices(c.Context(), of, form) },
+		RunE:    func(c *cobra.Command, _ []string) error { return a.devices(c.Context(), of, form, interrupts) },
 	}
 	of.clientOptions.add(c.Flags())
+	c.Flags().BoolVar(&interrupts, "interrupts", false, "show the interrupts of every queue, local and remote")
 	addOutput(c, &form)
 	return c
 }
 
-func (a *app) devices(ctx context.Context, of daemonOf, form output) error {
+func (a *app) devices(ctx context.Context, of daemonOf, form output, interrupts bool) error {
 	c, err := a.settings()
 	if err != nil {
 		return err
@@ -62,6 +68,9 @@ func (a *app) devices(ctx context.Context, of daemonOf, form output) error {
 		asTheDaemonSays(rows, known)
 	}
 	problems := []error{err, unread, untold}
+	if interrupts {
+		problems = append(problems, addInterrupts(host, rows))
+	}
 	node := ofNode(c, all, rows, running)
 	list := report.DeviceList{Findings: node, Devices: rows, Files: fileRows(c, known, running, node), Daemon: running}
 	if form == outputJSON {
@@ -92,6 +101,28 @@ func (a *app) known(ctx context.Context, c config.Config, of daemonOf) (s record
 		return s, false, nil
 	}
 	return s, false, tell(a.stderr, "what a daemon knows of the devices is left out: %v\n", err)
+}
+
+// addInterrupts adds the interrupts of every queue to the rows of the devices behind it.
+func addInterrupts(host sysfs.FS, rows []report.DeviceRow) error {
+	devices := make([]record.Device, len(rows))
+	for i, row := range rows {
+		devices[i] = row.Device
+	}
+	sources := health.Sources(host, devices)
+	found, err := health.NewMeter(host).EveryQueue().Read(time.Now(), sources)
+	for _, s := range sources {
+		interrupts, ok := found[s.Name]
+		if !ok {
+			continue
+		}
+		for i := range rows {
+			if slices.ContainsFunc(s.Devices, func(d record.Device) bool { return d.ID == rows[i].Device.ID }) {
+				rows[i].Interrupts = append(rows[i].Interrupts, report.ControllerInterrupts{Controller: s.Name, NUMANode: s.NUMANode, Interrupts: interrupts})
+			}
+		}
+	}
+	return err
 }
 
 // asTheDaemonSays marks the devices that the running daemon watches, whatever this configuration and this user could.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
@@ -177,4 +178,34 @@ func TestDevicesShowsWhatIsWrong(t *testing.T) {
 	got = ssdprobe(t, "devices", "--config", watching, "--state-dir", state)
 	require.Equal(t, 0, got.code, got.stderr)
 	assert.NotContains(t, got.stdout, "cannot_probe", "nobody tries any more")
+}
+
+// Interrupts of every queue are shown where they are asked for, with those taken far from the drive.
+func TestDevicesWithInterrupts(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	const function = "sys/devices/pci0000:00/0000:00:03.0"
+	const disk = function + "/virtio0/block/vda"
+	sysfstest.Add(t, root, map[string]string{
+		disk + "/dev": "253:0\n", disk + "/size": "1048576\n", disk + "/serial": "S1", function + "/numa_node": "1\n",
+		"sys/devices/system/node/node1/cpulist": "1\n", "proc/irq/37/smp_affinity_list": "0-1\n", "proc/irq/37/effective_affinity_list": "0\n",
+		"proc/interrupts": "           CPU0       CPU1\n 36: 3 0 PCI-MSIX-0000:00:03.0 0-edge virtio0-config\n 37: 700 41 PCI-MSIX-0000:00:03.0 1-edge virtio0-req.0\n",
+	}, map[string]string{
+		"sys/block/vda": "/" + disk, disk + "/device": "../..", function + "/virtio0/subsystem": "/sys/bus/virtio",
+	})
+	config := file(t, "c.yaml", "host_root: "+root+"\nlisten: [127.0.0.1:1]\nstate_dir: "+t.TempDir()+"\n")
+	var list report.DeviceList
+	require.NoError(t, json.Unmarshal([]byte(ssdprobe(t, "devices", "--config", config, "--output", "json", "--interrupts").stdout), &list))
+	require.Len(t, list.Devices, 1)
+	require.Len(t, list.Devices[0].Interrupts, 1)
+	got := list.Devices[0].Interrupts[0]
+	assert.Equal(t, []any{"virtio0", 1}, []any{got.Controller, got.NUMANode})
+	assert.Equal(t, []record.QueueInterrupts{
+		{Queue: "config", Number: "36", Count: 3, Local: new(uint64(0)), Remote: new(uint64(3))},
+		{Queue: "req.0", Number: "37", Count: 741, CPUs: "0", Affinity: "0-1", Local: new(uint64(41)), Remote: new(uint64(700))},
+	}, got.Queues)
+	text := ssdprobe(t, "devices", "--config", config, "--interrupts").stdout
+	assert.Contains(t, text, "virtio0: vda, NUMA node 1\n")
+	assert.Regexp(t, `req\.0 +37 +0-1 +0 +741 +41 +700\n`, text)
+	assert.NotContains(t, ssdprobe(t, "devices", "--config", config).stdout, "req.0", "not unless asked for")
 }

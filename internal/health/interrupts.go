@@ -23,6 +23,7 @@ const adminQueue = "0"
 type Meter struct {
 	fs      sysfs.FS
 	sources map[string]*meterState
+	every   bool
 }
 
 // meterState is what the meter knows of one source.
@@ -41,6 +42,13 @@ type count struct{ raw, total uint64 }
 
 // NewMeter returns a meter that has read nothing yet.
 func NewMeter(files sysfs.FS) *Meter { return &Meter{fs: files, sources: map[string]*meterState{}} }
+
+// EveryQueue makes the meter say of each queue where its interrupts may be taken, and how
+// many were taken on CPUs of the controller's NUMA node and on others. It returns the meter.
+func (m *Meter) EveryQueue() *Meter {
+	m.every = true
+	return m
+}
 
 // Read reads the interrupts of all sources at once: the table of a large server is
 // megabytes. A source without interrupts of its own has none in the result; one that
@@ -108,19 +116,23 @@ func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interr
 	problems := []error{near.err}
 	result := record.Interrupts{Time: now}
 	for _, line := range lines {
-		q := record.QueueInterrupts{Queue: strings.Join(line.Queues(s.Name), ","), Number: line.Name, CPUs: m.affinity(line.Name)}
+		q := record.QueueInterrupts{Queue: strings.Join(line.Queues(s.Name), ","), Number: line.Name, CPUs: m.affinity(line.Name, "effective_affinity_list")}
+		if m.every {
+			q.Affinity = m.affinity(line.Name, "smp_affinity_list")
+		}
 		state.add(q.Queue, line)
 		result.Queues = append(result.Queues, q)
 	}
 	// The sums have what the table does not show now too: CPUs that are offline, and
 	// queues of a controller that is being reset.
 	var remote, ofIO uint64
-	sums := map[string]uint64{}
+	sums, remotes := map[string]uint64{}, map[string]uint64{}
 	for queue, counts := range state.queues {
 		for cpu, c := range counts {
 			sums[queue] += c.total
 			if !near.cpus[cpu] {
 				remote += c.total
+				remotes[queue] += c.total
 			}
 		}
 		if queue != adminQueue && queue != "config" && queue != "control" {
@@ -129,6 +141,9 @@ func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interr
 	}
 	for i, q := range result.Queues {
 		result.Queues[i].Count = sums[q.Queue]
+		if far := remotes[q.Queue]; m.every && near.cpus != nil {
+			result.Queues[i].Local, result.Queues[i].Remote = new(sums[q.Queue]-far), &far
+		}
 	}
 	if near.cpus != nil {
 		result.Remote = &remote
@@ -200,10 +215,9 @@ func (m *Meter) node(number int) node {
 	return node{cpus: cpus}
 }
 
-// affinity returns the CPUs that an interrupt is sent to, empty when the machine does
-// not say.
-func (m *Meter) affinity(interrupt string) string {
-	cpus, err := m.fs.Text("/proc/irq/" + interrupt + "/effective_affinity_list")
+// affinity returns the CPUs of a list of an interrupt, empty when the machine does not say.
+func (m *Meter) affinity(interrupt, list string) string {
+	cpus, err := m.fs.Text("/proc/irq/" + interrupt + "/" + list)
 	if err != nil {
 		return ""
 	}

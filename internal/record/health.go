@@ -223,6 +223,15 @@ type QueueInterrupts struct {
 	Count  uint64 `json:"count"`
 	// CPUs are those that it is sent to, "0-3,8"; empty when the machine does not say.
 	CPUs string `json:"cpus,omitempty"`
+
+	// The rest is empty unless every queue was asked for (health.Meter.EveryQueue).
+
+	// Affinity are the CPUs that it may be sent to; empty when the machine does not say.
+	Affinity string `json:"affinity,omitempty"`
+	// Local counts those taken on CPUs of the controller's NUMA node, Remote the others;
+	// nil when the machine does not say where that is.
+	Local  *uint64 `json:"local,omitempty"`
+	Remote *uint64 `json:"remote,omitempty"`
 }
 
 // ControllersOf returns the controllers that reach the device with this id.

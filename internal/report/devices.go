@@ -24,6 +24,16 @@ type DeviceRow struct {
 	Reason string `json:"reason,omitempty"`
 	// Findings are those of the device and of the targets on it, the worst first.
 	Findings []finding.Finding `json:"findings,omitempty"`
+	// Interrupts are those of its controllers, queue by queue; empty unless asked for.
+	Interrupts []ControllerInterrupts `json:"interrupts,omitempty"`
+}
+
+// ControllerInterrupts are the interrupts of each queue of a controller since boot.
+type ControllerInterrupts struct {
+	Controller string `json:"controller"` // "nvme0", "virtio1"
+	// NUMANode is where it is attached, -1 when the machine does not say.
+	NUMANode int `json:"numa_node"`
+	record.Interrupts
 }
 
 // DeviceList is the JSON form of what Devices writes.
@@ -80,6 +90,7 @@ func Devices(w io.Writer, list DeviceList, now time.Time) error {
 	for _, line := range LeftOut(left) {
 		blocks = append(blocks, document.Note{Label: "Not watched: ", Text: line})
 	}
+	blocks = append(blocks, interruptBlocks(rows)...)
 	blocks = append(blocks, fileBlocks(list.Files)...)
 	files := ""
 	if n := len(list.Files); n > 0 {
