@@ -15,7 +15,7 @@ const (
 	// depthReached is the share of the depth asked for that passes as it: the rest is the
 	// time between a completion and the next submission.
 	depthReached = 0.8
-	// depthUnexplained is the share below which there is a fault even if nothing explains it.
+	// depthUnexplained is the share below which it is said even if nothing explains it.
 	depthUnexplained = 0.5
 	// depthForeign is the share by which the device may have done more than fio.
 	depthForeign = 0.2
@@ -157,9 +157,9 @@ func (l *depthLook) limit(asked float64) (reason record.DepthLimit, evidence str
 			if engine == "" {
 				engine = "psync"
 			}
-			return record.DepthEngine, fmt.Sprintf("the engine %s does one I/O at a time in each job; use libaio or io_uring", engine)
+			return record.DepthEngine, fmt.Sprintf("the engine %s does one I/O at a time in each job", engine)
 		case engine == "libaio" && !direct:
-			return record.DepthEngine, "the engine libaio does one I/O at a time through the page cache; use direct=1"
+			return record.DepthEngine, "the engine libaio does one I/O at a time through the page cache"
 		}
 	}
 	most := float64(l.queue.Requests * min(l.jobs, max(1, l.queue.HardwareQueues)))
@@ -188,7 +188,7 @@ func (l *depthLook) limit(asked float64) (reason record.DepthLimit, evidence str
 	case l.waited > waitedShare:
 		return record.DepthSubmission, fmt.Sprintf("the jobs waited for a CPU for %s of the time", units.Percent(l.waited))
 	case l.mean < depthUnexplained*asked:
-		return record.DepthUnknown, "nothing that is known explains it: a layer above the device, such as the filesystem, may hold I/Os back"
+		return record.DepthUnknown, "not explained: the jobs may submit late, or a layer above the device may hold I/Os back"
 	}
 	return "", ""
 }

@@ -126,7 +126,7 @@ func TestLimitOfTheDepth(t *testing.T) {
 		"as asked":            {func(*group) {}, 31, "", "", false},
 		"a little less":       {func(g *group) { g.disk.WeightedTime = 26 * span }, 26, "", "", false},
 		"two thirds":          {func(g *group) { g.disk.WeightedTime = 20 * span }, 20, "", "", false},
-		"nothing explains":    {func(g *group) { g.disk.WeightedTime = 10 * span }, 10, record.DepthUnknown, "nothing that is known explains it: a layer above the device, such as the filesystem, may hold I/Os back", true},
+		"nothing explains":    {func(g *group) { g.disk.WeightedTime = 10 * span }, 10, record.DepthUnknown, "not explained: the jobs may submit late, or a layer above the device may hold I/Os back", false},
 		"a CPU is used up":    {func(g *group) { g.disk.WeightedTime, g.job.UserCPU = 3*span, 0.98 }, 3, record.DepthSubmission, "the device answers faster than the jobs submit", false},
 		"a CPU is waited for": {func(g *group) { g.disk.WeightedTime, g.waited = 3*span, 0.4 }, 3, record.DepthSubmission, "the jobs waited for a CPU for 40 % of the time", false},
 		"no requests left":    {func(g *group) { g.disk.WeightedTime, g.queue.Requests = 7*span, 8 }, 7, record.DepthRequests, "nr_requests is 8", true},
