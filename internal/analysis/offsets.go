@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
@@ -23,7 +21,8 @@ func Offsets(steps []record.Step) *record.OffsetSpeeds {
 	}
 	var o record.OffsetSpeeds
 	for offset, r := range rates {
-		o.Points = append(o.Points, record.OffsetSpeed{OffsetBytes: offset, BytesPerSecond: stat.Mean(r, nil)})
+		mean := spreadOf(r).Mean
+		o.Points = append(o.Points, record.OffsetSpeed{OffsetBytes: offset, BytesPerSecond: mean.Value, Lower: mean.Lower, Upper: mean.Upper})
 	}
 	slices.SortFunc(o.Points, func(a, b record.OffsetSpeed) int { return cmp.Compare(a.OffsetBytes, b.OffsetBytes) })
 	bySpeed := func(a, b record.OffsetSpeed) int { return cmp.Compare(a.BytesPerSecond, b.BytesPerSecond) }

@@ -78,6 +78,10 @@ func TestOffsets(t *testing.T) {
 		return step{Workload: w, Read: &record.Result{BytesPerSecond: speed}}
 	}
 	got := analysis.Offsets([]step{at(200, 50e6), at(0, 100e6), at(100, 70e6), at(100, 80e6)})
+	// t(1) · √(50e12/2)
+	assert.InDelta(t, 75e6-63.531e6, *got.Points[1].Lower, 1e3)
+	assert.InDelta(t, 75e6+63.531e6, *got.Points[1].Upper, 1e3)
+	got.Points[1].Lower, got.Points[1].Upper = nil, nil
 	assert.Equal(t, &record.OffsetSpeeds{
 		Points:  []record.OffsetSpeed{{OffsetBytes: 0, BytesPerSecond: 100e6}, {OffsetBytes: 100, BytesPerSecond: 75e6}, {OffsetBytes: 200, BytesPerSecond: 50e6}},
 		Slowest: record.OffsetSpeed{OffsetBytes: 200, BytesPerSecond: 50e6}, Fastest: record.OffsetSpeed{OffsetBytes: 0, BytesPerSecond: 100e6}, Evenness: 0.5,

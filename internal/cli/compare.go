@@ -35,16 +35,19 @@ The verdict is slower, faster, same or inconclusive. With repeats on both sides
 changes that all loads agree on. Otherwise it is inconclusive and says how many repeats
 are needed. Disturbed steps never decide.
 
+--output html makes one page with the runs drawn over each other: IOPS and latency over
+depth, speed over the device, and latency by percentile, each with intervals.
+
 Exit codes: 0 none is slower, 1 could not compare, 2 wrong usage, 3 one is slower
 than the first.`,
-		Example: "  ssdprobe compare before.json after.json\n  ssdprobe compare --csv monday.json tuesday.json wednesday.json > week.csv",
+		Example: "  ssdprobe compare before.json after.json\n  ssdprobe compare --csv monday.json tuesday.json wednesday.json > week.csv\n  ssdprobe compare drive-a drive-b --output html > drives.html",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE:    func(c *cobra.Command, args []string) error { return a.compare(c.InOrStdin(), args, o) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.threshold, "threshold", "20%", "smallest change of a load that counts")
 	f.BoolVar(&o.csv, "csv", false, "print a row per figure, for spreadsheets")
-	addOutput(c, &o.form)
+	addOutput(c, &o.form, outputHTML)
 	return c
 }
 
@@ -64,14 +67,19 @@ func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
 		return usage(errors.New("there is only one run; name another file to compare it with"))
 	}
 	c := report.Comparisons{Names: []string{stored[0].file}}
+	runs := []record.RunReport{stored[0].Report}
 	slower := false
 	for _, s := range stored[1:] {
+		runs = append(runs, s.Report)
 		one := compare.Pair(stored[0].Report, s.Report, threshold)
 		slower = slower || one.Verdict == record.Slower
 		c.Names, c.Comparisons = append(c.Names, s.file), append(c.Comparisons, one)
 	}
 	text := c.Text
-	if o.csv {
+	switch {
+	case o.form == outputHTML:
+		text = func(w io.Writer) error { return c.HTML(w, runs) }
+	case o.csv:
 		text = c.CSV
 	}
 	if err := a.show(o.form, c, text); err != nil {

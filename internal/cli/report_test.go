@@ -185,7 +185,7 @@ func TestCompareRefuses(t *testing.T) {
 		"no file":      {nil, 2, "ssdprobe compare --help"},
 		"threshold":    {[]string{one, one, "--threshold", "much"}, 2, "--threshold"},
 		"missing file": {[]string{one, "/no/such/file"}, 2, "/no/such/file"},
-		"html":         {[]string{one, one, "-o", "html"}, 2, "want text or json"},
+		"pdf":          {[]string{one, one, "-o", "pdf"}, 2, "want text, json or html"},
 		"two forms":    {[]string{one, one, "-o", "json", "--csv"}, 2, "csv"},
 	} {
 		t.Run(name, func(t *testing.T) {

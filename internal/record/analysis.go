@@ -162,6 +162,9 @@ type OffsetSpeeds struct {
 type OffsetSpeed struct {
 	OffsetBytes    int64   `json:"offset_bytes"`
 	BytesPerSecond float64 `json:"bytes_per_second"`
+	// Lower and Upper are the bounds of the 95 % interval over repeats; nil without them.
+	Lower *float64 `json:"lower,omitempty"`
+	Upper *float64 `json:"upper,omitempty"`
 }
 
 // Limit is what keeps a load from being faster.

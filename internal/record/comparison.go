@@ -34,6 +34,11 @@ type Comparison struct {
 	NotCompared []UnmatchedLoad `json:"not_compared,omitempty"`
 }
 
+// Unknown reports whether the conditions of a side are unknown, as it was made of fio's own output.
+func (c Comparison) Unknown() bool {
+	return c.Before.Suite == ImportedSuite || c.After.Suite == ImportedSuite
+}
+
 // RunReference tells which run a side of a comparison is.
 type RunReference struct {
 	Suite     string    `json:"suite"`

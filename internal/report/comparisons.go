@@ -60,8 +60,8 @@ func referenceText(r record.RunReference) string {
 // sameConditions says whether conditions are known to be the same; empty when some are known to differ.
 func sameConditions(c record.Comparison) string {
 	const unknown = "Whether the conditions are the same is unknown: what fio printed does not say them."
-	switch imported := c.Before.Suite == record.ImportedSuite || c.After.Suite == record.ImportedSuite; {
-	case imported:
+	switch {
+	case c.Unknown():
 		return unknown
 	case len(c.Conditions) == 0:
 		return "The conditions are the same."

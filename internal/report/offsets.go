@@ -36,10 +36,10 @@ func offsetSection(r record.RunReport) []document.Section {
 		small.Add(p.BytesPerSecond/1e6, at)
 		all = append(all, warnings[p.OffsetBytes]...)
 		mark := ""
-		switch p {
-		case o.Slowest:
+		switch p.OffsetBytes {
+		case o.Slowest.OffsetBytes:
 			mark = "slowest"
-		case o.Fastest:
+		case o.Fastest.OffsetBytes:
 			mark = "fastest"
 		}
 		t.Add(at, units.Number(p.BytesPerSecond/1e6), mark, warned(warnings[p.OffsetBytes]))
@@ -69,4 +69,46 @@ func offsetUnit(most int64) (name string, by float64) {
 	default:
 		return "TB", 1e12
 	}
+}
+
+// offsetLine is the speeds over one drive.
+type offsetLine struct {
+	name     string // tells it from others of the run; empty when there are none
+	speeds   record.OffsetSpeeds
+	warnings map[int64][]record.Warning // by offset
+}
+
+// offsetLines are those of a run.
+func offsetLines(r record.RunReport) []offsetLine {
+	if r.Analysis == nil || r.Analysis.Offsets == nil || len(r.Analysis.Offsets.Points) == 0 {
+		return nil
+	}
+	line := offsetLine{speeds: *r.Analysis.Offsets, warnings: map[int64][]record.Warning{}}
+	for _, s := range measured(r.Steps) {
+		if s.Workload != nil && s.Workload.Pattern == record.Sequential {
+			at := s.Workload.OffsetBytes
+			line.warnings[at] = append(line.warnings[at], s.Warnings...)
+		}
+	}
+	return []offsetLine{line}
+}
+
+// drawn are the points of a line, in MB/s over an offset in a unit.
+func (l offsetLine) drawn(label, unit string, by float64) (points []plot.Point, warnings []record.Warning) {
+	if label != "" {
+		label += ", "
+	}
+	for _, p := range l.speeds.Points {
+		own := l.warnings[p.OffsetBytes]
+		warnings = append(warnings, own...)
+		point := plot.Point{
+			X: float64(p.OffsetBytes) / by, Y: p.BytesPerSecond / 1e6, Doubt: len(own) > 0,
+			Note: fmt.Sprintf("%sat %s %s: %s%s", label, units.Number(float64(p.OffsetBytes)/by), unit, units.Bandwidth(p.BytesPerSecond), noteOf(own)),
+		}
+		if p.Lower != nil && p.Upper != nil {
+			point.Low, point.High = new(*p.Lower/1e6), new(*p.Upper/1e6)
+		}
+		points = append(points, point)
+	}
+	return points, warnings
 }

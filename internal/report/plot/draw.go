@@ -73,10 +73,11 @@ func (p Plot) values() (x, left, right []float64) {
 		}
 		for _, v := range s.shown(p.X.Scale, y).Points {
 			x = append(x, v.X)
+			at := append([]float64{v.Y}, v.ends(y)...)
 			if s.Right && p.Right != nil {
-				right = append(right, v.Y)
+				right = append(right, at...)
 			} else {
-				left = append(left, v.Y)
+				left = append(left, at...)
 			}
 		}
 	}
@@ -230,6 +231,10 @@ func (s Series) draw(svg *node, f frame, y place) {
 	}
 	if s.Shape == LinePoints && len(s.Points) <= mostPoints || s.Shape == Points {
 		for _, p := range s.Points {
+			if ends := p.ends(y.scale); ends != nil {
+				x, low, high := f.x.at(p.X), y.at(ends[0]), y.at(ends[1])
+				svg.add("path", "class", "whisker "+colour, "d", "M"+px(x-3)+" "+px(low)+"H"+px(x+3)+"M"+px(x)+" "+px(low)+"V"+px(high)+"M"+px(x-3)+" "+px(high)+"H"+px(x+3))
+			}
 			class := "point " + colour
 			if p.Doubt {
 				class += " doubt"
@@ -237,6 +242,19 @@ func (s Series) draw(svg *node, f frame, y place) {
 			svg.add("path", "class", class, "d", marker(s.Colour, f.x.at(p.X), y.at(p.Y))).note(p.Note)
 		}
 	}
+}
+
+// ends are those of the interval, where an axis can show them; nil when there is none.
+func (p Point) ends(s Scale) []float64 {
+	if p.Low == nil || p.High == nil {
+		return nil
+	}
+	_, okLow := s.on(*p.Low)
+	_, okHigh := s.on(*p.High)
+	if !okLow || !okHigh {
+		return nil
+	}
+	return []float64{*p.Low, *p.High}
 }
 
 func (s Series) path(f frame, y place) string {

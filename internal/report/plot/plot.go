@@ -80,6 +80,8 @@ const (
 // Point is one value.
 type Point struct {
 	X, Y float64
+	// Low and High are the ends of an interval around Y; nil when there is none.
+	Low, High *float64
 	// Note is shown when the reader points at it.
 	Note string
 	// Doubt draws it hollow: something makes the value less trustworthy.

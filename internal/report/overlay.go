@@ -1,0 +1,255 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/html"
+	"github.com/ssdprobe/ssdprobe/internal/report/plot"
+	"github.com/ssdprobe/ssdprobe/internal/units"
+)
+
+const (
+	// mostOverlaid is how many runs one drawing holds apart.
+	mostOverlaid = plot.Colours
+	// mostOverlays bounds the drawings of one kind.
+	mostOverlays = 8
+)
+
+// HTML writes the comparison as one page with the runs drawn over each other. runs are
+// those that Names name.
+func (c Comparisons) HTML(w io.Writer, runs []record.RunReport) error {
+	p := document.Page{
+		Title: "Comparison of " + units.Plural(len(runs), "run"), About: c.Names,
+		Foot: "drives and rates are decimal (1 MB/s = 1 000 000 bytes per second), blocks binary (1 KiB = 1024 bytes)",
+	}
+	for i, one := range c.Comparisons {
+		p.Warnings = append(p.Warnings, one.Warnings...)
+		text := letter(i+1) + " compared with A: " + verdictText(one, "A")
+		if i == 0 {
+			p.Lead = text
+			continue
+		}
+		p.Points = append(p.Points, document.Point{Section: againstID(i), Text: text})
+	}
+	p.Warnings = once(p.Warnings)
+	which := document.Section{Title: "Runs"}
+	var facts document.Facts
+	for i, name := range c.Names {
+		facts = append(facts, document.Fact{Name: letter(i), Value: name + ": " + referenceText(runs[i].Reference())})
+	}
+	which.Blocks = append(which.Blocks, facts)
+	p.Sections = append(p.Sections, which, c.differences())
+	shown := runs[:min(len(runs), mostOverlaid)]
+	overlays := slices.Concat(overlaidDepths(shown), overlaidOffsets(shown), overlaidLatencies(shown))
+	if len(overlays) > 0 && len(shown) < len(runs) {
+		overlays[0].Blocks = append([]document.Block{document.Sentence(fmt.Sprintf("Drawn are the first %d of %d runs; the tables below have all.", len(shown), len(runs)))},
+			overlays[0].Blocks...)
+	}
+	p.Sections = append(p.Sections, overlays...)
+	for i, one := range c.Comparisons {
+		p.Sections = append(p.Sections, document.Section{
+			ID: againstID(i), Title: letter(i+1) + " against A", Blocks: comparisonBlocks(one, "A", "A", letter(i+1)),
+		})
+	}
+	return html.Write(w, p)
+}
+
+func againstID(i int) string { return fmt.Sprintf("against-%d", i+1) }
+
+// differences has a row for each condition that differs anywhere.
+func (c Comparisons) differences() document.Section {
+	t := document.Table{Names: []string{"condition", "A"}, Align: "ll"}
+	var order []string
+	cells := map[string][]string{}
+	for i, one := range c.Comparisons {
+		t.Names, t.Align = append(t.Names, letter(i+1)), t.Align+"l"
+		for _, change := range one.Conditions {
+			name := record.ConditionTitle(change.Condition)
+			if cells[name] == nil {
+				order = append(order, name)
+				cells[name] = slices.Repeat([]string{knownText(change.From)}, 1+len(c.Comparisons))
+			}
+			cells[name][i+1] = knownText(change.To)
+		}
+	}
+	for _, name := range order {
+		t.Add(append([]string{name}, cells[name]...)...)
+	}
+	s := document.Section{Title: "What differs in the conditions"}
+	said := map[string]bool{}
+	for _, one := range c.Comparisons {
+		if text := sameConditions(one); text != "" && !said[text] && (len(order) == 0 || one.Unknown()) {
+			said[text] = true
+			s.Blocks = append(s.Blocks, document.Sentence(text))
+		}
+	}
+	if len(order) > 0 {
+		s.Blocks = append(s.Blocks, t)
+	}
+	return s
+}
+
+func knownText(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+// inSeveral are the names that at least two runs have, in the order of their first run.
+func inSeveral(names [][]string) []string {
+	count := map[string]int{}
+	var order []string
+	for _, of := range names {
+		for _, name := range of {
+			if count[name]++; count[name] == 1 {
+				order = append(order, name)
+			}
+		}
+	}
+	return slices.DeleteFunc(order, func(name string) bool { return count[name] < 2 })
+}
+
+// limited keeps the first overlays of a kind, and says so in the last one.
+func limited(all []document.Section) []document.Section {
+	if len(all) <= mostOverlays {
+		return all
+	}
+	last := &all[mostOverlays-1]
+	last.Blocks = append(last.Blocks, document.Sentence(fmt.Sprintf("%d more are in the tables below.", len(all)-mostOverlays)))
+	return all[:mostOverlays]
+}
+
+const whiskers = "Bars are 95 % intervals over repeats; a point without one was measured once."
+
+// overlaidDepths have the sweeps of the same load in one drawing: IOPS on the left axis, latency on the right one.
+func overlaidDepths(runs []record.RunReport) []document.Section {
+	all := make([][]sweep, len(runs))
+	names := make([][]string, len(runs))
+	for i, r := range runs {
+		all[i] = sweeps(r)
+		for _, s := range all[i] {
+			names[i] = append(names[i], s.load)
+		}
+	}
+	var sections []document.Section
+	for _, name := range inSeveral(names) {
+		diagram := plot.Plot{Title: "IOPS and latency over depth, " + name, Y: plot.Axis{Label: "IOPS", Zero: true}}
+		extent := latencyExtent{}
+		var drawnSweeps []sweep
+		var drawnRuns []int
+		for i := range runs {
+			if k := slices.Index(names[i], name); k >= 0 {
+				drawnSweeps, drawnRuns = append(drawnSweeps, all[i][k]), append(drawnRuns, i)
+				for _, p := range all[i][k].points {
+					extent.add(p.mean)
+				}
+			}
+		}
+		unit, right := extent.axis()
+		diagram.Right = &right
+		var warnings []record.Warning
+		for k, s := range drawnSweeps {
+			i := drawnRuns[k]
+			iops, mean, warned := s.overlaid(letter(i), runs[i], unit)
+			warnings = append(warnings, warned...)
+			diagram.Series = append(diagram.Series,
+				plot.Series{Name: letter(i) + ": IOPS (left)", Points: iops, Colour: i + 1},
+				plot.Series{Name: letter(i) + ": mean latency (right)", Points: mean, Colour: i + 1, Right: true, Dashed: true})
+			if axis := s.axis(); k == 0 || axis.Scale == plot.Log2 {
+				diagram.X = axis
+			}
+		}
+		sections = append(sections, document.Section{
+			Title:  "IOPS and latency over depth: " + name,
+			Blocks: []document.Block{drawn(diagram, "Solid lines are IOPS, dashed ones the mean latency. "+whiskers, warnings, nil)},
+		})
+	}
+	return limited(sections)
+}
+
+// overlaid are the points of one sweep among others, with the intervals of their repeats.
+func (s sweep) overlaid(run string, r record.RunReport, unit units.LatencyUnit) (iops, mean []plot.Point, warnings []record.Warning) {
+	for _, p := range s.points {
+		spread := p.spread(r)
+		rate := plot.Point{X: float64(p.depth), Y: p.iops, Doubt: len(p.warnings) > 0}
+		late := plot.Point{X: float64(p.depth), Y: unit.In(p.mean), Doubt: len(p.warnings) > 0}
+		around := ""
+		if spread != nil {
+			rate.Low, rate.High = spread.IOPS.Mean.Lower, spread.IOPS.Mean.Upper
+			if l := spread.MeanSeconds.Mean; l.Lower != nil && l.Upper != nil {
+				late.Low, late.High = new(unit.In(seconds(*l.Lower))), new(unit.In(seconds(*l.Upper)))
+			}
+			around = fmt.Sprintf(", %s repeats", units.Count(spread.Repeats))
+		}
+		rate.Note = fmt.Sprintf("%s, depth %d: %s IOPS%s%s", run, p.depth, units.IOPS(p.iops), around, noteOf(p.warnings))
+		late.Note = fmt.Sprintf("%s, depth %d: mean %s%s%s", run, p.depth, units.Latency(p.mean), around, noteOf(p.warnings))
+		iops, mean, warnings = append(iops, rate), append(mean, late), append(warnings, p.warnings...)
+	}
+	return iops, mean, warnings
+}
+
+// spread is that of the repeats of a point; nil when there are none, or they are of several series.
+func (p depthPoint) spread(r record.RunReport) *record.Spread {
+	if r.Analysis == nil || len(slices.Compact(slices.Clone(p.series))) != 1 {
+		return nil
+	}
+	for _, s := range r.Analysis.Spreads {
+		if s.Load+" "+string(s.Direction) == p.series[0] {
+			return &s
+		}
+	}
+	return nil
+}
+
+// overlaidOffsets have the speeds over the device of all runs in one drawing.
+func overlaidOffsets(runs []record.RunReport) []document.Section {
+	var most int64
+	n := 0
+	for _, r := range runs {
+		for _, line := range offsetLines(r) {
+			n++
+			most = max(most, line.speeds.Points[len(line.speeds.Points)-1].OffsetBytes)
+		}
+	}
+	if n < 2 {
+		return nil
+	}
+	name, by := offsetUnit(most)
+	diagram := plot.Plot{
+		Title: "Sequential speed over the offset",
+		X:     plot.Axis{Label: "offset on the device, " + name}, Y: plot.Axis{Label: "sequential speed, MB/s", Zero: true},
+	}
+	var warnings []record.Warning
+	var leads []string
+	runsDrawn := 0
+	for i, r := range runs {
+		lines := offsetLines(r)
+		if len(lines) > 0 {
+			runsDrawn++
+		}
+		for k, line := range lines {
+			label := letter(i)
+			if line.name != "" {
+				label += ", " + line.name
+			}
+			points, own := line.drawn(label, name, by)
+			warnings = append(warnings, own...)
+			// Of a run on several drives, the further ones are told by their dashes and the legend.
+			diagram.Series = append(diagram.Series, plot.Series{Name: label, Points: points, Colour: i + 1, Dashed: k > 0})
+			leads = append(leads, fmt.Sprintf("%s: %s at the slowest place, %s of its fastest", label, units.Bandwidth(line.speeds.Slowest.BytesPerSecond), units.Percent(line.speeds.Evenness)))
+		}
+	}
+	if runsDrawn < 2 {
+		return nil
+	}
+	return []document.Section{{
+		Title: "Speed over the device", Lead: strings.Join(leads[:min(len(leads), mostOverlaid)], "; ") + ".",
+		Blocks: []document.Block{drawn(diagram, whiskers, warnings, nil)},
+	}}
+}
