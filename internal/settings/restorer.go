@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -32,7 +33,7 @@ type restorer struct {
 	alive io.Closer // the other end
 	pid   int
 	done  chan struct{} // closed when it has ended
-	err   error         // how; to be read after that
+	how   string        // "signal: killed"; to be read after that
 }
 
 // startRestorer starts it for a device, and returns when it is ready.
@@ -47,7 +48,7 @@ func (o Options) startRestorer(id string) (*restorer, error) {
 	if err != nil {
 		return fail(err)
 	}
-	args := append(o.Restorer[1:len(o.Restorer):len(o.Restorer)], "--state-dir", dir, "--host-root", o.FS.Root(), id)
+	args := slices.Concat(o.Restorer[1:], []string{"--state-dir", dir, "--host-root", o.FS.Root(), id})
 	cmd := exec.CommandContext(context.Background(), o.Restorer[0], args...)
 	cmd.Args[0] = "ssdprobe" // for ps, whatever the path is
 	cmd.Dir = "/"
@@ -66,7 +67,8 @@ func (o Options) startRestorer(id string) (*restorer, error) {
 	late.Stop()
 	r := &restorer{alive: alive, pid: cmd.Process.Pid, done: make(chan struct{})}
 	go func() {
-		r.err = cmd.Wait()
+		_ = cmd.Wait() // the state has it
+		r.how = cmd.ProcessState.String()
 		close(r.done)
 	}()
 	if line != readyLine {
@@ -79,7 +81,7 @@ func (o Options) startRestorer(id string) (*restorer, error) {
 func (r *restorer) check() error {
 	select {
 	case <-r.done:
-		return fmt.Errorf("process %d, which restores settings if this one is killed, has ended (%v): start the run again", r.pid, r.err)
+		return fmt.Errorf("process %d, which restores settings if this one is killed, has ended (%s): start the run again", r.pid, r.how)
 	default:
 		return nil
 	}
