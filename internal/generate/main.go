@@ -1,6 +1,6 @@
 // Command generate writes all files of the product that are made from code: dashboards,
 // Prometheus' rules and alerts, deploy/kubernetes/monitoring, deploy/ssdprobe.yaml, the schema of the chart's values,
-// docs/configuration.md and docs/metrics.md. `make generate` runs it, and a test fails when
+// docs/configuration.md, docs/metrics.md and docs/suites.md. `make generate` runs it, and a test fails when
 // one of them is out of date.
 package main
 
@@ -29,7 +29,7 @@ func main() {
 // files are all files that are made, by their paths in the repository, which root is.
 func files(root fs.FS) (map[string]string, error) {
 	all := map[string]string{}
-	for _, make := range []func(fs.FS) (map[string]string, error){dashboardFiles, monitoring, configuration, metrics} {
+	for _, make := range []func(fs.FS) (map[string]string, error){dashboardFiles, monitoring, configuration, metrics, suites} {
 		some, err := make(root)
 		if err != nil {
 			return nil, err

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/suite"
+)
+
+const suitesHead = "# Suites\n\n" +
+	"`ssdprobe run SUITE --target PATH` runs jobs of fio that answer one question about a drive, and says what they come to.\n" +
+	"`ssdprobe suites SUITE` lists the parameters of a suite, and `--dry-run` prints its jobs.\n\n" +
+	"On a raw device, a suite that writes needs `--destroy SERIAL`. On a directory it writes to a file of its own.\n\n" +
+	"| suite | question | writes | what it runs |\n|---|---|---|---|\n"
+
+const suitesByHand = `
+## What they replace
+
+People run these commands by hand. Each is one step of its suite, by the suite's defaults: the others differ in depth, direction, number
+of jobs or offset. A test holds the commands against the plans.
+
+The plans also have options that change how fio measures, not what: threads instead of processes, no map of the blocks done, offsets that
+differ from run to run, percentiles of the whole latency, and jobs and memory at the NUMA node of the drive.
+
+` + "```text\n"
+
+const suitesElsewhere = "```\n" + `
+## Windows, IOmeter and diskspd
+
+ssdprobe runs on Linux alone. It measures with the kernel's counters, sysfs and fio, and has no port to Windows; it does not run IOmeter or
+diskspd, or read their results. Many guides and data sheets name their jobs. These are the same jobs in fio's terms:
+
+| IOmeter | diskspd | fio |
+|---|---|---|
+| worker | ` + "`-t4`" + ` (threads per file) | ` + "`numjobs=4`" + ` |
+| number of outstanding I/Os, for each worker and target | ` + "`-o32`" + `, for each thread and file | ` + "`iodepth=32`" + `, for each job |
+| transfer request size 4 KiB | ` + "`-b4K`" + ` | ` + "`bs=4k`" + ` |
+| 100 % random | ` + "`-r`" + ` | ` + "`rw=randread`, `randwrite` or `randrw`" + ` |
+| 70 % read, 30 % write | ` + "`-w30`" + ` | ` + "`rw=randrw rwmixread=70`" + ` |
+| run time 60 s, ramp-up time 10 s | ` + "`-d60 -W10`" + ` | ` + "`time_based runtime=60 ramp_time=10`" + ` |
+| always, on disks and files | ` + "`-Su`" + ` (no cache of the host) | ` + "`direct=1`" + ` |
+| | ` + "`-Sh`" + ` (writes go through the drive's cache, too) | ` + "`direct=1 sync=1`" + ` |
+| align I/Os on 4 KiB | aligned to the block size | aligned to the block size; ` + "`blockalign`" + ` changes it |
+| maximum disk size, in sectors | ` + "`-f10G`" + ` | ` + "`size=10g`" + ` |
+| | ` + "`-Zr`" + ` (random data) | random data is what fio writes |
+
+Access specifications that guides use, and where they are:
+
+| access specification | fio | suite |
+|---|---|---|
+| 4 KiB, 100 % random, 100 % read, 32 outstanding | ` + "`rw=randread bs=4k iodepth=32`" + ` | ` + "`quick`, `depth-sweep`" + ` |
+| 4 KiB, 100 % random, 100 % read, 16 workers with 16 outstanding each | ` + "`rw=randread bs=4k iodepth=16 numjobs=16`" + ` | ` + "`concurrency`" + ` |
+| 8 KiB, 0 % or 100 % random, 100 % read or write, 1 or 32 outstanding | ` + "`rw=read`, `write`, `randread`, `randwrite` with `bs=8k iodepth=32`" + ` | ` + "`sequential-vs-random`" + ` |
+| 8 KiB, 100 % random, over a part of the disk | ` + "`rw=randread bs=8k size=10%`" + ` | ` + "`span`" + ` |
+| 4 KiB, 100 % random, 70 % read | ` + "`rw=randrw rwmixread=70 bs=4k iodepth=16`" + ` | ` + "`mixed`" + ` |
+| 128 KiB, 0 % random, 100 % read or write | ` + "`rw=read` or `write` with `bs=128k iodepth=128`" + ` | ` + "`saturate`" + ` |
+
+Compare results with those of the same tool: each takes latency from another moment on. diskspd prints MiB/s, and IOmeter decimal or
+binary MB/s; those of ssdprobe and of data sheets are decimal.
+`
+
+// suites is docs/suites.md.
+func suites(fs.FS) (map[string]string, error) {
+	var b strings.Builder
+	b.WriteString(suitesHead)
+	for _, s := range suite.All() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Name, s.Question, cmp.Or(s.Writes, "nothing"), s.Does)
+	}
+	b.WriteString(suitesByHand)
+	for i, s := range suite.All() {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "# %s\n%s\n", s.Name, strings.ReplaceAll(s.Replaces, " && ", " &&\n"))
+	}
+	b.WriteString(suitesElsewhere)
+	return map[string]string{"docs/suites.md": b.String()}, nil
+}
