@@ -130,7 +130,7 @@ func (t *timed) fill(s *record.Snapshot) {
 		s.Warnings = append(s.Warnings, *warning)
 	}
 	if tracer != nil {
-		s.IOLatencyMissed = new(tracer.Missed())
+		s.IOLatencyMissed = tracer.Missed()
 	}
 	if status != nil {
 		s.Collectors = append(s.Collectors, *status)

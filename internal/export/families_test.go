@@ -114,7 +114,7 @@ func targetMovements(later time.Time) []movement {
 
 func ioMovements() []movement {
 	return []movement{
-		moves("an event was not seen", func(s *record.Snapshot) { *s.IOLatencyMissed++ }, "ssdprobe_io_latency_missed_total"),
+		moves("an event was not seen", func(s *record.Snapshot) { s.IOLatencyMissed[record.MissRecursion]++ }, "ssdprobe_io_latency_missed_total"),
 		moves("no programs run", func(s *record.Snapshot) { s.IOLatencyMissed = nil }, "ssdprobe_io_latency_missed_total"),
 		ofTarget("one more read of an application", func(t *record.TargetStatus) { t.IOLatency.Histograms[1].Buckets[60]++ }, "ssdprobe_io_latency_seconds"),
 		ofTarget("the same reads take longer", func(t *record.TargetStatus) { t.IOLatency.Histograms[1].Sum *= 2 }, "ssdprobe_io_latency_seconds"),

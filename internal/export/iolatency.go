@@ -34,15 +34,20 @@ func ioFamilies() []family[record.TargetStatus] {
 
 // missedFamily tells how exact they are.
 func missedFamily() family[record.Snapshot] {
-	return single("ssdprobe_io_latency_missed_total", counter,
-		"Number of I/Os of the whole machine that ssdprobe_io_latency_seconds may lack since ssdprobe started: the kernel did not run a program for them, "+
-			"as it would have interrupted the same program, or there was no room for more in flight. Absent where no programs run. Before Linux 5.19 only the second are known.",
-		func(s record.Snapshot) (float64, bool) {
-			if s.IOLatencyMissed == nil {
-				return 0, false
+	return family[record.Snapshot]{
+		name: "ssdprobe_io_latency_missed_total", kind: counter, labels: []string{"reason"},
+		help: "Number of I/Os of the whole machine that ssdprobe_io_latency_seconds may lack since ssdprobe started, by the reason. recursion: the kernel did not run a " +
+			"program, as it would have interrupted the same one (not known before Linux 5.19 without rights). room: too many were in flight at once. replaced: another " +
+			"came to its place in the same moment. not_begun, not_issued: it ended, and nobody had seen it begin, or reach the device; what is in flight when a device " +
+			"is first followed is such. not_ended: the kernel used its request again, and nobody had seen it end. Absent where no programs run.",
+		series: func(s record.Snapshot, emit emit) {
+			for _, why := range record.IOMisses() {
+				if n, known := s.IOLatencyMissed[why]; known {
+					emit(float64(n), string(why))
+				}
 			}
-			return float64(*s.IOLatencyMissed), true
-		})
+		},
+	}
 }
 
 // ioHistograms are the histograms of applications' I/O.

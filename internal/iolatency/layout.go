@@ -13,18 +13,19 @@ const (
 
 	operations = 4
 	stages     = 2
+	misses     = 5
 
 	watchedBytes   = 32
 	histogramBytes = 8 + 4*record.IOBuckets
 	slotBytes      = operations * stages * histogramBytes
-	controlBytes   = 32
+	controlBytes   = 24 + 8*misses
 	slowBytes      = 72
 )
 
 // Where the fields are.
 const (
 	atNumber, atPaused, atWatch, atSlow, atLeft = 0, 8, 12, 16, 24 // of a device; that of its histograms is beside the number
-	atBios, atNames, atEvicted, atUntold        = 4, 8, 16, 24     // of the control
+	atBios, atNames, atUntold, atMissed         = 4, 8, 16, 24     // of the control
 )
 
 // kernelOperations are in the order of the programs, and kernelStages.
@@ -34,4 +35,8 @@ func kernelOperations() [operations]record.Operation {
 
 func kernelStages() [stages]record.IOStage {
 	return [...]record.IOStage{record.StageQueue, record.StageDevice}
+}
+
+func kernelMisses() [misses]record.IOMiss {
+	return [...]record.IOMiss{record.MissRoom, record.MissReplaced, record.MissNotBegun, record.MissNotIssued, record.MissNotEnded}
 }

@@ -116,13 +116,13 @@ func TestEachIOIsCountedAsTheKernelCounts(t *testing.T) {
 			scheduler(t, device, name)
 			tracer := start(t)
 			follow(t, tracer, device.Number, iolatency.Device{Requests: true})
-			// On a busy machine a few may not be counted, as docs/traffic.md says: not each time, and never more than there were.
+			// Those whose end was not seen are known when the kernel uses their requests again, as it does while a test goes on.
 			short := uncounted(t, tracer, device)
 			for attempt := 1; short > 0 && attempt < 3; attempt++ {
-				t.Logf("%d I/Os were not counted", short)
+				t.Logf("%d I/Os are neither counted nor missed: %v", short, tracer.Missed())
 				short = uncounted(t, tracer, device)
 			}
-			assert.Zero(t, short, "I/Os were not counted three times")
+			assert.Zero(t, short, "neither counted nor missed, three times: %v", tracer.Missed())
 			queued := ios(tracer, device.Number, record.StageQueue)
 			if name != "none" {
 				assert.Equal(t, ios(tracer, device.Number, record.StageDevice)[record.OperationRead], queued[record.OperationRead], "all pass the scheduler")
@@ -131,10 +131,18 @@ func TestEachIOIsCountedAsTheKernelCounts(t *testing.T) {
 	}
 }
 
+// sum is how many I/Os were missed for any reason.
+func sum(missed map[record.IOMiss]uint64) (n uint64) {
+	for _, m := range missed {
+		n += m
+	}
+	return n
+}
+
 // uncounted is how many of the I/Os of all kinds were neither counted nor missed.
 func uncounted(t *testing.T, tracer *iolatency.Tracer, device testenv.Loop) (short uint64) {
 	t.Helper()
-	before, old, missed := counted(t, device.Number), ios(tracer, device.Number, record.StageDevice), tracer.Missed()
+	before, old, missed := counted(t, device.Number), ios(tracer, device.Number, record.StageDevice), sum(tracer.Missed())
 	fio(t, device.Path, "--ioengine=libaio", "--rw=randrw", "--bs=4k", "--iodepth=32", "--size=8m", "--fsync=64")
 	fio(t, device.Path, "--ioengine=psync", "--rw=trim", "--bs=64k", "--size=8m")
 	fio(t, device.Path, "--ioengine=libaio", "--rw=write", "--bs=4k", "--iodepth=32", "--iodepth_batch=16", "--size=8m") // are merged
@@ -143,7 +151,7 @@ func uncounted(t *testing.T, tracer *iolatency.Tracer, device testenv.Loop) (sho
 	require.True(t, ok)
 	assert.Positive(t, since.WriteMerges)
 	got := ios(tracer, device.Number, record.StageDevice)
-	missed = tracer.Missed() - missed // 0 or a few of a machine's thousands
+	missed = sum(tracer.Missed()) - missed // 0 or a few of a machine's thousands
 	for operation, want := range map[record.Operation]uint64{
 		record.OperationRead: since.ReadIOs, record.OperationWrite: since.WriteIOs - since.Flushes.IOs,
 		record.OperationDiscard: since.Discards.IOs, record.OperationFlush: since.Flushes.IOs,
@@ -179,8 +187,9 @@ func TestHistogramIsWhatFioMeasures(t *testing.T) {
 					want = job.Write
 				}
 				since, _ := counted(t, number).Since(before)
-				// On a busy machine a few I/Os are not counted: docs/traffic.md. The others are timed as they are.
-				require.GreaterOrEqual(t, got.Count()+tracer.Missed(), since.IOs()*9/10)
+				missed := tracer.Missed()
+				// Those whose end was not seen just before this may not be known yet.
+				require.GreaterOrEqual(t, got.Count()+sum(missed), since.IOs()*9/10, "%d were counted, and missed %v", got.Count(), missed)
 				assert.Greater(t, want.Latency.Mean, 2e6)
 				assert.InEpsilon(t, want.Latency.Mean, float64(got.Mean()), 0.03)
 				for percent, name := range map[float64]string{50: "50.000000", 99: "99.000000"} {

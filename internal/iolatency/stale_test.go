@@ -79,6 +79,7 @@ func TestACommandDoesNotEndAnIOBeforeIt(t *testing.T) {
 	without(t, tracer, whenCompleted, func() {
 		sh(t, "fio --name=a --filename="+file+" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=128 --number_ios=1024 >/dev/null")
 	})
+	assert.Positive(t, tracer.Missed()[record.MissNotEnded])
 	const old = 3 * time.Second
 	require.Zero(t, countedIOs(tracer, device, old))
 	<-time.After(time.Until(began.Add(2 * old)))
@@ -95,6 +96,8 @@ func TestAnIOOfADeviceThatLeftIsNotThatOfTheNext(t *testing.T) {
 	without(t, tracer, whenCompleted, func() { sh(t, read) })
 	require.NoError(t, tracer.Follow(nil))
 	require.NoError(t, tracer.Follow(map[string]Device{device.Number: {Requests: true}}))
+	require.Zero(t, tracer.Missed()[record.MissNotBegun])
 	without(t, tracer, whenIssued, func() { sh(t, read) })
 	assert.Zero(t, countedIOs(tracer, device.Number, 0))
+	assert.EqualValues(t, 256, tracer.Missed()[record.MissNotBegun])
 }

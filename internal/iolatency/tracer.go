@@ -31,8 +31,8 @@ type Tracer struct {
 	full    map[string]bool
 	cgroups cgroups
 	closed  bool
-	missed  uint64    // when it was last asked for
-	read    time.Time // when all devices were
+	missed  map[record.IOMiss]uint64 // when it was last asked for
+	read    time.Time                // when all devices were
 }
 
 // Start loads the programs. The error is an *UnavailableError.
@@ -144,26 +144,30 @@ func (t *Tracer) Of(number string) *record.IOLatency {
 	return &record.IOLatency{Histograms: d.histograms()}
 }
 
-// Missed is how many events of the whole machine were not seen, since it was started: the kernel leaves a program
-// out when it interrupts the same one, and forgets an I/O in flight when there is no room for more. 0 where
-// this process may not ask (before Linux 5.19, without rights).
-func (t *Tracer) Missed() uint64 {
+// Missed is how many I/Os of the followed devices were not counted, and how many events of the whole machine were not seen,
+// since it was started, by the reason; all reasons are there. Where this process may not ask
+// for MissRecursion (before Linux 5.19, without rights), it is 0.
+func (t *Tracer) Missed() map[record.IOMiss]uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var evicted [8]byte
-	if _, err := t.kernel.control.ReadAt(evicted[:], atEvicted); err != nil {
-		return 0 // never: it is memory
-	}
 	if t.closed {
 		return t.missed
 	}
-	t.missed = binary.NativeEndian.Uint64(evicted[:])
+	var counted [8 * misses]byte
+	if _, err := t.kernel.control.ReadAt(counted[:], atMissed); err != nil {
+		return nil // never: it is memory
+	}
+	all := map[record.IOMiss]uint64{record.MissRecursion: 0}
+	for i, why := range kernelMisses() {
+		all[why] = binary.NativeEndian.Uint64(counted[8*i:])
+	}
 	for _, p := range t.kernel.all() {
 		if stats, err := p.Stats(); err == nil {
-			t.missed += stats.RecursionMisses
+			all[record.MissRecursion] += stats.RecursionMisses
 		}
 	}
-	return t.missed
+	t.missed = all
+	return all
 }
 
 // Ran is how long the programs ran for all I/O of the machine, since it was started. The kernel counts that

@@ -26,6 +26,30 @@ type IOLatency struct {
 	Histograms []IOHistogram `json:"histograms,omitempty"`
 }
 
+// IOMiss says why an I/O of applications is not counted.
+type IOMiss string
+
+// The reasons.
+const (
+	// MissRecursion: the kernel did not run a program, as it would have interrupted the same one.
+	MissRecursion IOMiss = "recursion"
+	// MissRoom: there was no room for more in flight, so that one was forgotten.
+	MissRoom IOMiss = "room"
+	// MissReplaced: another one came to its place in the same moment.
+	MissReplaced IOMiss = "replaced"
+	// MissNotBegun: it ended, and nobody had seen it begin. I/Os that are in flight when a device is first followed are such.
+	MissNotBegun IOMiss = "not_begun"
+	// MissNotIssued: it ended, and nobody had seen that the device got it.
+	MissNotIssued IOMiss = "not_issued"
+	// MissNotEnded: the kernel used its request for another one, and nobody had seen it end.
+	MissNotEnded IOMiss = "not_ended"
+)
+
+// IOMisses returns all reasons.
+func IOMisses() []IOMiss {
+	return []IOMiss{MissRecursion, MissRoom, MissReplaced, MissNotBegun, MissNotIssued, MissNotEnded}
+}
+
 // IOLatencyReason says why the latency of applications' I/O is not known.
 type IOLatencyReason string
 

@@ -36,9 +36,9 @@ type Snapshot struct {
 	QuietUntil time.Time `json:"quiet_until,omitzero"`
 	// Recorder is what the flight recorder keeps; nil when no daemon tells.
 	Recorder *RecorderStatus `json:"recorder,omitempty"`
-	// IOLatencyMissed is how many events of I/O the programs in the kernel have not seen since they were loaded, or had
-	// to forget, on the whole machine; nil where none run.
-	IOLatencyMissed *uint64 `json:"io_latency_missed,omitempty"`
+	// IOLatencyMissed is how many I/Os the programs in the kernel have not counted since they were loaded, on the whole
+	// machine and by the reason; nil where none run.
+	IOLatencyMissed map[IOMiss]uint64 `json:"io_latency_missed,omitempty"`
 }
 
 // Ignored is a device that is not watched.

@@ -71,14 +71,24 @@ struct {
 	__type(value, struct histograms);
 } counts SEC(".maps");
 
+/* Why an I/O of a watched device is not counted. */
+enum miss {
+	NO_ROOM,    /* it was forgotten while it was in flight: its group was full */
+	REPLACED,   /* another came to its place while it began */
+	NOT_BEGUN,  /* it ended, and nobody had seen it begin */
+	NOT_ISSUED, /* it ended, and nobody had seen it issued */
+	NOT_ENDED,  /* its request is used again, and nobody had seen it end */
+	MISSES
+};
+
 /* What user space sets, and what is told to it. */
 struct control {
 	__u32 self;    /* the process whose I/O is not counted, as the kernel numbers it */
 	__u32 bios;    /* devices under watch that have no requests */
 	__u32 names;   /* slow I/Os are told with the process and its control group */
 	__u32 unused;
-	__u64 evicted; /* I/Os in flight that were forgotten for want of room */
-	__u64 untold;  /* slow I/Os that were not told of for want of room */
+	__u64 untold; /* slow I/Os that were not told of for want of room */
+	__u64 missed[MISSES];
 };
 
 struct {
@@ -180,6 +190,16 @@ static __always_inline struct control *control(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&controls, &zero);
+}
+
+/* Not static, so that what hardly ever runs is not in the way of what always does. */
+__attribute__((noinline)) int miss(enum miss why)
+{
+	struct control *c = control();
+
+	if (c && why < MISSES)
+		__sync_fetch_and_add(&c->missed[why], 1);
+	return 0;
 }
 
 /*
@@ -290,15 +310,25 @@ static __always_inline bool replace(struct place *p, __u64 key)
 	return true;
 }
 
-/* put finds the place of an I/O, or else makes one. */
-static __always_inline bool put(struct place *p, __u64 key, struct control *c)
+/*
+ * put finds the place of an I/O, or else makes one: at home, else where nothing ever was. Only then does it take
+ * the place of another that has ended, as somebody may be about to begin there.
+ */
+static __always_inline bool put(struct place *p, __u64 key)
 {
 	__u64 began = ~0ull;
 	__u32 oldest = 0;
 
 	if (find(p, key))
 		return true;
-	for (__u32 i = 0; i < WAYS; i++) {
+	if (!in_flight(p) && replace(p, key))
+		return true;
+	for (__u32 i = 1; i < WAYS; i++) {
+		p->way = (p->home + i) & (WAYS - 1);
+		if (!flight_at(p)->key && replace(p, key))
+			return true;
+	}
+	for (__u32 i = 1; i < WAYS; i++) {
 		p->way = (p->home + i) & (WAYS - 1);
 		if (!in_flight(p) && replace(p, key))
 			return true;
@@ -309,7 +339,7 @@ static __always_inline bool put(struct place *p, __u64 key, struct control *c)
 			oldest = p->way;
 		}
 	p->way = oldest;
-	__sync_fetch_and_add(&c->evicted, 1);
+	miss(NO_ROOM);
 	return replace(p, key);
 }
 
@@ -432,7 +462,7 @@ static __always_inline void begin(struct place *p, __u64 key, struct control *c,
 	f->operation = op;
 	f->flags = flags;
 	if (f->key != key) /* another replaced it meanwhile, as it had ended */
-		__sync_fetch_and_add(&c->evicted, 1);
+		miss(REPLACED);
 }
 
 /* tell tells user space of a slow I/O. It is not of the most frequent ones, so it has a frame of its own. */
@@ -468,8 +498,8 @@ static __attribute__((noinline)) int tell(struct flight *f, struct place *p, __u
 }
 
 /*
- * end counts an I/O that is in flight, and forgets it. What is said of a bio is not known any more when it
- * ends. Not static, so that it is verified once.
+ * end counts an I/O that is in flight, and forgets it; it returns 0 when it never saw it begin. What is said of a bio is
+ * not known any more when it ends. Not static, so that it is verified once.
  */
 __attribute__((noinline)) int end(__u64 key, __u64 sector, __u32 bytes)
 {
@@ -486,21 +516,27 @@ __attribute__((noinline)) int end(__u64 key, __u64 sector, __u32 bytes)
 	done = *flight_at(&p);
 	if (!began_ns || *began_ns == done.began_ns || done.key != key)
 		return 0;
+	if (now < done.issued_ns) /* by the clock of another CPU */
+		now = done.issued_ns;
 	at = done.at;
 	w = bpf_map_lookup_elem(&devices, &at);
 	if (w && w->slow_ns <= now - done.began_ns && !(done.flags & OURS) && done.issued_ns && w->watch == done.watch &&
 	    __sync_fetch_and_add(&w->left, -1) > 0)
 		tell(&done, &p, now, sector, bytes);
 	*began_ns = done.began_ns;
-	if (!w || done.flags & OURS || !done.issued_ns)
+	if (!w || w->watch != done.watch) /* the one that began was of a device that is gone */
 		return 0;
 	slot = w->slot;
-	if (!slot || w->watch != done.watch || w->paused)
-		return 0;
+	if (done.flags & OURS || !slot || w->paused)
+		return 1;
+	if (!done.issued_ns) {
+		miss(NOT_ISSUED);
+		return 1;
+	}
 	count(slot, done.operation, DEVICE, now - done.issued_ns);
 	if (done.flags & INSERTED)
 		count(slot, done.operation, QUEUE, done.issued_ns - done.began_ns);
-	return 0;
+	return 1;
 }
 
 /* see sees a request that is inserted into a queue, or else issued. */
@@ -523,10 +559,10 @@ static __always_inline void see(struct request *rq, bool issued)
 		return;
 	}
 	w = watch_of(number_of(disk), &at);
-	if (!w || !place_of(key, &p) || !put(&p, key, c))
+	if (!w || !place_of(key, &p) || !put(&p, key))
 		return;
 	f = flight_at(&p);
-	if ((!f->issued_ns || f->flags & REQUEUED) && f->watch == w->watch && in_flight(&p)) {
+	if (((f->flags & REQUEUED) || (issued && !f->issued_ns)) && f->watch == w->watch && in_flight(&p)) {
 		if (!issued)
 			return;
 		f->flags &= ~REQUEUED;
@@ -534,6 +570,8 @@ static __always_inline void see(struct request *rq, bool issued)
 			f->issued_ns = bpf_ktime_get_ns();
 		return;
 	}
+	if (f->issued_ns && !(f->flags & OURS) && f->watch == w->watch && in_flight(&p))
+		miss(NOT_ENDED);
 	flags = issued ? 0 : INSERTED;
 	if (c->names)
 		flags |= describe(&p, c, rq->__sector, rq->__data_len) & ~DETAILED; /* others may be merged into it */
@@ -581,6 +619,23 @@ int BPF_PROG(rq_merge, struct request *rq)
 	return 0;
 }
 
+/*
+ * is_missed reports whether a request should have been counted. A flush that an application asks for is a write without
+ * data, which ends with the flush that the kernel makes of it.
+ */
+static __always_inline bool is_missed(struct request *rq, unsigned int bytes)
+{
+	enum operation op = operation_of(rq->cmd_flags);
+	struct gendisk *disk = rq->q->disk;
+	struct watched *w;
+	__u8 at;
+
+	if (!disk || op == NONE || (!bytes && op != FLUSH))
+		return false;
+	w = watch_of(number_of(disk), &at);
+	return w && !w->paused;
+}
+
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(rq_complete, struct request *rq, int error, unsigned int bytes)
 {
@@ -589,7 +644,8 @@ int BPF_PROG(rq_complete, struct request *rq, int error, unsigned int bytes)
 
 	if (!c || bytes < rq->__data_len) /* a part of it */
 		return 0;
-	end(key_of(rq, c), rq->__sector, bytes);
+	if (!end(key_of(rq, c), rq->__sector, bytes) && is_missed(rq, bytes))
+		miss(NOT_BEGUN);
 	if (!c->bios)
 		return 0;
 	/*
@@ -629,7 +685,7 @@ int BPF_PROG(bio_queue, struct bio *bio)
 	if (!w)
 		return 0;
 	key = key_of(bio, c);
-	if (place_of(key, &p) && put(&p, key, c))
+	if (place_of(key, &p) && put(&p, key))
 		begin(&p, key, c, w, at, op, describe(&p, c, bio->bi_iter.bi_sector, bio->bi_iter.bi_size), true);
 	return 0;
 }

@@ -56,7 +56,7 @@ func Snapshot() record.Snapshot {
 		Warnings:     []record.Warning{{Code: record.WarnState, Text: unsaved}},
 		FallbackUsed: new(false), ConfigChanged: new(false),
 		Recorder:        &record.RecorderStatus{Recordings: []record.RecordingHead{Recording().RecordingHead}, Written: 1},
-		IOLatencyMissed: new(uint64(2)),
+		IOLatencyMissed: map[record.IOMiss]uint64{record.MissRecursion: 2, record.MissNotBegun: 1},
 		Host:            unjudged(record.ScopeHost, record.ReasonFewDrives),
 	}
 }
