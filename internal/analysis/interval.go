@@ -46,6 +46,22 @@ func ratioOf(from, to []float64) record.Interval {
 	return i
 }
 
+// pairedRatioOf is the geometric mean of the ratios of values that belong together, with its interval by Student's t
+// on their logarithms; all are positive.
+func pairedRatioOf(from, to []float64) record.Interval {
+	ratios := make([]float64, len(from))
+	for i := range from {
+		ratios[i] = math.Log(to[i] / from[i])
+	}
+	mean, variance := stat.MeanVariance(ratios, nil)
+	i := record.Interval{Value: math.Exp(mean)}
+	if n := float64(len(ratios)); n >= 2 {
+		half := student(n-1) * math.Sqrt(variance/n)
+		i.Lower, i.Upper = new(math.Exp(mean-half)), new(math.Exp(mean+half))
+	}
+	return i
+}
+
 func logs(values []float64) []float64 {
 	all := make([]float64, len(values))
 	for i, v := range values {

@@ -4,16 +4,58 @@ import (
 	"cmp"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Offsets puts the speeds of steps at different places of the target in order; nil
-// when there are fewer than two. Repeats at one place count as their mean.
-func Offsets(steps []record.Step) *record.OffsetSpeeds {
-	rates := map[int64][]float64{}
+// offsetKey tells the lines of a run apart.
+type offsetKey struct {
+	target string
+	beside int
+}
+
+// Offsets puts the speeds of steps at different places of each target in order, alone
+// and beside others; nil when none has two places. Repeats at one place count as their mean.
+func Offsets(steps []record.Step) record.OffsetLines {
+	var lines groups[offsetKey, []record.Step]
 	for _, s := range complete(steps) {
-		if s.Workload != nil && s.Workload.Pattern == record.Sequential {
-			rates[s.Workload.OffsetBytes] = append(rates[s.Workload.OffsetBytes], bytesOf(s))
+		if s.Workload == nil || s.Workload.Pattern != record.Sequential || len(s.Workload.Targets) > 1 {
+			continue
+		}
+		key := offsetKey{beside: len(s.Workload.Beside)}
+		if len(s.Workload.Targets) == 1 {
+			key.target = s.Workload.Targets[0]
+		}
+		same := lines.at(key)
+		*same = append(*same, s)
+	}
+	var all record.OffsetLines
+	for _, key := range lines.keys {
+		o := offsetSpeeds(*lines.at(key))
+		if o == nil {
+			continue
+		}
+		o.Target, o.Beside = key.target, key.beside
+		if i := slices.IndexFunc(all, func(l record.OffsetSpeeds) bool { return l.Target == key.target && l.Beside == 0 }); key.beside > 0 && i >= 0 {
+			o.AgainstAlone = againstAlone(all[i], *o)
+		}
+		all = append(all, *o)
+	}
+	return all
+}
+
+func offsetSpeeds(steps []record.Step) *record.OffsetSpeeds {
+	rates := map[int64][]float64{}
+	var others []float64
+	for _, s := range steps {
+		rates[s.Workload.OffsetBytes] = append(rates[s.Workload.OffsetBytes], bytesOf(s))
+		if len(s.Workload.Beside) > 0 && len(s.Parts) > 1 {
+			sum := 0.0
+			for _, p := range s.Parts[1:] {
+				sum += bytesOf(record.Step{Read: p.Read, Write: p.Write})
+			}
+			others = append(others, sum)
 		}
 	}
 	if len(rates) < 2 {
@@ -24,9 +66,27 @@ func Offsets(steps []record.Step) *record.OffsetSpeeds {
 		mean := spreadOf(r).Mean
 		o.Points = append(o.Points, record.OffsetSpeed{OffsetBytes: offset, BytesPerSecond: mean.Value, Lower: mean.Lower, Upper: mean.Upper})
 	}
+	if len(others) > 0 {
+		o.OthersBytesPerSecond = stat.Mean(others, nil)
+	}
 	slices.SortFunc(o.Points, func(a, b record.OffsetSpeed) int { return cmp.Compare(a.OffsetBytes, b.OffsetBytes) })
 	bySpeed := func(a, b record.OffsetSpeed) int { return cmp.Compare(a.BytesPerSecond, b.BytesPerSecond) }
 	o.Slowest, o.Fastest = slices.MinFunc(o.Points, bySpeed), slices.MaxFunc(o.Points, bySpeed)
 	o.Evenness = o.Slowest.BytesPerSecond / o.Fastest.BytesPerSecond
 	return &o
+}
+
+// againstAlone compares the places that both lines have; nil when there is none.
+func againstAlone(alone, beside record.OffsetSpeeds) *record.Interval {
+	var from, to []float64
+	for _, p := range beside.Points {
+		i, found := slices.BinarySearchFunc(alone.Points, p.OffsetBytes, func(q record.OffsetSpeed, at int64) int { return cmp.Compare(q.OffsetBytes, at) })
+		if found && p.BytesPerSecond > 0 && alone.Points[i].BytesPerSecond > 0 {
+			from, to = append(from, alone.Points[i].BytesPerSecond), append(to, p.BytesPerSecond)
+		}
+	}
+	if len(from) == 0 {
+		return nil
+	}
+	return new(pairedRatioOf(from, to))
 }

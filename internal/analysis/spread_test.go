@@ -77,7 +77,9 @@ func TestOffsets(t *testing.T) {
 		w := &record.Workload{Direction: record.Read, Pattern: record.Sequential, BlockBytes: 1 << 20, QueueDepth: 8, Jobs: 1, OffsetBytes: offset}
 		return step{Workload: w, Read: &record.Result{BytesPerSecond: speed}}
 	}
-	got := analysis.Offsets([]step{at(200, 50e6), at(0, 100e6), at(100, 70e6), at(100, 80e6)})
+	lines := analysis.Offsets([]step{at(200, 50e6), at(0, 100e6), at(100, 70e6), at(100, 80e6)})
+	require.Len(t, lines, 1)
+	got := &lines[0]
 	// t(1) · √(50e12/2)
 	assert.InDelta(t, 75e6-63.531e6, *got.Points[1].Lower, 1e3)
 	assert.InDelta(t, 75e6+63.531e6, *got.Points[1].Upper, 1e3)
@@ -87,4 +89,29 @@ func TestOffsets(t *testing.T) {
 		Slowest: record.OffsetSpeed{OffsetBytes: 200, BytesPerSecond: 50e6}, Fastest: record.OffsetSpeed{OffsetBytes: 0, BytesPerSecond: 100e6}, Evenness: 0.5,
 	}, got)
 	assert.Nil(t, analysis.Offsets([]step{at(0, 100e6)}))
+}
+
+// Each device has its line alone and beside others, and the difference has its interval over the places.
+func TestOffsetsBesideOthers(t *testing.T) {
+	at := func(target string, offset int64, speed float64, beside ...string) step {
+		w := &record.Workload{Direction: record.Read, Pattern: record.Sequential, BlockBytes: 1 << 20, QueueDepth: 8, Jobs: 1, OffsetBytes: offset, Targets: []string{target}, Beside: beside}
+		s := step{Workload: w, Read: &record.Result{BytesPerSecond: speed}}
+		if len(beside) > 0 {
+			s.Parts = []record.Part{{Read: s.Read}, {Read: &record.Result{BytesPerSecond: 30e6}}, {Read: &record.Result{BytesPerSecond: 10e6}}}
+		}
+		return s
+	}
+	got := analysis.Offsets([]step{
+		at("a", 0, 100e6), at("a", 100, 80e6), at("a", 0, 50e6, "b", "c"), at("a", 100, 40e6, "b", "c"), at("b", 0, 100e6), at("b", 100, 100e6),
+	})
+	require.Len(t, got, 3)
+	assert.Equal(t, []any{"a", 0, "a", 2, "b", 0}, []any{got[0].Target, got[0].Beside, got[1].Target, got[1].Beside, got[2].Target, got[2].Beside})
+	assert.Nil(t, got[0].AgainstAlone)
+	assert.InDelta(t, 0.5, got[1].AgainstAlone.Value, 1e-9)
+	assert.InDelta(t, 0.5, *got[1].AgainstAlone.Lower, 1e-9)
+	assert.InDelta(t, 40e6, got[1].OthersBytesPerSecond, 1)
+
+	var before record.OffsetLines
+	require.NoError(t, before.UnmarshalJSON([]byte(`{"points":[{"offset_bytes":7,"bytes_per_second":1}]}`)))
+	assert.Equal(t, int64(7), before[0].Points[0].OffsetBytes, "as one device was stored")
 }

@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Analysis is what the steps of a run come to. What the suite does not ask for,
 // or the steps do not tell, is nil or empty.
@@ -13,8 +16,8 @@ type Analysis struct {
 	Scalings []Scaling `json:"scalings,omitempty"`
 	// Effects are of settings that were changed for the run.
 	Effects []SettingEffect `json:"effects,omitempty"`
-	// Offsets are the speeds over the device, in rising order of offset.
-	Offsets *OffsetSpeeds `json:"offsets,omitempty"`
+	// Offsets are the speeds over each device, alone and beside others.
+	Offsets OffsetLines `json:"offsets,omitempty"`
 	// Spans tell how latency rises with the part of the target that is used, one per load.
 	Spans []SpanSweep `json:"spans,omitempty"`
 	// Spares are steady states by how much of the device is left unused, the least first.
@@ -149,8 +152,31 @@ type SettingEffect struct {
 	Certain bool `json:"certain"`
 }
 
-// OffsetSpeeds are sequential speeds over the device.
+// OffsetLines are the speeds over several devices, each alone first.
+type OffsetLines []OffsetSpeeds
+
+// UnmarshalJSON also reads the speeds over one device, which is how they were stored before there were several.
+func (l *OffsetLines) UnmarshalJSON(data []byte) error {
+	var one OffsetSpeeds
+	if len(data) > 0 && data[0] == '{' {
+		err := json.Unmarshal(data, &one)
+		*l = OffsetLines{one}
+		return err
+	}
+	return json.Unmarshal(data, (*[]OffsetSpeeds)(l))
+}
+
+// OffsetSpeeds are sequential speeds over one device, in rising order of offset.
 type OffsetSpeeds struct {
+	// Target is its path; empty when the run had only one.
+	Target string `json:"target,omitempty"`
+	// Beside is how many other devices were read meanwhile, and OthersBytesPerSecond what they read together, as a mean.
+	Beside               int     `json:"beside,omitempty"`
+	OthersBytesPerSecond float64 `json:"others_bytes_per_second,omitempty"`
+	// AgainstAlone is the speed over that of the device alone, place by place: the geometric mean with its 95 %
+	// interval over the places. Nil when it was not measured alone.
+	AgainstAlone *Interval `json:"against_alone,omitempty"`
+
 	Points []OffsetSpeed `json:"points"`
 	// Slowest and Fastest are of all points, Evenness their ratio.
 	Slowest  OffsetSpeed `json:"slowest"`

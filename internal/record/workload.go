@@ -35,6 +35,8 @@ type Workload struct {
 	Settings map[string]string `json:"settings,omitempty"`
 	// Targets are the paths of the targets; empty when it is that of the run alone.
 	Targets []string `json:"targets,omitempty"`
+	// Beside are the paths of other targets that were read meanwhile, which are no part of the figures.
+	Beside []string `json:"beside,omitempty"`
 }
 
 // Part is the share of one target in a step that used several at once.

@@ -300,7 +300,7 @@ func TestHTMLOfNothing(t *testing.T) {
 	assert.Empty(t, all(n, "svg", ""))
 	// An analysis that holds nothing is as good as none.
 	empty := record.RunReport{Suite: "quick", Target: "/dev/x", Analysis: &record.Analysis{
-		Steady: &record.Steady{}, Offsets: &record.OffsetSpeeds{}, Scalings: []record.Scaling{{}}, Spreads: []record.Spread{{}},
+		Steady: &record.Steady{}, Offsets: record.OffsetLines{{}}, Scalings: []record.Scaling{{}}, Spreads: []record.Spread{{}},
 		Effects: []record.SettingEffect{{}}, Knees: []record.Knee{{}}, Bounds: []record.Bound{{}},
 	}}
 	pageOf(t, empty)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
@@ -9,54 +10,106 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// offsetSection shows the speed over the device.
+// offsetSection shows the speed over the device, or over each of several.
 func offsetSection(r record.RunReport) []document.Section {
-	if r.Analysis == nil || r.Analysis.Offsets == nil || len(r.Analysis.Offsets.Points) == 0 {
+	lines := offsetLines(r)
+	if len(lines) == 0 {
 		return nil
 	}
-	o := *r.Analysis.Offsets
-	warnings := map[int64][]record.Warning{}
-	for _, s := range measured(r.Steps) {
-		if s.Workload != nil && s.Workload.Pattern == record.Sequential {
-			at := s.Workload.OffsetBytes
-			warnings[at] = append(warnings[at], s.Warnings...)
-		}
+	var most int64
+	for _, l := range lines {
+		most = max(most, l.speeds.Points[len(l.speeds.Points)-1].OffsetBytes)
 	}
-	name, by := offsetUnit(o.Points[len(o.Points)-1].OffsetBytes)
-	points := make([]plot.Point, len(o.Points))
-	small := plot.Small{Caption: "sequential speed in MB/s over the offset in " + name}
-	var all []record.Warning
-	t := document.Table{Names: []string{"offset", "speed", "", "warnings"}, Units: []string{name, "MB/s", "", ""}, Align: "rrll", Long: true}
-	for i, p := range o.Points {
-		at := units.Number(float64(p.OffsetBytes) / by)
-		points[i] = plot.Point{
-			X: float64(p.OffsetBytes) / by, Y: p.BytesPerSecond / 1e6, Doubt: len(warnings[p.OffsetBytes]) > 0,
-			Note: fmt.Sprintf("at %s %s: %s%s", at, name, units.Bandwidth(p.BytesPerSecond), noteOf(warnings[p.OffsetBytes])),
-		}
-		small.Add(p.BytesPerSecond/1e6, at)
-		all = append(all, warnings[p.OffsetBytes]...)
-		mark := ""
-		switch p.OffsetBytes {
-		case o.Slowest.OffsetBytes:
-			mark = "slowest"
-		case o.Fastest.OffsetBytes:
-			mark = "fastest"
-		}
-		t.Add(at, units.Number(p.BytesPerSecond/1e6), mark, warned(warnings[p.OffsetBytes]))
-	}
+	name, by := offsetUnit(most)
 	diagram := plot.Plot{
-		Title:  "Sequential speed over the offset",
-		X:      plot.Axis{Label: "offset on the device, " + name},
-		Y:      plot.Axis{Label: "sequential speed, MB/s", Zero: true},
-		Series: []plot.Series{{Points: points, Colour: 1}},
+		Title: "Sequential speed over the offset",
+		X:     plot.Axis{Label: "offset on the device, " + name},
+		Y:     plot.Axis{Label: "sequential speed, MB/s", Zero: true},
 	}
-	return []document.Section{{
-		ID: "offsets", Title: "Speed over the device",
-		Lead: fmt.Sprintf("The slowest place, at %s, reaches %s of the speed of the fastest, at %s: %s against %s.",
-			units.DriveSize(o.Slowest.OffsetBytes), units.Percent(o.Evenness), units.DriveSize(o.Fastest.OffsetBytes),
-			units.Bandwidth(o.Slowest.BytesPerSecond), units.Bandwidth(o.Fastest.BytesPerSecond)),
-		Blocks: []document.Block{document.Gap{}, drawn(diagram, "", all, &small), document.Gap{}, t},
-	}}
+	var all []record.Warning
+	var drives []string
+	for _, l := range lines {
+		if !slices.Contains(drives, l.speeds.Target) {
+			drives = append(drives, l.speeds.Target)
+		}
+		colour := slices.Index(drives, l.speeds.Target) + 1
+		points, own := l.drawn(l.name, name, by)
+		all = append(all, own...)
+		if colour <= plot.Colours {
+			diagram.Series = append(diagram.Series, plot.Series{Name: l.name, Points: points, Colour: colour, Dashed: l.speeds.Beside > 0})
+		}
+	}
+	s := document.Section{ID: "offsets", Title: "Speed over the device"}
+	if len(lines) == 1 {
+		table, small := lines[0].table(name, by)
+		s.Lead = offsetSentence(lines[0].speeds)
+		s.Blocks = []document.Block{document.Gap{}, drawn(diagram, "", all, &small), document.Gap{}, table}
+		return []document.Section{s}
+	}
+	caption := ""
+	if slices.ContainsFunc(lines, func(l offsetLine) bool { return l.speeds.Beside > 0 }) {
+		caption = "Dashed: while others were read."
+	}
+	if len(drives) > plot.Colours {
+		caption += fmt.Sprintf(" Drawn are the first %d of %d devices.", plot.Colours, len(drives))
+	}
+	s.Title, s.Lead = "Speed over the devices", offsetsSentence(lines)
+	s.Blocks = []document.Block{document.Gap{}, drawn(diagram, caption, all, nil), document.Gap{}, offsetsTable(lines)}
+	return []document.Section{s}
+}
+
+func offsetSentence(o record.OffsetSpeeds) string {
+	return fmt.Sprintf("The slowest place, at %s, reaches %s of the speed of the fastest, at %s: %s against %s.",
+		units.DriveSize(o.Slowest.OffsetBytes), units.Percent(o.Evenness), units.DriveSize(o.Fastest.OffsetBytes),
+		units.Bandwidth(o.Slowest.BytesPerSecond), units.Bandwidth(o.Fastest.BytesPerSecond))
+}
+
+// offsetsSentence tells of the device that others slow down most, or else of the least even one.
+func offsetsSentence(lines []offsetLine) string {
+	var slowed, uneven *record.OffsetSpeeds
+	for i := range lines {
+		o := &lines[i].speeds
+		if o.AgainstAlone != nil && (slowed == nil || o.AgainstAlone.Value < slowed.AgainstAlone.Value) {
+			slowed = o
+		}
+		if o.Beside == 0 && (uneven == nil || o.Evenness < uneven.Evenness) {
+			uneven = o
+		}
+	}
+	switch {
+	case slowed != nil && slowed.AgainstAlone.Lower != nil:
+		return fmt.Sprintf("Beside %s, %s reads at %s of its speed alone over all its length (95 %% interval %s); of all devices it is slowed down most.",
+			units.Plural(slowed.Beside, "other"), slowed.Target, units.Percent(slowed.AgainstAlone.Value), intervalText(*slowed.AgainstAlone, units.Percent))
+	case uneven != nil:
+		return "The least even is " + uneven.Target + ". " + offsetSentence(*uneven)
+	}
+	return ""
+}
+
+// offsetsTable has a row for each device, alone and beside others.
+func offsetsTable(lines []offsetLine) document.Table {
+	t := document.Table{
+		Names: []string{"device", "beside", "slowest", "at", "fastest", "evenness", "of alone", "95 % interval", "others", "warnings"},
+		Units: []string{"", "others", "MB/s", "", "MB/s", "", "", "", "MB/s", ""},
+		Align: "lrrrrrrrrl",
+	}
+	for _, l := range lines {
+		o := l.speeds
+		beside, alone, interval, others := "", "", "", ""
+		if o.Beside > 0 {
+			beside, others = units.Count(o.Beside), units.Number(o.OthersBytesPerSecond/1e6)
+		}
+		if o.AgainstAlone != nil {
+			alone, interval = units.Percent(o.AgainstAlone.Value), intervalText(*o.AgainstAlone, units.Percent)
+		}
+		var own []record.Warning
+		for _, p := range o.Points {
+			own = append(own, l.warnings[p.OffsetBytes]...)
+		}
+		t.Add(o.Target, beside, units.Number(o.Slowest.BytesPerSecond/1e6), units.DriveSize(o.Slowest.OffsetBytes), units.Number(o.Fastest.BytesPerSecond/1e6),
+			units.Percent(o.Evenness), alone, interval, others, warned(own))
+	}
+	return t
 }
 
 // offsetUnit is the unit of an axis that ends at most.
@@ -71,7 +124,7 @@ func offsetUnit(most int64) (name string, by float64) {
 	}
 }
 
-// offsetLine is the speeds over one drive.
+// offsetLine is the speeds over one drive, alone or beside others.
 type offsetLine struct {
 	name     string // tells it from others of the run; empty when there are none
 	speeds   record.OffsetSpeeds
@@ -80,17 +133,48 @@ type offsetLine struct {
 
 // offsetLines are those of a run.
 func offsetLines(r record.RunReport) []offsetLine {
-	if r.Analysis == nil || r.Analysis.Offsets == nil || len(r.Analysis.Offsets.Points) == 0 {
+	if r.Analysis == nil {
 		return nil
 	}
-	line := offsetLine{speeds: *r.Analysis.Offsets, warnings: map[int64][]record.Warning{}}
-	for _, s := range measured(r.Steps) {
-		if s.Workload != nil && s.Workload.Pattern == record.Sequential {
-			at := s.Workload.OffsetBytes
-			line.warnings[at] = append(line.warnings[at], s.Warnings...)
+	var all []offsetLine
+	for _, speeds := range r.Analysis.Offsets {
+		if len(speeds.Points) == 0 {
+			continue
 		}
+		line := offsetLine{name: speeds.Target, speeds: speeds, warnings: map[int64][]record.Warning{}}
+		if speeds.Beside > 0 {
+			line.name += ", beside " + units.Plural(speeds.Beside, "other")
+		}
+		for _, s := range measured(r.Steps) {
+			w := s.Workload
+			if w == nil || w.Pattern != record.Sequential || len(w.Beside) != speeds.Beside || len(w.Targets) > 1 ||
+				len(w.Targets) == 1 && w.Targets[0] != speeds.Target {
+				continue
+			}
+			line.warnings[w.OffsetBytes] = append(line.warnings[w.OffsetBytes], s.Warnings...)
+		}
+		all = append(all, line)
 	}
-	return []offsetLine{line}
+	return all
+}
+
+// table has a row for each place.
+func (l offsetLine) table(name string, by float64) (document.Table, plot.Small) {
+	small := plot.Small{Caption: "sequential speed in MB/s over the offset in " + name}
+	t := document.Table{Names: []string{"offset", "speed", "", "warnings"}, Units: []string{name, "MB/s", "", ""}, Align: "rrll", Long: true}
+	for _, p := range l.speeds.Points {
+		at := units.Number(float64(p.OffsetBytes) / by)
+		small.Add(p.BytesPerSecond/1e6, at)
+		mark := ""
+		switch p.OffsetBytes {
+		case l.speeds.Slowest.OffsetBytes:
+			mark = "slowest"
+		case l.speeds.Fastest.OffsetBytes:
+			mark = "fastest"
+		}
+		t.Add(at, units.Number(p.BytesPerSecond/1e6), mark, warned(l.warnings[p.OffsetBytes]))
+	}
+	return t, small
 }
 
 // drawn are the points of a line, in MB/s over an offset in a unit.

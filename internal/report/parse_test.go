@@ -77,7 +77,7 @@ func FuzzParse(f *testing.F) {
 		r.Steps = r.Steps[:min(2, len(r.Steps))]
 		r.Targets = r.Targets[:min(1, len(r.Targets))]
 		if r.Analysis != nil && r.Analysis.Offsets != nil {
-			r.Analysis.Offsets.Points = r.Analysis.Offsets.Points[:2]
+			r.Analysis.Offsets[0].Points = r.Analysis.Offsets[0].Points[:2]
 		}
 		if r.Analysis != nil && r.Analysis.Steady != nil {
 			r.Analysis.Steady.Path = r.Analysis.Steady.Path[:2]

@@ -2,17 +2,22 @@ package suite
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
+// mostLinearSteps bounds a run on several targets, and so what its report holds.
+const mostLinearSteps = 10_000
+
 // linearRead reads pieces at evenly spaced offsets: an old drive's inner tracks, an
-// SSD's worn or remapped regions, a file's fragments show up.
+// SSD's worn or remapped regions, a file's fragments show up. Of several targets, each is
+// read alone, and then beside others: that shows a shared bus over the whole device.
 func linearRead() Suite {
 	s := Suite{
-		Name: "linear-read", Question: "Is the speed the same all over the device?",
-		Does: "Sequential reads of a piece at each of many evenly spaced offsets.",
+		Name: "linear-read", Question: "Is the speed the same all over the device?", Many: true,
+		Does: "Sequential reads of a piece at each of many evenly spaced offsets; of several devices, one after the other.",
 		Replaces: "fio --name=linear --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=read --bs=1m --iodepth=8 " +
 			"--offset=0 --size=2g",
 	}
@@ -20,27 +25,101 @@ func linearRead() Suite {
 	piece := declare(&s, "piece", "how much is read at each; less where the device is small", 2<<30, bytes(1<<20))
 	block := blockKnob(&s, "block", "block size", 1<<20)
 	depth := depthKnob(&s, 8)
+	beside := declare(&s, "beside", "how many of the other devices are read at the same time, after each was read alone", 0, count(0, 63))
+	known := []string{"random", "sequential"}
+	besideLoad := declare(&s, "beside-load", "how they are read: random or sequential", known[0], choice(known...))
 	repeats := repeatsKnob(&s, 1)
 	engine := engineKnob(&s)
 
 	s.plan = func(v Values, targets []Target) ([]Step, error) {
-		t, n, blockBytes := targets[0], int64(points.of(v)), block.of(v)
-		each := min(piece.of(v), t.SizeBytes/n) / blockBytes * blockBytes
-		if each < blockBytes*int64(depth.of(v)) {
-			return nil, fmt.Errorf("target %s: %s is too small for %d pieces of %d blocks of %s",
-				t.Path, units.Size(t.SizeBytes), n, depth.of(v), units.Size(blockBytes))
+		n, blockBytes, others := int64(points.of(v)), block.of(v), beside.of(v)
+		numbers := []int{0} // of devices beside
+		if others > 0 {
+			numbers = append(numbers, others)
 		}
-		var loads []load
-		for i := range n {
-			// Offsets in floating point: n times the size of a large drive may not fit 64 bits.
-			at := int64(float64(t.SizeBytes-each) * float64(i) / float64(n-1))
-			loads = append(loads, load{
-				name: fmt.Sprintf("offset-%0*d", len(fmt.Sprint(n)), i+1), kind: fio.Read, blockBytes: blockBytes, depth: depth.of(v),
-				engine: engine.of(v), bytes: each, offset: at / blockBytes * blockBytes,
-				condition: fmt.Sprintf("%s from %s on", units.BlockSize(each), units.BlockSize(at/blockBytes*blockBytes)),
-			})
+		all := int(n) * len(targets) * len(numbers) * repeats.of(v)
+		switch {
+		case others >= len(targets) && others > 0:
+			return nil, fmt.Errorf("beside: %d others beside each, and there is %s in all", others, units.Plural(len(targets), "target"))
+		case len(targets) > 1 && all > mostLinearSteps:
+			return nil, fmt.Errorf("points: %d offsets on %d targets are %d steps; want at most %d", n, len(targets), all, mostLinearSteps)
 		}
-		return steps(loads, repeats.of(v), t)
+		kind := map[string]fio.RW{known[0]: fio.RandRead, known[1]: fio.Read}[besideLoad.of(v)]
+		return repeated(repeats.of(v), func(repeat int) ([]Step, error) {
+			var all []Step
+			for i, t := range targets {
+				each := min(piece.of(v), t.SizeBytes/n) / blockBytes * blockBytes
+				if each < blockBytes*int64(depth.of(v)) {
+					return nil, fmt.Errorf("target %s: %s is too small for %d pieces of %d blocks of %s",
+						t.Path, units.Size(t.SizeBytes), n, depth.of(v), units.Size(blockBytes))
+				}
+				for _, number := range numbers {
+					for point := range n {
+						// Offsets in floating point: n times the size of a large drive may not fit 64 bits.
+						at := int64(float64(t.SizeBytes-each)*float64(point)/float64(n-1)) / blockBytes * blockBytes
+						l := load{
+							name: fmt.Sprintf("offset-%0*d", len(fmt.Sprint(n)), point+1), kind: fio.Read, blockBytes: blockBytes, depth: depth.of(v),
+							engine: engine.of(v), bytes: each, offset: at, repeat: repeat,
+							condition: fmt.Sprintf("%s from %s on", units.BlockSize(each), units.BlockSize(at)),
+						}
+						if len(targets) > 1 {
+							l.name = fmt.Sprintf("drive-%d-%s", i+1, l.name)
+							l.condition += " of " + t.Path
+						}
+						step, err := l.stepBeside(kind, t, following(targets, i, number))
+						if err != nil {
+							return nil, err
+						}
+						if len(targets) > 1 {
+							step.Workload.Targets = []string{t.Path}
+						}
+						all = append(all, step)
+					}
+				}
+			}
+			return all, nil
+		})
 	}
 	return s
+}
+
+// following are so many targets after the i-th, beginning again at the first.
+func following(targets []Target, i, n int) []Target {
+	var all []Target
+	for k := range n {
+		all = append(all, targets[(i+1+k)%len(targets)])
+	}
+	return all
+}
+
+// stepBeside is the load on a target while others are read, for as long as it takes.
+func (l load) stepBeside(kind fio.RW, t Target, others []Target) (Step, error) {
+	if len(others) == 0 {
+		return l.step(t)
+	}
+	l.name += fmt.Sprintf("-beside-%d", len(others))
+	l.condition += fmt.Sprintf(", beside %s", units.Plural(len(others), "other"))
+	s, err := l.step(t)
+	if err != nil {
+		return Step{}, err
+	}
+	// The end of the first job ends the others, which are given more time than it may take.
+	first := &s.Job.Sections[0].Options
+	first.Extra = append(first.Extra, fio.Option{Key: "new_group", Bare: true}, fio.Option{Key: "exitall", Bare: true}, fio.Option{Key: "exit_what", Value: "all"})
+	cpus := assign(append([]Target{t}, others...), 1)
+	first.CPUsAllowed = cpuText(cpus[0])
+	s.Workload.CPUs = cpus[0]
+	for i, other := range others {
+		section, err := load{kind: kind, blockBytes: l.blockBytes, depth: l.depth, engine: l.engine, runtime: s.Limit.Round(time.Second)}.section(other, cpus[i+1])
+		if err != nil {
+			return Step{}, err
+		}
+		section.Name = fmt.Sprintf("%s-other-%d", s.Name, i+1)
+		section.Options.Extra = append(section.Options.Extra, fio.Option{Key: "new_group", Bare: true})
+		s.Job.Sections = append(s.Job.Sections, section)
+		s.Targets = append(s.Targets, other)
+		s.Workload.Beside = append(s.Workload.Beside, other.Path)
+	}
+	s.beside = true
+	return s, nil
 }

@@ -27,7 +27,11 @@ func (s Step) measured(groups []record.Step) ([]record.Step, error) {
 		return nil, fmt.Errorf("fio reports on %d groups of jobs instead of %d", len(groups), len(s.Targets))
 	}
 	one := groups[0]
-	if s.parts {
+	switch {
+	case s.beside:
+		one = together(groups, s.Targets)
+		one.Duration, one.Read, one.Write, one.Sync = groups[0].Duration, groups[0].Read, groups[0].Write, groups[0].Sync
+	case s.parts:
 		one = together(groups, s.Targets)
 	}
 	one.Name, one.Plan, one.Series, one.Workload = s.Name, s.Plan, s.Series, s.Workload

@@ -154,7 +154,7 @@ func TestSuitesReally(t *testing.T) {
 		{"linear-read", true, []string{"points=3", "depth=2"}, func(t *testing.T, r record.RunReport) {
 			require.NotNil(t, r.Analysis.Offsets)
 			var offsets []int64
-			for _, p := range r.Analysis.Offsets.Points {
+			for _, p := range r.Analysis.Offsets[0].Points {
 				offsets = append(offsets, p.OffsetBytes)
 			}
 			assert.Equal(t, []int64{0, 5 << 20, 11 << 20}, offsets, "pieces of 5 MiB, the last at the end")

@@ -95,6 +95,8 @@ type Step struct {
 
 	// parts asks for the share of each target, even of a single one.
 	parts bool
+	// beside asks for the figures of the first target alone: the others are only loaded.
+	beside bool
 	// own marks a user's own job, which may be several groups; repeat counts its repeats from 1, 0 when there are none.
 	own    bool
 	repeat int
