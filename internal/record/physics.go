@@ -86,7 +86,8 @@ func (r *RunReport) CheckPhysics() error {
 		if j < 0 {
 			continue
 		}
-		if n++; n == 1 {
+		n++
+		if n == 1 {
 			why = s.Name + ": " + s.Warnings[j].Text
 		}
 	}
