@@ -15,6 +15,8 @@ const (
 	// dailyRun for how many blocks in a row: half an hour. What is shorter is noise.
 	dailyLeast = 1.2
 	dailyRun   = 6
+	// dailyMost is how much of it is expected again at most: no job of the night makes a healthy drive slower still.
+	dailyMost = 4.0
 	// dailySlack is how many blocks earlier or later it may begin and end.
 	dailySlack = 3
 	// dailyForgotten is below what the rest of an expectation is dropped.
@@ -50,6 +52,7 @@ func learnDaily(blocks []block, residuals []Shift) daily {
 }
 
 func (d daily) expect(slot int64, x Shift) {
+	x = min(x, ShiftOf(dailyMost))
 	for n := slot - dailySlack; n <= slot+dailySlack; n++ {
 		at := (n + daySlots) % daySlots
 		d[at] = max(d[at], x)

@@ -33,6 +33,15 @@ func TestWhatRecursDailyIsToldOnce(t *testing.T) {
 	assert.Positive(t, h.night(3), "but not like this")
 }
 
+// A drive that hardly answers at night is no habit.
+func TestWhatIsFarSlowerIsToldEachNight(t *testing.T) {
+	h := newHistory(t)
+	h.night(1)
+	for range 3 {
+		assert.Positive(t, h.night(20))
+	}
+}
+
 func TestWhatTheFirstNightHadIsExpected(t *testing.T) {
 	h := newHistory(t)
 	h.night(1.6)
