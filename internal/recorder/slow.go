@@ -6,8 +6,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// mostSlow is how many slow I/Os of a device are kept: about 100 bytes each.
-const mostSlow = 256
+// mostSlow is how many slow I/Os of a device are kept, about 100 bytes each: four a second, for the two minutes of a recording.
+const mostSlow = 512
 
 // slowIOs are the last ones of a device.
 type slowIOs struct {
