@@ -52,7 +52,7 @@ $(GOLANGCI):
 	GOBIN=$@.d go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	mv $@.d/golangci-lint $@ && rmdir $@.d
 
-dist: ## static binaries, .deb and .rpm for amd64 and arm64, man pages, completions, checksums
+dist: ## static binaries, their bills of materials, .deb and .rpm for amd64 and arm64, man pages, completions, checksums
 	VERSION=$(VERSION) scripts/dist.sh
 
 bench: build ## accuracy and cost beside fio and node_exporter, then drift detection for SEED; ARGS='-only latency,scrape' for parts

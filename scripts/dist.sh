@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes what is handed out: static binaries, their .deb and .rpm, man pages, completions,
-# and SHA256SUMS over all of it. The same commit gives the same bytes.
+# Makes what is handed out: static binaries, their bills of materials, .deb and .rpm, man
+# pages, completions, and SHA256SUMS over all of it. The same commit gives the same bytes.
 # Usage: scripts/dist.sh [-o DIR] [ARCH…]; by default into dist, for amd64 and arm64.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -39,6 +39,7 @@ build() { # ARCH FILE
 
 for arch in "$@"; do
 	build "$arch" "$out/ssdprobe-linux-$arch"
+	go run ./internal/sbom "$version" "$SOURCE_DATE_EPOCH" "$out/ssdprobe-linux-$arch" >"$out/ssdprobe-linux-$arch.cdx.json"
 done
 native=$out/ssdprobe-linux-$(go env GOHOSTARCH)
 if [ ! -x "$native" ]; then

@@ -157,10 +157,24 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 			return nil
 		case <-d.Discovered():
 			d.Announce(server.URLs())
-			return a.banner(d.Snapshot(), server.URLs())
+			return a.started(o, log, d.Snapshot(), server.URLs())
 		}
 	})
 	return group.Wait()
+}
+
+// started tells what the daemon does and where to look: a person by the banner, and what reads a log of JSON by a
+// record in it, because a container's log has standard output in it, too.
+func (a *app) started(o daemonOptions, log *slog.Logger, s record.Snapshot, urls []string) error {
+	if o.logFormat != "json" {
+		return a.banner(s, urls)
+	}
+	watches := make([]string, 0, len(s.Targets))
+	for _, t := range s.Targets {
+		watches = append(watches, describe(t))
+	}
+	log.Info("started", "version", build().Version, "node", s.Node, "watches", watches, "ignores", report.LeftOut(s.Ignored), "status", urls)
+	return nil
 }
 
 // banner tells the person who started the daemon what it does and where to look.

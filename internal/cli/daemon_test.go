@@ -1,11 +1,13 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,6 +45,9 @@ func startDaemon(t *testing.T, state, config string, more ...string) (*testenv.P
 	t.Helper()
 	args := append([]string{"daemon", "--config", config, "--state-dir", state, "--web.listen-address", "127.0.0.1:0"}, more...)
 	p := start(t, args...)
+	if slices.Contains(more, "--log.format=json") {
+		return p, p.Stderr.Find(t, `"msg":"started".*"status":\["(http://[^"]+/)"`)[1]
+	}
 	return p, p.Stdout.Find(t, `status +(http://\S+/)`)[1]
 }
 
@@ -321,6 +326,12 @@ func TestPathsThatDoNotShow(t *testing.T) {
 			p.Signal(t, syscall.SIGTERM)
 			require.Equal(t, 0, p.Wait(t))
 			shown["log"] = p.Stderr.Text()
+			if form == "json" { // a container's log is both
+				assert.Empty(t, p.Stdout.Text())
+				for line := range strings.Lines(shown["log"]) {
+					assert.True(t, json.Valid([]byte(line)), line)
+				}
+			}
 			for name, text := range shown {
 				assert.Contains(t, text, escaped, name)
 				assert.False(t, strings.ContainsAny(text, "\u202e\u200b\x1b"), name)

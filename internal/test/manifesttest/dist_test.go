@@ -2,7 +2,10 @@ package manifesttest
 
 import (
 	"context"
+	"crypto/sha256"
 	"debug/elf"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -59,6 +62,9 @@ func pages() []string {
 	for len(commands) > 0 {
 		c := commands[0]
 		commands = append(commands[1:], c.Commands()...)
+		if !c.IsAvailableCommand() {
+			continue // ssdprobe starts it itself
+		}
 		all = append(all, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1.gz")
 	}
 	return append(all, "ssdprobe.1.gz")
@@ -75,7 +81,7 @@ func TestDist(t *testing.T) {
 	want := []string{
 		"completions/_ssdprobe", "completions/ssdprobe.bash", "completions/ssdprobe.fish",
 		"ssdprobe-1.2.3~rc1-1.aarch64.rpm", "ssdprobe-1.2.3~rc1-1.x86_64.rpm",
-		"ssdprobe-linux-amd64", "ssdprobe-linux-arm64",
+		"ssdprobe-linux-amd64", "ssdprobe-linux-amd64.cdx.json", "ssdprobe-linux-arm64", "ssdprobe-linux-arm64.cdx.json",
 		"ssdprobe_1.2.3~rc1_amd64.deb", "ssdprobe_1.2.3~rc1_arm64.deb",
 	}
 	for _, page := range pages() {
@@ -104,6 +110,43 @@ func TestBinariesAreStatic(t *testing.T) {
 		require.NoError(t, file.Close())
 	}
 	assert.Contains(t, run(t, made(t, "ssdprobe-linux-"+runtime.GOARCH), "version"), "ssdprobe v1.2.3-rc1 ")
+}
+
+// What scanners look up is what go.mod asks for, and the bill is of this very binary.
+func TestBillsOfMaterials(t *testing.T) {
+	t.Parallel()
+	required := map[string]string{}
+	for _, match := range regexp.MustCompile(`(?m)^\t(\S+) (v\S+)$`).FindAllStringSubmatch(read(t, at("go.mod")), -1) {
+		required[match[1]] = match[2]
+	}
+	for _, arch := range []string{"amd64", "arm64"} {
+		var bill struct {
+			BOMFormat string
+			Metadata  struct {
+				Component struct {
+					Version string
+					Hashes  []struct{ Alg, Content string }
+				}
+			}
+			Components []struct{ Name, Version string }
+		}
+		require.NoError(t, json.Unmarshal([]byte(read(t, made(t, "ssdprobe-linux-"+arch+".cdx.json"))), &bill))
+		assert.Equal(t, "CycloneDX", bill.BOMFormat)
+		assert.Equal(t, "v1.2.3-rc1", bill.Metadata.Component.Version)
+		sum := sha256.Sum256([]byte(read(t, made(t, "ssdprobe-linux-"+arch))))
+		require.Len(t, bill.Metadata.Component.Hashes, 1)
+		assert.Equal(t, hex.EncodeToString(sum[:]), bill.Metadata.Component.Hashes[0].Content)
+		named := map[string]string{}
+		for _, c := range bill.Components {
+			named[c.Name] = c.Version
+		}
+		for _, module := range []string{"github.com/spf13/cobra", "github.com/prometheus/client_golang"} {
+			require.Contains(t, required, module)
+			assert.Equal(t, required[module], named[module], module)
+		}
+		assert.Equal(t, strings.TrimPrefix(runtime.Version(), "go"), named["std"])
+		assert.NotContains(t, named, "github.com/stretchr/testify", "tests are not in the binary")
+	}
 }
 
 // readable asserts that man finds nothing to complain of in the pages of a root

@@ -23,6 +23,7 @@ var common = map[string]string{
 	"/usr/share/bash-completion/completions/ssdprobe":    "-rw-r--r--",
 	"/usr/share/fish/vendor_completions.d/ssdprobe.fish": "-rw-r--r--",
 	"/usr/share/doc/ssdprobe/CHANGELOG.md":               "-rw-r--r--",
+	"/usr/share/doc/ssdprobe/ssdprobe.cdx.json":          "-rw-r--r--",
 }
 
 // with returns the common files, the man pages and those that one kind of package alone
