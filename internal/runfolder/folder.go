@@ -54,6 +54,7 @@ type Folder struct {
 	path, partial string
 	steps         int
 	problem       error // the first of Keep
+	kept          bool  // what there is stays: Finish was called
 }
 
 // Begin makes the place that a folder is filled in. Errors: those of Check, and those
@@ -88,8 +89,9 @@ func stepFile(number int, step string) string {
 }
 
 // Finish writes the report and all else, and puts the folder in its place. command is
-// how the run was begun.
+// how the run was begun. Whatever fails, what there is of the run stays: the error says where.
 func (f *Folder) Finish(d report.Document, command string) error {
+	f.kept = true
 	fail := func(err error) error {
 		return fmt.Errorf("keep the run in %s: %w; what there is of it is in %s", f.path, err, f.partial)
 	}
@@ -122,13 +124,12 @@ func (f *Folder) Finish(d report.Document, command string) error {
 	if err := os.Rename(f.partial, f.path); err != nil {
 		return fail(err)
 	}
-	f.partial = ""
 	return syncDir(filepath.Dir(f.path))
 }
 
-// Discard removes what was begun and not finished, when nothing was measured.
+// Discard removes what was begun, when Finish was never called: nothing was measured.
 func (f *Folder) Discard() error {
-	if f == nil || f.partial == "" {
+	if f == nil || f.kept {
 		return nil
 	}
 	return os.RemoveAll(f.partial)

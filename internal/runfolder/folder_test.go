@@ -90,6 +90,7 @@ func TestFinishOverwritesNothing(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(path, "others"), 0o700))
 	err = f.Finish(document(), "")
 	require.ErrorIs(t, err, fs.ErrExist)
+	require.NoError(t, f.Discard(), "as every command does at its end")
 	partial, globErr := filepath.Glob(path + ".*.partial/" + runfolder.RunFile)
 	require.NoError(t, globErr)
 	require.Len(t, partial, 1)
