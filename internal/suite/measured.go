@@ -29,8 +29,11 @@ func (s Step) measured(groups []record.Step) ([]record.Step, error) {
 	one := groups[0]
 	switch {
 	case s.beside:
+		// The figures are those of the first target. So is all that explains them: its job has its own CPU.
+		first := groups[0]
 		one = together(groups, s.Targets)
-		one.Duration, one.Read, one.Write, one.Sync = groups[0].Duration, groups[0].Read, groups[0].Write, groups[0].Sync
+		one.Duration, one.Read, one.Write, one.Sync = first.Duration, first.Read, first.Write, first.Sync
+		one.UserCPU, one.SystemCPU, one.Depth = first.UserCPU, first.SystemCPU, first.Depth
 	case s.parts:
 		one = together(groups, s.Targets)
 	}
