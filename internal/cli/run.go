@@ -72,6 +72,9 @@ The target is a block device, a directory or a file:
 - A block device is only read, unless a suite writes and --destroy names the serial number
   of the device. Then everything on it is lost.
 
+concurrency, linear-read and scale take several targets: repeat --target. linear-read then
+draws a line for each, and with --set beside=N another line while N of them are read too.
+
 The daemon leaves the device alone during the run. A run that overwrites a device is
 refused in these cases:
 
@@ -107,6 +110,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
   ssdprobe run depth-sweep --target /dev/nvme0n1 --set time=5s --dry-run
   ssdprobe run depth-sweep --target /dev/nvme0n1 --folder depth-nvme0n1
   ssdprobe run scale --target /dev/nvme0n1 --target /dev/nvme1n1
+  ssdprobe run linear-read --target /dev/nvme0n1 --target /dev/nvme1n1 --set beside=1
   ssdprobe run --stop --target /dev/nvme0n1
   ssdprobe run steady-state --target /dev/nvme0n1 --destroy S6XYNG0T123456 --format
   ssdprobe run saturate --target /dev/nvme0n1 --destroy S6XYNG0T123456 --spec pm1743.yaml`,

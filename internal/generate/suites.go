@@ -13,6 +13,7 @@ const suitesHead = "# Suites\n\n" +
 	"`ssdprobe run SUITE --target PATH` runs jobs of fio that answer one question about a drive, and says what they come to.\n" +
 	"`ssdprobe suites SUITE` lists the parameters of a suite, and `--dry-run` prints its jobs.\n\n" +
 	"On a raw device, a suite that writes needs `--destroy SERIAL`. On a directory it writes to a file of its own.\n\n" +
+	"%s take several targets: repeat `--target`. [Results that travel](reports.md) says how to keep and compare what they print.\n\n" +
 	"| suite | question | writes | what it runs |\n|---|---|---|---|\n"
 
 const suitesByHand = `
@@ -61,10 +62,22 @@ Compare results with those of the same tool: each takes latency from another mom
 binary MB/s; those of ssdprobe and of data sheets are decimal.
 `
 
+// severalTargets are the suites that take them: "`a`, `b` and `c`".
+func severalTargets() string {
+	var names []string
+	for _, s := range suite.All() {
+		if s.Many {
+			names = append(names, "`"+s.Name+"`")
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
 // suites is docs/suites.md.
 func suites(fs.FS) (map[string]string, error) {
 	var b strings.Builder
-	b.WriteString(suitesHead)
+	fmt.Fprintf(&b, suitesHead, severalTargets())
 	for _, s := range suite.All() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Name, s.Question, cmp.Or(s.Writes, "nothing"), s.Does)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
+const besideOthers = "Dashed: while others were read."
+
 // offsetSection shows the speed over the device, or over each of several.
 func offsetSection(r record.RunReport) []document.Section {
 	lines := offsetLines(r)
@@ -27,16 +29,11 @@ func offsetSection(r record.RunReport) []document.Section {
 		Y:     plot.Axis{Label: "sequential speed, MB/s", Zero: true},
 	}
 	var all []record.Warning
-	var drives []string
 	for _, l := range lines {
-		if !slices.Contains(drives, l.speeds.Target) {
-			drives = append(drives, l.speeds.Target)
-		}
-		colour := slices.Index(drives, l.speeds.Target) + 1
 		points, own := l.drawn(l.name, name, by)
 		all = append(all, own...)
-		if colour <= plot.Colours {
-			diagram.Series = append(diagram.Series, plot.Series{Name: l.name, Points: points, Colour: colour, Dashed: l.speeds.Beside > 0})
+		if l.device < plot.Colours {
+			diagram.Series = append(diagram.Series, plot.Series{Name: l.name, Points: points, Colour: l.device + 1, Dashed: l.speeds.Beside > 0})
 		}
 	}
 	s := document.Section{ID: "offsets", Title: "Speed over the device"}
@@ -48,10 +45,10 @@ func offsetSection(r record.RunReport) []document.Section {
 	}
 	caption := ""
 	if slices.ContainsFunc(lines, func(l offsetLine) bool { return l.speeds.Beside > 0 }) {
-		caption = "Dashed: while others were read."
+		caption = besideOthers
 	}
-	if len(drives) > plot.Colours {
-		caption += fmt.Sprintf(" Drawn are the first %d of %d devices.", plot.Colours, len(drives))
+	if devices := lines[len(lines)-1].device + 1; devices > plot.Colours {
+		caption += fmt.Sprintf(" Drawn are the first %d of %d devices.", plot.Colours, devices)
 	}
 	s.Title, s.Lead = "Speed over the devices", offsetsSentence(lines)
 	s.Blocks = []document.Block{document.Gap{}, drawn(diagram, caption, all, nil), document.Gap{}, offsetsTable(lines)}
@@ -127,6 +124,7 @@ func offsetUnit(most int64) (name string, by float64) {
 // offsetLine is the speeds over one drive, alone or beside others.
 type offsetLine struct {
 	name     string // tells it from others of the run; empty when there are none
+	device   int    // which of the run's, from 0
 	speeds   record.OffsetSpeeds
 	warnings map[int64][]record.Warning // by offset
 }
@@ -137,11 +135,15 @@ func offsetLines(r record.RunReport) []offsetLine {
 		return nil
 	}
 	var all []offsetLine
+	var devices []string
 	for _, speeds := range r.Analysis.Offsets {
 		if len(speeds.Points) == 0 {
 			continue
 		}
-		line := offsetLine{name: speeds.Target, speeds: speeds, warnings: map[int64][]record.Warning{}}
+		if !slices.Contains(devices, speeds.Target) {
+			devices = append(devices, speeds.Target)
+		}
+		line := offsetLine{name: speeds.Target, device: slices.Index(devices, speeds.Target), speeds: speeds, warnings: map[int64][]record.Warning{}}
 		if speeds.Beside > 0 {
 			line.name += ", beside " + units.Plural(speeds.Beside, "other")
 		}

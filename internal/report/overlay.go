@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
@@ -205,51 +204,4 @@ func (p depthPoint) spread(r record.RunReport) *record.Spread {
 		}
 	}
 	return nil
-}
-
-// overlaidOffsets have the speeds over the device of all runs in one drawing.
-func overlaidOffsets(runs []record.RunReport) []document.Section {
-	var most int64
-	n := 0
-	for _, r := range runs {
-		for _, line := range offsetLines(r) {
-			n++
-			most = max(most, line.speeds.Points[len(line.speeds.Points)-1].OffsetBytes)
-		}
-	}
-	if n < 2 {
-		return nil
-	}
-	name, by := offsetUnit(most)
-	diagram := plot.Plot{
-		Title: "Sequential speed over the offset",
-		X:     plot.Axis{Label: "offset on the device, " + name}, Y: plot.Axis{Label: "sequential speed, MB/s", Zero: true},
-	}
-	var warnings []record.Warning
-	var leads []string
-	runsDrawn := 0
-	for i, r := range runs {
-		lines := offsetLines(r)
-		if len(lines) > 0 {
-			runsDrawn++
-		}
-		for k, line := range lines {
-			label := letter(i)
-			if line.name != "" {
-				label += ", " + line.name
-			}
-			points, own := line.drawn(label, name, by)
-			warnings = append(warnings, own...)
-			// Of a run on several drives, the further ones are told by their dashes and the legend.
-			diagram.Series = append(diagram.Series, plot.Series{Name: label, Points: points, Colour: i + 1, Dashed: k > 0})
-			leads = append(leads, fmt.Sprintf("%s: %s at the slowest place, %s of its fastest", label, units.Bandwidth(line.speeds.Slowest.BytesPerSecond), units.Percent(line.speeds.Evenness)))
-		}
-	}
-	if runsDrawn < 2 {
-		return nil
-	}
-	return []document.Section{{
-		Title: "Speed over the device", Lead: strings.Join(leads[:min(len(leads), mostOverlaid)], "; ") + ".",
-		Blocks: []document.Block{drawn(diagram, whiskers, warnings, nil)},
-	}}
 }

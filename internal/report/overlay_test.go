@@ -44,6 +44,24 @@ func TestOverlayOutline(t *testing.T) {
 	golden(t, "overlay_linear.outline", outline(overlay(t, twice(linearRun()), linearRun(), linearRun())))
 }
 
+// Of runs on several devices, those that stand at the same place are drawn together, and the label names each.
+func TestOverlayOfSeveralDevices(t *testing.T) {
+	page := overlay(t, linesRun(), linesRun())
+	golden(t, "overlay_lines.outline", outline(page))
+	for _, drawing := range all(page, "svg", "plot") {
+		told := map[string]int{}
+		for _, line := range all(drawing, "path", "line") {
+			told[attribute(line, "class")]++
+		}
+		look := "two runs, each alone and beside others; a line and its key in the legend"
+		assert.Equal(t, map[string]int{"line c1": 2, "line c1 dashed": 2, "line c2": 2, "line c2 dashed": 2}, told, look)
+	}
+	several := words(overlay(t, linearRun(), linesRun()))
+	assert.Contains(t, several, "Not drawn: 2 devices that only one run has.")
+	assert.Contains(t, several, "B, /dev/nvme0n1, beside 2 others")
+	assert.NotContains(t, several, "device 2 of each run")
+}
+
 // Each point of repeats has its interval, and one that was measured once has none.
 func TestOverlayHasIntervals(t *testing.T) {
 	drawing := func(page *html.Node) *html.Node { return all(page, "svg", "plot")[0] }

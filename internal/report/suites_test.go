@@ -78,6 +78,41 @@ func linearRun() record.RunReport {
 	return r
 }
 
+// linesRun is the suite linear-read on three drives, each alone and beside the others; the last two share a narrow bus.
+func linesRun() record.RunReport {
+	base := sequential(500)
+	r := suiteRun("linear-read")
+	for i := range 3 {
+		path := fmt.Sprintf("/dev/nvme%dn1", i)
+		r.Targets = append(r.Targets, record.RunTarget{Path: path, ID: path, Device: datacentreDrive(), Conditions: datacentreConditions()})
+		for _, beside := range [][]string{nil, {"/dev/others1", "/dev/others2"}} {
+			for place := range 5 {
+				share := float64(place) / 4
+				w := record.Workload{
+					Direction: record.Read, Pattern: record.Sequential, BlockBytes: 1 << 20, QueueDepth: 8, Jobs: 1, OffsetBytes: int64(share * 3.83e12),
+					Targets: []string{path}, Beside: beside,
+				}
+				slow := 9 * (1 + 0.2*share*share + 0.03*float64(i))
+				switch {
+				case beside != nil && i > 0:
+					slow *= 1.7 + 0.02*float64(place%3)
+				case beside != nil:
+					slow *= 1.03
+				}
+				s := step(fmt.Sprintf("drive-%d-offset-%d-beside-%d", i+1, place, len(beside)), w, result(slowed(base, slow), 1<<20, 8))
+				if beside != nil {
+					other := record.Part{Read: result(slowed(base, 20), 1<<20, 8)}
+					s.Parts = []record.Part{{Target: path, Read: s.Read}, other, other}
+				}
+				r.Steps = append(r.Steps, s)
+			}
+		}
+	}
+	r.Steps[3].Warnings = []record.Warning{{Code: record.WarnOthersActive, Text: "Others completed 1 240 I/Os on the device during the step."}}
+	r.Analysis = &record.Analysis{Offsets: analysis.Offsets(r.Steps)}
+	return r
+}
+
 // steadyRun is the suite steady-state: fast while fresh, down to a quarter.
 func steadyRun() record.RunReport {
 	random, base := rand.New(rand.NewPCG(1, 2)), depth32(5000)
@@ -256,6 +291,6 @@ func sheetRun() record.RunReport {
 func suiteRuns() map[string]record.RunReport {
 	return map[string]record.RunReport{
 		"depth": depthRun(), "linear": linearRun(), "steady": steadyRun(), "scale": scaleRun(), "cache": cacheRun(), "sheet": sheetRun(),
-		"probe": probeRun(), "model": modelRun(), "span": spanRun(), "cpus": cpusRun(),
+		"probe": probeRun(), "model": modelRun(), "span": spanRun(), "cpus": cpusRun(), "lines": linesRun(),
 	}
 }

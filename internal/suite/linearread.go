@@ -17,7 +17,7 @@ const mostLinearSteps = 10_000
 func linearRead() Suite {
 	s := Suite{
 		Name: "linear-read", Question: "Is the speed the same all over the device?", Many: true,
-		Does: "Sequential reads of a piece at each of many evenly spaced offsets; of several devices, one after the other.",
+		Does: "Sequential reads of a piece at each of many evenly spaced offsets. Of several devices, each alone, and beside others if asked.",
 		Replaces: "fio --name=linear --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=read --bs=1m --iodepth=8 " +
 			"--offset=0 --size=2g",
 	}
@@ -40,7 +40,7 @@ func linearRead() Suite {
 		all := int(n) * len(targets) * len(numbers) * repeats.of(v)
 		switch {
 		case others >= len(targets) && others > 0:
-			return nil, fmt.Errorf("beside: %d others beside each, and there is %s in all", others, units.Plural(len(targets), "target"))
+			return nil, fmt.Errorf("beside: %d others beside each, but only %s in all; want at most %d", others, units.Plural(len(targets), "target"), len(targets)-1)
 		case len(targets) > 1 && all > mostLinearSteps:
 			return nil, fmt.Errorf("points: %d offsets on %d targets are %d steps; want at most %d", n, len(targets), all, mostLinearSteps)
 		}
