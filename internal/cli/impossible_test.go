@@ -75,3 +75,17 @@ func TestRunBeyondPhysics(t *testing.T) {
 	assert.Contains(t, full, "read (impossible)", "the evidence is marked")
 	assert.Contains(t, ssdprobe(t, "compare", path, path).stdout, "MB/s is more than the PCIe link (2.5 GT/s x1) can carry, 250 MB/s")
 }
+
+// The probes, too, which have their rounds weighed one by one.
+func TestProbesBeyondPhysics(t *testing.T) {
+	t.Parallel()
+	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
+	config := file(t, "c.yaml", "host_root: "+onSlowLink(t, loop)+"\nlock_dir: "+t.TempDir()+
+		"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n")
+	state := t.TempDir()
+	got := ssdprobe(t, "run", "--config", config, "--state-dir", state, "-t", loop.Path,
+		"--probe", "read-128k", "--rounds", "1", "--save-baseline")
+	assert.Equal(t, 1, got.code, got.stdout)
+	assert.Contains(t, got.stderr, "ssdprobe: run probe on "+loop.Path+": no result in 1 of 1 steps: ")
+	assert.Contains(t, got.stderr, "; not saved as the baseline")
+}

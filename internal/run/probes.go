@@ -66,7 +66,7 @@ func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds, rep
 		problems = append(problems, err)
 	}
 	r.Finished = time.Now()
-	return r, errors.Join(append(problems, opened.Close())...)
+	return r, errors.Join(append(problems, opened.Close(), r.CheckPhysics())...)
 }
 
 // step is one probe of a run.

@@ -73,6 +73,8 @@ func (s *summing) step(interruptsPerIO float64) record.Step {
 	use := s.ok
 	if s.good == 0 {
 		use = s.disturbed
+	} else { // no good round is impossible; of the others it stays told as the reason why they do not count
+		step.Warnings = slices.DeleteFunc(slices.Clone(s.warnings), func(w record.Warning) bool { return w.Code == record.WarnImpossible })
 	}
 	switch {
 	case s.good == 0 && s.disturbedRounds > 0:

@@ -58,6 +58,20 @@ func TestDisturbedRoundsDoNotCountBesideGoodOnes(t *testing.T) {
 	assert.Contains(t, step.Warnings[0].Text, "1 of 2 rounds did not count; the last because: disturbed: because")
 }
 
+// One round that cannot be true does not take away those that can.
+func TestAnImpossibleRoundDoesNotCountBesideGoodOnes(t *testing.T) {
+	impossible := round(record.OutcomeDisturbed, time.Microsecond)
+	impossible.Reason = "impossible: too fast"
+	impossible.Warnings = []record.Warning{{Code: record.WarnImpossible, Text: impossible.Reason}}
+	step := summed(round(record.OutcomeOK, time.Millisecond), impossible).step(-1)
+	assert.True(t, step.Measured())
+	assert.Equal(t, []string{record.WarnFewSamples}, codes(step.Warnings))
+	assert.Contains(t, step.Warnings[0].Text, impossible.Reason)
+
+	alone := summed(impossible).step(-1)
+	assert.True(t, alone.Impossible())
+}
+
 func TestDisturbedRoundsAloneStandInWithAWarning(t *testing.T) {
 	step := summed(round(record.OutcomeDisturbed, time.Second)).step(-1)
 	require.NotNil(t, step.Read)
