@@ -1,10 +1,25 @@
+{{- /* What all objects are named after: two releases with different names do not meet. */ -}}
+{{- define "ssdprobe.fullname" -}}
+{{ .Values.fullnameOverride | default .Release.Name }}
+{{- end }}
+
+{{- /* Refuses what would replace a key of the chart's own: (list WHAT GIVEN OWN). */ -}}
+{{- define "ssdprobe.notOwn" -}}
+{{- $given := index . 1 | default dict }}
+{{- range index . 2 }}
+{{- if hasKey $given . }}
+{{- fail (printf "%s: %s: leave it out; the chart sets it" (index $ 0) .) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "ssdprobe.selector" -}}
-app.kubernetes.io/name: ssdprobe
+app.kubernetes.io/name: {{ .Values.nameOverride | default "ssdprobe" }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
 {{- define "ssdprobe.metadata" -}}
-name: {{ .Release.Name }}
+name: {{ include "ssdprobe.fullname" . }}
 namespace: {{ .Release.Namespace }}
 labels:
   {{- include "ssdprobe.selector" . | nindent 2 }}
@@ -13,7 +28,7 @@ labels:
 {{- /* The pods' class; empty for none, when there is no class of that name to be made or taken. */ -}}
 {{- define "ssdprobe.priorityClass" -}}
 {{- if .Values.priorityClass.create -}}
-{{ .Values.priorityClass.name | default .Release.Name }}
+{{ .Values.priorityClass.name | default (include "ssdprobe.fullname" .) }}
 {{- else -}}
 {{ .Values.priorityClass.name }}
 {{- end -}}
@@ -162,7 +177,7 @@ true
 
 {{- /* What an object of the cluster has that belongs to telling it: its name and labels. */ -}}
 {{- define "ssdprobe.told.metadata" -}}
-name: {{ .Release.Name }}-node-status
+name: {{ include "ssdprobe.fullname" . }}-node-status
 labels:
   {{- include "ssdprobe.selector" . | nindent 2 }}
 {{- end }}
@@ -266,5 +281,5 @@ volumeMounts:
 {{- end }}
 
 {{- define "ssdprobe.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
 {{- end }}

@@ -1,0 +1,69 @@
+package manifesttest
+
+import (
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The values of ci/ are two releases in one namespace, each for a pool of nodes: no object of one is one of the other.
+func TestTwoReleasesWorkSideBySide(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(at("deploy", "helm", "ssdprobe", "ci", "*-values.yaml"))
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	seen := map[string]string{}
+	for _, file := range files {
+		all := helm(t, "--values", file)
+		for name := range all {
+			assert.Emptyf(t, seen[name], "%s is in both releases", name)
+			seen[name] = file
+		}
+	}
+}
+
+func TestChartTakesWhatPeopleAddToPods(t *testing.T) {
+	t.Parallel()
+	all := helm(t, "--values", at("deploy", "helm", "ssdprobe", "ci", "raw-devices-values.yaml"))
+	set, ok := all["*v1.DaemonSet ssdprobe-fast"].(*appsv1.DaemonSet)
+	require.True(t, ok)
+	pod := set.Spec.Template
+	assert.Equal(t, "storage", pod.Labels["team"])
+	assert.NotContains(t, set.Spec.Selector.MatchLabels, "team", "a selector cannot be changed later")
+	assert.Equal(t, "storage", pod.Annotations["example.com/owner"])
+	assert.NotEmpty(t, pod.Annotations["checksum/config"])
+	assert.Contains(t, pod.Spec.Containers[0].Env, corev1.EnvVar{Name: "GOMEMLIMIT", Value: "300MiB"})
+	assert.Regexp(t, `^ssdprobe:0\.1\.0@sha256:0{64}$`, pod.Spec.Containers[0].Image)
+	assert.Equal(t, "ssdprobe-fast", pod.Spec.PriorityClassName)
+	assert.Equal(t, "ssdprobe-fast", pod.Spec.ServiceAccountName)
+	for values, want := range map[string]string{
+		"podLabels.app\\.kubernetes\\.io/name=x": "podLabels: app.kubernetes.io/name: leave it out",
+		"podAnnotations.checksum/config=x":       "podAnnotations: checksum/config: leave it out",
+		"extraEnv[0].name=SSDPROBE_NODE":         "extraEnv: SSDPROBE_NODE: leave it out",
+		"image.digest=latest":                    `'/image/digest': 'latest' does not match pattern`,
+		"fullnameOverride=A_B":                   `'/fullnameOverride': 'A_B' does not match pattern`,
+	} {
+		_, stderr, err := try(t, tool(t, "helm"), template("--set", values)...)
+		require.Error(t, err, values)
+		assert.Contains(t, stderr, want)
+	}
+}
+
+// The page of the chart has each value, and no other.
+func TestChartDocumentsItsValues(t *testing.T) {
+	names := func(path, pattern string) []string {
+		var all []string
+		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(read(t, at("deploy", "helm", "ssdprobe", path)), -1) {
+			all = append(all, match[1])
+		}
+		return all
+	}
+	want := names("values.yaml", `(?m)^([a-zA-Z]+):`)
+	require.Contains(t, want, "podLabels")
+	assert.ElementsMatch(t, want, names("README.md", "(?m)^\\| `([a-zA-Z]+)` \\|"))
+}
