@@ -36,7 +36,7 @@ func ioFamilies() []family[record.TargetStatus] {
 func missedFamily() family[record.Snapshot] {
 	return family[record.Snapshot]{
 		name: "ssdprobe_io_latency_missed_total", kind: counter, labels: []string{"reason"},
-		help: "Number of I/Os of the whole machine that ssdprobe_io_latency_seconds may lack since ssdprobe started, by the reason. recursion: the kernel did not run a " +
+		help: "Number of I/Os of the whole machine that ssdprobe_io_latency_seconds may lack since ssdprobe started, by the reason; one may have two. recursion: the kernel did not run a " +
 			"program, as it would have interrupted the same one (not known before Linux 5.19 without rights). room: too many were in flight at once. replaced: another " +
 			"came to its place in the same moment. not_begun, not_issued: it ended, and nobody had seen it begin, or reach the device; what is in flight when a device " +
 			"is first followed is such. not_ended: the kernel used its request again, and nobody had seen it end. Absent where no programs run.",

@@ -158,11 +158,9 @@ func uncounted(t *testing.T, tracer *iolatency.Tracer, device testenv.Loop) (sho
 	} {
 		n := got[operation] - old[operation]
 		assert.LessOrEqual(t, n, want, operation)
-		if n+missed < want {
-			short += want - n - missed
-		}
+		short += want - min(n, want)
 	}
-	return short
+	return short - min(missed, short)
 }
 
 // The disk below the device lets fio have few I/Os a second, so that each waits in the device for tens of

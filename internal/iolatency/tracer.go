@@ -145,7 +145,7 @@ func (t *Tracer) Of(number string) *record.IOLatency {
 }
 
 // Missed is how many I/Os of the followed devices were not counted, and how many events of the whole machine were not seen,
-// since it was started, by the reason; all reasons are there. Where this process may not ask
+// since it was started, by the reason; all reasons are there, and one I/O may have two. Where this process may not ask
 // for MissRecursion (before Linux 5.19, without rights), it is 0.
 func (t *Tracer) Missed() map[record.IOMiss]uint64 {
 	t.mu.Lock()
