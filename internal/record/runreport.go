@@ -12,9 +12,6 @@ const RunReportVersion = 2
 // ImportedSuite is the suite of a report that was made of fio's own output.
 const ImportedSuite = "fio-output"
 
-// Imported reports whether the run was made of fio's own output, so that its conditions are unknown.
-func (r *RunReport) Imported() bool { return r.Suite == ImportedSuite }
-
 // RunReport is what one execution of a suite, or of probes on demand, yields.
 type RunReport struct {
 	Version  int    `json:"version"`
@@ -42,6 +39,9 @@ type RunReport struct {
 	// Analysis is what the steps come to; nil when nothing was concluded.
 	Analysis *Analysis `json:"analysis,omitempty"`
 }
+
+// Imported reports whether the run was made of fio's own output, so that its conditions are unknown.
+func (r *RunReport) Imported() bool { return r.Suite == ImportedSuite }
 
 // Complete reports whether the run completed.
 func (r *RunReport) Complete() bool {

@@ -16,10 +16,15 @@ import (
 // overlay is the page of runs over each other.
 func overlay(t *testing.T, runs ...record.RunReport) *html.Node {
 	t.Helper()
+	return parsed(t, overlayText(t, runs...))
+}
+
+func overlayText(t *testing.T, runs ...record.RunReport) string {
+	t.Helper()
 	names := []string{"a.json", "b.json", "c.json"}
 	var b strings.Builder
 	require.NoError(t, against(names[:len(runs)], runs...).HTML(&b, runs))
-	return parsed(t, b.String())
+	return b.String()
 }
 
 // twice is a run with every step measured again, somewhat slower.

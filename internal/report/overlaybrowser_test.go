@@ -1,0 +1,56 @@
+package report_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// looks notes what a reader of the page meets: whether it is wider than the screen, how many series each drawing that is
+// shown has, and the least contrast (WCAG 2.2, 1.4.11) of a line and its ground.
+const looks = `
+	const luminance = text => {
+		const [r, g, b] = text.match(/[\d.]+/g).map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+		return .2126 * r + .7152 * g + .0722 * b;
+	};
+	const ground = luminance(getComputedStyle(document.querySelector(".card")).backgroundColor);
+	let least = 21;
+	const series = [];
+	for (const svg of document.querySelectorAll("svg.plot")) {
+		if (svg.getBoundingClientRect().width === 0) continue;
+		const seen = new Set();
+		for (const line of svg.querySelectorAll("path.line")) {
+			if (line.getBoundingClientRect().width > 100) seen.add(line.getAttribute("class"));
+			const own = luminance(getComputedStyle(line).stroke);
+			least = Math.min(least, (Math.max(own, ground) + .05) / (Math.min(own, ground) + .05));
+		}
+		series.push(seen.size);
+	}
+	const wide = document.documentElement.scrollWidth > innerWidth;
+	document.body.innerHTML = "<pre>" + [wide ? "wide" : "fits", innerWidth <= 500 ? "phone" : "screen", least >= 3 ? "legible" : "faint " + least,
+		ground < .2 ? "dark" : "light", series.join("+")].join(" ") + "</pre>";`
+
+// On a phone and on a screen, light and dark, the page of runs over each other shows the lines of all of them.
+func TestBrowserShowsRunsOverEachOther(t *testing.T) {
+	page := overlayText(t, linesRun(), linesRun())
+	page = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`).ReplaceAllString(page, "")
+	file := filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, os.WriteFile(file, []byte(page+"<script>"+looks+"</script>"), 0o600))
+	for name, c := range map[string]struct{ scheme, size, want string }{
+		"phone, dark":   {"0", "400,900", "fits phone legible dark 4+4+4"},
+		"screen, light": {"1", "1400,900", "fits screen legible light 4+4+4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dom := testenv.Chromium(t, "file://"+file, "--dump-dom", "--blink-settings=preferredColorScheme="+c.scheme, "--window-size="+c.size)
+			saw := regexp.MustCompile(`<pre>([^<]*)</pre></body>`).FindStringSubmatch(dom)
+			require.Len(t, saw, 2, dom[max(0, len(dom)-300):])
+			assert.Equal(t, c.want, saw[1])
+		})
+	}
+}
