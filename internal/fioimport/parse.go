@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,16 +46,23 @@ func Parse(text []byte) (record.RunReport, error) {
 		Warnings: []record.Warning{{Code: record.WarnConditionsUnknown, Text: unknown(out)}},
 	}
 	job := out.Job()
+	targets := targets(job)
 	i := 1 // the first section is the global one
 	for _, jobs := range fiorun.Groups(out) {
 		var options []fio.Options
 		for range jobs {
 			options, i = append(options, job.Effective(i)), i+1
 		}
-		r.Steps = append(r.Steps, step(jobs, options))
+		r.Steps = append(r.Steps, step(jobs, options, len(targets) > 1))
 	}
 	distinct(r.Steps)
-	r.Target = target(job)
+	for i, result := range out.Jobs {
+		if severalSections(result, job.Effective(i+1)) {
+			targets = append(targets, "perhaps others")
+			break
+		}
+	}
+	r.Target = targetText(targets)
 	r.TargetID = r.Target
 	if knees := analysis.Knees(r.Steps); len(knees) > 0 {
 		r.Analysis = &record.Analysis{Knees: knees}
@@ -62,13 +70,27 @@ func Parse(text []byte) (record.RunReport, error) {
 	return r, nil
 }
 
-func step(jobs []fio.JobResult, options []fio.Options) record.Step {
+// step is that of a group of jobs, of an output on several targets or on one.
+func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step {
 	s := fiorun.Reported(jobs)
-	s.Workload = workload(jobs, options)
-	s.Plan = plan(s, options[0])
+	w := workload(jobs, options)
+	if w != nil && several {
+		w.Targets = files(options[0])
+	}
+	s.Plan = plan(w, options[0])
+	// A sweep is of one load: durable writes are no points of that of plain ones.
+	if w != nil && (w.Direction == record.Read || synced(options[0]) == "") {
+		s.Workload = w
+	}
 	add := func(code, text string) {
 		if text != "" {
 			s.Warnings = append(s.Warnings, record.Warning{Code: code, Text: text})
+		}
+	}
+	for i, job := range jobs {
+		if severalSections(job, options[i]) {
+			add(record.WarnConditionsUnknown, fmt.Sprintf("fio added up several jobs as %s (group_reporting) and printed the options of one of them: "+
+				"what the others did, and on which drives, is not known.", job.Name))
 		}
 	}
 	add(record.WarnCPUBound, fiorun.OneCPUText(jobs))
@@ -96,9 +118,19 @@ func distinct(steps []record.Step) {
 // unknown says what nobody knows, and which latency fio measured.
 func unknown(out fio.Output) string {
 	text := "The conditions are unknown: fio's output does not say which drive and firmware it was, how the host was set up, or what else ran."
-	total := func(d *fio.Direction) bool { return d != nil && len(d.Total.Percentiles) > 0 }
-	if !slices.ContainsFunc(out.Jobs, func(j fio.JobResult) bool { return total(j.Read) || total(j.Write) }) {
+	var without []string
+	groups := fiorun.Groups(out)
+	for _, jobs := range groups {
+		if !fiorun.CountsSubmission(jobs) {
+			without = append(without, fiorun.Reported(jobs).Name)
+		}
+	}
+	switch {
+	case len(without) == 0:
+	case len(without) == len(groups):
 		text += " Latencies do not count the time of submission (clat), while those of ssdprobe do (lat)."
+	default:
+		text += fmt.Sprintf(" Latencies of %s do not count the time of submission (clat), while the others and those of ssdprobe do (lat).", strings.Join(without, ", "))
 	}
 	return text
 }
@@ -117,33 +149,54 @@ func engine(out fio.Output) string {
 	job := out.Job()
 	var engines []string
 	for i := range out.Jobs {
-		if name := cmp.Or(job.Effective(i+1).IOEngine, defaultEngine); !slices.Contains(engines, name) {
+		if name := cmp.Or(job.Effective(i+1).IOEngine, fiorun.DefaultEngine); !slices.Contains(engines, name) {
 			engines = append(engines, name)
 		}
 	}
 	return strings.Join(append([]string{text}, engines...), " ")
 }
 
-// target is what the jobs say that they used, each once.
-func target(job fio.Job) string {
+// files are the paths that a job says it used; empty when fio named them itself.
+func files(o fio.Options) []string {
+	names, directory := o.Filenames, ""
+	for _, x := range o.Extra {
+		switch {
+		case x.Key == "directory":
+			directory = x.Value
+		case x.Key == "filename" && len(o.Filenames) == 0:
+			names = []string{x.Value}
+		}
+	}
+	if directory == "" {
+		return names
+	}
+	if len(names) == 0 {
+		return []string{directory}
+	}
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = filepath.Join(directory, name)
+	}
+	return all
+}
+
+// targets are what the jobs say that they used, each once.
+func targets(job fio.Job) []string {
 	var all []string
 	for i, s := range job.Sections {
 		if s.Name == fio.Global {
 			continue
 		}
-		o := job.Effective(i)
-		names := o.Filenames
-		for _, x := range o.Extra {
-			if len(names) == 0 && (x.Key == "filename" || x.Key == "directory") {
-				names = []string{x.Value}
-			}
-		}
-		for _, name := range names {
+		for _, name := range files(job.Effective(i)) {
 			if !slices.Contains(all, name) {
 				all = append(all, name)
 			}
 		}
 	}
+	return all
+}
+
+func targetText(all []string) string {
 	const most = 3
 	if len(all) > most {
 		return fmt.Sprintf("%s and %d more", all[0], len(all)-1)

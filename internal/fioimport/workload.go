@@ -1,26 +1,23 @@
 package fioimport
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
 const (
-	// What fio takes on Linux where a job does not say it.
-	defaultEngine     = "psync"
+	// What fio takes where a job does not say it.
 	defaultBlockBytes = 4096
 	defaultMixRead    = 50
 )
-
-// synchronous engines have one I/O in flight, whatever iodepth says.
-func synchronous(engine string) bool {
-	return slices.Contains([]string{"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"}, engine)
-}
 
 // workload is what jobs of a group did in figures; nil when they differ, or when their
 // options do not say all of it.
@@ -33,7 +30,7 @@ func workload(jobs []fio.JobResult, options []fio.Options) *record.Workload {
 			return nil
 		case i == 0:
 			all = w
-		case !alike(all, w):
+		case !alike(all, w), !slices.Equal(files(options[i]), files(options[0])), synced(options[i]) != synced(options[0]):
 			return nil
 		case options[i].GroupReporting == nil || !*options[i].GroupReporting:
 			all.Jobs = max(len(jobs), w.Jobs) // each stands for itself
@@ -52,16 +49,20 @@ func alike(a, b record.Workload) bool {
 func one(job fio.JobResult, o fio.Options) (record.Workload, bool) {
 	w := record.Workload{
 		Pattern: record.Sequential, BlockBytes: valueOf(o.BlockBytes, defaultBlockBytes), QueueDepth: valueOf(o.IODepth, 1), Jobs: max(1, valueOf(o.NumJobs, 1)),
-		OffsetBytes: valueOf(o.OffsetBytes, 0), Engine: defaultEngine, Buffered: !valueOf(o.Direct, false),
+		OffsetBytes: valueOf(o.OffsetBytes, 0), Engine: fiorun.DefaultEngine, Buffered: !valueOf(o.Direct, false),
 	}
 	if o.IOEngine != "" {
 		w.Engine = o.IOEngine
 	}
-	if synchronous(w.Engine) {
+	if fiorun.Synchronous(w.Engine) {
 		w.QueueDepth = 1
+	}
+	if severalSections(job, o) {
+		return w, false
 	}
 	for _, x := range o.Extra {
 		switch {
+		case x.Key == "sync": // see synced
 		case x.Key == "buffered":
 			w.Buffered = x.Value != "0"
 		case shapes(x.Key):
@@ -87,8 +88,45 @@ func one(job fio.JobResult, o fio.Options) (record.Workload, bool) {
 // shapes reports whether an option changes a load in a way that Workload does not carry.
 func shapes(key string) bool {
 	return slices.ContainsFunc([]string{
-		"bs", "block", "rw", "readwrite", "rate", "think", "zone", "random_distribution", "latency_target", "flow", "iodepth", "numjobs", "direct", "rwmix", "percentage_random",
+		"bs", "block", "rw", "readwrite", "rate", "think", "zone", "random_distribution", "latency_target", "flow", "iodepth", "numjobs", "direct", "rwmix", "percentage_random", "sync",
 	}, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) && !strings.HasPrefix(key, "iodepth_batch")
+}
+
+// severalSections reports whether fio added up more jobs than the options say: with
+// group_reporting it prints those of the first section of a group alone. The run time of a
+// group is the sum over its jobs, while that of a direction is the longest of them.
+func severalSections(job fio.JobResult, o fio.Options) bool {
+	const tolerance = 1.1
+	var longest time.Duration
+	for _, d := range []*fio.Direction{job.Read, job.Write} {
+		if d != nil {
+			longest = max(longest, d.Runtime)
+		}
+	}
+	return job.Runtime.Seconds() > tolerance*longest.Seconds()*float64(max(1, valueOf(o.NumJobs, 1)))
+}
+
+// synced says when writes are made durable; empty when they are not.
+func synced(o fio.Options) string {
+	for _, call := range []struct {
+		name  string
+		every int
+	}{{"fdatasync", valueOf(o.Fdatasync, 0)}, {"fsync", valueOf(o.Fsync, 0)}} {
+		switch {
+		case call.every == 1:
+			return call.name + " after each" // as in ssdprobe's own plans
+		case call.every > 1:
+			return fmt.Sprintf("%s after every %d", call.name, call.every)
+		}
+	}
+	for _, x := range slices.Backward(o.Extra) {
+		if x.Key == "sync" && x.Value != "0" && x.Value != "none" {
+			return strings.TrimSuffix("sync="+x.Value, "=")
+		} else if x.Key == "sync" {
+			break
+		}
+	}
+	return ""
 }
 
 // agrees reports whether the figures can be of that load: group_reporting gives the
@@ -110,12 +148,19 @@ func agrees(w record.Workload, job fio.JobResult) bool {
 
 // plan is as in ssdprobe's own runs where the load is known, and else the options that
 // say most of it.
-func plan(s record.Step, o fio.Options) string {
-	if w := s.Workload; w != nil {
+func plan(w *record.Workload, o fio.Options) string {
+	if w != nil {
+		text := w.String()
 		if w.Buffered {
-			return w.String() + ", page cache"
+			text += ", page cache"
 		}
-		return w.String()
+		if sync := synced(o); sync != "" && w.Direction != record.Read {
+			text += ", " + sync
+		}
+		if len(w.Targets) > 0 {
+			text += ", on " + strings.Join(w.Targets, " and ")
+		}
+		return text
 	}
 	texts := []string{"fio job"}
 	add := func(key, value string) {
@@ -131,6 +176,12 @@ func plan(s record.Step, o fio.Options) string {
 		if shapes(x.Key) {
 			add(x.Key, x.Value)
 		}
+	}
+	if o.Fdatasync != nil {
+		add("fdatasync", strconv.Itoa(*o.Fdatasync))
+	}
+	if o.Fsync != nil {
+		add("fsync", strconv.Itoa(*o.Fsync))
 	}
 	if o.IODepth != nil {
 		add("iodepth", strconv.Itoa(*o.IODepth))

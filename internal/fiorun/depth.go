@@ -1,6 +1,7 @@
 package fiorun
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -26,9 +27,13 @@ const (
 	splitFrom, mergedTo = 1.5, 0.8
 )
 
-// synchronous are the engines that do one I/O at a time in each job.
-func synchronous() []string {
-	return []string{"", "sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"}
+// DefaultEngine is what fio takes on Linux where a job does not say it.
+const DefaultEngine = "psync"
+
+// Synchronous reports whether an engine, fio's default where it is empty, does one I/O at a
+// time in each job, whatever iodepth says.
+func Synchronous(engine string) bool {
+	return slices.Contains([]string{"", "sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"}, engine)
 }
 
 // depthLook is one group of jobs with what is to be known of its depth.
@@ -153,11 +158,8 @@ func (l *depthLook) limit(asked float64) (reason record.DepthLimit, evidence str
 	direct := l.options.Direct != nil && *l.options.Direct
 	if l.perJob > 1 {
 		switch engine := l.options.IOEngine; {
-		case slices.Contains(synchronous(), engine):
-			if engine == "" {
-				engine = "psync"
-			}
-			return record.DepthEngine, fmt.Sprintf("the engine %s does one I/O at a time in each job", engine)
+		case Synchronous(engine):
+			return record.DepthEngine, fmt.Sprintf("the engine %s does one I/O at a time in each job", cmp.Or(engine, DefaultEngine))
 		case engine == "libaio" && !direct:
 			return record.DepthEngine, "the engine libaio does one I/O at a time through the page cache"
 		}

@@ -112,9 +112,7 @@ func failures(job fio.JobResult) int64 {
 
 // direction puts the jobs' I/O in one direction together; nil when there is none.
 func direction(parts []fio.Direction) *record.Result {
-	total := !slices.ContainsFunc(parts, func(d fio.Direction) bool {
-		return !tracked(d.Total) && tracked(d.Completion)
-	})
+	total := countsSubmission(parts)
 	results := make([]*record.Result, len(parts))
 	for i, d := range parts {
 		latency := d.Completion
@@ -126,6 +124,20 @@ func direction(parts []fio.Direction) *record.Result {
 		results[i].IOPS, results[i].BytesPerSecond = d.IOPS, float64(d.BytesPerSecond)
 	}
 	return record.Sum(results)
+}
+
+// CountsSubmission reports whether the latencies of a group are from before the submission
+// of an I/O on (lat) in both directions.
+func CountsSubmission(jobs []fio.JobResult) bool {
+	var read, write []fio.Direction
+	for _, job := range jobs {
+		read, write = withIO(read, job.Read), withIO(write, job.Write)
+	}
+	return countsSubmission(read) && countsSubmission(write)
+}
+
+func countsSubmission(parts []fio.Direction) bool {
+	return !slices.ContainsFunc(parts, func(d fio.Direction) bool { return !tracked(d.Total) && tracked(d.Completion) })
 }
 
 // syncResult puts the jobs' sync calls together; nil when there are none.

@@ -1,0 +1,77 @@
+package fioimport_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// With group_reporting fio prints the options of the first section beside the sum of all.
+func TestSectionsThatFioAddedUp(t *testing.T) {
+	other := dataFile(t)
+	load := []string{"--rw=randread", "--bs=4k", "--direct=1", "--time_based", "--runtime=200ms", "--output-format=json"}
+	second := []string{"--name=second", "--filename=" + other, "--size=4m", "--rw=randread", "--bs=4k", "--direct=1", "--time_based", "--runtime=200ms"}
+
+	r := parse(t, output(t, append(append(append(load, "--group_reporting"), second...), "--group_reporting")...))
+	require.Len(t, r.Steps, 1)
+	assert.Nil(t, r.Steps[0].Workload)
+	require.NotEmpty(t, r.Steps[0].Warnings)
+	assert.Equal(t, record.WarnConditionsUnknown, r.Steps[0].Warnings[0].Code)
+	assert.Contains(t, r.Steps[0].Warnings[0].Text, "(group_reporting)")
+	assert.Contains(t, r.Target, ", perhaps others")
+
+	r = parse(t, output(t, append(load, second...)...))
+	require.Len(t, r.Steps, 1)
+	assert.Nil(t, r.Steps[0].Workload, "two jobs on two files are not two jobs on one")
+	assert.Empty(t, r.Steps[0].Warnings)
+
+	r = parse(t, output(t, append(load, "--group_reporting", "--numjobs=2")...))
+	assert.Equal(t, 2, r.Steps[0].Workload.Jobs)
+	assert.Empty(t, r.Steps[0].Warnings, "jobs of one section are known")
+}
+
+// The same load on two drives is not one load with two repeats.
+func TestLoadsOfSeveralTargets(t *testing.T) {
+	other := dataFile(t)
+	args := []string{"--output-format=json", "--rw=randread", "--bs=4k", "--number_ios=50", "--direct=1", "--ioengine=libaio", "--iodepth=1"}
+	section := func(name, file, depth string) []string {
+		return []string{"--name=" + name, "--stonewall", "--filename=" + file, "--size=4m", "--rw=randread", "--bs=4k", "--number_ios=50", "--direct=1",
+			"--ioengine=libaio", "--iodepth=" + depth}
+	}
+	for _, depth := range []string{"2", "4"} {
+		args = append(args, section("b"+depth, other, depth)...)
+	}
+	r := parse(t, output(t, args...))
+	require.Len(t, r.Steps, 3)
+	assert.Equal(t, []string{other}, r.Steps[1].Workload.Targets)
+	assert.NotEqual(t, r.Steps[0].Workload.Targets, r.Steps[1].Workload.Targets)
+	assert.Equal(t, "4 KiB random read, depth 2, on "+other, r.Steps[1].Plan)
+}
+
+// Writes that are made durable are another load than those that are not.
+func TestDurableWrites(t *testing.T) {
+	for option, plan := range map[string]string{
+		"--fdatasync=1": "4 KiB sequential write, depth 1, fdatasync after each",
+		"--fsync=8":     "4 KiB sequential write, depth 1, fsync after every 8",
+		"--sync=dsync":  "4 KiB sequential write, depth 1, sync=dsync",
+	} {
+		s := parse(t, output(t, "--output-format=json", "--rw=write", "--bs=4k", "--direct=1", "--number_ios=20", option)).Steps[0]
+		assert.Equal(t, plan, s.Plan)
+		assert.Nil(t, s.Workload, "no point of a sweep of plain writes")
+	}
+	for _, options := range [][]string{{"--rw=write", "--sync=none", "--fsync=0"}, {"--rw=read", "--fsync=1"}} {
+		s := parse(t, output(t, append(options, "--output-format=json", "--bs=4k", "--direct=1", "--number_ios=20")...)).Steps[0]
+		assert.NotNil(t, s.Workload)
+		assert.NotContains(t, s.Plan, "sync")
+	}
+}
+
+// Each load whose latencies lack the time of submission is named.
+func TestLatenciesOfSomeJobs(t *testing.T) {
+	r := parse(t, output(t, "--output-format=json", "--rw=read", "--bs=4k", "--number_ios=20", "--lat_percentiles=1",
+		"--name=without", "--stonewall", "--filename="+dataFile(t), "--size=4m", "--rw=read", "--bs=4k", "--number_ios=20", "--lat_percentiles=0"))
+	assert.Contains(t, r.Warnings[0].Text, "Latencies of without do not count the time of submission (clat)")
+}
