@@ -8,6 +8,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
+// CPUGain is the rate over that on fewer CPUs from which on a load is faster with more.
+const CPUGain = 1.1
+
 // CPUScalings tell for each load that was measured on different numbers of CPUs, and else
 // alike, from how many on they are not the limit.
 func CPUScalings(steps []record.Step, m Machine) []record.CPUScaling {
@@ -23,11 +26,14 @@ func CPUScalings(steps []record.Step, m Machine) []record.CPUScaling {
 		numbers := loads.at(load)
 		slices.SortFunc(numbers.keys, cmp.Compare)
 		c := record.CPUScaling{Load: load}
+		var rates [][]float64
 		for _, n := range numbers.keys {
-			repeats := *numbers.at(n)
+			repeats := undisturbed(*numbers.at(n), m)
 			_, c.Unit = rateOf(*repeats[0].Workload, repeats[0])
-			c.Points = append(c.Points, cpuPoint(repeats, m))
+			point, own := cpuPoint(repeats, m)
+			c.Points, rates = append(c.Points, point), append(rates, own)
 		}
+		limitFaster(c.Points, rates)
 		for _, p := range slices.Backward(c.Points) {
 			if p.Limit == record.LimitCPU || p.Limit == record.LimitOthers {
 				break
@@ -39,21 +45,55 @@ func CPUScalings(steps []record.Step, m Machine) []record.CPUScaling {
 	return all
 }
 
-// cpuPoint is the mean of the repeats. The CPUs are the limit where they are in one of them.
-func cpuPoint(repeats []record.Step, m Machine) record.CPUPoint {
+// undisturbed leaves out the repeats in which others used the CPUs, unless these are all.
+func undisturbed(repeats []record.Step, m Machine) []record.Step {
+	calm := slices.DeleteFunc(slices.Clone(repeats), func(s record.Step) bool { return bound(s, m).Limit == record.LimitOthers })
+	if len(calm) == 0 {
+		return repeats
+	}
+	return calm
+}
+
+// limitFaster makes the CPUs the limit of each point that more of them make faster: what
+// they leave idle, as for interrupts, is not always of use to the jobs. It then says nothing
+// at the largest number either.
+func limitFaster(points []record.CPUPoint, rates [][]float64) {
+	last := len(points) - 1
+	for i := range points {
+		for _, more := range rates[i+1:] {
+			faster := ratioOf(rates[i], more)
+			if points[i].Limit == record.LimitOthers || faster.Value < CPUGain || faster.Lower != nil && *faster.Lower <= 1 {
+				continue
+			}
+			if i == last-1 && points[i].Limit != record.LimitCPU && points[last].Limit == record.LimitDevice {
+				points[last].Limit = record.LimitCPU
+			}
+			points[i].Limit = record.LimitCPU
+		}
+	}
+}
+
+// cpuPoint is the mean of the repeats, with the rate of each. Its limit is the first of
+// the limits that one of them has, the CPUs before all.
+func cpuPoint(repeats []record.Step, m Machine) (p record.CPUPoint, rates []float64) {
 	w := *repeats[0].Workload
-	p := record.CPUPoint{CPUs: len(w.CPUs), Cores: w.CPUCores, Nodes: w.CPUNodes}
+	p = record.CPUPoint{CPUs: len(w.CPUs), Cores: w.CPUCores, Nodes: w.CPUNodes}
 	n := float64(len(repeats))
+	var limits []record.Limit
 	for _, s := range repeats {
 		rate, _ := rateOf(w, s)
 		p.Rate += rate / n
+		rates = append(rates, rate)
 		p.Used += (s.UserCPU + s.SystemCPU) / n
 		r := results(s)[0]
 		p.Mean += r.Mean / time.Duration(len(repeats))
 		p.P99 += r.Latency.Quantile(0.99) / time.Duration(len(repeats))
-		if limit := bound(s, m).Limit; p.Limit == "" || limit == record.LimitCPU {
+		limits = append(limits, bound(s, m).Limit)
+	}
+	for _, limit := range []record.Limit{record.LimitDevice, record.LimitLatency, record.LimitLink, record.LimitOthers, record.LimitCPU} {
+		if slices.Contains(limits, limit) {
 			p.Limit = limit
 		}
 	}
-	return p
+	return p, rates
 }
