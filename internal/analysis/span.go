@@ -81,21 +81,21 @@ func means(repeats []result) []float64 {
 }
 
 // spanVerdict tells the knee when the largest span is slower for certain: it is the last
-// span before all that are slower. A rise of which the interval is wider than the rise
-// itself tells nothing, neither that there is a knee nor that there is none.
+// span before the rise that is not slower, for certain too. There is none when a rise can
+// be excluded. A rise of which the interval is wider than the rise itself tells nothing.
 func spanVerdict(points []record.SpanPoint) (record.SpanVerdict, int64) {
 	slower := func(p record.SpanPoint) bool { return p.Rise.Value >= SpanLimit && excludes(p.Rise, 1) }
 	last := points[len(points)-1]
 	switch {
 	case last.Rise.Lower == nil || *last.Rise.Upper-*last.Rise.Lower > last.Rise.Value:
 		return record.SpanUnsure, 0
-	case last.Rise.Value < SpanLimit:
+	case *last.Rise.Upper < SpanLimit && !slices.ContainsFunc(points, slower):
 		return record.SpanFlat, 0
 	case !slower(last):
 		return record.SpanUnsure, 0
 	}
 	first := len(points) - 1
-	for first > 1 && slower(points[first-1]) {
+	for first > 1 && (points[first-1].Rise.Upper == nil || *points[first-1].Rise.Upper >= SpanLimit) {
 		first--
 	}
 	return record.SpanKnee, points[first-1].SpanBytes

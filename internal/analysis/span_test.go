@@ -34,10 +34,14 @@ func TestSpans(t *testing.T) {
 		"half of it":      {map[int][]float64{1: {1, 1.01, 0.99}, 25: {1.03, 1, 1.01}, 50: {1.01, 1.02, 1}, 75: {1.3, 1.31, 1.29}, 100: {1.5, 1.51, 1.49}}, record.SpanKnee, 50},
 		"from the first":  {map[int][]float64{1: {1, 1.01, 0.99}, 50: {1.2, 1.21, 1.2}, 100: {1.3, 1.31, 1.3}}, record.SpanKnee, 1},
 		// One span between that is not slower moves the knee behind it.
-		"uneven":          {map[int][]float64{1: {1, 1.01, 0.99}, 25: {1.3, 1.31, 1.29}, 50: {1, 1.01, 1}, 100: {1.5, 1.5, 1.51}}, record.SpanKnee, 50},
-		"noise":           {map[int][]float64{1: {1, 1.9, 0.6}, 50: {1, 1.2, 1.4}, 100: {1.5, 0.9, 2}}, record.SpanUnsure, 0},
-		"not for certain": {map[int][]float64{1: {1, 1.1, 0.9}, 50: {1, 1.1, 0.9}, 100: {1.2, 1.1, 1.1}}, record.SpanUnsure, 0},
-		"one run each":    {map[int][]float64{1: {1}, 50: {1.5}, 100: {2}}, record.SpanUnsure, 0},
+		"uneven":            {map[int][]float64{1: {1, 1.01, 0.99}, 25: {1.3, 1.31, 1.29}, 50: {1, 1.01, 1}, 100: {1.5, 1.5, 1.51}}, record.SpanKnee, 50},
+		"noise":             {map[int][]float64{1: {1, 1.9, 0.6}, 50: {1, 1.2, 1.4}, 100: {1.5, 0.9, 2}}, record.SpanUnsure, 0},
+		"not for certain":   {map[int][]float64{1: {1, 1.1, 0.9}, 50: {1, 1.1, 0.9}, 100: {1.2, 1.1, 1.1}}, record.SpanUnsure, 0},
+		"too wide for flat": {map[int][]float64{1: {0.9, 1, 1.1}, 50: {1, 1, 1}, 100: {0.85, 1.08, 1.3}}, record.SpanUnsure, 0},
+		"gone at the end":   {map[int][]float64{1: {1, 1.01, 0.99}, 50: {1.5, 1.51, 1.49}, 100: {1, 1.01, 1}}, record.SpanUnsure, 0},
+		// A span that is slow but noisy may be slower: the knee is before it.
+		"noise before the end": {map[int][]float64{1: {1, 1.01, 0.99}, 25: {1, 1.01, 1}, 50: {1.1, 1.3, 2.3}, 100: {1.5, 1.51, 1.49}}, record.SpanKnee, 25},
+		"one run each":         {map[int][]float64{1: {1}, 50: {1.5}, 100: {2}}, record.SpanUnsure, 0},
 	} {
 		got := analysis.Spans(spans(c.rises))
 		require.Len(t, got, 1, name)

@@ -9,7 +9,7 @@ type SpanSweep struct {
 	// Points are in rising order of span; repeats count as their mean.
 	Points  []SpanPoint `json:"points"`
 	Verdict SpanVerdict `json:"verdict"`
-	// KneeBytes is the largest span that is no slower than the smallest one; 0 unless the verdict is SpanKnee.
+	// KneeBytes is the largest span that is no slower than the smallest one for certain; 0 unless the verdict is SpanKnee.
 	KneeBytes int64 `json:"knee_bytes,omitempty"`
 	// Limit is the rise of mean latency from which on a span is slower.
 	Limit float64 `json:"limit"`
@@ -21,7 +21,7 @@ type SpanVerdict string
 // The verdicts.
 const (
 	SpanKnee   SpanVerdict = "knee"   // it rises from some span on
-	SpanFlat   SpanVerdict = "flat"   // it does not
+	SpanFlat   SpanVerdict = "flat"   // it does not, by SpanSweep.Limit or more
 	SpanUnsure SpanVerdict = "unsure" // the repeats do not tell
 )
 

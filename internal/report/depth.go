@@ -29,6 +29,7 @@ type sweep struct {
 type depthPoint struct {
 	depth          int
 	seen           float64 // by the kernel; 0 when not known
+	seenOf         int     // repeats of which it is known
 	iops           float64
 	mean, p50, p99 time.Duration
 	warnings       []record.Warning
@@ -107,8 +108,9 @@ func (s *sweep) add(step record.Step, measured part) {
 	p.repeats++
 	n := float64(p.repeats)
 	p.iops += (r.IOPS - p.iops) / n
-	if step.Depth != nil {
-		p.seen += (step.Depth.Mean - p.seen) / n
+	if d := step.Depth; d != nil && d.Mean > 0 {
+		p.seenOf++
+		p.seen += (d.Mean - p.seen) / float64(p.seenOf)
 	}
 	for _, l := range []struct {
 		to   *time.Duration

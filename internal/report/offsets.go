@@ -61,19 +61,30 @@ func offsetSentence(o record.OffsetSpeeds) string {
 		units.Bandwidth(o.Slowest.BytesPerSecond), units.Bandwidth(o.Fastest.BytesPerSecond))
 }
 
-// offsetsSentence tells of the device that others slow down most, or else of the least even one.
+// offsetsSentence tells of the device that others slow down most, or that they slow down
+// none for certain, or else of the least even one.
 func offsetsSentence(lines []offsetLine) string {
-	var slowed, uneven *record.OffsetSpeeds
+	var slowed, fastest, uneven *record.OffsetSpeeds
 	for i := range lines {
 		o := &lines[i].speeds
 		if o.AgainstAlone != nil && (slowed == nil || o.AgainstAlone.Value < slowed.AgainstAlone.Value) {
 			slowed = o
+		}
+		if o.AgainstAlone != nil && (fastest == nil || o.AgainstAlone.Value > fastest.AgainstAlone.Value) {
+			fastest = o
 		}
 		if o.Beside == 0 && (uneven == nil || o.Evenness < uneven.Evenness) {
 			uneven = o
 		}
 	}
 	switch {
+	case slowed != nil && slowed.AgainstAlone.Upper != nil && *slowed.AgainstAlone.Upper >= 1:
+		text := fmt.Sprintf("Beside %s, no device is slower for certain: from %s to %s of its speed alone.",
+			units.Plural(slowed.Beside, "other"), units.Percent(slowed.AgainstAlone.Value), units.Percent(fastest.AgainstAlone.Value))
+		if uneven != nil {
+			text += " The least even is " + uneven.Target + ". " + offsetSentence(*uneven)
+		}
+		return text
 	case slowed != nil && slowed.AgainstAlone.Lower != nil:
 		return fmt.Sprintf("Beside %s, %s reads at %s of its speed alone over all its length (95 %% interval %s); of all devices it is slowed down most.",
 			units.Plural(slowed.Beside, "other"), slowed.Target, units.Percent(slowed.AgainstAlone.Value), intervalText(*slowed.AgainstAlone, units.Percent))

@@ -98,13 +98,16 @@ func spanSentence(sweeps []record.SpanSweep) string {
 	case len(knees) > 0:
 		worst := slices.MaxFunc(knees, func(a, b record.SpanSweep) int { return int(1e6 * (rise(a).Rise.Value - rise(b).Rise.Value)) })
 		last := rise(worst)
-		text := fmt.Sprintf("%s: the knee is at a span of %s; over %s an I/O takes %s as long in the mean as over %s",
-			worst.Load, units.DriveSize(worst.KneeBytes), units.DriveSize(last.SpanBytes), units.Ratio(last.Rise.Value), units.DriveSize(worst.Points[0].SpanBytes))
+		text := fmt.Sprintf("%s: the knee is %s; over %s an I/O takes %s as long in the mean as over %s",
+			worst.Load, kneeText(worst), units.DriveSize(last.SpanBytes), units.Ratio(last.Rise.Value), units.DriveSize(worst.Points[0].SpanBytes))
 		return text + spanOthers(len(knees)-1, len(of[record.SpanFlat]), len(unsure)) + "."
 	case len(unsure) > 0:
 		why := "repeats lie too far apart"
-		if rise(unsure[0]).Rise.Lower == nil {
+		switch last := rise(unsure[0]).Rise; {
+		case last.Lower == nil:
 			why = "there are too few repeats"
+		case *last.Upper < unsure[0].Limit:
+			why = "smaller spans are slower than the largest one"
 		}
 		text := fmt.Sprintf("No knee over span can be told of %d of %s: %s", len(unsure), units.Plural(len(sweeps), "load"), why)
 		return text + spanOthers(0, len(of[record.SpanFlat]), 0) + "."
@@ -114,6 +117,21 @@ func spanSentence(sweeps []record.SpanSweep) string {
 		return fmt.Sprintf("Latency does not rise with span: over %s an I/O takes at most %s as long as over %s (%s, 95 %% interval %s).",
 			units.DriveSize(last.SpanBytes), units.Ratio(last.Rise.Value), units.DriveSize(worst.Points[0].SpanBytes), worst.Load, intervalText(last.Rise, units.Ratio))
 	}
+}
+
+// kneeText says where the knee is: at a span, or before one that is slower for certain
+// where the repeats leave the spans between in doubt.
+func kneeText(s record.SpanSweep) string {
+	knee := slices.IndexFunc(s.Points, func(p record.SpanPoint) bool { return p.SpanBytes == s.KneeBytes })
+	for i, p := range s.Points[knee+1:] {
+		if p.Rise.Value >= s.Limit && p.Rise.Lower != nil && *p.Rise.Lower > 1 {
+			if i > 0 {
+				return fmt.Sprintf("between spans of %s and %s", units.DriveSize(s.KneeBytes), units.DriveSize(p.SpanBytes))
+			}
+			break
+		}
+	}
+	return "at a span of " + units.DriveSize(s.KneeBytes)
 }
 
 // spanOthers says what the other loads do: "; beside: 2 loads with a knee, 1 load without one".

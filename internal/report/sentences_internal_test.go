@@ -1,0 +1,49 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// A depth that the kernel did not tell is no depth of 0.
+func TestDepthSeenIsTheMeanOfWhatIsKnown(t *testing.T) {
+	var s sweep
+	for _, depth := range []*record.Depth{{Asked: 32}, nil, {Asked: 32, Mean: 30}, {Asked: 32, Mean: 32}} {
+		s.add(record.Step{Workload: &record.Workload{QueueDepth: 32, Jobs: 1}, Depth: depth}, part{direction: "read", result: record.Result{IOPS: 100}})
+	}
+	assert.InDelta(t, 31, s.points[0].seen, 1e-9)
+	assert.Equal(t, 4, s.points[0].repeats)
+}
+
+// No device is said to be slowed down while its interval holds the speed alone.
+func TestSlowedDownMost(t *testing.T) {
+	line := func(target string, value, lower, upper float64) offsetLine {
+		return offsetLine{speeds: record.OffsetSpeeds{Target: target, Beside: 1, AgainstAlone: &record.Interval{Value: value, Lower: &lower, Upper: &upper}}}
+	}
+	assert.Equal(t, "Beside 1 other, no device is slower for certain: from 97 % to 101 % of its speed alone.",
+		offsetsSentence([]offsetLine{line("/dev/a", 1.01, 0.98, 1.04), line("/dev/b", 0.97, 0.93, 1.01)}))
+	assert.Contains(t, offsetsSentence([]offsetLine{line("/dev/a", 1.01, 0.98, 1.04), line("/dev/b", 0.5, 0.48, 0.52)}),
+		"Beside 1 other, /dev/b reads at 50 % of its speed alone")
+}
+
+// The knee is as exact as the repeats leave it.
+func TestWhereTheKneeIs(t *testing.T) {
+	points := func(rises ...record.Interval) record.SpanSweep {
+		s := record.SpanSweep{Load: "4 KiB random read", Verdict: record.SpanKnee, KneeBytes: 100e9, Limit: 1.1}
+		for i, rise := range rises {
+			s.Points = append(s.Points, record.SpanPoint{SpanBytes: int64(i+1) * 100e9, Rise: rise})
+		}
+		return s
+	}
+	rise := func(value, lower, upper float64) record.Interval {
+		return record.Interval{Value: value, Lower: &lower, Upper: &upper}
+	}
+	assert.Equal(t, "at a span of 100 GB", kneeText(points(record.Interval{Value: 1}, rise(1.5, 1.4, 1.6), rise(1.5, 1.4, 1.6))))
+	assert.Equal(t, "between spans of 100 GB and 300 GB", kneeText(points(record.Interval{Value: 1}, rise(1.5, 0.7, 3.4), rise(1.5, 1.4, 1.6))))
+	gone := points(record.Interval{Value: 1}, rise(1.5, 1.4, 1.6), rise(1, 0.99, 1.01))
+	gone.Verdict = record.SpanUnsure
+	assert.Equal(t, "No knee over span can be told of 1 of 1 load: smaller spans are slower than the largest one.", spanSentence([]record.SpanSweep{gone}))
+}
