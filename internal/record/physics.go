@@ -50,7 +50,7 @@ func (r *RunReport) FlagImpossible(step *Step) {
 		parts = []Part{{Target: target, Read: step.Read, Write: step.Write}}
 	}
 	for _, part := range parts {
-		for _, w := range part.impossible(r.linkOf(part.Target)) {
+		for _, w := range part.impossible(r.deviceOf(part.Target)) {
 			if len(parts) > 1 {
 				w.Text = part.Target + ": " + w.Text
 			}
@@ -97,18 +97,17 @@ func (r *RunReport) CheckPhysics() error {
 	return fmt.Errorf("run %s on %s: %w in %d of %d steps: %s", r.Suite, r.Target, ErrImpossible, n, len(r.Steps), why)
 }
 
-// linkOf returns the link of a target; nil when it has none.
-func (r *RunReport) linkOf(path string) *PCIeLink {
+func (r *RunReport) deviceOf(path string) Device {
 	for _, t := range r.Targets {
 		if t.Path == path {
-			return t.Device.Link
+			return t.Device
 		}
 	}
-	return r.Device.Link
+	return r.Device
 }
 
-func (p Part) impossible(link *PCIeLink) []Warning {
-	if link == nil {
+func (p Part) impossible(d Device) []Warning {
+	if d.Link == nil {
 		return nil
 	}
 	var all []Warning
@@ -116,7 +115,11 @@ func (p Part) impossible(link *PCIeLink) []Warning {
 		if result == nil || result.IOs <= 0 {
 			continue
 		}
-		if w, bad := link.Impossible(result.BytesPerSecond, result.Bytes/result.IOs, result.Quantile(0.5)); bad {
+		rate := result.BytesPerSecond
+		if len(d.Controllers) > 1 { // each has a link of its own, and multipath uses them all
+			rate = 0
+		}
+		if w, bad := d.Link.Impossible(rate, result.Bytes/result.IOs, result.Quantile(0.5)); bad {
 			all = append(all, w)
 		}
 	}

@@ -76,6 +76,11 @@ func TestFlagImpossible(t *testing.T) {
 	without := report()
 	without.Device.Link = nil
 	assert.Equal(t, []int{0, 0, 0, 0, 0}, flagged(without))
+	twoPorts := report()
+	twoPorts.Device.Controllers = []string{"nvme0", "nvme1"}
+	assert.Equal(t, []int{0, 0, 0, 0, 0}, flagged(twoPorts), "multipath uses the links of both controllers")
+	twoPorts.Steps[0].Read.Latency = record.Histogram{{Latency: time.Microsecond, Count: 10}}
+	assert.Equal(t, []int{1, 0, 0, 0, 0}, flagged(twoPorts), "an I/O crosses one of them")
 }
 
 // flagged returns how many warnings each step gets.

@@ -40,10 +40,10 @@ func conclude(s Suite, o Options, steps []record.Step) *record.Analysis {
 }
 
 // machine is what limits are judged by. The link counts when there is one target:
-// several need not share one.
+// several need not share one, nor do the controllers of one.
 func (o Options) machine() analysis.Machine {
 	m := analysis.Machine{CPUs: o.Target.cpus()}
-	if link := o.Target.Device.Link; link != nil && len(o.More) == 0 {
+	if link := o.Target.Device.Link; link != nil && len(o.More) == 0 && len(o.Target.Device.Controllers) < 2 {
 		m.LinkBytesPerSecond, m.LinkText = link.BytesPerSecond(), link.String()
 	}
 	nodes := map[string]bool{}
