@@ -40,6 +40,11 @@ func withMemory(loads []load, values []string, targets []Target) []load {
 			case value == bindMemory && len(targets) > 1:
 				l.memory = value
 				l.also("memory of each drive's NUMA node")
+				for _, t := range targets {
+					if t.MemoryNode == nil {
+						l.also(fmt.Sprintf("that of %s not bound: %s", t.Path, t.unbound()))
+					}
+				}
 			case value == bindMemory:
 				l.memory = value
 				l.also(fmt.Sprintf("memory of NUMA node %d", *targets[i].MemoryNode))

@@ -36,6 +36,10 @@ func TestMemoryOfTheDrivesNode(t *testing.T) {
 	assert.NotContains(t, compared[0].JobFile, "numa_mem_policy")
 	assert.Contains(t, compared[1].JobFile, "numa_mem_policy=bind:1\n")
 
+	partly := plan(near, only)
+	require.Len(t, partly, 1)
+	assert.Contains(t, partly[0].Plan, ", memory of each drive's NUMA node, that of "+only.Path+" not bound: this machine has one NUMA node, or")
+
 	nothing := plan(only, only)
 	require.Len(t, nothing, 1)
 	assert.NotContains(t, nothing[0].Plan+nothing[0].JobFile, "mem")
