@@ -101,7 +101,7 @@ func InterruptRates(steps []record.Step, setting string) []record.InterruptRate 
 			continue
 		}
 		r := record.InterruptRate{Step: s.Name, PerIO: s.InterruptsPerIO, PerSecond: s.InterruptsPerSecond}
-		if r.PerSecond == 0 { // reports of earlier versions have only those per I/O
+		if r.PerSecond == 0 { // not seen, or a report of an earlier version, which has only those per I/O
 			r.PerSecond = s.InterruptsPerIO * iopsOf(s)
 		}
 		if s.Workload != nil {

@@ -20,6 +20,8 @@ const (
 	depthUnexplained = 0.5
 	// depthForeign is the share by which the device may have done more than fio.
 	depthForeign = 0.2
+	// othersRequests is how many requests of others pass in any case, as othersBytes do.
+	othersRequests = othersBytes / 4096
 	// submitting is the share of their CPUs from which on jobs do little else than submit.
 	submitting = 0.7
 	// splitFrom is how many requests an I/O has when most are split, and mergedTo how many
@@ -140,6 +142,13 @@ func (l *depthLook) see(s record.Step, jobs []fio.JobResult, seen SeenGroup) {
 	own, all := whole*float64(bytes), float64(sectorsOf(*seen.Disk).Bytes())
 	if all < own/2 || all > own*(1+depthForeign)+othersBytes {
 		return
+	}
+	// Small requests of others weigh little in bytes and as much as any in the depth.
+	if most := int64(seen.Queue.MaxRequestBytes); most > 0 {
+		requests := whole * max(float64(ios), float64(bytes)/float64(most))
+		if float64(seen.Disk.ReadIOs+seen.Disk.WriteIOs) > requests*(1+depthForeign)+othersRequests {
+			return
+		}
 	}
 	l.disk, l.queue, l.ios = *seen.Disk, seen.Queue, whole*float64(ios)
 	l.mean = float64(seen.Disk.WeightedTime) / float64(span)

@@ -45,7 +45,7 @@ func Groups(out fio.Output) [][]fio.JobResult {
 // step is that of one group, of so many.
 func (r Run) step(jobs []fio.JobResult, group, groups int) record.Step {
 	s := Reported(jobs)
-	s.JobFile, s.InterruptsPerIO, s.InterruptsPerSecond = r.JobFile, r.interruptsPerIO(), r.interruptsPerSecond()
+	s.JobFile, s.InterruptsPerIO, s.InterruptsPerSecond = r.JobFile, r.interruptsPerIO(), r.interruptsPerSecond(s, groups)
 	s.Disturbance.Throttled = r.Seen.Throttled
 	if share := r.Seen.CPUWait; share != nil {
 		s.Disturbance.CPUWaitRatio = *share
@@ -193,18 +193,24 @@ func (r Run) interruptsPerIO() float64 {
 	return float64(*r.Seen.Interrupts) / float64(r.Seen.Disk.IOs())
 }
 
-// interruptsPerSecond is over the whole time of fio, as the interrupts are; 0 when not known.
-func (r Run) interruptsPerSecond() float64 {
-	if r.Seen.Interrupts == nil || r.Duration <= 0 {
+// interruptsPerSecond is over the time in which fio did I/O: its start and its end would
+// make a short step look calm. Of several groups, which may run one after the other, it is
+// over the whole time of fio; 0 when not known.
+func (r Run) interruptsPerSecond(s record.Step, groups int) float64 {
+	span := r.Duration
+	if groups == 1 && s.Duration > 0 {
+		span = min(span, s.Duration+r.ramp())
+	}
+	if r.Seen.Interrupts == nil || span <= 0 {
 		return 0
 	}
-	return float64(*r.Seen.Interrupts) / r.Duration.Seconds()
+	return float64(*r.Seen.Interrupts) / span.Seconds()
 }
 
 // ownBytes is what fio read and wrote; not ok when it did more than it counts:
 // in a ramp time, or through the page cache.
 func (r Run) ownBytes() (read, written uint64, ok bool) {
-	if !r.Job.Direct() || r.hasRamp() {
+	if !r.Job.Direct() || r.ramp() > 0 {
 		return 0, 0, false
 	}
 	for _, job := range r.Output.Jobs {
@@ -214,14 +220,15 @@ func (r Run) ownBytes() (read, written uint64, ok bool) {
 	return read, written, cmp.Or(read, written) > 0
 }
 
-// hasRamp reports whether fio did I/O that it does not count.
-func (r Run) hasRamp() bool {
+// ramp is the longest time for which fio did I/O that it does not count.
+func (r Run) ramp() time.Duration {
+	var longest time.Duration
 	for i, s := range r.Job.Sections {
-		if o := r.Job.Effective(i); s.Name != fio.Global && o.RampTime != nil && *o.RampTime > 0 {
-			return true
+		if s.Name != fio.Global {
+			longest = max(longest, rampOf(r.Job.Effective(i)))
 		}
 	}
-	return false
+	return longest
 }
 
 func bytesOf(d *fio.Direction) uint64 {
