@@ -110,7 +110,10 @@ func addInterrupts(host sysfs.FS, rows []report.DeviceRow) error {
 		devices[i] = row.Device
 	}
 	sources := health.Sources(host, devices)
-	found, err := health.NewMeter(host).EveryQueue().Read(time.Now(), sources)
+	for i := range sources {
+		sources[i].EveryQueue = true
+	}
+	found, err := health.NewMeter(host).Read(time.Now(), sources)
 	for _, s := range sources {
 		interrupts, ok := found[s.Name]
 		if !ok {

@@ -33,6 +33,9 @@ func (c Config) check(f *findings) {
 	for i, r := range c.Devices.Exclude {
 		checkRule(f, r, item("devices.exclude", i))
 	}
+	for i, of := range c.Health.Devices {
+		checkRule(f, of.Rule, item("health.devices", i))
+	}
 	c.checkProbes(f)
 	c.checkFiles(f)
 	c.Fleet.check(f)

@@ -112,6 +112,34 @@ func (c Config) DriftSettings(file bool) drift.Settings {
 type Health struct {
 	Enabled  bool
 	Interval time.Duration
+	// Interrupts is for the devices that no rule of Devices matches.
+	Interrupts Interrupts
+	Devices    []HealthOf
+}
+
+// HealthOf says what differs for the devices that a rule matches.
+type HealthOf struct {
+	device.Rule
+	Interrupts Interrupts
+}
+
+// Interrupts says how many series the interrupts of a controller have.
+type Interrupts string
+
+// The numbers of series.
+const (
+	InterruptsSummary Interrupts = "summary" // bounded, however many queues there are
+	InterruptsAll     Interrupts = "all"     // by queue and by where they were taken
+)
+
+// InterruptsOf is what applies to a device: the first rule that matches counts.
+func (h Health) InterruptsOf(d record.Device) Interrupts {
+	for _, of := range h.Devices {
+		if of.Match(d) {
+			return of.Interrupts
+		}
+	}
+	return h.Interrupts
 }
 
 // Default is the configuration of an empty file. It is valid.
@@ -129,7 +157,7 @@ func Default() Config {
 		Drift:              Drift{Settings: drift.Default()},
 		Fleet:              Fleet{MaxRuns: 1, Lease: "ssdprobe-run", LeaseDuration: 2 * time.Minute},
 		Kubernetes:         Kubernetes{Taint: TaintNone, MaxTaints: 1},
-		Health:             Health{Enabled: true, Interval: time.Minute},
+		Health:             Health{Enabled: true, Interval: time.Minute, Interrupts: InterruptsSummary},
 		IOLatency:          IOLatencyAuto,
 		Recorder:           recorder.Default(),
 	}

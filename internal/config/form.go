@@ -73,8 +73,10 @@ func (d *Devices) form() section {
 	}
 }
 
-func ruleForm(r *device.Rule) field {
-	return filled{section{
+func ruleForm(r *device.Rule) field { return filled{ruleKeys(r), 1} }
+
+func ruleKeys(r *device.Rule) section {
+	return section{
 		{"name", optional(glob(&r.Name)), "pattern of the kernel's name"},
 		{"id", optional(glob(&r.ID)), "pattern of the stable identity"},
 		{"model", optional(glob(&r.Model)), "pattern of the model"},
@@ -82,7 +84,7 @@ func ruleForm(r *device.Rule) field {
 		{"transport", optional(oneOf(text(&r.Transport), "a transport", record.Transports()...)), "how it is attached"},
 		{"min_size", bound(&r.MinSizeBytes), "this size or larger"},
 		{"max_size", bound(&r.MaxSizeBytes), "this size or smaller"},
-	}, 1}
+	}
 }
 
 func fileForm(f *File) field {
@@ -138,7 +140,21 @@ func (h *Health) form() section {
 	return section{
 		{"enabled", flag(&h.Enabled), `false reads no drive and counts no interrupts.`},
 		{"interval", atLeast(duration(&h.Interval), time.Second), `How often each drive is read.`},
+		{"interrupts", interruptsForm(&h.Interrupts), "How much the metrics say of the interrupts of an NVMe controller. summary is a few queues and the sum of the others, however many there are. all adds ssdprobe_nvme_queue_interrupts_total: each queue has a series for interrupts on CPUs near the drive and one for those far away. A controller has a queue for each CPU, and one more: a machine with 128 CPUs has up to 258 series more for each drive."},
+		{"devices", list[HealthOf]{
+			dst: &h.Devices, fresh: zero[HealthOf], form: healthOfForm,
+			example: []HealthOf{{Rule: device.Rule{Name: "nvme0n1"}, Interrupts: InterruptsAll}},
+		}, `Devices for which interrupts differs from the above. The first rule that matches counts. The rules are those of devices.include.`},
 	}
+}
+
+func healthOfForm(h *HealthOf) field {
+	interrupts := required(interruptsForm(&h.Interrupts), "summary or all")
+	return filled{append(ruleKeys(&h.Rule), entry{"interrupts", interrupts, "for the devices that match"}), 2}
+}
+
+func interruptsForm(dst *Interrupts) scalar[Interrupts] {
+	return oneOf(text(dst), "a level of detail", InterruptsSummary, InterruptsAll)
 }
 
 const wantAddress = "host:port or :port, e.g. 127.0.0.1:10040, [::1]:10040, :10040"

@@ -54,7 +54,7 @@ func TestExamplesInTheDeployedFileAreValid(t *testing.T) {
 	for _, example := range examples {
 		example = regexp.MustCompile(`(?m)^ *#   `).ReplaceAllString(example, "")
 		key, _, _ := strings.Cut(example, ":")
-		section := map[string]string{"include": "devices", "exclude": "devices", "data_sheets": "drift", "files": "", "runs": ""}
+		section := map[string]string{"include": "devices", "exclude": "devices", "data_sheets": "drift", "files": "", "runs": "", "devices": "health"}
 		of, ok := section[key]
 		if !ok {
 			continue // the commands at the top
@@ -66,7 +66,7 @@ func TestExamplesInTheDeployedFileAreValid(t *testing.T) {
 		require.NoError(t, err, example)
 		tried++
 	}
-	assert.Equal(t, 5, tried)
+	assert.Equal(t, 6, tried)
 }
 
 func TestParse(t *testing.T) {
@@ -118,6 +118,12 @@ func TestParse(t *testing.T) {
 		{
 			"how sure of drift to be", "drift:\n  smallest_effect: 15%\n  false_alarms_per_device_year: 5\n",
 			with(func(c *config.Config) { c.Drift.SmallestEffect, c.Drift.FalseAlarmsPerYear = 0.15, 5 }),
+		},
+		{
+			"interrupts of one drive by queue", "health:\n  devices:\n    - name: nvme0n1\n      interrupts: all\n",
+			with(func(c *config.Config) {
+				c.Health.Devices = []config.HealthOf{{Rule: device.Rule{Name: "nvme0n1"}, Interrupts: config.InterruptsAll}}
+			}),
 		},
 		{
 			"data sheets as makers write them",

@@ -153,7 +153,8 @@ func TestValidateWithoutFile(t *testing.T) {
 		c.Probes = append(c.Probes, record.Probe{})
 		c.Admission.MaxInFlight = new(int64(-1))
 		c.Drift.Threshold, c.Drift.SmallestEffect, c.Drift.FalseAlarmsPerYear = -0.5, 2, -1
-		c.Health.Interval = 0
+		c.Health.Interval, c.Health.Interrupts = 0, "some"
+		c.Health.Devices = []config.HealthOf{{Rule: device.Rule{Name: "a"}}, {Interrupts: config.InterruptsAll}}
 	})
 	assert.EqualError(t, c.Validate(), `node: "a\xffb" has characters that cannot be shown; want letters, digits, signs and spaces
 host_root: is empty; want a path that begins with /
@@ -175,6 +176,9 @@ drift.threshold: "-0.5" is out of range; want 0.01 to 10
 drift.smallest_effect: "2" is out of range; want 0.01 to 1
 drift.false_alarms_per_device_year: "-1" is out of range; want 0.001 to 100
 health.interval: "0s" is too small; want 1s or more
+health.interrupts: "some" is not a level of detail; want one of summary, all
+health.devices[0].interrupts: is missing; want summary or all
 devices.include[0]: is an empty rule; want at least one of name, id, model, by_id, transport, min_size, max_size
+health.devices[1]: is an empty rule; want at least one of name, id, model, by_id, transport, min_size, max_size
 files[1].path: "/a/" is the same as files[0].path; want it once`)
 }

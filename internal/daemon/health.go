@@ -62,6 +62,9 @@ func (k *keeper) follow(ctx, running context.Context, c config.Config, devices [
 			return
 		}
 	}
+	for i, s := range sources {
+		sources[i].EveryQueue = slices.ContainsFunc(s.Devices, func(d record.Device) bool { return c.Health.InterruptsOf(d) == config.InterruptsAll })
+	}
 	wanted := map[string]health.Source{}
 	for _, s := range sources {
 		wanted[s.Name] = s
@@ -99,7 +102,7 @@ func (k *keeper) follow(ctx, running context.Context, c config.Config, devices [
 func (k *keeper) take(settings config.Health, sources []health.Source) {
 	k.mu.Lock()
 	same := slices.EqualFunc(k.sources, sources, func(a, b health.Source) bool {
-		return a.Name == b.Name && slices.Equal(a.IDs(), b.IDs())
+		return a.Name == b.Name && a.EveryQueue == b.EveryQueue && slices.Equal(a.IDs(), b.IDs())
 	})
 	k.settings, k.sources = settings, sources
 	k.mu.Unlock()

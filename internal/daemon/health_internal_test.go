@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/health"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
@@ -224,6 +225,30 @@ func TestInterruptsAreCounted(t *testing.T) {
 	require.Eventually(t, func() bool { return b.log.count("interrupts cannot be counted") == 1 }, time.Minute, time.Millisecond)
 	cancel()
 	require.NoError(t, <-ended)
+}
+
+// A reload that asks for every queue of a drive takes effect at once, and for that drive alone.
+func TestInterruptsOfEveryQueueAreAskedFor(t *testing.T) {
+	b := newBench(t)
+	every := func() map[string]bool {
+		b.follow(onVirtio(), onNVMe())
+		asked := map[string]bool{}
+		for _, s := range b.sources {
+			asked[s.Name] = s.EveryQueue
+		}
+		return asked
+	}
+	assert.Equal(t, map[string]bool{"nvme0": false, "nvme1": false, "virtio1": false}, every())
+	<-b.changed
+	b.config.Health.Devices = []config.HealthOf{{Rule: device.Rule{Name: "nvme0n1"}, Interrupts: config.InterruptsAll}}
+	assert.Equal(t, map[string]bool{"nvme0": true, "nvme1": true, "virtio1": false}, every())
+	select {
+	case <-b.changed:
+	default:
+		t.Error("the count of interrupts was not woken")
+	}
+	b.config.Health.Interrupts, b.config.Health.Devices[0].Interrupts = config.InterruptsAll, config.InterruptsSummary
+	assert.Equal(t, map[string]bool{"nvme0": false, "nvme1": false, "virtio1": true}, every())
 }
 
 func TestSettingsOfADriveAreConditions(t *testing.T) {

@@ -26,6 +26,8 @@ func readEachTime() map[string]string {
 		"FallbackFile":      "fallBack, in each discovery",
 		"Health.Enabled":    "keeper.follow, in each discovery",
 		"Health.Interval":   "keeper.follow, which starts readers of another interval again",
+		"Health.Interrupts": "keeper.follow, in each discovery",
+		"Health.Devices":    "keeper.follow, in each discovery",
 		"Runs":              "plan, in each discovery",
 		"Drift.DataSheets":  "Snapshot",
 

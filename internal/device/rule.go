@@ -23,8 +23,8 @@ type Rule struct {
 	MaxSizeBytes int64
 }
 
-// match reports whether a device is meant by the rule.
-func (r Rule) match(d record.Device) bool {
+// Match reports whether a device is meant by the rule.
+func (r Rule) Match(d record.Device) bool {
 	return r != Rule{} &&
 		matches(r.Name, d.Name) && matches(r.ID, d.ID) && matches(r.Model, d.Model) && matches(r.ByID, d.ByID...) &&
 		matches(r.Transport, d.Transport) &&

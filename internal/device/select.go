@@ -82,7 +82,7 @@ func Select(devices []record.Device, include, exclude []Rule) []Pick {
 }
 
 func unwanted(d record.Device, include, exclude []Rule) string {
-	if i := slices.IndexFunc(exclude, func(r Rule) bool { return r.match(d) }); i >= 0 {
+	if i := slices.IndexFunc(exclude, func(r Rule) bool { return r.Match(d) }); i >= 0 {
 		return "excluded by the rule: " + exclude[i].String()
 	}
 	if d.SizeBytes <= 0 {
@@ -90,7 +90,7 @@ func unwanted(d record.Device, include, exclude []Rule) string {
 	}
 	matched, named := len(include) == 0, false
 	for _, r := range include {
-		if r.match(d) {
+		if r.Match(d) {
 			matched, named = true, named || r.names()
 		}
 	}

@@ -21,6 +21,8 @@ const (
 	// budgetOfIO is for the latencies of applications' I/O beside those: of all operations, on a
 	// device with a scheduler. So a device on which all is well has at most 250.
 	budgetOfIO = 71
+	// seriesOfAQueue are those of each queue of each controller where all interrupts are asked for.
+	seriesOfAQueue = 2
 )
 
 func TestSeriesOfADeviceOnWhichAllIsWell(t *testing.T) {
@@ -47,6 +49,16 @@ func TestSeriesOfADeviceInTrouble(t *testing.T) {
 	}
 	target.Probes[0].InflightSince = recordtest.Now() // one round at a time
 	within(t, s, latencies, target, budgetOfTrouble)
+}
+
+// Interrupts by queue cost what docs/configuration.md says of health.interrupts.
+func TestSeriesOfEveryQueue(t *testing.T) {
+	s := recordtest.Snapshot()
+	i := s.Controllers[0].Interrupts
+	id := s.Targets[0].ID
+	before := series(gather(t, s, export.NewLatencies()), id)
+	everyQueue(i)
+	assert.Equal(t, seriesOfAQueue*len(i.Queues), series(gather(t, s, export.NewLatencies()), id)-before)
 }
 
 // within compares the series of a target with its budget, without and with eBPF.

@@ -207,6 +207,22 @@ func interruptFamilies() []family[record.Controller] {
 					emit(float64(sum), otherQueues)
 				}
 			}),
+		metric("ssdprobe_nvme_queue_interrupts_total", counter, []string{"queue", "locality"},
+			"Number of interrupts of each queue. locality is local (handled on a CPU of the controller's NUMA node), remote (on another) or unknown (the NUMA node is unknown). "+
+				"Absent unless health.interrupts is all for a device of the controller: each queue has two series. Queue 0 is the admin queue; queues that share an interrupt have one label, such as 0,1.",
+			func(c record.Controller, emit emit) {
+				if c.Interrupts == nil || !c.Interrupts.EveryQueue {
+					return
+				}
+				for _, q := range c.Interrupts.Queues {
+					if q.Local == nil || q.Remote == nil {
+						emit(float64(q.Count), q.Queue, "unknown")
+						continue
+					}
+					emit(float64(*q.Local), q.Queue, "local")
+					emit(float64(*q.Remote), q.Queue, "remote")
+				}
+			}),
 		single("ssdprobe_nvme_remote_interrupts_total", counter, "Number of interrupts handled on a CPU outside the controller's NUMA node. Absent when the NUMA node is unknown.",
 			func(c record.Controller) (float64, bool) {
 				if c.Interrupts == nil {

@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,10 +54,19 @@ func controllerMovements(later time.Time) []movement {
 		ofController("an interrupt", func(c *record.Controller) { c.Interrupts.Queues[1].Count++ }, "ssdprobe_nvme_interrupts_total"),
 		ofController("an interrupt of one of many", func(c *record.Controller) { c.Interrupts.Queues[16].Count++ }, "ssdprobe_nvme_interrupts_total"),
 		ofController("an interrupt far away", func(c *record.Controller) { *c.Interrupts.Remote++ }, "ssdprobe_nvme_remote_interrupts_total"),
+		ofController("every queue", func(c *record.Controller) { everyQueue(c.Interrupts) }, "ssdprobe_nvme_queue_interrupts_total"),
 		moves("a SATA drive", func(s *record.Snapshot) { s.Controllers = append(s.Controllers, sataDrive()) },
 			"ssdprobe_drive_asleep", "ssdprobe_drive_smart_passed", "ssdprobe_drive_temperature_celsius", "ssdprobe_drive_percentage_used_ratio",
 			"ssdprobe_drive_power_on_seconds_total", "ssdprobe_drive_power_cycles_total", "ssdprobe_drive_reallocated_sectors",
 			"ssdprobe_drive_pending_sectors", "ssdprobe_drive_uncorrectable_sectors"),
+	}
+}
+
+// everyQueue has all interrupts of all queues taken near the drive, as if that had been asked for.
+func everyQueue(i *record.Interrupts) {
+	i.EveryQueue = true
+	for n, q := range i.Queues {
+		i.Queues[n].Local, i.Queues[n].Remote = new(q.Count), new(uint64(0))
 	}
 }
 
@@ -141,6 +151,37 @@ func TestAFewQueuesHaveASeriesEach(t *testing.T) {
 	values := valuesOf(t, s, "ssdprobe_nvme_interrupts_total", "nvme0", "queue")
 	assert.Len(t, values, 6)
 	assert.NotContains(t, values, "other")
+}
+
+// Every queue that was asked for has its series, however many there are: the user asked for them.
+func TestInterruptsOfEveryQueue(t *testing.T) {
+	const family = "ssdprobe_nvme_queue_interrupts_total"
+	s := recordtest.Snapshot()
+	i := s.Controllers[0].Interrupts
+	assert.Empty(t, valuesOf(t, s, family, "nvme0", "queue"), "nobody asked")
+
+	everyQueue(i)
+	*i.Queues[16].Local, *i.Queues[16].Remote = 7, 5
+	found := map[string]float64{}
+	for _, f := range gather(t, s, export.NewLatencies()) {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == family && labelled(m, "queue", "16") {
+				assert.True(t, labelled(m, "device", "nvme0n1") && labelled(m, "id", recordtest.HealthyID) && labelled(m, "controller", "nvme0"))
+				found[m.GetLabel()[3].GetValue()] = m.GetCounter().GetValue()
+			}
+		}
+	}
+	assert.Equal(t, map[string]float64{"local": 7, "remote": 5}, found)
+
+	i.Queues = nil
+	for n := range 1024 {
+		i.Queues = append(i.Queues, record.QueueInterrupts{Queue: strconv.Itoa(n), Count: uint64(n), Local: new(uint64(n)), Remote: new(uint64(0))})
+	}
+	assert.Len(t, valuesOf(t, s, family, "nvme0", "queue"), 1024)
+	assert.Len(t, valuesOf(t, s, "ssdprobe_nvme_interrupts_total", "nvme0", "queue"), 6, "these stay bounded")
+
+	i.Queues[1023].Local, i.Queues[1023].Remote = nil, nil
+	assert.Equal(t, 1023.0, valuesOf(t, s, family, "nvme0", "locality")["unknown"], "its NUMA node is not known")
 }
 
 // What was not read, or is not supported, has no series; the moment of the last

@@ -14,6 +14,7 @@ import (
 func TestRegistryHasTheDevicesAndTheDaemonItself(t *testing.T) {
 	s := recordtest.Snapshot()
 	s.Controllers = append(s.Controllers, sataDrive())
+	everyQueue(s.Controllers[0].Interrupts)
 	s.Targets[0].Probes[0].Effect = &record.Effect{
 		Changes: []record.Change{{Condition: "kernel", From: "6.1", To: "6.12"}},
 		Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.01}},

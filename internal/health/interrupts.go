@@ -23,7 +23,6 @@ const adminQueue = "0"
 type Meter struct {
 	fs      sysfs.FS
 	sources map[string]*meterState
-	every   bool
 }
 
 // meterState is what the meter knows of one source.
@@ -42,13 +41,6 @@ type count struct{ raw, total uint64 }
 
 // NewMeter returns a meter that has read nothing yet.
 func NewMeter(files sysfs.FS) *Meter { return &Meter{fs: files, sources: map[string]*meterState{}} }
-
-// EveryQueue makes the meter say of each queue where its interrupts may be taken, and how
-// many were taken on CPUs of the controller's NUMA node and on others. It returns the meter.
-func (m *Meter) EveryQueue() *Meter {
-	m.every = true
-	return m
-}
 
 // Read reads the interrupts of all sources at once: the table of a large server is
 // megabytes. A source without interrupts of its own has none in the result; one that
@@ -114,10 +106,10 @@ func (m *Meter) table(sources []Source) (map[string][]counters.Interrupt, error)
 // figure that needs what could not be read is missing.
 func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interrupt, state *meterState) (record.Interrupts, error) {
 	problems := []error{near.err}
-	result := record.Interrupts{Time: now}
+	result := record.Interrupts{Time: now, EveryQueue: s.EveryQueue}
 	for _, line := range lines {
 		q := record.QueueInterrupts{Queue: strings.Join(line.Queues(s.Name), ","), Number: line.Name, CPUs: m.affinity(line.Name, "effective_affinity_list")}
-		if m.every {
+		if s.EveryQueue {
 			q.Affinity = m.affinity(line.Name, "smp_affinity_list")
 		}
 		state.add(q.Queue, line)
@@ -141,7 +133,7 @@ func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interr
 	}
 	for i, q := range result.Queues {
 		result.Queues[i].Count = sums[q.Queue]
-		if far := remotes[q.Queue]; m.every && near.cpus != nil {
+		if far := remotes[q.Queue]; s.EveryQueue && near.cpus != nil {
 			result.Queues[i].Local, result.Queues[i].Remote = new(sums[q.Queue]-far), &far
 		}
 	}

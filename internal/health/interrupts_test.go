@@ -206,14 +206,19 @@ func TestInterruptsOfEveryQueue(t *testing.T) {
 	m := newMachine(t)
 	m.set(map[string]string{"proc/irq/41/smp_affinity_list": "2-3\n"})
 	m.table([4]uint64{19}, [4]uint64{0, 1, 500, 0}, [4]uint64{0, 0, 0, 700})
-	found, err := health.NewMeter(m.fs).EveryQueue().Read(time.Now(), nvme0(1))
+	every := func(node int) []health.Source {
+		sources := nvme0(node)
+		sources[0].EveryQueue = true
+		return sources
+	}
+	found, err := health.NewMeter(m.fs).Read(time.Now(), every(1))
 	require.NoError(t, err)
 	assert.Equal(t, []record.QueueInterrupts{
 		{Queue: "0", Number: "40", Count: 19, Local: new(uint64(0)), Remote: new(uint64(19))},
 		{Queue: "1", Number: "41", Count: 501, CPUs: "2", Affinity: "2-3", Local: new(uint64(500)), Remote: new(uint64(1))},
 		{Queue: "2", Number: "42", Count: 700, Local: new(uint64(700)), Remote: new(uint64(0))},
 	}, found["nvme0"].Queues)
-	found, err = health.NewMeter(m.fs).EveryQueue().Read(time.Now(), nvme0(-1))
+	found, err = health.NewMeter(m.fs).Read(time.Now(), every(-1))
 	require.NoError(t, err)
 	for _, q := range found["nvme0"].Queues {
 		assert.Nil(t, q.Local, "nobody says where the drive is")

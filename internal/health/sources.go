@@ -18,6 +18,9 @@ type Source struct {
 	Devices []record.Device // in order of their names
 	// NUMANode is where it is attached, -1 when the machine does not say.
 	NUMANode int
+	// EveryQueue has the Meter say of each queue where its interrupts may be taken, and how
+	// many were taken on CPUs of NUMANode and on others.
+	EveryQueue bool
 }
 
 // Sources returns the sources of the devices, each once, in order of their names. A

@@ -204,6 +204,8 @@ type DiskHealth struct {
 type Interrupts struct {
 	Time   time.Time         `json:"time"`
 	Queues []QueueInterrupts `json:"queues"`
+	// EveryQueue says that more than the count of each queue was asked for.
+	EveryQueue bool `json:"every_queue,omitempty"`
 	// Remote counts those taken on CPUs outside the controller's NUMA node; nil when
 	// the machine does not say where that is.
 	Remote *uint64 `json:"remote,omitempty"`
@@ -224,7 +226,7 @@ type QueueInterrupts struct {
 	// CPUs are those that it is sent to, "0-3,8"; empty when the machine does not say.
 	CPUs string `json:"cpus,omitempty"`
 
-	// The rest is empty unless every queue was asked for (health.Meter.EveryQueue).
+	// The rest is empty unless Interrupts.EveryQueue is set.
 
 	// Affinity are the CPUs that it may be sent to; empty when the machine does not say.
 	Affinity string `json:"affinity,omitempty"`
