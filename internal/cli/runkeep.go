@@ -22,11 +22,14 @@ type kept struct {
 // checkKept refuses directories that are in use before anything is measured.
 func (o runOptions) checkKept() error {
 	var problems []error
-	for _, flag := range []struct{ name, path string }{{"--folder", o.folder}, {"--keep-fio", o.keepFio}} {
+	for _, flag := range []struct {
+		name, path string
+		check      func(path string) error
+	}{{"--folder", o.folder, runfolder.CheckFolder}, {"--keep-fio", o.keepFio, runfolder.Check}} {
 		if flag.path == "" {
 			continue
 		}
-		if err := runfolder.Check(flag.path); err != nil {
+		if err := flag.check(flag.path); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", flag.name, err))
 		}
 	}
@@ -80,7 +83,7 @@ func (k kept) finish(d report.Document, stderr io.Writer) error {
 }
 
 // discard removes what was begun for a run that measured nothing.
-func (k kept) discard() error { return k.folder.Discard() }
+func (k kept) discard() error { return errors.Join(k.folder.Discard(), k.outputs.Discard()) }
 
 // commandLine is what a shell takes for these arguments.
 func commandLine(args []string) string {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
@@ -30,12 +32,15 @@ const (
 // ErrInUse says that something is where a folder would be made.
 var ErrInUse = errors.New("there is something already: name a folder that does not exist yet, or an empty one")
 
-// Check tells whether a folder can be made there. Errors: ErrInUse, and those of the
-// filesystem.
+// Check tells whether files can be kept there: in a directory that does not exist yet, or
+// an empty one. Errors: ErrInUse, and those of the filesystem.
 func Check(path string) error {
 	entries, err := os.ReadDir(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s is a link to nothing: %w", path, ErrInUse)
+		}
 		parent, err := os.Stat(filepath.Dir(filepath.Clean(path)))
 		if err == nil && !parent.IsDir() {
 			err = fmt.Errorf("%s is not a directory", filepath.Dir(path))
@@ -49,6 +54,36 @@ func Check(path string) error {
 	return nil
 }
 
+// CheckFolder is Check for a Folder, which takes the place of an empty directory when it is
+// whole: the kernel does not replace a link, a mount point or the current directory.
+func CheckFolder(path string) error {
+	if err := Check(path); err != nil {
+		return err
+	}
+	path = filepath.Clean(path)
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	here, errHere := os.Stat(".")
+	var own, above unix.Stat_t
+	err = errors.Join(err, errHere, unix.Stat(path, &own), unix.Stat(path+"/..", &above))
+	is := ""
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at %s: %w", path, err)
+	case info.Mode().Type() == fs.ModeSymlink:
+		is = "a link"
+	case os.SameFile(info, here):
+		is = "the current directory"
+	case own.Dev != above.Dev:
+		is = "a mount point"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s is %s: name a new folder in it", path, is)
+}
+
 // Folder is one that is being filled.
 type Folder struct {
 	path, partial string
@@ -57,19 +92,23 @@ type Folder struct {
 	kept          bool  // what there is stays: Finish was called
 }
 
-// Begin makes the place that a folder is filled in. Errors: those of Check, and those
+// Begin makes the place that a folder is filled in. Errors: those of CheckFolder, and those
 // of the filesystem.
 func Begin(path string) (*Folder, error) {
-	if err := Check(path); err != nil {
+	if err := CheckFolder(path); err != nil {
 		return nil, err
 	}
 	path = filepath.Clean(path)
+	mode := fs.FileMode(0o755) // it is for others to read, unless the user made it otherwise
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
 	partial, err := os.MkdirTemp(filepath.Dir(path), filepath.Base(path)+".*.partial")
 	if err != nil {
 		return nil, err
 	}
 	f := &Folder{path: path, partial: partial}
-	return f, os.Chmod(partial, 0o755) // it is for others to read
+	return f, os.Chmod(partial, mode)
 }
 
 // Keep adds the job of a step as fio got it, and what fio reported. What goes wrong is
@@ -120,8 +159,8 @@ func (f *Folder) Finish(d report.Document, command string) error {
 	if err := f.write(ChecksumsFile, sums); err != nil {
 		return fail(err)
 	}
-	// Onto an empty directory, too; a full one is refused by the kernel.
-	if err := os.Rename(f.partial, f.path); err != nil {
+	// Onto an empty directory, too, which os.Rename refuses; a full one is refused by the kernel.
+	if err := unix.Rename(f.partial, f.path); err != nil {
 		return fail(err)
 	}
 	return syncDir(filepath.Dir(f.path))

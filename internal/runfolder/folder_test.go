@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
@@ -98,6 +99,49 @@ func TestFinishOverwritesNothing(t *testing.T) {
 	assert.Equal(t, []string{"others"}, testenv.Names(t, path))
 }
 
+// An empty directory that the user made is filled, and stays for those whom it was made for.
+func TestFinishOntoAnEmptyDirectory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	require.NoError(t, os.Mkdir(path, 0o700))
+	f, err := runfolder.Begin(path)
+	require.NoError(t, err)
+	require.NoError(t, f.Finish(document(), ""))
+	assert.FileExists(t, filepath.Join(path, runfolder.RunFile))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, fs.FileMode(0o700), info.Mode().Perm())
+}
+
+// What the kernel would not replace in the end is refused before anything is measured.
+func TestBeginRefusesWhatCannotBeReplaced(t *testing.T) {
+	dir := t.TempDir()
+	link, empty := filepath.Join(dir, "link"), filepath.Join(dir, "empty")
+	require.NoError(t, os.Mkdir(empty, 0o700))
+	require.NoError(t, os.Symlink(empty, link))
+	require.NoError(t, os.Symlink(filepath.Join(dir, "nowhere"), filepath.Join(dir, "dangling")))
+	t.Chdir(empty)
+	for path, want := range map[string]string{
+		link: "is a link", filepath.Join(dir, "dangling"): "is a link to nothing", ".": "is the current directory", empty: "is the current directory",
+	} {
+		_, err := runfolder.Begin(path)
+		require.ErrorContains(t, err, want)
+	}
+	assert.Equal(t, []string{"dangling", "empty", "link"}, testenv.Names(t, dir))
+	assert.Empty(t, testenv.Names(t, empty))
+}
+
+func TestBeginRefusesAMountPoint(t *testing.T) {
+	mounted := t.TempDir()
+	if err := unix.Mount("ssdprobe-test", mounted, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skip("cannot mount a filesystem: ", err)
+	}
+	t.Cleanup(func() { assert.NoError(t, unix.Unmount(mounted, 0)) })
+	_, err := runfolder.Begin(mounted)
+	require.ErrorContains(t, err, "is a mount point: name a new folder in it")
+	_, err = runfolder.NewOutputs(mounted)
+	require.NoError(t, err, "which is filled where it is")
+}
+
 func TestDiscard(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty")
@@ -118,4 +162,19 @@ func TestOutputs(t *testing.T) {
 	assert.Equal(t, []string{"001-a.json", "002-a.json"}, testenv.Names(t, dir))
 	_, err = runfolder.NewOutputs(dir)
 	require.ErrorIs(t, err, runfolder.ErrInUse)
+	require.NoError(t, o.Discard())
+	assert.DirExists(t, dir, "what fio reported stays")
+}
+
+// Whether anything can be written is known before the run, and nothing is left of one that measured nothing.
+func TestOutputsAreMadeAtOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "fio")
+	o, err := runfolder.NewOutputs(dir)
+	require.NoError(t, err)
+	assert.Empty(t, testenv.Names(t, dir))
+	require.NoError(t, o.Discard())
+	assert.NoDirExists(t, dir)
+
+	_, err = runfolder.NewOutputs("/proc/fio")
+	require.ErrorContains(t, err, "/proc/fio")
 }
