@@ -15,6 +15,9 @@ import (
 type CostOptions struct {
 	// Device is the number of the whole disk; empty when it is not known.
 	Device string
+	// Stack names what is between the target and the device ("crypt on eui.…", record.Conditions);
+	// empty when nothing is.
+	Stack string
 	// Percentile is that of the latencies in the line for io.cost.qos, 0 to 100.
 	Percentile int
 	// Read says that nothing was to be written.
@@ -68,6 +71,9 @@ func CostModel(steps []record.Step, run []record.Warning, o CostOptions) *record
 	}
 	if o.Device == "" {
 		m.Withheld = append(m.Withheld, "the number of the device, which is not known")
+	}
+	if o.Stack != "" { // encryption and volumes have limits of their own
+		m.Withheld = append(m.Withheld, fmt.Sprintf("figures of the device alone (measured through %s; name the device itself)", o.Stack))
 	}
 	if code := notTheDevice(run); code != "" {
 		m.Withheld = append(m.Withheld, fmt.Sprintf("figures of the device alone (%s)", code))

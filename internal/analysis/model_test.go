@@ -91,6 +91,9 @@ func TestCostModelWithoutLines(t *testing.T) {
 		"cut short":  {change: warnedBy(3, record.WarnShort), lacks: "wbps (measured, but nothing that counts: short)"},
 		"stopped":    {change: func(s []record.Step) []record.Step { return s[:4] }, lacks: "wseqiops, wrandiops (not measured)"},
 		"unwritten":  {run: []record.Warning{{Code: record.WarnUnmapped}}, lacks: "figures of the device alone (unmapped)"},
+		"encrypted": {
+			o: analysis.CostOptions{Device: "259:0", Stack: "crypt on eui.1-part2", Percentile: 95}, lacks: "figures of the device alone (measured through crypt on eui.1-part2; name the device itself)",
+		},
 		"a filesystem of several devices": {
 			o: analysis.CostOptions{Percentile: 95}, lacks: "the number of the device, which is not known",
 		},

@@ -33,7 +33,9 @@ func model() Suite {
 
 	s.doubts = otherMethod
 	s.costs = func(v Values, t Target) analysis.CostOptions {
-		return analysis.CostOptions{Device: t.Device.Number, Percentile: percentile.of(v), Read: !writesTo(writes.of(v), t)}
+		return analysis.CostOptions{
+			Device: t.Device.Number, Stack: t.Conditions.Stack, Percentile: percentile.of(v), Read: !writesTo(writes.of(v), t),
+		}
 	}
 	s.plan = func(v Values, targets []Target) ([]Step, error) {
 		t := targets[0]

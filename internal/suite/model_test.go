@@ -87,7 +87,7 @@ func TestModelOnWhatQueuesNothing(t *testing.T) {
 func TestModelSaysWhatDiffers(t *testing.T) {
 	target := dataFile(t)
 	target.Device.Name, target.Device.Number = "sda", "8:0"
-	target.Conditions.Scheduler = "bfq"
+	target.Conditions.Scheduler, target.Conditions.Stack = "bfq", "crypt on wwn-1"
 	target.Queue = device.Queue{Known: true, Requests: true, CostControlled: true}
 	s := find(t, "model")
 	r, err := suite.Execute(t.Context(), s, suite.Options{
@@ -105,7 +105,9 @@ func TestModelSaysWhatDiffers(t *testing.T) {
 	assert.Contains(t, texts[2], "The file has 16 MiB; ")
 	require.NotNil(t, r.Analysis.CostModel)
 	assert.Len(t, r.Analysis.CostModel.Coefficients, 3)
-	assert.Contains(t, r.Analysis.CostModel.Withheld[len(r.Analysis.CostModel.Withheld)-1], "the three for writes")
+	withheld := strings.Join(r.Analysis.CostModel.Withheld, "\n")
+	assert.Contains(t, withheld, "the three for writes")
+	assert.Contains(t, withheld, "measured through crypt on wwn-1")
 	assert.Empty(t, r.Analysis.CostModel.ModelLine)
 }
 
