@@ -26,6 +26,9 @@ type Queue struct {
 // QueueOf reads how the kernel queues for a device. A kernel without io.cost has it switched off.
 func QueueOf(fs sysfs.FS, d record.Device) (Queue, error) {
 	fail := func(err error) (Queue, error) { return Queue{}, fmt.Errorf("read the queue of %s: %w", d.Name, err) }
+	if d.Name == "" { // a directory of btrfs, overlay or NFS may have none
+		return fail(errors.New("the device has no name"))
+	}
 	dir := path.Join(blockDir, sysfs.DirName(d.Name))
 	entries, err := fs.List(dir)
 	if err != nil {

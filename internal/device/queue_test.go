@@ -40,6 +40,8 @@ func TestQueueOf(t *testing.T) {
 
 	_, err := device.QueueOf(fs, record.Device{Name: "sda"})
 	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = device.QueueOf(fs, record.Device{})
+	require.ErrorContains(t, err, "no name", "not that of all devices")
 }
 
 func TestQueueOfThisMachine(t *testing.T) {
