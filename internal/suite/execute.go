@@ -158,7 +158,7 @@ func (o Options) run(ctx context.Context, s Suite, steps []Step, held holding, c
 			return fail(err)
 		}
 		for k := range done {
-			if steps[i].Job.Direct() {
+			if steps[i].direct(k, len(done)) {
 				report.FlagImpossible(&done[k])
 			}
 		}

@@ -41,6 +41,15 @@ func (s Step) measured(groups []record.Step) ([]record.Step, error) {
 	return []record.Step{one}, nil
 }
 
+// direct reports whether nothing of the step's result of that number, of so many, went
+// through the page cache. Where results are not those of the groups, that is asked of all.
+func (s Step) direct(result, of int) bool {
+	if groups := s.Job.DirectGroups(); len(groups) == of {
+		return groups[result]
+	}
+	return s.Job.Direct()
+}
+
 // together adds up what was measured on several targets at once.
 func together(groups []record.Step, targets []Target) record.Step {
 	one := groups[0]

@@ -1,6 +1,9 @@
 package fio
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Global is the name of the sections whose options hold for every section after them.
 const Global = "global"
@@ -71,13 +74,27 @@ func (j Job) Effective(i int) Options {
 }
 
 // Direct reports whether all of the job's I/O goes past the page cache.
-func (j Job) Direct() bool {
+func (j Job) Direct() bool { return !slices.Contains(j.DirectGroups(), false) }
+
+// DirectGroups reports for each group of sections, in the order in which fio reports on
+// them, whether all of its I/O goes past the page cache. stonewall and new_group begin one.
+func (j Job) DirectGroups() []bool {
+	var groups []bool
 	for i, s := range j.Sections {
-		if o := j.Effective(i); s.Name != Global && (o.Direct == nil || !*o.Direct) {
-			return false
+		if s.Name == Global {
+			continue
+		}
+		o := j.Effective(i)
+		apart := o.Stonewall != nil && *o.Stonewall ||
+			slices.ContainsFunc(o.Extra, func(x Option) bool { return x.Key == "new_group" && x.Value != "0" })
+		if apart || len(groups) == 0 {
+			groups = append(groups, true)
+		}
+		if o.Direct == nil || !*o.Direct {
+			groups[len(groups)-1] = false
 		}
 	}
-	return true
+	return groups
 }
 
 // add puts what is set in over on top of o.
