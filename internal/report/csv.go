@@ -62,6 +62,14 @@ func runColumns() []column {
 	ofStep := func(of func(s record.Step) string) func(record.RunReport, record.Step, *Summary) string {
 		return func(_ record.RunReport, s record.Step, _ *Summary) string { return plain(of(s)) }
 	}
+	measured := func(of func(s record.Step) string) func(record.RunReport, record.Step, *Summary) string {
+		return ofStep(func(s record.Step) string {
+			if s.Impossible() {
+				return ""
+			}
+			return of(s)
+		})
+	}
 	load := func(of func(w record.Workload) string) func(record.RunReport, record.Step, *Summary) string {
 		return ofStep(func(s record.Step) string {
 			if s.Workload == nil {
@@ -122,20 +130,20 @@ func runColumns() []column {
 			}
 			return strings.Join(p.Unsure, " ")
 		}},
-		{"cpus_used", ofStep(func(s record.Step) string { return digits(new(s.UserCPU + s.SystemCPU)) })},
-		{"interrupts_per_io", ofStep(func(s record.Step) string {
+		{"cpus_used", measured(func(s record.Step) string { return digits(new(s.UserCPU + s.SystemCPU)) })},
+		{"interrupts_per_io", measured(func(s record.Step) string {
 			if s.InterruptsPerIO < 0 {
 				return ""
 			}
 			return digits(&s.InterruptsPerIO)
 		})},
-		{"interrupts_per_second", ofStep(func(s record.Step) string {
+		{"interrupts_per_second", measured(func(s record.Step) string {
 			if s.InterruptsPerSecond == 0 {
 				return ""
 			}
 			return digits(&s.InterruptsPerSecond)
 		})},
-		{"queue_depth_seen", ofStep(func(s record.Step) string {
+		{"queue_depth_seen", measured(func(s record.Step) string {
 			if s.Depth == nil || s.Depth.Mean == 0 {
 				return ""
 			}

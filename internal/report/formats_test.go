@@ -53,7 +53,8 @@ func TestRunCSV(t *testing.T) {
 	}
 	assert.Equal(t, "'=1+1", last["target"], "no formula")
 	assert.Equal(t, record.WarnImpossible, last["warnings"])
-	for _, figure := range []string{"direction", "ios", "iops", "bytes_per_second", "latency_p50_seconds", "latency_max_seconds"} {
+	for _, figure := range []string{"direction", "ios", "iops", "bytes_per_second", "latency_p50_seconds", "latency_max_seconds",
+		"cpus_used", "interrupts_per_io", "interrupts_per_second", "queue_depth_seen"} {
 		assert.Empty(t, last[figure], figure)
 	}
 }
