@@ -28,12 +28,17 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 		Conditions: changes(before, after),
 	}
 	c.Warnings = append(ownWarnings(c), bothSides(before.Warnings, after.Warnings)...)
-	earlier := loads(before)
+	earlier, later := loads(before), loads(after)
 	var matched [][2]load
-	for _, now := range loads(after) {
+	for _, now := range later {
 		i := slices.IndexFunc(earlier, func(l load) bool { return l.name == now.name && l.direction == now.direction })
-		if i < 0 && (before.Imported() || after.Imported()) {
-			i = onlyOne(earlier, now)
+		if (before.Imported() || after.Imported()) && (i < 0 || earlier[i].plan != now.plan) {
+			// Which of two is meant is not guessed, on either side.
+			if k := onlyOne(earlier, now); k >= 0 && onlyOne(later, now) >= 0 {
+				i = k
+			} else if i >= 0 && onlyOne(later, earlier[i]) >= 0 {
+				i = -1 // that one has its like under another name
+			}
 		}
 		if i < 0 {
 			leaveOut(&c, now, "only in the later run")
@@ -62,13 +67,13 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 	return c
 }
 
-// onlyOne is the index of the only earlier load of the plan and direction of a load; -1 when there is none, or more
-// than one.
-func onlyOne(earlier []load, now load) int {
+// onlyOne is the index of the only load of all that has the plan and direction of another; -1 when there is none, or
+// more than one.
+func onlyOne(all []load, other load) int {
 	found := -1
-	for i, l := range earlier {
+	for i, l := range all {
 		switch {
-		case l.plan != now.plan || l.direction != now.direction:
+		case l.plan != other.plan || l.direction != other.direction:
 		case found >= 0:
 			return -1
 		default:

@@ -287,3 +287,17 @@ func TestTheImpossibleIsNotCompared(t *testing.T) {
 	got := compare.Pair(repeated, repeated, 0.2)
 	assert.Equal(t, 2, got.Loads[0].Before)
 }
+
+// Names in fio's own output are somebody's, so its loads are matched by what was run, when only one on each side was.
+func TestImportedLoadsAreMatchedByPlan(t *testing.T) {
+	own := runOf(steps("random-read-qd1", 10_000)...)
+	imported := runOf(append(steps("a", 10_000), steps("b", 10_000)...)...)
+	imported.Suite = record.ImportedSuite
+	assert.Empty(t, compare.Pair(imported, own, 0.2).Loads, "which of two earlier ones is meant is not guessed")
+	assert.Empty(t, compare.Pair(own, imported, 0.2).Loads, "nor which of two later ones")
+
+	imported.Steps[0].Name, imported.Steps[0].Plan = "random-read-qd1", "4 KiB random read, depth 32"
+	c := compare.Pair(own, imported, 0.2)
+	require.Len(t, c.Loads, 1, "the same name stands for another load, and the same load has another name")
+	assert.Equal(t, "b", c.Loads[0].Load)
+}

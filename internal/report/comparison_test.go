@@ -127,6 +127,26 @@ func TestComparisonsCSV(t *testing.T) {
 	require.EqualError(t, c.CSV(brokenPipe{errors.New("broken pipe")}), "write CSV: broken pipe")
 }
 
+// What holds for a run, and what is not compared, is in the CSV too.
+func TestComparisonsCSVLosesNothing(t *testing.T) {
+	imported := today()
+	imported.Suite = record.ImportedSuite
+	imported.Warnings = []record.Warning{{Code: record.WarnConditionsUnknown, Text: "The conditions are unknown."}}
+	imported.Steps = append(imported.Steps, record.Step{Name: "own", Plan: "fio job rw=randwrite", Write: result(depth1(100), 4<<10, 1)})
+	var b strings.Builder
+	require.NoError(t, against([]string{"a.json", "b.json"}, today(), imported).CSV(&b))
+	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
+	require.NoError(t, err)
+	n := len(rows[0])
+	assert.Equal(t, []string{"run_warnings", "not_compared"}, rows[0][n-2:])
+	for _, row := range rows[1:] {
+		assert.Contains(t, row[n-2], record.WarnConditionsUnknown)
+	}
+	last := rows[len(rows)-1]
+	assert.Equal(t, []string{"own", "", "write"}, last[5:8])
+	assert.Equal(t, "only in the later run", last[n-1])
+}
+
 func TestRunVerdict(t *testing.T) {
 	figure := record.ComparedFigure{
 		Statistic: record.LatencyP50, Before: 100e-6, Best: 98e-6, Worst: 104e-6, Slower: record.Interval{Value: 1.31}, Verdict: record.Slower,

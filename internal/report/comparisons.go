@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,29 +70,37 @@ func sameConditions(c record.Comparison) string {
 	return ""
 }
 
-// CSV writes a row per figure for spreadsheets.
+// CSV writes a row per figure for spreadsheets, and one per load that is not compared, with the reason.
 func (c Comparisons) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{
 		"from_file", "to_file", "from_started", "to_started", "conditions_changed", "load", "plan", "direction", "figure", "unit",
 		"from", "to", "from_values", "to_values", "times_slower", "lower", "upper", "p", "verdict", "ignored", "run_verdict", "warnings",
+		"run_warnings", "not_compared",
 	}}
 	const moment = "2006-01-02 15:04:05"
 	for i, r := range c.Comparisons {
+		row := func(load, plan string, direction record.Direction, figure []string, ignored, warnings, notCompared string) {
+			rows = append(rows, slices.Concat([]string{
+				plain(c.Names[0]), plain(c.Names[i+1]), r.Before.Started.UTC().Format(moment), r.After.Started.UTC().Format(moment),
+				plain(strings.Join(changesList(r.Conditions), "; ")), plain(load), plain(plan), string(direction),
+			}, figure, []string{ignored, string(r.Verdict), plain(warnings), plain(warned(r.Warnings)), plain(notCompared)}))
+		}
 		for _, l := range r.Loads {
 			for _, f := range l.Figures {
 				unit := "s"
 				if f.Statistic == record.IOPS {
 					unit = "1/s"
 				}
-				rows = append(rows, []string{
-					plain(c.Names[0]), plain(c.Names[i+1]), r.Before.Started.UTC().Format(moment), r.After.Started.UTC().Format(moment),
-					plain(strings.Join(changesList(r.Conditions), "; ")), plain(l.Load), plain(l.Plan), string(l.Direction), f.Statistic.Short(), unit,
-					digits(&f.Before), digits(&f.After), strconv.Itoa(l.Before), strconv.Itoa(l.After),
-					digits(&f.Slower.Value), digits(f.Slower.Lower), digits(f.Slower.Upper), digits(f.P),
-					string(f.Verdict), l.Ignored, string(r.Verdict), plain(warned(l.Warnings)),
-				})
+				row(l.Load, l.Plan, l.Direction, []string{
+					f.Statistic.Short(), unit, digits(&f.Before), digits(&f.After), strconv.Itoa(l.Before), strconv.Itoa(l.After),
+					digits(&f.Slower.Value), digits(f.Slower.Lower), digits(f.Slower.Upper), digits(f.P), string(f.Verdict),
+				}, l.Ignored, warned(l.Warnings), "")
 			}
+		}
+		for _, l := range r.NotCompared {
+			const figureColumns = 11
+			row(l.Load, "", l.Direction, make([]string, figureColumns), "", "", l.Reason)
 		}
 	}
 	if err := out.WriteAll(rows); err != nil {

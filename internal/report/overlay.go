@@ -71,7 +71,7 @@ func (c Comparisons) differences() document.Section {
 			name := record.ConditionTitle(change.Condition)
 			if cells[name] == nil {
 				order = append(order, name)
-				cells[name] = slices.Repeat([]string{knownText(change.From)}, 1+len(c.Comparisons))
+				cells[name] = c.unchanged(change.From)
 			}
 			cells[name][i+1] = knownText(change.To)
 		}
@@ -91,6 +91,20 @@ func (c Comparisons) differences() document.Section {
 		s.Blocks = append(s.Blocks, t)
 	}
 	return s
+}
+
+// unchanged is the row of a condition of the first run before any change is told: a run of which conditions are
+// unknown may have this one or not.
+func (c Comparisons) unchanged(first string) []string {
+	row := []string{knownText(first)}
+	for _, one := range c.Comparisons {
+		if one.Unknown() {
+			row = append(row, knownText(""))
+		} else {
+			row = append(row, knownText(first))
+		}
+	}
+	return row
 }
 
 func knownText(s string) string {

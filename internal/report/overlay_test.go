@@ -109,3 +109,11 @@ func TestOverlayOfAnImportedRun(t *testing.T) {
 	assert.Len(t, all(drawing, "path", "c2"), 2+1+1, "two points, a dashed line, a key of the legend")
 	require.NoError(t, report.Comparisons{}.HTML(&strings.Builder{}, nil))
 }
+
+// A condition that differs between two runs is not known of fio's own output.
+func TestOverlayOfUnknownConditions(t *testing.T) {
+	older, newer, imported := linearRun(), linearRun(), linearRun()
+	older.Conditions.Firmware, newer.Conditions.Firmware = "F1", "F2"
+	imported.Suite, imported.Conditions = record.ImportedSuite, record.Conditions{}
+	assert.Contains(t, words(overlay(t, older, newer, imported)), "firmware F1 F2 unknown")
+}
