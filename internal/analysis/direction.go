@@ -55,6 +55,20 @@ func complete(steps []record.Step) []record.Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool { return !s.Measured() })
 }
 
+// decide parts the steps that may decide from the rest, with the codes of the warnings that keep those from it.
+func decide(steps []record.Step) (deciding, rest []record.Step, codes []string) {
+	for _, s := range steps {
+		code := s.Spoiled()
+		if code == "" {
+			deciding = append(deciding, s)
+			continue
+		}
+		rest, codes = append(rest, s), append(codes, code)
+	}
+	slices.Sort(codes)
+	return deciding, rest, slices.Compact(codes)
+}
+
 func warned(s record.Step, code string) bool {
 	return slices.ContainsFunc(s.Warnings, func(w record.Warning) bool { return w.Code == code })
 }

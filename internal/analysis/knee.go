@@ -19,28 +19,53 @@ type depthPoint struct {
 }
 
 // Knees finds the knee of each load that was measured at three depths or more,
-// whatever else was the same. Repeats of a depth count as their mean.
+// whatever else was the same. Repeats of a depth count as their mean, and steps that
+// measured something else than the drive do not count.
 func Knees(steps []record.Step) []record.Knee {
-	var sweeps groups[string, []depthPoint]
+	var sweeps groups[sweepKey, []record.Step]
 	for _, s := range complete(steps) {
 		if s.Workload == nil || s.Workload.Round > 0 {
 			continue
 		}
-		w := *s.Workload
 		for _, r := range results(s) {
-			sweep := sweeps.at(SweepName(w, r.direction))
-			*sweep = append(*sweep, depthPoint{w.InFlight(), r.IOPS, r.Mean, r.Quantile(0.99)})
+			sweep := sweeps.at(sweepKey{SweepName(*s.Workload, r.direction), r.direction})
+			*sweep = append(*sweep, s)
 		}
 	}
 	var knees []record.Knee
-	for _, name := range sweeps.keys {
-		if points := byDepth(*sweeps.at(name)); len(points) >= 3 {
-			k := knee(points)
-			k.Load = name
-			knees = append(knees, k)
+	for _, key := range sweeps.keys {
+		all := *sweeps.at(key)
+		if len(depthsOf(all, key.direction)) < 3 {
+			continue
 		}
+		deciding, rest, codes := decide(all)
+		var k record.Knee
+		if points := depthsOf(deciding, key.direction); len(points) >= 3 {
+			k = knee(points)
+		}
+		k.Load, k.Disregarded, k.Codes = key.load, len(rest), codes
+		knees = append(knees, k)
 	}
 	return knees
+}
+
+// sweepKey tells the sweeps of a run apart.
+type sweepKey struct {
+	load      string
+	direction record.Direction
+}
+
+// depthsOf is one direction of steps by depth.
+func depthsOf(steps []record.Step, d record.Direction) []depthPoint {
+	var points []depthPoint
+	for _, s := range steps {
+		for _, r := range results(s) {
+			if r.direction == d {
+				points = append(points, depthPoint{s.Workload.InFlight(), r.IOPS, r.Mean, r.Quantile(0.99)})
+			}
+		}
+	}
+	return byDepth(points)
 }
 
 // SweepName is the load without its depth and jobs, "4 KiB random read": the name under

@@ -103,3 +103,19 @@ func TestKneesOfSeveralLoads(t *testing.T) {
 	assert.Equal(t, []any{"4 KiB random read", 8}, []any{got[0].Load, got[0].Depth})
 	assert.Equal(t, []any{"4 KiB random read, interrupt coalescing 10/100µs", 2}, []any{got[1].Load, got[1].Depth})
 }
+
+// Steps that were disturbed are no point of the curve, and without three depths no knee is told.
+func TestDisturbedStepsDecideNoKnee(t *testing.T) {
+	steps := sweep(wall(8), powers(64)...)
+	disturb := func(i int) { steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed}} }
+	steps[1].Read.IOPS = 10_000 // as if depth 1 were the knee
+	steps[2].Read.IOPS = 10_000
+	disturb(1)
+	disturb(2)
+	got := analysis.Knees(steps)[0]
+	assert.Equal(t, []any{8, 64, 2, []string{"disturbed"}}, []any{got.Depth, got.Deepest, got.Disregarded, got.Codes})
+	for i := range steps {
+		disturb(i)
+	}
+	assert.Equal(t, []record.Knee{{Load: "4 KiB random read", Disregarded: 7, Codes: []string{"disturbed"}}}, analysis.Knees(steps))
+}

@@ -16,7 +16,7 @@ type offsetKey struct {
 }
 
 // Offsets puts the speeds of steps at different places of each target in order, alone
-// and beside others; nil when none has two places. Repeats at one place count as their mean.
+// and beside others; nil when none has two places. Repeats at one place count as their mean, those that decide if there are any.
 func Offsets(steps []record.Step) record.OffsetLines {
 	var lines groups[offsetKey, []record.Step]
 	for _, s := range complete(steps) {
@@ -46,10 +46,52 @@ func Offsets(steps []record.Step) record.OffsetLines {
 }
 
 func offsetSpeeds(steps []record.Step) *record.OffsetSpeeds {
+	deciding, rest, codes := decide(steps)
+	rates, spoiled := ratesAt(deciding), ratesAt(rest)
+	o := record.OffsetSpeeds{Disregarded: len(rest), Codes: codes}
+	for offset, r := range rates {
+		o.Points = append(o.Points, offsetSpeed(offset, r))
+	}
+	if len(o.Points) >= 2 {
+		bySpeed := func(a, b record.OffsetSpeed) int { return cmp.Compare(a.BytesPerSecond, b.BytesPerSecond) }
+		o.Slowest, o.Fastest = slices.MinFunc(o.Points, bySpeed), slices.MaxFunc(o.Points, bySpeed)
+		o.Evenness = o.Slowest.BytesPerSecond / o.Fastest.BytesPerSecond
+	}
+	for offset, r := range spoiled {
+		if _, decides := rates[offset]; !decides {
+			p := offsetSpeed(offset, r)
+			p.Disregarded = true
+			o.Points = append(o.Points, p)
+		}
+	}
+	if len(o.Points) < 2 {
+		return nil
+	}
+	slices.SortFunc(o.Points, func(a, b record.OffsetSpeed) int { return cmp.Compare(a.OffsetBytes, b.OffsetBytes) })
+	if others := othersOf(steps); len(others) > 0 {
+		o.OthersBytesPerSecond = stat.Mean(others, nil)
+	}
+	return &o
+}
+
+// ratesAt are the speeds of steps by their place.
+func ratesAt(steps []record.Step) map[int64][]float64 {
 	rates := map[int64][]float64{}
-	var others []float64
 	for _, s := range steps {
 		rates[s.Workload.OffsetBytes] = append(rates[s.Workload.OffsetBytes], bytesOf(s))
+	}
+	return rates
+}
+
+func offsetSpeed(offset int64, rates []float64) record.OffsetSpeed {
+	mean := spreadOf(rates).Mean
+	return record.OffsetSpeed{OffsetBytes: offset, BytesPerSecond: mean.Value, Lower: mean.Lower, Upper: mean.Upper}
+}
+
+// othersOf is what others read together during each step.
+func othersOf(steps []record.Step) []float64 {
+	var others []float64
+	for _, s := range steps {
 		if len(s.Workload.Beside) > 0 && len(s.Parts) > 1 {
 			sum := 0.0
 			for _, p := range s.Parts[1:] {
@@ -58,30 +100,15 @@ func offsetSpeeds(steps []record.Step) *record.OffsetSpeeds {
 			others = append(others, sum)
 		}
 	}
-	if len(rates) < 2 {
-		return nil
-	}
-	var o record.OffsetSpeeds
-	for offset, r := range rates {
-		mean := spreadOf(r).Mean
-		o.Points = append(o.Points, record.OffsetSpeed{OffsetBytes: offset, BytesPerSecond: mean.Value, Lower: mean.Lower, Upper: mean.Upper})
-	}
-	if len(others) > 0 {
-		o.OthersBytesPerSecond = stat.Mean(others, nil)
-	}
-	slices.SortFunc(o.Points, func(a, b record.OffsetSpeed) int { return cmp.Compare(a.OffsetBytes, b.OffsetBytes) })
-	bySpeed := func(a, b record.OffsetSpeed) int { return cmp.Compare(a.BytesPerSecond, b.BytesPerSecond) }
-	o.Slowest, o.Fastest = slices.MinFunc(o.Points, bySpeed), slices.MaxFunc(o.Points, bySpeed)
-	o.Evenness = o.Slowest.BytesPerSecond / o.Fastest.BytesPerSecond
-	return &o
+	return others
 }
 
-// againstAlone compares the places that both lines have; nil when there is none.
+// againstAlone compares the places that both lines have and that decide; nil when there is none.
 func againstAlone(alone, beside record.OffsetSpeeds) *record.Interval {
 	var from, to []float64
 	for _, p := range beside.Points {
 		i, found := slices.BinarySearchFunc(alone.Points, p.OffsetBytes, func(q record.OffsetSpeed, at int64) int { return cmp.Compare(q.OffsetBytes, at) })
-		if found && p.BytesPerSecond > 0 && alone.Points[i].BytesPerSecond > 0 {
+		if found && !p.Disregarded && !alone.Points[i].Disregarded && p.BytesPerSecond > 0 && alone.Points[i].BytesPerSecond > 0 {
 			from, to = append(from, alone.Points[i].BytesPerSecond), append(to, p.BytesPerSecond)
 		}
 	}

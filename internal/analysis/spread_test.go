@@ -115,3 +115,30 @@ func TestOffsetsBesideOthers(t *testing.T) {
 	require.NoError(t, before.UnmarshalJSON([]byte(`{"points":[{"offset_bytes":7,"bytes_per_second":1}]}`)))
 	assert.Equal(t, int64(7), before[0].Points[0].OffsetBytes, "as one device was stored")
 }
+
+// A place that was measured while the host was disturbed is shown, and is neither the slowest nor part of an interval.
+func TestDisturbedPlacesDecideNothing(t *testing.T) {
+	at := func(offset int64, speed float64, codes ...string) step {
+		w := &record.Workload{Direction: record.Read, Pattern: record.Sequential, BlockBytes: 1 << 20, QueueDepth: 8, Jobs: 1, OffsetBytes: offset}
+		s := step{Workload: w, Read: &record.Result{BytesPerSecond: speed}}
+		for _, code := range codes {
+			s.Warnings = append(s.Warnings, record.Warning{Code: code})
+		}
+		return s
+	}
+	got := analysis.Offsets([]step{at(0, 100e6), at(100, 10e6, record.WarnDisturbed), at(200, 80e6), at(200, 20e6, record.WarnDisturbed)})[0]
+	assert.Equal(t, []any{0.8, int64(200), 2, []string{"disturbed"}}, []any{got.Evenness, got.Slowest.OffsetBytes, got.Disregarded, got.Codes})
+	assert.Equal(t, []bool{false, true, false}, []bool{got.Points[0].Disregarded, got.Points[1].Disregarded, got.Points[2].Disregarded})
+
+	all := analysis.Offsets([]step{at(0, 100e6, record.WarnDisturbed), at(100, 10e6, record.WarnOthersActive)})[0]
+	assert.Zero(t, all.Evenness)
+	assert.Len(t, all.Points, 2)
+	assert.Equal(t, []string{"disturbed", "others_active"}, all.Codes)
+
+	beside := at(0, 50e6, record.WarnDisturbed)
+	beside.Workload.Beside = []string{"b"}
+	other := at(100, 40e6)
+	other.Workload.Beside = []string{"b"}
+	pair := analysis.Offsets([]step{at(0, 100e6), at(100, 100e6), beside, other})
+	assert.InDelta(t, 0.4, pair[1].AgainstAlone.Value, 1e-9)
+}

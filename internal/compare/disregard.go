@@ -7,10 +7,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// fewOthers is the share of a step's own I/O up to which others may have used the device
-// too: they then explain a change of about that share at most, and no large one.
-const fewOthers = 0.2
-
 // Disregarded returns how many steps of a run may not decide a comparison, and the codes
 // of the warnings that keep them from it.
 func Disregarded(r record.RunReport) (steps int, codes []string) {
@@ -40,13 +36,7 @@ func MoreRepeats(r record.RunReport) int {
 // deciding: it says that something else was measured than the drive, or only a part of
 // the step. It is empty when the step may decide.
 func disregarded(r record.RunReport, step record.Step) string {
-	for _, w := range step.Warnings {
-		switch {
-		case w.Code == record.WarnShort, w.Code == record.WarnOthersActive && !(step.OthersRatio > 0 && step.OthersRatio <= fewOthers):
-			return w.Code
-		}
-	}
-	return cmp.Or(notTheDrive(r.Warnings), notTheDrive(step.Warnings))
+	return cmp.Or(step.Spoiled(), notTheDrive(r.Warnings), notTheDrive(step.Warnings))
 }
 
 // notTheDrive is for the warnings of a step and for those of a whole run. That a run ended

@@ -216,7 +216,7 @@ func TestDisregarded(t *testing.T) {
 	r.Warnings = []record.Warning{{Code: record.WarnIOLimited}}
 	n, codes = compare.Disregarded(r)
 	assert.Equal(t, 3, n, "a limit of the whole run is one of each step")
-	assert.Equal(t, []string{record.WarnIOLimited, record.WarnShort}, codes)
+	assert.Equal(t, []string{record.WarnDisturbed, record.WarnIOLimited, record.WarnShort}, codes)
 	r = quick(1, 2, 3)
 	r.Warnings = []record.Warning{{Code: record.WarnShort}, {Code: record.WarnGovernor}}
 	n, _ = compare.Disregarded(r)

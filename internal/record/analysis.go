@@ -71,9 +71,13 @@ type Knee struct {
 	P99   time.Duration `json:"p99_ns,omitempty"`
 	// Deepest is the deepest depth tried; IOPSGain and LatencyGrowth are what it has
 	// over the knee, as factors.
-	Deepest       int     `json:"deepest"`
-	IOPSGain      float64 `json:"iops_gain,omitempty"`
-	LatencyGrowth float64 `json:"latency_growth,omitempty"`
+	Deepest int `json:"deepest"`
+	// Disregarded is how many steps measured something else than the drive, and Codes are those of the warnings that say
+	// so: see Step.Spoiled. Deepest is 0 when they leave fewer than three depths, so that no knee can be told.
+	Disregarded   int      `json:"disregarded,omitempty"`
+	Codes         []string `json:"codes,omitempty"`
+	IOPSGain      float64  `json:"iops_gain,omitempty"`
+	LatencyGrowth float64  `json:"latency_growth,omitempty"`
 }
 
 // Steady is whether rounds have become steady by the SNIA Performance Test
@@ -178,7 +182,11 @@ type OffsetSpeeds struct {
 	AgainstAlone *Interval `json:"against_alone,omitempty"`
 
 	Points []OffsetSpeed `json:"points"`
-	// Slowest and Fastest are of all points, Evenness their ratio.
+	// Disregarded is how many steps measured something else than the drive, and Codes are those of the warnings that say
+	// so: see Step.Spoiled. Places that only they measured are in Points, and decide nothing.
+	Disregarded int      `json:"disregarded,omitempty"`
+	Codes       []string `json:"codes,omitempty"`
+	// Slowest and Fastest are of all points that decide, Evenness their ratio; all zero when fewer than two do.
 	Slowest  OffsetSpeed `json:"slowest"`
 	Fastest  OffsetSpeed `json:"fastest"`
 	Evenness float64     `json:"evenness"`
@@ -188,6 +196,8 @@ type OffsetSpeeds struct {
 type OffsetSpeed struct {
 	OffsetBytes    int64   `json:"offset_bytes"`
 	BytesPerSecond float64 `json:"bytes_per_second"`
+	// Disregarded says that every step at the place was.
+	Disregarded bool `json:"disregarded,omitempty"`
 	// Lower and Upper are the bounds of the 95 % interval over repeats; nil without them.
 	Lower *float64 `json:"lower,omitempty"`
 	Upper *float64 `json:"upper,omitempty"`

@@ -69,6 +69,28 @@ func (s *Step) Measured() bool {
 	return (s.Read != nil || s.Write != nil) && !s.warned(WarnShort) && !s.Impossible()
 }
 
+// fewOthers is the share of a step's own I/O up to which others may have used the device
+// too: they then explain a change of about that share at most, and no large one.
+const fewOthers = 0.2
+
+// Spoiled returns the code of the first warning by which the step measured something else
+// than its load on the drive, or only a part of it: such a step decides nothing. It is
+// empty when the step may decide. That the CPU was the limit spoils no step.
+func (s *Step) Spoiled() string {
+	for _, w := range s.Warnings {
+		switch w.Code {
+		case WarnOthersActive:
+			if s.OthersRatio > 0 && s.OthersRatio <= fewOthers {
+				continue
+			}
+			return w.Code
+		case WarnShort, WarnDisturbed, WarnIOLimited, WarnUnmapped, WarnPoolSmall, WarnErrors, WarnImpossible:
+			return w.Code
+		}
+	}
+	return ""
+}
+
 func (s *Step) warned(code string) bool {
 	return slices.ContainsFunc(s.Warnings, func(w Warning) bool { return w.Code == code })
 }

@@ -144,6 +144,8 @@ func (s sweep) sentence() string {
 		return fmt.Sprintf("%s: no knee can be told: repeats differ by %s.", s.load, units.Percent(s.differ))
 	case s.knee == nil:
 		return ""
+	case s.knee.Deepest == 0:
+		return fmt.Sprintf("%s: no knee can be told: %s.", s.load, disregardedText(s.knee.Disregarded, s.knee.Codes))
 	case s.knee.Depth == 0:
 		return fmt.Sprintf("%s: no knee up to depth %d: IOPS still grow faster than latency.", s.load, s.knee.Deepest)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
@@ -55,7 +56,19 @@ func offsetSection(r record.RunReport) []document.Section {
 	return []document.Section{s}
 }
 
+// disregardedText says how many steps decide nothing, and why.
+func disregardedText(n int, codes []string) string {
+	verb := "measure"
+	if n == 1 {
+		verb = "measures"
+	}
+	return fmt.Sprintf("%s %s not the drive alone (%s)", units.Plural(n, "step"), verb, strings.Join(codes, ", "))
+}
+
 func offsetSentence(o record.OffsetSpeeds) string {
+	if o.Fastest.BytesPerSecond == 0 {
+		return fmt.Sprintf("How even the speed is cannot be told: %s.", disregardedText(o.Disregarded, o.Codes))
+	}
 	return fmt.Sprintf("The slowest place, at %s, reaches %s of the speed of the fastest, at %s: %s against %s.",
 		units.DriveSize(o.Slowest.OffsetBytes), units.Percent(o.Evenness), units.DriveSize(o.Fastest.OffsetBytes),
 		units.Bandwidth(o.Slowest.BytesPerSecond), units.Bandwidth(o.Fastest.BytesPerSecond))
@@ -73,7 +86,7 @@ func offsetsSentence(lines []offsetLine) string {
 		if o.AgainstAlone != nil && (fastest == nil || o.AgainstAlone.Value > fastest.AgainstAlone.Value) {
 			fastest = o
 		}
-		if o.Beside == 0 && (uneven == nil || o.Evenness < uneven.Evenness) {
+		if o.Beside == 0 && o.Fastest.BytesPerSecond > 0 && (uneven == nil || o.Evenness < uneven.Evenness) {
 			uneven = o
 		}
 	}
@@ -91,7 +104,14 @@ func offsetsSentence(lines []offsetLine) string {
 	case uneven != nil:
 		return "The least even is " + uneven.Target + ". " + offsetSentence(*uneven)
 	}
-	return ""
+	var all record.OffsetSpeeds
+	for _, l := range lines {
+		all.Disregarded += l.speeds.Disregarded
+		all.Codes = append(all.Codes, l.speeds.Codes...)
+	}
+	slices.Sort(all.Codes)
+	all.Codes = slices.Compact(all.Codes)
+	return offsetSentence(all)
 }
 
 // offsetsTable has a row for each device, alone and beside others.
@@ -114,8 +134,12 @@ func offsetsTable(lines []offsetLine) document.Table {
 		for _, p := range o.Points {
 			own = append(own, l.warnings[p.OffsetBytes]...)
 		}
-		t.Add(o.Target, beside, units.Number(o.Slowest.BytesPerSecond/1e6), units.DriveSize(o.Slowest.OffsetBytes), units.Number(o.Fastest.BytesPerSecond/1e6),
-			units.Percent(o.Evenness), alone, interval, others, warned(own))
+		slowest, at, fastest, evenness := none, none, none, none
+		if o.Fastest.BytesPerSecond > 0 {
+			slowest, at = units.Number(o.Slowest.BytesPerSecond/1e6), units.DriveSize(o.Slowest.OffsetBytes)
+			fastest, evenness = units.Number(o.Fastest.BytesPerSecond/1e6), units.Percent(o.Evenness)
+		}
+		t.Add(o.Target, beside, slowest, at, fastest, evenness, alone, interval, others, warned(own))
 	}
 	return t
 }
@@ -179,10 +203,11 @@ func (l offsetLine) table(name string, by float64) (document.Table, plot.Small) 
 		at := units.Number(float64(p.OffsetBytes) / by)
 		small.Add(p.BytesPerSecond/1e6, at)
 		mark := ""
-		switch p.OffsetBytes {
-		case l.speeds.Slowest.OffsetBytes:
+		switch {
+		case l.speeds.Fastest.BytesPerSecond == 0:
+		case p.OffsetBytes == l.speeds.Slowest.OffsetBytes:
 			mark = "slowest"
-		case l.speeds.Fastest.OffsetBytes:
+		case p.OffsetBytes == l.speeds.Fastest.OffsetBytes:
 			mark = "fastest"
 		}
 		t.Add(at, units.Number(p.BytesPerSecond/1e6), mark, warned(l.warnings[p.OffsetBytes]))

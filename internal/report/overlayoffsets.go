@@ -78,7 +78,11 @@ func offsetOverlay(which string, lines []overlaidLine) document.Section {
 			caption = besideOthers + " " + whiskers
 		}
 		diagram.Series = append(diagram.Series, plot.Series{Name: l.label(), Points: points, Colour: l.run + 1, Dashed: speeds.Beside > 0})
-		leads = append(leads, fmt.Sprintf("%s: %s at the slowest place, %s of its fastest", l.label(), units.Bandwidth(speeds.Slowest.BytesPerSecond), units.Percent(speeds.Evenness)))
+		lead := disregardedText(speeds.Disregarded, speeds.Codes)
+		if speeds.Fastest.BytesPerSecond > 0 {
+			lead = fmt.Sprintf("%s at the slowest place, %s of its fastest", units.Bandwidth(speeds.Slowest.BytesPerSecond), units.Percent(speeds.Evenness))
+		}
+		leads = append(leads, l.label()+": "+lead)
 	}
 	return document.Section{
 		Title: "Speed over " + which, Lead: strings.Join(leads[:min(len(leads), mostOverlaid)], "; ") + ".",

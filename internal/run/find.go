@@ -53,7 +53,7 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 		fileBytes = size // the daemon's, or of a run that was killed: used as it is
 	}
 	s, err := known(measure.OfFile(device.NewFilesystems(fs), path, fileBytes, 0))
-	if fileBytes < asked {
+	if fileBytes < asked && isDirectory(path) { // of a file that is named, no size is asked for
 		s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnSmallFile, Text: fmt.Sprintf(
 			"the probe file that is there has %s, not the %s that were asked for", units.Size(fileBytes), units.Size(asked),
 		)})
@@ -133,6 +133,11 @@ func madeBefore(path string) (sizeBytes int64, ok bool) {
 		return 0, false
 	}
 	return made.Size(), true
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // known turns what could not be read of a device into a warning: it can be

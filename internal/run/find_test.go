@@ -3,11 +3,13 @@ package run_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/target"
@@ -26,6 +28,16 @@ func TestFindTakesAProbeFileAsItIs(t *testing.T) {
 		s, err := run.Find(sysfs.New("/"), path, wanted)
 		require.NoError(t, err)
 		assert.Equal(t, int64(here), s.FileBytes, path)
+	}
+	// Of a file that is named no size is asked for: it may be the user's, and must not be called a probe file to remove.
+	own := filepath.Join(t.TempDir(), "data.db")
+	require.NoError(t, os.WriteFile(own, nil, 0o600))
+	require.NoError(t, os.Truncate(own, here))
+	for path, small := range map[string]bool{own: false, file: false, dir: true} {
+		s, err := run.Find(sysfs.New("/"), path, wanted)
+		require.NoError(t, err)
+		warned := slices.ContainsFunc(s.Warnings, func(w record.Warning) bool { return w.Code == record.WarnSmallFile })
+		assert.Equal(t, []any{small, int64(here)}, []any{warned, s.FileBytes}, path)
 	}
 	s, err := run.Find(sysfs.New("/"), t.TempDir(), wanted)
 	require.NoError(t, err)

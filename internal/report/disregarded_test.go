@@ -1,0 +1,27 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ssdprobe/ssdprobe/internal/analysis"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// No headline stands on steps that were all disturbed.
+func TestDisturbedRunsHaveNoHeadline(t *testing.T) {
+	for want, r := range map[string]record.RunReport{
+		"no knee can be told: 22 steps measure not the drive alone (disturbed).":                  twice(depthRun()),
+		"How even the speed is cannot be told: 96 steps measure not the drive alone (disturbed).": twice(linearRun()),
+	} {
+		for i := range r.Steps {
+			r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}
+		}
+		r.Analysis = &record.Analysis{Knees: analysis.Knees(r.Steps), Offsets: analysis.Offsets(r.Steps)}
+		text := strings.Join(strings.Fields(runText(t, r)), " ")
+		assert.Contains(t, text, want)
+		assert.NotContains(t, text, "The slowest place")
+	}
+}
