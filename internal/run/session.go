@@ -79,6 +79,7 @@ type Session struct {
 	lock     *store.Lock // nil when another session of the same run has it
 	warnings []record.Warning
 	made     string // a file to be removed
+	formats  bool   // the drive may still be formatting: nobody else is to wait for it
 }
 
 // Begin takes the device for a run. Errors: ErrInUse; admit.ErrBusy when others
@@ -164,14 +165,18 @@ func checkLoad(ctx context.Context, fs sysfs.FS, number string, limits admit.Lim
 }
 
 // End gives the device back and removes what was made for the run. It returns
-// what it removed.
+// what it removed. A drive that may still be formatting is given back when the process has ended.
 func (s *Session) End() (removed string, err error) {
 	if s.made != "" && !s.options.KeepFile {
 		if err = remove(s.made); err == nil {
 			removed = s.made
 		}
 	}
-	if s.lock != nil { // another session of the same run has it
+	switch {
+	case s.lock == nil: // another session of the same run has it
+	case s.formats:
+		err = errors.Join(err, s.lock.Keep())
+	default:
 		err = errors.Join(err, s.lock.Release())
 	}
 	return removed, err

@@ -9,6 +9,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
@@ -90,6 +91,9 @@ func RunSuite(ctx context.Context, sessions []*Session, chosen Suite) (record.Ru
 		Conditions: targets[0].Conditions, Node: first.options.Node, Generator: first.options.Generator,
 		Warnings: r.Warnings, Progress: first.suiteProgress, MaxOthers: first.options.MaxOthers, KeepFio: chosen.KeepFio,
 	})
+	for _, session := range sessions {
+		session.formats = errors.Is(err, safety.ErrFormatting)
+	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

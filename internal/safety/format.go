@@ -2,6 +2,7 @@ package safety
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ import (
 // namespace, and that may reach further than what is held.
 const Format Consent = "format"
 
+// ErrFormatting says that nobody waits any longer for a drive that may still format.
+var ErrFormatting = errors.New("the drive may go on with it for hours, and nothing stops it")
+
 // formatPatience is how long formatting may take. Drives that overwrite everything take
 // hours. When it has passed, the driver resets the controller.
 const formatPatience = 24 * time.Hour
@@ -26,8 +30,8 @@ func (p Permission) Formats() bool { return p.format }
 // Format checks everything again and has the controller format the device: all that is on
 // it is erased, and its blocks and protection stay as they are. The command goes through
 // the descriptor that holds the device, so that it can reach no other. Errors are those of
-// Permit and pkg/nvme. When ctx ends, the error is its cause; the drive goes on, which
-// nothing stops.
+// Permit and pkg/nvme. When ctx ends, the error is its cause, and ErrFormatting as well if
+// the drive has not answered.
 func (c *Claim) Format(ctx context.Context) error {
 	path := c.permission.path
 	if !c.permission.format {
@@ -49,13 +53,24 @@ func (c *Claim) Format(ctx context.Context) error {
 		id, _ := d.NamespaceID() // a block device has one
 		return struct{}{}, nvme.NewFormatter(d).Format(id, formatPatience)
 	})
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("format %s: %w: the drive goes on with it, and nothing stops it", path, context.Cause(ctx))
-	case err != nil:
-		return fmt.Errorf("format %s: %w", path, err)
+	if err != nil {
+		return fmt.Errorf("format %s: %w", path, unanswered(ctx, err))
 	}
 	return nil
+}
+
+// unanswered tells a command that the drive may still carry out from one that it refused or never got.
+func unanswered(ctx context.Context, err error) error {
+	hung := new(guard.HungError)
+	switch {
+	case errors.As(err, &hung) && !hung.Earlier && ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", context.Cause(ctx), ErrFormatting)
+	case errors.As(err, &hung) && !hung.Earlier:
+		return fmt.Errorf("%w: %w", err, ErrFormatting)
+	case errors.Is(err, ctx.Err()): // before anything was sent
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // reach looks whether formatting reaches beyond the device.

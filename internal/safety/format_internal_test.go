@@ -1,11 +1,14 @@
 package safety
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme/nvmetest"
 )
@@ -68,6 +71,35 @@ func TestFormatReachesNothingElse(t *testing.T) {
 			assert.Contains(t, found[0].Text, c.says)
 			for _, sent := range script.Sent() {
 				assert.Equal(t, nvme.OpcodeIdentify, sent.Opcode)
+			}
+		})
+	}
+}
+
+// Only a drive that has not answered may be formatting still.
+func TestWhetherTheDriveStillFormats(t *testing.T) {
+	interrupted := errors.New("interrupted")
+	over, cancel := context.WithCancelCause(t.Context())
+	cancel(interrupted)
+	refused := errors.New("Invalid Field in Command")
+	for name, c := range map[string]struct {
+		ctx   context.Context
+		err   error
+		still bool
+		is    error
+	}{
+		"no answer, and interrupted":    {over, &guard.HungError{}, true, interrupted},
+		"no answer for a day":           {t.Context(), &guard.HungError{}, true, ErrFormatting},
+		"another call hangs":            {over, &guard.HungError{Earlier: true}, false, nil},
+		"interrupted before":            {over, context.Canceled, false, interrupted},
+		"refused while it was too late": {over, refused, false, refused},
+		"refused":                       {t.Context(), refused, false, refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := unanswered(c.ctx, c.err)
+			assert.Equal(t, c.still, errors.Is(err, ErrFormatting), err)
+			if c.is != nil {
+				require.ErrorIs(t, err, c.is)
 			}
 		})
 	}

@@ -88,6 +88,15 @@ func (l *Lock) Release() error {
 	return errors.Join(err, l.file.Close())
 }
 
+// Keep leaves the lock to the kernel, which lets go of it when the process has ended, with
+// every thread that still waits for a drive. It is instead of Release.
+func (l *Lock) Keep() error {
+	if _, err := unix.FcntlInt(l.file.Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil { // which the garbage collector does not close
+		return fmt.Errorf("keep the lock %s: %w", l.file.Name(), err)
+	}
+	return nil
+}
+
 // IsNoted reports whether the lock of that name in dir is held by somebody who has noted that. It may be
 // asked often: a lock in which nothing is noted is not touched.
 func IsNoted(dir, name string) bool {
