@@ -49,7 +49,9 @@ func Guard(o Options, id string, alive io.Reader, ready io.Writer) ([]string, er
 func (o Options) restoreLeft(id string) ([]string, error) {
 	for last := time.Now().Add(lockPatience); ; {
 		found, err := o.Store.Load(kindJournal, id, new(journal))
-		if err == nil && !found {
+		if err != nil { // a damaged one is set aside, so nobody else would tell of it
+			return nil, fmt.Errorf("restore settings of %s: %w", id, err)
+		} else if !found {
 			return nil, nil
 		}
 		restored, err := o.restoreOf(id)
