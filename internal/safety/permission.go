@@ -188,6 +188,11 @@ func (c *Claim) look(ctx context.Context, l *look, content bool) error {
 	if err := c.marks(ctx, l, d, size); err != nil {
 		return err
 	}
+	if p.format && len(d.Controllers) > 0 {
+		if err := l.ask(ctx, "another namespace of the controller", func() ([]Finding, error) { return beside(p.fs, d, heldByOthers) }); err != nil {
+			return err
+		}
+	}
 	if content && p.format && len(d.Controllers) > 0 {
 		if err := c.reach(ctx, l); err != nil {
 			return err
