@@ -130,6 +130,11 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 				o.suite = ownJob
 			}
 			o.roundsGiven = c.Flags().Changed("rounds")
+			for _, name := range []string{"folder", "keep-fio"} { // of a shell's variable that is not set
+				if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+					return usage(fmt.Errorf("--%s: is empty; want the name of a new directory", name))
+				}
+			}
 			return endable(c.Context(), a.stdout, o.targets, func(ctx context.Context) error { return a.run(ctx, o) })
 		},
 		ValidArgsFunction: once(describedSuites(run.ProbeSuite)),

@@ -226,5 +226,5 @@ func whatToDo(c *record.Comparison, unrepeatable bool) string {
 		return text + fmt.Sprintf(": %d of %s changed by more than %s, which may be noise",
 			unsure, units.Plural(len(c.Loads), "load"), units.Percent(c.Threshold))
 	}
-	return text + ": " + ignoredText(c)
+	return "measure again once the cause is gone, as more repeats do not help: " + ignoredText(c)
 }

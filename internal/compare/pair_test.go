@@ -16,6 +16,7 @@ import (
 func TestOneRunAgainstOne(t *testing.T) {
 	usual := quick(10_000, 50_000, 8000)
 	const repeat = "repeat with --repeats 5, the earlier run too: "
+	const again = "measure again once the cause is gone, as more repeats do not help: "
 	busy := func(r record.RunReport, others float64) record.RunReport {
 		r = warned(r, record.WarnOthersActive, 0, 1, 2)
 		for i := range r.Steps {
@@ -46,10 +47,10 @@ func TestOneRunAgainstOne(t *testing.T) {
 		},
 		"the earlier one disturbed": {
 			warned(quick(10_000, 50_000, 8000), record.WarnDisturbed, 0, 1, 2), quick(5000, 25_000, 4000), record.Inconclusive,
-			repeat + "3 of 3 loads cannot decide (disturbed)",
+			again + "3 of 3 loads cannot decide (disturbed)",
 		},
-		"others used the device much":   {usual, busy(quick(5000, 25_000, 4000), 0.5), record.Inconclusive, repeat + "3 of 3 loads cannot decide (others_active)"},
-		"others used it, who knows":     {usual, busy(quick(5000, 25_000, 4000), 0), record.Inconclusive, repeat + "3 of 3 loads cannot decide (others_active)"},
+		"others used the device much":   {usual, busy(quick(5000, 25_000, 4000), 0.5), record.Inconclusive, again + "3 of 3 loads cannot decide (others_active)"},
+		"others used it, who knows":     {usual, busy(quick(5000, 25_000, 4000), 0), record.Inconclusive, again + "3 of 3 loads cannot decide (others_active)"},
 		"others used it a little":       {usual, busy(quick(5000, 25_000, 4000), 0.05), record.Slower, ""},
 		"a load alone at half speed":    {runOf(steps("a", 10_000)...), runOf(steps("a", 5000)...), record.Inconclusive, "repeat with --repeats 4, the earlier run too: 1 of 1 load changed by more than 20 %, which may be noise"},
 		"a load alone at a tenth":       {runOf(steps("a", 10_000)...), runOf(steps("a", 1000)...), record.Slower, ""},

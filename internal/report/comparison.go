@@ -73,9 +73,26 @@ func verdictText(c record.Comparison, earlier string) string {
 	}
 	count := fmt.Sprintf("%d of %s", changed, units.Plural(len(c.Loads), "load"))
 	if c.Verdict == record.Same {
-		return fmt.Sprintf("as fast as %s: %s within %s", earlier, count, units.Percent(c.Threshold))
+		text := fmt.Sprintf("as fast as %s: %s within %s", earlier, count, units.Percent(c.Threshold))
+		if n := unsureMedians(c); n > 0 {
+			text += fmt.Sprintf(" in IOPS, but p50 of %d differs by more, which may be noise", n)
+		}
+		return text
 	}
 	return fmt.Sprintf("%s than %s in %s, most of all %s", c.Verdict, earlier, count, most)
+}
+
+// unsureMedians is how many loads that may decide have a p50 beyond the threshold that nothing makes certain.
+func unsureMedians(c record.Comparison) int {
+	n := 0
+	for _, l := range c.Loads {
+		if l.Ignored == "" && slices.ContainsFunc(l.Figures, func(f record.ComparedFigure) bool {
+			return f.Statistic == record.LatencyP50 && f.Verdict == record.Inconclusive
+		}) {
+			n++
+		}
+	}
+	return n
 }
 
 func loadName(l record.ComparedLoad) string { return l.Load + " " + string(l.Direction) }

@@ -49,6 +49,10 @@ func linearRead() Suite {
 			var all []Step
 			for i, t := range targets {
 				each := min(piece.of(v), t.SizeBytes/n) / blockBytes * blockBytes
+				if least := blockBytes * int64(depth.of(v)); piece.of(v) < least {
+					return nil, fmt.Errorf("piece: %s is less than %d blocks of %s, which are in flight at once; want %s or more",
+						units.Size(piece.of(v)), depth.of(v), units.Size(blockBytes), units.Size(least))
+				}
 				if each < blockBytes*int64(depth.of(v)) {
 					return nil, fmt.Errorf("target %s: %s is too small for %d pieces of %d blocks of %s",
 						t.Path, units.Size(t.SizeBytes), n, depth.of(v), units.Size(blockBytes))

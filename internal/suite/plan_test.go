@@ -161,9 +161,10 @@ func TestParametersOfPlans(t *testing.T) {
 	assert.Equal(t, []string{"purge", "round-01"}, names("steady-state", serverDrive(), "purge=yes", "precondition=0", "rounds=1"))
 
 	for setting, want := range map[string]string{
-		"interrupts polled=yes": "the driver has no polled queues here",
-		"scale counts=2":        "counts: 2 devices at once, and there are 1",
-		"linear-read depth=9":   "is too small for 40 pieces of 9 blocks of 1 MiB",
+		"interrupts polled=yes":  "the driver has no polled queues here",
+		"scale counts=2":         "counts: 2 devices at once, and there are 1",
+		"linear-read piece=4MiB": "piece: 4 MiB is less than 8 blocks of 1 MiB, which are in flight at once; want 8 MiB or more",
+		"linear-read depth=9":    "is too small for 40 pieces of 9 blocks of 1 MiB",
 	} {
 		name, parameter, _ := strings.Cut(setting, " ")
 		s, small := find(t, name), disk
