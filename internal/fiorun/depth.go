@@ -144,7 +144,7 @@ func (l *depthLook) see(s record.Step, jobs []fio.JobResult, seen SeenGroup) {
 		return
 	}
 	// Small requests of others weigh little in bytes and as much as any in the depth.
-	if most := int64(seen.Queue.MaxRequestBytes); most > 0 {
+	if most := seen.Queue.MaxRequestBytes; most > 0 {
 		requests := whole * max(float64(ios), float64(bytes)/float64(most))
 		if float64(seen.Disk.ReadIOs+seen.Disk.WriteIOs) > requests*(1+depthForeign)+othersRequests {
 			return
