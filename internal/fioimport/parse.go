@@ -109,7 +109,8 @@ func distinct(steps []record.Step) {
 	seen := map[string]int{}
 	for i := range steps {
 		name := steps[i].Name
-		if seen[name]++; seen[name] > 1 {
+		seen[name]++
+		if seen[name] > 1 {
 			steps[i].Name = fmt.Sprintf("%s, %d", name, seen[name])
 		}
 	}

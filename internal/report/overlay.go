@@ -120,7 +120,8 @@ func inSeveral(names [][]string) []string {
 	var order []string
 	for _, of := range names {
 		for _, name := range of {
-			if count[name]++; count[name] == 1 {
+			count[name]++
+			if count[name] == 1 {
 				order = append(order, name)
 			}
 		}

@@ -68,7 +68,7 @@ func CheckFolder(path string) error {
 	here, errHere := os.Stat(".")
 	var own, above unix.Stat_t
 	err = errors.Join(err, errHere, unix.Stat(path, &own), unix.Stat(path+"/..", &above))
-	is := ""
+	var is string
 	switch {
 	case err != nil:
 		return fmt.Errorf("look at %s: %w", path, err)

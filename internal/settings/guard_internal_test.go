@@ -15,8 +15,8 @@ import (
 func TestADamagedJournalIsTold(t *testing.T) {
 	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
-	require.NoError(t, dir.Store.Save(kindJournal, "drive", journal{Version: journalVersion, DeviceID: "drive"}))
-	files, err := filepath.Glob(filepath.Join(dir.Store.Dir(), kindJournal, "*"))
+	require.NoError(t, dir.Save(kindJournal, "drive", journal{Version: journalVersion, DeviceID: "drive"}))
+	files, err := filepath.Glob(filepath.Join(dir.Dir(), kindJournal, "*"))
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 	require.NoError(t, os.WriteFile(files[0], []byte("torn"), 0o600))

@@ -72,7 +72,7 @@ func block(b *strings.Builder, level int, one document.Block) {
 			if i == 0 {
 				b.WriteByte('\n')
 			}
-			item(b, fmt.Sprintf("**warning:** %s (`%s`)", escaped(finding.Advised(w)), w.Code))
+			item(b, "**warning:** "+escaped(finding.Advised(w))+" (`"+w.Code+"`)")
 		}
 	case document.Facts:
 		rows := document.Table{Names: []string{"", ""}, Align: "ll"}
@@ -114,7 +114,7 @@ func table(b *strings.Builder, level int, t document.Table) {
 	names := make([]string, len(short.Names))
 	for i, name := range short.Names {
 		names[i] = escaped(name)
-		if short.Units != nil && short.Units[i] != "" {
+		if i < len(short.Units) && short.Units[i] != "" {
 			names[i] = strings.TrimSpace(names[i] + " " + escaped(short.Units[i]))
 		}
 	}
