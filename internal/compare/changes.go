@@ -80,9 +80,19 @@ func ownWarnings(c record.Comparison) []record.Warning {
 		"%s changed between the runs and may explain any difference.", units.Plural(len(c.Conditions), "condition"))}}
 }
 
-// bothSides joins the warnings of two runs, each once and saying whose it is unless
+// order is which of two runs was first: a person may compare them the other way round.
+type order struct{ before, after string }
+
+func orderOf(before, after record.RunReport) order {
+	if after.Started.Before(before.Started) {
+		return order{before: "later", after: "earlier"}
+	}
+	return order{before: "earlier", after: "later"}
+}
+
+// join joins the warnings of two runs, each once and saying whose it is unless
 // both have it.
-func bothSides(before, after []record.Warning) []record.Warning {
+func (o order) join(before, after []record.Warning) []record.Warning {
 	var all []record.Warning
 	add := func(w record.Warning, whose string, others []record.Warning) {
 		if !slices.Contains(others, w) {
@@ -93,10 +103,10 @@ func bothSides(before, after []record.Warning) []record.Warning {
 		}
 	}
 	for _, w := range after {
-		add(w, "The later run: ", before)
+		add(w, "The "+o.after+" run: ", before)
 	}
 	for _, w := range before {
-		add(w, "The earlier run: ", after)
+		add(w, "The "+o.before+" run: ", after)
 	}
 	return all
 }

@@ -27,7 +27,8 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 		Before: before.Reference(), Runs: 1, After: after.Reference(), Threshold: threshold,
 		Conditions: changes(before, after),
 	}
-	c.Warnings = append(ownWarnings(c), bothSides(before.Warnings, after.Warnings)...)
+	o := orderOf(before, after)
+	c.Warnings = append(ownWarnings(c), o.join(before.Warnings, after.Warnings)...)
 	earlier, later := loads(before), loads(after)
 	var matched [][2]load
 	for _, now := range later {
@@ -41,7 +42,7 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 			}
 		}
 		if i < 0 {
-			leaveOut(&c, now, "only in the later run")
+			leaveOut(&c, now, "only in the "+o.after+" run")
 			continue
 		}
 		was := earlier[i]
@@ -56,11 +57,11 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 		}
 	}
 	for _, was := range earlier {
-		leaveOut(&c, was, "only in the earlier run")
+		leaveOut(&c, was, "only in the "+o.before+" run")
 	}
 	level := alpha / float64(max(1, countDeciding(matched)))
 	for _, m := range matched {
-		c.Loads = append(c.Loads, pairOf(m[0], m[1], threshold, level))
+		c.Loads = append(c.Loads, pairOf(m[0], m[1], o, threshold, level))
 	}
 	agree(&c)
 	conclude(&c, func(c *record.Comparison) string { return whatToDo(c, after.Unrepeatable) })
@@ -106,10 +107,10 @@ func measured(before, after load) []record.Statistic {
 
 // pairOf compares a load of two runs. A change beyond the threshold is certain when the
 // U test rejects chance at a level.
-func pairOf(before, after load, threshold, level float64) record.ComparedLoad {
+func pairOf(before, after load, o order, threshold, level float64) record.ComparedLoad {
 	l := record.ComparedLoad{
 		Load: after.name, Plan: after.plan, Direction: after.direction, Before: len(before.results), After: len(after.results),
-		Ignored: cmp.Or(before.ignored, after.ignored), Warnings: bothSides(before.warnings, after.warnings),
+		Ignored: cmp.Or(before.ignored, after.ignored), Warnings: o.join(before.warnings, after.warnings),
 	}
 	for _, s := range measured(before, after) {
 		was, is := before.values(s), after.values(s)

@@ -302,3 +302,12 @@ func TestImportedLoadsAreMatchedByPlan(t *testing.T) {
 	require.Len(t, c.Loads, 1, "the same name stands for another load, and the same load has another name")
 	assert.Equal(t, "b", c.Loads[0].Load)
 }
+
+func TestTheEarlierRunIsThatOfTheEarlierDay(t *testing.T) {
+	before, after := runOf(steps("a", 10_000)...), runOf(append(steps("a", 10_000), steps("b", 10_000)...)...)
+	before.Started, after.Started = day(2), day(1)
+	after.Warnings = []record.Warning{{Code: record.WarnShort, Text: "Stopped."}}
+	c := compare.Pair(before, after, 0.2)
+	assert.Contains(t, c.Warnings, record.Warning{Code: record.WarnShort, Text: "The earlier run: Stopped."})
+	assert.Equal(t, "only in the earlier run", c.NotCompared[0].Reason)
+}

@@ -96,7 +96,7 @@ func Kinds() []Kind {
 		{record.WarnImpossible, Warning, "The figures exceed what the bus can carry, so something else was measured.",
 			"do not trust the figures; look for unwritten blocks, a cache or a wrong clock"},
 		{record.WarnDepth, Warning, "The device did not have as many I/Os in flight as were asked for.",
-			"read what kept them back: raise nr_requests or max_sectors_kb, or use libaio or io_uring past the page cache"},
+			"look at what kept them back: nr_requests, max_sectors_kb, or an engine that does one I/O at a time"},
 		{record.WarnInterrupts, Warning, "The drive interrupts the host more often than a host should be by all its drives.",
 			"switch on interrupt coalescing, or use polled queues"},
 		{record.WarnIOLimited, Warning, "The cgroup limits I/O on the device.",

@@ -22,7 +22,7 @@ func interruptBlocks(rows []DeviceRow) []document.Block {
 				continue
 			}
 			shown[c.Controller] = true
-			about := "NUMA node not known, so neither is what is local"
+			about := "NUMA node not known, so local and remote are not told apart"
 			if c.NUMANode >= 0 {
 				about = fmt.Sprintf("NUMA node %d", c.NUMANode)
 			}

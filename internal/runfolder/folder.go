@@ -221,12 +221,25 @@ type conditions struct {
 	Targets    []record.RunTarget `json:"targets,omitempty"`
 	Settings   map[string]string  `json:"settings,omitempty"`
 	Warnings   []record.Warning   `json:"warnings,omitempty"`
+	// Steps are those with something against their figures.
+	Steps []stepConditions `json:"steps,omitempty"`
+}
+
+type stepConditions struct {
+	Step     string           `json:"step"`
+	Warnings []record.Warning `json:"warnings"`
 }
 
 func conditionsOf(r record.RunReport) conditions {
 	const form = "2006-01-02T15:04:05Z07:00"
-	return conditions{
+	c := conditions{
 		Target: r.Target, TargetID: r.TargetID, Node: r.Node, Started: r.Started.Format(form), Finished: r.Finished.Format(form),
 		Device: r.Device, Conditions: r.Conditions, Targets: r.Targets, Settings: r.Settings, Warnings: r.Warnings,
 	}
+	for _, s := range r.Steps {
+		if len(s.Warnings) > 0 {
+			c.Steps = append(c.Steps, stepConditions{s.Name, s.Warnings})
+		}
+	}
+	return c
 }

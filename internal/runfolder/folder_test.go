@@ -21,7 +21,7 @@ import (
 func document() report.Document {
 	return report.NewDocument(record.RunReport{
 		Version: record.RunReportVersion, Suite: "quick", Target: "/dev/nvme0n1", Started: time.Date(2026, 5, 4, 11, 0, 0, 0, time.UTC),
-		Steps: []record.Step{{Name: "a", Read: &record.Result{IOs: 1, IOPS: 1}}},
+		Steps: []record.Step{{Name: "a", Read: &record.Result{IOs: 1, IOPS: 1}, Warnings: []record.Warning{{Code: record.WarnDisturbed, Text: "Loud."}}}},
 	}, nil)
 }
 
@@ -51,7 +51,11 @@ func TestFolder(t *testing.T) {
 	}))
 	assert.Equal(t, 8, listed)
 
-	text, err := runfolder.Read(path, 1<<20)
+	text, err := os.ReadFile(filepath.Join(path, "conditions.json"))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "Loud.", "what speaks against the figures of a step")
+
+	text, err = runfolder.Read(path, 1<<20)
 	require.NoError(t, err)
 	read, err := report.Parse(text)
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func interrupts() Suite {
 			}
 			return settings.ParseCoalescing(text)
 		})))
-	polled := declare(&s, "polled", "measure with polled queues: auto is where the driver has them", "auto", choice("auto", yes, no))
+	polled := declare(&s, "polled", "measure with polled queues: auto is where the driver has them; io_poll_delay has no part in it, as io_uring polls without sleeping", "auto", choice("auto", yes, no))
 	repeats := repeatsKnob(&s, 3)
 	engine := engineKnob(&s)
 
