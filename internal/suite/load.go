@@ -21,6 +21,8 @@ const (
 	// slowestRate what they are given before they are taken for hung.
 	guessedRate = 1e9
 	slowestRate = 20e6
+	// fioStarts is what fio takes to start and to end: most of the time of a small load.
+	fioStarts = 500 * time.Millisecond
 )
 
 // polling is the name under which it stands among the settings of a workload.
@@ -163,7 +165,7 @@ func (l load) step(targets ...Target) (Step, error) {
 		}
 	}
 	if l.bytes > 0 {
-		s.Expected = time.Duration(float64(l.bytes) / guessedRate * float64(time.Second)).Round(time.Millisecond)
+		s.Expected = fioStarts + time.Duration(float64(l.bytes)/guessedRate*float64(time.Second)).Round(time.Millisecond)
 		s.Limit = time.Minute + time.Duration(float64(l.bytes)/slowestRate*float64(time.Second))
 	}
 	s.Plan = l.plan(w)
