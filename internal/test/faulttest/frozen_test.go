@@ -62,6 +62,7 @@ func (d *daemon) freeze(t *testing.T, during time.Duration) {
 	t.Helper()
 	d.Signal(t, syscall.SIGSTOP)
 	<-time.After(during)
+	http.DefaultClient.CloseIdleConnections() // the daemon closes those that were idle for too long by its clock
 	d.Signal(t, syscall.SIGCONT)
 }
 
