@@ -84,10 +84,10 @@ func (c *container) eventually(what string, holds func() bool) {
 	testenv.EventuallyWithin(c.t, patience, 50*time.Millisecond, what, holds)
 }
 
-// awaitURL waits until the daemon has said where it listens.
+// awaitURL waits until the daemon has said where it listens: in its banner, or in a log of JSON.
 func (c *container) awaitURL(output func() string) {
 	c.t.Helper()
-	listens := regexp.MustCompile(`metrics +(http\S+/)metrics`)
+	listens := regexp.MustCompile(`(?:metrics +|"status":\[")(http[^"\s]+/)(?:metrics|")`)
 	c.eventually("it listens", func() bool {
 		match := listens.FindStringSubmatch(output())
 		if match != nil {
