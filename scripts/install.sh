@@ -10,6 +10,7 @@ for package in "$@"; do
 	nvme-cli) command=nvme ;;
 	util-linux) command=losetup ;;
 	e2fsprogs) command=mkfs.ext4 ;;
+	dosfstools) command=mkfs.vfat ;;
 	btrfs-progs) command=mkfs.btrfs ;;
 	autofs) command=automount ;;
 	busybox-static) command=busybox ;;
