@@ -149,7 +149,11 @@ func TestSuitesReally(t *testing.T) {
 		{"sequential-vs-random", true, []string{short, "repeats=1", "depths=4"}, nil},
 		{"depth-sweep", false, []string{short, "depths=1,4,16"}, func(t *testing.T, r record.RunReport) {
 			require.Len(t, r.Analysis.Knees, 1)
-			assert.Equal(t, 16, r.Analysis.Knees[0].Deepest)
+			if knee := r.Analysis.Knees[0]; knee.Disregarded == 0 {
+				assert.Equal(t, 16, knee.Deepest)
+			} else { // this host was busy
+				assert.NotEmpty(t, knee.Codes)
+			}
 		}},
 		{"linear-read", true, []string{"points=3", "depth=2"}, func(t *testing.T, r record.RunReport) {
 			require.NotNil(t, r.Analysis.Offsets)
