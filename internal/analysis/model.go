@@ -97,7 +97,7 @@ func coefficient(steps []record.Step, name string, q float64) (c record.CostCoef
 			continue
 		}
 		found = true
-		code := spoiled(s.Warnings)
+		code := spoiled(s)
 		if results := results(s); code == "" && len(results) == 1 {
 			rate := results[0].IOPS
 			if c.Unit == "B/s" {
@@ -121,16 +121,14 @@ func coefficient(steps []record.Step, name string, q float64) (c record.CostCoef
 	return c, &record.CostLatency{Percentile: 100 * q, Latency: all.Quantile(q), Unsure: !record.Supported(q, all.Count())}, true
 }
 
-// spoiled returns the code of the first warning by which a step measured something else than the device, or was cut
-// short; empty when there is none.
-func spoiled(step []record.Warning) string {
-	for _, w := range step {
-		switch w.Code {
-		case record.WarnShort, record.WarnDisturbed, record.WarnOthersActive, record.WarnErrors, record.WarnImpossible:
-			return w.Code
-		}
+// spoiled returns the code of the warning by which a step measured something else than the device, or was cut short; empty
+// when there is none. The line is put to use: unlike in a comparison, others may have taken no part at all.
+func spoiled(step record.Step) string {
+	others := func(w record.Warning) bool { return w.Code == record.WarnOthersActive }
+	if code := step.Spoiled(); code != "" || !slices.ContainsFunc(step.Warnings, others) {
+		return code
 	}
-	return notTheDevice(step)
+	return record.WarnOthersActive
 }
 
 // notTheDevice is spoiled for the warnings of a whole run. Others who were active at its beginning, and its early end, are
