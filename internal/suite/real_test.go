@@ -286,7 +286,7 @@ func TestScaleReally(t *testing.T) {
 	}
 	fio, dir := witness(t)
 	s := find(t, "scale")
-	v := set(t, s, "time=200ms", "ramp=0s", "counts=1,2,8", "random-jobs=1", "depth=4")
+	v := set(t, s, "time=1s", "ramp=0s", "counts=1,2,8", "random-jobs=1", "depth=4")
 	r, err := suite.Execute(t.Context(), s, suite.Options{Fio: fio, Target: targets[0], More: targets[1:], Values: v})
 	require.NoError(t, err)
 	sameAsFio(t, r, dir)
@@ -322,7 +322,7 @@ func TestSaturateReally(t *testing.T) {
 	var loops [8]testenv.Loop
 	var running errgroup.Group
 	fio, s := binary(t), find(t, "saturate")
-	v := set(t, s, "time=300ms", "ramp=0s", "writes=no", "random-jobs=1,2", "depth=4", "repeats=1")
+	v := set(t, s, "time=2s", "ramp=0s", "writes=no", "random-jobs=1,2", "depth=4", "repeats=1")
 	for i := range loops {
 		loops[i] = testenv.LoopDevice(t, 4<<20, testenv.Options{Random: true})
 		d, err := device.Find(sysfs.FS{}, loops[i].Path)

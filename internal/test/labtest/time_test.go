@@ -27,9 +27,9 @@ func testSlowDrive(t *testing.T, m *lab.Machine) {
 		value, _ := d.scrape(t).value(t, "ssdprobe_drift_ratio", p50.with("statistic", statistic))
 		return value
 	}
-	require.NoError(t, m.Throttle(bounded(t), spare, 40)) // 25 ms each
+	require.NoError(t, m.Throttle(bounded(t), spare, 20)) // 50 ms each: far beyond what emulation itself takes, even on a busy host
 	eventually(t, "p50 is ten times the baseline's", func() bool { return ratio("latency_p50_seconds") >= 10 })
-	eventually(t, "IOPS are a tenth of the baseline's", func() bool { return ratio("iops") >= 10 })
+	eventually(t, "IOPS are a quarter of the baseline's", func() bool { return ratio("iops") >= 4 })
 	assert.Equal(t, baseline, d.scrape(t).must(t, "ssdprobe_baseline_value", p50), "the baseline does not follow")
 
 	require.NoError(t, m.Throttle(bounded(t), spare, 0))
