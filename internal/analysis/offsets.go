@@ -16,12 +16,19 @@ type offsetKey struct {
 }
 
 // Offsets puts the speeds of steps at different places of each target in order, alone
-// and beside others; nil when none has two places. Repeats at one place count as their mean, those that decide if there are any.
+// and beside others; nil when none has two places, or when the loads differ, as those of a
+// user's own job may. Repeats at one place count as their mean, those that decide if there are any.
 func Offsets(steps []record.Step) record.OffsetLines {
 	var lines groups[offsetKey, []record.Step]
+	load := ""
 	for _, s := range complete(steps) {
 		if s.Workload == nil || s.Workload.Pattern != record.Sequential || len(s.Workload.Targets) > 1 {
 			continue
+		}
+		if w := s.Workload.String(); load == "" {
+			load = w
+		} else if load != w {
+			return nil
 		}
 		key := offsetKey{beside: len(s.Workload.Beside)}
 		if len(s.Workload.Targets) == 1 {

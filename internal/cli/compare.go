@@ -16,7 +16,6 @@ import (
 // compareOptions are the flags of compare.
 type compareOptions struct {
 	threshold string
-	csv       bool
 	form      output
 }
 
@@ -36,18 +35,18 @@ changes that all loads agree on. Otherwise it is inconclusive and says how many 
 are needed. Disturbed steps never decide.
 
 --output html makes one page with the runs drawn over each other: IOPS and latency over
-depth, speed over the device, and latency by percentile, each with intervals.
+depth, speed over the device, and latency by percentile, each with intervals. --output
+markdown is for a ticket; --output csv has a row for each figure.
 
 Exit codes: 0 none is slower, 1 could not compare, 2 wrong usage, 3 one is slower
 than the first.`,
-		Example: "  ssdprobe compare before.json after.json\n  ssdprobe compare --csv monday.json tuesday.json wednesday.json > week.csv\n  ssdprobe compare drive-a drive-b --output html > drives.html",
+		Example: "  ssdprobe compare before.json after.json\n  ssdprobe compare monday.json tuesday.json wednesday.json --output csv > week.csv\n  ssdprobe compare drive-a drive-b --output html > drives.html",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE:    func(c *cobra.Command, args []string) error { return a.compare(c.InOrStdin(), args, o) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.threshold, "threshold", "20%", "smallest change of a load that counts")
-	f.BoolVar(&o.csv, "csv", false, "print a row per figure, for spreadsheets")
-	addOutput(c, &o.form, outputHTML)
+	addOutput(c, &o.form, outputHTML, outputCSV, outputMarkdown)
 	return c
 }
 
@@ -55,9 +54,6 @@ func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
 	threshold, err := config.ParseRatio(o.threshold)
 	if err != nil {
 		return usage(fmt.Errorf("--threshold: %w", err))
-	}
-	if o.csv && o.form != outputText {
-		return usage(fmt.Errorf("--csv: cannot be combined with --output; leave out --output %s", o.form))
 	}
 	stored, err := readRuns(stdin, files)
 	if err != nil {
@@ -76,10 +72,12 @@ func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
 		c.Names, c.Comparisons = append(c.Names, s.file), append(c.Comparisons, one)
 	}
 	text := c.Text
-	switch {
-	case o.form == outputHTML:
+	switch o.form {
+	case outputHTML:
 		text = func(w io.Writer) error { return c.HTML(w, runs) }
-	case o.csv:
+	case outputMarkdown:
+		text = func(w io.Writer) error { return c.Markdown(w, runs) }
+	case outputCSV:
 		text = c.CSV
 	}
 	if err := a.show(o.form, c, text); err != nil {

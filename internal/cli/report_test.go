@@ -162,11 +162,17 @@ func TestCompare(t *testing.T) {
 	assert.Equal(t, 0, in("compare", slower, before).code, "faster is fine")
 	assert.Equal(t, 0, in("compare", before, slower, "--threshold", "50%").code)
 
-	got = in("compare", before, slower, "--csv")
+	got = in("compare", before, slower, "-o", "csv")
 	assert.Equal(t, 3, got.code, got.stderr)
 	rows, err := csv.NewReader(strings.NewReader(got.stdout)).ReadAll()
 	require.NoError(t, err)
 	assert.Len(t, rows, 1+3)
+
+	got = in("compare", before, slower, "-o", "markdown")
+	assert.Equal(t, 3, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "# Comparison of 2 runs\n")
+	assert.Contains(t, got.stdout, "B compared with A: slower than A in 1 of 1 load")
+	assert.Contains(t, got.stdout, "| 1.43× |")
 
 	got = in("compare", before, slower, "-o", "json")
 	var all report.Comparisons
@@ -185,8 +191,7 @@ func TestCompareRefuses(t *testing.T) {
 		"no file":      {nil, 2, "ssdprobe compare --help"},
 		"threshold":    {[]string{one, one, "--threshold", "much"}, 2, "--threshold"},
 		"missing file": {[]string{one, "/no/such/file"}, 2, "/no/such/file"},
-		"pdf":          {[]string{one, one, "-o", "pdf"}, 2, "want text, json or html"},
-		"two forms":    {[]string{one, one, "-o", "json", "--csv"}, 2, "csv"},
+		"pdf":          {[]string{one, one, "-o", "pdf"}, 2, "want text, json, html, csv or markdown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := in(append([]string{"compare"}, c.args...)...)

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
@@ -162,6 +164,35 @@ func TestRunOwnJob(t *testing.T) {
 	assert.Equal(t, "job-my.fio", r.Suite)
 	require.Len(t, r.Steps, 1)
 	assert.Equal(t, r.Steps[0].Read.IOs*8192, r.Steps[0].Read.Bytes)
+}
+
+// A user's own job is compared with what fio itself printed of the same job, step by step.
+func TestOwnJobAgainstFio(t *testing.T) {
+	t.Parallel()
+	dir := testenv.OnDisk(t)
+	data := filepath.Join(dir, "data")
+	require.NoError(t, os.WriteFile(data, bytes.Repeat([]byte("ssdprobe"), 4<<20/8), 0o600))
+	jobs := file(t, "my.fio", "[global]\nioengine=libaio\ndirect=1\nthread\nnumber_ios=500\nsize=4m\n[random]\nrw=randread\nbs=8k\niodepth=4\n"+
+		"[two]\nstonewall\nrw=read\nbs=64k\nnumjobs=2\ngroup_reporting\n[mixed]\nstonewall\nrw=randread\n[beside]\nrw=read\nbs=16k\n")
+	own := ssdprobe(t, "run", "--config", calm(t), "--state-dir", t.TempDir(), "--job", jobs, "-t", data, "-o", "json")
+	require.Equal(t, 0, own.code, own.stderr)
+	plans := []string{"8 KiB random read, depth 4", "64 KiB sequential read, depth 1, 2 jobs", "4 KiB random read, depth 1 + 16 KiB sequential read, depth 1"}
+	for i, step := range document(t, own).Report.Steps {
+		assert.Equal(t, plans[i], step.Plan)
+	}
+	imported := filepath.Join(dir, "fio.json")
+	out, err := exec.Command("fio", "--output-format=json", "--output="+imported, "--filename="+data, "--readonly", jobs).CombinedOutput()
+	require.NoError(t, err, string(out))
+
+	got := in("compare", file(t, "own.json", own.stdout), imported, "-o", "json")
+	var all report.Comparisons
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &all), got.stderr)
+	assert.Empty(t, all.Comparisons[0].NotCompared)
+	var compared []string
+	for _, l := range all.Comparisons[0].Loads {
+		compared = append(compared, l.Plan)
+	}
+	assert.Equal(t, plans, compared)
 }
 
 // A raw device is not written to unless its serial number is named.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,17 +46,13 @@ func Parse(text []byte) (record.RunReport, error) {
 	}
 	job := out.Job()
 	targets := targets(job)
-	i := 1 // the first section is the global one
-	for _, jobs := range fiorun.Groups(out) {
-		var options []fio.Options
-		for range jobs {
-			options, i = append(options, job.Effective(i)), i+1
-		}
-		r.Steps = append(r.Steps, step(jobs, options, len(targets) > 1))
+	options := fiorun.Options(out)
+	for i, jobs := range fiorun.Groups(out) {
+		r.Steps = append(r.Steps, step(jobs, options[i], len(targets) > 1))
 	}
 	distinct(r.Steps)
 	for i, result := range out.Jobs {
-		if severalSections(result, job.Effective(i+1)) {
+		if fiorun.SeveralSections(result, job.Effective(i+1)) {
 			targets = append(targets, "perhaps others")
 			break
 		}
@@ -73,22 +68,14 @@ func Parse(text []byte) (record.RunReport, error) {
 // step is that of a group of jobs, of an output on several targets or on one.
 func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step {
 	s := fiorun.Reported(jobs)
-	w := workload(jobs, options)
-	if w != nil && several {
-		w.Targets = files(options[0])
-	}
-	s.Plan = plan(w, options[0])
-	// A sweep is of one load: durable writes are no points of that of plain ones.
-	if w != nil && (w.Direction == record.Read || synced(options[0]) == "") {
-		s.Workload = w
-	}
+	s.Plan, s.Workload = fiorun.Describe(jobs, options, several)
 	add := func(code, text string) {
 		if text != "" {
 			s.Warnings = append(s.Warnings, record.Warning{Code: code, Text: text})
 		}
 	}
 	for i, job := range jobs {
-		if severalSections(job, options[i]) {
+		if fiorun.SeveralSections(job, options[i]) {
 			add(record.WarnConditionsUnknown, fmt.Sprintf("fio added up several jobs as %s (group_reporting) and printed the options of one of them: "+
 				"what the others did, and on which drives, is not known.", job.Name))
 		}
@@ -157,30 +144,6 @@ func engine(out fio.Output) string {
 	return strings.Join(append([]string{text}, engines...), " ")
 }
 
-// files are the paths that a job says it used; empty when fio named them itself.
-func files(o fio.Options) []string {
-	names, directory := o.Filenames, ""
-	for _, x := range o.Extra {
-		switch {
-		case x.Key == "directory":
-			directory = x.Value
-		case x.Key == "filename" && len(o.Filenames) == 0:
-			names = []string{x.Value}
-		}
-	}
-	if directory == "" {
-		return names
-	}
-	if len(names) == 0 {
-		return []string{directory}
-	}
-	all := make([]string, len(names))
-	for i, name := range names {
-		all[i] = filepath.Join(directory, name)
-	}
-	return all
-}
-
 // targets are what the jobs say that they used, each once.
 func targets(job fio.Job) []string {
 	var all []string
@@ -188,7 +151,7 @@ func targets(job fio.Job) []string {
 		if s.Name == fio.Global {
 			continue
 		}
-		for _, name := range files(job.Effective(i)) {
+		for _, name := range fiorun.Files(job.Effective(i)) {
 			if !slices.Contains(all, name) {
 				all = append(all, name)
 			}

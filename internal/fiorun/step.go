@@ -13,7 +13,8 @@ import (
 
 // Steps makes a record of the run: one step for each group of jobs that fio
 // reports on (sections are a group until one of them has stonewall or new_group).
-// It is named after its jobs and has no plan; the caller knows a better one.
+// It is named after its jobs, and its plan is what Describe says of them; the caller may
+// know a better one.
 //
 // Latencies are from before the submission of an I/O to its completion (fio's
 // lat), when the job has lat_percentiles=1; else they are from after the
@@ -21,11 +22,27 @@ import (
 // mean and max belong to the same. IOPS and bandwidth of jobs are added up.
 func (r Run) Steps() []record.Step {
 	var steps []record.Step
-	groups := Groups(r.Output)
+	groups, options := Groups(r.Output), Options(r.Output)
 	for i, jobs := range groups {
-		steps = append(steps, r.step(jobs, i, len(groups)))
+		s := r.step(jobs, i, len(groups))
+		s.Plan, s.Workload = Describe(jobs, options[i], false)
+		steps = append(steps, s)
 	}
 	return steps
+}
+
+// Options returns the options of the jobs of each group, as fio says that they were.
+func Options(out fio.Output) [][]fio.Options {
+	job, i := out.Job(), 1 // the first section is the global one
+	var all [][]fio.Options
+	for _, jobs := range Groups(out) {
+		var options []fio.Options
+		for range jobs {
+			options, i = append(options, job.Effective(i)), i+1
+		}
+		all = append(all, options)
+	}
+	return all
 }
 
 // Groups returns the jobs that ran together, group by group.

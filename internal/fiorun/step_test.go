@@ -41,8 +41,9 @@ func TestStepsOfAGroup(t *testing.T) {
 		steps[0].Depth.Levels[i].Share = math.Round(1e4*steps[0].Depth.Levels[i].Share) / 1e4
 	}
 	assert.Equal(t, record.Step{
-		Name: "qd8", Duration: 30 * time.Millisecond, JobFile: "[any]\n", InterruptsPerIO: -1,
-		Read: &record.Result{IOs: 450, Bytes: 1843200, IOPS: 15000, BytesPerSecond: 61440000, Min: 59559, Mean: 510519, Max: 14563170},
+		Name: "qd8", Duration: 30 * time.Millisecond, JobFile: "[any]\n", InterruptsPerIO: -1, Plan: "4 KiB random read, depth 8, 3 jobs",
+		Workload: &record.Workload{Direction: record.Read, Pattern: record.Random, BlockBytes: 4096, QueueDepth: 8, Jobs: 3, Engine: "libaio"},
+		Read:     &record.Result{IOs: 450, Bytes: 1843200, IOPS: 15000, BytesPerSecond: 61440000, Min: 59559, Mean: 510519, Max: 14563170},
 		// 14.7 % of one CPU in each of the jobs, that together ran for 75 ms.
 		SystemCPU: 0.14666667 * 75 / 30,
 		Depth: &record.Depth{Asked: 1, Levels: []record.DepthLevel{ // nobody looked at the device

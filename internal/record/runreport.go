@@ -72,7 +72,7 @@ type Step struct {
 	Duration time.Duration `json:"duration_ns"`
 	// Series is the name that the repeats of one load share; empty when there are none.
 	Series string `json:"series,omitempty"`
-	// Workload is nil when it is not known in figures: for a user's own job.
+	// Workload is nil when it is not known in figures, as for jobs that differ and ran together.
 	Workload *Workload `json:"workload,omitempty"`
 	// Parts are the shares of the targets when the step used several at once.
 	Parts []Part  `json:"parts,omitempty"`

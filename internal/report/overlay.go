@@ -8,6 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 	"github.com/ssdprobe/ssdprobe/internal/report/html"
+	"github.com/ssdprobe/ssdprobe/internal/report/markdown"
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -22,6 +23,22 @@ const (
 // HTML writes the comparison as one page with the runs drawn over each other. runs are
 // those that Names name.
 func (c Comparisons) HTML(w io.Writer, runs []record.RunReport) error {
+	shown := runs[:min(len(runs), mostOverlaid)]
+	overlays := slices.Concat(overlaidDepths(shown), overlaidOffsets(shown), overlaidLatencies(shown))
+	if len(overlays) > 0 && len(shown) < len(runs) {
+		overlays[0].Blocks = append([]document.Block{document.Sentence(fmt.Sprintf("Drawn are the first %d of %d runs; the tables below have all.", len(shown), len(runs)))},
+			overlays[0].Blocks...)
+	}
+	return html.Write(w, c.page(runs, overlays))
+}
+
+// Markdown writes the same for a ticket or a mail, without drawings.
+func (c Comparisons) Markdown(w io.Writer, runs []record.RunReport) error {
+	return markdown.Write(w, c.page(runs, nil))
+}
+
+// page is the comparison of runs, with what is drawn of them.
+func (c Comparisons) page(runs []record.RunReport, overlays []document.Section) document.Page {
 	p := document.Page{
 		Title: "Comparison of " + units.Plural(len(runs), "run"), About: c.Names,
 		Foot: "drives and rates are decimal (1 MB/s = 1 000 000 bytes per second), blocks binary (1 KiB = 1024 bytes)",
@@ -42,20 +59,13 @@ func (c Comparisons) HTML(w io.Writer, runs []record.RunReport) error {
 		facts = append(facts, document.Fact{Name: letter(i), Value: name + ": " + referenceText(runs[i].Reference())})
 	}
 	which.Blocks = append(which.Blocks, facts)
-	p.Sections = append(p.Sections, which, c.differences())
-	shown := runs[:min(len(runs), mostOverlaid)]
-	overlays := slices.Concat(overlaidDepths(shown), overlaidOffsets(shown), overlaidLatencies(shown))
-	if len(overlays) > 0 && len(shown) < len(runs) {
-		overlays[0].Blocks = append([]document.Block{document.Sentence(fmt.Sprintf("Drawn are the first %d of %d runs; the tables below have all.", len(shown), len(runs)))},
-			overlays[0].Blocks...)
-	}
-	p.Sections = append(p.Sections, overlays...)
+	p.Sections = slices.Concat([]document.Section{which, c.differences()}, overlays)
 	for i, one := range c.Comparisons {
 		p.Sections = append(p.Sections, document.Section{
 			ID: againstID(i), Title: letter(i+1) + " against A", Blocks: comparisonBlocks(one, "A", "A", letter(i+1)),
 		})
 	}
-	return html.Write(w, p)
+	return p
 }
 
 func againstID(i int) string { return fmt.Sprintf("against-%d", i+1) }

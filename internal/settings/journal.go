@@ -42,28 +42,34 @@ func (j *journal) note(name Name, was string) bool {
 // since the last call, a sentence each; the error joins what could not be, which is
 // tried again the next time. The daemon and every run call it when they start.
 func RestorePending(o Options) ([]string, error) {
-	restored, err := o.takeNotes()
-	problems := []error{err}
-	ids, err := o.Store.Names(kindJournal)
-	problems = append(problems, err)
-	for _, id := range ids {
-		done, err := o.restoreOf(id)
-		if errors.Is(err, store.ErrLocked) {
-			continue
+	noted, errNotes := o.Store.Names(kindRestored)
+	left, errLeft := o.Store.Names(kindJournal)
+	ids := slices.Concat(noted, left)
+	slices.Sort(ids)
+	var all []string
+	problems := []error{errNotes, errLeft}
+	for _, id := range slices.Compact(ids) {
+		told, err := o.locked(id, func() ([]string, error) {
+			before, errNotes := o.takeNotes(id)
+			restored, err := o.restore(id)
+			return slices.Concat(before, restored), errors.Join(errNotes, err)
+		})
+		if !errors.Is(err, store.ErrLocked) {
+			problems = append(problems, err)
 		}
-		problems = append(problems, err)
-		restored = append(restored, done...)
+		all = append(all, told...)
 	}
-	return restored, errors.Join(problems...)
+	return all, errors.Join(problems...)
 }
 
-// restoreOf restores the settings of one device. Errors: store.ErrLocked.
-func (o Options) restoreOf(id string) ([]string, error) {
+// locked does something about the settings of one device while nobody else may. Errors:
+// store.ErrLocked.
+func (o Options) locked(id string, do func() ([]string, error)) ([]string, error) {
 	lock, err := o.lock(id)
 	if err != nil {
 		return nil, fmt.Errorf("restore settings of %s: %w", id, err)
 	}
-	restored, err := o.restore(id)
+	restored, err := do()
 	return restored, errors.Join(err, lock.Release())
 }
 

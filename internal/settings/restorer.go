@@ -87,17 +87,21 @@ func (r *restorer) check() error {
 	}
 }
 
-// end tells the process that this one has restored by itself, and waits for it. What it
-// tried once more, and in vain, it says on its standard error.
+// leave hands what is left over to the process, which goes on after this one.
+func (r *restorer) leave() error {
+	if err := r.alive.Close(); !errors.Is(err, os.ErrClosed) { // it has ended: check has said so
+		return err
+	}
+	return nil
+}
+
+// end tells the process that this one has restored by itself, and waits for it.
 func (r *restorer) end() error {
-	err := r.alive.Close()
+	err := r.leave()
 	select {
 	case <-r.done:
 	case <-time.After(endPatience):
 		return fmt.Errorf("process %d, which restores settings, does not end", r.pid)
-	}
-	if errors.Is(err, os.ErrClosed) { // it had ended before
-		err = nil
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/store"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
@@ -57,14 +58,20 @@ func (o Options) lock(id string) (*store.Lock, error) {
 	return store.TakeLock(filepath.Join(o.Store.Dir(), kindJournal+"-locks"), id)
 }
 
-// Read returns the value of a setting. Errors: ErrNone.
-func (s *Session) Read(name Name) (string, error) {
-	p, err := s.options.find(s.device, name)
+// Read returns the value of a setting of a device, and changes nothing. Errors: ErrNone.
+func (o Options) Read(d record.Device, name Name) (string, error) {
+	if d.ID == "" {
+		return "", errors.New("change settings: the device is not known")
+	}
+	p, err := o.find(d, name)
 	if err != nil {
 		return "", err
 	}
 	return p.read()
 }
+
+// Read returns the value of a setting. Errors: ErrNone.
+func (s *Session) Read(name Name) (string, error) { return s.options.Read(s.device, name) }
 
 // Set changes a setting, and makes sure that it is changed. From the first change on, a
 // process is there that restores everything if this one is killed; nothing is changed
@@ -113,12 +120,17 @@ func (s *Session) guard() (err error) {
 }
 
 // Restore puts everything back as it was and ends the session. What could not be
-// put back stays in the journal.
+// put back stays in the journal, and the process that guards it goes on trying.
 func (s *Session) Restore() error {
 	_, err := s.options.restore(s.device.ID)
-	err = errors.Join(err, s.lock.Release())
-	if s.restorer != nil { // which takes the lock if anything is left
-		err = errors.Join(err, s.restorer.end())
+	released := s.lock.Release()
+	switch {
+	case s.restorer == nil:
+	case err != nil:
+		err = fmt.Errorf("%w; process %d tries again for %s", err, s.restorer.pid, units.Span(restorePatience))
+		released = errors.Join(released, s.restorer.leave())
+	default:
+		released = errors.Join(released, s.restorer.end())
 	}
-	return err
+	return errors.Join(err, released)
 }

@@ -8,12 +8,11 @@ import (
 )
 
 // measured makes what fio measured, a step for each of its groups, the steps of the
-// plan: one, whatever the number of targets; of a user's own job all.
+// plan: one, whatever the number of targets; of a user's own job all, which fio itself describes.
 func (s Step) measured(groups []record.Step) ([]record.Step, error) {
 	if s.own {
 		for i := range groups {
 			group := &groups[i]
-			group.Plan = s.Plan
 			switch {
 			case len(groups) == 1:
 				group.Name, group.Series = s.Name, s.Series

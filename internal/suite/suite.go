@@ -75,7 +75,7 @@ type Step struct {
 	Plan string // "4 KiB random read, depth 1"
 	// Series is the name that repeats share; empty when there are none.
 	Series string
-	// Workload is nil for a user's own job.
+	// Workload is nil for a user's own job: fio itself describes what it did.
 	Workload *record.Workload
 	Job      fio.Job
 	// Expected is how long it takes when nothing goes wrong.

@@ -1,14 +1,14 @@
-package fioimport
+package fiorun
 
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
@@ -19,8 +19,42 @@ const (
 	defaultMixRead    = 50
 )
 
-// workload is what jobs of a group did in figures; nil when they differ, or when their
-// options do not say all of it.
+// Describe says what jobs that ran together did, by the options that fio says they had: in
+// words, and in figures. These are nil when the jobs differ or their options do not say all
+// of it, and for writes that are made durable: they are no points of a sweep of plain ones.
+// With on, the words name the files, and the figures have them as their targets.
+func Describe(jobs []fio.JobResult, options []fio.Options, on bool) (plan string, w *record.Workload) {
+	w = workload(jobs, options)
+	if w == nil {
+		return planOfEach(jobs, options), nil
+	}
+	if on {
+		w.Targets = Files(options[0])
+	}
+	plan = planOf(w, options[0])
+	if w.Direction != record.Read && synced(options[0]) != "" {
+		return plan, nil
+	}
+	return plan, w
+}
+
+// planOfEach is of jobs that are not one load: each plan once, with its files where these differ.
+func planOfEach(jobs []fio.JobResult, options []fio.Options) string {
+	differ := slices.ContainsFunc(options, func(o fio.Options) bool { return !slices.Equal(Files(o), Files(options[0])) })
+	var plans []string
+	for i := range jobs {
+		w := workload(jobs[i:i+1], options[i:i+1])
+		if w != nil && differ {
+			w.Targets = Files(options[i])
+		}
+		if plan := planOf(w, options[i]); !slices.Contains(plans, plan) {
+			plans = append(plans, plan)
+		}
+	}
+	return strings.Join(plans, " + ")
+}
+
+// workload is what jobs of a group did in figures.
 func workload(jobs []fio.JobResult, options []fio.Options) *record.Workload {
 	var all record.Workload
 	for i, job := range jobs {
@@ -30,7 +64,7 @@ func workload(jobs []fio.JobResult, options []fio.Options) *record.Workload {
 			return nil
 		case i == 0:
 			all = w
-		case !alike(all, w), !slices.Equal(files(options[i]), files(options[0])), synced(options[i]) != synced(options[0]):
+		case !alike(all, w), !slices.Equal(Files(options[i]), Files(options[0])), synced(options[i]) != synced(options[0]):
 			return nil
 		case options[i].GroupReporting == nil || !*options[i].GroupReporting:
 			all.Jobs = max(len(jobs), w.Jobs) // each stands for itself
@@ -49,15 +83,15 @@ func alike(a, b record.Workload) bool {
 func one(job fio.JobResult, o fio.Options) (record.Workload, bool) {
 	w := record.Workload{
 		Pattern: record.Sequential, BlockBytes: valueOf(o.BlockBytes, defaultBlockBytes), QueueDepth: valueOf(o.IODepth, 1), Jobs: max(1, valueOf(o.NumJobs, 1)),
-		OffsetBytes: valueOf(o.OffsetBytes, 0), Engine: fiorun.DefaultEngine, Buffered: !valueOf(o.Direct, false),
+		OffsetBytes: valueOf(o.OffsetBytes, 0), Engine: DefaultEngine, Buffered: !valueOf(o.Direct, false),
 	}
 	if o.IOEngine != "" {
 		w.Engine = o.IOEngine
 	}
-	if fiorun.Synchronous(w.Engine) {
+	if Synchronous(w.Engine) {
 		w.QueueDepth = 1
 	}
-	if severalSections(job, o) {
+	if SeveralSections(job, o) {
 		return w, false
 	}
 	for _, x := range o.Extra {
@@ -92,10 +126,10 @@ func shapes(key string) bool {
 	}, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) && !strings.HasPrefix(key, "iodepth_batch")
 }
 
-// severalSections reports whether fio added up more jobs than the options say: with
+// SeveralSections reports whether fio added up more jobs than the options say: with
 // group_reporting it prints those of the first section of a group alone. The run time of a
 // group is the sum over its jobs, while that of a direction is the longest of them.
-func severalSections(job fio.JobResult, o fio.Options) bool {
+func SeveralSections(job fio.JobResult, o fio.Options) bool {
 	const tolerance = 1.1
 	var longest time.Duration
 	for _, d := range []*fio.Direction{job.Read, job.Write} {
@@ -146,9 +180,9 @@ func agrees(w record.Workload, job fio.JobResult) bool {
 	return true
 }
 
-// plan is as in ssdprobe's own runs where the load is known, and else the options that
+// planOf is as in ssdprobe's own suites where the load is known, and else the options that
 // say most of it.
-func plan(w *record.Workload, o fio.Options) string {
+func planOf(w *record.Workload, o fio.Options) string {
 	if w != nil {
 		text := w.String()
 		if w.Buffered {
@@ -190,6 +224,30 @@ func plan(w *record.Workload, o fio.Options) string {
 		add("numjobs", strconv.Itoa(*o.NumJobs))
 	}
 	return strings.Join(texts, " ")
+}
+
+// Files are the paths that a job says it used; empty when fio named them itself.
+func Files(o fio.Options) []string {
+	names, directory := o.Filenames, ""
+	for _, x := range o.Extra {
+		switch {
+		case x.Key == "directory":
+			directory = x.Value
+		case x.Key == "filename" && len(o.Filenames) == 0:
+			names = []string{x.Value}
+		}
+	}
+	if directory == "" {
+		return names
+	}
+	if len(names) == 0 {
+		return []string{directory}
+	}
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = filepath.Join(directory, name)
+	}
+	return all
 }
 
 func valueOf[T any](at *T, otherwise T) T {
