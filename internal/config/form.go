@@ -140,7 +140,7 @@ func (h *Health) form() section {
 	return section{
 		{"enabled", flag(&h.Enabled), `false reads no drive and counts no interrupts.`},
 		{"interval", atLeast(duration(&h.Interval), time.Second), `How often each drive is read.`},
-		{"interrupts", interruptsForm(&h.Interrupts), "How much the metrics say of the interrupts of an NVMe controller. summary is a few queues and the sum of the others, however many there are. all adds ssdprobe_nvme_queue_interrupts_total: each queue has a series for interrupts on CPUs near the drive and one for those far away. A controller has a queue for each CPU, and one more: a machine with 128 CPUs has up to 258 series more for each drive."},
+		{"interrupts", interruptsForm(&h.Interrupts), "How much the metrics say of the interrupts of an NVMe controller. summary is the sum of all queues. all adds ssdprobe_nvme_queue_interrupts_total: each queue has a series for interrupts on CPUs near the drive and one for those far away. A controller has a queue for each CPU, and one more: a machine with 128 CPUs has up to 258 series more for each drive."},
 		{"devices", list[HealthOf]{
 			dst: &h.Devices, fresh: zero[HealthOf], form: healthOfForm,
 			example: []HealthOf{{Rule: device.Rule{Name: "nvme0n1"}, Interrupts: InterruptsAll}},

@@ -115,12 +115,11 @@ func driftPanels() []Panel {
 		}
 	}
 	ratio := series("Times slower than the baseline", "none",
-		"Each statistic against its baseline, with the dashed bounds of its 95 % interval. 1 is as fast as ever; above is worse, for IOPS too. "+
+		"Each statistic against its baseline, with the dashed lower bound of its 95 % interval: it is at least so many times slower. 1 is as fast as ever; above is worse, for IOPS too. "+
 			"Marks show changes of conditions, onsets and new baselines.", 24,
 		Query{Expr: `ssdprobe_drift_ratio{` + target + `}`, Legend: "{{probe}} {{statistic}}"},
-		Query{Expr: `ssdprobe_drift_ratio_lower{` + target + `}`, Legend: "{{probe}} {{statistic}} at least"},
-		Query{Expr: `ssdprobe_drift_ratio_upper{` + target + `}`, Legend: "{{probe}} {{statistic}} at most"}).limit(1.2)
-	ratio.Overrides = []Object{band("B", "gray"), band("C", "gray")}
+		Query{Expr: `ssdprobe_drift_ratio_lower{` + target + `}`, Legend: "{{probe}} {{statistic}} at least"}).limit(1.2)
+	ratio.Overrides = []Object{band("B", "gray")}
 	ratio.Height = 10
 	return []Panel{
 		ratio,
@@ -133,7 +132,7 @@ func driftPanels() []Panel {
 			Query{Expr: `ssdprobe_baseline_value{` + target + `,statistic=~".*_seconds"}`, Legend: "{{probe}} {{statistic}}"}).logarithmic(),
 		series("Baseline IOPS", "iops", "The learned reference of the IOPS. A step is a new epoch.", 8,
 			Query{Expr: `ssdprobe_baseline_value{` + target + `,statistic="iops"}`, Legend: "{{probe}}"}).from0(),
-		series("Rounds behind the baseline", "none", "Good rounds that the baseline is made from. It begins at 0 with each epoch and grows while it is being learned.", 8,
+		series("Rounds of a baseline being learned", "none", "Good rounds that a new baseline is made from so far. It begins at 0 with each epoch. Empty once the baseline is learned.", 8,
 			Query{Expr: `ssdprobe_baseline_samples{` + target + `}`, Legend: "{{probe}}"}).from0(),
 	}
 }
@@ -153,8 +152,8 @@ func conditionPanels() []Panel {
 		table("Findings", "What to know of the device: docs/metrics.md says what to do for each. An empty probe means all of the target.", 12, 6, []column{
 			{field: "severity", name: "Severity"}, {field: "code", name: "Finding"}, {field: "probe", name: "Probe"},
 		}, Query{Expr: `ssdprobe_finding{` + target + `}`}),
-		series("PCIe bandwidth", "Bps", "What the link can carry in one direction as it trained, after line encoding.", 12,
-			Query{Expr: `ssdprobe_pcie_bandwidth_bytes_per_second{` + target + `}`, Legend: "{{device}}"}).from0(),
+		series("PCIe link", "percentunit", "What the link can carry as it trained, as a share of what drive and slot can do.", 12,
+			Query{Expr: `device:ssdprobe_pcie_link:ratio{` + target + `}`, Legend: "{{device}}"}).from0(),
 		series("PCIe speed", "si:T/s", "Transfers per second and lane: as trained, and what drive and slot can do.", 6,
 			Query{Expr: `ssdprobe_pcie_link_speed_transfers_per_second{` + target + `}`, Legend: "{{state}}"}).from0(),
 		series("PCIe width", "none", "Lanes: as trained, and what drive and slot can do.", 6,

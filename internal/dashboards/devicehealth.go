@@ -53,8 +53,9 @@ func health() []Panel {
 
 func interrupts() []Panel {
 	return []Panel{
-		series("Interrupts by queue", "ops", "Interrupts of each queue of the controller, summed over CPUs. One queue alone is one CPU's work.", 12,
-			Query{Expr: `rate(` + each("ssdprobe_nvme_interrupts_total") + `[$__rate_interval])`, Legend: "{{controller}} queue {{queue}}"}).from0(),
+		series("Interrupts", "ops", "Interrupts of the controller, and of each of its queues with health.interrupts: all. One queue alone is one CPU's work.", 12,
+			Query{Expr: `rate(` + each("ssdprobe_nvme_interrupts_total") + `[$__rate_interval])`, Legend: "{{controller}}"},
+			Query{Expr: `sum by (controller, queue) (rate(` + each("ssdprobe_nvme_queue_interrupts_total") + `[$__rate_interval]))`, Legend: "{{controller}} queue {{queue}}"}).from0(),
 		series("Taken on another NUMA node", "percentunit", "Share of the interrupts that a CPU outside the controller's NUMA node took. Each costs latency.", 12,
 			Query{
 				Expr: `sum by (controller) (rate(` + each("ssdprobe_nvme_remote_interrupts_total") + `[$__rate_interval]))` +

@@ -90,15 +90,14 @@ func slowDrives() []Panel {
 	}
 	return []Panel{
 		table("Against their own baseline",
-			"How many times slower each target is than its own baseline, the worst first, with the bounds of the 95 % interval. "+
+			"How many times slower each target is than its own baseline, the worst first, with the lower bound of the 95 % interval. "+
 				"Above 1 is worse for every statistic. What was not compared for an hour has no ratio. The device leads to its dashboard.",
 			24, 10, append(named(),
 				column{field: "statistic", name: "Statistic"},
 				column{field: "Value #A", name: "Times slower", unit: "none", at: 1.2},
 				column{field: "Value #B", name: "At least", unit: "none"},
-				column{field: "Value #C", name: "At most", unit: "none"},
 				column{field: "state", name: "State"}),
-			drift("ssdprobe_drift_ratio"), drift("ssdprobe_drift_ratio_lower"), drift("ssdprobe_drift_ratio_upper"),
+			drift("ssdprobe_drift_ratio"), drift("ssdprobe_drift_ratio_lower"),
 			Query{Expr: withModel(`ssdprobe_drift_state{state="regressed",` + chosen + `}`)}),
 		table("Against their peers",
 			"How many times slower each drive is than the median of its peers, over an hour, the worst first: the drives of its model and size with its firmware, "+

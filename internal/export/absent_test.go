@@ -29,7 +29,7 @@ func TestATargetWithoutResults(t *testing.T) {
 		"ssdprobe_build_info":             1,
 		"ssdprobe_quiet":                  1,
 		"ssdprobe_device_info":            1,
-		"ssdprobe_drive_health":           5, // of which unknown is 1
+		"ssdprobe_drive_health":           1, // unknown
 		"ssdprobe_target_up":              1,
 		"ssdprobe_probe_rounds_total":     6,
 		"ssdprobe_probe_read_bytes_total": 1,
@@ -52,19 +52,19 @@ func TestAMissingResultHasNoSeries(t *testing.T) {
 		{"conditions", func(t *record.TargetStatus) { t.Conditions = record.Conditions{} }, []string{"ssdprobe_device_conditions_info"}},
 		{"changes", func(t *record.TargetStatus) { t.Changed = map[string]time.Time{"kernel": {}} }, []string{"ssdprobe_conditions_changed_timestamp_seconds"}},
 		{"link", func(t *record.TargetStatus) { t.Device.Link = nil }, []string{
-			"ssdprobe_pcie_link_speed_transfers_per_second", "ssdprobe_pcie_link_width_lanes", "ssdprobe_pcie_bandwidth_bytes_per_second",
+			"ssdprobe_pcie_link_speed_transfers_per_second", "ssdprobe_pcie_link_width_lanes",
 		}},
 		{"link is down", func(t *record.TargetStatus) { *t.Device.Link = record.PCIeLink{} }, []string{
-			"ssdprobe_pcie_link_speed_transfers_per_second", "ssdprobe_pcie_link_width_lanes", "ssdprobe_pcie_bandwidth_bytes_per_second",
+			"ssdprobe_pcie_link_speed_transfers_per_second", "ssdprobe_pcie_link_width_lanes",
 		}},
 		{"samples of what is written", func(t *record.TargetStatus) { t.WrittenRatio, t.PoolBlocks = nil, 0 }, []string{
 			"ssdprobe_device_written_ratio", "ssdprobe_device_pool_blocks",
 		}},
 		{"window", probe(func(p *record.ProbeStatus) { p.Window = nil }), []string{
-			"ssdprobe_probe_latency_percentile_seconds", "ssdprobe_probe_latency_percentile_window_seconds", "ssdprobe_probe_iops",
+			"ssdprobe_probe_latency_percentile_seconds", "ssdprobe_probe_iops",
 		}},
 		{"I/Os in the window", probe(func(p *record.ProbeStatus) { *p.Window = record.Window{} }), []string{
-			"ssdprobe_probe_latency_percentile_seconds", "ssdprobe_probe_latency_percentile_window_seconds", "ssdprobe_probe_iops",
+			"ssdprobe_probe_latency_percentile_seconds", "ssdprobe_probe_iops",
 		}},
 		{"success", probe(func(p *record.ProbeStatus) { p.LastSuccess = time.Time{} }), []string{"ssdprobe_probe_last_success_timestamp_seconds"}},
 		{"errors", probe(func(p *record.ProbeStatus) { p.Errors = nil }), []string{"ssdprobe_probe_errors_total"}},
@@ -79,13 +79,13 @@ func TestAMissingResultHasNoSeries(t *testing.T) {
 			"ssdprobe_baseline_value", "ssdprobe_baseline_learned_timestamp_seconds",
 		}},
 		{"drift", probe(func(p *record.ProbeStatus) { p.Drift = nil }), []string{
-			"ssdprobe_drift_ratio", "ssdprobe_drift_ratio_lower", "ssdprobe_drift_ratio_upper", "ssdprobe_drift_state",
+			"ssdprobe_drift_ratio", "ssdprobe_drift_ratio_lower", "ssdprobe_drift_state",
 			"ssdprobe_drift_since_timestamp_seconds", "ssdprobe_drift_attribution_info",
 		}},
 		{"drift yet", probe(func(p *record.ProbeStatus) {
 			p.Drift = []record.Drift{{Statistic: record.IOPS, State: record.Learning, Since: recordtest.Now()}}
 		}), []string{
-			"ssdprobe_drift_ratio", "ssdprobe_drift_ratio_lower", "ssdprobe_drift_ratio_upper",
+			"ssdprobe_drift_ratio", "ssdprobe_drift_ratio_lower",
 			"ssdprobe_drift_since_timestamp_seconds", "ssdprobe_drift_attribution_info",
 		}},
 	} {

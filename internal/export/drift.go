@@ -24,13 +24,8 @@ func baselineFamilies() []family[probeNow] {
 				}
 				return moment(p.Baseline.Learned)
 			}),
-		single("ssdprobe_baseline_samples", gauge, "Number of good rounds in the baseline. Grows while the baseline is being learned.",
-			func(p probeNow) (float64, bool) {
-				if learned(p) {
-					return float64(p.Baseline.Rounds), true
-				}
-				return float64(p.LearningRounds), true
-			}),
+		single("ssdprobe_baseline_samples", gauge, "Number of good rounds that the baseline is learned from so far. Absent once it is learned.",
+			func(p probeNow) (float64, bool) { return float64(p.LearningRounds), !learned(p) }),
 		single("ssdprobe_baseline_samples_goal", gauge, "Number of good rounds that are needed to learn the baseline. Absent once it is learned.",
 			func(p probeNow) (float64, bool) { return float64(p.LearningGoal), p.LearningGoal > 0 && !learned(p) }),
 	}
@@ -47,11 +42,8 @@ func driftFamilies() []family[probeNow] {
 				"Absent if nothing was compared for an hour, whatever the state.",
 			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Ratio, string(d.Statistic)) })),
 		metric("ssdprobe_drift_ratio_lower", gauge, []string{"statistic"},
-			"Lower bound of the 95 % confidence interval of ssdprobe_drift_ratio, over the same time. Absent with it, and while there are too few five-minute blocks to compute it.",
+			"Lower bound of the 95 % confidence interval of ssdprobe_drift_ratio, over the same time: the probe is at least so many times slower. Absent with it, and while there are too few five-minute blocks to compute it.",
 			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Lower, string(d.Statistic)) })),
-		metric("ssdprobe_drift_ratio_upper", gauge, []string{"statistic"},
-			"Upper bound of the 95 % confidence interval of ssdprobe_drift_ratio, over the same time. Absent with it, and while there are too few five-minute blocks to compute it.",
-			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Upper, string(d.Statistic)) })),
 		metric("ssdprobe_drift_state", gauge, []string{"statistic", "state"},
 			"State of a statistic, as the label state: learning, waiting (until there is enough to judge by), unknown (nothing was compared for an hour, or for three intervals of rare rounds), "+
 				"stable, suspect, regressed or improved. Always 1. Other states have no series. What has regressed stays so until it is seen to be over.",

@@ -94,7 +94,7 @@ func targetMovements(later time.Time) []movement {
 		ofTarget("a slower slot", func(t *record.TargetStatus) { t.Device.Link.MaxGTs = 8 }, "ssdprobe_pcie_link_speed_transfers_per_second"),
 		ofTarget("a narrower slot", func(t *record.TargetStatus) { t.Device.Link.MaxLanes = 2 }, "ssdprobe_pcie_link_width_lanes"),
 		ofTarget("a slower link", func(t *record.TargetStatus) { t.Device.Link.CurrentGTs = 5 },
-			"ssdprobe_pcie_link_speed_transfers_per_second", "ssdprobe_pcie_bandwidth_bytes_per_second"),
+			"ssdprobe_pcie_link_speed_transfers_per_second"),
 		ofTarget("a problem", func(t *record.TargetStatus) { t.Problem = "open /dev/nvme1n1: no such device" }, "ssdprobe_target_up", "ssdprobe_finding"),
 		ofTarget("a verdict on the drive", func(t *record.TargetStatus) { t.Verdict = &record.Judgement{Verdict: record.Healthy} },
 			"ssdprobe_drive_health", "ssdprobe_drive_health_info", "ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_since_timestamp_seconds"),
@@ -187,7 +187,8 @@ func probeMovements(later time.Time) []movement {
 	return []movement{
 		ofProbe("the window is slower", func(p *record.ProbeStatus) { p.Window.Percentiles[2].Latency++ },
 			"ssdprobe_probe_latency_percentile_seconds"),
-		ofProbe("a percentile needs more rounds", func(p *record.ProbeStatus) { p.Window.Percentiles[3].Span += time.Minute },
+		ofProbe("a percentile needs more rounds", func(p *record.ProbeStatus) { p.Window.Percentiles[3].Span += time.Minute }),
+		ofProbe("a percentile of too few I/Os", func(p *record.ProbeStatus) { p.Window.Percentiles[3].IOs = 100 },
 			"ssdprobe_probe_latency_percentile_window_seconds"),
 		ofProbe("fewer I/Os per second", func(p *record.ProbeStatus) { p.Window.IOPS-- }, "ssdprobe_probe_iops"),
 		ofProbe("one more busy round", func(p *record.ProbeStatus) { p.Rounds[record.OutcomeBusy]++ }, "ssdprobe_probe_rounds_total"),
@@ -208,10 +209,10 @@ func driftMovements(later time.Time) []movement {
 	return []movement{
 		ofProbe("another baseline", func(p *record.ProbeStatus) { p.Baseline.Values[record.IOPS]++ }, "ssdprobe_baseline_value"),
 		ofProbe("learned later", func(p *record.ProbeStatus) { p.Baseline.Learned = later }, "ssdprobe_baseline_learned_timestamp_seconds"),
-		ofProbe("learned from more", func(p *record.ProbeStatus) { p.Baseline.Rounds++ }, "ssdprobe_baseline_samples"),
+		ofProbe("learned from more", func(p *record.ProbeStatus) { p.Baseline.Rounds++ }),
 		ofProbe("slower", func(p *record.ProbeStatus) { p.Drift[0].Ratio++ }, "ssdprobe_drift_ratio"),
 		ofProbe("surely slower", func(p *record.ProbeStatus) { p.Drift[0].Lower++ }, "ssdprobe_drift_ratio_lower"),
-		ofProbe("less sure", func(p *record.ProbeStatus) { p.Drift[0].Upper++ }, "ssdprobe_drift_ratio_upper"),
+		ofProbe("less sure", func(p *record.ProbeStatus) { p.Drift[0].Upper++ }),
 		ofProbe("another verdict", func(p *record.ProbeStatus) { p.Drift[0].State = record.Improved }, "ssdprobe_drift_state"),
 		ofProbe("stable again", func(p *record.ProbeStatus) { p.Drift[0].State = record.Stable },
 			"ssdprobe_drift_state", "ssdprobe_drift_since_timestamp_seconds"),
@@ -221,11 +222,11 @@ func driftMovements(later time.Time) []movement {
 				Unjudged: &record.WhyUnjudged{Reason: record.ReasonBusy, Since: later},
 			}
 		}, "ssdprobe_drift_state", "ssdprobe_drift_since_timestamp_seconds", "ssdprobe_drift_unjudged_since_timestamp_seconds",
-			"ssdprobe_drift_ratio", "ssdprobe_drift_ratio_lower", "ssdprobe_drift_ratio_upper"),
+			"ssdprobe_drift_ratio", "ssdprobe_drift_ratio_lower"),
 		ofProbe("not compared since it was found", func(p *record.ProbeStatus) {
 			p.Drift[0].Ratio, p.Drift[0].Lower, p.Drift[0].Upper = 0, 0, 0
 			p.Drift[0].Unjudged = &record.WhyUnjudged{Reason: record.ReasonHung, Since: later}
-		}, "ssdprobe_drift_unjudged_since_timestamp_seconds", "ssdprobe_drift_ratio", "ssdprobe_drift_ratio_lower", "ssdprobe_drift_ratio_upper"),
+		}, "ssdprobe_drift_unjudged_since_timestamp_seconds", "ssdprobe_drift_ratio", "ssdprobe_drift_ratio_lower"),
 		ofProbe("a block is not judged", func(p *record.ProbeStatus) { p.UnjudgedBlocks++ }, "ssdprobe_drift_unjudged_blocks"),
 		ofTarget("nothing is known of the drive", func(t *record.TargetStatus) {
 			t.Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonUnavailable, Since: later}}

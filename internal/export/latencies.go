@@ -40,9 +40,9 @@ func NewLatencies() *Latencies {
 			Help: latencyHelp,
 			Unit: unit(latencyName),
 			// Few on purpose: each costs a series per device and probe. They
-			// tell a good flash drive from a slow one and from a sick one; the
-			// percentile gauges and the native histogram tell the rest.
-			Buckets: []float64{50e-6, 100e-6, 250e-6, 1e-3, 10e-3, 100e-3},
+			// tell what a flash drive reads at once from what waited and from
+			// what hung; the percentile gauges and the native histogram tell the rest.
+			Buckets: []float64{250e-6, 1e-3, 10e-3},
 			// Eight buckets per power of two. From 10 µs to 10 s those are 160;
 			// more widely spread latencies halve the resolution, as a reset
 			// would make the counters go down.

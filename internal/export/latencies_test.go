@@ -77,8 +77,7 @@ func TestLatenciesAddUp(t *testing.T) {
 	all, _ := exposition(t, gather(t, watching("sda", "w1", "read"), l))
 	const labels = `{device="sda",id="w1",probe="read"`
 	for _, line := range []string{
-		`_bucket` + labels + `,le="5e-05"} 0`,
-		`_bucket` + labels + `,le="0.0001"} 3`,
+		`_bucket` + labels + `,le="0.00025"} 3`,
 		`_bucket` + labels + `,le="0.001"} 3`,
 		`_bucket` + labels + `,le="0.01"} 6`,
 		`_bucket` + labels + `,le="+Inf"} 6`,

@@ -1,20 +1,12 @@
 package export
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
-
-// maxQueues is how many series the interrupts of a controller take. A server of many
-// cores has a queue for each: those from the last of these on are one series.
-const maxQueues = 6
-
-// otherQueues is the label of the queues that have no series of their own.
-const otherQueues = "other"
 
 // controllerLabels lead the labels of every series of an NVMe controller. Its device and
 // id are those of the first of its namespaces that is a target.
@@ -185,27 +177,16 @@ func featureFamilies() []family[record.Controller] {
 // interruptFamilies tell where interrupts are taken.
 func interruptFamilies() []family[record.Controller] {
 	return []family[record.Controller]{
-		metric("ssdprobe_nvme_interrupts_total", counter, []string{"queue"},
-			fmt.Sprintf("Number of interrupts of a queue on all CPUs. Queue 0 is the admin queue. "+
-				"With more than %d queues, the last ones are summed as queue=%q.", maxQueues, otherQueues),
-			func(c record.Controller, emit emit) {
+		single("ssdprobe_nvme_interrupts_total", counter, "Number of interrupts of all queues of the controller on all CPUs. health.interrupts: all tells those of each queue.",
+			func(c record.Controller) (float64, bool) {
 				if c.Interrupts == nil {
-					return
-				}
-				queues, others := c.Interrupts.Queues, []record.QueueInterrupts(nil)
-				if len(queues) > maxQueues {
-					queues, others = queues[:maxQueues-1], queues[maxQueues-1:]
-				}
-				for _, q := range queues {
-					emit(float64(q.Count), q.Queue)
+					return 0, false
 				}
 				var sum uint64
-				for _, q := range others {
+				for _, q := range c.Interrupts.Queues {
 					sum += q.Count
 				}
-				if len(others) > 0 {
-					emit(float64(sum), otherQueues)
-				}
+				return float64(sum), true
 			}),
 		metric("ssdprobe_nvme_queue_interrupts_total", counter, []string{"queue", "locality"},
 			"Number of interrupts of each queue. locality is local (handled on a CPU of the controller's NUMA node), remote (on another) or unknown (the NUMA node is unknown). "+

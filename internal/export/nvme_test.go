@@ -136,21 +136,10 @@ func TestHealthInBaseUnits(t *testing.T) {
 		}},
 		{"thermal_transitions_total", "level", map[string]float64{"light": 3, "heavy": 0}},
 		{"thermal_seconds_total", "level", map[string]float64{"light": 90, "heavy": 0}},
-		{"interrupts_total", "queue", map[string]float64{
-			"0": 6187, "1": 1_831_000, "2": 1_832_000, "3": 1_833_000, "4": 1_834_000, "other": 12*1_830_000 + 1000*(5+16)*12/2,
-		}},
+		{"interrupts_total", "", one(6187 + 16*1_830_000 + 1000*(1+16)*16/2)},
 	} {
 		assert.Equal(t, test.want, valuesOf(t, s, "ssdprobe_nvme_"+test.family, "nvme0", test.label), test.family)
 	}
-}
-
-func TestAFewQueuesHaveASeriesEach(t *testing.T) {
-	s := recordtest.Snapshot()
-	i := s.Controllers[0].Interrupts
-	i.Queues = i.Queues[:6]
-	values := valuesOf(t, s, "ssdprobe_nvme_interrupts_total", "nvme0", "queue")
-	assert.Len(t, values, 6)
-	assert.NotContains(t, values, "other")
 }
 
 // Every queue that was asked for has its series, however many there are: the user asked for them.
@@ -178,7 +167,7 @@ func TestInterruptsOfEveryQueue(t *testing.T) {
 		i.Queues = append(i.Queues, record.QueueInterrupts{Queue: strconv.Itoa(n), Count: uint64(n), Local: new(uint64(n)), Remote: new(uint64(0))})
 	}
 	assert.Len(t, valuesOf(t, s, family, "nvme0", "queue"), 1024)
-	assert.Len(t, valuesOf(t, s, "ssdprobe_nvme_interrupts_total", "nvme0", "queue"), 6, "these stay bounded")
+	assert.Equal(t, map[string]float64{"": 1023 * 1024 / 2}, valuesOf(t, s, "ssdprobe_nvme_interrupts_total", "nvme0", ""))
 
 	i.Queues[1023].Local, i.Queues[1023].Remote = nil, nil
 	assert.Equal(t, 1023.0, valuesOf(t, s, family, "nvme0", "locality")["unknown"], "its NUMA node is not known")
@@ -199,10 +188,10 @@ func TestHealthThatIsMissing(t *testing.T) {
 	}
 	s := recordtest.Snapshot()
 	all := only(s)
-	require.Equal(t, 6, all["interrupts_total"])
+	require.Equal(t, 1, all["interrupts_total"])
 
 	s.Controllers[0].Health = nil
-	assert.Equal(t, map[string]int{"health_timestamp_seconds": 1, "interrupts_total": 6, "remote_interrupts_total": 1}, only(s))
+	assert.Equal(t, map[string]int{"health_timestamp_seconds": 1, "interrupts_total": 1, "remote_interrupts_total": 1}, only(s))
 
 	s = recordtest.Snapshot()
 	s.Controllers[0].Interrupts = nil
@@ -218,7 +207,7 @@ func TestHealthThatIsMissing(t *testing.T) {
 	assert.Equal(t, map[string]int{
 		"data_read_bytes_total": 1, "data_written_bytes_total": 1, "warning_temperature_seconds_total": 1, "critical_temperature_seconds_total": 1,
 		"thermal_transitions_total": 2, "thermal_seconds_total": 2, "temperature_celsius": 3, "interrupt_coalescing_time_seconds": 1,
-		"interrupt_coalescing_threshold": 1, "io_queues": 1, "poll_queues": 1, "interrupts_total": 6, "remote_interrupts_total": 1,
+		"interrupt_coalescing_threshold": 1, "io_queues": 1, "poll_queues": 1, "interrupts_total": 1, "remote_interrupts_total": 1,
 	}, all)
 
 	s = recordtest.Snapshot()

@@ -58,14 +58,11 @@ func windowFamilies() []family[probeNow] {
 				p.percentiles(func(w record.WindowPercentile) { emit(w.Latency.Seconds(), percentileLabel(w)) })
 			}),
 		metric("ssdprobe_probe_latency_percentile_window_seconds", gauge, []string{"percentile"},
-			"Length of the window of ssdprobe_probe_latency_percentile_seconds, in seconds: of p50, and of each percentile whose window is longer than that of p50. 21600 (6 h) means that fewer than ten I/Os lie above the percentile, as rounds are rare or the first ones are recent: it is then close to the slowest I/O.",
+			"Length of the window of a percentile that too few I/Os stand for, in seconds: even in that, which is the longest (6 h), fewer than ten lie above it, as rounds are rare "+
+				"or the first ones are recent. ssdprobe_probe_latency_percentile_seconds is then close to the slowest I/O. Absent for the others.",
 			func(p probeNow, emit emit) {
-				var first record.WindowPercentile
 				p.percentiles(func(w record.WindowPercentile) {
-					if first.Span == 0 {
-						first = w
-					}
-					if w == first || w.Span > first.Span {
+					if !w.Supported() {
 						emit(w.Span.Seconds(), percentileLabel(w))
 					}
 				})

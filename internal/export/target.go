@@ -63,14 +63,6 @@ func linkFamilies() []family[record.TargetStatus] {
 					emitKnown(emit, float64(l.MaxLanes), "max")
 				}
 			}),
-		single("ssdprobe_pcie_bandwidth_bytes_per_second", gauge,
-			"Bandwidth of the PCIe link in one direction at its current speed and width, in bytes per second. Line encoding is subtracted, protocol overhead is not. Absent when unknown.",
-			func(t record.TargetStatus) (float64, bool) {
-				if t.Device.Link == nil {
-					return 0, false
-				}
-				return known(t.Device.Link.BytesPerSecond())
-			}),
 	}
 }
 

@@ -131,11 +131,9 @@ func testControllerReset(t *testing.T, m *lab.Machine) {
 		output(t, m, "nvme", "reset", "/dev/"+name)
 		d.awaitRounds(t, id, "ok", 2)
 		after := d.awaitReading(t, name)
-		for _, queue := range []string{"0", "1", "2"} {
-			of := labels{"controller": name, "queue": queue}
-			const family = "ssdprobe_nvme_interrupts_total"
-			assert.GreaterOrEqual(t, after.must(t, family, of), before.must(t, family, of), "a counter only grows")
-		}
+		of := labels{"controller": name}
+		const family = "ssdprobe_nvme_interrupts_total"
+		assert.GreaterOrEqual(t, after.must(t, family, of), before.must(t, family, of), "a counter only grows")
 	}
 	now := d.scrape(t)
 	for _, outcome := range []string{"error", "timeout"} {
