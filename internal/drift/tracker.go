@@ -294,7 +294,7 @@ func (t *Tracker) healthyLoad(observed int) int {
 	if by <= 0 {
 		return observed
 	}
-	return int(1000 * (1 - math.Pow(1-min(mostBusy, float64(observed)/1000), 1/by.Ratio())))
+	return longer(min(mostBusy, observed), 1/by.Ratio())
 }
 
 // withoutDrift is a block without the statistics that have become slower, or seem so: a drift is no part of a baseline. Traffic

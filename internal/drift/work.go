@@ -96,8 +96,8 @@ const (
 	usualLoad   = 0.01
 	// usualShare is for what share of the blocks the assumption counts that the costs relate as the usual ones.
 	usualShare = 0.02
-	// mostBusy is the utilisation beyond which nobody knows how much longer work would have taken.
-	mostBusy = 0.999
+	// mostBusy is the load, in thousandths, beyond which nobody knows how much longer work would have taken.
+	mostBusy = 999
 )
 
 // learnCosts fits the costs to the utilisation of blocks: -ln(1-u) is the time that the
@@ -119,7 +119,7 @@ func learnCosts(blocks []block) costs {
 			row[k] = float64(rate)
 			expected += usual[k] * float64(rate)
 		}
-		time := -math.Log(1 - min(mostBusy, float64(b.Load)/1000))
+		time := -math.Log(1 - float64(min(mostBusy, b.Load))/1000)
 		rows, times = append(rows, row), append(times, time)
 		atUsual, all, squares = atUsual+expected*time, all+expected*expected, squares+time*time
 	}
@@ -211,8 +211,12 @@ func (b *baseline) load(w work, observed int) int {
 	case !final && (!like || observed <= expected):
 		return observed
 	}
-	most := 1 - math.Pow(1-min(1, float64(expected)/1000), doubted)
-	return max(expected, min(observed, int(1000*most)))
+	return max(expected, min(observed, longer(expected, doubted)))
+}
+
+// longer is a load, in thousandths, when the same work takes so many times longer.
+func longer(load int, times float64) int {
+	return int(1000 * (1 - math.Pow(1-min(1, float64(load)/1000), times)))
 }
 
 // loaded returns the blocks with the load of their work.
