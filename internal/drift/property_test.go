@@ -397,3 +397,30 @@ func TestExplainShowsWhatDecided(t *testing.T) {
 	_, err := json.Marshal(e)
 	require.NoError(t, err)
 }
+
+// On the first day some statistics are not judged yet. What is accepted then holds for them, too: they are no news a day later.
+func TestWhatIsAcceptedOnTheFirstDayHoldsForWhatIsJudgedLater(t *testing.T) {
+	rounds, _ := stream("none", "quiet", 9, 4)
+	const times = 5
+	slow := slices.IndexFunc(rounds, func(r drifttest.Round) bool { return r.Time.Sub(drifttest.Start()) >= 4*time.Hour })
+	for i := range rounds[slow:] {
+		v := &rounds[slow+i].Values
+		v[0], v[1], v[2], v[3] = v[0]*times, v[1]*times, v[2]*times, v[3]/times
+	}
+	at := slices.IndexFunc(rounds, func(r drifttest.Round) bool { return r.Time.Sub(drifttest.Start()) >= 5*time.Hour })
+	tracker := drift.NewTracker(drift.Default())
+	follow(rounds[:at], tracker)
+	states := map[record.Statistic]record.DriftState{}
+	for _, d := range tracker.Status(rounds[at].Time).Drift {
+		states[d.Statistic] = d.State
+	}
+	require.Equal(t, record.Regressed, states[record.LatencyP50])
+	require.Equal(t, record.Waiting, states[record.LatencyP99], "it takes a day to learn")
+
+	state, err := tracker.State().Accept(rounds[at].Time, "throttled on purpose")
+	require.NoError(t, err)
+	require.NoError(t, tracker.Restore(state))
+	for _, e := range follow(rounds[at:], tracker) {
+		assert.NotContains(t, []record.DriftState{record.Regressed, record.Improved}, e.To, "%+v", e)
+	}
+}
