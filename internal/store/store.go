@@ -190,23 +190,49 @@ func (s *Store) makeWay(kind, name string) (report, err error) {
 // then be changed in part and must not be used.
 func (s *Store) Load(kind, name string, v any) (bool, error) {
 	e, err := s.inspect(kind, name)
+	return s.unpack(s.pathOf(kind, name), kind, e, err, v)
+}
+
+// LoadEach reads all values of a kind in the order of their files, each file once: newValue returns where the next one is read
+// to, and take is called when it is there. Damaged files are set aside; their *DamagedErrors and what else could not be read
+// are joined in the error.
+func (s *Store) LoadEach(kind string, newValue func() any, take func(v any)) error {
+	paths, err := s.files(kind, isValue)
+	if err != nil {
+		return fmt.Errorf("list %s: %w", kind, err)
+	}
+	var problems []error
+	for _, path := range paths {
+		e, err := s.readEnvelope(path, kind)
+		v := newValue()
+		found, err := s.unpack(path, kind, e, err, v)
+		problems = append(problems, err)
+		if found {
+			take(v)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// unpack reads into v what an envelope has, or says why that cannot be: err is of reading the envelope.
+func (s *Store) unpack(path, kind string, e envelope, err error, v any) (bool, error) {
 	var damaged *DamagedError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case errors.As(err, &damaged):
-		return false, s.SetAside(kind, name, damaged.Err)
+		return false, setAside(path, damaged.Err)
 	case errors.Is(err, ErrNewer):
-		return false, fmt.Errorf("load %s %q: %w; upgrade, or move the file away", kind, name, err)
+		return false, fmt.Errorf("load %s: %w; upgrade, or move the file away", kind, err)
 	case err != nil:
-		return false, fmt.Errorf("load %s %q: %w", kind, name, err)
+		return false, fmt.Errorf("load %s: %w", kind, err)
 	}
 	data, err := s.schema.upgraded(kind, e)
 	if err == nil {
 		err = json.Unmarshal(data, v)
 	}
 	if err != nil {
-		return false, s.SetAside(kind, name, err)
+		return false, setAside(path, err)
 	}
 	return true, nil
 }

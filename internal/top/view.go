@@ -161,28 +161,38 @@ func (v *View) Lines(width, height int) []Line {
 		return []Line{line(Plain, fmt.Sprintf("Counting for the first %s …", units.Span(v.Every))).clip(width)}
 	}
 	rows := v.rows()
-	lines := []Line{v.title(rows)}
-	lines = append(lines, Notes(v.sample)...)
+	lines := append([]Line{nil}, Notes(v.sample)...)
+	about := "ssdprobe's I/O too"
 	if i := v.cursor(rows); v.open && len(rows) > 0 {
 		r := rows[i]
 		lines = append(lines, detail(r, v.pasts[r.Device], v.sample.Time, v.Every, width, height-len(lines)-1)...)
 	} else {
-		lines = append(lines, v.table(rows, width, height-len(lines)-1)...)
+		table := v.table(rows, width, height-len(lines)-1)
+		if n := len(table) - 1; n < len(rows) {
+			about = fmt.Sprintf("%d–%d of %d shown", v.top+1, v.top+n, len(rows))
+		} else if n == 0 && len(v.sample.Devices) > 0 {
+			table = append(table, line(Plain, "No device has that in its name, model or verdict."))
+		}
+		lines = append(lines, table...)
 	}
+	lines[0] = v.title(rows, width)
 	for len(lines) < height-1 {
 		lines = append(lines, nil)
 	}
-	lines = append(lines[:max(0, min(len(lines), height-1))], v.prompt())
+	lines = append(lines[:max(0, min(len(lines), height-1))], v.prompt(width, about))
 	for i := range lines {
 		lines[i] = lines[i].clip(width)
 	}
 	return lines
 }
 
-// title says what of which machine is seen.
-func (v *View) title(rows []Row) Line {
+// leastNode is how many columns the name of a machine has at least.
+const leastNode = 8
+
+// title says what of which machine is seen. A long name of it is cut, rather than what is wrong there.
+func (v *View) title(rows []Row, width int) Line {
 	s := v.sample
-	text := fmt.Sprintf("%s  %s  every %s  %s", s.Node, s.Time.Local().Format(time.TimeOnly), units.Span(v.Every), Summary(rows))
+	text := fmt.Sprintf("  %s  every %s  %s", s.Time.Local().Format(time.TimeOnly), units.Span(v.Every), Summary(rows))
 	l := append(line(Plain, text), Span{"  by " + string(v.order), Faint})
 	if v.reverse {
 		l = append(l, Span{", reversed", Faint})
@@ -190,7 +200,7 @@ func (v *View) title(rows []Row) Line {
 	if v.filter != "" && !v.typing {
 		l = append(l, line(Warn, "  only "+v.filter)...)
 	}
-	return l
+	return append(line(Plain, s.Node).clip(max(leastNode, width-len([]rune(l.Text())))), l...)
 }
 
 // Summary counts what is wrong: "12 devices, 1 severe, 2 stalled".
@@ -248,13 +258,22 @@ func (v *View) table(rows []Row, width, height int) []Line {
 	return append([]Line{head}, lines[v.top:min(len(lines), v.top+room)]...)
 }
 
-// prompt is the last line: what the keys do, or the filter that is typed.
-func (v *View) prompt() Line {
+// lastOf is the end of a text, where one types.
+func lastOf(text string, columns int) string {
+	runes := []rune(text)
+	if columns = max(1, columns); len(runes) <= columns {
+		return text
+	}
+	return "…" + string(runes[len(runes)-columns+1:])
+}
+
+// prompt is the last line: what the keys do and what to know of the table, or the filter that is typed.
+func (v *View) prompt(width int, about string) Line {
 	switch {
 	case v.typing:
-		return line(Strong, "only devices with: "+v.filter+"_")
+		return line(Strong, "only devices with: "+lastOf(v.filter, width-20)+"_")
 	case v.open:
 		return line(Faint, "q quit  Esc back  ↑↓ other device   All I/O is counted, ssdprobe's own too.")
 	}
-	return line(Faint, "q quit  s sort  r reverse  / filter  ↑↓ Enter open  a all   ssdprobe's I/O too")
+	return line(Faint, "q quit  s sort  r reverse  / filter  ↑↓ Enter open  a all   "+about)
 }

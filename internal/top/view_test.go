@@ -1,7 +1,9 @@
 package top_test
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,10 +59,25 @@ func TestScreens(t *testing.T) {
 		v.Add(s)
 		return v
 	}
+	many := func() *top.View { // on a machine with a long name
+		v := top.NewView(time.Second, top.ByName, false)
+		s := node()
+		s.Node = "ip-10-0-12-34.eu-central-1.compute.internal"
+		for i := range 24 {
+			d := s.Devices[1]
+			d.Device = fmt.Sprintf("nvme%dn1", i+11)
+			s.Devices = append(s.Devices, d)
+		}
+		v.Add(s)
+		return v
+	}
 	for name, c := range map[string]struct {
 		view          *top.View
 		width, height int
 	}{
+		"many":     {press(many(), slices.Repeat([]top.Key{top.KeyDown}, 25)...), 80, 12},
+		"none":     {press(seen(), "/", "x", "y", top.KeyEnter), 80, 10},
+		"long":     {press(seen(), append([]top.Key{"/"}, slices.Repeat([]top.Key{"a", "b", "c"}, 30)...)...), 80, 10},
 		"80":       {seen(), 80, 24},
 		"140":      {seen(), 140, 16},
 		"short":    {press(seen(), top.KeyDown, top.KeyDown, top.KeyDown, top.KeyDown), 80, 6},
