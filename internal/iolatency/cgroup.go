@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -17,9 +18,12 @@ const (
 	lookAgain = 10 * time.Second
 )
 
-// cgroups tells the paths of control groups by the numbers that the kernel gives them: those of their directories.
+// cgroups tells the paths of control groups by the numbers that the kernel gives them: those of their directories. Several
+// goroutines may use it.
 type cgroups struct {
-	root   string // where they are mounted
+	root string // where they are mounted
+
+	mu     sync.Mutex
 	paths  map[uint64]string
 	looked time.Time
 }
@@ -36,6 +40,8 @@ func mounted() string {
 // path is that below the root of all groups, "/system.slice/postgresql.service"; the number where that is not known, as of one that
 // has gone or of another hierarchy.
 func (c *cgroups) path(id uint64) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if path, ok := c.paths[id]; ok {
 		return path
 	}

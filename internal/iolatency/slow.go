@@ -57,9 +57,30 @@ type slowEvent struct {
 	Watch, Operation     uint32
 }
 
+// told is what was told of a slow I/O.
+type told struct {
+	record.SlowIO
+	group uint64 // that submitted it; 0 when it is not told
+}
+
 // Slow returns the slowest I/Os since the last time, by the number of the device, the first to complete first. Call it once a second.
 // names says whether the next ones are to be told with who submitted them.
 func (t *Tracer) Slow(names bool) (map[string][]record.SlowIO, error) {
+	slowest, err := t.slowest(names)
+	all := make(map[string][]record.SlowIO, len(slowest))
+	for number, slow := range slowest {
+		for _, s := range slow {
+			if s.group != 0 { // looking it up may take long, so nobody waits for that
+				s.CGroup = t.cgroups.path(s.group)
+			}
+			all[number] = append(all[number], s.SlowIO)
+		}
+	}
+	return all, err
+}
+
+// slowest is Slow without the paths of control groups.
+func (t *Tracer) slowest(names bool) (map[string][]told, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	on := uint32(0)
@@ -67,7 +88,7 @@ func (t *Tracer) Slow(names bool) (map[string][]record.SlowIO, error) {
 		on = 1
 	}
 	_, err := t.kernel.control.WriteAt(binary.NativeEndian.AppendUint32(nil, on), atNames)
-	byWatch, told, all := map[uint32]string{}, map[string]int{}, map[string][]record.SlowIO{}
+	byWatch, all := map[uint32]string{}, map[string][]told{}
 	for number, d := range t.devices {
 		byWatch[d.watch] = number
 	}
@@ -81,38 +102,36 @@ func (t *Tracer) Slow(names bool) (map[string][]record.SlowIO, error) {
 			errs = append(errs, fmt.Errorf("read what is told of slow I/Os: %w", err))
 			break
 		}
-		number, s, ok := t.slow(r, byWatch, wall, steady, names)
-		if ok {
-			told[number]++
+		if number, s, ok := read(r, byWatch, wall, steady, names); ok {
 			all[number] = append(all[number], s)
 		}
 	}
 	for number, d := range t.devices {
-		slices.SortFunc(all[number], func(a, b record.SlowIO) int { return cmp.Compare(b.Latency(), a.Latency()) })
+		d.threshold.next(len(all[number]))
+		slices.SortFunc(all[number], func(a, b told) int { return cmp.Compare(b.Latency(), a.Latency()) })
 		if len(all[number]) > keptSlow {
 			all[number] = all[number][:keptSlow]
 		}
-		slices.SortFunc(all[number], func(a, b record.SlowIO) int { return a.Time.Compare(b.Time) })
-		d.threshold.next(told[number])
+		slices.SortFunc(all[number], func(a, b told) int { return a.Time.Compare(b.Time) })
 		errs = append(errs, t.places.tell(d.at, d.threshold.slow, mostTold))
 	}
 	return all, errors.Join(errs...)
 }
 
-// slow reads what is told of an I/O; false when its device is not followed any more.
-func (t *Tracer) slow(r ringbuf.Record, devices map[uint32]string, wall time.Time, steady time.Duration, names bool) (number string, s record.SlowIO, ok bool) {
+// read reads what is told of an I/O; false when its device is not followed any more.
+func read(r ringbuf.Record, devices map[uint32]string, wall time.Time, steady time.Duration, names bool) (number string, s told, ok bool) {
 	var e slowEvent
 	if n, err := binary.Decode(r.RawSample, binary.NativeEndian, &e); err != nil || n != slowBytes || e.Operation >= operations {
 		return "", s, false
 	}
 	number, ok = devices[e.Watch]
-	s = record.SlowIO{
+	s.SlowIO = record.SlowIO{
 		Time: wall.Add(time.Duration(e.Ended) - steady).UTC().Truncate(time.Millisecond), Operation: kernelOperations()[e.Operation],
 		Bytes: int64(e.Bytes), Sector: int64(e.Sector), Device: time.Duration(e.Device), Queue: time.Duration(e.Queue),
 	}
 	if names && e.Process != 0 {
 		name, _, _ := bytes.Cut(e.Name[:], []byte{0})
-		s.Process, s.PID, s.CGroup = string(name), int(e.Process), t.cgroups.path(e.CGroup)
+		s.Process, s.PID, s.group = string(name), int(e.Process), e.CGroup
 	}
 	return number, s, ok
 }
