@@ -119,6 +119,7 @@ func New(o Options) (*Daemon, error) {
 	if err := d.restoreNode(); err != nil {
 		return nil, errors.Join(err, storage.lock.Release())
 	}
+	d.tellSize(o.Config.Recorder)
 	d.restoreRecordings()
 	if d.status, err = d.newNodeStatus(o.Config); err != nil {
 		return nil, errors.Join(err, storage.lock.Release())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -49,6 +50,23 @@ func (f *flight) configure(s recorder.Settings) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.settings = s
+}
+
+// sizeProblem says why recordings of so many bytes do not fit into the memory that the process may use; empty when they do. The rest
+// of the daemon needs two thirds of a limit that suits it.
+func sizeProblem(most, memory int64) string {
+	if most <= memory/3 {
+		return ""
+	}
+	return fmt.Sprintf("recorder.max_size is %d MiB, and this process may use %d MiB of memory, in which recordings are held; "+
+		"lower recorder.max_size, or raise MemoryMax= of the unit or the memory limit of the pod", most>>20, memory>>20)
+}
+
+// tellSize warns of recordings that may take too much memory.
+func (d *Daemon) tellSize(s recorder.Settings) {
+	if problem := sizeProblem(s.MaxBytes, debug.SetMemoryLimit(-1)); s.Enabled && problem != "" {
+		d.shared.log.Warn(problem)
+	}
 }
 
 // names says whether slow I/Os are recorded with who submitted them.

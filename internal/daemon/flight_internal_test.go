@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -341,4 +342,10 @@ func TestReadingsOfDrives(t *testing.T) {
 	assert.Zero(t, d.health.reading("eui.2"))
 	d.health.readers["nvme0"].now.Controller = record.Controller{Disk: &record.DiskHealth{Time: at, TemperatureCelsius: new(33)}}
 	assert.Equal(t, 33, *d.health.reading("eui.1").Celsius)
+}
+
+func TestRecordingsThatDoNotFitIntoMemoryAreTold(t *testing.T) {
+	assert.Empty(t, sizeProblem(recorder.Default().MaxBytes, 384<<20*9/10), "the default fits into the limits that ship")
+	assert.Empty(t, sizeProblem(1<<30, math.MaxInt64), "no limit")
+	assert.Contains(t, sizeProblem(256<<20, 345<<20), "recorder.max_size is 256 MiB, and this process may use 345 MiB")
 }

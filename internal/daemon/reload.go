@@ -27,6 +27,7 @@ func (d *Daemon) take(r reload) {
 	if err == nil {
 		d.shared.judging.look(func() { d.shared.judging.node.Configure(r.config.Drift.Settings) })
 		d.flight.configure(r.config.Recorder)
+		d.tellSize(r.config.Recorder)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
