@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,7 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/record/recordtest"
+	"github.com/ssdprobe/ssdprobe/internal/recorder"
 	"github.com/ssdprobe/ssdprobe/internal/report"
+	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -107,5 +111,29 @@ func TestRecordMistakes(t *testing.T) {
 			assert.Equal(t, c.code, got.code, got.stderr)
 			assert.Contains(t, got.stderr, c.want)
 		})
+	}
+}
+
+// Who submitted an I/O leaves the state directory only where somebody says so.
+func TestRecordExportNames(t *testing.T) {
+	t.Parallel()
+	rec := recordtest.Recording()
+	require.NotEqual(t, rec, rec.WithoutNames(), "there is a name to leave out")
+	lines, err := recorder.Encode(rec)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	stored, err := state.Open(dir)
+	require.NoError(t, err)
+	require.NoError(t, stored.SaveRecording(state.Recording{RecordingHead: rec.RecordingHead, Lines: lines}))
+	for _, names := range []bool{false, true} {
+		args := []string{"record", "export", rec.ID, "--state-dir", dir, "--to", "-"}
+		if names {
+			args = append(args, "--names")
+		}
+		out := ssdprobe(t, args...)
+		require.Equal(t, 0, out.code, out.stderr)
+		exported, err := recorder.Decode(strings.NewReader(out.stdout))
+		require.NoError(t, err)
+		assert.Equal(t, names, !reflect.DeepEqual(exported, exported.WithoutNames()))
 	}
 }
