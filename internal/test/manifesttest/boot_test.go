@@ -38,7 +38,7 @@ func boot(t *testing.T) (c *container, root string) {
 	capabilities := []string{
 		"CAP_AUDIT_WRITE", "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_MKNOD",
 		"CAP_NET_ADMIN", "CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID", "CAP_SYS_ADMIN", "CAP_SYS_CHROOT", "CAP_SYS_PTRACE",
-		"CAP_SYS_RAWIO",
+		"CAP_SYS_RAWIO", "CAP_BPF", "CAP_PERFMON",
 	}
 	c.run(bundle, object{
 		"ociVersion": "1.0.2",
@@ -145,7 +145,7 @@ func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 	t.Parallel()
 	files := dropIns(t)
 	require.Len(t, files, 4)
-	require.Contains(t, files[0], "CAP_BPF") // which runc does not give this systemd
+	require.Contains(t, files[0], "CAP_BPF") // TestServiceTimesIOWithTheDropIn has that
 	files = files[1:]
 	c, root := boot(t)
 	override := func(unit, name, text string) {
@@ -180,4 +180,41 @@ func TestServiceWithTheDropInsOfTheDocument(t *testing.T) {
 	good := regexp.MustCompile(`(?m)^ssdprobe_probe_rounds_total\{.*outcome="ok".*\} [1-9]`)
 	c.eventually("a good round on the file", func() bool { return good.MatchString(get("metrics")) })
 	assert.FileExists(t, filepath.Join(root, "srv", "data", "ssdprobe", "ssdprobe.dat"))
+}
+
+// The I/O of applications is timed with the drop-in of docs/install-systemd.md, and without it one reason is told.
+func TestServiceTimesIOWithTheDropIn(t *testing.T) {
+	t.Parallel()
+	device := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
+	name := filepath.Base(device.Path)
+	c, root := boot(t)
+	write(t, filepath.Join(root, "etc", "ssdprobe", "ssdprobe.yaml"),
+		fmt.Sprintf("listen: [\"127.0.0.1:0\"]\ndevices: {include: [{name: %s}]}\n", name)+quick, 0o644)
+	journal := func() string { // of this start of the service alone
+		id := strings.TrimSpace(c.exec("systemctl", "show", "--property=InvocationID", "--value", "ssdprobe"))
+		return c.exec("journalctl", "--output=cat", "--no-pager", "_SYSTEMD_INVOCATION_ID="+id)
+	}
+
+	c.exec("systemctl", "enable", "--now", "ssdprobe")
+	c.awaitURL(journal)
+	c.exec("ssdprobe", "ready", "--wait", "1m")
+	assert.Regexp(t, `(?m)^ssdprobe_io_latency_available\{.*reason="rights"\} 0$`, c.get("metrics"))
+	assert.Len(t, regexp.MustCompile(`(?m)^.*CAP_BPF.*$`).FindAllString(journal(), -1), 1, "one reason, told once")
+
+	write(t, filepath.Join(root, "etc", "systemd", "system", "ssdprobe.service.d", "override.conf"), dropIns(t)[0], 0o644)
+	c.exec("systemctl", "daemon-reload")
+	c.exec("systemctl", "restart", "ssdprobe")
+	c.awaitURL(journal)
+	c.eventually("it times I/O", func() bool {
+		return regexp.MustCompile(`(?m)^ssdprobe_io_latency_available\{.*reason=""\} 1$`).MatchString(c.get("metrics"))
+	})
+	c.eventually("reads are in the histogram", func() bool {
+		c.exec("dd", "if="+device.Path, "of=/dev/null", "bs=4k", "count=64", "iflag=direct")
+		return regexp.MustCompile(`(?m)^ssdprobe_io_latency_seconds_count\{.*operation="read",stage="device"\} [1-9]`).MatchString(c.get("metrics"))
+	})
+	inside := strings.TrimSpace(c.exec("systemctl", "show", "--property=MainPID", "--value", "ssdprobe"))
+	const adminAndRawIO = 1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_SYS_RAWIO
+	for _, set := range []string{"CapEff", "CapPrm"} {
+		assert.Contains(t, c.exec("cat", "/proc/"+inside+"/status"), fmt.Sprintf("%s:\t%016x\n", set, adminAndRawIO), "the others are given up")
+	}
 }
