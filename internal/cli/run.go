@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/compare"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/counters"
@@ -63,7 +62,8 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `Measures now and prints the figures. "probe" (the default) runs the configured probes back
 to back, which takes a few seconds. The other suites run fio: "quick" takes half a minute.
 "ssdprobe suites" lists them. --job FILE runs a fio job file of your own on the target and
-reports it in the same way. --dry-run shows the fio jobs, and what would refuse the run now.
+reports it in the same way. --dry-run shows the fio jobs, and what would refuse the run now;
+it ends with the exit code of such a run.
 
 The target is a block device, a directory or a file:
 
@@ -296,13 +296,8 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 			Node: c.Node, Generator: generator(), KeepFile: o.keepFile, Stoppable: true, Progress: progress.show, Note: progress.note,
 		}
 	})
-	switch {
-	case errors.Is(err, admit.ErrBusy):
-		return &exitError{exitRefused, fmt.Errorf("refused: %w; try again later, or measure a busy device with --even-if-busy", err)}
-	case errors.Is(err, run.ErrInUse):
-		return &exitError{exitRefused, fmt.Errorf("refused: %w; wait for it to end", err)}
-	case err != nil:
-		return err
+	if err != nil {
+		return refusal(err)
 	}
 	var r record.RunReport
 	if o.suite == run.ProbeSuite {

@@ -137,7 +137,7 @@ func TestRunRepeats(t *testing.T) {
 	assert.Equal(t, []string{"read-4k-repeat1", "read-4k-repeat2"}, names)
 
 	planned := ssdprobe(t, "run", "quick", "-t", testenv.OnDisk(t), "--repeats", "2", "--dry-run")
-	assert.Contains(t, planned.stdout, "[random-read-qd1-repeat2]")
+	assert.Contains(t, planned.stdout, "# random-read-qd1-repeat1: 4 KiB random read, depth 1, about 10 s, 2 times\n")
 	refused := ssdprobe(t, "run", "steady-state", "-t", testenv.OnDisk(t), "--repeats", "2")
 	assert.Equal(t, 2, refused.code)
 	assert.Contains(t, refused.stderr, "--repeats: steady-state has no repeats; run it several times instead")

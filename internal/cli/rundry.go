@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/admit"
+	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/run"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
@@ -25,13 +26,14 @@ type dry struct {
 	Refused []string `json:"would_be_refused,omitempty"`
 }
 
-// dryRun prints what a suite would run on the subjects, and what would refuse it. That
-// it would is no error: the question was answered.
+// dryRun prints what a suite would run on the subjects, and what would refuse it. It ends
+// as the run would: with the first of these.
 func (a *app) dryRun(ctx context.Context, host sysfs.FS, o checked, subjects []measure.Subject, limits admit.Limits) error {
 	if o.evenIfBusy {
 		limits = admit.Unlimited()
 	}
-	foreseen, err := run.Foresee(ctx, host, subjects, run.Suite{Suite: o.plan, Values: o.values, Destroy: o.destroy, DestroyUnknownData: o.destroyData, Format: o.format}, limits)
+	binary, missing := fiorun.Find(ctx)
+	foreseen, err := run.Foresee(ctx, host, subjects, run.Suite{Suite: o.plan, Fio: binary, Values: o.values, Destroy: o.destroy, DestroyUnknownData: o.destroyData, Format: o.format}, limits)
 	if err != nil {
 		return refusal(err)
 	}
@@ -39,26 +41,31 @@ func (a *app) dryRun(ctx context.Context, host sysfs.FS, o checked, subjects []m
 	for _, step := range d.Steps {
 		d.Expected += step.Expected
 	}
+	if missing != nil {
+		foreseen.Refusals = append([]error{missing}, foreseen.Refusals...)
+	}
 	for _, why := range foreseen.Refusals {
 		d.Refused = append(d.Refused, reason(why))
 	}
-	return a.show(o.form, d, func(w io.Writer) error { return tell(w, "%s", d.text()) })
+	if err := a.show(o.form, d, func(w io.Writer) error { return tell(w, "%s", d.text()) }); err != nil || len(d.Refused) == 0 {
+		return err
+	}
+	return refusal(foreseen.Refusals[0])
 }
 
+// text has the sum and what would refuse the run first, and each job once, however often it
+// is repeated.
 func (d dry) text() string {
 	var b strings.Builder
 	var optional time.Duration
+	repeats := map[string]int{}
 	for _, step := range d.Steps {
 		if step.Optional {
 			optional += step.Expected
 		}
-		fmt.Fprintf(&b, "# %s: %s, about %s", step.Name, step.Plan, units.Span(step.Expected))
-		if step.Writes != "" {
-			fmt.Fprintf(&b, "; writes %s", step.Writes)
-		}
-		fmt.Fprintf(&b, "\n%s\n", step.JobFile)
+		repeats[step.Series]++
 	}
-	fmt.Fprintf(&b, "# %d steps, about %s", len(d.Steps), units.Span(d.Expected))
+	fmt.Fprintf(&b, "# %s, about %s", units.Plural(len(d.Steps), "step"), units.Span(d.Expected))
 	if optional > 0 {
 		fmt.Fprintf(&b, ", of which up to %s may not be needed", units.Span(optional))
 	}
@@ -68,6 +75,24 @@ func (d dry) text() string {
 	}
 	for _, why := range d.Refused {
 		fmt.Fprintf(&b, "# would be refused: %s\n", why)
+	}
+	shown := map[string]bool{}
+	for _, step := range d.Steps {
+		times := ""
+		if step.Series != "" {
+			if shown[step.Series] {
+				continue
+			}
+			shown[step.Series] = true
+			if n := repeats[step.Series]; n > 1 {
+				times = fmt.Sprintf(", %d times", n)
+			}
+		}
+		fmt.Fprintf(&b, "\n# %s: %s, about %s%s", step.Name, step.Plan, units.Span(step.Expected), times)
+		if step.Writes != "" {
+			fmt.Fprintf(&b, "; writes %s", step.Writes)
+		}
+		fmt.Fprintf(&b, "\n%s", step.JobFile)
 	}
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ssdprobe/ssdprobe/internal/admit"
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 	"github.com/ssdprobe/ssdprobe/internal/measure"
@@ -139,8 +140,13 @@ func restorePending(host sysfs.FS, state *store.Store, note func(string)) error 
 // refusal makes what is not safe the exit code that says so, with what can be done.
 func refusal(err error) error {
 	var impossible *run.PlanError
-	if errors.As(err, &impossible) {
+	switch {
+	case errors.As(err, &impossible):
 		return usage(err)
+	case errors.Is(err, admit.ErrBusy):
+		return &exitError{exitRefused, fmt.Errorf("refused: %w; try again later, or measure a busy device with --even-if-busy", err)}
+	case errors.Is(err, run.ErrInUse):
+		return &exitError{exitRefused, fmt.Errorf("refused: %w; wait for it to end", err)}
 	}
 	var refused *safety.RefusedError
 	switch {

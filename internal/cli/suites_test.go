@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -88,25 +89,27 @@ func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 	before := sum(t, loop.Backing)
 	for name, c := range map[string]struct {
 		args []string
+		code int
 		says []string // without any, it would be run
 	}{
-		"no serial number": {[]string{"mixed", "--config", calmly, "-t", loop.Path}, []string{loop.Path + ": nobody has named it by its serial number; --destroy SERIAL allows it"}},
-		"format, not NVMe": {[]string{"steady-state", "--config", calmly, "-t", loop.Path, "--destroy", serial, "--format"},
+		"no serial number": {[]string{"mixed", "--config", calmly, "-t", loop.Path}, 4, []string{loop.Path + ": nobody has named it by its serial number; --destroy SERIAL allows it"}},
+		"format, not NVMe": {[]string{"steady-state", "--config", calmly, "-t", loop.Path, "--destroy", serial, "--format"}, 4,
 			[]string{loop.Path + ": it cannot be formatted: it is not NVMe: leave out --format; --set purge=yes discards all blocks instead"}},
-		"another one":         {[]string{"mixed", "--config", calmly, "-t", loop.Path, "--destroy", "S6XYNG0T"}, []string{"its serial number is " + serial + ", and S6XYNG0T was named"}},
-		"only reads":          {[]string{"quick", "--config", calmly, "-t", loop.Path}, nil},
-		"mounted":             {[]string{"mixed", "--config", calmly, "-t", mounted.Path, "--destroy", "name:" + filepath.Base(mounted.Path)}, []string{mounted.Path + " is mounted at " + small}},
-		"little space":        {[]string{"quick", "--config", calmly, "-t", small}, []string{"make " + filepath.Join(small, "ssdprobe.dat") + " of 1 GiB: too little space for a probe file"}},
-		"somebody's file":     {[]string{"durable-write", "--config", calmly, "-t", foreign}, []string{foreign + ": it exists; name a directory"}},
-		"it is only read":     {[]string{"quick", "--config", calmly, "-t", foreign}, nil},
-		"busy":                {[]string{"quick", "--config", busy, "-t", loop.Path}, []string{loop.Path + ": busy: others "}},
-		"even if busy":        {[]string{"quick", "--config", busy, "-t", loop.Path, "--even-if-busy"}, nil},
-		"busy and not for it": {[]string{"mixed", "--config", busy, "-t", loop.Path}, []string{"nobody has named it", loop.Path + ": busy: others "}},
+		"another one":         {[]string{"mixed", "--config", calmly, "-t", loop.Path, "--destroy", "S6XYNG0T"}, 4, []string{"its serial number is " + serial + ", and S6XYNG0T was named"}},
+		"only reads":          {[]string{"quick", "--config", calmly, "-t", loop.Path}, 0, nil},
+		"mounted":             {[]string{"mixed", "--config", calmly, "-t", mounted.Path, "--destroy", "name:" + filepath.Base(mounted.Path)}, 4, []string{mounted.Path + " is mounted at " + small}},
+		"little space":        {[]string{"quick", "--config", calmly, "-t", small}, 1, []string{"make " + filepath.Join(small, "ssdprobe.dat") + " of 1 GiB: too little space for a probe file"}},
+		"somebody's file":     {[]string{"durable-write", "--config", calmly, "-t", foreign}, 4, []string{foreign + ": it exists; name a directory"}},
+		"it is only read":     {[]string{"quick", "--config", calmly, "-t", foreign}, 0, nil},
+		"busy":                {[]string{"quick", "--config", busy, "-t", loop.Path}, 4, []string{loop.Path + ": busy: others "}},
+		"even if busy":        {[]string{"quick", "--config", busy, "-t", loop.Path, "--even-if-busy"}, 0, nil},
+		"busy and not for it": {[]string{"mixed", "--config", busy, "-t", loop.Path}, 4, []string{"nobody has named it", loop.Path + ": busy: others "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := filepath.Join(testenv.OnDisk(t), "state")
 			got := ssdprobe(t, append([]string{"run", "--dry-run", "--state-dir", state}, c.args...)...)
-			assert.Equal(t, 0, got.code, got.stderr)
+			assert.Equal(t, c.code, got.code, got.stderr)
+			assert.Equal(t, c.code == 0, got.stderr == "", got.stderr)
 			assert.Contains(t, got.stdout, "\nfilename=")
 			assert.Equal(t, len(c.says), strings.Count(got.stdout, "\n# would be refused: "), got.stdout)
 			for _, says := range c.says {
@@ -119,6 +122,30 @@ func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 	left, err := os.ReadDir(small)
 	require.NoError(t, err)
 	assert.Len(t, left, 1, "lost+found")
+}
+
+// What cannot be run at all is refused by a dry run as by the run itself, before a file is made.
+func TestWhatCannotBeRunFillsNothing(t *testing.T) {
+	t.Parallel()
+	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
+	serial := "name:" + filepath.Base(loop.Path)
+	dir := testenv.OnDisk(t)
+	for says, args := range map[string][]string{
+		"it is not NVMe; --set coalescing=as-found measures it as it is":                                   {"interrupts", "-t", loop.Path},
+		"255 MiB is too small for 2 jobs at depth 1 with blocks of 128 MiB; want 256 MiB or more":          {"model", "-t", dir, "--size", "256MiB", "--set", "jobs=2"},
+		"plan quick: --destroy WRONG: it only reads, so nothing would be overwritten; leave --destroy out": {"quick", "-t", loop.Path, "--destroy", "WRONG"},
+		"plan mixed: --destroy WRONG: it is none of the targets (" + serial + "); leave it out":            {"mixed", "-t", loop.Path, "--destroy", serial, "--destroy", "WRONG"},
+	} {
+		for _, more := range [][]string{nil, {"--dry-run"}} {
+			got := ssdprobe(t, slices.Concat([]string{"run", "--config", calm(t), "--state-dir", t.TempDir()}, args, more)...)
+			assert.Equal(t, 2, got.code, got.stderr)
+			assert.Contains(t, got.stderr, says)
+			assert.NotContains(t, got.stdout, "\nfilename=")
+		}
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }
 
 // Without the space for a file nothing can be measured. That is neither unsafe nor busy.
@@ -230,16 +257,12 @@ func TestRunRefusesToDestroyUnknownData(t *testing.T) {
 		"--destroy", "name:" + filepath.Base(loop.Path)}
 	notes()
 	before := sum(t, loop.Backing)
-	for _, dry := range []bool{false, true} {
-		got := ssdprobe(t, append(args, map[bool][]string{true: {"--dry-run"}}[dry]...)...)
-		says := got.stderr
-		if dry {
-			says = got.stdout
-		}
+	for _, more := range [][]string{nil, {"--dry-run"}} {
+		got := ssdprobe(t, append(args, more...)...)
 		assert.Regexp(t, "there is data of no known format on it: 256 of 1 536 blocks looked at are neither blank nor random, the first of them \\(text\\) at byte 0(;|\n) ?"+
-			"if nobody needs that data, --destroy-unknown-data allows to overwrite it", says)
+			"if nobody needs that data, --destroy-unknown-data allows to overwrite it", got.stderr)
 		assert.NotContains(t, got.stdout+got.stderr, "somebody")
-		assert.Equal(t, map[bool]int{false: 4, true: 0}[dry], got.code)
+		assert.Equal(t, 4, got.code)
 	}
 	assert.Equal(t, before, sum(t, loop.Backing), "bit-identical")
 	// All of it is overwritten, so that there is nothing left of it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,14 +12,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
-	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
 // Foreseen is what a run would meet now.
 type Foreseen struct {
 	// Steps are those of the run.
 	Steps []suite.DryStep
-	// Refusals would each end the run before it begins.
+	// Refusals would each end the run before it begins; the first one is that which a run would end with.
 	Refusals []error
 	// Notes say which files would be made, used again or replaced.
 	Notes []string
@@ -32,23 +30,9 @@ type Foreseen struct {
 // measures just now is not asked. The error is that nothing can be said at all.
 func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chosen Suite, limits admit.Limits) (Foreseen, error) {
 	var f Foreseen
-	targets, writes, err := chosen.targets(fs, subjects)
+	targets, writes, err := chosen.targets(ctx, fs, subjects)
 	if err != nil {
 		return f, err
-	}
-	for i, s := range subjects {
-		var err error
-		switch t := &targets[i]; {
-		case !t.Raw:
-			err = f.file(t, s, writes)
-		case writes:
-			var permission safety.Permission
-			permission, err = chosen.permit(ctx, fs, *t)
-			if note := permission.Note(); note != "" {
-				f.note("%s: %s", t.Path, note)
-			}
-		}
-		f.refuse(err)
 	}
 	busy := make([]error, len(subjects))
 	var looking errgroup.Group
@@ -67,6 +51,20 @@ func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chose
 	}
 	if err != nil {
 		return f, err
+	}
+	for i, s := range subjects {
+		var err error
+		switch t := &targets[i]; {
+		case !t.Raw:
+			err = f.file(t, s, writes)
+		case writes:
+			var permission safety.Permission
+			permission, err = chosen.permit(ctx, fs, *t)
+			if note := permission.Note(); note != "" {
+				f.note("%s: %s", t.Path, note)
+			}
+		}
+		f.refuse(err)
 	}
 	if f.Steps, err = chosen.DryRun(chosen.Values, ByRoot(targets)...); err != nil {
 		err = &PlanError{chosen.Name, err}
@@ -99,24 +97,14 @@ func (f *Foreseen) file(t *suite.Target, s measure.Subject, writes bool) error {
 		}
 		path = place
 	}
-	planned, err := target.PlanFile(path, s.FileBytes)
+	planned, err := planFile(t, s.Path, path, s.FileBytes)
 	switch {
-	case errors.Is(err, target.ErrForeign) && path == s.Path:
-		info, err := os.Stat(path)
-		if err == nil {
-			t.SizeBytes = info.Size()
-		}
-		return err
-	case err != nil:
+	case err != nil || planned.Path == "": // somebody's own file is used as it is
 		return err
 	case planned.Reused:
 		f.note("would use %s of %d MiB, which is there", planned.Path, planned.SizeBytes>>20)
-	default:
-		f.note("would make %s of %d MiB", planned.Path, planned.SizeBytes>>20)
-	}
-	t.Path, t.SizeBytes = planned.Path, planned.SizeBytes
-	if planned.Reused {
 		return nil
 	}
+	f.note("would make %s of %d MiB", planned.Path, planned.SizeBytes>>20)
 	return safety.CheckSpace(planned.Path, planned.SizeBytes)
 }

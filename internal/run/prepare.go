@@ -14,6 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/safety"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
 // writeFileName is what a file is called that a suite writes to: one of its own, as
@@ -27,7 +28,7 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 	for i, s := range sessions {
 		subjects[i] = s.subject
 	}
-	targets, writes, err := chosen.targets(sessions[0].options.FS, subjects)
+	targets, writes, err := chosen.targets(ctx, sessions[0].options.FS, subjects)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -38,6 +39,21 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 		if err := s.allowWrites(ctx, &targets[i], chosen); err != nil {
 			return nil, nil, err
 		}
+	}
+	for i, s := range sessions {
+		if targets[i].Raw {
+			continue
+		}
+		path := targets[i].Path
+		if writes {
+			path = s.subject.Path
+		}
+		if _, err := planFile(&targets[i], s.subject.Path, path, s.subject.FileBytes); err != nil && !errors.Is(err, target.ErrForeign) {
+			return nil, nil, err
+		}
+	}
+	if _, err := chosen.WritesTo(chosen.Values, targets...); err != nil { // with the sizes that files will have
+		return nil, nil, &PlanError{chosen.Name, err}
 	}
 	var warnings []record.Warning
 	for i, s := range sessions {
@@ -127,6 +143,25 @@ func writePlace(path string) (place string, leftover bool, err error) {
 		return "", false, fmt.Errorf("%w to write to %s: it is no regular file", safety.ErrRefused, place)
 	}
 	return place, true, nil
+}
+
+// planFile takes over what a target that is a file would be when it is opened: one that is
+// there, or one that is made. A file of somebody else's is used in its size if it was named
+// itself.
+func planFile(t *suite.Target, named, path string, bytes int64) (target.Plan, error) {
+	planned, err := target.PlanFile(path, bytes)
+	switch {
+	case errors.Is(err, target.ErrForeign) && path == named:
+		info, err := os.Stat(path)
+		if err == nil {
+			t.OffsetBytes, t.SizeBytes = 0, info.Size()
+		}
+		return planned, err
+	case err == nil:
+		t.Path = planned.Path
+		t.OffsetBytes, t.SizeBytes = target.DataOf(planned.SizeBytes)
+	}
+	return planned, err
 }
 
 // fill opens the target, which fills a file, and looks whether what is to be read was

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
@@ -55,8 +56,8 @@ func (e *PlanError) Error() string { return fmt.Sprintf("plan %s: %v", e.Suite, 
 func (e *PlanError) Unwrap() error { return e.Err }
 
 // targets are the targets of a run before anything of them is opened, and whether it writes
-// to them. Errors: *PlanError.
-func (s Suite) targets(fs sysfs.FS, subjects []measure.Subject) (targets []suite.Target, writes bool, err error) {
+// to them. Errors: *PlanError for what cannot be run at all.
+func (s Suite) targets(ctx context.Context, fs sysfs.FS, subjects []measure.Subject) (targets []suite.Target, writes bool, err error) {
 	for _, subject := range subjects {
 		t, err := Target(fs, subject)
 		if err != nil {
@@ -71,7 +72,37 @@ func (s Suite) targets(fs sysfs.FS, subjects []measure.Subject) (targets []suite
 	if s.Values.Text("purge") == suite.Format && !s.Format {
 		return nil, false, &PlanError{s.Name, errors.New("purge=format: erases the drive by a command to its controller: give --format and --destroy SERIAL instead")}
 	}
-	return targets, writes, nil
+	if err := s.checkDestroy(targets, writes); err != nil {
+		return nil, false, &PlanError{s.Name, err}
+	}
+	err = s.Possible(ctx, s.Values, s.Fio, settings.Options{FS: fs, OpenNVMe: nvme.Open}, targets...)
+	if errors.Is(err, settings.ErrNone) {
+		err = &PlanError{s.Name, err}
+	}
+	return targets, writes, err
+}
+
+// checkDestroy refuses a device that was named to be overwritten, and would not be. One that
+// was not named is refused with everything else that speaks against writing to it.
+func (s Suite) checkDestroy(targets []suite.Target, writes bool) error {
+	if len(s.Destroy) > 0 && !writes {
+		return fmt.Errorf("--destroy %s: it only reads, so nothing would be overwritten; leave --destroy out", s.Destroy[0])
+	}
+	var names []string
+	for _, t := range targets {
+		if t.Raw {
+			names = append(names, safety.Name(t.Device))
+		}
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(s.Destroy, name) }) {
+		return nil
+	}
+	for _, named := range s.Destroy {
+		if !slices.Contains(names, named) {
+			return fmt.Errorf("--destroy %s: it is none of the targets (%s); leave it out", named, strings.Join(names, ", "))
+		}
+	}
+	return nil
 }
 
 // RunSuite runs a suite on the targets of sessions, in the order of their PCIe roots.

@@ -42,7 +42,11 @@ func targetOn(fs sysfs.FS, s measure.Subject, may func(cpu int) bool) (suite.Tar
 		if err != nil {
 			return suite.Target{}, err
 		}
-		t.Path, t.SizeBytes = path, s.FileBytes
+		t.Path = path
+		t.OffsetBytes, t.SizeBytes = target.DataOf(s.FileBytes)
+		if info, err := os.Stat(s.Path); err == nil && info.Mode().IsRegular() { // named itself, and used as it is
+			t.OffsetBytes, t.SizeBytes = 0, info.Size()
+		}
 	}
 	names, err := counters.InterruptNames(fs, s.Device)
 	if err == nil { // a figure less is no reason to fail a run

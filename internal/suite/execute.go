@@ -80,10 +80,8 @@ func Execute(ctx context.Context, s Suite, o Options) (report record.RunReport, 
 			return record.RunReport{}, fail(err)
 		}
 	}
-	for _, engine := range enginesOf(steps) {
-		if err := o.Fio.CheckEngine(ctx, engine); err != nil {
-			return record.RunReport{}, fail(err)
-		}
+	if err := checkEngines(ctx, o.Fio, steps); err != nil {
+		return record.RunReport{}, fail(err)
 	}
 	held, err := hold(ctx, steps)
 	if err != nil {

@@ -98,14 +98,7 @@ type changing struct {
 // anything is run.
 func (o Options) takeSettings(steps []Step) (changing, error) {
 	var c changing
-	var names []settings.Name
-	for _, step := range steps {
-		for _, s := range step.Settings {
-			if !slices.Contains(names, s.Name) {
-				names = append(names, s.Name)
-			}
-		}
-	}
+	names := settingsOf(steps)
 	if len(names) == 0 {
 		return c, nil
 	}

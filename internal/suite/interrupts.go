@@ -19,7 +19,7 @@ func interrupts() Suite {
 	runtime := timeKnob(&s, 30*time.Second)
 	block := blockKnob(&s, "block", "block size", 4<<10)
 	depths := depthsKnob(&s, 1, 16, 128)
-	coalescing := declare(&s, "coalescing", "completions and time to gather interrupts for, off, or as-found; NVMe only",
+	coalescing := declare(&s, coalescingParameter, "completions and time to gather interrupts for, off, or as-found; NVMe only",
 		[]string{"off", "10/100µs"}, list(word(func(text string) (string, error) {
 			if text == asFound {
 				return text, nil

@@ -8,6 +8,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 )
 
+// The parameters that give the values of a setting of the device.
+const (
+	cacheParameter      = "cache"
+	coalescingParameter = "coalescing"
+)
+
 // The parameters that suites share, each with the suite's own default.
 
 func timeKnob(s *Suite, fallback time.Duration) knob[time.Duration] {
@@ -71,8 +77,12 @@ func with(loads []load, name settings.Name, values []string) []load {
 
 // prefixOf is the part of a step's name that tells the value of a setting.
 func prefixOf(name settings.Name, value string) string {
-	short := map[settings.Name]string{settings.WriteCache: "cache", settings.InterruptCoalescing: "coalescing"}[name]
-	return fmt.Sprintf("%s-%s-", short, strings.NewReplacer("/", "x", "µ", "u").Replace(value))
+	return fmt.Sprintf("%s-%s-", parameterOf(name), strings.NewReplacer("/", "x", "µ", "u").Replace(value))
+}
+
+// parameterOf is the parameter that gives the values of a setting, in the suites that change it.
+func parameterOf(name settings.Name) string {
+	return map[settings.Name]string{settings.WriteCache: cacheParameter, settings.InterruptCoalescing: coalescingParameter}[name]
 }
 
 // blockName is a block size as a part of a step's name: "4k", "512b".

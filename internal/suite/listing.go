@@ -51,6 +51,7 @@ func (s Suite) WritesTo(v Values, targets ...Target) (bool, error) {
 // DryStep is a step of a plan that is not going to be run.
 type DryStep struct {
 	Name     string            `json:"name"`
+	Series   string            `json:"series,omitempty"` // the name that repeats share
 	Plan     string            `json:"plan"`
 	Writes   string            `json:"writes,omitempty"`
 	Expected time.Duration     `json:"expected_ns"`
@@ -75,7 +76,7 @@ func (s Suite) DryRun(v Values, targets ...Target) ([]DryStep, error) {
 				return nil, err
 			}
 		}
-		all[i] = DryStep{Name: step.Name, Plan: step.Plan, Writes: step.Writes, Expected: step.Expected, Optional: step.Optional, JobFile: text}
+		all[i] = DryStep{Name: step.Name, Series: step.Series, Plan: step.Plan, Writes: step.Writes, Expected: step.Expected, Optional: step.Optional, JobFile: text}
 		for _, setting := range step.Settings {
 			if all[i].Settings == nil {
 				all[i].Settings = map[string]string{}

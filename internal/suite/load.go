@@ -250,7 +250,8 @@ func (l load) section(t Target, cpus []int) (fio.Section, error) {
 		if !l.random() { // each in a part of its own, or all would do the same
 			part := size / int64(l.jobs) / l.blockBytes * l.blockBytes
 			if part < l.blockBytes*int64(l.depth) {
-				return fio.Section{}, fmt.Errorf("target %s: %s is too small for %d jobs", t.Path, units.Size(size), l.jobs)
+				return fio.Section{}, fmt.Errorf("target %s: %s is too small for %d jobs at depth %d with blocks of %s; want %s or more", t.Path,
+					units.Size(t.SizeBytes), l.jobs, l.depth, units.Size(l.blockBytes), units.Size(l.blockBytes*int64(l.depth)*int64(l.jobs)))
 			}
 			o.SizeBytes = new(part)
 			extra("offset_increment", strconv.FormatInt(part, 10))

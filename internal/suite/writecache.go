@@ -19,7 +19,7 @@ func writeCache() Suite {
 	runtime := timeKnob(&s, 30*time.Second)
 	blocks := declare(&s, "blocks", "block sizes, a step each", []int64{8 << 10, 4 << 10}, list(blockSize()))
 	depths := depthsKnob(&s, 1, 32)
-	cache := declare(&s, "cache", "states of the cache to measure under", []string{"off", "on"}, list(choice("off", "on", asFound)))
+	cache := declare(&s, cacheParameter, "states of the cache to measure under", []string{"off", "on"}, list(choice("off", "on", asFound)))
 	repeats := repeatsKnob(&s, 3)
 	engine := engineKnob(&s)
 

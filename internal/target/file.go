@@ -272,7 +272,10 @@ func (f *File) SizeBytes() int64 { return f.sizeBytes }
 func (f *File) BlockBytes() int64 { return f.blockBytes }
 
 // Data returns where the random data is: its first byte and its length.
-func (f *File) Data() (start, length int64) { return dataStart, f.sizeBytes - dataStart }
+func (f *File) Data() (start, length int64) { return DataOf(f.sizeBytes) }
+
+// DataOf is the part of a probe file of a size that holds data: what lies before is its header.
+func DataOf(sizeBytes int64) (start, length int64) { return dataStart, sizeBytes - dataStart }
 
 // Seed returns the seed of the file's content.
 func (f *File) Seed() uint64 { return f.seed }
