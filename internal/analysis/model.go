@@ -51,7 +51,7 @@ func CostModel(steps []record.Step, run []record.Warning, o CostOptions) *record
 			*of = append(*of, name)
 			continue
 		case c.Repeats == 0:
-			of := without.at("measured, but nothing that counts: " + strings.Join(c.Codes, ", "))
+			of := without.at("measured, but no repeat counts: " + strings.Join(c.Codes, ", "))
 			*of = append(*of, name)
 		case name == "rrandiops":
 			m.Read = latency

@@ -85,10 +85,10 @@ func TestCostModelWithoutLines(t *testing.T) {
 		o      analysis.CostOptions
 		lacks  string
 	}{
-		"impossible": {change: warnedBy(2, record.WarnImpossible), lacks: "rrandiops (measured, but nothing that counts: impossible)"},
-		"disturbed":  {change: warnedBy(0, record.WarnDisturbed), lacks: "rbps (measured, but nothing that counts: disturbed)"},
-		"others":     {change: warnedBy(5, record.WarnOthersActive), lacks: "wrandiops (measured, but nothing that counts: others_active)"},
-		"cut short":  {change: warnedBy(3, record.WarnShort), lacks: "wbps (measured, but nothing that counts: short)"},
+		"impossible": {change: warnedBy(2, record.WarnImpossible), lacks: "rrandiops (measured, but no repeat counts: impossible)"},
+		"disturbed":  {change: warnedBy(0, record.WarnDisturbed), lacks: "rbps (measured, but no repeat counts: disturbed)"},
+		"others":     {change: warnedBy(5, record.WarnOthersActive), lacks: "wrandiops (measured, but no repeat counts: others_active)"},
+		"cut short":  {change: warnedBy(3, record.WarnShort), lacks: "wbps (measured, but no repeat counts: short)"},
 		"stopped":    {change: func(s []record.Step) []record.Step { return s[:4] }, lacks: "wseqiops, wrandiops (not measured)"},
 		"unwritten":  {run: []record.Warning{{Code: record.WarnUnmapped}}, lacks: "figures of the device alone (unmapped)"},
 		"encrypted": {

@@ -16,7 +16,8 @@ import (
 type kept struct {
 	folder  *runfolder.Folder
 	outputs *runfolder.Outputs
-	path    string // of the folder
+	path    string   // of the folder
+	left    []string // of other runs into it
 }
 
 // checkKept refuses directories that are in use before anything is measured.
@@ -46,6 +47,9 @@ func (o runOptions) begin() (k kept, err error) {
 	switch {
 	case o.folder != "":
 		k.path = o.folder
+		if k.left, err = runfolder.Leftovers(o.folder); err != nil {
+			return k, fmt.Errorf("--folder: %w", err)
+		}
 		if k.folder, err = runfolder.Begin(o.folder); err != nil {
 			return k, fmt.Errorf("--folder: %w", err)
 		}

@@ -80,6 +80,10 @@ func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step
 				"what the others did, and on which drives, is not known.", job.Name))
 		}
 	}
+	if len(jobs) > 1 && (unmerged(s.Read) || unmerged(s.Write)) {
+		add(record.WarnConditionsUnknown, fmt.Sprintf("The percentiles of %d jobs cannot be put together without their distributions: "+
+			"run fio with --output-format=json+ or group_reporting.", len(jobs)))
+	}
 	add(record.WarnCPUBound, fiorun.OneCPUText(jobs))
 	for _, job := range jobs {
 		if job.Errno == int(syscall.EINTR) || job.Errno == int(syscall.ECANCELED) {
@@ -89,6 +93,11 @@ func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step
 		}
 	}
 	return s
+}
+
+// unmerged reports whether nothing is known of a distribution, as of jobs of which each has percentiles alone.
+func unmerged(r *record.Result) bool {
+	return r != nil && r.IOs > 0 && r.Latency.Count() == 0 && len(r.Percentiles) == 0
 }
 
 // distinct numbers steps of the same name, which fio allows.

@@ -26,7 +26,7 @@ func TestSectionsThatFioAddedUp(t *testing.T) {
 	r = parse(t, output(t, append(load, second...)...))
 	require.Len(t, r.Steps, 1)
 	assert.Nil(t, r.Steps[0].Workload, "two jobs on two files are not two jobs on one")
-	assert.Empty(t, r.Steps[0].Warnings)
+	assert.NotContains(t, r.Steps[0].Warnings[0].Text, "added up", "their percentiles cannot be put together, and that is all")
 
 	r = parse(t, output(t, append(load, "--group_reporting", "--numjobs=2")...))
 	assert.Equal(t, 2, r.Steps[0].Workload.Jobs)
@@ -74,4 +74,15 @@ func TestLatenciesOfSomeJobs(t *testing.T) {
 	r := parse(t, output(t, "--output-format=json", "--rw=read", "--bs=4k", "--number_ios=20", "--lat_percentiles=1",
 		"--name=without", "--stonewall", "--filename="+dataFile(t), "--size=4m", "--rw=read", "--bs=4k", "--number_ios=20", "--lat_percentiles=0"))
 	assert.Contains(t, r.Warnings[0].Text, "Latencies of without do not count the time of submission (clat)")
+}
+
+// Percentiles of several jobs are not put together; why they are not there is said.
+func TestPercentilesOfSeveralJobs(t *testing.T) {
+	args := []string{"--rw=randread", "--bs=4k", "--number_ios=50", "--numjobs=2", "--thread"}
+	s := parse(t, output(t, append(args, "--output-format=json")...)).Steps[0]
+	require.Len(t, s.Warnings, 1)
+	assert.Contains(t, s.Warnings[0].Text, "The percentiles of 2 jobs cannot be put together")
+	for _, more := range [][]string{{"--output-format=json+"}, {"--output-format=json", "--group_reporting"}} {
+		assert.Empty(t, parse(t, output(t, append(args, more...)...)).Steps[0].Warnings)
+	}
 }

@@ -174,6 +174,7 @@ func (l *depthLook) limit(asked float64) (reason record.DepthLimit, evidence str
 		}
 	}
 	most := float64(l.queue.Requests * min(l.jobs, max(1, l.queue.HardwareQueues)))
+	limited := most > 0 && asked > most && l.mean <= 1.1*most
 	switch {
 	case l.mean == 0:
 		return "", ""
@@ -182,26 +183,44 @@ func (l *depthLook) limit(asked float64) (reason record.DepthLimit, evidence str
 			l.queue.MaxRequestBytes>>10, requests/l.ios, units.BlockSize(l.blockSize))
 	case asked == 1, l.mean >= depthReached*asked:
 		return "", ""
-	case most > 0 && asked > most && l.mean <= 1.1*most:
-		evidence = fmt.Sprintf("nr_requests is %d", l.queue.Requests)
-		if most > float64(l.queue.Requests) {
-			evidence += fmt.Sprintf(" in each of %d hardware queues", l.queue.HardwareQueues)
-		}
-		return record.DepthRequests, evidence
+	case limited:
+		return record.DepthRequests, l.requestsText(most)
 	case requests <= mergedTo*l.ios && float64(l.disk.ReadMerges+l.disk.WriteMerges) >= (1-mergedTo)*l.ios:
 		return record.DepthMerged, fmt.Sprintf("the kernel merged neighbouring I/Os, %.1f to a request", l.ios/max(1, requests))
 	case l.fioMost < depthReached*asked:
 		return record.DepthJob, fmt.Sprintf("the jobs themselves kept at most %.1f in flight", l.fioMost)
 	case l.syncs():
 		return record.DepthJob, "writes wait for syncs"
-	case l.used >= submitting:
-		return record.DepthSubmission, "the device answers faster than the jobs submit"
-	case l.waited > waitedShare:
-		return record.DepthSubmission, fmt.Sprintf("the jobs waited for a CPU for %s of the time", units.Percent(l.waited))
+	case l.submission() != "":
+		return record.DepthSubmission, l.submission()
 	case l.mean < depthUnexplained*asked:
 		return record.DepthUnknown, "not explained: the jobs may submit late, or a layer above the device may hold I/Os back"
 	}
 	return "", ""
+}
+
+// submission says why the jobs cannot submit more; empty when they can.
+func (l *depthLook) submission() string {
+	switch {
+	case l.used >= submitting:
+		return "the device answers faster than the jobs submit"
+	case l.waited > waitedShare:
+		return fmt.Sprintf("the jobs waited for a CPU for %s of the time", units.Percent(l.waited))
+	}
+	return ""
+}
+
+// requestsText says how many requests the kernel lets in, given the sum of its queues, and
+// what else it was where they were hardly ever full.
+func (l *depthLook) requestsText(most float64) string {
+	text := fmt.Sprintf("nr_requests is %d", l.queue.Requests)
+	if most > float64(l.queue.Requests) {
+		text += fmt.Sprintf(" in each of %d hardware queues", l.queue.HardwareQueues)
+	}
+	if why := l.submission(); why != "" && l.mean < most/2 {
+		text += ", and " + why
+	}
+	return text
 }
 
 // syncs reports whether writes are followed by syncs.

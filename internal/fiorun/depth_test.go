@@ -47,7 +47,7 @@ func TestDepthOnADevice(t *testing.T) {
 		defer queueOf(t, loop, "nr_requests", "128")
 		step, d := depthOn(t, loop, func(*fio.Options) {})
 		assert.Equal(t, record.DepthRequests, d.Limit)
-		assert.Equal(t, "nr_requests is 8", d.Evidence)
+		assert.Contains(t, d.Evidence, "nr_requests is 8", "of a busy machine, which also keeps the jobs from submitting, it says more")
 		assert.Positive(t, d.Mean)
 		assert.LessOrEqual(t, d.Mean, 8.5)
 		assert.Contains(t, codesOf(step), record.WarnDepth)
@@ -130,6 +130,8 @@ func TestLimitOfTheDepth(t *testing.T) {
 		"a CPU is used up":    {func(g *group) { g.disk.WeightedTime, g.job.UserCPU = 3*span, 0.98 }, 3, record.DepthSubmission, "the device answers faster than the jobs submit", false},
 		"a CPU is waited for": {func(g *group) { g.disk.WeightedTime, g.waited = 3*span, 0.4 }, 3, record.DepthSubmission, "the jobs waited for a CPU for 40 % of the time", false},
 		"no requests left":    {func(g *group) { g.disk.WeightedTime, g.queue.Requests = 7*span, 8 }, 7, record.DepthRequests, "nr_requests is 8", true},
+		"far below them": {func(g *group) { g.disk.WeightedTime, g.queue.Requests, g.waited = 3*span, 8, 0.66 }, 3, record.DepthRequests,
+			"nr_requests is 8, and the jobs waited for a CPU for 66 % of the time", true},
 		"of several queues": {func(g *group) {
 			g.disk.WeightedTime, g.queue.Requests, g.queue.HardwareQueues = 15*span, 8, 4
 			g.option.IODepth, g.option.NumJobs = new(16), new(2)

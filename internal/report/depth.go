@@ -149,8 +149,12 @@ func (s sweep) sentence() string {
 	case s.knee.Depth == 0:
 		return fmt.Sprintf("%s: no knee up to depth %d: IOPS still grow faster than latency.", s.load, s.knee.Deepest)
 	}
-	return fmt.Sprintf("%s: the knee is at depth %d with %s IOPS at %s; from there to depth %d IOPS grow %s and mean latency %s.",
+	text := fmt.Sprintf("%s: the knee is at depth %d with %s IOPS at %s; from there to depth %d IOPS grow %s and mean latency %s.",
 		s.load, s.knee.Depth, units.IOPS(s.knee.IOPS), units.Latency(s.knee.Mean), s.knee.Deepest, units.Ratio(s.knee.IOPSGain), units.Ratio(s.knee.LatencyGrowth))
+	if s.knee.Disregarded > 0 {
+		text += fmt.Sprintf(" Left out: %s.", disregardedText(s.knee.Disregarded, s.knee.Codes))
+	}
+	return text
 }
 
 func (s sweep) axis() plot.Axis {

@@ -13,8 +13,8 @@ import (
 // No headline stands on steps that were all disturbed.
 func TestDisturbedRunsHaveNoHeadline(t *testing.T) {
 	for want, r := range map[string]record.RunReport{
-		"no knee can be told: 22 steps measure not the drive alone (disturbed).":                  twice(depthRun()),
-		"How even the speed is cannot be told: 96 steps measure not the drive alone (disturbed).": twice(linearRun()),
+		"no knee can be told: 22 steps did not measure the drive alone (disturbed).":                  twice(depthRun()),
+		"How even the speed is cannot be told: 96 steps did not measure the drive alone (disturbed).": twice(linearRun()),
 	} {
 		for i := range r.Steps {
 			r.Steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed, Text: "The host was busy."}}

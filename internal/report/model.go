@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -24,6 +25,10 @@ func modelSection(r record.RunReport) []document.Section {
 			document.Sentence("/sys/fs/cgroup/io.cost.qos takes this line, which switches io.cost on for the device:"), document.Code(m.QoSLine))
 	}
 	s.Answer = append(s.Answer, document.Gap{}, coefficientTable(m))
+	if slices.ContainsFunc(m.Coefficients, func(c record.CostCoefficient) bool { return c.Repeats == 0 }) {
+		s.Answer = append(s.Answer, document.Sentence("Stop what else uses the device or the CPUs, and run the suite again. "+
+			"One good repeat of each coefficient is enough; --repeats 9 gives more chances, and --set time=10s makes them shorter."))
+	}
 	if m.QoSLine != "" {
 		s.Blocks = append(s.Blocks, document.Gap{}, document.Sentence(qosText(m)))
 	}

@@ -52,17 +52,23 @@ func offsetSection(r record.RunReport) []document.Section {
 		caption += fmt.Sprintf(" Drawn are the first %d of %d devices.", plot.Colours, devices)
 	}
 	s.Title, s.Lead = "Speed over the devices", offsetsSentence(lines)
-	s.Blocks = []document.Block{document.Gap{}, drawn(diagram, caption, all, nil), document.Gap{}, offsetsTable(lines)}
+	s.Answer = []document.Block{document.Gap{}, offsetsTable(lines), document.Sentence(numberedText(r.Targets))}
+	s.Blocks = []document.Block{document.Gap{}, drawn(diagram, caption, all, nil)}
 	return []document.Section{s}
+}
+
+// numberedText says which target the names of steps mean by drive-1, drive-2 and so on.
+func numberedText(targets []record.RunTarget) string {
+	texts := make([]string, len(targets))
+	for i, t := range targets {
+		texts[i] = fmt.Sprintf("drive-%d is %s", i+1, t.Path)
+	}
+	return "In the names of steps, " + strings.Join(texts, ", ") + "."
 }
 
 // disregardedText says how many steps decide nothing, and why.
 func disregardedText(n int, codes []string) string {
-	verb := "measure"
-	if n == 1 {
-		verb = "measures"
-	}
-	return fmt.Sprintf("%s %s not the drive alone (%s)", units.Plural(n, "step"), verb, strings.Join(codes, ", "))
+	return fmt.Sprintf("%s did not measure the drive alone (%s)", units.Plural(n, "step"), strings.Join(codes, ", "))
 }
 
 func offsetSentence(o record.OffsetSpeeds) string {

@@ -45,5 +45,5 @@ func TestWhereTheKneeIs(t *testing.T) {
 	assert.Equal(t, "between spans of 100 GB and 300 GB", kneeText(points(record.Interval{Value: 1}, rise(1.5, 0.7, 3.4), rise(1.5, 1.4, 1.6))))
 	gone := points(record.Interval{Value: 1}, rise(1.5, 1.4, 1.6), rise(1, 0.99, 1.01))
 	gone.Verdict = record.SpanUnsure
-	assert.Equal(t, "No knee over span can be told of 1 of 1 load: smaller spans are slower than the largest one.", spanSentence([]record.SpanSweep{gone}))
+	assert.Equal(t, "Whether latency has a knee over span is not known for 1 of 1 load: smaller spans are slower than the largest one.", spanSentence([]record.SpanSweep{gone}))
 }

@@ -63,10 +63,10 @@ func spanSection(r record.RunReport) []document.Section {
 	}
 	return []document.Section{{
 		ID: "span", Title: "Latency over span", Lead: spanSentence(sweeps),
+		Answer: []document.Block{document.Gap{}, t},
 		Blocks: []document.Block{
 			document.Gap{}, drawn(diagram, "At a fixed depth IOPS are the depth divided by the mean latency; both are in the table. A drive that holds a part "+
 				"of its mapping table in fast memory is slower beyond that part; a cache of data makes small spans faster.", shown, &small),
-			document.Gap{}, t,
 		},
 	}}
 }
@@ -109,7 +109,7 @@ func spanSentence(sweeps []record.SpanSweep) string {
 		case *last.Upper < unsure[0].Limit:
 			why = "smaller spans are slower than the largest one"
 		}
-		text := fmt.Sprintf("No knee over span can be told of %d of %s: %s", len(unsure), units.Plural(len(sweeps), "load"), why)
+		text := fmt.Sprintf("Whether latency has a knee over span is not known for %d of %s: %s", len(unsure), units.Plural(len(sweeps), "load"), why)
 		return text + spanOthers(0, len(of[record.SpanFlat]), 0) + "."
 	default:
 		worst := slices.MaxFunc(sweeps, func(a, b record.SpanSweep) int { return int(1e6 * (rise(a).Rise.Value - rise(b).Rise.Value)) })

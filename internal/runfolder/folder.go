@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -242,4 +243,21 @@ func conditionsOf(r record.RunReport) conditions {
 		}
 	}
 	return c
+}
+
+// Leftovers are what other runs into a folder have not finished: they were killed, or are
+// going on.
+func Leftovers(path string) ([]string, error) {
+	path = filepath.Clean(path)
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	var left []string
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, filepath.Base(path)+".") && strings.HasSuffix(name, ".partial") {
+			left = append(left, filepath.Join(filepath.Dir(path), name))
+		}
+	}
+	return left, nil
 }

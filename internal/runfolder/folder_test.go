@@ -181,3 +181,20 @@ func TestOutputsAreMadeAtOnce(t *testing.T) {
 	_, err = runfolder.NewOutputs("/proc/fio")
 	require.ErrorContains(t, err, "/proc/fio")
 }
+
+// What a run that was killed has left beside a folder is found.
+func TestLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "run[1]")
+	left, err := runfolder.Leftovers(path)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+	_, err = runfolder.Begin(path)
+	require.NoError(t, err)
+	_, err = runfolder.Begin(filepath.Join(dir, "run"))
+	require.NoError(t, err)
+	left, err = runfolder.Leftovers(path)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	assert.Regexp(t, `/run\[1\]\.\d+\.partial$`, left[0])
+}
