@@ -51,6 +51,17 @@ func startDaemon(t *testing.T, state, config string, more ...string) (*testenv.P
 	return p, p.Stdout.Find(t, `status +(http://\S+/)`)[1]
 }
 
+// Who waits for a daemon may be there before it, when nobody knows yet where it will listen.
+func TestReadyWaitsForADaemonThatIsNotThereYet(t *testing.T) {
+	t.Parallel()
+	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
+	config := file(t, "c.yaml", onFile(dir)+"listen: ['127.0.0.1:1']\n")
+	waits := start(t, "ready", "--wait", "2m", "--config", config, "--state-dir", state)
+	_, url := startDaemon(t, state, config)
+	assert.Equal(t, 0, waits.Wait(t), waits.Stderr.Text())
+	assert.Equal(t, url+": ready\n", waits.Stdout.Text())
+}
+
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
 	response, err := http.Get(url)

@@ -48,14 +48,15 @@ func (a *app) ready(ctx context.Context, of daemonOf, wait string) error {
 			return err
 		}
 	}
-	address, err := of.address(c)
-	if err != nil {
-		return err
-	}
 	again := time.NewTicker(readyAgain)
 	defer again.Stop()
 	enough := time.After(patience)
 	for {
+		// Each time anew: a daemon that is only just starting has not yet said where it listens.
+		address, err := of.address(c)
+		if err != nil {
+			return err
+		}
 		says, err := of.ready(ctx, address)
 		if err == nil {
 			_, err = fmt.Fprintf(a.stdout, "%s: %s\n", address, says)

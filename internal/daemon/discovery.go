@@ -251,11 +251,11 @@ func (d *Daemon) stopAll() {
 	}
 }
 
-// answerRequests carries out what the command line left for the daemon, each request once, and removes old answers.
+// answerRequests carries out what the command line left for the daemon, each request once, and tidies up.
 func (d *Daemon) answerRequests(ctx context.Context) {
-	old := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.RemoveOldAnswers(time.Now()) })
+	tidied := d.shared.state.do(ctx, saveTimeout, func(s state.Dir) error { return s.TidyRequests(time.Now()) })
 	names, err := through(ctx, d.shared.state, saveTimeout, state.Dir.Requests)
-	d.shared.state.report(requestsOf, errors.Join(err, old))
+	d.shared.state.report(requestsOf, errors.Join(err, tidied))
 	before := d.unleft
 	d.unanswered, d.unleft = nil, map[string]state.Answer{}
 	for _, name := range names {

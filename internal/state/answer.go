@@ -33,11 +33,11 @@ func (d Dir) AnswerRequest(name string, a Answer) error {
 	return errors.Join(d.Save(kindAnswers, name, a), d.Remove(kindRequests, name))
 }
 
-// RemoveOldAnswers removes the answers that nobody has taken. Damaged ones are set aside; the error says so.
-func (d Dir) RemoveOldAnswers(now time.Time) error {
-	damaged := d.SetDamagedAside(kindAnswers)
+// TidyRequests removes the answers that nobody has taken. Damaged requests and answers are set aside; the error says so.
+func (d Dir) TidyRequests(now time.Time) error {
+	problems := []error{d.SetDamagedAside(kindRequests), d.SetDamagedAside(kindAnswers)}
 	names, err := d.Names(kindAnswers)
-	problems := []error{damaged, err}
+	problems = append(problems, err)
 	for _, name := range names {
 		var old Answer
 		found, err := d.Load(kindAnswers, name, &old)

@@ -37,21 +37,31 @@ func TestARequestIsNotCarriedOutAfterItsAnswer(t *testing.T) {
 	assert.False(t, found)
 }
 
-func TestOldAnswersAreRemoved(t *testing.T) {
+func TestRequestsAreTidied(t *testing.T) {
 	dir := open(t)
 	now := time.Now()
 	for name, ago := range map[string]time.Duration{"old": 11 * time.Minute, "new": time.Minute} {
 		require.NoError(t, dir.AnswerRequest(name, state.Answer{Time: now.Add(-ago)}))
 	}
-	damaged := filepath.Join(dir.Dir(), "answers", "damaged.json")
-	require.NoError(t, os.WriteFile(damaged, []byte("{"), 0o600))
-	aside := new(store.DamagedError)
-	require.ErrorAs(t, dir.RemoveOldAnswers(now), &aside)
-	assert.Equal(t, damaged, aside.Path)
-	require.NoError(t, dir.RemoveOldAnswers(now), "it is told once")
-	names, err := dir.Names("answers")
+	asked, err := dir.Leave(state.Request{Target: "eui.1"})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"new"}, names)
+	for _, kind := range []string{"requests", "answers"} {
+		damaged := filepath.Join(dir.Dir(), kind, "damaged.json")
+		require.NoError(t, os.WriteFile(damaged, []byte("{"), 0o600))
+		aside := new(store.DamagedError)
+		require.ErrorAs(t, dir.TidyRequests(now), &aside)
+		assert.Equal(t, damaged, aside.Path)
+		content, err := os.ReadFile(aside.SetAside)
+		require.NoError(t, err)
+		assert.Equal(t, "{", string(content))
+		require.NoError(t, dir.TidyRequests(now), "it is told once")
+	}
+	answers, err := dir.Names("answers")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"new"}, answers)
+	requests, err := dir.Requests()
+	require.NoError(t, err)
+	assert.Equal(t, []string{asked}, requests)
 }
 
 func TestRequestsOfLongAgoAreTooLate(t *testing.T) {

@@ -254,7 +254,7 @@ func scraped(t *testing.T, all map[string]corev1.Pod) {
 	found := "static_configs:\n"
 	for name, pod := range all {
 		for _, port := range []string{"http", "other"} {
-			found += fmt.Sprintf("      - {targets: [\"%s:10040\"], labels: {__meta_kubernetes_pod_label_app_kubernetes_io_name: ssdprobe, "+
+			found += fmt.Sprintf("      - {targets: [\"%s:10040\"], labels: {__meta_kubernetes_pod_container_name: ssdprobe, "+
 				"__meta_kubernetes_pod_container_port_name: %s, __meta_kubernetes_pod_node_name: %s}}\n", pod.Status.PodIP, port, name)
 		}
 	}

@@ -54,6 +54,38 @@ func TestChartTakesWhatPeopleAddToPods(t *testing.T) {
 	}
 }
 
+// With a name of their own, the objects of the test have it too, and no object has the release's.
+func TestChartNamesAllObjectsByTheOverride(t *testing.T) {
+	t.Parallel()
+	overrides := []string{"--set", "fullnameOverride=fast.pool", "--set", "nameOverride=probe"}
+	for name := range helm(t, overrides...) {
+		assert.Contains(t, name, "fast.pool")
+	}
+	hooks := testHooks(t, overrides...)
+	service, ok := hooks["*v1.Service test-fast-pool"].(*corev1.Service)
+	require.True(t, ok)
+	assert.Equal(t, "probe", service.Spec.Selector["app.kubernetes.io/name"])
+	assert.Contains(t, hooks.testPod(t, "test-fast-pool").Spec.Containers[1].Args[1], "TEST_FAST_POOL_SERVICE_HOST")
+}
+
+// The documented scrape configuration finds the pods whatever the values call them.
+func TestScrapeConfigurationDependsOnNoName(t *testing.T) {
+	config, _ := block(t, "scrape_configs:")
+	assert.Contains(t, config, "[__meta_kubernetes_pod_container_name, __meta_kubernetes_pod_container_port_name]\n        regex: ssdprobe;http\n")
+	set, ok := helm(t, "--set", "nameOverride=probe", "--set", "fullnameOverride=fast")["*v1.DaemonSet fast"].(*appsv1.DaemonSet)
+	require.True(t, ok)
+	container := set.Spec.Template.Spec.Containers[0]
+	assert.Equal(t, "ssdprobe", container.Name)
+	assert.Equal(t, "http", container.Ports[0].Name)
+}
+
+// The icon is a file of the tree, at the home of the project.
+func TestChartHasAnIcon(t *testing.T) {
+	icon := regexp.MustCompile(`(?m)^icon: https://raw\.githubusercontent\.com/ssdprobe/ssdprobe/main/(\S+)$`).FindStringSubmatch(read(t, at("deploy", "helm", "ssdprobe", "Chart.yaml")))
+	require.NotNil(t, icon)
+	assert.Contains(t, read(t, at(icon[1])), "<svg ")
+}
+
 // The page of the chart has each value, and no other.
 func TestChartDocumentsItsValues(t *testing.T) {
 	names := func(path, pattern string) []string {

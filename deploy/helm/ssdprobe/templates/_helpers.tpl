@@ -231,7 +231,7 @@ its enabled is false
 
 {{- /* The objects of `helm test`. A Service begins with a letter and has no dots. */ -}}
 {{- define "ssdprobe.test.name" -}}
-{{ printf "test-%s" (.Release.Name | replace "." "-") | trunc 63 | trimSuffix "-" }}
+{{ printf "test-%s" (include "ssdprobe.fullname" . | replace "." "-") | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
 {{- /* Not the labels of the DaemonSet's pods, which it would take for its own. */ -}}
