@@ -16,7 +16,6 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/state"
-	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 func (a *app) baselineCommand() *cobra.Command {
@@ -82,12 +81,7 @@ func baselinesText(w io.Writer, rows []report.BaselineRow, runs []record.RunRepo
 			return err
 		}
 	}
-	for _, r := range runs {
-		if err := tell(w, "Saved run of %s on %s, %s, by %s.\n", r.Suite, r.Target, units.Time(r.Started), r.Generator); err != nil {
-			return err
-		}
-	}
-	return nil
+	return report.SavedRuns(w, runs)
 }
 
 func (a *app) baselineReset() *cobra.Command {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -71,7 +72,7 @@ func (r BaselineRow) cells() []string {
 	}
 	learned := "learning"
 	if !r.Baseline.Learned.IsZero() {
-		learned = units.Time(r.Baseline.Learned)
+		learned = units.Minute(r.Baseline.Learned)
 	}
 	if r.Baseline.Pinned {
 		learned += ", pinned"
@@ -90,4 +91,13 @@ func (r BaselineRow) cells() []string {
 		r.Probe, epoch, learned, units.Count(r.Baseline.Rounds),
 		value(record.LatencyP50), value(record.LatencyP95), value(record.LatencyP99), value(record.IOPS),
 	}
+}
+
+// SavedRuns names the runs with which later ones are compared.
+func SavedRuns(w io.Writer, runs []record.RunReport) error {
+	var saved []document.Block
+	for _, r := range runs {
+		saved = append(saved, document.Sentence(fmt.Sprintf("Saved run of %s on %s, %s, by %s.", r.Suite, r.Target, units.Minute(r.Started), r.Generator)))
+	}
+	return text.Write(w, "saved runs", saved...)
 }

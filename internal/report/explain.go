@@ -122,9 +122,9 @@ func Accepted(n drift.Note) string {
 	return strings.Join(levels, ", ")
 }
 
-// stateText is "regressed since 2026-05-04 10:42:11 +02:00 (2 h ago), 1.31× (1.27 to 1.36)".
+// stateText is "regressed since 2026-05-04 10:42 (2 h ago), 1.31× (1.27 to 1.36)".
 func stateText(s drift.StatisticExplanation, now time.Time) string {
-	text := fmt.Sprintf("%s since %s (%s)", s.State, units.Time(s.Since), units.Ago(s.Since, now))
+	text := fmt.Sprintf("%s since %s (%s)", s.State, units.Minute(s.Since), units.Ago(s.Since, now))
 	if s.Ratio > 0 {
 		text += ", " + ratioText(s.Drift)
 	}

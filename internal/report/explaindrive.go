@@ -36,7 +36,7 @@ func togetherText(t record.Together, id string) string {
 			included = "this one included"
 		}
 	}
-	text := fmt.Sprintf("%d of %d drives, %s, are slower since %s: %s %s %s", len(t.Drives), t.Of, included, units.Time(t.Since), t.Source, t.Statistic.Short(), t.Ratio)
+	text := fmt.Sprintf("%d of %d drives, %s, are slower since %s: %s %s %s", len(t.Drives), t.Of, included, units.Minute(t.Since), t.Source, t.Statistic.Short(), t.Ratio)
 	if len(t.Attribution) > 0 {
 		text += ", because " + strings.Join(changesList(t.Attribution), ", ")
 	}
@@ -74,7 +74,7 @@ func besideBlocks(list []record.Beside) []document.Block {
 func besideText(b record.Beside) string {
 	text := "not far slower"
 	if b.Far {
-		text = "far slower since " + units.Time(b.Since)
+		text = "far slower since " + units.Minute(b.Since)
 	}
 	text += acceptedBeside(b)
 	if len(b.OnlyHere) > 0 {

@@ -20,7 +20,7 @@ func findingBlocks(all []finding.Finding, now time.Time) []document.Block {
 		}
 		text := fmt.Sprintf("%s: %s", strings.Join(names, ", "), g)
 		if !g.Since.IsZero() {
-			text += fmt.Sprintf("; since %s, %s", units.Time(g.Since), units.Ago(g.Since, now))
+			text += fmt.Sprintf("; since %s, %s", units.Minute(g.Since), units.Ago(g.Since, now))
 		}
 		blocks = append(blocks, document.Note{Label: g.Severity.String() + ": ", Text: fmt.Sprintf("%s (%s)", text, g.Code)})
 		if g.Action != "" {

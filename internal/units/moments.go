@@ -13,6 +13,15 @@ func Time(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04:05 -07:00")
 }
 
+// Minute writes a moment as Time does, but for the seconds and the zone, for tables and lines of a page that names the
+// zone or is read on the machine itself: "2026-05-04 13:02".
+func Minute(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
 // Ago says how long before now t was, in its largest unit: "3 min ago". A
 // moment to come is "in 3 min", the zero time "never".
 func Ago(t, now time.Time) string {
