@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/check"
@@ -84,6 +85,12 @@ With --format npd: 0 healthy, 1 degraded or severe, 2 unknown. docs/check.md say
 	}
 	of.add(c.Flags())
 	c.Flags().Var(formatFlag{&format}, "format", "output format: "+oneOf(formatNames()))
+	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "output" { // as the other commands call it
+			name = "format"
+		}
+		return pflag.NormalizedName(name)
+	})
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &exitError{exitUnknown, fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
 	})

@@ -114,7 +114,7 @@ func TestCheckOfARunningDaemon(t *testing.T) {
 			wrong := w.check(t, "nvme9n9")
 			assert.Equal(t, 3, wrong.code)
 			assert.Regexp(t, `^unknown: the daemon at http://\S+ watches no target "nvme9n9"; see ssdprobe drift\n$`, wrong.stdout)
-			assert.Equal(t, 2, w.check(t, "nvme9n9", "--format", "npd").code)
+			assert.Equal(t, 2, w.check(t, "nvme9n9", "--output", "npd").code, "as other commands call it")
 
 			// While the daemon is restarted, what it stored holds. An hour later it does not.
 			p.Signal(t, syscall.SIGTERM)

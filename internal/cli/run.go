@@ -369,7 +369,7 @@ func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, kept kept, 
 		if err := dir.SaveRunBaseline(r); err != nil {
 			return fmt.Errorf("save the baseline: %w", err)
 		}
-		if err := tell(a.stderr, "saved as the baseline of %s on %s\n%s", r.Suite, r.Target, undecided(r)); err != nil {
+		if err := tell(a.stderr, "saved as the baseline of %s on %s, in %s\n%s", r.Suite, r.Target, dir.Dir(), undecided(r)); err != nil {
 			return err
 		}
 	}

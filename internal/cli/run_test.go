@@ -70,7 +70,7 @@ func TestRunComparesWithTheSavedRun(t *testing.T) {
 	args := []string{"run", "--config", config, "--state-dir", stateDir, "-t", dir, "--size", "16MiB", "--keep-file", "--probe", "read-4k", "--rounds", "5"}
 	first := ssdprobe(t, append(args, "--save-baseline")...)
 	require.Equal(t, 0, first.code, first.stderr)
-	assert.Contains(t, first.stderr, "saved as the baseline of probe")
+	assert.Contains(t, first.stderr, "saved as the baseline of probe on "+filepath.Join(dir, "ssdprobe.dat")+", in "+stateDir+"\n")
 
 	// One run against one tells a large change of its only load alone, and no noise of a busy test machine.
 	s, err := state.Open(stateDir)

@@ -62,18 +62,21 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 		default:
 			level, err := t.steady(i)
 			if err != nil {
-				return State{}, fmt.Errorf("accept a level: %s: %w", statistic.Short(), err)
+				return State{}, fmt.Errorf("%s: %w", statistic.Short(), err)
 			}
 			moved[i] = level
 			note.Ratios[statistic] = level.Ratio()
 		}
 	}
 	if len(note.Ratios) == 0 && slowSince == math.MaxInt64 {
-		return State{}, fmt.Errorf("accept a level: %w", ErrNothingToAccept)
+		if t.Maturity() == "" {
+			return State{}, fmt.Errorf("%w: it is still learned, and what it is now becomes normal by itself", ErrNothingToAccept)
+		}
+		return State{}, ErrNothingToAccept
 	}
 	e := t.current()
 	if e.Pinned {
-		return State{}, fmt.Errorf("accept a level: %w", ErrPinned)
+		return State{}, ErrPinned
 	}
 	for i, statistic := range t.names {
 		if t.acceptSlow(i, slowSince) {

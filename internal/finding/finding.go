@@ -165,11 +165,11 @@ func ofWarnings(warnings []record.Warning) []Finding {
 	return all
 }
 
-// ofCollectors leaves out what one of the warnings says in the same words.
+// ofCollectors leaves out what one of the warnings says, too.
 func ofCollectors(collectors []record.CollectorStatus, warnings []record.Warning) []Finding {
 	var all []Finding
 	for _, c := range collectors {
-		told := slices.ContainsFunc(warnings, func(w record.Warning) bool { return w.Text == c.Error })
+		told := slices.ContainsFunc(warnings, func(w record.Warning) bool { return strings.Contains(w.Text, c.Error) })
 		if !c.Success && !told {
 			all = append(all, found(Collector, fmt.Sprintf("the last reading of %s failed", c.Collector), c.Error))
 		}

@@ -67,7 +67,7 @@ func Kinds() []Kind {
 		{NotJudged, Info, "For a day, nobody knows whether the probe is slower than before.",
 			"do what the reason asks for; ssdprobe drift shows it for each statistic"},
 		{Collector, Warning, "A source could not be read, so its values are missing.",
-			"grant what the error names: a permission, a capability or a mount"},
+			"remove the cause that the error names, as a missing permission, capability or mount"},
 		{NotWatched, Warning, "The configuration selects a drive that this process may not read.",
 			"let ssdprobe read the drive, or exclude it with devices.exclude"},
 
@@ -86,7 +86,7 @@ func Kinds() []Kind {
 		{record.WarnState, Warning, "The state directory cannot be read or written.",
 			"free space in the state directory, or fix its permissions"},
 		{record.WarnConfigFile, Warning, "The configuration file was changed but not loaded.",
-			"check it with ssdprobe config check, then reload it"},
+			"check it with ssdprobe config check; reload it, or restart the daemon where it says so"},
 		{record.WarnNothingWatched, Warning, "There is nothing to watch.",
 			"correct devices.include, let ssdprobe open the devices, or configure files"},
 		{record.WarnFallback, Warning, "A file in the state directory is measured, because there is nothing else to measure.",

@@ -84,7 +84,8 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("/recordings/{id}", h.serveRecordingPage)
 	mux.HandleFunc("/api/v1/snapshot", h.answer(func(s record.Snapshot) any { return s }))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		h.fail(w, http.StatusNotFound, "nothing is here; / links to all there is")
+		h.fail(w, http.StatusNotFound, "nothing is here; / is the status page, and JSON is at /api/v1/ plus status, health (the verdicts), "+
+			"devices, drift, baselines, recordings, snapshot, explain/ID or history/ID")
 	})
 	return h.secured(h.readOnly(root))
 }
