@@ -112,7 +112,7 @@ func TestRunSavesABaseline(t *testing.T) {
 	}
 	got := run(file(t, "never.yaml", "admission: {max_utilisation: 1, max_cpu_wait: 0.000001}\n"))
 	require.Equal(t, 0, got.code, got.stderr)
-	assert.Contains(t, got.stderr, "warning: 1 of 1 step of it will not decide later comparisons (disturbed); repeat the run when the host is calm, or with --repeats 4\n")
+	assert.Contains(t, got.stderr, "warning: 1 of 1 step of it will not decide later comparisons (disturbed); repeat the run when the host is calm, with --repeats 4\n")
 
 	require.NoError(t, os.RemoveAll(filepath.Join(stateDir, "run-baselines")))
 	require.NoError(t, os.WriteFile(filepath.Join(stateDir, "run-baselines"), nil, 0o600))

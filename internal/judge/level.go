@@ -82,7 +82,7 @@ type standing struct {
 
 // Why a level is not judged.
 const (
-	notMeasured = "nothing was measured lately"
+	notMeasured = "too little was measured in the last half hour"
 	fewPeers    = "too few other drives of its model and size on the node are measured"
 	noLikeWork  = "no peer with like work"
 )
