@@ -29,7 +29,7 @@ func TestATargetWithoutResults(t *testing.T) {
 		"ssdprobe_build_info":             1,
 		"ssdprobe_quiet":                  1,
 		"ssdprobe_device_info":            1,
-		"ssdprobe_drive_health":           1, // unknown
+		"ssdprobe_drive_health":           5, // of which unknown is 1
 		"ssdprobe_target_up":              1,
 		"ssdprobe_probe_rounds_total":     6,
 		"ssdprobe_probe_read_bytes_total": 1,

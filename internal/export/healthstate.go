@@ -7,7 +7,7 @@ import (
 )
 
 // statesOfHealth explain the label state.
-const statesOfHealth = "The label state is the one that holds; always 1. Other states have no series. state is healthy, watch (a suspicion, or a drift too small to matter), " +
+const statesOfHealth = "One series for each state: 1 for the one that holds, 0 for the others. state is healthy, watch (a suspicion, or a drift too small to matter), " +
 	"degraded (at least 1.2 times slower, or slow I/Os have become common), severe (about twice as slow, or it stalls or fails I/Os) or unknown (nothing is known of its speed now)."
 
 // healthFamilies tell the verdict on each drive, and on what it stands.
@@ -16,7 +16,7 @@ func healthFamilies() []family[record.TargetStatus] {
 		metric("ssdprobe_drive_health", gauge, []string{"state"},
 			"Verdict on the speed of a drive and whether it answers, by its probes, its traffic and the drives beside it. "+statesOfHealth+
 				" A worn drive that is fast is healthy: ssdprobe_finding has all else.",
-			func(t record.TargetStatus, emit emit) { emit(1, string(t.Judged().Verdict)) }),
+			func(t record.TargetStatus, emit emit) { emitState(emit, t.Judged().Verdict) }),
 		metric("ssdprobe_drive_health_info", gauge, []string{"state", "scope", "witnesses", "source"},
 			"What the verdict on a drive stands on, as labels, while it is watch, degraded or severe. Always 1. scope is drive, or batch if drives of its model on the node got slower together. "+
 				"witnesses is whose I/O says so: probes, traffic, stalls, errors. source is the probe with the worst ratio, or traffic.",
@@ -42,12 +42,12 @@ func healthFamilies() []family[record.TargetStatus] {
 func hostFamilies() []family[record.Snapshot] {
 	return []family[record.Snapshot]{
 		metric("ssdprobe_host_health", gauge, []string{"state"},
-			"Verdict on the host: how much slower than before nearly all its drives are. No drive is blamed for that. The label state is the one that holds; always 1. Other states have no series. "+
+			"Verdict on the host: how much slower than before nearly all its drives are. No drive is blamed for that. One series for each state: 1 for the one that holds, 0 for the others. "+
 				"state is healthy, watch (1.13 to 1.2 times slower), degraded (1.2 times or more), severe (about twice as slow) or "+
 				"unknown (fewer than three drives can be compared, it is being learned, or nothing was compared for an hour).",
 			func(s record.Snapshot, emit emit) {
 				if s.Host != nil {
-					emit(1, string(s.Host.Verdict))
+					emitState(emit, s.Host.Verdict)
 				}
 			}),
 		single("ssdprobe_host_health_slower_ratio", gauge,
@@ -58,6 +58,12 @@ func hostFamilies() []family[record.Snapshot] {
 				}
 				return slowerRatio(*s.Host)
 			}),
+	}
+}
+
+func emitState(emit emit, now record.DriveVerdict) {
+	for _, v := range record.DriveVerdicts() {
+		emit(boolean(v == now), string(v))
 	}
 }
 

@@ -169,7 +169,7 @@ func ofWarnings(warnings []record.Warning) []Finding {
 func ofCollectors(collectors []record.CollectorStatus, warnings []record.Warning) []Finding {
 	var all []Finding
 	for _, c := range collectors {
-		told := slices.ContainsFunc(warnings, func(w record.Warning) bool { return strings.Contains(w.Text, c.Error) })
+		told := slices.ContainsFunc(warnings, func(w record.Warning) bool { return c.Error != "" && strings.Contains(w.Text, c.Error) })
 		if !c.Success && !told {
 			all = append(all, found(Collector, fmt.Sprintf("the last reading of %s failed", c.Collector), c.Error))
 		}
