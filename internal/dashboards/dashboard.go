@@ -174,9 +174,6 @@ func (p Panel) Model() Object {
 		"type": p.Kind, "title": p.Title, "description": p.Description, "datasource": Source(), "targets": targets,
 		"fieldConfig": Object{"defaults": defaults, "overrides": overrides}, "options": p.Options,
 	}
-	if p.Links != nil {
-		m["links"] = p.Links
-	}
 	if p.Transform != nil {
 		m["transformations"] = p.Transform
 	}

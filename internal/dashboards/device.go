@@ -16,6 +16,7 @@ func deviceDashboard() Dashboard {
 			{Title: "Drift from the baseline", Panels: driftPanels()},
 			{Title: "Conditions", Panels: conditionPanels()},
 			{Title: "Health of an NVMe drive", Panels: health(), Folded: true},
+			{Title: "Health of a SATA or SAS drive", Panels: driveHealth(), Folded: true},
 			{Title: "Interrupts of an NVMe controller", Panels: interrupts(), Folded: true},
 			{Title: "What measuring costs", Panels: costs()},
 		},

@@ -51,6 +51,26 @@ func health() []Panel {
 	}
 }
 
+// driveHealth is of drives that smartctl reads. None of it is there while such a drive sleeps.
+func driveHealth() []Panel {
+	const empty = " Empty when it is an NVMe drive, is asleep or does not say."
+	return []Panel{
+		number("Passes its own assessment", "bool_yes_no", "What the drive says of itself (SMART): no means that it expects to fail."+empty, `min(`+each("ssdprobe_drive_smart_passed")+`)`, steps("red", 1, "green")),
+		number("Worn", "percentunit", "Share of the rated endurance that is used up; it may go beyond 100 %. Hard disks do not report it."+empty, `max(`+each("ssdprobe_drive_percentage_used_ratio")+`)`, steps("green", 0.9, "red")),
+		number("Asleep", "bool_yes_no", "Whether the drive was in standby at the last reading. It is not woken, so the rest of this row is then empty. Empty when it is an NVMe drive.", `max(`+each("ssdprobe_drive_asleep")+`)`, plain()),
+		number("Powered on", "s", "Time that the drive was powered in its life, in whole hours."+empty, `max(`+each("ssdprobe_drive_power_on_seconds_total")+`)`, plain()),
+		number("Power cycles", "none", "How often the drive was switched on in its life."+empty, `max(`+each("ssdprobe_drive_power_cycles_total")+`)`, plain()),
+		series("Sectors in trouble", "none", "Sectors that were replaced (of a SAS drive its grown defects), that wait to be replaced, and that the drive's own checks found unreadable."+empty, 12,
+			// One query, as not every drive reports all of them.
+			Query{
+				Expr: called("replaced", "ssdprobe_drive_reallocated_sectors") + ` or ` + called("waiting", "ssdprobe_drive_pending_sectors") +
+					` or ` + called("unreadable", "ssdprobe_drive_uncorrectable_sectors"),
+				Legend: "{{what}}",
+			}).from0(),
+		series("Temperature", "celsius", "The temperature that the drive reports."+empty, 12, Query{Expr: each("ssdprobe_drive_temperature_celsius"), Legend: "{{device}}"}),
+	}
+}
+
 func interrupts() []Panel {
 	return []Panel{
 		series("Interrupts", "ops", "Interrupts of the controller, and of each of its queues with health.interrupts: all. One queue alone is one CPU's work.", 12,

@@ -20,7 +20,6 @@ type Panel struct {
 	Defaults    Object // further defaults of the fields
 	Overrides   []Object
 	Transform   []Object
-	Links       []Object // from the panel
 }
 
 // Query is one PromQL query.

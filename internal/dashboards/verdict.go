@@ -21,12 +21,9 @@ func driftStates() []state {
 // verdict is what the node says of the device, and on what it stands.
 func verdict() []Panel {
 	recordings := number("Recordings", "none", "Recordings of the flight recorder that the node keeps, of all its devices: the seconds around a stall or a verdict. "+
-		"The link leads to the status page of the node, which lists them; it takes the label instance for the name of the host. An orange mark in the graphs is the end of the newest one.",
-		`max(ssdprobe_recordings{instance="$instance"})`, plain())
-	recordings.Links = []Object{{
-		"type": "link", "title": "Recordings on the status page", "url": "http://${instance}:10040/", "icon": "external link", "tooltip": "The status page of the node",
-		"tags": []string{}, "asDropdown": false, "targetBlank": true, "includeVars": false, "keepTime": false,
-	}}
+		"A click opens the status page of the node, which lists them: at the address in the label instance, on port 10040 if that has none. An orange mark in the graphs is the end of the newest one.",
+		`max by (address) (label_replace(label_replace(ssdprobe_recordings{instance="$instance"}, "address", "$1:10040", "instance", "(.+)"), "address", "$1", "instance", "(.+:[0-9]+)"))`, plain())
+	recordings.Defaults["links"] = []Object{{"title": "Recordings on the status page", "url": "http://${__field.labels.address}/", "targetBlank": true}}
 	last := number("Last recording", "dateTimeFromNow", "When the newest recording of the node ended. None while nothing was recorded: no stall, no verdict.",
 		`1000 * max(ssdprobe_recording_last_timestamp_seconds{instance="$instance"})`, plain())
 	recordings.Width, last.Width = 3, 3

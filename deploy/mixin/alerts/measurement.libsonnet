@@ -100,9 +100,9 @@ function(config) {
       // from the last good round, or else from when both drive and daemon were there.
       // A drive that was never written has nothing to measure. Other alerts cover a target
       // that is down, a hanging device and a full run. After quiet hours the hours
-      // begin again.
+      // begin again. One alert for each drive, whatever its probes.
       expr: |||
-        (
+        max by (job, instance, device, id) (
           (
               (time() - max by (job, instance, device, id, probe) (ssdprobe_probe_last_success_timestamp_seconds)) > %(noResultsHours)d * 3600
             or
@@ -124,10 +124,10 @@ function(config) {
       annotations: {
         summary: 'A drive has not been measured for hours.',
         description: text.drive + |||
-          is not measured: probe {{ $labels.probe }} has had no good round for {{ $value | humanizeDuration }} or longer, so the speed of the drive is unknown.
-          Rounds of the last six hours:
-          {{- range printf "sum by (outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q,probe=%q}[6h])) > 0"
-          $labels.instance $labels.id $labels.probe | query }} {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
+          is not measured: a probe has had no good round for {{ $value | humanizeDuration }} or longer, so nobody knows what it would say.
+          Rounds of the last six hours, of probes without a good one:
+          {{- range printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[6h]) > 0) unless on (probe) increase(ssdprobe_probe_rounds_total{instance=%q,id=%q,outcome=\"ok\"}[6h]) > 0"
+          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }} {{ .Labels.probe }} {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
         |||,
       },
     },
@@ -135,9 +135,9 @@ function(config) {
     {
       alert: 'SsdprobeBaselineNeverLearned',
       // Learning takes an hour or two. After a change of conditions it begins again, but
-      // then there was a baseline within the day.
+      // then there was a baseline within the day. One alert for each drive: of its probes the one that is furthest from it.
       expr: |||
-        (
+        min by (job, instance, device, id) (
           max by (job, instance, device, id, probe) (ssdprobe_baseline_samples / ssdprobe_baseline_samples_goal)
           and on (job, instance, id, probe) ssdprobe_baseline_samples_goal offset 1d
           unless on (job, instance, id, probe) max_over_time(ssdprobe_baseline_learned_timestamp_seconds[1d])
@@ -151,10 +151,10 @@ function(config) {
       annotations: {
         summary: 'A drive has no baseline after a day.',
         description: text.drive + |||
-          has no baseline: probe {{ $labels.probe }} has been learning for more than a day and has {{ $value | humanizePercentage }} of the rounds that
-          it needs: nobody would notice if the drive became slower. Rounds of the last day:
-          {{- range printf "sum by (outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q,probe=%q}[1d])) > 0"
-          $labels.instance $labels.id $labels.probe | query }} {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
+          has no baseline: a probe has been learning for more than a day and has {{ $value | humanizePercentage }} of the rounds that
+          it needs: it would not notice if the drive became slower. Rounds of the last day, of probes that learn:
+          {{- range printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[1d]) > 0) and on (probe) ssdprobe_baseline_samples_goal{instance=%q,id=%q}"
+          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }} {{ .Labels.probe }} {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
         |||,
       },
     },

@@ -48,9 +48,20 @@ func exporter(t *testing.T) *httptest.Server {
 		batched.Scope = record.ScopeBatch
 		s.Targets[1].Verdict = &batched
 		s.Host = &record.Judgement{Verdict: record.Degraded, Scope: record.ScopeHost, Ratio: record.Ratio{Ratio: 1.4}}
+		passed, celsius, hours, used, none := true, 31, int64(12001), 0.04, int64(0)
+		s.Controllers = append(s.Controllers, record.Controller{
+			Name: "sda", Kind: record.ControllerDrive, Devices: []string{recordtest.RegressedID}, LastRead: recordtest.Now(),
+			Disk: &record.DiskHealth{
+				Time: recordtest.Now(), Passed: &passed, TemperatureCelsius: &celsius, PowerOnHours: &hours, PowerCycles: &hours,
+				PercentageUsed: &used, ReallocatedSectors: &none, PendingSectors: &none, UncorrectableSectors: &none,
+			},
+		})
 		n := scrapes.Add(1)
 		for i := range s.Controllers {
 			interrupts := s.Controllers[i].Interrupts
+			if interrupts == nil {
+				continue // a SATA drive has none of its own
+			}
 			*interrupts.Remote += n
 			for j := range interrupts.Queues {
 				interrupts.Queues[j].Count += n

@@ -13,6 +13,9 @@
 //     Expressions, and with them windows, are what they are.
 //   - Prometheus scrapes every two seconds and evaluates every second, and Alertmanager waits for nothing.
 //
+// With the build tag kubernetes there are two more: TestStoryOfANode, as quick, up to the condition, event and taint of a node on a
+// real API server, and TestStoryInRealTime, which changes none of this (make test-story).
+//
 // A picture of the status page with the slow drive is written where SSDPROBE_SCREENSHOT says, an absolute path, when it is set:
 //
 //	SSDPROBE_SCREENSHOT=$PWD/docs/status-page.png go test ./internal/test/storytest

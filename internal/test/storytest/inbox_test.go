@@ -41,6 +41,11 @@ func (i inbox) slower() (a promtest.Alert, found bool) {
 	return all[at], true
 }
 
+// has reports whether an alert of this name was told of.
+func (i inbox) has(name string) bool {
+	return slices.ContainsFunc(i.All(), func(a promtest.Alert) bool { return a.Labels["alertname"] == name })
+}
+
 // onlyAbout finds alerts of another kind or of another drive among all that came so far.
 func (i inbox) onlyAbout(t *testing.T, d drive) {
 	t.Helper()

@@ -20,18 +20,31 @@ import (
 // monitor starts what stands between the machine and the inbox.
 func monitor(t *testing.T, m *machine, to inbox) prometheus {
 	t.Helper()
+	return monitorBy(t, m, to, "{scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}", quickAlerts(t),
+		"group_by: [alertname, instance, id], group_wait: 0s, group_interval: 1s, repeat_interval: 1h")
+}
+
+// monitorAsShipped is monitor with the alerts as they are, the intervals of the example that Prometheus ships, and the
+// times of Alertmanager: its group_wait is half a minute, its group_interval five minutes.
+func monitorAsShipped(t *testing.T, m *machine, to inbox) prometheus {
+	t.Helper()
+	return monitorBy(t, m, to, "{scrape_interval: 15s, evaluation_interval: 15s}", deployed(t, "alerts.yaml"), "group_by: [instance, id]")
+}
+
+func monitorBy(t *testing.T, m *machine, to inbox, intervals, alerts, grouping string) prometheus {
+	t.Helper()
 	inhibited, err := os.ReadFile(deployed(t, "alertmanager/inhibit_rules.yaml"))
 	require.NoError(t, err)
 	alertmanager := promtest.StartAlertmanager(t, string(inhibited)+fmt.Sprintf(`
-route: {receiver: inbox, group_by: [alertname, instance, id], group_wait: 0s, group_interval: 1s, repeat_interval: 1h}
+route: {receiver: inbox, %s}
 receivers: [{name: inbox, webhook_configs: [{url: %q, send_resolved: true}]}]
-`, to.URL))
+`, grouping, to.URL))
 	return prometheus{promtest.Start(t, fmt.Sprintf(`
-global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}
+global: %s
 rule_files: [%q, %q]
 alerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}
 scrape_configs: [{job_name: ssdprobe, static_configs: [{targets: [%q], labels: {instance: %q}}]}]
-`, deployed(t, "rules.yaml"), quickAlerts(t), alertmanager, m.Addr(metricsPort), node))}
+`, intervals, deployed(t, "rules.yaml"), alerts, alertmanager, m.Addr(metricsPort), node))}
 }
 
 // deployed is the absolute path of a file in deploy/prometheus.

@@ -1,0 +1,141 @@
+//go:build kubernetes
+
+package storytest_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/test/apiserver"
+	"github.com/ssdprobe/ssdprobe/internal/test/lab"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// clusterNode is a machine with four drives that applications use, and a daemon that has what its pod would.
+type clusterNode struct {
+	*machine
+	cluster *apiserver.Server
+	drives  []drive
+}
+
+// tellKubernetes is configuration of the daemon: it may tell what it finds.
+const tellKubernetes = "kubernetes: {enabled: true, kubeconfig: /etc/kubeconfig, taint: PreferNoSchedule}\n"
+
+// startCluster starts an API server that has what docs/install-kubernetes.md gives a cluster that is told, and the node.
+func startCluster(t *testing.T) *apiserver.Server {
+	t.Helper()
+	cluster := apiserver.Start(t)
+	cluster.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: ssdprobe}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: " + node + "}\n")
+	dir := testenv.OnDisk(t)
+	apiserver.Write(t, dir, "kustomization.yaml", `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+namespace: ssdprobe
+resources: [../../../../deploy/kubernetes/raw-devices]
+components: [../../../../deploy/kubernetes/node-status, ../../../../deploy/kubernetes/node-taint]
+`)
+	cluster.Apply(apiserver.Run(t, strings.TrimSpace(apiserver.Run(t, "../../../scripts/build-tool.sh", "kustomize")), "build", dir))
+	return cluster
+}
+
+// bootNode starts the machine, without its daemon.
+func bootNode(t *testing.T, cluster *apiserver.Server) *clusterNode {
+	t.Helper()
+	port, err := strconv.Atoi(cluster.Port)
+	require.NoError(t, err)
+	o := lab.Options{ReachPorts: []int{port}}
+	for i := range uint64(4) {
+		o.Drives = append(o.Drives, lab.Drive{ID: fmt.Sprintf("drive%d", i), SizeBytes: 16 << 20, WrittenRatio: 1, EUI64: 0x5254000000000001 + i})
+	}
+	n := &clusterNode{machine: boot(t, o), cluster: cluster}
+	for _, d := range o.Drives {
+		n.drives = append(n.drives, n.find(t, d.ID))
+	}
+	n.worn, n.sound = n.drives[2], n.drives[0]
+
+	authority, err := os.ReadFile(cluster.Authority)
+	require.NoError(t, err)
+	require.NoError(t, n.WriteFile(bounded(t), "/etc/apiserver.crt", authority, 0o644))
+	kubeconfig, err := os.ReadFile(cluster.Kubeconfig(cluster.PodToken("ssdprobe", node)))
+	require.NoError(t, err)
+	text := strings.NewReplacer(
+		`server: "https://127.0.0.1:`, `tls-server-name: 127.0.0.1, server: "https://`+lab.HostAddress+":", cluster.Authority, "/etc/apiserver.crt",
+	).Replace(string(kubeconfig))
+	require.NoError(t, n.WriteFile(bounded(t), "/etc/kubeconfig", []byte(text), 0o644))
+	return n
+}
+
+// told is what Kubernetes was told of the node: its condition SlowDrive. "" is nothing.
+func (n *clusterNode) told() (reason string) {
+	object := n.object()
+	for _, reason := range []string{"NoSlowDrive", "DriveDegraded", "DriveSevere", "NotJudged", "DaemonStopped"} {
+		if strings.Contains(object, `"reason":"`+reason+`"`) {
+			return reason
+		}
+	}
+	return ""
+}
+
+func (n *clusterNode) tainted() bool {
+	return strings.Contains(n.object(), `"key":"ssdprobe/slow-drive"`)
+}
+
+func (n *clusterNode) object() string {
+	_, answer := n.cluster.Ask(apiserver.Admin, http.MethodGet, "/api/v1/nodes/"+node, nil)
+	return answer
+}
+
+// events are those of the node, in JSON.
+func (n *clusterNode) events() string {
+	_, answer := n.cluster.Ask(apiserver.Admin, http.MethodGet, "/apis/events.k8s.io/v1/namespaces/default/events", nil)
+	return answer
+}
+
+// check is what `ssdprobe check` says on the node.
+func (n *clusterNode) check(t *testing.T) (line string, code int) {
+	t.Helper()
+	result, err := n.Run(bounded(t), "ssdprobe", "check", "--config", configurationPath)
+	require.NoError(t, err)
+	return strings.TrimSpace(result.Stdout), result.ExitCode
+}
+
+// use has applications read from all drives, with more arguments of fio.
+func (n *clusterNode) use(t *testing.T, arguments ...string) {
+	t.Helper()
+	for _, d := range n.drives {
+		_, err := n.StartProcess(bounded(t), append([]string{"fio", "--name=application", "--filename=/dev/" + d.name, "--readonly",
+			"--rw=randread", "--bs=4k", "--direct=1", "--time_based", "--runtime=10h"}, arguments...)...)
+		require.NoError(t, err)
+	}
+}
+
+// program builds ssdprobe for this host.
+func program(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ssdprobe")
+	apiserver.Run(t, "go", "build", "-o", path, "../../../cmd/ssdprobe")
+	return path
+}
+
+// fleet is what `ssdprobe fleet` prints; "" while Prometheus knows nothing yet.
+func fleet(program string, p prometheus, output string) string {
+	out, err := exec.Command(program, "fleet", "--prometheus", p.URL, "--output", output).Output()
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
+// listedFirst is the first drive that `ssdprobe fleet` lists.
+func listedFirst(program string, p prometheus) string {
+	_, drives, _ := strings.Cut(fleet(program, p, "csv"), "\n")
+	first, _, _ := strings.Cut(drives, "\n")
+	return first
+}
