@@ -79,6 +79,7 @@ func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
 		text = func(w io.Writer) error { return c.Markdown(w, runs) }
 	case outputCSV:
 		text = c.CSV
+	case outputText, outputJSON, outputJSONL:
 	}
 	if err := a.show(o.form, c, text); err != nil {
 		return err

@@ -65,7 +65,7 @@ func sizeProblem(most, memory int64) string {
 // tellSize warns of recordings that may take too much memory.
 func (d *Daemon) tellSize(s recorder.Settings) {
 	if problem := sizeProblem(s.MaxBytes, debug.SetMemoryLimit(-1)); s.Enabled && problem != "" {
-		d.shared.log.Warn(problem)
+		d.shared.log.Warn("recorder", "warning", problem)
 	}
 }
 
