@@ -97,11 +97,17 @@ func rateColumn(unit string) (name string, by float64) {
 	return "IOPS", 1
 }
 
+// boundsApart is how many times the lower bound of an interval the upper one may be for both to be worth a look.
+const boundsApart = 100
+
 // intervalText writes the bounds of an interval: "12 100 to 12 900"; "-" when there
-// is none.
+// is none, and words when two repeats differ so much that it says nothing.
 func intervalText(i record.Interval, write func(float64) string) string {
-	if i.Lower == nil || i.Upper == nil {
+	switch {
+	case i.Lower == nil || i.Upper == nil:
 		return none
+	case *i.Upper > boundsApart**i.Lower:
+		return "repeats differ too much"
 	}
 	return write(*i.Lower) + " to " + write(*i.Upper)
 }

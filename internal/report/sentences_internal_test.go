@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 // A depth that the kernel did not tell is no depth of 0.
@@ -46,4 +47,16 @@ func TestWhereTheKneeIs(t *testing.T) {
 	gone := points(record.Interval{Value: 1}, rise(1.5, 1.4, 1.6), rise(1, 0.99, 1.01))
 	gone.Verdict = record.SpanUnsure
 	assert.Equal(t, "Whether latency has a knee over span is not known for 1 of 1 load: smaller spans are slower than the largest one.", spanSentence([]record.SpanSweep{gone}))
+}
+
+// Two repeats that have nothing in common have an interval that holds everything: it is no figure.
+func TestAnIntervalThatSaysNothingIsSaidInWords(t *testing.T) {
+	interval := func(lower, upper float64) string {
+		return intervalText(record.Interval{Value: 2, Lower: &lower, Upper: &upper}, units.Ratio)
+	}
+	assert.Equal(t, "1.90× to 2.10×", interval(1.9, 2.1))
+	assert.Equal(t, "0.10× to 10.0×", interval(0.1, 10))
+	assert.Equal(t, "repeats differ too much", interval(1e-14, 2e14))
+	assert.Equal(t, "repeats differ too much", interval(0, 4))
+	assert.Equal(t, none, intervalText(record.Interval{Value: 2}, units.Ratio))
 }
