@@ -205,11 +205,28 @@ func ratioText(d record.Drift) string {
 	}
 }
 
+// learningText says how far the baseline is: "learning, 12 of 120 rounds, about 54 min more"; and how many rounds do not count.
+func learningText(probe record.ProbeStatus) string {
+	text := fmt.Sprintf("learning, %s of %s", units.Count(probe.LearningRounds), units.Plural(probe.LearningGoal, "round"))
+	var all uint64
+	for _, n := range probe.Rounds {
+		all += n
+	}
+	good := probe.Rounds[record.OutcomeOK]
+	if left := probe.LearningGoal - probe.LearningRounds; good > 0 && left > 0 {
+		text += ", about " + units.Span(time.Duration(float64(probe.Probe.Interval)*float64(left)*float64(all)/float64(good))) + " more"
+	}
+	if good < all {
+		text += fmt.Sprintf(", as %d of %s were good", good, units.Plural(int(all), "round"))
+	}
+	return text
+}
+
 // notCompared says in words why a probe has no drift.
 func notCompared(probe record.ProbeStatus, now time.Time) string {
 	text := "no comparison yet"
 	if probe.Baseline == nil || probe.Baseline.Learned.IsZero() {
-		text = fmt.Sprintf("learning, %s of %s", units.Count(probe.LearningRounds), units.Plural(probe.LearningGoal, "round"))
+		text = learningText(probe)
 	}
 	last := probe.Last
 	switch {

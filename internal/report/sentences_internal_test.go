@@ -2,6 +2,7 @@ package report
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -59,4 +60,16 @@ func TestAnIntervalThatSaysNothingIsSaidInWords(t *testing.T) {
 	assert.Equal(t, "repeats differ too much", interval(1e-14, 2e14))
 	assert.Equal(t, "repeats differ too much", interval(0, 4))
 	assert.Equal(t, none, intervalText(record.Interval{Value: 2}, units.Ratio))
+}
+
+// Learning on a busy host takes longer, and says so.
+func TestLearningSaysHowLongItTakes(t *testing.T) {
+	p := record.ProbeStatus{Probe: record.Probe{Interval: 30 * time.Second}, LearningRounds: 12, LearningGoal: 120}
+	assert.Equal(t, "learning, 12 of 120 rounds", learningText(p))
+	p.Rounds = map[record.Outcome]uint64{record.OutcomeOK: 12, record.OutcomeBusy: 0}
+	assert.Equal(t, "learning, 12 of 120 rounds, about 54 min more", learningText(p))
+	p.Rounds[record.OutcomeDisturbed] = 36
+	assert.Equal(t, "learning, 12 of 120 rounds, about 3 h 36 min more, as 12 of 48 rounds were good", learningText(p))
+	p.Rounds[record.OutcomeOK], p.LearningRounds = 0, 0
+	assert.Equal(t, "learning, 0 of 120 rounds, as 0 of 36 rounds were good", learningText(p))
 }
