@@ -103,7 +103,7 @@ only large changes; --repeats on both shows small ones too. Disturbed steps are 
 never decide.
 
 Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseline,
-4 refused because it is not safe or the device is busy, 130 after Ctrl-C.`,
+4 refused because it is not safe or the device is busy, 130 after Ctrl-C, 143 after --stop.`,
 		Example: `  ssdprobe run --target /var/tmp
   ssdprobe run probe --target /dev/nvme0n1 --save-baseline
   ssdprobe run quick --target /dev/nvme0n1 --output html > quick.html

@@ -163,6 +163,7 @@ func TestRunIsStopped(t *testing.T) {
 	assert.Empty(t, fioOn(t, one), "it has ended when the command has")
 	assert.Empty(t, testenv.Names(t, one))
 	assert.Equal(t, 143, p.Wait(t))
+	assert.Contains(t, p.Stderr.Text(), "stopped by SIGTERM, as kill and ssdprobe run --stop send it")
 
 	// What a run noted that was killed is nobody: its number may be another's now.
 	p = start(t, long(t, config, one)...)

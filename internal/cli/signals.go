@@ -13,7 +13,12 @@ import (
 // signalError says that a signal ended a command. It matches context.Canceled.
 type signalError struct{ signal syscall.Signal }
 
-func (e *signalError) Error() string { return e.signal.String() + " signal received" }
+func (e *signalError) Error() string {
+	if e.signal == unix.SIGTERM {
+		return "stopped by SIGTERM, as kill and ssdprobe run --stop send it"
+	}
+	return e.signal.String() + " signal received"
+}
 
 func (*signalError) Is(target error) bool { return target == context.Canceled }
 
