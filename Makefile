@@ -11,7 +11,7 @@ FUZZTIME    ?= 2s
 SEED        ?= 1
 SOAK        ?= 15m
 
-.PHONY: help build run unit test test-kubernetes test-story test-container fuzz lint vulncheck dist bench soak drift-bench fleet-bench generate golden fixtures lab clean
+.PHONY: help build run unit test test-kubernetes test-story test-container picture fuzz lint vulncheck dist bench soak drift-bench fleet-bench generate golden fixtures lab clean
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -36,6 +36,11 @@ test-story: ## a drive and a host get slow, in real time with default settings: 
 	scripts/install.sh fio etcd-server prometheus prometheus-alertmanager
 	scripts/lab-setup.sh
 	go test -timeout 3h -count 1 -v -tags kubernetes -run TestStoryInRealTime ./internal/test/storytest
+
+picture: ## make docs/status-page.png anew: a node with eight drives, one of which gets slow; some minutes; needs root
+	scripts/install.sh chromium xfsprogs
+	scripts/lab-setup.sh
+	go test -count 1 -tags picture -run TestPicture ./internal/test/storytest
 
 test-container: ## the container file, carried out in a fresh Debian instead of by docker, for amd64 and arm64
 	scripts/install.sh debootstrap runc qemu-user-static

@@ -6,10 +6,17 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
-// stretchBytes is the unit of written and unwritten places in an image.
-const stretchBytes = 1 << 20
+const (
+	// stretchBytes is the unit of written and unwritten places in an image.
+	stretchBytes = 1 << 20
+	// sharedFrom is the size from which on an image is the same sharedBytes over and over. They are stored once, so that a
+	// drive can be larger than the disk: the directory of temporary files has to be on a filesystem that clones, such as XFS.
+	sharedFrom, sharedBytes = 16 << 30, 32 << 20
+)
 
 // image makes the drive's image, in a file that has no name any more.
 func (d Drive) image() (*os.File, error) {
@@ -27,17 +34,34 @@ func (d Drive) fill(file *os.File) error {
 	if err := file.Truncate(d.SizeBytes); err != nil {
 		return err
 	}
+	own := d.SizeBytes
+	if own >= sharedFrom {
+		own = sharedBytes
+	}
 	var seed [32]byte
 	copy(seed[:], d.ID)
 	random := rand.NewChaCha8(seed)
-	for at, stretch := int64(0), int64(0); at < d.SizeBytes; at, stretch = at+stretchBytes, stretch+1 {
+	for at, stretch := int64(0), int64(0); at < own; at, stretch = at+stretchBytes, stretch+1 {
 		if !d.written(stretch) {
 			continue
 		}
 		to := io.NewOffsetWriter(file, at)
-		if _, err := io.CopyN(to, random, min(stretchBytes, d.SizeBytes-at)); err != nil {
+		if _, err := io.CopyN(to, random, min(stretchBytes, own-at)); err != nil {
 			return err
 		}
+	}
+	return repeat(file, own, d.SizeBytes)
+}
+
+// repeat clones what there is of a file until it has its size.
+func repeat(file *os.File, have, size int64) error {
+	for have < size {
+		n := min(have, size-have)
+		clone := unix.FileCloneRange{Src_fd: int64(file.Fd()), Src_length: uint64(n), Dest_offset: uint64(have)}
+		if err := unix.IoctlFileCloneRange(int(file.Fd()), &clone); err != nil {
+			return fmt.Errorf("share blocks in %s: %w", os.TempDir(), err)
+		}
+		have += n
 	}
 	return nil
 }

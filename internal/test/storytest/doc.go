@@ -16,9 +16,7 @@
 // With the build tag kubernetes there are two more: TestStoryOfANode, as quick, up to the condition, event and taint of a node on a
 // real API server, and TestStoryInRealTime, which changes none of this (make test-story).
 //
-// A picture of the status page with the slow drive is written where SSDPROBE_SCREENSHOT says, an absolute path, when it is set:
-//
-//	SSDPROBE_SCREENSHOT=$PWD/docs/status-page.png go test ./internal/test/storytest
+// With the build tag picture, TestPicture makes docs/status-page.png: a node with drives of 960 GB, one of which gets slow (make picture).
 //
 // It refuses to skip: without the laboratory (scripts/lab-setup.sh) or one of the programs it fails and says what is missing.
 package storytest

@@ -23,28 +23,21 @@ import (
 // looksSlow opens the status page in a browser: the one drive is slower than its baseline, and the other is not.
 func looksSlow(t *testing.T, m *machine) {
 	t.Helper()
-	if picture := picture(); picture != "" {
-		testenv.Chromium(t, m.url, "--blink-settings=preferredColorScheme=1", "--window-size=1200,530", "--screenshot="+picture)
-	}
 	text := testenv.Words(testenv.Chromium(t, m.url, "--dump-dom"))
 	assert.Contains(t, text, "/dev/"+m.worn.name+" read-4k slower than its baseline", text)
 	assert.NotContains(t, text, "/dev/"+m.sound.name+" read-4k slower", text)
 	assert.Regexp(t, "/dev/"+m.sound.name+`.{0,80} partly judged`, text) // its tails wait for their day
 }
 
-// picture is where a picture of the status page is wanted; empty for none.
-func picture() string { return os.Getenv("SSDPROBE_SCREENSHOT") }
-
-// awaitPlot waits, for the sake of a picture, until the plot of the drive has so many blocks.
-func (m *machine) awaitPlot(t *testing.T, d drive, blocks int) {
-	t.Helper()
-	if picture() != "" {
-		await(t, "more blocks", func() bool { return len(m.explain(t, d).Recent) >= blocks })
-	}
-}
-
 // explain asks the daemon what is behind its verdict on a drive.
 func (m *machine) explain(t *testing.T, d drive) report.ProbeExplained {
+	t.Helper()
+	x := m.explained(t, d)
+	require.Len(t, x.Probes, 1)
+	return x.Probes[0]
+}
+
+func (m *machine) explained(t *testing.T, d drive) report.Explained {
 	t.Helper()
 	request, err := http.NewRequestWithContext(bounded(t), http.MethodGet, m.url+"/api/v1/explain/"+d.id, http.NoBody)
 	require.NoError(t, err)
@@ -53,8 +46,7 @@ func (m *machine) explain(t *testing.T, d drive) report.ProbeExplained {
 	defer response.Body.Close()
 	var x report.Explained
 	require.NoError(t, json.NewDecoder(response.Body).Decode(&x))
-	require.Len(t, x.Probes, 1)
-	return x.Probes[0]
+	return x
 }
 
 // isNoAlarm checks why the drive that is slower under other conditions is no alarm.

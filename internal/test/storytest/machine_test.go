@@ -40,7 +40,7 @@ admission: {max_utilisation: 1, max_in_flight: 1000, max_io_pressure: 1, max_cpu
 const configuration = common + `
 probes: [{name: read-4k, interval: 1s, ios: 14, warmup_ios: 1, timeout: 20s}]
 drift: {baseline_rounds: 24}
-health: {interval: 5s}
+health: {interval: 5s, interrupts: all}
 io_latency: never
 `
 
