@@ -336,7 +336,7 @@ func TestReadingsOfDrives(t *testing.T) {
 	read("nvme1", record.Controller{Kind: record.ControllerNVMe})
 	later := at.Add(time.Second)
 	d.health.interrupts = map[string]record.Interrupts{
-		"nvme0": {Time: later, Queues: []record.QueueInterrupts{{Count: 3}, {Count: 4}}}, "nvme1": {Time: later, Queues: []record.QueueInterrupts{{Count: 5}}},
+		"nvme0": {Time: later, Count: 7}, "nvme1": {Time: later, Count: 5},
 	}
 	assert.Equal(t, recorder.Reading{Time: later, Celsius: new(41), Interrupts: new(uint64(12)), Counted: later}, d.health.reading("eui.1"))
 	assert.Zero(t, d.health.reading("eui.2"))

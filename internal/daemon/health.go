@@ -233,10 +233,7 @@ func (k *keeper) reading(id string) (r recorder.Reading) {
 			}
 		}
 		if i, ok := interrupts[s.Name]; ok {
-			sum := uint64(0)
-			for _, q := range i.Queues {
-				sum += q.Count
-			}
+			sum := i.Count
 			if r.Interrupts != nil { // of several paths
 				sum += *r.Interrupts
 			}

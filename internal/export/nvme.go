@@ -182,11 +182,7 @@ func interruptFamilies() []family[record.Controller] {
 				if c.Interrupts == nil {
 					return 0, false
 				}
-				var sum uint64
-				for _, q := range c.Interrupts.Queues {
-					sum += q.Count
-				}
-				return float64(sum), true
+				return float64(c.Interrupts.Count), true
 			}),
 		metric("ssdprobe_nvme_queue_interrupts_total", counter, []string{"queue", "locality"},
 			"Number of interrupts of each queue. locality is local (handled on a CPU of the controller's NUMA node), remote (on another) or unknown (the NUMA node is unknown). "+

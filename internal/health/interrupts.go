@@ -122,6 +122,7 @@ func (m *Meter) read(now time.Time, s Source, near node, lines []counters.Interr
 	for queue, counts := range state.queues {
 		for cpu, c := range counts {
 			sums[queue] += c.total
+			result.Count += c.total
 			if !near.cpus[cpu] {
 				remote += c.total
 				remotes[queue] += c.total

@@ -70,7 +70,7 @@ func TestInterruptsOfAController(t *testing.T) {
 	found, err := meter.Read(start, nvme0(1))
 	require.NoError(t, err)
 	want := record.Interrupts{
-		Time: start, Remote: new(uint64(20)),
+		Time: start, Count: 19 + 501 + 700, Remote: new(uint64(20)),
 		Queues: []record.QueueInterrupts{
 			{Queue: "0", Number: "40", Count: 19}, {Queue: "1", Number: "41", Count: 501, CPUs: "2"}, {Queue: "2", Number: "42", Count: 700},
 		},
@@ -84,6 +84,7 @@ func TestInterruptsOfAController(t *testing.T) {
 	require.NoError(t, err)
 	want.Time, want.Remote, want.PerIO, want.Span = start.Add(time.Minute), new(uint64(1020)), new(1.5), time.Minute
 	want.Queues[0].Count, want.Queues[1].Count, want.Queues[2].Count = 1019, 531, 760
+	want.Count = 1019 + 531 + 760
 	assert.Equal(t, map[string]record.Interrupts{"nvme0": want}, found)
 
 	// No I/O since: nothing to divide by.
@@ -130,12 +131,14 @@ func TestCountsOutliveAReset(t *testing.T) {
 	m.set(map[string]string{"proc/interrupts": "      CPU0  CPU1 CPU2 CPU3\n"})
 	assert.Equal(t, record.Interrupts{}, read())
 	m.set(map[string]string{"proc/interrupts": "      CPU0  CPU1 CPU2 CPU3\n 40: 2 0 0 0 PCI-MSIX-0000:01:00.0 0-edge nvme0q0\n"})
-	assert.Equal(t, []record.QueueInterrupts{{Queue: "0", Number: "40", Count: 21}}, read().Queues)
+	during := read()
+	assert.Equal(t, []record.QueueInterrupts{{Queue: "0", Number: "40", Count: 21}}, during.Queues)
+	assert.EqualValues(t, 21+501+700, during.Count, "no counter goes down")
 	m.table([4]uint64{2}, [4]uint64{0, 0, 3, 0}, [4]uint64{0, 0, 0, 4})
 	m.set(map[string]string{"sys/class/nvme/nvme0/nvme0n1/stat": stat(107)})
 	after := read()
 	assert.Equal(t, record.Interrupts{
-		Time: start, Remote: new(uint64(19 + 1 + 2)), PerIO: new(1.0), Queues: []record.QueueInterrupts{
+		Time: start, Count: 21 + 504 + 704, Remote: new(uint64(19 + 1 + 2)), PerIO: new(1.0), Queues: []record.QueueInterrupts{
 			{Queue: "0", Number: "40", Count: 21}, {Queue: "1", Number: "41", Count: 504, CPUs: "2"}, {Queue: "2", Number: "42", Count: 704},
 		},
 	}, after)

@@ -203,7 +203,9 @@ type DiskHealth struct {
 // Interrupts are those that the queues of a controller have caused since boot.
 type Interrupts struct {
 	Time   time.Time         `json:"time"`
-	Queues []QueueInterrupts `json:"queues"`
+	Queues []QueueInterrupts `json:"queues"` // those that the machine shows now
+	// Count is of all queues that were ever seen, on all CPUs: it never goes down, as Queues do while a controller is reset.
+	Count uint64 `json:"count"`
 	// EveryQueue says that more than the count of each queue was asked for.
 	EveryQueue bool `json:"every_queue,omitempty"`
 	// Remote counts those taken on CPUs outside the controller's NUMA node; nil when

@@ -33,6 +33,7 @@ func controller(name, id, serial string) record.Controller {
 			q.Count, q.CPUs = 6187, "0"
 		}
 		c.Interrupts.Queues = append(c.Interrupts.Queues, q)
+		c.Interrupts.Count += q.Count
 	}
 	return c
 }
