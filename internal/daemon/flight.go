@@ -59,7 +59,7 @@ func sizeProblem(most, memory int64) string {
 		return ""
 	}
 	return fmt.Sprintf("recorder.max_size is %d MiB, and this process may use %d MiB of memory, in which recordings are held; "+
-		"lower recorder.max_size, or raise MemoryMax= of the unit or the memory limit of the pod", most>>20, memory>>20)
+		"lower recorder.max_size, or raise the limit: GOMEMLIMIT, MemoryMax= of the unit or the memory limit of the pod", most>>20, memory>>20)
 }
 
 // tellSize warns of recordings that may take too much memory.

@@ -97,7 +97,7 @@ func latency() []Panel {
 		heatmap("Latency of applications' I/O", "How long the device took for the I/O of applications, each of them, without our own: reads, writes, flushes and discards. "+
 			"Empty where ssdprobe_io_latency_available is 0: eBPF programs time the I/O, which the rights, the kernel or the key io_latency may not allow.",
 			`ssdprobe_io_latency_seconds`, target+`,stage="device"`),
-		series("99th percentile of every I/O", "s", "From the histogram, over the time between two points: coarse where Prometheus stores classic buckets only, and free of windows.", 12,
+		series("99th percentile of every I/O", "s", "From the histogram, over the time between two points, and free of windows. Where Prometheus stores classic buckets only, it is no measurement below 250 µs and never more than 10 ms: see the percentiles above.", 12,
 			Query{Expr: quantile("0.99"), Legend: "{{probe}} p99"}).logarithmic(),
 		series("I/Os measured", "iops", "I/Os that went into the histogram, per second: what the figures here are made from.", 12,
 			Query{

@@ -51,7 +51,7 @@ func health() []Panel {
 	}
 }
 
-// driveHealth is of drives that smartctl reads. None of it is there while such a drive sleeps.
+// driveHealth is of drives that smartctl reads. While such a drive sleeps, there is no more than that.
 func driveHealth() []Panel {
 	const empty = " Empty when it is an NVMe drive, is asleep or does not say."
 	return []Panel{

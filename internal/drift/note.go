@@ -48,7 +48,7 @@ func (s State) Accepted(at time.Time) (Note, bool) {
 func (s State) Accept(now time.Time, text string) (State, error) {
 	t := newTracker(Settings{}, s.names())
 	if err := t.Restore(s); err != nil {
-		return State{}, fmt.Errorf("accept a level: %w", err)
+		return State{}, fmt.Errorf("read what is known: %w", err)
 	}
 	note := Note{Time: now, Text: text, Ratios: map[record.Statistic]float64{}, SlowShares: map[record.Statistic]float64{}}
 	var moved Shifts
@@ -70,7 +70,7 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 	}
 	if len(note.Ratios) == 0 && slowSince == math.MaxInt64 {
 		if t.Maturity() == "" {
-			return State{}, fmt.Errorf("%w: it is still learned, and what it is now becomes normal by itself", ErrNothingToAccept)
+			return State{}, fmt.Errorf("%w: the baseline is still being learned, and the present level becomes normal by itself", ErrNothingToAccept)
 		}
 		return State{}, ErrNothingToAccept
 	}

@@ -354,7 +354,7 @@ func TestAcceptMakesTheLevelOfNowNormal(t *testing.T) {
 	tracker := drift.NewTracker(drift.Default())
 	_, err := tracker.State().Accept(time.Unix(0, 0), "too early")
 	require.ErrorIs(t, err, drift.ErrNothingToAccept)
-	require.ErrorContains(t, err, "still learned")
+	require.ErrorContains(t, err, "still being learned")
 
 	at := slices.IndexFunc(rounds, func(r drifttest.Round) bool {
 		return r.Time.Sub(drifttest.Start()) >= label.Onset+4*time.Hour

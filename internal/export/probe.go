@@ -58,8 +58,8 @@ func windowFamilies() []family[probeNow] {
 				p.percentiles(func(w record.WindowPercentile) { emit(w.Latency.Seconds(), percentileLabel(w)) })
 			}),
 		metric("ssdprobe_probe_latency_percentile_window_seconds", gauge, []string{"percentile"},
-			"Length of the window of a percentile that too few I/Os stand for, in seconds: even in that, which is the longest (6 h), fewer than ten lie above it, as rounds are rare "+
-				"or the first ones are recent. ssdprobe_probe_latency_percentile_seconds is then close to the slowest I/O. Absent for the others.",
+			"Present only for a percentile with fewer than ten I/Os above it, even in the longest window (6 h), as rounds are rare or the first ones are recent: "+
+				"the percentile is then close to the slowest I/O. The value is that window in seconds.",
 			func(p probeNow, emit emit) {
 				p.percentiles(func(w record.WindowPercentile) {
 					if !w.Supported() {

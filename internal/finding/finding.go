@@ -165,11 +165,12 @@ func ofWarnings(warnings []record.Warning) []Finding {
 	return all
 }
 
-// ofCollectors leaves out what one of the warnings says, too.
+// ofCollectors leaves out what one of the warnings says, too, which may be on one line.
 func ofCollectors(collectors []record.CollectorStatus, warnings []record.Warning) []Finding {
 	var all []Finding
 	for _, c := range collectors {
-		told := slices.ContainsFunc(warnings, func(w record.Warning) bool { return c.Error != "" && strings.Contains(w.Text, c.Error) })
+		problem := strings.Join(strings.Fields(c.Error), " ")
+		told := slices.ContainsFunc(warnings, func(w record.Warning) bool { return problem != "" && strings.Contains(w.Text, problem) })
 		if !c.Success && !told {
 			all = append(all, found(Collector, fmt.Sprintf("the last reading of %s failed", c.Collector), c.Error))
 		}

@@ -162,9 +162,9 @@ func TestFindingsWorstFirst(t *testing.T) {
 	slower.Drift = []record.Drift{{Statistic: record.LatencyP50, State: record.Regressed, Since: now(), Ratio: 2}}
 	stale.LastSuccess = now().Add(-30 * time.Minute)
 	s := snapshot(stale, slower, hung)
-	s.Warnings = []record.Warning{{Code: record.WarnState, Text: "the state cannot be written: disk full"}}
+	s.Warnings = []record.Warning{{Code: record.WarnState, Text: "the state cannot be written: disk full and slow"}}
 	s.Collectors = []record.CollectorStatus{
-		{Collector: "devices", Success: true}, {Collector: "pressure", Error: "no such file"}, {Collector: "state", Error: "disk full"},
+		{Collector: "devices", Success: true}, {Collector: "pressure", Error: "no such file"}, {Collector: "state", Error: "disk full\nand slow"},
 	}
 	s.Targets = append(s.Targets, record.TargetStatus{ID: "eui.2", Problem: "permission denied", Probes: []record.ProbeStatus{stale}})
 

@@ -60,20 +60,10 @@ func Hold(path string) (Dir, *store.Lock, error) {
 	return d, lock, nil
 }
 
-// all loads every value of a kind. What could not be read is joined in the error.
-func all[T any](d Dir, kind string) ([]T, error) {
-	names, err := d.Names(kind)
-	problems := []error{err}
-	var values []T
-	for _, name := range names {
-		var v T
-		found, err := d.Load(kind, name, &v)
-		problems = append(problems, err)
-		if found {
-			values = append(values, v)
-		}
-	}
-	return values, errors.Join(problems...)
+// all loads every value of a kind. What could not be read is joined in the error; damaged files are set aside.
+func all[T any](d Dir, kind string) (values []T, err error) {
+	err = d.LoadEach(kind, func() any { return new(T) }, func(v any) { values = append(values, *v.(*T)) }) //nolint:forcetypeassert // as newly made
+	return values, err
 }
 
 // Announce notes where the daemon of the directory answers, so that commands find it.

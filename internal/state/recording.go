@@ -26,9 +26,7 @@ func (d Dir) RemoveRecording(id string) error { return d.Remove(kindRecordings, 
 // Recordings returns all recordings, the oldest first. What could not be read is joined in the error; damaged files are set
 // aside.
 func (d Dir) Recordings() ([]Recording, error) {
-	var all []Recording
-	err := d.LoadEach(kindRecordings, func() any { return new(Recording) }, func(v any) { all = append(all, *v.(*Recording)) }) //nolint:forcetypeassert // as newly made
-	return all, err
+	return all[Recording](d, kindRecordings)
 }
 
 // Recording returns the recording with this id. Errors: ErrNoRecording, and those of reading it.

@@ -124,10 +124,10 @@ function(config) {
       annotations: {
         summary: 'A drive has not been measured for hours.',
         description: text.drive + |||
-          is not measured: a probe has had no good round for {{ $value | humanizeDuration }} or longer, so nobody knows what it would say.
+          has a probe without a good round for {{ $value | humanizeDuration }} or longer, so nobody knows what that probe would say.
           Rounds of the last six hours, of probes without a good one:
-          {{- range printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[6h]) > 0) unless on (probe) increase(ssdprobe_probe_rounds_total{instance=%q,id=%q,outcome=\"ok\"}[6h]) > 0"
-          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }} {{ .Labels.probe }} {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
+          {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[6h]) > 0) unless on (probe) increase(ssdprobe_probe_rounds_total{instance=%q,id=%q,outcome=\"ok\"}[6h]) > 0"
+          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
         |||,
       },
     },
@@ -151,10 +151,10 @@ function(config) {
       annotations: {
         summary: 'A drive has no baseline after a day.',
         description: text.drive + |||
-          has no baseline: a probe has been learning for more than a day and has {{ $value | humanizePercentage }} of the rounds that
-          it needs: it would not notice if the drive became slower. Rounds of the last day, of probes that learn:
-          {{- range printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[1d]) > 0) and on (probe) ssdprobe_baseline_samples_goal{instance=%q,id=%q}"
-          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }} {{ .Labels.probe }} {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
+          has a probe without a baseline. It has been learning for more than a day and has {{ $value | humanizePercentage }} of the rounds
+          that it needs. Until then it would not notice if the drive became slower. Rounds of the last day, of probes that learn:
+          {{- range $i, $rounds := printf "sum by (probe, outcome) (increase(ssdprobe_probe_rounds_total{instance=%q,id=%q}[1d]) > 0) and on (probe) ssdprobe_baseline_samples_goal{instance=%q,id=%q}"
+          $labels.instance $labels.id $labels.instance $labels.id | query | sortByLabel "outcome" | sortByLabel "probe" }}{{ if $i }};{{ end }} {{ .Labels.probe }}: {{ printf "%.0f" .Value }} {{ .Labels.outcome }}{{ else }} none{{ end }}.
         |||,
       },
     },
