@@ -176,7 +176,7 @@ func TestHalfOpenConnections(t *testing.T) {
 		}
 	}
 	during := d.scrape(t)
-	assert.Less(t, during.of("process_open_fds", nil), 300.0, "they are bounded")
+	assert.Less(t, during.of("process_open_fds", nil), 400.0, "they are bounded: 256 connections, and what a daemon has open")
 	d.awaitMore(t, id, "read-4k", "ok", 2)
 	for _, c := range open {
 		require.NoError(t, c.Close())

@@ -56,7 +56,7 @@ func testStalls(t *testing.T, m *lab.Machine) {
 	_, err := hanging.Wait(bounded(t))
 	require.NoError(t, err)
 	d.awaitLog(t, "the device stalled: it completed no I/O for a while")
-	assert.Greater(t, stalls(name, "device"), 2.5)
+	eventually(t, "the stall is counted", func() bool { return stalls(name, "device") > 2.5 })
 
 	below.hang(t)
 	hanging = read(top)
