@@ -40,7 +40,8 @@ func TestRunBeyondPhysics(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
 	config := file(t, "c.yaml", "host_root: "+onSlowLink(t, loop)+"\nlock_dir: "+t.TempDir()+
-		"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n")
+		"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n"+
+		"probes: [{name: read-8m, block_size: 8MiB, ios: 8, warmup_ios: 1}]\n") // of which a busy machine, too, copies each in less than the link's 34 ms
 	state := t.TempDir()
 	got := ssdprobe(t, "run", "quick", "--config", config, "--state-dir", state, "-t", loop.Path, "--set", "time=300ms",
 		"--set", "sequential-block=1MiB", "--save-baseline", "--output", "json")
@@ -81,10 +82,11 @@ func TestProbesBeyondPhysics(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
 	config := file(t, "c.yaml", "host_root: "+onSlowLink(t, loop)+"\nlock_dir: "+t.TempDir()+
-		"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n")
+		"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n"+
+		"probes: [{name: read-8m, block_size: 8MiB, ios: 8, warmup_ios: 1}]\n") // of which a busy machine, too, copies each in less than the link's 34 ms
 	state := t.TempDir()
 	got := ssdprobe(t, "run", "--config", config, "--state-dir", state, "-t", loop.Path,
-		"--probe", "read-128k", "--rounds", "1", "--save-baseline")
+		"--probe", "read-8m", "--rounds", "1", "--save-baseline")
 	assert.Equal(t, 1, got.code, got.stdout)
 	assert.Contains(t, got.stderr, "ssdprobe: run probe on "+loop.Path+": no result in 1 of 1 steps: ")
 	assert.Contains(t, got.stderr, "; not saved as the baseline")

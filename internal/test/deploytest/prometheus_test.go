@@ -63,8 +63,12 @@ func exporter(t *testing.T) *httptest.Server {
 				continue // a SATA drive has none of its own
 			}
 			*interrupts.Remote += n
+			interrupts.Count += n
+			interrupts.EveryQueue = true
 			for j := range interrupts.Queues {
-				interrupts.Queues[j].Count += n
+				q := &interrupts.Queues[j]
+				q.Count += n
+				q.Local, q.Remote = &q.Count, new(uint64)
 			}
 		}
 		return s
