@@ -51,11 +51,11 @@ func TestSettingsComeBackWhenARunIsKilled(t *testing.T) {
 			require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 			eventually(t, "the cache is on again", func() bool { return cache() == "write back" })
 			p.Wait(t) // until nobody writes to its output any more
-			assert.Contains(t, p.Stderr.Text(), "ssdprobe: restored after a run that was killed: write cache of "+filepath.Base(loop.Path))
+			assert.Contains(t, p.Stderr.Text(), "ssdprobe: restored after a run: write cache of "+filepath.Base(loop.Path))
 
 			next := ssdprobe(t, "run", "--config", config, "--state-dir", state, "-t", loop.Path, "--rounds", "1", "--probe", "read-4k")
 			assert.Equal(t, 0, next.code, next.stderr)
-			assert.Regexp(t, `restored after a run that was killed: write cache of .* is on again, since `, next.stderr)
+			assert.Regexp(t, `restored after a run: write cache of .* is on again, since `, next.stderr)
 		})
 	}
 }

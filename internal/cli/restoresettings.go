@@ -34,7 +34,7 @@ changed. A run that changes settings starts this by itself.`,
 			o := settings.Options{FS: sysfs.New(root), Store: dir.Store, OpenNVMe: nvme.Open}
 			restored, err := settings.Guard(o, args[0], os.Stdin, a.stdout, a.stderr)
 			for _, text := range restored {
-				err = errors.Join(err, tell(a.stderr, "ssdprobe: restored after a run that was killed: %s\n", text))
+				err = errors.Join(err, tell(a.stderr, "ssdprobe: restored after a run: %s\n", text))
 			}
 			return err
 		},

@@ -132,7 +132,7 @@ func (k checked) subjects(ctx context.Context, host sysfs.FS) ([]measure.Subject
 func restorePending(host sysfs.FS, state *store.Store, note func(string)) error {
 	restored, err := settings.RestorePending(settings.Options{FS: host, Store: state, OpenNVMe: nvme.Open})
 	for _, text := range restored {
-		note("restored after a run that was killed: " + text)
+		note("restored after a run: " + text)
 	}
 	return err
 }

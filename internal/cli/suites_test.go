@@ -305,6 +305,6 @@ func TestRunRestoresTheWriteCache(t *testing.T) {
 	}
 	got := ssdprobe(t, "run", "quick", "--config", config, "--state-dir", state, "-t", loop.Path, "--set", "time=100ms")
 	require.Equal(t, 0, got.code, got.stderr)
-	assert.Contains(t, got.stderr, "restored after a run that was killed: write cache of "+filepath.Base(loop.Path))
+	assert.Contains(t, got.stderr, "restored after a run: write cache of "+filepath.Base(loop.Path))
 	assert.Equal(t, "write back", read())
 }

@@ -36,7 +36,7 @@ const (
 // Options.Restorer does. It says on ready that it is, ignores SIGINT, SIGTERM and SIGHUP
 // from then on, and returns what it restored, a sentence each. That is nothing when the
 // process has restored by itself. A device that refuses, as while its controller resets, is
-// asked again for two minutes, of which tell gets a line.
+// asked again for two minutes, of which tell gets a line, and one when it is done.
 func Guard(o Options, id string, alive io.Reader, ready, tell io.Writer) ([]string, error) {
 	// SIGPIPE as well: its standard error may be gone with the process.
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
@@ -53,39 +53,66 @@ func Guard(o Options, id string, alive io.Reader, ready, tell io.Writer) ([]stri
 }
 
 // restoreLeft restores what a process has left that is gone, or about to be. What cannot be
-// restored yet is tried again, and tell gets a line about it.
+// restored yet is tried again, and tell gets a line about it, and one when it is done.
 func (o Options) restoreLeft(id string, tell io.Writer) (all []string, err error) {
-	begun := time.Now()
-	for told := false; ; {
+	var notes error
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(tell, format+"\n", args...) } // who listened may be gone
+	for t := (tries{begun: time.Now()}); ; {
 		found, err := o.Store.Load(kindJournal, id, new(journal))
 		if err != nil { // a damaged one is set aside, so nobody else would tell of it
-			return all, fmt.Errorf("restore settings of %s: %w", id, err)
-		} else if !found {
-			return all, nil
+			return all, errors.Join(fmt.Errorf("restore settings of %s: %w", id, err), notes)
 		}
-		restored, err := o.locked(id, func() ([]string, error) {
-			restored, err := o.restore(id)
-			return restored, errors.Join(err, o.noteRestored(id, restored))
-		})
-		all = append(all, restored...)
-		waited := time.Since(begun)
+		if found {
+			var restored []string
+			restored, err = o.locked(id, func() ([]string, error) {
+				restored, err := o.restore(id)
+				notes = errors.Join(notes, o.noteRestored(id, restored))
+				return restored, err
+			})
+			all = append(all, restored...)
+		}
+		now := time.Now()
 		switch {
-		case err == nil, errors.Is(err, store.ErrNewer):
-			return all, err
-		case errors.Is(err, store.ErrLocked):
-			if waited > lockPatience {
-				return all, nil
+		case err == nil:
+			if t.told {
+				say("settings of %s are as before", id)
 			}
+			return all, notes
+		case errors.Is(err, store.ErrNewer):
+			return all, errors.Join(err, notes)
+		case t.over(err, now):
+			err = fmt.Errorf("%w; given up after %s, the next start of ssdprobe tries again", err, units.Span(now.Sub(t.begun)))
+			return all, errors.Join(err, notes)
+		case errors.Is(err, store.ErrLocked):
 			<-time.After(lockLook)
 			continue
-		case waited > restorePatience:
-			return all, fmt.Errorf("%w; given up after %s, the next start of ssdprobe tries again", err, units.Span(waited))
-		case !told:
-			told = true
-			_, _ = fmt.Fprintf(tell, "%v; trying again for %s\n", err, units.Span(restorePatience)) // who listened may be gone
+		case !t.told:
+			t.told = true
+			say("%v; trying again for %s", err, units.Span(restorePatience))
 		}
 		<-time.After(restoreLook)
 	}
+}
+
+// tries are those of restoreLeft.
+type tries struct {
+	begun  time.Time
+	locked time.Time // since when another process has the lock; zero while none has
+	told   bool      // that it is tried again
+}
+
+// over reports whether an error now is the last one: after restorePatience, or when another
+// process has had the lock for lockPatience, unless it was said that it is tried for longer.
+func (t *tries) over(err error, now time.Time) bool {
+	spent := now.Sub(t.begun) > restorePatience
+	if !errors.Is(err, store.ErrLocked) {
+		t.locked = time.Time{}
+		return spent
+	}
+	if t.locked.IsZero() {
+		t.locked = now
+	}
+	return now.Sub(t.locked) > lockPatience && (spent || !t.told)
 }
 
 // noteRestored keeps for the next start what was restored. The caller holds the lock.

@@ -79,17 +79,24 @@ func (o Options) startRestorer(id string) (*restorer, error) {
 
 // check is an error when the process has ended: nobody would restore what is changed now.
 func (r *restorer) check() error {
+	if r.ended() {
+		return fmt.Errorf("process %d, which restores settings if this one is killed, has ended (%s): start the run again", r.pid, r.how)
+	}
+	return nil
+}
+
+func (r *restorer) ended() bool {
 	select {
 	case <-r.done:
-		return fmt.Errorf("process %d, which restores settings if this one is killed, has ended (%s): start the run again", r.pid, r.how)
+		return true
 	default:
-		return nil
+		return false
 	}
 }
 
 // leave hands what is left over to the process, which goes on after this one.
 func (r *restorer) leave() error {
-	if err := r.alive.Close(); !errors.Is(err, os.ErrClosed) { // it has ended: check has said so
+	if err := r.alive.Close(); !errors.Is(err, os.ErrClosed) { // it has ended, and was told of
 		return err
 	}
 	return nil

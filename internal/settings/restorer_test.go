@@ -10,7 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/ssdprobe/ssdprobe/internal/device"
 	"github.com/ssdprobe/ssdprobe/internal/settings"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -122,4 +125,31 @@ func TestARestorerThatWasKilled(t *testing.T) {
 	require.NoError(t, session.Restore())
 	assert.Equal(t, "write back", cache())
 	assert.Empty(t, journals(t, o))
+}
+
+// Nobody is promised a process that has ended.
+func TestARestorerThatWasKilledIsNotPromised(t *testing.T) {
+	root := t.TempDir()
+	sysfstest.Add(t, root, map[string]string{
+		"sys/block/vda/dev": "254:0\n", "sys/block/vda/size": "2048\n", "sys/block/vda/queue/write_cache": "write back\n",
+	}, nil)
+	o := options(t)
+	o.FS = sysfs.New(root)
+	d, err := device.Find(o.FS, "vda")
+	require.NoError(t, err)
+	session, err := settings.Take(o, d)
+	require.NoError(t, err)
+	require.NoError(t, session.Set(settings.WriteCache, "off"))
+	restorers := testenv.Children(t, os.Getpid())
+	require.Len(t, restorers, 1)
+	require.NoError(t, unix.Kill(restorers[0], unix.SIGKILL))
+	testenv.Eventually(t, "it is known", func() bool {
+		return session.Set(settings.WriteCache, "on") != nil || session.Set(settings.WriteCache, "off") != nil
+	})
+	cache := filepath.Join(root, "sys/block/vda/queue/write_cache")
+	require.NoError(t, os.Remove(cache))
+	err = session.Restore()
+	require.ErrorContains(t, err, fmt.Sprintf("process %d, which would try again, has ended (signal: killed): the next start of ssdprobe tries again", restorers[0]))
+	assert.NotContains(t, err.Error(), "tries again for")
+	assert.Len(t, journals(t, o), 1)
 }

@@ -126,6 +126,9 @@ func (s *Session) Restore() error {
 	released := s.lock.Release()
 	switch {
 	case s.restorer == nil:
+	case err != nil && s.restorer.ended():
+		err = fmt.Errorf("%w; process %d, which would try again, has ended (%s): the next start of ssdprobe tries again", err, s.restorer.pid, s.restorer.how)
+		released = errors.Join(released, s.restorer.leave())
 	case err != nil:
 		err = fmt.Errorf("%w; process %d tries again for %s", err, s.restorer.pid, units.Span(restorePatience))
 		released = errors.Join(released, s.restorer.leave())

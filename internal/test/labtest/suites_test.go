@@ -125,7 +125,7 @@ func testKilledSuite(t *testing.T, m *lab.Machine) {
 	ended, err := run.Wait(bounded(t))
 	require.NoError(t, err)
 	assert.Equal(t, 128+int(syscall.SIGKILL), ended.ExitCode)
-	assert.Contains(t, ended.Stderr, "ssdprobe: restored after a run that was killed: write cache of ")
+	assert.Contains(t, ended.Stderr, "ssdprobe: restored after a run: write cache of ")
 }
 
 // testFormat formats a drive, and tries to format one where nobody has asked for it.
