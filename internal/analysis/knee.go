@@ -20,11 +20,11 @@ type depthPoint struct {
 
 // Knees finds the knee of each load that was measured at three depths or more,
 // whatever else was the same. Repeats of a depth count as their mean, and steps that
-// measured something else than the drive do not count.
+// measured something else than the drive, such as the page cache, do not count.
 func Knees(steps []record.Step) []record.Knee {
 	var sweeps groups[sweepKey, []record.Step]
 	for _, s := range complete(steps) {
-		if s.Workload == nil || s.Workload.Round > 0 {
+		if !s.Workload.OfDrive() || s.Workload.Round > 0 {
 			continue
 		}
 		for _, r := range results(s) {

@@ -119,3 +119,26 @@ func TestDisturbedStepsDecideNoKnee(t *testing.T) {
 	}
 	assert.Equal(t, []record.Knee{{Load: "4 KiB random read", Disregarded: 7, Codes: []string{"disturbed"}}}, analysis.Knees(steps))
 }
+
+// A user's own job may go through the page cache: what it reads from there is not the drive's.
+func TestThePageCacheIsNotTheDrive(t *testing.T) {
+	var steps []step
+	for _, depth := range []int{1, 2, 4, 8, 16} {
+		steps = append(steps, randomRead(depth, min(100e3*float64(depth), 400e3)))
+	}
+	for i, offset := range []int64{0, 1 << 30} {
+		s := randomRead(1, 1e6/float64(i+1))
+		s.Workload.Pattern, s.Workload.OffsetBytes = record.Sequential, offset
+		steps = append(steps, s)
+	}
+	sheet := record.DataSheet{RandomReadIOPS: new(1e6), RandomReadLatency: new(10 * time.Microsecond)}
+	require.Len(t, analysis.Knees(steps), 1)
+	require.Len(t, analysis.Offsets(steps), 1)
+	require.Len(t, analysis.Shares(steps, sheet), 2)
+	for i := range steps {
+		steps[i].Workload.Buffered = true
+	}
+	assert.Empty(t, analysis.Knees(steps))
+	assert.Empty(t, analysis.Offsets(steps))
+	assert.Empty(t, analysis.Shares(steps, sheet))
+}

@@ -22,7 +22,7 @@ func Offsets(steps []record.Step) record.OffsetLines {
 	var lines groups[offsetKey, []record.Step]
 	load := ""
 	for _, s := range complete(steps) {
-		if s.Workload == nil || s.Workload.Pattern != record.Sequential || len(s.Workload.Targets) > 1 {
+		if !s.Workload.OfDrive() || s.Workload.Pattern != record.Sequential || len(s.Workload.Targets) > 1 {
 			continue
 		}
 		if w := s.Workload.String(); load == "" {

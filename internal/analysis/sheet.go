@@ -88,9 +88,9 @@ func Shares(steps []record.Step, sheet record.DataSheet) []record.SheetShare {
 	return shares
 }
 
-// pure reports whether a step is of one device, direction and pattern alone.
+// pure reports whether a step is of one device, direction and pattern alone, past the page cache.
 func pure(s record.Step, d record.Direction, p record.Pattern) bool {
-	return s.Workload != nil && s.Workload.Direction == d && s.Workload.Pattern == p && len(s.Parts) <= 1
+	return s.Workload.OfDrive() && s.Workload.Direction == d && s.Workload.Pattern == p && len(s.Parts) <= 1
 }
 
 func bestRate(steps []record.Step, d record.Direction, p record.Pattern, share record.SheetShare) (record.SheetShare, bool) {

@@ -287,7 +287,7 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 	defer func() { err = errors.Join(err, kept.discard()) }()
 	progress := newProgress(a.stderr)
 	for _, left := range kept.left {
-		progress.note(left + " is there: a run that was killed has left it, unless that run is still going on; remove it once nobody needs it")
+		progress.note(left + " is left of a run that was killed or is still going on; remove it when you do not need it")
 	}
 	if err := restorePending(host, dir.Store, progress.note); err != nil {
 		return err

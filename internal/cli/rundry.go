@@ -34,15 +34,15 @@ func (a *app) dryRun(ctx context.Context, host sysfs.FS, o checked, subjects []m
 	}
 	binary, missing := fiorun.Find(ctx)
 	foreseen, err := run.Foresee(ctx, host, subjects, run.Suite{Suite: o.plan, Fio: binary, Values: o.values, Destroy: o.destroy, DestroyUnknownData: o.destroyData, Format: o.format}, limits)
+	if missing != nil {
+		foreseen.Refusals = append([]error{missing}, foreseen.Refusals...)
+	}
 	if err != nil {
-		return refusal(err)
+		return refusal(append(foreseen.Refusals, err)[0])
 	}
 	d := dry{Steps: foreseen.Steps, Notes: foreseen.Notes}
 	for _, step := range d.Steps {
 		d.Expected += step.Expected
-	}
-	if missing != nil {
-		foreseen.Refusals = append([]error{missing}, foreseen.Refusals...)
 	}
 	for _, why := range foreseen.Refusals {
 		d.Refused = append(d.Refused, reason(why))

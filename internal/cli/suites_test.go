@@ -118,6 +118,11 @@ func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 			assert.NoDirExists(t, state)
 		})
 	}
+	for _, more := range [][]string{nil, {"--dry-run"}} {
+		got := ssdprobe(t, append([]string{"run", "quick", "--config", busy, "--state-dir", t.TempDir(), "-t", loop.Path, "--destroy", "WRONG"}, more...)...)
+		assert.Equal(t, 4, got.code, got.stderr)
+		assert.Contains(t, got.stderr, loop.Path+": busy: others ", "a run looks at that first")
+	}
 	assert.Equal(t, before, sum(t, loop.Backing), "bit-identical")
 	left, err := os.ReadDir(small)
 	require.NoError(t, err)
@@ -131,10 +136,10 @@ func TestWhatCannotBeRunFillsNothing(t *testing.T) {
 	serial := "name:" + filepath.Base(loop.Path)
 	dir := testenv.OnDisk(t)
 	for says, args := range map[string][]string{
-		"it is not NVMe; --set coalescing=as-found measures it as it is":                                   {"interrupts", "-t", loop.Path},
-		"255 MiB is too small for 2 jobs at depth 1 with blocks of 128 MiB; want 256 MiB or more":          {"model", "-t", dir, "--size", "256MiB", "--set", "jobs=2"},
-		"plan quick: --destroy WRONG: it only reads, so nothing would be overwritten; leave --destroy out": {"quick", "-t", loop.Path, "--destroy", "WRONG"},
-		"plan mixed: --destroy WRONG: it is none of the targets (" + serial + "); leave it out":            {"mixed", "-t", loop.Path, "--destroy", serial, "--destroy", "WRONG"},
+		"it is not NVMe; --set coalescing=as-found measures it as it is":                                               {"interrupts", "-t", loop.Path},
+		"255 MiB is too small for 2 jobs at depth 1 with blocks of 128 MiB; give --size 257MiB or more, or fewer jobs": {"model", "-t", dir, "--size", "256MiB", "--set", "jobs=2"},
+		"plan quick: --destroy WRONG: it only reads, so nothing would be overwritten; leave --destroy out":             {"quick", "-t", loop.Path, "--destroy", "WRONG"},
+		"plan mixed: --destroy WRONG: it is none of the targets (" + serial + "); leave it out":                        {"mixed", "-t", loop.Path, "--destroy", serial, "--destroy", "WRONG"},
 	} {
 		for _, more := range [][]string{nil, {"--dry-run"}} {
 			got := ssdprobe(t, slices.Concat([]string{"run", "--config", calm(t), "--state-dir", t.TempDir()}, args, more)...)
@@ -146,6 +151,31 @@ func TestWhatCannotBeRunFillsNothing(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// What this process lacks refuses a run, and hides no plan.
+func TestDryRunWithLessOfFio(t *testing.T) {
+	fio, err := exec.LookPath("fio")
+	require.NoError(t, err)
+	dir, disk, config := t.TempDir(), testenv.OnDisk(t), calm(t)
+	run := func(more ...string) result {
+		return ssdprobe(t, append([]string{"run", "quick", "--config", config, "--state-dir", t.TempDir(), "-t", disk}, more...)...)
+	}
+	without := "#!/bin/sh\n[ \"$1\" = --enghelp ] && echo psync && exit\nexec " + fio + " \"$@\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "fio"), []byte(without), 0o700)) //nolint:gosec // it is executed
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	ended, dry := run(), run("--dry-run")
+	assert.Equal(t, ended.code, dry.code)
+	assert.NotZero(t, dry.code)
+	assert.Contains(t, ended.stderr, "I/O engine ")
+	assert.Contains(t, dry.stdout, "# would be refused: I/O engine ")
+	assert.Contains(t, dry.stdout, "\nfilename=")
+
+	t.Setenv("PATH", t.TempDir())
+	ended, dry = run("--set", "time=0"), run("--set", "time=0", "--dry-run")
+	assert.Equal(t, ended.code, dry.code)
+	ended, dry = run("--destroy", "WRONG"), run("--destroy", "WRONG", "--dry-run")
+	assert.Equal(t, ended.code, dry.code)
 }
 
 // Without the space for a file nothing can be measured. That is neither unsafe nor busy.

@@ -80,7 +80,10 @@ func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step
 				"what the others did, and on which drives, is not known.", job.Name))
 		}
 	}
-	if len(jobs) > 1 && (unmerged(s.Read) || unmerged(s.Write)) {
+	own := slices.ContainsFunc(jobs, func(j fio.JobResult) bool {
+		return unmerged(s.Read) && percentiles(j.Read) || unmerged(s.Write) && percentiles(j.Write)
+	})
+	if len(jobs) > 1 && own {
 		add(record.WarnConditionsUnknown, fmt.Sprintf("The percentiles of %d jobs cannot be put together without their distributions: "+
 			"run fio with --output-format=json+ or group_reporting.", len(jobs)))
 	}
@@ -98,6 +101,11 @@ func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step
 // unmerged reports whether nothing is known of a distribution, as of jobs of which each has percentiles alone.
 func unmerged(r *record.Result) bool {
 	return r != nil && r.IOs > 0 && r.Latency.Count() == 0 && len(r.Percentiles) == 0
+}
+
+// percentiles reports whether a job has any of its own: fio can be told not to take them.
+func percentiles(d *fio.Direction) bool {
+	return d != nil && len(d.Completion.Percentiles)+len(d.Total.Percentiles) > 0
 }
 
 // distinct numbers steps of the same name, which fio allows.

@@ -85,4 +85,6 @@ func TestPercentilesOfSeveralJobs(t *testing.T) {
 	for _, more := range [][]string{{"--output-format=json+"}, {"--output-format=json", "--group_reporting"}} {
 		assert.Empty(t, parse(t, output(t, append(args, more...)...)).Steps[0].Warnings)
 	}
+	s = parse(t, output(t, append(args, "--output-format=json", "--clat_percentiles=0")...)).Steps[0]
+	assert.Empty(t, s.Warnings, "there are none that could be put together")
 }

@@ -22,10 +22,14 @@ import (
 // mean and max belong to the same. IOPS and bandwidth of jobs are added up.
 func (r Run) Steps() []record.Step {
 	var steps []record.Step
-	groups, options := Groups(r.Output), Options(r.Output)
+	groups, options, asked := Groups(r.Output), Options(r.Output), r.Job.Groups()
 	for i, jobs := range groups {
 		s := r.step(jobs, i, len(groups))
-		s.Plan, s.Workload = Describe(jobs, options[i], false)
+		if i < len(asked) && len(asked[i]) > len(jobs) { // added up, and fio prints the options of the first alone
+			s.Plan = planOfSections(asked[i])
+		} else {
+			s.Plan, s.Workload = Describe(jobs, options[i], false)
+		}
 		steps = append(steps, s)
 	}
 	return steps

@@ -174,3 +174,27 @@ func TestInterruptsPerIO(t *testing.T) {
 	run.Seen.Interrupts = nil
 	assert.Less(t, run.Steps()[0].InterruptsPerIO, 0.0)
 }
+
+// With group_reporting fio prints the options of the first section beside the sum of all, however short the others were.
+func TestSectionsThatFioAddedUp(t *testing.T) {
+	binary, err := fiorun.Find(t.Context())
+	require.NoError(t, err)
+	file := dataFile(t)
+	for plan, change := range map[string]func(*fio.Options){
+		"4 KiB random read, depth 1 + 16 KiB random read, depth 4": func(o *fio.Options) {
+			o.BlockBytes, o.IODepth, o.Extra = new(int64(16384)), new(4), []fio.Option{{Key: "number_ios", Value: "1"}}
+		},
+		"4 KiB random read, depth 1, 2 jobs": func(*fio.Options) {},
+	} {
+		first, second := reads(file), reads(file)
+		change(&second)
+		first.GroupReporting, second.GroupReporting = new(true), new(true)
+		run, err := binary.Run(t.Context(), fiorun.Request{Job: fio.Job{Sections: []fio.Section{{Name: "a", Options: first}, {Name: "b", Options: second}}}, ReadOnly: true})
+		require.NoError(t, err)
+		require.Len(t, run.Output.Jobs, 1)
+		steps := run.Steps()
+		require.Len(t, steps, 1)
+		assert.Equal(t, plan, steps[0].Plan)
+		assert.Nil(t, steps[0].Workload, "no point of a sweep")
+	}
+}

@@ -54,6 +54,12 @@ func planOfEach(jobs []fio.JobResult, options []fio.Options) string {
 	return strings.Join(plans, " + ")
 }
 
+// planOfSections is of sections that fio added up (group_reporting), by what they asked for.
+func planOfSections(options []fio.Options) string {
+	plan, _ := Describe(make([]fio.JobResult, len(options)), options, false)
+	return plan
+}
+
 // workload is what jobs of a group did in figures.
 func workload(jobs []fio.JobResult, options []fio.Options) *record.Workload {
 	var all record.Workload

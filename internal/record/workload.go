@@ -39,6 +39,10 @@ type Workload struct {
 	Beside []string `json:"beside,omitempty"`
 }
 
+// OfDrive reports whether figures of this load are those of the drive, as far as it is known: what
+// went through the page cache is not.
+func (w *Workload) OfDrive() bool { return w != nil && !w.Buffered }
+
 // Part is the share of one target in a step that used several at once.
 type Part struct {
 	Target   string  `json:"target"` // its path

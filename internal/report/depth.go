@@ -42,7 +42,7 @@ func sweeps(r record.RunReport) []sweep {
 	var order []string
 	all := map[string]*sweep{}
 	for _, s := range measured(r.Steps) {
-		if s.Workload == nil || s.Workload.Round > 0 {
+		if !s.Workload.OfDrive() || s.Workload.Round > 0 {
 			continue
 		}
 		for _, p := range parts(s) {
@@ -146,15 +146,20 @@ func (s sweep) sentence() string {
 		return ""
 	case s.knee.Deepest == 0:
 		return fmt.Sprintf("%s: no knee can be told: %s.", s.load, disregardedText(s.knee.Disregarded, s.knee.Codes))
-	case s.knee.Depth == 0:
-		return fmt.Sprintf("%s: no knee up to depth %d: IOPS still grow faster than latency.", s.load, s.knee.Deepest)
 	}
-	text := fmt.Sprintf("%s: the knee is at depth %d with %s IOPS at %s; from there to depth %d IOPS grow %s and mean latency %s.",
-		s.load, s.knee.Depth, units.IOPS(s.knee.IOPS), units.Latency(s.knee.Mean), s.knee.Deepest, units.Ratio(s.knee.IOPSGain), units.Ratio(s.knee.LatencyGrowth))
+	text := fmt.Sprintf("%s: no knee up to depth %d: IOPS still grow faster than latency.", s.load, s.knee.Deepest)
+	if s.knee.Depth > 0 {
+		text = s.kneeText()
+	}
 	if s.knee.Disregarded > 0 {
 		text += fmt.Sprintf(" Left out: %s.", disregardedText(s.knee.Disregarded, s.knee.Codes))
 	}
 	return text
+}
+
+func (s sweep) kneeText() string {
+	return fmt.Sprintf("%s: the knee is at depth %d with %s IOPS at %s; from there to depth %d IOPS grow %s and mean latency %s.",
+		s.load, s.knee.Depth, units.IOPS(s.knee.IOPS), units.Latency(s.knee.Mean), s.knee.Deepest, units.Ratio(s.knee.IOPSGain), units.Ratio(s.knee.LatencyGrowth))
 }
 
 func (s sweep) axis() plot.Axis {

@@ -156,7 +156,7 @@ func nowText(d record.Drift) string {
 }
 
 // OverText says of which time the ratio of a statistic, its bounds and its value of now are: "last 58 min", or
-// "1 h until 3 h ago" when that is a while ago; empty when there is none.
+// "1 h, ended 3 h ago" when that is a while ago; empty when there is none.
 func OverText(d record.Drift, now time.Time) string {
 	const recent = 15 * time.Minute
 	switch {
@@ -165,7 +165,7 @@ func OverText(d record.Drift, now time.Time) string {
 	case now.Sub(d.Over.To) < recent:
 		return "last " + units.Span(now.Sub(d.Over.From).Truncate(time.Minute))
 	default:
-		return units.Span(d.Over.Length()) + " until " + units.Ago(d.Over.To, now)
+		return units.Span(d.Over.Length()) + ", ended " + units.Ago(d.Over.To, now)
 	}
 }
 

@@ -95,9 +95,9 @@ func baselineText(x drift.Explanation) string {
 	return text + fmt.Sprintf(", under %.0f to %s load from others", 100*x.MinLoad, units.Percent(x.MaxLoad))
 }
 
-// operatorNote is "note of 2026-05-04 10:42:11 +02:00 on the host: powersave is wanted (accepted p50 1.31×)".
+// operatorNote is "note of 2026-05-04 10:42 on the host: powersave is wanted (accepted p50 1.31×)".
 func operatorNote(n drift.Note, on string) document.Note {
-	return document.Note{Label: "note of " + units.Time(n.Time) + on + ": ", Text: n.Text + acceptedText(n)}
+	return document.Note{Label: "note of " + units.Minute(n.Time) + on + ": ", Text: n.Text + acceptedText(n)}
 }
 
 // acceptedText is " (accepted p50 1.31×)".
@@ -166,7 +166,7 @@ func evidence(list []drift.Evidence) []document.Block {
 	for _, e := range list {
 		low, high = min(low, e.Threshold), max(high, e.Threshold)
 		if e.Value > 0 {
-			t.Add(evidenceName(e), tenth(e.Value), tenth(e.Threshold), units.Time(e.Since))
+			t.Add(evidenceName(e), tenth(e.Value), tenth(e.Threshold), units.Minute(e.Since))
 		}
 	}
 	if len(t.Rows) == 0 {

@@ -25,7 +25,7 @@ func modelSection(r record.RunReport) []document.Section {
 			document.Sentence("/sys/fs/cgroup/io.cost.qos takes this line, which switches io.cost on for the device:"), document.Code(m.QoSLine))
 	}
 	s.Answer = append(s.Answer, document.Gap{}, coefficientTable(m))
-	if slices.ContainsFunc(m.Coefficients, func(c record.CostCoefficient) bool { return c.Repeats == 0 }) {
+	if onlyDisturbed(m.Coefficients) {
 		s.Answer = append(s.Answer, document.Sentence("Stop what else uses the device or the CPUs, and run the suite again. "+
 			"One good repeat of each coefficient is enough; --repeats 9 gives more chances, and --set time=10s makes them shorter."))
 	}
@@ -36,6 +36,19 @@ func modelSection(r record.RunReport) []document.Section {
 		s.Blocks = append(s.Blocks, document.Gap{}, costs, document.Gap{}, document.Sentence(twoModels(m)))
 	}
 	return []document.Section{s}
+}
+
+// onlyDisturbed reports whether what else was going on is the only reason for which coefficients lack.
+func onlyDisturbed(all []record.CostCoefficient) bool {
+	var codes []string
+	for _, c := range all {
+		if c.Repeats == 0 && len(c.Codes) == 0 {
+			return false
+		} else if c.Repeats == 0 {
+			codes = append(codes, c.Codes...)
+		}
+	}
+	return len(codes) > 0 && !slices.ContainsFunc(codes, func(code string) bool { return code != record.WarnDisturbed && code != record.WarnOthersActive })
 }
 
 func modelLead(m record.CostModel, device string) string {

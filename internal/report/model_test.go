@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -75,5 +76,27 @@ func TestModelWithoutLines(t *testing.T) {
 			assert.Contains(t, b.String(), "rrandiops", "the figures are told")
 			assert.NotContains(t, b.String(), "ctrl=user")
 		})
+	}
+}
+
+// To stop what else is going on is advised where that was the reason, and there alone.
+func TestAdviceWhereCoefficientsLack(t *testing.T) {
+	for want, codes := range map[string][]string{
+		"Stop what else uses the device": {record.WarnDisturbed, record.WarnOthersActive},
+		"":                               {record.WarnDisturbed, record.WarnErrors},
+	} {
+		r := modelRun()
+		m := analysis.CostModel(r.Steps, nil, analysis.CostOptions{Device: "259:0", Percentile: 95})
+		m.ModelLine, m.QoSLine, m.Withheld = "", "", []string{"rbps"}
+		m.Coefficients[0].Repeats, m.Coefficients[0].LeftOut, m.Coefficients[0].Codes = 0, 3, codes
+		r.Analysis.CostModel = m
+		var b bytes.Buffer
+		require.NoError(t, report.Brief(&b, r))
+		assert.Contains(t, b.String(), "No lines for io.cost")
+		if want == "" {
+			assert.NotContains(t, b.String(), "Stop what else")
+		} else {
+			assert.Contains(t, strings.Join(strings.Fields(b.String()), " "), want)
+		}
 	}
 }

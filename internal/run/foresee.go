@@ -27,13 +27,10 @@ type Foreseen struct {
 // Foresee looks at everything that a run of a suite looks at before it begins, and
 // changes nothing: files are not made, and a raw device that is to be overwritten is
 // opened for reading, exclusively and for a moment. Whether another ssdprobe
-// measures just now is not asked. The error is that nothing can be said at all.
+// measures just now is not asked. The error is that there is no plan; what was found to
+// refuse the run before is there with it.
 func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chosen Suite, limits admit.Limits) (Foreseen, error) {
 	var f Foreseen
-	targets, writes, err := chosen.targets(ctx, fs, subjects)
-	if err != nil {
-		return f, err
-	}
 	busy := make([]error, len(subjects))
 	var looking errgroup.Group
 	for i, s := range subjects {
@@ -45,12 +42,22 @@ func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chose
 			return err
 		})
 	}
-	err = looking.Wait()
+	err := looking.Wait()
 	for _, b := range busy {
 		f.refuse(b)
 	}
 	if err != nil {
 		return f, err
+	}
+	targets, writes, err := chosen.targets(fs, subjects)
+	if err != nil {
+		return f, err
+	}
+	var impossible *PlanError
+	if err := chosen.possible(ctx, fs, targets); errors.As(err, &impossible) {
+		return f, err
+	} else {
+		f.refuse(err)
 	}
 	for i, s := range subjects {
 		var err error

@@ -28,8 +28,11 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 	for i, s := range sessions {
 		subjects[i] = s.subject
 	}
-	targets, writes, err := chosen.targets(ctx, sessions[0].options.FS, subjects)
+	targets, writes, err := chosen.targets(sessions[0].options.FS, subjects)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := chosen.possible(ctx, sessions[0].options.FS, targets); err != nil {
 		return nil, nil, err
 	}
 	for i, s := range sessions {

@@ -57,7 +57,7 @@ func (e *PlanError) Unwrap() error { return e.Err }
 
 // targets are the targets of a run before anything of them is opened, and whether it writes
 // to them. Errors: *PlanError for what cannot be run at all.
-func (s Suite) targets(ctx context.Context, fs sysfs.FS, subjects []measure.Subject) (targets []suite.Target, writes bool, err error) {
+func (s Suite) targets(fs sysfs.FS, subjects []measure.Subject) (targets []suite.Target, writes bool, err error) {
 	for _, subject := range subjects {
 		t, err := Target(fs, subject)
 		if err != nil {
@@ -75,11 +75,17 @@ func (s Suite) targets(ctx context.Context, fs sysfs.FS, subjects []measure.Subj
 	if err := s.checkDestroy(targets, writes); err != nil {
 		return nil, false, &PlanError{s.Name, err}
 	}
-	err = s.Possible(ctx, s.Values, s.Fio, settings.Options{FS: fs, OpenNVMe: nvme.Open}, targets...)
+	return targets, writes, nil
+}
+
+// possible says why the suite cannot be carried out on its targets, whatever they hold. Errors: *PlanError
+// for a setting that the device does not have; others may be of this process, as that it may not ask the device.
+func (s Suite) possible(ctx context.Context, fs sysfs.FS, targets []suite.Target) error {
+	err := s.Possible(ctx, s.Values, s.Fio, settings.Options{FS: fs, OpenNVMe: nvme.Open}, targets...)
 	if errors.Is(err, settings.ErrNone) {
-		err = &PlanError{s.Name, err}
+		return &PlanError{s.Name, err}
 	}
-	return targets, writes, err
+	return err
 }
 
 // checkDestroy refuses a device that was named to be overwritten, and would not be. One that

@@ -255,8 +255,10 @@ func Leftovers(path string) ([]string, error) {
 	}
 	var left []string
 	for _, e := range entries {
-		if name := e.Name(); strings.HasPrefix(name, filepath.Base(path)+".") && strings.HasSuffix(name, ".partial") {
-			left = append(left, filepath.Join(filepath.Dir(path), name))
+		random, mine := strings.CutPrefix(e.Name(), filepath.Base(path)+".")
+		random, partial := strings.CutSuffix(random, ".partial")
+		if mine && partial && random != "" && strings.Trim(random, "0123456789") == "" { // run.2 is another folder than run
+			left = append(left, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}
 	return left, nil

@@ -191,8 +191,10 @@ func TestLeftovers(t *testing.T) {
 	assert.Empty(t, left)
 	_, err = runfolder.Begin(path)
 	require.NoError(t, err)
-	_, err = runfolder.Begin(filepath.Join(dir, "run"))
-	require.NoError(t, err)
+	for _, other := range []string{"run", "run[1].2", "run[1].x"} {
+		_, err = runfolder.Begin(filepath.Join(dir, other))
+		require.NoError(t, err)
+	}
 	left, err = runfolder.Leftovers(path)
 	require.NoError(t, err)
 	require.Len(t, left, 1)

@@ -17,7 +17,8 @@ import (
 func model() Suite {
 	s := Suite{
 		Name: "model", Question: "What does an I/O cost?", Writes: "a file for half of its time; a raw device only with --destroy",
-		Does: "Measures the coefficients of the kernel's io.cost as its iocost_coef_gen.py does, and prints the lines for io.cost.model and io.cost.qos.",
+		Does: "Measures the coefficients of the kernel's io.cost as its iocost_coef_gen.py does, and prints the lines for io.cost.model and io.cost.qos. " +
+			"Where a coefficient lacks, it says why instead, and ends with 0 all the same.",
 		Replaces: "fio --name=coef --filename=/dev/nvme0n1 --ioengine=libaio --direct=1 --rw=randread --bs=4096 --iodepth=64 " +
 			"--time_based --runtime=120",
 	}

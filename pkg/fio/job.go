@@ -77,9 +77,19 @@ func (j Job) Effective(i int) Options {
 func (j Job) Direct() bool { return !slices.Contains(j.DirectGroups(), false) }
 
 // DirectGroups reports for each group of sections, in the order in which fio reports on
-// them, whether all of its I/O goes past the page cache. stonewall and new_group begin one.
+// them, whether all of its I/O goes past the page cache.
 func (j Job) DirectGroups() []bool {
-	var groups []bool
+	var direct []bool
+	for _, group := range j.Groups() {
+		direct = append(direct, !slices.ContainsFunc(group, func(o Options) bool { return o.Direct == nil || !*o.Direct }))
+	}
+	return direct
+}
+
+// Groups returns what applies to the sections of each group, in the order in which fio reports
+// on them. stonewall and new_group begin one.
+func (j Job) Groups() [][]Options {
+	var groups [][]Options
 	for i, s := range j.Sections {
 		if s.Name == Global {
 			continue
@@ -88,11 +98,10 @@ func (j Job) DirectGroups() []bool {
 		apart := o.Stonewall != nil && *o.Stonewall ||
 			slices.ContainsFunc(o.Extra, func(x Option) bool { return x.Key == "new_group" && x.Value != "0" })
 		if apart || len(groups) == 0 {
-			groups = append(groups, true)
+			groups = append(groups, nil)
 		}
-		if o.Direct == nil || !*o.Direct {
-			groups[len(groups)-1] = false
-		}
+		last := &groups[len(groups)-1]
+		*last = append(*last, o)
 	}
 	return groups
 }
