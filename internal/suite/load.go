@@ -251,7 +251,7 @@ func (l load) section(t Target, cpus []int) (fio.Section, error) {
 			part := size / int64(l.jobs) / l.blockBytes * l.blockBytes
 			if part < l.blockBytes*int64(l.depth) {
 				return fio.Section{}, fmt.Errorf("target %s: %s is too small for %d jobs at depth %d with blocks of %s; %s", t.Path,
-					units.Size(t.SizeBytes), l.jobs, l.depth, units.Size(l.blockBytes), enough(t, l.blockBytes*int64(l.depth)*int64(l.jobs)-size))
+					units.Size(t.SizeBytes), l.jobs, l.depth, units.Size(l.blockBytes), enough(t, l.offset+l.blockBytes*int64(l.depth)*int64(l.jobs)))
 			}
 			o.SizeBytes = new(part)
 			extra("offset_increment", strconv.FormatInt(part, 10))
@@ -281,14 +281,14 @@ func (l load) section(t Target, cpus []int) (fio.Section, error) {
 	return fio.Section{Options: o}, nil
 }
 
-// enough says what helps where a target lacks so many bytes. A file that ssdprobe makes has a header
+// enough says what helps where so many bytes of a target are needed. A file that ssdprobe makes has a header
 // before its data, which its size includes.
-func enough(t Target, lack int64) string {
+func enough(t Target, need int64) string {
 	if t.OffsetBytes == 0 {
-		return fmt.Sprintf("want %s or more, or fewer jobs", units.Size(t.SizeBytes+lack))
+		return fmt.Sprintf("want %s or more, or fewer jobs", units.Size(need))
 	}
 	const mib = 1 << 20
-	return fmt.Sprintf("give --size %dMiB or more, or fewer jobs", (t.OffsetBytes+t.SizeBytes+lack+mib-1)/mib)
+	return fmt.Sprintf("give --size %dMiB or more, or fewer jobs", (t.OffsetBytes+need+mib-1)/mib)
 }
 
 // cpuText is "0-3,8", with the numbers in order.
