@@ -136,6 +136,10 @@ func TestRunSuiteOverwritesWhatWasNamed(t *testing.T) {
 	sessions := begin(t, loop.Path)
 	c := chosen(t, "mixed", "time=100ms", "engines=libaio")
 	c.Destroy = []string{"S1", safety.Name(subject.Device)}
+	_, err = run.RunSuite(t.Context(), sessions, c)
+	require.ErrorContains(t, err, "--destroy S1: it is none of the targets")
+	assert.Equal(t, before, sum(t, loop))
+	c.Destroy = c.Destroy[1:]
 	r, err := run.RunSuite(t.Context(), sessions, c)
 	require.NoError(t, err)
 	end(t, sessions)
