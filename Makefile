@@ -40,7 +40,7 @@ test-story: ## a drive and a host get slow, in real time with default settings: 
 picture: ## make docs/status-page.png anew: a node with eight drives, one of which gets slow; some minutes; needs root
 	scripts/install.sh chromium xfsprogs
 	scripts/lab-setup.sh
-	go test -count 1 -tags picture -run TestPicture ./internal/test/storytest
+	go test -timeout 1h -count 1 -tags picture -run TestPicture ./internal/test/storytest
 
 test-container: ## the container file, carried out in a fresh Debian instead of by docker, for amd64 and arm64
 	scripts/install.sh debootstrap runc qemu-user-static

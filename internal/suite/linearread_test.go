@@ -116,9 +116,10 @@ new_group
 // What is read of a device beside others is what fio says of that device alone, and the others are loaded all the time.
 func TestLinearReadOfSeveralDevicesReally(t *testing.T) {
 	t.Parallel()
+	const piece = 64 << 20 // so long that the others come to read, also on a busy host
 	var targets []suite.Target
 	for range 3 {
-		loop := testenv.LoopDevice(t, dataBytes, testenv.Options{Random: true})
+		loop := testenv.LoopDevice(t, 2*piece, testenv.Options{Random: true})
 		d, err := device.Find(sysfs.FS{}, loop.Path)
 		require.NoError(t, err)
 		targets = append(targets, suite.Target{
@@ -128,7 +129,7 @@ func TestLinearReadOfSeveralDevicesReally(t *testing.T) {
 	fio, dir := witness(t)
 	s := find(t, "linear-read")
 	r, err := suite.Execute(t.Context(), s, suite.Options{
-		Fio: fio, Target: targets[0], More: targets[1:], Values: set(t, s, "points=2", "piece=4MiB", "depth=2", "beside=2"),
+		Fio: fio, Target: targets[0], More: targets[1:], Values: set(t, s, "points=2", "piece=64MiB", "depth=2", "beside=2"),
 	})
 	require.NoError(t, err)
 	require.Len(t, r.Steps, 3*2*2)
@@ -136,7 +137,7 @@ func TestLinearReadOfSeveralDevicesReally(t *testing.T) {
 	reads, _ := saidByFio(t, dir)
 	for i, step := range r.Steps {
 		require.NotNil(t, step.Read, step.Name)
-		assert.Equal(t, int64(4<<20), step.Read.Bytes, step.Name)
+		assert.Equal(t, int64(piece), step.Read.Bytes, step.Name)
 		if len(step.Workload.Beside) == 0 {
 			assert.Equal(t, reads[i].bytes, step.Read.Bytes, step.Name)
 			continue
@@ -156,7 +157,7 @@ func TestLinearReadOfSeveralDevicesReally(t *testing.T) {
 	for i, line := range r.Analysis.Offsets {
 		assert.Equal(t, []any{targets[i/2].Path, 2 * (i % 2)}, []any{line.Target, line.Beside})
 		require.Len(t, line.Points, 2)
-		assert.Equal(t, []int64{0, 12 << 20}, []int64{line.Points[0].OffsetBytes, line.Points[1].OffsetBytes})
+		assert.Equal(t, []int64{0, piece}, []int64{line.Points[0].OffsetBytes, line.Points[1].OffsetBytes})
 		if alone := r.Analysis.Offsets[i-i%2]; alone.Disregarded+line.Disregarded == 0 { // this host was not busy
 			assert.Equal(t, line.Beside > 0, line.AgainstAlone != nil)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,7 +36,8 @@ func TestPicture(t *testing.T) {
 	require.NoError(t, err)
 	m.startDaemon(t, configuration)
 	for _, d := range all {
-		await(t, "plots of all drives", func() bool {
+		// Written blocks are looked for in few I/Os of each round.
+		testenv.EventuallyWithin(t, 30*time.Minute, time.Second, "plots of all drives", func() bool {
 			x := m.explained(t, d)
 			return len(x.Probes) == 1 && len(x.Probes[0].Recent) >= blocks
 		})
