@@ -98,6 +98,7 @@ func TestDrives(t *testing.T) {
 		{"write error", testWriteError},
 		{"unwritten", testUnwritten},
 		{"half written", testHalfWritten},
+		{"memory of its node", testMemoryOfItsNode},
 	})
 }
 

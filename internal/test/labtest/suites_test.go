@@ -194,3 +194,24 @@ func ssdprobeJSON(t *testing.T, result lab.Result, into any) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(result.Stdout), into), "%+v", result)
 }
+
+// testMemoryOfItsNode loads a drive of the machine's second NUMA node, with fio's memory there and anywhere.
+func testMemoryOfItsNode(t *testing.T, m *lab.Machine) {
+	doc, result := suiteRun(t, m, "saturate", []string{remote}, "--set", "ramp=0s", "--set", "random-jobs=1", "--set", "depth=4",
+		"--set", "writes=no", "--set", "repeats=1", "--set", "memory=bind,any")
+	require.Zero(t, result.ExitCode, "%+v", result)
+	bound := 0
+	for _, step := range doc.Report.Steps {
+		require.NotNil(t, step.Read, step.Name)
+		assert.Positive(t, step.Read.IOs, step.Name)
+		if strings.HasPrefix(step.Name, "memory-bind-") {
+			bound++
+			assert.Contains(t, step.JobFile, "numa_mem_policy=bind:1\n", step.Name)
+			assert.Contains(t, step.Plan, ", memory of NUMA node 1", step.Name)
+		} else {
+			assert.NotContains(t, step.JobFile, "numa_mem_policy", step.Name)
+		}
+	}
+	assert.Equal(t, len(doc.Report.Steps), 2*bound)
+	assert.Positive(t, bound)
+}
