@@ -154,6 +154,6 @@ func (s server) await(t *testing.T) time.Time {
 		require.NoError(c, err)
 		require.Len(c, nodes, 1)
 		assert.Equal(c, want, nodes[0].Value[1])
-	}, 2*time.Minute, 200*time.Millisecond)
+	}, 6*time.Minute, 200*time.Millisecond)
 	return at
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
@@ -69,11 +68,16 @@ func (d *daemon) freeze(t *testing.T, during time.Duration) {
 // page returns what the daemon answers at a path.
 func (d *daemon) page(t *testing.T, path string) string {
 	t.Helper()
-	response, err := http.Get(d.url + path)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
+	var body []byte
+	eventually(t, "an answer", func() bool { // the server ends an answer that takes ten seconds, of which it may have stood still
+		response, err := http.Get(d.url + path)
+		if err != nil {
+			return false
+		}
+		defer response.Body.Close()
+		body, err = io.ReadAll(response.Body)
+		return err == nil
+	})
 	return string(body)
 }
 

@@ -139,14 +139,19 @@ func (d daemon) scrape(t *testing.T) metrics {
 
 func (d daemon) get(t *testing.T, path string) (code int, body string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(bounded(t), http.MethodGet, d.url+path, http.NoBody)
-	require.NoError(t, err)
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return response.StatusCode, string(content)
+	eventually(t, "an answer", func() bool { // the server ends one that takes ten seconds, as it may on a machine as slow as this
+		request, err := http.NewRequestWithContext(bounded(t), http.MethodGet, d.url+path, http.NoBody)
+		require.NoError(t, err)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return false
+		}
+		defer response.Body.Close()
+		content, err := io.ReadAll(response.Body)
+		code, body = response.StatusCode, string(content)
+		return err == nil
+	})
+	return code, body
 }
 
 // labels name a series.

@@ -59,7 +59,7 @@ func testIOLatency(t *testing.T, m *lab.Machine) {
 		got := d.histogram(t, drive.Namespaces[0], operation)
 		assert.EqualValues(t, difference(column), got.Count())
 		// The kernel's time begins when the request does, a little before it is issued: longer on a busy machine.
-		assert.InEpsilon(t, difference(column+3), float64(got.Sum.Milliseconds()), 0.1, operation)
+		assert.InEpsilon(t, difference(column+3), float64(got.Sum.Milliseconds()), 0.3, operation)
 		assert.LessOrEqual(t, got.Mean(), mean, operation)
 		median, _ := got.Percentile(50)
 		assert.InDelta(t, record.IOBucketOf(100*time.Millisecond), median, 3, "as often as it is let")
