@@ -46,32 +46,38 @@ func (o *onLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A controller that resets answers nothing for some seconds.
-func TestADeviceThatRefusesAtFirst(t *testing.T) {
+// killed is what a run leaves that was killed with the write cache of a disk, of this id and with this attribute, off.
+func killed(t *testing.T) (o Options, dir state.Dir, id, cache string) {
+	t.Helper()
 	root := t.TempDir()
 	sysfstest.Add(t, root, map[string]string{
 		"sys/block/vda/dev": "254:0\n", "sys/block/vda/size": "2048\n", "sys/block/vda/queue/write_cache": "write through\n",
 	}, nil)
-	cache := filepath.Join(root, "sys/block/vda/queue/write_cache")
 	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
-	o := Options{FS: sysfs.New(root), Store: dir.Store}
+	o = Options{FS: sysfs.New(root), Store: dir.Store}
 	d, err := device.Find(o.FS, "vda")
 	require.NoError(t, err)
 	require.NoError(t, dir.Save(kindJournal, d.ID, journal{Version: journalVersion, DeviceID: d.ID, Entries: []entry{{WriteCache, on}}}))
+	return o, dir, d.ID, filepath.Join(root, "sys/block/vda/queue/write_cache")
+}
+
+// A controller that resets answers nothing for some seconds.
+func TestADeviceThatRefusesAtFirst(t *testing.T) {
+	o, _, id, cache := killed(t)
 	require.NoError(t, os.Rename(cache, cache+".away"))
 
 	told := &onLine{do: func() { require.NoError(t, os.Rename(cache+".away", cache)) }}
-	restored, err := o.restoreLeft(d.ID, told)
+	restored, err := o.restoreLeft(id, told)
 	require.NoError(t, err)
 	require.Len(t, restored, 1)
 	require.Len(t, told.lines, 2)
 	assert.Contains(t, told.lines[0], "; trying again for 2 min\n")
-	assert.Equal(t, "settings of "+d.ID+" are as before\n", told.lines[1])
+	assert.Equal(t, "settings of "+id+" are as before\n", told.lines[1])
 	text, err := os.ReadFile(cache)
 	require.NoError(t, err)
 	assert.Equal(t, "write back", string(text))
-	noted, err := o.takeNotes(d.ID)
+	noted, err := o.takeNotes(id)
 	require.NoError(t, err)
 	require.Len(t, noted, 1)
 	assert.Contains(t, noted[0], restored[0]+", since ")
@@ -79,20 +85,11 @@ func TestADeviceThatRefusesAtFirst(t *testing.T) {
 
 // What is restored is not restored twice because it cannot be noted for the next start.
 func TestANoteThatCannotBeKept(t *testing.T) {
-	root := t.TempDir()
-	sysfstest.Add(t, root, map[string]string{
-		"sys/block/vda/dev": "254:0\n", "sys/block/vda/size": "2048\n", "sys/block/vda/queue/write_cache": "write through\n",
-	}, nil)
-	dir, err := state.Open(t.TempDir())
-	require.NoError(t, err)
-	o := Options{FS: sysfs.New(root), Store: dir.Store}
-	d, err := device.Find(o.FS, "vda")
-	require.NoError(t, err)
-	require.NoError(t, dir.Save(kindJournal, d.ID, journal{Version: journalVersion, DeviceID: d.ID, Entries: []entry{{WriteCache, on}}}))
+	o, dir, id, _ := killed(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir.Dir(), kindRestored), nil, 0o600), "no directory")
 
 	told := &onLine{do: func() {}}
-	restored, err := o.restoreLeft(d.ID, told)
+	restored, err := o.restoreLeft(id, told)
 	require.ErrorContains(t, err, kindRestored)
 	assert.Len(t, restored, 1)
 	assert.Empty(t, told.lines, "nothing is tried again")
