@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,7 +165,8 @@ func uncounted(t *testing.T, tracer *iolatency.Tracer, device testenv.Loop) (sho
 }
 
 // The disk below the device lets fio have few I/Os a second, so that each waits in the device for tens of
-// milliseconds. What fio needs to wake up is little beside that.
+// milliseconds. What fio needs to wake up is little beside that, unless a virtual machine's own host takes
+// the CPU from it. So it may try three times.
 func TestHistogramIsWhatFioMeasures(t *testing.T) {
 	below := testenv.LoopDevice(t, 64<<20, testenv.Options{Dir: testenv.OnDisk(t)})
 	path := testenv.Losetup(t, "--find", "--show", "--direct-io=on", below.Path)
@@ -175,29 +177,43 @@ func TestHistogramIsWhatFioMeasures(t *testing.T) {
 		limited := testenv.Throttled(t, below.Number, 10*depth) // the kernel hands out tenths of seconds
 		for _, operation := range []record.Operation{record.OperationRead, record.OperationWrite} {
 			t.Run(fmt.Sprintf("%s at depth %d", operation, depth), func(t *testing.T) {
-				require.NoError(t, tracer.Follow(nil))
-				before := counted(t, number)
-				follow(t, tracer, number, iolatency.Device{Requests: true})
-				job := fioIn(t, limited, path, "--ioengine=libaio", "--rw=rand"+string(operation), "--bs=4k",
-					fmt.Sprintf("--iodepth=%d", depth), fmt.Sprintf("--number_ios=%d", 25*depth))
-				want, got := job.Read, of(tracer, number, operation, record.StageDevice)
-				if operation == record.OperationWrite {
-					want = job.Write
+				differs := "not compared"
+				for attempt := 0; attempt < 3 && differs != ""; attempt++ {
+					require.NoError(t, tracer.Follow(nil))
+					before := counted(t, number)
+					follow(t, tracer, number, iolatency.Device{Requests: true})
+					job := fioIn(t, limited, path, "--ioengine=libaio", "--rw=rand"+string(operation), "--bs=4k",
+						fmt.Sprintf("--iodepth=%d", depth), fmt.Sprintf("--number_ios=%d", 25*depth))
+					want, got := job.Read, of(tracer, number, operation, record.StageDevice)
+					if operation == record.OperationWrite {
+						want = job.Write
+					}
+					since, _ := counted(t, number).Since(before)
+					missed := tracer.Missed()
+					// Those whose end was not seen just before this may not be known yet.
+					require.GreaterOrEqual(t, got.Count()+sum(missed), since.IOs()*9/10, "%d were counted, and missed %v", got.Count(), missed)
+					require.Greater(t, want.Latency.Mean, 2e6)
+					differs = difference(want, got)
+					t.Logf("fio: mean %v; the histogram: %v; %s", time.Duration(want.Latency.Mean), got.Mean(), differs)
 				}
-				since, _ := counted(t, number).Since(before)
-				missed := tracer.Missed()
-				// Those whose end was not seen just before this may not be known yet.
-				require.GreaterOrEqual(t, got.Count()+sum(missed), since.IOs()*9/10, "%d were counted, and missed %v", got.Count(), missed)
-				assert.Greater(t, want.Latency.Mean, 2e6)
-				assert.InEpsilon(t, want.Latency.Mean, float64(got.Mean()), 0.03)
-				for percent, name := range map[float64]string{50: "50.000000", 99: "99.000000"} {
-					bucket, _ := got.Percentile(percent)
-					assert.InDelta(t, record.IOBucketOf(time.Duration(want.Latency.Percentile[name])), bucket, 1, "p%v", percent)
-				}
-				t.Logf("fio: mean %v; the histogram: %v", time.Duration(want.Latency.Mean), got.Mean())
+				assert.Empty(t, differs, "three times")
 			})
 		}
 	}
+}
+
+// difference is where a histogram is not what fio measured: the mean within 3 %, percentiles within a bucket.
+func difference(want fioSide, got record.IOHistogram) string {
+	if off := float64(got.Mean())/want.Latency.Mean - 1; math.Abs(off) > 0.03 {
+		return fmt.Sprintf("the mean is %+.1f %% of fio's", 100*off)
+	}
+	for percent, name := range map[float64]string{50: "50.000000", 99: "99.000000"} {
+		bucket, _ := got.Percentile(percent)
+		if fios := record.IOBucketOf(time.Duration(want.Latency.Percentile[name])); bucket < fios-1 || bucket > fios+1 {
+			return fmt.Sprintf("p%v is in bucket %d, and fio's in %d", percent, bucket, fios)
+		}
+	}
+	return ""
 }
 
 // A device without requests is timed by its bios; those of memory complete where they are submitted.
