@@ -65,9 +65,9 @@ func (a *app) compare(stdin io.Reader, files []string, o compareOptions) error {
 	c := report.Comparisons{Names: []string{stored[0].file}}
 	runs := []record.RunReport{stored[0].Report}
 	slower := false
-	for _, s := range stored[1:] {
+	for i, s := range stored[1:] {
 		runs = append(runs, s.Report)
-		one := compare.Pair(stored[0].Report, s.Report, threshold)
+		one := compare.Names{Before: report.Letter(0), After: report.Letter(i + 1)}.Pair(stored[0].Report, s.Report, threshold)
 		slower = slower || one.Verdict == record.Slower
 		c.Names, c.Comparisons = append(c.Names, s.file), append(c.Comparisons, one)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/units"
@@ -80,19 +81,12 @@ func ownWarnings(c record.Comparison) []record.Warning {
 		"%s changed between the runs and may explain any difference.", units.Plural(len(c.Conditions), "condition"))}}
 }
 
-// order is which of two runs was first: a person may compare them the other way round.
-type order struct{ before, after string }
-
-func orderOf(before, after record.RunReport) order {
-	if after.Started.Before(before.Started) {
-		return order{before: "later", after: "earlier"}
-	}
-	return order{before: "earlier", after: "later"}
-}
+// Names are what texts call two runs.
+type Names struct{ Before, After string }
 
 // join joins the warnings of two runs, each once and saying whose it is unless
 // both have it.
-func (o order) join(before, after []record.Warning) []record.Warning {
+func (n Names) join(before, after []record.Warning) []record.Warning {
 	var all []record.Warning
 	add := func(w record.Warning, whose string, others []record.Warning) {
 		if !slices.Contains(others, w) {
@@ -103,10 +97,13 @@ func (o order) join(before, after []record.Warning) []record.Warning {
 		}
 	}
 	for _, w := range after {
-		add(w, "The "+o.after+" run: ", before)
+		add(w, sentence(n.After)+": ", before)
 	}
 	for _, w := range before {
-		add(w, "The "+o.before+" run: ", after)
+		add(w, sentence(n.Before)+": ", after)
 	}
 	return all
 }
+
+// sentence is how a name begins one.
+func sentence(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

@@ -23,12 +23,16 @@ const (
 // names are somebody's, also as they are planned. A load whose plan changed is not compared. Threshold is the largest slow-down that still passes as
 // the same, 0.2 for a fifth.
 func Pair(before, after record.RunReport, threshold float64) record.Comparison {
+	return Names{Before: "the earlier run", After: "the later run"}.Pair(before, after, threshold)
+}
+
+// Pair does what the function does, and calls the runs by these names.
+func (n Names) Pair(before, after record.RunReport, threshold float64) record.Comparison {
 	c := record.Comparison{
 		Before: before.Reference(), Runs: 1, After: after.Reference(), Threshold: threshold,
 		Conditions: changes(before, after),
 	}
-	o := orderOf(before, after)
-	c.Warnings = append(ownWarnings(c), o.join(before.Warnings, after.Warnings)...)
+	c.Warnings = append(ownWarnings(c), n.join(before.Warnings, after.Warnings)...)
 	earlier, later := loads(before), loads(after)
 	var matched [][2]load
 	for _, now := range later {
@@ -42,7 +46,7 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 			}
 		}
 		if i < 0 {
-			leaveOut(&c, now, "only in the "+o.after+" run")
+			leaveOut(&c, now, "only in "+n.After)
 			continue
 		}
 		was := earlier[i]
@@ -57,14 +61,14 @@ func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 		}
 	}
 	for _, was := range earlier {
-		leaveOut(&c, was, "only in the "+o.before+" run")
+		leaveOut(&c, was, "only in "+n.Before)
 	}
 	level := alpha / float64(max(1, countDeciding(matched)))
 	for _, m := range matched {
-		c.Loads = append(c.Loads, pairOf(m[0], m[1], o, threshold, level))
+		c.Loads = append(c.Loads, n.pairOf(m[0], m[1], threshold, level))
 	}
 	agree(&c)
-	conclude(&c, func(c *record.Comparison) string { return whatToDo(c, after.Unrepeatable) })
+	conclude(&c, func(c *record.Comparison) string { return whatToDo(c, n.Before, after.Unrepeatable) })
 	return c
 }
 
@@ -107,10 +111,10 @@ func measured(before, after load) []record.Statistic {
 
 // pairOf compares a load of two runs. A change beyond the threshold is certain when the
 // U test rejects chance at a level.
-func pairOf(before, after load, o order, threshold, level float64) record.ComparedLoad {
+func (n Names) pairOf(before, after load, threshold, level float64) record.ComparedLoad {
 	l := record.ComparedLoad{
 		Load: after.name, Plan: after.plan, Direction: after.direction, Before: len(before.results), After: len(after.results),
-		Ignored: cmp.Or(before.ignored, after.ignored), Warnings: o.join(before.warnings, after.warnings),
+		Ignored: cmp.Or(before.ignored, after.ignored), Warnings: n.join(before.warnings, after.warnings),
 	}
 	for _, s := range measured(before, after) {
 		was, is := before.values(s), after.values(s)
@@ -200,7 +204,7 @@ func isFar(l record.ComparedLoad, v record.Verdict, limit float64, both bool) bo
 
 // whatToDo says how many repeats would tell what this comparison cannot, and why it
 // cannot. Of a suite without repeats, another run may.
-func whatToDo(c *record.Comparison, unrepeatable bool) string {
+func whatToDo(c *record.Comparison, earlier string, unrepeatable bool) string {
 	if len(c.Loads) == 0 {
 		return "the runs have no load in common"
 	}
@@ -221,7 +225,7 @@ func whatToDo(c *record.Comparison, unrepeatable bool) string {
 	case unrepeatable:
 		text = fmt.Sprintf("run it again: %s has no repeats, and one run against one shows only large changes that all loads have in common", c.After.Suite)
 	case before < repeats:
-		text += ", the earlier run too"
+		text += ", " + earlier + " too"
 	}
 	if unsure > 0 {
 		return text + fmt.Sprintf(": %d of %s changed by more than %s, which may be noise",

@@ -303,11 +303,16 @@ func TestImportedLoadsAreMatchedByPlan(t *testing.T) {
 	assert.Equal(t, "b", c.Loads[0].Load)
 }
 
-func TestTheEarlierRunIsThatOfTheEarlierDay(t *testing.T) {
-	before, after := runOf(steps("a", 10_000)...), runOf(append(steps("a", 10_000), steps("b", 10_000)...)...)
-	before.Started, after.Started = day(2), day(1)
+func TestRunsAreCalledByTheirNames(t *testing.T) {
+	before, after := runOf(steps("a", 10_000)...), runOf(append(steps("a", 5000), steps("b", 10_000)...)...)
 	after.Warnings = []record.Warning{{Code: record.WarnShort, Text: "Stopped."}}
-	c := compare.Pair(before, after, 0.2)
-	assert.Contains(t, c.Warnings, record.Warning{Code: record.WarnShort, Text: "The earlier run: Stopped."})
-	assert.Equal(t, "only in the earlier run", c.NotCompared[0].Reason)
+	for names, called := range map[compare.Names][2]string{
+		{Before: "A", After: "B"}:                           {"A", "B"},
+		{Before: "the earlier run", After: "the later run"}: {"the earlier run", "The later run"},
+	} {
+		c := names.Pair(before, after, 0.2)
+		assert.Contains(t, c.Warnings, record.Warning{Code: record.WarnShort, Text: called[1] + ": Stopped."})
+		assert.Equal(t, "only in "+names.After, c.NotCompared[0].Reason)
+		assert.Contains(t, c.Reason, ", "+called[0]+" too: ")
+	}
 }

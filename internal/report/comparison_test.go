@@ -79,8 +79,8 @@ func TestComparisonJSON(t *testing.T) {
 // against compares runs with the first of them.
 func against(names []string, runs ...record.RunReport) report.Comparisons {
 	c := report.Comparisons{Names: names}
-	for _, r := range runs[1:] {
-		c.Comparisons = append(c.Comparisons, compare.Pair(runs[0], r, 0.05))
+	for i, r := range runs[1:] {
+		c.Comparisons = append(c.Comparisons, compare.Names{Before: "A", After: report.Letter(i + 1)}.Pair(runs[0], r, 0.05))
 	}
 	return c
 }

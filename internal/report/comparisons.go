@@ -21,8 +21,8 @@ type Comparisons struct {
 	Comparisons []record.Comparison `json:"comparisons"`
 }
 
-// letter is how a run is called: A, B, …, and by number when the letters are used up.
-func letter(i int) string {
+// Letter is how a run is called: A, B, …, and by number when the letters are used up.
+func Letter(i int) string {
 	if i < 26 {
 		return string(rune('A' + i))
 	}
@@ -37,14 +37,14 @@ func (c Comparisons) Text(w io.Writer) error {
 		if i == 0 {
 			r = c.Comparisons[0].Before
 		}
-		blocks = append(blocks, document.Note{Label: letter(i) + "  ", Text: name + ": " + referenceText(r)})
+		blocks = append(blocks, document.Note{Label: Letter(i) + "  ", Text: name + ": " + referenceText(r)})
 	}
 	for i, one := range c.Comparisons {
 		blocks = append(blocks, document.Gap{})
 		if text := sameConditions(one); text != "" {
 			blocks = append(blocks, document.Sentence(text))
 		}
-		blocks = append(blocks, comparisonBlocks(one, "A", "A", letter(i+1))...)
+		blocks = append(blocks, comparisonBlocks(one, "A", "A", Letter(i+1))...)
 	}
 	return text.Write(w, "comparison", blocks...)
 }

@@ -27,7 +27,7 @@ func modelSection(r record.RunReport) []document.Section {
 	s.Answer = append(s.Answer, document.Gap{}, coefficientTable(m))
 	if onlyDisturbed(m.Coefficients) {
 		s.Answer = append(s.Answer, document.Sentence("Stop what else uses the device or the CPUs, and run the suite again. "+
-			"One good repeat of each coefficient is enough; --repeats 9 gives more chances, and --set time=10s makes them shorter."))
+			"One good repeat of each coefficient is enough; --repeats 9 gives more chances, and a shorter --set time makes each likelier."))
 	}
 	if m.QoSLine != "" {
 		s.Blocks = append(s.Blocks, document.Gap{}, document.Sentence(qosText(m)))

@@ -45,7 +45,7 @@ func (c Comparisons) page(runs []record.RunReport, overlays []document.Section) 
 	}
 	for i, one := range c.Comparisons {
 		p.Warnings = append(p.Warnings, one.Warnings...)
-		text := letter(i+1) + " compared with A: " + verdictText(one, "A")
+		text := Letter(i+1) + " compared with A: " + verdictText(one, "A")
 		if i == 0 {
 			p.Lead = text
 			continue
@@ -56,13 +56,13 @@ func (c Comparisons) page(runs []record.RunReport, overlays []document.Section) 
 	which := document.Section{Title: "Runs"}
 	var facts document.Facts
 	for i, name := range c.Names {
-		facts = append(facts, document.Fact{Name: letter(i), Value: name + ": " + referenceText(runs[i].Reference())})
+		facts = append(facts, document.Fact{Name: Letter(i), Value: name + ": " + referenceText(runs[i].Reference())})
 	}
 	which.Blocks = append(which.Blocks, facts)
 	p.Sections = slices.Concat([]document.Section{which, c.differences()}, overlays)
 	for i, one := range c.Comparisons {
 		p.Sections = append(p.Sections, document.Section{
-			ID: againstID(i), Title: letter(i+1) + " against A", Blocks: comparisonBlocks(one, "A", "A", letter(i+1)),
+			ID: againstID(i), Title: Letter(i+1) + " against A", Blocks: comparisonBlocks(one, "A", "A", Letter(i+1)),
 		})
 	}
 	return p
@@ -76,7 +76,7 @@ func (c Comparisons) differences() document.Section {
 	var order []string
 	cells := map[string][]string{}
 	for i, one := range c.Comparisons {
-		t.Names, t.Align = append(t.Names, letter(i+1)), t.Align+"l"
+		t.Names, t.Align = append(t.Names, Letter(i+1)), t.Align+"l"
 		for _, change := range one.Conditions {
 			name := record.ConditionTitle(change.Condition)
 			if cells[name] == nil {
@@ -180,11 +180,11 @@ func overlaidDepths(runs []record.RunReport) []document.Section {
 		var warnings []record.Warning
 		for k, s := range drawnSweeps {
 			i := drawnRuns[k]
-			iops, mean, warned := s.overlaid(letter(i), runs[i], unit)
+			iops, mean, warned := s.overlaid(Letter(i), runs[i], unit)
 			warnings = append(warnings, warned...)
 			diagram.Series = append(diagram.Series,
-				plot.Series{Name: letter(i) + ": IOPS (left)", Points: iops, Colour: i + 1},
-				plot.Series{Name: letter(i) + ": mean latency (right)", Points: mean, Colour: i + 1, Right: true, Dashed: true})
+				plot.Series{Name: Letter(i) + ": IOPS (left)", Points: iops, Colour: i + 1},
+				plot.Series{Name: Letter(i) + ": mean latency (right)", Points: mean, Colour: i + 1, Right: true, Dashed: true})
 			if axis := s.axis(); k == 0 || axis.Scale == plot.Log2 {
 				diagram.X = axis
 			}

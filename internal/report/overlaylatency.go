@@ -56,7 +56,7 @@ func overlaidLatencies(runs []record.RunReport) []document.Section {
 				all := loads[name]
 				if len(all) == 0 || all[len(all)-1].run != i {
 					names[i] = append(names[i], name)
-					all = append(all, overlaidLatency{run: i, together: distribution{name: letter(i)}})
+					all = append(all, overlaidLatency{run: i, together: distribution{name: Letter(i)}})
 				}
 				last := &all[len(all)-1]
 				last.repeats = append(last.repeats, p.result)
@@ -124,7 +124,7 @@ func (o overlaidLatency) label() string {
 	for _, r := range o.repeats {
 		ios += r.Samples()
 	}
-	text := fmt.Sprintf("%s: %s I/Os", letter(o.run), units.Count(ios))
+	text := fmt.Sprintf("%s: %s I/Os", Letter(o.run), units.Count(ios))
 	if n := len(o.repeats); n > 1 {
 		text += fmt.Sprintf(" in %d repeats", n)
 	}
@@ -152,7 +152,7 @@ func (o overlaidLatency) points(unit units.LatencyUnit) []plot.Point {
 		}
 		p := plot.Point{
 			X: q, Y: unit.In(v), Doubt: !record.Supported(q, together.Samples()) || len(o.together.warnings) > 0,
-			Note: fmt.Sprintf("%s: p%s %s%s", letter(o.run), plot.Tick(100*q), units.Latency(v), noteOf(o.together.warnings)),
+			Note: fmt.Sprintf("%s: p%s %s%s", Letter(o.run), plot.Tick(100*q), units.Latency(v), noteOf(o.together.warnings)),
 		}
 		if len(o.repeats) > 1 {
 			var each []float64

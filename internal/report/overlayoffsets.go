@@ -19,9 +19,9 @@ type overlaidLine struct {
 
 func (o overlaidLine) label() string {
 	if o.line.name == "" {
-		return letter(o.run)
+		return Letter(o.run)
 	}
-	return letter(o.run) + ", " + o.line.name
+	return Letter(o.run) + ", " + o.line.name
 }
 
 // overlaidOffsets have the speeds over the device of all runs in one drawing. Of runs on several devices, the first of

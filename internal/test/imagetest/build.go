@@ -140,16 +140,18 @@ func (b *builder) copy(s stage, words []string) {
 // run runs a command in the stage: in its root where that is a Debian, and beside it,
 // with the paths of the stage, where the image brings Go.
 func (b *builder) run(s stage, command string) {
+	own := []string{"TARGETARCH=" + b.Arch, "VERSION=" + b.Version}
 	c := exec.CommandContext(b.t.Context(), "chroot", s.root, "/bin/sh", "-c", "cd "+s.dir+" && "+command)
 	if strings.HasPrefix(s.base, "golang:") {
 		c = exec.CommandContext(b.t.Context(), "/bin/sh", "-c", strings.ReplaceAll(command, " /out/", " "+s.root+"/out/"))
 		c.Dir = filepath.Join(s.root, s.dir)
 	} else {
+		own = append(own, "TMPDIR=/tmp") // this machine's may not be there
 		proc := filepath.Join(s.root, "proc")
 		require.NoError(b.t, unix.Mount("proc", proc, "proc", 0, ""))
 		defer func() { assert.NoError(b.t, unix.Unmount(proc, unix.MNT_DETACH)) }()
 	}
-	c.Env = append(os.Environ(), "TARGETARCH="+b.Arch, "VERSION="+b.Version)
+	c.Env = append(os.Environ(), own...)
 	out, err := c.CombinedOutput()
 	require.NoErrorf(b.t, err, "%s:\n%s", command, out)
 }
