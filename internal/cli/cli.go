@@ -113,7 +113,7 @@ means that the drive reports a problem. check has codes of its own.`,
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.configFile, "config", "", "configuration `FILE`; the defaults apply without one")
+	flags.StringVar(&a.configFile, "config", os.Getenv(configVariable), "configuration `FILE`; overrides $"+configVariable+"; the defaults apply without one")
 	flags.StringVar(&a.stateDir, "state-dir", "", "`DIRECTORY` of baselines and drift state; overrides state_dir of the configuration")
 	flags.StringVar(&a.node, "node", "", "`NAME` of this machine; overrides $"+nodeVariable+" and node of the configuration")
 	root.AddCommand(

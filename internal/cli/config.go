@@ -58,14 +58,14 @@ func (a *app) checkConfig(path string) error {
 	if err := tell(a.stdout, "%s: valid\n", path); err != nil {
 		return err
 	}
-	differences := c.Differences()
+	differences := c.Since(config.Default())
 	if len(differences) == 0 {
 		return tell(a.stdout, "It changes no default.\n")
 	}
 	for _, d := range differences {
-		line := fmt.Sprintf("%s: %s (default %s)", d.Key, d.Value, d.Default)
+		line := fmt.Sprintf("%s: %s (default %s)", d.Key, d.Value, d.Before)
 		switch {
-		case d.Default == "":
+		case d.Before == "":
 			line = fmt.Sprintf("%s: %s (added)", d.Key, d.Value)
 		case d.Value == "":
 			line = d.Key + ": left out (there by default)"

@@ -382,7 +382,7 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 	// A new configuration of drift is taken without losing what was learned.
 	require.NoError(t, os.WriteFile(config, []byte(onFile(dir)+"drift: {baseline_rounds: 10, smallest_effect: 20%, false_alarms_per_device_year: 1}\n"), 0o600))
 	p.Signal(t, syscall.SIGHUP)
-	p.Stderr.Find(t, "configuration reloaded")
+	p.Stderr.Find(t, `configuration reloaded" changed="drift.smallest_effect: 0.08 → 0.2, drift.false`)
 	p.Stderr.Find(t, `(?s)configuration reloaded.*no longer watching.*watching`)
 	eventually(t, "it is still there", shows("read-4k: pinned early baseline"))
 	p.Signal(t, syscall.SIGTERM)

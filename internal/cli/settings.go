@@ -17,9 +17,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 )
 
-// nodeVariable names the machine where a flag would have to be given to each command: a
-// pod has it from its DaemonSet, and so has whatever is run in it by kubectl exec.
-const nodeVariable = "SSDPROBE_NODE"
+// These stand for flags that would have to be given to each command: a pod has them from
+// its DaemonSet, and so has whatever is run in it by kubectl exec.
+const (
+	configVariable = "SSDPROBE_CONFIG"
+	nodeVariable   = "SSDPROBE_NODE"
+)
 
 // configTimeout is how long the filesystem of the configuration file may take.
 const configTimeout = 30 * time.Second

@@ -8,47 +8,57 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Difference is a key that has another value than by default.
+// Difference is a key that has another value than before, or than by default.
 type Difference struct {
 	// Key is its name; an item of a list that has a name is in brackets: probes[read-4k].interval.
 	Key string
-	// Value and Default are written as in the file; Default is empty for an item that is none by default, and Value for one
-	// that was left out.
-	Value, Default string
+	// Value and Before are written as in the file; Before is empty for an item that was added, and Value for one that was
+	// left out.
+	Value, Before string
 }
 
-// Differences lists where the configuration differs from the defaults, in the order of the file.
-func (c Config) Differences() []Difference {
-	usual := Default()
-	return differences("", c.form().write(), usual.form().write())
+// String is the key and what changed: "probes[read-4k].interval: 30s → 20s".
+func (d Difference) String() string {
+	switch {
+	case d.Before == "":
+		return d.Key + ": added " + d.Value
+	case d.Value == "":
+		return d.Key + ": left out"
+	}
+	return d.Key + ": " + d.Before + " → " + d.Value
 }
 
-func differences(key string, now, usual *yaml.Node) []Difference {
+// Since lists where the configuration differs from an earlier one, in the order of the file.
+func (c Config) Since(before Config) []Difference {
+	return differences("", c.form().write(), before.form().write())
+}
+
+func differences(key string, now, before *yaml.Node) []Difference {
 	var all []Difference
 	switch {
-	case now.Kind == yaml.MappingNode && usual.Kind == yaml.MappingNode:
+	case now.Kind == yaml.MappingNode && before.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(now.Content); i += 2 { // both are written by one form: their keys are the same
-			all = append(all, differences(join(key, now.Content[i].Value), now.Content[i+1], usual.Content[i+1])...)
+			all = append(all, differences(join(key, now.Content[i].Value), now.Content[i+1], before.Content[i+1])...)
 		}
 		return all
-	case now.Kind == yaml.SequenceNode && len(usual.Content) > 0 && nameOf(usual.Content[0]) != "":
+	case now.Kind == yaml.SequenceNode && len(before.Content) > 0 && nameOf(before.Content[0]) != "":
 		for _, one := range now.Content {
 			at := fmt.Sprintf("%s[%s]", key, nameOf(one))
-			if builtIn := named(usual, nameOf(one)); builtIn != nil {
-				all = append(all, differences(at, one, builtIn)...)
+			if was := named(before, nameOf(one)); was != nil {
+				all = append(all, differences(at, one, was)...)
 			} else {
 				all = append(all, Difference{Key: at, Value: line(one)})
 			}
 		}
-		for _, one := range usual.Content {
+		for _, one := range before.Content {
 			if named(now, nameOf(one)) == nil {
-				all = append(all, Difference{Key: fmt.Sprintf("%s[%s]", key, nameOf(one)), Default: line(one)})
+				all = append(all, Difference{Key: fmt.Sprintf("%s[%s]", key, nameOf(one)), Before: line(one)})
 			}
 		}
 		return all
 	}
-	if value, before := line(now), line(usual); value != before {
-		all = append(all, Difference{key, value, before})
+	if value, was := line(now), line(before); value != was {
+		all = append(all, Difference{key, value, was})
 	}
 	return all
 }

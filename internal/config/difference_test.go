@@ -25,20 +25,20 @@ func TestBuiltInProbesKeepTheirValues(t *testing.T) {
 }
 
 func TestDifferences(t *testing.T) {
-	assert.Empty(t, config.Default().Differences())
+	assert.Empty(t, config.Default().Since(config.Default()))
 	c, err := parse("fill_rate: 8MiB\nprobes:\n- {name: read-4k, interval: 20s}\n- {name: durable-write-4k}\n- {name: mine, ios: 64}\nfiles: [{path: /srv/data, size: 64MiB}]\nquiet_hours: [{schedule: 0 8 * * 1-5, duration: 10h}]\n")
 	require.NoError(t, err)
 	got := map[string]config.Difference{}
-	for _, d := range c.Differences() {
+	for _, d := range c.Since(config.Default()) {
 		got[d.Key] = d
 	}
-	assert.Equal(t, config.Difference{Key: "probes[read-4k].interval", Value: "20s", Default: "30s"}, got["probes[read-4k].interval"])
+	assert.Equal(t, config.Difference{Key: "probes[read-4k].interval", Value: "20s", Before: "30s"}, got["probes[read-4k].interval"])
 	assert.Equal(t, "8MiB", got["fill_rate"].Value)
 	assert.Empty(t, got["probes[read-128k]"].Value)
-	assert.NotEmpty(t, got["probes[read-128k]"].Default)
-	assert.Empty(t, got["probes[mine]"].Default)
+	assert.NotEmpty(t, got["probes[read-128k]"].Before)
+	assert.Empty(t, got["probes[mine]"].Before)
 	assert.Equal(t, "{path: /srv/data, size: 64MiB}", got["files"].Value[1:len(got["files"].Value)-1])
-	assert.Equal(t, "[]", got["files"].Default)
+	assert.Equal(t, "[]", got["files"].Before)
 	assert.Contains(t, got["quiet_hours"].Value, "10h")
 	assert.Len(t, got, 6)
 }

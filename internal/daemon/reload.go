@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
@@ -36,8 +37,12 @@ func (d *Daemon) take(r reload) {
 		d.shared.log.Error("the new configuration is refused; the old one stays", "err", err)
 		return
 	}
+	var changed []string
+	for _, difference := range r.config.Since(d.config) {
+		changed = append(changed, difference.String())
+	}
 	d.config = r.config
-	d.shared.log.Info("configuration reloaded")
+	d.shared.log.Info("configuration reloaded", "changed", strings.Join(changed, ", "))
 }
 
 // restartNeeded refuses what cannot change while the daemon runs.

@@ -144,7 +144,7 @@ func TestComparisonsCSVLosesNothing(t *testing.T) {
 	}
 	last := rows[len(rows)-1]
 	assert.Equal(t, []string{"own", "", "write"}, last[5:8])
-	assert.Equal(t, "only in the later run", last[n-1])
+	assert.Equal(t, "only in B", last[n-1])
 }
 
 func TestRunVerdict(t *testing.T) {

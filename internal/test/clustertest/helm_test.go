@@ -96,7 +96,7 @@ func testHelm(t *testing.T) {
 	}
 	scraped(t, all)
 	assert.Regexp(t, `Phase: +Succeeded`, sh(t, command(t, "helm test ssdprobe")))
-	assert.Contains(t, execIn(t, all[nodes[0]], "/usr/bin/ssdprobe", "run", "--config=/etc/ssdprobe/ssdprobe.yaml", "--target="+drive.Path, "--rounds=1", "--even-if-busy", "--verbose"),
+	assert.Contains(t, execIn(t, all[nodes[0]], "/usr/bin/ssdprobe", "run", "--target="+drive.Path, "--rounds=1", "--even-if-busy", "--verbose"),
 		" on "+nodes[0]+"\n", "the node's name, not the pod's")
 
 	t.Run("an upgrade keeps the baseline", func(t *testing.T) {

@@ -134,7 +134,7 @@ func TestReadyWaits(t *testing.T) {
 }
 
 // In a pod the DaemonSet says by a variable which node it is on; kubectl exec hands it on, the name of the host is the pod's.
-func TestRunsCarryTheNameOfTheNode(t *testing.T) {
+func TestVariablesOfAPod(t *testing.T) {
 	t.Parallel()
 	dir := testenv.OnDisk(t)
 	named := file(t, "ssdprobe.yaml", "lock_dir: "+t.TempDir()+"\nnode: from-file\nadmission: {max_cpu_wait: 1, max_io_pressure: 1, max_utilisation: 1}\n")
@@ -149,7 +149,11 @@ func TestRunsCarryTheNameOfTheNode(t *testing.T) {
 	assert.Contains(t, run(nil), `"node": "from-file"`)
 	assert.Contains(t, run([]string{"SSDPROBE_NODE=stor-07"}), `"node": "stor-07"`)
 	assert.Contains(t, run([]string{"SSDPROBE_NODE=stor-07"}, "--node", "by-flag"), `"node": "by-flag"`)
-	got := ssdprobe(t, []string{"SSDPROBE_NODE=a\nb"}, "config", "show")
+	got := ssdprobe(t, []string{"SSDPROBE_CONFIG=" + named}, "config", "show")
+	assert.Contains(t, got.stdout, "node: from-file\n", got.stderr)
+	got = ssdprobe(t, []string{"SSDPROBE_CONFIG=" + named}, "config", "show", "--config", file(t, "other.yaml", "node: by-flag\n"))
+	assert.Contains(t, got.stdout, "node: by-flag\n", got.stderr)
+	got = ssdprobe(t, []string{"SSDPROBE_NODE=a\nb"}, "config", "show")
 	assert.Equal(t, 2, got.code)
 	assert.Contains(t, got.stderr, `SSDPROBE_NODE: node: "a\nb" has characters that cannot be shown`)
 }

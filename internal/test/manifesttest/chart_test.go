@@ -27,7 +27,7 @@ func TestChartTakesValues(t *testing.T) {
 	assert.Equal(t, "10m0s", c.Drift.Window.String())
 	assert.False(t, c.Devices.Enabled, "what the mode needs stays")
 	assert.Equal(t, "registry.example/ssdprobe:1.2.3", pod.Containers[0].Image)
-	assert.Equal(t, []string{"daemon", "--config=/etc/ssdprobe/ssdprobe.yaml", "--log.format=json", "--state-dir=/var/lib/ssdprobe", "--log.level=debug"}, pod.Containers[0].Args)
+	assert.Equal(t, []string{"daemon", "--log.format=json", "--state-dir=/var/lib/ssdprobe", "--log.level=debug"}, pod.Containers[0].Args)
 	assert.Equal(t, "storage", pod.PriorityClassName)
 	claim := pod.Volumes[1].Ephemeral.VolumeClaimTemplate.Spec
 	assert.Equal(t, "fast", *claim.StorageClassName)

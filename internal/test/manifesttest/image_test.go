@@ -40,7 +40,7 @@ func TestImage(t *testing.T) {
 	p.measures(`loop\d+`)
 	assert.Contains(t, p.exec("/usr/bin/ssdprobe", "version"), "ssdprobe v1.2.3 ")
 	// kubectl exec, as docs/install-kubernetes.md has it.
-	out := p.exec("/usr/bin/ssdprobe", "run", "quick", "--config=/etc/ssdprobe/ssdprobe.yaml", "--target=/var/lib/ssdprobe/probe/ssdprobe.dat",
+	out := p.exec("/usr/bin/ssdprobe", "run", "quick", "--target=/var/lib/ssdprobe/probe/ssdprobe.dat",
 		"--set=time=1s", "--even-if-busy")
 	assert.Contains(t, out, "fio-3.")
 	assert.Contains(t, out, "random-read-qd32")

@@ -87,11 +87,11 @@ func TestPodMeasuresRawDevices(t *testing.T) {
 	p.measures(filepath.Base(second.Path))
 
 	// kubectl exec, as docs/install-kubernetes.md has it.
-	out := p.exec("/usr/bin/ssdprobe", "run", "--config=/etc/ssdprobe/ssdprobe.yaml", "--target="+second.Path, "--rounds=1", "--verbose")
+	out := p.exec("/usr/bin/ssdprobe", "run", "--target="+second.Path, "--rounds=1", "--verbose")
 	assert.Contains(t, out, "read-4k")
 	assert.Contains(t, out, " on "+nodeName, "not the pod's name")
-	p.exec("/usr/bin/ssdprobe", "ready", "--config=/etc/ssdprobe/ssdprobe.yaml")
-	assert.Contains(t, p.exec("/usr/bin/ssdprobe", "drift", "--config=/etc/ssdprobe/ssdprobe.yaml"), nodeName)
+	p.exec("/usr/bin/ssdprobe", "ready")
+	assert.Contains(t, p.exec("/usr/bin/ssdprobe", "drift"), nodeName)
 }
 
 func TestPodMeasuresFilesWithoutPrivilege(t *testing.T) {
@@ -100,7 +100,7 @@ func TestPodMeasuresFilesWithoutPrivilege(t *testing.T) {
 	p.measures(`loop\d+`)
 	assert.Equal(t, "65532 65532 65532 65532", p.process(p.pid(), "Uid"))
 	p.noCapability(p.pid())
-	assert.Contains(t, p.exec("/usr/bin/ssdprobe", "drift", "--config=/etc/ssdprobe/ssdprobe.yaml"), nodeName)
+	assert.Contains(t, p.exec("/usr/bin/ssdprobe", "drift"), nodeName)
 }
 
 // volumeForFiles is a volume as the kubelet leaves it for fsGroup.

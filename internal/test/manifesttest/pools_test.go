@@ -44,6 +44,7 @@ func TestChartTakesWhatPeopleAddToPods(t *testing.T) {
 	for values, want := range map[string]string{
 		"podLabels.app\\.kubernetes\\.io/name=x": "podLabels: app.kubernetes.io/name: leave it out",
 		"podAnnotations.checksum/config=x":       "podAnnotations: checksum/config: leave it out",
+		"extraEnv[0].name=SSDPROBE_CONFIG":       "extraEnv: SSDPROBE_CONFIG: leave it out",
 		"extraEnv[0].name=SSDPROBE_NODE":         "extraEnv: SSDPROBE_NODE: leave it out",
 		"image.digest=latest":                    `'/image/digest': 'latest' does not match pattern`,
 		"fullnameOverride=A_B":                   `'/fullnameOverride': 'A_B' does not match pattern`,
