@@ -27,7 +27,7 @@ func (s *source) standing(i int) record.Beside {
 	l := &s.levels[i]
 	b := record.Beside{Source: s.name, Statistic: statisticsOf(s.name)[i], Unjudged: l.now.why, Far: l.found}
 	if l.judged == 0 && b.Unjudged == "" {
-		b.Unjudged = notMeasured // not a block is over
+		b.Unjudged = s.whyUnmeasured() // not a block is over
 	}
 	if l.accepted != nil {
 		b.Accepted, b.Note = l.accepted.Shift.Ratio(), l.accepted.Text

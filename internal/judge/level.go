@@ -90,7 +90,7 @@ const (
 // beside says where the drive stands among its peers by statistic i, in their last blocks before a slot.
 func (s *source) beside(i int, slot int64) standing {
 	if !s.measuredBy(i, slot) {
-		return standing{why: notMeasured}
+		return standing{why: s.whyUnmeasured()}
 	}
 	st := standing{peers: make([]string, 0, len(s.group.members))}
 	values := make([]drift.Shift, 0, len(s.group.members))
@@ -180,6 +180,15 @@ func (s *source) hasPeers() bool {
 		}
 	}
 	return peers >= leastPeers(s.name)
+}
+
+// whyUnmeasured says why the level of a drive that has not been measured lately is not judged: without peers, more
+// measuring would change nothing.
+func (s *source) whyUnmeasured() string {
+	if !s.hasPeers() {
+		return fewPeers
+	}
+	return notMeasured
 }
 
 // judgeLevels judges the levels beside the peers in the blocks that are over before the end of a slot.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
@@ -71,7 +72,7 @@ func driftHeadline(s record.Snapshot) string {
 
 func driftOfTarget(target record.TargetStatus, now time.Time) document.Section {
 	s := document.Section{Title: targetText(target), Blocks: []document.Block{document.List("id ", target.ID)}}
-	t := document.Table{Names: []string{"probe", "statistic", "state", "baseline", "now", "times slower", "over", "since"}, Align: "lllrrrll"}
+	t := document.Table{Names: []string{"probe", "statistic", "state", "baseline", "now", "times slower", "over", "since"}, Align: "lllrrrll", Spare: []string{"over", "now", "baseline"}}
 	var about, without []document.Block
 	for _, probe := range target.Probes {
 		rows := driftRows(probe, now)
@@ -117,6 +118,7 @@ func driftRows(probe record.ProbeStatus, now time.Time) []document.Row {
 	var rows []document.Row
 	name := probe.Probe.Name
 	compared := slices.DeleteFunc(slices.Clone(probe.Drift), func(d record.Drift) bool { return d.State == record.Learning })
+	var unjudged []string
 	for i, d := range compared {
 		baseline := none
 		if probe.Baseline != nil {
@@ -134,8 +136,12 @@ func driftRows(probe record.ProbeStatus, now time.Time) []document.Row {
 		if last && d.State == record.Improved && len(d.Attribution) > 0 {
 			row.Notes = []document.Block{document.List("because ", changesList(d.Attribution)...)}
 		}
-		if u := d.Unjudged; u != nil && (i == len(compared)-1 || !sameReason(u, compared[i+1].Unjudged)) {
-			row.Notes = append(row.Notes, document.Sentence("not judged: "+u.String()))
+		if u := d.Unjudged; u != nil {
+			unjudged = append(unjudged, d.Statistic.Short())
+			if i == len(compared)-1 || !sameReason(u, compared[i+1].Unjudged) {
+				row.Notes = append(row.Notes, document.Sentence(strings.Join(unjudged, ", ")+" not judged: "+u.String()))
+				unjudged = nil
+			}
 		}
 		rows = append(rows, row)
 		name = ""

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -54,4 +55,12 @@ func TestExplainADriveBesideItsPeers(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, report.Explain(&b, x))
 	golden(t, "explain_beside.txt", b.String())
+
+	for i := range x.Beside { // what holds for all is told once
+		x.Beside[i] = record.Beside{Source: x.Beside[i].Source, Statistic: x.Beside[i].Statistic, Unjudged: "nobody is like it"}
+	}
+	b.Reset()
+	require.NoError(t, report.Explain(&b, x))
+	assert.Contains(t, b.String(), "\nbeside its peers: not judged: nobody is like it\n")
+	assert.Equal(t, 1, strings.Count(b.String(), "nobody is like it"))
 }

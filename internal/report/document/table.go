@@ -1,5 +1,7 @@
 package document
 
+import "slices"
+
 // Table has one unit per column, named in the header. Columns that hold nothing are not
 // shown.
 type Table struct {
@@ -7,6 +9,8 @@ type Table struct {
 	Units []string // nil when no column has one
 	Align string   // a letter per column: l for text, r for numbers
 	Rows  []Row
+	// Spare are names of columns that a narrow terminal may do without, the first one first.
+	Spare []string
 	// Long says that the middle of it may be left out as text too.
 	Long bool
 }
@@ -25,6 +29,26 @@ type Group struct {
 	Name  string
 	About []string
 	Notes []Block
+}
+
+// Without is the table without a column.
+func (t Table) Without(name string) Table {
+	i := slices.Index(t.Names, name)
+	if i < 0 {
+		return t
+	}
+	t.Names, t.Align = slices.Delete(slices.Clone(t.Names), i, i+1), t.Align[:i]+t.Align[i+1:]
+	if len(t.Units) > 0 {
+		t.Units = slices.Delete(slices.Clone(t.Units), i, i+1)
+	}
+	rows := slices.Clone(t.Rows)
+	for k := range rows {
+		if i < len(rows[k].Cells) {
+			rows[k].Cells = slices.Delete(slices.Clone(rows[k].Cells), i, i+1)
+		}
+	}
+	t.Rows = rows
+	return t
 }
 
 // Add adds a row, and returns it.
@@ -87,7 +111,7 @@ func (t Table) Used() Table {
 		}
 		return left
 	}
-	shown := Table{Names: only(t.Names), Units: only(t.Units), Long: t.Long}
+	shown := Table{Names: only(t.Names), Units: only(t.Units), Spare: t.Spare, Long: t.Long}
 	for i := range t.Align {
 		if used[i] {
 			shown.Align += t.Align[i : i+1]

@@ -22,6 +22,7 @@ func (p *page) table(indent int, t document.Table) {
 	if t.Grouped() {
 		rowIndent += 2
 	}
+	t = p.fitting(t, p.width-rowIndent)
 	head, rows := p.folded(t, p.width-rowIndent)
 	for _, line := range head {
 		p.lines(rowIndent, line)
@@ -44,6 +45,21 @@ func (p *page) lines(indent int, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		p.line(strings.Repeat(" ", indent) + line)
 	}
+}
+
+// fitting is a table without as many of its spare columns as it takes to fit on a narrow terminal; all of it when even
+// that would not do.
+func (p *page) fitting(t document.Table, room int) document.Table {
+	if !p.narrow {
+		return t
+	}
+	less := t
+	for _, spare := range append([]string{""}, t.Spare...) {
+		if less = less.Without(spare); columnsOf(p.rendered(less)) <= room {
+			return less
+		}
+	}
+	return t
 }
 
 // folded are the lines of the header and those of the rows. On a narrow terminal a row that does not fit goes on in

@@ -37,6 +37,30 @@ stor-07  nvme10n1  healthy  SAMSUNG MZQL23T8HCLS-00A07
 	}
 }
 
+// What a table can do without is left out where the rest then fits in one line, and no more than that.
+func TestSpareColumns(t *testing.T) {
+	for width, want := range map[int]string{
+		60: "node     drive     verdict  model\n",
+		50: "node     drive     verdict  firmware\n",
+		45: "node     drive     verdict  firmware\n",
+		30: "node     drive     verdict\n",
+	} {
+		table := drives()
+		if table.Spare = []string{"model", "firmware"}; width == 60 {
+			table.Spare = []string{"firmware"}
+		}
+		p := page{screen: screen{width: width, narrow: true}}
+		p.blocks(0, []document.Block{table})
+		assert.Equal(t, want, p.b.String()[:len(want)], "%d columns", width)
+		assert.Equal(t, 3, strings.Count(p.b.String(), "\n"))
+	}
+	p := page{screen: screen{width: 20, narrow: true}}
+	table := drives()
+	table.Spare = []string{"firmware"}
+	p.blocks(0, []document.Block{table})
+	assert.Contains(t, p.b.String(), "GDC5602Q", "all of it, when even the rest does not fit")
+}
+
 // On a terminal that is narrower than any text can be, text is folded at the least width, and not at that of a wide one.
 func TestVeryNarrowTerminal(t *testing.T) {
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
