@@ -31,7 +31,7 @@ files:
   - {path: %s, size: 16MiB}
 admission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}
 probes:
-  - {name: read-4k, interval: 2s, ios: 8000, timeout: 10s}
+  - {name: read-4k, block_size: 128KiB, interval: 2s, ios: 1000, timeout: 10s}
 `, t.TempDir(), dir)
 	d := startDaemon(t, t.TempDir(), configuration)
 	round := labels{"id": fileID(dir), "probe": "read-4k"}
@@ -70,12 +70,15 @@ func (d *daemon) page(t *testing.T, path string) string {
 	t.Helper()
 	var body []byte
 	eventually(t, "an answer", func() bool { // the server ends an answer that takes ten seconds, of which it may have stood still
+		asked := time.Now()
 		response, err := http.Get(d.url + path)
-		if err != nil {
-			return false
+		if err == nil {
+			defer response.Body.Close()
+			body, err = io.ReadAll(response.Body)
 		}
-		defer response.Body.Close()
-		body, err = io.ReadAll(response.Body)
+		if err != nil {
+			t.Logf("no answer after %s: %v", time.Since(asked), err)
+		}
 		return err == nil
 	})
 	return string(body)

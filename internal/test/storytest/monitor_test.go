@@ -20,7 +20,7 @@ import (
 // monitor starts what stands between the machine and the inbox.
 func monitor(t *testing.T, m *machine, to inbox) prometheus {
 	t.Helper()
-	return monitorBy(t, m, to, "{scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s}", quickAlerts(t),
+	return monitorBy(t, m, to, "{scrape_interval: 5s, scrape_timeout: 5s, evaluation_interval: 1s}", quickAlerts(t),
 		"group_by: [alertname, instance, id], group_wait: 0s, group_interval: 1s, repeat_interval: 1h")
 }
 
