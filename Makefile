@@ -37,7 +37,7 @@ test-story: ## a drive and a host get slow, in real time with default settings: 
 	scripts/lab-setup.sh
 	go test -timeout 3h -count 1 -v -tags kubernetes -run TestStoryInRealTime ./internal/test/storytest
 
-picture: ## make docs/status-page.png anew: a node with eight drives, one of which gets slow; some minutes; needs root
+picture: ## make docs/status-page.png anew: a node with eight drives, one of which gets slow; a quarter of an hour with nothing beside it; needs root
 	scripts/install.sh chromium xfsprogs
 	scripts/lab-setup.sh
 	go test -timeout 1h -count 1 -tags picture -run TestPicture ./internal/test/storytest
