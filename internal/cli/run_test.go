@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -111,9 +113,17 @@ func TestRunSavesABaseline(t *testing.T) {
 		return ssdprobe(t, "run", "--config", config, "--state-dir", stateDir, "-t", dir, "--size", "16MiB", "--probe", "read-4k", "--rounds", "1", "--save-baseline")
 	}
 	const disturbed = "warning: 1 of 1 step of it will not decide later comparisons (disturbed); repeat the run when the host is calm, with --repeats 4\n"
-	never := file(t, "never.yaml", "admission: {max_utilisation: 1, max_cpu_wait: 0.000001}\n")
+	never := file(t, "never.yaml", "admission: {max_utilisation: 1, max_io_pressure: 1, max_in_flight: 100000, max_cpu_wait: 0.000001}\n")
+	for range 2 * runtime.NumCPU() { // so that its thread has to wait for a CPU
+		busy := exec.Command("sh", "-c", "while :; do :; done")
+		require.NoError(t, busy.Start())
+		defer func() {
+			_ = busy.Process.Kill()
+			_ = busy.Wait() // killed: never without an error
+		}()
+	}
 	got := run(never)
-	for attempt := 1; attempt < 5 && !strings.Contains(got.stderr, disturbed); attempt++ { // a round may not wait at all
+	for attempt := 1; attempt < 5 && !strings.Contains(got.stderr, disturbed); attempt++ { // a round may be lucky
 		got = run(never)
 	}
 	require.Equal(t, 0, got.code, got.stderr)
