@@ -33,6 +33,9 @@ func TestDifferences(t *testing.T) {
 		got[d.Key] = d
 	}
 	assert.Equal(t, config.Difference{Key: "probes[read-4k].interval", Value: "20s", Before: "30s"}, got["probes[read-4k].interval"])
+	assert.Equal(t, "probes[read-4k].interval: 30s → 20s", got["probes[read-4k].interval"].String())
+	assert.Contains(t, got["probes[mine]"].String(), "probes[mine]: added {name: mine")
+	assert.Equal(t, "probes[read-128k]: left out", got["probes[read-128k]"].String())
 	assert.Equal(t, "8MiB", got["fill_rate"].Value)
 	assert.Empty(t, got["probes[read-128k]"].Value)
 	assert.NotEmpty(t, got["probes[read-128k]"].Before)

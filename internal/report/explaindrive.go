@@ -49,8 +49,8 @@ func besideBlocks(list []record.Beside) []document.Block {
 	if len(list) == 0 {
 		return nil
 	}
-	if alike := func(b record.Beside) bool { return b.Unjudged == list[0].Unjudged && !b.Far && b.Accepted == 0 }; list[0].Unjudged != "" &&
-		!slices.ContainsFunc(list, func(b record.Beside) bool { return !alike(b) }) {
+	differs := func(b record.Beside) bool { return b.Unjudged != list[0].Unjudged || b.Far || b.Accepted != 0 }
+	if list[0].Unjudged != "" && !slices.ContainsFunc(list, differs) {
 		return []document.Block{document.Gap{}, document.Sentence("beside its peers: not judged: " + list[0].Unjudged)}
 	}
 	t := document.Table{Names: []string{"beside its peers", "statistic", "place (1 is the fastest)", "against their median", "limit", "verdict"}, Align: "llrrrl"}

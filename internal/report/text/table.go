@@ -50,16 +50,20 @@ func (p *page) lines(indent int, text string) {
 // fitting is a table without as many of its spare columns as it takes to fit on a narrow terminal; all of it when even
 // that would not do.
 func (p *page) fitting(t document.Table, room int) document.Table {
-	if !p.narrow {
+	if !p.narrow || len(t.Spare) == 0 {
 		return t
 	}
 	less := t
-	for _, spare := range append([]string{""}, t.Spare...) {
-		if less = less.Without(spare); columnsOf(p.rendered(less)) <= room {
-			return less
+	for _, spare := range t.Spare {
+		if columnsOf(p.rendered(less)) <= room {
+			break
 		}
+		less = less.Without(spare)
 	}
-	return t
+	if columnsOf(p.rendered(less)) > room {
+		return t
+	}
+	return less
 }
 
 // folded are the lines of the header and those of the rows. On a narrow terminal a row that does not fit goes on in

@@ -59,6 +59,12 @@ func TestSpareColumns(t *testing.T) {
 	table.Spare = []string{"firmware"}
 	p.blocks(0, []document.Block{table})
 	assert.Contains(t, p.b.String(), "GDC5602Q", "all of it, when even the rest does not fit")
+
+	p = page{screen: screen{width: 20, narrow: true}}
+	unnamed := document.Table{Names: []string{"", "A", "B"}, Align: "lll"}
+	unnamed.Add("p50 of the reads", "80 µs", "90 µs")
+	p.blocks(0, []document.Block{unnamed})
+	assert.Contains(t, p.b.String(), "p50 of the reads", "a column without a name is not spare")
 }
 
 // On a terminal that is narrower than any text can be, text is folded at the least width, and not at that of a wide one.
