@@ -169,10 +169,11 @@ func OverText(d record.Drift, now time.Time) string {
 	case d.Over == nil:
 		return ""
 	case now.Sub(d.Over.To) < recent:
-		if past := now.Sub(d.Over.From); past < time.Minute {
+		past := now.Sub(d.Over.From)
+		if past < time.Minute {
 			return "last " + units.Span(past.Round(time.Second))
 		}
-		return "last " + units.Span(now.Sub(d.Over.From).Truncate(time.Minute))
+		return "last " + units.Span(past.Truncate(time.Minute))
 	default:
 		return units.Span(d.Over.Length()) + ", ended " + units.Ago(d.Over.To, now)
 	}

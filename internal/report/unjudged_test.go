@@ -40,12 +40,14 @@ func TestDriftTellsWhatIsNotJudgedAndWhy(t *testing.T) {
 	for _, fact := range []string{
 		"1 statistic compared, 1 stable, 2 unknown, 1 waiting",
 		"p50 unknown 80.0 µs - - -",
-		"not judged: rounds were refused: 40 I/Os in flight, above the limit of 32",
+		"p50, IOPS not judged: rounds were refused: 40 I/Os in flight, above the limit of 32",
 		"p50 stable - 82.0 µs 1.02× (1.00× to 1.04×) last 1 h",
 		"p99 waiting - - - -",
-		"not judged: it takes a day to learn what is normal",
+		"p99 not judged: it takes a day to learn what is normal",
 	} {
 		assert.Contains(t, words, fact)
 	}
+	soon := record.Drift{Over: &record.Span{From: now.Add(-40 * time.Second), To: now}}
+	assert.Equal(t, "last 40 s", report.OverText(soon, now))
 	assert.Equal(t, 1, strings.Count(words, "rounds were refused"), "the same reason is told once")
 }
