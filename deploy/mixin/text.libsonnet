@@ -4,6 +4,19 @@
   drive: '{{ if $labels.device }}{{ $labels.device }} ({{ $labels.id }}{{ with $labels.model }}, {{ . }}{{ end }})'
          + '{{ else }}{{ $labels.id }}{{ end }} on {{ $labels.instance }} ',
 
+  // What a verdict says, of a drive or of a host, as chosen by labels of the alert: how many times slower, in which interval,
+  // and since when. What is not known is left out.
+  verdict(of, labels, slower, than):
+    local chosen = '{' + std.join(',', [l + '=%q' for l in labels]) + '}';
+    local each(before, series, after) =
+      '{{- range printf "' + before + 'ssdprobe_' + of + '_health_' + series + chosen + after + '" '
+      + std.join(' ', ['$labels.' + l for l in labels]) + ' | query }}';
+    local figure = '{{ printf "%.2f" .Value }}';
+    each('max(', 'slower_ratio', ')') + ', ' + figure + ' times' + slower
+    + each('max(', 'slower_ratio_lower', ')') + ' (' + figure + '{{ end }}'
+    + each('max(', 'slower_ratio_upper', ')') + ' to ' + figure + '){{ end }}' + than + '{{ end }}'
+    + each('floor(min(', 'since_timestamp_seconds', '))') + ', since {{ .Value | humanizeTimestamp }}{{ end }}',
+
   // What changed on the targets of a node within a day.
   changesOfTheDay: |||
     {{- range printf "count by (condition) (time() - ssdprobe_conditions_changed_timestamp_seconds{instance=%q} < 86400)" $labels.instance | query | sortByLabel "condition" }}

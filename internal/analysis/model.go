@@ -53,6 +53,9 @@ func CostModel(steps []record.Step, run []record.Warning, o CostOptions) *record
 		case c.Repeats == 0:
 			of := without.at("measured, but no repeat counts: " + strings.Join(c.Codes, ", "))
 			*of = append(*of, name)
+		case c.Of.Mean.Wide():
+			of := without.at(fmt.Sprintf("repeats differ by %.0f %%", 100*(c.Of.Max-c.Of.Min)/c.Of.Mean.Value))
+			*of = append(*of, name)
 		case name == "rrandiops":
 			m.Read = latency
 		case name == "wrandiops":

@@ -127,16 +127,24 @@ func warnedBy(step int, code string) func([]record.Step) []record.Step {
 }
 
 // A repeat that was disturbed is left out, and the others say how far they lie apart.
+// The kernel is given no figure whose interval is wider than itself.
+func TestCostModelOfRepeatsThatDiffer(t *testing.T) {
+	steps := append(kernelDrive(), costStep("rbps 2", "rbps", 1102524156, time.Millisecond))
+	m := analysis.CostModel(steps, nil, costOptions())
+	assert.Equal(t, []string{"rbps (repeats differ by 95 %)"}, m.Withheld)
+	assert.Empty(t, m.ModelLine)
+}
+
 func TestCostModelOfRepeats(t *testing.T) {
 	steps := kernelDrive()[1:]
 	steps = append(steps,
-		costStep("rbps-repeat1", "rbps", 2e9, time.Millisecond), costStep("rbps-repeat2", "rbps", 7e9, time.Millisecond, record.WarnDisturbed),
-		costStep("rbps-repeat3", "rbps", 3e9, time.Millisecond, record.WarnCPUBound))
+		costStep("rbps-repeat1", "rbps", 2.45e9, time.Millisecond), costStep("rbps-repeat2", "rbps", 7e9, time.Millisecond, record.WarnDisturbed),
+		costStep("rbps-repeat3", "rbps", 2.55e9, time.Millisecond, record.WarnCPUBound))
 	m := analysis.CostModel(steps, nil, costOptions())
 	require.NotNil(t, m)
 	assert.Contains(t, m.ModelLine, " rbps=2500000000 ")
 	c, ok := m.Coefficient("rbps")
 	require.True(t, ok)
-	assert.Equal(t, []any{2, 1, []string{"disturbed"}, 2e9, 3e9, true}, []any{c.Repeats, c.LeftOut, c.Codes, c.Of.Min, c.Of.Max, c.CPUBound})
+	assert.Equal(t, []any{2, 1, []string{"disturbed"}, 2.45e9, 2.55e9, true}, []any{c.Repeats, c.LeftOut, c.Codes, c.Of.Min, c.Of.Max, c.CPUBound})
 	assert.NotNil(t, c.Of.Mean.Lower)
 }

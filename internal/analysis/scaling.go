@@ -70,13 +70,32 @@ func scaling(steps []record.Step) (record.Scaling, bool) {
 			p.Total += rate
 		}
 		p.Linearity = p.Total / (float64(p.Devices) * s.Alone)
+		if devices > 1 {
+			p.Lower, p.Upper = linearity(w, alone, repeats)
+		}
 		s.Points = append(s.Points, p)
-		if p.Linearity < s.Limit && s.BreaksAt == 0 {
+		if p.Linearity < s.Limit && !p.Unclear(s.Limit) && s.BreaksAt == 0 {
 			s.BreaksAt = p.Devices
 			s.Group, s.GroupRatio = slowestGroup(step, rates, s.Alone)
 		}
 	}
 	return s, true
+}
+
+// linearity bounds that of some devices, given the repeats of the first one alone and of all together.
+func linearity(w record.Workload, alone, repeats []record.Step) (lower, upper *float64) {
+	totals := func(steps []record.Step, times int) (all []float64) {
+		for _, s := range steps {
+			total := 0.0
+			for _, rate := range partRates(w, []record.Step{s}) {
+				total += rate * float64(times)
+			}
+			all = append(all, total)
+		}
+		return all
+	}
+	i := ratioOf(totals(alone, len(repeats[0].Parts)), totals(repeats, 1))
+	return i.Lower, i.Upper
 }
 
 // partRates are the mean rates of each part over the repeats of a step.

@@ -39,13 +39,26 @@ func TestScalingBreaksInTheGroupThatIsFull(t *testing.T) {
 // Of repeats the mean counts, in the order of the devices.
 func TestScalingOfRepeats(t *testing.T) {
 	groups := []string{"a", "a"}
+	got := analysis.Scalings([]step{together(groups, 99), together(groups, 69, 81), together(groups, 101), together(groups, 71, 79)})
+	require.Len(t, got, 1)
+	assert.Equal(t, []any{100.0, 2, 0.75}, []any{got[0].Alone, got[0].BreaksAt, got[0].GroupRatio})
+	require.Len(t, got[0].Points, 2)
+	p := got[0].Points[1]
+	require.NotNil(t, p.Upper)
+	assert.InDelta(t, 0.75, (*p.Lower+*p.Upper)/2, 0.01)
+	p.Lower, p.Upper = nil, nil
+	assert.Equal(t, record.ScalePoint{
+		Devices: 2, Added: "/dev/nvme1n1", Group: "a", Total: 150, Slowest: 70, Fastest: 80, Linearity: 0.75,
+	}, p)
+}
+
+// Repeats that lie far apart say neither that devices slow each other down, nor that they do not.
+func TestScalingOfRepeatsThatDiffer(t *testing.T) {
+	groups := []string{"a", "a"}
 	got := analysis.Scalings([]step{together(groups, 90), together(groups, 70, 80), together(groups, 110), together(groups, 90, 100)})
 	require.Len(t, got, 1)
-	assert.Equal(t, []any{100.0, 2, 0.85}, []any{got[0].Alone, got[0].BreaksAt, got[0].GroupRatio})
-	require.Len(t, got[0].Points, 2)
-	assert.Equal(t, record.ScalePoint{
-		Devices: 2, Added: "/dev/nvme1n1", Group: "a", Total: 170, Slowest: 80, Fastest: 90, Linearity: 0.85,
-	}, got[0].Points[1])
+	assert.Zero(t, got[0].BreaksAt)
+	assert.True(t, got[0].Points[1].Unclear(got[0].Limit))
 }
 
 func TestScalingThatHolds(t *testing.T) {

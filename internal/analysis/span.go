@@ -87,7 +87,7 @@ func spanVerdict(points []record.SpanPoint) (record.SpanVerdict, int64) {
 	slower := func(p record.SpanPoint) bool { return p.Rise.Value >= SpanLimit && excludes(p.Rise, 1) }
 	last := points[len(points)-1]
 	switch {
-	case last.Rise.Lower == nil || *last.Rise.Upper-*last.Rise.Lower > last.Rise.Value:
+	case last.Rise.Lower == nil || last.Rise.Wide():
 		return record.SpanUnsure, 0
 	case *last.Rise.Upper < SpanLimit && !slices.ContainsFunc(points, slower):
 		return record.SpanFlat, 0

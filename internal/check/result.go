@@ -56,8 +56,11 @@ func Of(s record.Snapshot, ids []string) Result {
 		return r
 	}
 	for _, f := range finding.Of(s) {
-		if f.Code == finding.NotReady || f.Code == finding.NotWatched {
+		switch f.Code {
+		case finding.NotReady:
 			r.missing(f.String())
+		case finding.NotWatched:
+			r.missing(f.Device + " is " + f.String())
 		}
 	}
 	return r

@@ -92,7 +92,7 @@ With --format npd: 0 healthy, 1 degraded or severe, 2 unknown. docs/check.md say
 		return pflag.NormalizedName(name)
 	})
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &exitError{exitUnknown, fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
+		return &exitError{exitUnknown, flagMistake(c, err)}
 	})
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,6 +154,16 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 		assert.Equal(t, code, hung.code, format)
 		assert.Contains(t, hung.stdout, "the daemon at http://"+silent.Addr().String()+" does not answer")
 	}
+	// It does not accept the password.
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer locked.Close()
+	client := file(t, "client.yml", "basic_auth: {username: me, password: wrong}\n")
+	for format, code := range map[string]int{"text": 3, "nagios": 3, "npd": 2, "json": 3} {
+		refused := in(append(nobody(t), "check", "--url", locked.URL, "--http.config.file", client, "--format", format)...)
+		assert.Equal(t, code, refused.code, format)
+		assert.Contains(t, refused.stdout, "it refuses the user or the password")
+		assert.NotContains(t, refused.stdout, "wrong")
+	}
 	// Nobody reads the configuration.
 	dir := t.TempDir()
 	testenv.HungFilesystem(t, dir)
@@ -167,8 +178,10 @@ func TestCheckMistakes(t *testing.T) {
 		args           []string
 		stdout, stderr string
 	}{
-		"no such format": {[]string{"--format", "xml"}, "", "want text, nagios, npd or json"},
+		"no such format": {[]string{"--format", "xml"}, "", `ssdprobe: --format: "xml": want text, nagios, npd or json; see ssdprobe check --help`},
 		"no such flag":   {[]string{"--foo"}, "", "unknown flag: --foo; see ssdprobe check --help"},
+		"a near flag":    {[]string{"--formt", "npd"}, "", "unknown flag: --formt; did you mean --format?"},
+		"half a url":     {[]string{"--url", "http://[::1"}, `--url: "http://[::1" is not the URL of a daemon`, ""},
 		"no url":         {[]string{"--url", "here"}, `--url: "here" is not the URL of a daemon`, ""},
 		"no config":      {[]string{"--config", "/no/such/file"}, "/no/such/file", ""},
 		"a bad config":   {[]string{"--config", file(t, "bad.yaml", "probs: 1\nlisten: 3\n")}, "probs", ""},
@@ -178,6 +191,7 @@ func TestCheckMistakes(t *testing.T) {
 			assert.Equal(t, 3, got.code)
 			assert.Contains(t, got.stdout, c.stdout)
 			assert.Contains(t, got.stderr, c.stderr)
+			plain(t, got.stdout+got.stderr)
 			assert.Equal(t, c.stderr == "", got.stdout != "" && strings.Count(got.stdout, "\n") == 1, "one line, or none")
 		})
 	}

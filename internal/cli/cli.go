@@ -112,6 +112,7 @@ means that the drive reports a problem. check has codes of its own.`,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(help)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.configFile, "config", os.Getenv(configVariable), "configuration `FILE`; overrides $"+configVariable+"; the defaults apply without one")
 	flags.StringVar(&a.stateDir, "state-dir", "", "`DIRECTORY` of baselines and drift state; overrides state_dir of the configuration")

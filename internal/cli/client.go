@@ -19,6 +19,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/unreached"
 )
 
 // daemonTimeout is how long a daemon may take to answer; it answers from memory.
@@ -85,10 +86,11 @@ func (o daemonOf) address(c config.Config) (string, error) {
 func checkURL(flag, address, kind, example string) error {
 	u, err := url.Parse(address)
 	switch {
-	case err != nil:
-		return fmt.Errorf("%s %s: %w", flag, address, err)
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return fmt.Errorf("%s: %q is not the URL of a %s; want one like %s", flag, u.Redacted(), kind, example)
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		if at := strings.LastIndexByte(address, '@'); at >= 0 { // what stands before it may be a password
+			address = "…" + address[at:]
+		}
+		return fmt.Errorf("%s: %q is not the URL of a %s; want one like %s", flag, address, kind, example)
 	case u.User != nil:
 		return fmt.Errorf("%s: has a user in it, where all users of this machine can read it; %s", flag, wantPassword)
 	}
@@ -163,7 +165,7 @@ func (o daemonOf) get(ctx context.Context, address string, path []string, read f
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("ask the daemon: %w%s", err, cure(err))
+		return cured("--url", fmt.Errorf("ask the daemon at %s: %w", address, unreached.Why(err)))
 	}
 	defer response.Body.Close() // only read
 	return read(at, response)
@@ -171,8 +173,16 @@ func (o daemonOf) get(ctx context.Context, address string, path []string, read f
 
 const wantPassword = "want --http.config.file FILE with basic_auth: {username: NAME, password_file: PATH}"
 
-// cure says what may help when a server was not reached; empty when nothing is known.
-func cure(err error) string {
+// cured is the error of a server that a flag names, with what may help when it was not reached.
+func cured(flag string, err error) error {
+	if more := cure(flag, err); more != "" {
+		return fmt.Errorf("%w; %s", err, more)
+	}
+	return err
+}
+
+// cure is empty when nothing is known to help.
+func cure(flag string, err error) string {
 	var (
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
@@ -181,15 +191,16 @@ func cure(err error) string {
 	)
 	switch {
 	case errors.As(err, &authority):
-		return "; name the certificate of its authority by --ca-file"
+		return "name the certificate of its authority by --ca-file"
 	case errors.As(err, &host):
-		return "; want --url with a name of its certificate, or server_name under tls_config in the file of --http.config.file"
+		return "want " + flag + " with a name of its certificate, or server_name under tls_config in the file of --http.config.file"
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return "; it does not speak TLS: want --url http://…"
+		return "it does not speak TLS: want " + flag + " http://…"
 	case errors.As(err, &operation) && operation.Op == "dial":
+		return "is " + flag + " right, and is it running there?"
 	// The server ended the connection: by an alert of TLS, or the client met the end before it read the alert.
 	case errors.As(err, &asked) && strings.HasPrefix(asked.URL, "https:") && !asked.Timeout():
-		return "; it may want a client certificate: cert_file and key_file under tls_config in the file of --http.config.file"
+		return "it may want a client certificate: cert_file and key_file under tls_config in the file of --http.config.file"
 	}
 	return ""
 }

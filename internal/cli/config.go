@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -50,31 +52,25 @@ func (a *app) checkConfig(path string) error {
 	if err != nil {
 		return err
 	}
+	var blocks, changes []document.Block
 	for _, warning := range c.Warnings() {
-		if err := tell(a.stdout, "%s: warning: %s\n", path, warning); err != nil {
-			return err
-		}
+		blocks = append(blocks, document.Sentence(path+": warning: "+warning))
 	}
-	if err := tell(a.stdout, "%s: valid\n", path); err != nil {
-		return err
-	}
-	differences := c.Since(config.Default())
-	if len(differences) == 0 {
-		return tell(a.stdout, "It changes no default.\n")
-	}
-	for _, d := range differences {
-		line := fmt.Sprintf("%s: %s (default %s)", d.Key, d.Value, d.Before)
+	blocks = append(blocks, document.Sentence(path+": valid"))
+	for _, d := range c.Since(config.Default()) {
+		value := fmt.Sprintf("%s (default %s)", d.Value, d.Before)
 		switch {
 		case d.Before == "":
-			line = fmt.Sprintf("%s: %s (added)", d.Key, d.Value)
+			value = d.Value + " (added)"
 		case d.Value == "":
-			line = d.Key + ": left out (there by default)"
+			value = "left out (there by default)"
 		}
-		if err := tell(a.stdout, "  %s\n", line); err != nil {
-			return err
-		}
+		changes = append(changes, document.Note{Label: d.Key + ": ", Text: value})
 	}
-	return nil
+	if len(changes) == 0 {
+		return text.Write(a.stdout, "findings", append(blocks, document.Sentence("It changes no default."))...)
+	}
+	return text.Write(a.stdout, "findings", append(blocks, document.Section{Blocks: changes})...)
 }
 
 func (a *app) showConfig() error {

@@ -20,7 +20,7 @@ func TestRecipesOfTheDocumentation(t *testing.T) {
 			path := file(t, "ssdprobe.yaml", recipe[2])
 			got := in("config", "check", path)
 			assert.Zero(t, got.code, got.stderr)
-			assert.Regexp(t, "^"+path+`: valid\n(  \S+: .*\(.*\)\n)+$`, got.stdout)
+			assert.Regexp(t, "^"+path+`: valid\n(  \S+: .*(\n {8,}.*)*\(.*\)\n)+$`, got.stdout)
 			assert.Zero(t, in("config", "show", "--config", path).code)
 		})
 	}

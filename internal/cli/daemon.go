@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,7 +48,8 @@ SIGHUP reloads the configuration. If the file is bad, the old configuration stay
 force. If the file was edited but not reloaded, the log and the status page say so.
 SIGINT and SIGTERM stop the daemon. The state directory keeps what was learned.`,
 		Example: `  ssdprobe daemon
-  ssdprobe daemon --config /etc/ssdprobe/ssdprobe.yaml --web.listen-address 127.0.0.1:10040`,
+  ssdprobe daemon --config /etc/ssdprobe/ssdprobe.yaml \
+    --web.listen-address 127.0.0.1:10040`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return a.daemon(c.Context(), o) },
 	}
@@ -95,9 +97,24 @@ func (a *app) daemonSettings(o daemonOptions, source config.Source) (config.Conf
 	}
 	c.Listen = o.listen
 	if err := c.Validate(); err != nil {
-		return c, usage(fmt.Errorf("--web.listen-address: %w", err))
+		return c, usage(ofListenFlag(err))
 	}
 	return c, nil
+}
+
+// ofListenFlag has problems of the key listen be those of the flag that overrides it.
+func ofListenFlag(err error) error {
+	const flag = "--web.listen-address"
+	var problems config.Problems
+	if !errors.As(err, &problems) {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	key := regexp.MustCompile(`\blisten\[\d+\]`)
+	for i, p := range problems {
+		problems[i].Field = key.ReplaceAllString(p.Field, flag)
+		problems[i].Wrong = key.ReplaceAllString(p.Wrong, "another one")
+	}
+	return problems
 }
 
 func (a *app) daemon(ctx context.Context, o daemonOptions) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,6 +85,53 @@ func TestDevices(t *testing.T) {
 
 	taken := row(file(t, "loop.yaml", onLoop(t.TempDir())))
 	assert.True(t, taken.Watched, taken.Reason)
+}
+
+// A running daemon says what is watched, whatever the configuration of who asks would watch.
+func TestDevicesBesideADaemonOfAnotherConfiguration(t *testing.T) {
+	watched := testenv.LoopDevice(t, oddSize, testenv.Options{Random: true})
+	other := testenv.LoopDevice(t, oddSize+4096, testenv.Options{})
+	dir, state := testenv.OnDisk(t), testenv.OnDisk(t)
+	only := strings.Replace(onLoop(t.TempDir()), "loop*", filepath.Base(watched.Path), 1)
+	p, _ := startDaemon(t, state, file(t, "c.yaml", only+"files: [{path: "+dir+", size: 16MiB}]\n"))
+	config := file(t, "other.yaml", "listen: [127.0.0.1:1]\nfiles: [{path: /srv/other}]\ndevices: {include: [{name: "+filepath.Base(other.Path)+"}]}\n")
+	ready := ssdprobe(t, "ready", "--wait", "2m", "--config", config, "--state-dir", state)
+	require.Equal(t, 0, ready.code, ready.stderr)
+
+	devices := func() (report.DeviceList, string) {
+		t.Helper()
+		text := ssdprobe(t, "devices", "--config", config, "--state-dir", state)
+		require.Equal(t, 0, text.code, text.stderr)
+		var list report.DeviceList
+		document := ssdprobe(t, "devices", "--config", config, "--state-dir", state, "--output", "json")
+		require.NoError(t, json.Unmarshal([]byte(document.stdout), &list))
+		return list, text.stdout
+	}
+	rowOf := func(list report.DeviceList, path string) report.DeviceRow {
+		t.Helper()
+		i := slices.IndexFunc(list.Devices, func(r report.DeviceRow) bool { return r.Device.Name == filepath.Base(path) })
+		require.GreaterOrEqual(t, i, 0)
+		return list.Devices[i]
+	}
+	list, text := devices()
+	assert.True(t, list.Daemon)
+	assert.Equal(t, []any{true, ""}, []any{rowOf(list, watched.Path).Watched, rowOf(list, watched.Path).Reason})
+	assert.False(t, rowOf(list, other.Path).Watched)
+	assert.Contains(t, rowOf(list, other.Path).Reason, "no include rule matches it", "the reason of the daemon")
+	require.Len(t, list.Files, 1)
+	assert.Equal(t, dir, list.Files[0].Path)
+	assert.Contains(t, text, "Probe file: "+dir)
+	assert.NotContains(t, text, "/srv/other")
+	assert.Contains(t, strings.Join(strings.Fields(text), " "), "the daemon watches 1 of them and 1 probe file")
+
+	p.Signal(t, syscall.SIGTERM)
+	require.Equal(t, 0, p.Wait(t))
+	list, text = devices()
+	assert.False(t, list.Daemon)
+	assert.False(t, rowOf(list, watched.Path).Watched)
+	assert.True(t, rowOf(list, other.Path).Watched, rowOf(list, other.Path).Reason)
+	assert.Contains(t, text, "Probe file: /srv/other\n")
+	assert.Contains(t, strings.Join(strings.Fields(text), " "), "no daemon answers; one with this configuration would watch 1 of them and 1 probe file")
 }
 
 func TestDevicesSaysZoned(t *testing.T) {

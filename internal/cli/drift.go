@@ -27,9 +27,9 @@ func (a *app) driftCommand() *cobra.Command {
 Asks the running daemon. If none answers, shows the last stored state and says so.`,
 		Example: `  ssdprobe drift
   ssdprobe drift --url http://stor-07:10040 --output json
-  ssdprobe drift --ca-file /etc/ssdprobe/ca.crt --http.config.file /etc/ssdprobe/client.yml
+  ssdprobe drift --ca-file ca.crt --http.config.file client.yml
   ssdprobe drift explain nvme0n1
-  ssdprobe drift accept nvme0n1 --note "slower since the new firmware; the vendor says so"
+  ssdprobe drift accept nvme0n1 --note "the new firmware is slower"
   ssdprobe drift replay history.csv`,
 		SuggestionsMinimumDistance: 2,
 		Args:                       noSubcommand,

@@ -32,7 +32,7 @@ With --host, what the drives of this host did together is accepted: the findings
 host_slower and batch_slower end.
 
 While a daemon runs, it does this itself. The command waits for its answer.`,
-		Example: `  ssdprobe drift accept nvme0n1 --note "slower since the new firmware; the vendor says so"
+		Example: `  ssdprobe drift accept nvme0n1 --note "the new firmware is slower"
   ssdprobe drift accept nvme0n1 --probe read-4k --note "moved to the slow slot"
   ssdprobe drift accept --host --note "powersave is wanted here"`,
 		Args: arguments(cobra.MaximumNArgs(1)),

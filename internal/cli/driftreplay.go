@@ -46,7 +46,8 @@ happens. json has everything in one object.
 A CSV file has a header with the column time (unix seconds or RFC 3339) and
   latency_p50_seconds, latency_p95_seconds, latency_p99_seconds, iops
       a round of a probe; all empty where it was refused
-  others_read_latency_seconds, others_write_latency_seconds, others_flush_latency_seconds
+  others_read_latency_seconds, others_write_latency_seconds,
+  others_flush_latency_seconds
       mean latencies of others' I/O; empty where there was none
 or either of the two. It may also have
   others_read_iops, others_write_iops, others_read_bytes_per_second,
@@ -60,7 +61,8 @@ or either of the two. It may also have
 
 A folder is a node: each of its CSV files is a drive. They are of one model, unless a file
 drives.json says more:
-  {"nvme0n1": {"model": "X", "size_bytes": 960197124096, "rotational": false, "group": ""}}
+  {"nvme0n1": {"model": "X", "size_bytes": 960197124096,
+               "rotational": false, "group": ""}}
 
 With --prometheus, the history comes from the HTTP API of a Prometheus server that
 scrapes the daemon. --http.config.file has its password, if it needs one.
@@ -77,11 +79,15 @@ among the probes of a target and its traffic.`,
 		Example: `  ssdprobe drift replay history.csv
   ssdprobe drift replay stor-07/
   ssdprobe drift replay history.csv --smallest-effect 15% --output jsonl
-  ssdprobe drift replay --prometheus http://prometheus:9090 --device nvme0n1 --instance stor-07:10040 --start 30d
-  ssdprobe drift replay --prometheus http://prometheus:9090 --instance stor-07:10040 --start 30d
-  ssdprobe drift replay --prometheus http://prometheus:9090 --model PM9A3 --probe read-4k
   ssdprobe drift replay --prometheus http://prometheus:9090 --device nvme0n1 \
-    --utilisation 'rate(node_disk_io_time_seconds_total{device="nvme0n1",instance="stor-07:9100"}[5m])'`,
+    --instance stor-07:10040 --start 30d
+  ssdprobe drift replay --prometheus http://prometheus:9090 \
+    --instance stor-07:10040 --start 30d
+  ssdprobe drift replay --prometheus http://prometheus:9090 \
+    --model PM9A3 --probe read-4k
+  ssdprobe drift replay --prometheus http://prometheus:9090 --device nvme0n1 \
+    --utilisation 'rate(node_disk_io_time_seconds_total{
+        device="nvme0n1",instance="stor-07:9100"}[5m])'`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error { return a.replay(c.Context(), c.InOrStdin(), args, o) },
 	}
@@ -138,6 +144,9 @@ func (o replayOptions) query(now time.Time) (replay.Query, error) {
 		return q, errors.New("--model: cannot be given with --device, which names one drive")
 	case o.device == "" && o.utilisation != "":
 		return q, errors.New("--utilisation: is of one drive; want --device with it")
+	}
+	if err := checkPrometheus(o.prometheus); err != nil {
+		return q, err
 	}
 	var endErr, startErr, stepErr error
 	q.To, endErr = moment("--end", o.end, now)
@@ -198,7 +207,7 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 		if errors.Is(err, replay.ErrAmbiguous) || errors.Is(err, replay.ErrQuery) {
 			return usage(err)
 		}
-		return err
+		return cured("--prometheus", err)
 	}
 	if info, err := os.Stat(files[0]); err == nil && info.IsDir() {
 		return a.replayFolder(ctx, files[0], settings, o.form)

@@ -14,6 +14,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/promapi"
 )
 
+const examplePrometheus = "http://prometheus:9090"
+
+// checkPrometheus checks what --prometheus gives.
+func checkPrometheus(address string) error {
+	return checkURL("--prometheus", address, "server", examplePrometheus)
+}
+
 // fleetTimeout is how long a server may take to answer all queries.
 const fleetTimeout = time.Minute
 
@@ -40,8 +47,10 @@ counted, unless --all is given.
 --http.config.file has credentials, TLS settings and headers, as X-Scope-OrgID of Mimir:
   http_headers: {X-Scope-OrgID: {values: [storage]}}`,
 		Example: `  ssdprobe fleet --prometheus http://prometheus:9090
-  ssdprobe fleet --prometheus http://prometheus:9090 --model "SAMSUNG MZQL23T8HCLS-00A07" --all
-  ssdprobe fleet --prometheus https://mimir/prometheus --http.config.file client.yml --since 1d --output csv`,
+  ssdprobe fleet --prometheus http://prometheus:9090 --all \
+    --model "SAMSUNG MZQL23T8HCLS-00A07"
+  ssdprobe fleet --prometheus https://mimir/prometheus --since 1d --output csv \
+    --http.config.file client.yml`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error { return a.fleet(c.Context(), o) },
 	}
@@ -57,11 +66,10 @@ counted, unless --all is given.
 }
 
 func (a *app) fleet(ctx context.Context, o fleetOptions) error {
-	const example = "http://prometheus:9090"
 	if o.prometheus == "" {
-		return usage(errors.New("--prometheus: is missing; want the URL of the server that scrapes ssdprobe, as " + example))
+		return usage(errors.New("--prometheus: is missing; want the URL of the server that scrapes ssdprobe, as " + examplePrometheus))
 	}
-	if err := checkURL("--prometheus", o.prometheus, "server", example); err != nil {
+	if err := checkPrometheus(o.prometheus); err != nil {
 		return usage(err)
 	}
 	at, err := moment("--at", o.at, time.Now())
@@ -85,8 +93,11 @@ func (a *app) fleet(ctx context.Context, o fleetOptions) error {
 	ctx, cancel := context.WithTimeout(ctx, fleetTimeout)
 	defer cancel()
 	f, err := fleetview.Ask(ctx, server, at)
-	if err != nil {
-		return err
+	switch {
+	case errors.Is(err, promapi.ErrUnauthorized):
+		return fmt.Errorf("%w; want --http.config.file FILE with basic_auth or authorization", err)
+	case err != nil:
+		return cured("--prometheus", err)
 	}
 	if o.model != "" || within > 0 {
 		f = f.Only(func(d fleetview.Drive) bool {

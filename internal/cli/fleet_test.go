@@ -1,9 +1,14 @@
 package cli_test
 
 import (
+	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,42 +21,116 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-func TestFleetThroughPrometheus(t *testing.T) {
+// fleetAt is when the fleet of fleetServer is looked at.
+var fleetAt = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+// fleetServer is a Prometheus that knows three drives of two models, the last one the worst, and its address.
+func fleetServer(t *testing.T) string {
+	t.Helper()
 	testenv.Installed(t, "promtool")
-	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	var health, ratio, since strings.Builder
+	var all strings.Builder
+	put := func(name, labels string, value float64) {
+		fmt.Fprintf(&all, "%s{%s} %g %d\n", name, labels, value, fleetAt.Unix())
+	}
+	labels := func(i int) string { return fmt.Sprintf(`instance="stor-%d",device="nvme0n1",id="eui.%d"`, i, i) }
 	for i, state := range []string{"healthy", "degraded", "severe"} {
-		labels := fmt.Sprintf(`instance="stor-%d",device="nvme0n1",id="eui.%d"`, i, i)
-		fmt.Fprintf(&health, "ssdprobe_drive_health{%s,state=%q} 1 %d\n", labels, state, at.Unix())
-		if state != "healthy" {
-			fmt.Fprintf(&ratio, "ssdprobe_drive_health_slower_ratio{%s} %d %d\n", labels, i, at.Unix())
-			fmt.Fprintf(&since, "ssdprobe_drive_health_since_timestamp_seconds{%s} %d %d\n", labels, at.Add(-time.Duration(i)*24*time.Hour).Unix(), at.Unix())
+		put("ssdprobe_drive_health", labels(i)+fmt.Sprintf(",state=%q", state), 1)
+	}
+	for i, model := range []string{"PM9A3", "PM9A3", "970 PRO"} {
+		put("ssdprobe_device_info", labels(i)+fmt.Sprintf(`,kind="disk",firmware="A",model=%q`, model), 1)
+	}
+	for name, of := range map[string]func(i float64) float64{
+		"ssdprobe_drive_health_slower_ratio":            func(i float64) float64 { return i },
+		"ssdprobe_drive_health_slower_ratio_lower":      func(i float64) float64 { return i - 0.1 },
+		"ssdprobe_drive_health_slower_ratio_upper":      func(i float64) float64 { return i + 0.2 },
+		"ssdprobe_drive_health_since_timestamp_seconds": func(i float64) float64 { return float64(fleetAt.Unix()) - i*24*3600 },
+	} {
+		for i := range 2 {
+			put(name, labels(i+1), of(float64(i+1)))
 		}
 	}
-	s := promtest.StartWith(t, health.String()+ratio.String()+since.String()+"# EOF\n")
+	return promtest.StartWith(t, all.String()+"# EOF\n").URL
+}
+
+func TestFleetThroughPrometheus(t *testing.T) {
+	server := fleetServer(t)
 	run := func(args ...string) done {
-		return in(append([]string{"fleet", "--prometheus", s.URL, "--at", at.Format(time.RFC3339)}, args...)...)
+		return in(append([]string{"fleet", "--prometheus", server, "--at", fleetAt.Format(time.RFC3339)}, args...)...)
 	}
 	text := run()
 	require.Equal(t, 0, text.code, text.stderr)
 	assert.Contains(t, text.stdout, "3 drives on 3 nodes")
+	assert.Contains(t, text.stdout, "2.00× (1.90 to 2.20)")
 	assert.Less(t, strings.Index(text.stdout, "stor-2"), strings.Index(text.stdout, "stor-1"), "the worst first")
 	assert.NotContains(t, text.stdout, "stor-0")
 	assert.Contains(t, run("--all").stdout, "stor-0")
 	recent := run("--since", "36h", "--output", "csv")
 	require.Equal(t, 0, recent.code, recent.stderr)
 	assert.Equal(t, 2, strings.Count(recent.stdout, "\n"), "the header, and the drive that got slow a day ago: %s", recent.stdout)
-	assert.Contains(t, recent.stdout, "stor-1,")
+	assert.Contains(t, recent.stdout, ",verdict,ratio,ratio_lower,ratio_upper,since,")
+	assert.Contains(t, recent.stdout, "stor-1,nvme0n1,eui.1,disk,PM9A3,A,degraded,1,0.9,1.2,")
 	assert.Contains(t, run("--output", "json").stdout, `"verdict": "severe"`)
-	nothing := in("fleet", "--prometheus", s.URL, "--at", "2026-04-01T00:00:00Z")
+
+	chosen := run("--model", "970 PRO", "--all")
+	require.Equal(t, 0, chosen.code, chosen.stderr)
+	assert.Contains(t, chosen.stdout, "1 drive on 1 node at 2026-05-04 12:00:00 +00:00: 1 severe\n")
+	assert.NotContains(t, chosen.stdout, "PM9A3", "neither its drives nor the model")
+	none := run("--model", "970")
+	assert.Equal(t, 0, none.code, none.stderr)
+	assert.Contains(t, none.stdout, "No drive is left: see what there is without --model and --since.")
+
+	nothing := in("fleet", "--prometheus", server, "--at", "2026-04-01T00:00:00Z")
 	assert.Equal(t, 1, nothing.code)
 	assert.Contains(t, nothing.stderr, "does this server scrape ssdprobe?")
+}
+
+// A proxy before Prometheus speaks TLS by a certificate of its own, and wants a token.
+func TestFleetBehindAProxy(t *testing.T) {
+	server, err := url.Parse(fleetServer(t))
+	require.NoError(t, err)
+	behind := httputil.NewSingleHostReverseProxy(server)
+	proxy := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer right-token" {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		behind.ServeHTTP(w, r)
+	}))
+	proxy.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that do not trust it
+	defer proxy.Close()
+	ca := file(t, "ca.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: proxy.Certificate().Raw})))
+	client := func(token string) string {
+		return file(t, "client.yml", "authorization: {credentials_file: "+file(t, "token", token+"\n")+"}\n")
+	}
+	right := client("right-token")
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"token and authority":          {[]string{"--ca-file", ca, "--http.config.file", right}, 0, ""},
+		"authority in the same file":   {[]string{"--http.config.file", file(t, "all.yml", "authorization: {credentials: right-token}\ntls_config: {ca_file: "+ca+"}\n")}, 0, ""},
+		"another token":                {[]string{"--ca-file", ca, "--http.config.file", client("wrong-token")}, 1, "it answers 401 Unauthorized; want --http.config.file FILE"},
+		"no token":                     {[]string{"--ca-file", ca}, 1, "it answers 401 Unauthorized; want --http.config.file FILE"},
+		"no authority":                 {[]string{"--http.config.file", right}, 1, "name the certificate of its authority by --ca-file"},
+		"an authority that is no file": {[]string{"--ca-file", "/no/such/ca", "--http.config.file", right}, 2, "/no/such/ca: no such file"},
+		"an authority that is none":    {[]string{"--ca-file", right, "--http.config.file", right}, 2, "--ca-file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := in(append([]string{"fleet", "--prometheus", proxy.URL, "--at", fleetAt.Format(time.RFC3339)}, c.args...)...)
+			assert.Equal(t, c.code, got.code, got.stderr)
+			assert.Contains(t, got.stderr, c.says)
+			assert.Equal(t, c.code == 0, strings.Contains(got.stdout, "3 drives on 3 nodes"), got.stdout)
+			assert.NotContains(t, got.stderr, "-token")
+		})
+	}
 }
 
 func TestFleetRefusesWrongUsage(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--prometheus: is missing":                     {},
 		`"prometheus:9090" is not the URL of a server`: {"--prometheus", "prometheus:9090"},
+		`"…@[::1" is not the URL of a server`:          {"--prometheus", "http://me:secret@[::1"},
 		"has a user in it":                             {"--prometheus", "http://me:secret@localhost"},
 		"--since":                                      {"--prometheus", "http://localhost", "--since", "soon"},
 		`--at: "soon" is not a time`:                   {"--prometheus", "http://localhost", "--at", "soon"},

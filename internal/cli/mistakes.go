@@ -11,8 +11,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagError says in words of its own what is wrong with a flag: those of the libraries name their functions.
-func flagError(c *cobra.Command, err error) error {
+// flagError is the error of a flag that is wrong.
+func flagError(c *cobra.Command, err error) error { return usage(flagMistake(c, err)) }
+
+// flagMistake says in words of its own what is wrong with a flag: those of the libraries name their functions.
+func flagMistake(c *cobra.Command, err error) error {
 	var (
 		invalid *pflag.InvalidValueError
 		missing *pflag.ValueRequiredError
@@ -41,7 +44,7 @@ func flagError(c *cobra.Command, err error) error {
 			text += "; did you mean --" + near + "?"
 		}
 	}
-	return usage(fmt.Errorf("%s; see %s --help", text, c.CommandPath()))
+	return fmt.Errorf("%s; see %s --help", text, c.CommandPath())
 }
 
 // wanted is what a flag of a type takes; empty for those whose own error says it.

@@ -21,7 +21,7 @@ func (a *app) restoreSettingsCommand() *cobra.Command {
 		Short:  "Restore the settings of a device when the run that changes them is killed",
 		Long: `Waits until standard input ends and restores the settings of a device that a run has left
 changed. A run that changes settings starts this by itself.`,
-		Example: "  ssdprobe restore-settings eui.0025385b71b00f1a --state-dir /var/lib/ssdprobe < /dev/null",
+		Example: "  ssdprobe restore-settings eui.0025385b71b00f1a --state-dir state < /dev/null",
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if a.stateDir == "" {

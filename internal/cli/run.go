@@ -110,10 +110,13 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
   ssdprobe run depth-sweep --target /dev/nvme0n1 --set time=5s --dry-run
   ssdprobe run depth-sweep --target /dev/nvme0n1 --folder depth-nvme0n1
   ssdprobe run scale --target /dev/nvme0n1 --target /dev/nvme1n1
-  ssdprobe run linear-read --target /dev/nvme0n1 --target /dev/nvme1n1 --set beside=1
+  ssdprobe run linear-read --target /dev/nvme0n1 --target /dev/nvme1n1 \
+    --set beside=1
   ssdprobe run --stop --target /dev/nvme0n1
-  ssdprobe run steady-state --target /dev/nvme0n1 --destroy S6XYNG0T123456 --format
-  ssdprobe run saturate --target /dev/nvme0n1 --destroy S6XYNG0T123456 --spec pm1743.yaml`,
+  ssdprobe run steady-state --target /dev/nvme0n1 --destroy S6XYNG0T123456 \
+    --format
+  ssdprobe run saturate --target /dev/nvme0n1 --destroy S6XYNG0T123456 \
+    --spec pm1743.yaml`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.stop {
@@ -264,7 +267,9 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	subjects[0].Warnings = append(subjects[0].Warnings, warnings...)
+	for i := range subjects { // of this machine, so of each of them
+		subjects[i].Warnings = append(subjects[i].Warnings, warnings...)
+	}
 	dir, err := state.Open(c.StateDir)
 	if err != nil {
 		return fmt.Errorf("%w; it is set by state_dir or --state-dir", err)

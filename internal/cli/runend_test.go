@@ -55,17 +55,7 @@ func socket(t *testing.T) (reader, writer *os.File) {
 	return os.NewFile(uintptr(pair[0]), "reader"), os.NewFile(uintptr(pair[1]), "writer")
 }
 
-func terminal(t *testing.T) (reader, writer *os.File) {
-	t.Helper()
-	reader, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
-	require.NoError(t, unix.IoctlSetPointerInt(int(reader.Fd()), unix.TIOCSPTLCK, 0))
-	n, err := unix.IoctlGetUint32(int(reader.Fd()), unix.TIOCGPTN)
-	require.NoError(t, err)
-	writer, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
-	return reader, writer
-}
+func terminal(t *testing.T) (reader, writer *os.File) { return testenv.Terminal(t, 80) }
 
 // Whoever reads the report goes away, as a client does whose connection breaks: nothing is written meanwhile, and the run
 // ends all the same.

@@ -114,8 +114,18 @@ func readSource(ctx context.Context, host sysfs.FS, dev string, s health.Source)
 	if missing := health.Denied(err); missing != "" && s.Kind == record.ControllerNVMe {
 		err = fmt.Errorf("%w: %s", err, missing)
 	}
-	for _, d := range s.Devices {
-		now.Warnings = append(now.Warnings, now.OfDevice[d.ID]...)
-	}
+	now.Warnings = append(now.Warnings, ofNamespaces(now, s.Devices)...)
 	return now.Controller, now.Health != nil || now.Disk != nil, err
+}
+
+// ofNamespaces are the warnings about namespaces, of which a controller may have several: each names its own.
+func ofNamespaces(now health.Reading, devices []record.Device) []record.Warning {
+	var all []record.Warning
+	for _, d := range devices {
+		for _, w := range now.OfDevice[d.ID] {
+			w.Text = d.Name + ": " + w.Text
+			all = append(all, w)
+		}
+	}
+	return all
 }

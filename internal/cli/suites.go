@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/report/text"
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
@@ -43,30 +44,36 @@ type for one of its steps by hand, and lists its parameters. Set them with --set
 
 // listSuites prints one suite with its parameters, or several without.
 func listSuites(w io.Writer, all []suite.Description) error {
-	var b strings.Builder
-	for i, d := range all {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(&b, "%s: %s\n  %s\n  about %s", d.Name, d.Question, d.Does, units.Span(d.Expected.Round(time.Second)))
+	var blocks []document.Block
+	for _, d := range all {
+		about := "about " + units.Span(d.Expected.Round(time.Second))
 		if d.Many {
-			b.WriteString("; takes several targets")
+			about += "; takes several targets"
 		}
-		if writes := d.Writes; writes != "" {
-			fmt.Fprintf(&b, "; writes %s", writes)
+		if d.Writes != "" {
+			about += "; writes " + d.Writes
 		} else {
-			b.WriteString("; only reads")
+			about += "; only reads"
 		}
-		b.WriteString("\n")
-		if len(all) > 1 {
-			continue
+		says := []document.Block{document.Sentence(d.Does), document.Sentence(about)}
+		if len(all) == 1 {
+			says = append(says, byHand(d)...)
 		}
-		fmt.Fprintf(&b, "\n  by hand, one of its steps would be:\n    %s\n", strings.ReplaceAll(d.Replaces, " && ", " &&\n    "))
-		b.WriteString("\n  parameters (--set NAME=VALUE):\n")
-		for _, p := range d.Parameters {
-			fmt.Fprintf(&b, "    %s=%s\n      %s\n", p.Name, p.Default, p.Doc)
-		}
+		blocks = append(blocks, document.Gap{}, document.Note{Label: d.Name + ": ", Text: d.Question}, document.Section{Blocks: says})
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return text.Write(w, "suites", blocks...)
+}
+
+// byHand is what people would type instead of a suite, and what they may change of it.
+func byHand(d suite.Description) []document.Block {
+	var parameters []document.Block
+	for _, p := range d.Parameters {
+		parameters = append(parameters, document.Sentence(p.Name+"="+p.Default), document.Section{Blocks: []document.Block{document.Sentence(p.Doc)}})
+	}
+	return []document.Block{
+		document.Gap{},
+		document.Section{Title: "by hand, one of its steps would be:", Blocks: []document.Block{document.Code(strings.ReplaceAll(d.Replaces, " && ", " &&\n"))}},
+		document.Gap{},
+		document.Section{Title: "parameters (--set NAME=VALUE):", Blocks: parameters},
+	}
 }

@@ -22,17 +22,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
+// unfolded puts a text into one line.
+func unfolded(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 func TestSuites(t *testing.T) {
 	got := in("suites")
 	require.Equal(t, 0, got.code, got.stderr)
 	for _, s := range suite.All() {
-		assert.Contains(t, got.stdout, s.Name+": "+s.Question+"\n  "+s.Does+"\n  about ")
+		assert.Contains(t, unfolded(got.stdout), s.Name+": "+s.Question+" "+s.Does+" about ")
 	}
 	assert.Contains(t, got.stdout, "about 30 s; only reads")
 	one := in("suites", "steady-state")
 	assert.Contains(t, one.stdout, "; writes all of the target, several times\n\n  by hand, one of its steps would be:\n    fio --name=fill ")
 	assert.Contains(t, one.stdout, " --loops=2 &&\n    fio --name=round ")
-	assert.Contains(t, one.stdout, "\n\n  parameters (--set NAME=VALUE):\n    purge=no\n      discard all blocks first, as blkdiscard does; the drive may let go of them later or not at all, and does not tell; format needs --format\n")
+	assert.Contains(t, one.stdout, "\n\n  parameters (--set NAME=VALUE):\n    purge=no\n      discard all blocks first, ")
+	assert.Contains(t, unfolded(one.stdout), "the drive may let go of them later or not at all, and does not tell; format needs --format")
 	var list []suite.Description
 	require.NoError(t, json.Unmarshal([]byte(in("suites", "-o", "json").stdout), &list))
 	assert.Len(t, list, len(suite.All()))

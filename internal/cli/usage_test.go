@@ -63,20 +63,74 @@ func TestWrongUsage(t *testing.T) {
 		"no config file":   {[]string{"config", "check", "/no/such/file"}, []string{"/no/such/file"}},
 		"log level":        {[]string{"daemon", "--log.level", "loud"}, []string{"--log.level", "loud", "debug, info, warn or error"}},
 		"log format":       {[]string{"daemon", "--log.format", "xml"}, []string{"--log.format", "xml", "text or json"}},
-		"listen address":   {[]string{"daemon", "--web.listen-address", "here"}, []string{"--web.listen-address", "here", "host:port"}},
+		"listen address":   {[]string{"daemon", "--web.listen-address", "here"}, []string{`--web.listen-address: "here" is not`, "host:port"}},
 		"web config file":  {[]string{"daemon", "--web.config.file", "/no/such/file"}, []string{"--web.config.file", "/no/such/file", "no such file"}},
-		"url":              {[]string{"drift", "--url", "http://[::1"}, []string{"--url", "http://[::1"}},
+		"listen twice":     {[]string{"daemon", "--web.listen-address", ":1", "--web.listen-address", ":1"}, []string{`--web.listen-address: ":1" is`, "want it once"}},
+		"url":              {[]string{"drift", "--url", "http://[::1"}, []string{`--url: "http://[::1" is not the URL of a daemon; want one like http://`}},
+		"url of a server":  {[]string{"drift", "replay", "--model", "x", "--prometheus", "http://[::1"}, []string{`--prometheus: "http://[::1" is not the URL of a server`}},
+		"no cluster":       {[]string{"kubernetes", "cleanup"}, []string{"no service account of a cluster here; name a kubeconfig with --kubeconfig"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Setenv("KUBERNETES_SERVICE_HOST", "")
 			got := in(append(c.args, "--state-dir", t.TempDir())...)
 			assert.Equal(t, 2, got.code, got.stderr)
 			assert.Empty(t, got.stdout)
 			for _, part := range c.says {
 				assert.Contains(t, got.stderr, part)
 			}
-			for _, foreign := range []string{"strconv", "invalid argument", "arg(s)", "shorthand", "time: ", "flag needs"} {
-				assert.NotContains(t, got.stderr, foreign, "a phrase of a library")
-			}
+			plain(t, got.stderr)
+		})
+	}
+}
+
+// plain asserts that a message has no phrase of a library.
+func plain(t *testing.T, message string) {
+	t.Helper()
+	for _, foreign := range []string{
+		"strconv", "invalid argument", "arg(s)", "shorthand", "time: ", "flag needs",
+		"parse ", "missing ']'", `Get "`, `Post "`, "dial tcp", "connect: ", "lookup ", "in-cluster", "KUBERNETES_SERVICE_HOST", "listen[",
+	} {
+		assert.NotContains(t, message, foreign, "a phrase of a library")
+	}
+}
+
+// Each command says whom it asked, why there is no answer, and what to do.
+func TestNoServerAnswers(t *testing.T) {
+	const nobody, why = "http://127.0.0.1:1", ": connection refused; is "
+	for want, args := range map[string][]string{
+		"ask the daemon at " + nobody + why + "--url right,":                            {"drift", "--url", nobody},
+		"ask the daemon at " + nobody + why + "--url right, and is it running there?\n": {"ready", "--url", nobody},
+		"ask the daemon at http://[::1]:1: ":                                            {"record", "list", "--url", "http://::1:1"},
+		"ask for the fleet: " + nobody + why + "--prometheus right,":                    {"fleet", "--prometheus", nobody},
+		"read a history from prometheus: " + nobody + why + "--prometheus right,":       {"drift", "replay", "--model", "x", "--prometheus", nobody},
+	} {
+		got := in(append(args, "--state-dir", t.TempDir())...)
+		assert.Equal(t, 1, got.code)
+		assert.Contains(t, got.stderr, want)
+		plain(t, got.stderr)
+	}
+}
+
+// What is wrong in the configuration file is not blamed on a flag that may not even be given.
+func TestABadListenAddressOfTheFile(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		listen, says string
+		more         []string
+		code         int
+	}{
+		"no address":                  {"here", `listen[0]: "here" is not`, nil, 2},
+		"though the flag overrides":   {"here", `listen[0]: "here" is not`, []string{"--web.listen-address", "127.0.0.1:0"}, 2},
+		"none":                        {"", "listen: has no address", nil, 2},
+		"one that this machine lacks": {"192.0.2.1:10040", "listen on 192.0.2.1:10040: ", nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := file(t, "c.yaml", "listen: ["+c.listen+"]\ndevices: {enabled: false}\nfallback_file: false\n")
+			got := ssdprobe(t, append([]string{"daemon", "--config", config, "--state-dir", t.TempDir()}, c.more...)...)
+			assert.Equal(t, c.code, got.code, got.stderr)
+			assert.Contains(t, got.stderr, c.says)
+			assert.NotContains(t, got.stderr, "--web.listen-address")
 		})
 	}
 }

@@ -132,6 +132,20 @@ func TestTheHealthOfADriveIsInTheSnapshot(t *testing.T) {
 	assert.Equal(t, record.Snapshot{Targets: []record.TargetStatus{{Device: sata()}}}, s, "switched off, nothing is known")
 }
 
+// A drive is named by who shows the warning. Of a drive with two controllers, that does not say which of them is meant.
+func TestAWarningNamesTheControllerOfSeveral(t *testing.T) {
+	hot := record.Warning{Code: record.WarnThrottling, Text: "slowed down"}
+	r := &healthReader{source: health.Source{Name: "nvme1", Devices: []record.Device{onNVMe()}}}
+	r.now.Warnings = []record.Warning{hot}
+	alone := onNVMe()
+	alone.Controllers = []string{"nvme1"}
+	targets := []record.TargetStatus{{ID: "n1", Device: onNVMe()}, {ID: "n1", Device: alone}}
+	r.fill(targets)
+	assert.Equal(t, []record.Warning{{Code: record.WarnThrottling, Text: "nvme1: slowed down"}}, targets[0].Warnings)
+	assert.Equal(t, []record.Warning{hot}, targets[1].Warnings)
+	assert.Equal(t, []record.Warning{hot}, r.now.Warnings, "its own are left alone")
+}
+
 // A reading that failed has no result; that of before is not shown in its place.
 func TestAFailedReadingEndsTheResult(t *testing.T) {
 	smartctl(t, "captured/ata")

@@ -120,7 +120,7 @@ func (r *healthReader) fill(targets []record.TargetStatus) record.Controller {
 		if !slices.Contains(r.source.IDs(), t.Device.ID) {
 			continue
 		}
-		t.Warnings = slices.Concat(t.Warnings, r.now.Warnings)
+		t.Warnings = slices.Concat(t.Warnings, r.warningsFor(t.Device))
 		if !t.File {
 			t.Warnings = slices.Concat(t.Warnings, r.now.OfDevice[t.Device.ID])
 		}
@@ -129,6 +129,18 @@ func (r *healthReader) fill(targets []record.TargetStatus) record.Controller {
 		}
 	}
 	return r.now.Controller
+}
+
+// warningsFor are what the controller or drive says of itself. Of several controllers of a device, each is named.
+func (r *healthReader) warningsFor(d record.Device) []record.Warning {
+	if len(d.Controllers) < 2 {
+		return r.now.Warnings
+	}
+	named := slices.Clone(r.now.Warnings)
+	for i := range named {
+		named[i].Text = r.source.Name + ": " + named[i].Text
+	}
+	return named
 }
 
 // withCollector adds the status of a reading. That of a second controller of the same

@@ -29,15 +29,17 @@ func verdict() []Panel {
 	recordings.Width, last.Width = 3, 3
 	return []Panel{
 		table("Verdict and its evidence",
-			"The verdict on the device as a whole. By: whose I/O says so. Source: the probe with the worst ratio, or traffic. "+
+			"The verdict on the device as a whole. By: whose I/O says so. Source: the probe with the worst ratio, or traffic. At least, at most: the 95 % interval of the ratio. "+
 				"A healthy device has no figures, and one that only stalls or fails I/Os has no ratio.",
 			18, 4, []column{
 				{field: "state", name: "Verdict"}, {field: "scope", name: "Scope"}, {field: "witnesses", name: "By"}, {field: "source", name: "Source"},
-				{field: "Value #C", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #D", name: "Since", unit: "dateTimeFromNow"},
+				{field: "Value #C", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #E", name: "At least", unit: "none"}, {field: "Value #F", name: "At most", unit: "none"},
+				{field: "Value #D", name: "Since", unit: "dateTimeFromNow"},
 				{field: "instance", name: "Node"}, {field: "device", name: "Device"}, {field: "id", name: "Target"},
 			},
 			Query{Expr: `ssdprobe_drive_health{` + target + `} == 1`}, Query{Expr: `ssdprobe_drive_health_info{` + target + `}`},
-			Query{Expr: `ssdprobe_drive_health_slower_ratio{` + target + `}`}, Query{Expr: `1000 * ssdprobe_drive_health_since_timestamp_seconds{` + target + `}`}),
+			Query{Expr: `ssdprobe_drive_health_slower_ratio{` + target + `}`}, Query{Expr: `1000 * ssdprobe_drive_health_since_timestamp_seconds{` + target + `}`},
+			Query{Expr: `ssdprobe_drive_health_slower_ratio_lower{` + target + `}`}, Query{Expr: `ssdprobe_drive_health_slower_ratio_upper{` + target + `}`}),
 		recordings, last,
 		timeline("Verdict over time", "The verdict on the device. A gap is a time without ssdprobe.", 4,
 			"ssdprobe_drive_health", target, "device", "{{device}}", verdicts()),

@@ -3,25 +3,29 @@ package dashboards
 // worstOfAll is who is slow by the verdicts of the nodes: drives, hosts and batches.
 func worstOfAll() []Panel {
 	worst := table("Worst drives",
-		"Drives that are watch, degraded or severe, the worst first, with their verdict: how many times slower than before or than their peers, since when, and by whose I/O. "+
+		"Drives that are watch, degraded or severe, the worst first, with their verdict: how many times slower than before or than their peers, with the bounds of its 95 % interval, since when, and by whose I/O. "+
 			"What stalls or fails I/Os only has no ratio. The device leads to its dashboard. Empty when all are well.",
 		24, 10, []column{
 			{field: "instance", name: "Node"}, {field: "device", name: "Device"}, {field: "id", name: "Target"}, {field: "model", name: "Model"}, {field: "firmware", name: "Firmware"},
 			{field: "state", name: "Verdict"}, {field: "scope", name: "Scope"}, {field: "witnesses", name: "By"}, {field: "source", name: "Source"},
-			{field: "Value #A", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #B", name: "Since", unit: "dateTimeFromNow"},
+			{field: "Value #A", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #D", name: "At least", unit: "none"}, {field: "Value #E", name: "At most", unit: "none"},
+			{field: "Value #B", name: "Since", unit: "dateTimeFromNow"},
 		},
 		Query{Expr: `topk(100, ` + withModel(`ssdprobe_drive_health_slower_ratio{`+chosen+`}`) + `)`},
 		Query{Expr: withModel(`1000 * ssdprobe_drive_health_since_timestamp_seconds{` + chosen + `}`)},
-		Query{Expr: withModel(`ssdprobe_drive_health_info{` + chosen + `}`)})
+		Query{Expr: withModel(`ssdprobe_drive_health_info{` + chosen + `}`)},
+		Query{Expr: withModel(`ssdprobe_drive_health_slower_ratio_lower{` + chosen + `}`)}, Query{Expr: withModel(`ssdprobe_drive_health_slower_ratio_upper{` + chosen + `}`)})
 	return []Panel{
 		worst,
-		table("Hosts", "The verdict on each node: how many times slower than before nearly all its drives are, the worst first; 1 is as fast as before. No drive is blamed for that.", 12, 8, []column{
-			{field: "instance", name: "Node"}, {field: "state", name: "Verdict"},
-			{field: "Value #A", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #B", name: "Drives", unit: "none"},
+		table("Hosts", "The verdict on each node: how many times slower than before nearly all its drives are, the worst first; 1 is as fast as before. Since when, and by whose I/O. No drive is blamed for that.", 12, 8, []column{
+			{field: "instance", name: "Node"}, {field: "state", name: "Verdict"}, {field: "witnesses", name: "By"},
+			{field: "Value #A", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #C", name: "Since", unit: "dateTimeFromNow"}, {field: "Value #B", name: "Drives", unit: "none"},
 		},
 			Query{Expr: onNodes(`(max by (job, instance, state) (ssdprobe_host_health{instance=~"$instance"} == 1)` +
 				` * on (job, instance) group_left () (max by (job, instance) (ssdprobe_host_health_slower_ratio) or max by (job, instance) (ssdprobe_host_health) ^ 0))`)},
-			Query{Expr: onNodes(`count by (job, instance) (ssdprobe_target_up{instance=~"$instance"})`)}),
+			Query{Expr: onNodes(`count by (job, instance) (ssdprobe_target_up{instance=~"$instance"})`)},
+			Query{Expr: onNodes(`1000 * ssdprobe_host_health_since_timestamp_seconds{instance=~"$instance"}`)},
+			Query{Expr: onNodes(`ssdprobe_host_health_info{instance=~"$instance"}`)}),
 		table("Batches", "Drives of one model on one node that got slower within an hour of each other, the worst first: they have something in common. Empty when there are none.", 12, 8, []column{
 			{field: "instance", name: "Node"}, {field: "model", name: "Model"},
 			{field: "Value #A", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #B", name: "Drives", unit: "none"},

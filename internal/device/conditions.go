@@ -63,7 +63,8 @@ func (a *attributes) queue(d record.Device) *attributes {
 	return &attributes{fs: a.fs, dir: a.dir}
 }
 
-// warnings says what about the device itself makes its figures less trustworthy.
+// warnings says what about the device itself makes its figures less trustworthy. The texts do not name the device, so
+// that those of several devices are the same: whoever shows one names it.
 func warnings(d record.Device) []record.Warning {
 	var list []record.Warning
 	warn := func(code, format string, args ...any) {
@@ -71,27 +72,25 @@ func warnings(d record.Device) []record.Warning {
 	}
 	if d.Link != nil && d.Link.BelowMaximum() {
 		warn(record.WarnLinkBelowMaximum,
-			"the PCIe link of %s (%s) runs at %s although both ends can do %s",
-			d.Name, d.PCIAddress, d.Link.Current(), d.Link.Max())
+			"the PCIe link runs at %s although both ends can do %s", d.Link.Current(), d.Link.Max())
 	}
 	if !stable(d.ID) {
 		warn(record.WarnIdentity,
-			"%s has no wwid, no serial number and no name of its own in /dev/disk/by-id, and is known as %s: another drive in its place is not noticed",
-			d.Name, d.ID)
+			"no wwid, no serial number and no name of its own in /dev/disk/by-id: another drive in the same place is not noticed")
 	}
 	switch d.Transport {
 	case "tcp", "rdma", "fc":
-		warn(record.WarnRemote, "%s is reached over a network (%s), which is measured along with the drive", d.Name, d.Transport)
+		warn(record.WarnRemote, "reached over a network (%s), which is measured along with the drive", d.Transport)
 	default:
 		if d.Kind == record.KindNetwork {
-			warn(record.WarnRemote, "%s is reached over a network, which is measured along with the drive", d.Name)
+			warn(record.WarnRemote, "reached over a network, which is measured along with the drive")
 		}
 	}
 	switch text := stackText(d); {
 	case text != "":
 		list = append(list, stacked(text))
 	case d.Kind == record.KindLoop:
-		warn(record.WarnStacked, "%s is a file: what is measured is its filesystem and the device below", d.Name)
+		warn(record.WarnStacked, "made of a file: what is measured is its filesystem and the device below")
 	}
 	return list
 }

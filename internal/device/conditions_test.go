@@ -77,20 +77,20 @@ func TestWarningsOfADevice(t *testing.T) {
 		{"none", record.Device{ID: "eui.1", Link: &record.PCIeLink{CurrentGTs: 8, MaxGTs: 8, CurrentLanes: 4, MaxLanes: 4}}, nil},
 		{"narrow link", record.Device{ID: "eui.1", PCIAddress: "0000:01:00.0", Link: &record.PCIeLink{CurrentGTs: 8, MaxGTs: 8, CurrentLanes: 1, MaxLanes: 4}}, []record.Warning{{
 			Code: record.WarnLinkBelowMaximum,
-			Text: "the PCIe link of x (0000:01:00.0) runs at 8 GT/s x1 although both ends can do 8 GT/s x4",
+			Text: "the PCIe link runs at 8 GT/s x1 although both ends can do 8 GT/s x4",
 		}}},
 		{"no identity", record.Device{ID: "path:pci-0000:01:00.0"}, []record.Warning{{
 			Code: record.WarnIdentity,
-			Text: "x has no wwid, no serial number and no name of its own in /dev/disk/by-id, and is known as path:pci-0000:01:00.0: another drive in its place is not noticed",
+			Text: "no wwid, no serial number and no name of its own in /dev/disk/by-id: another drive in the same place is not noticed",
 		}}},
 		{"over a network", record.Device{ID: "uuid.1", Transport: "rdma"}, []record.Warning{{
-			Code: record.WarnRemote, Text: "x is reached over a network (rdma), which is measured along with the drive",
+			Code: record.WarnRemote, Text: "reached over a network (rdma), which is measured along with the drive",
 		}}},
 		{"a network block device", record.Device{ID: "uuid.1", Kind: record.KindNetwork}, []record.Warning{{
-			Code: record.WarnRemote, Text: "x is reached over a network, which is measured along with the drive",
+			Code: record.WarnRemote, Text: "reached over a network, which is measured along with the drive",
 		}}},
 		{"a loop device", record.Device{ID: "uuid.1", Kind: record.KindLoop}, []record.Warning{{
-			Code: record.WarnStacked, Text: "x is a file: what is measured is its filesystem and the device below",
+			Code: record.WarnStacked, Text: "made of a file: what is measured is its filesystem and the device below",
 		}}},
 		{"a stack", record.Device{ID: "uuid.1", Model: "raid1", Kind: record.KindMD, Members: []string{"a", "b"}}, []record.Warning{{
 			Code: record.WarnStacked, Text: "x (raid1) on a, b: what is measured is all of them together",

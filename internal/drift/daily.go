@@ -7,7 +7,7 @@ import (
 
 // What recurs at a time of the day is no news: a backup, a scrub, a batch of jobs that nobody
 // reports. What the first day had, and what was found and was over within hours, is
-// expected at that time of the next day. It is forgotten when it does not come.
+// expected at that time of the next days. It is forgotten when it does not come.
 
 const (
 	daySlots = finalBlocks
@@ -17,6 +17,8 @@ const (
 	dailyRun   = 6
 	// dailyMost is how much of it is expected again at most: no job of the night makes a healthy drive slower still.
 	dailyMost = 4.0
+	// dailyKept is how much of it, in percent, is still expected after a day without it: a backup is not made each night.
+	dailyKept = 85
 	// dailySlack is how many blocks earlier or later it may begin and end.
 	dailySlack = 3
 	// dailyForgotten is below what the rest of an expectation is dropped.
@@ -68,7 +70,7 @@ func (d daily) and(before daily) daily {
 }
 
 // after returns what is expected once a slot has passed in which something was seen: what came is expected again; of
-// what did not come, half is left, and soon nothing. What goes on after the time at which it is expected is news.
+// what did not come, most is left, and nothing after some weeks. What goes on after the time at which it is expected is news.
 func (d daily) after(slot int64, seen Shift) daily {
 	at := slot % daySlots
 	expected, ok := d[at]
@@ -76,7 +78,7 @@ func (d daily) after(slot int64, seen Shift) daily {
 		return d
 	}
 	out := maps.Clone(d)
-	if out[at] = expected / 2; out[at] < ShiftOf(dailyForgotten) {
+	if out[at] = expected * dailyKept / 100; out[at] < ShiftOf(dailyForgotten) {
 		delete(out, at)
 	}
 	return out

@@ -87,6 +87,43 @@ func TestADriftLastsThroughTheNight(t *testing.T) {
 	}
 }
 
+// A backup is not made each night.
+func TestWhatSkipsANightIsStillExpected(t *testing.T) {
+	h := newHistory(t)
+	h.night(1)
+	assert.Positive(t, h.night(1.6))
+	h.night(1)
+	assert.Zero(t, h.night(1.6))
+}
+
+// What comes on top of what is expected is expected together with it.
+func TestWhatIsWorseThanExpectedIsExpectedWhole(t *testing.T) {
+	h := newHistory(t)
+	long := func(slower float64) (told int) {
+		h.run(16*time.Hour, 1, record.Conditions{})
+		for _, e := range h.run(8*time.Hour, slower, record.Conditions{}) {
+			if e.To == record.Regressed {
+				told++
+			}
+		}
+		return told
+	}
+	long(1)
+	assert.Positive(t, long(1.4))
+	assert.Positive(t, long(2))
+	assert.Zero(t, long(2))
+}
+
+// Noise may hide for hours that something is over: it was no longer for that.
+func TestWhatSeemedToLastIsExpectedForAsLongAsItWas(t *testing.T) {
+	h := newHistory(t)
+	h.night(1)
+	assert.Positive(t, h.night(1.6))
+	h.run(11*time.Hour, 1.2, record.Conditions{})
+	h.run(11*time.Hour, 1, record.Conditions{})
+	assert.Empty(t, h.run(2*time.Hour, 1.6, record.Conditions{}))
+}
+
 func TestWhatDoesNotComeAgainIsForgotten(t *testing.T) {
 	h := newHistory(t)
 	h.night(1)

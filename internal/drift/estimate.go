@@ -34,12 +34,17 @@ func (e estimate) ratios() (ratio, lower, upper float64) {
 // level is the median shift of statistic i over the recent blocks from slot since
 // on, at most so many of the last ones, and of how many it is.
 func (t *Tracker) level(i int, since int64, most int) (Shift, int) {
+	return t.levelWithin(i, since, math.MaxInt64, most)
+}
+
+// levelWithin is the level before slot end.
+func (t *Tracker) levelWithin(i int, since, end int64, most int) (Shift, int) {
 	values := make([]Shift, 0, recentBlocks)
 	for _, b := range slices.Backward(t.recent) {
 		if b.Slot < since || len(values) == most {
 			break
 		}
-		if b.Shifts[i].Known() {
+		if b.Slot < end && b.Shifts[i].Known() {
 			values = append(values, b.Shifts[i])
 		}
 	}

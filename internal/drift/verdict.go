@@ -247,27 +247,26 @@ func (t *Tracker) over(i int, now time.Time) {
 }
 
 // expectAgain expects what has just ended at the same time of the next day, if it lasted for no longer than half a
-// day.
+// day. It ended where the evidence of its end began: noise may delay the verdict for hours.
 func (t *Tracker) expectAgain(i int) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
-	if v.State != record.Regressed || len(t.recent) == 0 {
+	from, end := slot(v.Since), v.Back.Since
+	if v.State != record.Regressed || len(t.recent) == 0 || end-from > daySlots/2 {
 		return
-	}
-	last := t.recent[len(t.recent)-1].Slot
-	if last-slot(v.Since) > daySlots/2 {
-		return // that is no part of a day
 	}
 	again := maps.Clone(n.Daily)
 	if again == nil {
 		again = daily{}
 	}
-	if size, blocks := t.level(i, slot(v.Since), recentBlocks); blocks > 0 {
-		for at := slot(v.Since); at < t.recent[0].Slot; at++ {
-			again.expect(at, size)
-		}
+	size := v.Size
+	if level, blocks := t.levelWithin(i, from, end, recentBlocks); blocks > 0 {
+		size = level
+	}
+	for at := from; at < min(end, t.recent[0].Slot) && size > 0; at++ {
+		again.expect(at, size+n.Daily[at%daySlots])
 	}
 	for _, b := range t.recent {
-		if x := b.Shifts[i]; b.Slot >= slot(v.Since) && x.Known() && x >= ShiftOf(dailyLeast) {
+		if x := b.Shifts[i]; b.Slot >= from && b.Slot < end && x.Known() && x >= ShiftOf(dailyLeast) {
 			again.expect(b.Slot, x+n.Daily[b.Slot%daySlots])
 		}
 	}

@@ -57,7 +57,7 @@ func movements() []movement {
 		{"one more round is observed", []string{"ssdprobe_probe_latency_seconds"}, func(s *record.Snapshot, l *export.Latencies) {
 			l.Observe("nvme0n1", *s.Targets[0].Probes[0].Last)
 		}},
-	}, recorderMovements(), targetMovements(later), trafficMovements(), ioMovements(), runMovements(later), probeMovements(later), driftMovements(later), controllerMovements(later))
+	}, recorderMovements(), targetMovements(later), verdictMovements(later), trafficMovements(), ioMovements(), runMovements(later), probeMovements(later), driftMovements(later), controllerMovements(later))
 }
 
 func recorderMovements() []movement {
@@ -96,19 +96,43 @@ func targetMovements(later time.Time) []movement {
 		ofTarget("a slower link", func(t *record.TargetStatus) { t.Device.Link.CurrentGTs = 5 },
 			"ssdprobe_pcie_link_speed_transfers_per_second"),
 		ofTarget("a problem", func(t *record.TargetStatus) { t.Problem = "open /dev/nvme1n1: no such device" }, "ssdprobe_target_up", "ssdprobe_finding"),
-		ofTarget("a verdict on the drive", func(t *record.TargetStatus) { t.Verdict = &record.Judgement{Verdict: record.Healthy} },
-			"ssdprobe_drive_health", "ssdprobe_drive_health_info", "ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_since_timestamp_seconds"),
-		ofTarget("the drive is twice as slow", func(t *record.TargetStatus) {
-			t.Verdict = &record.Judgement{Verdict: record.Severe, Ratio: record.Ratio{Ratio: 1.4}, Since: later, Witnesses: []string{"probes", "traffic"}, Source: "read-4k"}
-		}, "ssdprobe_drive_health", "ssdprobe_drive_health_info", "ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_since_timestamp_seconds"),
-		moves("the host is judged", func(s *record.Snapshot) { s.Host = &record.Judgement{Verdict: record.Healthy} }, "ssdprobe_host_health"),
-		moves("the host is slow", func(s *record.Snapshot) {
-			s.Host = &record.Judgement{Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.4}}
-		}, "ssdprobe_host_health", "ssdprobe_host_health_slower_ratio"),
 		ofTarget("more of it written", func(t *record.TargetStatus) { *t.WrittenRatio = 0.5 }, "ssdprobe_device_written_ratio"),
 		ofTarget("more blocks to read from", func(t *record.TargetStatus) { t.PoolBlocks++ }, "ssdprobe_device_pool_blocks"),
 		ofTarget("a warning of the target", func(t *record.TargetStatus) { t.Warnings = nil }, "ssdprobe_finding"),
 		ofTarget("a source of the target fails", func(t *record.TargetStatus) { t.Collectors[0].Success = false }, "ssdprobe_collector_success", "ssdprobe_finding"),
+	}
+}
+
+func verdictMovements(later time.Time) []movement {
+	ofDrive := func(name string, change func(*record.Judgement), families ...string) movement {
+		return ofTarget(name, func(t *record.TargetStatus) { change(t.Verdict) }, families...)
+	}
+	of := func(what string) []string {
+		var all []string
+		for _, part := range []string{"", "_info", "_slower_ratio", "_slower_ratio_lower", "_slower_ratio_upper", "_since_timestamp_seconds"} {
+			all = append(all, "ssdprobe_"+what+"_health"+part)
+		}
+		return all
+	}
+	drive, host := of("drive"), of("host")
+	slow := record.Judgement{
+		Verdict: record.Severe, Ratio: record.Ratio{Ratio: 1.4, Lower: 1.3, Upper: 1.5}, Since: later, Witnesses: []string{"probes", "traffic"}, Source: "read-4k",
+	}
+	return []movement{
+		ofDrive("the drive is well", func(v *record.Judgement) { *v = record.Judgement{Verdict: record.Healthy} }, drive...),
+		ofDrive("the drive is twice as slow", func(v *record.Judgement) { *v = slow }, append(drive, "ssdprobe_finding")...),
+		ofDrive("what was healthy has a ratio that blames nobody", func(v *record.Judgement) { v.Verdict = record.Healthy }, drive...),
+		ofDrive("another ratio of the drive", func(v *record.Judgement) { v.Ratio.Ratio++ }, drive[2]),
+		ofDrive("a wider interval of the drive", func(v *record.Judgement) { v.Ratio.Lower, v.Ratio.Upper = 1.1, 1.9 }, drive[3:5]...),
+		ofDrive("too little is known for an interval", func(v *record.Judgement) { v.Ratio.Lower, v.Ratio.Upper = 0, 0 }, drive[3:5]...),
+		ofDrive("a slow drive that only stalls now", func(v *record.Judgement) { v.Ratio = record.Ratio{} }, drive[2:5]...),
+		ofDrive("slow since later", func(v *record.Judgement) { v.Since = later }, drive[5]),
+		moves("the host is well", func(s *record.Snapshot) { s.Host = &record.Judgement{Verdict: record.Healthy} }, host[0], host[1]),
+		moves("the host cannot be judged for another reason", func(s *record.Snapshot) {
+			s.Host = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonLearning}}
+		}, host[1]),
+		moves("the host is slow", func(s *record.Snapshot) { s.Host = new(slow) }, host...),
+		moves("nobody judges the host", func(s *record.Snapshot) { s.Host = nil }, host[0], host[1]),
 	}
 }
 
@@ -230,8 +254,8 @@ func driftMovements(later time.Time) []movement {
 		ofProbe("a block is not judged", func(p *record.ProbeStatus) { p.UnjudgedBlocks++ }, "ssdprobe_drift_unjudged_blocks"),
 		ofTarget("nothing is known of the drive", func(t *record.TargetStatus) {
 			t.Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonUnavailable, Since: later}}
-		}, "ssdprobe_device_unjudged_since_timestamp_seconds", "ssdprobe_drive_health", "ssdprobe_drive_health_info",
-			"ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_since_timestamp_seconds"),
+		}, "ssdprobe_device_unjudged_since_timestamp_seconds", "ssdprobe_drive_health", "ssdprobe_drive_health_info", "ssdprobe_drive_health_since_timestamp_seconds",
+			"ssdprobe_drive_health_slower_ratio", "ssdprobe_drive_health_slower_ratio_lower", "ssdprobe_drive_health_slower_ratio_upper"),
 		ofProbe("another onset", func(p *record.ProbeStatus) { p.Drift[0].Since = later }, "ssdprobe_drift_since_timestamp_seconds"),
 		ofProbe("a cause", func(p *record.ProbeStatus) {
 			p.Drift[0].Attribution = []record.Change{{Condition: "firmware", From: "A", To: "B"}}

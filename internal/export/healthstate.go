@@ -12,7 +12,8 @@ const statesOfHealth = "One series for each state: 1 for the one that holds, 0 f
 
 // healthFamilies tell the verdict on each drive, and on what it stands.
 func healthFamilies() []family[record.TargetStatus] {
-	return []family[record.TargetStatus]{
+	judged := func(t record.TargetStatus) record.Judgement { return t.Judged() }
+	return append([]family[record.TargetStatus]{
 		metric("ssdprobe_drive_health", gauge, []string{"state"},
 			"Verdict on the speed of a drive and whether it answers, by its probes, its traffic and the drives beside it. "+statesOfHealth+
 				" A worn drive that is fast is healthy: ssdprobe_finding has all else.",
@@ -21,26 +22,25 @@ func healthFamilies() []family[record.TargetStatus] {
 			"What the verdict on a drive stands on, as labels, while it is watch, degraded or severe. Always 1. scope is drive, or batch if drives of its model on the node got slower together. "+
 				"witnesses is whose I/O says so: probes, traffic, stalls, errors. source is the probe with the worst ratio, or traffic.",
 			func(t record.TargetStatus, emit emit) {
-				if v := t.Judged(); v.Verdict.Badness() >= record.Watch.Badness() {
+				if v := t.Judged(); blames(v) {
 					emit(1, string(v.Verdict), string(v.Scope), strings.Join(v.Witnesses, ","), v.Source)
 				}
 			}),
-		single("ssdprobe_drive_health_slower_ratio", gauge,
-			"How many times slower the drive is than before or than its peers, by the witness that says the worst. Absent while no speed is blamed: its health is healthy or unknown, or it stalls or fails I/Os only.",
-			func(t record.TargetStatus) (float64, bool) { return slowerRatio(t.Judged()) }),
-		metric("ssdprobe_drive_health_since_timestamp_seconds", gauge, nil,
-			"Since when a drive is watch, degraded or severe, in seconds since 1970: the estimated onset. Absent otherwise.",
-			func(t record.TargetStatus, emit emit) {
-				if v := t.Judged(); v.Verdict.Badness() >= record.Watch.Badness() {
-					emitTime(emit, v.Since)
-				}
-			}),
-	}
+		sinceFamily("ssdprobe_drive_health_since_timestamp_seconds", "Since when a drive is watch, degraded or severe, in seconds since 1970: the estimated onset. Absent otherwise.", judged),
+	}, slowerFamilies("ssdprobe_drive_health_slower_ratio",
+		"How many times slower the drive is than before or than its peers, by the witness that says the worst. Absent while no speed is blamed: its health is healthy or unknown, or it stalls or fails I/Os only.",
+		judged)...)
 }
 
 // hostFamilies tell the same of the host.
 func hostFamilies() []family[record.Snapshot] {
-	return []family[record.Snapshot]{
+	judged := func(s record.Snapshot) record.Judgement {
+		if s.Host == nil {
+			return record.Judgement{}
+		}
+		return *s.Host
+	}
+	return append([]family[record.Snapshot]{
 		metric("ssdprobe_host_health", gauge, []string{"state"},
 			"Verdict on the host: how much slower than before nearly all its drives are. No drive is blamed for that. One series for each state: 1 for the one that holds, 0 for the others. "+
 				"state is healthy, watch (1.13 to 1.2 times slower), degraded (1.2 times or more), severe (about twice as slow) or "+
@@ -50,15 +50,44 @@ func hostFamilies() []family[record.Snapshot] {
 					emitState(emit, s.Host.Verdict)
 				}
 			}),
-		single("ssdprobe_host_health_slower_ratio", gauge,
-			"How many times slower than before the host makes its drives. Absent while it does not.",
-			func(s record.Snapshot) (float64, bool) {
-				if s.Host == nil {
-					return 0, false
+		metric("ssdprobe_host_health_info", gauge, []string{"state", "witnesses", "source", "reason"},
+			"What the verdict on the host stands on, as labels, while it is watch, degraded, severe or unknown. Always 1. witnesses is whose I/O says so: probes, traffic. "+
+				"source is the probe with the worst ratio, or traffic. reason is why it is unknown, few_drives or learning, and else empty.",
+			func(s record.Snapshot, emit emit) {
+				switch v := judged(s); {
+				case blames(v):
+					emit(1, string(v.Verdict), strings.Join(v.Witnesses, ","), v.Source, "")
+				case v.Unjudged != nil:
+					emit(1, string(v.Verdict), "", "", string(v.Unjudged.Reason))
 				}
-				return slowerRatio(*s.Host)
 			}),
+		sinceFamily("ssdprobe_host_health_since_timestamp_seconds", "Since when the host is watch, degraded or severe, in seconds since 1970: the estimated onset. Absent otherwise.", judged),
+	}, slowerFamilies("ssdprobe_host_health_slower_ratio", "How many times slower than before the host makes its drives. Absent while it does not.", judged)...)
+}
+
+// slowerFamilies are the ratio of a verdict and the bounds of its interval.
+func slowerFamilies[T any](name, help string, judged func(T) record.Judgement) []family[T] {
+	figure := func(name, help string, of func(record.Ratio) float64) family[T] {
+		return single(name, gauge, help, func(t T) (float64, bool) {
+			v := judged(t)
+			return of(v.Ratio), blames(v) && of(v.Ratio) > 0
+		})
 	}
+	absent := " bound of the 95 % confidence interval of " + name + ". Absent with it, and while too little was compared for an interval."
+	return []family[T]{
+		figure(name, help, func(r record.Ratio) float64 { return r.Ratio }),
+		figure(name+"_lower", "Lower"+absent, func(r record.Ratio) float64 { return r.Lower }),
+		figure(name+"_upper", "Upper"+absent, func(r record.Ratio) float64 { return r.Upper }),
+	}
+}
+
+// sinceFamily is the onset of a verdict.
+func sinceFamily[T any](name, help string, judged func(T) record.Judgement) family[T] {
+	return single(name, gauge, help, func(t T) (float64, bool) {
+		v := judged(t)
+		at, known := moment(v.Since)
+		return at, known && blames(v)
+	})
 }
 
 func emitState(emit emit, now record.DriveVerdict) {
@@ -67,6 +96,5 @@ func emitState(emit emit, now record.DriveVerdict) {
 	}
 }
 
-func slowerRatio(v record.Judgement) (float64, bool) {
-	return v.Ratio.Ratio, v.Verdict.Badness() >= record.Watch.Badness() && v.Ratio.Ratio > 0
-}
+// blames reports whether a verdict is watch or worse.
+func blames(v record.Judgement) bool { return v.Verdict.Badness() >= record.Watch.Badness() }

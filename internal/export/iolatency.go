@@ -23,7 +23,7 @@ func ioFamilies() []family[record.TargetStatus] {
 	return []family[record.TargetStatus]{
 		metric("ssdprobe_io_latency_available", gauge, []string{"reason"},
 			"1 if eBPF programs time the I/O of applications on the device, for ssdprobe_io_latency_seconds. 0 if not: reason is then off (by the configuration), "+
-				"rights (they need CAP_BPF and CAP_PERFMON), kernel (it cannot run them) or full (64 devices are timed already). The log tells more.",
+				"full (64 devices are timed already), rights (they need CAP_BPF and CAP_PERFMON) or kernel (it cannot run them). Of the last two the log tells more.",
 			func(t record.TargetStatus, emit emit) {
 				if t.IOLatency != nil {
 					emit(boolean(t.IOLatency.Unavailable == ""), string(t.IOLatency.Unavailable))
@@ -71,15 +71,17 @@ func (f ioHistograms) collect(t record.TargetStatus, out chan<- prometheus.Metri
 }
 
 // The bounds of the classic buckets are powers of two, as those that are counted are. Each costs a
-// series, and a device has at most 250: the native histograms tell the rest. What is queued is told
-// of reads and writes, coarsely.
+// series, and a device has at most 250: the native histograms tell the rest. Reads and writes are told in
+// detail, flushes, discards and what is queued of reads and writes coarsely.
 func ioBounds(h record.IOHistogram) []float64 {
 	exponents := []float64{-15, -14, -13, -12, -11, -10, -8, -6, -4, -2, 0, 2} // 31 µs to 4 s
-	if h.Stage == record.StageQueue {
-		if h.Operation != record.OperationRead && h.Operation != record.OperationWrite {
-			return nil
-		}
+	switch often := h.Operation == record.OperationRead || h.Operation == record.OperationWrite; {
+	case h.Stage == record.StageQueue && !often:
+		return nil
+	case h.Stage == record.StageQueue:
 		exponents = []float64{-10, -6, -2, 2} // 1 ms to 4 s
+	case !often:
+		exponents = []float64{-13, -10, -7, -4, -1, 2} // 122 µs to 4 s
 	}
 	for i, e := range exponents {
 		exponents[i] = math.Exp2(e)

@@ -21,7 +21,7 @@ func TestRegistryHasTheDevicesAndTheDaemonItself(t *testing.T) {
 	}
 	s.Targets[0].Verdict = &record.Judgement{Verdict: record.Unjudged, Unjudged: &record.WhyUnjudged{Reason: record.ReasonLoad, Since: recordtest.Now()}}
 	s.Targets[0].Probes[0].UnjudgedBlocks = 14
-	s.Host = &record.Judgement{Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.3}}
+	s.Host = &record.Judgement{Verdict: record.Degraded, Ratio: record.Ratio{Ratio: 1.3, Lower: 1.2, Upper: 1.4}, Since: recordtest.Now()}
 	r, err := export.NewRegistry(func() record.Snapshot { return s }, observed(s), export.Build{})
 	require.NoError(t, err)
 	families, err := r.Gather()

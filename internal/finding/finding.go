@@ -20,7 +20,7 @@ type Finding struct {
 	Path     string `json:"path,omitempty"`
 	Device   string `json:"device,omitempty"`
 	Probe    string `json:"probe,omitempty"`
-	// Text says what is wrong.
+	// Text says what is wrong, without the name of the drive.
 	Text string `json:"text"`
 	// Evidence is the figures behind it: "p50 1.62× (1.57× to 1.68×)".
 	Evidence []string `json:"evidence,omitempty"`
@@ -55,8 +55,8 @@ func Of(s record.Snapshot) []Finding {
 	all = append(all, ofTogether(s.Together, s.Targets)...)
 	for _, i := range s.Ignored {
 		if i.Denied {
-			f := found(NotWatched, i.Device.Name+" is not watched", i.Reason)
-			f.Device = i.Device.Name
+			f := found(NotWatched, "not watched", i.Reason)
+			f.Path, f.Device = "/dev/"+i.Device.Name, i.Device.Name
 			all = append(all, f)
 		}
 	}
@@ -140,6 +140,19 @@ func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
 		for _, f := range of {
 			f.Probe = p.Probe.Name
 			all = append(all, f)
+		}
+	}
+	return asBadAs(t.Verdict, all)
+}
+
+// asBadAs makes critical what makes the drive severe: how much slower a drive is, is judged once.
+func asBadAs(v *record.Judgement, all []Finding) []Finding {
+	if v == nil || v.Verdict != record.Severe || v.Held {
+		return all
+	}
+	for i := range all {
+		if code := all[i].Code; code == Regressed || code == TrafficSlower {
+			all[i].Severity = Critical
 		}
 	}
 	return all

@@ -93,7 +93,7 @@ func TestFindingsOfAProbe(t *testing.T) {
 				}
 			},
 			[]Finding{{
-				Severity: Critical, Code: "regressed", Since: now().Add(-2 * time.Minute),
+				Severity: Warning, Code: "regressed", Since: now().Add(-2 * time.Minute),
 				Text:     "slower than its baseline",
 				Evidence: []string{"p50 1.50× (1.40× to 1.60×)", "IOPS 1.30×", "changed with it: PCIe link 16 GT/s x4 → 8 GT/s x4"},
 			}},
@@ -103,7 +103,7 @@ func TestFindingsOfAProbe(t *testing.T) {
 				p.Drift = []record.Drift{{Statistic: record.LatencyP99, State: record.Regressed, Since: now(), Ratio: 1, Cause: "slow_rounds"}}
 			},
 			[]Finding{{
-				Severity: Critical, Code: "regressed", Since: now(), Text: "slower than its baseline",
+				Severity: Warning, Code: "regressed", Since: now(), Text: "slower than its baseline",
 				Evidence: []string{"p99 slow rounds have become common; the others are as before"},
 				Action:   "no change of conditions found; suspect the drive",
 			}},
@@ -178,36 +178,52 @@ func TestFindingsWorstFirst(t *testing.T) {
 }
 
 func TestGroupsTellOnceWhatHoldsForAll(t *testing.T) {
-	governor := Finding{Severity: Warning, Code: "governor", Text: "saves power", TargetID: "a", Path: "/dev/a"}
+	governor := Finding{Severity: Warning, Code: "governor", Text: "saves power", TargetID: "a", Path: "/dev/a", Device: "a"}
 	collector := Finding{Severity: Warning, Code: "collector", Text: "broken", Evidence: []string{"not permitted"}}
-	second := governor
-	second.TargetID, second.Path, second.Probe = "b", "/dev/b", "read-4k"
-	want := []Group{
-		{Finding: governor, Subjects: []Subject{{"a", "/dev/a"}, {"b", "/dev/b read-4k"}}},
-		{Finding: collector, Subjects: []Subject{{"", "this node"}}},
+	drive, file, probe, otherProbe := governor, governor, governor, governor
+	drive.TargetID, drive.Path, drive.Device = "b", "/dev/b", "b"
+	file.TargetID, file.Path = "c", "/srv/c"
+	probe.Probe, otherProbe.Probe = "read-4k", "read-128k"
+	for _, c := range []struct {
+		all      []Finding
+		count    string
+		subjects []Subject
+	}{
+		{[]Finding{collector}, "", []Subject{{"", "this node"}}},
+		{[]Finding{governor}, "", []Subject{{"a", "/dev/a"}}},
+		{[]Finding{governor, governor}, "", []Subject{{"a", "/dev/a"}}},
+		{[]Finding{governor, drive}, "2 drives", []Subject{{"a", "/dev/a"}, {"b", "/dev/b"}}},
+		{[]Finding{governor, drive, file}, "3 targets", []Subject{{"a", "/dev/a"}, {"b", "/dev/b"}, {"c", "/srv/c on a"}}},
+		{[]Finding{probe, otherProbe}, "2 probes", []Subject{{"a", "/dev/a read-4k"}, {"a", "/dev/a read-128k"}}},
+	} {
+		groups := Groups(c.all)
+		require.Len(t, groups, 1)
+		assert.Equal(t, c.all[0], groups[0].Finding)
+		assert.Equal(t, c.subjects, groups[0].Subjects)
+		assert.Equal(t, c.count, groups[0].Count())
 	}
-	assert.Equal(t, want, Groups([]Finding{governor, second, collector}))
+	assert.Len(t, Groups([]Finding{governor, drive, collector}), 2)
 }
 
 func TestADriveThatMayNotBeReadIsAFinding(t *testing.T) {
 	s := snapshot(sound())
 	s.Ignored = []record.Ignored{
 		{Device: record.Device{Name: "sda"}, Reason: "excluded by the configuration"},
-		{Device: record.Device{Name: "sdb"}, Reason: "no permission to read /dev/sdb", Denied: true},
+		{Device: record.Device{Name: "sdb"}, Reason: "no permission to read the device node", Denied: true},
 	}
-	want := found(NotWatched, "sdb is not watched", "no permission to read /dev/sdb")
-	want.Device = "sdb"
+	want := found(NotWatched, "not watched", "no permission to read the device node")
+	want.Path, want.Device = "/dev/sdb", "sdb"
 	assert.Equal(t, []Finding{want}, Of(s))
 }
 
 func TestWhatTheDriveSaysOfItselfComesFirst(t *testing.T) {
 	s := snapshot(sound())
 	s.Targets[0].Warnings = []record.Warning{
-		{Code: record.WarnUnwritten, Text: "mostly unwritten"}, {Code: record.WarnDriveCritical, Text: "nvme0: it fails"},
+		{Code: record.WarnUnwritten, Text: "mostly unwritten"}, {Code: record.WarnDriveCritical, Text: "it fails"},
 	}
 	all := Of(s)
 	require.Len(t, all, 2)
-	assert.Equal(t, []any{record.WarnDriveCritical, Critical, "nvme0: it fails"}, []any{all[0].Code, all[0].Severity, all[0].String()})
+	assert.Equal(t, []any{record.WarnDriveCritical, Critical, "it fails"}, []any{all[0].Code, all[0].Severity, all[0].String()})
 	assert.Equal(t, Info, all[1].Severity)
 }
 

@@ -3,16 +3,19 @@ package finding
 import (
 	"slices"
 	"strings"
+
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Group is one finding with all that it is about: what is wrong with the host is told once,
-// not for each of its drives.
+// Group is one finding with all that it is about: what is the same for several drives is told once.
 type Group struct {
 	Finding
 	Subjects []Subject
+
+	noun string // what the subjects are
 }
 
-// Subject is what a finding is about. TargetID is empty for the node.
+// Subject is what a finding is about. TargetID is empty for the node, and for a drive that is no target.
 type Subject struct{ TargetID, Name string }
 
 // Groups puts findings of the same words together, in the order of the first of each.
@@ -24,16 +27,54 @@ func Groups(all []Finding) []Group {
 		}
 		i := slices.IndexFunc(groups, same)
 		if i < 0 {
-			i, groups = len(groups), append(groups, Group{Finding: f})
+			i, groups = len(groups), append(groups, Group{Finding: f, noun: noun(f)})
 		}
-		groups[i].Subjects = append(groups[i].Subjects, subject(f))
+		groups[i].add(f)
 	}
 	return groups
 }
+
+func (g *Group) add(f Finding) {
+	if noun(f) != g.noun {
+		g.noun = target
+	}
+	if s := subject(f); !slices.Contains(g.Subjects, s) {
+		g.Subjects = append(g.Subjects, s)
+	}
+}
+
+// Count says how many a finding is about: "5 drives"; empty for one.
+func (g Group) Count() string {
+	if len(g.Subjects) == 1 {
+		return ""
+	}
+	return units.Plural(len(g.Subjects), g.noun)
+}
+
+// target is a drive or a file.
+const target = "target"
+
+// noun is what a finding is about.
+func noun(f Finding) string {
+	switch {
+	case f.Probe != "":
+		return "probe"
+	case onFile(f):
+		return target
+	default:
+		return "drive"
+	}
+}
+
+func onFile(f Finding) bool { return f.Path != "/dev/"+f.Device }
 
 func subject(f Finding) Subject {
 	if f.TargetID == "" && f.Path == "" {
 		return Subject{Name: "this node"}
 	}
-	return Subject{TargetID: f.TargetID, Name: strings.TrimSpace(f.Path + " " + f.Probe)}
+	name := strings.TrimSpace(f.Path + " " + f.Probe)
+	if f.Device != "" && onFile(f) {
+		name += " on " + f.Device
+	}
+	return Subject{TargetID: f.TargetID, Name: name}
 }

@@ -71,3 +71,21 @@ func TestAVerdictThatIsHeldIsAFinding(t *testing.T) {
 	assert.Equal(t, Held, all[0].Code)
 	assert.Equal(t, "slow or failing at times: it is well now, but came back within a week before: verdict severe", all[0].String())
 }
+
+// How much slower a drive is, is judged once: the finding is as bad as the verdict.
+func TestWhatMakesADriveSevereIsCritical(t *testing.T) {
+	for verdict, want := range map[record.DriveVerdict]Severity{record.Severe: Critical, record.Degraded: Warning, record.Watch: Warning} {
+		s := record.Snapshot{Time: now(), Targets: []record.TargetStatus{{
+			ID: "a", Path: "/dev/nvme0n1", Verdict: &record.Judgement{Verdict: verdict, ThanBefore: []string{"probes", "traffic"}},
+			Probes: []record.ProbeStatus{{Drift: []record.Drift{{Statistic: record.LatencyP50, State: record.Regressed, Ratio: 2}}}},
+		}}}
+		found := 0
+		for _, f := range Of(s) {
+			if f.Code == Regressed || f.Code == TrafficSlower && verdict != record.Watch {
+				assert.Equal(t, want, f.Severity, "%s, %s", verdict, f.Code)
+				found++
+			}
+		}
+		assert.Positive(t, found, verdict)
+	}
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -99,7 +100,10 @@ func TestTheTableOfFindingsIsWhole(t *testing.T) {
 			assert.NotEmpty(t, k.Means)
 			assert.NotEmpty(t, k.Action)
 			assert.NotContains(t, ofRuns(), k.Code, "it is a finding, so a snapshot can have it")
-			row := fmt.Sprintf("| `%s` | %s | %s | %s |", k.Code, k.Severity, k.Means, k.Action)
+			row := fmt.Sprintf("| `%s` | %s | %s | %s | ", k.Code, k.Severity, k.Means, k.Action)
+			if k.Alert != "" {
+				row += "[" + k.Alert + "]"
+			}
 			found := strings.Contains(string(documents), row) // without the whole page in the failure
 			assert.True(t, found, "docs/metrics.md does not have it: run make generate")
 
@@ -121,6 +125,58 @@ func TestTheTableOfFindingsIsWhole(t *testing.T) {
 	}
 	for name, code := range warnings(t) {
 		assert.True(t, seen[code] || slices.Contains(ofRuns(), code), "record.%s (%s) has no row in kinds.go", name, code)
+	}
+}
+
+// alerts are the severities of each alert that ships.
+func alerts(t *testing.T) map[string][]string {
+	t.Helper()
+	data, err := os.ReadFile("../../deploy/prometheus/alerts.yaml")
+	require.NoError(t, err)
+	var file struct {
+		Groups []struct {
+			Rules []struct {
+				Alert  string            `yaml:"alert"`
+				Labels map[string]string `yaml:"labels"`
+			} `yaml:"rules"`
+		} `yaml:"groups"`
+	}
+	require.NoError(t, yaml.Unmarshal(data, &file))
+	severities := map[string][]string{}
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			severities[r.Alert] = append(severities[r.Alert], r.Labels["severity"])
+		}
+	}
+	require.NotEmpty(t, severities)
+	return severities
+}
+
+// Whoever is woken by an alert finds the reason beside the verdict, and as grave. What no snapshot of a node knows has
+// no finding; docs/metrics.md says why two severities differ.
+func TestEveryAlertHasAFinding(t *testing.T) {
+	without := []string{
+		// What other nodes, or Prometheus alone, know.
+		"SsdprobeDriveSlowerThanPeers", "SsdprobeNodeSlowerThanPeers", "SsdprobeFirmwareSlower", "SsdprobeChangeSlowedDrives",
+		"SsdprobeDown", "SsdprobePodsUnavailable", "SsdprobeNodeNotWatched", "SsdprobeTargetGone",
+		// What ssdprobe itself costs, and is told of elsewhere.
+		"SsdprobeCPUBudgetExceeded", "SsdprobeMemoryBudgetExceeded", "SsdprobeWriteBudgetExceeded",
+		// What the page shows as a state, not as a finding.
+		"SsdprobeBaselineNeverLearned", "SsdprobeRunOverdue", "SsdprobeInterruptsRemote",
+	}
+	differ := []string{CannotProbe, Collector}
+	known, found := alerts(t), map[string]bool{}
+	for _, k := range Kinds() {
+		if k.Alert == "" {
+			continue
+		}
+		found[k.Alert] = true
+		if assert.Contains(t, known, k.Alert, k.Code) {
+			assert.Equal(t, !slices.Contains(differ, k.Code), slices.Contains(known[k.Alert], k.Severity.String()), "severity of %s, and of %s", k.Code, k.Alert)
+		}
+	}
+	for alert := range known {
+		assert.Equal(t, !slices.Contains(without, alert), found[alert], "%s", alert)
 	}
 }
 

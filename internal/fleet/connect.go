@@ -73,9 +73,12 @@ func Access(kubeconfig, namespace string) (*rest.Config, string, error) {
 		return c, namespace, err
 	}
 	c, err := rest.InClusterConfig()
-	if errors.Is(err, rest.ErrNotInCluster) || errors.Is(err, os.ErrNotExist) {
+	switch {
+	case errors.Is(err, rest.ErrNotInCluster): // in words for who knows the library
+		return nil, "", ErrNoCluster
+	case errors.Is(err, os.ErrNotExist):
 		return nil, "", fmt.Errorf("%w: %w", ErrNoCluster, err)
-	} else if err != nil {
+	case err != nil:
 		return nil, "", err
 	}
 	if namespace != "" {

@@ -26,10 +26,15 @@ const (
 	aboutQuery   = `topk by (instance, device, id) (1, ssdprobe_device_info)`
 	reasonQuery  = `topk by (instance, device, id) (1, ssdprobe_drive_health_info)`
 	ratioQuery   = `max by (instance, device, id) (ssdprobe_drive_health_slower_ratio)`
+	lowerQuery   = `max by (instance, device, id) (ssdprobe_drive_health_slower_ratio_lower)`
+	upperQuery   = `max by (instance, device, id) (ssdprobe_drive_health_slower_ratio_upper)`
 	sinceQuery   = `min by (instance, device, id) (ssdprobe_drive_health_since_timestamp_seconds)`
 	powerOnQuery = `max by (instance, id) (ssdprobe_nvme_power_on_seconds_total) or max by (instance, id) (ssdprobe_drive_power_on_seconds_total)`
 	hostQuery    = `max by (instance, state) (ssdprobe_host_health) == 1`
 	hostRatio    = `max by (instance) (ssdprobe_host_health_slower_ratio)`
+	hostLower    = `max by (instance) (ssdprobe_host_health_slower_ratio_lower)`
+	hostUpper    = `max by (instance) (ssdprobe_host_health_slower_ratio_upper)`
+	hostSince    = `min by (instance) (ssdprobe_host_health_since_timestamp_seconds)`
 	silentQuery  = `group by (instance) (last_over_time(ssdprobe_build_info[1d])) unless on (instance) group by (instance) (ssdprobe_drive_health)`
 	// Of the recording rules. What a drive is beside its limit, by the statistic that is nearest to it or furthest beyond;
 	// the limits themselves; and the alert that follows from hours of that.
@@ -42,7 +47,7 @@ const (
 	queriesAtOnce = 4
 )
 
-// driveKey names a target: two nodes may know one id, as of a drive with two ports.
+// driveKey names a target: two nodes may know one id, as of a drive with two ports. A host has no id.
 type driveKey struct{ node, id string }
 
 type modelKey struct{ model, firmware string }
@@ -55,7 +60,8 @@ type firmware struct {
 // Ask asks a server for the fleet at a time. Errors: ErrNothing, and those of the server.
 func Ask(ctx context.Context, s promapi.Server, at time.Time) (Fleet, error) {
 	queries := []string{
-		healthQuery, aboutQuery, reasonQuery, ratioQuery, sinceQuery, powerOnQuery, hostQuery, hostRatio, silentQuery,
+		healthQuery, aboutQuery, reasonQuery, ratioQuery, lowerQuery, upperQuery, sinceQuery, powerOnQuery,
+		hostQuery, hostRatio, hostLower, hostUpper, hostSince, silentQuery,
 		besideQuery, limitQuery, alertQuery, fastestQuery, slowerQuery,
 	}
 	list, warnings := make([]model.Vector, len(queries)), make([][]string, len(queries))
@@ -95,6 +101,25 @@ func byDrive(v model.Vector) map[driveKey]float64 {
 	return out
 }
 
+// slower are ratios with their intervals, by what three queries answered.
+func slower(ratio, lower, upper model.Vector) map[driveKey]Slower {
+	lowers, uppers := byDrive(lower), byDrive(upper)
+	out := map[driveKey]Slower{}
+	for key, r := range byDrive(ratio) {
+		out[key] = Slower{r, lowers[key], uppers[key]}
+	}
+	return out
+}
+
+// onsets are times by target.
+func onsets(v model.Vector) map[driveKey]time.Time {
+	out := map[driveKey]time.Time{}
+	for key, t := range byDrive(v) {
+		out[key] = time.UnixMilli(int64(t * 1000))
+	}
+	return out
+}
+
 func join(answers map[string]model.Vector, at time.Time) Fleet {
 	f := Fleet{Time: at, Drives: []Drive{}, Hosts: []Host{}, Silent: []string{}}
 	about, reasons := map[driveKey]*model.Sample{}, map[driveKey]*model.Sample{}
@@ -104,12 +129,13 @@ func join(answers map[string]model.Vector, at time.Time) Fleet {
 	for _, s := range answers[reasonQuery] {
 		reasons[driveKey{label(s, "instance"), label(s, "id")}] = s
 	}
-	ratio, since, powerOn := byDrive(answers[ratioQuery]), byDrive(answers[sinceQuery]), byDrive(answers[powerOnQuery])
+	ratios := slower(answers[ratioQuery], answers[lowerQuery], answers[upperQuery])
+	since, powerOn := onsets(answers[sinceQuery]), byDrive(answers[powerOnQuery])
 	beside, alerts := standings(answers), byDrive(answers[alertQuery])
 	of := map[string]int{}
 	for key, s := range worst(answers[healthQuery], func(s *model.Sample) driveKey { return driveKey{label(s, "instance"), label(s, "id")} }) {
 		d := Drive{
-			Node: key.node, ID: key.id, Device: label(s, "device"), Verdict: record.DriveVerdict(label(s, "state")), Ratio: ratio[key],
+			Node: key.node, ID: key.id, Device: label(s, "device"), Verdict: record.DriveVerdict(label(s, "state")), Slower: ratios[key], Since: since[key],
 			standing: beside[key], PowerOn: time.Duration(powerOn[key]) * time.Second,
 		}
 		if a := about[key]; a != nil {
@@ -120,9 +146,6 @@ func join(answers map[string]model.Vector, at time.Time) Fleet {
 			if by := label(r, "witnesses"); by != "" {
 				d.By = strings.Split(by, ",")
 			}
-		}
-		if t, ok := since[key]; ok {
-			d.Since = time.UnixMilli(int64(t * 1000))
 		}
 		_, alerted := alerts[key]
 		d.besideTheFleet(alerted)
@@ -152,8 +175,12 @@ func (d *Drive) besideTheFleet(alerted bool) {
 	if alerted {
 		verdict = record.Degraded
 	}
-	if verdict.Badness() > d.Verdict.Badness() {
-		d.Verdict, d.Ratio = verdict, max(d.Ratio, d.VsPeers)
+	if verdict.Badness() <= d.Verdict.Badness() {
+		return
+	}
+	d.Verdict = verdict
+	if d.VsPeers > d.Ratio {
+		d.Slower = Slower{Ratio: d.VsPeers}
 	}
 }
 
@@ -190,13 +217,11 @@ func worst[K comparable](v model.Vector, of func(*model.Sample) K) map[K]*model.
 }
 
 func hosts(answers map[string]model.Vector, drives map[string]int) []Host {
-	ratio := map[string]float64{}
-	for _, s := range answers[hostRatio] {
-		ratio[label(s, "instance")] = float64(s.Value)
-	}
+	ratios, since := slower(answers[hostRatio], answers[hostLower], answers[hostUpper]), onsets(answers[hostSince])
 	list := []Host{}
 	for node, s := range worst(answers[hostQuery], func(s *model.Sample) string { return label(s, "instance") }) {
-		list = append(list, Host{Node: node, Drives: drives[node], Verdict: record.DriveVerdict(label(s, "state")), Ratio: ratio[node]})
+		key := driveKey{node: node}
+		list = append(list, Host{Node: node, Drives: drives[node], Verdict: record.DriveVerdict(label(s, "state")), Slower: ratios[key], Since: since[key]})
 	}
 	return list
 }

@@ -38,8 +38,7 @@ type Drive struct {
 	// Verdict is that of its node. A drive that only all nodes together know to be far slower than its peers is on
 	// watch, and degraded once the alert SsdprobeDriveSlowerThanPeers fires.
 	Verdict record.DriveVerdict `json:"verdict"`
-	// Ratio is how many times slower it is; 0 when nothing says so.
-	Ratio float64 `json:"ratio,omitempty"`
+	Slower
 	// Since is the onset; zero when it is not known.
 	Since time.Time `json:"since,omitzero"`
 	// By is who says so: probes, traffic, stalls, errors, or fleet.
@@ -49,6 +48,14 @@ type Drive struct {
 	standing
 	// PowerOn is how long it was powered on since it was made; 0 when it does not say.
 	PowerOn time.Duration `json:"power_on_ns,omitempty"`
+}
+
+// Slower is how many times slower a drive is, or a host makes its drives; 0 when nothing says so.
+type Slower struct {
+	Ratio float64 `json:"ratio,omitempty"`
+	// Lower and Upper bound its 95 % interval. Both are 0 when there is none, as for what only all nodes together know.
+	Lower float64 `json:"ratio_lower,omitempty"`
+	Upper float64 `json:"ratio_upper,omitempty"`
 }
 
 // standing is where a drive stands beside its peers on all nodes, over an hour, by the statistic that is furthest beyond its
@@ -70,7 +77,9 @@ type Host struct {
 	Node    string              `json:"node"`
 	Drives  int                 `json:"drives"`
 	Verdict record.DriveVerdict `json:"verdict"`
-	Ratio   float64             `json:"ratio,omitempty"`
+	Slower
+	// Since is the onset; zero when it is not known.
+	Since time.Time `json:"since,omitzero"`
 }
 
 // Model is what is known of the drives of a model with one firmware.

@@ -55,8 +55,9 @@ func (h *history) text() string {
 type drive struct {
 	node, id, model, firmware string
 	state                     record.DriveVerdict
-	ratio                     float64 // 0 is none
-	excess                    float64 // against its peers on all nodes; 0 is not compared
+	ratio                     float64    // 0 is none
+	within                    [2]float64 // its interval; 0 is none
+	excess                    float64    // against its peers on all nodes; 0 is not compared
 	witnesses, scope          string
 }
 
@@ -74,6 +75,10 @@ func (h *history) drive(d drive) {
 		h.put("ssdprobe_drive_health_slower_ratio", labels, d.ratio, 0)
 		h.put("ssdprobe_drive_health_since_timestamp_seconds", labels, float64(now.Add(-78*time.Minute).Unix()), 0)
 	}
+	if d.within[0] > 0 {
+		h.put("ssdprobe_drive_health_slower_ratio_lower", labels, d.within[0], 0)
+		h.put("ssdprobe_drive_health_slower_ratio_upper", labels, d.within[1], 0)
+	}
 	if d.witnesses != "" {
 		h.put("ssdprobe_drive_health_info", labels+fmt.Sprintf(`,state=%q,scope=%q,witnesses=%q,source="read-4k"`, d.state, d.scope, d.witnesses), 1, 0)
 	}
@@ -86,9 +91,10 @@ func (h *history) drive(d drive) {
 func some() history {
 	var h history
 	h.drive(drive{node: "stor-10", id: "eui.1", model: "PM9A3", firmware: "A", state: record.Healthy, excess: 1.01})
-	h.drive(drive{node: "stor-2", id: "eui.2", model: "PM9A3", firmware: "A", state: record.Severe, ratio: 2.5, excess: 2.4, witnesses: "probes,traffic", scope: "drive"})
+	h.drive(drive{node: "stor-2", id: "eui.2", model: "PM9A3", firmware: "A", state: record.Severe, ratio: 2.5, within: [2]float64{2.41, 2.6}, excess: 2.4, witnesses: "probes,traffic", scope: "drive"})
 	h.drive(drive{node: "stor-2", id: "eui.3", model: "PM9A3", firmware: "B", state: record.Degraded, ratio: 1.4, excess: 1.2, witnesses: "probes", scope: "batch"})
-	h.drive(drive{node: "stor-2", id: "eui.4", model: "PM9A3", firmware: "B", state: record.Healthy, excess: 1.6})  // born slow: its node has nobody to compare it with
+	// Born slow: its node knows only that it got a little slower still.
+	h.drive(drive{node: "stor-2", id: "eui.4", model: "PM9A3", firmware: "B", state: record.Watch, ratio: 1.1, within: [2]float64{1.05, 1.15}, excess: 1.6})
 	h.drive(drive{node: "stor-10", id: "eui.6", model: "PM9A3", firmware: "A", state: record.Healthy, excess: 1.4}) // for an hour
 	h.drive(drive{node: "stor-3", id: "eui.5", model: "970 PRO", state: record.Unjudged})
 	h.put("model:ssdprobe_probe_level_seconds:limit", `model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.3, 0)
@@ -113,6 +119,9 @@ func some() history {
 		h.put("ssdprobe_build_info", fmt.Sprintf(`instance=%q,version="1"`, node), 1, 0)
 	}
 	h.put("ssdprobe_host_health_slower_ratio", `instance="stor-2"`, 1.22, 0)
+	h.put("ssdprobe_host_health_slower_ratio_lower", `instance="stor-2"`, 1.18, 0)
+	h.put("ssdprobe_host_health_slower_ratio_upper", `instance="stor-2"`, 1.27, 0)
+	h.put("ssdprobe_host_health_since_timestamp_seconds", `instance="stor-2"`, float64(now.Add(-3*time.Hour).Unix()), 0)
 	h.put("ssdprobe_build_info", `instance="stor-9",version="1"`, 1, 3*time.Hour)
 	return h
 }
@@ -136,15 +145,15 @@ func TestFleet(t *testing.T) {
 	first.VsPeers = 0
 	text, err := json.Marshal(first)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"node": "stor-2", "device": "nvme2n1", "id": "eui.2", "kind": "disk", "model": "PM9A3", "firmware": "A", "verdict": "severe", "ratio": 2.5,
-		"since": "`+first.Since.Format(time.RFC3339)+`", "by": ["probes", "traffic", "fleet"], "limit": 1.3, "probe": "read-4k", "statistic": "latency_p50_seconds",
+	assert.JSONEq(t, `{"node": "stor-2", "device": "nvme2n1", "id": "eui.2", "kind": "disk", "model": "PM9A3", "firmware": "A", "verdict": "severe",
+		"ratio": 2.5, "ratio_lower": 2.41, "ratio_upper": 2.6, "since": "`+first.Since.Format(time.RFC3339)+`", "by": ["probes", "traffic", "fleet"], "limit": 1.3, "probe": "read-4k", "statistic": "latency_p50_seconds",
 		"power_on_ns": 144000000000000000}`, string(text))
 	assert.True(t, first.Since.Equal(now.Add(-78*time.Minute)))
 	born := f.Drives[1]
 	assert.Equal(t, "eui.4", born.ID)
 	assert.Equal(t, record.Degraded, born.Verdict, "all nodes together know it")
 	assert.Equal(t, []string{"fleet"}, born.By)
-	assert.InDelta(t, 1.6, born.Ratio, 1e-9)
+	assert.Equal(t, fleetview.Slower{Ratio: 1.6}, born.Slower, "the interval is of another ratio")
 	assert.True(t, f.Drives[2].Batch)
 	assert.Equal(t, "eui.6", f.Drives[3].ID)
 	assert.Equal(t, record.Watch, f.Drives[3].Verdict, "an hour is no verdict")
@@ -153,7 +162,11 @@ func TestFleet(t *testing.T) {
 	assert.Equal(t, 5, f.Compared)
 	assert.Equal(t, []string{"stor-9"}, f.Silent)
 	assert.Equal(t, []fleetview.Host{
-		{Node: "stor-2", Drives: 3, Verdict: record.Degraded, Ratio: 1.22}, {Node: "stor-3", Drives: 1, Verdict: record.Unjudged}, {Node: "stor-10", Drives: 2, Verdict: record.Healthy},
+		{
+			Node: "stor-2", Drives: 3, Verdict: record.Degraded, Slower: fleetview.Slower{Ratio: 1.22, Lower: 1.18, Upper: 1.27},
+			Since: time.UnixMilli(now.Add(-3 * time.Hour).UnixMilli()),
+		},
+		{Node: "stor-3", Drives: 1, Verdict: record.Unjudged}, {Node: "stor-10", Drives: 2, Verdict: record.Healthy},
 	}, f.Hosts)
 	require.Len(t, f.Models, 3)
 	assert.Equal(t, fleetview.Model{
@@ -167,7 +180,7 @@ func TestFleet(t *testing.T) {
 	for _, want := range []string{
 		"6 drives on 3 nodes at ", "1 severe, 2 degraded, 1 watch, 1 unknown, 1 healthy", "no verdicts now, but a daemon within the last day: stor-9",
 		"the answer may be incomplete: store b is away",
-		"probes, traffic, fleet", "probes, together with others", "2.50×", "1 h ago", "1.20× slower",
+		"probes, traffic, fleet", "probes, together with others", "2.50× (2.41 to 2.60)  1 h ago", "1.60×  ", "1.40×  ", "1.22× (1.18 to 1.27)  3 h ago", "1.20× slower",
 	} {
 		assert.Contains(t, short.String(), want)
 	}
@@ -177,7 +190,8 @@ func TestFleet(t *testing.T) {
 	lines, err := csv.NewReader(&table).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, lines, 7)
-	assert.Equal(t, []string{"stor-2", "nvme2n1", "eui.2", "disk", "PM9A3", "A", "severe", "2.5", "2026-05-04T10:42:00Z", "probes traffic fleet", "false", "2.4", "1.3", "read-4k", "latency_p50_seconds", "1.44e+08"}, lines[1])
+	assert.Equal(t, []string{"stor-2", "nvme2n1", "eui.2", "disk", "PM9A3", "A", "severe", "2.5", "2.41", "2.6", "2026-05-04T10:42:00Z", "probes traffic fleet", "false", "2.4", "1.3", "read-4k", "latency_p50_seconds", "1.44e+08"}, lines[1])
+	assert.Equal(t, []string{"degraded", "1.6", "", ""}, lines[2][6:10])
 
 	one := f.Only(func(d fleetview.Drive) bool { return d.Model == "970 PRO" })
 	assert.Len(t, one.Drives, 1)

@@ -59,7 +59,7 @@ func countText(counts map[record.DriveVerdict]int) string {
 }
 
 func (f Fleet) driveBlocks(all bool) []document.Block {
-	t := document.Table{Names: []string{"node", "drive", "verdict", "slower", "since", "by", "model", "firmware", "powered on"}, Align: "lllrllllr"}
+	t := document.Table{Names: []string{"node", "drive", "verdict", "slower", "since", "by", "model", "firmware", "powered on"}, Align: "llllllllr"}
 	for _, d := range f.Drives {
 		if !all && d.Verdict == record.Healthy {
 			continue
@@ -68,16 +68,16 @@ func (f Fleet) driveBlocks(all bool) []document.Block {
 		if d.Batch {
 			by += ", together with others"
 		}
-		t.Add(d.Node, d.Device, string(d.Verdict), ratioText(d.Ratio), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
+		t.Add(d.Node, d.Device, string(d.Verdict), ratioText(d.Slower), f.sinceText(d.Since), by, d.Model, d.Firmware, ageText(d.PowerOn))
 	}
 	return titled(t)
 }
 
 func (f Fleet) hostBlocks(all bool) []document.Block {
-	t := document.Table{Names: []string{"host", "drives", "verdict", "slower"}, Align: "lrlr"}
+	t := document.Table{Names: []string{"host", "drives", "verdict", "slower", "since"}, Align: "lrlll"}
 	for _, h := range f.Hosts {
 		if all || h.Verdict.Badness() >= record.Watch.Badness() {
-			t.Add(h.Node, units.Count(h.Drives), string(h.Verdict), ratioText(h.Ratio))
+			t.Add(h.Node, units.Count(h.Drives), string(h.Verdict), ratioText(h.Slower), f.sinceText(h.Since))
 		}
 	}
 	return titled(t)
@@ -86,7 +86,7 @@ func (f Fleet) hostBlocks(all bool) []document.Block {
 func (f Fleet) modelBlocks() []document.Block {
 	t := document.Table{Names: []string{"model", "firmware", "drives", "verdicts", "against the fastest firmware"}, Align: "llrlr"}
 	for _, m := range f.Models {
-		vs := ratioText(m.VsFastest)
+		vs := ratioText(Slower{Ratio: m.VsFastest})
 		if m.Slower {
 			vs += " slower"
 		}
@@ -102,11 +102,16 @@ func titled(t document.Table) []document.Block {
 	return []document.Block{document.Gap{}, t}
 }
 
-func ratioText(r float64) string {
-	if r == 0 {
+// ratioText is "2.50× (2.41 to 2.60)", without an interval "2.50×"; empty when nothing is slower.
+func ratioText(s Slower) string {
+	bound := func(r float64) string { return strings.TrimSuffix(units.Ratio(r), "×") }
+	switch {
+	case s.Ratio == 0:
 		return ""
+	case s.Lower == 0 || s.Upper == 0:
+		return units.Ratio(s.Ratio)
 	}
-	return units.Ratio(r)
+	return fmt.Sprintf("%s (%s to %s)", units.Ratio(s.Ratio), bound(s.Lower), bound(s.Upper))
 }
 
 func (f Fleet) sinceText(t time.Time) string {
@@ -126,7 +131,7 @@ func ageText(d time.Duration) string {
 // CSV writes a line for each drive, the worst first, after a header. Times are RFC 3339; what is not known is empty.
 func (f Fleet) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	lines := [][]string{{"node", "device", "id", "kind", "model", "firmware", "verdict", "ratio", "since", "by", "batch", "vs_peers", "limit", "probe", "statistic", "power_on_seconds"}}
+	lines := [][]string{{"node", "device", "id", "kind", "model", "firmware", "verdict", "ratio", "ratio_lower", "ratio_upper", "since", "by", "batch", "vs_peers", "limit", "probe", "statistic", "power_on_seconds"}}
 	number := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -139,8 +144,8 @@ func (f Fleet) CSV(w io.Writer) error {
 			since = d.Since.UTC().Format(time.RFC3339)
 		}
 		lines = append(lines, []string{
-			d.Node, d.Device, d.ID, d.Kind, d.Model, d.Firmware, string(d.Verdict), number(d.Ratio), since, strings.Join(d.By, " "),
-			strconv.FormatBool(d.Batch), number(d.VsPeers), number(d.Limit), d.Probe, string(d.Statistic), number(d.PowerOn.Seconds()),
+			d.Node, d.Device, d.ID, d.Kind, d.Model, d.Firmware, string(d.Verdict), number(d.Ratio), number(d.Lower), number(d.Upper), since,
+			strings.Join(d.By, " "), strconv.FormatBool(d.Batch), number(d.VsPeers), number(d.Limit), d.Probe, string(d.Statistic), number(d.PowerOn.Seconds()),
 		})
 	}
 	if err := out.WriteAll(lines); err != nil {

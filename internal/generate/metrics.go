@@ -25,6 +25,25 @@ for summaries: ` + "`promtool check metrics`" + ` and client_golang's promlint r
 
 The series of an NVMe controller appear once, with the ` + "`device`" + ` and ` + "`id`" + ` of its first watched namespace. If several controllers
 reach a namespace, each has its own series: use ` + "`max by (id)`" + ` for what the drive as a whole counts.
+
+Drives and the host have a verdict, and a model has none: a daemon knows the drives of its own node alone. What is said of a model and its
+firmware is said across nodes, by the [recording rules](#recording-rules) and by ` + "[`ssdprobe fleet`](fleet.md)" + `.
+`
+
+const findings = `
+## Findings
+
+A finding says what is so now. Its alert fires when that lasts, as long as the [runbook](runbook.md) says: most failed rounds and lost
+readings end by themselves. A finding about the speed of a drive has the alert of the verdict that it leads to: SsdprobeDriveSevere where the
+verdict is ` + "`severe`" + `, and none while it is ` + "`watch`" + `. SsdprobeCriticalWarning and SsdprobeMediaErrorsGrowing are for NVMe drives; of a SATA or SAS
+drive, only the findings tell. What grew before the daemon started is no finding.
+
+Some severities differ on purpose. ` + "`cannot_probe`" + ` is critical, as the page can show nothing else of the drive, while its alert is a
+warning, as the drive itself may be well. ` + "`collector`" + ` is a warning, as values are missing on the page, while its alert is for information, as no
+drive is at risk. ` + "`drive_critical`" + ` about heat has an alert that is a warning, as heat loses no data by itself.
+
+| code | severity | meaning | what to do | alert |
+|---|---|---|---|---|
 `
 
 // metrics makes the page of all metrics, findings and recording rules.
@@ -37,9 +56,13 @@ func metrics(fs.FS) (map[string]string, error) {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Name, f.Type, strings.Join(f.Labels, ", "), strings.ReplaceAll(f.Help, "|", `\|`))
 		}
 	}
-	b.WriteString("\n## Findings\n\n| code | severity | meaning | what to do |\n|---|---|---|---|\n")
+	b.WriteString(findings)
 	for _, k := range finding.Kinds() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Code, k.Severity, k.Means, k.Action)
+		alert := ""
+		if k.Alert != "" {
+			alert = fmt.Sprintf("[%s](runbook.md#%s)", k.Alert, strings.ToLower(k.Alert))
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Code, k.Severity, k.Means, k.Action, alert)
 	}
 	b.WriteString(recorded)
 	return map[string]string{"docs/metrics.md": b.String()}, nil

@@ -11,5 +11,6 @@
 //	c := health.NewController(fs, "nvme0", health.Node("/dev/nvme0"))
 //	defer c.Close()
 //	h, err := c.Read(ctx, 20*time.Second, health.NamespaceIDs(fs, devices))
-//	for _, w := range health.Warnings("nvme0", nil, h) { … }
+//	var recent health.Recent // of all readings
+//	for _, w := range recent.Warnings(h) { … }
 package health

@@ -2,3 +2,8 @@ package health
 
 // ParseSmartctl is parseSmartctl, for tests and fuzzing.
 var ParseSmartctl = parseSmartctl
+
+const (
+	NearlyWorn = nearlyWorn
+	WarmFor    = warmFor
+)

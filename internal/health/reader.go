@@ -29,10 +29,10 @@ type Reader struct {
 	source Source
 	nvme   *Controller // nil for a drive
 	drive  *Drive      // nil for a controller
+	recent Recent
 	// The last answers.
-	health *record.Health
-	disk   *record.DiskHealth
-	at     time.Time
+	disk *record.DiskHealth
+	at   time.Time
 }
 
 // NewReader returns the reader of a source whose node is in the directory dev; nil when it
@@ -78,16 +78,15 @@ func (r *Reader) readController(ctx context.Context, now *Reading) error {
 	if !ok {
 		return err
 	}
-	now.Health, now.LastRead, now.Warnings = &h, h.Time, Warnings(r.source.Name, r.health, h)
+	now.Health, now.LastRead, now.Warnings = &h, h.Time, r.recent.Warnings(h)
 	now.OfDevice = map[string][]record.Warning{}
 	for _, d := range r.source.Devices {
 		for _, n := range h.Namespaces {
 			if id, known := ids[d.ID]; known && id == n.ID {
-				now.OfDevice[d.ID] = NamespaceWarnings(d.Name, n)
+				now.OfDevice[d.ID] = NamespaceWarnings(n)
 			}
 		}
 	}
-	r.health = &h
 	return err
 }
 
@@ -100,7 +99,7 @@ func (r *Reader) readDrive(ctx context.Context, now *Reading) error {
 	if h.Asleep {
 		return nil
 	}
-	now.LastRead, now.Warnings = h.Time, DiskWarnings(r.source.Name, r.disk, h)
+	now.LastRead, now.Warnings = h.Time, DiskWarnings(r.disk, h)
 	r.disk = &h
 	return nil
 }

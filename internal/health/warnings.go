@@ -2,6 +2,8 @@ package health
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
@@ -9,40 +11,58 @@ import (
 const (
 	// mostlyUnwritten is the share of a namespace below which most of it holds no data.
 	mostlyUnwritten = 0.5
-	// wornOut is the used share of the foreseen life from which on it is over.
-	wornOut = 1
+	// nearlyWorn is the used share of the foreseen life above which a drive is nearly worn out: SsdprobeDriveWorn has the same.
+	nearlyWorn = 0.9
+	// warmFor is how long of an hour a drive may be above its warning temperature: SsdprobeTemperatureAboveLimit has the same.
+	warmFor = 5 * time.Minute
 )
 
-// Warnings says in words what is wrong with a controller and what to do about it. before
-// is its reading before this one, nil when there was none: what has grown since tells
-// whether something goes on now. Warnings of one namespace are those of Namespace.
-func Warnings(name string, before *record.Health, now record.Health) []record.Warning {
+// Warnings says in words what is wrong with a controller and what to do about it. What has grown since earlier readings
+// tells whether something goes on now. Warnings of one namespace are those of Namespace.
+// No text names the drive, so that those of several drives are the same: whoever shows one names it.
+func (r *Recent) Warnings(now record.Health) []record.Warning {
 	var list []record.Warning
 	warn := func(code, format string, args ...any) {
-		list = append(list, record.Warning{Code: code, Text: name + ": " + fmt.Sprintf(format, args...)})
+		list = append(list, record.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 	}
 	for _, w := range now.CriticalWarnings {
 		warn(record.WarnDriveCritical, "%s", criticalText(w, now))
 	}
-	if now.PercentageUsed >= wornOut {
-		warn(record.WarnWorn, "%.0f %% of the rated endurance is used",
-			100*now.PercentageUsed)
+	if fewSpares(now) {
+		warn(record.WarnFewSpares, "%.0f %% of its spare blocks are left, fewer than its threshold of %.0f %%", 100**now.AvailableSpare, 100**now.AvailableSpareThreshold)
 	}
-	if before == nil || before.Identity.Serial != now.Identity.Serial {
-		return list
+	if now.PercentageUsed > nearlyWorn {
+		warn(record.WarnWorn, wornText, 100*now.PercentageUsed)
 	}
-	if text := throttled(*before, now); text != "" {
-		warn(record.WarnThrottling, "the drive slowed down to cool since it was last asked (%s)", text)
+	before := r.add(now)
+	if before != nil {
+		if text := throttled(*before, now); text != "" {
+			warn(record.WarnThrottling, "the drive slowed down to cool since it was last asked (%s)", text)
+		}
 	}
-	if n := now.MediaErrors - before.MediaErrors; now.MediaErrors > before.MediaErrors {
-		warn(record.WarnMediaErrors, "%d new media errors since it was last asked, %d in all: data could not be read or was found damaged",
-			n, now.MediaErrors)
+	hour, day := r.since(now.Time.Add(-time.Hour)), r.since(now.Time.Add(-24*time.Hour))
+	if hour.hot > 0 {
+		warn(record.WarnCriticallyHot, "above its critical temperature for %v of the last hour", hour.hot)
+	}
+	if hour.warm >= warmFor {
+		warn(record.WarnHot, "above its warning temperature for %v of the last hour", hour.warm)
+	}
+	if day.mediaErrors > 0 {
+		warn(record.WarnMediaErrors, "%d new media errors within a day, %d in all: data could not be read or was found damaged",
+			day.mediaErrors, now.MediaErrors)
 	}
 	return list
 }
 
-// throttled says what of the counters of heat has grown; empty when nothing has. The
-// time above the critical temperature counts: no drive is at full speed there.
+const wornText = "%.0f %% of the rated endurance is used"
+
+// fewSpares leaves out what a critical warning says.
+func fewSpares(h record.Health) bool {
+	return h.AvailableSpare != nil && h.AvailableSpareThreshold != nil && *h.AvailableSpare < *h.AvailableSpareThreshold &&
+		!slices.Contains(h.CriticalWarnings, record.CriticalSpare)
+}
+
+// throttled says what of the counters of throttling has grown; empty when nothing has.
 func throttled(before, now record.Health) string {
 	for i, t := range now.Throttling {
 		if i >= len(before.Throttling) || before.Throttling[i].Level != t.Level {
@@ -55,9 +75,6 @@ func throttled(before, now record.Health) string {
 		if more := int64(t.Transitions - was.Transitions); more > 0 {
 			return fmt.Sprintf("%s throttling, %d times", t.Level, more)
 		}
-	}
-	if a, b := before.CriticalTemperatureTime, now.CriticalTemperatureTime; a != nil && b != nil && *b > *a {
-		return fmt.Sprintf("%v above its critical temperature", *b-*a)
 	}
 	return ""
 }
@@ -95,32 +112,31 @@ func temperatureText(h record.Health) string {
 	return ""
 }
 
-// NamespaceWarnings says what is wrong with the namespace that a device is.
-func NamespaceWarnings(device string, n record.NamespaceHealth) []record.Warning {
+// NamespaceWarnings says what is wrong with a namespace.
+func NamespaceWarnings(n record.NamespaceHealth) []record.Warning {
 	allocated, ok := n.AllocatedRatio()
 	if !ok || allocated >= mostlyUnwritten {
 		return nil
 	}
 	return []record.Warning{{
 		Code: record.WarnUnwritten,
-		Text: fmt.Sprintf("%s: only %.1f %% of the namespace holds data (NUSE/NSZE): reads of the rest are answered from a table at a speed "+
-			"that is none", device, 100*allocated),
+		Text: fmt.Sprintf("only %.1f %% of the namespace holds data (NUSE/NSZE): reads of the rest are answered from a table at a speed "+
+			"that is none", 100*allocated),
 	}}
 }
 
 // DiskWarnings says what is wrong with a SATA or SAS drive. before is nil when there
 // was no reading before.
-func DiskWarnings(name string, before *record.DiskHealth, now record.DiskHealth) []record.Warning {
+func DiskWarnings(before *record.DiskHealth, now record.DiskHealth) []record.Warning {
 	var list []record.Warning
 	warn := func(code, format string, args ...any) {
-		list = append(list, record.Warning{Code: code, Text: name + ": " + fmt.Sprintf(format, args...)})
+		list = append(list, record.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 	}
 	if now.Passed != nil && !*now.Passed {
 		warn(record.WarnDriveCritical, "the drive says that it is failing (SMART status): copy what is on it, and replace it")
 	}
-	if now.PercentageUsed != nil && *now.PercentageUsed >= wornOut {
-		warn(record.WarnWorn, "%.0f %% of the rated endurance is used",
-			100**now.PercentageUsed)
+	if now.PercentageUsed != nil && *now.PercentageUsed > nearlyWorn {
+		warn(record.WarnWorn, wornText, 100**now.PercentageUsed)
 	}
 	bad := func(n *int64, harmless int64, what string) {
 		if n != nil && *n > harmless {

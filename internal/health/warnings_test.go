@@ -2,6 +2,7 @@ package health_test
 
 import (
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 func well() record.Health {
 	return record.Health{
 		Identity: record.ControllerIdentity{Serial: "A"}, AvailableSpare: new(1.0), AvailableSpareThreshold: new(0.1), PercentageUsed: 0.02, MediaErrors: 3,
-		Temperatures:            []record.Temperature{{Sensor: "1", Celsius: 90}, {Sensor: record.CompositeSensor, Celsius: 78}},
-		CriticalTemperatureTime: new(time.Minute), Throttling: []record.Throttling{{Level: "light", Transitions: 2, Time: time.Minute}, {Level: "heavy"}},
+		Temperatures:           []record.Temperature{{Sensor: "1", Celsius: 90}, {Sensor: record.CompositeSensor, Celsius: 78}},
+		WarningTemperatureTime: new(3 * time.Minute), CriticalTemperatureTime: new(time.Minute), Throttling: []record.Throttling{{Level: "light", Transitions: 2, Time: time.Minute}, {Level: "heavy"}},
 	}
 }
 
@@ -44,21 +45,30 @@ func TestWarnings(t *testing.T) {
 			n.CriticalWarnings = []record.CriticalWarning{record.CriticalPersistentMemory}
 		},
 			record.WarnDriveCritical, []string{"persistent memory region"}, true},
-		"worn":             {func(_, n *record.Health) { n.PercentageUsed = 1.05 }, record.WarnWorn, []string{"105 %"}, false},
+		"worn":             {func(_, n *record.Health) { n.PercentageUsed = 0.91 }, record.WarnWorn, []string{"91 %"}, false},
 		"throttles longer": {func(_, n *record.Health) { n.Throttling[0].Time += 7 * time.Second }, record.WarnThrottling, []string{"light throttling for 7s"}, false},
 		"throttles again":  {func(_, n *record.Health) { n.Throttling[1].Transitions++ }, record.WarnThrottling, []string{"heavy throttling, 1 times"}, false},
 		"critically hot": {func(_, n *record.Health) { n.CriticalTemperatureTime = new(2 * time.Minute) },
-			record.WarnThrottling, []string{"1m0s above its critical temperature"}, false},
-		"media errors":            {func(_, n *record.Health) { n.MediaErrors = 5 }, record.WarnMediaErrors, []string{"2 new media errors", "5 in all"}, false},
-		"another drive came":      {func(b, n *record.Health) { b.Identity.Serial, n.MediaErrors = "B", 9 }, "", nil, false},
-		"counters began anew":     {func(b, _ *record.Health) { b.MediaErrors, b.Throttling[0].Time = 7, time.Hour }, "", nil, false},
-		"levels not told before":  {func(b, _ *record.Health) { b.Throttling, b.CriticalTemperatureTime = nil, nil }, "", nil, false},
-		"a level without meaning": {func(b, n *record.Health) { n.Throttling[0].Level, n.Throttling[0].Time = "?", time.Hour; _ = b }, "", nil, false},
+			record.WarnCriticallyHot, []string{"above its critical temperature for 1m0s of the last hour"}, false},
+		"warm for long": {func(_, n *record.Health) { n.WarningTemperatureTime = new(8 * time.Minute) },
+			record.WarnHot, []string{"above its warning temperature for 5m0s of the last hour"}, false},
+		"warm": {func(_, n *record.Health) { n.WarningTemperatureTime = new(7 * time.Minute) }, "", nil, false},
+		"few spares, without the drive's warning": {func(_, n *record.Health) { n.AvailableSpare = new(0.09) },
+			record.WarnFewSpares, []string{"9 % of its spare blocks are left", "threshold of 10 %"}, false},
+		"as many spares as the threshold": {func(_, n *record.Health) { n.AvailableSpare = new(0.1) }, "", nil, false},
+		"nine tenths worn":                {func(_, n *record.Health) { n.PercentageUsed = 0.9 }, "", nil, false},
+		"media errors":                    {func(_, n *record.Health) { n.MediaErrors = 5 }, record.WarnMediaErrors, []string{"2 new media errors", "5 in all"}, false},
+		"another drive came":              {func(b, n *record.Health) { b.Identity.Serial, n.MediaErrors = "B", 9 }, "", nil, false},
+		"counters began anew":             {func(b, _ *record.Health) { b.MediaErrors, b.Throttling[0].Time = 7, time.Hour }, "", nil, false},
+		"levels not told before":          {func(b, _ *record.Health) { b.Throttling, b.CriticalTemperatureTime = nil, nil }, "", nil, false},
+		"a level without meaning":         {func(b, n *record.Health) { n.Throttling[0].Level, n.Throttling[0].Time = "?", time.Hour; _ = b }, "", nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, now := well(), well()
 			c.change(&before, &now)
-			got := health.Warnings("nvme0", &before, now)
+			var recent health.Recent
+			recent.Warnings(before)
+			got := recent.Warnings(now)
 			assert.Equal(t, c.critical, health.Critical(got))
 			if c.code == "" {
 				assert.Empty(t, got)
@@ -66,7 +76,7 @@ func TestWarnings(t *testing.T) {
 			}
 			if assert.Len(t, got, 1) {
 				assert.Equal(t, c.code, got[0].Code)
-				for _, text := range append(c.says, "nvme0: ") {
+				for _, text := range c.says {
 					assert.Contains(t, got[0].Text, text)
 				}
 			}
@@ -74,31 +84,60 @@ func TestWarnings(t *testing.T) {
 	}
 	all := well()
 	all.CriticalWarnings = record.CriticalWarnings()
-	assert.Len(t, health.Warnings("nvme0", nil, all), 6, "also at the first reading, and each says its own")
+	assert.Len(t, new(health.Recent).Warnings(all), 6, "also at the first reading, and each says its own")
+}
+
+// An alert looks back for an hour or a day, and so do these: what grew between two readings is not forgotten with the next.
+func TestWarningsLookBackAsFarAsTheAlerts(t *testing.T) {
+	var recent health.Recent
+	begin := time.Date(2026, 5, 4, 13, 0, 0, 0, time.UTC)
+	after := func(d time.Duration, warm, hot time.Duration, mediaErrors uint64) []string {
+		h := well()
+		h.Time, h.WarningTemperatureTime, h.CriticalTemperatureTime, h.MediaErrors = begin.Add(d), &warm, &hot, mediaErrors
+		var codes []string
+		for _, w := range recent.Warnings(h) {
+			codes = append(codes, w.Code)
+		}
+		return codes
+	}
+	assert.Empty(t, after(0, time.Hour, time.Hour, 7), "what was counted before is of no known time")
+	assert.Empty(t, after(20*time.Minute, 64*time.Minute, time.Hour, 7))
+	assert.Equal(t, []string{record.WarnCriticallyHot, record.WarnHot}, after(30*time.Minute, 66*time.Minute, 61*time.Minute, 7))
+	assert.Equal(t, []string{record.WarnCriticallyHot, record.WarnHot, record.WarnMediaErrors}, after(79*time.Minute, 66*time.Minute, 61*time.Minute, 8))
+	assert.Equal(t, []string{record.WarnCriticallyHot, record.WarnMediaErrors}, after(80*time.Minute, 66*time.Minute, 61*time.Minute, 8))
+	assert.Equal(t, []string{record.WarnMediaErrors}, after(25*time.Hour, 66*time.Minute, 61*time.Minute, 8))
+	assert.Empty(t, after(26*time.Hour, 66*time.Minute, 61*time.Minute, 8))
+}
+
+// Alerts are jsonnet and warnings are Go: neither can have the other's limit.
+func TestWarningsHaveTheLimitsOfTheAlerts(t *testing.T) {
+	config, err := os.ReadFile("../../deploy/mixin/config.libsonnet")
+	require.NoError(t, err)
+	assert.Contains(t, string(config), fmt.Sprintf("\n    wornRatio: %v,\n", health.NearlyWorn))
+	assert.Contains(t, string(config), fmt.Sprintf("\n    hotSeconds: %v,\n", health.WarmFor.Seconds()))
 }
 
 func TestNamespaceWarnings(t *testing.T) {
 	for allocated, warns := range map[uint64]bool{0: true, 499: true, 500: false, 1000: false} {
-		got := health.NamespaceWarnings("nvme0n1", record.NamespaceHealth{SizeBytes: 1000, AllocatedBytes: allocated})
+		got := health.NamespaceWarnings(record.NamespaceHealth{SizeBytes: 1000, AllocatedBytes: allocated})
 		assert.Equal(t, warns, len(got) == 1 && got[0].Code == record.WarnUnwritten, allocated)
 	}
-	assert.Empty(t, health.NamespaceWarnings("nvme0n1", record.NamespaceHealth{}))
+	assert.Empty(t, health.NamespaceWarnings(record.NamespaceHealth{}))
 }
 
 func TestDiskWarnings(t *testing.T) {
-	sound := record.DiskHealth{Passed: new(true), PercentageUsed: new(0.99), PendingSectors: new(int64(0)), ReallocatedSectors: new(int64(6))}
-	assert.Empty(t, health.DiskWarnings("sda", nil, sound))
-	assert.Empty(t, health.DiskWarnings("sda", &sound, sound))
-	assert.Empty(t, health.DiskWarnings("sda", nil, record.DiskHealth{Asleep: true}))
+	sound := record.DiskHealth{Passed: new(true), PercentageUsed: new(0.9), PendingSectors: new(int64(0)), ReallocatedSectors: new(int64(6))}
+	assert.Empty(t, health.DiskWarnings(nil, sound))
+	assert.Empty(t, health.DiskWarnings(&sound, sound))
+	assert.Empty(t, health.DiskWarnings(nil, record.DiskHealth{Asleep: true}))
 
 	failing := record.DiskHealth{
-		Passed: new(false), PercentageUsed: new(1.0), PendingSectors: new(int64(8)), UncorrectableSectors: new(int64(2)), ReallocatedSectors: new(int64(9)),
+		Passed: new(false), PercentageUsed: new(0.91), PendingSectors: new(int64(8)), UncorrectableSectors: new(int64(2)), ReallocatedSectors: new(int64(9)),
 	}
-	got := health.DiskWarnings("sda", &sound, failing)
+	got := health.DiskWarnings(&sound, failing)
 	var codes []string
 	for _, w := range got {
 		codes = append(codes, w.Code)
-		assert.Contains(t, w.Text, "sda: ")
 	}
 	assert.Equal(t, []string{record.WarnDriveCritical, record.WarnWorn, record.WarnMediaErrors, record.WarnMediaErrors, record.WarnMediaErrors}, codes)
 	assert.Contains(t, got[4].Text, "3 sectors were replaced")
@@ -113,7 +152,7 @@ func TestPendingSectorsThatFlip(t *testing.T) {
 				`{"smartctl": {"exit_status": 0}, "ata_smart_attributes": {"table": [{"id": 197, "name": %q, "raw": {"value": %d}}]}}`, name, raw))
 			require.NoError(t, err)
 			assert.Equal(t, &raw, h.PendingSectors)
-			assert.Equal(t, raw >= least, len(health.DiskWarnings("sda", nil, h)) == 1, "%s %d", name, raw)
+			assert.Equal(t, raw >= least, len(health.DiskWarnings(nil, h)) == 1, "%s %d", name, raw)
 		}
 	}
 }

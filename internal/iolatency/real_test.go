@@ -247,7 +247,12 @@ func TestSlowIOs(t *testing.T) {
 		_, wanted, _ = strings.Cut(string(own), "0::")
 		wanted, _, _ = strings.Cut(wanted, "\n")
 	}
-	for _, names := range []bool{false, true} {
+	for _, in := range []struct {
+		scheduler string
+		names     bool
+	}{{"none", false}, {"none", true}, {"mq-deadline", true}} { // a scheduler has workers of the kernel issue what waited
+		scheduler(t, testenv.Loop{Path: path, Number: number}, in.scheduler)
+		names := in.names
 		_, err := tracer.Slow(names)
 		require.NoError(t, err)
 		fioIn(t, group, path, "--ioengine=libaio", "--rw=randwrite", "--bs=8k", "--iodepth=8", "--number_ios=16", "--size=8m")

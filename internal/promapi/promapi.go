@@ -11,7 +11,12 @@ import (
 	"github.com/prometheus/client_golang/api"
 	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
+
+	"github.com/ssdprobe/ssdprobe/internal/unreached"
 )
+
+// ErrUnauthorized says that the server, or a proxy before it, does not know who asks.
+var ErrUnauthorized = errors.New("it answers 401 Unauthorized")
 
 // maxAnswer bounds an answer of the server: 10 000 points of some dozen series
 // take a few megabytes.
@@ -65,11 +70,13 @@ func (s Server) Now(ctx context.Context, query string, at time.Time) (found mode
 
 func as[T model.Value](s Server, answer model.Value, err error) (T, error) {
 	var none T
-	switch {
+	switch refused := new(promv1.Error); {
+	case errors.As(err, &refused) && refused.Msg == "client error: 401":
+		return none, fmt.Errorf("%s: %w", s.address, ErrUnauthorized)
 	case errors.As(err, new(*http.MaxBytesError)):
 		return none, fmt.Errorf("%s: the answer is longer than %d bytes", s.address, maxAnswer)
 	case err != nil:
-		return none, fmt.Errorf("%s: %w", s.address, err)
+		return none, fmt.Errorf("%s: %w", s.address, unreached.Why(err))
 	}
 	found, ok := answer.(T)
 	if !ok {

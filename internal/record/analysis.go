@@ -42,6 +42,9 @@ type Interval struct {
 	Upper *float64 `json:"upper,omitempty"`
 }
 
+// Wide reports whether the interval is wider than the value itself, which then says nothing.
+func (i Interval) Wide() bool { return i.Lower != nil && i.Upper != nil && *i.Upper-*i.Lower > i.Value }
+
 // Spread is how far the repeats of one load lie apart, in one direction.
 type Spread struct {
 	Load      string    `json:"load"` // Step.Series
@@ -120,8 +123,8 @@ type Scaling struct {
 	// Alone is the rate of the first device alone.
 	Alone  float64      `json:"alone"`
 	Points []ScalePoint `json:"points"`
-	// BreaksAt is the number of devices from which on linearity is below Limit; 0
-	// when it never is.
+	// BreaksAt is the number of devices from which on linearity is below Limit, in all of its
+	// interval; 0 when it never is.
 	BreaksAt int     `json:"breaks_at,omitempty"`
 	Limit    float64 `json:"limit"`
 	// Group is where devices lost the most when it broke: "pci0000:40".
@@ -136,10 +139,18 @@ type ScalePoint struct {
 	Added   string  `json:"added"` // path of the device that came last
 	Group   string  `json:"group,omitempty"`
 	Total   float64 `json:"total"`
-	// Linearity is Total over Devices times Alone.
-	Linearity float64 `json:"linearity"`
-	Slowest   float64 `json:"slowest"`
-	Fastest   float64 `json:"fastest"`
+	// Linearity is Total over Devices times Alone; Lower and Upper bound its 95 % interval, and are
+	// nil when there are too few repeats for one.
+	Linearity float64  `json:"linearity"`
+	Lower     *float64 `json:"lower,omitempty"`
+	Upper     *float64 `json:"upper,omitempty"`
+	Slowest   float64  `json:"slowest"`
+	Fastest   float64  `json:"fastest"`
+}
+
+// Unclear reports whether the repeats lie too far apart to tell on which side of a limit the linearity is.
+func (p ScalePoint) Unclear(limit float64) bool {
+	return p.Lower != nil && p.Upper != nil && *p.Lower < limit && *p.Upper >= limit
 }
 
 // SettingEffect is what a setting did to one load: the figures under To over those

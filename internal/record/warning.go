@@ -40,7 +40,10 @@ const (
 	WarnImpossible        = "impossible"         // beyond what the bus can carry: something else was measured
 	WarnUnwritten         = "unwritten"          // most of the namespace was never written
 	WarnThrottling        = "throttling"         // the drive slows down to cool
-	WarnWorn              = "worn"               // the drive has used up its rated endurance
+	WarnHot               = "hot"                // the drive is often above its warning temperature
+	WarnCriticallyHot     = "critically_hot"     // the drive was above its critical temperature
+	WarnFewSpares         = "few_spares"         // fewer spare blocks are left than the drive's threshold
+	WarnWorn              = "worn"               // the drive is nearly worn out
 	WarnMediaErrors       = "media_errors"       // the drive could not read data, or may not be able to
 	WarnSmallFile         = "small_file"         // the probe file is smaller than was asked for
 	WarnFallback          = "fallback_file"      // a file in the state directory is measured, as nothing else may be

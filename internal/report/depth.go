@@ -85,7 +85,7 @@ func (s *sweep) doubt(r record.RunReport) {
 	for _, spread := range r.Analysis.Spreads {
 		i := spread.IOPS.Mean
 		within := slices.ContainsFunc(s.points, func(p depthPoint) bool { return slices.Contains(p.series, spread.Load+" "+string(spread.Direction)) })
-		if within && i.Lower != nil && i.Upper != nil && *i.Upper-*i.Lower > i.Value {
+		if within && i.Wide() {
 			s.differ = max(s.differ, (spread.IOPS.Max-spread.IOPS.Min)/i.Value)
 		}
 	}

@@ -139,7 +139,7 @@ func (r DeviceRow) cells() []string {
 // notes are the lines below a device: what identifies it, and why it is not watched.
 func (r DeviceRow) notes() []document.Block {
 	var notes []document.Block
-	if names := named("id", r.Device.ID, "serial", r.Device.Serial, "firmware", r.Device.Firmware); len(names) > 0 {
+	if names := named("id", r.Device.ID, "serial", r.Device.Serial, "firmware", r.Device.Firmware, "PCI address", r.Device.PCIAddress); len(names) > 0 {
 		notes = append(notes, document.List("", names...))
 	}
 	if r.Reason != "" {

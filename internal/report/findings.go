@@ -1,8 +1,8 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/finding"
@@ -18,11 +18,14 @@ func findingBlocks(all []finding.Finding, now time.Time) []document.Block {
 		for _, s := range g.Subjects {
 			names = append(names, s.Name)
 		}
-		text := fmt.Sprintf("%s: %s", strings.Join(names, ", "), g)
+		text := fmt.Sprintf("%s: %s", cmp.Or(g.Count(), names[0]), g)
 		if !g.Since.IsZero() {
 			text += fmt.Sprintf("; since %s, %s", units.Minute(g.Since), units.Ago(g.Since, now))
 		}
 		blocks = append(blocks, document.Note{Label: g.Severity.String() + ": ", Text: fmt.Sprintf("%s (%s)", text, g.Code)})
+		if len(names) > 1 {
+			blocks = append(blocks, document.List("    ", names...))
+		}
 		if g.Action != "" {
 			blocks = append(blocks, document.Note{Label: "    → ", Text: g.Action})
 		}

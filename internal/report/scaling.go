@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/ssdprobe/ssdprobe/internal/analysis"
@@ -68,10 +69,15 @@ func scalingWarnings(r record.RunReport, s record.Scaling) map[int][]record.Warn
 func scalingSentence(s record.Scaling) string {
 	last := s.Points[len(s.Points)-1]
 	text := fmt.Sprintf("%s: %s do %s together, %s of the ideal", s.Load, units.Plural(last.Devices, "device"), rateIn(s.Unit, last.Total), units.Percent(last.Linearity))
-	if s.BreaksAt == 0 {
-		return text + ": they do not slow each other down."
+	unclear := slices.IndexFunc(s.Points, func(p record.ScalePoint) bool { return p.Unclear(s.Limit) })
+	switch {
+	case s.BreaksAt > 0:
+		return text + "; " + breakSentence(s)
+	case unclear >= 0:
+		p := s.Points[unclear]
+		return text + fmt.Sprintf("; whether %d slow each other down cannot be told: by the repeats it is %s to %s.", p.Devices, units.Percent(*p.Lower), units.Percent(*p.Upper))
 	}
-	return text + "; " + breakSentence(s)
+	return text + ": they do not slow each other down."
 }
 
 func breakSentence(s record.Scaling) string {

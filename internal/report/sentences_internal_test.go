@@ -73,3 +73,14 @@ func TestLearningSaysHowLongItTakes(t *testing.T) {
 	p.Rounds[record.OutcomeOK], p.LearningRounds = 0, 0
 	assert.Equal(t, "learning, 0 of 120 rounds, as 0 of 36 rounds were good", learningText(p))
 }
+
+// What the repeats do not tell is not said.
+func TestScalingThatCannotBeTold(t *testing.T) {
+	s := record.Scaling{Load: "reads", Unit: "IOPS", Limit: 0.9, Points: []record.ScalePoint{
+		{Devices: 1, Total: 100, Linearity: 1},
+		{Devices: 2, Total: 190, Linearity: 0.95, Lower: new(0.6), Upper: new(1.5)},
+	}}
+	assert.Equal(t, "reads: 2 devices do 190 IOPS together, 95 % of the ideal; whether 2 slow each other down cannot be told: by the repeats it is 60 % to 150 %.", scalingSentence(s))
+	s.Points[1].Lower = new(0.93)
+	assert.Equal(t, "reads: 2 devices do 190 IOPS together, 95 % of the ideal: they do not slow each other down.", scalingSentence(s))
+}

@@ -33,8 +33,8 @@ func TestSmartOfADriveInTrouble(t *testing.T) {
 	s := recordtest.Snapshot()
 	c := s.Controllers[1]
 	c.Warnings = []record.Warning{
-		{Code: record.WarnDriveCritical, Text: "nvme1: the spare blocks (5 %) are below the drive's threshold (10 %): it may become read-only; replace it soon"},
-		{Code: record.WarnWorn, Text: "nvme1: 104 % of the rated endurance is used"},
+		{Code: record.WarnDriveCritical, Text: "the spare blocks (5 %) are below the drive's threshold (10 %): it may become read-only; replace it soon"},
+		{Code: record.WarnWorn, Text: "104 % of the rated endurance is used"},
 	}
 	h := c.Health
 	h.AvailableSpare, h.PercentageUsed, h.MediaErrors, h.ErrorLogEntries = new(0.05), 1.04, 1, math.MaxUint64
@@ -62,7 +62,7 @@ func TestSmartOfDisks(t *testing.T) {
 		return report.SmartRow{Controller: record.Controller{Name: "sda", Kind: record.ControllerDrive, Disk: &d}, Devices: []record.Device{drive}}
 	}
 	failing := row(record.DiskHealth{Passed: new(false)})
-	failing.Controller.Warnings = []record.Warning{{Code: record.WarnDriveCritical, Text: "sda: the drive says that it is failing (SMART status): copy what is on it, and replace it"}}
+	failing.Controller.Warnings = []record.Warning{{Code: record.WarnDriveCritical, Text: "the drive says that it is failing (SMART status): copy what is on it, and replace it"}}
 	golden(t, "smart_disk.txt", smart(t,
 		row(record.DiskHealth{
 			Passed: new(true), TemperatureCelsius: new(31), PercentageUsed: new(0.04), PowerOnHours: new(int64(12001)), PowerCycles: new(int64(37)),

@@ -21,7 +21,7 @@ import (
 // the daemon's has to keep what was written to it.
 const writeFileName = "ssdprobe-write.dat"
 
-// prepare makes targets of the sessions' subjects: what is to be written to is
+// prepare makes targets of the sessions' subjects, and says what is to be warned of: what is to be written to is
 // permitted before anything is opened or filled.
 func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Target, []record.Warning, error) {
 	subjects := make([]measure.Subject, len(sessions))
@@ -58,22 +58,31 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 	if _, err := chosen.WritesTo(chosen.Values, targets...); err != nil { // with the sizes that files will have
 		return nil, nil, &PlanError{chosen.Name, err}
 	}
-	var warnings []record.Warning
+	warnings := make([][]record.Warning, len(sessions))
 	for i, s := range sessions {
 		found, err := s.fill(ctx, &targets[i], writes)
 		if err != nil {
 			return nil, nil, err
 		}
-		if i > 0 {
-			found = slices.Concat(s.subject.Warnings, s.warnings, found)
-		}
-		for _, w := range found {
-			if !slices.Contains(warnings, w) {
-				warnings = append(warnings, w)
+		warnings[i] = slices.Concat(s.subject.Warnings, s.warnings, found)
+	}
+	return ByRoot(targets), joined(targets, warnings), nil
+}
+
+// joined are the warnings of all targets, each once: with its target, unless it holds for all of them.
+func joined(targets []suite.Target, of [][]record.Warning) []record.Warning {
+	var all []record.Warning
+	for i, t := range targets {
+		for _, w := range of[i] {
+			if slices.ContainsFunc(of, func(other []record.Warning) bool { return !slices.Contains(other, w) }) {
+				w.Text = t.Path + ": " + w.Text
+			}
+			if !slices.Contains(all, w) {
+				all = append(all, w)
 			}
 		}
 	}
-	return ByRoot(targets), warnings, nil
+	return all
 }
 
 // allowWrites gets the permission for a raw device, and a file of its own for others.

@@ -121,7 +121,7 @@ func RunSuite(ctx context.Context, sessions []*Session, chosen Suite) (record.Ru
 	if err != nil {
 		return r, err
 	}
-	r.Warnings = append(r.Warnings, warnings...)
+	r.Warnings = warnings
 	done, err := suite.Execute(ctx, chosen.Suite, suite.Options{
 		Fio: chosen.Fio, Target: targets[0], More: targets[1:], Values: chosen.Values, DataSheet: chosen.DataSheet,
 		Settings:   settings.Options{FS: first.options.FS, Store: first.options.Store, OpenNVMe: nvme.Open, Restorer: first.options.Restorer},

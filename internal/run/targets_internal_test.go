@@ -172,3 +172,13 @@ func TestMemoryOnAServer(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []int{12, 12}, []int{strings.Count(steps[0].JobFile, "numa_mem_policy=bind:0\n"), strings.Count(steps[0].JobFile, "numa_mem_policy=bind:1\n")})
 }
+
+// A warning of a run names its target, unless it holds for all of them.
+func TestWarningsOfSeveralTargets(t *testing.T) {
+	governor, identity, others := record.Warning{Code: "governor", Text: "saves power"}, record.Warning{Code: "identity", Text: "no serial"}, record.Warning{Code: "busy", Text: "busy"}
+	targets := []suite.Target{{Path: "/dev/a"}, {Path: "/dev/b"}, {Path: "/dev/c"}}
+	assert.Equal(t, []record.Warning{
+		governor, {Code: "identity", Text: "/dev/a: no serial"}, {Code: "identity", Text: "/dev/b: no serial"}, {Code: "busy", Text: "/dev/c: busy"},
+	}, joined(targets, [][]record.Warning{{governor, identity}, {identity, governor}, {governor, others}}))
+	assert.Equal(t, []record.Warning{identity, governor}, joined(targets[:1], [][]record.Warning{{identity, governor}}))
+}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 	"github.com/ssdprobe/ssdprobe/internal/top"
 )
 
@@ -44,7 +45,8 @@ func panicIn(where string) {
 func TestAPanicGivesTheTerminalBack(t *testing.T) {
 	for where, says := range map[string]string{"the source": "the source is broken", "the view": "nil pointer"} {
 		t.Run(where, func(t *testing.T) {
-			person, terminal := pty(t)
+			person, terminal := testenv.Terminal(t, 0)
+			defer person.Close()
 			before, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
 			require.NoError(t, err)
 			c := exec.CommandContext(t.Context(), os.Args[0])
@@ -68,18 +70,4 @@ func TestAPanicGivesTheTerminalBack(t *testing.T) {
 			assert.Regexp(t, `\x1b\[\?25h\x1b\[\?1049l$`, string(shown), "the cursor and what stood there are back")
 		})
 	}
-}
-
-// pty is a terminal and who sits at it.
-func pty(t *testing.T) (person, terminal *os.File) {
-	t.Helper()
-	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
-	require.NoError(t, unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0))
-	n, err := unix.IoctlGetUint32(int(person.Fd()), unix.TIOCGPTN)
-	require.NoError(t, err)
-	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, person.Close()) })
-	return person, terminal
 }

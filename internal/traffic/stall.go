@@ -11,7 +11,8 @@ import (
 
 const (
 	// settled is how long a stall lasts at most before it is counted and told while it goes on. A
-	// shorter one is when it ends, as only then it is known whether discards took the time.
+	// shorter one is when it ends, as only then it is known whether discards took the time. A longer
+	// one is told again when it ends, and then by its cause.
 	settled = 10 * time.Second
 	// longDiscard is the mean latency of discards that may take the time of all other I/O.
 	longDiscard = time.Second
@@ -116,10 +117,10 @@ func (s *stalls) end(discards time.Duration) (told []record.Stall) {
 	}
 	stall := *s.now
 	stall.Ongoing = false
-	if !s.booked {
-		if stall.Cause == record.StallByDevice && discards >= stall.Length/2 {
-			stall.Cause = record.StallByDiscard
-		}
+	if stall.Cause == record.StallByDevice && discards >= stall.Length/2 {
+		stall.Cause = record.StallByDiscard
+	}
+	if !s.booked { // else it was counted by the cause of then, and counters never go down
 		s.now.Cause = stall.Cause
 		s.book(1, stall.Length)
 	}

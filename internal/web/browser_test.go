@@ -18,7 +18,7 @@ func TestBrowserShowsTheKeyFacts(t *testing.T) {
 	for path, facts := range map[string][]string{
 		"/": {
 			"stor-07",
-			"1 critical",
+			"6 warnings",
 			"/dev/nvme1n1 SAMSUNG MZQL23T8HCLS-00A07, 3.84 TB degraded 1.62× 136 µs ⚠ 410 µs ⚠ 6 571 ⚠",
 			"/dev/nvme1n1 read-4k slower than its baseline: p50 1.62× (1.57× to 1.68×)",
 			"since 12:04:11 UTC, 58 min ago",

@@ -70,14 +70,17 @@ func about(d record.Device) string { return known(d.Model, size(d.SizeBytes)) }
 
 // identity is all that tells the drive from another of its kind.
 func identity(d record.Device) string {
-	link, zoned := "", ""
+	at, link, zoned := "", "", ""
+	if d.PCIAddress != "" {
+		at = "PCI address " + d.PCIAddress
+	}
 	if d.Link != nil {
 		link = report.LinkText(*d.Link)
 	}
 	if d.Zoned != "" {
 		zoned = "zoned " + d.Zoned
 	}
-	return known(report.DeviceText(d), d.Transport, link, zoned)
+	return known(report.DeviceText(d), d.Transport, at, link, zoned)
 }
 
 // onDevice says of a file on what it is.

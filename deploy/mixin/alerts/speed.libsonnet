@@ -10,11 +10,8 @@ local drive(state) = |||
 ||| % state;
 
 // Its worst figure, since when, by whom, and what changed then.
-local evidence = |||
-  {{- range printf "max(ssdprobe_drive_health_slower_ratio{instance=%q,id=%q})" $labels.instance $labels.id | query }},
-  {{ printf "%.2f" .Value }} times slower than before or than its peers{{ end }}
-  {{- range printf "floor(min(ssdprobe_drive_health_since_timestamp_seconds{instance=%q,id=%q}))" $labels.instance $labels.id | query }},
-  since {{ .Value | humanizeTimestamp }}{{ end }}.
+local evidence = text.verdict('drive', ['instance', 'id'], ' slower', ' than before or than its peers') + |||
+  .
   {{- range printf "topk(1, ssdprobe_drive_health_info{instance=%q,id=%q,witnesses!=\"\"})" $labels.instance $labels.id | query }}
   By: {{ reReplaceAll "," ", " .Labels.witnesses }}.{{ end }}
   {{- range printf "topk(1, ssdprobe_drift_ratio{instance=%q,id=%q} and on (instance, id, probe, statistic) ssdprobe_drift_state{state=\"regressed\"})"
@@ -71,8 +68,7 @@ local hostSlower(config, state, severity) = {
     summary: 'The drives of a node got slower together.',
     description: |||
       Nearly all drives of {{ $labels.instance }} are slower than they were
-      {{- range printf "max(ssdprobe_host_health_slower_ratio{instance=%q})" $labels.instance | query }}, {{ printf "%.2f" .Value }} times{{ end }}: it is the host, and no drive is blamed.
-    ||| + text.changesOfTheDay,
+    ||| + text.verdict('host', ['instance'], '', '') + ': it is the host, and no drive is blamed.\n' + text.changesOfTheDay,
   },
 };
 

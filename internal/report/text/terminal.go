@@ -17,9 +17,10 @@ const leastWidth = 40
 
 // screen is what is written to.
 type screen struct {
-	width  int
-	narrow bool // tables are folded at the width, too
-	colour bool
+	width    int
+	terminal bool
+	narrow   bool // tables are folded at the width, too
+	colour   bool
 }
 
 // screenOf returns what is known of a writer: the width of a terminal, and whether it shows colours. Where text is
@@ -30,6 +31,7 @@ func screenOf(w io.Writer) screen {
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return s
 	}
+	s.terminal = true
 	s.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" // https://no-color.org
 	if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 		s.width, s.narrow = min(max(columns, leastWidth), width), true

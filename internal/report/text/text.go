@@ -82,13 +82,18 @@ func (p *page) note(indent int, n document.Note) {
 }
 
 // flow writes prefix and chunks, further lines hanging under the first chunk, or by four
-// spaces when there is no prefix. A chunk is never broken.
+// spaces when there is no prefix.
 func (p *page) flow(prefix string, chunks []string) {
-	line, used := prefix, gopretty.StringWidthWithoutEscSequences(prefix)
-	indent := used
+	indent := gopretty.StringWidthWithoutEscSequences(prefix)
 	if indent == 0 {
 		indent = 4
 	}
+	p.fold(prefix, indent, chunks)
+}
+
+// fold writes prefix and chunks, further lines indented. A chunk is never broken.
+func (p *page) fold(prefix string, indent int, chunks []string) {
+	line, used := prefix, gopretty.StringWidthWithoutEscSequences(prefix)
 	for i, chunk := range chunks {
 		chunk = clean(chunk)
 		room := utf8.RuneCountInString(chunk)

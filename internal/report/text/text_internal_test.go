@@ -2,16 +2,15 @@ package text
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 func drives() document.Table {
@@ -69,21 +68,112 @@ func TestSpareColumns(t *testing.T) {
 
 // On a terminal that is narrower than any text can be, text is folded at the least width, and not at that of a wide one.
 func TestVeryNarrowTerminal(t *testing.T) {
-	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
-	require.NoError(t, unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0))
-	n, err := unix.IoctlGetUint32(int(person.Fd()), unix.TIOCGPTN)
-	require.NoError(t, err)
-	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
-	for columns, want := range map[uint16]screen{0: {width: width}, 1: {width: 40, narrow: true}, 39: {width: 40, narrow: true}, 60: {width: 60, narrow: true}, 200: {width: width}} {
-		require.NoError(t, unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}))
-		got := screenOf(terminal)
+	for columns, want := range map[uint16]screen{
+		0:   {width: width, terminal: true},
+		1:   {width: 40, terminal: true, narrow: true},
+		39:  {width: 40, terminal: true, narrow: true},
+		60:  {width: 60, terminal: true, narrow: true},
+		200: {width: width, terminal: true},
+	} {
+		got := screenOf(terminal(t, columns))
 		got.colour = false
 		assert.Equal(t, want, got, "%d columns", columns)
 	}
-	require.NoError(t, terminal.Close())
-	require.NoError(t, person.Close())
+}
+
+func terminal(t *testing.T, columns uint16) *os.File {
+	t.Helper()
+	person, terminal := testenv.Terminal(t, columns)
+	t.Cleanup(func() {
+		assert.NoError(t, terminal.Close())
+		assert.NoError(t, person.Close())
+	})
+	return terminal
+}
+
+// Who wants no colours, and a terminal that has none, get none: https://no-color.org.
+func TestNoColours(t *testing.T) {
+	for _, c := range []struct {
+		noColor, term string
+		colour        bool
+	}{
+		{"", "xterm", true},
+		{"1", "xterm", false},
+		{"", "dumb", false},
+		{"", "", true},
+	} {
+		t.Setenv("NO_COLOR", c.noColor)
+		t.Setenv("TERM", c.term)
+		assert.Equal(t, c.colour, screenOf(terminal(t, 80)).colour, "%+v", c)
+	}
+}
+
+const help = `Prose that the source folds
+at its own width. "-" is input.
+
+- An item, which is long
+  and goes on.
+- Another one.
+
+A table follows:
+  ssdprobe a-command that is to be copied as it is, however wide
+and prose after it.
+
+	source <(after a tab)
+
+Flags:
+  -h, --help               what this is
+                           and does
+      --folder DIRECTORY   keep everything in this new DIRECTORY (default "here")
+`
+
+// Prose and lists are folded, and commands are not, which are copied.
+func TestHelp(t *testing.T) {
+	for columns, want := range map[int]string{
+		52: `Prose that the source folds at its own width. "-" is
+input.
+
+- An item, which is long and goes on.
+- Another one.
+
+A table follows:
+  ssdprobe a-command that is to be copied as it is, however wide
+and prose after it.
+
+  source <(after a tab)
+
+Flags:
+  -h, --help               what this is and does
+      --folder DIRECTORY   keep everything in this
+                           new DIRECTORY (default
+                           "here")
+`,
+		40: `Prose that the source folds at its own
+width. "-" is input.
+
+- An item, which is long and goes on.
+- Another one.
+
+A table follows:
+  ssdprobe a-command that is to be copied as it is, however wide
+and prose after it.
+
+  source <(after a tab)
+
+Flags:
+  -h, --help
+          what this is and does
+      --folder DIRECTORY
+          keep everything in this new
+          DIRECTORY (default "here")
+`,
+	} {
+		p := page{screen: screen{width: columns, terminal: true}}
+		assert.Equal(t, want, p.help(help), "%d columns", columns)
+	}
+	var piped bytes.Buffer
+	require.NoError(t, Help(&piped, help))
+	assert.Equal(t, help, piped.String(), "programs look for a flag, and find all about it in its line")
 }
 
 // States have colours where there is a terminal that shows them, and the columns stay in line.

@@ -73,6 +73,7 @@ func comparisons() []comparison {
 		{"clients", "memory beside 256 slow readers, and the wait for an answer beside them and beside 1000 idle connections", compareClients},
 		{"hang", "scrapes while one of 24 targets hangs, and while none does", compareHang},
 		{"top", "CPU of ssdprobe top with 24 devices beside iostat -x 1", compareTop},
+		{"sampling", "CPU of sampling the traffic of 1, 24 and 256 devices, and of node_exporter reading /proc/diskstats as often", compareSampling},
 		{"recorder", "time and memory of the flight recorder with 1, 24 and 256 devices", costOfRecorder},
 		{"io", "IOPS of a device in memory with and without the timing of each I/O by eBPF", compareTimed},
 		{"start", "from the start to ready with 24 targets", timeStart},

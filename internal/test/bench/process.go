@@ -185,14 +185,14 @@ func (b *bench) startDaemon(ctx context.Context, name, configuration string) (*p
 	})
 }
 
-// startNodeExporter starts that of the distribution with its defaults.
-func startNodeExporter(ctx context.Context) (*process, error) {
+// startNodeExporter starts that of the distribution, with its defaults but for the arguments.
+func startNodeExporter(ctx context.Context, arguments ...string) (*process, error) {
 	path, err := exec.LookPath("prometheus-node-exporter")
 	if err != nil {
 		return nil, unreachableError{"prometheus-node-exporter is not installed: scripts/install.sh prometheus-node-exporter"}
 	}
 	return startExporter(ctx, "/metrics", func(address string) *exec.Cmd {
-		return exec.CommandContext(ctx, path, "--web.listen-address="+address)
+		return exec.CommandContext(ctx, path, append(arguments, "--web.listen-address="+address)...)
 	})
 }
 

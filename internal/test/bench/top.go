@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -18,25 +16,10 @@ func compareTop(ctx context.Context, b *bench) (lines []line, err error) {
 	if err != nil {
 		return nil, unreachableError{"iostat is not installed: scripts/install.sh sysstat"}
 	}
-	if os.Geteuid() != 0 {
-		return nil, unreachableError{"it needs root, to make loop devices"}
-	}
-	var names []string
-	defer func() {
-		for _, name := range names {
-			err = errors.Join(err, tool(context.WithoutCancel(ctx), "losetup", "--detach", name))
-		}
-	}()
-	for i := range devices {
-		file := filepath.Join(b.work, fmt.Sprintf("device-%d", i))
-		if err := os.WriteFile(file, make([]byte, 1<<20), 0o600); err != nil {
-			return nil, err
-		}
-		name, err := exec.CommandContext(ctx, "losetup", "--find", "--show", file).Output()
-		if err != nil {
-			return nil, fmt.Errorf("make a loop device: %w", err)
-		}
-		names = append(names, strings.TrimSpace(string(name)))
+	names, detach, err := b.loopDevices(ctx, devices)
+	defer func() { err = errors.Join(err, detach()) }()
+	if err != nil {
+		return nil, err
 	}
 	var both []*process
 	defer func() {

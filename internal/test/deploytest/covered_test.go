@@ -2,10 +2,12 @@ package deploytest
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/assert"
@@ -34,6 +36,7 @@ type ruleTest struct {
 		Expr     string         `yaml:"expr"`
 		Expected []any          `yaml:"exp_samples"`
 	} `yaml:"promql_expr_test"`
+	interval time.Duration
 }
 
 // promtoolTests are those of all files.
@@ -44,10 +47,14 @@ func promtoolTests(t *testing.T) []ruleTest {
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		var file struct {
-			Tests []ruleTest `yaml:"tests"`
+			Interval model.Duration `yaml:"evaluation_interval"`
+			Tests    []ruleTest     `yaml:"tests"`
 		}
 		require.NoError(t, yaml.Unmarshal(data, &file), path)
-		all = append(all, file.Tests...)
+		for _, test := range file.Tests {
+			test.interval = time.Duration(file.Interval)
+			all = append(all, test)
+		}
 	}
 	return all
 }
@@ -71,64 +78,69 @@ func kindOf(name string, labels map[string]string) kind {
 	return kind{name, labels["severity"], labels["state"]}
 }
 
-// Of every alert, of every severity and state of one, there is a case that fires, a case that must not, and one in which
-// it ends: in one test it fires, and does not fire later.
+// seen is whether an alert fires at an evaluation that a test looks at.
+type seen struct {
+	at    time.Duration
+	fires bool
+}
+
+// Of every alert, of every severity and state of one, there is a case that fires, a case that must not, and one that
+// pins when it ends: it still fires at one evaluation, and no longer at the next or the one after that. That is near
+// enough to notice when keep_firing_for is half as long.
 func TestEveryAlertIsTested(t *testing.T) {
-	known := map[kind]bool{}
+	kept := map[kind]time.Duration{}
 	for _, a := range rules(t, "alerts.yaml") {
-		known[kindOf(a.Alert, a.Labels)] = true
+		kept[kindOf(a.Alert, a.Labels)] = time.Duration(a.KeepFiringFor)
 	}
 	fires, rests, ends := map[kind]bool{}, map[kind]bool{}, map[kind]bool{}
 	for _, test := range promtoolTests(t) {
-		slices.SortStableFunc(test.Alerts, func(a, b alertTest) int { return cmp.Compare(a.At, b.At) })
-		before := map[kind]bool{}
-		for _, a := range test.Alerts {
-			now := map[kind]bool{}
-			for _, e := range a.Expected {
-				k := kindOf(a.Name, e.Labels)
-				assert.True(t, known[k], "%s: a test of an alert that is not there: %v", test.Name, k)
-				now[k], fires[k] = true, true
+		for k, seen := range seenIn(t, test, slices.Collect(maps.Keys(kept))) {
+			near := 2 * test.interval
+			if kept[k] > 0 {
+				near = min(near, kept[k]/2)
 			}
-			for k := range known {
-				if k.name == a.Name && !now[k] {
-					rests[k] = rests[k] || !before[k]
-					ends[k] = ends[k] || before[k]
-				}
+			for i, now := range seen {
+				fires[k] = fires[k] || now.fires
+				rests[k] = rests[k] || i == 0 && !now.fires
+				ends[k] = ends[k] || i > 0 && seen[i-1].fires && !now.fires && now.at-seen[i-1].at <= near
 			}
-			for k := range now {
-				before[k] = true
-			}
-		}
-		for k := range endsOf(t, test) {
-			ends[k] = true
 		}
 	}
-	for k := range known {
+	for k := range kept {
 		assert.True(t, fires[k], "no test in which %v fires", k)
 		assert.True(t, rests[k], "no test in which %v must not fire", k)
-		assert.True(t, ends[k], "no test in which %v fires and then ends", k)
+		assert.True(t, ends[k], "no test that pins when %v ends", k)
 	}
 }
 
-var firing = regexp.MustCompile(`ALERTS{alertname="(\w+)",severity="(\w+)",alertstate="firing"}`)
+var firing = regexp.MustCompile(`ALERTS{alertname="(\w+)",severity="(\w+)",(?:state="(\w+)",)?alertstate="firing"}`)
 
-// endsOf are alerts that a test has firing and later not, asked for by their series.
-func endsOf(t *testing.T, test ruleTest) map[kind]bool {
+// seenIn are the evaluations that a test looks at, in their order: for the alert itself, or for its series.
+func seenIn(t *testing.T, test ruleTest, known []kind) map[kind][]seen {
 	t.Helper()
-	since, ends := map[kind]model.Duration{}, map[kind]bool{}
-	for _, q := range test.Queries {
-		asked := firing.FindStringSubmatch(q.Expr)
-		if asked == nil {
-			continue
+	all := map[kind][]seen{}
+	for _, a := range test.Alerts {
+		fires := map[kind]bool{}
+		for _, e := range a.Expected {
+			k := kindOf(a.Name, e.Labels)
+			assert.Contains(t, known, k, "%s: a test of an alert that is not there", test.Name)
+			fires[k] = true
 		}
-		k := kind{name: asked[1], severity: asked[2]}
-		if len(q.Expected) > 0 {
-			since[k] = q.At
-			continue
-		}
-		if began, ok := since[k]; ok && q.At > began {
-			ends[k] = true
+		for _, k := range known {
+			if k.name == a.Name {
+				all[k] = append(all[k], seen{time.Duration(a.At), fires[k]})
+			}
 		}
 	}
-	return ends
+	for _, q := range test.Queries {
+		if asked := firing.FindStringSubmatch(q.Expr); asked != nil {
+			k := kind{asked[1], asked[2], asked[3]}
+			assert.Contains(t, known, k, "%s: a test of an alert that is not there", test.Name)
+			all[k] = append(all[k], seen{time.Duration(q.At), len(q.Expected) > 0})
+		}
+	}
+	for _, of := range all {
+		slices.SortFunc(of, func(a, b seen) int { return cmp.Compare(a.at, b.at) })
+	}
+	return all
 }

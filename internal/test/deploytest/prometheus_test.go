@@ -44,10 +44,9 @@ func exporter(t *testing.T) *httptest.Server {
 				Ratios:  map[record.Statistic]record.Ratio{record.LatencyP50: {Ratio: 1.2 + 0.1*float64(i)}},
 			}
 		}
-		batched := *s.Targets[1].Verdict
-		batched.Scope = record.ScopeBatch
-		s.Targets[1].Verdict = &batched
-		s.Host = &record.Judgement{Verdict: record.Degraded, Scope: record.ScopeHost, Ratio: record.Ratio{Ratio: 1.4}}
+		batched, host := *s.Targets[1].Verdict, *s.Targets[1].Verdict
+		batched.Scope, host.Scope = record.ScopeBatch, record.ScopeHost
+		s.Targets[1].Verdict, s.Host = &batched, &host
 		passed, celsius, hours, used, none := true, 31, int64(12001), 0.04, int64(0)
 		s.Controllers = append(s.Controllers, record.Controller{
 			Name: "sda", Kind: record.ControllerDrive, Devices: []string{recordtest.RegressedID}, LastRead: recordtest.Now(),

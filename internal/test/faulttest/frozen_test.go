@@ -2,7 +2,6 @@ package faulttest_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"syscall"
@@ -68,20 +67,8 @@ func (d *daemon) freeze(t *testing.T, during time.Duration) {
 // page returns what the daemon answers at a path.
 func (d *daemon) page(t *testing.T, path string) string {
 	t.Helper()
-	var body []byte
-	eventually(t, "an answer", func() bool { // the server ends an answer that takes ten seconds, of which it may have stood still
-		asked := time.Now()
-		response, err := http.Get(d.url + path)
-		if err == nil {
-			defer response.Body.Close()
-			body, err = io.ReadAll(response.Body)
-		}
-		if err != nil {
-			t.Logf("no answer after %s: %v", time.Since(asked), err)
-		}
-		return err == nil
-	})
-	return string(body)
+	_, body := d.ask(t, path)
+	return body
 }
 
 // A run that stood still says so beside its figures.

@@ -2,7 +2,6 @@ package faulttest_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
@@ -19,12 +17,7 @@ import (
 // ask returns how the daemon answers at a path.
 func (d *daemon) ask(t *testing.T, path string) (code int, body string) {
 	t.Helper()
-	response, err := http.Get(d.url + path)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return response.StatusCode, string(text)
+	return testenv.Get(t, testenv.Patience, d.url+path)
 }
 
 // besideDevices makes a configuration watch loop devices of one size as well, which no other test has.

@@ -1,7 +1,7 @@
 // Command fleetbench judges the judge by a fleet: false verdicts in many device-years, by kind,
 // and how late what happens is found.
 //
-// usage: fleetbench [-device-years Y] [-seed N] [-days D] [-interval I] [-calm] [-wrong] [-cpuprofile FILE]
+// usage: fleetbench [-device-years Y] [-seed N] [-days D] [-interval I] [-node N] [-calm] [-wrong] [-cpuprofile FILE]
 package main
 
 import (
@@ -30,6 +30,7 @@ func main() {
 	flag.Float64Var(&o.fleet.Days, "days", 60, "length of each node's history")
 	flag.DurationVar(&o.fleet.Interval, "interval", time.Minute, "between the rounds of a drive")
 	flag.BoolVar(&o.fleet.Calm, "calm", false, "no faults: all that is told is false")
+	flag.IntVar(&o.node, "node", -1, "simulate this node of the fleet alone")
 	flag.BoolVar(&o.wrong, "wrong", false, "list the false verdicts, and what was found late")
 	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", drift.Default().FalseAlarmsPerYear, "wanted at most in a device-year")
 	profile := flag.String("cpuprofile", "", "write a profile of the CPU to this file")
@@ -45,6 +46,7 @@ type options struct {
 	fleet    drifttest.Fleet
 	settings drift.Settings
 	wrong    bool
+	node     int
 }
 
 // simulated is what became of a node.
@@ -89,6 +91,10 @@ func fleet(ctx context.Context, o options) (simulated, error) {
 		defer close(done)
 		defer workers.Wait()
 		defer close(numbers)
+		if o.node >= 0 {
+			numbers <- o.node
+			return
+		}
 		planned := 0.0
 		for n := 0; planned < o.years; n++ {
 			planned += deviceYears(o.fleet.Node(n))

@@ -22,6 +22,11 @@ type hardware struct {
 // error.
 func describe(o Options, t tools) (*hardware, error) {
 	h := &hardware{}
+	if len(o.ReachPorts) > 0 {
+		if _, err := lookPath("socat"); err != nil { // QEMU would say so to nobody
+			return h, fmt.Errorf("%w (Debian package socat): by it the guest reaches ports of this host", err)
+		}
+	}
 	initramfs, err := o.initramfs(t)
 	if err != nil {
 		return h, err

@@ -2,7 +2,6 @@ package labtest_test
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // calm are settings for a machine whose processors are emulated: no round is left out because it is slow.
@@ -139,19 +139,7 @@ func (d daemon) scrape(t *testing.T) metrics {
 
 func (d daemon) get(t *testing.T, path string) (code int, body string) {
 	t.Helper()
-	eventually(t, "an answer", func() bool { // the server ends one that takes ten seconds, as it may on a machine as slow as this
-		request, err := http.NewRequestWithContext(bounded(t), http.MethodGet, d.url+path, http.NoBody)
-		require.NoError(t, err)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return false
-		}
-		defer response.Body.Close()
-		content, err := io.ReadAll(response.Body)
-		code, body = response.StatusCode, string(content)
-		return err == nil
-	})
-	return code, body
+	return testenv.Get(t, bound, d.url+path)
 }
 
 // labels name a series.

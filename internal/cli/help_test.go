@@ -1,0 +1,81 @@
+package cli_test
+
+import (
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/cli"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
+)
+
+// onTerminal runs the command line in this process on a terminal with a number of columns, and returns what is seen there.
+func onTerminal(t *testing.T, columns uint16, args ...string) string {
+	t.Helper()
+	person, terminal := testenv.Terminal(t, columns)
+	defer person.Close()
+	seen := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(person) // an error is its end: nobody has the terminal any more
+		seen <- string(text)
+	}()
+	code := cli.Main(args, terminal, io.Discard)
+	require.NoError(t, terminal.Close())
+	require.Equal(t, 0, code, "%v", args)
+	return strings.ReplaceAll(<-seen, "\r\n", "\n")
+}
+
+// fits asserts that no line is wider than it may be.
+func fits(t *testing.T, widest int, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), widest, line)
+		assert.NotContains(t, line, "\t", "as wide as a terminal makes it")
+	}
+}
+
+// tree calls f with the arguments that name each command.
+func tree(c *cobra.Command, f func(path []string)) {
+	f(strings.Fields(c.CommandPath())[1:])
+	for _, child := range c.Commands() {
+		tree(child, f)
+	}
+}
+
+// Nothing of a help is cut, and none of its lines goes on where the terminal happens to end.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	all := 0
+	tree(cli.Commands(), func(path []string) {
+		all++
+		args := append(path, "--help")
+		words := strings.Fields(in(args...).stdout)
+		for columns, widest := range map[uint16]int{80: 80, 200: 118} {
+			help := onTerminal(t, columns, args...)
+			fits(t, widest, help)
+			assert.Equal(t, words, strings.Fields(help), "%v", path)
+		}
+	})
+	assert.Greater(t, all, 30)
+	assert.Equal(t, onTerminal(t, 80, "run", "--help"), onTerminal(t, 80, "help", "run"))
+	fits(t, 80, onTerminal(t, 80, "kubernetes"))
+}
+
+func TestListsFitTheTerminal(t *testing.T) {
+	fits(t, 80, onTerminal(t, 80, "suites"))
+	one := onTerminal(t, 80, "suites", "saturate")
+	byHand := regexp.MustCompile(`(?m)^    fio .*\n`)
+	assert.Regexp(t, byHand, one, "what is copied stays in a line")
+	fits(t, 80, byHand.ReplaceAllString(one, ""))
+
+	config := file(t, "c.yaml", "listen: ['127.0.0.1:10040', '[::1]:10040', 'storage-1.example:10040', 'storage-1.other.example:10040']\n")
+	check := []string{"config", "check", config}
+	seen := onTerminal(t, 80, check...)
+	fits(t, 80, strings.TrimPrefix(seen, config)) // a path is never cut
+	assert.Equal(t, strings.Fields(in(check...).stdout), strings.Fields(seen))
+}
