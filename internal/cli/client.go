@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -186,10 +187,13 @@ func cure(flag string, err error) string {
 	var (
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
+		file      *fs.PathError
 		operation *net.OpError
 		asked     *url.Error
 	)
 	switch {
+	case errors.As(err, &file): // nothing was asked yet
+		return ""
 	case errors.As(err, &authority):
 		return "name the certificate of its authority by --ca-file"
 	case errors.As(err, &host):

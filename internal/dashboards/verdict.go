@@ -29,7 +29,7 @@ func verdict() []Panel {
 	recordings.Width, last.Width = 3, 3
 	return []Panel{
 		table("Verdict and its evidence",
-			"The verdict on the device as a whole. By: whose I/O says so. Source: the probe with the worst ratio, or traffic. At least, at most: the 95 % interval of the ratio. "+
+			"The verdict on the device as a whole. By: whose I/O says so. Source: the probe with the worst ratio, or traffic. At least, at most: the 95 % interval of the ratio. Empty when too little was compared for one. "+
 				"A healthy device has no figures, and one that only stalls or fails I/Os has no ratio.",
 			18, 4, []column{
 				{field: "state", name: "Verdict"}, {field: "scope", name: "Scope"}, {field: "witnesses", name: "By"}, {field: "source", name: "Source"},

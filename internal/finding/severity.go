@@ -14,7 +14,7 @@ const (
 	Info Severity = iota
 	// Warning means that something may be wrong, or that a figure may be.
 	Warning
-	// Critical means that a drive fails, is in danger, is not measured, or that its verdict is severe. One that is slower is else a warning.
+	// Critical means that a drive fails, is in danger or is not measured, or that its verdict is severe. Other slower drives are a warning.
 	Critical
 )
 

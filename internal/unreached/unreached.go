@@ -7,6 +7,7 @@ package unreached
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"net/url"
 
@@ -37,9 +38,12 @@ func Why(err error) error {
 func why(asked *url.Error) string {
 	var (
 		name   *net.DNSError
+		file   *fs.PathError // with credentials, read at each request
 		number unix.Errno
 	)
 	switch {
+	case errors.As(asked, &file):
+		return "read " + file.Path + ": " + file.Err.Error()
 	case errors.As(asked, &name) && name.IsNotFound:
 		return "no host has the name " + name.Name
 	case errors.As(asked, &name):

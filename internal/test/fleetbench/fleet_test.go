@@ -15,7 +15,7 @@ import (
 
 // A small part of the fleet: nothing that happens there is a page by mistake, and what is twice as slow is found.
 func TestASmallFleet(t *testing.T) {
-	o := options{years: 2, fleet: drifttest.Fleet{Seed: 5, Days: 20, Interval: 2 * time.Minute}, settings: drift.Default()}
+	o := options{years: 2, node: wholeFleet, fleet: drifttest.Fleet{Seed: 5, Days: 20, Interval: 2 * time.Minute}, settings: drift.Default()}
 	if testing.Short() {
 		o.years, o.fleet.Days = 0.01, 1 // a second of a CPU
 	}

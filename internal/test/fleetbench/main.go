@@ -30,7 +30,7 @@ func main() {
 	flag.Float64Var(&o.fleet.Days, "days", 60, "length of each node's history")
 	flag.DurationVar(&o.fleet.Interval, "interval", time.Minute, "between the rounds of a drive")
 	flag.BoolVar(&o.fleet.Calm, "calm", false, "no faults: all that is told is false")
-	flag.IntVar(&o.node, "node", -1, "simulate this node of the fleet alone")
+	flag.IntVar(&o.node, "node", wholeFleet, "simulate this node of the fleet alone")
 	flag.BoolVar(&o.wrong, "wrong", false, "list the false verdicts, and what was found late")
 	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", drift.Default().FalseAlarmsPerYear, "wanted at most in a device-year")
 	profile := flag.String("cpuprofile", "", "write a profile of the CPU to this file")
@@ -46,8 +46,11 @@ type options struct {
 	fleet    drifttest.Fleet
 	settings drift.Settings
 	wrong    bool
-	node     int
+	node     int // or wholeFleet
 }
+
+// wholeFleet is for the option node.
+const wholeFleet = -1
 
 // simulated is what became of a node.
 type simulated struct {
@@ -91,7 +94,7 @@ func fleet(ctx context.Context, o options) (simulated, error) {
 		defer close(done)
 		defer workers.Wait()
 		defer close(numbers)
-		if o.node >= 0 {
+		if o.node != wholeFleet {
 			numbers <- o.node
 			return
 		}
