@@ -17,7 +17,7 @@ func worstOfAll() []Panel {
 		Query{Expr: withModel(`ssdprobe_drive_health_slower_ratio_lower{` + chosen + `}`)}, Query{Expr: withModel(`ssdprobe_drive_health_slower_ratio_upper{` + chosen + `}`)})
 	return []Panel{
 		worst,
-		table("Hosts", "The verdict on each node: how many times slower than before nearly all its drives are, the worst first; 1 is as fast as before. Since when, and by whose I/O. No drive is blamed for that.", 12, 8, []column{
+		table("Hosts", "The verdict on each node: how many times slower than before nearly all its drives are, the worst first; 1 is as fast as before. No drive is blamed for that. By and Since are whose I/O says so and from when on. Empty when the node is not slower.", 12, 8, []column{
 			{field: "instance", name: "Node"}, {field: "state", name: "Verdict"}, {field: "witnesses", name: "By"},
 			{field: "Value #A", name: "Times slower", unit: "none", at: 1.2}, {field: "Value #C", name: "Since", unit: "dateTimeFromNow"}, {field: "Value #B", name: "Drives", unit: "none"},
 		},

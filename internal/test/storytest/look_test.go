@@ -73,9 +73,9 @@ var notInStory = map[string]string{
 	":limit":                             "two drives are too few to be peers",
 }
 
-// nowhere is in queries that have no answer in either test, and whose panels say so: it takes a batch of slow drives, a SATA
-// or SAS drive, or a drive that is slow for longer. Package deploytest asks them.
-var nowhere = regexp.MustCompile(`scope="batch"|ssdprobe_drive_[^h]|_slower_ratio_(low|upp)er`)
+// nowhere is in queries that have no answer in either test, and whose panels say so: it takes a batch of slow drives, a slow
+// host, a SATA or SAS drive, or a drive that is slow for longer. Package deploytest asks them.
+var nowhere = regexp.MustCompile(`scope="batch"|ssdprobe_host_health_(info|since)|ssdprobe_drive_[^h]|_slower_ratio_(low|upp)er`)
 
 // dashboardHasData asks the wanted queries of a dashboard, over all of the time since, and returns how many there were.
 func dashboardHasData(t *testing.T, p prometheus, name string, d drive, since time.Time, wanted func(expr string) bool) (asked int) {
