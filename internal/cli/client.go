@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -50,13 +51,28 @@ func (o clientOptions) client() (*http.Client, error) {
 		}
 	}
 	if o.caFile != "" {
+		if err := checkAuthority(o.caFile); err != nil {
+			return nil, usage(err)
+		}
 		c.TLSConfig.CAFile = o.caFile
 	}
 	client, err := promconfig.NewClientFromConfig(*c, "ssdprobe")
 	if err != nil {
-		return nil, usage(fmt.Errorf("--ca-file, --http.config.file: %w", err))
+		return nil, usage(fmt.Errorf("--http.config.file %s: %w", o.configFile, err))
 	}
 	return client, nil
+}
+
+// checkAuthority says what is wrong with a file before Prometheus' client does, in words that name no flag.
+func checkAuthority(path string) error {
+	certificates, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("--ca-file: %w", err)
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(certificates) {
+		return fmt.Errorf("--ca-file: no certificate in %s; want PEM, which begins with -----BEGIN CERTIFICATE-----", path)
+	}
+	return nil
 }
 
 // daemonOf says which daemon is asked, and how.

@@ -113,8 +113,8 @@ func TestFleetBehindAProxy(t *testing.T) {
 		"another token":                {[]string{"--ca-file", ca, "--http.config.file", client("wrong-token")}, 1, "it answers 401 Unauthorized; want --http.config.file FILE"},
 		"no token":                     {[]string{"--ca-file", ca}, 1, "it answers 401 Unauthorized; want --http.config.file FILE"},
 		"no authority":                 {[]string{"--http.config.file", right}, 1, "name the certificate of its authority by --ca-file"},
-		"an authority that is no file": {[]string{"--ca-file", "/no/such/ca", "--http.config.file", right}, 2, "/no/such/ca: no such file"},
-		"an authority that is none":    {[]string{"--ca-file", right, "--http.config.file", right}, 2, "--ca-file"},
+		"an authority that is no file": {[]string{"--ca-file", "/no/such/ca", "--http.config.file", right}, 2, "--ca-file: open /no/such/ca: no such file"},
+		"an authority that is none":    {[]string{"--ca-file", right, "--http.config.file", right}, 2, "--ca-file: no certificate in " + right},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := in(append([]string{"fleet", "--prometheus", proxy.URL, "--at", fleetAt.Format(time.RFC3339)}, c.args...)...)

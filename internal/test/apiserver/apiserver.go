@@ -146,7 +146,7 @@ func (s *Server) Apply(manifests string) {
 // Token returns a token of a service account that is bound to nothing.
 func (s *Server) Token(account string) string {
 	s.t.Helper()
-	return s.token(account, `{}`)
+	return s.token(account, ``)
 }
 
 // PodToken returns a token such as the kubelet mounts into a pod of an account on a node, which has to be there. It
@@ -159,13 +159,14 @@ func (s *Server) PodToken(account, node string) string {
 	require.Equal(s.t, http.StatusCreated, code, answer)
 	var pod metav1.PartialObjectMetadata
 	require.NoError(s.t, json.Unmarshal([]byte(answer), &pod))
-	return s.token(account, fmt.Sprintf(`{"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": %q, "uid": %q}}`, pod.Name, pod.UID))
+	return s.token(account, fmt.Sprintf(`, "boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": %q, "uid": %q}`, pod.Name, pod.UID))
 }
 
+// token outlives every test: nobody renews it, as the kubelet does. By default it would be refused after an hour.
 func (s *Server) token(account, spec string) string {
 	s.t.Helper()
 	code, answer := s.Ask(Admin, http.MethodPost, path("v1", "ServiceAccount", Namespace)+"/"+account+"/token",
-		[]byte(`{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": `+spec+`}`))
+		[]byte(`{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 86400`+spec+`}}`))
 	require.Equal(s.t, http.StatusCreated, code, answer)
 	var request struct{ Status struct{ Token string } }
 	require.NoError(s.t, json.Unmarshal([]byte(answer), &request))

@@ -3,6 +3,7 @@
 package storytest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -30,6 +31,25 @@ const (
 // counts although it waited for an emulated processor, and that is spared the verification of eBPF programs.
 const asShipped = "node: " + node + "\ndrift: {baseline_rounds: 10}\nadmission: {max_cpu_wait: 1}\nio_latency: never\n"
 
+// These let a node get to know its host, which takes a day, in a quarter of an hour: its clock is set
+// back by a day and some hours, and flies until it is right again. Its rounds are smaller, so that each block has enough of them.
+const (
+	longAgo   = 26 * time.Hour
+	asItFlies = "rounds_at_once: 4\nprobes: [{name: read-4k, ios: 24, warmup_ios: 2}]\n"
+	flyToNow  = `
+read -r up idle </proc/uptime
+begun=${up%%.*} ago=$(date +%%s) now=$((ago + %d))
+while sleep 1; do
+	read -r up idle </proc/uptime
+	passed=$((${up%%.*} - begun))
+	if [ $((ago + 100 * passed)) -ge $((now + passed)) ]; then
+		date -s @$((now + passed)) >/dev/null
+		exit
+	fi
+	date -s @$((ago + 100 * passed)) >/dev/null
+done`
+)
+
 // TestStoryInRealTime is the story of a node, with a clock that nobody sets: default probes and settings, the alerts as they are
 // shipped, and the default times of Prometheus' own example and of Alertmanager. It measures how long each step takes, and
 // asserts no time. Once one of four drives gets half as fast, once all of them, which is the host. It waits for no `severe`, which
@@ -38,7 +58,7 @@ func TestStoryInRealTime(t *testing.T) {
 	program := program(t)
 	t.Run("drive", func(t *testing.T) {
 		t.Parallel()
-		s := startRealTime(t, program)
+		s := startRealTime(t, program, asShipped, 0)
 		slow := `ssdprobe_drive_health{id="` + s.worn.id + `",state=~"degraded|severe"} == 1`
 		s.limit(t, s.worn, halfRealIOPS)
 		s.measure(t, "one of four drives is half as fast", []step{
@@ -60,7 +80,8 @@ func TestStoryInRealTime(t *testing.T) {
 	})
 	t.Run("host", func(t *testing.T) {
 		t.Parallel()
-		s := startRealTime(t, program)
+		s := startRealTime(t, program, asShipped+asItFlies, longAgo)
+		await(t, "a host that is judged", func() bool { return s.holds(t, `ssdprobe_host_health{state="healthy"} == 1`) })
 		const slow = `ssdprobe_host_health{state=~"degraded|severe"} == 1`
 		for _, d := range s.drives {
 			s.limit(t, d, halfRealIOPS)
@@ -107,7 +128,8 @@ func (s *realTime) check(t *testing.T) (line string, code int) {
 	return strings.TrimSpace(string(out)), command.ProcessState.ExitCode()
 }
 
-func startRealTime(t *testing.T, program string) *realTime {
+// startRealTime starts the node, and watches it once its clock is right.
+func startRealTime(t *testing.T, program, configuration string, ago time.Duration) *realTime {
 	t.Helper()
 	s := &realTime{clusterNode: bootNode(t, startCluster(t)), inbox: inbox{promtest.NewInbox(t)}, program: program}
 	for _, d := range s.drives {
@@ -115,7 +137,12 @@ func startRealTime(t *testing.T, program string) *realTime {
 	}
 	s.use(t, "--rate_iops=5")
 	begun := time.Now()
-	s.startDaemon(t, asShipped+tellKubernetes)
+	if ago == 0 {
+		s.startDaemon(t, configuration+tellKubernetes)
+	} else {
+		s.flyFrom(t, ago, func() { s.startDaemon(t, configuration+tellKubernetes) })
+		t.Logf("%4.0f s: a day is over", time.Since(begun).Seconds())
+	}
 	s.prometheus = monitorAsShipped(t, s.machine, s.inbox)
 	testenv.EventuallyWithin(t, longBound, 2*time.Second, "four drives that are judged and healthy", func() bool { return s.told() == "NoSlowDrive" })
 	t.Logf("%4.0f s: four drives are judged and healthy", time.Since(begun).Seconds())
@@ -123,6 +150,21 @@ func startRealTime(t *testing.T, program string) *realTime {
 	assert.Equal(t, 0, code, line)
 	assert.Empty(t, s.inbox.All())
 	return s
+}
+
+// flyFrom sets the clock back by so much, begins something, and lets the clock fly until it is right.
+func (s *realTime) flyFrom(t *testing.T, ago time.Duration, begin func()) {
+	t.Helper()
+	_, err := s.Output(bounded(t), "date", "-s", fmt.Sprintf("@%d", s.clock(t).Add(-ago).Unix()))
+	require.NoError(t, err)
+	begin()
+	flight, err := s.StartProcess(bounded(t), "sh", "-c", fmt.Sprintf(flyToNow, int(ago.Seconds())))
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), longBound)
+	defer cancel()
+	result, err := flight.Wait(ctx)
+	require.NoError(t, err)
+	require.Zero(t, result.ExitCode, result.Stderr)
 }
 
 // step is something that is to be seen.
