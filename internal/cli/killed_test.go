@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -41,6 +42,38 @@ func TestFioDoesNotOutliveAKilledRun(t *testing.T) {
 				return err == nil && assert.NoError(t, f.Close())
 			})
 			assert.Empty(t, fioOn(t, loop.Path), "nobody may take the device while fio writes to it")
+		})
+	}
+}
+
+// ssdprobe is killed while fio reads from, or writes to, a file in a directory. The file stays. The next run recognises what is
+// only read, and keeps it, as it may be a daemon's. It makes anew, and removes, what is written to.
+func TestARunAfterAKilledOne(t *testing.T) {
+	testenv.Installed(t, "fio")
+	for name, c := range map[string]struct {
+		suite, left string
+		after       []string
+	}{
+		"read":    {"quick", "ssdprobe.dat", []string{"ssdprobe.dat"}},
+		"written": {"sequential-vs-random", "ssdprobe-write.dat", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, state := testenv.OnDisk(t), t.TempDir()
+			run := func(time string) []string {
+				return []string{"run", c.suite, "--config", calm(t), "--state-dir", state, "-t", dir, "--size", "16MiB", "--set", "time=" + time}
+			}
+			p := testenv.Start(t, nil, run("10m")...)
+			eventually(t, "fio works on a file", func() bool { return len(fioOn(t, dir)) > 0 })
+			p.Signal(t, syscall.SIGKILL)
+			p.Wait(t)
+			eventually(t, "fio has ended", func() bool { return len(fioOn(t, dir)) == 0 })
+			assert.Contains(t, testenv.Names(t, dir), c.left)
+
+			got := ssdprobe(t, run("100ms")...)
+			assert.Zero(t, got.code, got.stderr)
+			assert.ElementsMatch(t, c.after, testenv.Names(t, dir))
+			assert.Equal(t, c.after == nil, strings.Contains(got.stderr, "fill "), got.stderr)
 		})
 	}
 }
