@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/compare"
+	"github.com/ssdprobe/ssdprobe/internal/report"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -36,21 +38,51 @@ const looks = `
 	document.body.innerHTML = "<pre>" + [wide ? "wide" : "fits", innerWidth <= 500 ? "phone" : "screen", least >= 3 ? "legible" : "faint " + least,
 		ground < .2 ? "dark" : "light", series.join("+")].join(" ") + "</pre>";`
 
+// look opens a page in a browser and returns what the script, which replaces the page, writes of it.
+func look(t *testing.T, page, script string, flags ...string) string {
+	t.Helper()
+	page = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`).ReplaceAllString(page, "")
+	file := filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, os.WriteFile(file, []byte(page+"<script>"+script+"</script>"), 0o600))
+	dom := testenv.Chromium(t, "file://"+file, append(flags, "--dump-dom")...)
+	saw := regexp.MustCompile(`<pre>([^<]*)</pre></body>`).FindStringSubmatch(dom)
+	require.Len(t, saw, 2, dom[max(0, len(dom)-300):])
+	return saw[1]
+}
+
 // On a phone and on a screen, light and dark, the page of runs over each other shows the lines of all of them.
 func TestBrowserShowsRunsOverEachOther(t *testing.T) {
 	page := overlayText(t, linesRun(), linesRun())
-	page = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`).ReplaceAllString(page, "")
-	file := filepath.Join(t.TempDir(), "page.html")
-	require.NoError(t, os.WriteFile(file, []byte(page+"<script>"+looks+"</script>"), 0o600))
 	for name, c := range map[string]struct{ scheme, size, want string }{
 		"phone, dark":   {"0", "400,900", "fits phone legible dark 4+4+4"},
 		"screen, light": {"1", "1400,900", "fits screen legible light 4+4+4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dom := testenv.Chromium(t, "file://"+file, "--dump-dom", "--blink-settings=preferredColorScheme="+c.scheme, "--window-size="+c.size)
-			saw := regexp.MustCompile(`<pre>([^<]*)</pre></body>`).FindStringSubmatch(dom)
-			require.Len(t, saw, 2, dom[max(0, len(dom)-300):])
-			assert.Equal(t, c.want, saw[1])
+			assert.Equal(t, c.want, look(t, page, looks, "--blink-settings=preferredColorScheme="+c.scheme, "--window-size="+c.size))
+		})
+	}
+}
+
+// onAPhone notes whether the page is wider than the screen, how many drawings are, and the least height of a letter in them.
+const onAPhone = `
+	const drawings = [...document.querySelectorAll("svg.plot")].map(svg => svg.getBoundingClientRect()).filter(box => box.width > 0);
+	const heights = [...document.querySelectorAll("svg.plot text")].map(text => {
+		const box = text.getBoundingClientRect();
+		return Math.max(box.height, text.hasAttribute("transform") ? box.width : 0);
+	}).filter(height => height > 0);
+	document.body.innerHTML = "<pre>" + [document.documentElement.scrollWidth > innerWidth ? "wide" : "fits", innerWidth <= 500 ? "phone" : "screen",
+		drawings.filter(box => box.right > innerWidth).length + " cut", Math.min(10, ...heights) + " high"].join(" ") + "</pre>";`
+
+// The page of every suite fits a phone: it need not be scrolled sideways, no drawing is cut, and the labels can be read.
+func TestPagesFitAPhone(t *testing.T) {
+	c := compare.Pair(beforeUpdate(0.4), quickRun(), 0.2)
+	pages := map[string]string{"compared": page(t, report.NewDocument(quickRun(), &c), report.NewDocument(probeRun(), nil))}
+	for name, r := range suiteRuns() {
+		pages[name] = pageOf(t, r)
+	}
+	for name, page := range pages {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, "fits phone 0 cut 10 high", look(t, page, onAPhone, "--window-size=400,900"))
 		})
 	}
 }
