@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // The values of ci/ are two releases in one namespace, each for a pool of nodes: no object of one is one of the other.
@@ -18,12 +20,26 @@ func TestTwoReleasesWorkSideBySide(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, 2)
 	seen := map[string]string{}
+	var sets []*appsv1.DaemonSet
+	var selectors []labels.Selector // of the release with that number
 	for _, file := range files {
-		all := helm(t, "--values", file)
-		for name := range all {
+		arguments := template("--values", file)
+		arguments[1] = "release-of-" + filepath.Base(file)[:5]
+		for name, object := range parse(t, run(t, tool(t, "helm"), arguments...)) {
 			assert.Emptyf(t, seen[name], "%s is in both releases", name)
 			seen[name] = file
+			if set, ok := object.(*appsv1.DaemonSet); ok {
+				selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
+				require.NoError(t, err)
+				sets, selectors = append(sets, set), append(selectors, selector)
+			}
 		}
+	}
+	require.Len(t, sets, 2)
+	assert.NotEqual(t, sets[0].Spec.Template.Spec.NodeSelector, sets[1].Spec.Template.Spec.NodeSelector)
+	for i, selector := range selectors {
+		assert.True(t, selector.Matches(labels.Set(sets[i].Spec.Template.Labels)))
+		assert.False(t, selector.Matches(labels.Set(sets[1-i].Spec.Template.Labels)), "it would take over the pods of the other release")
 	}
 }
 
