@@ -26,7 +26,9 @@ const recordingsOf = "recordings"
 // flight is the flight recorder and what is kept of it. Its lock is taken after that of the recorder, never before.
 type flight struct {
 	*recorder.Recorder
-	host *recorder.HostReader // for the sampler's goroutine
+	// These two are for the sampler's goroutine. stalling is when the stalls began that were told and go on, by device.
+	host     *recorder.HostReader
+	stalling map[string]time.Time
 
 	mu       sync.Mutex
 	settings recorder.Settings
@@ -39,7 +41,7 @@ type flight struct {
 }
 
 func newFlight(fs sysfs.FS, s recorder.Settings) *flight {
-	f := &flight{host: recorder.NewHostReader(fs), devices: map[string]record.Device{}, seen: map[string]time.Time{}}
+	f := &flight{host: recorder.NewHostReader(fs), stalling: map[string]time.Time{}, devices: map[string]record.Device{}, seen: map[string]time.Time{}}
 	f.Recorder = recorder.New(recorder.Options{Clock: recorder.SystemClock(), Describe: f.describe, Taken: f.taken})
 	f.configure(s)
 	return f
@@ -299,17 +301,17 @@ func (d *Daemon) dropRecordings() {
 // tookSecond records a second.
 func (d *Daemon) tookSecond(s traffic.Second) { d.flight.Take(s, d.flight.host.Read()) }
 
-// recordStall records what is around a stall that a person should know of.
+// recordStall records what is around a stall that a person should know of, or how one ended.
 func (d *Daemon) recordStall(dev traffic.Device, s record.Stall) {
-	if !s.Telling() {
-		return
-	}
 	t := record.Trigger{
 		Time: s.Start, Kind: record.TriggerStall, DeviceID: dev.ID,
 		Text: fmt.Sprintf("no I/O completed for %d s, with %d in flight", s.Seconds(), s.InFlight),
 	}
-	if s.Ongoing {
+	switch {
+	case s.Ongoing:
 		t.Text += "; it goes on"
+	case !s.Telling():
+		t.Text += fmt.Sprintf(": no stall by the device (cause: %s)", s.Cause)
 	}
 	if w := d.ofDevice(dev.ID); w != nil {
 		t.TargetID = w.spec.ID

@@ -75,6 +75,20 @@ func (d *Daemon) recorded() record.RecorderStatus {
 	return *s.Recorder
 }
 
+// A stall that was told while it went on was a discard: its recording says so.
+func TestTheRecordingOfAStallThatWasADiscard(t *testing.T) {
+	d, _ := flying(t, t.TempDir())
+	device, stall := traffic.Device{ID: "eui.1", Number: "259:0"}, record.Stall{Start: time.Now(), Length: 10 * time.Second, Cause: record.StallByDevice, InFlight: 1, Ongoing: true}
+	d.tookStall(device, stall)
+	stall.Length, stall.Cause, stall.Ongoing = 70*time.Second, record.StallByDiscard, false
+	d.tookStall(device, stall)
+	d.end(t)
+	status := d.recorded()
+	require.Len(t, status.Recordings, 1)
+	require.Len(t, status.Recordings[0].Triggers, 1)
+	assert.Equal(t, "no I/O completed for 70 s, with 1 in flight: no stall by the device (cause: discard)", status.Recordings[0].Triggers[0].Text)
+}
+
 // In the minute after a stall, the daemon is stopped: what is there is written, and a restart has it again.
 func TestAStopInTheMinuteAfterAStall(t *testing.T) {
 	at := t.TempDir()

@@ -69,9 +69,11 @@ func (k *keeper) follow(ctx, running context.Context, c config.Config, devices [
 	for _, s := range sources {
 		wanted[s.Name] = s
 	}
+	stopped := map[string]*health.Reader{}
 	for name, r := range k.current() {
 		if s, ok := wanted[name]; !ok || r.interval != c.Health.Interval || r.source.Kind != s.Kind || !slices.Equal(r.source.IDs(), s.IDs()) {
 			k.stop(name, r)
+			stopped[name] = r.reader
 		}
 	}
 	late, cancel := context.WithTimeout(ctx, firstReading)
@@ -84,6 +86,9 @@ func (k *keeper) follow(ctx, running context.Context, c config.Config, devices [
 		reader, err := health.NewReader(k.fs, s, filepath.Join(c.HostRoot, "dev"))
 		if err != nil && k.news(err.Error()) {
 			k.log.Info("the health of SATA and SAS drives is not read", "reason", err)
+		}
+		if before := stopped[s.Name]; reader != nil && before != nil {
+			reader.Follow(before)
 		}
 		if reader != nil {
 			started = append(started, k.start(running, s, c.Health.Interval, reader))

@@ -54,9 +54,17 @@ func (d *Daemon) tookTraffic(dev traffic.Device, t record.Traffic, said map[stri
 	}
 }
 
-// tookStall judges a stall, and logs it.
+// tookStall judges a stall, and logs it. Of one that was told while it went on, the end is told as well, when it turns out to
+// have been a discard, too.
 func (d *Daemon) tookStall(dev traffic.Device, s record.Stall) {
-	d.recordStall(dev, s)
+	explained := !s.Telling() && d.flight.stalling[dev.ID].Equal(s.Start)
+	delete(d.flight.stalling, dev.ID)
+	if s.Telling() && s.Ongoing {
+		d.flight.stalling[dev.ID] = s.Start
+	}
+	if s.Telling() || explained {
+		d.recordStall(dev, s)
+	}
 	if w := d.ofDevice(dev.ID); w != nil {
 		d.judge(func(n *judge.Node) { n.Stall(w.spec.ID, s) })
 	}
@@ -66,6 +74,8 @@ func (d *Daemon) tookStall(dev traffic.Device, s record.Stall) {
 		log.Warn("the device stalls: it has completed no I/O since")
 	case s.Telling():
 		log.Warn("the device stalled: it completed no I/O for a while")
+	case explained:
+		log.Info("the device completes I/O again: it did not stall", "cause", s.Cause)
 	default:
 		log.Debug("no I/O completed for a while", "cause", s.Cause)
 	}

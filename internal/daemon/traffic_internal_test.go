@@ -68,4 +68,11 @@ func TestWhatTheLogSaysOfTraffic(t *testing.T) {
 	stall.Ongoing, stall.Length = false, 12*time.Second
 	d.tookStall(device, stall)
 	assert.Contains(t, log.String(), `level=WARN msg="the device stalled: it completed no I/O for a while" id=eui.1 since=1970-01-01T00:00:00.000Z seconds=12 in_flight=3`)
+
+	log.Reset()
+	stall.Ongoing, stall.Start = true, stall.Start.Add(time.Hour)
+	d.tookStall(device, stall)
+	stall.Ongoing, stall.Cause = false, record.StallByDiscard
+	d.tookStall(device, stall)
+	assert.Contains(t, log.String(), `level=INFO msg="the device completes I/O again: it did not stall" id=eui.1 since=1970-01-01T01:00:00.000Z seconds=12 in_flight=3 cause=discard`)
 }

@@ -348,12 +348,16 @@ func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
 // ofDay is what is in x of what makes statistic i slower at this time of every day. What makes the median slower does so to
 // the tail, and what slows other I/O of the device slows this: rounds are often refused just then.
 func (t *Tracker) ofDay(i int, slot int64, x Shift) Shift {
+	return max(0, min(x, max(t.daily(i, slot), t.host.OfDay(slot))))
+}
+
+// daily is what this probe expects of the time of the day by its own past.
+func (t *Tracker) daily(i int, slot int64) Shift {
 	of := &t.current().Baseline.Of
-	expected := max(of[i].Daily[slot%daySlots], t.host.OfDay(slot))
 	if t.isTail(i) {
-		expected = max(expected, of[0].Daily[slot%daySlots])
+		return max(of[i].Daily[slot%daySlots], of[0].Daily[slot%daySlots])
 	}
-	return max(0, min(x, expected))
+	return of[i].Daily[slot%daySlots]
 }
 
 // expectedOfHost is what is in x of what the host does at this time of every day.

@@ -246,7 +246,7 @@ func (t *Tracker) over(i int, now time.Time) {
 	}
 }
 
-// expectAgain expects what has just ended at the same time of the next day, if it lasted for no longer than half a
+// expectAgain expects what has just ended at the same time of the next days, if it lasted for no longer than half a
 // day. It ended where the evidence of its end began: noise may delay the verdict for hours.
 func (t *Tracker) expectAgain(i int) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
@@ -263,11 +263,11 @@ func (t *Tracker) expectAgain(i int) {
 		size = level
 	}
 	for at := from; at < min(end, t.recent[0].Slot) && size > 0; at++ {
-		again.expect(at, size+n.Daily[at%daySlots])
+		again.expect(at, size+t.daily(i, at))
 	}
 	for _, b := range t.recent {
 		if x := b.Shifts[i]; b.Slot >= from && b.Slot < end && x.Known() && x >= ShiftOf(dailyLeast) {
-			again.expect(b.Slot, x+n.Daily[b.Slot%daySlots])
+			again.expect(b.Slot, max(x+t.daily(i, b.Slot), b.withDay[i]))
 		}
 	}
 	n.Daily = again

@@ -52,7 +52,7 @@ func hostFamilies() []family[record.Snapshot] {
 			}),
 		metric("ssdprobe_host_health_info", gauge, []string{"state", "witnesses", "source", "reason"},
 			"What the verdict on the host stands on, as labels, while it is watch, degraded, severe or unknown. Always 1. witnesses is whose I/O says so: probes, traffic. "+
-				"source is the probe with the worst ratio, or traffic. reason is why it is unknown, few_drives or learning, and else empty.",
+				"source is the probe with the worst ratio, or traffic. reason is why it is unknown: few_drives, learning, few_rounds or no_rounds; else empty.",
 			func(s record.Snapshot, emit emit) {
 				switch v := judged(s); {
 				case blames(v):

@@ -5,5 +5,5 @@ var ParseSmartctl = parseSmartctl
 
 const (
 	NearlyWorn = nearlyWorn
-	WarmFor    = warmFor
+	HotFor     = hotFor
 )

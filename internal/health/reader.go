@@ -29,16 +29,14 @@ type Reader struct {
 	source Source
 	nvme   *Controller // nil for a drive
 	drive  *Drive      // nil for a controller
-	recent Recent
-	// The last answers.
-	disk *record.DiskHealth
-	at   time.Time
+	recent *Recent
+	at     time.Time // of the last answer
 }
 
 // NewReader returns the reader of a source whose node is in the directory dev; nil when it
 // has no health to read. The error is ErrNotInstalled.
 func NewReader(fs sysfs.FS, s Source, dev string) (*Reader, error) {
-	r := &Reader{fs: fs, source: s}
+	r := &Reader{fs: fs, source: s, recent: &Recent{}}
 	switch s.Kind {
 	case record.ControllerNVMe:
 		r.nvme = NewController(fs, s.Name, Node(filepath.Join(dev, s.Name)))
@@ -53,6 +51,14 @@ func NewReader(fs sysfs.FS, s Source, dev string) (*Reader, error) {
 		return nil, nil //nolint:nilnil // there is nothing to read, and nothing wrong
 	}
 	return r, nil
+}
+
+// Follow has the reader go on where another one ended that read the same drives: what grew within a day is still known. It is
+// called before the first reading. One of another drive knows nothing of this one.
+func (r *Reader) Follow(before *Reader) {
+	if r.source.Kind == before.source.Kind && (r.source.Kind == record.ControllerNVMe || slices.Equal(r.source.IDs(), before.source.IDs())) {
+		r.recent = before.recent // a controller has a serial number, which is compared
+	}
 }
 
 // Read asks once, for Timeout at most. The error is of Controller.Read or Drive.Read; what
@@ -99,8 +105,7 @@ func (r *Reader) readDrive(ctx context.Context, now *Reading) error {
 	if h.Asleep {
 		return nil
 	}
-	now.LastRead, now.Warnings = h.Time, DiskWarnings(r.disk, h)
-	r.disk = &h
+	now.LastRead, now.Warnings = h.Time, r.recent.DiskWarnings(h)
 	return nil
 }
 

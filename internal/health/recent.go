@@ -2,56 +2,86 @@ package health
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Recent is what counters of one controller have grown by in the last day: the alerts look as far back, and a counter
-// says nothing of when it grew. The zero value is that of a controller that was never read.
+// Recent is what counters of one drive have grown by in the last day: the alerts look as far back, and a counter
+// says nothing of when it grew. The zero value is that of a drive that was never read.
 type Recent struct {
-	last *record.Health
+	mu         sync.Mutex // a reader that hung may return beside the one that follows it
+	controller *record.Health
+	disk       *record.DiskHealth
 	// steps are those in which something grew, the oldest first.
 	steps []growth
 }
 
+// growth is what counters have grown by between two readings.
 type growth struct {
-	at          time.Time
-	mediaErrors uint64
-	// Time above the warning and the critical temperature.
-	warm, hot time.Duration
+	from, to             time.Time
+	mediaErrors, sectors int64         // NVMe; SATA and SAS: sectors that were replaced
+	warning, critical    time.Duration // above these temperatures
 }
 
-// add takes a reading, and returns the one before it: nil when there was none of this drive.
+// span is "hour", or longer where a reading before was longer ago.
+func (g growth) span() string {
+	if length := g.to.Sub(g.from); length > time.Hour {
+		return units.Span(length)
+	}
+	return "hour"
+}
+
+// add takes a reading of a controller, and returns the one before it: nil when there was none of this drive.
 func (r *Recent) add(now record.Health) (before *record.Health) {
-	before, r.last = r.last, &now
+	before, r.controller = r.controller, &now
 	if before == nil || before.Identity.Serial != now.Identity.Serial {
 		r.steps = nil
 		return nil
 	}
-	step := growth{
-		at:   now.Time,
-		warm: longer(before.WarningTemperatureTime, now.WarningTemperatureTime),
-		hot:  longer(before.CriticalTemperatureTime, now.CriticalTemperatureTime),
-	}
-	if now.MediaErrors > before.MediaErrors {
-		step.mediaErrors = now.MediaErrors - before.MediaErrors
-	}
-	if step != (growth{at: now.Time}) {
-		r.steps = append(r.steps, step)
-	}
-	r.steps = slices.DeleteFunc(r.steps, func(s growth) bool { return now.Time.Sub(s.at) >= 24*time.Hour })
+	r.keep(growth{
+		from: before.Time, to: now.Time,
+		mediaErrors: int64(now.MediaErrors) - int64(before.MediaErrors),
+		warning:     longer(before.WarningTemperatureTime, now.WarningTemperatureTime),
+		critical:    longer(before.CriticalTemperatureTime, now.CriticalTemperatureTime),
+	})
 	return before
 }
 
-// since sums up what grew later than at a time.
-func (r *Recent) since(t time.Time) (sum growth) {
+// addDisk takes a reading of a SATA or SAS drive.
+func (r *Recent) addDisk(now record.DiskHealth) {
+	before := r.disk
+	r.disk = &now
+	if before != nil && before.ReallocatedSectors != nil && now.ReallocatedSectors != nil {
+		r.keep(growth{from: before.Time, to: now.Time, sectors: *now.ReallocatedSectors - *before.ReallocatedSectors})
+	}
+}
+
+// keep keeps a step, and forgets those of more than a day ago.
+func (r *Recent) keep(g growth) {
+	g.mediaErrors, g.sectors = max(0, g.mediaErrors), max(0, g.sectors) // a counter may begin anew
+	if g.mediaErrors > 0 || g.sectors > 0 || g.warning > 0 || g.critical > 0 {
+		r.steps = append(r.steps, g)
+	}
+	r.steps = slices.DeleteFunc(r.steps, func(s growth) bool { return g.to.Sub(s.to) >= 24*time.Hour })
+}
+
+// within sums up the steps that ended so long ago or less. They may have begun before: from says when.
+func (r *Recent) within(d time.Duration, now time.Time) (sum growth) {
+	sum.from, sum.to = now.Add(-d), now
 	for _, s := range r.steps {
-		if s.at.After(t) {
-			sum.mediaErrors += s.mediaErrors
-			sum.warm += s.warm
-			sum.hot += s.hot
+		if now.Sub(s.to) >= d {
+			continue
 		}
+		if s.from.Before(sum.from) {
+			sum.from = s.from
+		}
+		sum.mediaErrors += s.mediaErrors
+		sum.sectors += s.sectors
+		sum.warning += s.warning
+		sum.critical += s.critical
 	}
 	return sum
 }

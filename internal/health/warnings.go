@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
 const (
@@ -13,14 +14,16 @@ const (
 	mostlyUnwritten = 0.5
 	// nearlyWorn is the used share of the foreseen life above which a drive is nearly worn out: SsdprobeDriveWorn has the same.
 	nearlyWorn = 0.9
-	// warmFor is how long of an hour a drive may be above its warning temperature: SsdprobeTemperatureAboveLimit has the same.
-	warmFor = 5 * time.Minute
+	// hotFor is how long of an hour a drive may be above its warning temperature: SsdprobeTemperatureAboveLimit has the same.
+	hotFor = 5 * time.Minute
 )
 
 // Warnings says in words what is wrong with a controller and what to do about it. What has grown since earlier readings
-// tells whether something goes on now. Warnings of one namespace are those of Namespace.
+// tells whether something goes on now. What is wrong with one namespace is told by NamespaceWarnings.
 // No text names the drive, so that those of several drives are the same: whoever shows one names it.
 func (r *Recent) Warnings(now record.Health) []record.Warning {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var list []record.Warning
 	warn := func(code, format string, args ...any) {
 		list = append(list, record.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
@@ -40,16 +43,16 @@ func (r *Recent) Warnings(now record.Health) []record.Warning {
 			warn(record.WarnThrottling, "the drive slowed down to cool since it was last asked (%s)", text)
 		}
 	}
-	hour, day := r.since(now.Time.Add(-time.Hour)), r.since(now.Time.Add(-24*time.Hour))
-	if hour.hot > 0 {
-		warn(record.WarnCriticallyHot, "above its critical temperature for %v of the last hour", hour.hot)
+	hour := r.within(time.Hour, now.Time)
+	if hour.critical > 0 {
+		warn(record.WarnCriticallyHot, "above its critical temperature for %s of the last %s", units.Span(hour.critical), hour.span())
 	}
-	if hour.warm >= warmFor {
-		warn(record.WarnHot, "above its warning temperature for %v of the last hour", hour.warm)
+	if hour.warning >= hotFor {
+		warn(record.WarnHot, "above its warning temperature for %s of the last %s", units.Span(hour.warning), hour.span())
 	}
-	if day.mediaErrors > 0 {
+	if errors := r.within(24*time.Hour, now.Time).mediaErrors; errors > 0 {
 		warn(record.WarnMediaErrors, "%d new media errors within a day, %d in all: data could not be read or was found damaged",
-			day.mediaErrors, now.MediaErrors)
+			errors, now.MediaErrors)
 	}
 	return list
 }
@@ -125,9 +128,11 @@ func NamespaceWarnings(n record.NamespaceHealth) []record.Warning {
 	}}
 }
 
-// DiskWarnings says what is wrong with a SATA or SAS drive. before is nil when there
-// was no reading before.
-func DiskWarnings(before *record.DiskHealth, now record.DiskHealth) []record.Warning {
+// DiskWarnings says what is wrong with a SATA or SAS drive, as Warnings does.
+func (r *Recent) DiskWarnings(now record.DiskHealth) []record.Warning {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.addDisk(now)
 	var list []record.Warning
 	warn := func(code, format string, args ...any) {
 		list = append(list, record.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
@@ -149,11 +154,8 @@ func DiskWarnings(before *record.DiskHealth, now record.DiskHealth) []record.War
 	}
 	bad(now.PendingSectors, flips, "wait to be replaced")
 	bad(now.UncorrectableSectors, 0, "cannot be read")
-	if before != nil && before.ReallocatedSectors != nil && now.ReallocatedSectors != nil {
-		if more := *now.ReallocatedSectors - *before.ReallocatedSectors; more > 0 {
-			warn(record.WarnMediaErrors, "%d sectors were replaced since it was last asked, %d in all",
-				more, *now.ReallocatedSectors)
-		}
+	if more := r.within(24*time.Hour, now.Time).sectors; more > 0 && now.ReallocatedSectors != nil {
+		warn(record.WarnMediaErrors, "%d sectors were replaced within a day, %d in all", more, *now.ReallocatedSectors)
 	}
 	return list
 }

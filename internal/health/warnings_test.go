@@ -3,6 +3,7 @@ package health_test
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,9 +50,9 @@ func TestWarnings(t *testing.T) {
 		"throttles longer": {func(_, n *record.Health) { n.Throttling[0].Time += 7 * time.Second }, record.WarnThrottling, []string{"light throttling for 7s"}, false},
 		"throttles again":  {func(_, n *record.Health) { n.Throttling[1].Transitions++ }, record.WarnThrottling, []string{"heavy throttling, 1 times"}, false},
 		"critically hot": {func(_, n *record.Health) { n.CriticalTemperatureTime = new(2 * time.Minute) },
-			record.WarnCriticallyHot, []string{"above its critical temperature for 1m0s of the last hour"}, false},
+			record.WarnCriticallyHot, []string{"above its critical temperature for 1 min of the last hour"}, false},
 		"warm for long": {func(_, n *record.Health) { n.WarningTemperatureTime = new(8 * time.Minute) },
-			record.WarnHot, []string{"above its warning temperature for 5m0s of the last hour"}, false},
+			record.WarnHot, []string{"above its warning temperature for 5 min of the last hour"}, false},
 		"warm": {func(_, n *record.Health) { n.WarningTemperatureTime = new(7 * time.Minute) }, "", nil, false},
 		"few spares, without the drive's warning": {func(_, n *record.Health) { n.AvailableSpare = new(0.09) },
 			record.WarnFewSpares, []string{"9 % of its spare blocks are left", "threshold of 10 %"}, false},
@@ -109,12 +110,44 @@ func TestWarningsLookBackAsFarAsTheAlerts(t *testing.T) {
 	assert.Empty(t, after(26*time.Hour, 66*time.Minute, 61*time.Minute, 8))
 }
 
+// Where nothing could be read for hours, nobody knows in which of them a counter grew.
+func TestWarningsOfALongGap(t *testing.T) {
+	var recent health.Recent
+	after := func(d, hot time.Duration) string {
+		h := well()
+		h.Time, h.WarningTemperatureTime, h.CriticalTemperatureTime = h.Time.Add(d), nil, &hot
+		var texts []string
+		for _, w := range recent.Warnings(h) {
+			texts = append(texts, w.Text)
+		}
+		return strings.Join(texts, "; ")
+	}
+	assert.Empty(t, after(0, 0))
+	assert.Equal(t, "above its critical temperature for 5 h of the last 6 h", after(6*time.Hour, 5*time.Hour))
+	assert.Equal(t, "above its critical temperature for 5 h of the last 6 h 30 min", after(6*time.Hour+30*time.Minute, 5*time.Hour))
+	assert.Empty(t, after(7*time.Hour, 5*time.Hour))
+}
+
+// Sectors that were replaced are told for a day, as media errors are.
+func TestReplacedSectorsAreToldForADay(t *testing.T) {
+	var recent health.Recent
+	after := func(d time.Duration, sectors int64) []record.Warning {
+		return recent.DiskWarnings(record.DiskHealth{Time: time.Date(2026, 5, 4, 13, 0, 0, 0, time.UTC).Add(d), ReallocatedSectors: &sectors})
+	}
+	assert.Empty(t, after(0, 6))
+	want := []record.Warning{{Code: record.WarnMediaErrors, Text: "3 sectors were replaced within a day, 9 in all"}}
+	assert.Equal(t, want, after(time.Minute, 9))
+	assert.Equal(t, want, after(23*time.Hour, 9))
+	assert.Empty(t, after(25*time.Hour, 9))
+	assert.Empty(t, after(26*time.Hour, 2), "the counter began anew")
+}
+
 // Alerts are jsonnet and warnings are Go: neither can have the other's limit.
 func TestWarningsHaveTheLimitsOfTheAlerts(t *testing.T) {
 	config, err := os.ReadFile("../../deploy/mixin/config.libsonnet")
 	require.NoError(t, err)
 	assert.Contains(t, string(config), fmt.Sprintf("\n    wornRatio: %v,\n", health.NearlyWorn))
-	assert.Contains(t, string(config), fmt.Sprintf("\n    hotSeconds: %v,\n", health.WarmFor.Seconds()))
+	assert.Contains(t, string(config), fmt.Sprintf("\n    hotSeconds: %v,\n", health.HotFor.Seconds()))
 }
 
 func TestNamespaceWarnings(t *testing.T) {
@@ -127,14 +160,15 @@ func TestNamespaceWarnings(t *testing.T) {
 
 func TestDiskWarnings(t *testing.T) {
 	sound := record.DiskHealth{Passed: new(true), PercentageUsed: new(0.9), PendingSectors: new(int64(0)), ReallocatedSectors: new(int64(6))}
-	assert.Empty(t, health.DiskWarnings(nil, sound))
-	assert.Empty(t, health.DiskWarnings(&sound, sound))
-	assert.Empty(t, health.DiskWarnings(nil, record.DiskHealth{Asleep: true}))
+	var recent health.Recent
+	assert.Empty(t, recent.DiskWarnings(sound))
+	assert.Empty(t, recent.DiskWarnings(sound))
+	assert.Empty(t, new(health.Recent).DiskWarnings(record.DiskHealth{Asleep: true}))
 
 	failing := record.DiskHealth{
 		Passed: new(false), PercentageUsed: new(0.91), PendingSectors: new(int64(8)), UncorrectableSectors: new(int64(2)), ReallocatedSectors: new(int64(9)),
 	}
-	got := health.DiskWarnings(&sound, failing)
+	got := recent.DiskWarnings(failing)
 	var codes []string
 	for _, w := range got {
 		codes = append(codes, w.Code)
@@ -152,7 +186,7 @@ func TestPendingSectorsThatFlip(t *testing.T) {
 				`{"smartctl": {"exit_status": 0}, "ata_smart_attributes": {"table": [{"id": 197, "name": %q, "raw": {"value": %d}}]}}`, name, raw))
 			require.NoError(t, err)
 			assert.Equal(t, &raw, h.PendingSectors)
-			assert.Equal(t, raw >= least, len(health.DiskWarnings(nil, h)) == 1, "%s %d", name, raw)
+			assert.Equal(t, raw >= least, len(new(health.Recent).DiskWarnings(h)) == 1, "%s %d", name, raw)
 		}
 	}
 }

@@ -115,6 +115,23 @@ func TestAHostIsBlamedForWhatItDoes(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d02").Verdict)
 }
 
+// Why a host is unknown: too few drives are known, it is being learned, or nothing was compared for an hour.
+func TestWhyAHostIsUnknown(t *testing.T) {
+	m := newMachine(t, 3)
+	why := func() record.UnjudgedReason {
+		if h := m.node.Host(); h.Unjudged != nil {
+			return h.Unjudged.Reason
+		}
+		return ""
+	}
+	m.run(2*time.Hour, steady)
+	assert.Equal(t, record.ReasonFewDrives, why())
+	m.run(2*day, steady)
+	assert.Empty(t, why())
+	m.node.Advance(m.now().Add(3 * time.Hour))
+	assert.Equal(t, record.ReasonNoRounds, why())
+}
+
 func TestDrivesThatGetSlowTogetherAreABatch(t *testing.T) {
 	m := newMachine(t, 10)
 	m.run(36*time.Hour, steady)

@@ -96,7 +96,7 @@ func (t *trouble) state(now time.Time) TroubleState {
 
 // trouble is a copy.
 func (s TroubleState) trouble() trouble {
-	return trouble{slices.Clone(s.Stalls), s.Hang, slices.Clone(s.Errors)}
+	return trouble{stalls: slices.Clone(s.Stalls), hang: s.Hang, errors: slices.Clone(s.Errors)}
 }
 
 func last[T any](all []T) []T { return all[max(0, len(all)-maxTrouble):] }

@@ -28,17 +28,26 @@ type trouble struct {
 	stalls []record.Stall // of all causes, oldest first
 	hang   record.Stall   // a round that does not return, or the last that did not
 	errors []time.Time    // rounds in which I/Os failed, oldest first
+	// before are the pasts of degraded and severe before a stall that goes on.
+	before [2]recurrence
 }
 
-// Stall takes a stall of a drive. One that goes on is taken again, with the same start, when it is over.
+// Stall takes a stall of a drive. One that goes on is taken again, with the same start, when it is over. If it was a discard
+// after all, what was said meanwhile is no verdict that comes back.
 func (n *Node) Stall(id string, s record.Stall) {
 	d := n.byID[id]
 	if d == nil {
 		return
 	}
 	t := &d.trouble
-	t.stalls = slices.DeleteFunc(t.stalls, func(known record.Stall) bool { return known.Start.Equal(s.Start) })
-	t.stalls = append(t.stalls, s)
+	same := func(known record.Stall) bool { return known.Start.Equal(s.Start) }
+	switch i := slices.IndexFunc(t.stalls, same); {
+	case i < 0:
+		t.before = [2]recurrence{d.degraded, d.severe}
+	case t.stalls[i].Telling() && !s.Telling():
+		d.degraded, d.severe = t.before[0], t.before[1]
+	}
+	t.stalls = append(slices.DeleteFunc(t.stalls, same), s)
 }
 
 // Returned takes when a round that had hung returned after all.

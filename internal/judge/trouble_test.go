@@ -60,6 +60,21 @@ func TestStallsThatGoOnGetWorse(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }
 
+// The first discard of each night takes long. None of them makes the next one held against the drive for longer.
+func TestDiscardsOfEachNightAreNotHeld(t *testing.T) {
+	m := learned(t)
+	for night := range 4 {
+		start := m.now().Add(-11 * time.Second)
+		m.node.Stall("d00", record.Stall{Start: start, Length: 11 * time.Second, Cause: record.StallByDevice, Ongoing: true})
+		m.node.Advance(m.now())
+		assert.Equal(t, record.Severe, m.verdict("d00").Verdict, "night %d", night)
+		m.node.Stall("d00", record.Stall{Start: start, Length: 15 * time.Second, Cause: record.StallByDiscard})
+		m.run(5*time.Minute, steady)
+		assert.Equal(t, record.Healthy, m.verdict("d00").Verdict, "night %d", night)
+		m.run(24*time.Hour-5*time.Minute, steady)
+	}
+}
+
 func TestStallsHaveToBeBeyondDoubt(t *testing.T) {
 	m := learned(t)
 	for _, cause := range record.StallCauses() {

@@ -407,16 +407,19 @@ func (n *Node) Verdict(id string) (record.Judgement, bool) {
 }
 
 // Host is what is said of the host now, by how much slower it makes nearly all drives. It is unknown until enough
-// drives have been compared for a day.
+// drives have been compared for a day, and when too few of them were for an hour.
 func (n *Node) Host() record.Judgement {
 	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeHost}
-	reason := record.ReasonFewDrives
+	unknown := &record.WhyUnjudged{Reason: record.ReasonFewDrives}
 	for _, g := range n.groups {
-		if g.mature && len(g.members) > 0 {
-			reason = record.ReasonLearning
-		}
-		if g.host != nil && len(g.members) > 0 && g.host.Known(n.now) {
+		switch {
+		case len(g.members) == 0:
+		case g.host != nil && g.host.Known(n.now):
 			v.Verdict = record.Healthy
+		case g.host != nil:
+			unknown = g.host.Unjudged(n.now)
+		case g.mature && unknown.Reason == record.ReasonFewDrives:
+			unknown.Reason = record.ReasonLearning
 		}
 	}
 	for _, t := range n.Together() {
@@ -442,7 +445,7 @@ func (n *Node) Host() record.Judgement {
 	case v.Ratio.Ratio > 0:
 		v.Verdict = record.Watch
 	case v.Verdict == record.Unjudged:
-		v.Unjudged = &record.WhyUnjudged{Reason: reason}
+		v.Unjudged = unknown
 	}
 	return v
 }

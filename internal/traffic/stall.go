@@ -79,10 +79,14 @@ func (s *stalls) tick(r reading, cause record.StallCause) (told []record.Stall) 
 	if !ok || counted.Discards == nil {
 		return s.end(0)
 	}
-	if d := *counted.Discards; d.IOs > 0 && d.Time/time.Duration(d.IOs) >= longDiscard {
+	discard := time.Duration(0)
+	if d := *counted.Discards; d.IOs > 0 {
+		discard = d.Time / time.Duration(d.IOs)
+	}
+	if discard >= longDiscard {
 		s.discarded = r.at
 	}
-	return s.end(counted.Discards.Time)
+	return s.end(discard)
 }
 
 // stand lengthens the stall that goes on, or begins one.
@@ -110,14 +114,15 @@ func (s *stalls) stand(from time.Time, r reading, cause record.StallCause) (told
 	return told
 }
 
-// end ends the stall that goes on, if any. discards is the time of those that have just completed.
-func (s *stalls) end(discards time.Duration) (told []record.Stall) {
+// end ends the stall that goes on, if any. discard is the mean time of those that have just completed: discards that came
+// later than the stall say nothing, however many they are.
+func (s *stalls) end(discard time.Duration) (told []record.Stall) {
 	if s.now == nil {
 		return nil
 	}
 	stall := *s.now
 	stall.Ongoing = false
-	if stall.Cause == record.StallByDevice && discards >= stall.Length/2 {
+	if stall.Cause == record.StallByDevice && discard >= stall.Length/2 {
 		stall.Cause = record.StallByDiscard
 	}
 	if !s.booked { // else it was counted by the cause of then, and counters never go down

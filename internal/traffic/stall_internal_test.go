@@ -111,6 +111,14 @@ func TestCausesOfStalls(t *testing.T) {
 		told := looks(s, d, 7, 20, 1, record.StallByDevice)
 		assert.Equal(t, record.StallByDiscard, told[0].Cause)
 	})
+	t.Run("discards that came during a hang explain nothing", func(t *testing.T) {
+		d, s := newDrive(), &stalls{}
+		looks(s, d, 0, 8, 1, record.StallByDevice)
+		d.discards(10, 900*time.Millisecond)
+		d.reads(1, 8*time.Second)
+		told := looks(s, d, 9, 9, 1, record.StallByDevice)
+		assert.Equal(t, record.StallByDevice, told[0].Cause)
+	})
 	t.Run("short discards explain nothing", func(t *testing.T) {
 		d, s := newDrive(), &stalls{}
 		d.discards(1000, time.Millisecond)
