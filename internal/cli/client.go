@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ssdprobe/ssdprobe/internal/config"
+	"github.com/ssdprobe/ssdprobe/internal/promapi"
 	"github.com/ssdprobe/ssdprobe/internal/record"
 	"github.com/ssdprobe/ssdprobe/internal/unreached"
 )
@@ -182,7 +184,11 @@ func (o daemonOf) get(ctx context.Context, address string, path []string, read f
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return cured("--url", fmt.Errorf("ask the daemon at %s: %w", address, unreached.Why(err)))
+		flag := "--url"
+		if o.url == "" {
+			flag = ""
+		}
+		return cured(flag, fmt.Errorf("ask the daemon at %s: %w", address, unreached.Why(err)))
 	}
 	defer response.Body.Close() // only read
 	return read(at, response)
@@ -190,7 +196,8 @@ func (o daemonOf) get(ctx context.Context, address string, path []string, read f
 
 const wantPassword = "want --http.config.file FILE with basic_auth: {username: NAME, password_file: PATH}"
 
-// cured is the error of a server that a flag names, with what may help when it was not reached.
+// cured is the error of a server that a flag names, with what may help when it was not reached. Without a flag, it is the daemon
+// of this node.
 func cured(flag string, err error) error {
 	if more := cure(flag, err); more != "" {
 		return fmt.Errorf("%w; %s", err, more)
@@ -203,6 +210,7 @@ func cure(flag string, err error) string {
 	var (
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
+		invalid   x509.CertificateInvalidError
 		file      *fs.PathError
 		operation *net.OpError
 		asked     *url.Error
@@ -212,10 +220,24 @@ func cure(flag string, err error) string {
 		return ""
 	case errors.As(err, &authority):
 		return "name the certificate of its authority by --ca-file"
+	case errors.As(err, &host) && flag == "":
+		return "want server_name under tls_config in the file of --http.config.file"
 	case errors.As(err, &host):
 		return "want " + flag + " with a name of its certificate, or server_name under tls_config in the file of --http.config.file"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "renew the certificate of the server, or set the clock of this machine"
+	case errors.As(err, new(*tls.CertificateVerificationError)):
+		return ""
+	case errors.Is(err, promapi.ErrUnauthorized):
+		return "want --http.config.file FILE with basic_auth, authorization, or http_headers that name the tenant"
+	case errors.As(err, &operation) && operation.Op == "proxyconnect":
+		return "the file of --http.config.file names it (proxy_url)"
+	case errors.Is(err, http.ErrSchemeMismatch) && flag == "":
+		return ""
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return "it does not speak TLS: want " + flag + " http://…"
+	case errors.As(err, &operation) && operation.Op == "dial" && flag == "":
+		return "is it running? The address is that of the state directory, or else of listen in the configuration"
 	case errors.As(err, &operation) && operation.Op == "dial":
 		return "is " + flag + " right, and is it running there?"
 	// The server ended the connection: by an alert of TLS, or the client met the end before it read the alert.

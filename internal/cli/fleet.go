@@ -93,10 +93,7 @@ func (a *app) fleet(ctx context.Context, o fleetOptions) error {
 	ctx, cancel := context.WithTimeout(ctx, fleetTimeout)
 	defer cancel()
 	f, err := fleetview.Ask(ctx, server, at)
-	switch {
-	case errors.Is(err, promapi.ErrUnauthorized):
-		return fmt.Errorf("%w; want --http.config.file FILE with basic_auth or authorization", err)
-	case err != nil:
+	if err != nil {
 		return cured("--prometheus", err)
 	}
 	if o.model != "" || within > 0 {

@@ -110,8 +110,10 @@ func TestFleetBehindAProxy(t *testing.T) {
 	}{
 		"token and authority":          {[]string{"--ca-file", ca, "--http.config.file", right}, 0, ""},
 		"authority in the same file":   {[]string{"--http.config.file", file(t, "all.yml", "authorization: {credentials: right-token}\ntls_config: {ca_file: "+ca+"}\n")}, 0, ""},
-		"another token":                {[]string{"--ca-file", ca, "--http.config.file", client("wrong-token")}, 1, "it answers 401 Unauthorized; want --http.config.file FILE"},
-		"no token":                     {[]string{"--ca-file", ca}, 1, "it answers 401 Unauthorized; want --http.config.file FILE"},
+		"another token":                {[]string{"--ca-file", ca, "--http.config.file", client("wrong-token")}, 1, "it answers 401 Unauthorized (who are you?); want --http.config.file FILE"},
+		"no token":                     {[]string{"--ca-file", ca}, 1, "it answers 401 Unauthorized (who are you?); want --http.config.file FILE"},
+		"a path that is none":          {[]string{"--ca-file", ca, "--http.config.file", right, "--prometheus", proxy.URL + "/none"}, 1, "it answers 404 Not Found (404 page not found)"},
+		"a proxy that is away":         {[]string{"--ca-file", ca, "--http.config.file", file(t, "proxy.yml", "proxy_url: http://127.0.0.1:1\n")}, 1, "its proxy does not answer: dial tcp 127.0.0.1:1: connect: connection refused; the file of --http.config.file names it"},
 		"no authority":                 {[]string{"--http.config.file", right}, 1, "name the certificate of its authority by --ca-file"},
 		"an authority that is no file": {[]string{"--ca-file", "/no/such/ca", "--http.config.file", right}, 2, "--ca-file: open /no/such/ca: no such file"},
 		"an authority that is none":    {[]string{"--ca-file", right, "--http.config.file", right}, 2, "--ca-file: no certificate in " + right},

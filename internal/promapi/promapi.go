@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/api"
 	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
 
+	"github.com/ssdprobe/ssdprobe/internal/printable"
 	"github.com/ssdprobe/ssdprobe/internal/unreached"
 )
 
@@ -68,11 +72,28 @@ func (s Server) Now(ctx context.Context, query string, at time.Time) (found mode
 	return found, said, err
 }
 
+// status is in the errors of the library about an answer that is none of the API's.
+var status = regexp.MustCompile(`^(?:client|server) error: (\d+)$`)
+
+// unanswered is the error of an answer with such a status and body, of which the first line may say why.
+func unanswered(code, body string) error {
+	number, _ := strconv.Atoi(code) // of digits
+	err := fmt.Errorf("it answers %s %s", code, http.StatusText(number))
+	if number == http.StatusUnauthorized {
+		err = ErrUnauthorized
+	}
+	why, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
+	if why == "" || len(why) > 100 || strings.HasPrefix(why, "<") { // a page for a browser
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, printable.Text(why))
+}
+
 func as[T model.Value](s Server, answer model.Value, err error) (T, error) {
 	var none T
 	switch refused := new(promv1.Error); {
-	case errors.As(err, &refused) && refused.Msg == "client error: 401":
-		return none, fmt.Errorf("%s: %w", s.address, ErrUnauthorized)
+	case errors.As(err, &refused) && status.MatchString(refused.Msg):
+		return none, fmt.Errorf("%s: %w", s.address, unanswered(status.FindStringSubmatch(refused.Msg)[1], refused.Detail))
 	case errors.As(err, new(*http.MaxBytesError)):
 		return none, fmt.Errorf("%s: the answer is longer than %d bytes", s.address, maxAnswer)
 	case err != nil:

@@ -7,6 +7,7 @@ package unreached
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"net/url"
@@ -37,11 +38,16 @@ func Why(err error) error {
 
 func why(asked *url.Error) string {
 	var (
-		name   *net.DNSError
-		file   *fs.PathError // with credentials, read at each request
-		number unix.Errno
+		operation *net.OpError
+		name      *net.DNSError
+		file      *fs.PathError // with credentials, read at each request
+		number    unix.Errno
 	)
 	switch {
+	case errors.As(asked, &operation) && operation.Op == "proxyconnect":
+		return "its proxy does not answer: " + operation.Err.Error() // with the address of the proxy
+	case errors.Is(asked, io.EOF):
+		return "the connection was closed without an answer"
 	case errors.As(asked, &file):
 		return "read " + file.Path + ": " + file.Err.Error()
 	case errors.As(asked, &name) && name.IsNotFound:

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/url"
@@ -27,8 +28,11 @@ func TestWhy(t *testing.T) {
 		"no answer in time":                               context.DeadlineExceeded,
 		"no host has the name stor-07":                    during("dial", &net.DNSError{Err: "no such host", Name: "stor-07", IsNotFound: true}),
 		"the name stor-07 cannot be resolved: misbehaves": during("dial", &net.DNSError{Err: "misbehaves", Name: "stor-07", Server: "10.0.0.1:53"}),
-		"read /etc/password: no such file or directory":   &fs.PathError{Op: "open", Path: "/etc/password", Err: unix.ENOENT},
-		"x509: certificate signed by unknown authority":   x509.UnknownAuthorityError{},
+		"its proxy does not answer: dial tcp: connect: connection refused": during("proxyconnect",
+			during("dial", os.NewSyscallError("connect", unix.ECONNREFUSED))),
+		"the connection was closed without an answer":   io.EOF,
+		"read /etc/password: no such file or directory": &fs.PathError{Op: "open", Path: "/etc/password", Err: unix.ENOENT},
+		"x509: certificate signed by unknown authority": x509.UnknownAuthorityError{},
 	} {
 		err := unreached.Why(fmt.Errorf("ask: %w", &url.Error{Op: "Get", URL: "http://stor-07/", Err: cause}))
 		require.EqualError(t, err, want)
