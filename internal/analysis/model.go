@@ -54,7 +54,7 @@ func CostModel(steps []record.Step, run []record.Warning, o CostOptions) *record
 			of := without.at("measured, but no repeat counts: " + strings.Join(c.Codes, ", "))
 			*of = append(*of, name)
 		case c.Of.Mean.Wide():
-			of := without.at(fmt.Sprintf("repeats differ by %.0f %%", 100*(c.Of.Max-c.Of.Min)/c.Of.Mean.Value))
+			of := without.at(fmt.Sprintf("its %d repeats differ by %.0f %%; want more --repeats", c.Repeats, 100*(c.Of.Max-c.Of.Min)/c.Of.Mean.Value))
 			*of = append(*of, name)
 		case name == "rrandiops":
 			m.Read = latency

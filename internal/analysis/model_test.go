@@ -126,15 +126,15 @@ func warnedBy(step int, code string) func([]record.Step) []record.Step {
 	}
 }
 
-// A repeat that was disturbed is left out, and the others say how far they lie apart.
 // The kernel is given no figure whose interval is wider than itself.
 func TestCostModelOfRepeatsThatDiffer(t *testing.T) {
 	steps := append(kernelDrive(), costStep("rbps 2", "rbps", 1102524156, time.Millisecond))
 	m := analysis.CostModel(steps, nil, costOptions())
-	assert.Equal(t, []string{"rbps (repeats differ by 95 %)"}, m.Withheld)
+	assert.Equal(t, []string{"rbps (its 2 repeats differ by 95 %; want more --repeats)"}, m.Withheld)
 	assert.Empty(t, m.ModelLine)
 }
 
+// A repeat that was disturbed is left out, and the others say how far they lie apart.
 func TestCostModelOfRepeats(t *testing.T) {
 	steps := kernelDrive()[1:]
 	steps = append(steps,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,9 +56,11 @@ func init() { runtime.LockOSThread() } //nolint:gochecknoinits // the main gorou
 func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
+	var unwritten error
 	root := newRoot(stdout, stderr)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { unwritten = help(c) })
 	root.SetArgs(args)
-	return exitCode(ended(ctx, root.ExecuteContext(ctx)), stderr)
+	return exitCode(cmp.Or(ended(ctx, root.ExecuteContext(ctx)), unwritten), stderr)
 }
 
 // exitCode writes the error and says what it means to the shell.
@@ -112,7 +115,6 @@ means that the drive reports a problem. check has codes of its own.`,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(help)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.configFile, "config", os.Getenv(configVariable), "configuration `FILE`; overrides $"+configVariable+"; the defaults apply without one")
 	flags.StringVar(&a.stateDir, "state-dir", "", "`DIRECTORY` of baselines and drift state; overrides state_dir of the configuration")

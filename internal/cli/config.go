@@ -68,9 +68,9 @@ func (a *app) checkConfig(path string) error {
 		changes = append(changes, document.Note{Label: d.Key + ": ", Text: value})
 	}
 	if len(changes) == 0 {
-		return text.Write(a.stdout, "findings", append(blocks, document.Sentence("It changes no default."))...)
+		changes = append(changes, document.Sentence("It changes no default."))
 	}
-	return text.Write(a.stdout, "findings", append(blocks, document.Section{Blocks: changes})...)
+	return text.Write(a.stdout, "what was checked", append(blocks, document.Section{Blocks: changes})...)
 }
 
 func (a *app) showConfig() error {

@@ -10,9 +10,7 @@ import (
 )
 
 // help writes what cobra would, folded for a terminal.
-func help(c *cobra.Command, _ []string) {
+func help(c *cobra.Command) error {
 	c.InitDefaultHelpFlag() // "ssdprobe help" has not read the flags of c
-	if err := text.Help(c.OutOrStdout(), strings.TrimSpace(cmp.Or(c.Long, c.Short))+"\n\n"+c.UsageString()); err != nil {
-		c.PrintErrln(err)
-	}
+	return text.Help(c.OutOrStdout(), strings.TrimSpace(cmp.Or(c.Long, c.Short))+"\n\n"+c.UsageString())
 }

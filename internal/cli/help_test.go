@@ -1,7 +1,9 @@
 package cli_test
 
 import (
+	"bytes"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -78,4 +80,15 @@ func TestListsFitTheTerminal(t *testing.T) {
 	seen := onTerminal(t, 80, check...)
 	fits(t, 80, strings.TrimPrefix(seen, config)) // a path is never cut
 	assert.Equal(t, strings.Fields(in(check...).stdout), strings.Fields(seen))
+}
+
+func TestHelpThatCannotBeWritten(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	for _, args := range [][]string{{"--help"}, {"help", "run"}, {}} {
+		var stderr bytes.Buffer
+		assert.Equal(t, 1, cli.Main(args, full, &stderr), args)
+		assert.Equal(t, "ssdprobe: write help: write /dev/full: no space left on device\n", stderr.String())
+	}
 }

@@ -33,12 +33,14 @@ firmware is said across nodes, by the [recording rules](#recording-rules) and by
 const findings = `
 ## Findings
 
-A finding says what is so now. Its alert fires when that lasts, as long as the [runbook](runbook.md) says: most failed rounds and lost
-readings end by themselves. A finding about the speed of a drive has the alert of the verdict that it leads to: SsdprobeDriveSevere where the
-verdict is ` + "`severe`" + `, and none while it is ` + "`watch`" + `. SsdprobeCriticalWarning and SsdprobeMediaErrorsGrowing are for NVMe drives; of a SATA or SAS
+A finding says what is so now; ` + "`io_errors`" + ` stays until a restart. Its alert fires when that lasts, as long as the [runbook](runbook.md) says: most failed rounds and lost
+readings end by themselves. A finding about the speed of a drive, or its stalls, has the alert of the verdict that it may lead to: SsdprobeDriveSevere where the
+verdict is ` + "`severe`" + `, and none while it is ` + "`watch`" + ` or the finding alone makes no verdict, as a
+single stall of three seconds. SsdprobeCriticalWarning and SsdprobeMediaErrorsGrowing are for NVMe drives; of a SATA or SAS
 drive, only the findings tell. What grew before the daemon started is no finding.
 
-Some severities differ on purpose. ` + "`cannot_probe`" + ` is critical, as the page can show nothing else of the drive, while its alert is a
+Some severities differ on purpose. Critical on the page is what needs somebody today; an alert that pages is another decision. A drive whose verdict
+is ` + "`severe`" + ` is critical, while its alert is a warning, unless the mixin has it page. ` + "`io_errors`" + ` is critical while rounds fail, as data are at risk. ` + "`cannot_probe`" + ` is critical, as the page can show nothing else of the drive, while its alert is a
 warning, as the drive itself may be well. ` + "`collector`" + ` is a warning, as values are missing on the page, while its alert is for information, as no
 drive is at risk. ` + "`drive_critical`" + ` about heat has an alert that is a warning, as heat loses no data by itself.
 

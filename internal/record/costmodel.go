@@ -9,7 +9,7 @@ type CostModel struct {
 	Device string `json:"device,omitempty"`
 	// Coefficients are in the order of the line; those that were not measured are left out.
 	Coefficients []CostCoefficient `json:"coefficients"`
-	// Read and Write are the latencies of io.cost.qos; nil when they were not measured.
+	// Read and Write are the latencies of io.cost.qos; nil when they were not measured, or their repeats lie too far apart.
 	Read  *CostLatency `json:"read_latency,omitempty"`
 	Write *CostLatency `json:"write_latency,omitempty"`
 	// ModelLine and QoSLine are what io.cost.model and io.cost.qos of the root cgroup take; both are empty when Withheld

@@ -42,7 +42,7 @@ func modelSection(r record.RunReport) []document.Section {
 func onlyDisturbed(all []record.CostCoefficient) bool {
 	var codes []string
 	for _, c := range all {
-		if c.Repeats == 0 && len(c.Codes) == 0 {
+		if c.Repeats == 0 && len(c.Codes) == 0 || c.Of.Mean.Wide() {
 			return false
 		} else if c.Repeats == 0 {
 			codes = append(codes, c.Codes...)

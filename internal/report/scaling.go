@@ -35,8 +35,11 @@ func scalingSections(r record.RunReport) []document.Section {
 			row := t.Add(units.Count(p.Devices), p.Added, p.Group, units.Number(p.Total/by), units.Percent(p.Linearity), units.Number(p.Slowest/by), units.Number(p.Fastest/by),
 				warned(warnings[p.Devices]))
 			shown = append(shown, warnings[p.Devices]...)
-			if p.Devices == s.BreaksAt {
+			switch {
+			case p.Devices == s.BreaksAt:
 				row.Notes = []document.Block{document.Sentence(breakSentence(s))}
+			case p.Unclear(s.Limit):
+				row.Notes = []document.Block{document.Sentence(unclearSentence(p))}
 			}
 			small.Add(p.Total/by, strconv.Itoa(p.Devices))
 		}
@@ -74,10 +77,14 @@ func scalingSentence(s record.Scaling) string {
 	case s.BreaksAt > 0:
 		return text + "; " + breakSentence(s)
 	case unclear >= 0:
-		p := s.Points[unclear]
-		return text + fmt.Sprintf("; whether %d slow each other down cannot be told: by the repeats it is %s to %s.", p.Devices, units.Percent(*p.Lower), units.Percent(*p.Upper))
+		return text + "; " + unclearSentence(s.Points[unclear])
 	}
 	return text + ": they do not slow each other down."
+}
+
+func unclearSentence(p record.ScalePoint) string {
+	return fmt.Sprintf("whether %d devices slow each other down cannot be told: they do between %s and %s of the ideal; want more --repeats.",
+		p.Devices, units.Percent(*p.Lower), units.Percent(*p.Upper))
 }
 
 func breakSentence(s record.Scaling) string {

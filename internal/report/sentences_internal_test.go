@@ -80,7 +80,7 @@ func TestScalingThatCannotBeTold(t *testing.T) {
 		{Devices: 1, Total: 100, Linearity: 1},
 		{Devices: 2, Total: 190, Linearity: 0.95, Lower: new(0.6), Upper: new(1.5)},
 	}}
-	assert.Equal(t, "reads: 2 devices do 190 IOPS together, 95 % of the ideal; whether 2 slow each other down cannot be told: by the repeats it is 60 % to 150 %.", scalingSentence(s))
+	assert.Equal(t, "reads: 2 devices do 190 IOPS together, 95 % of the ideal; whether 2 devices slow each other down cannot be told: they do between 60 % and 150 % of the ideal; want more --repeats.", scalingSentence(s))
 	s.Points[1].Lower = new(0.93)
 	assert.Equal(t, "reads: 2 devices do 190 IOPS together, 95 % of the ideal: they do not slow each other down.", scalingSentence(s))
 }

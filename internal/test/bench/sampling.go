@@ -14,7 +14,7 @@ import (
 )
 
 // compareSampling watches what sampling all devices costs, and a node_exporter that reads /proc/diskstats alone and
-// is scraped once a second, in turns.
+// is scraped once a second, one after the other.
 func compareSampling(ctx context.Context, b *bench) (lines []line, err error) {
 	for _, n := range []int{1, 24, 256} {
 		more, err := b.samplingOf(ctx, n)
