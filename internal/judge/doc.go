@@ -4,8 +4,8 @@
 //
 //   - Each drive has a drift.Tracker for each probe and one for its own traffic: its past.
 //   - What most other drives did at the same time is the host's part; it is taken off what a
-//     drive is judged by (host.go), and judged by itself: when most drives are slower, the
-//     host is, and no drive is blamed.
+//     drive is judged by (source.go), and judged by itself (host.go): when most drives are
+//     slower, the host is, and no drive is blamed (together.go).
 //   - A drive far slower than others of its model and size is found by its level, from its first
 //     hours on (level.go): by its probes, and by its traffic where the work is alike (likework.go).
 //   - Probes and traffic are witnesses; what they say makes one verdict for each drive
