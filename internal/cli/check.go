@@ -84,7 +84,7 @@ With --format npd: 0 healthy, 1 degraded or severe, 2 unknown. docs/check.md say
 		RunE: func(c *cobra.Command, args []string) error { return a.check(c.Context(), of, args, format) },
 	}
 	of.add(c.Flags())
-	c.Flags().Var(formatFlag{&format}, "format", "output format: "+oneOf(formatNames()))
+	c.Flags().Var(formatFlag{&format}, "format", "`FORMAT` of the output: "+oneOf(formatNames()))
 	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "output" { // as the other commands call it
 			name = "format"

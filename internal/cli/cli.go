@@ -218,7 +218,7 @@ func addOutput(c *cobra.Command, o *output, more ...output) {
 	for _, form := range more {
 		forms = append(forms, string(form))
 	}
-	c.Flags().VarP(outputFlag{o, forms}, "output", "o", "output format: "+oneOf(forms))
+	c.Flags().VarP(outputFlag{o, forms}, "output", "o", "`FORMAT` of the output: "+oneOf(forms))
 }
 
 // show prints a value as JSON, or what text writes of it.

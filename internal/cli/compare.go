@@ -45,7 +45,7 @@ than the first.`,
 		RunE:    func(c *cobra.Command, args []string) error { return a.compare(c.InOrStdin(), args, o) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.threshold, "threshold", "20%", "smallest change of a load that counts")
+	f.StringVar(&o.threshold, "threshold", "20%", "smallest change of a load that counts (`PERCENT`)")
 	addOutput(c, &o.form, outputHTML, outputCSV, outputMarkdown)
 	return c
 }
