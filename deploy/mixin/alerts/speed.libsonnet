@@ -43,7 +43,7 @@ local batchSlower(state, severity, expr) = {
   alert: 'SsdprobeBatchSlower',
   // As bad as the worst of its drives. It inhibits their alerts: see inhibit_rules.yaml.
   expr: expr,
-  'for': '1m',
+  'for': '30s',
   keep_firing_for: '10m',
   labels: { severity: severity, state: state },
   annotations: {
@@ -61,7 +61,7 @@ local hostSlower(config, state, severity) = {
   alert: 'SsdprobeHostSlower',
   // The node's own verdict, which took its evidence. No drive is blamed.
   expr: 'max by (job, instance) (ssdprobe_host_health{state="%s",%s}) == 1' % [state, config.selector],
-  'for': '1m',
+  'for': '30s',
   keep_firing_for: '10m',
   labels: { severity: severity, state: state },
   annotations: {
@@ -78,7 +78,7 @@ function(config) {
     {
       alert: 'SsdprobeDriveSevere',
       expr: drive('severe'),
-      'for': '1m',
+      'for': '30s',
       keep_firing_for: '10m',
       labels: { severity: config.severeSeverity },
       annotations: {
@@ -90,7 +90,7 @@ function(config) {
     {
       alert: 'SsdprobeDriveDegraded',
       expr: drive('degraded'),
-      'for': '1m',
+      'for': '30s',
       keep_firing_for: '10m',
       labels: { severity: 'warning' },
       annotations: {
