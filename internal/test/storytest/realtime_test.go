@@ -31,11 +31,11 @@ const (
 // counts although it waited for an emulated processor, and that is spared the verification of eBPF programs.
 const asShipped = "node: " + node + "\ndrift: {baseline_rounds: 10}\nadmission: {max_cpu_wait: 1}\nio_latency: never\n"
 
-// These let a node get to know its host, which takes a day, in a quarter of an hour: its clock is set
-// back by a day and some hours, and flies until it is right again. Its rounds are smaller, so that each block has enough of them.
+// These let a node get to know its host, which takes a day, in a quarter of an hour: its clock is set back by a day and some
+// hours, and flies until it is right again. The rounds, whose interval no clock changes, are as many more and smaller meanwhile.
 const (
 	longAgo   = 26 * time.Hour
-	asItFlies = "rounds_at_once: 4\nprobes: [{name: read-4k, ios: 24, warmup_ios: 2}]\n"
+	asItFlies = "rounds_at_once: 4\nprobes: [{name: read-4k, ios: 24, warmup_ios: 2, interval: %s}]\n"
 	flyToNow  = `
 read -r up idle </proc/uptime
 begun=${up%%.*} ago=$(date +%%s) now=$((ago + %d))
@@ -80,7 +80,8 @@ func TestStoryInRealTime(t *testing.T) {
 	})
 	t.Run("host", func(t *testing.T) {
 		t.Parallel()
-		s := startRealTime(t, program, asShipped+asItFlies, longAgo)
+		s := startRealTime(t, program, asShipped+fmt.Sprintf(asItFlies, "1s"), longAgo)
+		s.reload(t, asShipped+fmt.Sprintf(asItFlies, "30s")+tellKubernetes)
 		await(t, "a host that is judged", func() bool { return s.holds(t, `ssdprobe_host_health{state="healthy"} == 1`) })
 		const slow = `ssdprobe_host_health{state=~"degraded|severe"} == 1`
 		for _, d := range s.drives {
@@ -163,6 +164,15 @@ func (s *realTime) flyFrom(t *testing.T, ago time.Duration, begin func()) {
 	ctx, cancel := context.WithTimeout(t.Context(), longBound)
 	defer cancel()
 	result, err := flight.Wait(ctx)
+	require.NoError(t, err)
+	require.Zero(t, result.ExitCode, result.Stderr)
+}
+
+// reload gives the daemon another configuration.
+func (s *realTime) reload(t *testing.T, configuration string) {
+	t.Helper()
+	require.NoError(t, s.WriteFile(bounded(t), configurationPath, []byte(configuration), 0o644))
+	result, err := s.Run(bounded(t), "sh", "-c", "kill -HUP $(pidof ssdprobe)")
 	require.NoError(t, err)
 	require.Zero(t, result.ExitCode, result.Stderr)
 }
