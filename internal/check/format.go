@@ -80,6 +80,9 @@ func (r Result) words() string {
 	if n := r.count(record.Watch); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d on watch", n))
 	}
+	if !r.LastRound.IsZero() {
+		parts = append(parts, "no daemon answers, and this was stored; the last round was "+units.Ago(r.LastRound, r.Time))
+	}
 	return printable.Text(strings.Join(strings.Fields(strings.Join(parts, "; ")), " "))
 }
 

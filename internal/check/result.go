@@ -19,6 +19,8 @@ type Result struct {
 	// Reasons say in words why it is not healthy, the worst first.
 	Reasons []string `json:"reasons"`
 	Drives  []Drive  `json:"drives"`
+	// LastRound is when the last round was that is stored, where no daemon answers; zero where one does.
+	LastRound time.Time `json:"last_round,omitzero"`
 }
 
 // Drive is what is said of one target.

@@ -98,7 +98,11 @@ func (a *app) baselineReset() *cobra.Command {
 			if suite != "" {
 				return a.resetRun(args[0], suite)
 			}
-			return a.change(c.Context(), args, state.Request{Probe: probe}, "baselines of %s forgotten")
+			forgotten := "baselines of %s forgotten"
+			if probe != "" {
+				forgotten = "baseline of " + probe + " on %s forgotten"
+			}
+			return a.change(c.Context(), args, state.Request{Probe: probe}, forgotten)
 		},
 	}
 	c.Flags().StringVar(&probe, "probe", "", "only the baseline of the probe with this `NAME`")

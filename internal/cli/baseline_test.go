@@ -45,7 +45,7 @@ func TestBaselineOfARunningDaemon(t *testing.T) {
 	assert.Contains(t, unknown.stderr, `nothing is stored about a probe "read-5k"`)
 	reset := ssdprobe(t, "baseline", "reset", dir, "--probe", "read-4k", "--state-dir", state)
 	require.Equal(t, 0, reset.code, reset.stderr)
-	assert.Regexp(t, `^baselines of \S+ forgotten\n$`, reset.stderr)
+	assert.Regexp(t, `^baseline of read-4k on \S+ forgotten\n$`, reset.stderr)
 	p.Stderr.Find(t, `request carried out.*asked="forget baselines"`)
 	eventually(t, "it learns anew", func() bool {
 		_, learning := value(scrape(t, url), "ssdprobe_drift_state", map[string]string{"probe": "read-4k", "state": "learning"})

@@ -193,7 +193,9 @@ func (a *app) checkStored(c config.Config, address string, targets []string) (ch
 	s.Targets = slices.DeleteFunc(s.Targets, func(t record.TargetStatus) bool { // a drive that has gone for a day
 		return !slices.Contains(ids, t.ID) && !slices.ContainsFunc(kept.Judge.Drives, func(d judge.DriveState) bool { return d.ID == t.ID })
 	})
-	return check.Of(s, ids), nil
+	r := check.Of(s, ids)
+	r.LastRound = last
+	return r, nil
 }
 
 // idsOf are the ids of the targets that are named.

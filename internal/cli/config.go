@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -20,11 +21,23 @@ func (a *app) configCommand() *cobra.Command {
 	}
 	c.AddCommand(
 		&cobra.Command{
-			Use:     "check FILE",
-			Short:   "List all problems of a configuration file with line numbers, or what it changes",
+			Use:   "check [FILE]",
+			Short: "List all problems of a configuration file with line numbers, or what it changes",
+			Long: `Lists everything that is wrong with a configuration file, with line numbers; or else what it
+changes of the defaults, key by key, and warns about what is unlikely to be meant. Without
+FILE, the file is that of --config or $SSDPROBE_CONFIG.`,
 			Example: "  ssdprobe config check /etc/ssdprobe/ssdprobe.yaml",
-			Args:    arguments(cobra.ExactArgs(1)),
-			RunE:    func(_ *cobra.Command, args []string) error { return a.checkConfig(args[0]) },
+			Args:    arguments(cobra.MaximumNArgs(1)),
+			RunE: func(_ *cobra.Command, args []string) error {
+				path := a.configFile
+				if len(args) > 0 {
+					path = args[0]
+				}
+				if path == "" {
+					return usage(errors.New("a file is missing: name it, by --config or $SSDPROBE_CONFIG, too; e.g. ssdprobe config check /etc/ssdprobe/ssdprobe.yaml"))
+				}
+				return a.checkConfig(path)
+			},
 		},
 		&cobra.Command{
 			Use:     "show",

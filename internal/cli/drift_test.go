@@ -326,7 +326,7 @@ func TestAcceptOfWhatTheNodeKnows(t *testing.T) {
 	assert.Regexp(t, `1\.[34]\d× was accepted: the slow slot`, explained())
 	again := run("drift", "accept", "nvme4n1", "--note", "again")
 	assert.Equal(t, 1, again.code)
-	assert.Contains(t, again.stderr, "nothing has drifted")
+	assert.Contains(t, again.stderr, "no drift was found")
 
 	host := run("drift", "accept", "--host", "--note", "powersave is wanted")
 	require.Equal(t, 0, host.code, host.stderr)
@@ -335,7 +335,7 @@ func TestAcceptOfWhatTheNodeKnows(t *testing.T) {
 	assert.Regexp(t, `note of .* on the host: powersave is wanted \(accepted p50 1\.`, explained())
 	again = run("drift", "accept", "--host", "--note", "again")
 	assert.Equal(t, 1, again.code)
-	assert.Contains(t, again.stderr, "nothing has drifted")
+	assert.Contains(t, again.stderr, "no drift was found")
 
 	for want, args := range map[string][]string{
 		"leave out nvme0n1":             {"--host", "nvme0n1", "--note", "x"},
@@ -368,7 +368,7 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 
 	calm := ssdprobe(t, "drift", "accept", dir, "--note", "x", "--state-dir", state)
 	assert.Equal(t, 1, calm.code)
-	assert.Contains(t, calm.stderr, "nothing has drifted")
+	assert.Contains(t, calm.stderr, "no drift was found")
 
 	pinned := ssdprobe(t, "baseline", "pin", dir, "--probe", "read-4k", "--state-dir", state)
 	require.Equal(t, 0, pinned.code, pinned.stderr)

@@ -25,8 +25,9 @@ func (a *app) driftAccept() *cobra.Command {
 		Long: `Takes the current level of everything that has regressed or improved as normal, and says
 which level that is. So is the level of a target that is far slower than its peers. What was
 learned about noise and load stays, so the target is judged again at once. The note says
-why; "drift explain" shows it. While a level is moving, as during a recovery, it is refused:
-it has to stay for a quarter of an hour.
+why; "drift explain" shows it. It is refused where no drift was found, as there is nothing
+to silence, and while a level is moving, as during a recovery: it has to stay for a quarter
+of an hour.
 
 With --host, what the drives of this host did together is accepted: the findings
 host_slower and batch_slower end.

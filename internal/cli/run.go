@@ -391,7 +391,7 @@ func undecided(r record.RunReport) string {
 	if n == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("warning: %d of %s of it will not decide later comparisons (%s); repeat the run when the host is calm",
+	text := fmt.Sprintf("warning: %d of %s of this baseline will not decide later comparisons (%s); repeat the run when the host is calm",
 		n, units.Plural(len(r.Steps), "step"), strings.Join(codes, ", "))
 	if repeats := compare.MoreRepeats(r); repeats > 0 {
 		text += fmt.Sprintf(", with --repeats %d", repeats)

@@ -112,7 +112,7 @@ func TestRunSavesABaseline(t *testing.T) {
 	run := func(config string) done {
 		return ssdprobe(t, "run", "--config", config, "--state-dir", stateDir, "-t", dir, "--size", "16MiB", "--probe", "read-4k", "--rounds", "2", "--save-baseline")
 	}
-	const disturbed = "warning: 1 of 1 step of it will not decide later comparisons (disturbed); repeat the run when the host is calm, with --repeats 4\n"
+	const disturbed = "warning: 1 of 1 step of this baseline will not decide later comparisons (disturbed); repeat the run when the host is calm, with --repeats 4\n"
 	never := file(t, "never.yaml", "admission: {max_utilisation: 1, max_io_pressure: 1, max_in_flight: 100000, max_cpu_wait: 0.000001}\n")
 	for range 2 * runtime.NumCPU() { // so that its thread has to wait for a CPU
 		busy := exec.Command("sh", "-c", "while :; do :; done")

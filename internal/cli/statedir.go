@@ -33,7 +33,7 @@ func openExisting(path string) (state.Dir, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return state.Dir{}, denied(path)
 	case err != nil:
-		return state.Dir{}, fmt.Errorf("open the state directory: %w; name it with --state-dir", err)
+		return state.Dir{}, fmt.Errorf("open the state directory: %w; a daemon makes it when it starts: make it, or name another with --state-dir", err)
 	}
 	if !info.IsDir() {
 		return state.Dir{}, usage(fmt.Errorf("open the state directory: %s is no directory; name one with --state-dir", path))

@@ -248,3 +248,17 @@ func TestConfigCheckNeedsNothingOfTheMachine(t *testing.T) {
 	got := in("config", "check", file(t, "c.yaml", "node: a\n"))
 	assert.Equal(t, 0, got.code, got.stderr)
 }
+
+func TestConfigCheckOfTheFileInForce(t *testing.T) {
+	path := file(t, "c.yaml", "rounds_at_once: 2\n")
+	t.Setenv("SSDPROBE_CONFIG", "")
+	none := in("config", "check")
+	assert.Equal(t, 2, none.code)
+	assert.Contains(t, none.stderr, "a file is missing: name it, by --config or $SSDPROBE_CONFIG, too")
+	byFlag := in("config", "check", "--config", path)
+	t.Setenv("SSDPROBE_CONFIG", path)
+	for _, got := range []done{byFlag, in("config", "check")} {
+		assert.Equal(t, 0, got.code, got.stderr)
+		assert.Contains(t, got.stdout, "rounds_at_once: 2 (default 1)")
+	}
+}

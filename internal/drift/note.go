@@ -22,7 +22,7 @@ type Note struct {
 
 var (
 	// ErrNothingToAccept says that no statistic has drifted from its baseline.
-	ErrNothingToAccept = errors.New("nothing has drifted from its baseline")
+	ErrNothingToAccept = errors.New("no drift was found, so there is nothing to accept")
 	// ErrMoving says that there is no one level to accept yet.
 	ErrMoving = errors.New("the level is moving; wait until it stays for a quarter of an hour")
 )

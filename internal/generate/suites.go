@@ -17,6 +17,14 @@ const suitesHead = "# Suites\n\n" +
 	"| suite | question | writes | what it runs |\n|---|---|---|---|\n"
 
 const suitesByHand = `
+## A job of your own
+
+    ssdprobe run --job my.fio --target /srv/data --size 1GiB
+
+runs the fio job file my.fio and reports it like a suite. The target is always that of ` + "`--target`" + `: leave out ` + "`filename`" + `, as another file is refused.
+` + "`size`" + ` and ` + "`offset`" + ` may be left out as well. They count from where the data begin: of the file in a directory, the first MiB says that ssdprobe made it, so
+that 1 GiB has room for a job of 1023 MiB. ` + "`--dry-run`" + ` shows the job as fio gets it.
+
 ## What they replace
 
 People run these commands by hand. Each is one step of its suite, by the suite's defaults: the others differ in depth, direction, number

@@ -97,7 +97,11 @@ func confine(o *fio.Options, effective fio.Options, t Target) error {
 		size = *effective.SizeBytes
 	}
 	if size <= 0 || offset < 0 || offset+size > t.SizeBytes {
-		return fmt.Errorf("%s from %s on do not fit the %s of %s", units.Size(size), units.Size(offset), units.Size(t.SizeBytes), t.Path)
+		taken := ""
+		if t.OffsetBytes > 0 {
+			taken = fmt.Sprintf(" (its first %s says that ssdprobe made it)", units.Size(t.OffsetBytes))
+		}
+		return fmt.Errorf("%s from %s on do not fit the %s of %s%s", units.Size(size), units.Size(offset), units.Size(t.SizeBytes), t.Path, taken)
 	}
 	o.OffsetBytes, o.SizeBytes = new(t.OffsetBytes+offset), new(size)
 	return nil

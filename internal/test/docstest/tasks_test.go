@@ -101,7 +101,7 @@ var tasks = []task{
 		wish:  "take the current level as normal, and say why",
 		looks: []string{"README", "drift"},
 		runs:  []string{`ssdprobe drift accept WATCHED --note "moved to the slow slot"`},
-		exit:  1, says: "nothing has drifted from its baseline",
+		exit:  1, says: "no drift was found, so there is nothing to accept",
 	},
 	{
 		wish:  "see what was learned",
