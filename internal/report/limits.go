@@ -48,9 +48,13 @@ func boundSection(r record.RunReport) []document.Section {
 			texts = append(texts, fmt.Sprintf("%s in %d", limitText(l), counts[l]))
 		}
 	}
+	steps := "the " + units.Plural(len(r.Steps), "step")
+	if all < len(r.Steps) { // of one that was stopped, nothing is known
+		steps = units.Count(all) + " of " + steps
+	}
 	return []document.Section{{
 		ID: "limits", Title: "What the limit was", Minor: true, Blocks: []document.Block{document.Gap{}, t},
-		Lead: fmt.Sprintf("What limited the %s: %s.", units.Plural(all, "step"), strings.Join(texts, ", ")),
+		Lead: fmt.Sprintf("What limited %s: %s.", steps, strings.Join(texts, ", ")),
 	}}
 }
 
