@@ -31,10 +31,10 @@ const (
 // counts although it waited for an emulated processor, and that is spared the verification of eBPF programs.
 const asShipped = "node: " + node + "\ndrift: {baseline_rounds: 10}\nadmission: {max_cpu_wait: 1}\nio_latency: never\n"
 
-// These let a node get to know its host, which takes a day, in a quarter of an hour: its clock is set back by a day and some
-// hours, and flies until it is right again. The rounds, whose interval no clock changes, are as many more and smaller meanwhile.
+// These let a node get to know its host, which takes a day once enough blocks are known to read, in half an hour: its clock is set
+// back and flies until it is right again. The rounds, whose interval no clock changes, are as many more and smaller meanwhile.
 const (
-	longAgo   = 26 * time.Hour
+	longAgo   = 40 * time.Hour
 	asItFlies = "rounds_at_once: 4\nprobes: [{name: read-4k, ios: 24, warmup_ios: 2, interval: %s}]\n"
 	flyToNow  = `
 read -r up idle </proc/uptime
