@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 # What ssdprobe uses, what makes devices and filesystems, what reads its metrics and packages.
 scripts/install.sh fio util-linux e2fsprogs dosfstools genext2fs btrfs-progs xfsprogs bindfs autofs gcc libc6-dev
 scripts/install.sh curl chromium prometheus prometheus-alertmanager nodejs npm
-scripts/install.sh runc rpm busybox-static systemd mandoc bash-completion tmux procps
+scripts/install.sh runc rpm busybox-static systemd mandoc bash-completion zsh fish tmux procps
 scripts/install.sh clang-14 llvm-14 libbpf-dev
 scripts/lab-setup.sh
 scripts/build-tool.sh helm kustomize nfpm >/dev/null

@@ -166,28 +166,3 @@ func readable(t *testing.T, root string) {
 	assert.Contains(t, shown, "(default")
 	assert.Contains(t, shown, "  ssdprobe run --target /var/tmp\n")
 }
-
-// completes asserts that bash completes with what is in a root directory, and that what
-// is there for zsh and fish is meant for them.
-func completes(t *testing.T, root, zsh string) {
-	t.Helper()
-	share := filepath.Join(root, "usr", "share")
-	need(t, "bash", "bash")
-	const library = "/usr/share/bash-completion/bash_completion"
-	require.FileExists(t, library, "install it with scripts/install.sh bash-completion")
-	script := fmt.Sprintf(`source %s
-PATH=%s:$PATH
-_completion_loader ssdprobe || true
-compopt() { :; } # it is for readline alone
-COMP_WORDS=(ssdprobe base) COMP_CWORD=1 COMP_LINE="ssdprobe base" COMP_POINT=13
-__start_ssdprobe
-echo "${COMPREPLY[@]}"`, library, filepath.Join(root, "usr", "bin"))
-	c := exec.CommandContext(t.Context(), "bash", "--norc", "-c", script)
-	c.Env = append(os.Environ(), "XDG_DATA_DIRS="+share, "BASH_COMPLETION_USER_DIR=/nonexistent")
-	out, err := c.CombinedOutput()
-	require.NoErrorf(t, err, "%s", out)
-	assert.Equal(t, "baseline\n", string(out))
-
-	assert.Regexp(t, `^#compdef ssdprobe\n`, read(t, filepath.Join(share, zsh)))
-	assert.Contains(t, read(t, filepath.Join(share, "fish", "vendor_completions.d", "ssdprobe.fish")), "complete -c ssdprobe ")
-}
