@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
@@ -38,6 +39,34 @@ func TestChartMakesObjectsOfTheOperatorWhereItIs(t *testing.T) {
 	_, stderr, err := try(t, tool(t, "helm"), template("--set", "podMonitor.enabled=maybe")...)
 	require.Error(t, err)
 	assert.Contains(t, stderr, "'/podMonitor/enabled': value must be one of true, false, 'auto'")
+}
+
+// A ServiceMonitor finds the pods by a Service, and asks them as the PodMonitor would, which is not made then.
+func TestChartMakesAServiceMonitorInstead(t *testing.T) {
+	t.Parallel()
+	values := []string{"--set", "podMonitor.labels.release=stack,podMonitor.scheme=https,podMonitor.tlsConfig.insecureSkipVerify=true"}
+	pods, ok := helm(t, values...)[monitorKind].(*podMonitor)
+	require.True(t, ok)
+	all := helm(t, append(values, "--set", "serviceMonitor.enabled=true")...)
+	assert.NotContains(t, all, monitorKind, "each pod would be scraped twice")
+	monitor, ok := all["*manifesttest.serviceMonitor ssdprobe"].(*serviceMonitor)
+	require.True(t, ok)
+	assert.Equal(t, pods.Spec.PodMetricsEndpoints, monitor.Spec.Endpoints)
+	assert.Equal(t, pods.Spec.JobLabel, monitor.Spec.JobLabel)
+	assert.Equal(t, pods.Labels, monitor.Labels)
+
+	service, ok := all["*v1.Service ssdprobe"].(*corev1.Service)
+	require.True(t, ok)
+	for label, value := range monitor.Spec.Selector.MatchLabels {
+		assert.Equal(t, value, service.Labels[label])
+	}
+	pod := all.daemonSet(t).Spec.Template
+	for label, value := range service.Spec.Selector {
+		assert.Equal(t, value, pod.Labels[label])
+	}
+	assert.Equal(t, corev1.ClusterIPNone, service.Spec.ClusterIP, "pods get no variables of a Service without an address: ssdprobe has some of such names")
+	assert.Equal(t, service.Spec.Ports[0].Name, monitor.Spec.Endpoints[0].Port)
+	assert.Equal(t, pod.Spec.Containers[0].Ports[0].Name, service.Spec.Ports[0].TargetPort.StrVal)
 }
 
 func TestKustomizeWithoutTheOperator(t *testing.T) {

@@ -22,18 +22,31 @@ type podMonitor struct {
 	Spec              struct {
 		JobLabel            string               `json:"jobLabel"`
 		Selector            metav1.LabelSelector `json:"selector"`
-		PodMetricsEndpoints []struct {
-			Port        string `json:"port"`
-			Path        string `json:"path"`
-			Scheme      string `json:"scheme,omitempty"`
-			TLSConfig   any    `json:"tlsConfig,omitempty"`
-			BasicAuth   any    `json:"basicAuth,omitempty"`
-			Relabelings []struct {
-				SourceLabels []string `json:"sourceLabels"`
-				TargetLabel  string   `json:"targetLabel"`
-			} `json:"relabelings"`
-		} `json:"podMetricsEndpoints"`
+		PodMetricsEndpoints []endpoint           `json:"podMetricsEndpoints"`
 	} `json:"spec"`
+}
+
+type serviceMonitor struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		JobLabel  string               `json:"jobLabel"`
+		Selector  metav1.LabelSelector `json:"selector"`
+		Endpoints []endpoint           `json:"endpoints"`
+	} `json:"spec"`
+}
+
+// endpoint is how Prometheus gets in.
+type endpoint struct {
+	Port        string `json:"port"`
+	Path        string `json:"path"`
+	Scheme      string `json:"scheme,omitempty"`
+	TLSConfig   any    `json:"tlsConfig,omitempty"`
+	BasicAuth   any    `json:"basicAuth,omitempty"`
+	Relabelings []struct {
+		SourceLabels []string `json:"sourceLabels"`
+		TargetLabel  string   `json:"targetLabel"`
+	} `json:"relabelings"`
 }
 
 // rules has the fields of monitoring.coreos.com/v1 PrometheusRule that there are.
@@ -98,6 +111,8 @@ func decode(t *testing.T, text string) metav1.Object {
 		object = &batchv1.Job{}
 	case metav1.TypeMeta{APIVersion: "monitoring.coreos.com/v1", Kind: "PodMonitor"}:
 		object = &podMonitor{}
+	case metav1.TypeMeta{APIVersion: "monitoring.coreos.com/v1", Kind: "ServiceMonitor"}:
+		object = &serviceMonitor{}
 	case metav1.TypeMeta{APIVersion: "monitoring.coreos.com/v1", Kind: "PrometheusRule"}:
 		object = &rules{}
 	default:

@@ -193,6 +193,34 @@ annotations:
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 
+{{- /* What a PodMonitor and a ServiceMonitor have in common. */ -}}
+{{- define "ssdprobe.monitor" -}}
+jobLabel: app.kubernetes.io/name
+selector:
+  matchLabels:
+    {{- include "ssdprobe.selector" . | nindent 4 }}
+{{- end }}
+
+{{- /* How Prometheus gets in. The instance is the node. */ -}}
+{{- define "ssdprobe.endpoint" -}}
+- port: http
+  path: /metrics
+  {{- with .Values.podMonitor.scheme }}
+  scheme: {{ . }}
+  {{- end }}
+  {{- with .Values.podMonitor.tlsConfig }}
+  tlsConfig:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.podMonitor.basicAuth }}
+  basicAuth:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  relabelings:
+    - sourceLabels: [__meta_kubernetes_pod_node_name]
+      targetLabel: instance
+{{- end }}
+
 {{- /* Not empty when an object of the Prometheus Operator is to be made: (list $ ENABLED KIND). Without its
 kind the API server would refuse the whole release. */ -}}
 {{- define "ssdprobe.operator" -}}
