@@ -32,7 +32,7 @@ test: ## all tests; installs what they need
 test-kubernetes: ## the DaemonSet on two real nodes, and leases against a real API server; builds Kubernetes once
 	scripts/test-kubernetes.sh
 
-test-story: ## a drive and a host get slow, in real time with default settings: prints when each step came; an hour; builds an API server once
+test-story: ## a drive gets slow, in real time with default settings: prints when each step came; forty minutes; builds an API server once
 	scripts/install.sh fio socat etcd-server prometheus prometheus-alertmanager
 	scripts/lab-setup.sh
 	go test -timeout 3h -count 1 -v -tags kubernetes -run TestStoryInRealTime ./internal/test/storytest

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
@@ -22,8 +21,7 @@ const halfIOPS = usualIOPS / 2
 func TestStoryOfANode(t *testing.T) {
 	program := program(t)
 	n := bootNode(t, startCluster(t))
-	_, err := n.StartProcess(bounded(t), "sh", "-c", fly)
-	require.NoError(t, err)
+	n.fly(t, usualFlight)
 	n.startDaemon(t, configuration+tellKubernetes)
 	inbox := inbox{promtest.NewInbox(t)}
 	p := monitor(t, n.machine, inbox)

@@ -44,14 +44,21 @@ health: {interval: 5s, interrupts: all}
 io_latency: never
 `
 
-// fly sets the clock forward by half a minute each second, from now on.
-const fly = `
+// usualFlight is by how many seconds most stories set the clock forward each second.
+const usualFlight = 30
+
+// fly sets the clock forward by so many seconds each second, from now on. Timers do not see it: rounds have an interval of a second.
+func (m *machine) fly(t *testing.T, seconds int) {
+	t.Helper()
+	_, err := m.StartProcess(bounded(t), "sh", "-c", strings.ReplaceAll(`
 read -r up idle </proc/uptime
-from=$(($(date +%s) - 30 * ${up%.*}))
+from=$(($(date +%s) - SECONDS * ${up%.*}))
 while sleep 1; do
 	read -r up idle </proc/uptime
-	date -s @$((from + 30 * ${up%.*})) >/dev/null
-done`
+	date -s @$((from + SECONDS * ${up%.*})) >/dev/null
+done`, "SECONDS", strconv.Itoa(seconds)))
+	require.NoError(t, err)
+}
 
 // machine is the one with the drives, and the daemon in it.
 type machine struct {
@@ -77,8 +84,7 @@ func startMachine(t *testing.T) *machine {
 		KernelArgs: []string{"nvme_core.multipath=N"}, // so that the scheduler is that of the device, and not of its paths
 	})
 	m.worn, m.sound = m.find(t, "worn"), m.find(t, "sound")
-	_, err := m.StartProcess(bounded(t), "sh", "-c", fly)
-	require.NoError(t, err)
+	m.fly(t, usualFlight)
 	m.startDaemon(t, configuration)
 	return m
 }

@@ -32,8 +32,7 @@ func TestPicture(t *testing.T) {
 		all = append(all, m.find(t, d.ID))
 	}
 	worn := all[3]
-	_, err = m.StartProcess(bounded(t), "sh", "-c", fly)
-	require.NoError(t, err)
+	m.fly(t, usualFlight)
 	m.startDaemon(t, configuration)
 	begun := m.explained(t, worn).Time
 	testenv.EventuallyWithin(t, 30*time.Minute, time.Second, "hours of all drives", func() bool {
