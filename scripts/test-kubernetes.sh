@@ -17,7 +17,7 @@ scripts/build-kubernetes.sh >/dev/null
 [ -n "${RUN:-}" ] || go test -race -timeout 20m -count 1 -tags kubernetes -run TestCluster ./internal/fleet ./internal/nodestatus
 if [ -z "${RUN:-}" ]; then
 	scripts/lab-setup.sh
-	go test -timeout 40m -count 1 -v -tags kubernetes -run 'TestStoryOf(ANode|AHost)' ./internal/test/storytest
+	go test -timeout 90m -count 1 -v -tags kubernetes -run 'TestStoryOf(ANode|AHost)' ./internal/test/storytest
 fi
 undo() {
 	trap '' INT TERM # a second Ctrl-C

@@ -13,8 +13,8 @@
 //     Expressions, and with them windows, are what they are.
 //   - Prometheus scrapes every two seconds and evaluates every second, and Alertmanager waits for nothing.
 //
-// With the build tag kubernetes there are three more: TestStoryOfANode and TestStoryOfAHost, as quick, up to the condition, event and taint of a node on a
-// real API server, and TestStoryInRealTime, which changes none of this (make test-story).
+// With the build tag kubernetes there are three more: TestStoryOfANode and TestStoryOfAHost, as quick, up to the condition, event
+// and taint of a node on a real API server, and TestStoryInRealTime, which changes none of this (make test-story).
 //
 // With the build tag picture, TestPicture makes docs/status-page.png: a node with drives of 960 GB, one of which gets slow (make picture).
 //
