@@ -111,7 +111,7 @@ func (n *clusterNode) use(t *testing.T, arguments ...string) {
 	t.Helper()
 	for _, d := range n.drives {
 		_, err := n.StartProcess(bounded(t), append([]string{"fio", "--name=application", "--filename=/dev/" + d.name, "--readonly",
-			"--rw=randread", "--bs=4k", "--direct=1", "--time_based", "--runtime=10h"}, arguments...)...)
+			"--rw=randread", "--bs=4k", "--direct=1", "--time_based", "--runtime=1000d"}, arguments...)...)
 		require.NoError(t, err)
 	}
 }
