@@ -18,9 +18,10 @@ func (n *Node) Host() record.Judgement {
 		case len(g.members) == 0:
 		case g.host != nil && g.host.Known(n.now):
 			v.Verdict = record.Healthy
+		case !g.mature: // or no more: other work has its drives learn again
 		case g.host != nil:
 			unknown = g.host.Unjudged(n.now)
-		case g.mature && unknown.Reason == record.ReasonFewDrives:
+		case unknown.Reason == record.ReasonFewDrives:
 			unknown.Reason = record.ReasonLearning
 		}
 	}
