@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// farFlight has a day pass in a quarter of an hour: that is what it takes to know a host. Each block still has its rounds.
-	farFlight = 100
+	// farFlight has a day pass in 36 minutes: that is what it takes to know a host. At a hundred, rounds of slow drives are more than
+	// two minutes apart by that clock: too far for the drives to tell that it is the host, so that one of them is blamed at first.
+	farFlight = 40
 	ofAHost   = "rounds_at_once: 4\n"
 )
 
