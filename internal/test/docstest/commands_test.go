@@ -117,6 +117,7 @@ var elsewhere = map[string]string{
 	"ssdprobe drift replay stor-07/":            "internal/cli TestDriftReplayOfANode",
 	"ssdprobe drift replay --prometheus":        "internal/cli TestDriftReplayFromPrometheus",
 	"ssdprobe drift":                            "internal/cli TestDriftOfARunningDaemon",
+	"ssdprobe run --job my.fio":                 "internal/cli TestRunOwnJob",
 	"ssdprobe record":                           "internal/cli TestRecordOfARunningDaemon",
 	"ssdprobe baseline":                         "internal/cli TestBaselineOfARunningDaemon",
 	"kubectl create namespace ssdprobe":         "internal/test/clustertest TestCluster",
