@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -29,18 +28,7 @@ var listedHost = regexp.MustCompile(`(?m)^\s*` + node + `\s+4\s+(degraded|severe
 func TestStoryOfAHost(t *testing.T) {
 	program := program(t)
 	n := bootNode(t, startCluster(t))
-	n.fly(t, farFlight)
-	n.startDaemon(t, strings.Replace(configuration, "rounds_at_once: 2\n", ofAHost, 1)+tellKubernetes)
-	inbox := inbox{promtest.NewInbox(t)}
-	p := monitor(t, n.machine, inbox)
-	await(t, "enough written blocks of the drives", func() bool {
-		return len(p.now(t, `ssdprobe_device_pool_blocks unless on (id) ssdprobe_finding{code="pool_small"}`)) == 4
-	})
-	for _, d := range n.drives {
-		n.limit(t, d, usualIOPS)
-	}
-	n.use(t, "--rate_iops=2")
-	n.learnAnew(t, p, n.drives...)
+	p, inbox := n.begin(t, farFlight, strings.Replace(configuration, "rounds_at_once: 2\n", ofAHost, 1))
 	begun := time.Now()
 	tell := func(what string) { t.Logf("%5.1f s: %s", time.Since(begun).Seconds(), what) }
 	testenv.EventuallyWithin(t, longBound, time.Second, "a host that is judged", func() bool {

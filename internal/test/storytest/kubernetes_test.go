@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 )
 
 // halfIOPS is what is left of usualIOPS.
@@ -21,18 +19,7 @@ const halfIOPS = usualIOPS / 2
 func TestStoryOfANode(t *testing.T) {
 	program := program(t)
 	n := bootNode(t, startCluster(t))
-	n.fly(t, usualFlight)
-	n.startDaemon(t, configuration+tellKubernetes)
-	inbox := inbox{promtest.NewInbox(t)}
-	p := monitor(t, n.machine, inbox)
-	await(t, "enough written blocks of the drives", func() bool {
-		return len(p.now(t, `ssdprobe_device_pool_blocks unless on (id) ssdprobe_finding{code="pool_small"}`)) == 4
-	})
-	for _, d := range n.drives {
-		n.limit(t, d, usualIOPS)
-	}
-	n.use(t, "--rate_iops=2")
-	n.learnAnew(t, p, n.drives...)
+	p, inbox := n.begin(t, usualFlight, configuration)
 	await(t, "four drives that are healthy", func() bool { return n.told() == "NoSlowDrive" })
 	line, code := n.check(t)
 	assert.Equal(t, 0, code, line)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ssdprobe/ssdprobe/internal/test/apiserver"
 	"github.com/ssdprobe/ssdprobe/internal/test/lab"
+	"github.com/ssdprobe/ssdprobe/internal/test/promtest"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
@@ -70,6 +71,24 @@ func bootNode(t *testing.T, cluster *apiserver.Server) *clusterNode {
 	).Replace(string(kubeconfig))
 	require.NoError(t, n.WriteFile(bounded(t), "/etc/kubeconfig", []byte(text), 0o644))
 	return n
+}
+
+// begin starts the daemon by a clock that flies, with applications on the drives, and waits for their baselines.
+func (n *clusterNode) begin(t *testing.T, flight int, configuration string) (prometheus, inbox) {
+	t.Helper()
+	n.fly(t, flight)
+	n.startDaemon(t, configuration+tellKubernetes)
+	to := inbox{promtest.NewInbox(t)}
+	p := monitor(t, n.machine, to)
+	await(t, "enough written blocks of the drives", func() bool {
+		return len(p.now(t, `ssdprobe_device_pool_blocks unless on (id) ssdprobe_finding{code="pool_small"}`)) == len(n.drives)
+	})
+	for _, d := range n.drives {
+		n.limit(t, d, usualIOPS)
+	}
+	n.use(t, "--rate_iops=2")
+	n.learnAnew(t, p, n.drives...)
+	return p, to
 }
 
 // told is what Kubernetes was told of the node: its condition SlowDrive. "" is nothing.
