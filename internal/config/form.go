@@ -118,7 +118,7 @@ func (a *Admission) form() section {
 		{"forced_interval", duration(&a.ForcedInterval), `However busy a device is, each probe has a small round on it after this time without one: at most 32 I/Os and 8 to warm up. Such rounds are marked as loaded and not compared with the baseline. There are none on hard disks, sleeping drives and drives that hang, and none that a limit set above forbids. 0s stops them.`},
 		{"max_cpu_wait", atStart{within(ratio(&a.MaxCPUWait).as("ratio of time"), 0, 1)}, `Discard a round that waited for a CPU for more than this share of its time: it measured the CPU. It is shown as disturbed.`},
 		{"write_budget_per_day", atLeast(size(&a.WriteBytesPerDay).as("size a day"), 0), `How much the write probes may write to one file in a day, which bounds the wear. They have equal shares, and a restart gives them no more. Rounds beyond that are skipped, spread over the day. 0 stops write probes.`},
-		{"confirmations_per_hour", within(count(&a.ConfirmationsPerHour).as("number of rounds"), 0, 120), `How many rounds an hour may run out of turn on one target. A suspicion asks for one, so that it is confirmed or refuted within seconds. There are none in quiet hours, they wait for a scheduled run to end, and the limits and the write budget apply. 0 stops them.`},
+		{"confirmations_per_hour", within(count(&a.ConfirmationsPerHour).as("number of rounds"), 0, 120), `How many rounds an hour may run out of turn on one target. A suspicion asks for some, on this drive and on others beside it, so that it is confirmed or refuted within a minute. There are none in quiet hours, they wait for a scheduled run to end, and the limits and the write budget apply. 0 stops them.`},
 	}
 }
 

@@ -6,31 +6,59 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/judge"
 )
 
 const (
-	// confirmSpread is within how long a round out of turn begins, so that those which a
+	// confirmSpread is how much later a round out of turn may begin, so that those which a
 	// fleet asks for at one moment do not meet.
 	confirmSpread = 2 * time.Second
 	// askedAhead is how many rounds out of turn may wait for the watch to notice them.
 	askedAhead = 8
 )
 
-// confirm asks for a round of a probe within seconds, to confirm or refute a suspicion. It
+// ask is a round that is wanted out of turn.
+type ask struct {
+	probe string
+	at    time.Time
+}
+
+// confirm asks for rounds of a probe on the targets that are watched, to confirm or refute a suspicion of the first of them.
+// When that has had as many as it may, the others are left alone, too: a drive that is slow now and then does not use up theirs.
+func (d *Daemon) confirm(rounds []judge.Wanted, probe string) {
+	watches := d.current()
+	for _, r := range rounds {
+		w := watches[r.Drive]
+		if asked := w != nil && w.confirm(probe, r.In); !asked && r == rounds[0] {
+			return
+		}
+	}
+}
+
+// confirm asks for a round of a probe after so long, unless one is due before. It
 // reports whether there will be one. There is none in quiet hours, when the target has had
 // as many in the last hour as the configuration allows, and of a probe that does not run
 // here. The round waits for a run to end, is admitted and is charged to the budget of
 // writes as any other. It may be called by any goroutine, and does not wait.
-func (w *watch) confirm(probe string) bool {
-	w.mu.Lock()
-	runs := slices.ContainsFunc(w.probes, func(p *probeState) bool { return p.probe.Name == probe })
-	w.mu.Unlock()
+func (w *watch) confirm(probe string, in time.Duration) bool {
 	now := wallClock()
-	if !runs || !w.spec.Quiet.Until(now).IsZero() || !w.access.confirmed.take(now, w.spec.Admission.ConfirmationsPerHour) {
+	a := ask{probe, time.Now().Add(in + rand.N(confirmSpread))}
+	w.mu.Lock()
+	i := slices.IndexFunc(w.probes, func(p *probeState) bool { return p.probe.Name == probe })
+	// Where the next is not in the future, it is the one that has just raised the suspicion.
+	due := i >= 0 && w.probes[i].next.After(now) && !a.at.Before(w.probes[i].next)
+	w.mu.Unlock()
+	switch {
+	case i < 0 || !w.spec.Quiet.Until(now).IsZero():
+		return false
+	case due:
+		return true
+	case !w.access.confirmed.take(now, w.spec.Admission.ConfirmationsPerHour):
 		return false
 	}
 	select {
-	case w.asked <- probe:
+	case w.asked <- a:
 		return true
 	default:
 		return false
@@ -44,18 +72,18 @@ func (w *watch) await(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case probe := <-w.asked:
-		w.advance(probe, time.Now().Add(rand.N(confirmSpread)))
+	case a := <-w.asked:
+		w.advance(a)
 	}
 }
 
 // advance makes a probe due at a time, unless it is due before.
-func (w *watch) advance(probe string, at time.Time) {
+func (w *watch) advance(a ask) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.probes {
-		if p.probe.Name == probe && at.Before(p.next) {
-			p.next, p.outOfTurn = at, true
+		if p.probe.Name == a.probe && a.at.Before(p.next) {
+			p.next, p.outOfTurn = a.at, true
 		}
 	}
 }

@@ -83,16 +83,16 @@ func TestASuspicionGetsARoundOutOfTurn(t *testing.T) {
 	w := watchFile(t, nil)
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)
-	assert.False(t, w.confirm("read-8k"), "it does not run here")
+	assert.False(t, w.confirm("read-8k", 0), "it does not run here")
 	for n := range uint64(4) {
-		require.True(t, w.confirm("read-4k"))
+		require.True(t, w.confirm("read-4k", 0))
 		w.awaitRounds(t, "read-4k", 2+n)
 		_, confirmations := w.tried("read-4k")
 		assert.Equal(t, 1+n, confirmations)
 	}
-	require.True(t, w.confirm("durable-write-4k"))
+	require.True(t, w.confirm("durable-write-4k", 0))
 	w.awaitRounds(t, "durable-write-4k", 2)
-	assert.False(t, w.confirm("read-4k"), "five in an hour are all")
+	assert.False(t, w.confirm("read-4k", 0), "five in an hour are all")
 	rounds, _ := w.tried("read-4k")
 	assert.EqualValues(t, 5, rounds)
 	for _, p := range w.Status(time.Now()).Probes {
@@ -100,12 +100,45 @@ func TestASuspicionGetsARoundOutOfTurn(t *testing.T) {
 	}
 }
 
+// A suspicion of one drive gets rounds of others, too. Those that are due anyway are not counted, and those that are gone are left out.
+func TestASuspicionGetsRoundsOfOthers(t *testing.T) {
+	t.Parallel()
+	first, second := watchFile(t, nil), watchFile(t, nil)
+	spent := watchFile(t, func(s *spec) { s.Admission.ConfirmationsPerHour = 0 })
+	d := &Daemon{watches: map[string]*watch{first.spec.ID: first, second.spec.ID: second, spent.spec.ID: spent}}
+	for _, w := range d.watches {
+		w.awaitRounds(t, "read-4k", 1)
+		testenv.Eventually(t, "the next is planned", func() bool { return w.Status(time.Now()).Probes[0].Next.After(time.Now()) })
+	}
+	d.confirm([]judge.Wanted{{Drive: spent.spec.ID}, {Drive: first.spec.ID}, {Drive: second.spec.ID}}, "read-4k")
+	d.confirm([]judge.Wanted{{Drive: first.spec.ID, In: 48 * time.Hour}, {Drive: second.spec.ID}, {Drive: "gone"}}, "read-4k")
+	second.awaitRounds(t, "read-4k", 2)
+	_, confirmations := second.tried("read-4k")
+	assert.EqualValues(t, 1, confirmations)
+	rounds, _ := first.tried("read-4k")
+	assert.EqualValues(t, 1, rounds)
+	assert.Empty(t, first.access.confirmed.done, "it is due before")
+	assert.Len(t, second.access.confirmed.done, 1, "not for one that may have none itself")
+}
+
+// The round that raises a suspicion is not the one that is asked for, though the next is not planned yet.
+func TestARoundUnderWayIsNotTheNext(t *testing.T) {
+	w := quietWatch(t)
+	w.spec.Quiet, w.spec.Admission.ConfirmationsPerHour = nil, 12
+	w.probes[0].next = time.Now().Add(-time.Second)
+	require.True(t, w.confirm("read-4k", time.Minute))
+	assert.Len(t, w.asked, 1)
+	w.probes[0].next = time.Now().Add(30 * time.Second)
+	require.True(t, w.confirm("read-4k", time.Minute))
+	assert.Len(t, w.asked, 1, "it comes before")
+}
+
 // A round out of turn writes nothing that the budget does not pay for.
 func TestAConfirmationIsChargedToTheBudget(t *testing.T) {
 	t.Parallel()
 	w := watchFile(t, func(s *spec) { s.Admission.WriteBytesPerDay = s.Probes[1].RoundBytes() })
 	w.awaitRounds(t, "durable-write-4k", 1)
-	require.True(t, w.confirm("durable-write-4k"))
+	require.True(t, w.confirm("durable-write-4k", 0))
 	w.awaitRounds(t, "durable-write-4k", 2)
 	p := w.Status(time.Now()).Probes[1]
 	assert.EqualValues(t, 1, p.Rounds[record.OutcomeBusy])
@@ -119,7 +152,7 @@ func TestAConfirmationRests(t *testing.T) {
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)
 	end := w.access.rest.begin()
-	require.True(t, w.confirm("read-4k"))
+	require.True(t, w.confirm("read-4k", 0))
 	testenv.Eventually(t, "it is due", func() bool { return w.Status(time.Now()).Probes[0].Next.Before(time.Now()) })
 	rounds, _ := w.tried("read-4k")
 	assert.EqualValues(t, 1, rounds)
@@ -128,10 +161,12 @@ func TestAConfirmationRests(t *testing.T) {
 
 	quiet := quietWatch(t)
 	quiet.spec.Admission.ConfirmationsPerHour = 12
-	assert.False(t, quiet.confirm("read-4k"))
-	quiet.spec.Quiet = nil
-	require.True(t, quiet.confirm("read-4k"))
-	quiet.advance(<-quiet.asked, time.Now().Add(-time.Hour))
+	assert.False(t, quiet.confirm("read-4k", 0))
+	quiet.spec.Quiet, quiet.probes[0].next = nil, time.Now().Add(time.Hour)
+	require.True(t, quiet.confirm("read-4k", 0))
+	asked := <-quiet.asked
+	asked.at = time.Now().Add(-time.Hour)
+	quiet.advance(asked)
 	quiet.keepQuiet(time.Now().Add(time.Hour))
 	assert.True(t, quiet.Status(time.Now()).Probes[0].Next.After(time.Now()))
 	quiet.begin(quiet.probes[0])

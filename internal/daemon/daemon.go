@@ -114,7 +114,7 @@ func New(o Options) (*Daemon, error) {
 	d.generator, d.flight = o.Generator, newFlight(d.shared.fs, o.Config.Recorder)
 	d.shared.traffic = d.newSampler()
 	d.timed = &timed{fs: d.shared.fs, log: o.Log, mode: o.Config.IOLatency, devices: d.sampled, flight: d.flight}
-	d.shared.judging, d.shared.tell = newJudging(o.Config.Drift.Settings), d.tellJudged
+	d.shared.judging, d.shared.tell, d.shared.confirm = newJudging(o.Config.Drift.Settings), d.tellJudged, d.confirm
 	d.shared.judging.waits = true
 	if err := d.restoreNode(); err != nil {
 		return nil, errors.Join(err, storage.lock.Release())

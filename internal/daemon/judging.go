@@ -97,13 +97,12 @@ func (j *judging) look(f func()) {
 	f()
 }
 
-// took judges a round, and all that is over by now. suspicious says that another round soon would confirm or
-// refute what this one says.
-func (j *judging) took(id string, m record.Measurement) (events []judge.Event, suspicious bool) {
+// took judges a round, and all that is over by now. It returns the rounds that would confirm or refute what this one says.
+func (j *judging) took(id string, m record.Measurement) ([]judge.Event, []judge.Wanted) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	suspicious = j.node.Add(id, m)
-	return j.over(), suspicious
+	wanted := j.node.Add(id, m)
+	return j.over(), wanted
 }
 
 // judged is the drive of the target as the judge knows it.

@@ -148,9 +148,9 @@ func (w *watch) took(ctx context.Context, p *probeState, m record.Measurement) {
 	}
 	name := w.device.Name
 	w.mu.Unlock()
-	events, suspicious := w.shared.judging.took(w.spec.ID, m)
-	if suspicious {
-		w.confirm(p.probe.Name)
+	events, wanted := w.shared.judging.took(w.spec.ID, m)
+	if len(wanted) > 0 {
+		w.shared.confirm(wanted, p.probe.Name)
 	}
 
 	w.remember(p, m)

@@ -25,6 +25,7 @@ type shared struct {
 	traffic   *traffic.Sampler
 	judging   *judging
 	tell      func([]judge.Event) // logs what was judged, and has it kept
+	confirm   func(rounds []judge.Wanted, probe string)
 	// slots has room for as many rounds as may run at once on the node.
 	slots chan struct{}
 }

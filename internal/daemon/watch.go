@@ -49,7 +49,7 @@ type watch struct {
 
 	access *access
 	suites *suites
-	asked  chan string // names of probes whose next round is wanted out of turn
+	asked  chan ask
 	// history has the figures for the plots of the status page. historySaved is when they were last saved, in nanoseconds since 1970.
 	history      history.History
 	historySaved atomic.Int64
@@ -110,7 +110,7 @@ const (
 
 func newWatch(s spec, seen sighting, way *access, shared *shared) *watch {
 	w := &watch{
-		spec: s, shared: shared, access: way, done: make(chan struct{}), asked: make(chan string, askedAhead),
+		spec: s, shared: shared, access: way, done: make(chan struct{}), asked: make(chan ask, askedAhead),
 		log:     shared.log.With("device", seen.device.Name, "id", s.ID),
 		changed: map[string]time.Time{},
 	}

@@ -12,7 +12,7 @@ const (
 	// one slow round must not weigh more than one fast round.
 	blockLength = 5 * time.Minute
 	// minBlockRounds is how many rounds a block needs. A block with fewer goes on
-	// into the next five minutes, so that slow probes have blocks too.
+	// into the next, as does one of refused rounds.
 	minBlockRounds = 2
 	// maxBlockSlots is after how many slots a block that still has too few rounds
 	// is given up: the rounds are too far apart to say anything together.
@@ -40,7 +40,8 @@ func slotTime(n int64) time.Time { return time.Unix(n*int64(blockLength/time.Sec
 
 // point is a round against its epoch's reference.
 type point struct {
-	Load   int    `json:"load"` // observed, thousandths
+	Time   int64  `json:"time,omitempty"` // in seconds since 1970
+	Load   int    `json:"load"`           // observed, thousandths
 	Work   work   `json:"work,omitzero"`
 	Shifts Shifts `json:"shifts"`
 }

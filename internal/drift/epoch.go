@@ -84,7 +84,7 @@ func (e *epoch) baseline() record.Baseline {
 
 // point returns a round as seen in this epoch.
 func (e *epoch) point(r Round) point {
-	return point{Load: r.load(), Work: r.Work.rates(), Shifts: r.Values.from(e.Reference)}
+	return point{Time: r.Time.Unix(), Load: r.load(), Work: r.Work.rates(), Shifts: r.Values.from(e.Reference)}
 }
 
 // sample adds a round, and returns true when that made the first baseline.

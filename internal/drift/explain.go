@@ -127,7 +127,7 @@ func (t *Tracker) explain(i int, n *norm, out *StatisticExplanation) {
 	}
 	if last := len(t.recent); last > 0 {
 		if others := t.host.At(t.recent[last-1].Slot)[i]; others.Known() {
-			out.Others, out.Host = others.Ratio(), t.hostPart(i, t.recent[last-1].Slot, others, 0).Ratio()
+			out.Others, out.Host = others.Ratio(), (t.host.Off(i, others) - n.Host).Ratio()
 		}
 	}
 	v := &t.verdicts[i]

@@ -1,11 +1,13 @@
 package drift
 
+import "time"
+
 // Host tells what the host did to all devices of a node, so that it is not blamed on one.
 type Host interface {
 	// At is how much slower than usual the others were in a slot; Missing where that is not known.
 	At(slot int64) Shifts
-	// Now is the same of the last rounds.
-	Now() Shifts
+	// Now is the same of their last rounds since a time.
+	Now(since time.Time) Shifts
 	// Off is what to take off statistic i of the device when the others are so much slower.
 	Off(i int, others Shift) Shift
 	// OfDay is how much slower other I/O of the device is expected to be at the time of day of a slot.
@@ -21,7 +23,7 @@ type Alone struct{}
 func (Alone) At(int64) Shifts { return unmeasured() }
 
 // Now implements Host.
-func (Alone) Now() Shifts { return unmeasured() }
+func (Alone) Now(time.Time) Shifts { return unmeasured() }
 
 // Off implements Host.
 func (Alone) Off(int, Shift) Shift { return 0 }

@@ -12,10 +12,10 @@ import (
 // are not touched by that. They say what the evidence came to, and go on when there is more of it.
 
 const (
-	// staleAfter is for how long a comparison says how fast something is, and staleRounds for how many
-	// intervals of rounds that are further apart.
+	// staleAfter is for how long a comparison says how fast something is, and staleBlocks for how many
+	// blocks where rounds are rare.
 	staleAfter  = time.Hour
-	staleRounds = 3
+	staleBlocks = 2
 )
 
 // compared is when a statistic was last compared.
@@ -31,8 +31,27 @@ type compared struct {
 // Every says how often rounds are planned, where that is rare.
 func (t *Tracker) Every(interval time.Duration) { t.interval = interval }
 
+// maxSlots is how many slots a block takes at most.
+const maxSlots = 24
+
+// Slots is how many slots a block takes: as many as have minBlockRounds rounds. All divide a day, so that the blocks of
+// drives that are probed as often begin together.
+func (t *Tracker) Slots() int64 {
+	for _, slots := range []int64{1, 2, 3, 4, 6, 12} {
+		if time.Duration(slots)*blockLength >= minBlockRounds*t.interval {
+			return slots
+		}
+	}
+	return maxSlots
+}
+
+// blockSlot is the slot at which the block of a slot begins.
+func (t *Tracker) blockSlot(slot int64) int64 { return slot - slot%t.Slots() }
+
 // stale is after how long a comparison says nothing more.
-func (t *Tracker) stale() time.Duration { return max(staleAfter, staleRounds*t.interval) }
+func (t *Tracker) stale() time.Duration {
+	return max(staleAfter, staleBlocks*time.Duration(t.Slots())*blockLength)
+}
 
 // know notes that statistic i was compared in what ended at a time.
 func (t *Tracker) know(i int, at time.Time) {
@@ -60,10 +79,8 @@ func (t *Tracker) knowBlock(b block, j judged) {
 	}
 }
 
-// blockEnd is when the rounds of a block are over. Those of a slow probe take longer than a block.
-func (t *Tracker) blockEnd(slot int64) time.Time {
-	return slotTime(slot).Add(max(blockLength, t.interval))
-}
+// blockEnd is when the rounds of a block are over.
+func (t *Tracker) blockEnd(slot int64) time.Time { return slotTime(slot + t.Slots()) }
 
 // Pause says that no rounds were planned for a time: what was known before it stays so.
 func (t *Tracker) Pause(from, to time.Time) {

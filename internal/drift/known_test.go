@@ -134,12 +134,21 @@ func TestAPlannedPauseKeepsWhatIsKnown(t *testing.T) {
 	assert.Equal(t, record.Unknown, late.after(9 * time.Hour)[0].State, "what was unknown before is so after it")
 }
 
-func TestRareRoundsAreStaleAfterThreeOfThem(t *testing.T) {
+func TestRareRoundsAreStaleAfterTwoBlocksOfThem(t *testing.T) {
 	h := known(t)
-	h.track.Every(40 * time.Minute)
-	h.run(10*time.Minute, 1, record.Conditions{})
-	assert.Equal(t, record.Stable, h.after(110 * time.Minute)[0].State)
-	assert.Equal(t, record.Unknown, h.after(3 * time.Hour)[0].State)
+	h.track.Every(40 * time.Minute) // a block takes two hours
+	for n := range 12 {
+		h.minute += 39
+		h.run(time.Minute, 1, record.Conditions{})
+		if n >= 6 { // the first block is over
+			assert.Equal(t, record.Stable, h.p50().State)
+		}
+	}
+	block, ok := h.track.LastBlock()
+	require.True(t, ok)
+	over := block.Time.Add(2 * time.Hour).Sub(h.now())
+	assert.Equal(t, record.Stable, h.after(over + 230*time.Minute)[0].State)
+	assert.Equal(t, record.Unknown, h.after(over + 250*time.Minute)[0].State)
 }
 
 func TestAFastVerdictHasARatioOfItsOwnRounds(t *testing.T) {

@@ -13,6 +13,8 @@ const (
 	stretchOthers = 5
 	// stretchGap ends a stretch: nobody knows what was between.
 	stretchGap = 30 * time.Minute
+	// stretchOfOthers is how long before a first slow round those of others are of the same time.
+	stretchOfOthers = 2 * time.Minute
 )
 
 // stretch is a run of rounds that are nearly all far too slow.
@@ -32,6 +34,10 @@ const stretchKept = 32
 func quick() [2]quickStretch {
 	return [2]quickStretch{{4, 60 * time.Second, ShiftOf(1.75)}, {3, 40 * time.Second, ShiftOf(3.5)}}
 }
+
+// ConfirmAfter is how long after a round that was far too slow the next one says most: a quick stretch has no more rounds
+// than it takes, and lasts as long as it has to.
+const ConfirmAfter = 20 * time.Second
 
 type quickStretch struct {
 	rounds int
@@ -74,6 +80,15 @@ func (s *stretch) add(at time.Time, x, limit Shift, mayBeQuick bool) bool {
 		}
 	}
 	return s.Count >= stretchRounds && at.Sub(s.From) >= stretchLength
+}
+
+// since is from when on rounds of others say whether they are slow, too: from its first slow round on, as those before are
+// of a time when it was not slow either.
+func (s *stretch) since(now time.Time) time.Time {
+	if s.Count == 0 {
+		return now.Add(-stretchOfOthers)
+	}
+	return s.From
 }
 
 func (s *stretch) middle() Shift {

@@ -28,7 +28,7 @@ func (t *Tracker) JudgeBeside(h Host) { t.host, t.together = h, true }
 
 // Close ends the block under way if it began before a slot and has enough rounds.
 func (t *Tracker) Close(before int64) {
-	if len(t.epochs) == 0 || !t.current().learned() || len(t.open.Points) < minBlockRounds || t.open.Slot >= before {
+	if len(t.epochs) == 0 || !t.current().learned() || len(t.open.Points) < minBlockRounds || t.open.Slot+t.Slots() > before {
 		return
 	}
 	t.closed = append(t.closed, t.open.close())
@@ -149,7 +149,7 @@ func (t *Tracker) Expected(i int, slot int64) Shift {
 	if t.Maturity() == "" {
 		return 0
 	}
-	return t.current().Baseline.Of[i].Daily[slot%daySlots]
+	return t.current().Baseline.Of[i].Daily[t.blockSlot(slot)%daySlots]
 }
 
 // Conditions are those of the current epoch.
@@ -269,20 +269,20 @@ func (t *Tracker) Notes() []Note {
 // NoteChanges tells the tracker of changes of conditions that its devices have in common.
 func (t *Tracker) NoteChanges(now time.Time, changes []record.Change) { t.noteChanges(now, changes) }
 
-// LastShift is how much slower than the baseline statistic i was in the last rounds, the
-// host's part included; Missing when there are too few of them.
-func (t *Tracker) LastShift(i int) Shift {
-	if t.Maturity() == "" || len(t.latest) < latestRounds {
+// LastShift is how much slower than the baseline statistic i was in the last rounds since a time, the host's part
+// included; Missing when there are none.
+func (t *Tracker) LastShift(i int, since time.Time) Shift {
+	if t.Maturity() == "" || !t.current().Baseline.Of[i].learned() {
 		return missing
 	}
 	base := t.current().Baseline
 	column := make([]Shift, 0, latestRounds)
 	for _, p := range t.latest {
-		if p.Shifts[i].Known() {
+		if p.Shifts[i].Known() && p.Time >= since.Unix() {
 			column = append(column, p.Shifts[i]-base.Of[i].Curve.at(base.load(p.Work, p.Load)))
 		}
 	}
-	if len(column) < latestRounds || !base.Of[i].learned() {
+	if len(column) == 0 {
 		return missing
 	}
 	return median(column)
@@ -333,7 +333,7 @@ func (t *Tracker) Far(i int, limit, yesterday Shift, now time.Time) (since time.
 	}
 	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
 	by = min(last[0].Shifts[i], last[1].Shifts[i]) // that of a block without the statistic is the least
-	fresh := now.Sub(slotTime(last[0].Slot)) <= (farBlocks+2)*blockLength
+	fresh := now.Sub(slotTime(last[0].Slot)) <= time.Duration(farBlocks*t.Slots()+2)*blockLength
 	return slotTime(last[0].Slot), by, fresh && by >= limit && by >= max(yesterday, usual(before[max(0, len(before)-shownBlocks):], i))+n.beyond()
 }
 
@@ -357,13 +357,13 @@ func usual(blocks []judged, i int) Shift {
 // latestRounds are those behind LastShift.
 const latestRounds = 3
 
-// Suspicious reports whether the last round was so slow that the next ones decide.
-func (t *Tracker) Suspicious() bool {
+// Suspicious is how many rounds in a row were so slow that the next ones decide; 0 when the last round was not.
+func (t *Tracker) Suspicious() (rounds int) {
 	for i := range t.verdicts {
 		v := &t.verdicts[i]
-		if v.State != record.Regressed && v.Fast.Count > 0 && v.Fast.Count < stretchRounds && !t.isTail(i) && v.Fast.Last.Equal(t.last) {
-			return true
+		if v.State != record.Regressed && v.Fast.Count < stretchRounds && !t.isTail(i) && v.Fast.Last.Equal(t.last) {
+			rounds = max(rounds, v.Fast.Count)
 		}
 	}
-	return false
+	return rounds
 }

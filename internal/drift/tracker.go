@@ -193,7 +193,7 @@ func (t *Tracker) take(r Round) []Event {
 	}
 	before := t.states()
 	p := e.point(r)
-	if b, ok := t.open.add(slot(r.Time), p); ok {
+	if b, ok := t.open.add(t.blockSlot(slot(r.Time)), p); ok {
 		t.closed = append(t.closed, b)
 	}
 	if !t.together {
@@ -337,12 +337,15 @@ func (t *Tracker) judged(b block) (judged, bool) {
 }
 
 // hostPart is what to take off statistic i, that was x in a slot, when the others are so much slower. Where that is
-// not known, it is what the host does at this time of every day.
+// not known, it is what the host does at this time of every day. What may be taken off beyond what the others are slower
+// makes no drive faster.
 func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
 	if !others.Known() {
 		return t.expectedOfHost(i, slot, x)
 	}
-	return t.host.Off(i, others) - t.current().Baseline.Of[i].Host
+	usual := t.current().Baseline.Of[i].Host
+	most := t.host.Off(i, others) - usual
+	return min(most, max(x, min(most, others-usual)))
 }
 
 // ofDay is what is in x of what makes statistic i slower at this time of every day. What makes the median slower does so to
@@ -395,7 +398,6 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 	b := t.current().Baseline
 	load := b.load(p.Work, p.Load)
 	known := b.knows(load)
-	var host *Shifts // it is hardly ever needed
 	for i := range t.names {
 		v, n := &t.verdicts[i], &b.Of[i]
 		if v.State == record.Regressed || !t.judgeable(i) || !p.Shifts[i].Known() || !known && t.isTail(i) || t.traffic() && !n.likeWork(p.Work, i) {
@@ -403,10 +405,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 		}
 		x, limit := p.Shifts[i]-n.Curve.at(load), n.LargeAbove+b.doubt(load, i)
 		if x > limit {
-			if host == nil {
-				host = new(t.host.Now())
-			}
-			x -= t.hostPart(i, slot(now), host[i], x)
+			x -= t.hostPart(i, slot(now), t.host.Now(v.Fast.since(now))[i], x)
 			x -= t.ofDay(i, slot(now), x)
 		}
 		if v.Fast.add(now, x, limit, !t.isTail(i) && !n.SlowAccepted) {

@@ -45,7 +45,7 @@ func driftFamilies() []family[probeNow] {
 			"Lower bound of the 95 % confidence interval of ssdprobe_drift_ratio, over the same time: the probe is at least so many times slower. Absent with it, and while there are too few five-minute blocks to compute it.",
 			eachDrift(func(d record.Drift, emit emit) { emitKnown(emit, d.Lower, string(d.Statistic)) })),
 		metric("ssdprobe_drift_state", gauge, []string{"statistic", "state"},
-			"State of a statistic, as the label state: learning, waiting (until there is enough to judge by), unknown (nothing was compared for an hour, or for three intervals of rare rounds), "+
+			"State of a statistic, as the label state: learning, waiting (until there is enough to judge by), unknown (nothing was compared for an hour, or for two blocks of rare rounds), "+
 				"stable, suspect, regressed or improved. Always 1. Other states have no series. What has regressed stays so until it is seen to be over.",
 			eachDrift(func(d record.Drift, emit emit) { emit(1, string(d.Statistic), string(d.State)) })),
 		metric("ssdprobe_drift_unjudged_since_timestamp_seconds", gauge, []string{"statistic", "reason"},

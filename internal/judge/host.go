@@ -62,6 +62,8 @@ type group struct {
 	last       int64          // slot of the last block of the host
 	// mature says that enough drives have a final baseline to know the host by them.
 	mature bool
+	// slots is how many slots a block of most of the drives takes.
+	slots int64
 	// faster, slower and anchor are those of the host: see part.
 	faster, slower, anchor drift.Shifts
 	// small are the regressions of the host that were too small to be told so far.
@@ -106,8 +108,10 @@ func (g *group) look() {
 		}
 	}
 	g.mature = len(final) > minOthers
+	slots := []int64{1}
 	voters, seen := map[string]bool{}, map[string]bool{} // a physical drive has one vote
 	for _, s := range g.members {
+		slots = append(slots, s.tracker.Slots())
 		s.again = seen[s.drive.physical()]
 		seen[s.drive.physical()] = true
 		// A new drive tells nothing about the host, unless all are new.
@@ -117,6 +121,8 @@ func (g *group) look() {
 			voters[s.drive.physical()] = true
 		}
 	}
+	slices.Sort(slots)
+	g.slots = slots[len(slots)/2]
 	for i := range g.anchor {
 		g.faster[i], g.slower[i], g.anchor[i] = drift.ShiftOf(usualNoise), drift.ShiftOf(usualNoise), 0
 	}
@@ -194,11 +200,12 @@ func (g *group) toldFrom() float64 {
 
 // judge judges the host by what its drives did in a slot.
 func (g *group) judge(slot int64, now time.Time) []drift.Event {
+	slot -= g.slots - 1 // blocks that began then are over
 	if g.host == nil {
 		g.learn(slot)
 		return nil
 	}
-	if slot < g.last { // the clock was set back
+	if slot < g.last-2*recently { // the clock was set back: a block may take two hours
 		g.host = nil
 		return nil
 	}
@@ -207,7 +214,7 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 			g.host.AddBlock(n, b)
 		}
 	}
-	g.last = slot
+	g.last = max(g.last, slot)
 	if now.Sub(g.host.LastJudged()) > forgotten { // its drives are gone
 		g.host = nil
 		return nil
@@ -227,7 +234,7 @@ func (g *group) learn(slot int64) {
 			slots, blocks = append(slots, n), append(blocks, b)
 		}
 	}
-	if int64(len(slots)) >= minHostBlocks {
+	if int64(len(slots)) >= minHostBlocks/g.slots {
 		g.host, g.last = drift.NewBlockTracker(g.settings, g.name == Traffic, slots, blocks), slot
 	}
 }

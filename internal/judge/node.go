@@ -200,27 +200,27 @@ func (n *Node) newGroup(name string, rotational bool) *group {
 	return g
 }
 
-// Round takes a good round of a probe.
-func (n *Node) Round(id, probe string, r drift.Round, c record.Conditions) {
+// Round takes a good round of a probe. It returns the rounds that would confirm or refute what it says, if it is suspicious.
+func (n *Node) Round(id, probe string, r drift.Round, c record.Conditions) []Wanted {
 	s := n.source(id, probe)
 	if s == nil {
-		return
+		return nil
 	}
 	n.take(s, r.Time, s.tracker.AddRound(r, c))
+	return s.wanted()
 }
 
-// Add takes a round of a probe, whatever its outcome. It reports whether another round soon would
-// decide something.
-func (n *Node) Add(id string, m record.Measurement) (suspicious bool) {
+// Add is Round for a round of any outcome.
+func (n *Node) Add(id string, m record.Measurement) []Wanted {
 	s := n.source(id, m.Probe)
 	if s != nil {
 		s.drive.trouble.took(m)
 	}
 	if s == nil || m.Outcome != record.OutcomeOK || m.Loaded {
-		return false // a round that a busy drive got all the same has no like to be compared with
+		return nil // a round that a busy drive got all the same has no like to be compared with
 	}
 	n.take(s, m.Start.Round(0), s.tracker.Add(m))
-	return s.tracker.Suspicious()
+	return s.wanted()
 }
 
 // Traffic takes a sample of the drive's own traffic.

@@ -46,17 +46,9 @@ func (s *source) At(slot int64) drift.Shifts {
 	return s.orTraffic(s.others(func(o *source, i int) drift.Shift { return o.at(slot, i) }), func(t *source) drift.Shifts { return t.At(slot) })
 }
 
-// sameTime is how much older than the round before the last of a drive that of another may be to be of the same time.
-const sameTime = 2 * time.Minute
-
-// Now implements drift.Host, from the last rounds.
-func (s *source) Now() drift.Shifts {
-	return s.orTraffic(s.others(func(o *source, i int) drift.Shift {
-		if s.last.Sub(o.last) >= sameTime {
-			return drift.Missing // it says nothing of a host that has just become slow: its rounds may be refused since
-		}
-		return o.tracker.LastShift(i)
-	}), (*source).Now)
+// Now implements drift.Host.
+func (s *source) Now(since time.Time) drift.Shifts {
+	return s.orTraffic(s.others(func(o *source, i int) drift.Shift { return o.tracker.LastShift(i, since) }), func(t *source) drift.Shifts { return t.Now(since) })
 }
 
 // orTraffic is what the others did or, where too few of them were probed, as when the host makes them too busy for rounds,
@@ -106,7 +98,7 @@ func (s *source) Off(i int, others drift.Shift) drift.Shift { return s.group.par
 // measuredYesterday reports whether there was each block of the hour after this time of yesterday, which are still kept.
 func (s *source) measuredYesterday(slot int64) bool {
 	for k := range int64(recently) {
-		if !s.at(slot-dayBlocks+1+k, 0).Known() {
+		if at := slot - dayBlocks + 1 + k; at%s.tracker.Slots() == 0 && !s.at(at, 0).Known() {
 			return false
 		}
 	}

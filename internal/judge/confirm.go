@@ -1,0 +1,31 @@
+package judge
+
+import (
+	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+)
+
+// Wanted is a round that would confirm or refute a suspicion.
+type Wanted struct {
+	Drive string
+	// In is how long from now it says most.
+	In time.Duration
+}
+
+// wanted returns the rounds that would decide something after one that was far too slow: the next of this drive and,
+// after the first such round, one of as many others as can tell whether the host is slow. Their own next rounds may be
+// minutes away, and the first drive to be probed would be blamed for what the host does.
+func (s *source) wanted() []Wanted {
+	slow := s.tracker.Suspicious()
+	if slow == 0 {
+		return nil
+	}
+	rounds := []Wanted{{s.drive.ID, drift.ConfirmAfter}}
+	for _, o := range s.group.members {
+		if slow == 1 && len(rounds) <= minVoters && o.votes && o.drive.physical() != s.drive.physical() {
+			rounds = append(rounds, Wanted{Drive: o.drive.ID})
+		}
+	}
+	return rounds
+}
