@@ -133,8 +133,8 @@ func TestVerdictsAreRecorded(t *testing.T) {
 	d.tellJudged([]judge.Event{
 		{Drive: "eui.1", Verdict: record.Degraded, Ratio: ratio, Witnesses: []string{"probes", "traffic"}},
 		{Drive: "eui.1", Verdict: record.Severe, Witnesses: []string{"stalls"}},
-		{State: record.Regressed, Drives: []string{"eui.1", "eui.2"}, Ratio: ratio},
-		{State: record.Stable},
+		{State: record.Regressed, Drives: []string{"eui.1", "eui.2"}, Ratio: ratio, Drift: &drift.Event{}},
+		{State: record.Stable, Drift: &drift.Event{}},
 	})
 	all := d.flight.Rest("")
 	require.Len(t, all, 1, "one incident")

@@ -34,10 +34,10 @@ func (d *Daemon) recordStall(dev traffic.Device, s record.Stall) {
 func (d *Daemon) recordVerdict(e judge.Event) {
 	t := record.Trigger{Time: time.Now(), Kind: record.TriggerVerdict, TargetID: e.Drive}
 	switch {
-	case e.Drift != nil:
-		return
 	case e.Drive == "" && e.State == record.Regressed:
 		t.Text = fmt.Sprintf("%d drives got slower together: %s", len(e.Drives), e.Ratio)
+	case e.Drift != nil:
+		return
 	case e.Verdict.Blames():
 		t.Text = string(e.Verdict)
 		if e.Ratio.Ratio > 0 { // stalls and errors have none

@@ -117,7 +117,7 @@ func (n *Node) AcceptHost(text string, now time.Time) (map[string]drift.Note, er
 		return nil, fmt.Errorf("the host: %w", drift.ErrNothingToAccept)
 	}
 	for g, host := range hosts {
-		g.host, g.small = host, [drift.Statistics]*drift.Event{}
+		g.host, g.wanders = host, [drift.Statistics]wander{}
 		g.look()
 	}
 	return notes, nil

@@ -64,7 +64,9 @@ func (r *rare) blamed() (first time.Time, drives []string) {
 
 // hostTold reports whether something was said of the host.
 func (r *rare) hostTold() bool {
-	return slices.ContainsFunc(r.events, func(e judge.Event) bool { return e.Scope == record.ScopeHost && e.Drive == "" && e.State == record.Regressed })
+	return slices.ContainsFunc(r.events, func(e judge.Event) bool {
+		return e.Scope == record.ScopeHost && e.Drive == "" && e.State == record.Regressed
+	})
 }
 
 func all(x float64) func(string) float64 { return func(string) float64 { return x } }

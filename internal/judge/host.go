@@ -66,8 +66,8 @@ type group struct {
 	slots int64
 	// faster, slower and anchor are those of the host: see part.
 	faster, slower, anchor drift.Shifts
-	// small are the regressions of the host that were too small to be told so far.
-	small [drift.Statistics]*drift.Event
+	// wanders is what is told of the host, by statistic.
+	wanders [drift.Statistics]wander
 	// changes are the drives that each change of conditions was seen on within the hour, and when first.
 	changes map[record.Change]seenOn
 }

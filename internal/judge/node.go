@@ -286,7 +286,7 @@ func (n *Node) settle(before int64, now time.Time) {
 			s.tracker.Anchor()
 			s.judgeLevels(before - 1)
 		}
-		n.tellHost(g, g.judge(before-1, now), now)
+		n.tellHost(g, g.judge(before-1, now))
 	}
 	n.concludeAll(now)
 }

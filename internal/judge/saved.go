@@ -38,6 +38,8 @@ type HostState struct {
 	// Host has the baseline of the host and what was found; nil while that is learned.
 	Host *drift.State `json:"host,omitempty"`
 	Last int64        `json:"last,omitempty"` // slot of the last block of the host
+	// Wanders is what is told of each statistic of the host, and what was before; nil in the state of a version before.
+	Wanders map[record.Statistic]wander `json:"wanders,omitempty"`
 	// Changes are those of conditions that drives were seen to have within the hour.
 	Changes []SeenChange `json:"changes,omitempty"`
 }
@@ -181,7 +183,10 @@ func (s State) WithoutProbes() State {
 func (g *group) state() HostState {
 	s := HostState{Source: g.name, Rotational: g.rotational}
 	if g.host != nil {
-		s.Host, s.Last = new(g.host.State()), g.last
+		s.Host, s.Last, s.Wanders = new(g.host.State()), g.last, map[record.Statistic]wander{}
+		for i, statistic := range g.host.Statistics() {
+			s.Wanders[statistic] = g.wanders[i]
+		}
 	}
 	for c, seen := range g.changes {
 		s.Changes = append(s.Changes, SeenChange{Change: c, First: seen.first, Drives: slices.Sorted(maps.Keys(seen.drives))})
@@ -315,6 +320,11 @@ func (n *Node) restored(h HostState) (*group, error) {
 			return nil, errors.New("it cannot be judged by that")
 		}
 		g.host, g.last = host, h.Last
+		for i, x := range host.Drift() {
+			if g.wanders[i] = h.Wanders[x.Statistic]; h.Wanders == nil && x.State == record.Regressed && x.Ratio >= g.toldFrom() {
+				g.wanders[i] = wander{Told: g.wanders[i].verdict(x.Ratio), Most: x.Ratio, Since: x.Since}
+			}
+		}
 	}
 	for _, c := range h.Changes {
 		seen := seenOn{c.First, map[string]bool{}}

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"slices"
-	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/record"
@@ -38,16 +37,12 @@ func (n *Node) Host() record.Judgement {
 		if t.Ratio.Ratio > v.Ratio.Ratio {
 			v.Ratio, v.Source = t.Ratio, t.Source
 		}
+		if t.Verdict.Badness() > v.Verdict.Badness() {
+			v.Verdict = t.Verdict
+		}
 	}
 	v.ThanBefore = v.Witnesses
-	switch {
-	case v.Ratio.Ratio >= severeRatio:
-		v.Verdict = record.Severe
-	case v.Ratio.Ratio >= degradedRatio:
-		v.Verdict = record.Degraded
-	case v.Ratio.Ratio > 0:
-		v.Verdict = record.Watch
-	case v.Verdict == record.Unjudged:
+	if v.Verdict == record.Unjudged {
 		v.Unjudged = unknown
 	}
 	return v
@@ -61,15 +56,15 @@ func (n *Node) Together() []record.Together {
 			continue
 		}
 		for i, x := range g.host.Drift() {
-			if x.State != record.Regressed || x.Ratio < g.toldFrom() {
+			w := &g.wanders[i]
+			if w.Told == "" || x.State != record.Regressed { // it is over, and not settled yet
 				continue
 			}
-			t := record.Together{
-				Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
-				Ratio: record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper},
-			}
-			t.Drives, t.Of, t.Scope = g.who(i, x.Ratio, x.Since)
-			list = append(list, t)
+			list = append(list, record.Together{
+				Scope: w.scope(), Verdict: w.Told, Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
+				Ratio:  record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper},
+				Drives: slices.Clone(w.Drives), Of: w.Of,
+			})
 		}
 	}
 	return list
@@ -98,38 +93,33 @@ func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
 }
 
 // tellHost tells what the drives of a group did together.
-func (n *Node) tellHost(g *group, events []drift.Event, now time.Time) {
+func (n *Node) tellHost(g *group, events []drift.Event) {
 	for _, e := range events {
-		i := slices.Index(statisticsOf(g.name), e.Statistic)
-		if i >= 0 && e.To == record.Regressed {
-			g.small[i] = &e
-			continue
+		if i := slices.Index(statisticsOf(g.name), e.Statistic); i < 0 || e.To != record.Regressed {
+			n.events = append(n.events, g.event(e))
 		}
-		if i >= 0 {
-			g.small[i] = nil
-		}
-		n.events = append(n.events, g.event(e))
 	}
 	if g.host == nil || len(g.members) == 0 { // the clock was set back, or the drives are gone
-		g.small = [drift.Statistics]*drift.Event{}
+		g.wanders = [drift.Statistics]wander{}
+		return
 	}
-	for i, e := range g.small {
-		if e == nil {
+	for i, x := range g.host.Drift() {
+		w := &g.wanders[i]
+		news := w.take(x, g.toldFrom(), n.now)
+		if w.Told != "" {
+			g.who(w, i, x)
+		}
+		if !news {
 			continue
 		}
-		if !e.Time.Equal(now) {
-			x := g.host.Drift()[i]
-			e.Time, e.Ratio, e.Lower, e.Upper = now, x.Ratio, x.Lower, x.Upper
+		out := g.event(drift.Event{
+			Time: n.now, Statistic: x.Statistic, From: record.Suspect, To: record.Regressed, Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper,
+			Since: x.Since, Cause: x.Cause, Attribution: x.Attribution,
+		})
+		out.Drives, out.Scope = slices.Clone(w.Drives), w.scope()
+		if w.Told.Blames() {
+			out.Verdict = w.Told
 		}
-		if e.Ratio < g.toldFrom() {
-			continue
-		}
-		out := g.event(*e)
-		out.Drives, _, out.Scope = g.who(i, e.Ratio, e.Since)
-		if e.Ratio >= degradedRatio {
-			out.Verdict = record.Degraded
-		}
-		g.small[i] = nil
 		n.events = append(n.events, out)
 	}
 }
@@ -143,12 +133,12 @@ func (g *group) event(e drift.Event) Event {
 	}
 }
 
-// who are the drives that got so much slower together, of how many, and whether that is the host or a batch.
-func (g *group) who(statistic int, ratio float64, since time.Time) (names []string, of int, scope record.Scope) {
+// who notes which drives got slower with statistic i of the host. At a time of day at which they are expected to be so slow,
+// it is as it was.
+func (g *group) who(w *wander, i int, x record.Drift) {
 	last := drift.Slot(g.host.LastJudged()) // there may have been a pause since
-	names, of = g.moved(statistic, drift.ShiftOf(ratio), drift.Slot(since), last)
-	if float64(len(names)) < hostShare*float64(of) {
-		return names, of, record.ScopeBatch
+	names, of := g.moved(i, drift.ShiftOf(x.Ratio), drift.Slot(x.Since), last)
+	if len(names) > 0 || w.Of == 0 {
+		w.Drives, w.Of = names, of
 	}
-	return names, of, record.ScopeHost
 }

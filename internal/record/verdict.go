@@ -85,11 +85,13 @@ type ToldVerdict struct {
 
 // Together is what drives of a host did together.
 type Together struct {
-	Scope     Scope     `json:"scope"`
-	Source    string    `json:"source"`
-	Statistic Statistic `json:"statistic"`
-	Ratio     Ratio     `json:"ratio"`
-	Since     time.Time `json:"since"`
+	Scope Scope `json:"scope"`
+	// Verdict is that of the ratio: watch, degraded or severe.
+	Verdict   DriveVerdict `json:"verdict"`
+	Source    string       `json:"source"`
+	Statistic Statistic    `json:"statistic"`
+	Ratio     Ratio        `json:"ratio"`
+	Since     time.Time    `json:"since"`
 	// Drives are the ids of the targets that got slower, of Of that were compared.
 	Drives []string `json:"drives"`
 	Of     int      `json:"of"`

@@ -39,9 +39,11 @@ func (s *Score) FalseDrives(severities ...Severity) Rate {
 	return Rate{s.blamed(severities...), s.Drives}
 }
 
-// FalseHosts is how often a host was blamed falsely.
-func (s *Score) FalseHosts() Rate {
-	return Rate{s.Count(func(w Wrong) bool { return w.Scope == drifttest.OfHost }), s.Nodes}
+// FalseHosts is how often a host was blamed falsely with one of some severities; with any when none is named.
+func (s *Score) FalseHosts(severities ...Severity) Rate {
+	return Rate{s.Count(func(w Wrong) bool {
+		return w.Scope == drifttest.OfHost && (len(severities) == 0 || slices.Contains(severities, w.Severity))
+	}), s.Nodes}
 }
 
 // WriteFleet writes the figures of a fleet: false verdicts by kind, delays by kind, and what
@@ -52,6 +54,7 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	fmt.Fprintf(w, "  severe\t%s\n", s.FalseDrives(Severe))
 	fmt.Fprintf(w, "  and statistics that regressed falsely\t%s\n", s.FalseDrives())
 	fmt.Fprintf(w, "hosts blamed falsely\t%s\n", s.FalseHosts())
+	fmt.Fprintf(w, "  as degraded or severe, which alerts\t%s\n", s.FalseHosts(Degraded, Severe))
 	share := func(n int) float64 { return 100 * float64(n) / max(1, float64(s.Lasting)) }
 	fmt.Fprintf(w, "of the time of drives, on nodes of 1 or 2\t%.0f %%\n", 100*float64(s.SmallNodes)/max(1, float64(s.Drives)))
 	fmt.Fprintf(w, "lasting 2 × or worse, blamed within 15 min\t%d of %d, %.1f %%\n", s.LastingBlamed, s.Lasting, share(s.LastingBlamed))

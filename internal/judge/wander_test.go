@@ -1,0 +1,82 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/judge"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// toldOfHost is how often something was told of the host, and the worst verdict of it.
+func (m *machine) toldOfHost() (times int, worst record.DriveVerdict) {
+	for _, e := range m.events {
+		if e.Drive == "" && e.Statistic == record.LatencyP50 && e.State == record.Regressed {
+			times++
+			if e.Verdict.Badness() > worst.Badness() {
+				worst = e.Verdict
+			}
+		}
+	}
+	m.events = nil
+	return times, worst
+}
+
+func slower(x float64) func(int) float64 { return func(int) float64 { return x } }
+
+// A host that is slower for some hours, and is fast again by itself, is told once. It is news again when it is slower than
+// ever, or for longer.
+func TestAHostThatWandersIsToldOnce(t *testing.T) {
+	m := newMachine(t, 6)
+	m.run(3*day, steady)
+	times, _ := m.toldOfHost()
+	require.Zero(t, times)
+
+	m.run(4*time.Hour, slower(1.3))
+	assert.Equal(t, record.Degraded, m.node.Host().Verdict)
+	m.run(2*day+5*time.Hour, steady) // not at the same time of the day
+	assert.Equal(t, record.Healthy, m.node.Host().Verdict)
+	times, worst := m.toldOfHost()
+	assert.Equal(t, 1, times)
+	assert.Equal(t, record.Degraded, worst)
+
+	restored := judge.NewNode(drift.Default())
+	require.NoError(t, restored.Restore(m.node.State(m.now())))
+	for _, id := range m.drives {
+		restored.AddDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40})
+		for _, source := range []string{"read-4k", judge.Traffic} {
+			restored.Attach(id, source, m.node.Tracker(id, source))
+		}
+	}
+	m.node = restored
+	m.run(4*time.Hour, slower(1.3))
+	assert.Equal(t, record.Healthy, m.node.Host().Verdict, "it is known to do that, after a restart, too")
+	m.run(2*day+5*time.Hour, steady)
+	times, _ = m.toldOfHost()
+	assert.Zero(t, times)
+
+	m.run(4*time.Hour, slower(1.3*1.3))
+	times, _ = m.toldOfHost()
+	assert.Equal(t, 1, times, "worse than ever")
+	m.run(3*day+5*time.Hour, steady)
+	m.events = nil
+
+	m.run(16*time.Hour, slower(1.3))
+	times, worst = m.toldOfHost()
+	assert.Equal(t, 1, times, "longer than ever")
+	assert.Equal(t, record.Degraded, worst)
+	assert.WithinDuration(t, m.now().Add(-16*time.Hour), m.node.Host().Since, 10*time.Minute, "since it began")
+	m.run(2*time.Hour, slower(2.6))
+	_, worst = m.toldOfHost()
+	assert.Equal(t, record.Severe, worst, "and when it gets worse meanwhile")
+
+	m.run(40*day, steady)
+	m.events = nil
+	m.run(4*time.Hour, slower(1.3))
+	times, _ = m.toldOfHost()
+	assert.Equal(t, 1, times, "after a month it is forgotten")
+}
