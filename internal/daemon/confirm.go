@@ -25,36 +25,43 @@ type ask struct {
 }
 
 // confirm asks for rounds of a probe on the targets that are watched, to confirm or refute a suspicion of the first of them.
-// When that has had as many as it may, the others are left alone, too: a drive that is slow now and then does not use up theirs.
+// When that has had as many as it may, the others are left alone, too, and others take no more than half of what they may: a
+// drive that is slow now and then does not use up theirs.
 func (d *Daemon) confirm(rounds []judge.Wanted, probe string) {
 	watches := d.current()
-	for _, r := range rounds {
-		w := watches[r.Drive]
-		if asked := w != nil && w.confirm(probe, r.In); !asked && r == rounds[0] {
+	for i, r := range rounds {
+		asked := false
+		if w := watches[r.Drive]; w != nil {
+			most := w.spec.Admission.ConfirmationsPerHour
+			if i > 0 {
+				most = (most + 1) / 2
+			}
+			asked = w.confirm(probe, r.In, most)
+		}
+		if i == 0 && !asked {
 			return
 		}
 	}
 }
 
-// confirm asks for a round of a probe after so long, unless one is due before. It
+// confirm asks for a round of a probe after so long, unless one is due about then or before. It
 // reports whether there will be one. There is none in quiet hours, when the target has had
-// as many in the last hour as the configuration allows, and of a probe that does not run
+// as many in the last hour as it may at most, and of a probe that does not run
 // here. The round waits for a run to end, is admitted and is charged to the budget of
 // writes as any other. It may be called by any goroutine, and does not wait.
-func (w *watch) confirm(probe string, in time.Duration) bool {
+func (w *watch) confirm(probe string, in time.Duration, most int) bool {
 	now := wallClock()
 	a := ask{probe, time.Now().Add(in + rand.N(confirmSpread))}
 	w.mu.Lock()
 	i := slices.IndexFunc(w.probes, func(p *probeState) bool { return p.probe.Name == probe })
-	// Where the next is not in the future, it is the one that has just raised the suspicion.
-	due := i >= 0 && w.probes[i].next.After(now) && !a.at.Before(w.probes[i].next)
+	due := i >= 0 && !w.probes[i].following(now).After(a.at.Add(confirmSpread))
 	w.mu.Unlock()
 	switch {
 	case i < 0 || !w.spec.Quiet.Until(now).IsZero():
 		return false
 	case due:
 		return true
-	case !w.access.confirmed.take(now, w.spec.Admission.ConfirmationsPerHour):
+	case !w.access.confirmed.take(now, most):
 		return false
 	}
 	select {
@@ -63,6 +70,14 @@ func (w *watch) confirm(probe string, in time.Duration) bool {
 	default:
 		return false
 	}
+}
+
+// following is when the next round is due. Where that is over, it is the one that has just raised the suspicion.
+func (p *probeState) following(now time.Time) time.Time {
+	if p.next.After(now) {
+		return p.next
+	}
+	return p.rhythm.Next(now)
 }
 
 // await waits until a round is due or one out of turn is asked for, and as long as d at most.

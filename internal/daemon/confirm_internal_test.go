@@ -18,6 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/measure"
 	"github.com/ssdprobe/ssdprobe/internal/probe"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/schedule"
 	"github.com/ssdprobe/ssdprobe/internal/state"
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
@@ -83,16 +84,16 @@ func TestASuspicionGetsARoundOutOfTurn(t *testing.T) {
 	w := watchFile(t, nil)
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)
-	assert.False(t, w.confirm("read-8k", 0), "it does not run here")
+	assert.False(t, w.confirm("read-8k", 0, w.spec.Admission.ConfirmationsPerHour), "it does not run here")
 	for n := range uint64(4) {
-		require.True(t, w.confirm("read-4k", 0))
+		require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 		w.awaitRounds(t, "read-4k", 2+n)
 		_, confirmations := w.tried("read-4k")
 		assert.Equal(t, 1+n, confirmations)
 	}
-	require.True(t, w.confirm("durable-write-4k", 0))
+	require.True(t, w.confirm("durable-write-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "durable-write-4k", 2)
-	assert.False(t, w.confirm("read-4k", 0), "five in an hour are all")
+	assert.False(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour), "five in an hour are all")
 	rounds, _ := w.tried("read-4k")
 	assert.EqualValues(t, 5, rounds)
 	for _, p := range w.Status(time.Now()).Probes {
@@ -125,11 +126,12 @@ func TestASuspicionGetsRoundsOfOthers(t *testing.T) {
 func TestARoundUnderWayIsNotTheNext(t *testing.T) {
 	w := quietWatch(t)
 	w.spec.Quiet, w.spec.Admission.ConfirmationsPerHour = nil, 12
+	w.probes[0].rhythm = schedule.NewRhythm("stor-07", w.spec.ID, "read-4k", 24*time.Hour)
 	w.probes[0].next = time.Now().Add(-time.Second)
-	require.True(t, w.confirm("read-4k", time.Minute))
+	require.True(t, w.confirm("read-4k", time.Minute, w.spec.Admission.ConfirmationsPerHour))
 	assert.Len(t, w.asked, 1)
 	w.probes[0].next = time.Now().Add(30 * time.Second)
-	require.True(t, w.confirm("read-4k", time.Minute))
+	require.True(t, w.confirm("read-4k", time.Minute, w.spec.Admission.ConfirmationsPerHour))
 	assert.Len(t, w.asked, 1, "it comes before")
 }
 
@@ -138,7 +140,7 @@ func TestAConfirmationIsChargedToTheBudget(t *testing.T) {
 	t.Parallel()
 	w := watchFile(t, func(s *spec) { s.Admission.WriteBytesPerDay = s.Probes[1].RoundBytes() })
 	w.awaitRounds(t, "durable-write-4k", 1)
-	require.True(t, w.confirm("durable-write-4k", 0))
+	require.True(t, w.confirm("durable-write-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "durable-write-4k", 2)
 	p := w.Status(time.Now()).Probes[1]
 	assert.EqualValues(t, 1, p.Rounds[record.OutcomeBusy])
@@ -152,7 +154,7 @@ func TestAConfirmationRests(t *testing.T) {
 	w.awaitRounds(t, "read-4k", 1)
 	w.awaitRounds(t, "durable-write-4k", 1)
 	end := w.access.rest.begin()
-	require.True(t, w.confirm("read-4k", 0))
+	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	testenv.Eventually(t, "it is due", func() bool { return w.Status(time.Now()).Probes[0].Next.Before(time.Now()) })
 	rounds, _ := w.tried("read-4k")
 	assert.EqualValues(t, 1, rounds)
@@ -161,9 +163,9 @@ func TestAConfirmationRests(t *testing.T) {
 
 	quiet := quietWatch(t)
 	quiet.spec.Admission.ConfirmationsPerHour = 12
-	assert.False(t, quiet.confirm("read-4k", 0))
+	assert.False(t, quiet.confirm("read-4k", 0, quiet.spec.Admission.ConfirmationsPerHour))
 	quiet.spec.Quiet, quiet.probes[0].next = nil, time.Now().Add(time.Hour)
-	require.True(t, quiet.confirm("read-4k", 0))
+	require.True(t, quiet.confirm("read-4k", 0, quiet.spec.Admission.ConfirmationsPerHour))
 	asked := <-quiet.asked
 	asked.at = time.Now().Add(-time.Hour)
 	quiet.advance(asked)

@@ -41,12 +41,12 @@ func TestTheAgeOfAHungIOIsInTheMetrics(t *testing.T) {
 		s.Probes = s.Probes[:1]
 		s.Probes[0].IOs, s.Probes[0].Timeout, s.Probes[0].Interval = 32, time.Second, time.Hour // only the rounds asked for
 	})
-	require.True(t, w.confirm("read-4k", 0))
+	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "read-4k", 1)
 	ios, seconds := w.observed(t)
 
 	release := remote.HoldReads(t, 10)
-	require.True(t, w.confirm("read-4k", 0))
+	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "read-4k", 2)
 	p := w.Status(time.Now()).Probes[0]
 	require.Equal(t, record.OutcomeTimeout, p.Last.Outcome)
@@ -58,7 +58,7 @@ func TestTheAgeOfAHungIOIsInTheMetrics(t *testing.T) {
 	ios, after := w.observed(t)
 	assert.Greater(t, after, seconds+1, "more than the timeout")
 	assert.Greater(t, w.Status(time.Now()).Probes[0].ReadBytes, p.ReadBytes)
-	require.True(t, w.confirm("read-4k", 0))
+	require.True(t, w.confirm("read-4k", 0, w.spec.Admission.ConfirmationsPerHour))
 	w.awaitRounds(t, "read-4k", 3)
 	p = w.Status(time.Now()).Probes[0]
 	n, _ = w.observed(t)

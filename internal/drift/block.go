@@ -11,11 +11,11 @@ const (
 	// blockLength is the unit of comparison. Single rounds differ too much, and
 	// one slow round must not weigh more than one fast round.
 	blockLength = 5 * time.Minute
-	// minBlockRounds is how many rounds a block needs. A block with fewer goes on
-	// into the next, as does one of refused rounds.
+	// minBlockRounds is how many rounds a block needs. A round that is alone in its block
+	// counts with those of the next.
 	minBlockRounds = 2
-	// maxBlockSlots is after how many slots a block that still has too few rounds
-	// is given up: the rounds are too far apart to say anything together.
+	// maxBlockSlots is after how many slots such a round is given up: it is too far from
+	// the next to say anything together. A block takes no longer.
 	maxBlockSlots = 12
 )
 
@@ -48,23 +48,25 @@ type point struct {
 
 // openBlock gathers the rounds of the block under way.
 type openBlock struct {
-	Slot   int64   `json:"slot"` // of the first round
+	Slot   int64   `json:"slot"` // at which the block begins
 	Points []point `json:"points,omitempty"`
 }
 
-// add puts a round in, and returns the block that ended before it, if one did.
+// add puts a round of the block that begins at slot n in, and returns the block that ended before it, if one did.
 func (o *openBlock) add(n int64, p point) (block, bool) {
 	var done block
 	var ok bool
 	switch {
 	case len(o.Points) == 0:
 		o.Slot = n
-	case n < o.Slot || (len(o.Points) < minBlockRounds && n-o.Slot >= maxBlockSlots):
+	case n < o.Slot || (len(o.Points) < minBlockRounds && n-o.Slot > maxBlockSlots):
 		// The clock was set back, or the round before is too long ago.
 		*o = openBlock{Slot: n}
 	case n != o.Slot && len(o.Points) >= minBlockRounds:
 		done, ok = o.close(), true
 		*o = openBlock{Slot: n}
+	default:
+		o.Slot = n // of the drives' blocks, those that end together are compared
 	}
 	o.Points = append(o.Points, p)
 	return done, ok

@@ -126,8 +126,9 @@ func (t *Tracker) explain(i int, n *norm, out *StatisticExplanation) {
 		out.Load = append(out.Load, LoadEffect{float64(k.Load) / 1000, (k.Shift - n.Curve.at(0)).Ratio()})
 	}
 	if last := len(t.recent); last > 0 {
-		if others := t.host.At(t.recent[last-1].Slot)[i]; others.Known() {
-			out.Others, out.Host = others.Ratio(), (t.host.Off(i, others) - n.Host).Ratio()
+		b := t.recent[last-1]
+		if others := t.host.At(b.Slot)[i]; others.Known() && b.Alone[i].Known() {
+			out.Others, out.Host = others.Ratio(), t.hostPart(i, b.Slot, others, b.Alone[i]).Ratio()
 		}
 	}
 	v := &t.verdicts[i]

@@ -31,18 +31,15 @@ type compared struct {
 // Every says how often rounds are planned, where that is rare.
 func (t *Tracker) Every(interval time.Duration) { t.interval = interval }
 
-// maxSlots is how many slots a block takes at most.
-const maxSlots = 24
-
-// Slots is how many slots a block takes: as many as have minBlockRounds rounds. All divide a day, so that the blocks of
-// drives that are probed as often begin together.
+// Slots is how many slots a block takes: as many as have minBlockRounds rounds, an hour at most. All divide an hour, so that
+// the blocks of drives that are probed as often begin together.
 func (t *Tracker) Slots() int64 {
-	for _, slots := range []int64{1, 2, 3, 4, 6, 12} {
+	for _, slots := range []int64{1, 2, 3, 4, 6} {
 		if time.Duration(slots)*blockLength >= minBlockRounds*t.interval {
 			return slots
 		}
 	}
-	return maxSlots
+	return maxBlockSlots
 }
 
 // blockSlot is the slot at which the block of a slot begins.

@@ -136,7 +136,7 @@ func TestAPlannedPauseKeepsWhatIsKnown(t *testing.T) {
 
 func TestRareRoundsAreStaleAfterTwoBlocksOfThem(t *testing.T) {
 	h := known(t)
-	h.track.Every(40 * time.Minute) // a block takes two hours
+	h.track.Every(40 * time.Minute) // a block takes an hour
 	for n := range 12 {
 		h.minute += 39
 		h.run(time.Minute, 1, record.Conditions{})
@@ -146,9 +146,9 @@ func TestRareRoundsAreStaleAfterTwoBlocksOfThem(t *testing.T) {
 	}
 	block, ok := h.track.LastBlock()
 	require.True(t, ok)
-	over := block.Time.Add(2 * time.Hour).Sub(h.now())
-	assert.Equal(t, record.Stable, h.after(over + 230*time.Minute)[0].State)
-	assert.Equal(t, record.Unknown, h.after(over + 250*time.Minute)[0].State)
+	over := block.Time.Add(time.Hour).Sub(h.now())
+	assert.Equal(t, record.Stable, h.after(over + 110*time.Minute)[0].State)
+	assert.Equal(t, record.Unknown, h.after(over + 130*time.Minute)[0].State)
 }
 
 func TestAFastVerdictHasARatioOfItsOwnRounds(t *testing.T) {

@@ -333,7 +333,7 @@ func (t *Tracker) Far(i int, limit, yesterday Shift, now time.Time) (since time.
 	}
 	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
 	by = min(last[0].Shifts[i], last[1].Shifts[i]) // that of a block without the statistic is the least
-	fresh := now.Sub(slotTime(last[0].Slot)) <= time.Duration(farBlocks*t.Slots()+2)*blockLength
+	fresh := now.Sub(slotTime(last[0].Slot)) <= time.Duration((farBlocks+1)*t.Slots()+1)*blockLength
 	return slotTime(last[0].Slot), by, fresh && by >= limit && by >= max(yesterday, usual(before[max(0, len(before)-shownBlocks):], i))+n.beyond()
 }
 

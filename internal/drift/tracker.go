@@ -338,14 +338,14 @@ func (t *Tracker) judged(b block) (judged, bool) {
 
 // hostPart is what to take off statistic i, that was x in a slot, when the others are so much slower. Where that is
 // not known, it is what the host does at this time of every day. What may be taken off beyond what the others are slower
-// makes no drive faster.
+// by makes no drive faster.
 func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
 	if !others.Known() {
 		return t.expectedOfHost(i, slot, x)
 	}
 	usual := t.current().Baseline.Of[i].Host
 	most := t.host.Off(i, others) - usual
-	return min(most, max(x, min(most, others-usual)))
+	return min(most, max(x, min(most, max(0, others-usual))))
 }
 
 // ofDay is what is in x of what makes statistic i slower at this time of every day. What makes the median slower does so to
@@ -405,8 +405,9 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 		}
 		x, limit := p.Shifts[i]-n.Curve.at(load), n.LargeAbove+b.doubt(load, i)
 		if x > limit {
-			x -= t.hostPart(i, slot(now), t.host.Now(v.Fast.since(now))[i], x)
-			x -= t.ofDay(i, slot(now), x)
+			at := t.blockSlot(slot(now))
+			x -= t.hostPart(i, at, t.host.Now(v.Fast.since(now))[i], x)
+			x -= t.ofDay(i, at, x)
 		}
 		if v.Fast.add(now, x, limit, !t.isTail(i) && !n.SlowAccepted) {
 			t.know(i, now)

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift"
@@ -22,7 +23,9 @@ func (s *source) wanted() []Wanted {
 		return nil
 	}
 	rounds := []Wanted{{s.drive.ID, drift.ConfirmAfter}}
-	for _, o := range s.group.members {
+	here := slices.Index(s.group.members, s)
+	for i := range s.group.members { // from its own place on, so that not the same ones are always asked
+		o := s.group.members[(here+i)%len(s.group.members)]
 		if slow == 1 && len(rounds) <= minVoters && o.votes && o.drive.physical() != s.drive.physical() {
 			rounds = append(rounds, Wanted{Drive: o.drive.ID})
 		}

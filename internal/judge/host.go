@@ -12,8 +12,8 @@ import (
 const (
 	// dayBlocks is how many blocks are kept of each source: those of a day.
 	dayBlocks = int64(24 * time.Hour / drift.BlockLength)
-	// minHostBlocks make the baseline of a host.
-	minHostBlocks = dayBlocks / 2
+	// minHostBlocks make the baseline of a host; where a block takes longer, half of those of a day, and no fewer than fewHostBlocks.
+	minHostBlocks, fewHostBlocks = dayBlocks / 2, 24
 	// minOthers is how many other drives it takes to know the host's part, and minVoters
 	// how many drives to judge the host.
 	minOthers, minVoters = 2, 3
@@ -234,7 +234,7 @@ func (g *group) learn(slot int64) {
 			slots, blocks = append(slots, n), append(blocks, b)
 		}
 	}
-	if int64(len(slots)) >= minHostBlocks/g.slots {
+	if int64(len(slots)) >= max(fewHostBlocks, minHostBlocks/g.slots) {
 		g.host, g.last = drift.NewBlockTracker(g.settings, g.name == Traffic, slots, blocks), slot
 	}
 }

@@ -17,7 +17,7 @@ const (
 	// levelBlocks are the blocks that say whether a drive is far slower, those of two hours, and
 	// farBlocks how many of them have to.
 	levelBlocks, farBlocks = 24, 18
-	// reach is within how many blocks of each other drives are compared: one of a slow probe spans several.
+	// reach is within how many slots of each other drives are compared, if their blocks do not take longer.
 	reach = 6
 )
 
@@ -82,7 +82,7 @@ type standing struct {
 
 // Why a level is not judged.
 const (
-	notMeasured = "too little was measured in the last half hour"
+	notMeasured = "too little was measured lately"
 	fewPeers    = "too few other drives of its model and size on the node are measured"
 	noLikeWork  = "no peer with like work"
 )
@@ -128,7 +128,7 @@ func (s *source) beside(i int, slot int64) standing {
 
 // measuredBy reports whether statistic i of the drive is known of a block that is not older than reach.
 func (s *source) measuredBy(i int, slot int64) bool {
-	return slot-s.block.Slot < reach && slot >= s.block.Slot && s.absolute[i].Known()
+	return slot-s.block.Slot < max(reach, 2*s.tracker.Slots()) && slot >= s.block.Slot && s.absolute[i].Known()
 }
 
 // measured takes the last block that is over.
@@ -197,7 +197,7 @@ func (s *source) judgeLevels(slot int64) {
 		l := &s.levels[i]
 		l.now = s.beside(i, slot)
 		if l.now.why != "" || s.block.Slot == l.judged {
-			if slot-l.judged >= levelBlocks && (!l.found || !s.hasPeers()) {
+			if slot-l.judged >= max(levelBlocks, 3*s.tracker.Slots()) && (!l.found || !s.hasPeers()) {
 				*l = level{now: l.now, accepted: l.accepted} // it is too long ago, or there is nobody to be slower than
 			}
 			continue

@@ -321,8 +321,13 @@ func (n *Node) restored(h HostState) (*group, error) {
 		}
 		g.host, g.last = host, h.Last
 		for i, x := range host.Drift() {
-			if g.wanders[i] = h.Wanders[x.Statistic]; h.Wanders == nil && x.State == record.Regressed && x.Ratio >= g.toldFrom() {
-				g.wanders[i] = wander{Told: g.wanders[i].verdict(x.Ratio), Most: x.Ratio, Since: x.Since}
+			g.wanders[i] = h.Wanders[x.Statistic]
+			if err := g.wanders[i].validate(); err != nil {
+				return nil, err
+			}
+			if h.Wanders == nil && x.State == record.Regressed && x.Ratio >= g.toldFrom() {
+				told := ratedBy(x.Ratio, "")
+				g.wanders[i] = wander{Says: told, Told: told, Most: x.Ratio, Since: x.Since}
 			}
 		}
 	}

@@ -43,7 +43,18 @@ func (s *source) at(slot int64, statistic int) drift.Shift {
 
 // At implements drift.Host.
 func (s *source) At(slot int64) drift.Shifts {
-	return s.orTraffic(s.others(func(o *source, i int) drift.Shift { return o.at(slot, i) }), func(t *source) drift.Shifts { return t.At(slot) })
+	return s.orTraffic(s.others(func(o *source, i int) drift.Shift { return o.at(slot, i) }), func(t *source) drift.Shifts {
+		var reads []drift.Shift
+		for k := range s.tracker.Slots() { // its blocks are short
+			if x := t.At(slot + k)[0]; x.Known() {
+				reads = append(reads, x)
+			}
+		}
+		if len(reads) == 0 {
+			return nothing()
+		}
+		return drift.Shifts{lowerMedian(reads)}
+	})
 }
 
 // Now implements drift.Host.
@@ -97,8 +108,9 @@ func (s *source) Off(i int, others drift.Shift) drift.Shift { return s.group.par
 
 // measuredYesterday reports whether there was each block of the hour after this time of yesterday, which are still kept.
 func (s *source) measuredYesterday(slot int64) bool {
-	for k := range int64(recently) {
-		if at := slot - dayBlocks + 1 + k; at%s.tracker.Slots() == 0 && !s.at(at, 0).Known() {
+	slots := s.tracker.Slots()
+	for k := range max(recently, slots) {
+		if at := slot - dayBlocks + 1 + k; at%slots == 0 && !s.at(at, 0).Known() {
 			return false
 		}
 	}

@@ -57,11 +57,14 @@ func (n *Node) Together() []record.Together {
 		}
 		for i, x := range g.host.Drift() {
 			w := &g.wanders[i]
-			if w.Told == "" || x.State != record.Regressed { // it is over, and not settled yet
+			if w.Says == "" || x.State != record.Regressed { // it is over, and not settled yet
 				continue
 			}
+			if w.Of == 0 { // the version before did not keep it
+				g.who(w, i, x)
+			}
 			list = append(list, record.Together{
-				Scope: w.scope(), Verdict: w.Told, Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
+				Scope: w.scope(), Verdict: w.Says, Source: g.name, Statistic: x.Statistic, Since: x.Since, Attribution: x.Attribution,
 				Ratio:  record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper},
 				Drives: slices.Clone(w.Drives), Of: w.Of,
 			})
@@ -95,7 +98,9 @@ func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
 // tellHost tells what the drives of a group did together.
 func (n *Node) tellHost(g *group, events []drift.Event) {
 	for _, e := range events {
-		if i := slices.Index(statisticsOf(g.name), e.Statistic); i < 0 || e.To != record.Regressed {
+		i := slices.Index(statisticsOf(g.name), e.Statistic)
+		unsaid := i >= 0 && e.From == record.Regressed && g.wanders[i].Told == "" // so its end is not told, either
+		if i < 0 || e.To != record.Regressed && !unsaid {
 			n.events = append(n.events, g.event(e))
 		}
 	}
@@ -104,16 +109,19 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 		return
 	}
 	for i, x := range g.host.Drift() {
-		w := &g.wanders[i]
-		news := w.take(x, g.toldFrom(), n.now)
+		w, from := &g.wanders[i], record.Suspect
 		if w.Told != "" {
+			from = record.Regressed
+		}
+		news := w.take(x, g.toldFrom(), n.now)
+		if w.Says != "" {
 			g.who(w, i, x)
 		}
 		if !news {
 			continue
 		}
 		out := g.event(drift.Event{
-			Time: n.now, Statistic: x.Statistic, From: record.Suspect, To: record.Regressed, Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper,
+			Time: n.now, Statistic: x.Statistic, From: from, To: record.Regressed, Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper,
 			Since: x.Since, Cause: x.Cause, Attribution: x.Attribution,
 		})
 		out.Drives, out.Scope = slices.Clone(w.Drives), w.scope()

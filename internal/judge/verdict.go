@@ -155,7 +155,7 @@ const agrees = 1.15
 func (d *drive) probesAreFine(onset, now time.Time) bool {
 	fine := false
 	for _, s := range d.sources {
-		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.last.Before(onset) || now.Sub(s.last) > lately || now.Sub(s.tracker.LastJudged()) > stale {
+		if s.name == Traffic || s.tracker.Maturity() != record.Final || s.last.Before(onset) || now.Sub(s.last) > lately || !s.tracker.Known(now) {
 			continue
 		}
 		fine = true

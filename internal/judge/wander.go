@@ -1,34 +1,46 @@
 package judge
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Hosts wander: something makes all drives slower for some hours, and ends by itself. It is told once. From then on such a
-// thing is news when it is worse or lasts longer than any before.
+// Hosts wander: something makes all drives slower for some hours, and ends by itself. It is told once. The next such wave is
+// only watched while it is no worse than one before, and lasts no longer.
 const (
-	// worseThanEver and longerThanEver are how many times slower than before, or for how many times as long.
+	// worseThanEver and longerThanEver are how many times slower than a wave before, or for how many times as long.
 	worseThanEver, longerThanEver = 1.05, 1.5
-	// wandered is for how long that is remembered.
-	wandered = 30 * 24 * time.Hour
+	// longestWave is how long a wave lasts at most: what lasts longer did not end by itself.
+	longestWave = 12 * time.Hour
+	// wandered is for how long a wave is remembered, and maxWaves how many are.
+	wandered, maxWaves = 30 * 24 * time.Hour, 8
 )
 
-// wander is what is told of a statistic of the host, and what was before.
+// wave is a time in which the host was slower.
+type wave struct {
+	Slower float64       `json:"slower"` // how many times, at most
+	Lasted time.Duration `json:"lasted_ns"`
+	Ended  time.Time     `json:"ended"`
+}
+
+// wander is what is said of a statistic of the host, and what was before.
 type wander struct {
-	// Told is the verdict that stands; empty while nothing is told.
+	// Says is the verdict that stands, and Told the worst that was news; empty while there is none.
+	Says record.DriveVerdict `json:"says,omitempty"`
 	Told record.DriveVerdict `json:"told,omitempty"`
-	// Slower is how many times slower the host was at most, and Lasted for how long, of all that was told and ended by itself.
-	Slower float64       `json:"slower,omitempty"`
-	Lasted time.Duration `json:"lasted_ns,omitempty"`
-	Ended  time.Time     `json:"ended,omitzero"` // the last of them
-	// Most and Since are of what is told.
+	// Most and Since are of what is said: how many times slower at most, and from when on.
 	Most  float64   `json:"most,omitempty"`
 	Since time.Time `json:"since,omitzero"`
+	// Caused says that conditions changed with it.
+	Caused bool `json:"caused,omitempty"`
 	// Drives are those that got slower, of Of that were compared.
 	Drives []string `json:"drives,omitempty"`
 	Of     int      `json:"of,omitempty"`
+	// Waves are those that were told and ended by themselves, the last one last.
+	Waves []wave `json:"waves,omitempty"`
 }
 
 // scope says whether it is the host or a batch.
@@ -39,35 +51,62 @@ func (w *wander) scope() record.Scope {
 	return record.ScopeHost
 }
 
-// take takes what a statistic of the host is now, of which something is told from a ratio on. It reports whether that is
+// take takes what a statistic of the host is now, of which something is said from a ratio on. It reports whether that is
 // news.
 func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
-	if now.Sub(w.Ended).Abs() > wandered {
-		w.Slower, w.Lasted = 0, 0
+	if w.Says != "" {
+		from = 1 + held*(from-1)
 	}
-	before := w.Told
 	switch {
-	case x.State == record.Regressed && (before != "" || x.Ratio >= from && w.unheardOf(x, now)):
-		w.Told, w.Most, w.Since = w.verdict(x.Ratio), max(w.Most, x.Ratio), x.Since
-	case x.State != record.Regressed && before != "":
-		w.Slower, w.Lasted, w.Ended = max(w.Slower, w.Most), max(w.Lasted, now.Sub(w.Since)), now
-		w.Told, w.Most, w.Since, w.Drives, w.Of = "", 0, time.Time{}, nil, 0
+	case x.State != record.Regressed, x.Ratio > 0 && x.Ratio < from:
+		w.end(now)
+		return false
+	case x.Ratio == 0: // nothing is known of it now
+		return false
+	case w.Says == "":
+		w.Since = x.Since
 	}
-	return w.Told.Badness() > max(before.Badness(), record.Healthy.Badness())
+	w.Caused = w.Caused || len(x.Attribution) > 0
+	w.Says, w.Most = ratedBy(x.Ratio, w.Says), max(w.Most, x.Ratio)
+	if w.knows(now) {
+		w.Says = record.Watch
+		return false
+	}
+	if w.Told != "" && w.Says.Badness() <= w.Told.Badness() {
+		return false
+	}
+	w.Told = w.Says
+	return true
 }
 
-// unheardOf reports whether the host has never been so slow, or for so long.
-func (w *wander) unheardOf(x record.Drift, now time.Time) bool {
-	return x.Ratio >= worseThanEver*w.Slower || float64(now.Sub(x.Since)) >= longerThanEver*float64(w.Lasted)
+// end notes that the host is as fast as usual. What something changed on the host did, and what took long, is no wave.
+func (w *wander) end(now time.Time) {
+	if lasted := now.Sub(w.Since); w.Told != "" && !w.Caused && lasted <= longestWave {
+		w.Waves = append(w.Waves, wave{w.Most, lasted, now})
+		w.Waves = w.Waves[max(0, len(w.Waves)-maxWaves):]
+	}
+	*w = wander{Waves: w.Waves}
 }
 
-// verdict is that of a ratio. One that stands is held a little below its limit, so that it does not come and go.
-func (w *wander) verdict(ratio float64) record.DriveVerdict {
+// knows reports whether a wave before was as slow and as long. What came with a change of conditions is something else, and
+// what is severe is always news.
+func (w *wander) knows(now time.Time) bool {
+	if w.Says == record.Severe || w.Caused {
+		return false
+	}
+	return slices.ContainsFunc(w.Waves, func(before wave) bool {
+		return now.Sub(before.Ended).Abs() <= wandered && w.Says.Badness() <= ratedBy(before.Slower, "").Badness() &&
+			w.Most < worseThanEver*before.Slower && float64(now.Sub(w.Since)) < longerThanEver*float64(before.Lasted)
+	})
+}
+
+// ratedBy is the verdict by a ratio. One that stands is held below its limit, so that it does not come and go.
+func ratedBy(ratio float64, stands record.DriveVerdict) record.DriveVerdict {
 	severe, degraded := severeRatio, degradedRatio
-	if w.Told == record.Severe {
+	if stands == record.Severe {
 		severe *= held
 	}
-	if w.Told.Blames() {
+	if stands.Blames() {
 		degraded *= held
 	}
 	switch {
@@ -77,4 +116,13 @@ func (w *wander) verdict(ratio float64) record.DriveVerdict {
 		return record.Degraded
 	}
 	return record.Watch
+}
+
+func (w *wander) validate() error {
+	for _, v := range []record.DriveVerdict{w.Says, w.Told} {
+		if v != "" && v != record.Watch && !v.Blames() {
+			return fmt.Errorf("a verdict %q on the host", v)
+		}
+	}
+	return nil
 }

@@ -54,7 +54,8 @@ func TestAHostThatWandersIsToldOnce(t *testing.T) {
 	}
 	m.node = restored
 	m.run(4*time.Hour, slower(1.3))
-	assert.Equal(t, record.Healthy, m.node.Host().Verdict, "it is known to do that, after a restart, too")
+	assert.Equal(t, record.Watch, m.node.Host().Verdict, "it is known to do that, after a restart, too")
+	assert.Len(t, m.node.Together()[0].Drives, 6)
 	m.run(2*day+5*time.Hour, steady)
 	times, _ = m.toldOfHost()
 	assert.Zero(t, times)
@@ -70,6 +71,11 @@ func TestAHostThatWandersIsToldOnce(t *testing.T) {
 	assert.Equal(t, 1, times, "longer than ever")
 	assert.Equal(t, record.Degraded, worst)
 	assert.WithinDuration(t, m.now().Add(-16*time.Hour), m.node.Host().Since, 10*time.Minute, "since it began")
+	m.run(3*day, steady)
+	m.events = nil
+	m.run(12*time.Hour, slower(1.3))
+	times, _ = m.toldOfHost()
+	assert.Equal(t, 1, times, "what took longer than half a day is no wave")
 	m.run(2*time.Hour, slower(2.6))
 	_, worst = m.toldOfHost()
 	assert.Equal(t, record.Severe, worst, "and when it gets worse meanwhile")
