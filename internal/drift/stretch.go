@@ -3,6 +3,8 @@ package drift
 import (
 	"slices"
 	"time"
+
+	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
 const (
@@ -96,4 +98,29 @@ func (s *stretch) middle() Shift {
 		return 0
 	}
 	return median(slices.Clone(s.Shifts))
+}
+
+// judgeRound is the fast path: it looks for shifts so large that they need not wait for
+// whole blocks. Under a load that the baseline has not seen, it allows for what a queue
+// explains. Tails are not judged then, as their growth under load follows no simple law.
+func (t *Tracker) judgeRound(p point, now time.Time) {
+	b := t.current().Baseline
+	load := b.load(p.Work, p.Load)
+	known := b.knows(load)
+	for i := range t.names {
+		v, n := &t.verdicts[i], &b.Of[i]
+		if v.State == record.Regressed || !t.judgeable(i) || !p.Shifts[i].Known() || !known && t.isTail(i) || t.traffic() && !n.likeWork(p.Work, i) {
+			continue
+		}
+		x, limit := p.Shifts[i]-n.Curve.at(load), n.LargeAbove+b.doubt(load, i)
+		if x > limit {
+			at := t.blockSlot(slot(now))
+			x -= t.hostPart(i, at, t.host.Now(v.Fast.since(now))[i], x)
+			x -= t.ofDay(i, at, x)
+		}
+		if v.Fast.add(now, x, limit, !t.isTail(i) && !n.SlowAccepted) {
+			t.know(i, now)
+			t.find(i, record.Regressed, record.ByLargeShift, v.Fast.From, now)
+		}
+	}
 }

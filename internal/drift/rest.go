@@ -1,0 +1,96 @@
+package drift
+
+import "github.com/ssdprobe/ssdprobe/internal/record"
+
+// drifted is how much slower statistic i is because of a drift that was found.
+func (t *Tracker) drifted(i int) Shift {
+	if t.verdicts[i].State != record.Regressed {
+		return 0
+	}
+	return t.Shift(i)
+}
+
+// healthyLoad is what an observed load would be without a drift that was found: a slower device is busy for longer with the same work.
+func (t *Tracker) healthyLoad(observed int) int {
+	var by Shift
+	for i := range t.names {
+		if !t.isTail(i) {
+			by = max(by, t.drifted(i))
+		}
+	}
+	if by <= 0 {
+		return observed
+	}
+	return longer(min(mostBusy, observed), 1/by.Ratio())
+}
+
+// withoutDrift is a block without the statistics that have become slower, or seem so: a drift is no part of a baseline. Traffic
+// of other work has none yet that could tell: a drift that was found goes on in it.
+func (t *Tracker) withoutDrift(b block) block {
+	for i := range t.names {
+		switch {
+		case !t.verdicts[i].slower() || !b.Level[i].Known():
+		case t.traffic() && !t.current().Baseline.Of[i].likeWork(b.Work, i):
+			b.Level[i], b.Worst[i] = b.Level[i]-t.drifted(i), b.Worst[i]-t.drifted(i)
+		default:
+			b.Level[i], b.Worst[i] = missing, missing
+		}
+	}
+	return b
+}
+
+// judged is the block as it is judged: without load and host. It is false when there is nothing
+// in it that can be.
+func (t *Tracker) judged(b block) (judged, bool) {
+	base, host := t.current().Baseline, t.host.At(b.Slot)
+	j, ok := judged{Slot: b.Slot}, false
+	for i := range j.Shifts {
+		j.Shifts[i], j.Alone[i] = missing, missing
+		if i >= len(t.names) {
+			continue
+		}
+		n := &base.Of[i]
+		if t.traffic() && !n.likeWork(b.Work, i) {
+			continue
+		}
+		if x := base.shift(b, i); x.Known() && base.judges(b.Load) {
+			j.Alone[i] = x - t.ofDay(i, b.Slot, x) - t.expectedOfHost(i, b.Slot, x)
+			x -= t.hostPart(i, b.Slot, host[i], x)
+			j.Shifts[i], j.withDay[i], ok = x-t.ofDay(i, b.Slot, x), x, true
+			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
+		}
+	}
+	return j, ok
+}
+
+// hostPart is what to take off statistic i, that was x in a slot, when the others are so much slower. Where that is
+// not known, it is what the host does at this time of every day. What may be taken off beyond what the others are slower
+// by makes no drive faster.
+func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
+	if !others.Known() {
+		return t.expectedOfHost(i, slot, x)
+	}
+	usual := t.current().Baseline.Of[i].Host
+	most := t.host.Off(i, others) - usual
+	return min(most, max(x, min(most, max(0, others-usual))))
+}
+
+// ofDay is what is in x of what makes statistic i slower at this time of every day. What makes the median slower does so to
+// the tail, and what slows other I/O of the device slows this: rounds are often refused just then.
+func (t *Tracker) ofDay(i int, slot int64, x Shift) Shift {
+	return max(0, min(x, max(t.daily(i, slot), t.host.OfDay(slot))))
+}
+
+// daily is what this probe expects of the time of the day by its own past.
+func (t *Tracker) daily(i int, slot int64) Shift {
+	of := &t.current().Baseline.Of
+	if t.isTail(i) {
+		return max(of[i].Daily[slot%daySlots], of[0].Daily[slot%daySlots])
+	}
+	return of[i].Daily[slot%daySlots]
+}
+
+// expectedOfHost is what is in x of what the host does at this time of every day.
+func (t *Tracker) expectedOfHost(i int, slot int64, x Shift) Shift {
+	return max(0, min(x, t.host.Expected(i, slot)))
+}
