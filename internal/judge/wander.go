@@ -8,13 +8,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Hosts wander: something makes all drives slower for some hours, and ends by itself. It is told once. The next such wave is
+// Hosts wander: something makes all drives slower for hours or days, and ends by itself. It is told once. The next such wave is
 // only watched while it is no worse than one before, and lasts no longer.
 const (
 	// worseThanEver and longerThanEver are how many times slower than a wave before, or for how many times as long.
 	worseThanEver, longerThanEver = 1.05, 1.5
 	// longestWave is how long a wave lasts at most: what lasts longer did not end by itself.
-	longestWave = 12 * time.Hour
+	longestWave = 7 * 24 * time.Hour
 	// wandered is for how long a wave is remembered, and maxWaves how many are.
 	wandered, maxWaves = 30 * 24 * time.Hour, 8
 )
@@ -28,7 +28,7 @@ type wave struct {
 
 // wander is what is said of a statistic of the host, and what was before.
 type wander struct {
-	// Says is the verdict that stands, and Told the worst that was news; empty while there is none.
+	// Says is the verdict that stands, and Told the worst that was news since it became slower; empty while there is none.
 	Says record.DriveVerdict `json:"says,omitempty"`
 	Told record.DriveVerdict `json:"told,omitempty"`
 	// Most and Since are of what is said: how many times slower at most, and from when on.
@@ -54,17 +54,19 @@ func (w *wander) scope() record.Scope {
 // take takes what a statistic of the host is now, of which something is said from a ratio on. It reports whether that is
 // news.
 func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
+	if x.State != record.Regressed {
+		w.end(now)
+		return false
+	}
+	if w.Since.IsZero() {
+		w.Since = x.Since
+	}
 	if w.Says != "" {
 		from = 1 + held*(from-1)
 	}
-	switch {
-	case x.State != record.Regressed, x.Ratio > 0 && x.Ratio < from:
-		w.end(now)
+	if x.Ratio < from { // or nothing is known of it now; what was told goes on
+		w.Says = ""
 		return false
-	case x.Ratio == 0: // nothing is known of it now
-		return false
-	case w.Says == "":
-		w.Since = x.Since
 	}
 	w.Caused = w.Caused || len(x.Attribution) > 0
 	w.Says, w.Most = ratedBy(x.Ratio, w.Says), max(w.Most, x.Ratio)

@@ -199,7 +199,9 @@ func TestServiceTimesIOWithTheDropIn(t *testing.T) {
 	c.awaitURL(journal)
 	c.exec("ssdprobe", "ready", "--wait", "1m")
 	assert.Regexp(t, `(?m)^ssdprobe_io_latency_available\{.*reason="rights"\} 0$`, c.get("metrics"))
-	assert.Len(t, regexp.MustCompile(`(?m)^.*CAP_BPF.*$`).FindAllString(journal(), -1), 1, "one reason, told once")
+	capability := regexp.MustCompile(`(?m)^.*CAP_BPF.*$`)
+	assert.Len(t, capability.FindAllString(journal(), -1), 1, "one reason, told once")
+	assert.Len(t, capability.FindAllString(c.exec("ssdprobe", "devices"), -1), 1, "and to whoever asks")
 
 	write(t, filepath.Join(root, "etc", "systemd", "system", "ssdprobe.service.d", "override.conf"), dropIns(t)[0], 0o644)
 	c.exec("systemctl", "daemon-reload")
