@@ -31,8 +31,6 @@ const (
 	// minBatch is how many they have to be.
 	together = time.Hour
 	minBatch = 3
-	// stale is the age of the last round from which on nothing is known any more.
-	stale = time.Hour
 )
 
 // Event is a change of a verdict, or of the state of one statistic.
