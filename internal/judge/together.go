@@ -104,8 +104,10 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 			n.events = append(n.events, g.event(e))
 		}
 	}
-	if g.host == nil || len(g.members) == 0 { // the clock was set back, or the drives are gone
+	if g.host == nil { // the clock was set back, or its drives are gone
 		g.wanders = [drift.Statistics]wander{}
+	}
+	if g.host == nil || len(g.members) == 0 { // after a restart, they have not come yet
 		return
 	}
 	for i, x := range g.host.Drift() {

@@ -46,6 +46,8 @@ func TestAHostThatWandersIsToldOnce(t *testing.T) {
 
 	restored := judge.NewNode(drift.Default())
 	require.NoError(t, restored.Restore(m.node.State(m.now())))
+	m.minute += 6
+	restored.Advance(m.now()) // before its drives have come
 	for _, id := range m.drives {
 		restored.AddDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40})
 		for _, source := range []string{"read-4k", judge.Traffic} {
