@@ -16,13 +16,14 @@ type Wanted struct {
 
 // wanted returns the rounds that would decide something after one that was far too slow: the next of this drive and,
 // after the first such round, one of as many others as can tell whether the host is slow. Their own next rounds may be
-// minutes away, and the first drive to be probed would be blamed for what the host does.
-func (s *source) wanted() []Wanted {
+// minutes away, and the first drive to be probed would be blamed for what the host does. took is how long the round took:
+// that of a slow drive may take many seconds.
+func (s *source) wanted(took time.Duration) []Wanted {
 	slow := s.tracker.Suspicious()
 	if slow == 0 {
 		return nil
 	}
-	rounds := []Wanted{{s.drive.ID, drift.ConfirmAfter}}
+	rounds := []Wanted{{s.drive.ID, max(0, drift.ConfirmAfter-took)}}
 	here := slices.Index(s.group.members, s)
 	for i := range s.group.members { // from its own place on, so that not the same ones are always asked
 		o := s.group.members[(here+i)%len(s.group.members)]

@@ -137,3 +137,18 @@ func TestASuspicionAsksForRoundsOfOthers(t *testing.T) {
 		assert.WithinRange(t, first, begun, begun.Add(2*5*time.Minute+70*time.Second), "a minute of rounds; one may be refused")
 	}
 }
+
+// The next round is wanted so long after the begin of the slow one, however long that took.
+func TestARoundThatTakesLongIsFollowedInTime(t *testing.T) {
+	m := newMachine(t, 1)
+	m.run(2*day, steady)
+	round := func(took time.Duration) []judge.Wanted {
+		m.minute += 60
+		return m.node.Add("d00", record.Measurement{
+			Probe: "read-4k", Start: m.now(), Outcome: record.OutcomeOK, Duration: took,
+			Latency: record.Histogram{{Latency: time.Millisecond, Count: 256}},
+		})
+	}
+	assert.Equal(t, []judge.Wanted{{Drive: "d00", In: drift.ConfirmAfter - 9*time.Second}}, round(9*time.Second))
+	assert.Equal(t, []judge.Wanted{{Drive: "d00"}}, round(time.Minute))
+}

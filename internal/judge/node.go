@@ -207,7 +207,7 @@ func (n *Node) Round(id, probe string, r drift.Round, c record.Conditions) []Wan
 		return nil
 	}
 	n.take(s, r.Time, s.tracker.AddRound(r, c))
-	return s.wanted()
+	return s.wanted(0)
 }
 
 // Add is Round for a round of any outcome.
@@ -220,7 +220,7 @@ func (n *Node) Add(id string, m record.Measurement) []Wanted {
 		return nil // a round that a busy drive got all the same has no like to be compared with
 	}
 	n.take(s, m.Start.Round(0), s.tracker.Add(m))
-	return s.wanted()
+	return s.wanted(m.Duration)
 }
 
 // Traffic takes a sample of the drive's own traffic.
