@@ -49,7 +49,7 @@ type watch struct {
 
 	access *access
 	suites *suites
-	asked  chan ask
+	asked  chan ask // rounds that are wanted out of turn
 	// history has the figures for the plots of the status page. historySaved is when they were last saved, in nanoseconds since 1970.
 	history      history.History
 	historySaved atomic.Int64

@@ -24,10 +24,13 @@ func (s *source) wanted(took time.Duration) []Wanted {
 		return nil
 	}
 	rounds := []Wanted{{s.drive.ID, max(0, drift.ConfirmAfter-took)}}
+	if slow > 1 {
+		return rounds
+	}
 	here := slices.Index(s.group.members, s)
 	for i := range s.group.members { // from its own place on, so that not the same ones are always asked
 		o := s.group.members[(here+i)%len(s.group.members)]
-		if slow == 1 && len(rounds) <= minVoters && o.votes && o.drive.physical() != s.drive.physical() {
+		if len(rounds) <= minVoters && o.votes && o.drive.physical() != s.drive.physical() {
 			rounds = append(rounds, Wanted{Drive: o.drive.ID})
 		}
 	}

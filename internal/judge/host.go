@@ -205,7 +205,7 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 		g.learn(slot)
 		return nil
 	}
-	if slot < g.last-2*recently { // the clock was set back: a block may take two hours
+	if slot < g.last-2*recently { // the clock was set back: a block may take an hour
 		g.host = nil
 		return nil
 	}
