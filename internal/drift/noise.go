@@ -104,7 +104,10 @@ func (n noise) error(blocks int) Shift {
 // middle, about 2.9 beyond the largest of 288.
 func (n noise) score(s Shift) float64 {
 	below, _ := slices.BinarySearch(n.Residuals, s)
-	notAbove, _ := slices.BinarySearch(n.Residuals, s+1)
+	notAbove := below
+	if below < len(n.Residuals) && n.Residuals[below] == s {
+		notAbove, _ = slices.BinarySearch(n.Residuals, s+1)
+	}
 	return rankScore(below+notAbove, len(n.Residuals))
 }
 

@@ -323,7 +323,7 @@ const (
 // Far reports whether statistic i was slower by a limit in the last blocks that are over, and clearly more above its level
 // of the hour before than any block of the baseline above its own: one that has become slower wavers as it did before.
 // Its level at this time of yesterday, if it was higher, counts for that of the hour before. It returns since when, and by how much at least.
-func (t *Tracker) Far(i int, limit, yesterday Shift, now time.Time) (since time.Time, by Shift, far bool) {
+func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time) (since time.Time, by Shift, far bool) {
 	if len(t.recent) < farBlocks || !t.judgeable(i) {
 		return since, 0, false
 	}
@@ -334,7 +334,8 @@ func (t *Tracker) Far(i int, limit, yesterday Shift, now time.Time) (since time.
 	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
 	by = min(last[0].Shifts[i], last[1].Shifts[i]) // that of a block without the statistic is the least
 	fresh := now.Sub(slotTime(last[0].Slot)) <= time.Duration((farBlocks+1)*t.Slots()+1)*blockLength
-	return slotTime(last[0].Slot), by, fresh && by >= limit && by >= max(yesterday, usual(before[max(0, len(before)-shownBlocks):], i))+n.beyond()
+	far = fresh && by >= limit && by >= max(yesterday(), usual(before[max(0, len(before)-shownBlocks):], i))+n.beyond()
+	return slotTime(last[0].Slot), by, far
 }
 
 // beyond is clearly further above its level than any block of the baseline was.

@@ -300,8 +300,8 @@ func (t *Tracker) learn(b block, now time.Time) {
 
 func (t *Tracker) states() [statistics]record.DriftState {
 	var states [statistics]record.DriftState
-	for i, v := range t.verdicts {
-		states[i] = v.State
+	for i := range t.verdicts {
+		states[i] = t.verdicts[i].State
 	}
 	return states
 }
@@ -316,8 +316,8 @@ func (t *Tracker) changed(before [statistics]record.DriftState, now time.Time) [
 	if t.states() == before {
 		return events
 	}
-	for i, d := range t.drift() {
-		if d.State != before[i] {
+	for i := range t.names {
+		if d := t.DriftOf(i); d.State != before[i] {
 			events = append(events, Event{
 				Time: now, Statistic: d.Statistic, From: before[i], To: d.State, Ratio: d.Ratio, Lower: d.Lower, Upper: d.Upper,
 				Since: d.Since, Cause: d.Cause, Attribution: d.Attribution,
@@ -346,15 +346,20 @@ func (t *Tracker) Status(now time.Time) Status {
 // drift returns the last comparison, however long ago that was.
 func (t *Tracker) drift() []record.Drift {
 	list := make([]record.Drift, len(t.names))
-	for i, statistic := range t.names {
-		v := &t.verdicts[i]
-		d := record.Drift{Statistic: statistic, State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution}
-		if len(t.epochs) > 0 && t.current().learned() {
-			now := t.now(i)
-			d.Ratio, d.Lower, d.Upper = now.ratios()
-			d.Over, d.Now = now.over, t.current().valueAt(i, now)
-		}
-		list[i] = d
+	for i := range t.names {
+		list[i] = t.DriftOf(i)
 	}
 	return list
+}
+
+// DriftOf is the last comparison of statistic i.
+func (t *Tracker) DriftOf(i int) record.Drift {
+	v := &t.verdicts[i]
+	d := record.Drift{Statistic: t.names[i], State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution}
+	if len(t.epochs) > 0 && t.current().learned() {
+		now := t.now(i)
+		d.Ratio, d.Lower, d.Upper = now.ratios()
+		d.Over, d.Now = now.over, t.current().valueAt(i, now)
+	}
+	return d
 }

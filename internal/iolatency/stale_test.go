@@ -99,5 +99,8 @@ func TestAnIOOfADeviceThatLeftIsNotThatOfTheNext(t *testing.T) {
 	require.Zero(t, tracer.Missed()[record.MissNotBegun])
 	without(t, tracer, whenIssued, func() { sh(t, read) })
 	assert.Zero(t, countedIOs(tracer, device.Number, 0))
-	assert.EqualValues(t, 256, tracer.Missed()[record.MissNotBegun])
+	missed := tracer.Missed()
+	assert.LessOrEqual(t, missed[record.MissNotBegun], uint64(256))
+	// An end that came while that of another device was handled is not seen.
+	assert.GreaterOrEqual(t, missed[record.MissNotBegun]+missed[record.MissRecursion], uint64(256))
 }

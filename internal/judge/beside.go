@@ -45,19 +45,15 @@ func (s *source) standing(i int) record.Beside {
 // onlyHere lists the conditions that none of the peers has.
 func (s *source) onlyHere() []string {
 	mine := s.tracker.Conditions()
-	peers, differ := 0, map[string]int{} // from how many of the peers, by condition
-	for _, o := range s.group.members {
-		if !s.isPeer(o) {
-			continue
-		}
-		peers++
+	differ := map[string]int{} // from how many of the peers, by condition
+	for _, o := range s.peers {
 		for _, change := range o.tracker.Conditions().Changes(mine) {
 			differ[change.Condition]++
 		}
 	}
 	var list []string
 	for _, c := range mine.List() {
-		if c.Value != "" && peers > 0 && differ[c.Name] == peers {
+		if c.Value != "" && len(s.peers) > 0 && differ[c.Name] == len(s.peers) {
 			list = append(list, fmt.Sprintf("%s %s", record.ConditionTitle(c.Name), c.Value))
 		}
 	}

@@ -27,10 +27,11 @@ func (s *source) wanted(took time.Duration) []Wanted {
 	if slow > 1 {
 		return rounds
 	}
-	here := slices.Index(s.group.members, s)
-	for i := range s.group.members { // from its own place on, so that not the same ones are always asked
-		o := s.group.members[(here+i)%len(s.group.members)]
-		if len(rounds) <= minVoters && o.votes && o.drive.physical() != s.drive.physical() {
+	voters := s.group.voters
+	here := max(0, slices.IndexFunc(voters, s.isSame))
+	for i := range voters { // from its own place on, so that not the same ones are always asked
+		o := voters[(here+i)%len(voters)]
+		if len(rounds) <= minVoters && !s.isSame(o) {
 			rounds = append(rounds, Wanted{Drive: o.drive.ID})
 		}
 	}

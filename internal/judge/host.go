@@ -58,6 +58,7 @@ type group struct {
 	rotational bool
 	settings   drift.Settings
 	members    []*source
+	voters     []*source      // those of the members that tell what the host does: one of each physical drive
 	host       *drift.Tracker // nil until the host has a baseline
 	last       int64          // slot of the last block of the host
 	// mature says that enough drives have a final baseline to know the host by them.
@@ -99,26 +100,42 @@ func (g *group) changed(drive string, e drift.Event) {
 	}
 }
 
+// meet sets who is compared with whom, which changes with the members only.
+func (g *group) meet() {
+	seen := map[string]bool{}
+	var first []*source // target of each physical drive
+	for _, s := range g.members {
+		if !seen[s.drive.physical] {
+			seen[s.drive.physical], first = true, append(first, s)
+		}
+	}
+	for _, s := range g.members {
+		s.peers = nil
+		for _, o := range first {
+			if !s.isSame(o) && o.drive.alike(s.drive.Drive) {
+				s.peers = append(s.peers, o)
+			}
+		}
+	}
+}
+
 // look sets what changes with each block only.
 func (g *group) look() {
 	final := map[string]bool{}
 	for _, s := range g.members {
 		if s.tracker.Maturity() == record.Final {
-			final[s.drive.physical()] = true
+			final[s.drive.physical] = true
 		}
 	}
 	g.mature = len(final) > minOthers
 	slots := []int64{1}
-	voters, seen := map[string]bool{}, map[string]bool{} // a physical drive has one vote
+	g.voters = nil
 	for _, s := range g.members {
 		slots = append(slots, s.tracker.Slots())
-		s.again = seen[s.drive.physical()]
-		seen[s.drive.physical()] = true
 		// A new drive tells nothing about the host, unless all are new.
 		m := s.tracker.Maturity()
-		s.votes = (m == record.Final || m == record.Provisional && !g.mature) && !voters[s.drive.physical()]
-		if s.votes {
-			voters[s.drive.physical()] = true
+		if (m == record.Final || m == record.Provisional && !g.mature) && !slices.ContainsFunc(g.voters, s.isSame) {
+			g.voters = append(g.voters, s)
 		}
 	}
 	slices.Sort(slots)
@@ -167,8 +184,8 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 	values := make([]drift.Shift, 0, 32)
 	for i := range out {
 		values = values[:0]
-		for _, s := range g.members {
-			if x := s.at(slot, i); s.votes && x.Known() {
+		for _, s := range g.voters {
+			if x := s.at(slot, i); x.Known() {
 				values = append(values, x)
 			}
 		}
@@ -245,14 +262,14 @@ const recently = 12
 // moved returns the drives that were slower than usual by half of a shift over the last hour, and of
 // how many. A drive without a block since the onset is not counted: its rounds may be refused just because of it.
 func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (names []string, of int) {
-	for _, s := range g.members {
+	for _, s := range g.voters {
 		var values []drift.Shift
 		for n := max(onset, slot-recently+1); n <= slot; n++ {
 			if x := s.at(n, statistic); x.Known() {
 				values = append(values, x-g.host.Expected(statistic, n)) // what comes every night is not what is asked for
 			}
 		}
-		if len(values) == 0 || !s.votes {
+		if len(values) == 0 {
 			continue
 		}
 		of++

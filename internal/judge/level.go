@@ -92,11 +92,11 @@ func (s *source) beside(i int, slot int64) standing {
 	if !s.measuredBy(i, slot) {
 		return standing{why: s.whyUnmeasured()}
 	}
-	st := standing{peers: make([]string, 0, len(s.group.members))}
-	values := make([]drift.Shift, 0, len(s.group.members))
+	st := standing{peers: make([]string, 0, len(s.peers))}
+	values := make([]drift.Shift, 0, len(s.peers))
 	known, sized := 0, true
-	for _, o := range s.group.members {
-		if o.again || !s.isPeer(o) || !o.measuredBy(i, slot) {
+	for _, o := range s.peers {
+		if !o.measuredBy(i, slot) {
 			continue
 		}
 		known++
@@ -166,21 +166,8 @@ func (s *source) slowerThan(o *source, i int) (drift.Shift, bool) {
 	return x, ok
 }
 
-// isPeer reports whether the other is of another physical drive of the same model and size.
-func (s *source) isPeer(o *source) bool {
-	return o.drive.physical() != s.drive.physical() && o.drive.alike(s.drive.Drive)
-}
-
 // hasPeers reports whether there are enough drives to be compared with, whether they are measured now or not.
-func (s *source) hasPeers() bool {
-	peers := 0
-	for _, o := range s.group.members {
-		if !o.again && s.isPeer(o) {
-			peers++
-		}
-	}
-	return peers >= leastPeers(s.name)
-}
+func (s *source) hasPeers() bool { return len(s.peers) >= leastPeers(s.name) }
 
 // whyUnmeasured says why the level of a drive that has not been measured lately is not judged: without peers, more
 // measuring would change nothing.

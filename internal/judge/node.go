@@ -33,8 +33,6 @@ func DriveOf(id string, device record.Device, file bool) Drive {
 	return d
 }
 
-func (d Drive) physical() string { return cmp.Or(d.Device, d.ID) }
-
 // alike reports whether levels of two drives may be compared.
 func (d Drive) alike(other Drive) bool {
 	return d.Model == other.Model && d.SizeBytes == other.SizeBytes && d.Rotational == other.Rotational && d.Group == other.Group
@@ -72,10 +70,11 @@ type Node struct {
 // drive is a drive with all that is known of it.
 type drive struct {
 	Drive
-	sources []*source
-	trouble trouble
-	told    record.Judgement
-	known   map[string]SourceState // of sources that have not come yet
+	physical string // the id of the physical drive
+	sources  []*source
+	trouble  trouble
+	told     record.Judgement
+	known    map[string]SourceState // of sources that have not come yet
 	// degraded and severe are the past of such verdicts.
 	degraded, severe recurrence
 }
@@ -96,11 +95,15 @@ func (n *Node) Configure(s drift.Settings) {
 
 // AddDrive adds a drive, or changes what is known of it.
 func (n *Node) AddDrive(d Drive) {
+	physical := cmp.Or(d.Device, d.ID)
 	if known := n.byID[d.ID]; known != nil {
-		known.Drive = d
+		known.Drive, known.physical = d, physical
+		for _, s := range known.sources {
+			s.group.meet()
+		}
 		return
 	}
-	added := &drive{Drive: d, told: record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}}
+	added := &drive{Drive: d, physical: physical, told: record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}}
 	n.recall(added)
 	n.drives = append(n.drives, added)
 	n.byID[d.ID] = added
@@ -117,6 +120,8 @@ func (n *Node) RemoveDrive(id string) {
 	n.drives = slices.DeleteFunc(n.drives, func(other *drive) bool { return other == d })
 	for _, g := range n.groups {
 		g.members = slices.DeleteFunc(g.members, func(s *source) bool { return s.drive == d })
+		g.meet()
+		g.look()
 	}
 }
 
@@ -173,6 +178,7 @@ func (n *Node) attach(d *drive, name string, t *drift.Tracker) *source {
 	t.JudgeBeside(s)
 	d.sources = append(d.sources, s)
 	s.recall()
+	s.group.meet()
 	s.group.look()
 	return s
 }

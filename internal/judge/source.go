@@ -19,8 +19,7 @@ type source struct {
 	day   [dayBlocks]drift.Shifts
 	slots [dayBlocks]int64
 	last  time.Time // of the last round
-	votes bool      // on what the host does
-	again bool      // another target on the same physical drive comes before it
+	peers []*source // of the other drives of its model and size
 	// block is the last that is over, absolute how slow it was by the first statistics, against one second,
 	// and levels what that says beside the peers, by levelsBy.
 	block    drift.Measured
@@ -88,11 +87,8 @@ func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
 	values := make([]drift.Shift, 0, 32)
 	for i := range out {
 		out[i], values = drift.Missing, values[:0]
-		for _, o := range s.group.members {
-			if !o.votes || o.drive.physical() == s.drive.physical() {
-				continue
-			}
-			if x := did(o, i); x.Known() {
+		for _, o := range s.group.voters {
+			if x := did(o, i); x.Known() && !s.isSame(o) {
 				values = append(values, x)
 			}
 		}
@@ -102,6 +98,9 @@ func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
 	}
 	return out
 }
+
+// isSame reports whether the other is of the same physical drive.
+func (s *source) isSame(o *source) bool { return s.drive.physical == o.drive.physical }
 
 // Off implements drift.Host.
 func (s *source) Off(i int, others drift.Shift) drift.Shift { return s.group.part(i, others) }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -103,13 +104,11 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 	}
 	far := map[string]bool{} // witnesses of at least severeRatio
 	for _, s := range d.sources {
-		if s.drifts() {
-			for _, x := range s.tracker.Drift() {
-				if x.State == record.Suspect && !s.tracker.Known(now) {
-					continue // nothing confirms or refutes it any more
-				}
-				weigh(&v, s, x, now, d.told, far, s.name == Traffic && d.probesAreFine(x.Since, now))
+		for x := range s.drifted() {
+			if x.State == record.Suspect && !s.tracker.Known(now) {
+				continue // nothing confirms or refutes it any more
 			}
+			weigh(&v, s, x, now, d.told, far, s.name == Traffic && d.probesAreFine(x.Since, now))
 		}
 		d.weighLevels(&v, s)
 	}
@@ -132,14 +131,15 @@ func (d *drive) unjudged(now time.Time) (why *record.WhyUnjudged) {
 	return why
 }
 
-// drifts reports whether a statistic of the source is slower, or seems so.
-func (s *source) drifts() bool {
-	for i := range s.tracker.Statistics() {
-		if x := s.tracker.StateOf(i); x == record.Regressed || x == record.Suspect {
-			return true
+// drifted yields the statistics of the source that are slower, or seem so.
+func (s *source) drifted() iter.Seq[record.Drift] {
+	return func(yield func(record.Drift) bool) {
+		for i := range s.tracker.Statistics() {
+			if x := s.tracker.StateOf(i); (x == record.Regressed || x == record.Suspect) && !yield(s.tracker.DriftOf(i)) {
+				return
+			}
 		}
 	}
-	return false
 }
 
 // lately is within how long a probe must have had a good round to say anything about now.
@@ -157,10 +157,7 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 			continue
 		}
 		fine = true
-		if !s.drifts() {
-			continue
-		}
-		for _, x := range s.tracker.Drift() {
+		for x := range s.drifted() {
 			if !x.Statistic.IsTail() && x.State == record.Regressed && x.Ratio >= agrees {
 				return false
 			}
@@ -183,8 +180,6 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	state := record.Watch
 	switch {
 	case x.State == record.Suspect:
-	case x.State != record.Regressed:
-		return
 	case contradicted, x.Statistic == record.OthersFlushLatency: // what a flush takes is what there is to flush
 	case tail:
 		if now.Sub(x.Since) >= tailLasts && (x.Cause == record.BySlowRounds || x.Ratio >= degraded && x.Lower >= sure) {
@@ -236,11 +231,12 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 		severe *= held
 	}
 	for _, s := range d.sources {
+		limit := drift.ShiftOf(severe * s.otherWork())
 		for i, statistic := range s.tracker.Statistics() {
 			if statistic.IsTail() || statistic == record.OthersFlushLatency {
 				continue
 			}
-			if since, by, ok := s.tracker.Far(i, drift.ShiftOf(severe*s.otherWork()), s.yesterday(i, drift.Slot(now)), now); ok {
+			if since, by, ok := s.tracker.Far(i, limit, func() drift.Shift { return s.yesterday(i, drift.Slot(now)) }, now); ok {
 				far[s.witness()] = true
 				add(&felt, s, record.Severe, record.Ratio{Ratio: by.Ratio()}, since)
 			}
