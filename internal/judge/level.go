@@ -62,9 +62,11 @@ type level struct {
 	since  int64 // slot of the first far one
 	judged int64 // the last slot that was compared
 	found  bool
-	shift  drift.Shift // in that slot
+	shift  drift.Shift // in the last far one
 	peers  int         // with how many it was compared
 	now    standing
+	// past says that the drive was slower than its own past, too, while it was found.
+	past bool
 	// accepted is what somebody took as normal; nil when nobody did. below is for how many blocks in a row the drive
 	// has been nearer to its peers than to that.
 	accepted *AcceptedLevel
@@ -183,13 +185,19 @@ func (s *source) judgeLevels(slot int64) {
 	for i := range levelsBy(s.name) {
 		l := &s.levels[i]
 		l.now = s.beside(i, slot)
+		slower := s.tracker.StateOf(i) == record.Regressed
+		l.past = l.found && (l.past || slower)
 		if l.now.why != "" || s.block.Slot == l.judged {
-			if slot-l.judged >= max(levelBlocks, 3*s.tracker.Slots()) && (!l.found || !s.hasPeers()) {
-				*l = level{now: l.now, accepted: l.accepted} // it is too long ago, or there is nobody to be slower than
+			slots := s.tracker.Slots()
+			if slot-l.judged >= max(levelBlocks, 3*slots) && (!l.found || !s.hasPeers()) || l.past && !slower {
+				*l = level{now: l.now, accepted: l.accepted} // it is too long ago, there is nobody to be slower than, or it ended as it began
+			}
+			if gap := slot - l.judged; l.found && l.recent&1 == 0 && gap >= 2*slots && gap%slots == 0 {
+				l.count(false, l.judged) // what was no longer so when it was last compared is not so
 			}
 			continue
 		}
-		l.judged, l.shift = s.block.Slot, l.now.shift
+		l.judged = s.block.Slot
 		if !l.found || len(l.now.peers) > l.peers { // what was found with many stands beside few
 			l.peers = len(l.now.peers)
 		}
@@ -204,8 +212,17 @@ func (l *level) add(slot int64) {
 	if l.found {
 		limit /= 2 // a level that comes and goes at the limit is told once
 	}
+	far := l.now.shift-l.taken() > limit
+	if far {
+		l.shift = l.now.shift
+	}
+	l.count(far, slot)
+}
+
+// count finds a level, or ends it, by one more block.
+func (l *level) count(far bool, slot int64) {
 	l.recent = l.recent << 1 & (1<<levelBlocks - 1)
-	if l.now.shift-l.taken() > limit {
+	if far {
 		if l.recent == 0 {
 			l.since = slot
 		}

@@ -168,6 +168,36 @@ func TestALevelThatIsAsThatOfThePeersAgainIsOver(t *testing.T) {
 	assert.Empty(t, record.SlowerThanPeers(m.node.Beside("d04")))
 }
 
+// Work is seldom alike: what the last comparison said goes on counting until there is another.
+func TestALevelIsOverThoughPeersAreIdleSince(t *testing.T) {
+	m := newMachine(t, 5)
+	m.slower["d04"] = 1.6
+	m.run(6*time.Hour, steady)
+	require.True(t, m.node.Beside("d04")[0].Far)
+	m.slower["d04"] = 0.9
+	m.run(30*time.Minute, steady)
+	require.True(t, m.node.Beside("d04")[0].Far, "that is not often enough")
+	assert.InDelta(t, 1.6, m.verdict("d04").Ratio.Ratio, 0.1, "of when it was slower")
+	m.drives = m.drives[3:]
+	m.run(3*time.Hour, steady)
+	assert.False(t, m.node.Beside("d04")[0].Far)
+	assert.NotEqual(t, record.Degraded, m.verdict("d04").Verdict)
+}
+
+// What was also seen by the drive's own past, and is over by it, is over, though there is nobody to compare it with.
+func TestALevelIsOverWithWhatTheDriveItselfSaw(t *testing.T) {
+	m := newMachine(t, 5)
+	m.run(26*time.Hour, steady)
+	m.slower["d04"] = 3
+	m.run(4*time.Hour, steady)
+	require.True(t, m.node.Beside("d04")[0].Far)
+	m.restart()
+	m.drives, m.slower["d04"] = m.drives[4:], 1 // the others are idle
+	m.run(2*time.Hour, steady)
+	assert.False(t, m.node.Beside("d04")[0].Far)
+	assert.Equal(t, record.Healthy, m.verdict("d04").Verdict)
+}
+
 // A level that was found stands while peers are not measured: nobody has seen that it is over.
 func TestALevelStandsWhilePeersAreIdle(t *testing.T) {
 	m := newMachine(t, 4)

@@ -121,6 +121,7 @@ type LevelState struct {
 	Since    int64        `json:"since,omitempty"`
 	Judged   int64        `json:"judged,omitempty"`
 	Found    bool         `json:"found,omitempty"`
+	Past     bool         `json:"past,omitempty"` // it was slower than its own past, too
 	Shift    drift.Shift  `json:"shift,omitempty"`
 	Peers    int          `json:"peers,omitempty"`
 	// Accepted is what an operator took as normal, and Below for how many blocks the drive has been faster since.
@@ -220,7 +221,7 @@ func (s *source) savedLevels() map[record.Statistic]LevelState {
 	out := map[record.Statistic]LevelState{}
 	for i := range levelsBy(s.name) {
 		l := s.levels[i]
-		saved := LevelState{Recent: l.recent, Since: l.since, Judged: l.judged, Found: l.found, Shift: l.shift, Peers: l.peers, Accepted: l.accepted, Below: l.below}
+		saved := LevelState{Recent: l.recent, Since: l.since, Judged: l.judged, Found: l.found, Past: l.past, Shift: l.shift, Peers: l.peers, Accepted: l.accepted, Below: l.below}
 		if x := s.absolute[i]; s.block.Slot > 0 && x.Known() {
 			saved.Absolute = &x
 		}
@@ -236,7 +237,7 @@ func (s *source) restoreLevels(known SourceState) {
 	s.block = known.Block
 	for i := range levelsBy(s.name) {
 		saved := known.Levels[statisticsOf(s.name)[i]]
-		s.levels[i] = level{recent: saved.Recent, since: saved.Since, judged: saved.Judged, found: saved.Found, shift: saved.Shift, peers: saved.Peers, accepted: saved.Accepted, below: saved.Below,
+		s.levels[i] = level{recent: saved.Recent, since: saved.Since, judged: saved.Judged, found: saved.Found, past: saved.Past, shift: saved.Shift, peers: saved.Peers, accepted: saved.Accepted, below: saved.Below,
 			now: standing{why: notMeasured}}
 		s.absolute[i] = drift.Missing
 		if saved.Absolute != nil {
