@@ -297,6 +297,7 @@ func (b *builder) samples(seed uint64) iter.Seq2[int, Sample] {
 				}
 				k, tail := b.happening(d.Episodes, at, rng)
 				out := machines[i].next(at, k, tail, host)
+				out.Time = out.Time.Add(s.Interval * time.Duration(i) / time.Duration(len(machines))) // never all at once
 				out.Conditions = conditions[i]
 				if !yield(i, out) {
 					return
