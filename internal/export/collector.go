@@ -91,7 +91,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 			if !first(o) {
 				continue
 			}
-			collect(c.probe, newProbeNow(s, p), out, o.device, o.id, o.probe)
+			collect(c.probe, newProbeNow(s, t, p), out, o.device, o.id, o.probe)
 			c.latencies.collect(o, out)
 		}
 	}

@@ -223,7 +223,11 @@ func probeMovements(later time.Time) []movement {
 		ofProbe("a good round", func(p *record.ProbeStatus) { p.LastSuccess = later }, "ssdprobe_probe_last_success_timestamp_seconds"),
 		ofProbe("a round on a busy device", func(p *record.ProbeStatus) { p.LoadedRounds++ }, "ssdprobe_probe_loaded_rounds_total"),
 		ofProbe("a suspicion is confirmed", func(p *record.ProbeStatus) { p.Confirmations++ }, "ssdprobe_probe_confirmations_total"),
-		ofProbe("a round in progress", func(p *record.ProbeStatus) { p.InflightSince = later }, "ssdprobe_probe_inflight_seconds"),
+		ofProbe("a round in progress", func(p *record.ProbeStatus) { p.InflightSince = later }, "ssdprobe_probe_inflight_seconds", "ssdprobe_probe_held_back"),
+		moves("the device has nothing to do", func(s *record.Snapshot) {
+			s.Targets[0].Probes[0].InflightSince = later
+			s.Targets[0].Traffic.HeldBack = &record.HeldBack{Since: later}
+		}, "ssdprobe_probe_held_back", "ssdprobe_probe_inflight_seconds"),
 		ofProbe("more waiting for a CPU", func(p *record.ProbeStatus) { p.Last.Disturbance.CPUWaitRatio = 0.5 }, "ssdprobe_probe_cpu_wait_ratio"),
 		ofProbe("a warning of the round", func(p *record.ProbeStatus) { p.Last.Warnings = nil }, "ssdprobe_finding"),
 	}

@@ -14,11 +14,12 @@ type probeNow struct {
 	now time.Time
 	// blind is set where the kernel does not say how long a thread waited for a CPU.
 	blind bool
+	held  bool // a round waits, and the device has nothing to do
 }
 
-func newProbeNow(s record.Snapshot, p record.ProbeStatus) probeNow {
+func newProbeNow(s record.Snapshot, t record.TargetStatus, p record.ProbeStatus) probeNow {
 	blind := slices.ContainsFunc(s.Warnings, func(w record.Warning) bool { return w.Code == record.WarnDisturbanceBlind })
-	return probeNow{ProbeStatus: p, now: s.Time, blind: blind}
+	return probeNow{ProbeStatus: p, now: s.Time, blind: blind, held: t.HeldBack(&p) != nil}
 }
 
 // ranThrough reports whether the last round got through its I/Os, so that what
@@ -113,6 +114,9 @@ func roundFamilies() []family[probeNow] {
 			func(p probeNow) (float64, bool) {
 				return max(0, p.now.Sub(p.InflightSince).Seconds()), !p.InflightSince.IsZero()
 			}),
+		single("ssdprobe_probe_held_back", gauge, "1 while the round in progress has waited for five seconds or longer and the device has no I/O in flight: a volume is suspended, the queue is frozen, "+
+			"as while an NVMe drive is formatted, or a limit of the cgroup holds. 0 otherwise. Absent between rounds.",
+			func(p probeNow) (float64, bool) { return boolean(p.held), !p.InflightSince.IsZero() }),
 		single("ssdprobe_probe_cpu_wait_ratio", gauge,
 			"Share of the last round that its threads spent waiting for a CPU, 0 to 1. Absent if that round was busy or timed out, or if the kernel does not report it.",
 			func(p probeNow) (float64, bool) {

@@ -133,7 +133,7 @@ func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
 	all = append(all, ofCollectors(t.Collectors, t.Warnings)...)
 	all = append(all, ofWarnings(t.Warnings)...)
 	for i, p := range t.Probes {
-		of := ofProbe(p, s, t.Problem != "" || !s.QuietUntil.IsZero())
+		of := ofProbe(p, t.HeldBack(&p), s, t.Problem != "" || !s.QuietUntil.IsZero())
 		if slices.ContainsFunc(t.Probes[:i], func(before record.ProbeStatus) bool { return before.Probe.Name == p.Probe.Name }) {
 			of = append(of, found(record.WarnDuplicate, "another probe of the target has the same name", p.Probe.Name))
 		}

@@ -5,6 +5,7 @@ import "github.com/ssdprobe/ssdprobe/internal/record"
 // The codes of what is decided here. All others are those of a record.Warning.
 const (
 	Hung        = "hung"
+	HeldBack    = "held_back"
 	CannotProbe = "cannot_probe"
 	IOErrors    = "io_errors"
 	Regressed   = "regressed"
@@ -50,6 +51,8 @@ func Kinds() []Kind {
 			"stop the load on the drive; check airflow, heat sink and fans", "SsdprobeTemperatureAboveLimit"},
 		{Regressed, Warning, "A probe is slower than its baseline. Critical while the drive is severe.",
 			"undo the change of conditions, or accept the new level with ssdprobe drift accept", "SsdprobeDriveDegraded"},
+		{HeldBack, Warning, "A round has not ended in time, and the device has none of its I/O: this machine holds it back.",
+			"end what does: a suspended volume, a format or another command that the kernel lets run alone, a limit of the cgroup", "SsdprobeProbeStuck"},
 		{IOErrors, Warning, "I/Os have failed. Critical while the last round failed.",
 			"read the kernel log; replace the drive if its media errors grow, else reseat it", "SsdprobeProbeFailing"},
 		{Stalled, Warning, "I/O was in flight for two seconds or longer, and none completed. Critical for 10 seconds, and for three stalls in an hour.",

@@ -37,8 +37,12 @@ func decided() map[string]func(*record.Snapshot) {
 		Hung:        probe(func(p *record.ProbeStatus) { p.InflightSince = now().Add(-time.Hour) }),
 		CannotProbe: func(s *record.Snapshot) { s.Targets[0].Problem = "permission denied" },
 		IOErrors:    probe(func(p *record.ProbeStatus) { p.Errors = map[string]uint64{"EIO": 1} }),
-		Regressed:   probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Regressed}} }),
-		Suspect:     probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Suspect}} }),
+		HeldBack: func(s *record.Snapshot) {
+			s.Targets[0].Probes[0].InflightSince, s.Targets[0].Probes[0].Probe.Timeout = now().Add(-time.Minute), time.Second
+			s.Targets[0].Traffic = &record.TrafficStatus{HeldBack: &record.HeldBack{Since: now().Add(-time.Minute), Suspended: true}}
+		},
+		Regressed: probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Regressed}} }),
+		Suspect:   probe(func(p *record.ProbeStatus) { p.Drift = []record.Drift{{State: record.Suspect}} }),
 		NotJudged: probe(func(p *record.ProbeStatus) {
 			p.Drift = []record.Drift{unjudged(record.IOPS, record.ReasonLoad, "", 30*time.Hour)}
 		}),

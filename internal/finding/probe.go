@@ -16,10 +16,13 @@ import (
 const staleRounds = 10
 
 // ofProbe leaves out that there are no rounds when that is explained, by the target's own problem or by quiet hours.
-func ofProbe(p record.ProbeStatus, s record.Snapshot, explained bool) []Finding {
+func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, explained bool) []Finding {
 	var all []Finding
 	if since, hung := p.HungSince(s.Time); hung {
 		f := found(Hung, "the device does not answer", "a round did not end within "+units.Span(p.Probe.Timeout))
+		if held != nil {
+			f = found(HeldBack, "I/O is held back before the device", "a round did not end within "+units.Span(p.Probe.Timeout)+", and the device has nothing in flight: "+holds(*held))
+		}
 		f.Since = since
 		all = append(all, f)
 	} else if since := lastGood(p, s); !explained && !s.Started.IsZero() && s.Time.Sub(since) > staleRounds*p.Probe.Interval {
@@ -41,6 +44,14 @@ func ofProbe(p record.ProbeStatus, s record.Snapshot, explained bool) []Finding 
 		all = append(all, ofWarnings(p.Last.Warnings)...)
 	}
 	return all
+}
+
+// holds says what may hold I/O back.
+func holds(h record.HeldBack) string {
+	if h.Suspended {
+		return "a device-mapper device is suspended"
+	}
+	return "its queue is frozen, as while an NVMe drive is formatted, or a limit of the cgroup holds"
 }
 
 // lastGood is when the last good round was, or the start of the daemon.

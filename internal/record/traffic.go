@@ -157,4 +157,22 @@ type TrafficStatus struct {
 	Stalls []Stall `json:"stalls,omitempty"`
 	// StallTotals are since the daemon began to watch the device.
 	StallTotals map[StallCause]StallTotal `json:"stall_totals,omitempty"`
+	// HeldBack says that a round of ours waits while the device has nothing to do; nil when none does.
+	HeldBack *HeldBack `json:"held_back,omitempty"`
+}
+
+// HeldBack is I/O of ours that this machine does not give to the device.
+type HeldBack struct {
+	Since time.Time `json:"since"`
+	// Suspended says that the device, or one that it is made of, is a suspended one of device-mapper. Otherwise the queue
+	// of the device is frozen, as while an NVMe drive is formatted, or a limit of the cgroup holds the I/O back.
+	Suspended bool `json:"suspended,omitempty"`
+}
+
+// HeldBack returns why the round in progress of the probe waits though the device has nothing to do; nil when it does not.
+func (t *TargetStatus) HeldBack(p *ProbeStatus) *HeldBack {
+	if p.InflightSince.IsZero() || t.Traffic == nil {
+		return nil
+	}
+	return t.Traffic.HeldBack
 }

@@ -20,6 +20,13 @@ type device struct {
 	above   []string // numbers of the devices under watch that are made of it
 	account account  // its stalls are changed by the goroutine of Run alone
 	last    *record.Traffic
+	held    *record.HeldBack
+	idle    time.Time // since when a round of ours waits with nothing in flight, for the goroutine of Run alone
+}
+
+// cause says what explains that the device completes nothing now.
+func (d *device) cause(s *Sampler) record.StallCause {
+	return causeOf(s.options.FS, append([]string{d.Number}, d.source.Below()...), d.Controllers, d.Run)
 }
 
 // newDevice finds out how a device counts. Where that cannot be seen, it counts itself.
@@ -36,10 +43,12 @@ func newDevice(host sysfs.FS, w Device) *device {
 func (d *device) second(s *Sampler, r reading, here, nobodys bool) (told []record.Stall, over bool) {
 	var cause record.StallCause
 	if here && !nobodys && d.account.stalls.stands(r) { // nobody else changes its stalls
-		cause = causeOf(s.options.FS, append([]string{d.Number}, d.source.Below()...), d.Controllers, d.Run)
+		cause = d.cause(s)
 	}
+	held := d.heldBack(s, r, here && !nobodys)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	d.held = held
 	if !here {
 		d.last = nil
 		return d.account.away(), false

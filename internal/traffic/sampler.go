@@ -106,7 +106,7 @@ func (s *Sampler) Status(number string) *record.TrafficStatus {
 	if !ok {
 		return nil
 	}
-	status := record.TrafficStatus{Last: d.last}
+	status := record.TrafficStatus{Last: d.last, HeldBack: d.held}
 	status.Stalls, status.StallTotals = d.account.stalls.list()
 	return &status
 }

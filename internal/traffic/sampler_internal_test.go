@@ -261,3 +261,53 @@ func TestARoundThatBeginsBeforeItsDeviceIsKnown(t *testing.T) {
 		assert.EqualValues(t, 1, d.account.others.served[read].ios, d.ID)
 	}
 }
+
+// A round waits, and the device has nothing in flight: this machine does not give it the I/O.
+func TestWhatHoldsARoundBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, text string
+		idle, held bool
+		suspended  bool
+	}{
+		"a frozen queue":                   {idle: true, held: true},
+		"a suspended volume":               {idle: true, held: true, suspended: true, file: "sys/devices/dm-0/dm/suspended", text: "1\n"},
+		"a controller of NVMe that resets": {idle: true, file: "sys/class/nvme/nvme0/state", text: "resetting\n"},
+		"a device that does not answer":    {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t)
+			s, _ := samplerOf(devices()...)
+			s.options.FS = sysfs.New(h.root)
+			h.both(t, 1)
+			if c.file != "" {
+				h.write(t, c.file, c.text)
+			}
+			if !c.idle {
+				h.inFlight = 1
+				h.count(t)
+			}
+			s.sample(t.Context(), false)
+			second := func() *record.HeldBack { // samples are taken at once: the clock of the device is set back instead
+				s.sample(t.Context(), false)
+				d := s.devices["253:0"]
+				if !d.idle.IsZero() {
+					d.idle = d.idle.Add(-heldAfter)
+				}
+				s.sample(t.Context(), false)
+				return s.Status("253:0").HeldBack
+			}
+			assert.Nil(t, second(), "no round of ours is in progress")
+			_, end := s.Begin("253:0")
+			held := second()
+			require.Equal(t, c.held, held != nil)
+			if held != nil {
+				assert.Equal(t, c.suspended, held.Suspended)
+			}
+			h.both(t, 1)
+			s.sample(t.Context(), false)
+			assert.Nil(t, s.Status("253:0").HeldBack, "an I/O has completed")
+			end()
+			assert.Nil(t, second())
+		})
+	}
+}

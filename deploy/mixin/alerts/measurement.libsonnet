@@ -32,7 +32,10 @@ function(config) {
     {
       alert: 'SsdprobeProbeStuck',
       expr: |||
-        (max by (job, instance, device, id) (ssdprobe_probe_inflight_seconds) > %(stuckSeconds)d)
+        (max by (job, instance, device, id) (
+          ssdprobe_probe_inflight_seconds
+          unless on (job, instance, device, id, probe) ssdprobe_probe_held_back == 1
+        ) > %(stuckSeconds)d)
         * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
       ||| % config,
       'for': '1m',
@@ -43,6 +46,29 @@ function(config) {
         description: text.drive + |||
           hangs: a round began {{ $value | humanizeDuration }} ago and has not ended: an I/O does not
           come back from the kernel. Whatever uses the device hangs as well.
+        |||,
+      },
+    },
+
+    {
+      // This machine does it to the drive: whoever formats it, or suspends a volume, knows.
+      alert: 'SsdprobeProbeStuck',
+      expr: |||
+        (max by (job, instance, device, id) (
+          ssdprobe_probe_inflight_seconds
+          and on (job, instance, device, id, probe) ssdprobe_probe_held_back == 1
+        ) > %(stuckSeconds)d)
+        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+      ||| % config,
+      'for': '10m',
+      keep_firing_for: '5m',
+      labels: { severity: 'warning' },
+      annotations: {
+        summary: 'I/O does not reach a drive.',
+        description: text.drive + |||
+          gets no I/O: a round began {{ $value | humanizeDuration }} ago and has not ended, and nothing is in
+          flight. A volume is suspended, a format or another command keeps the queue frozen, or a
+          limit of the cgroup holds.
         |||,
       },
     },

@@ -83,6 +83,7 @@ func testHungDevice(t *testing.T, m *lab.Machine) {
 			age, ok := first.value(t, "ssdprobe_probe_inflight_seconds", hung)
 			return ok && age > 3 && timeouts(first) > before
 		})
+		eventually(t, "the volume is known to be suspended", func() bool { return d.scrape(t).must(t, "ssdprobe_probe_held_back", hung) == 1 })
 		d.awaitRounds(t, stays, "ok", 3) // and scrapes go on as well
 		second := d.scrape(t)
 		assert.Greater(t, second.must(t, "ssdprobe_probe_inflight_seconds", hung), first.must(t, "ssdprobe_probe_inflight_seconds", hung))

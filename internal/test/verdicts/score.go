@@ -28,11 +28,11 @@ const (
 
 // Score counts what is right and what is wrong.
 type Score struct {
-	// Drives and Nodes is the time in which nothing happened to them that makes them slow.
+	// Drives and Nodes are the years (a Duration ends at 292) in which nothing happened to them that makes them slow.
 	// SmallNodes is the part of Drives on nodes of one or two.
-	Drives, SmallNodes, Nodes time.Duration
+	Drives, SmallNodes, Nodes float64
 	// Quiet is Drives by the noise of the host.
-	Quiet map[string]time.Duration
+	Quiet map[string]float64
 	// Wrong are the false verdicts.
 	Wrong []Wrong
 	// Found is what became of each kind of episode, by kind and noise.
@@ -90,10 +90,12 @@ type Found struct {
 	Missed  []string // scenarios
 }
 
+func years(d time.Duration) float64 { return float64(d) / float64(Year) }
+
 // Add compares findings, in the order of time, with what happened in a scenario.
 func (s *Score) Add(name string, of drifttest.Scenario, findings []Finding) {
 	if s.Found == nil {
-		s.Found, s.Quiet = map[Kind]*Found{}, map[string]time.Duration{}
+		s.Found, s.Quiet = map[Kind]*Found{}, map[string]float64{}
 	}
 	for i := range of.Drives {
 		s.drive(name, of, i, findings)
@@ -111,10 +113,10 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 		}
 	}
 	quiet := quietTime(d.From, min(d.To, of.Duration), excused)
-	s.Drives += quiet
-	s.Quiet[of.Noise] += quiet
+	s.Drives += years(quiet)
+	s.Quiet[of.Noise] += years(quiet)
 	if small {
-		s.SmallNodes += quiet
+		s.SmallNodes += years(quiet)
 	}
 	mine := blames(findings, d.ID)
 	told := map[Severity]time.Duration{}
@@ -236,7 +238,7 @@ func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
 			happened = append(happened, e)
 		}
 	}
-	s.Nodes += quietTime(0, of.Duration, happened)
+	s.Nodes += years(quietTime(0, of.Duration, happened))
 	var told []Finding
 	for _, f := range findings {
 		if f.Scope == drifttest.OfHost {
@@ -276,7 +278,7 @@ func (s *Score) Merge(o Score) {
 	s.Lasting, s.LastingBlamed, s.LastingSevere = s.Lasting+o.Lasting, s.LastingBlamed+o.LastingBlamed, s.LastingSevere+o.LastingSevere
 	s.Late = append(s.Late, o.Late...)
 	if s.Found == nil {
-		s.Found, s.Quiet = map[Kind]*Found{}, map[string]time.Duration{}
+		s.Found, s.Quiet = map[Kind]*Found{}, map[string]float64{}
 	}
 	for noise, quiet := range o.Quiet {
 		s.Quiet[noise] += quiet

@@ -68,7 +68,7 @@ func TestScore(t *testing.T) {
 			}
 			assert.Equal(t, c.wrong, wrong)
 			assert.Equal(t, c.said, s.Of("step20").String())
-			assert.Equal(t, (89+50+100)*hour, s.Drives, "without what happened, and an hour after it")
+			assert.InEpsilon(t, (89+50+100)*hour.Hours(), s.Drives*verdicts.Year.Hours(), 1e-9, "without what happened, and an hour after it")
 			assert.Equal(t, 1, s.Lasting)
 		})
 	}
@@ -88,7 +88,17 @@ func TestOneOfTwoCannotTellItsHost(t *testing.T) {
 	s.Add("small", small, []verdicts.Finding{blame(61*hour, "c", verdicts.Degraded)})
 	assert.Empty(t, s.Wrong)
 	assert.Zero(t, s.Nodes)
-	assert.Equal(t, s.Drives, s.SmallNodes)
+	assert.InEpsilon(t, s.Drives, s.SmallNodes, 1e-9)
+}
+
+// A Duration ends at 292 years.
+func TestThousandsOfYears(t *testing.T) {
+	var one, all verdicts.Score
+	one.Add("node", node(), []verdicts.Finding{blame(30*hour, "a", verdicts.Severe)})
+	for range 100_000 {
+		all.Merge(one)
+	}
+	assert.InEpsilon(t, 100_000*one.Drives, all.FalseDrives().Years, 1e-6)
 }
 
 func TestABackupMayBeToldOnce(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"text/tabwriter"
-	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 )
@@ -15,20 +14,18 @@ import (
 // Rate is a number of events in a time, with its 95 % upper bound.
 type Rate struct {
 	Events int
-	Time   time.Duration
+	Years  float64
 }
 
 // PerYear is the rate as it was seen.
-func (r Rate) PerYear() float64 { return float64(r.Events) / r.years() }
+func (r Rate) PerYear() float64 { return float64(r.Events) / r.Years }
 
 // Upper is the 95 % upper bound of the rate.
-func (r Rate) Upper() float64 { return UpperBound(r.Events) / r.years() }
-
-func (r Rate) years() float64 { return float64(r.Time) / float64(Year) }
+func (r Rate) Upper() float64 { return UpperBound(r.Events) / r.Years }
 
 // String is like "3 in 200.1 years: 0.015 a year, at most 0.039".
 func (r Rate) String() string {
-	return fmt.Sprintf("%d in %.1f years: %.4f a year, at most %.4f (95 %%)", r.Events, r.years(), r.PerYear(), r.Upper())
+	return fmt.Sprintf("%d in %.1f years: %.4f a year, at most %.4f (95 %%)", r.Events, r.Years, r.PerYear(), r.Upper())
 }
 
 // FalseDrives is how often a drive was blamed falsely with one of some severities; with any when none is named.
@@ -56,7 +53,7 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	fmt.Fprintf(w, "hosts blamed falsely\t%s\n", s.FalseHosts())
 	fmt.Fprintf(w, "  as degraded or severe, which alerts\t%s\n", s.FalseHosts(Degraded, Severe))
 	share := func(n int) float64 { return 100 * float64(n) / max(1, float64(s.Lasting)) }
-	fmt.Fprintf(w, "of the time of drives, on nodes of 1 or 2\t%.0f %%\n", 100*float64(s.SmallNodes)/max(1, float64(s.Drives)))
+	fmt.Fprintf(w, "of the time of drives, on nodes of 1 or 2\t%.0f %%\n", 100*s.SmallNodes/max(1e-9, s.Drives))
 	fmt.Fprintf(w, "lasting 2 × or worse, blamed within 15 min\t%d of %d, %.1f %%\n", s.LastingBlamed, s.Lasting, share(s.LastingBlamed))
 	fmt.Fprintf(w, "  as severe\t%d of %d, %.1f %%\n", s.LastingSevere, s.Lasting, share(s.LastingSevere))
 	fmt.Fprintln(w, "\nfalse verdicts\tseverity\twhy\tby\tnoise of the drive\tin the day after\tcount")
