@@ -51,6 +51,7 @@ func (f Fleet) Node(number int) Scenario {
 	if !f.Calm {
 		b.faults()
 	}
+	b.apart = true
 	b.s.Samples = b.samples(b.rng.Uint64())
 	return b.s
 }
@@ -61,6 +62,7 @@ type builder struct {
 	s        Scenario
 	noises   []string // of the host
 	unequal  float64  // how differently drives obey their host
+	apart    bool     // the drives are never probed all at once
 	machines []machine
 	models   []model
 	events   []event
@@ -297,7 +299,9 @@ func (b *builder) samples(seed uint64) iter.Seq2[int, Sample] {
 				}
 				k, tail := b.happening(d.Episodes, at, rng)
 				out := machines[i].next(at, k, tail, host)
-				out.Time = out.Time.Add(s.Interval * time.Duration(i) / time.Duration(len(machines))) // never all at once
+				if b.apart {
+					out.Time = out.Time.Add(s.Interval * time.Duration(i) / time.Duration(len(machines)))
+				}
 				out.Conditions = conditions[i]
 				if !yield(i, out) {
 					return
