@@ -185,12 +185,15 @@ func (s *source) judgeLevels(slot int64) {
 	for i := range levelsBy(s.name) {
 		l := &s.levels[i]
 		l.now = s.beside(i, slot)
-		slower := s.tracker.StateOf(i) == record.Regressed
-		l.past = l.found && (l.past || slower)
+		state := s.tracker.StateOf(i)
+		l.past = l.found && (l.past || state == record.Regressed)
 		if l.now.why != "" || s.block.Slot == l.judged {
 			slots := s.tracker.Slots()
-			if slot-l.judged >= max(levelBlocks, 3*slots) && (!l.found || !s.hasPeers()) || l.past && !slower {
-				*l = level{now: l.now, accepted: l.accepted} // it is too long ago, there is nobody to be slower than, or it ended as it began
+			if slot-l.judged >= max(levelBlocks, 3*slots) && (!l.found || !s.hasPeers()) {
+				*l = level{now: l.now, accepted: l.accepted} // it is too long ago, or there is nobody to be slower than
+			}
+			if l.now.why != "" && l.past && (state == record.Stable || state == record.Improved) {
+				*l = level{now: l.now, accepted: l.accepted} // it ended as it began
 			}
 			if gap := slot - l.judged; l.found && l.recent&1 == 0 && gap >= 2*slots && gap%slots == 0 {
 				l.count(false, l.judged) // what was no longer so when it was last compared is not so
