@@ -63,10 +63,10 @@ type figureView struct {
 }
 
 // newProbeView foretells no end of learning on an unavailable target: no round
-// comes until its own problem is solved.
-func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeView {
+// comes until its own problem is solved. held says that the round in progress is held back.
+func newProbeView(p record.ProbeStatus, unavailable, held bool, now time.Time) probeView {
 	v := probeView{
-		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, now), Last: newLastView(p, now),
+		Name: p.Probe.Name, Workload: workload(p.Probe), State: stateBadge(p, held, now), Last: newLastView(p, now),
 		Sample: sample(p), Rounds: roundsText(p),
 		Effect: p.Effect.String(), Unjudged: newUnjudgedViews(p.Drift, now),
 	}
@@ -88,9 +88,9 @@ func newProbeView(p record.ProbeStatus, unavailable bool, now time.Time) probeVi
 }
 
 // stateBadge is the worst verdict on any of the probe's statistics.
-func stateBadge(p record.ProbeStatus, now time.Time) badge {
+func stateBadge(p record.ProbeStatus, held bool, now time.Time) badge {
 	if since, hung := p.HungSince(now); hung {
-		return badge{Tone: toneBad, Text: "hung", Since: at(since, now)}
+		return hungBadge(held, since, now)
 	}
 	// One that is not known is worse than one that is well: green is for all of them.
 	for _, state := range []record.DriftState{

@@ -22,7 +22,7 @@ func stateOf(t record.TargetStatus, now time.Time) badge {
 	}
 	for _, p := range t.Probes {
 		if since, hung := p.HungSince(now); hung {
-			return badge{Tone: toneBad, Text: "hung", Since: at(since, now)}
+			return hungBadge(t.HeldBack(&p) != nil, since, now)
 		}
 	}
 	b := verdictBadge(t.Judged(), now)
@@ -30,6 +30,14 @@ func stateOf(t record.TargetStatus, now time.Time) badge {
 		return badge{Tone: toneQuiet, Text: "partly judged", Since: b.Since}
 	}
 	return b
+}
+
+// hungBadge is of a round that does not end: the device does not answer, or has none of its I/O.
+func hungBadge(held bool, since, now time.Time) badge {
+	if held {
+		return badge{Tone: toneWarn, Text: "held back", Since: at(since, now)}
+	}
+	return badge{Tone: toneBad, Text: "hung", Since: at(since, now)}
 }
 
 // judgedInFull reports whether all statistics of all probes are judged.

@@ -48,7 +48,7 @@ func newTargetView(s record.Snapshot, t record.TargetStatus) targetView {
 	var read, written uint64
 	for _, p := range t.Probes {
 		read, written = read+p.ReadBytes, written+p.WrittenBytes
-		probe := newProbeView(p, t.Problem != "", now)
+		probe := newProbeView(p, t.Problem != "", t.HeldBack(&p) != nil, now)
 		probe.Findings = newFindingViews(ofProbe(found, p.Probe.Name), now)
 		v.Probes = append(v.Probes, probe)
 	}
