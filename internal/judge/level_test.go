@@ -157,11 +157,18 @@ func TestTheTailBesideThePeers(t *testing.T) {
 	assert.Equal(t, record.Healthy, verdictOf(t, n, "d").Verdict)
 }
 
-func TestALevelThatIsAsThatOfThePeersAgainIsOver(t *testing.T) {
+// farMachine has a drive, d04, that is slower than its four peers, and was found to be.
+func farMachine(t *testing.T, slower float64) *machine {
+	t.Helper()
 	m := newMachine(t, 5)
-	m.slower["d04"] = 1.5
+	m.slower["d04"] = slower
 	m.run(8*time.Hour, steady)
 	require.True(t, m.node.Beside("d04")[0].Far)
+	return m
+}
+
+func TestALevelThatIsAsThatOfThePeersAgainIsOver(t *testing.T) {
+	m := farMachine(t, 1.5)
 	m.slower["d04"] = 1
 	m.run(3*time.Hour, steady)
 	assert.False(t, m.node.Beside("d04")[0].Far)
@@ -170,10 +177,7 @@ func TestALevelThatIsAsThatOfThePeersAgainIsOver(t *testing.T) {
 
 // Work is seldom alike: what the last comparison said goes on counting until there is another.
 func TestALevelIsOverThoughPeersAreIdleSince(t *testing.T) {
-	m := newMachine(t, 5)
-	m.slower["d04"] = 1.6
-	m.run(6*time.Hour, steady)
-	require.True(t, m.node.Beside("d04")[0].Far)
+	m := farMachine(t, 1.6)
 	m.slower["d04"] = 0.9
 	m.run(30*time.Minute, steady)
 	require.True(t, m.node.Beside("d04")[0].Far, "that is not often enough")

@@ -13,7 +13,8 @@ const heldAfter = 5 * time.Second
 // when the second says nothing. A controller that is being reset lets no I/O begin either: that is the device.
 func (d *device) heldBack(s *Sampler, r reading, known bool) *record.HeldBack {
 	s.mu.Lock()
-	waits := known && s.ours(d) && d.account.stalls.idles(r)
+	blind := d.last != nil && d.last.Unusable == byBlind // it has nothing in flight by its counters, whatever it has
+	waits := known && !blind && s.ours(d) && d.account.stalls.idles(r)
 	s.mu.Unlock()
 	switch {
 	case !waits:
@@ -32,12 +33,8 @@ func (d *device) heldBack(s *Sampler, r reading, known bool) *record.HeldBack {
 	return &record.HeldBack{Since: d.idle, Suspended: cause == record.StallBySuspended}
 }
 
-// idles reports whether a device that counts I/O had none in flight at the end of the last second, nor has now, and has
+// idles reports whether a device that has counted I/O had none in flight at the end of the last second, nor has now, and has
 // completed none in between.
 func (s *stalls) idles(r reading) bool {
-	if s.last == nil || r.disk.ReadIOs+r.disk.WriteIOs == 0 || s.last.disk.InFlight+r.disk.InFlight > 0 {
-		return false
-	}
-	counted, ok := r.since(*s.last)
-	return ok && counted.IOs() == 0
+	return s.completedNothing(r) && r.disk.ReadIOs+r.disk.WriteIOs > 0 && s.last.disk.InFlight+r.disk.InFlight == 0
 }

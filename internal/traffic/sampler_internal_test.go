@@ -268,11 +268,13 @@ func TestWhatHoldsARoundBack(t *testing.T) {
 		file, text string
 		idle, held bool
 		suspended  bool
+		blind      bool
 	}{
 		"a frozen queue":                   {idle: true, held: true},
 		"a suspended volume":               {idle: true, held: true, suspended: true, file: "sys/devices/dm-0/dm/suspended", text: "1\n"},
 		"a controller of NVMe that resets": {idle: true, file: "sys/class/nvme/nvme0/state", text: "resetting\n"},
 		"a device that does not answer":    {},
+		"a device that does not count":     {idle: true, blind: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t)
@@ -298,6 +300,9 @@ func TestWhatHoldsARoundBack(t *testing.T) {
 			}
 			assert.Nil(t, second(), "no round of ours is in progress")
 			_, end := s.Begin("253:0")
+			if c.blind {
+				s.devices["253:0"].last = &record.Traffic{Unusable: byBlind}
+			}
 			held := second()
 			require.Equal(t, c.held, held != nil)
 			if held != nil {

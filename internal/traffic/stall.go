@@ -45,11 +45,7 @@ func (s *stalls) miss() (told []record.Stall) {
 // stands reports whether I/O was in flight at the end of the last second and is now, and none has
 // completed in between.
 func (s *stalls) stands(r reading) bool {
-	if s.last == nil {
-		return false
-	}
-	counted, ok := r.since(*s.last)
-	if !ok || counted.IOs() > 0 || counted.ReadSectors+counted.WriteSectors > 0 {
+	if !s.completedNothing(r) {
 		return false
 	}
 	lost := min(s.least, r.disk.InFlight)
@@ -57,6 +53,15 @@ func (s *stalls) stands(r reading) bool {
 		lost = 0
 	}
 	return s.last.disk.InFlight > lost && r.disk.InFlight > lost
+}
+
+// completedNothing reports whether no I/O has completed since the end of the last second.
+func (s *stalls) completedNothing(r reading) bool {
+	if s.last == nil {
+		return false
+	}
+	counted, ok := r.since(*s.last)
+	return ok && counted.IOs() == 0 && counted.ReadSectors+counted.WriteSectors == 0
 }
 
 // tick takes what was read at the end of a second, and returns the stalls to be told of: each that

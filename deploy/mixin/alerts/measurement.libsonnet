@@ -1,6 +1,15 @@
 local text = import '../text.libsonnet';
 
 function(config) {
+  // A round that does not end: one that is held back before the device (and), or one that is not (unless).
+  local stuck(operator) = |||
+    (max by (job, instance, device, id) (
+      ssdprobe_probe_inflight_seconds
+      %(operator)s on (job, instance, device, id, probe) ssdprobe_probe_held_back == 1
+    ) > %(stuckSeconds)d)
+    * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
+  ||| % (config { operator: operator }),
+
   name: 'ssdprobe-measurement',
   rules: [
     {
@@ -31,13 +40,7 @@ function(config) {
 
     {
       alert: 'SsdprobeProbeStuck',
-      expr: |||
-        (max by (job, instance, device, id) (
-          ssdprobe_probe_inflight_seconds
-          unless on (job, instance, device, id, probe) ssdprobe_probe_held_back == 1
-        ) > %(stuckSeconds)d)
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % config,
+      expr: stuck('unless'),
       'for': '1m',
       keep_firing_for: '5m',
       labels: { severity: 'critical' },
@@ -53,13 +56,7 @@ function(config) {
     {
       // This machine does it to the drive: whoever formats it, or suspends a volume, knows.
       alert: 'SsdprobeProbeStuck',
-      expr: |||
-        (max by (job, instance, device, id) (
-          ssdprobe_probe_inflight_seconds
-          and on (job, instance, device, id, probe) ssdprobe_probe_held_back == 1
-        ) > %(stuckSeconds)d)
-        * on (job, instance, device, id) group_left (model, firmware) device:ssdprobe_device_info:unique
-      ||| % config,
+      expr: stuck('and'),
       'for': '10m',
       keep_firing_for: '5m',
       labels: { severity: 'warning' },
