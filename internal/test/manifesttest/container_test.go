@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,10 +30,13 @@ type container struct {
 	url       string
 }
 
+// containers counts those of this process: an id names a control group, too, which no other test may have at the same time.
+var containers atomic.Int64
+
 func newContainer(t *testing.T, name string) *container {
 	t.Helper()
 	need(t, "runc", "runc")
-	return &container{t: t, id: fmt.Sprintf("ssdprobe-test-%d-%s", os.Getpid(), name), state: t.TempDir()}
+	return &container{t: t, id: fmt.Sprintf("ssdprobe-test-%d-%s-%d", os.Getpid(), name, containers.Add(1)), state: t.TempDir()}
 }
 
 // runc is runc with a place of its own for what it remembers.

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,9 +21,6 @@ type pod struct {
 	*container
 	description corev1.PodSpec
 }
-
-// started counts the pods, whose containers need different names.
-var started atomic.Int64
 
 // volumes are directories and files that stand for the pod's volumes, by name.
 type volumes map[string]string
@@ -60,7 +55,7 @@ func startImage(t *testing.T, image, mode, configuration string, given volumes) 
 	given["termination-log"] = filepath.Join(bundle, "termination-log")
 	write(t, given["termination-log"], "", 0o666)
 
-	p := &pod{newContainer(t, mode+"-"+strconv.FormatInt(started.Add(1), 10)), all.daemonSet(t).Spec.Template.Spec}
+	p := &pod{newContainer(t, mode), all.daemonSet(t).Spec.Template.Spec}
 	output := p.run(bundle, p.spec(given))
 	p.awaitURL(func() string { return read(t, output) })
 	return p
