@@ -26,15 +26,18 @@ var ErrUnauthorized = errors.New("it answers 401 Unauthorized")
 // take a few megabytes.
 const maxAnswer = 256 << 20
 
-// bounded is a transport whose answers end with an error after maxAnswer bytes: the
+// bounded is a transport whose answers end with an error after so many bytes: the
 // client of the API reads them whole.
-type bounded struct{ http.RoundTripper }
+type bounded struct {
+	http.RoundTripper
+	bytes int64
+}
 
 // RoundTrip implements http.RoundTripper.
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.RoundTripper.RoundTrip(r)
 	if err == nil {
-		response.Body = http.MaxBytesReader(nil, response.Body, maxAnswer)
+		response.Body = http.MaxBytesReader(nil, response.Body, b.bytes)
 	}
 	return response, err
 }
@@ -47,11 +50,15 @@ type Server struct {
 
 // New returns the server at an address (a URL, with its path prefix if it has one), which is asked through the transport of client.
 func New(address string, client *http.Client) (Server, error) {
+	return newServer(address, client, maxAnswer)
+}
+
+func newServer(address string, client *http.Client, answerBytes int64) (Server, error) {
 	asking := *client
 	if asking.Transport == nil {
 		asking.Transport = http.DefaultTransport
 	}
-	asking.Transport = bounded{asking.Transport}
+	asking.Transport = bounded{asking.Transport, answerBytes}
 	server, err := api.NewClient(api.Config{Address: address, Client: &asking})
 	if err != nil {
 		return Server{}, err
@@ -91,11 +98,11 @@ func unanswered(code, body string) error {
 
 func as[T model.Value](s Server, answer model.Value, err error) (T, error) {
 	var none T
-	switch refused := new(promv1.Error); {
+	switch refused, tooLong := new(promv1.Error), new(http.MaxBytesError); {
 	case errors.As(err, &refused) && status.MatchString(refused.Msg):
 		return none, fmt.Errorf("%s: %w", s.address, unanswered(status.FindStringSubmatch(refused.Msg)[1], refused.Detail))
-	case errors.As(err, new(*http.MaxBytesError)):
-		return none, fmt.Errorf("%s: the answer is longer than %d bytes", s.address, maxAnswer)
+	case errors.As(err, &tooLong):
+		return none, fmt.Errorf("%s: the answer is longer than %d bytes", s.address, tooLong.Limit)
 	case err != nil:
 		return none, fmt.Errorf("%s: %w", s.address, unreached.Why(err))
 	}
