@@ -343,12 +343,25 @@ func (b *baseline) judges(load int) bool { return b.doubt(load, 0) <= ShiftOf(mo
 // shift is how much slower statistic i of a block is than the baseline at its load, as far
 // as that is beyond doubt; missing when it is all in doubt.
 func (b *baseline) shift(one block, i int) Shift {
+	return b.beyondDoubt(b.against(one, i), one.Load, i)
+}
+
+// against is how much slower statistic i of a block is than the baseline says, whatever it knows of its load; missing
+// when it knows nothing of the statistic.
+func (b *baseline) against(one block, i int) Shift {
 	n := &b.Of[i]
 	if !one.Level[i].Known() || !n.learned() {
 		return missing
 	}
-	x, doubt := one.Level[i]-n.Curve.at(one.Load), b.doubt(one.Load, i)
+	return one.Level[i] - n.Curve.at(one.Load)
+}
+
+// beyondDoubt is what is sure of a shift under a load; missing when it is all in doubt.
+func (b *baseline) beyondDoubt(x Shift, load, i int) Shift {
+	doubt := b.doubt(load, i)
 	switch {
+	case !x.Known():
+		return missing
 	case doubt == 0 || x > doubt:
 		return x - doubt
 	case x > 0:

@@ -39,6 +39,19 @@ func (t *Tracker) withoutDrift(b block) block {
 	return b
 }
 
+// besideHost is a block without what the host did meanwhile beyond what it did while the baseline was learned: a host that
+// is slower, or no longer so slow, is no load curve.
+func (t *Tracker) besideHost(b block) block {
+	host := t.host.At(b.Slot)
+	for i := range t.names {
+		if b.Level[i].Known() && host[i].Known() {
+			by := host[i] - t.current().Baseline.Of[i].Host
+			b.Level[i], b.Worst[i] = b.Level[i]-by, b.Worst[i]-by
+		}
+	}
+	return b
+}
+
 // judged is the block as it is judged: without load and host. It is false when there is nothing
 // in it that can be.
 func (t *Tracker) judged(b block) (judged, bool) {
@@ -53,9 +66,15 @@ func (t *Tracker) judged(b block) (judged, bool) {
 		if t.traffic() && !n.likeWork(b.Work, i) {
 			continue
 		}
-		if x := base.shift(b, i); x.Known() && base.judges(b.Load) {
-			j.Alone[i] = x - t.ofDay(i, b.Slot, x) - t.expectedOfHost(i, b.Slot, x)
-			x -= t.hostPart(i, b.Slot, host[i], x)
+		x := base.against(b, i)
+		if !x.Known() || !base.judges(b.Load) {
+			continue
+		}
+		if alone := base.beyondDoubt(x, b.Load, i); alone.Known() {
+			j.Alone[i] = alone - t.ofDay(i, b.Slot, alone) - t.expectedOfHost(i, b.Slot, alone)
+		}
+		// First the host: a drive that was learned while it was slow is now as much faster as the others.
+		if x = base.beyondDoubt(x-t.hostPart(i, b.Slot, host[i], x), b.Load, i); x.Known() {
 			j.Shifts[i], j.withDay[i], ok = x-t.ofDay(i, b.Slot, x), x, true
 			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
 		}

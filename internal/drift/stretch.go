@@ -113,7 +113,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 			continue
 		}
 		x, limit := p.Shifts[i]-n.Curve.at(load), n.LargeAbove+b.doubt(load, i)
-		if x > limit {
+		if x+max(0, n.Host) > limit { // it may have been learned while the host was slow
 			at := t.blockSlot(slot(now))
 			x -= t.hostPart(i, at, t.host.Now(v.Fast.since(now))[i], x)
 			x -= t.ofDay(i, at, x)

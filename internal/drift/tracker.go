@@ -269,7 +269,7 @@ func (t *Tracker) takeBlock(b block, now time.Time) {
 	case e.otherWorkStays(b):
 		e.learnAgain()
 	case !e.Baseline.knows(loaded.Load):
-		if e.beyond(t.withoutDrift(loaded)) {
+		if e.beyond(t.besideHost(t.withoutDrift(loaded))) {
 			t.prepare()
 		}
 	}

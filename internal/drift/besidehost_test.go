@@ -1,0 +1,59 @@
+package drift_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ssdprobe/ssdprobe/internal/drift"
+	"github.com/ssdprobe/ssdprobe/internal/record"
+)
+
+// others are the other devices of a host, all as many times slower than usual until a slot.
+type others struct {
+	drift.Alone
+	slower float64
+	until  int64
+}
+
+func (o *others) At(slot int64) drift.Shifts {
+	x := drift.Shift(0)
+	if slot < o.until {
+		x = drift.ShiftOf(o.slower)
+	}
+	return drift.Shifts{x, x, x, x}
+}
+
+func (o *others) Off(_ int, x drift.Shift) drift.Shift { return x }
+
+// A drive that was learned while its host was slow is busier then than it ever is again. What it does under the lesser load
+// is learned, but not that the host is well again.
+func TestAHostThatIsWellAgainIsNoLoadCurve(t *testing.T) {
+	host, track, minute := &others{slower: 2, until: drift.Slot(time.Unix(0, 0).Add(2 * day))}, drift.NewTracker(drift.Default()), 0
+	track.JudgeBeside(host)
+	run := func(d time.Duration, slower float64) {
+		for range int(d / time.Minute) {
+			now := time.Unix(int64(minute)*60, 0)
+			by := host.At(drift.Slot(now))[0].Ratio()
+			x := 80e-6 * slower * by * (1 + 0.03*float64(minute*7%17-8)/8)
+			track.AddRound(drift.Round{
+				Time: now, Values: drift.Values{x, 1.3 * x, 1.8 * x, 1 / x}, Utilisation: 0.2*by + 0.02*float64(minute%11)/11,
+			}, record.Conditions{Kernel: "6.1"})
+			track.Close(drift.Slot(now))
+			track.Settle(now)
+			minute++
+		}
+	}
+	run(2*day, 1)
+	for range 4 * 24 {
+		run(time.Hour, 1)
+		x := track.Drift()[0]
+		require.NotEqual(t, record.Regressed, x.State, "%.2f on day %d", x.Ratio, minute/1440)
+	}
+	run(6*time.Hour, 2)
+	x := track.Drift()[0]
+	assert.Equal(t, record.Regressed, x.State)
+	assert.InDelta(t, 2, x.Ratio, 0.1)
+}
