@@ -18,6 +18,8 @@ type Finding struct {
 	Ratio    float64
 	// Source and Statistic are what was slowest.
 	Source, Statistic string
+	// Stood is for how long a verdict about a drive stood, to the end of the scenario at most.
+	Stood time.Duration
 }
 
 // Severity is how much a finding says.

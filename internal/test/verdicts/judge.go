@@ -31,7 +31,7 @@ func Follow(s drifttest.Scenario, settings drift.Settings) (*judge.Node, error) 
 
 func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 	settings = settings.Shared(sources)
-	b := &bench{scenario: s, settings: settings, node: judge.NewNode(settings), told: map[string]told{}}
+	b := &bench{scenario: s, settings: settings, node: judge.NewNode(settings), told: map[string]told{}, standing: map[string][]int{}}
 	known := make([]bool, len(s.Drives))
 	restarts := s.Restarts
 	var now time.Time
@@ -53,6 +53,9 @@ func follow(s drifttest.Scenario, settings drift.Settings) (*bench, error) {
 		b.take(s.Drives[i].ID, sample)
 	}
 	b.advance(now)
+	for drive := range b.standing {
+		b.ends(drive, now.Sub(drifttest.Start()))
+	}
 	return b, nil
 }
 
@@ -66,7 +69,24 @@ type bench struct {
 	settings drift.Settings
 	node     *judge.Node
 	findings []Finding
-	told     map[string]told // by drive
+	told     map[string]told  // by drive
+	standing map[string][]int // findings about a drive whose verdict stands
+}
+
+// ends notes that the verdict about a drive is another one from now on.
+func (b *bench) ends(drive string, at time.Duration) {
+	for _, i := range b.standing[drive] {
+		b.findings[i].Stood = at - b.findings[i].At
+	}
+	delete(b.standing, drive)
+}
+
+// keep adds a finding.
+func (b *bench) keep(f Finding) {
+	if f.Drive != "" && f.Severity != Regressed {
+		b.standing[f.Drive] = append(b.standing[f.Drive], len(b.findings))
+	}
+	b.findings = append(b.findings, f)
 }
 
 // told is what was said of a drive last.
@@ -132,6 +152,8 @@ func (b *bench) advance(now time.Time) {
 			before := b.told[e.Drive]
 			if b.told[e.Drive] = (told{e.Verdict, e.Scope}); b.told[e.Drive] == before {
 				continue // another witness says the same
+			} else if e.Verdict != before.verdict {
+				b.ends(e.Drive, e.Time.Sub(drifttest.Start()))
 			}
 		}
 		var severity Severity
@@ -151,11 +173,11 @@ func (b *bench) advance(now time.Time) {
 		}
 		switch {
 		case e.Drive != "" || e.Scope == record.ScopeHost:
-			b.findings = append(b.findings, f)
+			b.keep(f)
 		default:
 			for _, name := range e.Drives {
 				f.Drive = name
-				b.findings = append(b.findings, f)
+				b.keep(f)
 			}
 		}
 	}

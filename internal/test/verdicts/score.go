@@ -40,6 +40,8 @@ type Score struct {
 	// Lasting drives, 2 × slower or worse for an hour or longer: how many, how many were blamed within a
 	// quarter of an hour, and how many as severe.
 	Lasting, LastingBlamed, LastingSevere int
+	// Stood are how long those of them that were severe in time were so without a break.
+	Stood []time.Duration
 	// Late are those of them that were not severe within a quarter of an hour.
 	Late []Late
 }
@@ -140,9 +142,11 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 
 // lasting notes how soon a drive was blamed that became twice as slow for good.
 func (s *Score) lasting(name, drive string, e drifttest.Episode, findings []Finding) {
+	var stood time.Duration
 	after := func(severe bool) time.Duration {
 		for _, f := range findings {
 			if f.At >= e.Onset && f.At <= e.End && (f.Severity == Severe || !severe) {
+				stood = f.Stood
 				return f.At - e.Onset
 			}
 		}
@@ -156,6 +160,7 @@ func (s *Score) lasting(name, drive string, e drifttest.Episode, findings []Find
 	}
 	if soon(severe) {
 		s.LastingSevere++
+		s.Stood = append(s.Stood, stood)
 		return
 	}
 	s.Late = append(s.Late, Late{name, drive, e, blamed, severe})
@@ -180,15 +185,20 @@ func reason(of drifttest.Scenario, excused []drifttest.Episode, f Finding) Reaso
 			wrong = HostDidIt
 		}
 	}
+	slower, happening := 1.0, false // what happens at the same time multiplies
 	for _, e := range excused {
 		switch {
-		case during(e, f.At) && f.Severity == Severe && e.Slower > 1 && e.Slower < 1.5:
-			wrong = Overstated
 		case during(e, f.At):
-			return ""
-		case f.At > e.End:
+			slower, happening = slower*e.Slower, true
+		case f.At > e.End && !happening:
 			wrong = Over
 		}
+	}
+	switch {
+	case happening && f.Severity == Severe && slower > 1 && slower < 1.5:
+		return Overstated
+	case happening:
+		return ""
 	}
 	return wrong
 }
@@ -276,7 +286,7 @@ func (s *Score) Merge(o Score) {
 	s.Nodes += o.Nodes
 	s.Wrong = append(s.Wrong, o.Wrong...)
 	s.Lasting, s.LastingBlamed, s.LastingSevere = s.Lasting+o.Lasting, s.LastingBlamed+o.LastingBlamed, s.LastingSevere+o.LastingSevere
-	s.Late = append(s.Late, o.Late...)
+	s.Late, s.Stood = append(s.Late, o.Late...), append(s.Stood, o.Stood...)
 	if s.Found == nil {
 		s.Found, s.Quiet = map[Kind]*Found{}, map[string]float64{}
 	}

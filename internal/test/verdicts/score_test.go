@@ -1,11 +1,14 @@
 package verdicts_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 	"github.com/ssdprobe/ssdprobe/internal/test/verdicts"
 )
@@ -19,14 +22,15 @@ func TestUpperBound(t *testing.T) {
 
 const hour = time.Hour
 
-// node has three drives: one is 20 % slower from the tenth hour to the twentieth, and one twice as slow
-// from the fiftieth on.
+// node has three drives: one is 20 % slower from the tenth hour to the twentieth, and from the fifteenth
+// another 30 %; and one is twice as slow from the fiftieth on.
 func node(host ...drifttest.Episode) drifttest.Scenario {
 	drive := func(id string, e ...drifttest.Episode) drifttest.Drive {
 		return drifttest.Drive{ID: id, To: 100 * hour, Episodes: e}
 	}
 	return drifttest.Scenario{Kind: "one", Noise: "calm", Noises: []string{"calm"}, Duration: 100 * hour, Host: host, Drives: []drifttest.Drive{
-		drive("a", drifttest.Episode{Kind: "step20", Scope: drifttest.OfDrive, Onset: 10 * hour, End: 20 * hour, Slower: 1.2}),
+		drive("a", drifttest.Episode{Kind: "step20", Scope: drifttest.OfDrive, Onset: 10 * hour, End: 20 * hour, Slower: 1.2},
+			drifttest.Episode{Kind: "fault", Scope: drifttest.OfDrive, Onset: 15 * hour, End: 20 * hour, Slower: 1.3}),
 		drive("b", drifttest.Episode{Kind: "double", Scope: drifttest.OfDrive, Onset: 50 * hour, End: 100 * hour, Slower: 2}),
 		drive("c"),
 	}}
@@ -50,6 +54,7 @@ func TestScore(t *testing.T) {
 		"too early":         {node(), []verdicts.Finding{blame(9*hour, "a", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Nothing: 1}, "0 of 1, median never, worst never"},
 		"over":              {node(), []verdicts.Finding{blame(22*hour, "a", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Over: 1}, "0 of 1, median never, worst never"},
 		"overstated":        {node(), []verdicts.Finding{blame(11*hour, "a", verdicts.Severe)}, map[verdicts.Reason]int{verdicts.Overstated: 1}, "1 of 1, median 60.0 min, worst 60.0 min"},
+		"both at once":      {node(), []verdicts.Finding{blame(16*hour, "a", verdicts.Severe)}, nil, "1 of 1, median 6.0 h, worst 6.0 h"},
 		"twice within 6 h":  {node(), []verdicts.Finding{blame(30*hour, "c", verdicts.Degraded), blame(35*hour, "c", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Nothing: 1}, "0 of 1, median never, worst never"},
 		"twice":             {node(), []verdicts.Finding{blame(30*hour, "c", verdicts.Degraded), blame(37*hour, "c", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.Nothing: 2}, "0 of 1, median never, worst never"},
 		"for the host":      {node(slow), []verdicts.Finding{blame(61*hour, "c", verdicts.Degraded)}, map[verdicts.Reason]int{verdicts.HostDidIt: 1}, "0 of 1, median never, worst never"},
@@ -79,6 +84,38 @@ func TestALastingDoubleIsToBeSevereSoon(t *testing.T) {
 	s.Add("late", node(), []verdicts.Finding{blame(50*hour+10*time.Minute, "b", verdicts.Degraded), blame(50*hour+16*time.Minute, "b", verdicts.Severe)})
 	s.Add("soon", node(), []verdicts.Finding{blame(50*hour+10*time.Minute, "b", verdicts.Severe)})
 	assert.Equal(t, []int{2, 2, 1}, []int{s.Lasting, s.LastingBlamed, s.LastingSevere})
+}
+
+func TestHowLongASevereVerdictStands(t *testing.T) {
+	right, wrong := blame(50*hour, "b", verdicts.Severe), blame(20*hour+30*time.Minute, "c", verdicts.Severe)
+	right.Stood, wrong.Stood = 7*hour, 25*time.Minute
+	var s verdicts.Score
+	s.Add("node", node(), []verdicts.Finding{wrong, right})
+	var table strings.Builder
+	require.NoError(t, s.WriteFleet(&table, true))
+	assert.Equal(t, []time.Duration{7 * hour}, s.Stood)
+	assert.Regexp(t, `20\.0 min +1 in .* 1 of 1\n30\.0 min +0 in .* 1 of 1\n`, table.String())
+	assert.Regexp(t, `severe drive +0\.00 +25\.0 min`, table.String())
+}
+
+// A verdict stands until another one is told of the drive, or to the end.
+func TestAVerdictEnds(t *testing.T) {
+	s := drifttest.Fleet{Seed: 45, Days: 30, Interval: 2 * time.Minute}.Node(92)
+	found, err := verdicts.Judge(s, drift.Settings{})
+	require.NoError(t, err)
+	until := map[string]time.Duration{}
+	for _, f := range found {
+		if f.Drive == "" || f.Severity == verdicts.Regressed {
+			assert.Zero(t, f.Stood)
+			continue
+		}
+		assert.Positive(t, f.Stood)
+		assert.LessOrEqual(t, f.At+f.Stood, s.Duration)
+		if f.Severity == verdicts.Severe {
+			assert.GreaterOrEqual(t, f.At, until[f.Drive], "one severe verdict about a drive at a time")
+			until[f.Drive] = f.At + f.Stood
+		}
+	}
 }
 
 func TestOneOfTwoCannotTellItsHost(t *testing.T) {

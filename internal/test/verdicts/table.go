@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"text/tabwriter"
+	"time"
 
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 )
@@ -56,6 +57,12 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	fmt.Fprintf(w, "of the time of drives, on nodes of 1 or 2\t%.0f %%\n", 100*s.SmallNodes/max(1e-9, s.Drives))
 	fmt.Fprintf(w, "lasting 2 × or worse, blamed within 15 min\t%d of %d, %.1f %%\n", s.LastingBlamed, s.Lasting, share(s.LastingBlamed))
 	fmt.Fprintf(w, "  as severe\t%d of %d, %.1f %%\n", s.LastingSevere, s.Lasting, share(s.LastingSevere))
+	fmt.Fprintln(w, "\nsevere without a break for\tfalse\tof those that are twice as slow for good")
+	for _, d := range []time.Duration{10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour} {
+		short := func(stood time.Duration) bool { return stood < d }
+		long := Score{Wrong: slices.DeleteFunc(slices.Clone(s.Wrong), func(x Wrong) bool { return x.Severity != Severe || short(x.Stood) }), Drives: s.Drives}
+		fmt.Fprintf(w, "%s\t%s\t%d of %d\n", Minutes(d), long.FalseDrives(Severe), len(slices.DeleteFunc(slices.Clone(s.Stood), short)), len(s.Stood))
+	}
 	fmt.Fprintln(w, "\nfalse verdicts\tseverity\twhy\tby\tnoise of the drive\tin the day after\tcount")
 	for _, c := range s.causes() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\n", c.scope, c.severity, c.why, c.by, c.noise, c.after, c.count)
@@ -81,9 +88,9 @@ func (s *Score) WriteFleet(out io.Writer, list bool) error {
 			Minutes(f.Quantile(1-1/float64(f.Episodes))), f.Batches)
 	}
 	if list {
-		fmt.Fprintln(w, "\nfalse verdict\tat\tdrive\tscope\tratio\tby\twhy\tafter")
+		fmt.Fprintln(w, "\nfalse verdict\tat\tdrive\tscope\tratio\tstood\tby\twhy\tafter")
 		for _, x := range slices.SortedFunc(slices.Values(s.Wrong), func(a, b Wrong) int { return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.At, b.At)) }) {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f\t%s\t%s\t%s\n", x.Scenario, drifttest.Start().Add(x.At).Format("Jan 02 15:04"), x.Drive, string(x.Severity)+" "+string(x.Scope), x.Ratio, x.by(), x.Why, x.After)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f\t%s\t%s\t%s\t%s\n", x.Scenario, drifttest.Start().Add(x.At).Format("Jan 02 15:04"), x.Drive, string(x.Severity)+" "+string(x.Scope), x.Ratio, Minutes(x.Stood), x.by(), x.Why, x.After)
 		}
 		fmt.Fprintln(w, "\nlasting 2 × or worse, not severe within 15 min\tfrom\tdrive\twhat\tblamed after\tsevere after")
 		for _, x := range slices.SortedFunc(slices.Values(s.Late), func(a, b Late) int { return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.Onset, b.Onset)) }) {
