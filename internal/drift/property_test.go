@@ -14,6 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/drift/drifttest"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // event is an Event that can be compared.
@@ -95,6 +96,7 @@ func TestWhatHappensIsFoundInTime(t *testing.T) {
 // What stays slow is called regressed once per statistic, and until it is over: a tail, in
 // whose noise a step of 20 % nearly drowns, must not come and go.
 func TestWhatLastsIsFoundOnce(t *testing.T) {
+	testenv.Simulates(t)
 	for _, kind := range []string{"step10", "step20", "step50", "tail", "intermittent"} {
 		for _, noise := range []string{"quiet", "diurnal", "bursty"} {
 			t.Run(kind+" "+noise, func(t *testing.T) {
@@ -133,6 +135,7 @@ func TestWhatDriftedTogetherEndsTogether(t *testing.T) {
 // Levels that stay, or wander over hours, are the hardest noise: 40 streams of 10 days are
 // 1.1 device-years, and two alarms in them the most that there may be.
 func TestSlowNoiseHardlyAlarms(t *testing.T) {
+	testenv.Simulates(t)
 	count := 0
 	for seed := range uint64(20) {
 		for _, noise := range []string{"wandering", "correlated"} {
@@ -308,6 +311,7 @@ func TestOrderWithinABlockMakesNoDifference(t *testing.T) {
 }
 
 func TestRestartAtAnyMomentMakesNoDifference(t *testing.T) {
+	testenv.Simulates(t)
 	for _, kind := range []string{"step20", "double", "firmware", "intermittent", "transient"} {
 		t.Run(kind, func(t *testing.T) {
 			rounds, _ := stream(kind, "bursty", 6, 3)

@@ -10,6 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // rare is a node whose drives have a round every few minutes, each at another moment of them, a little early or late, and
@@ -96,6 +97,7 @@ func one(slow string, x float64) func(string) float64 {
 // Where rounds are rare, a block takes ten minutes, the same ones for all drives: else each would be compared with those few
 // whose blocks happen to begin with its own.
 func TestRareRoundsAreComparedWithThoseOfTheOthers(t *testing.T) {
+	testenv.Simulates(t)
 	begun := time.Unix(0, 0).Add(6 * day) // a final baseline takes 144 blocks
 	for _, every := range []time.Duration{5 * time.Minute, 9 * time.Minute, 15 * time.Minute} {
 		for _, drives := range []int{4, 12} {

@@ -13,6 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // start is some minute of 2026.
@@ -64,6 +65,7 @@ func (m *machine) told() (list []string) {
 
 // Restarts in the middle of all that is judged change nothing: not what is told, nor when, nor what is said.
 func TestARestartChangesNothing(t *testing.T) {
+	testenv.Simulates(t)
 	wave := func(minute int) float64 { return 1 + 0.1*float64(minute/90%2) }
 	slowHost := func(minute int) float64 { return 1.3 * wave(minute) }
 	for name, part := range map[string]func(m *machine, run func(time.Duration, func(int) float64)){

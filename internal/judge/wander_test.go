@@ -10,6 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 	"github.com/ssdprobe/ssdprobe/internal/record"
+	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
 // toldOfHost is how often something was told of the host, and the worst verdict of it.
@@ -31,6 +32,7 @@ func slower(x float64) func(int) float64 { return func(int) float64 { return x }
 // A host that is slower for some hours, and is fast again by itself, is told once. It is news again when it is slower than
 // ever, or for longer.
 func TestAHostThatWandersIsToldOnce(t *testing.T) {
+	testenv.Simulates(t)
 	m := newMachine(t, 6)
 	m.run(3*day, steady)
 	times, _ := m.toldOfHost()

@@ -66,3 +66,11 @@ func run(t testing.TB, name string, args ...string) string {
 	}
 	return strings.TrimSpace(string(out))
 }
+
+// Simulates skips a test that simulates drives for seconds where only short tests are asked for.
+func Simulates(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("simulates drives for seconds: make test runs it")
+	}
+}
