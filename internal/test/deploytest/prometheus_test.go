@@ -139,9 +139,10 @@ func (s server) ask(t *testing.T, at time.Time, expr string, instant bool) []pro
 }
 
 // await returns a moment at which every node had been scraped often enough for
-// rates, and the rules had seen it. Queries ask for that moment: on a machine with
-// much to do, scrapes may fail later.
-func (s server) await(t *testing.T) time.Time {
+// rates, the rules had seen it, and each of these metrics had values: a group of
+// rules may be evaluated long after another. Queries ask for that moment: on a
+// machine with much to do, scrapes may fail later.
+func (s server) await(t *testing.T, metrics ...string) time.Time {
 	t.Helper()
 	const ready = `count(count by (instance) (ssdprobe_build_info) and on (instance) count_over_time(ssdprobe_build_info[1m]) > 2 and on (instance) ` +
 		`device:ssdprobe_probe_level_seconds:excess{probe="read-4k",statistic="latency_p50_seconds",device="nvme0n1"})`
@@ -152,7 +153,12 @@ func (s server) await(t *testing.T) time.Time {
 		nodes, err := s.TryQuery(t, at, ready)
 		require.NoError(c, err)
 		require.Len(c, nodes, 1)
-		assert.Equal(c, want, nodes[0].Value[1])
+		require.Equal(c, want, nodes[0].Value[1])
+		for _, metric := range metrics {
+			values, err := s.TryQuery(t, at, metric)
+			require.NoError(c, err)
+			assert.NotEmpty(c, values, "%s has no values", metric)
+		}
 	}, 6*time.Minute, 200*time.Millisecond)
 	return at
 }
