@@ -19,6 +19,9 @@ trap 'rm -f "$summary"' EXIT
 status=0
 wing=./internal/test
 
+# The race detector waits a second at the end of every process, and some tests run their own program dozens of times.
+export GORACE="${GORACE-atexit_sleep_ms=100}"
+
 # The linter runs vet. No result is taken from the cache: many tests run the product as a program, of which the cache does not know.
 tests() { go test -vet=off -count 1 -timeout 40m "$@" 2>&1 | tee -a "$summary"; }
 
