@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	// cpuFull is the share of the CPUs that the jobs may use from which on those are
-	// taken for the limit.
+	// cpuFull is the share of the CPUs available to the jobs from which the CPUs count as
+	// the limit.
 	cpuFull = 0.9
-	// linkFull is that of the link's bandwidth: headers of packets of 256 bytes and
-	// flow control take the rest.
+	// linkFull is the share of the link's bandwidth from which the link counts as the
+	// limit. The headers of 256-byte packets and flow control take the rest.
 	linkFull = 0.82
 )
 
-// Machine is what the limits of a step are judged by.
+// Machine describes the resources against which the limits of a step are judged.
 type Machine struct {
-	CPUs int // that the jobs may use
-	// LinkBytesPerSecond is the bandwidth of all links together; 0 when not known.
+	CPUs int // available to the jobs
+	// LinkBytesPerSecond is the combined bandwidth of all links; 0 when not known.
 	LinkBytesPerSecond float64
 	LinkText           string
 }
 
-// Bounds says for each step what its limit was, with the evidence.
+// Bounds returns for each step what limited it, with the evidence.
 func Bounds(steps []record.Step, m Machine) []record.Bound {
 	var all []record.Bound
 	for _, s := range complete(steps) {
@@ -80,7 +80,7 @@ func bound(s record.Step, m Machine) record.Bound {
 	return b
 }
 
-// notOthers says why it is neither the CPU nor the link.
+// notOthers explains why the limit is neither the CPU nor the link.
 func notOthers(b record.Bound) string {
 	text := "neither the CPUs"
 	if b.CPUShare != nil {
@@ -92,8 +92,8 @@ func notOthers(b record.Bound) string {
 	return text + fmt.Sprintf(" nor the PCIe link (%s used)", units.Percent(*b.LinkShare))
 }
 
-// InterruptRates are those of the steps where they are known. setting is the name
-// of the setting that explains them; may be empty.
+// InterruptRates returns the interrupt rates of the steps for which they are known.
+// setting is the name of the setting that explains them; it may be empty.
 func InterruptRates(steps []record.Step, setting string) []record.InterruptRate {
 	var all []record.InterruptRate
 	for _, s := range complete(steps) {
@@ -101,7 +101,7 @@ func InterruptRates(steps []record.Step, setting string) []record.InterruptRate 
 			continue
 		}
 		r := record.InterruptRate{Step: s.Name, PerIO: s.InterruptsPerIO, PerSecond: s.InterruptsPerSecond}
-		if r.PerSecond == 0 { // not seen, or a report of an earlier version, which has only those per I/O
+		if r.PerSecond == 0 { // not observed, or a report of an earlier version, which has only the rate per I/O
 			r.PerSecond = s.InterruptsPerIO * iopsOf(s)
 		}
 		if s.Workload != nil {

@@ -57,7 +57,7 @@ func TestInterruptRates(t *testing.T) {
 		analysis.InterruptRates([]step{known, unknown}, "interrupt coalescing"))
 }
 
-// What cannot be true is no result, whatever is asked of the steps.
+// Figures that cannot be true are not a result for any of the analyses.
 func TestNothingIsConcludedFromTheImpossible(t *testing.T) {
 	var steps []step
 	for _, depth := range []int{1, 2, 4, 8, 16} {

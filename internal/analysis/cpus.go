@@ -8,11 +8,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// CPUGain is the rate over that on fewer CPUs from which on a load is faster with more.
+// CPUGain is the ratio of two rates from which a load counts as faster on more CPUs.
 const CPUGain = 1.1
 
-// CPUScalings tell for each load that was measured on different numbers of CPUs, and else
-// alike, from how many on they are not the limit.
+// CPUScalings covers each load that was measured on different numbers of CPUs under
+// otherwise equal conditions. It reports the number of CPUs from which they are no longer
+// the limit.
 func CPUScalings(steps []record.Step, m Machine) []record.CPUScaling {
 	var loads groups[string, groups[int, []record.Step]] // by the number of CPUs
 	for _, s := range complete(steps) {
@@ -45,7 +46,8 @@ func CPUScalings(steps []record.Step, m Machine) []record.CPUScaling {
 	return all
 }
 
-// undisturbed leaves out the repeats in which others used the CPUs, unless these are all.
+// undisturbed leaves out the repeats in which other processes used the CPUs, unless that is
+// true of all repeats.
 func undisturbed(repeats []record.Step, m Machine) []record.Step {
 	calm := slices.DeleteFunc(slices.Clone(repeats), func(s record.Step) bool { return bound(s, m).Limit == record.LimitOthers })
 	if len(calm) == 0 {
@@ -54,9 +56,11 @@ func undisturbed(repeats []record.Step, m Machine) []record.Step {
 	return calm
 }
 
-// limitFaster makes the CPUs the limit of each point that more of them make faster: what
-// they leave idle, as for interrupts, is not always of use to the jobs. It then says nothing
-// at the largest number either.
+// limitFaster sets the limit to the CPUs at each point that gets faster with more of them.
+// CPUs that the jobs do not use fully may still limit them, as part of the time goes to
+// interrupts, for example. If only this shows that the second-largest number of CPUs was the
+// limit, the largest number may not suffice either. A device limit there then becomes a CPU
+// limit too.
 func limitFaster(points []record.CPUPoint, rates [][]float64) {
 	last := len(points) - 1
 	for i := range points {
@@ -73,8 +77,9 @@ func limitFaster(points []record.CPUPoint, rates [][]float64) {
 	}
 }
 
-// cpuPoint is the mean of the repeats, with the rate of each. Its limit is the first of
-// the limits that one of them has, the CPUs before all.
+// cpuPoint returns the mean of the repeats and the rate of each one. When the repeats have
+// different limits, the point takes the CPUs first, then others, the link, latency and the
+// device.
 func cpuPoint(repeats []record.Step, m Machine) (p record.CPUPoint, rates []float64) {
 	w := *repeats[0].Workload
 	p = record.CPUPoint{CPUs: len(w.CPUs), Cores: w.CPUCores, Nodes: w.CPUNodes}

@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// on is a load of eight jobs on some CPUs, of which it uses a share.
+// on returns a load of eight jobs on some CPUs, of which it uses a share.
 func on(cpus int, iops, share float64) record.Step {
 	s := randomRead(32, iops)
 	s.Workload.Jobs, s.Workload.CPUCores, s.Workload.CPUNodes = 8, min(cpus, 4), []int{0}

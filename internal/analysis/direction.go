@@ -24,7 +24,7 @@ func results(s record.Step) []result {
 	return all
 }
 
-// iopsOf and bytesOf are the rates of both directions together.
+// iopsOf and bytesOf return the combined rate of both directions.
 func iopsOf(s record.Step) float64 {
 	var sum float64
 	for _, r := range results(s) {
@@ -41,8 +41,8 @@ func bytesOf(s record.Step) float64 {
 	return sum
 }
 
-// rateOf is the rate by which a workload is known: IOPS for random ones, bytes per
-// second for sequential ones.
+// rateOf returns the rate by which a workload is usually stated: IOPS for random workloads, bytes per second
+// for sequential ones.
 func rateOf(w record.Workload, s record.Step) (rate float64, unit string) {
 	if w.Pattern == record.Sequential {
 		return bytesOf(s), "B/s"
@@ -50,12 +50,13 @@ func rateOf(w record.Workload, s record.Step) (rate float64, unit string) {
 	return iopsOf(s), "IOPS"
 }
 
-// complete leaves the steps that have a result.
+// complete returns the steps that have a result.
 func complete(steps []record.Step) []record.Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool { return !s.Measured() })
 }
 
-// decide parts the steps that may decide from the rest, with the codes of the warnings that keep those from it.
+// decide separates the steps that may decide from the rest, and returns the codes of the warnings that
+// disqualify the rest.
 func decide(steps []record.Step) (deciding, rest []record.Step, codes []string) {
 	for _, s := range steps {
 		code := s.Spoiled()

@@ -6,9 +6,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Effects tells what a setting did to each load: every value of it against the
-// first one that was measured. Loads are the same when nothing but the setting and
-// the repeat differs.
+// Effects returns the effect of a setting on each load: every value of the setting
+// compared with the first one that was measured. Two steps run the same load when they
+// differ in nothing but the setting and the repeat.
 func Effects(steps []record.Step, setting string) []record.SettingEffect {
 	type load struct {
 		text      string

@@ -1,12 +1,12 @@
 package analysis
 
-// groups are values by a key, in the order in which the keys came first.
+// groups holds values by key, in the order in which the keys first appeared.
 type groups[K comparable, V any] struct {
 	keys []K
 	of   map[K]*V
 }
 
-// at returns the value of a key, the zero value when it is new.
+// at returns the value of a key, and adds a zero value for a new key.
 func (g *groups[K, V]) at(key K) *V {
 	if g.of == nil {
 		g.of = map[K]*V{}

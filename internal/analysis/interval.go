@@ -10,24 +10,24 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// student returns the 97.5 % point of Student's t distribution, for a 95 % interval.
+// student returns the 97.5 % quantile of Student's t distribution, for a two-sided 95 % interval.
 func student(degrees float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: degrees}.Quantile(0.975)
 }
 
-// spreadOf is the mean of values with its interval, and their extremes.
+// spreadOf returns the mean of values with its 95 % interval, and their extremes.
 func spreadOf(values []float64) record.SpreadOf {
 	mean, variance := stat.MeanVariance(values, nil)
 	s := record.SpreadOf{Mean: record.Interval{Value: mean}, Min: slices.Min(values), Max: slices.Max(values)}
 	if n := float64(len(values)); n >= 2 {
 		half := student(n-1) * math.Sqrt(variance/n)
-		s.Mean.Lower, s.Mean.Upper = new(max(0, mean-half)), new(mean+half) // nothing here is below zero
+		s.Mean.Lower, s.Mean.Upper = new(max(0, mean-half)), new(mean+half) // no value here is negative
 	}
 	return s
 }
 
-// ratioOf is the ratio of the means of two samples of positive values. Its interval
-// is Welch's on the logarithms; there is none with fewer than two values on a side.
+// ratioOf returns the ratio of the geometric means of two samples of positive values. Its interval is Welch's on the
+// logarithms; there is none with fewer than two values on a side.
 func ratioOf(from, to []float64) record.Interval {
 	mean0, variance0 := stat.MeanVariance(logs(from), nil)
 	mean1, variance1 := stat.MeanVariance(logs(to), nil)
@@ -46,8 +46,8 @@ func ratioOf(from, to []float64) record.Interval {
 	return i
 }
 
-// pairedRatioOf is the geometric mean of the ratios of values that belong together, with its interval by Student's t
-// on their logarithms; all are positive.
+// pairedRatioOf returns the geometric mean of the ratios of paired values, with its interval by Student's t on their
+// logarithms. All values must be positive.
 func pairedRatioOf(from, to []float64) record.Interval {
 	ratios := make([]float64, len(from))
 	for i := range from {
@@ -70,7 +70,7 @@ func logs(values []float64) []float64 {
 	return all
 }
 
-// excludes reports whether an interval is known and does not hold x.
+// excludes reports whether an interval is known and does not contain x.
 func excludes(i record.Interval, x float64) bool {
 	return i.Lower != nil && i.Upper != nil && (*i.Lower > x || *i.Upper < x)
 }

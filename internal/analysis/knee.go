@@ -11,16 +11,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// depthPoint is what one depth of a sweep gave.
+// depthPoint is the result at one depth of a sweep.
 type depthPoint struct {
 	depth     int
 	iops      float64
 	mean, p99 time.Duration
 }
 
-// Knees finds the knee of each load that was measured at three depths or more,
-// whatever else was the same. Repeats of a depth count as their mean, and steps that
-// measured something else than the drive, such as the page cache, do not count.
+// Knees finds the knee of each load that was measured at three or more depths with
+// everything else equal. Repeats at one depth count as their mean. Steps that did not
+// measure the drive, such as those through the page cache, do not count.
 func Knees(steps []record.Step) []record.Knee {
 	var sweeps groups[sweepKey, []record.Step]
 	for _, s := range complete(steps) {
@@ -49,13 +49,13 @@ func Knees(steps []record.Step) []record.Knee {
 	return knees
 }
 
-// sweepKey tells the sweeps of a run apart.
+// sweepKey identifies a sweep within a run.
 type sweepKey struct {
 	load      string
 	direction record.Direction
 }
 
-// depthsOf is one direction of steps by depth.
+// depthsOf returns one direction of steps as points in order of depth.
 func depthsOf(steps []record.Step, d record.Direction) []depthPoint {
 	var points []depthPoint
 	for _, s := range steps {
@@ -68,8 +68,8 @@ func depthsOf(steps []record.Step, d record.Direction) []depthPoint {
 	return byDepth(points)
 }
 
-// SweepName is the load without its depth and jobs, "4 KiB random read": the name under
-// which Knees has it.
+// SweepName returns the load without its depth and jobs, such as "4 KiB random read".
+// Knees reports the load under this name.
 func SweepName(w record.Workload, d record.Direction) string {
 	span := w.SpanPercent
 	w.QueueDepth, w.Jobs, w.SpanPercent = 0, 1, 0
@@ -90,7 +90,7 @@ func SweepName(w record.Workload, d record.Direction) string {
 	return name
 }
 
-// byDepth puts the points in order and takes the mean of those of one depth.
+// byDepth sorts the points by depth and merges points of one depth into their mean.
 func byDepth(points []depthPoint) []depthPoint {
 	slices.SortStableFunc(points, func(a, b depthPoint) int { return cmp.Compare(a.depth, b.depth) })
 	var same groups[int, []depthPoint]
@@ -110,10 +110,10 @@ func byDepth(points []depthPoint) []depthPoint {
 	return merged
 }
 
-// knee returns the first depth from which doubling it raises latency more than
-// IOPS: by Little's law IOPS times latency is the depth, so that is where IOPS grow
-// by less than its square root. The next depth has to agree, unless it is the last,
-// so that one disturbed step is no knee.
+// knee returns the first depth at which doubling the depth raises latency more than IOPS.
+// By Little's law the depth is IOPS times latency, so this is where IOPS grow by less
+// than the square root of the growth in depth. The next depth has to agree, unless it is
+// the last one, so that a single disturbed step makes no knee.
 func knee(points []depthPoint) record.Knee {
 	deepest := points[len(points)-1]
 	past := make([]bool, len(points))
@@ -136,8 +136,8 @@ func knee(points []depthPoint) record.Knee {
 	return record.Knee{Deepest: deepest.depth}
 }
 
-// doubled returns the first point with at least twice the depth of i, the last one
-// when there is none.
+// doubled returns the index of the first point with at least twice the depth of point i,
+// or of the last point when there is none.
 func doubled(points []depthPoint, i int) int {
 	for j := i + 1; j < len(points); j++ {
 		if points[j].depth >= 2*points[i].depth {

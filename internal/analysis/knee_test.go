@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// sweep measures a drive whose speed at a depth is known.
+// sweep returns the steps of a drive with a given speed at each depth.
 func sweep(iops func(depth int) float64, depths ...int) []record.Step {
 	steps := make([]record.Step, len(depths))
 	for i, d := range depths {
@@ -38,7 +38,7 @@ func upTo(most int) []int {
 	return all
 }
 
-// A drive that serves 10 000 IOPS for each I/O in flight, up to a wall.
+// wall is a drive that serves 10 000 IOPS for each I/O in flight, up to a maximum depth.
 func wall(depth int) func(int) float64 {
 	return func(d int) float64 { return 10_000 * math.Min(float64(d), float64(depth)) }
 }
@@ -55,8 +55,8 @@ func TestKneeIsWhereTheWallIs(t *testing.T) {
 	}
 }
 
-// Throughput X·d/(d+k) doubles with less than the square root of two from a depth
-// of k/√2 on.
+// From a depth of k/√2 on, doubling the depth raises the throughput X·d/(d+k) by less than a
+// factor of √2.
 func TestKneeOfASoftCurve(t *testing.T) {
 	const k = 20
 	soft := func(d int) float64 { return 500_000 * float64(d) / (float64(d) + k) }
@@ -64,7 +64,7 @@ func TestKneeOfASoftCurve(t *testing.T) {
 	assert.Equal(t, 16, analysis.Knees(sweep(soft, powers(256)...))[0].Depth)
 }
 
-// The laptop disk of a published test: 54 IOPS at depth 1, 103 at 31.
+// A laptop disk from a published test: 54 IOPS at depth 1, 103 at 31.
 func TestKneeOfADisk(t *testing.T) {
 	disk := func(d int) float64 { return 54 + 49*math.Log(float64(d))/math.Log(31) }
 	got := analysis.Knees(sweep(disk, upTo(31)...))[0]
@@ -80,7 +80,7 @@ func TestNoKnee(t *testing.T) {
 	assert.Empty(t, analysis.Knees(nil))
 }
 
-// Noise of 3 % moves the knee by a step at most, and one bad step makes none.
+// Noise of 3 % moves the knee by at most one step, and one bad step does not create a knee.
 func TestKneeWithNoise(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -88,7 +88,7 @@ func TestKneeWithNoise(t *testing.T) {
 		assert.Contains(t, []int{16, 32}, analysis.Knees(sweep(noisy, powers(1024)...))[0].Depth)
 	}
 	steps := sweep(wall(64), powers(256)...)
-	steps[2] = randomRead(4, 55_000) // so that 8 seems to bring little
+	steps[2] = randomRead(4, 55_000) // so that depth 8 seems to bring little
 	assert.Equal(t, 64, analysis.Knees(steps)[0].Depth)
 }
 
@@ -104,7 +104,8 @@ func TestKneesOfSeveralLoads(t *testing.T) {
 	assert.Equal(t, []any{"4 KiB random read, interrupt coalescing 10/100µs", 2}, []any{got[1].Load, got[1].Depth})
 }
 
-// Steps that were disturbed are no point of the curve, and without three depths no knee is told.
+// Disturbed steps are not points of the curve, and with fewer than three depths there is no
+// knee.
 func TestDisturbedStepsDecideNoKnee(t *testing.T) {
 	steps := sweep(wall(8), powers(64)...)
 	disturb := func(i int) { steps[i].Warnings = []record.Warning{{Code: record.WarnDisturbed}} }
@@ -120,7 +121,7 @@ func TestDisturbedStepsDecideNoKnee(t *testing.T) {
 	assert.Equal(t, []record.Knee{{Load: "4 KiB random read", Disregarded: 7, Codes: []string{"disturbed"}}}, analysis.Knees(steps))
 }
 
-// A user's own job may go through the page cache: what it reads from there is not the drive's.
+// A user's own job may go through the page cache, so its figures are not those of the drive.
 func TestThePageCacheIsNotTheDrive(t *testing.T) {
 	var steps []step
 	for _, depth := range []int{1, 2, 4, 8, 16} {

@@ -11,35 +11,37 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// CostOptions say what a cost model is made for.
+// CostOptions describes what a cost model is made for.
 type CostOptions struct {
-	// Device is the number of the whole disk; empty when it is not known.
+	// Device is the device number (major:minor) of the whole disk; empty when it is not known.
 	Device string
-	// Stack names what is between the target and the device ("crypt on eui.…", record.Conditions);
-	// empty when nothing is.
+	// Stack names the layers between the target and the device ("crypt on eui.…", record.Conditions); empty when there
+	// are none.
 	Stack string
-	// Percentile is that of the latencies in the line for io.cost.qos, 0 to 100.
+	// Percentile is the latency percentile in the line for io.cost.qos, 0 to 100.
 	Percentile int
-	// Read says that nothing was to be written.
+	// Read says that writing was not allowed, so only reads were measured.
 	Read bool
 }
 
-// The coefficients by the names that io.cost.model has for them, in the order of its line. Steps that measure one have
-// its name.
+// costNames returns the names that io.cost.model uses for the coefficients, in the order of its line. A step that
+// measures a coefficient has the same name.
 func costNames() []string {
 	return []string{"rbps", "rseqiops", "rrandiops", "wbps", "wseqiops", "wrandiops"}
 }
 
-// The bounds of the rate at which io.cost lets I/Os go, in percent of what the model says: those of the example in
-// Documentation/admin-guide/cgroup-v2.rst. Narrower bounds hold a device to its model, wider ones trust its latencies.
+// The bounds of the rate at which io.cost issues I/Os, in percent of the rate in the model. The values are those of the
+// example in Documentation/admin-guide/cgroup-v2.rst. Narrower bounds hold a device to its model, wider ones rely on its
+// latencies.
 const vrateMin, vrateMax = 50, 150
 
-// CostModel makes the kernel's cost model of the steps that are named after its coefficients, given the warnings of the
-// run. Steps that measured something else than the device are left out. Where one coefficient is then missing there is no
-// line, as the kernel would complete it with those of some other drive. It is nil when there are no such steps.
+// CostModel builds the kernel's cost model from the steps that are named after its coefficients, given the warnings of
+// the run. It leaves out steps that measured something other than the device. If a coefficient is then missing, it gives
+// no line, because the kernel would fill the gap with a value of some other drive. It returns nil when there are no such
+// steps.
 func CostModel(steps []record.Step, run []record.Warning, o CostOptions) *record.CostModel {
 	m := record.CostModel{Device: o.Device, Coefficients: []record.CostCoefficient{}}
-	var without groups[string, []string] // names by why they have no figure
+	var without groups[string, []string] // names by the reason why they have no figure
 	for _, name := range costNames() {
 		if o.Read && name[0] == 'w' {
 			continue
@@ -75,7 +77,7 @@ func CostModel(steps []record.Step, run []record.Warning, o CostOptions) *record
 	if o.Device == "" {
 		m.Withheld = append(m.Withheld, "the number of the device, which is not known")
 	}
-	if o.Stack != "" { // encryption and volumes have limits of their own
+	if o.Stack != "" { // encryption and volume managers have limits of their own
 		m.Withheld = append(m.Withheld, fmt.Sprintf("figures of the device alone (measured through %s; name the device itself)", o.Stack))
 	}
 	if code := notTheDevice(run); code != "" {
@@ -87,7 +89,8 @@ func CostModel(steps []record.Step, run []record.Warning, o CostOptions) *record
 	return &m
 }
 
-// coefficient is what the repeats of a step come to, with the percentile of their latencies; false when there is none.
+// coefficient combines the repeats of a step into one coefficient, with the given quantile of their latencies. found is
+// false when no step measures it.
 func coefficient(steps []record.Step, name string, q float64) (c record.CostCoefficient, latency *record.CostLatency, found bool) {
 	c = record.CostCoefficient{Name: name, Unit: "IOPS"}
 	if strings.HasSuffix(name, "bps") {
@@ -124,8 +127,8 @@ func coefficient(steps []record.Step, name string, q float64) (c record.CostCoef
 	return c, &record.CostLatency{Percentile: 100 * q, Latency: all.Quantile(q), Unsure: !record.Supported(q, all.Count())}, true
 }
 
-// spoiled returns the code of the warning by which a step measured something else than the device, or was cut short; empty
-// when there is none. The line is put to use: unlike in a comparison, others may have taken no part at all.
+// spoiled returns the code of the warning that says that a step measured something other than the device or was cut short;
+// empty when there is none. The lines configure the kernel, so unlike in a comparison no I/O of others is tolerated.
 func spoiled(step record.Step) string {
 	others := func(w record.Warning) bool { return w.Code == record.WarnOthersActive }
 	if code := step.Spoiled(); code != "" || !slices.ContainsFunc(step.Warnings, others) {
@@ -134,8 +137,8 @@ func spoiled(step record.Step) string {
 	return record.WarnOthersActive
 }
 
-// notTheDevice is spoiled for the warnings of a whole run. Others who were active at its beginning, and its early end, are
-// told by the steps concerned. That the CPU was the limit is told with the line.
+// notTheDevice does what spoiled does for the warnings of a whole run. An early end and others that were active at the
+// start are reported by the steps concerned. A CPU limit is reported with the line.
 func notTheDevice(warnings []record.Warning) string {
 	for _, w := range warnings {
 		switch w.Code {
@@ -146,7 +149,7 @@ func notTheDevice(warnings []record.Warning) string {
 	return ""
 }
 
-// modelLine is what io.cost.model takes. The kernel reads whole numbers.
+// modelLine returns the line for io.cost.model. The kernel reads whole numbers.
 func modelLine(m record.CostModel) string {
 	line := m.Device + " ctrl=user model=linear"
 	for _, c := range m.Coefficients {
@@ -155,7 +158,7 @@ func modelLine(m record.CostModel) string {
 	return line
 }
 
-// qosLine is what io.cost.qos takes: latencies in whole microseconds, percentages with two decimals.
+// qosLine returns the line for io.cost.qos: latencies in whole microseconds, percentages with two decimals.
 func qosLine(m record.CostModel) string {
 	micros := func(d time.Duration) int64 { return max(1, int64(math.Ceil(float64(d)/float64(time.Microsecond)))) }
 	return fmt.Sprintf("%s enable=1 ctrl=user rpct=%.2f rlat=%d wpct=%.2f wlat=%d min=%.2f max=%.2f", m.Device,

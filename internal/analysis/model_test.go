@@ -11,7 +11,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// costStep is a step that measures a coefficient: so many per second of its unit, and a latency of every I/O.
+// costStep returns a step that measures a coefficient: a rate in its unit, and a histogram whose slowest
+// tenth has the given latency.
 func costStep(name, series string, perSecond float64, latency time.Duration, codes ...string) record.Step {
 	s := record.Step{Name: name, Series: series, Workload: &record.Workload{}}
 	r := &record.Result{IOPS: perSecond, BytesPerSecond: perSecond, IOs: 1000, Latency: record.NewHistogram([]record.Bin{
@@ -28,7 +29,8 @@ func costStep(name, series string, perSecond float64, latency time.Duration, cod
 	return s
 }
 
-// kernelDrive are the coefficients that the kernel assumes of a fast drive (autop in block/blk-iocost.c).
+// kernelDrive returns the coefficients that the kernel assumes for a fast drive (autop in
+// block/blk-iocost.c).
 func kernelDrive() []record.Step {
 	return []record.Step{
 		costStep("rbps", "", 3102524156.4, time.Millisecond),
@@ -53,9 +55,9 @@ func TestCostModel(t *testing.T) {
 		direction record.Direction
 		pattern   record.Pattern
 		bytes     int64
-		micros    float64 // by hand: a page read takes 1.32022 µs of it, a page written 2.35027 µs
+		micros    float64 // computed by hand: reading a page takes 1.32022 µs, writing one 2.35027 µs
 	}{
-		{record.Read, record.Random, 4096, 1.32022}, // 1/rrandiops is less than its page
+		{record.Read, record.Random, 4096, 1.32022}, // 1/rrandiops is less than the cost of its page
 		{record.Read, record.Sequential, 4096, 1.37966},
 		{record.Write, record.Sequential, 4096, 2.35027},
 		{record.Read, record.Sequential, 65536, 21.1829},
@@ -68,16 +70,16 @@ func TestCostModel(t *testing.T) {
 	assert.Nil(t, analysis.CostModel(nil, nil, costOptions()))
 }
 
-// A drive whose I/Os cost no more than their pages has no cost below 0 for the I/O itself.
+// When I/Os cost no more than their pages, the I/O itself costs 0, not less.
 func TestCostOfAnIOIsNeverBelowItsPages(t *testing.T) {
 	steps := kernelDrive()
-	steps[1].Read.IOPS = 1e6 // 4 KiB each are more than rbps
+	steps[1].Read.IOPS = 1e6 // at 4 KiB each, more than rbps
 	m := analysis.CostModel(steps, nil, costOptions())
 	seconds, _ := m.Cost(record.Read, record.Sequential, 4096)
 	assert.InEpsilon(t, 4096/3102524156.4, seconds, 1e-9)
 }
 
-// What was measured of something else than the device makes no line.
+// Steps that measured something other than the device give no line.
 func TestCostModelWithoutLines(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func([]record.Step) []record.Step
@@ -126,7 +128,7 @@ func warnedBy(step int, code string) func([]record.Step) []record.Step {
 	}
 }
 
-// The kernel is given no figure whose interval is wider than itself.
+// A figure whose interval is wider than the figure itself is withheld from the kernel.
 func TestCostModelOfRepeatsThatDiffer(t *testing.T) {
 	steps := append(kernelDrive(), costStep("rbps 2", "rbps", 1102524156, time.Millisecond))
 	m := analysis.CostModel(steps, nil, costOptions())
@@ -134,7 +136,7 @@ func TestCostModelOfRepeatsThatDiffer(t *testing.T) {
 	assert.Empty(t, m.ModelLine)
 }
 
-// A repeat that was disturbed is left out, and the others say how far they lie apart.
+// A disturbed repeat is left out; the others give the spread.
 func TestCostModelOfRepeats(t *testing.T) {
 	steps := kernelDrive()[1:]
 	steps = append(steps,

@@ -9,15 +9,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// offsetKey tells the lines of a run apart.
+// offsetKey identifies a line within a run.
 type offsetKey struct {
 	target string
 	beside int
 }
 
-// Offsets puts the speeds of steps at different places of each target in order, alone
-// and beside others; nil when none has two places, or when the loads differ, as those of a
-// user's own job may. Repeats at one place count as their mean, those that decide if there are any.
+// Offsets returns for each target its sequential speeds in order of offset, alone and beside
+// others. It returns nil when no target has two places, or when the loads differ, as those of a
+// user's own job may. Repeats at one place count as their mean. Repeats that may not decide count
+// only where none may.
 func Offsets(steps []record.Step) record.OffsetLines {
 	var lines groups[offsetKey, []record.Step]
 	load := ""
@@ -81,7 +82,7 @@ func offsetSpeeds(steps []record.Step) *record.OffsetSpeeds {
 	return &o
 }
 
-// ratesAt are the speeds of steps by their place.
+// ratesAt returns the speeds of steps by their offset.
 func ratesAt(steps []record.Step) map[int64][]float64 {
 	rates := map[int64][]float64{}
 	for _, s := range steps {
@@ -95,7 +96,7 @@ func offsetSpeed(offset int64, rates []float64) record.OffsetSpeed {
 	return record.OffsetSpeed{OffsetBytes: offset, BytesPerSecond: mean.Value, Lower: mean.Lower, Upper: mean.Upper}
 }
 
-// othersOf is what others read together during each step.
+// othersOf returns the combined speed of the other devices during each step.
 func othersOf(steps []record.Step) []float64 {
 	var others []float64
 	for _, s := range steps {
@@ -110,7 +111,8 @@ func othersOf(steps []record.Step) []float64 {
 	return others
 }
 
-// againstAlone compares the places that both lines have and that decide; nil when there is none.
+// againstAlone compares the places that both lines have and that may decide; nil when there are
+// none.
 func againstAlone(alone, beside record.OffsetSpeeds) *record.Interval {
 	var from, to []float64
 	for _, p := range beside.Points {

@@ -10,12 +10,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// ScalingLimit is the linearity below which devices slow each other down.
+// ScalingLimit is the linearity below which devices count as slowing each other down.
 const ScalingLimit = 0.9
 
-// Scalings tells for each load what every added device brought. Steps belong to it
-// that have parts, in the order in which devices were added; the one with a single
-// part is the device alone, without which there is nothing to compare with.
+// Scalings returns for each load what every added device contributed. It uses the steps that have
+// parts, in the order in which devices were added. The step with a single part measures the device
+// alone, and a load without one is left out.
 func Scalings(steps []record.Step) []record.Scaling {
 	var loads groups[string, []record.Step]
 	for _, s := range complete(steps) {
@@ -35,7 +35,8 @@ func Scalings(steps []record.Step) []record.Scaling {
 	return all
 }
 
-// LoadName is the load with the settings that it ran under: the name under which Scalings has it.
+// LoadName returns the load with the settings that it ran under. Scalings reports the load under this
+// name.
 func LoadName(w record.Workload) string {
 	name := w.String()
 	for _, key := range slices.Sorted(maps.Keys(w.Settings)) {
@@ -44,7 +45,8 @@ func LoadName(w record.Workload) string {
 	return name
 }
 
-// scaling takes the mean of the repeats of each number of devices.
+// scaling takes the mean of the repeats at each number of devices. It returns false when no device was
+// measured alone.
 func scaling(steps []record.Step) (record.Scaling, bool) {
 	var counts groups[int, []record.Step]
 	for _, step := range steps {
@@ -82,7 +84,8 @@ func scaling(steps []record.Step) (record.Scaling, bool) {
 	return s, true
 }
 
-// linearity bounds that of some devices, given the repeats of the first one alone and of all together.
+// linearity returns the bounds of the linearity of several devices, given the repeats of the first one
+// alone and of all of them together.
 func linearity(w record.Workload, alone, repeats []record.Step) (lower, upper *float64) {
 	totals := func(steps []record.Step, times int) (all []float64) {
 		for _, s := range steps {
@@ -98,7 +101,7 @@ func linearity(w record.Workload, alone, repeats []record.Step) (lower, upper *f
 	return i.Lower, i.Upper
 }
 
-// partRates are the mean rates of each part over the repeats of a step.
+// partRates returns the mean rate of each part over the repeats of a step.
 func partRates(w record.Workload, repeats []record.Step) []float64 {
 	rates := make([]float64, len(repeats[0].Parts))
 	for i := range rates {
@@ -110,8 +113,8 @@ func partRates(w record.Workload, repeats []record.Step) []float64 {
 	return rates
 }
 
-// slowestGroup returns the group whose devices have the lowest mean rate, and that
-// mean over the rate of one alone.
+// slowestGroup returns the group whose devices have the lowest mean rate, and the ratio of that mean
+// to the rate of one device alone.
 func slowestGroup(step record.Step, rates []float64, alone float64) (group string, ratio float64) {
 	members := map[string][]float64{}
 	for i, part := range step.Parts {

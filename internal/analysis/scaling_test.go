@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Two roots of four drives; the second one carries 2.5 of them.
+// Two PCIe roots with four drives each; the second root carries the load of 2.5 drives.
 func TestScalingBreaksInTheGroupThatIsFull(t *testing.T) {
 	groups := []string{"pci0000:00", "pci0000:00", "pci0000:00", "pci0000:00", "pci0000:40", "pci0000:40", "pci0000:40", "pci0000:40"}
 	rates := [][]float64{
@@ -36,7 +36,7 @@ func TestScalingBreaksInTheGroupThatIsFull(t *testing.T) {
 	assert.Equal(t, []any{"/dev/nvme6n1", "pci0000:40", 83.0, 100.0}, []any{s.Points[6].Added, s.Points[6].Group, s.Points[6].Slowest, s.Points[6].Fastest})
 }
 
-// Of repeats the mean counts, in the order of the devices.
+// Repeats count as their mean, in the order in which devices were added.
 func TestScalingOfRepeats(t *testing.T) {
 	groups := []string{"a", "a"}
 	got := analysis.Scalings([]step{together(groups, 99), together(groups, 69, 81), together(groups, 101), together(groups, 71, 79)})
@@ -52,7 +52,7 @@ func TestScalingOfRepeats(t *testing.T) {
 	}, p)
 }
 
-// Repeats that lie far apart say neither that devices slow each other down, nor that they do not.
+// Repeats that lie far apart show neither that devices slow each other down nor that they do not.
 func TestScalingOfRepeatsThatDiffer(t *testing.T) {
 	groups := []string{"a", "a"}
 	got := analysis.Scalings([]step{together(groups, 90), together(groups, 70, 80), together(groups, 110), together(groups, 90, 100)})

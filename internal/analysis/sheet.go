@@ -9,7 +9,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// ParseIOPS reads I/Os per second as data sheets have them: "2000k IOPS", "1.9M", "850000".
+// ParseIOPS parses I/Os per second as data sheets state them: "2000k IOPS", "1.9M", "850000".
 func ParseIOPS(text string) (float64, error) {
 	number := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "IOPS"))
 	factor := 1.0
@@ -22,7 +22,7 @@ func ParseIOPS(text string) (float64, error) {
 	return positive(number, factor, text, `want I/Os per second, e.g. "2000k IOPS"`)
 }
 
-// ParseRate reads bytes per second as data sheets have them: "14000 MB/s", "3.5 GB/s".
+// ParseRate parses bytes per second as data sheets state them: "14000 MB/s", "3.5 GB/s".
 func ParseRate(text string) (float64, error) {
 	const want = `want decimal bytes per second, e.g. "14000 MB/s"`
 	number, ok := strings.CutSuffix(strings.TrimSpace(text), "B/s")
@@ -38,7 +38,7 @@ func ParseRate(text string) (float64, error) {
 }
 
 func positive(number string, factor float64, text, want string) (float64, error) {
-	const most = 1e15 // keeps out infinities and slips of the keyboard alike
+	const most = 1e15 // rejects infinities as well as typing errors
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v > 0) || v*factor > most {
 		return 0, fmt.Errorf("%q: %s", text, want)
@@ -46,7 +46,7 @@ func positive(number string, factor float64, text, want string) (float64, error)
 	return v * factor, nil
 }
 
-// ParseLatency reads a time as data sheets have them: "85us", "85 us".
+// ParseLatency parses a latency as data sheets state it: "85us", "85 us".
 func ParseLatency(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(strings.ReplaceAll(text, " ", ""))
 	if err != nil || d <= 0 {
@@ -55,8 +55,8 @@ func ParseLatency(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// Shares compares the best step of each kind with the data sheet. Latencies are
-// compared at depth 1, where makers state them.
+// Shares compares the best step of each kind with the data sheet. Latencies are compared at depth
+// 1, where manufacturers state them.
 func Shares(steps []record.Step, sheet record.DataSheet) []record.SheetShare {
 	var shares []record.SheetShare
 	add := func(share record.SheetShare, found bool) {
@@ -88,7 +88,8 @@ func Shares(steps []record.Step, sheet record.DataSheet) []record.SheetShare {
 	return shares
 }
 
-// pure reports whether a step is of one device, direction and pattern alone, past the page cache.
+// pure reports whether a step is of a single device, direction and pattern, and bypasses the page
+// cache.
 func pure(s record.Step, d record.Direction, p record.Pattern) bool {
 	return s.Workload.OfDrive() && s.Workload.Direction == d && s.Workload.Pattern == p && len(s.Parts) <= 1
 }

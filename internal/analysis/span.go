@@ -10,12 +10,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// SpanLimit is the rise of mean latency over that of the smallest span from which on a span is slower.
+// SpanLimit is the ratio of a span's mean latency to that of the smallest span from which the span
+// counts as slower.
 const SpanLimit = 1.1
 
-// Spans tell for each load that was measured over three spans or more how its latency
-// rises with span. A drive finds a block by a table, of which it may hold a part alone in
-// fast memory: what is beyond that part takes another read of flash.
+// Spans reports for each load that was measured over three or more spans how its latency rises with
+// the span. A drive looks up blocks in a mapping table and may hold only a part of that table in fast
+// memory. A block outside that part takes another read of flash.
 func Spans(steps []record.Step) []record.SpanSweep {
 	type load struct {
 		text      string
@@ -58,7 +59,7 @@ func Spans(steps []record.Step) []record.SpanSweep {
 	return all
 }
 
-// spanPoint is the mean of the repeats.
+// spanPoint returns the mean of the repeats.
 func spanPoint(repeats []result) record.SpanPoint {
 	p := record.SpanPoint{Repeats: len(repeats)}
 	n := float64(len(repeats))
@@ -71,7 +72,7 @@ func spanPoint(repeats []result) record.SpanPoint {
 	return p
 }
 
-// means are the mean latencies of repeats.
+// means returns the mean latency of each repeat, in seconds.
 func means(repeats []result) []float64 {
 	all := make([]float64, len(repeats))
 	for i, r := range repeats {
@@ -80,9 +81,9 @@ func means(repeats []result) []float64 {
 	return all
 }
 
-// spanVerdict tells the knee when the largest span is slower for certain: it is the last
-// span before the rise that is not slower, for certain too. There is none when a rise can
-// be excluded. A rise of which the interval is wider than the rise itself tells nothing.
+// spanVerdict reports a knee when the largest span is certainly slower. The knee is the last span
+// before the rise that is certainly not slower. It reports a flat curve when a rise can be excluded.
+// An interval wider than the rise itself decides nothing.
 func spanVerdict(points []record.SpanPoint) (record.SpanVerdict, int64) {
 	slower := func(p record.SpanPoint) bool { return p.Rise.Value >= SpanLimit && excludes(p.Rise, 1) }
 	last := points[len(points)-1]
@@ -101,8 +102,8 @@ func spanVerdict(points []record.SpanPoint) (record.SpanVerdict, int64) {
 	return record.SpanKnee, points[first-1].SpanBytes
 }
 
-// Spares are the steady states of the rounds that left a part of the device unused, the
-// least first.
+// Spares returns the steady states of the rounds that left a part of the device unused, in rising
+// order of that part.
 func Spares(steps []record.Step, rule Rule) []record.SpareState {
 	var all []record.SpareState
 	var seen groups[int, struct{}]
@@ -135,7 +136,8 @@ func Spares(steps []record.Step, rule Rule) []record.SpareState {
 	return all
 }
 
-// RoundsOf leaves the steps that belong to one over-provisioning; to none when it is nil.
+// RoundsOf returns the steps that belong to one over-provisioning, or those that belong to none when
+// spare is nil.
 func RoundsOf(steps []record.Step, spare *int) []record.Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool {
 		if s.Workload == nil || s.Workload.SparePercent == nil || spare == nil {

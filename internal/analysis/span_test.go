@@ -11,7 +11,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// spans are reads over parts of a drive of 1000 GB, by the latency of each repeat over that of the smallest span.
+// spans returns reads over parts of a drive of 1000 GB. rises holds, by percent, the latency of each repeat
+// relative to that of the smallest span.
 func spans(rises map[int][]float64) []record.Step {
 	var steps []record.Step
 	for percent, repeats := range rises {
@@ -33,13 +34,13 @@ func TestSpans(t *testing.T) {
 		"table in memory": {map[int][]float64{1: {1, 1.01, 0.99}, 50: {1.01, 1, 1.02}, 100: {1.02, 1.01, 1}}, record.SpanFlat, 0},
 		"half of it":      {map[int][]float64{1: {1, 1.01, 0.99}, 25: {1.03, 1, 1.01}, 50: {1.01, 1.02, 1}, 75: {1.3, 1.31, 1.29}, 100: {1.5, 1.51, 1.49}}, record.SpanKnee, 50},
 		"from the first":  {map[int][]float64{1: {1, 1.01, 0.99}, 50: {1.2, 1.21, 1.2}, 100: {1.3, 1.31, 1.3}}, record.SpanKnee, 1},
-		// One span between that is not slower moves the knee behind it.
+		// A span in the middle that is not slower moves the knee up to it.
 		"uneven":            {map[int][]float64{1: {1, 1.01, 0.99}, 25: {1.3, 1.31, 1.29}, 50: {1, 1.01, 1}, 100: {1.5, 1.5, 1.51}}, record.SpanKnee, 50},
 		"noise":             {map[int][]float64{1: {1, 1.9, 0.6}, 50: {1, 1.2, 1.4}, 100: {1.5, 0.9, 2}}, record.SpanUnsure, 0},
 		"not for certain":   {map[int][]float64{1: {1, 1.1, 0.9}, 50: {1, 1.1, 0.9}, 100: {1.2, 1.1, 1.1}}, record.SpanUnsure, 0},
 		"too wide for flat": {map[int][]float64{1: {0.9, 1, 1.1}, 50: {1, 1, 1}, 100: {0.85, 1.08, 1.3}}, record.SpanUnsure, 0},
 		"gone at the end":   {map[int][]float64{1: {1, 1.01, 0.99}, 50: {1.5, 1.51, 1.49}, 100: {1, 1.01, 1}}, record.SpanUnsure, 0},
-		// A span that is slow but noisy may be slower: the knee is before it.
+		// A span that is slow but noisy may be slower, so the knee is before it.
 		"noise before the end": {map[int][]float64{1: {1, 1.01, 0.99}, 25: {1, 1.01, 1}, 50: {1.1, 1.3, 2.3}, 100: {1.5, 1.51, 1.49}}, record.SpanKnee, 25},
 		"one run each":         {map[int][]float64{1: {1}, 50: {1.5}, 100: {2}}, record.SpanUnsure, 0},
 	} {
@@ -57,7 +58,7 @@ func TestSpans(t *testing.T) {
 	assert.Empty(t, analysis.Spans([]step{randomRead(1, 100)}))
 }
 
-// A sweep over spans is none over depth: each span is a load of its own.
+// A sweep over spans is not a depth sweep: each span is a load of its own.
 func TestSpansAreNoDepths(t *testing.T) {
 	var steps []step
 	for _, depth := range []int{1, 8, 64} {
@@ -74,7 +75,7 @@ func TestSpansAreNoDepths(t *testing.T) {
 	assert.Equal(t, []string{"4 KiB random read, over 10 %", "4 KiB random read, over 100 %"}, loads)
 }
 
-// The rounds of one over-provisioning are not those of another.
+// The rounds of each over-provisioning are evaluated separately.
 func TestSpares(t *testing.T) {
 	var steps []step
 	for _, spare := range []int{20, 0} {

@@ -2,8 +2,8 @@ package analysis
 
 import "github.com/ssdprobe/ssdprobe/internal/record"
 
-// Spreads tells how far the repeats of each series lie apart. A series with fewer
-// than two repeats that came to their end has none.
+// Spreads returns how far the repeats of each series lie apart. A series with fewer than
+// two complete repeats is left out.
 func Spreads(steps []record.Step) []record.Spread {
 	type key struct {
 		series    string

@@ -20,7 +20,7 @@ func repeats(series string, iops ...float64) []step {
 	return steps
 }
 
-// The intervals are those of Student's t: 4.303, 3.182 and 2.262 for 3, 4 and 10 values, 2.228 for 11.
+// The intervals are Student's t intervals: t is 4.303, 3.182, 2.262 and 2.228 for 3, 4, 10 and 11 values.
 func TestSpreadsHaveStudentsIntervals(t *testing.T) {
 	for _, c := range []struct {
 		values     []float64
@@ -62,7 +62,7 @@ func TestEffectOfASetting(t *testing.T) {
 	assert.InEpsilon(t, 10, e.IOPS.Value, 1e-3)
 	assert.InEpsilon(t, 0.1, e.Latency.Value, 1e-3)
 	assert.True(t, *e.IOPS.Lower > 9.7 && *e.IOPS.Lower < 10 && *e.IOPS.Upper > 10 && *e.IOPS.Upper < 10.3)
-	// Both sides scatter by 1.633 % (of logs); Welch: t(6) · √(2·0.01633²/4)
+	// Both sides have a standard deviation of 1.633 % (of the logarithms); Welch: t(6) · √(2·0.01633²/4).
 	assert.InDelta(t, 0.02826, (*e.IOPS.Upper/e.IOPS.Value)-1, 0.001)
 
 	noisy := analysis.Effects(append(cached("off", 500, 900, 700), cached("on", 600, 1000, 650)...), "write cache")[0]
@@ -91,7 +91,7 @@ func TestOffsets(t *testing.T) {
 	assert.Nil(t, analysis.Offsets([]step{at(0, 100e6)}))
 }
 
-// Each device has its line alone and beside others, and the difference has its interval over the places.
+// Each device has a line alone and one beside others; the difference has an interval over the places.
 func TestOffsetsBesideOthers(t *testing.T) {
 	at := func(target string, offset int64, speed float64, beside ...string) step {
 		w := &record.Workload{Direction: record.Read, Pattern: record.Sequential, BlockBytes: 1 << 20, QueueDepth: 8, Jobs: 1, OffsetBytes: offset, Targets: []string{target}, Beside: beside}
@@ -116,7 +116,7 @@ func TestOffsetsBesideOthers(t *testing.T) {
 	assert.Equal(t, int64(7), before[0].Points[0].OffsetBytes, "as one device was stored")
 }
 
-// A place that was measured while the host was disturbed is shown, and is neither the slowest nor part of an interval.
+// A place measured while the host was disturbed is shown, but is neither the slowest nor part of an interval.
 func TestDisturbedPlacesDecideNothing(t *testing.T) {
 	at := func(offset int64, speed float64, codes ...string) step {
 		w := &record.Workload{Direction: record.Read, Pattern: record.Sequential, BlockBytes: 1 << 20, QueueDepth: 8, Jobs: 1, OffsetBytes: offset}

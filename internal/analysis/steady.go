@@ -9,20 +9,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Rule is when rounds count as steady.
+// Rule defines when rounds count as steady.
 type Rule struct {
 	Window             int     // rounds
 	MaxRange, MaxSlope float64 // shares of the mean
 }
 
-// PTS is the rule of the SNIA Performance Test Specification 2.0.2, section 2.1.24:
-// over five rounds a range of at most 20 % of the mean, and a line fitted to them that
-// rises or falls by at most 10 % of it.
+// PTS returns the rule of the SNIA Performance Test Specification 2.0.2, section 2.1.24:
+// over five rounds, a range of at most 20 % of the mean, and a fitted line that rises or
+// falls by at most 10 % of it.
 func PTS() Rule { return Rule{Window: 5, MaxRange: 0.20, MaxSlope: 0.10} }
 
-// Steadiness looks at the steps that are rounds (Workload.Round); nil when there
-// are none. A round that was cut short does not count. What other steps wrote before
-// is preconditioning, and counts as written.
+// Steadiness evaluates the steps that are rounds (Workload.Round); nil when there are
+// none. A round that was cut short does not count. Writes of other steps are
+// preconditioning, and count as written.
 func Steadiness(steps []record.Step, rule Rule) *record.Steady {
 	s := record.Steady{Window: rule.Window, MaxRange: rule.MaxRange, MaxSlope: rule.MaxSlope}
 	var values []float64
@@ -58,8 +58,8 @@ func Steadiness(steps []record.Step, rule Rule) *record.Steady {
 	return &s
 }
 
-// firstWindow returns how many rounds it takes until the last ones hold, 0 when
-// they never do.
+// firstWindow returns the number of rounds after which a window first meets the rule; 0
+// when none does.
 func (r Rule) firstWindow(values []float64) int {
 	for end := r.Window; end <= len(values); end++ {
 		_, spread, slope := r.measure(values[end-r.Window : end])
@@ -70,8 +70,8 @@ func (r Rule) firstWindow(values []float64) int {
 	return 0
 }
 
-// measure returns the mean of a window, its range and the excursion of the line
-// fitted to it by least squares, both over the mean.
+// measure returns the mean of a window, its range, and the excursion of the line fitted
+// to it by least squares. The range and the excursion are relative to the mean.
 func (Rule) measure(window []float64) (mean, spread, slope float64) {
 	n := float64(len(window))
 	mean = stat.Mean(window, nil)
@@ -87,9 +87,9 @@ func (Rule) measure(window []float64) (mean, spread, slope float64) {
 	return mean, (slices.Max(window) - slices.Min(window)) / mean, slope
 }
 
-// phases names each round: steady in the window that holds and after it, fresh as long
-// as all rounds so far are nearer to the first one than to the window, transition
-// between.
+// phases assigns a phase to each round. A round is steady from the start of the window
+// that meets the rule. It is fresh while it and all rounds before it are nearer to the
+// first round than to the mean of the window. It is in transition otherwise.
 func phases(s *record.Steady, end int) {
 	fresh := true
 	first := s.Path[0].Value

@@ -20,7 +20,8 @@ func TestSteadyAfterTheCliff(t *testing.T) {
 	for _, r := range got.Path {
 		phases = append(phases, r.Phase)
 	}
-	// Rounds 6 to 10 hold; 5 to 9 have 62 among 52.4, a range of 25 %.
+	// Rounds 6 to 10 meet the rule; rounds 5 to 9 contain 62e3 at a mean of 52.4e3, a
+	// range of 25 %.
 	assert.Equal(t, []string{"fresh", "fresh", "fresh", "transition", "transition", "steady", "steady", "steady", "steady", "steady", "steady"}, phases)
 	assert.Equal(t, int64(1<<40+4096*200_000), got.Path[0].WrittenBytes)
 	assert.Equal(t, time.Duration(32.0/200e3*1e9), got.Path[0].Mean)

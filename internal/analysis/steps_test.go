@@ -7,7 +7,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// randomRead is a step of random reads at a depth.
+// randomRead returns a step of random reads at a depth.
 func randomRead(depth int, iops float64) record.Step {
 	return record.Step{
 		Name:            fmt.Sprintf("random-read-qd%d", depth),
@@ -17,7 +17,7 @@ func randomRead(depth int, iops float64) record.Step {
 	}
 }
 
-// rate is a result that obeys Little's law.
+// rate returns a result that obeys Little's law.
 func rate(iops float64, block int64, depth int) *record.Result {
 	mean := time.Duration(float64(depth) / iops * float64(time.Second))
 	return &record.Result{
@@ -38,7 +38,7 @@ func impossible(s record.Step) record.Step {
 	return s
 }
 
-// rounds are random writes on the way to the steady state.
+// rounds returns random writes on the way to the steady state.
 func rounds(iops ...float64) []record.Step {
 	steps := make([]record.Step, len(iops))
 	for i, v := range iops {
@@ -51,7 +51,8 @@ func rounds(iops ...float64) []record.Step {
 	return steps
 }
 
-// together is the same load on some devices at once, by their rates.
+// together returns a step with the same load on several devices at once, given the IOPS
+// of each.
 func together(groups []string, iops ...float64) record.Step {
 	s := record.Step{
 		Name:     fmt.Sprintf("%d-devices", len(iops)),

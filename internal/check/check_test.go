@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// node is a node with drives of these verdicts: nvme0n1, nvme1n1 and so on.
+// node returns a node with drives of these verdicts: nvme0n1, nvme1n1 and so on.
 func node(verdicts ...record.DriveVerdict) record.Snapshot {
 	s := record.Snapshot{Time: now, Node: "stor-07"}
 	for i, v := range verdicts {
@@ -107,7 +107,8 @@ func TestTheWorstDecides(t *testing.T) {
 	}
 }
 
-// https://www.monitoring-plugins.org/doc/guidelines.html, "Performance data".
+// The format is that of https://www.monitoring-plugins.org/doc/guidelines.html,
+// "Performance data".
 func TestNagios(t *testing.T) {
 	assert.Equal(t, "SSDPROBE OK - 2 drives on stor-07 | drives=2;;;0 healthy=2;;;0 watch=0;;;0 degraded=0;;;0 severe=0;;;0 unknown=0;;;0", check.Nagios.Line(check.Of(node(fine, fine), nil)))
 	s := node(severe, degraded)
@@ -122,7 +123,7 @@ func TestNagios(t *testing.T) {
 	assert.Regexp(t, `^SSDPROBE WARNING - `, check.Nagios.Line(check.Of(node(degraded), nil)))
 }
 
-// The keys are part of the contract.
+// The JSON keys are part of the contract.
 func TestJSON(t *testing.T) {
 	assert.JSONEq(t, `{
 		"time": "2026-11-22T12:00:00Z", "node": "stor-07", "verdict": "unknown", "reasons": ["nvme0n1 is unknown: the baseline is being learned"],

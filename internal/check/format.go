@@ -11,24 +11,24 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Format is how a result is told: its line, and the exit code.
+// Format is an output format of a result: its line and its exit code.
 type Format string
 
 // The formats.
 const (
 	Text Format = "text"
-	// Nagios is that of the Monitoring Plugins' guidelines, with performance data.
+	// Nagios follows the Monitoring Plugins guidelines, with performance data.
 	Nagios Format = "nagios"
-	// NPD is that of plugins of node-problem-detector, whose exit codes are others.
+	// NPD is for plugins of node-problem-detector, which use other exit codes.
 	NPD  Format = "npd"
 	JSON Format = "json"
 )
 
-// Formats lists all of them.
+// Formats lists all formats.
 func Formats() []Format { return []Format{Text, Nagios, NPD, JSON} }
 
-// Code is the exit code: 0 healthy, 1 degraded, 2 severe, 3 unknown. For node-problem-detector it is 0 fine, 1 a problem,
-// 2 unknown.
+// Code returns the exit code: 0 healthy, 1 degraded, 2 severe, 3 unknown. For node-problem-detector it is 0 fine, 1 a
+// problem, 2 unknown.
 func (f Format) Code(r Result) int {
 	code := map[record.DriveVerdict]int{record.Healthy: 0, record.Degraded: 1, record.Severe: 2}
 	n, known := code[r.Verdict]
@@ -43,12 +43,12 @@ func (f Format) Code(r Result) int {
 	return min(1, n)
 }
 
-// Line is the result in one line, without its end.
+// Line returns the result as one line, without a newline.
 func (f Format) Line(r Result) string {
 	switch f {
 	case JSON:
 		text, err := json.Marshal(r)
-		if err != nil { // there is nothing in it that cannot be written
+		if err != nil { // a Result has no value that JSON cannot encode
 			return fmt.Sprintf("{%q: %q}", "error", err)
 		}
 		return string(printable.JSON(text))
@@ -57,17 +57,17 @@ func (f Format) Line(r Result) string {
 		if status == "" {
 			status = "UNKNOWN"
 		}
-		// What follows a bar is data.
+		// Nagios takes everything after a bar for performance data.
 		return "SSDPROBE " + status + " - " + strings.ReplaceAll(r.words(), "|", "/") + " | " + r.performance()
 	case Text, NPD:
 	}
 	return string(r.Verdict) + ": " + r.words()
 }
 
-// mostNamed is how many reasons a line has.
+// mostNamed is the largest number of reasons in a line.
 const mostNamed = 5
 
-// words is the result as people say it: "nvme1n1 is severe since …; 12 drives on stor-07".
+// words returns the result in words: "nvme1n1 is severe since …; 12 drives on stor-07".
 func (r Result) words() string {
 	named := r.Reasons[:min(mostNamed, len(r.Reasons))]
 	parts := append([]string{}, named...)
@@ -86,7 +86,7 @@ func (r Result) words() string {
 	return printable.Text(strings.Join(strings.Fields(strings.Join(parts, "; ")), " "))
 }
 
-// performance is the data: how many drives have each verdict, and how many times slower each is.
+// performance returns the performance data: how many drives have each verdict, and how many times slower each drive is.
 func (r Result) performance() string {
 	data := []string{fmt.Sprintf("drives=%d;;;0", len(r.Drives))}
 	for _, v := range []record.DriveVerdict{record.Healthy, record.Watch, record.Degraded, record.Severe, record.Unjudged} {
@@ -94,7 +94,7 @@ func (r Result) performance() string {
 	}
 	for _, d := range r.Drives {
 		if ratio := d.Verdict.Ratio.Ratio; ratio > 0 {
-			// A label is in quotes, and has neither those nor an equals sign.
+			// A label is quoted, and may contain neither quotes nor an equals sign.
 			label := strings.NewReplacer("'", "_", "=", "_", "|", "_").Replace(printable.Text(d.Name()))
 			data = append(data, fmt.Sprintf("'%s ratio'=%s;;;0", label, strconv.FormatFloat(ratio, 'f', 3, 64)))
 		}

@@ -9,21 +9,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// Result is what is said of the drives of one node.
+// Result is the summary of the drives of one node.
 type Result struct {
 	Time time.Time `json:"time"`
 	Node string    `json:"node"`
 	// Verdict is the worst of all drives: healthy, degraded, severe or unknown. A drive that is not judged makes it
-	// unknown, unless another is slow.
+	// unknown, unless another drive is degraded or severe.
 	Verdict record.DriveVerdict `json:"verdict"`
-	// Reasons say in words why it is not healthy, the worst first.
+	// Reasons say in words why the verdict is not healthy, the worst first.
 	Reasons []string `json:"reasons"`
 	Drives  []Drive  `json:"drives"`
-	// LastRound is when the last round was that is stored, where no daemon answers; zero where one does.
+	// LastRound is the time of the last stored round when no daemon answers; zero when one does.
 	LastRound time.Time `json:"last_round,omitzero"`
 }
 
-// Drive is what is said of one target.
+// Drive is the verdict on one target.
 type Drive struct {
 	TargetID string           `json:"target_id"`
 	Path     string           `json:"path"`
@@ -31,13 +31,12 @@ type Drive struct {
 	Verdict  record.Judgement `json:"verdict"`
 }
 
-// Unknown is the result when nothing can be said, and why.
+// Unknown returns the result for a node of which nothing is known, with the reason.
 func Unknown(node, reason string, now time.Time) Result {
 	return Result{Time: now, Node: node, Verdict: record.Unjudged, Reasons: []string{reason}, Drives: []Drive{}}
 }
 
-// Of is the result of what is known of a node. ids are those of the wanted targets; all, and with them the host, when
-// there are none.
+// Of returns the result for a node. ids selects targets; without ids, the result covers all targets and the host.
 func Of(s record.Snapshot, ids []string) Result {
 	r := Result{Time: s.Time, Node: s.Node, Verdict: record.Healthy, Reasons: []string{}, Drives: []Drive{}}
 	if len(ids) == 0 && s.Host != nil && s.Host.Verdict.Blames() {
@@ -78,7 +77,7 @@ func (r *Result) add(name string, v record.Judgement) {
 	}
 }
 
-// missing adds something that nothing is known of.
+// missing adds a reason why something is unknown.
 func (r *Result) missing(why string) {
 	r.Reasons = append(r.Reasons, why)
 	if r.Verdict == record.Healthy {
@@ -86,7 +85,7 @@ func (r *Result) missing(why string) {
 	}
 }
 
-// rank orders verdicts from fine to bad. A suspicion is fine: it becomes a verdict or ends.
+// rank orders verdicts from good to bad. Watch ranks as healthy: it either becomes a verdict or ends.
 func rank(v record.DriveVerdict) int {
 	switch v {
 	case record.Severe:
@@ -97,10 +96,10 @@ func rank(v record.DriveVerdict) int {
 		return 0
 	case record.Unjudged:
 	}
-	return 1 // what a newer daemon says is not known to be good
+	return 1 // an unknown verdict, as of a newer daemon, is not known to be good
 }
 
-// count is how many drives have a verdict.
+// count returns how many drives have a verdict.
 func (r Result) count(v record.DriveVerdict) int {
 	n := 0
 	for _, d := range r.Drives {
@@ -111,7 +110,7 @@ func (r Result) count(v record.DriveVerdict) int {
 	return n
 }
 
-// Name is that of the device, or the path of a file.
+// Name returns the name of the device, or the path of a file.
 func (d Drive) Name() string {
 	if d.Path == "/dev/"+d.Device {
 		return d.Device

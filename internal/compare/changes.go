@@ -10,12 +10,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// changes lists what differs between two runs besides the figures: conditions, and then
-// what else may explain them.
+// changes lists what differs between two runs apart from the figures: the conditions, and
+// then whatever else may explain a difference in the figures.
 func changes(before, after record.RunReport) []record.Change {
 	all := before.Conditions.Changes(after.Conditions)
 	imported := before.Imported() || after.Imported()
-	if imported { // what is not known on one side has not changed
+	if imported { // a value that is unknown on one side does not count as changed
 		all = slices.DeleteFunc(all, func(c record.Change) bool { return c.From == "" || c.To == "" })
 	}
 	add := func(condition, from, to string) {
@@ -55,7 +55,7 @@ func changes(before, after record.RunReport) []record.Change {
 	return all
 }
 
-// repeats is the parameter of suites that changes how sure a run is, and not its figures.
+// repeats is the suite parameter that changes how certain a run is, but not its figures.
 const repeats = "repeats"
 
 func setting(r record.RunReport, name string) string {
@@ -72,7 +72,7 @@ func targets(r record.RunReport) string {
 	return r.Target
 }
 
-// ownWarnings are what makes the comparison itself doubtful.
+// ownWarnings returns the warnings that cast doubt on the comparison itself.
 func ownWarnings(c record.Comparison) []record.Warning {
 	if len(c.Conditions) == 0 {
 		return nil
@@ -81,11 +81,11 @@ func ownWarnings(c record.Comparison) []record.Warning {
 		"%s changed between the runs and may explain any difference.", units.Plural(len(c.Conditions), "condition"))}}
 }
 
-// Names are what texts call two runs.
+// Names holds the names that texts use for the two runs.
 type Names struct{ Before, After string }
 
-// join joins the warnings of two runs, each once and saying whose it is unless
-// both have it.
+// join merges the warnings of two runs without duplicates. A warning that only one run
+// has is prefixed with the name of that run.
 func (n Names) join(before, after []record.Warning) []record.Warning {
 	var all []record.Warning
 	add := func(w record.Warning, whose string, others []record.Warning) {
@@ -105,5 +105,5 @@ func (n Names) join(before, after []record.Warning) []record.Warning {
 	return all
 }
 
-// sentence is how a name begins one.
+// sentence capitalizes a name for the start of a sentence.
 func sentence(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// decidingLoads are those that nothing keeps from deciding.
+// decidingLoads returns the loads that may decide.
 func decidingLoads(c *record.Comparison) []*record.ComparedLoad {
 	var all []*record.ComparedLoad
 	for i := range c.Loads {
@@ -21,15 +21,15 @@ func decidingLoads(c *record.Comparison) []*record.ComparedLoad {
 	return all
 }
 
-// tooFew reports whether too few loads may decide: fewer than half of all, or one of
+// tooFew reports whether too few loads may decide: fewer than half of all, or only one of
 // several.
 func tooFew(c *record.Comparison) bool {
 	all := len(c.Loads)
 	return len(decidingLoads(c)) < max(1, min(2, all), (all+1)/2)
 }
 
-// conclude takes the verdicts of figures together, those of each load and then those of
-// the run. advice says what to do when that is inconclusive.
+// conclude combines the verdicts of the figures into one for each load, and those into
+// one for the run. advice says what to do when the run's verdict is inconclusive.
 func conclude(c *record.Comparison, advice func(*record.Comparison) string) {
 	verdicts := map[record.Verdict]int{}
 	tails := map[record.Verdict]int{}
@@ -59,11 +59,12 @@ func conclude(c *record.Comparison, advice func(*record.Comparison) string) {
 	}
 }
 
-// tailLoads is in how many loads p99 has to be slower for the run to be.
+// tailLoads is the number of loads whose p99 has to be slower, or faster, for the run to
+// be so.
 const tailLoads = 2
 
-// verdictOf takes IOPS and p50 of a load together, and leaves p99 apart. A p50 that is
-// inconclusive beside IOPS that are the same leaves it at that.
+// verdictOf combines the verdicts on IOPS and p50 of a load, and returns that on p99
+// separately. When the IOPS are the same and p50 is inconclusive, the load is the same.
 func verdictOf(figures []record.ComparedFigure) (load, tail record.Verdict) {
 	has := map[record.Verdict]bool{}
 	for _, f := range figures {
@@ -86,7 +87,7 @@ func verdictOf(figures []record.ComparedFigure) (load, tail record.Verdict) {
 	}
 }
 
-// ignoredText says how many loads of a comparison were not looked at, and why.
+// ignoredText says how many loads of a comparison may not decide, and why.
 func ignoredText(c *record.Comparison) string {
 	var codes []string
 	n := 0

@@ -7,8 +7,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Disregarded returns how many steps of a run may not decide a comparison, and the codes
-// of the warnings that keep them from it.
+// Disregarded returns how many steps of a run may not decide a comparison, and the codes of
+// the warnings that disqualify them.
 func Disregarded(r record.RunReport) (steps int, codes []string) {
 	for _, step := range r.Steps {
 		if code := disregarded(r, step); code != "" {
@@ -20,8 +20,8 @@ func Disregarded(r record.RunReport) (steps int, codes []string) {
 	return steps, slices.Compact(codes)
 }
 
-// MoreRepeats is how many repeats of a run suffice on each side for a comparison to find small
-// changes; 0 when the run has as many, or its suite has none.
+// MoreRepeats returns how many repeats a run needs on each side so that a comparison can find
+// small changes. It is 0 when the run has that many, or when its suite has no repeats.
 func MoreRepeats(r record.RunReport) int {
 	all := loads(r)
 	enough := repeatsFor(max(1, len(all)))
@@ -32,16 +32,17 @@ func MoreRepeats(r record.RunReport) int {
 	return enough
 }
 
-// disregarded returns the code of the first warning that keeps a step of a run from
-// deciding: it says that something else was measured than the drive, or only a part of
-// the step. It is empty when the step may decide.
+// disregarded returns the code of the first warning that disqualifies a step of a run from
+// deciding: the step measured something other than the drive, or only a part of its load. It
+// is empty when the step may decide.
 func disregarded(r record.RunReport, step record.Step) string {
 	return cmp.Or(step.Spoiled(), notTheDrive(r.Warnings), notTheDrive(step.Warnings))
 }
 
-// notTheDrive is for the warnings of a step and for those of a whole run. That a run ended
-// early or that others were active at its beginning says nothing of a single step: the
-// steps concerned have warnings of their own.
+// notTheDrive returns the code of the first warning, of a step or of a whole run, by which
+// something other than the drive was measured; empty when there is none. It ignores that a run
+// ended early or that others were active when it began, because the steps concerned have
+// warnings of their own.
 func notTheDrive(warnings []record.Warning) string {
 	for _, w := range warnings {
 		switch w.Code {

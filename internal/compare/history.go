@@ -9,17 +9,18 @@ import (
 )
 
 const (
-	// minRuns is how many earlier runs it takes to call one slower: with fewer, being
-	// the slowest of all is too likely to mean nothing.
+	// minRuns is how many earlier runs it takes to call a run slower. With fewer, a run
+	// is too likely to be the slowest of all by chance.
 	minRuns = 4
-	// leastChange is the smallest change of a run that is called one.
+	// leastChange is the smallest change of a run that counts as one.
 	leastChange = 0.05
 )
 
-// History sets a run against earlier ones of the same suite under the same conditions;
-// others are left out. A figure is slower when it is behind all earlier ones (its rank is
-// the last) and further from their median than they lie apart; the other way round it is
-// faster. No law of noise is assumed. It is nil when the run measured nothing.
+// History compares a run with earlier ones of the same suite under the same conditions,
+// and leaves out all others. A figure is slower when it is worse than all earlier ones
+// (its rank is the last) and further from their median than they lie apart. Faster is the
+// reverse. The rule assumes no distribution of the noise. History returns nil when the
+// run measured nothing.
 func History(now record.RunReport, earlier []record.RunReport) *record.Comparison {
 	c := &record.Comparison{After: now.Reference(), Threshold: leastChange, Warnings: now.Warnings}
 	var before [][]load
@@ -41,7 +42,8 @@ func History(now record.RunReport, earlier []record.RunReport) *record.Compariso
 	return c
 }
 
-// historyOf compares a load of a run with those of earlier runs that may decide.
+// historyOf compares a load of a run with the same load of those earlier runs in which it
+// may decide.
 func historyOf(now load, before [][]load) record.ComparedLoad {
 	l := record.ComparedLoad{
 		Load: now.name, Plan: now.plan, Direction: now.direction, After: len(now.results), Ignored: now.ignored, Warnings: now.warnings,
@@ -83,7 +85,7 @@ func historyOf(now load, before [][]load) record.ComparedLoad {
 	return l
 }
 
-// ranked is the verdict by the rank rule of History.
+// ranked returns the verdict by the rank rule of History.
 func ranked(f record.ComparedFigure) record.Verdict {
 	apart := max(1+leastChange, f.Statistic.Slower(f.Best, f.Worst))
 	beyond := f.Statistic.Slower(f.Worst, f.After) > 1 || f.Statistic.Slower(f.Best, f.After) < 1
@@ -93,7 +95,7 @@ func ranked(f record.ComparedFigure) record.Verdict {
 	return judge(f.Slower.Value, apart, true)
 }
 
-// fewRuns says why a history cannot tell.
+// fewRuns says why a history is inconclusive.
 func fewRuns(c *record.Comparison) string {
 	few, least := 0, minRuns
 	for _, l := range decidingLoads(c) {

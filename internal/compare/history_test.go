@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// nightly is a run of so many IOPS in one load, on a day.
+// nightly returns a run on day n with one load at the given IOPS.
 func nightly(n int, iops float64) record.RunReport {
 	r := runOf(steps("random-read-qd1", iops)...)
 	r.Started = day(n)
@@ -35,7 +35,7 @@ func TestHistory(t *testing.T) {
 	for name, c := range map[string]struct {
 		now     record.RunReport
 		earlier []record.RunReport
-		want    record.ComparedFigure // of the IOPS
+		want    record.ComparedFigure // for the IOPS
 		runs    int
 		verdict record.Verdict
 		reason  string
@@ -67,7 +67,7 @@ func TestHistory(t *testing.T) {
 		})
 	}
 	assert.Equal(t, 4, compare.History(now(9850), usual).Runs, "no more than a load was compared with")
-	// A load that is new, as after an upgrade, is why a run cannot tell.
+	// A new load, as after an upgrade, makes the comparison inconclusive.
 	newer := now(9850)
 	newer.Steps = append(newer.Steps, steps("new", 100)...)
 	got := compare.History(newer, usual)
@@ -76,7 +76,7 @@ func TestHistory(t *testing.T) {
 	assert.Nil(t, compare.History(runOf(), usual), "a run that measured nothing")
 }
 
-// The p99 of one load is no ground to call a run slower; that of two is.
+// A slower p99 in one load does not make a run slower; in two loads it does.
 func TestTailsOfAHistory(t *testing.T) {
 	night := func(n int, a, b time.Duration) record.RunReport {
 		r := runOf(record.Step{Name: "a", Read: result(5000, 1000, 100*us, a)}, record.Step{Name: "b", Write: result(5000, 500, 100*us, b)})

@@ -10,20 +10,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// alpha is the probability of an error that a comparison may make.
+// alpha is the accepted probability that a comparison finds a change where there is none.
 const alpha = 0.05
 
-// exactValues is up to how many values on a side the interval is by the exact distribution
-// of U. That takes seconds for 50, and beyond 20 it is all but normal.
+// exactValues is the largest number of values on a side for which the interval uses the exact
+// distribution of U. For 50 values that would take seconds, and beyond 20 the distribution is
+// almost normal.
 const exactValues = 20
 
-// median is the middle of values.
+// median returns the median of values.
 func median(values []float64) float64 {
 	return benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds), 1-alpha).Center
 }
 
-// chance is the probability that two samples of one distribution differ as much: the
-// two-sided P of the Mann-Whitney U test.
+// chance returns the probability that two samples of one distribution differ as much as
+// these: the two-sided P of the Mann-Whitney U test.
 func chance(before, after []float64) float64 {
 	sample := func(values []float64) *benchmath.Sample {
 		return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
@@ -31,8 +32,8 @@ func chance(before, after []float64) float64 {
 	return benchmath.AssumeNothing.Compare(sample(before), sample(after)).P
 }
 
-// leastChance is the smallest that chance can be with so many values: when all of one
-// side lie above all of the other.
+// leastChance returns the smallest value that chance can have for samples of these sizes:
+// that of two samples that do not overlap.
 func leastChance(before, after int) float64 {
 	ways := 1.0 // the binomial coefficient of before+after over before
 	for i := range before {
@@ -41,8 +42,8 @@ func leastChance(before, after int) float64 {
 	return 2 / ways
 }
 
-// repeatsFor is how many repeats each side needs before a test can succeed for one of so many
-// loads, which share alpha.
+// repeatsFor returns how many repeats each side needs so that a test of one load can succeed
+// when so many loads share alpha.
 func repeatsFor(loads int) int {
 	n := 1
 	for leastChance(n, n) > alpha/float64(loads) {
@@ -51,11 +52,11 @@ func repeatsFor(loads int) int {
 	return n
 }
 
-// timesSlower estimates how many times slower the values after are: the median of all
-// ratios of a value after to one before. Its 95 % interval holds the ratios that the
-// U test would not reject; it is unknown with fewer values than that takes. (Hodges and
-// Lehmann's estimator and its interval, on logarithms: Hollander, Wolfe and Chicken,
-// Nonparametric Statistical Methods, third edition, sections 4.2 and 4.3.)
+// timesSlower estimates how many times slower the values after are: the median of all ratios
+// of a value after to one before. Its 95 % interval holds the ratios that the U test would
+// not reject; it is unknown when there are too few values for one. (The Hodges-Lehmann
+// estimator and its interval, on logarithms: Hollander, Wolfe and Chicken, Nonparametric
+// Statistical Methods, third edition, sections 4.2 and 4.3.)
 func timesSlower(s record.Statistic, before, after []float64) record.Interval {
 	var ratios []float64
 	for _, b := range before {
@@ -72,8 +73,8 @@ func timesSlower(s record.Statistic, before, after []float64) record.Interval {
 	return i
 }
 
-// outside is how many of the sorted ratios on each end are at or beyond the bounds of
-// the interval; 0 when there is none.
+// outside returns how many of the sorted ratios on each end are at or beyond the bounds of
+// the interval; 0 when there is no interval.
 func outside(n1, n2 int) int {
 	if max(n1, n2) > exactValues {
 		product, sum := float64(n1*n2), float64(n1+n2+1)

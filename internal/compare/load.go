@@ -9,27 +9,28 @@ import (
 // sync is the direction of fsync and fdatasync calls.
 const sync record.Direction = "sync"
 
-// tailIOs is how many I/Os a result needs before its p99 may decide. The median of a
-// few hundred I/Os hardly moves from run to run, but of 256 I/Os only two or three lie
-// above p99, and a single pause of the drive (a refresh, a garbage collection) makes it
-// several times slower. From 1 000 on, ten or more lie above it.
+// tailIOs is how many I/Os a result needs before its p99 may decide. The median of a few
+// hundred I/Os hardly moves from run to run. But of 256 I/Os only two or three lie above p99,
+// and a single pause of the drive (a refresh, a garbage collection) makes p99 several times
+// slower. From 1 000 I/Os on, ten or more lie above it.
 const tailIOs = 1000
 
-// impossible is beyond every figure of a drive. Ratios and medians of what is below are finite.
+// impossible is larger than any figure of a drive. Ratios and medians of smaller values are
+// finite.
 const impossible = 1e100
 
 // load is one direction of one load of a run, its repeats taken together.
 type load struct {
 	name, plan string
 	direction  record.Direction
-	// results are those that may decide; when none may, all that can be true, and ignored
-	// is why.
+	// results holds the results that may decide. When there are none, it holds all results that
+	// can be true, and ignored is the code of the warning that disqualifies them.
 	results  []record.Result
 	ignored  string
 	warnings []record.Warning
 }
 
-// loads returns what a run measured, in the order of its steps.
+// loads returns the loads that a run measured, in the order of its steps.
 func loads(r record.RunReport) []load {
 	var all []load
 	for _, step := range r.Steps {
@@ -59,7 +60,8 @@ func loads(r record.RunReport) []load {
 	return all
 }
 
-// add keeps a result unless another one is worth more.
+// add adds a result. A result that may decide replaces those that may not, and they are not
+// added beside one that may.
 func (l *load) add(r record.Result, ignored string) {
 	switch {
 	case len(l.results) == 0, ignored == "" && l.ignored != "": // the first, or the first that may decide
@@ -69,7 +71,7 @@ func (l *load) add(r record.Result, ignored string) {
 	}
 }
 
-// unfit says why a load has no results; empty when it has.
+// unfit says why a load has no results; empty when it has some.
 func (l *load) unfit() string {
 	if len(l.results) > 0 {
 		return ""
@@ -78,7 +80,7 @@ func (l *load) unfit() string {
 	return l.warnings[i].Text
 }
 
-// values are those of a statistic that are known and that a drive can have.
+// values returns the values of a statistic that are known and plausible for a drive.
 func (l *load) values(s record.Statistic) []float64 {
 	var all []float64
 	for _, r := range l.results {
@@ -89,13 +91,13 @@ func (l *load) values(s record.Statistic) []float64 {
 	return all
 }
 
-// shortTail reports whether a result has too few I/Os for its p99 to decide.
+// shortTail reports whether any result has too few I/Os for its p99 to decide.
 func (l *load) shortTail() bool {
 	return slices.ContainsFunc(l.results, func(r record.Result) bool { return r.Samples() < tailIOs })
 }
 
-// statistics are the figures of a load that are compared: what it does in the mean, in
-// the median, and at its slowest.
+// statistics returns the figures of a load that are compared: IOPS for the mean, p50 for the
+// median, and p99 for the slowest I/Os.
 func statistics() []record.Statistic {
 	return []record.Statistic{record.IOPS, record.LatencyP50, record.LatencyP99}
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// measuredPair is two runs of quick (4 s a step) one after the other, on a loop device or
-// on a file of a disk, on a host with two CPUs whose disk others used all the while.
+// measuredPair holds two successive runs of quick (4 s a step) on a loop device or on a
+// file of a disk. The host had two CPUs, and others used its disk all the while.
 type measuredPair struct {
 	Pair   string `json:"pair"`
 	Target string `json:"target"` // loop or disk
-	// Held: the second run was held to half of the IOPS of the first, step by step, by
-	// blkio.throttle on the disk below, which ssdprobe cannot see.
+	// Held says that blkio.throttle on the underlying disk held the second run to half of
+	// the IOPS of the first, step by step. ssdprobe cannot see this limit.
 	Held bool `json:"held"`
-	// Loaded: fio read the same target beside the second run.
+	// Loaded says that fio read the same target during the second run.
 	Loaded        bool `json:"loaded"`
 	Before, After []measuredStep
 	Want          record.Verdict `json:"want"`
@@ -52,8 +52,8 @@ func measuredRun(steps []measuredStep) record.RunReport {
 	return r
 }
 
-// An unchanged drive is called slower in one run of twenty at most, and one held to half
-// its speed in every run.
+// An unchanged drive is called slower in at most one run of twenty, and a drive held to
+// half its speed in every run.
 func TestMeasuredPairs(t *testing.T) {
 	text, err := os.ReadFile("testdata/pairs.json")
 	require.NoError(t, err)

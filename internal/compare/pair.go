@@ -9,24 +9,24 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// noise is how many times slower or faster a load may be from run to run on a drive
-// that did not change. Among repeated quick runs on an unchanged drive of a busy host
-// single loads went beyond it, and never all loads of a run: see TestMeasuredPairs.
+// noise is how many times slower or faster a load may be from run to run on a drive that did not change. In repeated
+// quick runs on an unchanged drive of a busy host, single loads exceeded it, but never all loads of a run: see
+// TestMeasuredPairs.
 const (
 	noise = 1.6
-	// noiseAlone is the same for the only load of a run, which no other confirms: its
-	// IOPS and p50 both have to be beyond it.
+	// noiseAlone is the same for a run with a single load, which no other load can confirm. Both its IOPS and its p50
+	// have to exceed it.
 	noiseAlone = 3
 )
 
-// Pair sets a run against an earlier one, load by load as they are named; one of fio's own output, in which the
-// names are somebody's, also as they are planned. A load whose plan changed is not compared. Threshold is the largest slow-down that still passes as
-// the same, 0.2 for a fifth.
+// Pair compares a run with an earlier one, and matches their loads by name. When either run is imported from fio's own
+// output, whose names are arbitrary, loads may also be matched by plan. A load whose plan changed is not compared.
+// threshold is the largest slow-down that still counts as the same, for example 0.2 for a fifth.
 func Pair(before, after record.RunReport, threshold float64) record.Comparison {
 	return Names{Before: "the earlier run", After: "the later run"}.Pair(before, after, threshold)
 }
 
-// Pair does what the function does, and calls the runs by these names.
+// Pair does what the function Pair does, and uses these names for the runs.
 func (n Names) Pair(before, after record.RunReport, threshold float64) record.Comparison {
 	c := record.Comparison{
 		Before: before.Reference(), Runs: 1, After: after.Reference(), Threshold: threshold,
@@ -38,11 +38,11 @@ func (n Names) Pair(before, after record.RunReport, threshold float64) record.Co
 	for _, now := range later {
 		i := slices.IndexFunc(earlier, func(l load) bool { return l.name == now.name && l.direction == now.direction })
 		if (before.Imported() || after.Imported()) && (i < 0 || earlier[i].plan != now.plan) {
-			// Which of two is meant is not guessed, on either side.
+			// An ambiguous match is not guessed, on either side.
 			if k := onlyOne(earlier, now); k >= 0 && onlyOne(later, now) >= 0 {
 				i = k
 			} else if i >= 0 && onlyOne(later, earlier[i]) >= 0 {
-				i = -1 // that one has its like under another name
+				i = -1 // that load has its match under another name
 			}
 		}
 		if i < 0 {
@@ -72,8 +72,8 @@ func (n Names) Pair(before, after record.RunReport, threshold float64) record.Co
 	return c
 }
 
-// onlyOne is the index of the only load of all that has the plan and direction of another; -1 when there is none, or
-// more than one.
+// onlyOne returns the index of the only load in all with the plan and direction of another; -1 when there is none or more
+// than one.
 func onlyOne(all []load, other load) int {
 	found := -1
 	for i, l := range all {
@@ -102,15 +102,15 @@ func countDeciding(matched [][2]load) int {
 	return n
 }
 
-// measured are the statistics that all repeats of both loads have.
+// measured returns the statistics that all repeats of both loads have.
 func measured(before, after load) []record.Statistic {
 	return slices.DeleteFunc(statistics(), func(s record.Statistic) bool {
 		return len(before.values(s)) < len(before.results) || len(after.values(s)) < len(after.results)
 	})
 }
 
-// pairOf compares a load of two runs. A change beyond the threshold is certain when the
-// U test rejects chance at a level.
+// pairOf compares one load of two runs. A change beyond the threshold is certain when the U test rejects chance at the
+// given level.
 func (n Names) pairOf(before, after load, threshold, level float64) record.ComparedLoad {
 	l := record.ComparedLoad{
 		Load: after.name, Plan: after.plan, Direction: after.direction, Before: len(before.results), After: len(after.results),
@@ -134,7 +134,8 @@ func (n Names) pairOf(before, after load, threshold, level float64) record.Compa
 	return l
 }
 
-// judge is the verdict on a ratio that counts from a limit on, when it is certain.
+// judge returns the verdict on a ratio. A ratio within the limit is the same; one beyond it counts only when it is
+// certain.
 func judge(timesSlower, limit float64, certain bool) record.Verdict {
 	switch {
 	case timesSlower <= limit && timesSlower >= 1/limit:
@@ -156,9 +157,9 @@ func extremes(s record.Statistic, values []float64) (best, worst float64) {
 	return best, worst
 }
 
-// agree makes certain what no test could, for want of repeats: a change that all loads that may decide have
-// in common, far beyond the noise between runs. The other loads cannot confirm it, but
-// they can speak against it: what disturbs makes a drive look slower, and not as fast.
+// agree accepts changes that no test could confirm for want of repeats: those that all loads that may decide have in
+// common, far beyond the noise between runs. The other loads cannot confirm a change, but they can refute it: a
+// disturbance makes a drive look slower, never as fast as before.
 func agree(c *record.Comparison) {
 	limit, alone := noise, len(c.Loads) == 1
 	if alone {
@@ -184,8 +185,9 @@ func agree(c *record.Comparison) {
 	}
 }
 
-// isFar reports whether IOPS or p50 of a load, or both, are beyond a limit in the
-// direction of a verdict, and neither is beyond noise in the other.
+// isFar reports whether a load changed beyond a limit in the direction of a verdict. With both, its IOPS and p50 must
+// both have done so. Otherwise one of them suffices, if the other is not beyond the limit and noise in the opposite
+// direction.
 func isFar(l record.ComparedLoad, v record.Verdict, limit float64, both bool) bool {
 	far := 0
 	for _, f := range l.Figures {
@@ -202,8 +204,8 @@ func isFar(l record.ComparedLoad, v record.Verdict, limit float64, both bool) bo
 	return far > 0
 }
 
-// whatToDo says how many repeats would tell what this comparison cannot, and why it
-// cannot. Of a suite without repeats, another run may.
+// whatToDo says how many repeats would make the comparison conclusive, and why it is not. For a suite without repeats it
+// recommends another run.
 func whatToDo(c *record.Comparison, earlier string, unrepeatable bool) string {
 	if len(c.Loads) == 0 {
 		return "the runs have no load in common"
@@ -212,7 +214,7 @@ func whatToDo(c *record.Comparison, earlier string, unrepeatable bool) string {
 	for i, l := range c.Loads {
 		if l.Verdict == record.Inconclusive && l.Ignored == "" {
 			unsure++
-			if l.Figures[0].P != nil { // not even these could tell
+			if l.Figures[0].P != nil { // the present number of repeats was not enough
 				repeats = max(repeats, 2*max(l.Before, l.After))
 			}
 		}

@@ -67,12 +67,12 @@ func TestOneRunAgainstOne(t *testing.T) {
 	}
 }
 
-// rated are two loads at IOPS that a job sets, with so much latency.
+// rated returns a run of two loads whose IOPS are set by the job, with the given latencies.
 func rated(median, tail time.Duration) record.RunReport {
 	return runOf(record.Step{Name: "a", Read: result(5000, 1000, median, tail)}, record.Step{Name: "b", Write: result(5000, 500, median, tail)})
 }
 
-// One p99, or all of them in one measurement each, decide nothing.
+// The p99 of one load, or of all loads without repeats, decides nothing.
 func TestTailsOfOneRun(t *testing.T) {
 	got := compare.Pair(rated(100*us, 200*us), rated(100*us, 900*us), 0.2)
 	assert.Equal(t, record.Same, got.Verdict)
@@ -126,14 +126,14 @@ func TestRepeats(t *testing.T) {
 		})
 	}
 
-	// What has no figures takes no part of the level, so the number that is advised suffices.
+	// Loads without figures take no share of the level, so the advised number of repeats suffices.
 	void := []record.Step{{Name: "d", Read: &record.Result{}}, {Name: "e", Read: &record.Result{IOPS: math.Inf(1)}}}
 	four := func(factor float64) record.RunReport {
 		return runOf(append(steps("a", times(factor, calm[:4])...), void...)...)
 	}
 	assert.Equal(t, record.Slower, compare.Pair(four(1), four(0.75), 0.2).Verdict)
 	assert.Len(t, compare.Pair(four(1), four(0.75), 0.2).NotCompared, 2)
-	// Medians that are far apart are no certain change when the test says that they may be noise.
+	// Distant medians are not a certain change when the test says that they may be noise.
 	noisy, noisier := runOf(steps("a", 1000, 9000, 10_000, 11_000)...), runOf(steps("a", 900, 2500, 2600, 9500)...)
 	assert.Equal(t, record.Inconclusive, compare.Pair(noisy, noisier, 0.2).Verdict)
 
@@ -148,7 +148,7 @@ func TestRepeats(t *testing.T) {
 	assert.InDelta(t, 9900, iops.Worst, 0)
 }
 
-// A p99 that is certain decides when two loads have it, and with I/Os enough.
+// A certain p99 decides when two loads have it and there are enough I/Os.
 func TestTailsOfRepeats(t *testing.T) {
 	repeated := func(n int64, a, b time.Duration) record.RunReport {
 		var all []record.Step
@@ -224,7 +224,7 @@ func TestDisregarded(t *testing.T) {
 	assert.Zero(t, n, "steps that came to their end before the run was cut short may decide")
 }
 
-// A suite without repeats gets no advice to repeat, nor does a run that has repeats enough.
+// Neither a suite without repeats nor a run that has enough of them gets the advice to repeat.
 func TestAdviceCanBeFollowed(t *testing.T) {
 	before, after := runOf(steps("round-01", 10_000)...), runOf(steps("round-01", 7000)...)
 	assert.Equal(t, 4, compare.MoreRepeats(after))
@@ -235,8 +235,7 @@ func TestAdviceCanBeFollowed(t *testing.T) {
 		"1 of 1 load changed by more than 20 %, which may be noise", compare.Pair(before, after, 0.2).Reason)
 }
 
-// The number of repeats that is advised is enough for a change that is there, and one
-// less would not do.
+// The advised number of repeats is enough to find a change that is there; one less would not be.
 func TestAdvisedRepeatsSuffice(t *testing.T) {
 	run := func(loads, repeats int, factor float64) record.RunReport {
 		var all []record.Step
@@ -268,7 +267,7 @@ func TestAdvisedRepeatsSuffice(t *testing.T) {
 	}
 }
 
-// What cannot be true is compared with nothing: not with an earlier run, and not later with this one.
+// Figures that cannot be true are compared neither with an earlier run nor with a later one.
 func TestTheImpossibleIsNotCompared(t *testing.T) {
 	good := quick(1000, 2000, 3000)
 	bad := warned(quick(1000, 9000, 3000), record.WarnImpossible, 1)
@@ -283,13 +282,13 @@ func TestTheImpossibleIsNotCompared(t *testing.T) {
 	for _, l := range history.Loads {
 		assert.Equal(t, map[string]int{"a": 1, "b": 0, "c": 1}[l.Load], l.Before, l.Load)
 	}
-	// Of repeats, those count that can be true.
+	// Only repeats that can be true count.
 	repeated := warned(runOf(steps("a", 9000, 1000, 1000)...), record.WarnImpossible, 0)
 	got := compare.Pair(repeated, repeated, 0.2)
 	assert.Equal(t, 2, got.Loads[0].Before)
 }
 
-// Names in fio's own output are somebody's, so its loads are matched by what was run, when only one on each side was.
+// Names in fio's own output are arbitrary, so its loads are matched by plan when only one on each side has that plan.
 func TestImportedLoadsAreMatchedByPlan(t *testing.T) {
 	own := runOf(steps("random-read-qd1", 10_000)...)
 	imported := runOf(append(steps("a", 10_000), steps("b", 10_000)...)...)

@@ -9,12 +9,13 @@ import (
 
 const us = time.Microsecond
 
-// result is that of n I/Os with a median latency, and one tenth of them slower.
+// result returns a result of n I/Os at a median latency, one tenth of which take tail
+// instead.
 func result(n int64, iops float64, median, tail time.Duration) *record.Result {
 	return &record.Result{IOs: n, IOPS: iops, Latency: record.Histogram{{Latency: median, Count: n - n/10}, {Latency: tail, Count: n / 10}}}
 }
 
-// steps are one load, a repeat for each of some IOPS.
+// steps returns one load with a repeat for each of the IOPS.
 func steps(name string, iops ...float64) []record.Step {
 	var all []record.Step
 	for i, v := range iops {
@@ -28,7 +29,7 @@ func steps(name string, iops ...float64) []record.Step {
 	return all
 }
 
-// quick is a run of three loads of so many IOPS.
+// quick returns a run of three loads at the given IOPS.
 func quick(a, b, c float64) record.RunReport {
 	return runOf(append(append(steps("a", a), steps("b", b)...), steps("c", c)...)...)
 }

@@ -10,29 +10,30 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Finding is something that a person should know of.
+// Finding is something that a person should know about a node.
 type Finding struct {
 	Severity Severity `json:"severity"`
-	// Code is one of the table in kinds.go.
+	// Code is one of the codes in the table in kinds.go.
 	Code string `json:"code"`
-	// TargetID is empty for what concerns the node, Probe for what concerns a whole target.
+	// TargetID is empty for a finding about the node. Probe is empty for one about a whole
+	// target.
 	TargetID string `json:"target_id,omitempty"`
 	Path     string `json:"path,omitempty"`
 	Device   string `json:"device,omitempty"`
 	Probe    string `json:"probe,omitempty"`
 	// Text says what is wrong, without the name of the drive.
 	Text string `json:"text"`
-	// Evidence is the figures behind it: "p50 1.62× (1.57× to 1.68×)".
+	// Evidence holds the figures that support the finding: "p50 1.62× (1.57× to 1.68×)".
 	Evidence []string `json:"evidence,omitempty"`
 	// Action says what to do; empty when that is not known.
 	Action string `json:"action,omitempty"`
 	// Since is absent when it is not known.
 	Since time.Time `json:"since,omitzero"`
-	// Recording is the id of what the flight recorder kept of it; empty when it kept nothing.
+	// Recording is the id of the flight recording of the event; empty when there is none.
 	Recording string `json:"recording,omitempty"`
 }
 
-// String says what is wrong, with its evidence.
+// String returns the text with its evidence.
 func (f Finding) String() string {
 	if len(f.Evidence) == 0 {
 		return f.Text
@@ -40,7 +41,7 @@ func (f Finding) String() string {
 	return f.Text + ": " + strings.Join(f.Evidence, ", ")
 }
 
-// Of lists what is to be known of a node: the worst first, then in the order of the table,
+// Of lists the findings of a node: by severity, the worst first, then in the order of the table,
 // then in that of the snapshot.
 func Of(s record.Snapshot) []Finding {
 	all := []Finding{}
@@ -61,10 +62,10 @@ func Of(s record.Snapshot) []Finding {
 		}
 	}
 	for i, t := range s.Targets {
-		// Without an id a target has that of the node.
+		// The empty id stands for the node, so a target without an id counts as a duplicate too.
 		twice := t.ID == "" || slices.ContainsFunc(s.Targets[:i], func(before record.TargetStatus) bool { return before.ID == t.ID })
 		if slices.ContainsFunc(s.Targets[:i], func(before record.TargetStatus) bool { return shareTraffic(before, t) }) {
-			t.Traffic = nil // told already: files may be on one device, and the device be watched, too
+			t.Traffic = nil // already reported: several files may share a device, which may itself be watched
 		}
 		for _, f := range ofTarget(t, s, twice) {
 			f.TargetID, f.Path, f.Device = t.ID, t.Path, t.Device.Name
@@ -76,19 +77,20 @@ func Of(s record.Snapshot) []Finding {
 	return all
 }
 
-// Sort puts the worst first and keeps the order of findings of one code.
+// Sort sorts by severity, the worst first, and then by the order of the table. It keeps the order
+// of findings with the same code.
 func Sort(all []Finding) {
 	kinds := Kinds()
 	rank := make(map[string]int, len(kinds))
 	for i, k := range kinds {
-		rank[k.Code] = i - len(kinds) // so that a code that is not in the table comes last
+		rank[k.Code] = i - len(kinds) // negative, so that a code that is not in the table comes last
 	}
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(rank[a.Code], rank[b.Code]))
 	})
 }
 
-// OfTarget selects the findings of one target.
+// OfTarget returns the findings of one target.
 func OfTarget(all []Finding, id string) []Finding {
 	of := []Finding{}
 	for _, f := range all {
@@ -99,8 +101,8 @@ func OfTarget(all []Finding, id string) []Finding {
 	return of
 }
 
-// found is a finding with what the table says of its code. One that is not there, as a
-// newer daemon may send it, is a warning without a known action.
+// found returns a finding with the severity and action that the table has for its code. An
+// unknown code, as a newer daemon may send it, becomes a warning without an action.
 func found(code, text string, evidence ...string) Finding {
 	f := Finding{Severity: Warning, Code: code, Text: text, Evidence: evidence}
 	for _, k := range Kinds() {
@@ -111,8 +113,8 @@ func found(code, text string, evidence ...string) Finding {
 	return f
 }
 
-// Advised is the text of a warning with what to do about it, for where there is no list of
-// findings: the reports of runs.
+// Advised returns the text of a warning with what to do about it. It is for the reports of runs,
+// which have no list of findings.
 func Advised(w record.Warning) string {
 	if f := found(w.Code, w.Text); f.Action != "" {
 		return strings.TrimSuffix(f.Text, ".") + "; " + f.Action
@@ -145,7 +147,8 @@ func ofTarget(t record.TargetStatus, s record.Snapshot, twice bool) []Finding {
 	return asBadAs(t.Verdict, all)
 }
 
-// asBadAs makes critical what makes the drive severe: how much slower a drive is, is judged once.
+// asBadAs makes the findings that make a drive severe critical: how much slower a drive is, is
+// judged in one place only.
 func asBadAs(v *record.Judgement, all []Finding) []Finding {
 	if v == nil || v.Verdict != record.Severe || v.Held {
 		return all
@@ -158,7 +161,7 @@ func asBadAs(v *record.Judgement, all []Finding) []Finding {
 	return all
 }
 
-// OfDevice lists what the warnings of a device say that is not a target. A zero device
+// OfDevice lists the findings for the warnings of a device that is not a target. A zero device
 // stands for the node.
 func OfDevice(d record.Device, warnings []record.Warning) []Finding {
 	all := ofWarnings(warnings)
@@ -178,7 +181,8 @@ func ofWarnings(warnings []record.Warning) []Finding {
 	return all
 }
 
-// ofCollectors leaves out what one of the warnings says, too, which may be on one line.
+// ofCollectors leaves out errors that a warning already contains. The warning may have them on
+// one line.
 func ofCollectors(collectors []record.CollectorStatus, warnings []record.Warning) []Finding {
 	var all []Finding
 	for _, c := range collectors {

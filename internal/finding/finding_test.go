@@ -13,7 +13,7 @@ import (
 
 func now() time.Time { return time.Date(2026, 5, 4, 13, 2, 11, 0, time.UTC) }
 
-// sound is a probe with nothing to tell.
+// sound returns a probe without findings.
 func sound() record.ProbeStatus {
 	return record.ProbeStatus{
 		Probe: record.DefaultProbes()[0], LastSuccess: now().Add(-10 * time.Second),
@@ -227,7 +227,8 @@ func TestWhatTheDriveSaysOfItselfComesFirst(t *testing.T) {
 	assert.Equal(t, Info, all[1].Severity)
 }
 
-// Metrics of the second would make Prometheus refuse all, so they are not exported.
+// The metrics of a second target or probe of the same name are not exported, because
+// Prometheus would reject the whole scrape.
 func TestASecondOfANameIsAFinding(t *testing.T) {
 	s := snapshot(sound(), sound())
 	s.Targets = append(s.Targets, record.TargetStatus{ID: "eui.1", Path: "/dev/nvme9n1"})

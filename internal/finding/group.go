@@ -7,7 +7,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Group is one finding with all that it is about: what is the same for several drives is told once.
+// Group is one finding with all its subjects, so that a finding that several drives share is reported
+// once.
 type Group struct {
 	Finding
 	Subjects []Subject
@@ -15,10 +16,11 @@ type Group struct {
 	noun string // what the subjects are
 }
 
-// Subject is what a finding is about. TargetID is empty for the node, and for a drive that is no target.
+// Subject is what a finding is about. TargetID is empty for the node, and for a drive that is not a
+// target.
 type Subject struct{ TargetID, Name string }
 
-// Groups puts findings of the same words together, in the order of the first of each.
+// Groups combines findings with the same wording, in the order in which each first occurs.
 func Groups(all []Finding) []Group {
 	var groups []Group
 	for _, f := range all {
@@ -43,7 +45,7 @@ func (g *Group) add(f Finding) {
 	}
 }
 
-// Count says how many a finding is about: "5 drives"; empty for one.
+// Count returns the number of subjects in words, such as "5 drives"; empty for one.
 func (g Group) Count() string {
 	if len(g.Subjects) == 1 {
 		return ""
@@ -54,7 +56,7 @@ func (g Group) Count() string {
 // target is a drive or a file.
 const target = "target"
 
-// noun is what a finding is about.
+// noun returns the word for the subject of a finding.
 func noun(f Finding) string {
 	switch {
 	case f.Probe != "":

@@ -9,8 +9,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Health is the verdict on the speed of a drive and whether it answers, and what else is to be known of it. A worn
-// drive that is fast is healthy, with the finding "worn".
+// Health is the verdict on a drive, on its speed and on whether it answers, with all other findings of the drive. A
+// worn drive that is fast is healthy, with the finding "worn".
 type Health struct {
 	TargetID string `json:"target_id"`
 	Path     string `json:"path"`
@@ -22,8 +22,8 @@ type Health struct {
 	Reasons []Finding `json:"reasons"`
 }
 
-// HealthOf is the health of each drive of a node, the worst first: by verdict, then by how much slower, then by name.
-// What is not judged comes before what is healthy.
+// HealthOf returns the health of each drive of a node, the worst first: by verdict, then by how many times slower it
+// is, then by name. Drives that are not judged come before healthy ones.
 func HealthOf(s record.Snapshot) []Health {
 	list := []Health{}
 	all := Of(s)

@@ -9,10 +9,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// sameEvent is the time between the onsets of what probes and traffic say of one event.
+// sameEvent is the longest time between onsets that still belong to one event, as different probes
+// and the traffic report them.
 const sameEvent = time.Hour
 
-// ofTogether lists what drives of the node did together: one finding for each event, whoever saw it.
+// ofTogether lists what drives of the node did together: one finding for each event, however many
+// sources saw it.
 func ofTogether(all []record.Together, targets []record.TargetStatus) []Finding {
 	var list []Finding
 	for events := slices.Clone(all); len(events) > 0; {
@@ -24,7 +26,7 @@ func ofTogether(all []record.Together, targets []record.TargetStatus) []Finding 
 	return list
 }
 
-// ofEvent is the finding of what several statistics say of one event.
+// ofEvent returns one finding for what several statistics report of one event.
 func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
 	most, code, text := seen[0], BatchSlower, "several drives got slower together"
 	for _, t := range seen {
@@ -36,7 +38,7 @@ func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
 		}
 	}
 	drives := fmt.Sprintf("%d of %d drives", len(most.Drives), most.Of)
-	if most.Of == 0 { // none has been measured lately
+	if most.Of == 0 { // no drive has been measured lately
 		drives = "its drives were not measured lately"
 	}
 	if code == BatchSlower {
@@ -44,7 +46,7 @@ func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
 	}
 	f := found(code, text, drives)
 	told := map[string]bool{}
-	for _, t := range seen { // the first statistic of a source is the one that says most
+	for _, t := range seen { // the first statistic of a source is the most telling one
 		if !told[t.Source] {
 			told[t.Source] = true
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s %s %s", t.Source, t.Statistic.Short(), t.Ratio))
@@ -61,7 +63,7 @@ func ofEvent(seen []record.Together, targets []record.TargetStatus) Finding {
 	return f
 }
 
-// namesOf are what targets are called, in the order of their ids.
+// namesOf returns the names of targets, in the order of their ids.
 func namesOf(ids []string, targets []record.TargetStatus) []string {
 	var names []string
 	for _, id := range slices.Sorted(slices.Values(ids)) {
@@ -76,7 +78,8 @@ func namesOf(ids []string, targets []record.TargetStatus) []string {
 	return names
 }
 
-// ofVerdict lists what the verdict on a drive says beyond the states of its probes.
+// ofVerdict lists the findings that follow from the verdict on a drive and not from the states of
+// its probes.
 func ofVerdict(t record.TargetStatus, now time.Time) []Finding {
 	v := t.Verdict
 	if v != nil && len(t.Probes) == 0 && tellUnjudged(v.Unjudged, now) {

@@ -72,7 +72,8 @@ func TestAVerdictThatIsHeldIsAFinding(t *testing.T) {
 	assert.Equal(t, "slow or failing at times: it is well now, but came back within a week before: verdict severe", all[0].String())
 }
 
-// How much slower a drive is, is judged once: the finding is as bad as the verdict.
+// How much slower a drive is, is judged in one place only: the finding is as severe as
+// the verdict.
 func TestWhatMakesADriveSevereIsCritical(t *testing.T) {
 	for verdict, want := range map[record.DriveVerdict]Severity{record.Severe: Critical, record.Degraded: Warning, record.Watch: Warning} {
 		s := record.Snapshot{Time: now(), Targets: []record.TargetStatus{{

@@ -2,7 +2,8 @@ package finding
 
 import "github.com/ssdprobe/ssdprobe/internal/record"
 
-// The codes of what is decided here. All others are those of a record.Warning.
+// The codes of the findings that this package decides. All other codes are those of a
+// record.Warning.
 const (
 	Hung        = "hung"
 	HeldBack    = "held_back"
@@ -10,7 +11,8 @@ const (
 	IOErrors    = "io_errors"
 	Regressed   = "regressed"
 	Stalled     = "stalled"
-	// What drives of a node did together, and what their own traffic says.
+	// The next three concern drives of a node that got slower together, and a drive's own
+	// traffic.
 	HostSlower    = "host_slower"
 	BatchSlower   = "batch_slower"
 	TrafficSlower = "traffic_slower"
@@ -33,12 +35,13 @@ type Kind struct {
 	Means string
 	// Action says in one sentence what to do.
 	Action string
-	// Alert is the one that fires for the same fact, if it lasts; empty when none does.
+	// Alert is the alert that fires for the same condition if it lasts; empty when there
+	// is none.
 	Alert string
 }
 
-// Kinds is the table of all findings, in the order in which findings of one severity are
-// shown. A new finding begins here.
+// Kinds returns the table of all findings, in the order in which findings of one severity
+// are shown. To add a finding, start here.
 func Kinds() []Kind {
 	return []Kind{
 		{Hung, Critical, "The device does not answer: a round has not ended in time.",

@@ -20,7 +20,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// ofRuns are warnings that only reports of runs carry. No snapshot has them, so they are no findings.
+// ofRuns returns the warnings that only reports of runs carry. No snapshot has them, so they are not findings.
 func ofRuns() []string {
 	return []string{
 		record.WarnUnmapped, record.WarnDisturbed, record.WarnOthersActive, record.WarnFewSamples, record.WarnConditionsDiffer,
@@ -28,7 +28,7 @@ func ofRuns() []string {
 	}
 }
 
-// decided says what makes each finding that is no warning.
+// decided returns, for each code that is not just a warning, a change of a snapshot that produces its finding.
 func decided() map[string]func(*record.Snapshot) {
 	probe := func(change func(*record.ProbeStatus)) func(*record.Snapshot) {
 		return func(s *record.Snapshot) { change(&s.Targets[0].Probes[0]) }
@@ -70,7 +70,7 @@ func decided() map[string]func(*record.Snapshot) {
 	}
 }
 
-// warnings are the codes of record.Warning by the names of their constants.
+// warnings returns the codes of record.Warning by the names of their constants.
 func warnings(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../record/warning.go", nil, 0)
@@ -88,7 +88,7 @@ func warnings(t *testing.T) map[string]string {
 	return codes
 }
 
-// Every code has a row with all there is to say, is in the documents, and is produced.
+// Every code has a complete row, is documented, and can be produced.
 func TestTheTableOfFindingsIsWhole(t *testing.T) {
 	documents, err := os.ReadFile("../../docs/metrics.md")
 	require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestTheTableOfFindingsIsWhole(t *testing.T) {
 			if k.Alert != "" {
 				row += "[" + k.Alert + "]"
 			}
-			found := strings.Contains(string(documents), row) // without the whole page in the failure
+			found := strings.Contains(string(documents), row) // keeps the whole page out of the failure message
 			assert.True(t, found, "docs/metrics.md does not have it: run make generate")
 
 			s := snapshot(sound())
@@ -132,7 +132,7 @@ func TestTheTableOfFindingsIsWhole(t *testing.T) {
 	}
 }
 
-// alerts are the severities of each alert that ships.
+// alerts returns the severities of each alert that ships.
 func alerts(t *testing.T) map[string][]string {
 	t.Helper()
 	data, err := os.ReadFile("../../deploy/prometheus/alerts.yaml")
@@ -156,16 +156,16 @@ func alerts(t *testing.T) map[string][]string {
 	return severities
 }
 
-// Whoever is woken by an alert finds the reason beside the verdict, and as grave. What no snapshot of a node knows has
-// no finding; docs/metrics.md says why two severities differ.
+// Whoever is woken by an alert finds its reason beside the verdict, with the same severity. Alerts on what no snapshot
+// of a node knows have no finding. docs/metrics.md says why two severities differ.
 func TestEveryAlertHasAFinding(t *testing.T) {
 	without := []string{
-		// What other nodes, or Prometheus alone, know.
+		// Known only to other nodes or to Prometheus.
 		"SsdprobeDriveSlowerThanPeers", "SsdprobeNodeSlowerThanPeers", "SsdprobeFirmwareSlower", "SsdprobeChangeSlowedDrives",
 		"SsdprobeDown", "SsdprobePodsUnavailable", "SsdprobeNodeNotWatched", "SsdprobeTargetGone",
-		// What ssdprobe itself costs, and is told of elsewhere.
+		// About the cost of ssdprobe itself, which is reported elsewhere.
 		"SsdprobeCPUBudgetExceeded", "SsdprobeMemoryBudgetExceeded", "SsdprobeWriteBudgetExceeded",
-		// What the page shows as a state, not as a finding.
+		// Shown on the page as a state, not as a finding.
 		"SsdprobeBaselineNeverLearned", "SsdprobeRunOverdue", "SsdprobeInterruptsRemote",
 	}
 	differ := []string{CannotProbe, Collector}
@@ -184,7 +184,7 @@ func TestEveryAlertHasAFinding(t *testing.T) {
 	}
 }
 
-// A warning that nothing gives is a row that nobody will ever see.
+// A warning that no code gives is a row that nobody will ever see.
 func TestEveryWarningIsGiven(t *testing.T) {
 	files, err := filepath.Glob("../*/*.go")
 	require.NoError(t, err)

@@ -11,11 +11,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// staleRounds is how many rounds in a row have to be lost before that is worth
-// a finding: a busy hour is normal, a probe that never gets its turn is not.
+// staleRounds is how many intervals have to pass without a good round before that is a finding. A busy hour is
+// normal; a probe that never gets its turn is not.
 const staleRounds = 10
 
-// ofProbe leaves out that there are no rounds when that is explained, by the target's own problem or by quiet hours.
+// ofProbe lists the findings of a probe. It does not report missing rounds when they are explained by the target's
+// own problem or by quiet hours.
 func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, explained bool) []Finding {
 	var all []Finding
 	if since, hung := p.HungSince(s.Time); hung {
@@ -46,7 +47,7 @@ func ofProbe(p record.ProbeStatus, held *record.HeldBack, s record.Snapshot, exp
 	return all
 }
 
-// holds says what may hold I/O back.
+// holds says what may hold the I/O back.
 func holds(h record.HeldBack) string {
 	if h.Suspended {
 		return "a device-mapper device is suspended"
@@ -54,7 +55,7 @@ func holds(h record.HeldBack) string {
 	return "its queue is frozen, as while an NVMe drive is formatted, or a limit of the cgroup holds"
 }
 
-// lastGood is when the last good round was, or the start of the daemon.
+// lastGood returns the time of the last good round, or the start of the daemon when there was none.
 func lastGood(p record.ProbeStatus, s record.Snapshot) time.Time {
 	if p.LastSuccess.IsZero() {
 		return s.Started
@@ -83,7 +84,7 @@ func ioErrors(errors map[string]uint64) Finding {
 	return found(IOErrors, units.Plural(total, "I/O")+" failed since ssdprobe started", evidence...)
 }
 
-// ofDrift is one finding of all statistics in that state. They mostly move together.
+// ofDrift returns one finding for all statistics in a state, because they mostly move together.
 func ofDrift(drifts []record.Drift, state record.DriftState, code, text string) []Finding {
 	in, since := InState(drifts, state)
 	if len(in) == 0 {
@@ -109,7 +110,7 @@ func ofDrift(drifts []record.Drift, state record.DriftState, code, text string) 
 	return []Finding{f}
 }
 
-// InState selects the statistics in a state, and says when the first of them entered it.
+// InState returns the statistics in a state, and when the first of them entered it.
 func InState(drifts []record.Drift, state record.DriftState) (in []record.Drift, since time.Time) {
 	for _, d := range drifts {
 		if d.State != state {
@@ -123,7 +124,7 @@ func InState(drifts []record.Drift, state record.DriftState) (in []record.Drift,
 	return in, since
 }
 
-// driftText is "p50 1.62× (1.57× to 1.68×)".
+// driftText returns the drift in words: "p50 1.62× (1.57× to 1.68×)".
 func driftText(d record.Drift) string {
 	name := d.Statistic.Short()
 	if d.Cause == record.BySlowRounds {

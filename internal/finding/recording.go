@@ -2,7 +2,8 @@ package finding
 
 import "github.com/ssdprobe/ssdprobe/internal/record"
 
-// nameRecordings names with each finding of a stall or a verdict the newest recording of it.
+// nameRecordings adds to each finding of a stall or a verdict the id of its newest
+// recording.
 func nameRecordings(all []Finding, s record.Snapshot) {
 	for i := range all {
 		f := &all[i]
@@ -13,7 +14,7 @@ func nameRecordings(all []Finding, s record.Snapshot) {
 		h, found := s.Recorder.Newest(func(t record.Trigger) bool {
 			return t.Kind == kind && t.About(f.TargetID, deviceOf(f.TargetID, s))
 		})
-		// One that was over before this began is of something else.
+		// A recording that ended before the finding began is of another event.
 		if found && !h.Until.Before(f.Since) {
 			f.Recording = h.ID
 			f.Evidence = append(f.Evidence, "recorded as "+h.ID)
@@ -21,7 +22,8 @@ func nameRecordings(all []Finding, s record.Snapshot) {
 	}
 }
 
-// recordedBy is the trigger that records what a finding is about.
+// recordedBy returns the trigger that records the event of a finding; false when there is
+// none.
 func recordedBy(code string) (record.TriggerKind, bool) {
 	switch code {
 	case Stalled:
@@ -32,7 +34,7 @@ func recordedBy(code string) (record.TriggerKind, bool) {
 	return "", false
 }
 
-// deviceOf is the id of the device of a target.
+// deviceOf returns the id of a target's device.
 func deviceOf(target string, s record.Snapshot) string {
 	for _, t := range s.Targets {
 		if t.ID == target {

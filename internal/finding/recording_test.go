@@ -9,7 +9,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// A finding of a stall or a verdict names the newest recording of it.
+// A finding of a stall or a verdict names its newest recording.
 func TestFindingsNameTheirRecordings(t *testing.T) {
 	head := func(id string, ago time.Duration, triggers ...record.Trigger) record.RecordingHead {
 		return record.RecordingHead{ID: id, From: now().Add(-ago - time.Minute), Until: now().Add(-ago + time.Minute), Triggers: triggers}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Severity is how bad a finding is. severities are ordered: a worse one is greater.
+// Severity is how bad a finding is. A greater value is worse.
 type Severity int
 
 // The severities.
@@ -14,14 +14,15 @@ const (
 	Info Severity = iota
 	// Warning means that something may be wrong, or that a figure may be.
 	Warning
-	// Critical means that a drive fails, is in danger or is not measured, or that its verdict is severe. Other slower drives are a warning.
+	// Critical means that a drive fails, is in danger or is not measured, or that its verdict is severe. For a drive that
+	// is slower but not severe, the severity is Warning.
 	Critical
 )
 
-// severities lists all of them, the worst first.
+// severities lists all severities, the worst first.
 func severities() []Severity { return []Severity{Critical, Warning, Info} }
 
-// String is "info", "warning" or "critical".
+// String returns "info", "warning" or "critical".
 func (s Severity) String() string {
 	switch s {
 	case Info:

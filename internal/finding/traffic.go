@@ -8,12 +8,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// shareTraffic reports whether the traffic of two targets is that of one device.
+// shareTraffic reports whether two targets are on one device and so have the same
+// traffic.
 func shareTraffic(a, b record.TargetStatus) bool {
 	return a.Device.Number != "" && a.Device.Number == b.Device.Number
 }
 
-// ofTraffic is one finding of all stalls of the last hour.
+// ofTraffic returns one finding for all stalls of the last hour.
 func ofTraffic(t *record.TrafficStatus) []Finding {
 	if t == nil {
 		return nil
@@ -51,7 +52,8 @@ func ofTraffic(t *record.TrafficStatus) []Finding {
 	return []Finding{f}
 }
 
-// stallText is "no I/O completed for 3 s from 10:42:07 UTC on, with 4 in flight".
+// stallText describes a stall: "no I/O completed for 3 s from 10:42:07 UTC on, with 4 in
+// flight".
 func stallText(s record.Stall) string {
 	verb := "completed"
 	if s.Ongoing {

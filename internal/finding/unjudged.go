@@ -8,12 +8,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// unjudgedFor is after how long it is worth a finding that something is not judged. The baseline of a new probe
-// takes a day.
+// unjudgedFor is how long something has to be unjudged before that is a finding. The baseline of a new probe takes a day.
 const unjudgedFor = 25 * time.Hour
 
-// ofUnjudged is one finding of all statistics that were not judged for a day, with the reasons. What is stored while
-// no daemon runs is not judged, of course.
+// ofUnjudged returns one finding for all statistics that were not judged for a day, with the reasons. It returns none for
+// a stored snapshot: while no daemon runs, nothing is judged anyway.
 func ofUnjudged(drifts []record.Drift, s record.Snapshot) []Finding {
 	if s.Started.IsZero() {
 		return nil
@@ -45,7 +44,8 @@ func ofUnjudged(drifts []record.Drift, s record.Snapshot) []Finding {
 	return []Finding{f}
 }
 
-// tellUnjudged is true after a day. It is false where another finding says it, and before the first round, when no time has begun.
+// tellUnjudged reports whether something has been unjudged for a day. It is false when another finding covers the reason,
+// and before the first round, when no start time is known.
 func tellUnjudged(why *record.WhyUnjudged, now time.Time) bool {
 	if why == nil || why.Since.IsZero() || now.Sub(why.Since) < unjudgedFor {
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// unjudged is a statistic that is not judged for a time.
+// unjudged returns a statistic that has not been judged since some time ago.
 func unjudged(s record.Statistic, reason record.UnjudgedReason, detail string, since time.Duration) record.Drift {
 	return record.Drift{Statistic: s, State: record.Unknown, Unjudged: &record.WhyUnjudged{Reason: reason, Detail: detail, Since: now().Add(-since)}}
 }

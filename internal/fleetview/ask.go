@@ -19,8 +19,8 @@ import (
 // ErrNothing says that the server has no series of ssdprobe.
 var ErrNothing = errors.New("no series ssdprobe_drive_health: does this server scrape ssdprobe?")
 
-// The queries, by what each tells. Sources that disagree for a moment, as two replicas of Prometheus or a pod and its
-// successor, may give a drive two states: see worst.
+// The queries, by what they return. Sources may disagree for a moment, such as two replicas of Prometheus, or a pod and
+// its successor. A drive may then have two states: see worst.
 const (
 	healthQuery  = `max by (instance, device, id, state) (ssdprobe_drive_health) == 1`
 	aboutQuery   = `topk by (instance, device, id) (1, ssdprobe_device_info)`
@@ -36,8 +36,9 @@ const (
 	hostUpper    = `max by (instance) (ssdprobe_host_health_slower_ratio_upper)`
 	hostSince    = `min by (instance) (ssdprobe_host_health_since_timestamp_seconds)`
 	silentQuery  = `group by (instance) (last_over_time(ssdprobe_build_info[1d])) unless on (instance) group by (instance) (ssdprobe_drive_health)`
-	// Of the recording rules. What a drive is beside its limit, by the statistic that is nearest to it or furthest beyond;
-	// the limits themselves; and the alert that follows from hours of that.
+	// These need the recording rules. besideQuery relates each drive to its limit, by the statistic that is nearest to
+	// the limit or furthest beyond it. limitQuery returns the limits. alertQuery returns the alert that fires after hours
+	// beyond a limit.
 	besideQuery  = `topk by (instance, device, id) (1, device:ssdprobe_probe_level_seconds:excess / on (model, size, kind, engine, probe, statistic) group_left () max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:limit))`
 	limitQuery   = `max by (model, size, kind, engine, probe, statistic) (model:ssdprobe_probe_level_seconds:limit)`
 	alertQuery   = `group by (instance, id) (ALERTS{alertname="SsdprobeDriveSlowerThanPeers",alertstate="firing"})`
@@ -47,7 +48,7 @@ const (
 	queriesAtOnce = 4
 )
 
-// driveKey names a target: two nodes may know one id, as of a drive with two ports. A host has no id.
+// driveKey identifies a target. Two nodes may know the same id, such as that of a dual-port drive. A host has no id.
 type driveKey struct{ node, id string }
 
 type modelKey struct{ model, firmware string }
@@ -57,7 +58,7 @@ type firmware struct {
 	slower    bool
 }
 
-// Ask asks a server for the fleet at a time. Errors: ErrNothing, and those of the server.
+// Ask queries a server for the fleet at a time. It returns ErrNothing or the errors of the server.
 func Ask(ctx context.Context, s promapi.Server, at time.Time) (Fleet, error) {
 	queries := []string{
 		healthQuery, aboutQuery, reasonQuery, ratioQuery, lowerQuery, upperQuery, sinceQuery, powerOnQuery,
@@ -90,7 +91,7 @@ func Ask(ctx context.Context, s promapi.Server, at time.Time) (Fleet, error) {
 
 func label(s *model.Sample, name model.LabelName) string { return string(s.Metric[name]) }
 
-// byDrive are the values of an answer by target.
+// byDrive returns the values of an answer by target.
 func byDrive(v model.Vector) map[driveKey]float64 {
 	out := map[driveKey]float64{}
 	for _, s := range v {
@@ -101,7 +102,7 @@ func byDrive(v model.Vector) map[driveKey]float64 {
 	return out
 }
 
-// slower are ratios with their intervals, by what three queries answered.
+// slower combines the answers of three queries into ratios with their intervals.
 func slower(ratio, lower, upper model.Vector) map[driveKey]Slower {
 	lowers, uppers := byDrive(lower), byDrive(upper)
 	out := map[driveKey]Slower{}
@@ -111,7 +112,7 @@ func slower(ratio, lower, upper model.Vector) map[driveKey]Slower {
 	return out
 }
 
-// onsets are times by target.
+// onsets returns the times of an answer by target.
 func onsets(v model.Vector) map[driveKey]time.Time {
 	out := map[driveKey]time.Time{}
 	for key, t := range byDrive(v) {
@@ -164,8 +165,8 @@ func join(answers map[string]model.Vector, at time.Time) Fleet {
 	return f
 }
 
-// besideTheFleet takes what all nodes together say of the drive. For an hour it is a suspicion, as a job may have it slow
-// for as long; alerted says that it was so for hours.
+// besideTheFleet applies the comparison with the drives of all nodes. A drive beyond its limit is on watch at first, as a
+// job may make it slow for an hour. alerted says that it was beyond the limit for hours, which makes it degraded.
 func (d *Drive) besideTheFleet(alerted bool) {
 	if d.VsPeers <= d.Limit {
 		return
@@ -184,7 +185,7 @@ func (d *Drive) besideTheFleet(alerted bool) {
 	}
 }
 
-// standings are where drives stand beside their peers on all nodes.
+// standings returns how drives compare with their peers on all nodes.
 func standings(answers map[string]model.Vector) map[driveKey]standing {
 	of := func(s *model.Sample) [6]string {
 		return [6]string{label(s, "model"), label(s, "size"), label(s, "kind"), label(s, "engine"), label(s, "probe"), label(s, "statistic")}
@@ -204,7 +205,7 @@ func standings(answers map[string]model.Vector) map[driveKey]standing {
 	return out
 }
 
-// worst is the sample with the worst state of each key.
+// worst returns for each key the sample with the worst state.
 func worst[K comparable](v model.Vector, of func(*model.Sample) K) map[K]*model.Sample {
 	badness := func(s *model.Sample) int { return record.DriveVerdict(label(s, "state")).Badness() }
 	out := map[K]*model.Sample{}

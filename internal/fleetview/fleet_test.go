@@ -20,16 +20,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// now is when the fleet is looked at: Prometheus takes only what is some hours old into blocks.
+// now is the time of the queries. It is in the past, because Prometheus accepts only samples that are some hours
+// old in blocks.
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// history is what Prometheus recorded, in the text format of OpenMetrics: one sample of each series.
+// history is what Prometheus recorded, in the OpenMetrics text format: one sample for each series.
 type history struct {
 	families map[string]*strings.Builder
 	order    []string
 }
 
-// put adds a sample, some time before now.
+// put adds a sample that is some time older than now.
 func (h *history) put(metric, labels string, value float64, ago time.Duration) {
 	if h.families == nil {
 		h.families = map[string]*strings.Builder{}
@@ -51,13 +52,13 @@ func (h *history) text() string {
 	return all.String() + "# EOF\n"
 }
 
-// drive is what a node exports of one.
+// drive is what a node exports of one drive.
 type drive struct {
 	node, id, model, firmware string
 	state                     record.DriveVerdict
-	ratio                     float64    // 0 is none
-	within                    [2]float64 // its interval; 0 is none
-	excess                    float64    // against its peers on all nodes; 0 is not compared
+	ratio                     float64    // 0 when there is none
+	within                    [2]float64 // its interval; 0 when there is none
+	excess                    float64    // against its peers on all nodes; 0 when not compared
 	witnesses, scope          string
 }
 
@@ -87,22 +88,22 @@ func (h *history) drive(d drive) {
 	}
 }
 
-// some is a fleet with one of everything.
+// some returns a fleet with one of everything.
 func some() history {
 	var h history
 	h.drive(drive{node: "stor-10", id: "eui.1", model: "PM9A3", firmware: "A", state: record.Healthy, excess: 1.01})
 	h.drive(drive{node: "stor-2", id: "eui.2", model: "PM9A3", firmware: "A", state: record.Severe, ratio: 2.5, within: [2]float64{2.41, 2.6}, excess: 2.4, witnesses: "probes,traffic", scope: "drive"})
 	h.drive(drive{node: "stor-2", id: "eui.3", model: "PM9A3", firmware: "B", state: record.Degraded, ratio: 1.4, excess: 1.2, witnesses: "probes", scope: "batch"})
-	// Born slow: its node knows only that it got a little slower still.
+	// Slow from the first day: its node only knows that it got a little slower since.
 	h.drive(drive{node: "stor-2", id: "eui.4", model: "PM9A3", firmware: "B", state: record.Watch, ratio: 1.1, within: [2]float64{1.05, 1.15}, excess: 1.6})
 	h.drive(drive{node: "stor-10", id: "eui.6", model: "PM9A3", firmware: "A", state: record.Healthy, excess: 1.4}) // for an hour
 	h.drive(drive{node: "stor-3", id: "eui.5", model: "970 PRO", state: record.Unjudged})
 	h.put("model:ssdprobe_probe_level_seconds:limit", `model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.3, 0)
-	// The rules of another cluster know the model as well.
+	// The recording rules of another cluster know the model as well.
 	h.put("model:ssdprobe_probe_level_seconds:limit", `cluster="b",model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.3, 0)
 	h.put("model:ssdprobe_probe_level_seconds:firmware_limit", `cluster="b",model="PM9A3",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds"`, 1.15, 0)
 	h.put("ALERTS", `alertname="SsdprobeDriveSlowerThanPeers",alertstate="firing",instance="stor-2",device="nvme4n1",id="eui.4"`, 1, 0)
-	// Another replica has not seen yet that a drive became severe.
+	// Another replica has not yet seen that a drive became severe.
 	h.put("ssdprobe_drive_health", `replica="b",instance="stor-2",device="nvme2n1",id="eui.2",state="degraded"`, 1, 0)
 	h.put("ssdprobe_host_health", `replica="b",instance="stor-2",state="healthy"`, 1, 0)
 	h.put("model_firmware:ssdprobe_probe_level_seconds:vs_fastest", `model="PM9A3",firmware="B",size="4e12",kind="disk",engine="2",probe="read-4k",statistic="latency_p50_seconds",fastest="A"`, 1.2, 0)
@@ -200,7 +201,8 @@ func TestFleet(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A server that knows nothing of ssdprobe is told as such; one without the recording rules says what is missing.
+// A server without series of ssdprobe is reported as such; one without the recording rules is told what is
+// missing.
 func TestAServerThatKnowsLittle(t *testing.T) {
 	var h history
 	h.put("up", `instance="a"`, 1, 0)

@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Text writes the fleet for people. Drives and hosts that are healthy are counted, unless all are wanted.
+// Text writes the fleet as text. Healthy drives and hosts are only counted, unless all is set.
 func (f Fleet) Text(w io.Writer, all bool) error {
 	blocks := []document.Block{document.Sentence(f.headline())}
 	if len(f.Silent) > 0 {
@@ -44,7 +44,7 @@ func (f Fleet) headline() string {
 	return fmt.Sprintf("%s on %s at %s: %s", units.Plural(len(f.Drives), "drive"), units.Plural(len(nodes), "node"), units.Time(f.Time), countText(counts))
 }
 
-// countText is "1 severe, 2 degraded, 97 healthy"; "none" without any.
+// countText returns the counts in words, "1 severe, 2 degraded, 97 healthy", or "none".
 func countText(counts map[record.DriveVerdict]int) string {
 	var parts []string
 	for _, v := range []record.DriveVerdict{record.Severe, record.Degraded, record.Watch, record.Unjudged, record.Healthy} {
@@ -102,7 +102,7 @@ func titled(t document.Table) []document.Block {
 	return []document.Block{document.Gap{}, t}
 }
 
-// ratioText is "2.50× (2.41 to 2.60)", without an interval "2.50×"; empty when nothing is slower.
+// ratioText returns "2.50× (2.41 to 2.60)", or "2.50×" without an interval; empty when nothing is slower.
 func ratioText(s Slower) string {
 	bound := func(r float64) string { return strings.TrimSuffix(units.Ratio(r), "×") }
 	switch {
@@ -128,7 +128,7 @@ func ageText(d time.Duration) string {
 	return units.Span(d)
 }
 
-// CSV writes a line for each drive, the worst first, after a header. Times are RFC 3339; what is not known is empty.
+// CSV writes a header and a line for each drive, the worst first. Times are RFC 3339; unknown values are empty.
 func (f Fleet) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	lines := [][]string{{"node", "device", "id", "kind", "model", "firmware", "verdict", "ratio", "ratio_lower", "ratio_upper", "since", "by", "batch", "vs_peers", "limit", "probe", "statistic", "power_on_seconds"}}

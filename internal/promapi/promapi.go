@@ -1,4 +1,4 @@
-// Package promapi asks the HTTP API of Prometheus, or of what has the same API: Thanos, Mimir.
+// Package promapi queries the HTTP API of Prometheus, or of servers with the same API, such as Thanos and Mimir.
 package promapi
 
 import (
@@ -19,15 +19,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/unreached"
 )
 
-// ErrUnauthorized says that the server, or a proxy before it, does not know who asks.
+// ErrUnauthorized says that the server, or a proxy in front of it, does not accept the credentials of the request.
 var ErrUnauthorized = errors.New("it answers 401 Unauthorized")
 
-// maxAnswer bounds an answer of the server: 10 000 points of some dozen series
-// take a few megabytes.
+// maxAnswer is the largest answer of the server in bytes. 10 000 points of a few dozen series take a few megabytes.
 const maxAnswer = 256 << 20
 
-// bounded is a transport whose answers end with an error after so many bytes: the
-// client of the API reads them whole.
+// bounded is a transport that fails an answer after so many bytes, because the API client reads answers whole.
 type bounded struct {
 	http.RoundTripper
 	bytes int64
@@ -42,13 +40,13 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// Server is one that is asked.
+// Server is a server to query.
 type Server struct {
 	address string
 	api     promv1.API
 }
 
-// New returns the server at an address (a URL, with its path prefix if it has one), which is asked through the transport of client.
+// New returns the server at an address, a URL with its path prefix if it has one. Requests use the transport of client.
 func New(address string, client *http.Client) (Server, error) {
 	return newServer(address, client, maxAnswer)
 }
@@ -66,31 +64,32 @@ func newServer(address string, client *http.Client, answerBytes int64) (Server, 
 	return Server{address, promv1.NewAPI(server)}, nil
 }
 
-// Range asks for the samples of a span of time. The query is posted, as it may be long.
+// Range queries the samples of a time range. The query is sent by POST, as it may be long.
 func (s Server) Range(ctx context.Context, query string, from, to time.Time, step time.Duration) (model.Matrix, error) {
 	answer, _, _, err := s.api.QueryRange(ctx, query, promv1.Range{Start: from, End: to, Step: step})
 	return as[model.Matrix](s, answer, err)
 }
 
-// Now asks for the samples at a time. warnings say what may be missing: Thanos answers while one of its stores is away.
+// Now queries the samples at a time. warnings say what may be missing: Thanos answers even while one of its stores is
+// down.
 func (s Server) Now(ctx context.Context, query string, at time.Time) (found model.Vector, warnings []string, err error) {
 	answer, said, _, err := s.api.Query(ctx, query, at)
 	found, err = as[model.Vector](s, answer, err)
 	return found, said, err
 }
 
-// status is in the errors of the library about an answer that is none of the API's.
+// status matches the library's errors about an answer that did not come from the API.
 var status = regexp.MustCompile(`^(?:client|server) error: (\d+)$`)
 
-// unanswered is the error of an answer with such a status and body, of which the first line may say why.
+// unanswered returns the error for an answer with such a status and body. The first line of the body may give the reason.
 func unanswered(code, body string) error {
-	number, _ := strconv.Atoi(code) // of digits
+	number, _ := strconv.Atoi(code) // consists of digits
 	err := fmt.Errorf("it answers %s %s", code, http.StatusText(number))
 	if number == http.StatusUnauthorized {
 		err = ErrUnauthorized
 	}
 	why, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
-	if why == "" || len(why) > 100 || strings.HasPrefix(why, "<") { // a page for a browser
+	if why == "" || len(why) > 100 || strings.HasPrefix(why, "<") { // an HTML page, or nothing short enough to quote
 		return err
 	}
 	return fmt.Errorf("%w (%s)", err, printable.Text(why))

@@ -8,11 +8,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// ParseConditions reads conditions from pairs like "firmware=GDC5602Q;kernel=6.12".
-// Names are those of record.Conditions, and fw is short for firmware. A history may tell
-// conditions in other ways: what is no such pair is kept as the engine, the
-// condition that says what measured, so that another text is another epoch all the same.
-// So is all of a text with a value that its condition cannot have.
+// ParseConditions parses conditions from pairs like "firmware=GDC5602Q;kernel=6.12".
+// Names are those of record.Conditions; fw is short for firmware. A history may state
+// conditions in other ways. Text that is not such a pair is kept as the engine, the
+// condition that says what measured, so that a different text still starts a different
+// epoch. The whole text is kept as the engine when a condition cannot have its value.
 func ParseConditions(text string) record.Conditions {
 	fields, other := map[string]string{}, []string{}
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == ',' }) {
@@ -36,7 +36,7 @@ func ParseConditions(text string) record.Conditions {
 	return c
 }
 
-// setConditions sets conditions to texts by their names, as their JSON form allows.
+// setConditions sets conditions from texts by their names, by way of their JSON form.
 func setConditions(c *record.Conditions, texts map[string]string) error {
 	data, err := json.Marshal(texts)
 	if err != nil {

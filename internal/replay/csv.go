@@ -16,10 +16,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Sample is a row of a recorded history: a round, and what others did to the drive at
-// the time.
+// Sample is a row of a recorded history: a round, and what others did to the drive at that time.
 type Sample struct {
-	// Round has the Values of 0 when it was refused, or none was tried.
+	// Round has zero Values when it was refused or none was tried.
 	drift.Round
 	Conditions record.Conditions
 	Traffic    Traffic
@@ -28,17 +27,17 @@ type Sample struct {
 // Probed reports whether the sample has a round.
 func (s Sample) Probed() bool { return s.Values != drift.Values{} }
 
-// Traffic is what others' I/O felt: mean latencies in seconds, 0 where there was none.
+// Traffic is what I/O of others experienced: mean latencies in seconds, 0 where there was none.
 type Traffic struct {
 	ReadLatency, WriteLatency, FlushLatency float64
 	// InFlight is the mean number of I/Os in flight.
 	InFlight float64
 }
 
-// Known reports whether there was any.
+// Known reports whether there was any traffic.
 func (t Traffic) Known() bool { return t.ReadLatency > 0 || t.WriteLatency > 0 || t.FlushLatency > 0 }
 
-// Reader reads samples from CSV with a header. Columns, in any order, others being
+// Reader reads samples from CSV with a header. These columns may come in any order; others are
 // ignored:
 //
 //   - time: unix seconds, or RFC 3339
@@ -47,16 +46,16 @@ func (t Traffic) Known() bool { return t.ReadLatency > 0 || t.WriteLatency > 0 |
 //   - utilisation: 0 to 1, the share of time that others used the device; empty when not known
 //   - conditions: see ParseConditions
 //   - others_read_iops, others_write_iops, others_read_bytes_per_second,
-//     others_write_bytes_per_second: what others asked of the device
+//     others_write_bytes_per_second: the load of others on the device
 //   - others_read_latency_seconds, others_write_latency_seconds, others_flush_latency_seconds,
-//     in_flight: what others felt; empty where there was none
+//     in_flight: what others experienced; empty where there was none
 //
-// There is a round or a latency of others in every file.
+// Every file needs the columns of a round or one of the latencies of others.
 type Reader struct {
 	csv     *csv.Reader
 	columns map[string]int
-	probed  bool // there are columns of rounds
-	// The conditions of a history hardly ever change: the last are kept parsed.
+	probed  bool // the file has the columns of a round
+	// The conditions of a history hardly ever change, so the last ones are kept parsed.
 	text       string
 	conditions record.Conditions
 }
@@ -76,8 +75,8 @@ const (
 	columnInFlight     = "in_flight"
 )
 
-// NewReader reads the header. It refuses a file in which a needed column is missing
-// or there twice.
+// NewReader reads the header. It rejects a file in which a required column is missing or occurs
+// twice.
 func NewReader(r io.Reader) (*Reader, error) {
 	c := csv.NewReader(r)
 	c.ReuseRecord = true
@@ -117,7 +116,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return reader, nil
 }
 
-// Next returns the next sample, and io.EOF after the last. Errors name the line.
+// Next returns the next sample, or io.EOF after the last one. Errors name the line.
 func (r *Reader) Next(ctx context.Context) (Sample, error) {
 	if err := ctx.Err(); err != nil {
 		return Sample{}, err
@@ -136,7 +135,7 @@ func (r *Reader) Next(ctx context.Context) (Sample, error) {
 	return sample, nil
 }
 
-// field is what a column has; empty when there is no such column.
+// field returns the value of a column; empty when there is no such column.
 func (r *Reader) field(row []string, name string) string {
 	if i, ok := r.columns[name]; ok {
 		return row[i]
@@ -217,7 +216,7 @@ func parsePositive(name, text string) (float64, error) {
 	return v, nil
 }
 
-// maxUnix is the last second of the year 9999.
+// maxUnix is the last second of the year 9999, in unix seconds.
 const maxUnix = 253402300799
 
 func parseTime(text string) (time.Time, error) {

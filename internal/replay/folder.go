@@ -15,7 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 )
 
-// describedIn is the file of a folder that says what its drives are.
+// describedIn is the file in a folder that describes its drives.
 const describedIn = "drives.json"
 
 // Drive is a drive of a node with its history.
@@ -39,9 +39,9 @@ func (f *Folder) Close() error {
 	return errors.Join(errs...)
 }
 
-// OpenFolder opens the histories of a node's drives, which are named like their files without
-// .csv. Unless a file drives.json in the folder says otherwise, they are of one model. It
-// is an object by the names of drives:
+// OpenFolder opens the histories of a node's drives. A drive has the name of its file without
+// .csv. All drives are of one model, unless a file drives.json in the folder says otherwise.
+// That file holds an object whose keys are the names of the drives:
 //
 //	{"nvme0n1": {"model": "X", "size_bytes": 960197124096, "rotational": false, "group": ""}}
 func OpenFolder(path string) (*Folder, error) {
@@ -90,7 +90,7 @@ func (f *Folder) open(path string, described map[string]description) error {
 	return nil
 }
 
-// description is what drives.json says of a drive.
+// description is the entry of a drive in drives.json.
 type description struct {
 	Model      string `json:"model"`
 	SizeBytes  int64  `json:"size_bytes"`

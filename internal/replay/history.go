@@ -9,12 +9,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// plotColumns is how many columns a history gets at most; it has more than half of them
-// unless it is short.
+// plotColumns is the largest number of columns in a plot. A history fills more than half
+// of them unless it is short.
 const plotColumns = 96
 
-// history keeps the judged blocks of five minutes for the plot, which needs to know how
-// long a history is. A year of them takes ten megabytes.
+// history keeps the judged blocks of five minutes for the plot, because the width of its
+// columns depends on how long the history is. A year takes ten megabytes.
 type history []judged
 
 type judged struct {
@@ -26,7 +26,7 @@ type judged struct {
 // isNew reports whether a block has not been added yet.
 func (h history) isNew(b drift.Block) bool { return len(h) == 0 || b.Time.After(h[len(h)-1].at) }
 
-// add takes a block, with the states after it.
+// add appends a block with the states after it.
 func (h *history) add(b drift.Block, now []record.Drift) {
 	j := judged{at: b.Time, ratios: b.Ratios}
 	for i := range now {
@@ -35,20 +35,20 @@ func (h *history) add(b drift.Block, now []record.Drift) {
 	*h = append(*h, j)
 }
 
-// column is what lies between two times: per statistic the sum of the logarithms of the
-// ratios, and the worst state.
+// column combines the blocks between two times: for each statistic the sum of the
+// logarithms of the ratios, and the worst state.
 type column struct {
 	blocks int
 	sums   drift.Values
 	worst  [len(drift.Values{})]record.DriftState
 }
 
-// badness orders states for a column that saw several.
+// badness orders states, to find the worst one in a column.
 func badness(s record.DriftState) int {
 	return slices.Index([]record.DriftState{record.Learning, record.Stable, record.Suspect, record.Improved, record.Regressed}, s)
 }
 
-// columns gathers the blocks in columns of equal time.
+// columns groups the blocks into columns of equal duration.
 func (h history) columns() (columns []column, width time.Duration) {
 	from, span := h[0].at, h[len(h)-1].at.Sub(h[0].at)
 	for width = 5 * time.Minute; span/width >= plotColumns; {
@@ -70,8 +70,8 @@ func (h history) columns() (columns []column, width time.Duration) {
 	return columns, width
 }
 
-// line is the mean ratio of statistic i in each column, 0 where there is none, and a
-// letter for each column's state.
+// line returns the mean ratio of statistic i in each column, 0 where there is none, and a
+// letter for the state of each column.
 func line(columns []column, i int) (ratios []float64, marks string) {
 	for _, c := range columns {
 		if c.blocks == 0 {

@@ -14,12 +14,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Probe is the name that a recorded probe has, as its history does not say.
+// Probe is the name of every recorded probe, because a history does not contain the name.
 const Probe = "probe"
 
-// RunNode feeds the histories of a node's drives, in the order of time, to the judge that the
-// daemon uses. Each change is handed to emit when it happens, or kept in the report when
-// emit is nil.
+// RunNode feeds the histories of a node's drives, in order of time, to the judge that the daemon
+// uses. It passes each change to emit when it happens, or keeps it in the report when emit is
+// nil.
 func RunNode(ctx context.Context, drives []Drive, settings drift.Settings, emit func(Line) error) (*Report, error) {
 	n := &node{judge: judge.NewNode(settings), emit: emit}
 	if emit == nil {
@@ -40,7 +40,7 @@ func RunNode(ctx context.Context, drives []Drive, settings drift.Settings, emit 
 	return n.end(), nil
 }
 
-// node is a replay under way.
+// node is a replay in progress.
 type node struct {
 	judge  *judge.Node
 	drives []*driveUnderWay
@@ -54,11 +54,11 @@ type driveUnderWay struct {
 	Drive
 	next            Sample
 	over            bool
-	probed, traffic bool // what has been fed
+	probed, traffic bool // whether a round, or traffic, was fed to the judge
 	report          DriveReport
 }
 
-// read gets the next sample.
+// read reads the next sample.
 func (d *driveUnderWay) read(ctx context.Context) error {
 	next, err := d.History.Next(ctx)
 	switch {
@@ -97,10 +97,11 @@ func (n *node) run(ctx context.Context) error {
 	}
 }
 
-// tick is how often the daemon asks for verdicts, at least.
+// tick is the longest time between two requests of the daemon for verdicts.
 const tick = time.Minute
 
-// advance lets the time pass until the next sample, in which there may be a gap of the history.
+// advance moves the time forward to the next sample in steps of a tick, as the history may have
+// a gap before it.
 func (n *node) advance(to time.Time) error {
 	if n.now.IsZero() {
 		n.report.From = Seconds(to)
@@ -136,7 +137,7 @@ func (n *node) take(d *driveUnderWay) {
 	}
 }
 
-// tell emits what has changed.
+// tell emits the changes up to now, and adds new blocks to the plots.
 func (n *node) tell() error {
 	for _, e := range n.judge.Advance(n.now) {
 		for _, l := range n.lines(e) {
@@ -157,7 +158,8 @@ func (n *node) tell() error {
 	return nil
 }
 
-// lines are those of an event: one, or one for each drive or statistic that it is about.
+// lines returns the lines for an event: one, or one for each drive or statistic that it
+// concerns.
 func (n *node) lines(e judge.Event) []Line {
 	l := Line{
 		Time: Seconds(e.Time), Drive: e.Drive, Scope: e.Scope, Verdict: e.Verdict, Source: e.Source, Statistic: e.Statistic, State: State(e.State),
@@ -173,7 +175,7 @@ func (n *node) lines(e judge.Event) []Line {
 	switch {
 	case e.Drift != nil && e.Statistic == "":
 		return n.learned(l, e)
-	case e.Drive == "" && e.Scope != record.ScopeHost: // a batch: each of its drives
+	case e.Drive == "" && e.Scope != record.ScopeHost: // a batch: a line for each of its drives
 		var list []Line
 		for _, name := range e.Drives {
 			l.Drive = name
@@ -191,8 +193,8 @@ func (n *node) lines(e judge.Event) []Line {
 	return []Line{l}
 }
 
-// learned are the lines of the statistics of a baseline that is complete, or of what a change of
-// conditions did. Other events about all of the statistics have none.
+// learned returns a line for each statistic when a baseline is complete or the effect of a
+// change of conditions is known. It returns none for other events that concern all statistics.
 func (n *node) learned(l Line, e judge.Event) []Line {
 	if !e.Drift.Learned && e.Drift.Effect == nil || e.Drive == "" {
 		return nil
@@ -221,7 +223,7 @@ func (n *node) drive(id string) *driveUnderWay {
 	return n.drives[i]
 }
 
-// end is the report.
+// end completes and returns the report.
 func (n *node) end() *Report {
 	for _, d := range n.drives {
 		explain := func(fed bool, source string) *drift.Explanation {

@@ -24,7 +24,7 @@ const withTraffic = "time,latency_p50_seconds,latency_p95_seconds,latency_p99_se
 	"others_read_iops,others_write_iops,others_read_bytes_per_second,others_write_bytes_per_second," +
 	"others_read_latency_seconds,others_write_latency_seconds,others_flush_latency_seconds,in_flight"
 
-// record a scenario as a folder.
+// recorded writes a scenario as a folder and returns its path.
 func recorded(t *testing.T, s drifttest.Scenario) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -19,29 +19,29 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// ErrAmbiguous says that more than one device has the wanted name, and ErrQuery that what is wanted makes no sense, or
-// that there is no such drive.
+// ErrAmbiguous says that more than one device matches the query. ErrQuery says that the query is invalid, or that no
+// drive matches it.
 var (
 	ErrAmbiguous = errors.New("more than one device is meant")
 	ErrQuery     = errors.New("read a history from prometheus")
 )
 
-// Query says which history to ask Prometheus for.
+// Query says which history to read from Prometheus.
 type Query struct {
-	// URL of the server, with its path prefix if it has one.
+	// URL is the address of the server, with its path prefix if it has one.
 	URL string
-	// Device is the label device or id of the history; a name like nvme0n1 is that of
-	// one device per node, so Instance may be needed with it.
+	// Device is the label device or id of the history. A name like nvme0n1 occurs on many nodes, so Instance may be
+	// needed as well.
 	Device string
-	// Instance is the label instance; empty for any. Model is the label model, where no device is named.
+	// Instance is the label instance; empty for any. Model is the label model, for use without Device.
 	Instance, Model string
 	Probe           string
 	From, To        time.Time
-	// Step between samples; a minute when zero. The daemon's figures are those of its
-	// window, so steps below a minute add nothing.
+	// Step is the time between samples; a minute when zero. The daemon's figures are those of its window, so steps
+	// below a minute add nothing.
 	Step time.Duration
-	// Utilisation is a PromQL expression for the share (0 to 1) of time that the
-	// device was busy with others' I/O; empty when not recorded. One of node_exporter's:
+	// Utilisation is a PromQL expression for the share (0 to 1) of time in which the device was busy with I/O of
+	// others; empty when not recorded. With node_exporter:
 	// rate(node_disk_io_time_seconds_total{device="nvme0n1"}[5m]).
 	Utilisation string
 }
@@ -58,22 +58,21 @@ func (q Query) validate() error {
 	return nil
 }
 
-// Prometheus reads the history that a Prometheus server recorded of a daemon's
-// metrics, through its HTTP API and a week at a time. The server keeps figures
-// of the daemon's window and not single rounds, so a rare slow round shows
-// less than it did to the daemon.
+// Prometheus reads the history that a Prometheus server recorded of a daemon's metrics, through its HTTP API and in
+// pages of 10 000 steps. The server keeps the figures of the daemon's window and not single rounds. A rare slow round
+// is therefore less visible than it was to the daemon.
 type Prometheus struct {
 	server promapi.Server
 	query  Query
-	next   time.Time // where the next page begins
+	next   time.Time // start of the next page
 	page   []Sample
 }
 
-// pointsPerPage is below the 11 000 points that Prometheus gives in one answer.
+// pointsPerPage is below the limit of 11 000 points in one answer of Prometheus.
 const pointsPerPage = 10_000
 
-// NewPrometheus returns a reader of the history of one device. The client may be nil; its transport is where
-// credentials belong.
+// NewPrometheus returns a reader for the history of one device. client may be nil; its transport is the place for
+// credentials.
 func NewPrometheus(client *http.Client, q Query) (*Prometheus, error) {
 	if q.Device == "" {
 		return nil, fmt.Errorf("%w: no device", ErrQuery)
@@ -99,7 +98,7 @@ func newPrometheus(client *http.Client, q Query) (*Prometheus, error) {
 	return &Prometheus{server: asked, query: q, next: q.From}, nil
 }
 
-// Next returns the next round, and io.EOF after the last.
+// Next returns the next sample, or io.EOF after the last one.
 func (p *Prometheus) Next(ctx context.Context) (Sample, error) {
 	for len(p.page) == 0 {
 		if p.next.After(p.query.To) {
@@ -120,7 +119,7 @@ func (p *Prometheus) Next(ctx context.Context) (Sample, error) {
 	return r, nil
 }
 
-// selector selects the series of the wanted device, by either of its labels.
+// selector returns a selector for the series of the device, by its label device or id.
 func (p *Prometheus) selector(metric string, more ...string) string {
 	with := func(label string) string {
 		matchers := append([]string{fmt.Sprintf("%s=%q", label, p.query.Device)}, more...)
@@ -132,7 +131,7 @@ func (p *Prometheus) selector(metric string, more ...string) string {
 	return with("device") + " or " + with("id")
 }
 
-// figure is the metric of a statistic, with the matchers that single it out.
+// figure returns the metric of a statistic, and the matchers that select its series.
 func figure(s record.Statistic, probe string) (metric string, more []string) {
 	more = []string{fmt.Sprintf("probe=%q", probe)}
 	percentile := map[record.Statistic]string{record.LatencyP50: "50", record.LatencyP95: "95", record.LatencyP99: "99"}[s]
@@ -142,8 +141,8 @@ func figure(s record.Statistic, probe string) (metric string, more []string) {
 	return "ssdprobe_probe_latency_percentile_seconds", append(more, fmt.Sprintf("percentile=%q", percentile))
 }
 
-// read gets the samples between two times, in the order of time. A time at which one of the
-// statistics is missing has no round; it may have traffic.
+// read returns the samples between two times, in order of time. A time at which a statistic is missing has no round;
+// it may have traffic.
 func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Sample, error) {
 	samples := map[int64]*Sample{}
 	at := func(unixMilli int64) *Sample {
@@ -186,7 +185,7 @@ func (p *Prometheus) read(ctx context.Context, from, to time.Time) ([]Sample, er
 	return list, nil
 }
 
-// one returns the samples of what must be one series at most, by unix milliseconds.
+// one returns the samples, by unix milliseconds, of a query that yields at most one series at any time.
 func (p *Prometheus) one(ctx context.Context, query string, from, to time.Time) (map[int64]float64, error) {
 	series, err := p.server.Range(ctx, query, from, to, p.query.Step)
 	if err != nil {
@@ -194,8 +193,8 @@ func (p *Prometheus) one(ctx context.Context, query string, from, to time.Time) 
 	}
 	out, owner := map[int64]float64{}, ""
 	for _, s := range series {
-		// The same device may have other labels later: its series follow each other.
-		// At the same time, there may be one only.
+		// The same device may have other labels later, and its series then follow each other. At any one time, there
+		// may be only one.
 		name := string(s.Metric["instance"] + " " + s.Metric["device"] + " " + s.Metric["id"])
 		for _, v := range s.Values {
 			at := int64(v.Timestamp)
@@ -225,8 +224,8 @@ func (p *Prometheus) addUtilisation(ctx context.Context, rounds map[int64]*Sampl
 	return nil
 }
 
-// addConditions takes the conditions from the info metrics. Where a time has none
-// (a daemon that has just started), those before it hold on.
+// addConditions takes the conditions from the info metrics. At a time without those metrics, as when a daemon has just
+// started, a sample has no conditions.
 func (p *Prometheus) addConditions(ctx context.Context, rounds map[int64]*Sample, from, to time.Time) error {
 	if len(rounds) == 0 {
 		return nil

@@ -25,8 +25,8 @@ type promSeries struct {
 	Values [][2]any          `json:"values"`
 }
 
-// server answers range queries the way Prometheus does, from a function that
-// gives the series of a query at a time.
+// server answers range queries like Prometheus. at returns the series of a query at a
+// time.
 func server(t *testing.T, at func(query string, unix int64) []promSeries) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -112,7 +112,7 @@ func TestPrometheusGivesTheSameAsTheFile(t *testing.T) {
 	assert.Equal(t, record.Conditions{Model: "X", Firmware: "A", Kernel: "6.12"}, got.Drives[0].Now.Conditions)
 }
 
-// round gives v the digits that the file has.
+// round rounds v to the digits in the file.
 func round(v float64, format string) float64 {
 	rounded, err := strconv.ParseFloat(fmt.Sprintf(format, v), 64)
 	if err != nil {

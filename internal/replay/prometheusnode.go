@@ -14,9 +14,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 )
 
-// PrometheusDrives returns the drives of which Prometheus has a history in the time of the query: one
-// device, all of an instance, or all of a model on every node (or on that of an instance). What drives of
-// several nodes do together is then judged as if they were on one.
+// PrometheusDrives returns the drives of which Prometheus has a history in the time of the query. These are one
+// device, all drives of an instance, or all drives of a model, on every node or on one instance. Drives of
+// several nodes are judged together as if they were on one node.
 func PrometheusDrives(ctx context.Context, client *http.Client, q Query) ([]Drive, error) {
 	if q.Device != "" {
 		history, err := NewPrometheus(client, q)
@@ -52,13 +52,14 @@ func PrometheusDrives(ctx context.Context, client *http.Client, q Query) ([]Driv
 	return drives, nil
 }
 
-// watchedDrive is a drive that Prometheus knows.
+// watchedDrive is a drive of which Prometheus has series.
 type watchedDrive struct {
 	instance, id, device, model, kind string
 	size                              int64
 }
 
-// name is the device's, with the instance where there are several, and with the id where two drives had one name.
+// name returns the name of the device. It adds the instance when instances is set, and the id when two drives had
+// the same name.
 func (w watchedDrive) name(all []watchedDrive, instances bool) string {
 	name := cmp.Or(w.device, w.id)
 	if slices.ContainsFunc(all, func(o watchedDrive) bool { return o.instance == w.instance && o.device == w.device && o.id != w.id }) {
@@ -70,7 +71,7 @@ func (w watchedDrive) name(all []watchedDrive, instances bool) string {
 	return name
 }
 
-// group keeps probe files, and what has no model, apart from drives.
+// group keeps probe files and drives without a model apart from other drives.
 func (w watchedDrive) group() string {
 	if w.kind == "file" || w.model == "" {
 		return w.id
@@ -78,7 +79,7 @@ func (w watchedDrive) group() string {
 	return ""
 }
 
-// of selects the wanted series of a metric that each drive has.
+// of returns a selector for a metric that each drive has.
 func (p *Prometheus) of(metric string, withModel bool) string {
 	var matchers []string
 	if p.query.Instance != "" {
@@ -90,10 +91,10 @@ func (p *Prometheus) of(metric string, withModel bool) string {
 	return metric + "{" + strings.Join(matchers, ",") + "}"
 }
 
-// infos selects the series that name the wanted drives.
+// infos returns a selector for the series that name the drives.
 func (p *Prometheus) infos() string { return p.of("ssdprobe_device_info", true) }
 
-// watched are the wanted drives, by instance and device.
+// watched returns the drives that match the query, by instance and device.
 func (p *Prometheus) watched(ctx context.Context) ([]watchedDrive, error) {
 	infos, err := p.over(ctx, p.infos())
 	if err != nil {
@@ -107,7 +108,7 @@ func (p *Prometheus) watched(ctx context.Context) ([]watchedDrive, error) {
 	for _, s := range sizes {
 		size[[2]string{string(s.Metric["instance"]), string(s.Metric["id"])}] = int64(s.Value)
 	}
-	known := map[[2]string]watchedDrive{} // a drive has other labels with each firmware
+	known := map[[2]string]watchedDrive{} // a drive has different labels with each firmware
 	for _, s := range infos {
 		label := func(name model.LabelName) string { return string(s.Metric[name]) }
 		key := [2]string{label("instance"), label("id")}
@@ -123,7 +124,7 @@ func (p *Prometheus) watched(ctx context.Context) ([]watchedDrive, error) {
 	return list, nil
 }
 
-// over returns the last value of each series that there was in the time of the query.
+// over returns the last value of each series that existed in the time of the query.
 func (p *Prometheus) over(ctx context.Context, selector string) (model.Vector, error) {
 	span := max(1, int64(p.query.To.Sub(p.query.From)/time.Second))
 	found, _, err := p.server.Now(ctx, fmt.Sprintf("last_over_time(%s[%ds])", selector, span), p.query.To)

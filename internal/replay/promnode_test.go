@@ -22,8 +22,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// recordedSite is a site as a folder and as what Prometheus has of the daemons of its two nodes. The last drive is
-// twice as slow from its first day on, and so busy that it is never probed.
+// recordedSite is a site both as a folder and as the series that Prometheus has of the daemons of its two nodes.
+// The last drive is twice as slow from its first day on, and so busy that it is never probed.
 type recordedSite struct {
 	folder      string
 	openMetrics string
@@ -37,7 +37,7 @@ func recordSite(t *testing.T) recordedSite {
 	const drives = 6
 	site := drifttest.Site{Noise: "calm", Seed: 11, Drives: drives, Days: 0.35, Load: 0.2, Slower: 2, Born: true}.Scenario()
 	csv := make([]strings.Builder, drives)
-	series := map[string]*strings.Builder{} // by metric, as OpenMetrics wants them together
+	series := map[string]*strings.Builder{} // by metric, because OpenMetrics wants the series of a metric together
 	out := recordedSite{folder: t.TempDir()}
 	for i, s := range site.Samples {
 		if out.from.IsZero() {
@@ -57,7 +57,7 @@ func recordSite(t *testing.T) recordedSite {
 		}
 		firmware := "A"
 		if at > out.from.Unix()+3600 {
-			firmware = "B" // it is the same drive
+			firmware = "B" // still the same drive
 		}
 		put("ssdprobe_device_info", `,model="M",kind="disk",firmware="`+firmware+`"`, 1)
 		put("ssdprobe_device_size_bytes", "", 1<<40)
@@ -101,7 +101,7 @@ func recordSite(t *testing.T) recordedSite {
 	return out
 }
 
-// A model across nodes, and a node, are read from a real Prometheus as from a folder.
+// The drives of a model across nodes, and those of a node, are read from a real Prometheus as from a folder.
 func TestDrivesFromARealPrometheus(t *testing.T) {
 	testenv.Installed(t, "promtool")
 	site := recordSite(t)
@@ -122,7 +122,7 @@ func TestDrivesFromARealPrometheus(t *testing.T) {
 	assert.Equal(t, want.Rounds, got.Rounds)
 	lines := func(r *replay.Report) []replay.Line {
 		for i := range r.Lines {
-			r.Lines[i].Attribution = nil // Prometheus knows more conditions
+			r.Lines[i].Attribution = nil // Prometheus has more conditions
 		}
 		return r.Lines
 	}

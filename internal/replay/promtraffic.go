@@ -10,7 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// addTraffic adds what others' I/O felt, and how much there was. The daemon exports no sizes of it.
+// addTraffic adds the number and the latency of others' I/Os. The daemon does not export their
+// sizes.
 func (p *Prometheus) addTraffic(ctx context.Context, at func(unixMilli int64) *Sample, from, to time.Time) error {
 	for _, o := range []struct {
 		operation string

@@ -10,40 +10,41 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Source yields samples in the order of time, and io.EOF after the last.
+// Source yields samples in order of time, and io.EOF after the last one.
 type Source interface {
 	Next(ctx context.Context) (Sample, error)
 }
 
-// Seconds is a time that JSON writes as unix seconds, as the CSV has it.
+// Seconds is a time that is written to JSON as unix seconds, like in the CSV.
 type Seconds time.Time
 
-// MarshalJSON writes unix seconds with as many decimals as are needed.
+// MarshalJSON encodes unix seconds with as many decimals as needed.
 func (s Seconds) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(time.Time(s).UnixMilli())/1e3, 'f', -1, 64), nil
 }
 
-// String writes the time for people, in UTC.
+// String returns the time for people, in UTC.
 func (s Seconds) String() string { return time.Time(s).UTC().Format("2006-01-02 15:04") }
 
-// Line is a change of a verdict or of the state of one statistic, and with its JSON a line of
-// a replay's output.
+// Line is a change of a verdict or of the state of one statistic. Its JSON form is a line of a
+// replay's output.
 type Line struct {
 	Time Seconds `json:"time"`
-	// Drive is empty when the host is meant.
+	// Drive is empty in a line about the host.
 	Drive string       `json:"drive,omitempty"`
 	Scope record.Scope `json:"scope"`
-	// Drives are those that a finding about the host names.
+	// Drives lists the drives that a line about the host names.
 	Drives []string `json:"drives,omitempty"`
-	// Verdict is that of the drive as a whole. A single statistic alone is a suspicion at most.
+	// Verdict is the verdict on the drive as a whole. In a line about a single statistic it is watch
+	// at most.
 	Verdict record.DriveVerdict `json:"verdict"`
-	// Source is the probe, or the traffic, and Statistic the one that has changed; empty in
-	// the lines of verdicts.
+	// Source is the probe or the traffic, and Statistic the statistic that changed. Both are empty in
+	// lines about verdicts.
 	Source    string           `json:"source,omitempty"`
 	Statistic record.Statistic `json:"statistic,omitempty"`
 	State     State            `json:"state"`
-	// Ratio is how many times slower than the baseline, with its 95 % interval; 0
-	// while there is nothing to compare.
+	// Ratio is how many times slower the drive is than its baseline, with its 95 % interval; 0 while
+	// there is nothing to compare.
 	Ratio float64 `json:"ratio,omitempty"`
 	Lower float64 `json:"lower,omitempty"`
 	Upper float64 `json:"upper,omitempty"`
@@ -52,22 +53,22 @@ type Line struct {
 	Witnesses   []string        `json:"witnesses,omitempty"`
 	Cause       record.Cause    `json:"cause,omitempty"`
 	Attribution []record.Change `json:"attribution,omitempty"`
-	// Effect is told when the first baseline under new conditions is complete: what
-	// the change of conditions did.
+	// Effect is the effect of a change of conditions. It is set when the first baseline under the new
+	// conditions is complete.
 	Effect *record.Ratio `json:"effect,omitempty"`
 }
 
-// IsZero reports whether there is no time.
+// IsZero reports whether the time is not set.
 func (s Seconds) IsZero() bool { return time.Time(s).IsZero() }
 
-// State is that of a statistic, a record.DriftState; in the lines of verdicts the nearest of
-// them, or unknown.
+// State is the state of a statistic, a record.DriftState. In lines about verdicts it is the nearest
+// such state, or unknown.
 type State string
 
-// unknown is the state of a drive of which nothing was compared.
+// unknown is the state of a drive for which nothing was compared.
 const unknown = State(record.Unjudged)
 
-// stateOf is the state that is nearest to a verdict.
+// stateOf returns the state that is nearest to a verdict.
 func stateOf(v record.DriveVerdict) State {
 	switch v {
 	case record.Degraded, record.Severe:
@@ -81,7 +82,7 @@ func stateOf(v record.DriveVerdict) State {
 	return unknown
 }
 
-// verdictOf is what a statistic in a state says by itself.
+// verdictOf returns the verdict that follows from the state of one statistic alone.
 func verdictOf(s record.DriftState) record.DriveVerdict {
 	switch s {
 	case record.Regressed, record.Suspect:
@@ -93,39 +94,39 @@ func verdictOf(s record.DriftState) record.DriveVerdict {
 	return record.Unjudged
 }
 
-// Report is what a replay comes to.
+// Report is the result of a replay.
 type Report struct {
-	// Rounds is how many of all drives there are.
+	// Rounds is the number of rounds of all drives.
 	Rounds int     `json:"rounds"`
 	From   Seconds `json:"from"`
 	To     Seconds `json:"to"`
 	Lines  []Line  `json:"changes,omitempty"`
-	// Drives is what is known of each at the end, the worst first.
+	// Drives holds the final state of each drive, the worst first.
 	Drives []DriveReport `json:"drives"`
 
 	samples int
 }
 
-// DriveReport is what is known of a drive at the end.
+// DriveReport is the final state of a drive.
 type DriveReport struct {
 	Drive string `json:"drive"`
 	Model string `json:"model,omitempty"`
 	// Verdict is the last line about the drive as a whole.
 	Verdict Line `json:"verdict"`
-	// Now is the state of its probe at the end, and Traffic that of its traffic; nil when the history
-	// has none.
+	// Now is the final state of the probe, and Traffic that of the traffic; nil when the history has
+	// none.
 	Now     *drift.Explanation `json:"now,omitempty"`
 	Traffic *drift.Explanation `json:"traffic,omitempty"`
 
 	plot history
 }
 
-// Run is RunNode for the history of a single drive.
+// Run does what RunNode does for the history of a single drive.
 func Run(ctx context.Context, drive string, from Source, settings drift.Settings, emit func(Line) error) (*Report, error) {
 	d := Drive{History: from}
 	d.ID = drive
 	return RunNode(ctx, []Drive{d}, settings, emit)
 }
 
-// fourDecimals are more than any ratio is known to.
+// fourDecimals rounds to four decimals, more than any ratio is accurate to.
 func fourDecimals(v float64) float64 { return math.Round(v*1e4) / 1e4 }

@@ -47,7 +47,7 @@ func run(t *testing.T, csv string, emit func(replay.Line) error) *replay.Report 
 	return report
 }
 
-// golden compares with a file, or writes it.
+// golden compares got with a file, or writes the file.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

@@ -15,9 +15,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Text writes the report for people: what changed and when, a plot of each
-// statistic against the baseline, and the state at the end. Of a node, it lists the drives,
-// the worst first, and shows more of those that are slow.
+// Text writes the report for people: what changed and when, a plot of each statistic against the
+// baseline, and the state at the end. For a node, it lists the drives, the worst first, and shows
+// details of the slow ones.
 func (r *Report) Text(w io.Writer) error {
 	if r.samples == 0 {
 		return text.Write(w, "the replay", document.Sentence("The history holds no round."))
@@ -58,7 +58,8 @@ func (d DriveReport) slow() bool {
 	return d.Verdict.Verdict.Blames()
 }
 
-// subject is what a line is about: a statistic of the only drive, one of several drives, or the host.
+// subject returns what a line is about: a statistic of the only drive, one of several drives, or the
+// host.
 func (l Line) subject(several bool) string {
 	switch {
 	case l.Scope == record.ScopeHost:
@@ -71,7 +72,7 @@ func (l Line) subject(several bool) string {
 	return l.Statistic.Short()
 }
 
-// verdict tells what is said of a drive.
+// verdict returns the verdict on a drive in words.
 func (l Line) verdict() string {
 	switch l.Verdict {
 	case record.Degraded, record.Severe:
@@ -95,8 +96,8 @@ func (l Line) ratio() record.Ratio {
 	return record.Ratio{Ratio: l.Ratio, Lower: l.Lower, Upper: l.Upper}
 }
 
-// text tells a change in words. What is learned, and suspicion, are left out: the
-// plot shows them.
+// text describes a change in words. It is empty for learning and for suspicions, which only the plot
+// shows.
 func (l Line) text() string {
 	switch {
 	case l.Effect != nil && l.Effect.Ratio > 0:
@@ -124,7 +125,7 @@ func (l Line) text() string {
 	return ""
 }
 
-// blocks show a drive: a plot of its probe, and the states at the end.
+// blocks shows a drive: a plot of its probe, and the states at the end.
 func (d DriveReport) blocks(named bool) []document.Block {
 	blocks := []document.Block{document.Gap{}}
 	if named {
@@ -140,7 +141,7 @@ func (d DriveReport) blocks(named bool) []document.Block {
 	return blocks
 }
 
-// blocks draw the statistics below each other, with a letter for the state of each column.
+// blocks plots the statistics below each other, with a letter for the state of each column.
 func (h history) blocks() []document.Block {
 	if len(h) == 0 {
 		return nil
@@ -158,7 +159,7 @@ func (h history) blocks() []document.Block {
 	return append(blocks, document.List("      ", "from "+Seconds(h[0].at).String()))
 }
 
-// end is the state after the last round.
+// end describes the state after the last round.
 func end(what string, n drift.Explanation) []document.Block {
 	if n.Maturity == "" {
 		return []document.Block{document.Gap{}, document.Sentence(fmt.Sprintf("At the end: learning %s, %s so far", what, units.Plural(n.Rounds, "round")))}
@@ -170,7 +171,7 @@ func end(what string, n drift.Explanation) []document.Block {
 	blocks := []document.Block{document.Gap{}, document.Sentence(baseline)}
 	for _, s := range n.Statistics {
 		if s.Ratio == 0 {
-			continue // nothing is known of it
+			continue // nothing was compared
 		}
 		blocks = append(blocks, document.List("", fmt.Sprintf("%-5s %-9s %s", s.Statistic.Short(), s.State, record.Ratio{Ratio: s.Ratio, Lower: s.Lower, Upper: s.Upper})))
 	}

@@ -13,21 +13,22 @@ import (
 // BaselineRow is the baseline of one probe on one target in one epoch.
 type BaselineRow struct {
 	TargetID string `json:"target_id"`
-	// Target is today's path, empty when the target is not here.
+	// Target is the present path; empty when the target is not on this machine.
 	Target string `json:"target,omitempty"`
 	Probe  string `json:"probe"`
-	// Epoch counts the target's sets of conditions for this probe, 1 the first.
+	// Epoch counts the target's sets of conditions for this probe, from 1.
 	Epoch int `json:"epoch"`
 	// Current marks the epoch that drift is compared with now.
 	Current  bool            `json:"current"`
 	Baseline record.Baseline `json:"baseline"`
-	// Warnings are those about the baselines of the target, with the first of its rows.
+	// Warnings are about the baselines of the target. Only the target's first row has
+	// them.
 	Warnings []record.Warning `json:"warnings,omitempty"`
 }
 
-// Baselines writes the learned baselines, a heading per target. Rows of one
-// target stand together, epochs of one probe in order: each names the
-// conditions it holds for, and what changed since the epoch before.
+// Baselines writes the learned baselines, under a heading per target. Rows of one target
+// must be adjacent, and epochs of one probe in order. Each row names the conditions it is
+// valid for, and what changed since the epoch before.
 func Baselines(w io.Writer, rows []BaselineRow) error {
 	if len(rows) == 0 {
 		return text.Write(w, "baselines", document.Sentence("No baseline has been learned yet."))
@@ -45,7 +46,8 @@ func Baselines(w io.Writer, rows []BaselineRow) error {
 	return text.Write(w, "baselines", t)
 }
 
-// changed says what the epoch holds for, short when the row above tells most of it.
+// changed describes the conditions of the epoch, and only the difference when the row
+// above has most of them.
 func (r BaselineRow) changed(previous BaselineRow) document.Note {
 	conditions, before := r.Baseline.Conditions, previous.Baseline.Conditions
 	switch {
@@ -93,7 +95,7 @@ func (r BaselineRow) cells() []string {
 	}
 }
 
-// SavedRuns names the runs with which later ones are compared.
+// SavedRuns writes the names of the runs with which later ones are compared.
 func SavedRuns(w io.Writer, runs []record.RunReport) error {
 	var saved []document.Block
 	for _, r := range runs {

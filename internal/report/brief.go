@@ -11,8 +11,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Brief writes a run report as text for who wants the answer: what it comes to, the warnings, and a row per step and
-// direction. Run writes all of it.
+// Brief writes the short form of a run report: the conclusion, the warnings, and a row per step and direction. Run
+// writes the full report.
 func Brief(w io.Writer, r record.RunReport) error {
 	blocks := []document.Block{document.Sentence(runTitle(r) + ", " + strings.Join(runAbout(r), ", "))}
 	if len(r.Steps) == 0 {
@@ -42,7 +42,7 @@ func Brief(w io.Writer, r record.RunReport) error {
 	return text.Write(w, "run report", append(blocks, document.Sentence(more))...)
 }
 
-// noResult says why a step has none.
+// noResult says why a step has no result.
 func noResult(s record.Step) string {
 	if s.JobFile == "" && s.Workload == nil && len(s.Warnings) == 0 {
 		return "not measured"

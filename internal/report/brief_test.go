@@ -20,7 +20,7 @@ func TestBrief(t *testing.T) {
 	assert.Contains(t, b.String(), "Nothing was measured.")
 }
 
-// A knee that stands on repeats which differ by more than what they come to is not told as one.
+// A knee is not reported if its repeats have an interval wider than their mean.
 func TestNoKneeAmongRepeatsThatDiffer(t *testing.T) {
 	r := depthRun()
 	r.Steps[5].Series = "random-read-qd32"

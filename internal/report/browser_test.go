@@ -23,14 +23,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// Each plot gets a slot of the page of the test, in pixels; half its size is enough
-// to tell whether it is empty.
+// Each plot gets a slot of the test page, in pixels. Half its size is enough to tell whether it is empty.
 const (
 	slotWidth = 380
 	slot      = 240
 )
 
-// photographed shows drawings below each other in a real browser, also those that a page so narrow would hide.
+// photographed renders drawings below each other in a real browser, including those that a page this narrow
+// would hide.
 func photographed(t *testing.T, scheme string, drawings []string) *image.RGBA {
 	t.Helper()
 	path := testenv.Installed(t, "chromium")
@@ -43,7 +43,7 @@ func photographed(t *testing.T, scheme string, drawings []string) *image.RGBA {
 	}
 	file, picture := filepath.Join(dir, "page.html"), filepath.Join(dir, "page.png")
 	require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o600))
-	// The sandbox does not start for root or in containers; the page is our own.
+	// The sandbox does not start for root or in containers; the page comes from this test.
 	command := exec.CommandContext(t.Context(), path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
 		"--user-data-dir="+filepath.Join(dir, "profile"), "--blink-settings=preferredColorScheme="+scheme,
 		fmt.Sprintf("--window-size=%d,%d", slotWidth, slot*len(drawings)), "--screenshot="+picture, "file://"+file)
@@ -59,7 +59,7 @@ func photographed(t *testing.T, scheme string, drawings []string) *image.RGBA {
 	return pixels
 }
 
-// style is the page's own style sheet.
+// style returns the page's style sheet.
 func style(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile("html/page.css")
@@ -67,14 +67,13 @@ func style(t *testing.T) string {
 	return string(data)
 }
 
-// blank is a drawing without its values: axes, ticks, grid and legend are left.
+// blank returns a drawing without its values, with only axes, ticks, grid and legend.
 func blank(svg string) string {
 	values := regexp.MustCompile(`(?s)<(path|rect) [^>]*class="(line|point|area|interval|mean)[ "][^>]*(/>|>.*?</(path|rect)>)|<rect [^>]*class="(area|interval)[^>]*/>`)
 	return values.ReplaceAllString(svg, "")
 }
 
-// ink counts the pixels in which two slots differ, and the columns and rows in which
-// there are any.
+// ink counts the pixels in which two slots differ, and the columns and rows that contain such pixels.
 func ink(picture *image.RGBA, one, other int) (pixels, columns, rows int) {
 	inRow := map[int]bool{}
 	for x := range slotWidth {
@@ -92,9 +91,8 @@ func ink(picture *image.RGBA, one, other int) (pixels, columns, rows int) {
 	return pixels, columns, len(inRow)
 }
 
-// A browser shows values in every plot, light and dark: each differs from its twin
-// without values all over its area. That the test would notice an empty plot is part
-// of it.
+// A browser shows values in every plot, light and dark: each plot differs all over its area from a copy
+// without values. The test also verifies that it would notice an empty plot.
 func TestBrowserDrawsEveryPlot(t *testing.T) {
 	drawing := regexp.MustCompile(`(?s)<svg class="plot".*?</svg>`)
 	title := regexp.MustCompile(`aria-label="([^"]*)"`)
@@ -126,8 +124,7 @@ func TestBrowserDrawsEveryPlot(t *testing.T) {
 	}
 }
 
-// Printed, the page is light, whatever the reader's choice on the screen is, and has
-// what a click would open.
+// In print, the page is light whatever the reader chose for the screen, and folded parts are open.
 func TestBrowserPrints(t *testing.T) {
 	path := testenv.Installed(t, "chromium")
 	dir := t.TempDir()

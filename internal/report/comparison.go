@@ -13,13 +13,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Comparison writes the comparison of a run with its saved baseline: the verdict, what
-// differs in the conditions, the warnings, and a table with a row per figure.
+// Comparison writes the comparison of a run with its saved baseline: the verdict, the conditions that differ,
+// the warnings, and a table with a row per figure.
 func Comparison(w io.Writer, c record.Comparison) error {
 	return text.Write(w, "comparison", comparisonBlocks(c, theBaseline(c), "before", "now")...)
 }
 
-// theBaseline is what the earlier run of a comparison is called.
+// theBaseline returns the name of the earlier run in texts.
 func theBaseline(c record.Comparison) string {
 	text := "the baseline of " + units.Time(c.Before.Started)
 	if c.Before.Node != c.After.Node && c.Before.Node != "" {
@@ -28,13 +28,13 @@ func theBaseline(c record.Comparison) string {
 	return text
 }
 
-// comparisonSection is that of a page.
+// comparisonSection returns the comparison as a section of a page.
 func comparisonSection(c record.Comparison) document.Section {
 	return document.Section{Title: "Against the saved run", Blocks: comparisonBlocks(c, theBaseline(c), "before", "now")}
 }
 
-// comparisonBlocks show a comparison with an earlier run. before and after head the
-// columns of their values.
+// comparisonBlocks shows a comparison with an earlier run. before and after are the column headings of their
+// values.
 func comparisonBlocks(c record.Comparison, earlier, before, after string) []document.Block {
 	tones := map[record.Verdict]document.Tone{record.Slower: document.Bad, record.Faster: document.Good, record.Same: document.Good}
 	blocks := []document.Block{document.Note{Text: "Compared with " + earlier + ": " + verdictText(c, "it"), Tone: tones[c.Verdict]}}
@@ -54,8 +54,8 @@ func comparisonBlocks(c record.Comparison, earlier, before, after string) []docu
 	return blocks
 }
 
-// verdictText is the verdict in words, with the figure that is furthest off: "slower than
-// it in 2 of 3 loads, most of all mixed read IOPS, 2.0 times slower".
+// verdictText returns the verdict in words, with the figure that changed most: "slower than it in 2 of 3
+// loads, most of all mixed read IOPS, 2.0 times slower".
 func verdictText(c record.Comparison, earlier string) string {
 	if c.Verdict == record.Inconclusive {
 		return "inconclusive: " + c.Reason
@@ -82,7 +82,7 @@ func verdictText(c record.Comparison, earlier string) string {
 	return fmt.Sprintf("%s than %s in %s, most of all %s", c.Verdict, earlier, count, most)
 }
 
-// unsureMedians is how many loads that may decide have a p50 beyond the threshold that nothing makes certain.
+// unsureMedians returns how many loads that may decide have a p50 beyond the threshold that is not certain.
 func unsureMedians(c record.Comparison) int {
 	n := 0
 	for _, l := range c.Loads {
@@ -97,7 +97,7 @@ func unsureMedians(c record.Comparison) int {
 
 func loadName(l record.ComparedLoad) string { return l.Load + " " + string(l.Direction) }
 
-// unmatched lists what was left out, for each reason.
+// unmatched lists the loads that were not compared, by reason.
 func unmatched(c record.Comparison) []document.Note {
 	var notes []document.Note
 	for _, u := range c.NotCompared {
@@ -111,7 +111,7 @@ func unmatched(c record.Comparison) []document.Note {
 	return notes
 }
 
-// comparisonTable has a row per figure, and a group per load.
+// comparisonTable returns a row per figure, in a group per load.
 func comparisonTable(c record.Comparison, before, after string) document.Table {
 	t := document.Table{Names: []string{"", "", before, after, "times slower", "95 % interval", "verdict"}, Align: "llrrrrl"}
 	for _, l := range c.Loads {
@@ -141,7 +141,7 @@ func loadGroup(l record.ComparedLoad) *document.Group {
 	return &g
 }
 
-// twoValues writes both values in one unit, that of the smaller.
+// twoValues formats both values in one unit, that of the smaller one.
 func twoValues(f record.ComparedFigure) (before, after string) {
 	if f.Statistic == record.IOPS {
 		return units.IOPS(f.Before), units.IOPS(f.After)
@@ -152,9 +152,8 @@ func twoValues(f record.ComparedFigure) (before, after string) {
 	return written(a), written(b)
 }
 
-// RunVerdict says in words how the last run of a suite compares with the stored ones
-// before it, and which of its figures are slower or faster than theirs. words is empty
-// when there is nothing to compare.
+// RunVerdict says in words how the last run of a suite compares with the stored ones before it. changed lists
+// the figures that became slower or faster. words is empty when there is nothing to compare.
 func RunVerdict(r record.RunStatus) (words string, changed []string) {
 	if r.Comparison == nil {
 		return "", nil

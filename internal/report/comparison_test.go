@@ -22,8 +22,8 @@ func comparisonText(t *testing.T, c record.Comparison) string {
 	return b.String()
 }
 
-// beforeUpdate is quickRun a fortnight before: older firmware, a full-speed link, faster
-// by a factor; one step had another plan and one is gone since.
+// beforeUpdate returns quickRun a fortnight earlier: older firmware, a full-speed link,
+// faster by a factor. One step had another plan, and one has been dropped since.
 func beforeUpdate(factor float64) record.RunReport {
 	r := today()
 	r.Started = r.Started.AddDate(0, 0, -14)
@@ -36,15 +36,15 @@ func beforeUpdate(factor float64) record.RunReport {
 	return r
 }
 
-// today is quickRun on a host with CPUs enough.
+// today returns quickRun on a host with enough CPUs.
 func today() record.RunReport {
 	r := quickRun()
 	r.Steps[1].Warnings = nil
 	return r
 }
 
-// updated is cacheRun a week later on newer firmware with another governor and fio: with
-// the cache off at depth 1 it is a third slower.
+// updated returns cacheRun a week later with newer firmware, another governor and another
+// fio. With the cache off at depth 1 it is a third slower.
 func updated() record.RunReport {
 	r := cacheRun()
 	r.Started = r.Started.AddDate(0, 0, 7)
@@ -127,7 +127,7 @@ func TestComparisonsCSV(t *testing.T) {
 	require.EqualError(t, c.CSV(brokenPipe{errors.New("broken pipe")}), "write CSV: broken pipe")
 }
 
-// What holds for a run, and what is not compared, is in the CSV too.
+// The CSV also contains the warnings of a run and the loads that are not compared.
 func TestComparisonsCSVLosesNothing(t *testing.T) {
 	imported := today()
 	imported.Suite = record.ImportedSuite
@@ -189,7 +189,8 @@ func TestDriftTellsHowRunsCompare(t *testing.T) {
 	assert.NotContains(t, b.String(), "depth")
 }
 
-// A report of a version that compared otherwise is shown without its comparison.
+// A report from a version with another kind of comparison is shown without its
+// comparison.
 func TestComparisonsOfEarlierVersionsAreLeftOut(t *testing.T) {
 	text := strings.Replace(string(encoded(t, report.NewDocument(quickRun(), nil))), `"summary"`, `"comparison": {"baseline": {"suite": "quick"}, "verdict": "incomplete"}, "summary"`, 1)
 	got, err := report.Parse([]byte(text))

@@ -14,14 +14,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Comparisons set each of several runs against the first.
+// Comparisons compares each of several runs with the first one.
 type Comparisons struct {
-	// Names are those of the files, the first one's first.
+	// Names are the names of the files, in the order of the runs.
 	Names       []string            `json:"names"`
 	Comparisons []record.Comparison `json:"comparisons"`
 }
 
-// Letter is how a run is called: A, B, …, and by number when the letters are used up.
+// Letter returns the short name of a run: A, B, …, and its number after Z.
 func Letter(i int) string {
 	if i < 26 {
 		return string(rune('A' + i))
@@ -29,7 +29,7 @@ func Letter(i int) string {
 	return strconv.Itoa(i + 1)
 }
 
-// Text writes which runs they are, and for each what changed since the first one.
+// Text writes which runs are compared, and for each what changed since the first one.
 func (c Comparisons) Text(w io.Writer) error {
 	var blocks []document.Block
 	for i, name := range c.Names {
@@ -49,7 +49,7 @@ func (c Comparisons) Text(w io.Writer) error {
 	return text.Write(w, "comparison", blocks...)
 }
 
-// referenceText says which run it is: "quick on /dev/nvme0n1, stor-07, 2026-05-09 03:00:00".
+// referenceText identifies a run: "quick on /dev/nvme0n1, stor-07, 2026-05-09 03:00:00".
 func referenceText(r record.RunReference) string {
 	texts := []string{r.Suite + " on " + r.Target}
 	if r.Node != "" {
@@ -58,7 +58,8 @@ func referenceText(r record.RunReference) string {
 	return strings.Join(append(texts, units.Time(r.Started)), ", ")
 }
 
-// sameConditions says whether conditions are known to be the same; empty when some are known to differ.
+// sameConditions says whether the conditions are the same or unknown; empty when some are known to
+// differ.
 func sameConditions(c record.Comparison) string {
 	const unknown = "Whether the conditions are the same is unknown: what fio printed does not say them."
 	switch {
@@ -70,7 +71,8 @@ func sameConditions(c record.Comparison) string {
 	return ""
 }
 
-// CSV writes a row per figure for spreadsheets, and one per load that is not compared, with the reason.
+// CSV writes a row per figure for spreadsheets, and one with the reason for each load that is not
+// compared.
 func (c Comparisons) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	rows := [][]string{{

@@ -8,7 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// conditionsList lists what is known: "firmware GDC5602Q", "scheduler none".
+// conditionsList lists the known conditions: "firmware GDC5602Q", "scheduler none".
 func conditionsList(c record.Conditions) []string {
 	var known []string
 	for _, condition := range c.List() {
@@ -31,8 +31,8 @@ func changesList(changes []record.Change) []string {
 	return texts
 }
 
-// LinkText is a PCIe link with what it could be, where that is more:
-// "16 GT/s x4", "8 of 16 GT/s x4", "16 GT/s x2 of x4".
+// LinkText returns a PCIe link, and its maximum where that is higher: "16 GT/s x4", "8 of 16 GT/s
+// x4", "16 GT/s x2 of x4".
 func LinkText(l record.PCIeLink) string {
 	speed := fmt.Sprintf("%g GT/s", l.CurrentGTs)
 	if l.CurrentGTs < l.MaxGTs {
@@ -45,7 +45,8 @@ func LinkText(l record.PCIeLink) string {
 	return speed + " " + lanes
 }
 
-// DeviceText names a drive: "SAMSUNG MZQL23T8HCLS-00A07, serial S64H, firmware GDC5602Q, 3.84 TB".
+// DeviceText describes a drive: "SAMSUNG MZQL23T8HCLS-00A07, serial S64H, firmware GDC5602Q, 3.84
+// TB".
 func DeviceText(d record.Device) string {
 	about := named("", d.Model, "serial", d.Serial, "firmware", d.Firmware)
 	if d.SizeBytes > 0 {
@@ -57,8 +58,8 @@ func DeviceText(d record.Device) string {
 	return strings.Join(about, ", ")
 }
 
-// named puts each value behind its name and leaves out those that are not known:
-// "serial S64H", "firmware GDC5602Q".
+// named puts its name before each value and leaves out unknown values: "serial S64H", "firmware
+// GDC5602Q".
 func named(namesAndValues ...string) []string {
 	var known []string
 	for i := 0; i+1 < len(namesAndValues); i += 2 {

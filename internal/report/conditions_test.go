@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// A condition that was added is in the facts of a run and in the list of what an epoch holds for.
+// Every condition is shown among the facts of a run and in the conditions of an epoch.
 func TestEveryConditionIsShown(t *testing.T) {
 	r := quickRun()
 	r.Conditions = recordtest.Conditions()
@@ -29,7 +29,7 @@ func TestEveryConditionIsShown(t *testing.T) {
 	}
 }
 
-// Reports that users kept from the version before are read.
+// Reports that users kept from version 1 can be read.
 func TestParseVersion1(t *testing.T) {
 	var read []report.Document
 	for _, name := range []string{"run_version1.json", "run_probe.json"} {

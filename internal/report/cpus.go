@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// cpuSections show for each load how much it does on how many CPUs.
+// cpuSections shows for each load its rate on different numbers of CPUs.
 func cpuSections(r record.RunReport) []document.Section {
 	if r.Analysis == nil {
 		return nil
@@ -65,7 +65,7 @@ func cpuSections(r record.RunReport) []document.Section {
 	return all
 }
 
-// cpuWarnings are those of the steps that a point stands for.
+// cpuWarnings returns the warnings of the steps behind a point.
 func cpuWarnings(r record.RunReport, c record.CPUScaling, p record.CPUPoint) []record.Warning {
 	var all []record.Warning
 	for _, s := range measured(r.Steps) {

@@ -14,14 +14,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// column is one of those of a table for programs, with its unit in the name.
+// column is a column of the CSV, with its unit in the name.
 type column struct {
 	name string
 	of   func(r record.RunReport, s record.Step, p *Summary) string
 }
 
-// CSV writes runs for spreadsheets and programs: a row for each step and direction, and
-// one without figures for a step that has none. What is not known is empty.
+// CSV writes runs for spreadsheets and programs: a row for each step and direction, and a
+// row without figures for a step that has none. Unknown values are empty.
 func CSV(w io.Writer, documents ...Document) error {
 	columns := runColumns()
 	head := make([]string, len(columns))
@@ -54,7 +54,7 @@ func CSV(w io.Writer, documents ...Document) error {
 	return nil
 }
 
-// runColumns are those of a row, in their order.
+// runColumns returns the columns in their order.
 func runColumns() []column {
 	ofRun := func(of func(r record.RunReport) string) func(record.RunReport, record.Step, *Summary) string {
 		return func(r record.RunReport, _ record.Step, _ *Summary) string { return plain(of(r)) }
@@ -162,7 +162,7 @@ func runColumns() []column {
 	}
 }
 
-// plain keeps a text of a drive or a path from being taken for a formula.
+// plain keeps spreadsheets from taking the name of a drive or a path for a formula.
 func plain(s string) string {
 	s = printable.Text(s)
 	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
@@ -171,7 +171,7 @@ func plain(s string) string {
 	return s
 }
 
-// digits writes a value for a program; nothing when it is not known.
+// digits formats a value for programs; empty when it is not known.
 func digits(v *float64) string {
 	if v == nil {
 		return ""

@@ -17,27 +17,27 @@ import (
 // sweep is one load at several depths.
 type sweep struct {
 	load   string
-	jobs   bool // depth was reached with several jobs
+	jobs   bool // the depth comes from several jobs
 	points []depthPoint
 	knee   *record.Knee
-	// differ is how far the repeats of a point lie apart, as a part of their mean, when that leaves no knee to be told; 0
+	// differ is how far the repeats of a point lie apart, relative to their mean, when that is too far to tell a knee; 0
 	// otherwise.
 	differ float64
 }
 
-// depthPoint is what one depth gave; repeats count as their mean.
+// depthPoint is the result at one depth; repeats count as their mean.
 type depthPoint struct {
 	depth          int
-	seen           float64 // by the kernel; 0 when not known
-	seenOf         int     // repeats of which it is known
+	seen           float64 // the mean depth that the kernel saw; 0 when not known
+	seenOf         int     // repeats for which it is known
 	iops           float64
 	mean, p50, p99 time.Duration
 	warnings       []record.Warning
 	repeats        int
-	series         []string // that were measured at it, with the direction
+	series         []string // measured at this depth, each with its direction
 }
 
-// sweeps are the loads that were measured at three depths or more.
+// sweeps returns the loads that were measured at three or more depths.
 func sweeps(r record.RunReport) []sweep {
 	var order []string
 	all := map[string]*sweep{}
@@ -77,7 +77,7 @@ func sweeps(r record.RunReport) []sweep {
 	return found
 }
 
-// doubt drops a knee that stands on a point whose interval is wider than itself.
+// doubt drops a knee if any point has an interval wider than its value.
 func (s *sweep) doubt(r record.RunReport) {
 	if s.knee == nil || r.Analysis == nil {
 		return
@@ -121,7 +121,7 @@ func (s *sweep) add(step record.Step, measured part) {
 	p.warnings = append(p.warnings, step.Warnings...)
 }
 
-// depthSections tell for each load where more depth stops to pay.
+// depthSections shows for each load where more depth stops paying off.
 func depthSections(r record.RunReport) []document.Section {
 	var all []document.Section
 	for i, s := range sweeps(r) {
@@ -232,7 +232,7 @@ func (s sweep) table(unit units.LatencyUnit) document.Table {
 	return t
 }
 
-// noteOf is what the reader of a point is told of its warnings.
+// noteOf returns the warnings of a point for its note.
 func noteOf(warnings []record.Warning) string {
 	if len(warnings) == 0 {
 		return ""
@@ -240,7 +240,7 @@ func noteOf(warnings []record.Warning) string {
 	return " (" + warned(warnings) + ")"
 }
 
-// cellOf writes d in the unit, "-" when there is none.
+// cellOf formats d in the unit, "-" when there is none.
 func cellOf(u units.LatencyUnit, d time.Duration) string {
 	if d <= 0 {
 		return none

@@ -14,51 +14,49 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// DeviceRow is a device that is here and what becomes of it.
+// DeviceRow is a device of this machine and how ssdprobe treats it.
 type DeviceRow struct {
 	Device     record.Device     `json:"device"`
 	Conditions record.Conditions `json:"conditions"`
 	Watched    bool              `json:"watched"`
-	// Reason says why a device is not watched, or in what way one is; may be
-	// empty when it is watched.
+	// Reason says why a device is not watched, or how it is. It may be empty when the device is watched.
 	Reason string `json:"reason,omitempty"`
-	// Findings are those of the device and of the targets on it, the worst first.
+	// Findings are about the device and the targets on it, the worst first.
 	Findings []finding.Finding `json:"findings,omitempty"`
-	// Interrupts are those of its controllers, queue by queue; empty unless asked for.
+	// Interrupts are the interrupts of its controllers by queue; empty unless requested.
 	Interrupts []ControllerInterrupts `json:"interrupts,omitempty"`
 }
 
 // ControllerInterrupts are the interrupts of each queue of a controller since boot.
 type ControllerInterrupts struct {
 	Controller string `json:"controller"` // "nvme0", "virtio1"
-	// NUMANode is where it is attached, -1 when the machine does not say.
+	// NUMANode is the node to which the controller is attached, -1 when the machine does not say.
 	NUMANode int `json:"numa_node"`
 	record.Interrupts
 }
 
 // DeviceList is the JSON form of what Devices writes.
 type DeviceList struct {
-	// Findings are those of no device that is here: of the node, above all.
+	// Findings are those that concern none of Devices, mostly those of the node.
 	Findings []finding.Finding `json:"findings"`
 	Devices  []DeviceRow       `json:"devices"`
 	Files    []FileRow         `json:"files"`
-	// Daemon says that a running daemon told what is watched; else it is what one would watch.
+	// Daemon says that a running daemon reported what is watched. Otherwise it is what a daemon would watch.
 	Daemon bool `json:"daemon"`
 }
 
-// FileRow is a probe file, or the directory that gets one.
+// FileRow is a probe file, or the directory in which one will be created.
 type FileRow struct {
 	ID   string `json:"id,omitempty"`
 	Path string `json:"path"`
-	// Device is the one below the filesystem, when that is known.
+	// Device is the device below the filesystem; empty when not known.
 	Device string `json:"device,omitempty"`
-	// Problem says why it cannot be probed; empty when it can.
+	// Problem says why the file cannot be probed; empty when it can.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Devices writes the findings, those of the node and of each row, and a table of devices.
-// Ids stand whole on a line of their own, to be copied into a configuration. Devices that are files or memory and are not watched have
-// no row: see LeftOut.
+// Devices writes the findings of the node and of each row, and a table of devices. Each id is on one line unbroken, to be
+// copied into a configuration. Unwatched devices that are files or memory have no row: see LeftOut.
 func Devices(w io.Writer, list DeviceList, now time.Time) error {
 	rows := list.Devices
 	all := slices.Clone(list.Findings)
@@ -104,7 +102,7 @@ func Devices(w io.Writer, list DeviceList, now time.Time) error {
 	return text.Write(w, "devices", blocks...)
 }
 
-// fileBlocks name the probe files.
+// fileBlocks lists the probe files.
 func fileBlocks(files []FileRow) []document.Block {
 	var blocks []document.Block
 	for _, f := range files {
@@ -136,7 +134,7 @@ func (r DeviceRow) cells() []string {
 	}
 }
 
-// notes are the lines below a device: what identifies it, and why it is not watched.
+// notes returns the lines below a device: its identifiers, and why it is not watched.
 func (r DeviceRow) notes() []document.Block {
 	var notes []document.Block
 	if names := named("id", r.Device.ID, "serial", r.Device.Serial, "firmware", r.Device.Firmware, "PCI address", r.Device.PCIAddress); len(names) > 0 {
@@ -156,12 +154,12 @@ func (r DeviceRow) notes() []document.Block {
 	return notes
 }
 
-// typeText is the kind of a device and how it is reached: "disk pcie".
+// typeText returns the kind and the transport of a device: "disk pcie".
 func typeText(d record.Device) string {
 	return strings.TrimSpace(string(d.Kind) + " " + d.Transport)
 }
 
-// hostText names the conditions that all devices of a host share.
+// hostText returns the conditions that all devices of a host share.
 func hostText(rows []DeviceRow) string {
 	var kernels, governors []string
 	for _, row := range rows {
@@ -178,7 +176,7 @@ func hostText(rows []DeviceRow) string {
 	return text
 }
 
-// distinct joins the different values that are known, in order of the alphabet.
+// distinct joins the different known values in alphabetical order.
 func distinct(values []string) string {
 	values = slices.Compact(slices.Sorted(slices.Values(values)))
 	values = slices.DeleteFunc(values, func(v string) bool { return v == "" })

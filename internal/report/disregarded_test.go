@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// No headline stands on steps that were all disturbed.
+// Steps that were all disturbed give no headline.
 func TestDisturbedRunsHaveNoHeadline(t *testing.T) {
 	for want, r := range map[string]record.RunReport{
 		"no knee can be told: 22 steps did not measure the drive alone (disturbed).":                  twice(depthRun()),

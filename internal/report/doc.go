@@ -1,20 +1,19 @@
-// Package report prints what ssdprobe knows for people, and as JSON for scripts:
-// run reports, comparisons of runs, devices, drift and baselines. Run reports are
-// pages of HTML with plots too.
+// Package report formats what ssdprobe knows for people, and as JSON and CSV for
+// programs: run reports, comparisons of runs, devices, drift, baselines and recordings.
+// Run reports can also be pages of HTML with plots, and Markdown.
 //
-// What is shown is built once, as blocks of package document, and rendered by package
-// text or html; package plot draws. The status page shows the same facts. It owns which
-// percentiles a sample can carry (summary.go); how figures are written is in package
-// units. It measures nothing and opens no file.
+// A report is built once, as blocks of package document, and rendered by package text,
+// html or markdown; package plot draws. The status page shows the same facts. This
+// package owns the choice of figures for a run (summary.go). How figures are formatted is
+// in package units. It measures nothing and opens no file.
 //
-// Numbers in tables have one unit per column, named in the header; bandwidth and
-// drives are decimal (MB, TB), blocks and files binary (KiB, GiB). Strings that
-// come from drives and paths lose their control characters before they are printed.
+// Numbers in tables have one unit per column, named in the header. Bandwidth and drives
+// are decimal (MB, TB), blocks and files binary (KiB, GiB). Strings from drives and paths
+// lose their control characters before they are printed.
 //
 //	err := report.Run(os.Stdout, now)
-//	c := report.Compare(baseline, now, 0.1)
-//	err = c.Text(os.Stdout)
-//	if c.Slower() { … }
+//	c := compare.Pair(baseline, now, 0.1)
+//	err = report.Comparison(os.Stdout, c)
 //	err = report.JSON(os.Stdout, report.NewDocument(now, &c))
 //	documents, err := report.Parse(stored)
 //	err = report.HTML(os.Stdout, documents...)

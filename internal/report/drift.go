@@ -15,11 +15,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Drift writes the verdict on each drive, the worst first, the findings, and how each watched target compares with its baseline: per
-// probe and statistic the state, the baseline's value, the value of now, how many times slower that is
-// with the 95 % interval, over which time, and since when; of what is not judged, why.
-// While a baseline is being learned it says how far that is. Ages are counted
-// from the time of the snapshot.
+// Drift writes the verdict on each drive, the worst first, then the findings, and then how each watched target compares
+// with its baseline. For each probe and statistic it shows the state, the baseline's value, the present value, and how
+// many times slower that is with its 95 % interval. It also shows the time covered, since when the state holds, and why a
+// statistic is not judged. While a baseline is being learned, it shows the progress. Ages are relative to the time of the
+// snapshot.
 func Drift(w io.Writer, s record.Snapshot) error {
 	blocks := []document.Block{document.Sentence(driftHeadline(s)), document.Gap{}}
 	blocks = append(blocks, healthBlocks(s)...)
@@ -100,7 +100,7 @@ func driftOfTarget(target record.TargetStatus, now time.Time) document.Section {
 	return s
 }
 
-// verdictBlocks say how the last run of a suite compares with those before it.
+// verdictBlocks describes how the last run of a suite compares with those before it.
 func verdictBlocks(r record.RunStatus) []document.Block {
 	text, changed := RunVerdict(r)
 	if text == "" || r.Last == nil {
@@ -113,7 +113,7 @@ func verdictBlocks(r record.RunStatus) []document.Block {
 	return []document.Block{document.Sentence(fmt.Sprintf("run of %s, %s: %s", r.Suite, units.Minute(r.Last.Started), text)), figures}
 }
 
-// driftRows returns a row per compared statistic, and none while all is learning.
+// driftRows returns a row per compared statistic, and none while all are being learned.
 func driftRows(probe record.ProbeStatus, now time.Time) []document.Row {
 	var rows []document.Row
 	name := probe.Probe.Name
@@ -130,8 +130,8 @@ func driftRows(probe record.ProbeStatus, now time.Time) []document.Row {
 			name, d.Statistic.Short(), string(d.State), baseline, nowText(d), ratioText(d), cmp.Or(OverText(d, now), none),
 			units.Ago(d.Since, now),
 		}}
-		// Statistics of a probe mostly move together: their cause is told once for all. What
-		// made a probe slower is with the findings.
+		// The statistics of a probe mostly move together, so their common cause is shown once. What made a probe slower
+		// is shown with the findings.
 		last := i == len(compared)-1 || !slices.Equal(d.Attribution, compared[i+1].Attribution)
 		if last && d.State == record.Improved && len(d.Attribution) > 0 {
 			row.Notes = []document.Block{document.List("because ", changesList(d.Attribution)...)}
@@ -153,7 +153,7 @@ func sameReason(a, b *record.WhyUnjudged) bool {
 	return b != nil && a.Reason == b.Reason && a.Detail == b.Detail
 }
 
-// nowText is the statistic now, over the same time as its ratio.
+// nowText returns the present value of the statistic, over the same time as its ratio.
 func nowText(d record.Drift) string {
 	if d.Now == 0 {
 		return none
@@ -161,8 +161,8 @@ func nowText(d record.Drift) string {
 	return Statistic(d.Statistic, d.Now)
 }
 
-// OverText says of which time the ratio of a statistic, its bounds and its value of now are: "last 58 min", or
-// "1 h, ended 3 h ago" when that is a while ago; empty when there is none.
+// OverText returns the time that the ratio, its bounds and the present value of a statistic cover: "last 58 min", or "1
+// h, ended 3 h ago" when that is a while ago. It is empty when there is none.
 func OverText(d record.Drift, now time.Time) string {
 	const recent = 15 * time.Minute
 	switch {
@@ -179,8 +179,7 @@ func OverText(d record.Drift, now time.Time) string {
 	}
 }
 
-// BaselineText says how mature the baseline of a probe is: "final baseline of 2 880 rounds";
-// empty while there is none.
+// BaselineText describes the maturity of a probe's baseline: "final baseline of 2 880 rounds"; empty while there is none.
 func BaselineText(probe record.ProbeStatus) string {
 	b := probe.Baseline
 	if b == nil || b.Maturity == "" {
@@ -203,7 +202,7 @@ func BaselineText(probe record.ProbeStatus) string {
 	return text
 }
 
-// ratioText is "1.31× (1.27 to 1.36)", the bounds where there are any.
+// ratioText returns "1.31× (1.27 to 1.36)", without bounds when there are none.
 func ratioText(d record.Drift) string {
 	switch {
 	case d.Ratio == 0:
@@ -215,7 +214,8 @@ func ratioText(d record.Drift) string {
 	}
 }
 
-// learningText says how far the baseline is: "learning, 12 of 120 rounds, about 54 min more"; and how many rounds do not count.
+// learningText describes the progress of a baseline: "learning, 12 of 120 rounds, about 54 min more", and how many of all
+// rounds were good.
 func learningText(probe record.ProbeStatus) string {
 	text := fmt.Sprintf("learning, %s of %s", units.Count(probe.LearningRounds), units.Plural(probe.LearningGoal, "round"))
 	var all uint64
@@ -232,7 +232,7 @@ func learningText(probe record.ProbeStatus) string {
 	return text
 }
 
-// notCompared says in words why a probe has no drift.
+// notCompared says why a probe has no drift.
 func notCompared(probe record.ProbeStatus, now time.Time) string {
 	text := "no comparison yet"
 	if probe.Baseline == nil || probe.Baseline.Learned.IsZero() {
@@ -251,7 +251,7 @@ func notCompared(probe record.ProbeStatus, now time.Time) string {
 	}
 }
 
-// targetText names a target for a heading: "/dev/nvme0n1, SAMSUNG …, serial …".
+// targetText returns a target's heading: "/dev/nvme0n1, SAMSUNG …, serial …".
 func targetText(t record.TargetStatus) string {
 	if about := DeviceText(t.Device); about != "" {
 		return t.Path + ", " + about

@@ -16,34 +16,35 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Explained is what is behind the states of a target's probes.
+// Explained holds the evidence for the states of a target's probes.
 type Explained struct {
 	Time     time.Time `json:"time"`
 	Node     string    `json:"node"`
 	TargetID string    `json:"target_id"`
 	Path     string    `json:"path"`
 	Device   string    `json:"device,omitempty"`
-	// Verdict is what is said of the drive as a whole; nil without a daemon. Together is what is said of drives of its host.
+	// Verdict is the verdict on the drive as a whole; nil without a daemon. Together lists what drives of its host did
+	// together.
 	Verdict  *record.Judgement `json:"verdict,omitempty"`
 	Together []record.Together `json:"together,omitempty"`
-	// HostNotes say what was accepted of the host, and why.
+	// HostNotes say what was accepted for the host, and why.
 	HostNotes []drift.Note `json:"host_notes,omitempty"`
-	// Beside is where the drive stands among its peers.
+	// Beside compares the drive with its peers.
 	Beside []record.Beside  `json:"beside,omitempty"`
 	Probes []ProbeExplained `json:"probes"`
-	// Traffic is what is behind the states of the I/O of the drive's users; nil when nothing is known of it.
+	// Traffic holds the evidence for the states of the I/O of the drive's users; nil when nothing is known of it.
 	Traffic *drift.Explanation `json:"traffic,omitempty"`
 }
 
-// ProbeExplained is what is behind the states of one probe.
+// ProbeExplained holds the evidence for the states of one probe.
 type ProbeExplained struct {
 	Probe string `json:"probe"`
 	drift.Explanation
 }
 
-// Explain writes what is said of the drive as a whole and where it stands among its peers. Then
-// it writes for each probe, and for the traffic, what the baseline is, how the recent blocks compare
-// with it, how much evidence there is for a drift, and why that is an alarm or none.
+// Explain writes the verdict on the drive as a whole and how it compares with its peers. Then it writes for each probe
+// and for the traffic: the baseline, how the recent blocks compare with it, the evidence for a drift, and why there is an
+// alarm or none.
 func Explain(w io.Writer, x Explained) error {
 	blocks := []document.Block{document.Sentence(fmt.Sprintf("%s (id %s) on %s, %s", x.Path, x.TargetID, x.Node, units.Time(x.Time)))}
 	blocks = append(blocks, x.drive()...)
@@ -85,8 +86,8 @@ func (x ProbeExplained) blocks(now time.Time) []document.Block {
 	return []document.Block{head, about}
 }
 
-// baselineText is "final baseline of 2 880 rounds in 288 blocks of five minutes,
-// under 0 to 43 % load from others".
+// baselineText describes a baseline: "final baseline of 2 880 rounds in 288 blocks of five minutes, under 0 to 43 % load
+// from others".
 func baselineText(x drift.Explanation) string {
 	text := fmt.Sprintf("%s baseline of %s", x.Maturity, units.Plural(x.Rounds, "round"))
 	if x.Blocks > 0 {
@@ -95,12 +96,13 @@ func baselineText(x drift.Explanation) string {
 	return text + fmt.Sprintf(", under %.0f to %s load from others", 100*x.MinLoad, units.Percent(x.MaxLoad))
 }
 
-// operatorNote is "note of 2026-05-04 10:42 on the host: powersave is wanted (accepted p50 1.31×)".
+// operatorNote returns an operator's note: "note of 2026-05-04 10:42 on the host: powersave is wanted (accepted p50
+// 1.31×)".
 func operatorNote(n drift.Note, on string) document.Note {
 	return document.Note{Label: "note of " + units.Minute(n.Time) + on + ": ", Text: n.Text + acceptedText(n)}
 }
 
-// acceptedText is " (accepted p50 1.31×)".
+// acceptedText returns the accepted levels in parentheses: " (accepted p50 1.31×)".
 func acceptedText(n drift.Note) string {
 	if text := Accepted(n); text != "" {
 		return " (accepted " + text + ")"
@@ -108,7 +110,7 @@ func acceptedText(n drift.Note) string {
 	return ""
 }
 
-// Accepted says which level a note took: "p50 1.31×, p99 slow rounds in 56 % of blocks".
+// Accepted returns the levels that a note accepted: "p50 1.31×, p99 slow rounds in 56 % of blocks".
 func Accepted(n drift.Note) string {
 	var levels []string
 	for _, s := range slices.Concat(record.Statistics(), record.TrafficStatistics()) {
@@ -122,7 +124,7 @@ func Accepted(n drift.Note) string {
 	return strings.Join(levels, ", ")
 }
 
-// stateText is "regressed since 2026-05-04 10:42 (2 h ago), 1.31× (1.27 to 1.36)".
+// stateText describes a state: "regressed since 2026-05-04 10:42 (2 h ago), 1.31× (1.27 to 1.36)".
 func stateText(s drift.StatisticExplanation, now time.Time) string {
 	text := fmt.Sprintf("%s since %s (%s)", s.State, units.Minute(s.Since), units.Ago(s.Since, now))
 	if s.Ratio > 0 {
@@ -142,7 +144,7 @@ func statisticBlocks(x drift.Explanation, i int, s drift.StatisticExplanation) [
 			ratios[k] = b.Ratios[i]
 		}
 		if !slices.ContainsFunc(ratios, func(r float64) bool { return r > 0 }) {
-			return blocks // nothing is known of it
+			return blocks // nothing was compared
 		}
 		bars, low, high := plot.Bars(ratios)
 		blocks = append(blocks, document.List("", fmt.Sprintf("%s  the last %s, %s to %s", bars, units.Plural(len(ratios), "block"), units.Ratio(low), units.Ratio(high))))
@@ -156,7 +158,7 @@ func statisticBlocks(x drift.Explanation, i int, s drift.StatisticExplanation) [
 	return append(blocks, evidence(s.Evidence)...)
 }
 
-// evidence are the CUSUMs that are not zero, each with the threshold at which it alarms.
+// evidence returns a table of the CUSUMs that are not zero, each with the threshold at which it raises an alarm.
 func evidence(list []drift.Evidence) []document.Block {
 	if len(list) == 0 {
 		return nil
@@ -176,10 +178,10 @@ func evidence(list []drift.Evidence) []document.Block {
 	return []document.Block{t}
 }
 
-// tenth writes one decimal: evidence is not known any better.
+// tenth formats a value with one decimal, because evidence is not more accurate.
 func tenth(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
-// evidenceName is "slower, about 8 %".
+// evidenceName names the hypothesis of a CUSUM: "slower, about 8 %".
 func evidenceName(e drift.Evidence) string {
 	if e.Ratio == 0 {
 		return e.For
@@ -187,7 +189,7 @@ func evidenceName(e drift.Evidence) string {
 	return fmt.Sprintf("%s, about %.0f %%", e.For, 100*(e.Ratio-1))
 }
 
-// normalText says what is normal according to the baseline.
+// normalText describes what is normal according to the baseline.
 func normalText(s drift.StatisticExplanation) string {
 	text := fmt.Sprintf("normal: blocks from %s to %s of the baseline at their load", units.Ratio(s.NoiseLower), units.Ratio(s.NoiseUpper))
 	if n := len(s.Load); n > 1 {

@@ -14,8 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// explained is what is behind the states at a time of a stream, counted from what
-// happens in it.
+// explained returns the evidence for the states at a time of a stream, late after the
+// event in it.
 func explained(kind, noise string, late time.Duration) report.Explained {
 	s := drifttest.Stream{Kind: kind, Noise: noise, Seed: 3, Days: 4}
 	end := drifttest.Start().Add(max(0, s.Label().Onset) + late)
@@ -32,7 +32,7 @@ func explained(kind, noise string, late time.Duration) report.Explained {
 	}
 }
 
-// A drive may be judged by its traffic alone, or only that may be asked for.
+// A drive may be judged by its traffic alone, or the user may ask only for that.
 func TestExplainTrafficAlone(t *testing.T) {
 	x := explained("none", "diurnal", 30*time.Hour)
 	x.Traffic, x.Probes = &x.Probes[0].Explanation, nil

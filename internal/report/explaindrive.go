@@ -11,10 +11,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// trafficSource is how the traffic is named among the probes.
+// trafficSource is the name of the traffic among the probes.
 const trafficSource = "traffic"
 
-// drive says how the drive was judged as a whole.
+// drive describes how the drive was judged as a whole.
 func (x Explained) drive() []document.Block {
 	var blocks []document.Block
 	if x.Verdict != nil {
@@ -29,7 +29,8 @@ func (x Explained) drive() []document.Block {
 	return append(blocks, besideBlocks(x.Beside)...)
 }
 
-// togetherText is "6 of 6 drives, this one included, are slower since …: read-4k p50 20 % slower, because kernel 6.1 → 6.8".
+// togetherText describes a slowdown of several drives: "6 of 6 drives, this one included, are slower since …: read-4k p50
+// 20 % slower, because kernel 6.1 → 6.8".
 func togetherText(t record.Together, id string) string {
 	included := "not this one"
 	for _, d := range t.Drives {
@@ -44,7 +45,7 @@ func togetherText(t record.Together, id string) string {
 	return text
 }
 
-// besideBlocks are a table of where the drive stands among its peers, and who they are.
+// besideBlocks returns a table that compares the drive with its peers, and the list of peers.
 func besideBlocks(list []record.Beside) []document.Block {
 	if len(list) == 0 {
 		return nil
@@ -91,7 +92,7 @@ func besideText(b record.Beside) string {
 	return text
 }
 
-// acceptedBeside is "; 1.40× was accepted: the slow slot".
+// acceptedBeside returns the accepted ratio and the note: "; 1.40× was accepted: the slow slot".
 func acceptedBeside(b record.Beside) string {
 	if b.Accepted == 0 {
 		return ""
@@ -99,7 +100,7 @@ func acceptedBeside(b record.Beside) string {
 	return fmt.Sprintf("; %s was accepted: %s", units.Ratio(b.Accepted), b.Note)
 }
 
-// workBlocks say what others ask of the drive now, and what that explains.
+// workBlocks describes the present load of others on the drive, and how busy that load should make it.
 func workBlocks(x drift.Explanation) []document.Block {
 	w := x.Work
 	if w == nil {
@@ -122,7 +123,7 @@ func workBlocks(x drift.Explanation) []document.Block {
 	return []document.Block{document.Sentence(text)}
 }
 
-// hostPartText is how much of the slowdown belongs to the host.
+// hostPartText says how much of the slowdown belongs to the host.
 func hostPartText(s drift.StatisticExplanation) string {
 	return fmt.Sprintf("host: the other drives are at %s of their usual; %s was taken off this one for it", units.Ratio(s.Others), units.Ratio(s.Host))
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// TestExplainADriveBesideItsPeers: six drives of a model, the host 20 % slower since its kernel was replaced, and
-// d5 1.5 times slower than the others by its probe from its first day on. Its users send larger I/Os.
+// TestExplainADriveBesideItsPeers explains one of six drives of a model. The host is 20 % slower since its kernel
+// was replaced. By its probe, d5 is 1.5 times slower than the others from its first day on. Its users send larger
+// I/Os.
 func TestExplainADriveBesideItsPeers(t *testing.T) {
 	const day = 24 * 60
 	n := judge.NewNode(drift.Default())
@@ -56,7 +57,7 @@ func TestExplainADriveBesideItsPeers(t *testing.T) {
 	require.NoError(t, report.Explain(&b, x))
 	golden(t, "explain_beside.txt", b.String())
 
-	for i := range x.Beside { // what holds for all is told once
+	for i := range x.Beside { // a reason that applies to all is shown once
 		x.Beside[i] = record.Beside{Source: x.Beside[i].Source, Statistic: x.Beside[i].Statistic, Unjudged: "nobody is like it"}
 	}
 	b.Reset()

@@ -8,7 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// why says what made the state of statistic i, or what is missing for an alarm.
+// why explains the state of statistic i, or what is missing for an alarm.
 func why(x drift.Explanation, i int, s drift.StatisticExplanation) string {
 	switch s.State {
 	case record.Regressed, record.Improved:
@@ -50,7 +50,7 @@ func causeText(recent []drift.Block, i int, s drift.StatisticExplanation) string
 	return "The level has moved: a CUSUM has reached its threshold, and the shift is large enough to matter."
 }
 
-// mostEvidence says how close to its threshold the closest CUSUM is.
+// mostEvidence says how close the CUSUM nearest to its threshold is to it.
 func mostEvidence(x drift.Explanation, s drift.StatisticExplanation) string {
 	var most drift.Evidence
 	share := 0.0

@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// findingBlocks say what is wrong, the worst first, and what to do about it.
+// findingBlocks lists what is wrong, the worst first, and what to do about it.
 func findingBlocks(all []finding.Finding, now time.Time) []document.Block {
 	var blocks []document.Block
 	for _, g := range finding.Groups(all) {

@@ -16,8 +16,9 @@ type at struct {
 	latency time.Duration
 }
 
-// spread is a distribution of n I/Os through the points, straight in between,
-// its latencies rounded to three significant digits as the engine's are. Most tests want the same few.
+// spread returns a distribution of n I/Os through the points, with straight lines in between.
+// Latencies are rounded to three significant digits like those of the engine. It caches results, as
+// most tests want the same few.
 func spread(n int64, points ...at) record.Histogram {
 	key := fmt.Sprint(n, points)
 	if known, ok := spreads.Load(key); ok {
@@ -28,7 +29,7 @@ func spread(n int64, points ...at) record.Histogram {
 	return h
 }
 
-var spreads sync.Map // what newSpread made so far
+var spreads sync.Map // results of newSpread so far
 
 func newSpread(n int64, points []at) record.Histogram {
 	bins := make([]record.Bin, 0, n)
@@ -47,7 +48,7 @@ func newSpread(n int64, points []at) record.Histogram {
 	return record.NewHistogram(bins)
 }
 
-// slowed is h with all latencies multiplied.
+// slowed returns h with all latencies multiplied by factor.
 func slowed(h record.Histogram, factor float64) record.Histogram {
 	bins := make([]record.Bin, len(h))
 	for i, b := range h {
@@ -56,7 +57,7 @@ func slowed(h record.Histogram, factor float64) record.Histogram {
 	return record.NewHistogram(bins)
 }
 
-// result is what n I/Os of a size at a depth come to.
+// result returns the result of I/Os with the latencies h, of a size, at a depth.
 func result(h record.Histogram, blockBytes int64, depth float64) *record.Result {
 	iops := depth / h.Mean().Seconds()
 	return &record.Result{
@@ -109,8 +110,8 @@ func linkWarning() record.Warning {
 
 func started() time.Time { return time.Date(2026, 5, 4, 11, 2, 11, 0, time.UTC) }
 
-// quickRun is the suite quick on a raw NVMe drive, its sample large enough for
-// p99.9 in all steps but the sequential one.
+// quickRun returns the suite quick on a raw NVMe drive. The sample is large enough for p99.9 in all
+// steps except the sequential one.
 func quickRun() record.RunReport {
 	return record.RunReport{
 		Version: record.RunReportVersion, Suite: "quick", Device: datacentreDrive(),
@@ -143,7 +144,7 @@ func quickRun() record.RunReport {
 	}
 }
 
-// probeRun is one round of each default probe on a probe file of a slow disk.
+// probeRun returns one round of each default probe on a probe file of a slow disk.
 func probeRun() record.RunReport {
 	device := record.Device{
 		ID: "naa.5000c500a1b2c3d4", Name: "sda", Kind: record.KindDisk, Transport: "sata", Model: "ST4000NM0035-1V4107",

@@ -25,7 +25,7 @@ func TestMarkdown(t *testing.T) {
 	golden(t, "markdown_compared.md", b.String())
 }
 
-// What a drive or a path is called cannot become a part of the form.
+// The name of a drive or a path cannot become part of the markup.
 func TestMarkdownEscapes(t *testing.T) {
 	r := quickRun()
 	r.Target = "/srv/a|b *c* <img src=x> [d](e) _f_ g_h `i`\n# j"

@@ -17,14 +17,14 @@ var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	// Golden text may depend on neither the zone nor the language of the machine.
+	// Golden text may not depend on the time zone or the language of the machine.
 	time.Local = time.FixedZone("", 2*60*60)
 	text.OverrideRuneWidthEastAsianWidth(false)
 	os.Exit(m.Run())
 }
 
-// golden compares text with a file in testdata, after checking what holds for
-// all text: it is plain, and no line ends in spaces.
+// golden compares text with a file in testdata. It first checks that the text is plain
+// and that no line ends in spaces.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	assert.NotRegexp(t, `[\x00-\x09\x0b-\x1f\x7f]`, got, "control characters")

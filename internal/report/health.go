@@ -14,8 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// HealthFacts are what a controller or a drive says of itself, and what its interrupts
-// cost.
+// HealthFacts returns the health that a controller or a drive reports, and the cost of
+// its interrupts.
 func HealthFacts(c record.Controller) document.Facts {
 	var facts document.Facts
 	switch {
@@ -59,7 +59,7 @@ func healthFacts(h record.Health) document.Facts {
 	return append(facts, featureFacts(h.Features)...).Known()
 }
 
-// given writes what is known; empty when it is not.
+// given formats a known value; empty when it is not known.
 func given[T any](value *T, write func(T) string) string {
 	if value == nil {
 		return ""
@@ -75,7 +75,7 @@ func listed(texts ...string) string {
 func celsius(degrees int) string { return fmt.Sprintf("%d °C", degrees) }
 
 func temperatureFact(h record.Health) document.Fact {
-	var sensors []string // that of the whole drive first
+	var sensors []string // the one of the whole drive first
 	for _, t := range h.Temperatures {
 		if t.Sensor == record.CompositeSensor {
 			sensors = append([]string{celsius(t.Celsius)}, sensors...)
@@ -180,7 +180,7 @@ func diskFacts(d record.DiskHealth) document.Facts {
 	}.Known()
 }
 
-// interruptFacts tell where interrupts were taken, and how many an I/O costs.
+// interruptFacts describes where interrupts were handled, and how many there are per I/O.
 func interruptFacts(i record.Interrupts) document.Facts {
 	var sum uint64
 	for _, q := range i.Queues {
@@ -198,7 +198,7 @@ func interruptFacts(i record.Interrupts) document.Facts {
 	return facts
 }
 
-// lasted writes a span that may be nothing.
+// lasted formats a time span that may be zero.
 func lasted(d time.Duration) string {
 	if d == 0 {
 		return "0 s"
@@ -206,7 +206,7 @@ func lasted(d time.Duration) string {
 	return units.Span(d)
 }
 
-// hours is how long a drive was on, which it counts in whole hours.
+// hours formats the power-on time, which drives count in whole hours.
 func hours(d time.Duration) string {
 	if d < time.Hour {
 		return "less than 1 h"

@@ -10,7 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// A field of a drive's health that no fact shows was forgotten in health.go.
+// Every field of a drive's health is shown by a fact; one that is not was forgotten in
+// health.go.
 func TestEveryFieldOfHealthIsShown(t *testing.T) {
 	fresh := func() record.Health {
 		h := *recordtest.Snapshot().Controllers[0].Health
@@ -22,8 +23,8 @@ func TestEveryFieldOfHealthIsShown(t *testing.T) {
 	}
 	recordtest.EachField(t, fresh, func(field string, without record.Health) {
 		switch field {
-		case "Time", "Identity": // stand above the facts
-		case "CriticalWarnings": // are findings
+		case "Time", "Identity": // shown above the facts
+		case "CriticalWarnings": // shown as findings
 		default:
 			assert.NotEqual(t, facts(fresh()), facts(without), "no fact shows %s", field)
 		}

@@ -49,7 +49,7 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// all are the elements of a name below n, with a class if one is given.
+// all returns the elements of a name below n, with a class if one is given.
 func all(n *html.Node, name, class string) []*html.Node {
 	var found []*html.Node
 	for c := range n.Descendants() {
@@ -70,8 +70,8 @@ func words(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// outline is the structure of a page: headings, sentences, what each plot holds, and
-// the heads of tables.
+// outline returns the structure of a page: headings, sentences, the content of each plot,
+// and the headings of tables.
 func outline(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.Descendants() {
@@ -125,7 +125,7 @@ func TestHTMLOutline(t *testing.T) {
 	golden(t, "html_compared.outline", outline(parsed(t, page(t, report.NewDocument(quickRun(), &c), report.NewDocument(probeRun(), nil)))))
 }
 
-// Each plot holds the points that it was given, no more and no fewer.
+// Each plot contains exactly the points that it was given.
 func TestPlotsHoldTheData(t *testing.T) {
 	for _, c := range []struct {
 		run    record.RunReport
@@ -153,7 +153,7 @@ func TestPlotsHoldTheData(t *testing.T) {
 	}
 }
 
-// The page needs nothing but itself.
+// The page needs no other file.
 func TestHTMLIsSelfContained(t *testing.T) {
 	for name, r := range suiteRuns() {
 		text := pageOf(t, r)
@@ -185,7 +185,7 @@ func policy(n *html.Node) string {
 	return ""
 }
 
-// Links lead somewhere, also when a page has several runs.
+// Links have targets, even when a page contains several runs.
 func TestHTMLAnchors(t *testing.T) {
 	n := parsed(t, page(t, report.NewDocument(depthRun(), nil), report.NewDocument(steadyRun(), nil)))
 	ids := map[string]int{}
@@ -203,7 +203,7 @@ func TestHTMLAnchors(t *testing.T) {
 
 const hostile = "</script></style></svg><script>alert(1)</script><img src=x onerror=alert(1)>\"' onload=x\x00\x1b[31m\u202e{{.}}"
 
-// spoil puts text in place of every string below v.
+// spoil replaces every string below v by text.
 func spoil(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -265,7 +265,7 @@ func TestHTMLEscapesEverything(t *testing.T) {
 	}
 }
 
-// A page of very many steps with very wide histograms stays one that can be mailed.
+// A page of very many steps with very wide histograms stays small enough to be mailed.
 func TestHTMLIsBounded(t *testing.T) {
 	bins := make([]record.Bin, 5000)
 	for i := range bins {
@@ -298,7 +298,7 @@ func TestHTMLOfNothing(t *testing.T) {
 	n := parsed(t, pageOf(t, record.RunReport{Suite: "quick", Target: "/dev/x"}))
 	assert.Contains(t, words(n), "Nothing was measured.")
 	assert.Empty(t, all(n, "svg", ""))
-	// An analysis that holds nothing is as good as none.
+	// An empty analysis is treated like no analysis.
 	empty := record.RunReport{Suite: "quick", Target: "/dev/x", Analysis: &record.Analysis{
 		Steady: &record.Steady{}, Offsets: record.OffsetLines{{}}, Scalings: []record.Scaling{{}}, Spreads: []record.Spread{{}},
 		Effects: []record.SettingEffect{{}}, Knees: []record.Knee{{}}, Bounds: []record.Bound{{}},
@@ -307,7 +307,7 @@ func TestHTMLOfNothing(t *testing.T) {
 	runText(t, empty)
 }
 
-// numbers puts a number in place of every one below v.
+// numbers replaces every number below v by n.
 func numbers(v reflect.Value, n float64) {
 	switch v.Kind() {
 	case reflect.Int, reflect.Int64:
@@ -340,7 +340,8 @@ func numbers(v reflect.Value, n float64) {
 	}
 }
 
-// A file may hold any numbers; none of them stops the others from being shown.
+// A report file may contain any numbers; none of them prevents the others from being
+// shown.
 func TestHTMLOfExtremeNumbers(t *testing.T) {
 	untouched := suiteRuns()
 	for _, n := range []float64{0, -1, 1e308, 1e-308, math.MaxInt64 / 2} {
@@ -364,7 +365,7 @@ func TestHTMLWriteErrors(t *testing.T) {
 func TestSuiteText(t *testing.T) {
 	runs := suiteRuns()
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
-		if name != "probe" { // has a golden of its own
+		if name != "probe" { // has its own golden file
 			t.Run(name, func(t *testing.T) { golden(t, "suite_"+name+".txt", runText(t, runs[name])) })
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// interruptBlocks are the interrupts of every queue of each controller, which several
-// devices may share.
+// interruptBlocks lists the interrupts of every queue of each controller. Several devices
+// may share a controller.
 func interruptBlocks(rows []DeviceRow) []document.Block {
 	t := document.Table{
 		Names: []string{"queue", "vector", "may go to", "goes to", "interrupts", "local", "remote"},

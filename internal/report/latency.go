@@ -13,28 +13,30 @@ import (
 )
 
 const (
-	// mostCurves is how many distributions one plot holds apart.
+	// mostCurves is the largest number of distributions that a plot can show in different
+	// colours.
 	mostCurves = plot.Colours
-	// classesPerDecade is the width of a latency class, about a tenth of its value,
-	// which is wider than the classes of any generator.
+	// classesPerDecade makes a latency class about a tenth of its value wide, which is
+	// wider than the classes of any generator.
 	classesPerDecade = 24
-	// mostClasses bounds a histogram; a wider one gets wider classes.
+	// mostClasses is the largest number of classes of a histogram; a wider range gets
+	// wider classes.
 	mostClasses = 120
-	// bodyShare is the share of the I/Os that a histogram shows. The tail beyond is
-	// for the percentile curve: here it would only press the body together.
+	// bodyShare is the share of the I/Os that a histogram shows. The tail beyond is left
+	// to the percentile curve; here it would only compress the body.
 	bodyShare = 0.999
-	// curveStep is how far apart points of a percentile curve are, in nines.
+	// curveStep is the distance between points of a percentile curve, in nines.
 	curveStep = 0.04
 )
 
-// distribution is the latencies of one load, repeats taken together.
+// distribution holds the latencies of one load, repeats taken together.
 type distribution struct {
 	name     string
 	latency  record.Histogram
 	warnings []record.Warning
 }
 
-// distributions are those of all loads in their order.
+// distributions returns the distributions of all loads in their order.
 func distributions(r record.RunReport) []distribution {
 	var all []distribution
 	for _, s := range measured(r.Steps) {
@@ -59,12 +61,12 @@ func distributions(r record.RunReport) []distribution {
 	for i := range all {
 		all[i].latency = record.Merge(all[i].latency)
 	}
-	// A file may hold counts that make no sense.
+	// A report file may contain invalid counts.
 	return slices.DeleteFunc(all, func(d distribution) bool { return d.latency.Count() <= 0 || d.latency[0].Latency < 0 })
 }
 
-// latencySection shows the distributions. Of many loads it shows some, the first and
-// the last among them.
+// latencySection shows the distributions. Of many loads it shows some, including the
+// first and the last.
 func latencySection(r record.RunReport) []document.Section {
 	all := distributions(r)
 	if len(all) == 0 {
@@ -95,7 +97,8 @@ func latencySection(r record.RunReport) []document.Section {
 	return []document.Section{s}
 }
 
-// bounds are the shortest and the longest latency of all.
+// bounds returns the lowest latency of all distributions, and the highest of their
+// quantiles q.
 func bounds(all []distribution, q float64) (low, high time.Duration) {
 	low = math.MaxInt64
 	for _, d := range all {
@@ -131,8 +134,8 @@ func percentiles(all []distribution) plot.Plot {
 	return diagram
 }
 
-// curve returns the latencies at evenly spaced nines: those that enough I/Os lie
-// above, and from the last of them on those that are a hint only.
+// curve returns the latencies at evenly spaced nines. known ends with the last quantile
+// that enough I/Os lie above; hint continues from there.
 func curve(h record.Histogram, unit units.LatencyUnit) (known, hint []plot.Point) {
 	n := h.Count()
 	bin, seen := 0, h[0].Count
@@ -159,7 +162,7 @@ func curve(h record.Histogram, unit units.LatencyUnit) (known, hint []plot.Point
 	}
 }
 
-// marked are the percentiles that people name; hollow where they are a hint only.
+// marked returns the commonly used percentiles; those that are only a hint are hollow.
 func marked(d distribution, unit units.LatencyUnit) []plot.Point {
 	n := d.latency.Count()
 	var all []plot.Point
@@ -201,7 +204,7 @@ func histogram(all []distribution) plot.Plot {
 		for begin < end-1 && shares[begin] == 0 {
 			begin++
 		}
-		for end > begin+1 && shares[end-2] == 0 { // the last one ends the outline
+		for end > begin+1 && shares[end-2] == 0 { // the last share ends the outline
 			end--
 		}
 		var points []plot.Point
@@ -213,7 +216,7 @@ func histogram(all []distribution) plot.Plot {
 	return diagram
 }
 
-// class is the number of the latency class in which d lies.
+// class returns the number of the latency class that contains d.
 func class(d time.Duration, perDecade float64) int {
 	return int(math.Floor(math.Log10(float64(d))*perDecade + 1e-9))
 }

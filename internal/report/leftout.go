@@ -7,11 +7,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// namedOfMany is how many devices of a group are named.
+// namedOfMany is how many devices of a group are listed by name.
 const namedOfMany = 2
 
-// LeftOut says which devices are not watched and why, one line for each. Devices that are
-// files or memory, of which a host may have hundreds, share a line when they share the
+// LeftOut says which devices are not watched and why, one line for each. A host may have
+// hundreds of devices that are files or memory. They share a line when they share the
 // reason: "loop0, loop1 and 158 more: a loop device".
 func LeftOut(ignored []record.Ignored) []string {
 	type group struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// Hundreds of loop devices have a line, and each disk its own.
+// Hundreds of loop devices share a line; each disk has its own.
 func TestLeftOut(t *testing.T) {
 	of := func(kind record.Kind, name, reason string) record.Ignored {
 		return record.Ignored{Device: record.Device{Name: name, Kind: kind}, Reason: reason}

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// boundSection tells what the limit of each step was.
+// boundSection shows what limited each step.
 func boundSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || len(r.Analysis.Bounds) == 0 {
 		return nil
@@ -32,7 +32,7 @@ func boundSection(r record.RunReport) []document.Section {
 			link = share(b.LinkShare)
 		}
 		row := t.Add(b.Step, limitText(b.Limit), share(b.CPUShare), link)
-		if b.Evidence != "" && b.Limit != record.LimitDevice { // what speaks for the device is in the columns
+		if b.Evidence != "" && b.Limit != record.LimitDevice { // the evidence for the device is in the columns
 			row.Notes = []document.Block{document.Sentence(b.Evidence)}
 		}
 	}
@@ -49,7 +49,7 @@ func boundSection(r record.RunReport) []document.Section {
 		}
 	}
 	steps := "the " + units.Plural(len(r.Steps), "step")
-	if all < len(r.Steps) { // of one that was stopped, nothing is known
+	if all < len(r.Steps) { // nothing is known of a step that was stopped
 		steps = units.Count(all) + " of " + steps
 	}
 	return []document.Section{{
@@ -74,13 +74,13 @@ func limitText(l record.Limit) string {
 	return string(l)
 }
 
-// sheetSection compares with the data sheet.
+// sheetSection compares the figures with the data sheet.
 func sheetSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || len(r.Analysis.DataSheet) == 0 {
 		return nil
 	}
 	t := document.Table{Names: []string{"figure", "promised", "measured", "share", "in step"}, Align: "lrrrl", Long: true}
-	lowest := r.Analysis.DataSheet[0] // the share that is the least good news
+	lowest := r.Analysis.DataSheet[0] // the smallest share
 	for _, s := range r.Analysis.DataSheet {
 		t.Add(s.Figure, sheetFigure(s.Unit, s.Promised), sheetFigure(s.Unit, s.Measured), units.Percent(s.Share), s.Step)
 		if s.Share < lowest.Share {
@@ -101,7 +101,7 @@ func sheetFigure(unit string, v float64) string {
 	return rateIn(unit, v)
 }
 
-// interruptSection tells how often the device interrupted.
+// interruptSection shows how often the device interrupted.
 func interruptSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || len(r.Analysis.Interrupts) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func interruptSection(r record.RunReport) []document.Section {
 	return []document.Section{{ID: "interrupts", Title: "Interrupts", Blocks: []document.Block{document.Sentence(limit), document.Gap{}, t}}}
 }
 
-// targetSection lists the targets of a run with several.
+// targetSection lists the targets of a run on several targets.
 func targetSection(r record.RunReport) []document.Section {
 	if len(r.Targets) == 0 {
 		return nil

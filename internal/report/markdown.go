@@ -8,7 +8,7 @@ import (
 )
 
 // Markdown writes runs as tables for a ticket or a mail, with the conditions and all
-// warnings. It has no plots and no job files.
+// warnings. It leaves out plots and job files.
 func Markdown(w io.Writer, documents ...Document) error {
 	pages := make([]document.Page, len(documents))
 	for i, d := range documents {

@@ -11,8 +11,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// modelSection shows the cost model for the kernel's io.cost: its lines, what they are made of, and how it differs from
-// the one that drives are judged by.
+// modelSection shows the cost model for the kernel's io.cost: its lines, its coefficients, and how it differs from the
+// cost model of the judge.
 func modelSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || r.Analysis.CostModel == nil {
 		return nil
@@ -38,7 +38,7 @@ func modelSection(r record.RunReport) []document.Section {
 	return []document.Section{s}
 }
 
-// onlyDisturbed reports whether what else was going on is the only reason for which coefficients lack.
+// onlyDisturbed reports whether coefficients are missing only because of other activity on the device or the CPUs.
 func onlyDisturbed(all []record.CostCoefficient) bool {
 	var codes []string
 	for _, c := range all {
@@ -66,7 +66,7 @@ func modelLead(m record.CostModel, device string) string {
 		device, micros(record.Read), micros(record.Write))
 }
 
-// modelWarnings say what makes the lines doubtful.
+// modelWarnings returns the warnings that cast doubt on the lines.
 func modelWarnings(m record.CostModel) document.Warnings {
 	var all document.Warnings
 	var bound []string
@@ -119,7 +119,7 @@ func qosText(m record.CostModel) string {
 		m.Read.Percentile, units.Latency(m.Read.Latency), units.Latency(m.Write.Latency))
 }
 
-// costTable is what I/Os cost by this model, beside what they cost by the judge's.
+// costTable shows the cost of I/Os by this model, beside that by the judge's.
 func costTable(m record.CostModel) document.Table {
 	t := document.Table{
 		Names: []string{"what an I/O costs", "io.cost, sequential", "io.cost, random", "the judge"},
@@ -143,7 +143,7 @@ func costTable(m record.CostModel) document.Table {
 	return t
 }
 
-// twoModels says how the kernel's cost model and the judge's differ.
+// twoModels explains how the kernel's cost model and the judge's differ.
 func twoModels(m record.CostModel) string {
 	text := "io.cost's costs are shares of the time of a device that is saturated: many I/Os are in flight and share it. " +
 		"The judge of ssdprobe drift has costs of its own, learned from the traffic of the device's users: how busy it is seen to be " +

@@ -14,8 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// modelRun is the suite model with two repeats, of which the random reads kept the CPU busy, and one of them met others. A
-// daemon has learned costs of the drive.
+// modelRun returns the suite model with two repeats. In both, the CPU was the limit of the random reads, and in one
+// repeat others used the drive. A daemon has learned costs of the drive.
 func modelRun() record.RunReport {
 	var steps []record.Step
 	for repeat := 1; repeat <= 2; repeat++ {
@@ -59,7 +59,7 @@ func TestBriefOfAModel(t *testing.T) {
 	assert.Regexp(t, `(?m)^259:0 enable=1 ctrl=user rpct=95.00 rlat=\d+ wpct=95.00 wlat=\d+ min=50.00 max=150.00$`, b.String())
 }
 
-// Where figures lack, no line can be mistaken for a whole one.
+// When figures are missing, nothing can be mistaken for a complete line.
 func TestModelWithoutLines(t *testing.T) {
 	r := modelRun()
 	r.Steps = r.Steps[:3]
@@ -79,7 +79,7 @@ func TestModelWithoutLines(t *testing.T) {
 	}
 }
 
-// To stop what else is going on is advised where that was the reason, and there alone.
+// The advice to stop other activity is given only when that activity is the reason.
 func TestAdviceWhereCoefficientsLack(t *testing.T) {
 	for want, codes := range map[string][]string{
 		"Stop what else uses the device": {record.WarnDisturbed, record.WarnOthersActive},

@@ -13,7 +13,7 @@ import (
 
 const besideOthers = "Dashed: while others were read."
 
-// offsetSection shows the speed over the device, or over each of several.
+// offsetSection shows the speed over the offset, for one device or for each of several.
 func offsetSection(r record.RunReport) []document.Section {
 	lines := offsetLines(r)
 	if len(lines) == 0 {
@@ -57,7 +57,7 @@ func offsetSection(r record.RunReport) []document.Section {
 	return []document.Section{s}
 }
 
-// numberedText says which target the names of steps mean by drive-1, drive-2 and so on.
+// numberedText says which targets drive-1, drive-2 and so on are in the names of steps.
 func numberedText(targets []record.RunTarget) string {
 	texts := make([]string, len(targets))
 	for i, t := range targets {
@@ -66,7 +66,7 @@ func numberedText(targets []record.RunTarget) string {
 	return "In the names of steps, " + strings.Join(texts, ", ") + "."
 }
 
-// disregardedText says how many steps decide nothing, and why.
+// disregardedText says how many steps may not decide, and why.
 func disregardedText(n int, codes []string) string {
 	return fmt.Sprintf("%s did not measure the drive alone (%s)", units.Plural(n, "step"), strings.Join(codes, ", "))
 }
@@ -80,8 +80,8 @@ func offsetSentence(o record.OffsetSpeeds) string {
 		units.Bandwidth(o.Slowest.BytesPerSecond), units.Bandwidth(o.Fastest.BytesPerSecond))
 }
 
-// offsetsSentence tells of the device that others slow down most, or that they slow down
-// none for certain, or else of the least even one.
+// offsetsSentence names the device that others slow down most, or says that no device is
+// certainly slower. Without a comparison, it names the least even device.
 func offsetsSentence(lines []offsetLine) string {
 	var slowed, fastest, uneven *record.OffsetSpeeds
 	for i := range lines {
@@ -120,7 +120,7 @@ func offsetsSentence(lines []offsetLine) string {
 	return offsetSentence(all)
 }
 
-// offsetsTable has a row for each device, alone and beside others.
+// offsetsTable returns a row for each device, alone and beside others.
 func offsetsTable(lines []offsetLine) document.Table {
 	t := document.Table{
 		Names: []string{"device", "beside", "slowest", "at", "fastest", "evenness", "of alone", "95 % interval", "others", "warnings"},
@@ -150,7 +150,7 @@ func offsetsTable(lines []offsetLine) document.Table {
 	return t
 }
 
-// offsetUnit is the unit of an axis that ends at most.
+// offsetUnit returns the unit of an axis whose largest value is most bytes.
 func offsetUnit(most int64) (name string, by float64) {
 	switch {
 	case most < 2e9:
@@ -162,15 +162,15 @@ func offsetUnit(most int64) (name string, by float64) {
 	}
 }
 
-// offsetLine is the speeds over one drive, alone or beside others.
+// offsetLine holds the speeds over one drive, alone or beside others.
 type offsetLine struct {
-	name     string // tells it from others of the run; empty when there are none
-	device   int    // which of the run's, from 0
+	name     string // distinguishes it from other lines of the run; empty when there are none
+	device   int    // the number of the device in the run, from 0
 	speeds   record.OffsetSpeeds
 	warnings map[int64][]record.Warning // by offset
 }
 
-// offsetLines are those of a run.
+// offsetLines returns the lines of a run.
 func offsetLines(r record.RunReport) []offsetLine {
 	if r.Analysis == nil {
 		return nil
@@ -201,7 +201,7 @@ func offsetLines(r record.RunReport) []offsetLine {
 	return all
 }
 
-// table has a row for each place.
+// table returns a row for each place.
 func (l offsetLine) table(name string, by float64) (document.Table, plot.Small) {
 	small := plot.Small{Caption: "sequential speed in MB/s over the offset in " + name}
 	t := document.Table{Names: []string{"offset", "speed", "", "warnings"}, Units: []string{name, "MB/s", "", ""}, Align: "rrll", Long: true}
@@ -221,7 +221,7 @@ func (l offsetLine) table(name string, by float64) (document.Table, plot.Small) 
 	return t, small
 }
 
-// drawn are the points of a line, in MB/s over an offset in a unit.
+// drawn returns the points of a line, in MB/s, over an offset in the given unit.
 func (l offsetLine) drawn(label, unit string, by float64) (points []plot.Point, warnings []record.Warning) {
 	if label != "" {
 		label += ", "

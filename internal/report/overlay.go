@@ -14,14 +14,13 @@ import (
 )
 
 const (
-	// mostOverlaid is how many runs one drawing holds apart.
+	// mostOverlaid is the largest number of runs that one drawing can show in different colours.
 	mostOverlaid = plot.Colours
-	// mostOverlays bounds the drawings of one kind.
+	// mostOverlays is the largest number of drawings of one kind.
 	mostOverlays = 8
 )
 
-// HTML writes the comparison as one page with the runs drawn over each other. runs are
-// those that Names name.
+// HTML writes the comparison as one page with the runs drawn over each other. runs are in the order of Names.
 func (c Comparisons) HTML(w io.Writer, runs []record.RunReport) error {
 	shown := runs[:min(len(runs), mostOverlaid)]
 	overlays := slices.Concat(overlaidDepths(shown), overlaidOffsets(shown), overlaidLatencies(shown))
@@ -32,12 +31,12 @@ func (c Comparisons) HTML(w io.Writer, runs []record.RunReport) error {
 	return html.Write(w, c.page(runs, overlays))
 }
 
-// Markdown writes the same for a ticket or a mail, without drawings.
+// Markdown writes the comparison for a ticket or a mail, without drawings.
 func (c Comparisons) Markdown(w io.Writer, runs []record.RunReport) error {
 	return markdown.Write(w, c.page(runs, nil))
 }
 
-// page is the comparison of runs, with what is drawn of them.
+// page returns the comparison of runs as a page, with their drawings.
 func (c Comparisons) page(runs []record.RunReport, overlays []document.Section) document.Page {
 	p := document.Page{
 		Title: "Comparison of " + units.Plural(len(runs), "run"), About: c.Names,
@@ -70,7 +69,7 @@ func (c Comparisons) page(runs []record.RunReport, overlays []document.Section) 
 
 func againstID(i int) string { return fmt.Sprintf("against-%d", i+1) }
 
-// differences has a row for each condition that differs anywhere.
+// differences returns a row for each condition that differs in any comparison.
 func (c Comparisons) differences() document.Section {
 	t := document.Table{Names: []string{"condition", "A"}, Align: "ll"}
 	var order []string
@@ -103,8 +102,8 @@ func (c Comparisons) differences() document.Section {
 	return s
 }
 
-// unchanged is the row of a condition of the first run before any change is told: a run of which conditions are
-// unknown may have this one or not.
+// unchanged returns the row of a condition with the value of the first run in all columns. For runs with unknown
+// conditions the value is unknown too.
 func (c Comparisons) unchanged(first string) []string {
 	row := []string{knownText(first)}
 	for _, one := range c.Comparisons {
@@ -124,7 +123,7 @@ func knownText(s string) string {
 	return s
 }
 
-// inSeveral are the names that at least two runs have, in the order of their first run.
+// inSeveral returns the names that at least two runs have, in order of first appearance.
 func inSeveral(names [][]string) []string {
 	count := map[string]int{}
 	var order []string
@@ -139,7 +138,7 @@ func inSeveral(names [][]string) []string {
 	return slices.DeleteFunc(order, func(name string) bool { return count[name] < 2 })
 }
 
-// limited keeps the first overlays of a kind, and says so in the last one.
+// limited keeps the first overlays of a kind, and adds a note to the last one when it drops any.
 func limited(all []document.Section) []document.Section {
 	if len(all) <= mostOverlays {
 		return all
@@ -151,7 +150,7 @@ func limited(all []document.Section) []document.Section {
 
 const whiskers = "Bars are 95 % intervals over repeats; a point without one was measured once."
 
-// overlaidDepths have the sweeps of the same load in one drawing: IOPS on the left axis, latency on the right one.
+// overlaidDepths draws the sweeps of each load in one drawing: IOPS on the left axis, latency on the right one.
 func overlaidDepths(runs []record.RunReport) []document.Section {
 	all := make([][]sweep, len(runs))
 	names := make([][]string, len(runs))
@@ -197,7 +196,7 @@ func overlaidDepths(runs []record.RunReport) []document.Section {
 	return limited(sections)
 }
 
-// overlaid are the points of one sweep among others, with the intervals of their repeats.
+// overlaid returns the points of one sweep of several, with the intervals of their repeats.
 func (s sweep) overlaid(run string, r record.RunReport, unit units.LatencyUnit) (iops, mean []plot.Point, warnings []record.Warning) {
 	for _, p := range s.points {
 		spread := p.spread(r)
@@ -218,7 +217,8 @@ func (s sweep) overlaid(run string, r record.RunReport, unit units.LatencyUnit) 
 	return iops, mean, warnings
 }
 
-// spread is that of the repeats of a point; nil when there are none, or they are of several series.
+// spread returns the spread of the repeats of a point; nil when there is none, or when the repeats belong to
+// several series.
 func (p depthPoint) spread(r record.RunReport) *record.Spread {
 	if r.Analysis == nil || len(slices.Compact(slices.Clone(p.series))) != 1 {
 		return nil

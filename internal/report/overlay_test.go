@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// overlay is the page of runs over each other.
+// overlay returns the page with runs drawn over each other.
 func overlay(t *testing.T, runs ...record.RunReport) *html.Node {
 	t.Helper()
 	return parsed(t, overlayText(t, runs...))
@@ -27,7 +27,7 @@ func overlayText(t *testing.T, runs ...record.RunReport) string {
 	return b.String()
 }
 
-// twice is a run with every step measured again, somewhat slower.
+// twice returns a run with every step measured again, somewhat slower.
 func twice(r record.RunReport) record.RunReport {
 	var steps []record.Step
 	for _, s := range r.Steps {
@@ -49,7 +49,7 @@ func TestOverlayOutline(t *testing.T) {
 	golden(t, "overlay_linear.outline", outline(overlay(t, twice(linearRun()), linearRun(), linearRun())))
 }
 
-// Of runs on several devices, those that stand at the same place are drawn together, and the label names each.
+// In runs on several devices, those at the same position are drawn together, and the label names each.
 func TestOverlayOfSeveralDevices(t *testing.T) {
 	page := overlay(t, linesRun(), linesRun())
 	golden(t, "overlay_lines.outline", outline(page))
@@ -67,7 +67,7 @@ func TestOverlayOfSeveralDevices(t *testing.T) {
 	assert.NotContains(t, several, "device 2 of each run")
 }
 
-// Each point of repeats has its interval, and one that was measured once has none.
+// A point with repeats has an interval; one that was measured once has none.
 func TestOverlayHasIntervals(t *testing.T) {
 	drawing := func(page *html.Node) *html.Node { return all(page, "svg", "plot")[0] }
 	linear := drawing(overlay(t, twice(linearRun()), linearRun()))
@@ -78,7 +78,7 @@ func TestOverlayHasIntervals(t *testing.T) {
 	assert.Equal(t, "IOPS and latency over depth, 4 KiB random read", attribute(depth, "aria-label"))
 }
 
-// A step that cannot be true is in no drawing.
+// A step whose figures cannot be true is not drawn.
 func TestOverlayLeavesOutWhatIsImpossible(t *testing.T) {
 	r := linearRun()
 	steps := append([]record.Step(nil), r.Steps...)
@@ -87,7 +87,8 @@ func TestOverlayLeavesOutWhatIsImpossible(t *testing.T) {
 	assert.Len(t, all(all(overlay(t, linearRun(), r), "svg", "plot")[0], "path", "point"), 48+47)
 }
 
-// What fio printed has a few percentiles and no more: they are points, and nothing is drawn as known between them.
+// fio's own output has only a few percentiles. They are drawn as points, and nothing is drawn as known between
+// them.
 func TestOverlayOfAnImportedRun(t *testing.T) {
 	ours := quickRun()
 	for i := range ours.Steps {
@@ -110,7 +111,7 @@ func TestOverlayOfAnImportedRun(t *testing.T) {
 	require.NoError(t, report.Comparisons{}.HTML(&strings.Builder{}, nil))
 }
 
-// A condition that differs between two runs is not known of fio's own output.
+// When a condition differs between two runs, it is unknown for fio's own output.
 func TestOverlayOfUnknownConditions(t *testing.T) {
 	older, newer, imported := linearRun(), linearRun(), linearRun()
 	older.Conditions.Firmware, newer.Conditions.Firmware = "F1", "F2"

@@ -14,8 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// looks notes what a reader of the page meets: whether it is wider than the screen, how many series each drawing that is
-// shown has, and the least contrast (WCAG 2.2, 1.4.11) of a line and its ground.
+// looks records whether the page is wider than the screen, how many series each visible drawing has, and the lowest
+// contrast (WCAG 2.2, 1.4.11) between a line and its background.
 const looks = `
 	const luminance = text => {
 		const [r, g, b] = text.match(/[\d.]+/g).map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
@@ -38,7 +38,7 @@ const looks = `
 	document.body.innerHTML = "<pre>" + [wide ? "wide" : "fits", innerWidth <= 500 ? "phone" : "screen", least >= 3 ? "legible" : "faint " + least,
 		ground < .2 ? "dark" : "light", series.join("+")].join(" ") + "</pre>";`
 
-// look opens a page in a browser and returns what the script, which replaces the page, writes of it.
+// look opens a page in a browser and returns the output of the script, which replaces the page.
 func look(t *testing.T, page, script string, flags ...string) string {
 	t.Helper()
 	page = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`).ReplaceAllString(page, "")
@@ -50,7 +50,7 @@ func look(t *testing.T, page, script string, flags ...string) string {
 	return saw[1]
 }
 
-// On a phone and on a screen, light and dark, the page of runs over each other shows the lines of all of them.
+// On a phone and on a screen, light and dark, the page of overlaid runs shows the lines of all of them.
 func TestBrowserShowsRunsOverEachOther(t *testing.T) {
 	page := overlayText(t, linesRun(), linesRun())
 	for name, c := range map[string]struct{ scheme, size, want string }{
@@ -63,7 +63,8 @@ func TestBrowserShowsRunsOverEachOther(t *testing.T) {
 	}
 }
 
-// onAPhone notes whether the page is wider than the screen, how many drawings are, and the least height of a letter in them.
+// onAPhone records whether the page is wider than the screen, how many drawings are cut, and the smallest height of a
+// letter in them.
 const onAPhone = `
 	const drawings = [...document.querySelectorAll("svg.plot")].map(svg => svg.getBoundingClientRect()).filter(box => box.width > 0);
 	const heights = [...document.querySelectorAll("svg.plot text")].map(text => {
@@ -73,7 +74,7 @@ const onAPhone = `
 	document.body.innerHTML = "<pre>" + [document.documentElement.scrollWidth > innerWidth ? "wide" : "fits", innerWidth <= 500 ? "phone" : "screen",
 		drawings.filter(box => box.right > innerWidth).length + " cut", Math.min(10, ...heights) + " high"].join(" ") + "</pre>";`
 
-// The page of every suite fits a phone: it need not be scrolled sideways, no drawing is cut, and the labels can be read.
+// The page of every suite fits a phone: no sideways scrolling, no drawing is cut, and the labels are readable.
 func TestPagesFitAPhone(t *testing.T) {
 	c := compare.Pair(beforeUpdate(0.4), quickRun(), 0.2)
 	pages := map[string]string{"compared": page(t, report.NewDocument(quickRun(), &c), report.NewDocument(probeRun(), nil))}

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// latencyExtent is the range of the latencies of a drawing.
+// latencyExtent is the range of the latencies in a drawing.
 type latencyExtent struct{ low, high time.Duration }
 
 func (e *latencyExtent) add(d time.Duration) {
@@ -29,23 +29,23 @@ func (e latencyExtent) axis() (units.LatencyUnit, plot.Axis) {
 	return unit, latencyAxis(e.low, e.high, unit)
 }
 
-// namedPercentiles are those that are marked in a drawing of several runs.
+// namedPercentiles returns the percentiles that are marked in a drawing of several runs.
 func namedPercentiles() []float64 { return []float64{0.5, 0.9, 0.95, 0.99, 0.999, 0.9999} }
 
-// overlaidLatency is one load of one run: all its repeats together, and each.
+// overlaidLatency is one load of one run: all its repeats together, and each of them.
 type overlaidLatency struct {
 	run      int
 	together distribution
 	repeats  []record.Result
 }
 
-// overlaidLatencies have a load in one drawing, a curve for each run that measured it.
+// overlaidLatencies draws each load in one drawing, with a curve for each run that measured it.
 func overlaidLatencies(runs []record.RunReport) []document.Section {
 	names := make([][]string, len(runs))
 	loads := map[string][]overlaidLatency{}
 	for i, r := range runs {
 		if len(offsetLines(r)) > 0 {
-			continue // a curve for each place would tell nothing
+			continue // a curve for each place would show nothing of interest
 		}
 		for _, s := range measured(r.Steps) {
 			for _, p := range parts(s) {
@@ -73,7 +73,8 @@ func overlaidLatencies(runs []record.RunReport) []document.Section {
 	return limited(sections)
 }
 
-// latencyName is what a load is called in a drawing: what it did, since others call it otherwise.
+// latencyName returns the name of a load in a drawing. It is the plan, because other runs may use
+// other names.
 func latencyName(s record.Step, p part) string {
 	name := s.Plan
 	if s.Workload == nil || name == "" {
@@ -109,7 +110,7 @@ func latencyOverlay(name string, all []overlaidLatency) document.Section {
 			known, hint := curve(one.together.latency, unit)
 			diagram.Series = append(diagram.Series, plot.Series{Points: known, Shape: plot.Line, Colour: colour},
 				plot.Series{Points: hint, Shape: plot.Line, Colour: colour, Dashed: true})
-		} else { // nothing is known between them
+		} else { // nothing is known between the points
 			diagram.Series = append(diagram.Series, plot.Series{Points: points, Shape: plot.Line, Colour: colour, Dashed: true})
 		}
 		diagram.Series = append(diagram.Series, plot.Series{Name: one.label(), Points: points, Shape: plot.Points, Colour: colour})
@@ -131,7 +132,7 @@ func (o overlaidLatency) label() string {
 	return text
 }
 
-// points are the percentiles that people name, with those of the repeats around them.
+// points returns the commonly used percentiles, each with the range of its repeats.
 func (o overlaidLatency) points(unit units.LatencyUnit) []plot.Point {
 	together := record.Result{Latency: o.together.latency}
 	if len(o.repeats) == 1 {

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// overlaidLine is the speeds over one device of one run.
+// overlaidLine holds the speeds over one device of one run.
 type overlaidLine struct {
 	run  int
 	line offsetLine
@@ -24,8 +24,9 @@ func (o overlaidLine) label() string {
 	return Letter(o.run) + ", " + o.line.name
 }
 
-// overlaidOffsets have the speeds over the device of all runs in one drawing. Of runs on several devices, the first of
-// each run are in one, the second in the next: in that order the steps are compared, too.
+// overlaidOffsets draws the speeds over the device of all runs in one drawing. When runs have several devices, one
+// drawing shows the first device of each run, the next one the second, and so on. Steps are compared in the same
+// order.
 func overlaidOffsets(runs []record.RunReport) []document.Section {
 	var devices [][]overlaidLine
 	for i, r := range runs {

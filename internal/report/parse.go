@@ -13,9 +13,9 @@ import (
 // ErrNewer says that a report was written by a newer ssdprobe.
 var ErrNewer = errors.New("written by a newer ssdprobe")
 
-// Parse reads what JSON wrote: a Document, or a run report alone, or a list of
-// either. The summary is made anew. It errs when the text is none of these, and with
-// ErrNewer.
+// Parse reads the output of JSON: a Document, a run report alone, or a list of either. It
+// computes the summary anew. It returns an error when the text is none of these, and
+// ErrNewer when a newer ssdprobe wrote it.
 func Parse(text []byte) ([]Document, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) > 0 && text[0] == '[' {
@@ -41,7 +41,8 @@ func Parse(text []byte) ([]Document, error) {
 }
 
 func parseOne(text []byte) (Document, error) {
-	// A report has its version at the top, a document has the report one level below.
+	// A report has its version at the top level; a document has the report one level
+	// below.
 	var d struct {
 		Report     json.RawMessage    `json:"report"`
 		Comparison *record.Comparison `json:"comparison"`
@@ -70,15 +71,15 @@ func parseOne(text []byte) (Document, error) {
 	if err := unmarshal(d.Report, &r); err != nil {
 		return Document{}, err
 	}
-	r.Version = record.RunReportVersion // the conditions of version 1 are texts, and have been read
+	r.Version = record.RunReportVersion // version 1 stored the conditions as text, which has been parsed above
 
-	if d.Comparison != nil && d.Comparison.Before.Suite == "" { // of a version that compared otherwise
+	if d.Comparison != nil && d.Comparison.Before.Suite == "" { // written by a version with another kind of comparison
 		d.Comparison = nil
 	}
 	return NewDocument(r, d.Comparison), nil
 }
 
-// unmarshal decodes JSON and says where it ends to make sense.
+// unmarshal decodes JSON. Its error names the byte at which the text is invalid.
 func unmarshal(text []byte, v any) error {
 	err := json.Unmarshal(text, v)
 	var syntax *json.SyntaxError

@@ -64,10 +64,10 @@ func TestParseRefuses(t *testing.T) {
 	require.ErrorIs(t, err, report.ErrNewer)
 }
 
-// Whatever a file holds, it is refused or shown.
+// Any file is either rejected or shown.
 func FuzzParse(f *testing.F) {
 	for _, r := range suiteRuns() {
-		for i := range r.Steps { // short seeds are changed more
+		for i := range r.Steps { // short seeds are mutated more
 			for _, result := range []*record.Result{r.Steps[i].Read, r.Steps[i].Write} {
 				if result != nil {
 					result.Latency = result.Latency[:min(3, len(result.Latency))]

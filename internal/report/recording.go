@@ -37,10 +37,10 @@ func recordingTitle(h record.RecordingHead) string {
 	return "What " + strings.Join(concerned(h), ", ") + " did around " + stamp(h.Triggers[0].Time)
 }
 
-// stamp is a time to the second.
+// stamp formats a time to the second.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// clock is a time of the day, to the millisecond.
+// clock formats a time of day, to the millisecond.
 func clock(t time.Time) string { return t.UTC().Format("15:04:05.000") }
 
 func span(h record.RecordingHead) string {
@@ -81,7 +81,7 @@ type event struct {
 	text string
 }
 
-// eventSection lists what happened, in the order of the seconds.
+// eventSection lists the events in order of time.
 func eventSection(rec record.Recording) document.Section {
 	t := document.Table{Names: []string{"time", "of", "what"}, Align: "lll", Long: true}
 	for _, e := range events(rec) {
@@ -116,7 +116,8 @@ func events(rec record.Recording) (all []event) {
 	return all
 }
 
-// deviceEvents are the beginnings and ends of stalls, and of the time that the device was there.
+// deviceEvents returns when stalls began and ended, when counts became incomparable, and when the
+// PCIe link changed.
 func deviceEvents(d record.DeviceRecording) (all []event) {
 	add := func(at time.Time, text string) { all = append(all, event{at, d.Device.Name, text}) }
 	before := record.StallCause("")
@@ -159,10 +160,11 @@ func deviceSection(rec record.Recording, d record.DeviceRecording) document.Sect
 	return s
 }
 
-// mostSlowShown is how many of the slowest I/Os the table shows. JSON has all of them.
+// mostSlowShown is how many of the slowest I/Os the table shows. The JSON has all of them.
 const mostSlowShown = 20
 
-// slowTable has the slowest I/Os, the slowest first, and who submitted them where that was recorded.
+// slowTable returns the slowest I/Os, the slowest first, and who submitted them if that was
+// recorded.
 func slowTable(slow []record.SlowIO) document.Table {
 	slow = slices.Clone(slow)
 	slices.SortStableFunc(slow, func(a, b record.SlowIO) int { return cmp.Compare(b.Latency(), a.Latency()) })
@@ -193,10 +195,10 @@ func slowTable(slow []record.SlowIO) document.Table {
 	return t
 }
 
-// nearby is how many seconds before and after an event the table shows.
+// nearby is the time before and after an event that the table shows.
 const nearby = 5 * time.Second
 
-// secondsTable has the seconds around what happened. JSON has all of them.
+// secondsTable returns the seconds around the events. The JSON has all of them.
 func secondsTable(rec record.Recording, d record.DeviceRecording) document.Table {
 	t := document.Table{
 		Names: []string{"second to", "in flight", "reads", "read mean", "writes", "write mean", "flushes", "flush mean", "discards", "discard mean", "busy", ""},
@@ -264,7 +266,7 @@ func interrupts(readings []record.DeviceReading) string {
 	})
 }
 
-// fromTo is what was read first and last, where that differs: "38 °C, later 41 °C".
+// fromTo returns the values read, without repetitions: "38 °C, later 41 °C".
 func fromTo(readings []record.DeviceReading, write func(record.DeviceReading) string) string {
 	var all []string
 	for _, r := range readings {
@@ -275,7 +277,7 @@ func fromTo(readings []record.DeviceReading, write func(record.DeviceReading) st
 	return strings.Join(all, ", later ")
 }
 
-// otherSection is a line for each device that did not trigger the recording.
+// otherSection returns a line for each device that did not trigger the recording.
 func otherSection(idle []string, others []record.DeviceRecording) document.Section {
 	t := document.Table{Names: []string{"device", "I/Os", "most in flight", "worst mean of a second", "seconds in stalls"}, Align: "lrrrr", Long: true}
 	for _, d := range others {

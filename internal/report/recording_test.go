@@ -25,7 +25,7 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// A recording that was cut short at once, of a node, has little to show.
+// A recording of a node that was cut short at once has little to show.
 func TestRecordingOfNothing(t *testing.T) {
 	rec := recordtest.Recording()
 	rec.Host, rec.Devices, rec.Triggers, rec.MoreTriggers = nil, nil, []record.Trigger{{Time: rec.From, Kind: record.TriggerRequest, Text: "somebody asked for it"}}, 3

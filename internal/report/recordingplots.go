@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// devicePlots are the plots of a device: what was in flight, what completed, and how long that took.
+// devicePlots returns the plots of a device: I/Os in flight, I/Os completed, and their latency.
 func devicePlots(rec record.Recording, d record.DeviceRecording) []document.Plot {
 	inFlight := plot.Series{Name: "in flight", Shape: plot.Line, Colour: 1}
 	small := newSmall(fmt.Sprintf("%s: I/Os in flight at the end of each second", d.Device.Name))
@@ -57,7 +57,7 @@ func devicePlots(rec record.Recording, d record.DeviceRecording) []document.Plot
 	return plots
 }
 
-// hostSection shows what the host did.
+// hostSection shows the load of the host.
 func hostSection(rec record.Recording) document.Section {
 	small := newSmall("share of each second in which tasks of the host waited for I/O, %")
 	shares := []struct {
@@ -96,7 +96,7 @@ func hostSection(rec record.Recording) document.Section {
 	return section
 }
 
-// overTime is a plot over the seconds of a recording, with a mark for each trigger.
+// overTime returns a plot over the seconds of a recording, with a mark for each trigger.
 func overTime(rec record.Recording, title, label string, series ...plot.Series) plot.Plot {
 	p := plot.Plot{
 		Title: title, Height: 120, Series: series,
@@ -113,17 +113,18 @@ func overTime(rec record.Recording, title, label string, series ...plot.Series) 
 	return p
 }
 
-// axisSeconds place a time on an axis.
+// axisSeconds converts a time to a value on an axis.
 func axisSeconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1e3 }
 
-// small gathers the values of a plot for a terminal, whose columns are fewer than the seconds.
+// small collects the values of a plot for a terminal, which has fewer columns than there are
+// seconds.
 type small struct {
 	caption string
 	times   []time.Time
 	values  []float64
 }
 
-// mostColumns is how many values a plot for a terminal has.
+// mostColumns is the largest number of values in a plot for a terminal.
 const mostColumns = 60
 
 func newSmall(caption string) *small { return &small{caption: caption} }
@@ -132,7 +133,7 @@ func (s *small) add(at time.Time, value float64) {
 	s.times, s.values = append(s.times, at), append(s.values, value)
 }
 
-// plot shows the highest value of as many seconds as have to share a column.
+// plot returns the plot. When several seconds share a column, it shows the highest of their values.
 func (s *small) plot() *plot.Small {
 	n := len(s.values)
 	each := max(1, (n+mostColumns-1)/mostColumns)

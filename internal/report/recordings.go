@@ -30,7 +30,8 @@ func Recordings(w io.Writer, heads []record.RecordingHead, now time.Time) error 
 	return text.Write(w, "recordings", t)
 }
 
-// concerned are the names of the devices that triggered a recording, in the order of the triggers.
+// concerned returns the names of the devices that triggered a recording, in the order of the
+// triggers.
 func concerned(h record.RecordingHead) (names []string) {
 	for _, t := range h.Triggers {
 		if name := subject(t); !slices.Contains(names, name) {
@@ -40,7 +41,7 @@ func concerned(h record.RecordingHead) (names []string) {
 	return names
 }
 
-// subject is what a trigger is about.
+// subject returns what a trigger is about.
 func subject(t record.Trigger) string {
 	switch {
 	case t.Device != "":

@@ -9,8 +9,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// leastSpan is the least that an axis of deviations shows to both sides, in percent:
-// noise of a tenth must not look like chaos.
+// leastSpan is the smallest range that an axis of deviations shows on either side, in
+// percent. Noise of a tenth of a percent must not look like chaos.
 const leastSpan = 5.0
 
 // repeatSection shows how far the repeats of each load lie apart.
@@ -59,7 +59,7 @@ func repeatSection(r record.RunReport) []document.Section {
 	return []document.Section{s}
 }
 
-// spreadRow is a load with its repeats, in percent around their mean.
+// spreadRow returns a load with its repeats, in percent around their mean.
 func spreadRow(r record.RunReport, s record.Spread) (plot.Row, []record.Warning) {
 	mean := s.IOPS.Mean.Value
 	deviation := func(v float64) float64 { return 100 * (v/mean - 1) }
@@ -91,7 +91,7 @@ func spreadRow(r record.RunReport, s record.Spread) (plot.Row, []record.Warning)
 	return row, warnings
 }
 
-// effectSection shows what changed settings did.
+// effectSection shows the effects of changed settings.
 func effectSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || len(r.Analysis.Effects) == 0 {
 		return nil

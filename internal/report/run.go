@@ -14,10 +14,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Run writes a run report as text: what was run where and what it comes to, the
-// warnings, the conditions, a table with a row per step and direction, and what the
-// analysis says, with small plots. A percentile that too few I/Os stand for (see
-// Supported) has a "~" before it. CPU is in percent of one CPU.
+// Run writes a run report as text: what was run where and the conclusion, the warnings,
+// the conditions, a table with a row per step and direction, and the analysis with small
+// plots. A percentile based on too few I/Os (see record.Supported) has a "~" before it.
+// CPU is in percent of one CPU.
 func Run(w io.Writer, r record.RunReport) error {
 	blocks := []document.Block{document.Sentence(runTitle(r) + ", " + strings.Join(runAbout(r), ", "))}
 	all := sections(r)
@@ -39,7 +39,8 @@ func Run(w io.Writer, r record.RunReport) error {
 	return text.Write(w, "run report", blocks...)
 }
 
-// leadOf is what the suite asked for in a sentence, or what was reached at best.
+// leadOf returns the answer to the suite's question in a sentence, or else the best
+// figures.
 func leadOf(r record.RunReport, all []document.Section) string {
 	for _, s := range all {
 		if s.Lead != "" && !s.Minor {
@@ -51,7 +52,7 @@ func leadOf(r record.RunReport, all []document.Section) string {
 
 func runTitle(r record.RunReport) string { return r.Suite + " on " + runTarget(r) }
 
-// runAbout is when it was, and how much: "3 steps in 31.4 s".
+// runAbout returns when the run was, and its size: "3 steps in 31.4 s".
 func runAbout(r record.RunReport) []string {
 	steps := units.Plural(len(r.Steps), "step")
 	if r.Finished.After(r.Started) {
@@ -60,7 +61,7 @@ func runAbout(r record.RunReport) []string {
 	return []string{units.Time(r.Started), steps}
 }
 
-// runTarget names the target, and says how many others there are.
+// runTarget names the target, and the number of further ones.
 func runTarget(r record.RunReport) string {
 	if n := len(r.Targets); n > 1 {
 		return fmt.Sprintf("%s and %d more", r.Target, n-1)
@@ -112,7 +113,7 @@ func runFacts(r record.RunReport) document.Facts {
 	}
 }
 
-// fileText is "1 GiB, made for this run"; empty for a raw device.
+// fileText describes the file: "1 GiB, made for this run"; empty for a raw device.
 func fileText(f *record.RunFile) string {
 	switch {
 	case f == nil:
@@ -151,15 +152,15 @@ func runTable(r record.RunReport) []document.Block {
 	return blocks
 }
 
-// unsureNote says what "~" stands for.
+// unsureNote explains the "~".
 func unsureNote() document.Note {
 	return document.Note{
 		Label: "~ ", Text: fmt.Sprintf("fewer than %d I/Os lie above this percentile, so it is only a hint; measure longer.", record.MinimumAbove),
 	}
 }
 
-// lowestMedian decides the unit of all latencies of the table: small ones keep
-// their digits, large ones get more of them.
+// lowestMedian returns the lowest median latency. It decides the unit of all latencies in
+// the table: small values keep their digits, large ones get more of them.
 func lowestMedian(r record.RunReport) time.Duration {
 	var lowest time.Duration
 	for _, s := range Summarise(r) {
@@ -170,9 +171,9 @@ func lowestMedian(r record.RunReport) time.Duration {
 	return lowest
 }
 
-// stepRows returns the rows of a step: its plan above the first, its errors and
-// warnings below the last. CPU and errors belong to the step, so they stand in
-// the first row alone.
+// stepRows returns the rows of a step, with its plan above the first and its errors and
+// warnings below the last. CPU and errors belong to the whole step, so only the first row
+// has them.
 func stepRows(step record.Step, unit units.LatencyUnit) (rows []document.Row, unsure bool) {
 	cpu, errors := none, units.Count(sum(step.Errors))
 	if used := step.UserCPU + step.SystemCPU; used > 0 {
@@ -203,7 +204,7 @@ func stepRows(step record.Step, unit units.LatencyUnit) (rows []document.Row, un
 	return rows, unsure
 }
 
-// stepAbout says what a step did: "4 KiB random read, depth 1", "10 s", "381 200 I/Os".
+// stepAbout describes a step: "4 KiB random read, depth 1", "10 s", "381 200 I/Os".
 func stepAbout(step record.Step) []string {
 	var about []string
 	if step.Plan != "" {
@@ -236,7 +237,7 @@ func stepAbout(step record.Step) []string {
 	return about
 }
 
-// cells are the figures of a row up to the step's own.
+// cells returns the figures of a row, without those of the whole step.
 func (s Summary) cells(unit units.LatencyUnit) []string {
 	bandwidth := none
 	if s.BytesPerSecond > 0 {

@@ -35,7 +35,7 @@ func TestRunText(t *testing.T) {
 	}
 }
 
-// The widest figures of WORKLOADS, a drive at its data sheet and a stall of seconds, keep to 120 columns.
+// The widest figures, of a drive at its data sheet and a stall of seconds, fit into 120 columns.
 func TestRunTableFits120Columns(t *testing.T) {
 	h := spread(20_000, at{0, 9400 * us / 1000}, at{0.5, 64 * us}, at{0.99, 900 * us}, at{0.999, 12 * ms}, at{1, 2300 * ms})
 	r := quickRun()

@@ -12,8 +12,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// HTML writes runs as one page that holds all it needs, with plots. It stays small
-// whatever the runs hold.
+// HTML writes runs as one self-contained page with plots. The size of the page is
+// bounded.
 func HTML(w io.Writer, documents ...Document) error {
 	pages := make([]document.Page, len(documents))
 	for i, d := range documents {
@@ -48,8 +48,9 @@ func runPage(d Document) document.Page {
 	return p
 }
 
-// leads are what the suite asked for in a sentence, and what else its sections say. What
-// was reached at best leads to the results when it is not the answer.
+// leads returns the answer to the suite's question in a sentence, and the other
+// conclusions of its sections. The best figures become a point that links to the results
+// when they are not the answer.
 func leads(r record.RunReport, all []document.Section) (lead string, points []document.Point) {
 	lead, best := leadOf(r, all), bestSentence(r)
 	if lead != best {
@@ -75,7 +76,7 @@ func conditionsSection(r record.RunReport) document.Section {
 	return s
 }
 
-// mostJobs and mostJobBytes bound what the page holds of job files.
+// mostJobs and mostJobBytes limit the number and the size of job files on the page.
 const (
 	mostJobs     = 100
 	mostJobBytes = 16 << 10

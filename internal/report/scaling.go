@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// scalingSections show for each load what every added device brought.
+// scalingSections shows for each load what every added device contributed.
 func scalingSections(r record.RunReport) []document.Section {
 	if r.Analysis == nil {
 		return nil
@@ -58,7 +58,7 @@ func scalingSections(r record.RunReport) []document.Section {
 	return all
 }
 
-// scalingWarnings are those of the steps of a load, by the number of devices.
+// scalingWarnings returns the warnings of the steps of a load, by the number of devices.
 func scalingWarnings(r record.RunReport, s record.Scaling) map[int][]record.Warning {
 	all := map[int][]record.Warning{}
 	for _, step := range r.Steps {

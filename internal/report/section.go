@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// drawn is a plot whose points with warnings are hollow.
+// drawn returns a plot whose caption says that points with warnings are hollow.
 func drawn(d document.Drawing, caption string, warnings []record.Warning, small *plot.Small) document.Plot {
 	if len(warnings) > 0 {
 		caption = strings.TrimSpace(caption + " Hollow points have warnings.")
@@ -19,7 +19,7 @@ func drawn(d document.Drawing, caption string, warnings []record.Warning, small 
 	return document.Plot{Drawing: d, Caption: caption, Warnings: ofAKind(warnings), Small: small}
 }
 
-// sections are all that the run has something to say about, the weightiest first.
+// sections returns all sections that the run has data for, the most important first.
 func sections(r record.RunReport) []document.Section {
 	var all []document.Section
 	for _, build := range []func(record.RunReport) []document.Section{
@@ -31,7 +31,7 @@ func sections(r record.RunReport) []document.Section {
 	return all
 }
 
-// warned are the codes of warnings in one cell.
+// warned returns the codes of warnings, without repetitions, for one cell.
 func warned(warnings []record.Warning) string {
 	var codes []string
 	for _, w := range warnings {
@@ -42,12 +42,12 @@ func warned(warnings []record.Warning) string {
 	return strings.Join(codes, ", ")
 }
 
-// measured are the steps that have a result.
+// measured returns the steps that have a result.
 func measured(steps []record.Step) []record.Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool { return !s.Measured() })
 }
 
-// once leaves out warnings that were there before.
+// once removes duplicate warnings.
 func once(warnings []record.Warning) []record.Warning {
 	var all []record.Warning
 	seen := map[record.Warning]bool{}
@@ -60,8 +60,8 @@ func once(warnings []record.Warning) []record.Warning {
 	return all
 }
 
-// ofAKind leaves one warning of each kind, which says how many there are: below a plot
-// of thirty steps, thirty that differ in a figure hide the plot. All stand with the steps.
+// ofAKind keeps one warning of each kind, and adds how many more there are. Below a plot of thirty steps, thirty
+// warnings that differ in a figure would bury the plot. All of them are listed with the steps.
 func ofAKind(warnings []record.Warning) []record.Warning {
 	var all []record.Warning
 	more := map[string]int{}
@@ -80,7 +80,7 @@ func ofAKind(warnings []record.Warning) []record.Warning {
 	return all
 }
 
-// rateIn writes a rate in the unit of an analysis, "IOPS" or "B/s".
+// rateIn formats a rate in the unit of an analysis, "IOPS" or "B/s".
 func rateIn(unit string, v float64) string {
 	if unit == "B/s" {
 		return units.Bandwidth(v)
@@ -88,8 +88,7 @@ func rateIn(unit string, v float64) string {
 	return units.IOPS(v) + " IOPS"
 }
 
-// rateColumn is the unit in which a column or an axis shows rates, and what divides
-// them.
+// rateColumn returns the unit in which a column or an axis shows rates, and the divisor for it.
 func rateColumn(unit string) (name string, by float64) {
 	if unit == "B/s" {
 		return "MB/s", 1e6
@@ -97,11 +96,11 @@ func rateColumn(unit string) (name string, by float64) {
 	return "IOPS", 1
 }
 
-// boundsApart is how many times the lower bound of an interval the upper one may be for both to be worth a look.
+// boundsApart is the largest ratio of the bounds of an interval for which both are worth showing.
 const boundsApart = 100
 
-// intervalText writes the bounds of an interval: "12 100 to 12 900"; "-" when there
-// is none, and words when two repeats differ so much that it says nothing.
+// intervalText formats the bounds of an interval: "12 100 to 12 900"; "-" when there is none. When two repeats
+// differ so much that the bounds say nothing, it says so in words.
 func intervalText(i record.Interval, write func(float64) string) string {
 	switch {
 	case i.Lower == nil || i.Upper == nil:

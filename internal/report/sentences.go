@@ -8,9 +8,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// bestSentence says what the run measured at best, for runs that come to nothing more
-// telling: its most IOPS, its most bytes per second and its lowest median latency,
-// each with the step that reached it.
+// bestSentence describes the best figures of a run, for runs without a more specific
+// conclusion: its highest IOPS, its highest bandwidth and its lowest median latency, each
+// with the step that reached it.
 func bestSentence(r record.RunReport) string {
 	var iops, bytes, median Summary
 	for _, s := range Summarise(r) {
@@ -48,8 +48,7 @@ func bestSentence(r record.RunReport) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// doubtSentence counts the steps with figures that may be wrong; empty when there are
-// none.
+// doubtSentence counts the steps with warnings; empty when there are none.
 func doubtSentence(r record.RunReport) string {
 	marked := 0
 	for _, s := range r.Steps {

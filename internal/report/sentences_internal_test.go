@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// A depth that the kernel did not tell is no depth of 0.
+// A depth that the kernel did not report does not count as 0.
 func TestDepthSeenIsTheMeanOfWhatIsKnown(t *testing.T) {
 	var s sweep
 	for _, depth := range []*record.Depth{{Asked: 32}, nil, {Asked: 32, Mean: 30}, {Asked: 32, Mean: 32}} {
@@ -20,7 +20,7 @@ func TestDepthSeenIsTheMeanOfWhatIsKnown(t *testing.T) {
 	assert.Equal(t, 4, s.points[0].repeats)
 }
 
-// No device is said to be slowed down while its interval holds the speed alone.
+// A device is not called slower while its interval includes its speed alone.
 func TestSlowedDownMost(t *testing.T) {
 	line := func(target string, value, lower, upper float64) offsetLine {
 		return offsetLine{speeds: record.OffsetSpeeds{Target: target, Beside: 1, AgainstAlone: &record.Interval{Value: value, Lower: &lower, Upper: &upper}}}
@@ -31,7 +31,7 @@ func TestSlowedDownMost(t *testing.T) {
 		"Beside 1 other, /dev/b reads at 50 % of its speed alone")
 }
 
-// The knee is as exact as the repeats leave it.
+// The knee is stated only as exactly as the repeats allow.
 func TestWhereTheKneeIs(t *testing.T) {
 	points := func(rises ...record.Interval) record.SpanSweep {
 		s := record.SpanSweep{Load: "4 KiB random read", Verdict: record.SpanKnee, KneeBytes: 100e9, Limit: 1.1}
@@ -50,7 +50,8 @@ func TestWhereTheKneeIs(t *testing.T) {
 	assert.Equal(t, "Whether latency has a knee over span is not known for 1 of 1 load: smaller spans are slower than the largest one.", spanSentence([]record.SpanSweep{gone}))
 }
 
-// Two repeats that have nothing in common have an interval that holds everything: it is no figure.
+// Two repeats that differ widely have an interval that includes almost everything, so it is not
+// shown as a figure.
 func TestAnIntervalThatSaysNothingIsSaidInWords(t *testing.T) {
 	interval := func(lower, upper float64) string {
 		return intervalText(record.Interval{Value: 2, Lower: &lower, Upper: &upper}, units.Ratio)
@@ -62,7 +63,7 @@ func TestAnIntervalThatSaysNothingIsSaidInWords(t *testing.T) {
 	assert.Equal(t, none, intervalText(record.Interval{Value: 2}, units.Ratio))
 }
 
-// Learning on a busy host takes longer, and says so.
+// Learning takes longer on a busy host, and the text says so.
 func TestLearningSaysHowLongItTakes(t *testing.T) {
 	p := record.ProbeStatus{Probe: record.Probe{Interval: 30 * time.Second}, LearningRounds: 12, LearningGoal: 120}
 	assert.Equal(t, "learning, 12 of 120 rounds", learningText(p))
@@ -74,7 +75,7 @@ func TestLearningSaysHowLongItTakes(t *testing.T) {
 	assert.Equal(t, "learning, 0 of 120 rounds, as 0 of 36 rounds were good", learningText(p))
 }
 
-// What the repeats do not tell is not said.
+// A conclusion that the repeats do not support is not stated.
 func TestScalingThatCannotBeTold(t *testing.T) {
 	s := record.Scaling{Load: "reads", Unit: "IOPS", Limit: 0.9, Points: []record.ScalePoint{
 		{Devices: 1, Total: 100, Linearity: 1},

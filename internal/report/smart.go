@@ -9,13 +9,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// SmartRow is a controller, and the devices that it reaches.
+// SmartRow is a controller with the devices that it reaches.
 type SmartRow struct {
 	Controller record.Controller `json:"controller"`
 	Devices    []record.Device   `json:"devices,omitempty"`
 }
 
-// Smart writes what drives say of themselves: first what is wrong in plain words,
+// Smart writes what drives report about themselves: first what is wrong in plain words,
 // then all figures, each with its unit.
 func Smart(w io.Writer, rows []SmartRow) error {
 	var blocks []document.Block
@@ -45,7 +45,7 @@ func (r SmartRow) blocks() []document.Block {
 	return blocks
 }
 
-// about says which drive it is.
+// about identifies the drive.
 func (r SmartRow) about() []string {
 	var about []string
 	if h := r.Controller.Health; h != nil {

@@ -28,7 +28,7 @@ func TestSmart(t *testing.T) {
 	golden(t, "smart.txt", smart(t, report.SmartRow{Controller: well, Devices: []record.Device{s.Targets[0].Device}}))
 }
 
-// A drive that is in trouble, with all there can be.
+// A drive in trouble, with every possible figure.
 func TestSmartOfADriveInTrouble(t *testing.T) {
 	s := recordtest.Snapshot()
 	c := s.Controllers[1]

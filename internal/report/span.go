@@ -71,7 +71,7 @@ func spanSection(r record.RunReport) []document.Section {
 	}}
 }
 
-// spanWarnings are those of the steps that a point stands for.
+// spanWarnings returns the warnings of the steps behind a point.
 func spanWarnings(r record.RunReport, s record.SpanSweep, p record.SpanPoint) []record.Warning {
 	var all []record.Warning
 	for _, step := range measured(r.Steps) {
@@ -86,7 +86,7 @@ func spanWarnings(r record.RunReport, s record.SpanSweep, p record.SpanPoint) []
 	return all
 }
 
-// spanSentence tells of the load that gets slower the most, and how many others do.
+// spanSentence describes the load that gets slower the most, and how many others do.
 func spanSentence(sweeps []record.SpanSweep) string {
 	of := map[record.SpanVerdict][]record.SpanSweep{}
 	for _, s := range sweeps {
@@ -119,8 +119,8 @@ func spanSentence(sweeps []record.SpanSweep) string {
 	}
 }
 
-// kneeText says where the knee is: at a span, or before one that is slower for certain
-// where the repeats leave the spans between in doubt.
+// kneeText says where the knee is: at a span, or between two spans when the repeats do not
+// decide about the spans between them.
 func kneeText(s record.SpanSweep) string {
 	knee := slices.IndexFunc(s.Points, func(p record.SpanPoint) bool { return p.SpanBytes == s.KneeBytes })
 	for i, p := range s.Points[knee+1:] {
@@ -134,7 +134,8 @@ func kneeText(s record.SpanSweep) string {
 	return "at a span of " + units.DriveSize(s.KneeBytes)
 }
 
-// spanOthers says what the other loads do: "; beside: 2 loads with a knee, 1 load without one".
+// spanOthers describes the other loads: "; beside it: 2 loads with a knee, too, 1 load without
+// one".
 func spanOthers(knees, flat, unsure int) string {
 	var texts []string
 	if knees > 0 {
@@ -152,7 +153,7 @@ func spanOthers(knees, flat, unsure int) string {
 	return "; beside it: " + strings.Join(texts, ", ")
 }
 
-// spareSection shows what over-provisioning buys.
+// spareSection shows the effect of over-provisioning.
 func spareSection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || len(r.Analysis.Spares) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// steadySection shows the way to the steady state and the window in which it holds.
+// steadySection shows the approach to the steady state and the window that is steady.
 func steadySection(r record.RunReport) []document.Section {
 	if r.Analysis == nil || r.Analysis.Steady == nil || len(r.Analysis.Steady.Path) == 0 {
 		return nil
@@ -69,7 +69,8 @@ func steadyRule(s record.Steady) string {
 		units.Plural(s.Window, "round"), units.Percent(s.MaxRange), units.Percent(s.RangeRatio), units.Percent(s.MaxSlope), units.Percent(s.SlopeRatio))
 }
 
-// purgeNote says what a purge is worth. A drive carries out a format before it answers; what a discard asks for, no drive confirms.
+// purgeNote says how far the purge can be trusted. A drive completes a format before it answers, but no drive confirms
+// that it carried out a discard.
 func purgeNote(r record.RunReport) []document.Block {
 	ran := func(name string) bool {
 		return slices.ContainsFunc(r.Steps, func(s record.Step) bool { return s.Name == name })
@@ -91,7 +92,7 @@ func purgeNote(r record.RunReport) []document.Block {
 	}
 }
 
-// freshFrom is how many times as fast as when steady a fresh drive is at least taken to be.
+// freshFrom is the ratio of the first round to the steady ones above which the drive counts as fresh.
 const freshFrom = 1.2
 
 func steadyPlot(s record.Steady, warnings map[int][]record.Warning) plot.Plot {

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// inOneLine is the text of a report in one line.
+// inOneLine returns the text of a report on one line.
 func inOneLine(t *testing.T, r record.RunReport) string {
 	t.Helper()
 	var b strings.Builder
@@ -20,7 +20,7 @@ func inOneLine(t *testing.T, r record.RunReport) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// A purge is only asked for: what was measured is the evidence that it was heeded.
+// A purge is only a request: the measurements show whether the drive obeyed it.
 func TestPurgeIsWeighed(t *testing.T) {
 	purged := func(change func(*record.RunReport)) record.RunReport {
 		r := steadyRun()
@@ -49,7 +49,7 @@ func TestFormatIsNamed(t *testing.T) {
 	assert.Regexp(t, `(?m)^format +not measured$`, b.String())
 }
 
-// Percentiles of syncs are named when there are enough for them.
+// Percentiles of syncs are stated only when there are enough syncs.
 func TestSyncsAreSummedUp(t *testing.T) {
 	r := probeRun()
 	r.Steps = nil
@@ -63,7 +63,7 @@ func TestSyncsAreSummedUp(t *testing.T) {
 	assert.Contains(t, text, "p99 needs 1 000 syncs, and p99.9 needs 10 000.")
 }
 
-// Thirty warnings that differ in a figure do not hide the plot that they belong to.
+// Thirty warnings that differ in a figure do not bury the plot they belong to.
 func TestWarningsOfAKindStandOnceBelowAPlot(t *testing.T) {
 	r := depthRun()
 	for i := range r.Steps {

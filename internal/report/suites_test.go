@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// suiteRun is a run of a suite on the data centre drive without warnings.
+// suiteRun returns a run of a suite on the data centre drive, without warnings.
 func suiteRun(suite string, steps ...record.Step) record.RunReport {
 	r := quickRun()
 	r.Suite, r.Warnings, r.Steps = suite, nil, steps
@@ -20,7 +20,7 @@ func suiteRun(suite string, steps ...record.Step) record.RunReport {
 	return r
 }
 
-// step is one step with a workload.
+// step returns a step with a workload.
 func step(name string, w record.Workload, r *record.Result) record.Step {
 	s := record.Step{Name: name, Plan: w.String(), Duration: 30 * time.Second, Workload: &w, InterruptsPerIO: -1, UserCPU: 0.1, SystemCPU: 0.3}
 	if w.Direction == record.Write {
@@ -31,14 +31,14 @@ func step(name string, w record.Workload, r *record.Result) record.Step {
 	return s
 }
 
-// saturating is the drive of a sweep: 80 µs for one I/O, and no more than 310 000 IOPS.
+// saturating returns the latencies of a drive in a sweep: 80 µs for one I/O, and at most 310 000 IOPS.
 func saturating(base record.Histogram, depth int) record.Histogram {
 	factor := 1 + math.Pow(float64(depth)*12_500/310_000, 2)
 	factor = math.Sqrt(factor)
 	return slowed(base, factor)
 }
 
-// depthRun is the suite depth-sweep; the step at depth 8 was disturbed.
+// depthRun returns the suite depth-sweep; the step at depth 8 was disturbed.
 func depthRun() record.RunReport {
 	base := depth1(20_000)
 	var steps []record.Step
@@ -60,7 +60,7 @@ func depthRun() record.RunReport {
 	return r
 }
 
-// linearRun is the suite linear-read on a drive that gets slower towards its end.
+// linearRun returns the suite linear-read on a drive that gets slower towards its end.
 func linearRun() record.RunReport {
 	base := sequential(2000)
 	var steps []record.Step
@@ -78,7 +78,8 @@ func linearRun() record.RunReport {
 	return r
 }
 
-// linesRun is the suite linear-read on three drives, each alone and beside the others; the last two share a narrow bus.
+// linesRun returns the suite linear-read on three drives, each alone and beside the others. The last two share a narrow
+// bus.
 func linesRun() record.RunReport {
 	base := sequential(500)
 	r := suiteRun("linear-read")
@@ -113,7 +114,7 @@ func linesRun() record.RunReport {
 	return r
 }
 
-// steadyRun is the suite steady-state: fast while fresh, down to a quarter.
+// steadyRun returns the suite steady-state: fast while fresh, then down to a quarter.
 func steadyRun() record.RunReport {
 	random, base := rand.New(rand.NewPCG(1, 2)), depth32(5000)
 	var steps []record.Step
@@ -128,8 +129,8 @@ func steadyRun() record.RunReport {
 	return r
 }
 
-// scaleRun is the suite scale on 24 drives of two roots; from the 18th on, those of
-// the second root share too narrow a link.
+// scaleRun returns the suite scale on 24 drives of two PCIe roots. From the 18th drive on, those of the second root share
+// too narrow a link.
 func scaleRun() record.RunReport {
 	base := depth32(1000)
 	var steps []record.Step
@@ -162,7 +163,7 @@ func scaleRun() record.RunReport {
 	return r
 }
 
-// cacheRun is the suite write-cache with four repeats of each load, cache on and off.
+// cacheRun returns the suite write-cache with four repeats of each load, cache on and off.
 func cacheRun() record.RunReport {
 	random, base := rand.New(rand.NewPCG(3, 4)), depth1(4000)
 	var steps []record.Step
@@ -192,8 +193,8 @@ func cacheRun() record.RunReport {
 	return r
 }
 
-// spanRun is the suite span on a drive without memory of its own: reads one at a time get slower from half of it on. Then it is
-// written with a part left unused.
+// spanRun returns the suite span on a drive without its own memory: single reads get slower from half of the drive on.
+// The drive is then written with a part left unused.
 func spanRun() record.RunReport {
 	random, base := rand.New(rand.NewPCG(5, 6)), depth1(2000)
 	var steps []record.Step
@@ -241,7 +242,7 @@ func spareOf(s record.Step) int {
 	return *s.Workload.SparePercent
 }
 
-// cpusRun is the suite cpus: from eight CPUs on, the drive is the limit.
+// cpusRun returns the suite cpus: from eight CPUs on, the drive is the limit.
 func cpusRun() record.RunReport {
 	base := depth32(2000)
 	var steps []record.Step
@@ -269,7 +270,7 @@ func cpusRun() record.RunReport {
 	return r
 }
 
-// sheetRun is quick with all of the analysis that has no plot of its own.
+// sheetRun returns quick with all analyses that have no plot of their own.
 func sheetRun() record.RunReport {
 	r := quickRun()
 	r.Analysis = &record.Analysis{
@@ -287,7 +288,7 @@ func sheetRun() record.RunReport {
 	return r
 }
 
-// suiteRuns are all of them by name.
+// suiteRuns returns all of these runs by name.
 func suiteRuns() map[string]record.RunReport {
 	return map[string]record.RunReport{
 		"depth": depthRun(), "linear": linearRun(), "steady": steadyRun(), "scale": scaleRun(), "cache": cacheRun(), "sheet": sheetRun(),

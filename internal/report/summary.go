@@ -6,15 +6,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// The parts of a step that have figures of their own. Sync is the time of the
-// fsync or fdatasync calls alone.
+// The parts of a step that have figures of their own. Sync is the time of only the fsync
+// or fdatasync calls.
 const (
 	partRead  = "read"
 	partWrite = "write"
 	partSync  = "sync"
 )
 
-// Summary is what people read of one direction of a step.
+// Summary holds the main figures of one direction of a step.
 type Summary struct {
 	Step      string `json:"step"`
 	Plan      string `json:"plan"`
@@ -31,12 +31,12 @@ type Summary struct {
 	P99  time.Duration `json:"p99_ns"`
 	P999 time.Duration `json:"p99_9_ns"`
 	Max  time.Duration `json:"max_ns"`
-	// Unsure names the percentiles that too few I/Os stand for, see record.Supported.
+	// Unsure names the percentiles that are based on too few I/Os, see record.Supported.
 	Unsure []string `json:"unsure,omitempty"`
 }
 
-// Summarise returns the figures of all steps and directions, in their order, but those
-// that cannot be true.
+// Summarise returns the figures of all steps and directions in their order, without steps
+// whose figures cannot be true.
 func Summarise(r record.RunReport) []Summary {
 	var all []Summary
 	for _, step := range r.Steps {
@@ -77,7 +77,7 @@ func summarise(step record.Step, p part) Summary {
 		Min: p.result.Min, Mean: p.result.Mean, Max: p.result.Max,
 		P50: r.Quantile(0.50), P95: r.Quantile(0.95), P99: r.Quantile(0.99), P999: r.Quantile(0.999),
 	}
-	if s.Max == 0 { // the generator gave no exact ones
+	if s.Max == 0 { // the generator reported no exact values
 		s.Min, s.Mean, s.Max = r.Latency.Min(), r.Latency.Mean(), r.Latency.Max()
 	}
 	if len(r.Latency)+len(r.Percentiles) == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// syncSection says how long writes take to be on the drive, where that was measured:
-// a database waits for its slowest ones.
+// syncSection shows how long writes take to become durable, if that was measured: a
+// database waits for its slowest syncs.
 func syncSection(r record.RunReport) []document.Section {
 	var all record.Histogram
 	var steps int

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report"
 )
 
-// longID is the wwid of a namespace without EUI-64 and NGUID, as kernels make it.
+// longID is the wwid of a namespace without EUI-64 and NGUID, as kernels construct it.
 const longID = "nvme.144d-533634484e453052343031313337-53414d53554e47204d5a514c323354384843-4c532d30304130372020202020202020-00000001"
 
 func devices() []report.DeviceRow {
@@ -65,8 +65,9 @@ func learnedBaseline(conditions record.Conditions) *record.Baseline {
 	}
 }
 
-// snapshot has a drive that became slower with new firmware and one that just
-// did, one that learns, and one that cannot be probed.
+// snapshot returns a drive that became slower with new firmware by one probe and without
+// a known cause by another, a probe file that is learning, and a drive that cannot be
+// probed.
 func snapshot() record.Snapshot {
 	firmware := []record.Change{
 		{Condition: "firmware", From: "GDC5302Q", To: "GDC5602Q"}, {Condition: "pcie_link", From: "16 GT/s x4", To: "8 GT/s x4"},

@@ -8,11 +8,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// none stands where there is no value.
+// none is the text for a missing value.
 const none = "-"
 
-// Statistic writes the value of a statistic, given in the statistic's own unit:
-// "24.6 µs", "38 120 IOPS".
+// Statistic formats the value of a statistic, given in seconds or I/Os per second: "24.6
+// µs", "38 120 IOPS".
 func Statistic(s record.Statistic, value float64) string {
 	if s == record.IOPS {
 		return units.IOPS(value) + " IOPS"

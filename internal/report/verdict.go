@@ -10,7 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// DriveVerdict is "degraded: 40 % slower (36 to 44 %) than its 11 peers, since …, by its probes and traffic".
+// DriveVerdict returns a verdict in words: "degraded: 40 % slower (36 to 44 %) than its 11 peers, since …, by
+// its probes and traffic".
 func DriveVerdict(v record.Judgement) string {
 	if detail := VerdictDetail(v); detail != "" {
 		return string(v.Verdict) + ": " + detail
@@ -18,7 +19,7 @@ func DriveVerdict(v record.Judgement) string {
 	return string(v.Verdict)
 }
 
-// VerdictDetail is what a verdict stands on; empty where nothing is wrong.
+// VerdictDetail returns what a verdict is based on; empty when nothing is wrong.
 func VerdictDetail(v record.Judgement) string {
 	if v.Verdict == record.Unjudged {
 		return v.Unjudged.String()
@@ -45,7 +46,7 @@ func VerdictDetail(v record.Judgement) string {
 // than says what a slower drive was compared with. The ratio is that of the worst witness.
 func than(v record.Judgement) string {
 	peers := false
-	for _, w := range v.Witnesses { // stalls and errors are no matter of speed
+	for _, w := range v.Witnesses { // stalls and errors do not concern speed
 		peers = peers || (w == "probes" || w == "traffic") && !slices.Contains(v.ThanBefore, w)
 	}
 	switch {
@@ -61,7 +62,7 @@ func than(v record.Judgement) string {
 	return ""
 }
 
-// peersText is "its 11 peers", or "its peers" where it is not known how many.
+// peersText returns "its 11 peers", or "its peers" when their number is not known.
 func peersText(v record.Judgement) string {
 	if v.Peers > 0 {
 		return "its " + units.Plural(v.Peers, "peer")
@@ -69,7 +70,7 @@ func peersText(v record.Judgement) string {
 	return "its peers"
 }
 
-// healthBlocks are a line for each drive, the worst first, and one for the host.
+// healthBlocks returns a line for each drive, the worst first, and one for the host.
 func healthBlocks(s record.Snapshot) []document.Block {
 	t := document.Table{Names: []string{"drive", "verdict", ""}, Align: "lll"}
 	for _, h := range finding.HealthOf(s) {

@@ -1,5 +1,5 @@
-// Package unreached says why a server was not reached, in words for people: the errors of the libraries name the steps of a
-// request instead.
+// Package unreached says in plain words why a server could not be reached. The errors of the libraries name the steps of
+// a request instead.
 //
 //	return fmt.Errorf("ask the daemon at %s: %w", address, unreached.Why(err)) // …: connection refused
 package unreached
@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Error has words of its own. Its cause can be asked for by errors.Is and errors.As.
+// Error has a message of its own. errors.Is and errors.As find its cause.
 type Error struct {
 	text  string
 	cause error
@@ -23,11 +23,11 @@ type Error struct {
 
 func (e *Error) Error() string { return e.text }
 
-// Unwrap returns the error of the library.
+// Unwrap returns the original error of the library.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Why returns the error of an HTTP request that got no answer in a few words, without its address. Any other error, nil too,
-// stays as it is.
+// Why returns the error of an HTTP request that got no answer, in a few words and without the address. It returns any
+// other error, including nil, unchanged.
 func Why(err error) error {
 	var asked *url.Error
 	if !errors.As(err, &asked) {
@@ -40,12 +40,12 @@ func why(asked *url.Error) string {
 	var (
 		operation *net.OpError
 		name      *net.DNSError
-		file      *fs.PathError // with credentials, read at each request
+		file      *fs.PathError // holds credentials, and is read for each request
 		number    unix.Errno
 	)
 	switch {
 	case errors.As(asked, &operation) && operation.Op == "proxyconnect":
-		return "its proxy does not answer: " + operation.Err.Error() // with the address of the proxy
+		return "its proxy does not answer: " + operation.Err.Error() // contains the address of the proxy
 	case errors.Is(asked, io.EOF):
 		return "the connection was closed without an answer"
 	case errors.As(asked, &file):

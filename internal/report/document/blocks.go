@@ -8,18 +8,18 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report/plot"
 )
 
-// Block is a part of what is shown: a Note, Facts, a Table, a Plot, Warnings, a Section
-// or a Gap.
+// Block is a part of a document: a Note, Facts, a Table, a Plot, Warnings, a Section, Code or a
+// Gap.
 type Block any
 
 // Note is a sentence or a list.
 type Note struct {
-	// Label stands before it, with its punctuation: "not watched: ". Further lines of
-	// text hang below what follows it.
+	// Label precedes the text, with its punctuation: "not watched: ". Further lines are indented
+	// by its width.
 	Label string
 	Text  string
-	// Items are written after Text, separated by commas. Lines break only between them,
-	// so that an id or a path stays whole.
+	// Items follow Text, separated by commas. Lines break only between items, so that an id or a
+	// path stays whole.
 	Items []string
 	Tone  Tone
 }
@@ -33,90 +33,90 @@ const (
 	Good Tone = "good"
 )
 
-// Sentence is a note without a label.
+// Sentence returns a note without a label.
 func Sentence(text string) Note { return Note{Text: text} }
 
-// List is a note of items.
+// List returns a note of items.
 func List(label string, items ...string) Note { return Note{Label: label, Items: items} }
 
-// Gap is an empty line of text.
+// Gap is an empty line in text output.
 type Gap struct{}
 
 // Warnings are shown with their codes.
 type Warnings []record.Warning
 
-// Facts are names with their values.
+// Facts is a list of names with their values.
 type Facts []Fact
 
 // Fact is a name with its value: "temperature", "38 °C".
 type Fact struct {
 	Name, Value string
-	// More goes on after the value where there is room: "; the drive warns from 74 °C".
+	// More continues the value where there is room: "; the drive warns from 74 °C".
 	More string
-	// Detail is a fact that is left out where a reader wants the main ones alone.
+	// Detail marks a fact that is left out where only the main ones are wanted.
 	Detail bool
 }
 
-// Known are the facts that have a value.
+// Known returns the facts that have a value.
 func (f Facts) Known() Facts {
 	return slices.DeleteFunc(slices.Clone(f), func(fact Fact) bool { return fact.Value == "" })
 }
 
-// Main are the facts that are no details.
+// Main returns the facts that have a value and are not details.
 func (f Facts) Main() Facts {
 	return slices.DeleteFunc(f.Known(), func(fact Fact) bool { return fact.Detail })
 }
 
-// Section is blocks under a title.
+// Section is a group of blocks under a title.
 type Section struct {
-	// ID is what links of a page lead to; it may be empty.
+	// ID is the target of links within a page; it may be empty.
 	ID string
-	// Title may be empty: then the blocks are only indented.
+	// Title may be empty; the blocks are then only indented.
 	Title string
-	// Lead says in one sentence what the section comes to.
+	// Lead sums up the section in one sentence.
 	Lead string
-	// Minor says that Lead does not answer what the reader asked for first.
+	// Minor says that Lead does not answer the reader's first question.
 	Minor bool
-	// Answer comes before Blocks, and goes with Lead where a reader gets no more than the answer.
+	// Answer comes before Blocks. It goes with Lead where a reader gets only the answer.
 	Answer []Block
 	Blocks []Block
-	// Indent is that of the blocks in columns of text; 0 for two.
+	// Indent is the indentation of the blocks in columns of text; 0 means two.
 	Indent int
-	// Folded has the reader of a page ask for the blocks.
+	// Folded hides the blocks of a page until the reader opens them.
 	Folded bool
 }
 
-// Code is text whose lines stay as they are.
+// Code is text whose lines are kept as they are.
 type Code string
 
-// Drawing is drawn as wide as a screen, and as wide as a phone.
+// Drawing is a diagram that can be drawn for the width of a screen and for that of a phone.
 type Drawing interface {
 	SVG() template.HTML
 	Narrow() template.HTML
 }
 
-// Plot is a drawing, and what has to be known about it.
+// Plot is a drawing with the information needed to read it.
 type Plot struct {
 	Drawing Drawing
 	Caption string
-	// Warnings are those of the values in it.
+	// Warnings are the warnings about the values in the drawing.
 	Warnings Warnings
-	// Small is the most telling part of it for a terminal; nil when there is none.
+	// Small is the most informative part of the drawing, for a terminal; nil when there is none.
 	Small *plot.Small
 }
 
-// Page is a document with a head, for a reader who opens it alone.
+// Page is a document with a head, for a reader who opens it on its own.
 type Page struct {
 	Title string
 	About []string
-	// Lead is what it comes to, Points what else its sections say.
+	// Lead sums up the page, and Points the other results of its sections.
 	Lead     string
 	Points   []Point
-	Doubt    string // what makes it less trustworthy
+	Doubt    string // why the page is less trustworthy
 	Warnings Warnings
 	Sections []Section
 	Foot     string
 }
 
-// Point is a sentence that leads to a section.
+// Point is a sentence that links to a section.
 type Point struct{ Section, Text string }

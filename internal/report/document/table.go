@@ -2,36 +2,37 @@ package document
 
 import "slices"
 
-// Table has one unit per column, named in the header. Columns that hold nothing are not
-// shown.
+// Table is a table with one unit per column, which the header names. Renderers leave out
+// empty columns.
 type Table struct {
 	Names []string
 	Units []string // nil when no column has one
 	Align string   // a letter per column: l for text, r for numbers
 	Rows  []Row
-	// Spare are names of columns that a narrow terminal may do without, the first one first.
+	// Spare names the columns that a narrow terminal may leave out, in the order in which
+	// they go.
 	Spare []string
-	// Long says that the middle of it may be left out as text too.
+	// Long says that text output may leave out the middle of the table too.
 	Long bool
 }
 
 // Row is one line of a table.
 type Row struct {
-	// Group begins a group of rows; nil for a row of the group before.
+	// Group starts a group of rows; nil for a row that continues the group before.
 	Group *Group
 	Cells []string
-	// Notes are about the row, and stand below it.
+	// Notes are about the row, and follow it.
 	Notes []Block
 }
 
-// Group is what stands above rows that belong together.
+// Group is the heading of rows that belong together.
 type Group struct {
 	Name  string
 	About []string
 	Notes []Block
 }
 
-// Without is the table without a column.
+// Without returns the table without a column.
 func (t Table) Without(name string) Table {
 	i := slices.Index(t.Names, name)
 	if i < 0 {
@@ -51,13 +52,13 @@ func (t Table) Without(name string) Table {
 	return t
 }
 
-// Add adds a row, and returns it.
+// Add appends a row, and returns it.
 func (t *Table) Add(cells ...string) *Row {
 	t.Rows = append(t.Rows, Row{Cells: cells})
 	return &t.Rows[len(t.Rows)-1]
 }
 
-// Grouped reports whether any rows have something above them.
+// Grouped reports whether any row starts a group.
 func (t Table) Grouped() bool {
 	for _, r := range t.Rows {
 		if r.Group != nil {
@@ -68,14 +69,15 @@ func (t Table) Grouped() bool {
 }
 
 const (
-	// mostRows bounds a table. Beyond that people want the JSON and a program.
+	// mostRows is the largest number of rows shown. Beyond that, people want the JSON and a
+	// program.
 	mostRows = 200
-	// lastRows are those of them that the end of a longer table gets.
+	// lastRows is how many of them are taken from the end of a longer table.
 	lastRows = 50
 )
 
-// Bounded leaves out rows in the middle of a long table: leftOut of them before row at.
-// Groups stay whole.
+// Bounded leaves out rows in the middle of a long table. leftOut rows are missing before row
+// at. Groups stay whole.
 func (t Table) Bounded() (short Table, leftOut, at int) {
 	if len(t.Rows) <= mostRows {
 		return t, 0, 0
@@ -94,7 +96,7 @@ func (t Table) Bounded() (short Table, leftOut, at int) {
 	return short, end - at, at
 }
 
-// Used leaves out the columns that hold nothing.
+// Used returns the table without its empty columns.
 func (t Table) Used() Table {
 	used := make([]bool, len(t.Align))
 	for _, row := range t.Rows {
@@ -124,7 +126,7 @@ func (t Table) Used() Table {
 	return shown
 }
 
-// Items are the group in one list: "qd1: 4 KiB random read", "10 s".
+// Items returns the group as one list: "qd1: 4 KiB random read", "10 s".
 func (g Group) Items() []string {
 	if len(g.About) == 0 {
 		return []string{g.Name}

@@ -2,7 +2,7 @@ package html
 
 import (
 	"bytes"
-	_ "embed" // the page and its style
+	_ "embed" // for the page and its style
 	"fmt"
 	"html/template"
 	"io"
@@ -20,7 +20,7 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-// Write writes pages as one file, whole or not at all.
+// Write writes pages as one file. An error while rendering leaves w untouched.
 func Write(w io.Writer, pages ...document.Page) error {
 	t := template.New("page")
 	render := func(b document.Block) (template.HTML, error) { return block(t, b) }
@@ -44,16 +44,17 @@ func Write(w io.Writer, pages ...document.Page) error {
 	return nil
 }
 
-// Style is the style sheet of a page, for who serves it with a policy that allows no other.
+// Style returns the style sheet of a page, for a server whose policy allows no other
+// styles.
 func Style() string { return pageStyle + "\n" + string(plot.Style()) }
 
-// page is one of several in a file.
+// page is one of several pages in a file.
 type page struct {
 	document.Page
 	number int
 }
 
-// Anchor is the id of a section, and without one that of the page.
+// Anchor returns the id of a section, or that of the page when section is empty.
 func (p page) Anchor(section string) string {
 	if section == "" {
 		section = "top"
@@ -93,14 +94,16 @@ func block(t *template.Template, block document.Block) (template.HTML, error) {
 	return template.HTML(text.String()), err // the template has escaped it
 }
 
-// mostUnfolded is how long a table beside a plot of the same figures may be.
+// mostUnfolded is the largest number of rows for which a table beside a plot of the same
+// figures is shown at once.
 const mostUnfolded = 16
 
-// table is what the template shows.
+// table is the data of the table template.
 type table struct {
 	document.Table
 	LeftOut, At, Columns int
-	// Folded is how many rows a reader has to ask for; 0 when they are shown.
+	// Folded is how many rows are hidden until the reader opens the table; 0 when they are
+	// shown.
 	Folded int
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 )
 
-// Write writes pages one below the other, whole or not at all.
+// Write writes pages one below the other. It renders them before it writes anything.
 func Write(w io.Writer, pages ...document.Page) error {
 	var b strings.Builder
 	for i, p := range pages {
@@ -44,7 +44,8 @@ func page(b *strings.Builder, p document.Page) {
 	paragraph(b, escaped(p.Foot))
 }
 
-// section writes what a section holds that has a form; nothing when that is nothing.
+// section writes the parts of a section that Markdown can represent, or nothing when there are
+// none.
 func section(b *strings.Builder, level int, s document.Section) {
 	if s.Folded {
 		return
@@ -92,8 +93,8 @@ func block(b *strings.Builder, level int, one document.Block) {
 	}
 }
 
-// table writes a table. The name of a group stands in each of its rows, so that a row
-// says all by itself; what is said about groups and rows follows the table.
+// table writes a table. Each row repeats the name of its group, so that it can be read alone. The
+// notes on groups and rows follow the table.
 func table(b *strings.Builder, level int, t document.Table) {
 	t = t.Used()
 	if len(t.Rows) == 0 {
@@ -167,7 +168,7 @@ func table(b *strings.Builder, level int, t document.Table) {
 	}
 }
 
-// paragraph writes a text whose first sign begins no list and no heading.
+// paragraph writes a text, and escapes a start that would make it a list or a heading.
 func paragraph(b *strings.Builder, text string) {
 	if text != "" {
 		b.WriteString("\n" + regexp.MustCompile(`^([-+#]|\d+[.)])`).ReplaceAllString(text, `\$0`) + "\n")
@@ -183,8 +184,8 @@ func bold(text string) string {
 	return "**" + escaped(text) + "**"
 }
 
-// escaped is a text that has no meaning in Markdown, on one line.
+// escaped returns a text on one line, with everything escaped that has a meaning in Markdown.
 func escaped(text string) string {
-	// A sign within a word marks nothing, but for those that begin a tag, a link, code or a cell.
+	// Within a word only the characters that begin a tag, a link, code or a cell have a meaning.
 	return regexp.MustCompile("[\\\\`*<>|~\\[\\]]|\\b_|_\\b").ReplaceAllString(printable.Text(text), `\$0`)
 }

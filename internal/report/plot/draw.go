@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// Sizes in pixels of the drawing, which a page may scale.
+// Sizes of the drawing in pixels, which a page may scale.
 const (
-	width      = 760.0 // of a screen
-	narrow     = 360.0 // of a phone
-	plotHeight = 240.0 // of the area in which values are, where nothing else is asked
-	rowHeight  = 18.0  // of a row of the legend
+	width      = 760.0 // for a screen
+	narrow     = 360.0 // for a phone
+	plotHeight = 240.0 // of the area with the values, unless Height is set
+	rowHeight  = 18.0  // per row of the legend
 	below      = 44.0  // for ticks and label of the horizontal axis
 )
 
-// frame is the area in which values are drawn, with the places of its axes.
+// frame is the area in which values are drawn, with the places along its axes.
 type frame struct {
 	left, top, right, bottom float64
 	width                    float64 // of the whole drawing
 	x, y, second             place
 }
 
-// SVG draws the diagram as wide as a screen.
+// SVG draws the diagram for the width of a screen.
 func (p Plot) SVG() template.HTML { return p.draw(width) }
 
-// Narrow draws it as wide as a phone. A page holds both; Style shows the one that fits.
+// Narrow draws it for the width of a phone. A page holds both drawings; Style shows the
+// one that fits.
 func (p Plot) Narrow() template.HTML { return p.draw(narrow) }
 
 func (p Plot) draw(width float64) template.HTML {
@@ -47,11 +48,11 @@ func (p Plot) draw(width float64) template.HTML {
 		}
 		s.shown(p.X.Scale, y.scale).draw(svg, f, y)
 	}
-	p.drawMarks(svg, f) // over the series, so that labels can be read
+	p.drawMarks(svg, f) // over the series, so that labels stay readable
 	return svg.html()
 }
 
-// labelled reports whether something stands above the area.
+// labelled reports whether there are labels above the area.
 func (p Plot) labelled() bool {
 	if slices.ContainsFunc(p.Bands, func(b Band) bool { return !b.Left }) {
 		return true
@@ -64,7 +65,7 @@ func (p Plot) labelled() bool {
 	return false
 }
 
-// values are all that each axis has to show.
+// values returns all values that each axis has to show.
 func (p Plot) values() (x, left, right []float64) {
 	for _, s := range p.Series {
 		y := p.Y.Scale
@@ -164,7 +165,7 @@ func (p Plot) drawAxes(svg *node, f frame) {
 	turned(svg, 12, (f.top+f.bottom)/2, p.Y.Label)
 }
 
-// drawX draws the horizontal axis; ticks that would run into each other have no text.
+// drawX draws the horizontal axis. Ticks whose texts would overlap have none.
 func drawX(svg *node, a Axis, f frame) {
 	free := -1.0
 	for _, v := range f.x.ticks {
@@ -185,7 +186,7 @@ func turned(svg *node, x, y float64, label string) {
 }
 
 func (p Plot) drawMarks(svg *node, f frame) {
-	var last *node // the label before
+	var last *node // the previous label
 	ends := 0.0
 	for _, m := range p.Marks {
 		switch {
@@ -194,7 +195,7 @@ func (p Plot) drawMarks(svg *node, f frame) {
 			svg.line(x, f.top-2, x, f.bottom, "mark")
 			label := cut(m.Label, f.right-f.left)
 			half := textWidth(label) / 2
-			if last != nil && x-half < ends { // it would be written over: one label for both
+			if last != nil && x-half < ends { // they would overlap: one label for both
 				label = cut(last.text+", "+m.Label, f.right-f.left)
 				half = textWidth(label) / 2
 				last.text = ""
@@ -223,7 +224,7 @@ func (s Series) draw(svg *node, f frame, y place) {
 	if s.Dashed {
 		line += " dashed"
 	}
-	if s.Shape == Steps { // below its outline
+	if s.Shape == Steps { // the area below the outline
 		svg.add("path", "class", "area "+colour, "d", s.path(f, y)+"V"+px(f.bottom)+"H"+px(f.x.at(s.Points[0].X))+"Z")
 	}
 	if s.Shape != Points {
@@ -244,7 +245,7 @@ func (s Series) draw(svg *node, f frame, y place) {
 	}
 }
 
-// ends are those of the interval, where an axis can show them; nil when there is none.
+// ends returns the ends of the interval if the scale can show them, else nil.
 func (p Point) ends(s Scale) []float64 {
 	if p.Low == nil || p.High == nil {
 		return nil

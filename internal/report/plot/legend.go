@@ -1,6 +1,6 @@
 package plot
 
-// legendRows puts the names of the series in as many rows as they need.
+// legendRows distributes the names of the series over as many rows as they need.
 func (p Plot) legendRows(width float64) [][]Series {
 	var rows [][]Series
 	used := width

@@ -10,8 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 )
 
-// node is an element. Texts and attributes are escaped when it is written, so that
-// there is no other way to make one.
+// node is an element of a drawing. Texts and attributes are escaped when it is written,
+// so there is no way to write an unescaped one.
 type node struct {
 	name     string
 	attrs    []string // name, value, name, value …
@@ -25,7 +25,7 @@ func (n *node) add(name string, attrs ...string) *node {
 	return child
 }
 
-// label adds a text at a place; anchor is start, middle or end.
+// label adds a text at a position; anchor is start, middle or end.
 func (n *node) label(x, y float64, anchor, class, text string) *node {
 	t := n.add("text", "x", px(x), "y", px(y), "class", class)
 	if anchor != "start" {
@@ -43,7 +43,7 @@ func (n *node) rect(x, y, width, height float64, class string) *node {
 	return n.add("rect", "x", px(x), "y", px(y), "width", px(width), "height", px(height), "class", class)
 }
 
-// note adds what is shown when the reader points at the element.
+// note adds a text that is shown when the reader points at the element.
 func (n *node) note(text string) {
 	if text != "" {
 		n.add("title").text = text
@@ -66,7 +66,7 @@ func (n *node) write(b *strings.Builder) {
 	b.WriteString("</" + n.name + ">")
 }
 
-// escaped also escapes what no page may hold.
+// escaped also replaces characters that no page may contain.
 func escaped(s string) string { return html.EscapeString(printable.Text(s)) }
 
 func (n *node) html() template.HTML {
@@ -75,7 +75,7 @@ func (n *node) html() template.HTML {
 	return template.HTML(b.String()) // all of it was escaped above
 }
 
-// canvas is an empty drawing.
+// canvas returns an empty drawing.
 func canvas(title string, width, height float64) *node {
 	class := "plot"
 	if width == narrow {
@@ -86,16 +86,16 @@ func canvas(title string, width, height float64) *node {
 	}}
 }
 
-// px writes a coordinate, to a tenth of a pixel.
+// px formats a coordinate, to a tenth of a pixel.
 func px(v float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
 }
 
-// textWidth is about how wide a text is drawn. Nothing but the room for it hangs on
-// that: the reader's font is not known.
+// textWidth estimates the width of a text in pixels. It is used only to reserve room,
+// because the reader's font is not known.
 func textWidth(s string) float64 { return 6.3 * float64(len([]rune(s))) }
 
-// cut shortens a text to about a width.
+// cut shortens a text to about a width in pixels.
 func cut(s string, room float64) string {
 	most := max(1, int(room/6.3))
 	if r := []rune(s); len(r) > most {

@@ -28,8 +28,8 @@ func (e element) has(class string) bool {
 	return strings.Contains(" "+e.attrs["class"]+" ", " "+class+" ")
 }
 
-// elements reads a drawing, which has to be well-formed, and whose coordinates have
-// to be numbers.
+// elements parses a drawing. It has to be well-formed, and its coordinates have to be
+// numbers.
 func elements(t *testing.T, svg template.HTML) []element {
 	t.Helper()
 	var all []element
@@ -78,7 +78,7 @@ func texts(all []element, class string) []string {
 	return found
 }
 
-// vertices are the points of a path of straight lines.
+// vertices returns the points of a path of straight lines.
 func vertices(t *testing.T, d string) [][2]float64 {
 	t.Helper()
 	var all [][2]float64
@@ -100,7 +100,7 @@ func points(xy ...float64) []plot.Point {
 	return all
 }
 
-// sweep has two axes, a knee and a doubtful point.
+// sweep returns a plot with two axes, a knee and a doubtful point.
 func sweep() plot.Plot {
 	iops := points(1, 10_000, 2, 20_000, 4, 40_000, 8, 50_000)
 	iops[2].Doubt = true
@@ -134,9 +134,9 @@ func TestPlotHoldsItsPoints(t *testing.T) {
 	}
 	require.Len(t, paths, 2)
 	iops, mean := paths[0], paths[1]
-	// Doubled depths are evenly spaced, and twice the IOPS stand twice as high.
+	// Doubled depths are evenly spaced, and twice the IOPS are twice as high.
 	assert.InDelta(t, iops[1][0]-iops[0][0], iops[3][0]-iops[2][0], 0.11)
-	bottom := iops[0][1] + (iops[0][1]-iops[1][1])*1 // 10 000 are as far from 0 as from 20 000
+	bottom := iops[0][1] + (iops[0][1]-iops[1][1])*1 // 10 000 is as far from 0 as from 20 000
 	assert.InDelta(t, bottom-iops[2][1], 4*(bottom-iops[0][1]), 0.5)
 	assert.Equal(t, mean[0][1], mean[2][1])
 	assert.Less(t, mean[3][1], mean[2][1], "higher values stand higher")
@@ -270,7 +270,7 @@ func TestStyleKnowsEveryColour(t *testing.T) {
 	}
 }
 
-// Whatever the values are, a drawing is well-formed and has places for all of it.
+// For any values, the drawing is well-formed and has finite coordinates.
 func FuzzPlot(f *testing.F) {
 	f.Add(1.0, 2.0, 3.0, 4.0, 0, 0)
 	f.Add(0.0, 0.0, 0.0, 0.0, 1, 2)
@@ -304,7 +304,7 @@ func TestLabelsOfMarksThatAreCloseAreJoined(t *testing.T) {
 	assert.Equal(t, []string{"onset", "firmware changed, kernel changed"}, shown)
 }
 
-// A phone gets a drawing of its own: a wide one that is scaled down cannot be read.
+// A phone gets its own drawing, because a wide one that is scaled down cannot be read.
 func TestANarrowDrawingIsTheSameInLessRoom(t *testing.T) {
 	p := plot.Plot{
 		X: plot.Axis{Label: "UTC", Scale: plot.Time, Room: &plot.Room{From: 0, To: 86400}}, Y: plot.Axis{Zero: true},

@@ -9,15 +9,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// place puts values of an axis at pixels.
+// place maps values of an axis to pixels.
 type place struct {
 	scale     Scale
-	low, high float64 // ends of the axis, on the scale's own line
+	low, high float64 // ends of the axis, in coordinates of the scale
 	from, to  float64 // pixels of the ends
 	ticks     []float64
 }
 
-// on is where a value lies on the scale's own line; false when it cannot be shown.
+// on returns the coordinate of a value on the scale; false when it cannot be shown.
 func (s Scale) on(v float64) (float64, bool) {
 	switch s {
 	case Log2, Log10:
@@ -32,10 +32,10 @@ func (s Scale) on(v float64) (float64, bool) {
 		v = -math.Log10(1 - v)
 	case Linear, Time:
 	}
-	if math.Abs(v) < 1e-300 { // so that parts of it are more than nothing
+	if math.Abs(v) < 1e-300 { // fractions of it would underflow
 		v = 0
 	}
-	// Beyond that, sums of the values would not be finite.
+	// Above this, sums of values would not be finite.
 	return v, math.Abs(v) <= 1e300
 }
 
@@ -49,9 +49,9 @@ func (p place) at(v float64) float64 {
 	return p.from + (on-p.low)/(p.high-p.low)*(p.to-p.from)
 }
 
-// fit makes the place for values of an axis between two pixels, with its ticks. The
-// ends of a linear axis that begins at 0 are ticks; those of the others are the values
-// themselves, with some room around a single one.
+// fit returns the place for values of an axis between two pixels, with its ticks. A
+// linear axis with Zero ends at ticks. Other axes end at the lowest and highest value,
+// with some room around a single value.
 func (a Axis) fit(values []float64, from, to float64) place {
 	if a.Room != nil {
 		values = append(values, a.Room.From, a.Room.To)
@@ -80,7 +80,7 @@ func (a Axis) fit(values []float64, from, to float64) place {
 		}
 	}
 	most := max(2, int(math.Abs(to-from)/45))
-	if from < to { // names of ticks are wide, and not high
+	if from < to { // a horizontal axis: the labels of ticks are wider than high
 		most = max(2, int((to-from)/50))
 	}
 	switch a.Scale {
@@ -103,13 +103,13 @@ func (a Axis) fit(values []float64, from, to float64) place {
 		}
 		p.ticks = multiples(p.low, p.high, step)
 	}
-	// The next power of two of a value that can be shown may be beyond what can.
+	// The next tick after a value that can be shown may be one that cannot.
 	p.ticks = slices.DeleteFunc(p.ticks, func(v float64) bool { return !p.shows(v) })
 	return p
 }
 
 // align gives a second linear axis from 0 as many ticks as the first one has, so that
-// both share their grid.
+// both share a grid.
 func (p *place) align(intervals int) {
 	if p.scale != Linear || p.low != 0 || intervals < 1 {
 		return
@@ -126,7 +126,7 @@ func (p *place) align(intervals int) {
 	p.ticks = multiples(0, p.high, step)
 }
 
-// niceStep is the next one of 1, 2, 5, 10, … from rough on.
+// niceStep returns the smallest of 1, 2, 5, 10, … that is not below rough.
 func niceStep(rough float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(rough)))
 	for _, f := range []float64{1, 2, 5} {
@@ -137,7 +137,7 @@ func niceStep(rough float64) float64 {
 	return 10 * unit
 }
 
-// multiples are those of step in a range.
+// multiples returns the multiples of step in a range.
 func multiples(low, high, step float64) []float64 {
 	var all []float64
 	first := math.Ceil(low/step - 1e-9)
@@ -157,12 +157,12 @@ func powersOfTwo(low, high float64, most int) []float64 {
 	return all
 }
 
-// decades are the powers of ten in a range, and where there is room their twos and
-// fives.
+// decades returns the powers of ten in a range, and where there is room also their
+// multiples by two and five.
 func decades(low, high float64, most int) []float64 {
 	factors := []float64{1}
 	switch span := high - low; {
-	case span < 1: // no two powers of ten
+	case span < 1: // less than from one power of ten to the next
 		step := niceStep((math.Pow(10, high) - math.Pow(10, low)) / float64(most))
 		return multiples(math.Pow(10, low), math.Pow(10, high), step)
 	case 3*span <= float64(most)+2:
@@ -180,7 +180,7 @@ func decades(low, high float64, most int) []float64 {
 	return all
 }
 
-// nines are the quantiles 0, 0.5, 0.9, 0.99, … up to one on the scale.
+// nines returns the quantiles 0, 0.5, 0.9, 0.99, … up to a coordinate on the scale.
 func nines(high float64) []float64 {
 	all := []float64{0}
 	for _, q := range []float64{0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999, 0.99999999} {
@@ -191,7 +191,7 @@ func nines(high float64) []float64 {
 	return all
 }
 
-// text writes a tick.
+// text formats a tick.
 func (a Axis) text(v float64) string {
 	if a.Format != nil {
 		return a.Format(v)
@@ -206,7 +206,7 @@ func (a Axis) text(v float64) string {
 	return Tick(v)
 }
 
-// Tick writes a value as in tables, without superfluous digits.
+// Tick formats a value as in tables, without superfluous digits.
 func Tick(v float64) string {
 	text := units.Number(v)
 	if strings.Contains(text, ".") {

@@ -3,13 +3,13 @@ package plot
 import "strconv"
 
 const (
-	// mostPoints is up to how many points of a line are drawn one by one.
+	// mostPoints is the largest number of points of a line that are drawn one by one.
 	mostPoints = 150
-	// mostShown bounds what is drawn of a series: two values for each pixel.
+	// mostShown is the largest number of values drawn of a series: two for each pixel.
 	mostShown = 2 * int(width)
 )
 
-// shown leaves out what the axes cannot show. Of very many points it keeps the
+// shown leaves out the points that the axes cannot show. Of very many points it keeps the
 // lowest and the highest of each group, so that no outlier is lost.
 func (s Series) shown(x, y Scale) Series {
 	var points []Point
@@ -47,7 +47,7 @@ func (s Series) shown(x, y Scale) Series {
 
 func colourClass(colour int) string { return "c" + strconv.Itoa((max(1, colour)-1)%Colours+1) }
 
-// marker is the outline of a point; each colour has a form of its own.
+// marker returns the outline of a point. Each colour has its own shape.
 func marker(colour int, x, y float64) string {
 	at := func(dx, dy float64) string { return px(x+dx) + " " + px(y+dy) }
 	switch (max(1, colour) - 1) % Colours {

@@ -9,22 +9,23 @@ import (
 
 // Spark is a line without axes, as high as a line of text.
 type Spark struct {
-	// Title says what is shown, for readers who hear the page.
+	// Title says what is shown, for screen readers.
 	Title string
 	// From and To are the ends of the horizontal axis.
 	From, To float64
 	Points   []Point // in order
-	// Gap is from where on neighbours are not joined.
+	// Gap is the distance along the horizontal axis beyond which neighbouring points are not joined.
 	Gap float64
 }
 
 // Sizes of the drawing of a Spark in pixels.
 const sparkWidth, sparkHeight = 120.0, 24.0
 
-// sparkLeast keeps noise from filling the drawing: at least so much above and below the median is on show.
+// sparkLeast keeps noise from filling the drawing: the range shown extends at least from the median
+// divided by it to the median times it.
 const sparkLeast = 1.25
 
-// SVG draws the line; empty without points.
+// SVG draws the line; it is empty without points.
 func (s Spark) SVG() template.HTML {
 	if len(s.Points) == 0 || s.To <= s.From {
 		return ""
@@ -45,7 +46,7 @@ func (s Spark) SVG() template.HTML {
 		y := sparkHeight - 2 - (p.Y-low)/(high-low)*(sparkHeight-4)
 		apart := i == 0 || p.X-s.Points[i-1].X > s.Gap
 		if apart {
-			d.WriteString("M" + px(x) + " " + px(y) + "h0") // seen even when it stands alone
+			d.WriteString("M" + px(x) + " " + px(y) + "h0") // visible even as a single point
 			continue
 		}
 		d.WriteString("L" + px(x) + " " + px(y))

@@ -4,33 +4,34 @@ import "html/template"
 
 // Strips are rows of values along one axis.
 type Strips struct {
-	// Title says what is shown, for readers who hear the page.
+	// Title says what is shown, for screen readers.
 	Title string
 	X     Axis
 	Rows  []Row
-	// Mark is a line over all rows; nil for none.
+	// Mark is a line across all rows; nil for none.
 	Mark *Mark
 }
 
 // Row is one load or one change.
 type Row struct {
 	Label  string
-	Values []Point // of which X is drawn
+	Values []Point // only X is drawn
 	// Low, Mean and High are an interval and its middle; nil when not known.
 	Low, Mean, High *float64
 	Colour          int
 }
 
-// mostRows bounds a drawing; the table beside it has all of them.
+// mostRows is the largest number of rows in a drawing; the table beside it has all of
+// them.
 const mostRows = 60
 
-// LeftOut is how many rows do not fit into the drawing.
+// LeftOut returns how many rows do not fit into the drawing.
 func (s Strips) LeftOut() int { return max(0, len(s.Rows)-mostRows) }
 
-// SVG draws the rows as wide as a screen.
+// SVG draws the rows for the width of a screen.
 func (s Strips) SVG() template.HTML { return s.draw(width) }
 
-// Narrow draws them as wide as a phone, as that of Plot.
+// Narrow draws them for the width of a phone, like Plot.Narrow.
 func (s Strips) Narrow() template.HTML { return s.draw(narrow) }
 
 func (s Strips) draw(width float64) template.HTML {

@@ -25,13 +25,13 @@ func (s *Small) Add(value float64, name string) {
 const (
 	smallWidth  = 64 // columns of a plot on a terminal
 	smallHeight = 8  // lines
-	smallTicks  = 8  // where no number of ticks meets values alone
+	smallTicks  = 8  // if no number of ticks puts each at a value
 	mostTicks   = 12
-	// What is beyond these is no rate of a drive, and more than the library counts with.
+	// Values beyond these are not rates of a drive, and more than the library can handle.
 	leastDrawn, mostDrawn = 1e-6, 1e15
 )
 
-// Text draws the values. It is empty when they cannot be drawn.
+// Text draws the values; it is empty when they cannot be drawn.
 func (s Small) Text() string {
 	n := len(s.Values)
 	if n < 3 {
@@ -47,7 +47,7 @@ func (s Small) Text() string {
 	if highest < leastDrawn {
 		return ""
 	}
-	// Values lie on whole columns, and so do their names.
+	// Values and their names lie on whole columns.
 	width := max(1, (smallWidth-1)/(n-1))*(n-1) + 1
 	if n > smallWidth {
 		width = smallWidth
@@ -60,7 +60,7 @@ func (s Small) Text() string {
 		})), "\n")
 }
 
-// round is the least round number that is not below a step between ticks.
+// round returns the smallest round number that is not below a step between ticks.
 func round(step float64) float64 {
 	decade := math.Pow(10, math.Floor(math.Log10(step)))
 	for _, digits := range []float64{1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10} {
@@ -71,7 +71,7 @@ func round(step float64) float64 {
 	return 10 * decade
 }
 
-// ticksFor is how many ticks n values get: as many as fit so that each is at a value.
+// ticksFor returns the number of ticks for n values: as many as fit with each at a value.
 func ticksFor(n int) int {
 	for t := min(n, mostTicks); t > 3; t-- {
 		if (n-1)%(t-1) == 0 {
@@ -81,8 +81,8 @@ func ticksFor(n int) int {
 	return min(n, smallTicks)
 }
 
-// Bars draws ratios as one line of bars on a logarithmic scale, a blank for what is no
-// ratio, and returns the range from the lowest to the highest bar.
+// Bars draws ratios as one line of bars on a logarithmic scale, with a blank for a value
+// that is not positive. It returns the range from the lowest to the highest bar.
 func Bars(ratios []float64) (bars string, low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, r := range ratios {
@@ -90,7 +90,7 @@ func Bars(ratios []float64) (bars string, low, high float64) {
 			low, high = min(low, r), max(high, r)
 		}
 	}
-	// Below a tenth, noise would fill the whole plot.
+	// If the range were less than a tenth, noise would fill the whole plot.
 	if least := 1.1; high/low < least {
 		middle := math.Sqrt(high * low)
 		low, high = middle/math.Sqrt(least), middle*math.Sqrt(least)

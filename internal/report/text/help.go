@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Help writes the help of a command. On a terminal, prose and lists are folded at its width. Elsewhere it stays as it is, so
-// that who looks for a flag with grep finds in its line all that is said of it.
+// Help writes the help of a command. On a terminal, prose and lists are folded at its width. Elsewhere the text stays as
+// it is, so that grep for a flag finds a line with its whole description.
 func Help(w io.Writer, help string) error {
 	p := page{screen: screenOf(w)}
 	if p.terminal {
@@ -27,8 +27,8 @@ func (p *page) help(text string) string {
 	return p.b.String()
 }
 
-// paragraphs puts into one line what the source of a help folds: sentences that follow each other, an item of a list, and
-// what is said of a flag.
+// paragraphs joins into one line what the source of a help text folds: consecutive sentences, a list item, or the
+// description of a flag.
 func paragraphs(help string) []string {
 	var lines []string
 	last := ""
@@ -44,15 +44,16 @@ func paragraphs(help string) []string {
 	return lines
 }
 
-// lead is what further lines hang beside: the mark of an item, or a flag or command with what is said of it; empty for prose.
+// lead returns the part of a line after which further lines are aligned: the mark of a list item, or a flag or command up
+// to its description. It is empty for prose.
 func lead(line string) string { return regexp.MustCompile(`^(- | +\S.*?  +)?`).FindString(line) }
 
-// copied reports whether a line is to be copied, as an example is, and stays whole.
+// copied reports whether a line is meant to be copied, such as an example, and so stays whole.
 func copied(line string) bool { return lead(line) == "" && indentOf(line) > 0 }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// leastRoom is the room beside a flag below which what is said of it begins in the next line.
+// leastRoom is the room beside a flag, in columns, below which the description starts on the next line.
 const leastRoom = 24
 
 func (p *page) helpLine(line string) {

@@ -11,8 +11,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// table writes a table without borders: columns two spaces apart, as single spaces
-// occur within cells. Rows are indented below what stands above their groups.
+// table writes a table without borders. Columns are two spaces apart, as single spaces occur within cells. Rows are
+// indented below the headings of their groups.
 func (p *page) table(indent int, t document.Table) {
 	leftOut, at := 0, 0
 	if t.Long {
@@ -40,15 +40,15 @@ func (p *page) table(indent int, t document.Table) {
 	}
 }
 
-// lines writes what may be several lines.
+// lines writes text that may have several lines.
 func (p *page) lines(indent int, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		p.line(strings.Repeat(" ", indent) + line)
 	}
 }
 
-// fitting is a table without as many of its spare columns as it takes to fit on a narrow terminal; all of it when even
-// that would not do.
+// fitting returns a table without as many of its spare columns as it takes to fit on a narrow terminal. It returns the
+// whole table when even that does not suffice.
 func (p *page) fitting(t document.Table, room int) document.Table {
 	if !p.narrow || len(t.Spare) == 0 {
 		return t
@@ -66,14 +66,14 @@ func (p *page) fitting(t document.Table, room int) document.Table {
 	return less
 }
 
-// folded are the lines of the header and those of the rows. On a narrow terminal a row that does not fit goes on in
-// further lines, and so does the header.
+// folded returns the lines of the header and those of the rows. On a narrow terminal, a header or row that does not
+// fit continues on further lines.
 func (p *page) folded(t document.Table, room int) (head, rows []string) {
 	head, rows = p.rendered(t)
 	if !p.narrow || columnsOf(head, rows) <= room || len(t.Align) < 2 {
 		return head, rows
 	}
-	// As many columns as fit, at least one.
+	// Take as many columns as fit, but at least one.
 	first := len(t.Align) - 1
 	for ; first > 1; first-- {
 		if columnsOf(p.rendered(part(t, 0, first))) <= room {
@@ -98,7 +98,7 @@ func (p *page) folded(t document.Table, room int) (head, rows []string) {
 	return []string{join(head[0], restHead[0])}, rows
 }
 
-// part is a table with some of its columns.
+// part returns a table with some of its columns.
 func part(t document.Table, from, to int) document.Table {
 	some := document.Table{Names: t.Names[from:to], Align: t.Align[from:to]}
 	if len(t.Units) > 0 {
@@ -110,7 +110,7 @@ func part(t document.Table, from, to int) document.Table {
 	return some
 }
 
-// columnsOf is how wide lines are.
+// columnsOf returns the width of the widest line, in columns.
 func columnsOf(head, rows []string) int {
 	widest := 0
 	for _, line := range append(append([]string(nil), head...), rows...) {
@@ -119,7 +119,7 @@ func columnsOf(head, rows []string) int {
 	return widest
 }
 
-// rendered are the lines of the header and those of the rows.
+// rendered returns the lines of the header and those of the rows.
 func (p *page) rendered(t document.Table) (head, rows []string) {
 	w := table.NewWriter()
 	w.SetStyle(table.Style{

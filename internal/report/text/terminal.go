@@ -9,22 +9,22 @@ import (
 	"golang.org/x/term"
 )
 
-// width is where sentences are wrapped that go to no terminal, and on wide ones.
+// width is the column at which sentences are wrapped, both without a terminal and on wide ones.
 const width = 118
 
-// leastWidth is the least width that text is folded at. On a narrower terminal, lines go on where it breaks them.
+// leastWidth is the smallest width at which text is folded. A narrower terminal wraps the lines itself.
 const leastWidth = 40
 
-// screen is what is written to.
+// screen describes the destination of the output.
 type screen struct {
 	width    int
 	terminal bool
-	narrow   bool // tables are folded at the width, too
+	narrow   bool // tables are folded at the width too
 	colour   bool
 }
 
-// screenOf returns what is known of a writer: the width of a terminal, and whether it shows colours. Where text is
-// piped to, nobody knows how wide it is.
+// screenOf returns the properties of a writer: the width of a terminal, and whether it shows colours. The width of
+// piped text is not known.
 func screenOf(w io.Writer) screen {
 	s := screen{width: width}
 	f, ok := w.(*os.File)
@@ -42,7 +42,7 @@ func screenOf(w io.Writer) screen {
 	return s
 }
 
-// states are the words that say how something is, with their colours.
+// states returns the words for states, by their colours.
 func states() map[gopretty.Color][]string {
 	return map[gopretty.Color][]string{
 		gopretty.FgRed:    {"severe", "degraded", "regressed", "critical", "slower"},
@@ -51,14 +51,14 @@ func states() map[gopretty.Color][]string {
 	}
 }
 
-// painted is a word in the colour of the state that it names; any other text as it is.
+// painted returns a word in the colour of the state that it names, and any other text unchanged.
 func (s screen) painted(word string) string {
 	if !s.colour {
 		return word
 	}
 	for colour, words := range states() {
 		if slices.Contains(words, word) {
-			// Not Color.Sprint, which asks for itself whether there is a terminal.
+			// Not Color.Sprint, which checks for a terminal by itself.
 			return gopretty.Colors{colour}.EscapeSeq() + word + gopretty.EscapeReset
 		}
 	}

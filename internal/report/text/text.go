@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report/document"
 )
 
-// Write writes blocks whole or not at all; what names them in an error.
+// Write renders all blocks before it writes anything. what names them in an error.
 func Write(w io.Writer, what string, blocks ...document.Block) error {
 	p := page{screen: screenOf(w)}
 	p.blocks(0, blocks)
@@ -23,7 +23,7 @@ func Write(w io.Writer, what string, blocks ...document.Block) error {
 	return nil
 }
 
-// page gathers text in memory.
+// page collects text in memory.
 type page struct {
 	screen
 	b   strings.Builder
@@ -61,8 +61,8 @@ func (p *page) block(indent int, block document.Block) {
 	}
 }
 
-// note writes a label and words, wrapped between words, or between items. Double
-// spaces stay: they may be part of a path.
+// note writes a label and text, wrapped between words or between items. Double spaces are
+// kept, as they may be part of a path.
 func (p *page) note(indent int, n document.Note) {
 	var chunks []string
 	if n.Text != "" {
@@ -81,8 +81,8 @@ func (p *page) note(indent int, n document.Note) {
 	p.flow(strings.Repeat(" ", indent)+label, chunks)
 }
 
-// flow writes prefix and chunks, further lines hanging under the first chunk, or by four
-// spaces when there is no prefix.
+// flow writes prefix and chunks. Further lines are aligned with the first chunk, or
+// indented by four spaces when there is no prefix.
 func (p *page) flow(prefix string, chunks []string) {
 	indent := gopretty.StringWidthWithoutEscSequences(prefix)
 	if indent == 0 {
@@ -91,7 +91,7 @@ func (p *page) flow(prefix string, chunks []string) {
 	p.fold(prefix, indent, chunks)
 }
 
-// fold writes prefix and chunks, further lines indented. A chunk is never broken.
+// fold writes prefix and chunks, with further lines indented. A chunk is never broken.
 func (p *page) fold(prefix string, indent int, chunks []string) {
 	line, used := prefix, gopretty.StringWidthWithoutEscSequences(prefix)
 	for i, chunk := range chunks {
@@ -154,5 +154,5 @@ func (p *page) section(indent int, s document.Section) {
 	p.blocks(indent, s.Blocks)
 }
 
-// clean is what may be shown of a text from outside.
+// clean returns a text from outside without characters that must not be shown.
 func clean(s string) string { return printable.Text(s) }

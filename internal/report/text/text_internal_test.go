@@ -20,7 +20,7 @@ func drives() document.Table {
 	return t
 }
 
-// On a narrow terminal a row goes on in the next line, and nothing of it is cut.
+// On a narrow terminal a row continues on the next line, and nothing of it is cut.
 func TestNarrowTerminal(t *testing.T) {
 	p := page{screen: screen{width: 60, narrow: true}}
 	p.blocks(0, []document.Block{drives(), document.Sentence(strings.Repeat("words ", 30))})
@@ -36,7 +36,7 @@ stor-07  nvme10n1  healthy  SAMSUNG MZQL23T8HCLS-00A07
 	}
 }
 
-// What a table can do without is left out where the rest then fits in one line, and no more than that.
+// Spare columns are left out only if the rest then fits in one line, and no more than necessary.
 func TestSpareColumns(t *testing.T) {
 	for width, want := range map[int]string{
 		60: "node     drive     verdict  model\n",
@@ -66,7 +66,7 @@ func TestSpareColumns(t *testing.T) {
 	assert.Contains(t, p.b.String(), "p50 of the reads", "a column without a name is not spare")
 }
 
-// On a terminal that is narrower than any text can be, text is folded at the least width, and not at that of a wide one.
+// On a terminal narrower than the least width, text is folded at the least width, and not at that of a wide terminal.
 func TestVeryNarrowTerminal(t *testing.T) {
 	for columns, want := range map[uint16]screen{
 		0:   {width: width, terminal: true},
@@ -91,7 +91,7 @@ func terminal(t *testing.T, columns uint16) *os.File {
 	return terminal
 }
 
-// Who wants no colours, and a terminal that has none, get none: https://no-color.org.
+// There are no colours when the user does not want them or the terminal has none: https://no-color.org.
 func TestNoColours(t *testing.T) {
 	for _, c := range []struct {
 		noColor, term string
@@ -127,7 +127,7 @@ Flags:
       --folder DIRECTORY   keep everything in this new DIRECTORY (default "here")
 `
 
-// Prose and lists are folded, and commands are not, which are copied.
+// Prose and lists are folded. Commands are not, because they are copied.
 func TestHelp(t *testing.T) {
 	for columns, want := range map[int]string{
 		52: `Prose that the source folds at its own width. "-" is
@@ -176,7 +176,7 @@ Flags:
 	assert.Equal(t, help, piped.String(), "programs look for a flag, and find all about it in its line")
 }
 
-// States have colours where there is a terminal that shows them, and the columns stay in line.
+// States have colours on a terminal that shows them, and the columns stay aligned.
 func TestColours(t *testing.T) {
 	p := page{screen: screen{width: width, colour: true}}
 	p.blocks(0, []document.Block{drives(), document.Note{Label: "critical: ", Text: "it hangs"}})
