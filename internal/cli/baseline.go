@@ -110,7 +110,7 @@ func (a *app) baselineReset() *cobra.Command {
 	return c
 }
 
-// resetRun forgets a saved run.
+// resetRun removes a saved run.
 func (a *app) resetRun(target, suite string) error {
 	dir, err := a.openState()
 	if err != nil {
@@ -132,7 +132,7 @@ func (a *app) resetRun(target, suite string) error {
 	return tell(a.stderr, "saved run of %s on %s forgotten\n", suite, runs[i].Target)
 }
 
-// exported is the form in which baselines leave a node.
+// exported is the format in which baselines are exported.
 type exported struct {
 	Format    string               `json:"format"`
 	Version   int                  `json:"version"`
@@ -141,7 +141,7 @@ type exported struct {
 
 const (
 	exportFormat  = "ssdprobe/baselines"
-	exportVersion = 2 // version 1 had conditions as texts, which record.Conditions still reads
+	exportVersion = 2 // version 1 had conditions as text, which record.Conditions still reads
 )
 
 func (a *app) baselineExport() *cobra.Command {
@@ -253,7 +253,7 @@ func (a *app) targets(args []string) (state.Dir, []state.Target, error) {
 	return dir, found, err
 }
 
-// find leaves the one target that is meant by what the user typed. unknown is the error when there is none.
+// find returns the one target that the user's input names. unknown is the error when there is none.
 func find[T any](targets []T, typed string, names func(T) (id, path, device string), unknown error) ([]T, error) {
 	var found []T
 	var ids []string
@@ -271,7 +271,7 @@ func find[T any](targets []T, typed string, names func(T) (id, path, device stri
 	return found, nil
 }
 
-// named reports whether what the user typed stands for the target.
+// named reports whether the user's input names the target.
 func named(typed, id, path, device string) bool {
 	if typed == id || typed == path || typed == device && device != "" {
 		return true
@@ -280,8 +280,8 @@ func named(typed, id, path, device string) bool {
 	return err == nil && (abs == path || "file:"+abs == id)
 }
 
-// warnOfSlow gives the first row of each target the warnings about its baselines: that
-// it may have been slow from the first day.
+// warnOfSlow adds the warnings about a target's baselines to the first row of the target, such as that the
+// target may have been slow from the first day.
 func (a *app) warnOfSlow(rows []report.BaselineRow, dir state.Dir) error {
 	c, err := a.settings()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// hasBaseline tells whether the daemon compares read-4k with a baseline.
+// hasBaseline reports whether the daemon compares read-4k with a baseline.
 func hasBaseline(t *testing.T, url string) bool {
 	t.Helper()
 	_, found := value(scrape(t, url), "ssdprobe_baseline_value", map[string]string{"probe": "read-4k"})
@@ -63,7 +63,7 @@ func TestBaselineOfARunningDaemon(t *testing.T) {
 	eventually(t, "the imported baseline is in force", func() bool { return hasBaseline(t, url) })
 }
 
-// An export of the version before, whose conditions are texts, is imported.
+// An export of the previous version, which has conditions as text, can be imported.
 func TestImportOfVersion1(t *testing.T) {
 	state := t.TempDir()
 	export := `{"format": "ssdprobe/baselines", "version": 1, "baselines": [{"target_id": "eui.1", "probe": "read-4k", "epoch": 1, "current": true,

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// A drive that was slow from the first day has nothing to drift from: only its data sheet tells.
+// A drive that was slow from the first day has nothing to drift from. Only its data sheet shows it.
 func TestABaselineFarFromTheDataSheetIsTold(t *testing.T) {
 	tracker := drift.NewTracker(drift.Default())
 	stream := drifttest.Stream{Kind: "none", Noise: "quiet", Seed: 1, Days: 0.5} // a median of 60 µs or more

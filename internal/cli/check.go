@@ -22,26 +22,27 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// checkTimeout is how long check may take. With what a call may take to notice it, that is less than five seconds.
+// checkTimeout is how long check may take. Together with the time that a call may take to notice it, check ends
+// within five seconds.
 const checkTimeout = 4 * time.Second
 
-// exitUnknown is what check ends with when nothing is known, and for wrong usage: 2 is severe.
+// exitUnknown is the exit code of check when nothing is known, and for wrong usage: 2 already means severe.
 const exitUnknown = 3
 
-// formatFlag is the flag of a check.Format.
+// formatFlag is a flag with a check.Format as its value.
 type formatFlag struct{ *check.Format }
 
 func (f formatFlag) String() string {
-	if f.Format == nil { // as made by those who want to know the zero value
+	if f.Format == nil { // pflag creates it like this to learn the zero value
 		return ""
 	}
 	return string(*f.Format)
 }
 
-// Type is what help calls the value.
+// Type returns the name of the value in the help.
 func (f formatFlag) Type() string { return strings.Join(formatNames(), "|") }
 
-// Set takes the value of a flag.
+// Set sets the flag from its argument.
 func (f formatFlag) Set(v string) error {
 	if !slices.Contains(formatNames(), v) {
 		return fmt.Errorf("want %s", oneOf(formatNames()))
@@ -86,7 +87,7 @@ With --format npd: 0 healthy, 1 degraded or severe, 2 unknown. docs/check.md say
 	of.add(c.Flags())
 	c.Flags().Var(formatFlag{&format}, "format", "`FORMAT` of the output: "+oneOf(formatNames()))
 	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "output" { // as the other commands call it
+		if name == "output" { // the name of the flag in other commands
 			name = "format"
 		}
 		return pflag.NormalizedName(name)
@@ -117,7 +118,8 @@ func (a *app) check(ctx context.Context, of daemonOf, targets []string, format c
 	return nil
 }
 
-// checked is what the daemon says, or what was stored. The Node of the result is known with an error, too, if it is.
+// checked returns the result from the daemon or from what was stored. The result has its Node even with an
+// error, if the node is known.
 func (a *app) checked(ctx context.Context, of daemonOf, targets []string) (check.Result, error) {
 	c, err := a.settings()
 	if err != nil {
@@ -142,7 +144,7 @@ func (a *app) checked(ctx context.Context, of daemonOf, targets []string) (check
 	return check.Of(s, ids), nil
 }
 
-// unanswered is the error of a daemon that does not answer, in a line.
+// unanswered returns the error for a daemon that does not answer, in one line.
 func unanswered(address string, err error) error {
 	switch {
 	case errors.Is(err, unix.ECONNREFUSED):
@@ -153,11 +155,11 @@ func unanswered(address string, err error) error {
 	return err
 }
 
-// freshFor is how old the last round of a daemon may be that does not run, for what it stored to hold: it may be
-// restarting. It stores every ten minutes, and at its end.
+// freshFor is the greatest age of the last round for which stored results hold while no daemon runs: it may be
+// restarting. The daemon stores every ten minutes and when it ends.
 const freshFor = 15 * time.Minute
 
-// checkStored is what a daemon stored that does not run.
+// checkStored returns the result from what a daemon stored that is not running now.
 func (a *app) checkStored(c config.Config, address string, targets []string) (check.Result, error) {
 	none := check.Result{Node: c.Node}
 	nobody := unanswered(address, unix.ECONNREFUSED)
@@ -190,7 +192,7 @@ func (a *app) checkStored(c config.Config, address string, targets []string) (ch
 	if err != nil {
 		return none, err
 	}
-	s.Targets = slices.DeleteFunc(s.Targets, func(t record.TargetStatus) bool { // a drive that has gone for a day
+	s.Targets = slices.DeleteFunc(s.Targets, func(t record.TargetStatus) bool { // the drive has been gone for a day
 		return !slices.Contains(ids, t.ID) && !slices.ContainsFunc(kept.Judge.Drives, func(d judge.DriveState) bool { return d.ID == t.ID })
 	})
 	r := check.Of(s, ids)
@@ -198,7 +200,7 @@ func (a *app) checkStored(c config.Config, address string, targets []string) (ch
 	return r, nil
 }
 
-// idsOf are the ids of the targets that are named.
+// idsOf returns the ids of the targets that the user named.
 func idsOf(all []record.TargetStatus, typed []string, who string) ([]string, error) {
 	var ids []string
 	for _, name := range typed {

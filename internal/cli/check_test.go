@@ -24,13 +24,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// watched is a node with a daemon that watches three files, and what each of them learned in the past.
+// watched is a node with a daemon that watches three files and that learned something about each of them
+// earlier.
 type watched struct {
 	state, config string
 	targets       []record.TargetStatus
 }
 
-// watch starts a daemon once, so that it knows its targets.
+// watch starts a daemon once, so that its targets are known.
 func watch(t *testing.T) watched {
 	t.Helper()
 	w := watched{state: testenv.OnDisk(t)}
@@ -68,7 +69,7 @@ func (w *watched) daemon(t *testing.T) (p *testenv.Program, url string) {
 	return p, url
 }
 
-// check asks beside this state.
+// check runs check with this state.
 func (w watched) check(t *testing.T, args ...string) done {
 	t.Helper()
 	return ssdprobe(t, append([]string{"check", "--state-dir", w.state, "--config", w.config}, args...)...)
@@ -101,7 +102,7 @@ func TestCheckOfARunningDaemon(t *testing.T) {
 
 			npd := w.check(t, "--format", "npd", "--url", url)
 			assert.Equal(t, c.npd, npd.code)
-			figures := regexp.MustCompile(`\d+`) // a figure may move meanwhile
+			figures := regexp.MustCompile(`\d+`) // figures may change in between
 			assert.Equal(t, figures.ReplaceAllString(got.stdout, "n"), figures.ReplaceAllString(npd.stdout, "n"))
 			assert.Regexp(t, `^SSDPROBE (OK|WARNING|CRITICAL) - .* \| drives=3;;;0 .*\n$`, w.check(t, "--format", "nagios").stdout)
 			document := w.check(t, "--format", "json")
@@ -117,7 +118,7 @@ func TestCheckOfARunningDaemon(t *testing.T) {
 			assert.Regexp(t, `^unknown: the daemon at http://\S+ watches no target "nvme9n9"; see ssdprobe drift\n$`, wrong.stdout)
 			assert.Equal(t, 2, w.check(t, "nvme9n9", "--output", "npd").code, "as other commands call it")
 
-			// While the daemon is restarted, what it stored holds. An hour later it does not.
+			// While the daemon is restarted, the stored result holds. An hour later, it does not.
 			p.Signal(t, syscall.SIGTERM)
 			require.Equal(t, 0, p.Wait(t), p.Stderr.Text())
 			stored := w.check(t)
@@ -146,7 +147,7 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 	assert.Equal(t, 3, gone.code)
 	assert.Regexp(t, `^unknown: no daemon answers at http://127.0.0.1:1, and nothing is stored in \S+/none\n$`, gone.stdout)
 
-	// It is connected and hears nothing.
+	// The connection succeeds, but nothing answers.
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer silent.Close()
@@ -155,7 +156,7 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 		assert.Equal(t, code, hung.code, format)
 		assert.Contains(t, hung.stdout, "the daemon at http://"+silent.Addr().String()+" does not answer")
 	}
-	// It does not accept the password.
+	// The daemon rejects the password.
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
 	defer locked.Close()
 	client := file(t, "client.yml", "basic_auth: {username: me, password: wrong}\n")
@@ -165,7 +166,7 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 		assert.Contains(t, refused.stdout, "it refuses the user or the password")
 		assert.NotContains(t, refused.stdout, "wrong")
 	}
-	// Nobody reads the configuration.
+	// The filesystem of the configuration hangs.
 	dir := t.TempDir()
 	testenv.HungFilesystem(t, dir)
 	stuck := ssdprobe(t, "check", "--config", filepath.Join(dir, "c.yaml"))
@@ -173,7 +174,7 @@ func TestCheckWithoutAnAnswer(t *testing.T) {
 	assert.Contains(t, stuck.stdout, "unknown: the filesystem of the configuration or of the state directory hangs")
 }
 
-// 2 is severe here, so wrong usage is something else.
+// Exit code 2 means severe for check, so wrong usage has another one.
 func TestCheckMistakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		args           []string
@@ -262,7 +263,7 @@ func TestThePluginOfNodeProblemDetector(t *testing.T) {
 	assert.Regexp(t, `^unknown: `, got.stdout)
 }
 
-// script is a shell script of docs/check.md.
+// script returns a shell script of docs/check.md.
 func script(t *testing.T, name string) string {
 	t.Helper()
 	document, err := os.ReadFile("../../docs/check.md")
@@ -272,7 +273,7 @@ func script(t *testing.T, name string) string {
 	return string(found[1])
 }
 
-// The scripts of the document, with an ssdprobe that ends in each way.
+// The scripts of the document run with an ssdprobe that ends in each way.
 func TestScriptsOfTheDocument(t *testing.T) {
 	dir := t.TempDir()
 	program := func(name, text string) {

@@ -24,12 +24,12 @@ const (
 	exitFailed   = 1 // could not measure, or could not do what was asked
 	exitUsage    = 2 // wrong flags, arguments or configuration
 	exitSlower   = 3 // slower than the baseline
-	exitCritical = 3 // of smart: the drive says that something is wrong
+	exitCritical = 3 // of smart: the drive reports a problem
 	exitRefused  = 4 // not safe, or busy
 )
 
-// exitError is an error that chooses the exit code. A nil err says nothing more:
-// the output has told.
+// exitError is an error that determines the exit code. If err is nil, nothing more is printed, because the
+// output has already said it.
 type exitError struct {
 	code int
 	err  error
@@ -44,12 +44,13 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage marks an error as one of the caller's.
+// usage marks an error as a mistake of the caller.
 func usage(err error) error { return &exitError{exitUsage, err} }
 
-// The kernel hands a signal to the main thread when it can, and to no other when that thread waits for a filesystem that
-// hangs. So only the main goroutine runs there, and calls that may hang are made by others.
-func init() { runtime.LockOSThread() } //nolint:gochecknoinits // the main goroutine is on the main thread for certain only during init
+// The kernel delivers a signal to the main thread if it can. If that thread waits for a filesystem that hangs,
+// no other thread gets the signal. So only the main goroutine runs on the main thread, and calls that may hang
+// are made by others.
+func init() { runtime.LockOSThread() } //nolint:gochecknoinits // only during init is the main goroutine certain to be on the main thread
 
 // Main runs the command line and returns the exit code. SIGINT and SIGTERM end
 // the command's context; a second one ends the process.
@@ -63,7 +64,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return exitCode(cmp.Or(ended(ctx, root.ExecuteContext(ctx)), unwritten), stderr)
 }
 
-// exitCode writes the error and says what it means to the shell.
+// exitCode writes the error and returns its exit code.
 func exitCode(err error, stderr io.Writer) int {
 	if err == nil {
 		return exitFine
@@ -74,18 +75,18 @@ func exitCode(err error, stderr io.Writer) int {
 		code = e.code
 	}
 	if text := err.Error(); text != "" {
-		_, _ = fmt.Fprintf(stderr, "ssdprobe: %s\n", printable.Lines(text)) // nowhere left to say that it failed
+		_, _ = fmt.Fprintf(stderr, "ssdprobe: %s\n", printable.Lines(text)) // there is nowhere left to report an error
 	}
 	return code
 }
 
-// tell writes text for people.
+// tell writes text for people, with unprintable characters escaped.
 func tell(w io.Writer, format string, args ...any) error {
 	_, err := io.WriteString(w, printable.Lines(fmt.Sprintf(format, args...)))
 	return err
 }
 
-// app is what all commands share.
+// app holds what all commands share.
 type app struct {
 	stdout, stderr io.Writer
 	configFile     string
@@ -130,19 +131,19 @@ means that the drive reports a problem. check has codes of its own.`,
 	return root
 }
 
-// Commands returns the tree of all commands for those who describe it, as the man pages
-// do. To run one, call Main.
+// Commands returns the tree of all commands, for programs that describe it, such as the generator of the man
+// pages. To run a command, call Main.
 func Commands() *cobra.Command {
 	root := newRoot(io.Discard, io.Discard)
 	for _, c := range root.Commands() {
-		if c.Name() == "help" { // which describes nothing of its own
+		if c.Name() == "help" { // it describes nothing of its own
 			root.RemoveCommand(c)
 		}
 	}
 	return root
 }
 
-// noSubcommand refuses words that are no command of c.
+// noSubcommand rejects arguments that are not a subcommand of c.
 func noSubcommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -154,8 +155,8 @@ func noSubcommand(c *cobra.Command, args []string) error {
 	return usage(fmt.Errorf("%s; see %s --help", text, c.CommandPath()))
 }
 
-// arguments makes a check of the number of arguments that counts as wrong usage, and
-// says which one is missing or too many. No command asks for more than one.
+// arguments wraps a check of the number of arguments, so that a failure counts as wrong usage and says which
+// argument is missing or unexpected. No command requires more than one.
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if check(c, args) == nil {
@@ -174,35 +175,35 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// output is the form in which a command prints.
+// output is the format in which a command prints.
 type output string
 
 const (
 	outputText output = "text"
 	outputJSON output = "json"
-	outputHTML output = "html" // of runs
+	outputHTML output = "html" // only for runs and recordings
 
-	outputCSV      output = "csv"      // of runs
-	outputMarkdown output = "markdown" // of runs
+	outputCSV      output = "csv"      // only for runs and the fleet
+	outputMarkdown output = "markdown" // only for runs
 )
 
-// outputFlag is the flag that sets an output to one of some forms.
+// outputFlag is a flag that selects one of several output formats.
 type outputFlag struct {
 	to    *output
 	forms []string
 }
 
 func (f outputFlag) String() string {
-	if f.to == nil { // as made by those who want to know the zero value
+	if f.to == nil { // pflag creates it like this to learn the zero value
 		return ""
 	}
 	return string(*f.to)
 }
 
-// Type is what help calls the value.
+// Type returns the name of the value in the help.
 func (f outputFlag) Type() string { return strings.Join(f.forms, "|") }
 
-// Set takes the value of a flag.
+// Set sets the flag from its argument.
 func (f outputFlag) Set(v string) error {
 	if !slices.Contains(f.forms, v) {
 		return fmt.Errorf("want %s", oneOf(f.forms))
@@ -211,7 +212,7 @@ func (f outputFlag) Set(v string) error {
 	return nil
 }
 
-// addOutput adds the flag for text, JSON and further forms.
+// addOutput adds the flag for the output format: text, JSON or one of more.
 func addOutput(c *cobra.Command, o *output, more ...output) {
 	*o = outputText
 	forms := []string{string(outputText), string(outputJSON)}
@@ -221,7 +222,7 @@ func addOutput(c *cobra.Command, o *output, more ...output) {
 	c.Flags().VarP(outputFlag{o, forms}, "output", "o", "`FORMAT` of the output: "+oneOf(forms))
 }
 
-// show prints a value as JSON, or what text writes of it.
+// show prints a value as JSON, or calls text to print it.
 func (a *app) show(form output, v any, text func(io.Writer) error) error {
 	if form == outputJSON {
 		return report.JSON(a.stdout, v)
@@ -229,7 +230,7 @@ func (a *app) show(form output, v any, text func(io.Writer) error) error {
 	return text(a.stdout)
 }
 
-// readFrom has a function read a file, or standard input for "-".
+// readFrom calls read with a file, or with standard input for "-".
 func readFrom[T any](stdin io.Reader, path string, read func(io.Reader) (T, error)) (T, error) {
 	in, err := openInput(stdin, path)
 	if err != nil {
@@ -247,7 +248,7 @@ func openInput(stdin io.Reader, path string) (io.ReadCloser, error) {
 	return os.Open(path)
 }
 
-// oneOf lists two or more words to choose from.
+// oneOf joins two or more words with commas and "or".
 func oneOf(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]

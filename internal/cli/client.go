@@ -26,14 +26,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/unreached"
 )
 
-// daemonTimeout is how long a daemon may take to answer; it answers from memory.
+// daemonTimeout is how long a daemon may take to answer. It answers from memory.
 const daemonTimeout = 5 * time.Second
 
-// maxAnswer bounds what is read of a daemon's answer.
+// maxAnswer bounds how much of a daemon's answer is read.
 const maxAnswer = 64 << 20
 
-// clientOptions are the flags that say how an HTTP server is asked. Secrets are in files
-// alone: all users of a machine see command lines.
+// clientOptions are the flags that say how to talk to an HTTP server. Secrets are only accepted in files,
+// because all users of a machine can see command lines.
 type clientOptions struct {
 	caFile, configFile string
 }
@@ -43,7 +43,7 @@ func (o *clientOptions) add(f *pflag.FlagSet) {
 	f.StringVar(&o.configFile, "http.config.file", "", "`FILE` with credentials and TLS settings (basic_auth, tls_config, …), in the format of Prometheus clients")
 }
 
-// client returns one that shows the credentials and trusts the certificates that the flags name.
+// client returns an HTTP client with the credentials and the trusted certificates that the flags name.
 func (o clientOptions) client() (*http.Client, error) {
 	c := &promconfig.HTTPClientConfig{FollowRedirects: true, EnableHTTP2: true}
 	if o.configFile != "" {
@@ -65,7 +65,8 @@ func (o clientOptions) client() (*http.Client, error) {
 	return client, nil
 }
 
-// checkAuthority says what is wrong with a file before Prometheus' client does, in words that name no flag.
+// checkAuthority reports what is wrong with a CA file before Prometheus' client does, whose errors name no
+// flag.
 func checkAuthority(path string) error {
 	certificates, err := os.ReadFile(path)
 	if err != nil {
@@ -77,7 +78,7 @@ func checkAuthority(path string) error {
 	return nil
 }
 
-// daemonOf says which daemon is asked, and how.
+// daemonOf says which daemon to ask, and how.
 type daemonOf struct {
 	clientOptions
 	url string
@@ -88,8 +89,8 @@ func (o *daemonOf) add(f *pflag.FlagSet) {
 	o.clientOptions.add(f)
 }
 
-// address is where the daemon answers: what the flag says, else what the daemon of the
-// state directory said, else where the configuration listens.
+// address returns where the daemon answers: the address of the flag, else the one that the daemon of the state
+// directory announced, else the one that the configuration listens on.
 func (o daemonOf) address(c config.Config) (string, error) {
 	if o.url == "" {
 		return daemonAddress(c), nil
@@ -101,12 +102,12 @@ func (o daemonOf) address(c config.Config) (string, error) {
 	return address, nil
 }
 
-// checkURL checks what a flag gives for the URL of a server of some kind.
+// checkURL checks the value of a flag that is the URL of a kind of server.
 func checkURL(flag, address, kind, example string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		if at := strings.LastIndexByte(address, '@'); at >= 0 { // what stands before it may be a password
+		if at := strings.LastIndexByte(address, '@'); at >= 0 { // the part before it may be a password
 			address = "…" + address[at:]
 		}
 		return fmt.Errorf("%s: %q is not the URL of a %s; want one like %s", flag, address, kind, example)
@@ -116,14 +117,14 @@ func checkURL(flag, address, kind, example string) error {
 	return nil
 }
 
-// bracketed puts an IPv6 address into brackets, which it has to have in a URL and does
-// not have in the variables that Kubernetes gives to pods.
+// bracketed puts an IPv6 address into brackets, which URLs require. The variables that Kubernetes gives to pods
+// lack them.
 func bracketed(address string) string {
 	return regexp.MustCompile(`^(https?://)([0-9a-fA-F]*:[0-9a-fA-F:.]*):(\d+)(/.*)?$`).ReplaceAllString(address, "$1[$2]:$3$4")
 }
 
-// daemonAddress is where the daemon of the state directory said that it answers, else
-// where the configuration listens.
+// daemonAddress returns the address that the daemon of the state directory announced, else the one that the
+// configuration listens on.
 func daemonAddress(c config.Config) string {
 	if dir, err := openExisting(c.StateDir); err == nil {
 		if urls, err := dir.Announced(); err == nil && len(urls) > 0 {
@@ -133,11 +134,11 @@ func daemonAddress(c config.Config) string {
 	return "http://" + localAddress(c.Listen[0])
 }
 
-// localAddress is where a program on this machine reaches a listen address.
+// localAddress returns the address at which a program on this machine reaches a listen address.
 func localAddress(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return listen // the configuration was checked: there is nothing better
+		return listen // cannot happen: the configuration was validated
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "localhost"
@@ -152,7 +153,7 @@ func (o daemonOf) snapshot(ctx context.Context, address string) (record.Snapshot
 	return s, err
 }
 
-// ask decodes what a daemon answers below its address.
+// ask requests a path below the daemon's address and decodes the answer.
 func (o daemonOf) ask(ctx context.Context, answer any, address string, path ...string) error {
 	return o.get(ctx, address, path, func(at string, response *http.Response) error {
 		if response.StatusCode != http.StatusOK {
@@ -165,7 +166,7 @@ func (o daemonOf) ask(ctx context.Context, answer any, address string, path ...s
 	})
 }
 
-// get has a function read what a daemon answers below its address.
+// get requests a path below the daemon's address and calls read with the answer.
 func (o daemonOf) get(ctx context.Context, address string, path []string, read func(at string, response *http.Response) error) error {
 	at, err := url.JoinPath(address, path...)
 	if err != nil {
@@ -190,14 +191,14 @@ func (o daemonOf) get(ctx context.Context, address string, path []string, read f
 		}
 		return cured(flag, fmt.Errorf("ask the daemon at %s: %w", address, unreached.Why(err)))
 	}
-	defer response.Body.Close() // only read
+	defer response.Body.Close() // the body was only read
 	return read(at, response)
 }
 
 const wantPassword = "want --http.config.file FILE with basic_auth: {username: NAME, password_file: PATH}"
 
-// cured is the error of a server that a flag names, with what may help when it was not reached. Without a flag, it is the daemon
-// of this node.
+// cured adds to the error of a server what may help if the server was not reached. flag is the flag that names
+// the server; empty for the daemon of this node.
 func cured(flag string, err error) error {
 	if more := cure(flag, err); more != "" {
 		return fmt.Errorf("%w; %s", err, more)
@@ -205,7 +206,7 @@ func cured(flag string, err error) error {
 	return err
 }
 
-// cure is empty when nothing is known to help.
+// cure returns what may help against an error; empty when nothing is known to help.
 func cure(flag string, err error) string {
 	var (
 		authority x509.UnknownAuthorityError
@@ -216,7 +217,7 @@ func cure(flag string, err error) string {
 		asked     *url.Error
 	)
 	switch {
-	case errors.As(err, &file): // nothing was asked yet
+	case errors.As(err, &file): // no request was sent yet
 		return ""
 	case errors.As(err, &authority):
 		return "name the certificate of its authority by --ca-file"
@@ -240,14 +241,15 @@ func cure(flag string, err error) string {
 		return "is it running? The address is that of the state directory, or else of listen in the configuration"
 	case errors.As(err, &operation) && operation.Op == "dial":
 		return "is " + flag + " right, and is it running there?"
-	// The server ended the connection: by an alert of TLS, or the client met the end before it read the alert.
+	// The server closed the connection: it sent a TLS alert, or the client saw the connection end before it
+	// read the alert.
 	case errors.As(err, &asked) && strings.HasPrefix(asked.URL, "https:") && !asked.Timeout():
 		return "it may want a client certificate: cert_file and key_file under tls_config in the file of --http.config.file"
 	}
 	return ""
 }
 
-// refusedAnswer is the error of an answer that is not the one asked for.
+// refusedAnswer returns the error for an answer with an unexpected status.
 func refusedAnswer(at string, response *http.Response) error {
 	says, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/promapi"
 )
 
-// What is said to whom a server does not answer names no flag that he did not give, and blames nothing that is known to be right.
+// The advice when a server does not answer names no flag that the user did not give, and questions nothing that
+// is known to be right.
 func TestWhatMayHelpWhenAServerDoesNotAnswer(t *testing.T) {
 	certificate := func(err error) error { return &tls.CertificateVerificationError{Err: err} }
 	const wantCertificate = "it may want a client certificate: cert_file and key_file under tls_config in the file of --http.config.file"

@@ -16,8 +16,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// What shells complete. It is asked at each press of a key: nothing here asks a daemon or a drive, and what cannot be
-// read is left out.
+// Shell completion. It runs at each press of a key, so nothing here asks a daemon or a drive, and what cannot
+// be read is left out.
 
 // completer completes an argument or the value of a flag.
 type completer = cobra.CompletionFunc
@@ -27,7 +27,7 @@ const (
 	files   = cobra.ShellCompDirectiveDefault
 )
 
-// complete has all commands and flags below c completed, by what their usage calls the values.
+// complete adds completion to all commands and flags below c. Their usage says what kind of value to complete.
 func (a *app) complete(c *cobra.Command) {
 	if _, arguments, ok := strings.Cut(c.Use, " "); ok && c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = a.argument(c, strings.Fields(arguments)[0])
@@ -39,7 +39,7 @@ func (a *app) complete(c *cobra.Command) {
 			return
 		}
 		if err := c.RegisterFlagCompletionFunc(f.Name, a.value(c, f)); err != nil {
-			panic(err) // it was there a moment ago
+			panic(err) // cannot happen: the flag exists
 		}
 	}
 	c.PersistentFlags().VisitAll(register)
@@ -51,7 +51,8 @@ func (a *app) complete(c *cobra.Command) {
 	}
 }
 
-// argument completes the argument that the usage of a command calls by a name.
+// argument returns the completer of a command's argument. usage is the argument's name in the usage of the
+// command.
 func (a *app) argument(c *cobra.Command, usage string) completer {
 	name := strings.Trim(usage, "[]{}…")
 	switch {
@@ -60,7 +61,7 @@ func (a *app) argument(c *cobra.Command, usage string) completer {
 	case name == "TARGET" && strings.Contains(usage, "…"):
 		return a.storedTargets
 	case strings.HasPrefix(name, "FILE"):
-		return nil // files, as shells do by themselves
+		return nil // files, the default of shells
 	}
 	switch name {
 	case "TARGET":
@@ -75,11 +76,11 @@ func (a *app) argument(c *cobra.Command, usage string) completer {
 	return words()
 }
 
-// value completes the value of a flag.
+// value returns the completer of a flag's value.
 func (a *app) value(c *cobra.Command, f *pflag.Flag) completer {
 	called, _ := pflag.UnquoteUsage(f)
 	switch kind := f.Value.Type(); {
-	case strings.Contains(kind, "|"): // as text|json
+	case strings.Contains(kind, "|"): // such as text|json
 		return words(strings.Split(kind, "|")...)
 	case f.Name == "probe" && c.Name() == "explain":
 		return a.probeNames(judge.Traffic)
@@ -109,10 +110,10 @@ func (a *app) value(c *cobra.Command, f *pflag.Flag) completer {
 	return words()
 }
 
-// words completes words that are known beforehand.
+// words completes fixed words.
 func words(all ...string) completer { return cobra.FixedCompletions(all, noFiles) }
 
-// once has a completer complete the first argument alone.
+// once restricts a completer to the first argument.
 func once(complete completer) completer {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -122,7 +123,7 @@ func once(complete completer) completer {
 	}
 }
 
-// storedTargets completes the targets that something is stored of: by device name and path, and by id once one is begun.
+// storedTargets completes the targets in the state directory, by device name or path, and by id.
 func (a *app) storedTargets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var all []string
 	for _, t := range a.stateTargets() {
@@ -141,17 +142,17 @@ func (a *app) stateTargets() []state.Target {
 	if err != nil {
 		return nil
 	}
-	targets, _ := dir.Targets() // those that can be read
+	targets, _ := dir.Targets() // an error only means that some are missing
 	return targets
 }
 
-// deviceNames are the devices that are here, each with a prefix before its name.
+// deviceNames returns the names of the devices of this machine, each with a prefix.
 func (a *app) deviceNames(prefix string) []string {
 	c, err := a.settings()
 	if err != nil {
 		c = config.Default()
 	}
-	picks, _ := device.Choose(sysfs.New(c.HostRoot), nil, nil) // those that can be read
+	picks, _ := device.Choose(sysfs.New(c.HostRoot), nil, nil) // an error only means that some are missing
 	var names []string
 	for _, p := range picks {
 		if !p.Device.Empty() {
@@ -166,7 +167,7 @@ func (a *app) drives(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 	return a.deviceNames(""), noFiles
 }
 
-// runTargets completes device nodes, and files and directories.
+// runTargets completes device nodes, files and directories.
 func (a *app) runTargets(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	const nodes = "/dev/"
 	if common := min(len(typed), len(nodes)); typed[:common] != nodes[:common] {
@@ -175,7 +176,7 @@ func (a *app) runTargets(_ *cobra.Command, _ []string, typed string) ([]string, 
 	return a.deviceNames(nodes), files
 }
 
-// probeNames completes the probes of the configuration, and more names.
+// probeNames completes the names of the configured probes, and more names.
 func (a *app) probeNames(more ...string) completer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		c, err := a.settings()
@@ -190,7 +191,8 @@ func (a *app) probeNames(more ...string) completer {
 	}
 }
 
-// parameters completes those of the suite on the command line: the names, and the values that there are.
+// parameters completes the parameters of the suite on the command line: their names, then their possible
+// values.
 func parameters(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return nil, noFiles
@@ -217,7 +219,7 @@ func parameters(c *cobra.Command, args []string, typed string) ([]string, cobra.
 	return all, noFiles | cobra.ShellCompDirectiveNoSpace
 }
 
-// describedSuites completes suites with the question that each answers.
+// describedSuites completes the names of suites, described by the question that each answers.
 func describedSuites(more ...string) completer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		all := slices.Clone(more)
@@ -234,7 +236,7 @@ func (a *app) recordingIDs(*cobra.Command, []string, string) ([]string, cobra.Sh
 	if err != nil {
 		return nil, files
 	}
-	stored, _ := dir.Recordings() // those that can be read
+	stored, _ := dir.Recordings() // an error only means that some are missing
 	var all []string
 	for _, r := range stored {
 		all = append(all, r.ID)

@@ -61,7 +61,7 @@ that check YAML. "config check" finds more, such as two keys that contradict eac
 
 func (a *app) checkConfig(path string) error {
 	a.configFile = path
-	c, err := a.load() // what depends on the machine is not the file's
+	c, err := a.load() // without settings that depend on the machine, which the file does not determine
 	if err != nil {
 		return err
 	}

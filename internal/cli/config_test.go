@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each recipe of the documentation is a whole file, and raises no warning.
+// Each recipe in the documentation is a complete file and causes no warning.
 func TestRecipesOfTheDocumentation(t *testing.T) {
 	text, err := os.ReadFile("../../docs/configuration.md")
 	require.NoError(t, err)

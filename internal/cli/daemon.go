@@ -62,7 +62,7 @@ SIGINT and SIGTERM stop the daemon. The state directory keeps what was learned.`
 	return c
 }
 
-// newLog returns the log that the flags ask for.
+// newLog returns the log as configured by the flags.
 func (o daemonOptions) newLog(w io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
@@ -71,17 +71,17 @@ func (o daemonOptions) newLog(w io.Writer) (*slog.Logger, error) {
 	options := &slog.HandlerOptions{Level: level}
 	switch o.logFormat {
 	case "text":
-		return slog.New(slog.NewTextHandler(w, options)), nil // which quotes what is not printable
+		return slog.New(slog.NewTextHandler(w, options)), nil // it quotes unprintable characters itself
 	case "json":
 		return slog.New(slog.NewJSONHandler(jsonWriter{w}, options)), nil
 	}
 	return nil, usage(fmt.Errorf("--log.format: %q is unknown; want text or json", o.logFormat))
 }
 
-// jsonWriter escapes what the encoder of the log leaves as it is.
+// jsonWriter escapes unprintable characters that the JSON encoder of the log leaves as they are.
 type jsonWriter struct{ w io.Writer }
 
-// Write writes one record.
+// Write writes one log record.
 func (j jsonWriter) Write(record []byte) (int, error) {
 	if _, err := j.w.Write(printable.JSON(record)); err != nil {
 		return 0, err
@@ -89,7 +89,7 @@ func (j jsonWriter) Write(record []byte) (int, error) {
 	return len(record), nil
 }
 
-// daemonSettings are the settings with the flags of daemon over them.
+// daemonSettings returns the settings, overridden by the flags of daemon.
 func (a *app) daemonSettings(o daemonOptions, source config.Source) (config.Config, error) {
 	c, err := a.settingsFrom(source)
 	if err != nil || len(o.listen) == 0 {
@@ -102,7 +102,7 @@ func (a *app) daemonSettings(o daemonOptions, source config.Source) (config.Conf
 	return c, nil
 }
 
-// ofListenFlag has problems of the key listen be those of the flag that overrides it.
+// ofListenFlag rewrites problems of the configuration key listen to name the flag that overrides it.
 func ofListenFlag(err error) error {
 	const flag = "--web.listen-address"
 	var problems config.Problems
@@ -180,8 +180,8 @@ func (a *app) daemon(ctx context.Context, o daemonOptions) error {
 	return group.Wait()
 }
 
-// started tells what the daemon does and where to look: a person by the banner, and what reads a log of JSON by a
-// record in it, because a container's log has standard output in it, too.
+// started tells the user what the daemon does and where to look. With a JSON log this is a record in the log
+// instead of the banner, because the log of a container also contains standard output.
 func (a *app) started(o daemonOptions, log *slog.Logger, s record.Snapshot, urls []string) error {
 	if o.logFormat != "json" {
 		return a.banner(s, urls)
@@ -194,7 +194,7 @@ func (a *app) started(o daemonOptions, log *slog.Logger, s record.Snapshot, urls
 	return nil
 }
 
-// banner tells the person who started the daemon what it does and where to look.
+// banner tells the user who started the daemon what it does and where to look.
 func (a *app) banner(s record.Snapshot, urls []string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "ssdprobe %s on %s\n\n", build().Version, s.Node)

@@ -22,14 +22,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// quickProbes makes rounds come every second, so that a test need not wait.
+// quickProbes makes rounds start every second, so that tests need not wait.
 const quickProbes = `
 probes:
   - {name: read-4k, interval: 1s, ios: 64}
   - {name: durable-write-4k, direction: write, pattern: sequential, datasync: true, interval: 1s, ios: 4, targets: files}
 `
 
-// onFile is a configuration that watches nothing but a small file, which neither others nor other tests stop.
+// onFile returns a configuration that watches only a small file and is not disturbed by other load or other
+// tests.
 func onFile(dir string) string {
 	return fmt.Sprintf(`
 lock_dir: %s
@@ -51,7 +52,7 @@ func startDaemon(t *testing.T, state, config string, more ...string) (*testenv.P
 	return p, p.Stdout.Find(t, `status +(http://\S+/)`)[1]
 }
 
-// Who waits for a daemon may be there before it, when nobody knows yet where it will listen.
+// Someone who waits for a daemon may start before it does, when it is not known yet where it will listen.
 func TestReadyWaitsForADaemonThatIsNotThereYet(t *testing.T) {
 	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
@@ -83,7 +84,7 @@ func scrape(t *testing.T, url string) map[string]*dto.MetricFamily {
 	return families
 }
 
-// value returns the series of a family that has these labels, false when there is none.
+// value returns the value of the series of a family with these labels; false when there is none.
 func value(families map[string]*dto.MetricFamily, name string, labels map[string]string) (float64, bool) {
 	for _, m := range families[name].GetMetric() {
 		have := map[string]string{}
@@ -103,7 +104,7 @@ func value(families map[string]*dto.MetricFamily, name string, labels map[string
 
 func good(probe string) map[string]string { return map[string]string{"probe": probe, "outcome": "ok"} }
 
-// awaitRounds waits until a probe has had so many good rounds.
+// awaitRounds waits until a probe has had that many good rounds.
 func awaitRounds(t *testing.T, url, probe string, n float64) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%v good rounds of %s", n, probe), func() bool {
@@ -160,7 +161,7 @@ func TestDaemonReload(t *testing.T) {
 		return found && ok == 0
 	})
 	before, _ := value(scrape(t, url), "ssdprobe_probe_rounds_total", good("read-4k"))
-	awaitRounds(t, url, "read-4k", before+1) // the old one is in force
+	awaitRounds(t, url, "read-4k", before+1) // the old configuration is in force
 
 	require.NoError(t, os.WriteFile(path, []byte(onFile(dir)+"  - {name: read-8k, block_size: 8KiB, interval: 1s, ios: 16}\n"), 0o600))
 	p.Signal(t, syscall.SIGHUP)
@@ -214,7 +215,7 @@ func TestDaemonWithDamagedState(t *testing.T) {
 
 	p, url = startDaemon(t, state, config)
 	p.Stderr.Find(t, `is damaged .* it was set aside as`)
-	awaitRounds(t, url, "read-4k", 1) // it goes on all the same
+	awaitRounds(t, url, "read-4k", 1) // the daemon continues all the same
 	aside, err := filepath.Glob(saved[0] + ".damaged-*")
 	require.NoError(t, err)
 	require.Len(t, aside, 1)
@@ -242,7 +243,7 @@ func TestDaemonIsKilled(t *testing.T) {
 	})
 }
 
-// What the state directory's drive does must not stop the probing.
+// Problems of the drive with the state directory must not stop the probing.
 func TestDaemonWhenStateCannotBeSaved(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(t *testing.T, mount string){
@@ -291,7 +292,7 @@ func TestDaemonRefusesAReadOnlyStateDirectory(t *testing.T) {
 	assert.Contains(t, got.stderr, "--state-dir")
 }
 
-// What others may change decides what is measured and compared, so nothing begins with it.
+// A directory that others can write to is refused, because its contents decide what is measured and compared.
 func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	open, private := t.TempDir(), t.TempDir()
@@ -315,7 +316,7 @@ func TestDirectoriesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// The names of directories are escaped wherever they are shown.
+// Names of directories are escaped wherever they are shown.
 func TestPathsThatDoNotShow(t *testing.T) {
 	t.Parallel()
 	for _, form := range []string{"text", "json"} {
@@ -337,7 +338,7 @@ func TestPathsThatDoNotShow(t *testing.T) {
 			p.Signal(t, syscall.SIGTERM)
 			require.Equal(t, 0, p.Wait(t))
 			shown["log"] = p.Stderr.Text()
-			if form == "json" { // a container's log is both
+			if form == "json" { // the log of a container contains both outputs
 				assert.Empty(t, p.Stdout.Text())
 				for line := range strings.Lines(shown["log"]) {
 					assert.True(t, json.Valid([]byte(line)), line)
@@ -351,7 +352,7 @@ func TestPathsThatDoNotShow(t *testing.T) {
 	}
 }
 
-// The garbage collector knows the limit of the control group, the smallest of those above it.
+// The garbage collector uses the memory limit of the control group: the lowest limit in the hierarchy.
 func TestMemoryLimitOfTheControlGroup(t *testing.T) {
 	t.Parallel()
 	group := testenv.MemoryCGroup(t, 300<<20, 400<<20)

@@ -87,8 +87,9 @@ func (a *app) devices(ctx context.Context, of daemonOf, form output, interrupts 
 	return errors.Join(problems...)
 }
 
-// known is what the running daemon knows, or else what is stored. A daemon that cannot be
-// asked, or a state that cannot be read, is told of and no failure: the devices are here.
+// known returns what the running daemon knows, or else what is stored. A daemon that cannot be asked, or a
+// state that cannot be read, is reported on standard error but is not a failure, because the devices can still
+// be shown. err is an error of writing that report.
 func (a *app) known(ctx context.Context, c config.Config, of daemonOf) (s record.Snapshot, running bool, err error) {
 	s, err = of.snapshot(ctx, daemonAddress(c))
 	if err == nil {
@@ -103,7 +104,7 @@ func (a *app) known(ctx context.Context, c config.Config, of daemonOf) (s record
 	return s, false, tell(a.stderr, "what a daemon knows of the devices is left out: %v\n", err)
 }
 
-// addInterrupts adds the interrupts of every queue to the rows of the devices behind it.
+// addInterrupts adds the interrupts of every queue to the rows of the devices behind the controller.
 func addInterrupts(host sysfs.FS, rows []report.DeviceRow) error {
 	devices := make([]record.Device, len(rows))
 	for i, row := range rows {
@@ -128,7 +129,8 @@ func addInterrupts(host sysfs.FS, rows []report.DeviceRow) error {
 	return err
 }
 
-// asTheDaemonSays marks the devices that the running daemon watches, whatever this configuration and this user could.
+// asTheDaemonSays marks the devices that the running daemon watches, regardless of this configuration and the
+// rights of this user.
 func asTheDaemonSays(rows []report.DeviceRow, s record.Snapshot) {
 	for i := range rows {
 		row := &rows[i]
@@ -147,7 +149,8 @@ func asTheDaemonSays(rows []report.DeviceRow, s record.Snapshot) {
 	}
 }
 
-// fileRows are the probe files that the running daemon watches, or that one with this configuration would.
+// fileRows returns the probe files that the running daemon watches, or that a daemon with this configuration
+// would watch.
 func fileRows(c config.Config, s record.Snapshot, running bool, node []finding.Finding) []report.FileRow {
 	rows := []report.FileRow{}
 	if running {
@@ -167,7 +170,8 @@ func fileRows(c config.Config, s record.Snapshot, running bool, node []finding.F
 	return rows
 }
 
-// ofNode selects the findings that no row has. While no daemon runs, it adds that the fallback file would be used.
+// ofNode returns the findings that belong to no row. If no daemon runs, it adds a finding that the fallback
+// file would be used.
 func ofNode(c config.Config, all []finding.Finding, rows []report.DeviceRow, running bool) []finding.Finding {
 	node := slices.DeleteFunc(slices.Clone(all), func(f finding.Finding) bool {
 		return slices.ContainsFunc(rows, func(r report.DeviceRow) bool { return r.Device.Name == f.Device })
@@ -184,9 +188,8 @@ func hasCode(code string) func(finding.Finding) bool {
 	return func(f finding.Finding) bool { return f.Code == code }
 }
 
-// deviceRows are what there is to show of devices. One that has left since it was listed has
-// no row. known are the findings of the daemon. The error joins what could not be read of
-// the others.
+// deviceRows returns the rows for devices. A device that has left since it was listed has no row. known are the
+// findings of the daemon. The error joins what could not be read.
 func deviceRows(
 	ctx context.Context, c config.Config, host sysfs.FS, picks []device.Pick, known []finding.Finding,
 ) ([]report.DeviceRow, error) {
@@ -195,7 +198,7 @@ func deviceRows(
 	for _, pick := range picks {
 		row := report.DeviceRow{Device: pick.Device, Reason: pick.Reason}
 		var warnings []record.Warning
-		if pick.Device.SizeBytes > 0 { // of an empty loop device there is nothing to warn of
+		if pick.Device.SizeBytes > 0 { // there is nothing to warn about for an empty loop device
 			var err error
 			row.Conditions, warnings, err = device.Conditions(host, pick.Device)
 			if errors.Is(err, os.ErrNotExist) {
@@ -219,12 +222,12 @@ func deviceRows(
 	return rows, errors.Join(problems...)
 }
 
-// ofDevice are the findings of a device: what is known of the targets on it, and of the
-// warnings seen now those that this does not have.
+// ofDevice returns the findings of a device: those known of the targets on it, and the current warnings that
+// are not among them.
 func ofDevice(row report.DeviceRow, warnings []record.Warning, known []finding.Finding) []finding.Finding {
 	all := slices.DeleteFunc(slices.Clone(known), func(f finding.Finding) bool { return f.Device != row.Device.Name })
 	seen := slices.DeleteFunc(finding.OfDevice(row.Device, warnings), func(f finding.Finding) bool {
-		// These two are about measurements, which nobody makes here.
+		// These two are about measurements, and nothing is measured here.
 		unmeasured := !row.Watched && (f.Code == record.WarnIdentity || f.Code == record.WarnStacked)
 		return unmeasured || slices.ContainsFunc(all, hasCode(f.Code))
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// A device that leaves between list and read is not here: that is no failure of those that are.
+// A device that leaves between listing and reading is left out. That is no error for the other devices.
 func TestDevicesThatLeaveAreLeftOut(t *testing.T) {
 	host := sysfstest.Make(t, map[string]string{"sys/block/vda/size": "8\n"}, nil)
 	rows, err := deviceRows(t.Context(), config.Default(), host, []device.Pick{

@@ -23,7 +23,7 @@ import (
 // oddSize is a size that no other device of this machine has.
 const oddSize = 67<<20 + 7*4096
 
-// onLoop is a configuration that watches loop devices of that size alone.
+// onLoop returns a configuration that watches only loop devices of that size.
 func onLoop(locks string) string {
 	return fmt.Sprintf(`
 lock_dir: %s
@@ -46,7 +46,7 @@ func TestDaemonFollowsDevices(t *testing.T) {
 	_, writes := value(families, "ssdprobe_probe_rounds_total", good("durable-write-4k"))
 	assert.False(t, writes, "write probes never run on raw devices")
 
-	// The device leaves: its series end. It comes back: it is found again.
+	// The device leaves and its series end. When it comes back, it is found again.
 	loop.Away(t, func() {
 		eventually(t, "its series end", func() bool {
 			_, there := value(scrape(t, url), "ssdprobe_device_info", map[string]string{"device": name})
@@ -87,7 +87,7 @@ func TestDevices(t *testing.T) {
 	assert.True(t, taken.Watched, taken.Reason)
 }
 
-// A running daemon says what is watched, whatever the configuration of who asks would watch.
+// The running daemon determines what is shown as watched, whatever configuration the command has.
 func TestDevicesBesideADaemonOfAnotherConfiguration(t *testing.T) {
 	watched := testenv.LoopDevice(t, oddSize, testenv.Options{Random: true})
 	other := testenv.LoopDevice(t, oddSize+4096, testenv.Options{})
@@ -147,7 +147,7 @@ func TestDevicesSaysZoned(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(document.stdout, `"zoned": "host-managed"`))
 }
 
-// fakeHost is a machine whose virtio disks have these serial numbers.
+// fakeHost returns the root of a machine whose virtio disks have these serial numbers.
 func fakeHost(t *testing.T, serials ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -165,8 +165,8 @@ func fakeHost(t *testing.T, serials ...string) string {
 	return root
 }
 
-// A drive chooses its serial number. No character of it changes how a line is read, and
-// what is shown is what has to be typed.
+// A drive can have any serial number. No character in it may change how a line is read, and what is shown must
+// be what one has to type.
 func TestDevicesWithSerialsThatDoNotShow(t *testing.T) {
 	t.Parallel()
 	serials := []string{"S3\u202e1", `S3\u202e1`, "S3_1", "S3\xff1", `S3\xff1`, "S3\u200b1", "S3\x1b[2J1", "S31"}
@@ -195,10 +195,10 @@ func TestDevicesWithSerialsThatDoNotShow(t *testing.T) {
 	assert.Equal(t, `S3\\u202e1`, rows[1].Device.Serial)
 }
 
-// What is wrong is told by the daemon while one runs, and else by what is seen and stored.
+// While a daemon runs, problems come from the daemon. Otherwise they come from what is seen and stored.
 func TestDevicesShowsWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	state, missing := testenv.OnDisk(t), filepath.Join(file(t, "file", ""), "probe.dat") // below what is no directory
+	state, missing := testenv.OnDisk(t), filepath.Join(file(t, "file", ""), "probe.dat") // below a file instead of a directory
 	config := file(t, "c.yaml", "host_root: "+fakeHost(t, "S1", "")+"\ndevices: {enabled: false}\nlisten: [127.0.0.1:1]\nstate_dir: "+state+"\n")
 	alone := ssdprobe(t, "devices", "--config", config)
 	require.Equal(t, 0, alone.code, alone.stderr)
@@ -228,7 +228,7 @@ func TestDevicesShowsWhatIsWrong(t *testing.T) {
 	assert.NotContains(t, got.stdout, "cannot_probe", "nobody tries any more")
 }
 
-// Interrupts of every queue are shown where they are asked for, with those taken far from the drive.
+// Interrupts of every queue are shown on request, including those taken far from the drive.
 func TestDevicesWithInterrupts(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

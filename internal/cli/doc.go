@@ -1,6 +1,6 @@
-// Package cli is the command line: flags become an options struct, and a plain
-// function does the work. Only this package knows cobra.
+// Package cli is the command line: flags are parsed into an options struct, and a plain function does the work.
+// Only this package uses cobra.
 //
-// What a command has to say goes to standard output; progress, notes and errors go
-// to standard error. The exit code tells how it went: see Exit codes.
+// Results go to standard output; progress, notes and errors go to standard error. The exit code tells the
+// result: see Exit codes.
 package cli

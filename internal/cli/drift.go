@@ -75,12 +75,12 @@ func (a *app) stored(c config.Config) (record.Snapshot, error) {
 	return s, err
 }
 
-// tellStored says that the state directory is shown, and no daemon.
+// tellStored says that the stored state is shown instead of a daemon's.
 func (a *app) tellStored(c config.Config) error {
 	return tell(a.stderr, "no daemon answers at %s; this is what was last stored in %s\n", c.Listen[0], c.StateDir)
 }
 
-// storedSnapshot is what the state directory knows. It makes no directory.
+// storedSnapshot returns what is stored in the state directory. It does not create the directory.
 func storedSnapshot(c config.Config) (record.Snapshot, error) {
 	dir, err := openExisting(c.StateDir)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// history writes four days of a drive as CSV.
+// history writes a history of four days of a drive as CSV.
 func history(t *testing.T, kind string) string {
 	t.Helper()
 	var b strings.Builder
@@ -133,7 +133,7 @@ func TestDriftReplayFromPrometheus(t *testing.T) {
 	assert.Contains(t, got.stderr, "connection refused")
 }
 
-// All drives of a node, and all of a model, are asked for by what the metrics say of them.
+// All drives of a node, and all of a model, are found by the labels of their metrics.
 func TestDriftReplayOfDrivesThatPrometheusKnows(t *testing.T) {
 	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"status": "success", "data": {"resultType": "vector", "result": []}}`)
@@ -207,7 +207,7 @@ func TestDriftMistakes(t *testing.T) {
 	}
 }
 
-// learned returns a state directory with a drive of which one probe has regressed.
+// learned returns a state directory with a drive on which one probe has regressed.
 func learned(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -270,8 +270,8 @@ func TestDriftExplainAndAcceptWithoutADaemon(t *testing.T) {
 	assert.Equal(t, 1, run("drift", "accept", "nvme0n1", "--note", "again").code, "there is nothing left to accept")
 }
 
-// slowNode stores a node of five drives of a model. The last one was slow from its first day on, and then the host made
-// all of them slower.
+// slowNode stores a node with five drives of a model. The last one was slow from its first day; later the host
+// made all of them slower.
 func slowNode(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -306,7 +306,8 @@ func slowNode(t *testing.T) string {
 	return dir
 }
 
-// What the node knows of a drive beside its peers, and of the host, is accepted as what a drive's own past says.
+// Findings about a drive compared with its peers, and about the host, can be accepted like those about the
+// drive's own past.
 func TestAcceptOfWhatTheNodeKnows(t *testing.T) {
 	dir := slowNode(t)
 	common := []string{"--state-dir", dir, "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]")}
@@ -379,7 +380,7 @@ func TestDriftOfARunningDaemon(t *testing.T) {
 	}
 	eventually(t, "it is shown", shows("read-4k: pinned early baseline"))
 
-	// A new configuration of drift is taken without losing what was learned.
+	// A new drift configuration takes effect without losing what was learned.
 	require.NoError(t, os.WriteFile(config, []byte(onFile(dir)+"drift: {baseline_rounds: 10, smallest_effect: 20%, false_alarms_per_device_year: 1}\n"), 0o600))
 	p.Signal(t, syscall.SIGHUP)
 	p.Stderr.Find(t, `configuration reloaded" changed="drift.smallest_effect: 0.08 → 0.2, drift.false`)

@@ -60,7 +60,7 @@ While a daemon runs, it does this itself. The command waits for its answer.`,
 	return c
 }
 
-// acceptHost accepts what the drives of the host did together, or leaves it to the daemon.
+// acceptHost accepts what the drives of the host did together, or lets the daemon do that.
 func (a *app) acceptHost(ctx context.Context, r state.Request) error {
 	dir, err := a.openState()
 	if err != nil {
@@ -79,9 +79,9 @@ func (a *app) acceptHost(ctx context.Context, r state.Request) error {
 	return a.submit(ctx, dir, asked{r, "level of the host accepted"})
 }
 
-// change carries out a request on the one target that the arguments name, or leaves it to
-// the state. What the stored state says to be impossible is refused at once: it is
-// saved whenever a verdict changes. What it does not know yet, the running daemon may.
+// change applies a request to the target that the arguments name, or lets the daemon do that. A request that is
+// impossible according to the stored state is refused at once, because the state is saved whenever a verdict
+// changes. A target that the stored state does not know yet may be known to the running daemon.
 func (a *app) change(ctx context.Context, args []string, r state.Request, done string) error {
 	dir, targets, err := a.targets(args)
 	if errors.Is(err, errNothingKnown) {
@@ -120,7 +120,8 @@ func (a *app) change(ctx context.Context, args []string, r state.Request, done s
 	return a.submit(ctx, dir, asked{r, fmt.Sprintf(done, path)})
 }
 
-// levels says which levels were accepted: " (read-4k p50 1.31×; traffic reads of others 1.40×)"; empty when none were.
+// levels returns the levels that were accepted: " (read-4k p50 1.31×; traffic reads of others 1.40×)". It is
+// empty when none were.
 func levels(notes map[string]drift.Note) string {
 	if len(notes) == 0 {
 		return ""

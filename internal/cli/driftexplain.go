@@ -73,7 +73,7 @@ func (a *app) explain(ctx context.Context, target string, o explainOptions) erro
 	return errors.Join(err, a.show(o.form, x, func(w io.Writer) error { return report.Explain(w, x) }))
 }
 
-// only leaves the explanation of one probe, or all when none is named.
+// only reduces an explanation to one probe; an empty name keeps all.
 func only(x report.Explained, probe string) (report.Explained, error) {
 	if probe == "" {
 		return x, nil
@@ -96,7 +96,7 @@ func only(x report.Explained, probe string) (report.Explained, error) {
 	return x, nil
 }
 
-// explanation is what the daemon at an address says of a target.
+// explanation returns the daemon's explanation of a target.
 func (o daemonOf) explanation(ctx context.Context, address, target string) (report.Explained, error) {
 	s, err := o.snapshot(ctx, address)
 	if err != nil {

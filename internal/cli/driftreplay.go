@@ -110,7 +110,7 @@ among the probes of a target and its traffic.`,
 	return c
 }
 
-// settings are those of the configuration with the flags over them.
+// settings returns the drift settings of the configuration, overridden by the flags.
 func (o replayOptions) settings(c config.Config) (drift.Settings, error) {
 	var problems []error
 	set := func(flag, text string, to *float64, parse func(string) (float64, error)) {
@@ -134,7 +134,7 @@ func (o replayOptions) settings(c config.Config) (drift.Settings, error) {
 	return *d, errors.Join(errors.Join(problems...), c.Validate())
 }
 
-// query is what the flags ask of Prometheus at now.
+// query returns the query to Prometheus that the flags describe.
 func (o replayOptions) query(now time.Time) (replay.Query, error) {
 	q := replay.Query{URL: o.prometheus, Device: o.device, Instance: o.instance, Model: o.model, Probe: o.probe, Utilisation: o.utilisation}
 	switch {
@@ -159,7 +159,7 @@ func (o replayOptions) query(now time.Time) (replay.Query, error) {
 	return q, errors.Join(endErr, startErr, stepErr)
 }
 
-// moment reads a time: RFC 3339, unix seconds, or a duration before another.
+// moment parses a time: RFC 3339, unix seconds, or a duration before another time.
 func moment(flag, text string, before time.Time) (time.Time, error) {
 	if text == "now" {
 		return before, nil
@@ -225,7 +225,7 @@ func (a *app) replay(ctx context.Context, stdin io.Reader, files []string, o rep
 	return a.printReplay(ctx, one(name, history), settings, o.form)
 }
 
-// one is a node with a single drive.
+// one returns a node with a single drive.
 func one(name string, history replay.Source) []replay.Drive {
 	return []replay.Drive{{Drive: judge.Drive{ID: name}, History: history}}
 }

@@ -16,7 +16,7 @@ import (
 
 const examplePrometheus = "http://prometheus:9090"
 
-// checkPrometheus checks what --prometheus gives.
+// checkPrometheus checks the value of --prometheus.
 func checkPrometheus(address string) error {
 	return checkURL("--prometheus", address, "server", examplePrometheus)
 }

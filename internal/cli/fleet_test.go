@@ -21,10 +21,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// fleetAt is when the fleet of fleetServer is looked at.
+// fleetAt is the time at which tests look at the fleet of fleetServer.
 var fleetAt = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// fleetServer is a Prometheus that knows three drives of two models, the last one the worst, and its address.
+// fleetServer starts a Prometheus server that knows three drives of two models, the last one being the worst,
+// and returns its address.
 func fleetServer(t *testing.T) string {
 	t.Helper()
 	testenv.Installed(t, "promtool")
@@ -84,7 +85,7 @@ func TestFleetThroughPrometheus(t *testing.T) {
 	assert.Contains(t, nothing.stderr, "does this server scrape ssdprobe?")
 }
 
-// A proxy before Prometheus speaks TLS by a certificate of its own, and wants a token.
+// A proxy in front of Prometheus uses TLS with its own certificate and requires a token.
 func TestFleetBehindAProxy(t *testing.T) {
 	server, err := url.Parse(fleetServer(t))
 	require.NoError(t, err)
@@ -96,7 +97,7 @@ func TestFleetBehindAProxy(t *testing.T) {
 		}
 		behind.ServeHTTP(w, r)
 	}))
-	proxy.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that do not trust it
+	proxy.Config.ErrorLog = log.New(io.Discard, "", 0) // errors of clients that do not trust it
 	defer proxy.Close()
 	ca := file(t, "ca.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: proxy.Certificate().Raw})))
 	client := func(token string) string {
@@ -148,7 +149,7 @@ func TestFleetRefusesWrongUsage(t *testing.T) {
 	assert.Contains(t, away.stderr, "ask for the fleet: http://127.0.0.1:1")
 }
 
-// A tenant's header and a password reach the server, from a file.
+// The header of a tenant and a password from a file reach the server.
 func TestFleetOfATenant(t *testing.T) {
 	var tenant, user atomic.Value
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

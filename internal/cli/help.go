@@ -9,8 +9,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/report/text"
 )
 
-// help writes what cobra would, folded for a terminal.
+// help writes the same as cobra's help, wrapped for a terminal.
 func help(c *cobra.Command) error {
-	c.InitDefaultHelpFlag() // "ssdprobe help" has not read the flags of c
+	c.InitDefaultHelpFlag() // "ssdprobe help" has not parsed the flags of c
 	return text.Help(c.OutOrStdout(), strings.TrimSpace(cmp.Or(c.Long, c.Short))+"\n\n"+c.UsageString())
 }

@@ -17,14 +17,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// onTerminal runs the command line in this process on a terminal with a number of columns, and returns what is seen there.
+// onTerminal runs the command line in this process, on a terminal with that many columns, and returns what is
+// shown there.
 func onTerminal(t *testing.T, columns uint16, args ...string) string {
 	t.Helper()
 	person, terminal := testenv.Terminal(t, columns)
 	defer person.Close()
 	seen := make(chan string, 1)
 	go func() {
-		text, _ := io.ReadAll(person) // an error is its end: nobody has the terminal any more
+		text, _ := io.ReadAll(person) // the error means that nobody has the terminal open any more
 		seen <- string(text)
 	}()
 	code := cli.Main(args, terminal, io.Discard)
@@ -33,7 +34,7 @@ func onTerminal(t *testing.T, columns uint16, args ...string) string {
 	return strings.ReplaceAll(<-seen, "\r\n", "\n")
 }
 
-// fits asserts that no line is wider than it may be.
+// fits asserts that no line is too wide.
 func fits(t *testing.T, widest int, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -50,7 +51,7 @@ func tree(c *cobra.Command, f func(path []string)) {
 	}
 }
 
-// Nothing of a help is cut, and none of its lines goes on where the terminal happens to end.
+// No help text is cut, and the terminal never has to wrap a line.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	all := 0
 	tree(cli.Commands(), func(path []string) {
@@ -78,7 +79,7 @@ func TestListsFitTheTerminal(t *testing.T) {
 	config := file(t, "c.yaml", "listen: ['127.0.0.1:10040', '[::1]:10040', 'storage-1.example:10040', 'storage-1.other.example:10040']\n")
 	check := []string{"config", "check", config}
 	seen := onTerminal(t, 80, check...)
-	fits(t, 80, strings.TrimPrefix(seen, config)) // a path is never cut
+	fits(t, 80, strings.TrimPrefix(seen, config)) // a path is never wrapped
 	assert.Equal(t, strings.Fields(in(check...).stdout), strings.Fields(seen))
 }
 

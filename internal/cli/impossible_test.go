@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// onSlowLink makes a host on which a loop device is behind a PCIe link of 250 MB/s.
+// onSlowLink returns the root of a host on which a loop device is behind a PCIe link of 250 MB/s.
 func onSlowLink(t *testing.T, loop testenv.Loop) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -34,14 +34,14 @@ func onSlowLink(t *testing.T, loop testenv.Loop) (root string) {
 	return root
 }
 
-// A loop device answers from memory, faster than the link that it is said to have: what
-// is measured is no result, wherever results are shown, and the run has failed.
+// A loop device answers from memory, faster than its pretended link. The figures are then not shown as a result
+// anywhere, and the run fails.
 func TestRunBeyondPhysics(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
 	config := file(t, "c.yaml", "host_root: "+onSlowLink(t, loop)+"\nlock_dir: "+t.TempDir()+
 		"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n"+
-		"probes: [{name: read-8m, block_size: 8MiB, ios: 8, warmup_ios: 1}]\n") // of which a busy machine, too, copies each in less than the link's 34 ms
+		"probes: [{name: read-8m, block_size: 8MiB, ios: 8, warmup_ios: 1}]\n") // even a busy machine copies such a block in less than the link's 34 ms
 	state := t.TempDir()
 	got := ssdprobe(t, "run", "quick", "--config", config, "--state-dir", state, "-t", loop.Path, "--set", "time=300ms",
 		"--set", "sequential-block=1MiB", "--save-baseline", "--output", "json")
@@ -77,13 +77,13 @@ func TestRunBeyondPhysics(t *testing.T) {
 	assert.Contains(t, ssdprobe(t, "compare", path, path).stdout, "MB/s is more than the PCIe link (2.5 GT/s x1) can carry, 250 MB/s")
 }
 
-// The probes, too, which have their rounds weighed one by one.
+// The same holds for probes, whose rounds are checked one by one.
 func TestProbesBeyondPhysics(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
 	config := file(t, "c.yaml", "host_root: "+onSlowLink(t, loop)+"\nlock_dir: "+t.TempDir()+
 		"\nadmission: {max_utilisation: 1, max_in_flight: 100000, max_io_pressure: 1, max_cpu_wait: 1}\n"+
-		"probes: [{name: read-8m, block_size: 8MiB, ios: 8, warmup_ios: 1}]\n") // of which a busy machine, too, copies each in less than the link's 34 ms
+		"probes: [{name: read-8m, block_size: 8MiB, ios: 8, warmup_ios: 1}]\n") // even a busy machine copies such a block in less than the link's 34 ms
 	state := t.TempDir()
 	got := ssdprobe(t, "run", "--config", config, "--state-dir", state, "-t", loop.Path,
 		"--probe", "read-8m", "--rounds", "1", "--save-baseline")

@@ -16,12 +16,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// ssdprobe is killed in the middle of a run that overwrites a device, with a job file that asks for processes. Whether fio
-// is started directly or by a script of that name, it ends, and the device is held exclusively until then.
+// ssdprobe is killed in the middle of a run that overwrites a device, with a job file that requests processes.
+// fio ends, whether it was started directly or by a script with its name, and the device stays exclusively open
+// until then.
 func TestFioDoesNotOutliveAKilledRun(t *testing.T) {
 	real := testenv.Installed(t, "fio")
 	wrapper := t.TempDir()
-	// A shell that stays: the kernel's signal at the death of ssdprobe ends the shell alone.
+	// The shell stays in between: the kernel's signal at the death of ssdprobe ends only the shell.
 	require.NoError(t, os.WriteFile(filepath.Join(wrapper, "fio"), fmt.Appendf(nil, "#!/bin/sh\n%s \"$@\"\nexit $?\n", real), 0o700))
 	for name, environment := range map[string][]string{"directly": nil, "by a script": {"PATH=" + wrapper + ":" + os.Getenv("PATH")}} {
 		t.Run(name, func(t *testing.T) {
@@ -46,8 +47,9 @@ func TestFioDoesNotOutliveAKilledRun(t *testing.T) {
 	}
 }
 
-// ssdprobe is killed while fio reads from, or writes to, a file in a directory. The file stays. The next run recognises what is
-// only read, and keeps it, as it may be a daemon's. It makes anew, and removes, what is written to.
+// ssdprobe is killed while fio reads from, or writes to, a file in a directory. The file stays. The next run
+// recognises a file that is only read, and keeps it, because it may belong to a daemon. A file that is written
+// is created again, and then removed.
 func TestARunAfterAKilledOne(t *testing.T) {
 	testenv.Installed(t, "fio")
 	for name, c := range map[string]struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// A run that changes the write cache is killed, alone or with its process group. The cache is as before without a
-// further start of ssdprobe, and the next start tells of it.
+// A run that changes the write cache is killed, alone or with its process group. The cache is restored without
+// another start of ssdprobe, and the next start reports it.
 func TestSettingsComeBackWhenARunIsKilled(t *testing.T) {
 	for name, group := range map[string]bool{"alone": false, "with its group": true} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestSettingsComeBackWhenARunIsKilled(t *testing.T) {
 			}
 			require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 			eventually(t, "the cache is on again", func() bool { return cache() == "write back" })
-			p.Wait(t) // until nobody writes to its output any more
+			p.Wait(t) // until nobody has its output open any more
 			assert.Contains(t, p.Stderr.Text(), "ssdprobe: restored after a run: write cache of "+filepath.Base(loop.Path))
 
 			next := ssdprobe(t, "run", "--config", config, "--state-dir", state, "-t", loop.Path, "--rounds", "1", "--probe", "read-4k")
@@ -73,14 +73,14 @@ func restorerOf(t *testing.T, pid int) string {
 	return ""
 }
 
-// descriptors are what a process has open.
+// descriptors returns what a process has open.
 func descriptors(t *testing.T, process string) []string {
 	t.Helper()
 	links, err := filepath.Glob(process + "/fd/*")
 	require.NoError(t, err)
 	var open []string
 	for _, link := range links {
-		if to, err := os.Readlink(link); err == nil { // one that is closed meanwhile is none
+		if to, err := os.Readlink(link); err == nil { // ignores one that was closed in between
 			open = append(open, to)
 		}
 	}

@@ -54,7 +54,7 @@ status. The name of this node is $SSDPROBE_NODE, --node or node of the configura
 func (a *app) kubernetesCleanup(ctx context.Context, o cleanupOptions) error {
 	var c config.Config
 	var err error
-	if !o.allNodes || a.configFile != "" { // else nothing of this machine matters, such as a home for the state
+	if !o.allNodes || a.configFile != "" { // otherwise nothing of this machine is needed, such as a home directory for the state
 		if c, err = a.settings(); err != nil {
 			return err
 		}

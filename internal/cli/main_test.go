@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, cli.Main)) }
 
-// eventually polls what can only be asked for.
+// eventually polls for a condition of which nothing gives notice.
 var eventually = testenv.Eventually
 
 // start starts the program and lets it run.
@@ -25,13 +25,13 @@ func start(t *testing.T, args ...string) *testenv.Program {
 	return testenv.Start(t, nil, args...)
 }
 
-// done is how a command ended.
+// done is the result of a command.
 type done struct {
 	code           int
 	stdout, stderr string
 }
 
-// ssdprobe runs the program to its end.
+// ssdprobe runs the program and waits for its end.
 func ssdprobe(t *testing.T, args ...string) done {
 	t.Helper()
 	p := start(t, args...)
@@ -39,7 +39,7 @@ func ssdprobe(t *testing.T, args ...string) done {
 	return done{code, p.Stdout.Text(), p.Stderr.Text()}
 }
 
-// file writes a file of the test's own.
+// file writes a file to a directory of its own and returns its path.
 func file(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -47,12 +47,12 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// asNobody runs the program as a user without rights, and returns its exit code and what it wrote.
+// asNobody runs the program as an unprivileged user, and returns its exit code and its output.
 func asNobody(t *testing.T, args ...string) (code int, says string) {
 	t.Helper()
 	testenv.Root(t)
 	c := testenv.Command(t, nil, args...)
-	c.Path = "/proc/self/exe" // which that user may execute, wherever go test has put it
+	c.Path = "/proc/self/exe" // that user may execute it, wherever go test put it
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := c.CombinedOutput()
 	if failed := new(exec.ExitError); err != nil && !errors.As(err, &failed) {

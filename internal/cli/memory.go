@@ -11,9 +11,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// limitMemory has the garbage collector keep the process below the limit of its control
-// group, beyond which the kernel would kill it, unless GOMEMLIMIT says where. The Go
-// runtime knows nothing of control groups. A tenth is left for what it does not count.
+// limitMemory makes the garbage collector keep the process below the memory limit of its control group, beyond
+// which the kernel would kill it, unless GOMEMLIMIT is set. The Go runtime does not know control groups. A
+// tenth of the limit is left for memory that the runtime does not count.
 func limitMemory(log *slog.Logger) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

@@ -11,10 +11,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagError is the error of a flag that is wrong.
+// flagError returns the error for a wrong flag.
 func flagError(c *cobra.Command, err error) error { return usage(flagMistake(c, err)) }
 
-// flagMistake says in words of its own what is wrong with a flag: those of the libraries name their functions.
+// flagMistake describes what is wrong with a flag in ssdprobe's own words, because errors of the libraries name
+// their functions.
 func flagMistake(c *cobra.Command, err error) error {
 	var (
 		invalid *pflag.InvalidValueError
@@ -47,7 +48,7 @@ func flagMistake(c *cobra.Command, err error) error {
 	return fmt.Errorf("%s; see %s --help", text, c.CommandPath())
 }
 
-// wanted is what a flag of a type takes; empty for those whose own error says it.
+// wanted describes what a flag of a type accepts; empty for types whose own error says it.
 func wanted(flagType string) string {
 	switch flagType {
 	case "int", "int64", "uint", "uint64":
@@ -60,7 +61,7 @@ func wanted(flagType string) string {
 	return ""
 }
 
-// nearest is the name that a mistyped word is likely to mean; empty when none is near.
+// nearest returns the name that a mistyped word probably means; empty when none is similar.
 func nearest(word string, names []string) string {
 	all := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, name := range names {
@@ -72,7 +73,7 @@ func nearest(word string, names []string) string {
 	return ""
 }
 
-// unknownWord says that a word is none of those that may stand here.
+// unknownWord returns the error for a word that is not one of names.
 func unknownWord(what, word string, names []string) error {
 	if near := nearest(word, names); near != "" {
 		return fmt.Errorf("%s: %q is unknown; did you mean %s?", what, word, near)
@@ -80,7 +81,7 @@ func unknownWord(what, word string, names []string) error {
 	return fmt.Errorf("%s: %q is unknown; want one of %s", what, word, strings.Join(names, ", "))
 }
 
-// looksLikePath reports whether a word is a path rather than a name of something of ssdprobe's.
+// looksLikePath reports whether a word is a path rather than a name that ssdprobe knows.
 func looksLikePath(word string) bool {
 	if strings.ContainsRune(word, os.PathSeparator) || strings.HasPrefix(word, ".") {
 		return true
@@ -89,8 +90,7 @@ func looksLikePath(word string) bool {
 	return err == nil
 }
 
-// completeTree adds the commands that cobra brings, which take a mistyped word for a wish to see their help, so that
-// they refuse it.
+// completeTree adds cobra's own commands and makes them refuse a mistyped word, instead of showing their help.
 func completeTree(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()

@@ -14,15 +14,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// progress shows how far a run is: on a terminal one line that is written over
-// and over, elsewhere a line when a step begins and when it is over. It is for
-// people, so what cannot be written is dropped.
+// progress shows how far a run is. On a terminal this is one line that is overwritten; elsewhere, it is a line
+// when a step begins and one when it is over. It is only for people, so errors of writing are ignored.
 type progress struct {
 	w        io.Writer
 	terminal bool
 	width    int
-	step     string // the one begun last
-	shown    int    // columns of the line on the terminal
+	step     string // the step that began last
+	shown    int    // width of the line on the terminal
 }
 
 func newProgress(w io.Writer) *progress {
@@ -64,7 +63,7 @@ func (p *progress) overwrite(text string) {
 	p.shown = columns
 }
 
-// end clears the line, so that what follows has the terminal to itself.
+// end clears the line, so that other output can follow.
 func (p *progress) end() {
 	if p.terminal && p.shown > 0 {
 		p.write("\r" + strings.Repeat(" ", p.shown) + "\r")
@@ -72,7 +71,7 @@ func (p *progress) end() {
 	}
 }
 
-// note writes a line of its own.
+// note writes a separate line.
 func (p *progress) note(text string) {
 	p.end()
 	p.write(printable.Lines(text) + "\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/run"
 )
 
-// A line on a terminal is written over the one before, all of it, and is never as wide as to begin another.
+// A line on a terminal overwrites the whole line before. It is never so wide that the terminal wraps it.
 func TestProgressOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	p := &progress{w: &out, terminal: true, width: 34}
@@ -35,7 +35,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	shows("")
 }
 
-// Elsewhere there is a line for the beginning of a step and one for its end.
+// Without a terminal, there is a line for the beginning of a step and one for its end.
 func TestProgressInALog(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(&out)

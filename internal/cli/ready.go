@@ -34,7 +34,7 @@ of --wait.`,
 	return c
 }
 
-// readyAgain is the time between two questions to a daemon that is not ready.
+// readyAgain is the time between two requests to a daemon that is not ready.
 const readyAgain = 500 * time.Millisecond
 
 func (a *app) ready(ctx context.Context, of daemonOf, wait string) error {
@@ -43,7 +43,7 @@ func (a *app) ready(ctx context.Context, of daemonOf, wait string) error {
 		return usage(fmt.Errorf("--wait: %w", err))
 	}
 	var c config.Config
-	if of.url == "" { // else nothing of this machine matters, such as a home for the state
+	if of.url == "" { // otherwise nothing of this machine is needed, such as a home directory for the state
 		if c, err = a.settings(); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (a *app) ready(ctx context.Context, of daemonOf, wait string) error {
 	defer again.Stop()
 	enough := time.After(patience)
 	for {
-		// Each time anew: a daemon that is only just starting has not yet said where it listens.
+		// The address is looked up each time, because a daemon that is just starting has not announced it yet.
 		address, err := of.address(c)
 		if err != nil {
 			return err
@@ -63,7 +63,7 @@ func (a *app) ready(ctx context.Context, of daemonOf, wait string) error {
 			return err
 		}
 		var wrong *exitError
-		if patience == 0 || errors.As(err, &wrong) { // what is wrong with the flags stays wrong
+		if patience == 0 || errors.As(err, &wrong) { // waiting does not correct a wrong flag
 			return err
 		}
 		select {
@@ -76,7 +76,7 @@ func (a *app) ready(ctx context.Context, of daemonOf, wait string) error {
 	}
 }
 
-// ready returns what a daemon that is ready answers.
+// ready returns the answer of a daemon that is ready.
 func (o daemonOf) ready(ctx context.Context, address string) (says string, err error) {
 	err = o.get(ctx, address, []string{"/-/ready"}, func(at string, response *http.Response) error {
 		if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusServiceUnavailable {

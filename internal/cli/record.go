@@ -137,12 +137,12 @@ then shown in detail. The recording is listed when the minute after is over.`,
 	}
 }
 
-// recordedAfter is about when a recording that is asked for is listed: after the minute that it is of.
+// recordedAfter is about when a requested recording is listed: once the minute after the request is over.
 const recordedAfter = 75 * time.Second
 
 func (a *app) askToRecord(ctx context.Context, args []string, now time.Time) error {
 	dir, targets, err := a.targets(args)
-	id := "" // of the node
+	id := "" // empty for the node
 	switch {
 	case errors.Is(err, errNothingKnown):
 		t, watched := unsaved(ctx, dir, args[0], "")
@@ -162,14 +162,14 @@ func (a *app) askToRecord(ctx context.Context, args []string, now time.Time) err
 	return a.await(ctx, dir, []left{{name, fmt.Sprintf("the daemon records; see ssdprobe record list in about %s", units.Span(recordedAfter))}})
 }
 
-// export writes a recording, and never over a file that is there.
+// export writes a recording to a file. It never overwrites an existing file.
 func (a *app) export(id, file string, lines []byte) error {
 	if file == "-" {
 		_, err := a.stdout.Write(lines)
 		return err
 	}
 	if file == "" {
-		file = filepath.Base(id) + ".jsonl.gz" // the id may be of a daemon elsewhere
+		file = filepath.Base(id) + ".jsonl.gz" // the id may come from a daemon elsewhere
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -184,7 +184,7 @@ func (a *app) export(id, file string, lines []byte) error {
 	return tell(a.stderr, "written to %s\n", file)
 }
 
-// recordings are those that are kept: as the daemon of a URL says, else those of the state directory.
+// recordings returns the stored recordings: from the daemon of --url, or else from the state directory.
 func (a *app) recordings(ctx context.Context, from daemonOf) ([]record.RecordingHead, error) {
 	c, err := a.settings()
 	if err != nil {
@@ -207,7 +207,7 @@ func (a *app) recordings(ctx context.Context, from daemonOf) ([]record.Recording
 	return heads, err
 }
 
-// recording is the one with an id, or that in a file.
+// recording returns the recording with an id, or the one in a file.
 func (a *app) recording(ctx context.Context, stdin io.Reader, which string, from daemonOf) (rec record.Recording, err error) {
 	if which == "-" || strings.HasSuffix(which, ".gz") || strings.ContainsRune(which, filepath.Separator) {
 		rec, err = readFrom(stdin, which, recorder.Decode)
@@ -239,7 +239,7 @@ func (a *app) recording(ctx context.Context, stdin io.Reader, which string, from
 	return rec, err
 }
 
-// askFor asks the daemon that is meant.
+// askFor asks the daemon that the flags or the configuration name.
 func (o daemonOf) askFor(ctx context.Context, c config.Config, answer any, path ...string) error {
 	address, err := o.address(c)
 	if err != nil {

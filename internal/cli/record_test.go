@@ -20,7 +20,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// Somebody asks for a recording; the daemon is stopped in the minute after, and what there is can be shown, sent and shown again.
+// Somebody requests a recording, and the daemon is stopped in the minute after. What was recorded can be shown,
+// exported and shown again.
 func TestRecordOfARunningDaemon(t *testing.T) {
 	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
@@ -69,7 +70,7 @@ func TestRecordOfARunningDaemon(t *testing.T) {
 		require.Equal(t, 0, out.code, out.stderr)
 		var rec record.Recording
 		require.NoError(t, json.Unmarshal([]byte(out.stdout), &rec))
-		rec.Bytes = 0 // which a file does not say
+		rec.Bytes = 0 // a file does not contain its size
 		return rec
 	}
 	stored := of(head.ID, "--state-dir", state)
@@ -114,7 +115,7 @@ func TestRecordMistakes(t *testing.T) {
 	}
 }
 
-// Who submitted an I/O leaves the state directory only where somebody says so.
+// The name of whoever submitted an I/O leaves the state directory only on request.
 func TestRecordExportNames(t *testing.T) {
 	t.Parallel()
 	rec := recordtest.Recording()

@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// maxReportBytes bounds what is read of a file; a report is far smaller.
+// maxReportBytes bounds how much of a file is read; a report is far smaller.
 const maxReportBytes = 64 << 20
 
 func (a *app) reportCommand() *cobra.Command {
@@ -58,12 +58,12 @@ func (a *app) report(stdin io.Reader, files []string, form output, verbose bool)
 	return a.printRuns(form, verbose, documents...)
 }
 
-// addVerbose adds the flag for all that there is to say of a run as text.
+// addVerbose adds the flag that shows everything about a run as text.
 func addVerbose(c *cobra.Command, verbose *bool) {
 	c.Flags().BoolVarP(verbose, "verbose", "v", false, "as text, also show the conditions, all percentiles, the warnings of each step and plots")
 }
 
-// printRuns prints runs, each with its comparison if there is one.
+// printRuns prints runs, each with its comparison if it has one.
 func (a *app) printRuns(form output, verbose bool, all ...report.Document) error {
 	switch {
 	case form == outputHTML:
@@ -109,7 +109,7 @@ type storedRun struct {
 	file string
 }
 
-// readRuns reads files of runs; all that is wrong with them is in the error.
+// readRuns reads the runs in files. The error joins the problems of all files.
 func readRuns(stdin io.Reader, files []string) ([]storedRun, error) {
 	var all []storedRun
 	var problems []error
@@ -133,7 +133,7 @@ func readRuns(stdin io.Reader, files []string) ([]storedRun, error) {
 	return all, errors.Join(problems...)
 }
 
-// readText reads a file, or the report of a folder.
+// readText reads a file, or the report in a folder.
 func readText(stdin io.Reader, file string) ([]byte, error) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return runfolder.Read(file, maxReportBytes)

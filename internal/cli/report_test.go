@@ -19,7 +19,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// stored is a run of one load with a repeat for each of some IOPS.
+// stored returns a run of one load, with a repeat for each of the IOPS.
 func stored(firmware string, iops ...float64) record.RunReport {
 	r := record.RunReport{
 		Version: record.RunReportVersion, Suite: "concurrency", Target: "/dev/nvme0n1", TargetID: "eui.1", Node: "stor-07",
@@ -45,7 +45,7 @@ func asFile(t *testing.T, name string, v any) string {
 	return file(t, name, b.String())
 }
 
-// inState saves a run as the daemon does and returns the path of the file.
+// inState saves a run as the daemon does, and returns the path of the file.
 func inState(t *testing.T, r record.RunReport) string {
 	t.Helper()
 	s, err := state.Open(t.TempDir())
@@ -211,7 +211,7 @@ func TestRunWritesHTML(t *testing.T) {
 	assert.Contains(t, got.stdout, "random-read-qd32")
 }
 
-// What fio printed without ssdprobe is shown and compared, and that its conditions are unknown is said.
+// Output of fio without ssdprobe is shown and compared, with a note that its conditions are unknown.
 func TestReportAndCompareOfFiosOwnJSON(t *testing.T) {
 	path := "../../pkg/fio/testdata/fio-3.33-plain.json"
 	got := in("report", path)

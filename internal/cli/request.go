@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// asked is a request to the state, and what to say when it was carried out.
+// asked is a request to the state, and the message when it was carried out.
 type asked struct {
 	state.Request
 	done string
@@ -25,8 +25,9 @@ type left struct {
 	done string
 }
 
-// unsaved is what the daemon of a state directory says of a target, or of a probe of it: it saves what is new half a minute
-// after its start. It is false when the daemon watches no such thing, or cannot be asked.
+// unsaved returns what the daemon of a state directory knows of a target: a daemon saves new targets only half
+// a minute after its start. watched is false when the daemon does not watch the target, or not with that probe,
+// or cannot be asked.
 func unsaved(ctx context.Context, dir state.Dir, typed, probe string) (t record.TargetStatus, watched bool) {
 	urls, err := dir.Announced()
 	if err != nil || len(urls) == 0 {
@@ -45,8 +46,8 @@ func unsaved(ctx context.Context, dir state.Dir, typed, probe string) (t record.
 	return t, probe == "" || slices.ContainsFunc(t.Probes, func(p record.ProbeStatus) bool { return p.Probe.Name == probe })
 }
 
-// submit carries out requests, or leaves them to the daemon and waits for its answers. After one that fails, no more
-// are submitted.
+// submit carries out requests, or leaves them to the daemon and waits for its answers. After a request that
+// fails, no more are submitted.
 func (a *app) submit(ctx context.Context, dir state.Dir, all ...asked) error {
 	var waiting []left
 	var problem error
@@ -69,7 +70,7 @@ func (a *app) submit(ctx context.Context, dir state.Dir, all ...asked) error {
 	return errors.Join(problem, a.await(ctx, dir, waiting))
 }
 
-// await waits for the answers of the daemon to requests, and tells them.
+// await waits for the daemon's answers to requests, and prints them.
 func (a *app) await(ctx context.Context, dir state.Dir, all []left) error {
 	if len(all) == 0 {
 		return nil
@@ -93,16 +94,16 @@ func (a *app) tellDone(done string, accepted map[string]drift.Note) error {
 }
 
 const (
-	// answerPatience is how long the daemon may take to answer all requests: it looks for them twice a second, and a
-	// target that hangs may hold it up.
+	// answerPatience is how long the daemon may take to answer all requests. It checks for requests twice a
+	// second, but a target that hangs may delay it.
 	answerPatience = time.Minute
 	answerLook     = 100 * time.Millisecond
 )
 
 var errPatience = fmt.Errorf("the daemon has not answered within %s", units.Span(answerPatience))
 
-// answered waits for the daemon's answer to a request that was left under a name. It returns the levels that were
-// accepted. What the daemon refused is the error.
+// answered waits for the daemon's answer to the request with a name. It returns the levels that were accepted,
+// or an error if the daemon refused.
 func answered(ctx context.Context, dir state.Dir, name string) (map[string]drift.Note, error) {
 	look := time.NewTicker(answerLook)
 	defer look.Stop()

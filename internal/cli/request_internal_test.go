@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// All requests together are waited for as long as one is, and what was answered is told.
+// The time limit is for all requests together, and the answers that did arrive are printed.
 func TestOneMinuteForAllRequests(t *testing.T) {
 	dir, lock, err := state.Hold(t.TempDir())
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestOneMinuteForAllRequests(t *testing.T) {
 		a := &app{stderr: &says}
 		began := time.Now()
 		require.ErrorIs(t, a.await(t.Context(), dir, all), errPatience)
-		assert.Equal(t, answerPatience, time.Since(began)) // of the clock of the bubble
+		assert.Equal(t, answerPatience, time.Since(began)) // on the clock of the synctest bubble
 		assert.Equal(t, "second done\n", says.String())
 	})
 	require.NoError(t, lock.Release())

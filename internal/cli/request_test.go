@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// What the daemon refuses is told by the command that asked, and by its exit code.
+// The command that asked reports what the daemon refused, also by its exit code.
 func TestTheDaemonRefuses(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -37,7 +37,7 @@ func TestTheDaemonRefuses(t *testing.T) {
 	require.NoError(t, lock.Release())
 }
 
-// exportOf is an export with a baseline for each of the targets.
+// exportOf returns an export with a baseline for each of the targets.
 func exportOf(t *testing.T, targets ...string) string {
 	t.Helper()
 	var rows []string
@@ -48,7 +48,7 @@ func exportOf(t *testing.T, targets ...string) string {
 	return file(t, "b.json", `{"format": "ssdprobe/baselines", "version": 2, "baselines": [`+strings.Join(rows, ",")+"]}")
 }
 
-// leftTo starts a command while a daemon seems to run, and returns it when it has left its request.
+// leftTo starts a command while a daemon seems to run, and returns once the command has left its request.
 func leftTo(t *testing.T, dir state.Dir, args ...string) (asked *testenv.Program, name string) {
 	t.Helper()
 	asked = start(t, append(args, "--state-dir", dir.Dir())...)
@@ -103,7 +103,7 @@ func TestTheAnswerIsLost(t *testing.T) {
 	require.NoError(t, lock.Release())
 }
 
-// The levels that are told are those that the daemon accepted, whatever was stored before.
+// The printed levels are those that the daemon accepted, whatever was stored before.
 func TestTheLevelsOfTheDaemonAreTold(t *testing.T) {
 	t.Parallel()
 	dir, lock, err := state.Hold(learned(t))
@@ -117,7 +117,7 @@ func TestTheLevelsOfTheDaemonAreTold(t *testing.T) {
 	require.NoError(t, lock.Release())
 }
 
-// Of several requests, those that were carried out before one was refused are told.
+// Of several requests, those that were carried out before the refused one are reported.
 func TestOneOfSeveralRequestsIsRefused(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
@@ -132,7 +132,7 @@ func TestOneOfSeveralRequestsIsRefused(t *testing.T) {
 	assert.Contains(t, got.stderr, "1 request after it not tried")
 }
 
-// A user who may not read the state is told so, and not that there is none.
+// A user who may not read the state is told so, rather than that there is no state.
 func TestStateOfOthers(t *testing.T) {
 	t.Parallel()
 	testenv.Root(t)
@@ -156,10 +156,10 @@ func TestStateOfOthers(t *testing.T) {
 	assert.Contains(t, says, "permission denied: run as root; commands with --url ask the daemon instead")
 }
 
-// A daemon that has just started has saved nothing, and knows its targets all the same.
+// A daemon that has just started has saved nothing yet, but knows its targets.
 func TestRequestsToADaemonThatHasSavedNothing(t *testing.T) {
 	t.Parallel()
-	const size = 9_437_184 // of no other loop device
+	const size = 9_437_184 // no other loop device has this size
 	loop := testenv.LoopDevice(t, size, testenv.Options{Random: true})
 	at := testenv.OnDisk(t)
 	config := file(t, "c.yaml", fmt.Sprintf(`lock_dir: %s

@@ -19,19 +19,19 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// onceAnHour leaves what is stored alone for as long as the test runs.
+// onceAnHour keeps the stored state unchanged for as long as the test runs.
 const onceAnHour = `
 probes: [{name: read-4k, interval: 1h, ios: 64}]
 `
 
-// learnSlowly stores a history of the drives in the place of what is stored of them: after a day and a half the host got
-// 1.3 times slower, and one drive 1.5 times more than that. It ends now.
+// learnSlowly replaces what is stored about the drives by a history: after a day and a half the host got 1.3
+// times slower, and one drive another 1.5 times. The history ends now.
 func learnSlowly(t *testing.T, dir state.Dir, drives []record.TargetStatus, slow string) {
 	t.Helper()
 	learn(t, dir, drives, 1.3, slow, 1.5)
 }
 
-// learn stores a history in which the host and one drive got so many times slower.
+// learn stores a history in which the host and one drive got slower by these factors.
 func learn(t *testing.T, dir state.Dir, drives []record.TargetStatus, host float64, slow string, drive float64) {
 	t.Helper()
 	node, now := judge.NewNode(drift.Default()), time.Now().Truncate(time.Minute)
@@ -65,16 +65,16 @@ func learn(t *testing.T, dir state.Dir, drives []record.TargetStatus, host float
 	require.NoError(t, dir.SaveNode(node.State(now)))
 }
 
-// What is said of the drives and of the host is the same after a restart, with its onset.
+// The verdicts on the drives and on the host, and their onsets, are the same after a restart.
 func TestVerdictsSurviveARestart(t *testing.T) {
 	t.Parallel()
-	const size = 16<<20 + 4096*77 // of no other test
+	const size = 16<<20 + 4096*77 // no other test uses this size
 	for range 4 {
 		testenv.LoopDevice(t, size, testenv.Options{Random: true})
 	}
 	path := t.TempDir()
 	config := file(t, "c.yaml", fmt.Sprintf("lock_dir: %s\ndiscovery_interval: 1s\ndevices: {include: [{name: \"loop*\", min_size: %[2]d, max_size: %[2]d}]}\n", t.TempDir(), size)+onceAnHour)
-	// once runs a daemon until it has said what it knows.
+	// once runs a daemon until it has reported what it knows.
 	once := func(look func(url string)) (known record.Snapshot) {
 		p, url := startDaemon(t, path, config)
 		eventually(t, "the drives are here", func() bool {

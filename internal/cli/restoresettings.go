@@ -12,7 +12,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// restoreSettingsCommand is what a run starts beside itself before it changes settings of a device: settings.Self.
+// restoreSettingsCommand is the command that a run starts before it changes settings of a device; see
+// settings.Self.
 func (a *app) restoreSettingsCommand() *cobra.Command {
 	var root string
 	c := &cobra.Command{

@@ -133,7 +133,7 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 				o.suite = ownJob
 			}
 			o.roundsGiven = c.Flags().Changed("rounds")
-			for _, name := range []string{"folder", "keep-fio"} { // of a shell's variable that is not set
+			for _, name := range []string{"folder", "keep-fio"} { // empty if a shell variable is not set
 				if f := c.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
 					return usage(fmt.Errorf("--%s: is empty; want the name of a new directory", name))
 				}
@@ -167,18 +167,18 @@ Exit codes: 0 fine, 1 could not measure, 2 wrong usage, 3 slower than the baseli
 	return c
 }
 
-// checked is what the flags of run come to.
+// checked holds the validated flags of run.
 type checked struct {
 	runOptions
 	sizeBytes int64
 	threshold float64
 	probes    []record.Probe
-	plan      suite.Suite // of fio jobs; zero for the probes
+	plan      suite.Suite // of fio jobs; zero for the suite probe
 	values    suite.Values
 	sheet     *record.DataSheet
 }
 
-// suiteNames are what run can do.
+// suiteNames returns the names of the suites that run accepts.
 func suiteNames() []string {
 	names := []string{run.ProbeSuite}
 	for _, s := range suite.All() {
@@ -267,7 +267,7 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	for i := range subjects { // of this machine, so of each of them
+	for i := range subjects { // these warnings are about the machine, so they apply to each subject
 		subjects[i].Warnings = append(subjects[i].Warnings, warnings...)
 	}
 	dir, err := state.Open(c.StateDir)
@@ -328,16 +328,16 @@ func (a *app) run(ctx context.Context, options runOptions) (err error) {
 	return a.conclude(dir, r, o, kept, refusal(err))
 }
 
-// onTarget leaves the probes that run on this kind of target.
+// onTarget returns the probes that run on this kind of target.
 func onTarget(probes []record.Probe, s measure.Subject) []record.Probe {
 	return slices.DeleteFunc(slices.Clone(probes), func(p record.Probe) bool { return !p.RunsOn(s.File) })
 }
 
-// storedPool returns what the daemon has learned of the written blocks of a raw
-// device; nil when it has learned nothing of use.
+// storedPool returns what the daemon has learned about the written blocks of a raw device; nil when that is
+// nothing useful.
 func storedPool(dir state.Dir, subject measure.Subject) *probe.Pool {
 	t, found, err := dir.Target(subject.ID)
-	if err != nil || !found || t.Pool == nil || subject.File { // a damaged state is the daemon's to report; the run searches by itself
+	if err != nil || !found || t.Pool == nil || subject.File { // the daemon reports a damaged state; the run then searches by itself
 		return nil
 	}
 	pool, err := probe.NewPool(subject.SizeBytes, rand.Uint64())
@@ -347,8 +347,8 @@ func storedPool(dir state.Dir, subject measure.Subject) *probe.Pool {
 	return pool
 }
 
-// conclude prints the report, compares it with the saved run and saves it when
-// asked. failed is what went wrong while measuring.
+// conclude prints the report, compares it with the saved run and saves it if requested. failed is what went
+// wrong while measuring.
 func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, kept kept, failed error) error {
 	var comparison *record.Comparison
 	before, found, err := dir.RunBaseline(r.Suite, r.TargetID)
@@ -384,8 +384,7 @@ func (a *app) conclude(dir state.Dir, r record.RunReport, o checked, kept kept, 
 	return nil
 }
 
-// undecided warns of the steps of a baseline that will not decide later comparisons;
-// empty when all will.
+// undecided warns about the steps of a baseline that will not decide later comparisons; empty when all will.
 func undecided(r record.RunReport) string {
 	n, codes := compare.Disregarded(r)
 	if n == 0 {

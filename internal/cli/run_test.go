@@ -21,8 +21,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// calm is a configuration in which a busy test machine neither refuses a run nor
-// disturbs a round, with locks of the test's own.
+// calm returns a configuration with which a busy test machine neither refuses a run nor disturbs a round. It
+// has locks of its own.
 func calm(t *testing.T) string {
 	t.Helper()
 	return file(t, "c.yaml", "lock_dir: "+t.TempDir()+"\nadmission: {max_utilisation: 1, max_in_flight: 1000, max_io_pressure: 1, max_cpu_wait: 1}\n")
@@ -74,7 +74,7 @@ func TestRunComparesWithTheSavedRun(t *testing.T) {
 	require.Equal(t, 0, first.code, first.stderr)
 	assert.Contains(t, first.stderr, "saved as the baseline of probe on "+filepath.Join(dir, "ssdprobe.dat")+", in "+stateDir+"\n")
 
-	// One run against one tells a large change of its only load alone, and no noise of a busy test machine.
+	// One run against one detects only a large change of its only load, and no noise of a busy test machine.
 	s, err := state.Open(stateDir)
 	require.NoError(t, err)
 	saved, err := s.RunBaselines()
@@ -106,7 +106,8 @@ func TestRunComparesWithTheSavedRun(t *testing.T) {
 	assert.NotContains(t, ssdprobe(t, "baseline", "show", "--state-dir", stateDir).stdout, "Saved run")
 }
 
-// What cannot be saved is known before anything is measured; what was disturbed is saved with a warning.
+// That a baseline cannot be saved is known before anything is measured. A disturbed one is saved with a
+// warning.
 func TestRunSavesABaseline(t *testing.T) {
 	dir, stateDir := testenv.OnDisk(t), t.TempDir()
 	run := func(config string) done {
@@ -114,16 +115,16 @@ func TestRunSavesABaseline(t *testing.T) {
 	}
 	const disturbed = "warning: 1 of 1 step of this baseline will not decide later comparisons (disturbed); repeat the run when the host is calm, with --repeats 4\n"
 	never := file(t, "never.yaml", "admission: {max_utilisation: 1, max_io_pressure: 1, max_in_flight: 100000, max_cpu_wait: 0.000001}\n")
-	for range 2 * runtime.NumCPU() { // so that its thread has to wait for a CPU
+	for range 2 * runtime.NumCPU() { // so that the probe's thread has to wait for a CPU
 		busy := exec.Command("sh", "-c", "while :; do :; done")
 		require.NoError(t, busy.Start())
 		defer func() {
 			_ = busy.Process.Kill()
-			_ = busy.Wait() // killed: never without an error
+			_ = busy.Wait() // it was killed, so there is always an error
 		}()
 	}
 	got := run(never)
-	for attempt := 1; attempt < 5 && !strings.Contains(got.stderr, disturbed); attempt++ { // a round may be lucky
+	for attempt := 1; attempt < 5 && !strings.Contains(got.stderr, disturbed); attempt++ { // a round may be undisturbed by luck
 		got = run(never)
 	}
 	require.Equal(t, 0, got.code, got.stderr)
@@ -158,7 +159,7 @@ func TestRunRepeats(t *testing.T) {
 	assert.Contains(t, refused.stderr, "--repeats: steady-state has no repeats; run it several times instead")
 }
 
-// scaled is a run whose drive took factor times as long.
+// scaled returns the run as if its drive had taken factor times as long.
 func scaled(r record.RunReport, factor float64) record.RunReport {
 	steps := append([]record.Step{}, r.Steps...)
 	for i := range steps {
@@ -238,7 +239,7 @@ func TestRunQuick(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// A file that is used again is told from one that was made, and from a run on one of another size.
+// The output distinguishes a file that is used again from a new one, and a run on a file of another size.
 func TestRunTellsOfItsFile(t *testing.T) {
 	t.Parallel()
 	dir, state, config := testenv.OnDisk(t), t.TempDir(), calm(t)
@@ -268,14 +269,14 @@ func TestRunTellsOfItsFile(t *testing.T) {
 	assert.Regexp(t, `file size 64 MiB → 16 MiB`, compared.stdout)
 }
 
-// fioOn lists the processes that run fio on a device, or on a file below a directory.
+// fioOn returns the processes that run fio on a device, or on a file below a directory.
 func fioOn(t *testing.T, path string) []string {
 	t.Helper()
 	var found []string
 	lists, err := filepath.Glob("/proc/[0-9]*/task/[0-9]*/comm")
 	require.NoError(t, err)
 	for _, comm := range lists {
-		name, _ := os.ReadFile(comm) // a process may end meanwhile
+		name, _ := os.ReadFile(comm) // a process may end in between
 		process := filepath.Dir(filepath.Dir(filepath.Dir(comm)))
 		files, _ := filepath.Glob(process + "/fd/*")
 		for _, fd := range files {

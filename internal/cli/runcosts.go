@@ -10,8 +10,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// learnedCosts are the costs that a daemon has learned for a device, of those of several targets and sources the ones
-// learned from the most blocks; nil when there are none. What cannot be read is the daemon's to report.
+// learnedCosts returns the costs that a daemon has learned for a device; nil when there are none. Of several
+// targets and sources, the one that learned from the most blocks counts. What cannot be read is left for the
+// daemon to report.
 func learnedCosts(dir state.Dir, c config.Config, d record.Device) *record.LearnedCosts {
 	targets, _ := dir.Targets()
 	var best *record.LearnedCosts

@@ -16,18 +16,18 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// dry is what a run would do.
+// dry describes what a run would do.
 type dry struct {
 	Steps    []suite.DryStep `json:"steps"`
 	Expected time.Duration   `json:"expected_ns"`
-	// Notes say which files would be made, used again or replaced.
+	// Notes say which files would be created, used again or replaced.
 	Notes []string `json:"notes,omitempty"`
-	// Refused says why nothing would be run; empty when it would.
+	// Refused says why the run would be refused; empty when it would run.
 	Refused []string `json:"would_be_refused,omitempty"`
 }
 
-// dryRun prints what a suite would run on the subjects, and what would refuse it. It ends
-// as the run would: with the first of these.
+// dryRun prints what a suite would run on the subjects, and what would refuse it. It returns the same error as
+// the run would: that of the first refusal.
 func (a *app) dryRun(ctx context.Context, host sysfs.FS, o checked, subjects []measure.Subject, limits admit.Limits) error {
 	if o.evenIfBusy {
 		limits = admit.Unlimited()
@@ -53,8 +53,8 @@ func (a *app) dryRun(ctx context.Context, host sysfs.FS, o checked, subjects []m
 	return refusal(foreseen.Refusals[0])
 }
 
-// text has the sum and what would refuse the run first, and each job once, however often it
-// is repeated.
+// text begins with the sum and with what would refuse the run. Each job is shown once, however often it is
+// repeated.
 func (d dry) text() string {
 	var b strings.Builder
 	var optional time.Duration

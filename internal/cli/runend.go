@@ -15,19 +15,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// endingPatience is how long a run may take to end when it was asked to: fio has seconds for its report, what was made
-// is removed, settings are restored.
+// endingPatience is how long a run may take to end when it was asked to. fio takes seconds to write its report,
+// files are removed and settings are restored.
 const endingPatience = 30 * time.Second
 
-// errOutputGone is why a run ends whose report nobody would read.
+// errOutputGone is why a run ends when nobody would read its report.
 var errOutputGone = errors.New("nobody reads its output any more")
 
-// endable runs f, which begins a run on targets, with a context that ends by a signal or when the output is gone, and
-// returns in any case: what hangs in the kernel then is left there.
+// endable calls f, which runs on targets. Its context ends on a signal, or when nobody reads the output any
+// more. endable always returns, even if f hangs in the kernel.
 func endable(ctx context.Context, stdout io.Writer, targets []string, f func(context.Context) error) error {
-	// A closed pipe is an error of writing, told at the end. It is not ignored, since fio would inherit that.
+	// With this, a closed pipe is an error of writing that is reported at the end. SIGPIPE is not ignored,
+	// because fio would inherit that.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
-	// A terminal that goes away must not leave files or settings behind; what was started by nohup goes on.
+	// When the terminal goes away, no files or changed settings may stay behind. A run that was started by
+	// nohup continues.
 	if !signal.Ignored(unix.SIGHUP) {
 		var stop func()
 		ctx, stop = untilSignal(ctx, unix.SIGHUP)
@@ -60,12 +62,13 @@ func endable(ctx context.Context, stdout io.Writer, targets []string, f func(con
 	}
 }
 
-// outputGone waits until ctx ends, which is false, or until what is written to fd can reach nobody: the reader of a pipe
-// has closed it, the peer of a socket is gone, a terminal was hung up. Files and /dev/null are never gone.
+// outputGone waits until ctx ends and returns false, or until nobody can receive what is written to fd and
+// returns true: the reader of a pipe closed it, the peer of a socket is gone, or a terminal was hung up. Files
+// and /dev/null are never gone.
 func outputGone(ctx context.Context, fd int) bool {
 	const look = 500 * time.Millisecond
 	for ctx.Err() == nil {
-		events := []unix.PollFd{{Fd: int32(fd)}} // errors and hang-ups are told without being asked for
+		events := []unix.PollFd{{Fd: int32(fd)}} // errors and hang-ups are reported without being requested
 		n, err := unix.Poll(events, int(look.Milliseconds()))
 		switch {
 		case errors.Is(err, unix.EINTR):

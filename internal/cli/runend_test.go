@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// long are the arguments of a run of ten minutes in a directory.
+// long returns the arguments of a run that takes ten minutes in a directory.
 func long(t *testing.T, config, dir string) []string {
 	t.Helper()
 	return []string{"run", "quick", "--config", config, "--state-dir", t.TempDir(), "-t", dir, "--size", "16MiB", "--set", "time=10m"}
@@ -40,7 +40,7 @@ func ended(t *testing.T, c *exec.Cmd) int {
 	return c.ProcessState.ExitCode()
 }
 
-// pipe, socket and terminal are what output can go to, and who reads it.
+// pipe, socket and terminal return a possible destination of output, and its reader.
 func pipe(t *testing.T) (reader, writer *os.File) {
 	t.Helper()
 	reader, writer, err := os.Pipe()
@@ -57,8 +57,8 @@ func socket(t *testing.T) (reader, writer *os.File) {
 
 func terminal(t *testing.T) (reader, writer *os.File) { return testenv.Terminal(t, 80) }
 
-// Whoever reads the report goes away, as a client does whose connection breaks: nothing is written meanwhile, and the run
-// ends all the same.
+// The reader of the report goes away, as when the connection of a client breaks. Although nothing is written in
+// between, the run ends.
 func TestRunEndsWhenItsOutputIsGone(t *testing.T) {
 	t.Parallel()
 	for name, output := range map[string]func(*testing.T) (reader, writer *os.File){"pipe": pipe, "socket": socket, "terminal": terminal} {
@@ -71,7 +71,7 @@ func TestRunEndsWhenItsOutputIsGone(t *testing.T) {
 			require.NoError(t, err)
 			c.Stdout, c.Stderr = writer, said
 			require.NoError(t, c.Start())
-			t.Cleanup(func() { _ = c.Process.Kill() }) // it has ended mostly
+			t.Cleanup(func() { _ = c.Process.Kill() }) // it has usually ended
 			require.NoError(t, writer.Close())
 			eventually(t, "fio works on the file", func() bool { return len(fioOn(t, dir)) > 0 })
 			require.NoError(t, reader.Close())
@@ -86,7 +86,7 @@ func TestRunEndsWhenItsOutputIsGone(t *testing.T) {
 	}
 }
 
-// As cron and nohup start it: no terminal, no input, the report in a file, messages to nobody.
+// The run is started as by cron or nohup: no terminal, no input, the report in a file, messages to nobody.
 func TestRunNeedsNobody(t *testing.T) {
 	t.Parallel()
 	dir := testenv.OnDisk(t)
@@ -94,7 +94,7 @@ func TestRunNeedsNobody(t *testing.T) {
 	args := long(t, calm(t), dir)
 	args[len(args)-1] = "time=2s"
 	c := testenv.Command(t, nil, args...)
-	// The shell closes what it can, and ignores the hang-up as nohup does.
+	// The shell closes what it can, and ignores SIGHUP as nohup does.
 	c.Args = append([]string{"sh", "-c", `trap '' HUP; exec "$@" <&- >` + report + ` 2>&3`, "sh", c.Path}, c.Args[1:]...)
 	shell, err := exec.LookPath("sh")
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestRunNeedsNobody(t *testing.T) {
 	reader, writer := pipe(t)
 	c.ExtraFiles = []*os.File{writer}
 	require.NoError(t, c.Start())
-	t.Cleanup(func() { _ = c.Process.Kill() }) // it has ended mostly
+	t.Cleanup(func() { _ = c.Process.Kill() }) // it has usually ended
 	require.NoError(t, writer.Close())
 	eventually(t, "fio works on the file", func() bool { return len(fioOn(t, dir)) > 0 })
 	require.NoError(t, reader.Close(), "nobody reads its messages any more")
@@ -134,7 +134,7 @@ func TestRunIsStopped(t *testing.T) {
 	assert.Contains(t, elsewhere.stderr, "no run is in progress on "+other)
 	assert.NotEmpty(t, fioOn(t, one), "it goes on")
 
-	// A note that another user wrote stops no process but one of that user.
+	// A note written by another user stops only processes of that user.
 	locked, err := filepath.Glob(locks + "/*.lock")
 	require.NoError(t, err)
 	require.Len(t, locked, 1)
@@ -155,7 +155,7 @@ func TestRunIsStopped(t *testing.T) {
 	assert.Equal(t, 143, p.Wait(t))
 	assert.Contains(t, p.Stderr.Text(), "stopped by SIGTERM, as kill and ssdprobe run --stop send it")
 
-	// What a run noted that was killed is nobody: its number may be another's now.
+	// The process in the note of a killed run is gone: its pid may belong to another process now.
 	p = start(t, long(t, config, one)...)
 	eventually(t, "fio works on the file", func() bool { return len(fioOn(t, one)) > 0 })
 	p.Signal(t, syscall.SIGKILL)
@@ -172,7 +172,7 @@ func TestRunIsStopped(t *testing.T) {
 	t.Cleanup(func() { assert.NoError(t, taken.Close()) })
 	bystander := exec.Command("sleep", "1000")
 	require.NoError(t, bystander.Start())
-	t.Cleanup(func() { _ = errors.Join(bystander.Process.Kill(), bystander.Wait()) }) // killed: never without an error
+	t.Cleanup(func() { _ = errors.Join(bystander.Process.Kill(), bystander.Wait()) }) // it was killed, so there is always an error
 	number := fmt.Appendf(nil, `"pid":%d,`, p.Cmd.Process.Pid)
 	require.Contains(t, string(noted), string(number))
 	require.NoError(t, os.WriteFile(notes[0], bytes.Replace(noted, number, fmt.Appendf(nil, `"pid":%d,`, bystander.Process.Pid), 1), 0o600))
@@ -189,7 +189,7 @@ func TestRunIsStopped(t *testing.T) {
 	}
 }
 
-// Runs of another user are said to be that: who may not read the locks is told what to do.
+// Runs of another user are reported as such. A user who may not read the locks is told what to do.
 func TestRunOfAnotherUserIsNotStopped(t *testing.T) {
 	testenv.Root(t)
 	locks := filepath.Join(t.TempDir(), "locks")

@@ -19,8 +19,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// mayHang is a FUSE filesystem on disk, a function that stops its server, so that whoever uses it from then on waits in the
-// kernel, and one that ends the server, upon which all that waited fails.
+// mayHang mounts a FUSE filesystem on disk. hang stops its server, so that whoever uses the filesystem from
+// then on waits in the kernel. end ends the server, upon which everything that waits fails.
 func mayHang(t *testing.T) (dir string, hang, end func()) {
 	t.Helper()
 	testenv.Root(t)
@@ -29,7 +29,7 @@ func mayHang(t *testing.T) (dir string, hang, end func()) {
 	require.NoError(t, server.Start(), "apt-get install bindfs")
 	end = sync.OnceFunc(func() {
 		_ = server.Process.Kill()
-		_ = server.Wait() // killed: never without an error
+		_ = server.Wait() // it was killed, so there is always an error
 		assert.NoError(t, unix.Unmount(dir, unix.MNT_DETACH))
 	})
 	t.Cleanup(end)
@@ -41,8 +41,8 @@ func mayHang(t *testing.T) (dir string, hang, end func()) {
 	return dir, func() { require.NoError(t, server.Process.Signal(syscall.SIGSTOP)) }, end
 }
 
-// exits reports whether a process has called exit: its threads are gone, are giving back their files, or are to be killed as
-// soon as the server answers what it has got already, before which the kernel does not let them go.
+// exits reports whether a process has called exit. Its threads are gone, are releasing their files, or will be
+// killed once the server answers the requests it already has; the kernel does not release them earlier.
 func exits(t *testing.T, pid int) bool {
 	t.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
@@ -57,14 +57,14 @@ func exits(t *testing.T, pid int) bool {
 	return true
 }
 
-// The filesystem of the target does not answer any more. A signal ends the run all the same, in whatever it is, with the
-// exit code of a run that was stopped, and it says what it leaves behind.
+// The filesystem of the target does not answer any more. A signal ends the run nevertheless, whatever it is
+// doing, with the exit code of a stopped run, and the output says what is left behind.
 func TestSignalsEndARunThatHangs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args   []string
 		signal syscall.Signal
-		hangs  string // what it does when the filesystem begins to hang
+		hangs  string // what the run is doing when the filesystem begins to hang
 		says   []string
 	}{
 		"filling":  {[]string{"quick", "--size", "1GiB"}, syscall.SIGINT, `fill +\d+ %`, []string{"does not answer", "*.ssdprobe-filling"}},
@@ -78,7 +78,7 @@ func TestSignalsEndARunThatHangs(t *testing.T) {
 			p := start(t, append(append([]string{"run"}, c.args...), "--config", calm(t), "--state-dir", t.TempDir(), "-t", dir)...)
 			p.Stderr.Find(t, c.hangs)
 			hang()
-			t.Cleanup(end) // before the program is waited for
+			t.Cleanup(end) // before waiting for the program
 			p.Signal(t, c.signal)
 			eventually(t, "it exits", func() bool { return exits(t, p.Cmd.Process.Pid) })
 			end()
@@ -91,7 +91,7 @@ func TestSignalsEndARunThatHangs(t *testing.T) {
 	}
 }
 
-// Nothing is waited for on a target that hangs from the first: not for ever, and not after a signal.
+// On a target that hangs from the start, the run does not wait for ever, nor after a signal.
 func TestRunOnATargetThatHangs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -124,17 +124,18 @@ func TestRunOnATargetThatHangs(t *testing.T) {
 	})
 }
 
-// stuck returns a function that reports whether a thread of a process has waited in the kernel ever since it was asked last.
+// stuck returns a function that reports whether a thread of a process has waited in the kernel since the last
+// call.
 func stuck(t *testing.T, pid int) func() bool {
 	t.Helper()
 	inKernel := regexp.MustCompile(`(?s)\nState:\tD.*\nPid:\t(\d+)\n.*\nvoluntary_ctxt_switches:\t(\d+)\n`)
-	before := map[string]string{} // how often a thread has waited, by its number
+	before := map[string]string{} // how often each thread has waited, by thread id
 	return func() bool {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
 		require.NoError(t, err)
 		now, found := map[string]string{}, false
 		for _, thread := range threads {
-			status, _ := os.ReadFile(thread) // a thread may end meanwhile
+			status, _ := os.ReadFile(thread) // a thread may end in between
 			if m := inKernel.FindStringSubmatch(string(status)); m != nil {
 				now[m[1]] = m[2]
 				found = found || before[m[1]] == m[2]

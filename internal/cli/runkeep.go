@@ -12,15 +12,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/runfolder"
 )
 
-// kept is what a run leaves in directories; the zero value leaves nothing.
+// kept is what a run keeps in directories; the zero value keeps nothing.
 type kept struct {
 	folder  *runfolder.Folder
 	outputs *runfolder.Outputs
 	path    string   // of the folder
-	left    []string // of other runs into it
+	left    []string // unfinished results of other runs into the same folder
 }
 
-// checkKept refuses directories that are in use before anything is measured.
+// checkKept refuses directories that are already in use, before anything is measured.
 func (o runOptions) checkKept() error {
 	var problems []error
 	for _, flag := range []struct {
@@ -61,7 +61,7 @@ func (o runOptions) begin() (k kept, err error) {
 	return k, nil
 }
 
-// fio is what keeps fio's own reports; nil when nothing does.
+// fio returns the function that keeps fio's own reports; nil when they are not kept.
 func (k kept) fio() func(step, job string, output []byte) {
 	switch {
 	case k.folder != nil:
@@ -86,10 +86,10 @@ func (k kept) finish(d report.Document, stderr io.Writer) error {
 	return tell(stderr, "kept in %s\n", k.path)
 }
 
-// discard removes what was begun for a run that measured nothing.
+// discard removes what was created for a run that measured nothing.
 func (k kept) discard() error { return errors.Join(k.folder.Discard(), k.outputs.Discard()) }
 
-// commandLine is what a shell takes for these arguments.
+// commandLine returns the arguments quoted for a shell.
 func commandLine(args []string) string {
 	quoted := make([]string, len(args))
 	for i, arg := range args {
@@ -101,5 +101,5 @@ func commandLine(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// plainInShells are the signs that no shell takes for anything else.
+// plainInShells are the characters that need no quotes in any shell.
 const plainInShells = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:@%+"

@@ -15,7 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// A run in a folder is checked, shown and compared by what is in it alone.
+// A run in a folder can be checked, shown and compared from its contents alone.
 func TestRunInAFolder(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "run")
@@ -72,7 +72,7 @@ func TestRunInAFolder(t *testing.T) {
 	assert.Contains(t, changed.stderr, "changed or damaged since it was written")
 }
 
-// Where a run would be kept is looked at before anything is measured.
+// The place where a run is to be kept is checked before anything is measured.
 func TestRunRefusesAFolderInUse(t *testing.T) {
 	full := filepath.Dir(file(t, "x", "x"))
 	target := t.TempDir()
@@ -98,7 +98,7 @@ func TestRunRefusesAFolderInUse(t *testing.T) {
 	assert.Equal(t, []string{"x"}, testenv.Names(t, full))
 }
 
-// A run that measured nothing leaves nothing.
+// A run that measured nothing leaves nothing behind.
 func TestRunThatIsRefusedLeavesNoFolder(t *testing.T) {
 	parent := t.TempDir()
 	job := file(t, "bad.fio", "[a]\nrw=randread\ndirect=1\nioengine=libaio\nbs=1000\nsize=1m\n")

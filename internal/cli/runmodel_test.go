@@ -17,7 +17,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// What the daemon has learned of the drive stands beside the kernel's model of it, whatever target it learned it from.
+// The costs that the daemon has learned for the drive are shown next to the kernel's model of it, whatever
+// target they were learned from.
 func TestModelBesideTheJudges(t *testing.T) {
 	t.Parallel()
 	testenv.Installed(t, "fio")
@@ -28,7 +29,7 @@ func TestModelBesideTheJudges(t *testing.T) {
 	require.NoError(t, err)
 	tracker := drift.NewTracker(drift.Default())
 	for minute := range 25 * 60 {
-		// 100 µs a read, and nothing for its bytes.
+		// A read takes 100 µs, regardless of its size.
 		reads := float64(1000 + 500*(minute%5))
 		tracker.AddRound(drift.Round{
 			Time: time.Now().Add(time.Duration(minute-25*60) * time.Minute), Values: drift.Values{80e-6, 104e-6, 144e-6, 12500},

@@ -16,7 +16,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// everyMinute is a calendar with a short quick run at the top of the next minute, which nothing on the host ends.
+// everyMinute is a calendar with a short quick run at the start of the next minute, which nothing on the host
+// ends early.
 const everyMinute = `
 runs:
   - {suite: quick, schedule: "* * * * *", set: [time=200ms], window: 1h, max_cpu_pressure: 1, max_others: 1, keep: 1}
@@ -50,7 +51,7 @@ func TestDaemonRunsByTheCalendar(t *testing.T) {
 	})
 	assert.FileExists(t, filepath.Join(dir, "ssdprobe.dat"), "the daemon's own file stays")
 	rounds, _ := value(scrape(t, url), "ssdprobe_probe_rounds_total", good("read-4k"))
-	awaitRounds(t, url, "read-4k", rounds+1) // the probes go on
+	awaitRounds(t, url, "read-4k", rounds+1) // the probes continue
 
 	p.Signal(t, syscall.SIGTERM)
 	require.Equal(t, 0, p.Wait(t))
@@ -80,15 +81,15 @@ func TestRunsOfTheCalendarAreChecked(t *testing.T) {
 	}
 }
 
-// hoggedRuns are two runs that take a minute: one ends when the CPUs are wanted by
-// others, one when its device is.
+// hoggedRuns are two runs that take a minute. One ends when others need the CPUs, the other when others need
+// its device.
 const hoggedRuns = `
 runs:
   - {suite: durable-write, schedule: "* * * * *", set: [time=60s, repeats=1], window: 1h, max_cpu_pressure: 80%, max_others: 100%, keep: 1}
   - {suite: quick, schedule: "* * * * *", set: [time=60s], window: 1h, max_cpu_pressure: 1, max_others: 50%, keep: 1}
 `
 
-// A run that finds itself beside the work of the host ends early, says so, and leaves nothing behind.
+// A run that finds itself next to the work of the host ends early, reports that, and leaves nothing behind.
 func TestDaemonEndsRunsWhenTheHostIsBusy(t *testing.T) {
 	state, dir := t.TempDir(), testenv.Ext4(t, 256<<20)
 	p, url := startDaemon(t, state, file(t, "c.yaml", onFile(dir)+hoggedRuns))
@@ -103,7 +104,7 @@ func TestDaemonEndsRunsWhenTheHostIsBusy(t *testing.T) {
 			require.NoError(t, hog.Start())
 			defer func() {
 				_ = hog.Process.Kill()
-				_ = hog.Wait() // killed: never without an error
+				_ = hog.Wait() // it was killed, so there is always an error
 			}()
 		}
 		line := p.Stderr.Find(t, `.*run not complete.*suite=`+suite+`.*`)[0]

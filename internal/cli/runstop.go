@@ -17,10 +17,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/run"
 )
 
-// stopPatience is how long a run that was asked to stop may take: what it may take to end, and a little more.
+// stopPatience is how long a run that was asked to stop may take: the time that it may take to end, and a
+// little more.
 const stopPatience = endingPatience + 10*time.Second
 
-// checkStop refuses what says nothing together with --stop.
+// checkStop refuses flags and arguments that have no meaning with --stop.
 func checkStop(c *cobra.Command, args []string) error {
 	var err error
 	if len(args) > 0 {
@@ -37,7 +38,7 @@ func checkStop(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// stopRuns ends the runs in progress that were started by hand, on some targets or on all.
+// stopRuns ends the runs in progress that were started by hand, on the given targets or on all.
 func (a *app) stopRuns(ctx context.Context, targets []string) error {
 	c, err := a.settings()
 	if err != nil {
@@ -82,7 +83,7 @@ func (a *app) stopRuns(ctx context.Context, targets []string) error {
 	return errors.Join(problems...)
 }
 
-// resolved is the path as a run notes it: links are followed, unless what is there hangs.
+// resolved returns the path as a run notes it: with symbolic links resolved, unless the filesystem hangs.
 func resolved(ctx context.Context, path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -23,10 +23,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// ownJob stands for the suite when --job names a file.
+// ownJob stands for the suite when --job names a job file.
 const ownJob = "--job"
 
-// checkSuite finds the suite of fio that is meant, its parameters and the data sheet.
+// checkSuite finds the fio suite, its parameters and the data sheet.
 func (k *checked) checkSuite() error {
 	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -41,7 +41,7 @@ func (k *checked) checkSuite() error {
 		}
 	default:
 		if k.plan, err = suite.Find(k.suite); err != nil {
-			k.plan = suite.Suite{} // the probes; another name is complained about elsewhere
+			k.plan = suite.Suite{} // the suite probe; a wrong name is reported elsewhere
 		}
 	}
 	if k.suite != run.ProbeSuite && k.plan.Name != "" {
@@ -87,10 +87,10 @@ func (k *checked) checkSuite() error {
 	return errors.Join(problems...)
 }
 
-// findPatience is how long a target may take to be found.
+// findPatience is how long it may take to find a target.
 const findPatience = 20 * time.Second
 
-// find returns what a target names, on a filesystem that may hang.
+// find returns the subject that a target names. The filesystem may hang.
 func (k checked) find(ctx context.Context, host sysfs.FS, path string) (measure.Subject, error) {
 	subject, err := guard.Do(ctx, &guard.Guard{}, findPatience, func(context.Context) (measure.Subject, error) {
 		return run.Find(host, path, k.sizeBytes)
@@ -107,7 +107,7 @@ func (k checked) find(ctx context.Context, host sysfs.FS, path string) (measure.
 	return subject, nil
 }
 
-// subjects are what the targets name, each once.
+// subjects returns the subjects that the targets name. Naming the same subject twice is an error.
 func (k checked) subjects(ctx context.Context, host sysfs.FS) ([]measure.Subject, error) {
 	var all []measure.Subject
 	seen := map[string]string{}
@@ -128,7 +128,7 @@ func (k checked) subjects(ctx context.Context, host sysfs.FS) ([]measure.Subject
 	return all, nil
 }
 
-// restorePending restores what a run that was killed left changed.
+// restorePending restores the settings that a killed run left changed.
 func restorePending(host sysfs.FS, state *store.Store, note func(string)) error {
 	restored, err := settings.RestorePending(settings.Options{FS: host, Store: state, OpenNVMe: nvme.Open})
 	for _, text := range restored {
@@ -137,7 +137,7 @@ func restorePending(host sysfs.FS, state *store.Store, note func(string)) error 
 	return err
 }
 
-// refusal makes what is not safe the exit code that says so, with what can be done.
+// refusal gives an error that is about safety or a busy device its exit code, and says what can be done.
 func refusal(err error) error {
 	var impossible *run.PlanError
 	switch {
@@ -160,7 +160,7 @@ func refusal(err error) error {
 	return &exitError{exitRefused, err}
 }
 
-// reason says why a run would be refused, for places that say that it would be.
+// reason returns why a run would be refused, for the output of a dry run.
 func reason(err error) string {
 	var refused *safety.RefusedError
 	if errors.As(err, &refused) {
@@ -169,7 +169,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// advice says what allows what was refused; empty when nothing does.
+// advice returns what would allow the refused run; empty when nothing does.
 func advice(err error) string {
 	var refused *safety.RefusedError
 	if !errors.As(err, &refused) || slices.ContainsFunc(refused.Found, func(f safety.Finding) bool {
@@ -187,7 +187,7 @@ func advice(err error) string {
 	return text
 }
 
-// finds reports a refusal for a reason of that kind, among others.
+// finds reports whether a run was refused for a reason of that kind, possibly among others.
 func finds(err error, kind safety.Kind) bool {
 	var refused *safety.RefusedError
 	return errors.As(err, &refused) && slices.ContainsFunc(refused.Found, func(f safety.Finding) bool { return f.Kind == kind })

@@ -17,17 +17,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 )
 
-// These stand for flags that would have to be given to each command: a pod has them from
-// its DaemonSet, and so has whatever is run in it by kubectl exec.
+// These environment variables replace flags that each command would need. The DaemonSet sets them for a pod,
+// and so also for whatever kubectl exec runs in it.
 const (
 	configVariable = "SSDPROBE_CONFIG"
 	nodeVariable   = "SSDPROBE_NODE"
 )
 
-// configTimeout is how long the filesystem of the configuration file may take.
+// configTimeout is how long the filesystem of the configuration file may take to answer.
 const configTimeout = 30 * time.Second
 
-// source returns what the configuration file holds; nothing when there is none.
+// source returns the contents of the configuration file; empty when there is none.
 func (a *app) source() (config.Source, error) {
 	if a.configFile == "" {
 		return config.Source{}, nil
@@ -45,7 +45,7 @@ func (a *app) source() (config.Source, error) {
 	return source, err
 }
 
-// parse returns the configuration that a file held, or the defaults.
+// parse returns the configuration in a file's contents, or the defaults.
 func parse(source config.Source) (config.Config, error) {
 	if source.Path == "" {
 		return config.Default(), nil
@@ -58,8 +58,7 @@ func parse(source config.Source) (config.Config, error) {
 	return c, err
 }
 
-// checkRuns returns what is wrong with the runs of a configuration: what only
-// the suites know.
+// checkRuns returns what is wrong with the runs of a configuration, which only the suites know.
 func checkRuns(c config.Config) config.Problems {
 	var problems config.Problems
 	for i, r := range c.Runs {
@@ -86,8 +85,8 @@ func (a *app) load() (config.Config, error) {
 	return parse(source)
 }
 
-// settings returns the configuration in force: the file's, or the defaults, with
-// nothing left to be chosen.
+// settings returns the configuration in force: that of the file, or the defaults, with everything filled in
+// that depends on the machine.
 func (a *app) settings() (config.Config, error) {
 	source, err := a.source()
 	if err != nil {
@@ -96,7 +95,7 @@ func (a *app) settings() (config.Config, error) {
 	return a.settingsFrom(source)
 }
 
-// settingsFrom is settings with what the file held when it was read.
+// settingsFrom is settings with contents of the file that were read before.
 func (a *app) settingsFrom(source config.Source) (config.Config, error) {
 	c, err := parse(source)
 	if err != nil {
@@ -155,10 +154,10 @@ func complete(c config.Config) (config.Config, error) {
 	return c, nil
 }
 
-// userStateDir is where the XDG Base Directory Specification puts the state of
-// a user's programs.
+// userStateDir returns the directory for the state of a user's programs according to the XDG Base Directory
+// Specification.
 func userStateDir() (string, error) {
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) { // a relative one is to be ignored
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) { // relative paths must be ignored
 		return filepath.Join(dir, "ssdprobe"), nil
 	}
 	home, err := os.UserHomeDir()

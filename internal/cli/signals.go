@@ -22,8 +22,8 @@ func (e *signalError) Error() string {
 
 func (*signalError) Is(target error) bool { return target == context.Canceled }
 
-// untilSignal returns a context whose cause is a *signalError once one of the signals was received. A second one ends
-// the process.
+// untilSignal returns a context whose cause is a *signalError once one of the signals was received. A second
+// signal ends the process.
 func untilSignal(ctx context.Context, signals ...os.Signal) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	received := make(chan os.Signal, 1)
@@ -42,8 +42,8 @@ func untilSignal(ctx context.Context, signals ...os.Signal) (_ context.Context, 
 	}
 }
 
-// ended is the error of a command whose context a signal has ended, with the exit code that shells give to that; any
-// other error as it is.
+// ended returns the error of a command. If a signal ended its context, the error gets the exit code that shells
+// use for that; any other error is returned unchanged.
 func ended(ctx context.Context, err error) error {
 	var by *signalError
 	switch {
@@ -52,7 +52,7 @@ func ended(ctx context.Context, err error) error {
 	case errors.As(err, &by):
 	case !errors.As(context.Cause(ctx), &by):
 		return err
-	case errors.Is(err, context.Canceled): // which does not say why
+	case errors.Is(err, context.Canceled): // it does not say why
 		err = by
 	}
 	var coded *exitError
@@ -62,12 +62,12 @@ func ended(ctx context.Context, err error) error {
 	return &exitError{128 + int(by.signal), err}
 }
 
-// Exit ends the process with an exit code of Main. After Ctrl-C it ends by that signal: shells then stop a loop, which
-// an exit code of 130 alone does not tell them.
+// Exit ends the process with an exit code of Main. After Ctrl-C, the process kills itself by that signal,
+// because shells stop a loop only then, and not on an exit code of 130.
 func Exit(code int) {
 	if code == 128+int(unix.SIGINT) {
 		signal.Reset(unix.SIGINT)
-		_ = unix.Kill(unix.Getpid(), unix.SIGINT) // what cannot be sent is told by the code
+		_ = unix.Kill(unix.Getpid(), unix.SIGINT) // if it cannot be sent, the exit code remains
 	}
 	os.Exit(code)
 }

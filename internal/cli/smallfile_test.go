@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// A probe file that is smaller than what was asked for is told of wherever its figures are.
+// A probe file that is smaller than requested is reported wherever its figures are shown.
 func TestSmallerFile(t *testing.T) {
 	t.Parallel()
 	dir := testenv.Ext4(t, 300<<20)
@@ -36,7 +36,7 @@ func TestSmallerFile(t *testing.T) {
 	})
 }
 
-// What a user may not do is said in the words of the daemon.
+// What a user may not do is reported in the words of the daemon.
 func TestADirectoryOfOthers(t *testing.T) {
 	t.Parallel()
 	at := testenv.OnDisk(t)

@@ -88,7 +88,7 @@ func sourcesOf(host sysfs.FS, name string) ([]health.Source, error) {
 		return nil, err
 	}
 	if s, ok := health.NamedController(host, strings.TrimPrefix(name, "/dev/"), all); ok {
-		return []health.Source{s}, nil // what is wrong with other devices does not matter here
+		return []health.Source{s}, nil // problems of other devices do not matter here
 	}
 	d, err := device.Find(host, name)
 	if err != nil {
@@ -102,7 +102,7 @@ func sourcesOf(host sysfs.FS, name string) ([]health.Source, error) {
 	return sources, nil
 }
 
-// readSource reads a controller or drive once; false when it could not be read.
+// readSource reads a controller or drive once; it returns false when nothing could be read.
 func readSource(ctx context.Context, host sysfs.FS, dev string, s health.Source) (record.Controller, bool, error) {
 	reader, err := health.NewReader(host, s, dev)
 	if err != nil {
@@ -118,7 +118,8 @@ func readSource(ctx context.Context, host sysfs.FS, dev string, s health.Source)
 	return now.Controller, now.Health != nil || now.Disk != nil, err
 }
 
-// ofNamespaces are the warnings about namespaces, of which a controller may have several: each names its own.
+// ofNamespaces returns the warnings about the namespaces of a controller. Each text begins with the name of the
+// namespace.
 func ofNamespaces(now health.Reading, devices []record.Device) []record.Warning {
 	var all []record.Warning
 	for _, d := range devices {

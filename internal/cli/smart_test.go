@@ -14,8 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// hostWithDisks makes the files of a machine with a SATA disk, a virtio disk and an NVMe
-// controller whose node is missing, and returns a configuration for it.
+// hostWithDisks creates the files of a machine with a SATA disk, a virtio disk and an NVMe controller whose
+// device node is missing. It returns a configuration for the machine.
 func hostWithDisks(t *testing.T) (config string) {
 	t.Helper()
 	root := t.TempDir()
@@ -44,7 +44,7 @@ func hostWithDisks(t *testing.T) (config string) {
 	return file(t, "c.yaml", "host_root: "+root+"\n")
 }
 
-// smartctl puts a program of that name first in the PATH, which prints an answer.
+// smartctl puts a program with that name first in the PATH, which prints the given answer.
 func smartctl(t *testing.T, answer string) {
 	t.Helper()
 	answer, err := filepath.Abs(filepath.Join("..", "health", "testdata", answer+".json"))

@@ -15,8 +15,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// openState opens the state directory of the settings. One that is not there is
-// not made.
+// openState opens the state directory of the settings. It does not create the directory.
 func (a *app) openState() (state.Dir, error) {
 	c, err := a.settings()
 	if err != nil {
@@ -25,8 +24,8 @@ func (a *app) openState() (state.Dir, error) {
 	return openExisting(c.StateDir)
 }
 
-// openExisting opens a state directory, and makes none. Errors: fs.ErrNotExist, and fs.ErrPermission when this user may
-// not read what is in it.
+// openExisting opens a state directory, and does not create it. Errors: fs.ErrNotExist, and fs.ErrPermission
+// when this user may not read its contents.
 func openExisting(path string) (state.Dir, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -46,11 +45,12 @@ func openExisting(path string) (state.Dir, error) {
 	return state.Open(path)
 }
 
-// readable reports whether this user may read a directory. One that is missing is for others to tell of.
+// readable reports whether this user may read a directory. A missing directory counts as readable; the caller
+// reports it.
 func readable(dir string) bool { return !errors.Is(unix.Access(dir, unix.R_OK|unix.X_OK), unix.EACCES) }
 
-// denied is the error about a directory that this user may not read, with who may: its owner alone, as the files of the
-// store are for nobody else.
+// denied returns the error about a directory that this user may not read, with the user who may: only its
+// owner, because the files of the store are private.
 func denied(dir string) error {
 	who := "run as root"
 	info, err := os.Stat(dir)
@@ -63,7 +63,7 @@ func denied(dir string) error {
 	return fmt.Errorf("read the state in %s: %w: %s; commands with --url ask the daemon instead", dir, fs.ErrPermission, who)
 }
 
-// userName is what a user is called; the number when nobody knows.
+// userName returns the name of a user, or the user id if it has no name.
 func userName(id uint32) string {
 	number := strconv.FormatUint(uint64(id), 10)
 	if u, err := user.LookupId(number); err == nil {

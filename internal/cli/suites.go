@@ -42,7 +42,7 @@ type for one of its steps by hand, and lists its parameters. Set them with --set
 	return c
 }
 
-// listSuites prints one suite with its parameters, or several without.
+// listSuites prints one suite with its parameters, or several suites without.
 func listSuites(w io.Writer, all []suite.Description) error {
 	var blocks []document.Block
 	for _, d := range all {
@@ -64,7 +64,7 @@ func listSuites(w io.Writer, all []suite.Description) error {
 	return text.Write(w, "suites", blocks...)
 }
 
-// byHand is what people would type instead of a suite, and what they may change of it.
+// byHand returns what people would type instead of a suite, and the parameters of the suite.
 func byHand(d suite.Description) []document.Block {
 	var parameters []document.Block
 	for _, p := range d.Parameters {

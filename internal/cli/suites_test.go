@@ -22,7 +22,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// unfolded puts a text into one line.
+// unfolded joins a text into one line.
 func unfolded(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func TestSuites(t *testing.T) {
@@ -64,7 +64,7 @@ func TestDryRun(t *testing.T) {
 	assert.Equal(t, 30*time.Second, dry.Expected)
 }
 
-// What would refuse a run is told beforehand, and nothing is touched.
+// A dry run reports what would refuse the run, and touches nothing.
 func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
@@ -80,7 +80,7 @@ func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 	require.NoError(t, reader.Start())
 	t.Cleanup(func() {
 		_ = reader.Process.Kill()
-		_ = reader.Wait() // killed: never without an error
+		_ = reader.Wait() // it was killed, so there is always an error
 	})
 	disk := "/sys/block/" + filepath.Base(loop.Path) + "/stat"
 	eventually(t, "the reader reads", func() bool {
@@ -94,7 +94,7 @@ func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		code int
-		says []string // without any, it would be run
+		says []string // empty if it would be run
 	}{
 		"no serial number": {[]string{"mixed", "--config", calmly, "-t", loop.Path}, 4, []string{loop.Path + ": nobody has named it by its serial number; --destroy SERIAL allows it"}},
 		"format, not NVMe": {[]string{"steady-state", "--config", calmly, "-t", loop.Path, "--destroy", serial, "--format"}, 4,
@@ -133,7 +133,7 @@ func TestDryRunSaysWhatWouldRefuse(t *testing.T) {
 	assert.Len(t, left, 1, "lost+found")
 }
 
-// What cannot be run at all is refused by a dry run as by the run itself, before a file is made.
+// What cannot be run at all is refused, by a dry run as well as by the run itself, before a file is created.
 func TestWhatCannotBeRunFillsNothing(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
@@ -157,7 +157,7 @@ func TestWhatCannotBeRunFillsNothing(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// What this process lacks refuses a run, and hides no plan.
+// If this process lacks something, the run is refused, but the plan is still shown.
 func TestDryRunWithLessOfFio(t *testing.T) {
 	fio, err := exec.LookPath("fio")
 	require.NoError(t, err)
@@ -182,7 +182,7 @@ func TestDryRunWithLessOfFio(t *testing.T) {
 	assert.Equal(t, ended.code, dry.code)
 }
 
-// Without the space for a file nothing can be measured. That is neither unsafe nor busy.
+// Without space for a file, nothing can be measured. That is neither unsafe nor busy.
 func TestRunDoesNotFillAFilesystem(t *testing.T) {
 	t.Parallel()
 	dir := testenv.Ext4(t, 64<<20)
@@ -227,7 +227,7 @@ func TestRunOwnJob(t *testing.T) {
 	assert.Equal(t, r.Steps[0].Read.IOs*8192, r.Steps[0].Read.Bytes)
 }
 
-// A user's own job is compared with what fio itself printed of the same job, step by step.
+// A user's own job is compared, step by step, with what fio itself printed for the same job.
 func TestOwnJobAgainstFio(t *testing.T) {
 	t.Parallel()
 	dir := testenv.OnDisk(t)
@@ -256,7 +256,7 @@ func TestOwnJobAgainstFio(t *testing.T) {
 	assert.Equal(t, plans, compared)
 }
 
-// A raw device is not written to unless its serial number is named.
+// A raw device is not written to unless the user gives its serial number.
 func TestRunRefusesToDestroy(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
@@ -276,8 +276,8 @@ func TestRunRefusesToDestroy(t *testing.T) {
 	assert.Equal(t, 0, got.code, got.stderr)
 }
 
-// Data that nobody can name takes a word of its own; a filesystem is refused all the same.
-// After a run the device can be overwritten again by the serial number alone.
+// Overwriting unknown data needs a flag of its own; a filesystem is refused even with it. After a run, the
+// serial number alone suffices to overwrite the device again.
 func TestRunRefusesToDestroyUnknownData(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{})
@@ -299,7 +299,7 @@ func TestRunRefusesToDestroyUnknownData(t *testing.T) {
 		assert.Equal(t, 4, got.code)
 	}
 	assert.Equal(t, before, sum(t, loop.Backing), "bit-identical")
-	// All of it is overwritten, so that there is nothing left of it.
+	// All of it is overwritten, so that nothing of it remains.
 	all := []string{"run", "--job", file(t, "all.fio", "[all]\nrw=write\nbs=64k\nioengine=psync\ndirect=1\n")}
 	got := ssdprobe(t, append(append(all, args[2:6]...), "-t", loop.Path, "--destroy", "name:"+filepath.Base(loop.Path), "--destroy-unknown-data")...)
 	require.Equal(t, 0, got.code, got.stderr)
@@ -313,7 +313,7 @@ func TestRunRefusesToDestroyUnknownData(t *testing.T) {
 	assert.Contains(t, got.stderr, "there is ext2, ext3 or ext4 on it (at byte 1080): if nobody needs it, remove the marks with wipefs -a "+loop.Path)
 }
 
-// The write cache is restored when a run ends, whatever ends it. The next run tells of one that was killed.
+// The write cache is restored when a run ends, for whatever reason. The next run reports one that was killed.
 func TestRunRestoresTheWriteCache(t *testing.T) {
 	t.Parallel()
 	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})

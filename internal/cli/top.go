@@ -82,7 +82,7 @@ func orderNames() []string {
 	return names
 }
 
-// check returns what is wrong with the flags, and completes them.
+// check validates the flags, and sets count for --once.
 func (o *topOptions) check() error {
 	var problems []error
 	if o.interval < time.Second || o.interval > time.Hour || o.interval%time.Second != 0 {
@@ -123,7 +123,7 @@ func (a *app) top(ctx context.Context, stdin io.Reader, targets []string, o topO
 	if err := source.List(ctx); errors.Is(err, fs.ErrNotExist) {
 		return usage(err)
 	}
-	runtime.GOMAXPROCS(1) // a quarter of the CPU time is saved when threads need not wake each other
+	runtime.GOMAXPROCS(1) // saves a quarter of the CPU time, because threads need not wake each other
 	in, reads := stdin.(*os.File)
 	out, writes := a.stdout.(*os.File)
 	if reads && writes && !o.json && o.count == 0 && top.Live(in, out) {
@@ -138,7 +138,7 @@ func (a *app) top(ctx context.Context, stdin io.Reader, targets []string, o topO
 	return err
 }
 
-// asks returns what asks the daemon of this node.
+// asks returns the function that asks the daemon.
 func (o topOptions) asks(c config.Config) top.Ask {
 	return func(ctx context.Context) (string, record.Snapshot, error) {
 		var s record.Snapshot
@@ -146,12 +146,12 @@ func (o topOptions) asks(c config.Config) top.Ask {
 		if err != nil {
 			return address, s, err
 		}
-		err = o.ask(ctx, &s, address, "/api/v1/devices") // a snapshot without its histograms
+		err = o.ask(ctx, &s, address, "/api/v1/devices") // like a snapshot, but without the histograms of probes
 		return address, s, unanswered(address, err)
 	}
 }
 
-// printSamples prints samples until there are enough, or a signal comes.
+// printSamples prints samples until there are enough of them, or a signal arrives.
 func (a *app) printSamples(ctx context.Context, source *top.Source, o topOptions) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM)
@@ -190,7 +190,7 @@ func (a *app) printSamples(ctx context.Context, source *top.Source, o topOptions
 	return err
 }
 
-// widthOf is how wide a terminal is; 0 when it is none.
+// widthOf returns the width of a terminal; 0 when w is not a terminal.
 func widthOf(w io.Writer) int {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {

@@ -22,13 +22,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/top"
 )
 
-// nobody is a configuration whose daemon does not run.
+// nobody returns the flags for a configuration whose daemon does not run.
 func nobody(t *testing.T) []string {
 	t.Helper()
 	return []string{"--state-dir", t.TempDir(), "--config", file(t, "c.yaml", "listen: [127.0.0.1:1]\nnode: stor-07\n")}
 }
 
-// samples are those that a program has printed so far as JSON.
+// samples returns the samples that a program has printed so far as JSON.
 func samples(t *testing.T, text string) (all []top.Sample) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -39,7 +39,7 @@ func samples(t *testing.T, text string) (all []top.Sample) {
 	return all
 }
 
-// The counts of all samples together are those of the kernel, to the last I/O.
+// The counts of all samples add up to those of the kernel, to the last I/O.
 func TestTopCountsWhatTheKernelCounts(t *testing.T) {
 	t.Parallel()
 	device := testenv.LoopDevice(t, 64<<20, testenv.Options{Dir: testenv.OnDisk(t)})
@@ -51,7 +51,7 @@ func TestTopCountsWhatTheKernelCounts(t *testing.T) {
 		return disk
 	}
 	p := start(t, append(nobody(t), "top", device.Path, "--json")...)
-	p.Stdout.Find(t, `"device":"loop`) // udev has looked at it
+	p.Stdout.Find(t, `"device":"loop`) // udev has finished with it
 	skip := len(p.Stdout.Text())
 	before := counted()
 	for _, of := range [][]string{
@@ -133,13 +133,14 @@ func TestTopMistakes(t *testing.T) {
 	}
 }
 
-// What the daemon says is beside what is counted; one that hangs or dies takes only that away.
+// The daemon's verdicts are shown next to the kernel's counts. If the daemon hangs or dies, only the verdicts
+// disappear.
 func TestTopBesideADaemon(t *testing.T) {
 	t.Parallel()
 	state, dir := testenv.OnDisk(t), testenv.OnDisk(t)
 	d, _ := startDaemon(t, state, file(t, "c.yaml", onFile(dir)))
 	p := start(t, "top", "--all", "--json", "--state-dir", state)
-	p.Stdout.Find(t, `"verdict":{"verdict":"unknown"`) // of the device below the file
+	p.Stdout.Find(t, `"verdict":{"verdict":"unknown"`) // the verdict on the device below the file
 	last := func() top.Sample {
 		all := samples(t, p.Stdout.Text())
 		return all[len(all)-1]
@@ -159,10 +160,11 @@ func TestTopBesideADaemon(t *testing.T) {
 	p.Stdout.FindAfter(t, len(p.Stdout.Text()), `"problem":"no daemon answers at http://`)
 }
 
-// Percentiles are of the daemon's eBPF programs: of the I/O of fio here, and where it does none, there are none.
+// Percentiles come from the daemon's eBPF programs: here they are those of fio's I/O, and missing while there
+// is none.
 func TestTopShowsPercentilesOfTheDaemon(t *testing.T) {
 	t.Parallel()
-	const size = 16<<20 + 4096*79 // of no other test
+	const size = 16<<20 + 4096*79 // no other test uses this size
 	device := testenv.LoopDevice(t, size, testenv.Options{Random: true})
 	state := t.TempDir()
 	config := file(t, "c.yaml", fmt.Sprintf("lock_dir: %s\ndevices: {include: [{name: \"loop*\", min_size: %[2]d, max_size: %[2]d}]}\n", t.TempDir(), size)+onceAnHour)
@@ -178,13 +180,13 @@ func TestTopShowsPercentilesOfTheDaemon(t *testing.T) {
 	assert.NotContains(t, row.P99, record.OperationWrite, "nobody writes")
 }
 
-// tmux is a real terminal with the program in it.
+// tmux is a real terminal in which the program runs.
 type tmux struct {
 	t           *testing.T
 	socket, dir string
 }
 
-// startTmux runs the program in a terminal of 80 by 24 characters, and then says how it ended.
+// startTmux runs the program in a terminal of 80 by 24 characters, which prints the exit code at the end.
 func startTmux(t *testing.T, environment string, args ...string) tmux {
 	t.Helper()
 	s := tmux{t, filepath.Join(t.TempDir(), "s"), t.TempDir()}
@@ -221,12 +223,12 @@ func (s tmux) shows(pattern string) {
 	eventually(s.t, pattern, func() bool { return wanted.MatchString(s.screen()) })
 }
 
-// live says whether the program has the terminal for itself.
+// live reports whether the program uses the whole screen of the terminal.
 func (s tmux) live() bool {
 	return strings.TrimSpace(s.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}")) == "1 0"
 }
 
-// program is the number of the process.
+// program returns the process id of the program.
 func (s tmux) program() string {
 	shell := strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}"))
 	out, err := exec.Command("pgrep", "-P", shell).Output()
@@ -234,7 +236,7 @@ func (s tmux) program() string {
 	return strings.TrimSpace(string(out))
 }
 
-// ended waits for the end of the program: the terminal is as it was before.
+// ended waits for the end of the program, and asserts that the terminal is restored.
 func (s tmux) ended(code string) {
 	s.t.Helper()
 	s.shows(`code=\d+`)
@@ -254,7 +256,7 @@ func (s tmux) ended(code string) {
 	assert.Empty(s.t, string(said))
 }
 
-// A person at a terminal: a device with I/O, one that stalls, and all keys.
+// A user works at a terminal: a device with I/O, one that stalls, and all keys.
 func TestTopInATerminal(t *testing.T) {
 	t.Parallel()
 	below := testenv.Ext4(t, 64<<20)
@@ -262,7 +264,7 @@ func TestTopInATerminal(t *testing.T) {
 	busyName, stillName := strings.TrimPrefix(busy.Path, "/dev/"), strings.TrimPrefix(still.Path, "/dev/")
 	testenv.Readers(t, busy.Path, 2)
 	s := startTmux(t, "", append(nobody(t), "top", busy.Path, still.Path)...)
-	s.shows(`(?m)^device .*\n` + busyName + ` +[1-9]`) // the busiest first
+	s.shows(`(?m)^device .*\n` + busyName + ` +[1-9]`) // the busiest is first
 	assert.True(t, s.live())
 	assert.Contains(t, s.screen(), "No verdicts: no daemon answers at http://127.0.0.1:1")
 
@@ -279,7 +281,7 @@ func TestTopInATerminal(t *testing.T) {
 	}()
 	hang := exec.Command("dd", "if=/dev/zero", "of="+still.Path, "bs=4k", "count=1", "seek=100", "oflag=direct", "conv=notrunc", "status=none")
 	require.NoError(t, hang.Start())
-	s.shows(`(?m), 1 stalled .*\n.*\ndevice .*\n` + stillName + ` .* [1-9]\d*s .*\n` + busyName) // what stalls first
+	s.shows(`(?m), 1 stalled .*\n.*\ndevice .*\n` + stillName + ` .* [1-9]\d*s .*\n` + busyName) // the stalled one is first
 	s.press("s")
 	s.shows(`(?m) by iops\n.*\ndevice .*\n` + busyName)
 	thawed = true
@@ -316,7 +318,7 @@ func TestTopInATerminal(t *testing.T) {
 	s.ended("0")
 }
 
-// However it ends, the terminal is given back.
+// The terminal is restored however the program ends.
 func TestTopGivesTheTerminalBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ key, signal, code string }{
@@ -337,7 +339,7 @@ func TestTopGivesTheTerminalBack(t *testing.T) {
 	}
 }
 
-// A terminal that cannot move its cursor gets lines.
+// A terminal that cannot move its cursor gets plain lines.
 func TestTopOnADumbTerminal(t *testing.T) {
 	t.Parallel()
 	s := startTmux(t, "TERM=dumb", append(nobody(t), "top", "--all")...)

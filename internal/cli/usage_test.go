@@ -83,7 +83,7 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// plain asserts that a message has no phrase of a library.
+// plain asserts that a message contains no phrase of a library.
 func plain(t *testing.T, message string) {
 	t.Helper()
 	for _, foreign := range []string{
@@ -94,7 +94,7 @@ func plain(t *testing.T, message string) {
 	}
 }
 
-// Each command says whom it asked, why there is no answer, and what to do.
+// Each command says which server it asked, why there was no answer, and what to do.
 func TestNoServerAnswers(t *testing.T) {
 	const nobody, why = "http://127.0.0.1:1", ": connection refused; is "
 	for want, args := range map[string][]string{
@@ -111,7 +111,7 @@ func TestNoServerAnswers(t *testing.T) {
 	}
 }
 
-// What is wrong in the configuration file is not blamed on a flag that may not even be given.
+// A problem in the configuration file is not blamed on a flag, which may not even be given.
 func TestABadListenAddressOfTheFile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -141,7 +141,7 @@ func TestAValueIsMissing(t *testing.T) {
 	assert.Equal(t, "ssdprobe: --target: its PATH is missing; see ssdprobe run --help\n", got.stderr)
 }
 
-// commands lists all commands that there are, by the help of their parents.
+// commands returns all commands that the help of their parents lists.
 func commands(t *testing.T, path ...string) [][]string {
 	t.Helper()
 	help := in(append(path, "--help")...)
@@ -177,7 +177,7 @@ func TestMissingArgumentIsNamed(t *testing.T) {
 		help := in(append(path, "--help")...)
 		_, use, _ := strings.Cut(help.stdout, "Usage:\n  ssdprobe "+strings.Join(path, " ")+" ")
 		word := regexp.MustCompile(`^[A-Z]+`).FindString(use)
-		if word == "" || strings.Contains(use[:strings.Index(use, "\n")], "|") { // one or the other
+		if word == "" || strings.Contains(use[:strings.Index(use, "\n")], "|") { // one or the other argument
 			continue
 		}
 		missing++
@@ -211,7 +211,7 @@ func TestCompletion(t *testing.T) {
 		"drift|accept|":                  {"nvme7n1"},
 		"baseline|reset|":                {"nvme7n1\t/dev/nvme7n1"},
 		"baseline|reset|x|--run|":        {"probe", "quick"},
-		"baseline|pin|nvme7n1|":          {":4"}, // nothing more, and no files
+		"baseline|pin|nvme7n1|":          {":4"}, // no more arguments, and no files
 		"check|--format|":                {"nagios"},
 		"check|":                         {"nvme7n1"},
 		"daemon|--log.level|":            {"debug"},
@@ -240,7 +240,7 @@ func TestConfigSchema(t *testing.T) {
 	assert.True(t, json.Valid([]byte(got.stdout)))
 }
 
-// A machine without a home has nowhere to keep state, and files can be checked there.
+// On a machine without a home directory there is nowhere to keep state, but files can still be checked.
 func TestConfigCheckNeedsNothingOfTheMachine(t *testing.T) {
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_STATE_HOME", "")

@@ -16,14 +16,14 @@ import (
 // version is set by the linker: see Makefile.
 var version = ""
 
-// build tells what this binary was made from.
+// build returns what this binary was made from.
 func build() export.Build {
 	b := export.Build{Version: version, GoVersion: runtime.Version(), Engine: probe.Name}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
 	}
-	if b.Version == "" { // by go install: the module's
+	if b.Version == "" { // built by go install: the version of the module
 		b.Version = info.Main.Version
 	}
 	modified := ""
@@ -39,7 +39,7 @@ func build() export.Build {
 	return b
 }
 
-// generator is what reports say made them.
+// generator returns the program name and version that reports contain.
 func generator() string { return "ssdprobe " + build().Version }
 
 func (a *app) versionCommand() *cobra.Command {

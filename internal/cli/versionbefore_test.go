@@ -18,8 +18,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// versionBefore returns a state directory as the version before wrote it, as if it was written on this machine for a
-// file at dir.
+// versionBefore returns a state directory as the previous version wrote it, as if it had been written on this
+// machine for a file at dir.
 func versionBefore(t *testing.T, dir string) string {
 	t.Helper()
 	archive, err := txtar.ParseFile("../state/testdata/version-1.txtar")

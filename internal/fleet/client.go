@@ -10,9 +10,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// client asks an API server for the Leases of one namespace. It does what client-go's
-// client for the coordination group does, which registers the types of all groups of
-// Kubernetes besides and so doubles the size of the program.
+// client requests the Leases of one namespace from an API server. It does what client-go's client for the
+// coordination group does. That client also registers the types of all other Kubernetes groups, which doubles
+// the size of the program.
 type client struct {
 	rest      rest.Interface
 	namespace string
@@ -23,12 +23,12 @@ func newClient(c *rest.Config, namespace string) (*client, error) {
 	if err := coordination.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	metav1.AddToGroupVersion(scheme, metav1.Unversioned) // errors are of this version
+	metav1.AddToGroupVersion(scheme, metav1.Unversioned) // errors have this version
 	c = rest.CopyConfig(c)
 	c.APIPath, c.GroupVersion = "/apis", &coordination.SchemeGroupVersion
 	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	c.UserAgent = "ssdprobe"
-	c.WarningHandler = rest.NoWarnings{} // the usual one writes to standard error
+	c.WarningHandler = rest.NoWarnings{} // the default handler writes to standard error
 	r, err := rest.RESTClientFor(c)
 	if err != nil {
 		return nil, err
@@ -36,17 +36,17 @@ func newClient(c *rest.Config, namespace string) (*client, error) {
 	return &client{r, namespace}, nil
 }
 
-// Get returns the Lease of this name.
+// Get returns the Lease with this name.
 func (c *client) Get(ctx context.Context, name string) (*coordination.Lease, error) {
 	return c.do(ctx, c.rest.Get().Name(name))
 }
 
-// Create makes a Lease; one of the same name must not exist.
+// Create creates a Lease; no Lease with the same name may exist.
 func (c *client) Create(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error) {
 	return c.do(ctx, c.rest.Post().Body(l))
 }
 
-// Update replaces a Lease, which must be of the same version still.
+// Update replaces a Lease, whose version must not have changed.
 func (c *client) Update(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error) {
 	return c.do(ctx, c.rest.Put().Name(l.Name).Body(l))
 }

@@ -27,8 +27,8 @@ import (
 // server is a real API server.
 type server struct{ *apiserver.Server }
 
-// With a real API server, the manifests as they are shipped, and daemons as they run
-// in pods: what the tests with a shelf take for granted.
+// TestCluster uses a real API server, the manifests that are shipped, and daemons that run as in pods. It
+// verifies what the tests with a shelf assume.
 func TestCluster(t *testing.T) {
 	s := server{apiserver.Start(t)}
 	s.Apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: ssdprobe}\n")
@@ -44,7 +44,7 @@ func TestCluster(t *testing.T) {
 	t.Run("has its nodes take turns", s.testNodes)
 }
 
-// manifests are those of docs/install-kubernetes.md for a fleet.
+// manifests returns the manifests of docs/install-kubernetes.md for a fleet.
 func manifests(t *testing.T) string {
 	t.Helper()
 	dir := testenv.OnDisk(t)
@@ -102,7 +102,7 @@ func (s server) testKubeconfig(t *testing.T) {
 	require.EqualError(t, err, "as many nodes as may run at a time do: outside")
 	require.NoError(t, p.Release(t.Context()))
 
-	o.Permits = 2 // the role names one
+	o.Permits = 2 // the role allows one
 	f, err = Connect(o)
 	require.NoError(t, err)
 	err = f.Check(t.Context())
@@ -110,7 +110,7 @@ func (s server) testKubeconfig(t *testing.T) {
 	require.ErrorContains(t, err, `"ssdprobe-run-1" is forbidden`)
 }
 
-// pod is a daemon that has what a pod of the DaemonSet has of the cluster.
+// pod is a daemon with the access to the cluster that a pod of the DaemonSet has.
 type pod struct {
 	t     *testing.T
 	name  string
@@ -131,7 +131,7 @@ func (s server) start(t *testing.T, program, name, state, files string) *pod {
 	out, err := os.Create(filepath.Join(t.TempDir(), "output"))
 	require.NoError(t, err)
 
-	// What the kubelet mounts is at a fixed place, so each has a /run of its own.
+	// The kubelet mounts files at a fixed path, so each daemon has its own /run.
 	const inPod = `mount -t tmpfs tmpfs /run && mkdir -p /run/secrets/kubernetes.io && cp -r "$0" /run/secrets/kubernetes.io/serviceaccount && exec "$@"`
 	c := exec.Command("unshare", "--mount", "--propagation=private", "sh", "-c", inPod, dir,
 		program, "daemon", "--node="+name, "--state-dir="+state, "--web.listen-address=127.0.0.1:0",
@@ -169,13 +169,13 @@ fleet: {enabled: true, lease_duration: 10s}
 	return p
 }
 
-// kill ends the daemon as a lost node would.
+// kill ends the daemon as the loss of a node would.
 func (p *pod) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended
 	_ = p.cmd.Wait()
 }
 
-// get returns what a path of the daemon answers.
+// get returns what the daemon answers for a path.
 func (p *pod) get(path string) []byte {
 	p.t.Helper()
 	answer, err := http.Get(p.url + path)
@@ -186,7 +186,7 @@ func (p *pod) get(path string) []byte {
 	return text
 }
 
-// seen is what a daemon knows of its runs and its probe.
+// seen is what a daemon reports about its runs and its probe.
 type seen struct {
 	record.RunStatus
 	rounds uint64
@@ -210,7 +210,7 @@ func (p *pod) look() seen {
 
 func (p *pod) runs() bool { return !p.look().Since.IsZero() }
 
-// lost reports whether the daemon says that it cannot ask the API server.
+// lost reports whether the daemon says that it cannot reach the API server.
 func (p *pod) lost() bool {
 	for line := range strings.Lines(string(p.get("metrics"))) {
 		if strings.HasPrefix(line, "ssdprobe_collector_success{collector=\"fleet\"") {
@@ -245,7 +245,7 @@ func (s server) testNodes(t *testing.T) {
 	for i := range pods {
 		pods[i] = s.start(t, program, fmt.Sprintf("storage-%d", i), states[i], files[i])
 	}
-	// running waits until a node runs, and returns it and the other one.
+	// running waits until a node runs, and returns its index, the node and the other one.
 	running := func(t *testing.T) (at int, runs, other *pod) {
 		t.Helper()
 		apiserver.Eventually(t, "a node runs", func() bool {

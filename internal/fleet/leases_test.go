@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/fleet/fleettest"
 )
 
-// testLeases tests what the semaphore relies on, of an empty namespace.
+// testLeases tests what the semaphore relies on, in an empty namespace.
 func testLeases(t *testing.T, l Leases) {
 	ctx := t.Context()
 	_, err := l.Get(ctx, "absent")

@@ -17,26 +17,25 @@ import (
 // ErrLost says that a permit is no longer held.
 var ErrLost = errors.New("the permit to run is lost")
 
-// Permit is the right of this node to run. It lasts for as long as Keep renews it.
+// Permit is the right of this node to run. It lasts as long as Keep renews it.
 type Permit struct {
 	semaphore *Semaphore
-	lease     *coordination.Lease // as it was last read or written
-	renewed   time.Time           // when the last renewal was asked for
+	lease     *coordination.Lease // as last read or written
+	renewed   time.Time           // when the last successful renewal was sent
 }
 
-// Name returns the name of the Lease.
+// Name returns the name of the permit's Lease.
 func (p *Permit) Name() string { return p.lease.Name }
 
-// End is when the holder has to have stopped. Others may begin a sixth of the
-// duration later.
+// End returns when the holder must have stopped. Others may begin a sixth of the duration later.
 func (p *Permit) End() time.Time {
 	return p.renewed.Add(p.semaphore.duration - p.semaphore.duration/6)
 }
 
-// Keep renews the permit until ctx ends, and then returns nil. It returns ErrLost
-// when somebody else is named in the Lease, and when it could not be renewed for so
-// long that others may take it. A Lease that was deleted is made anew. How each
-// renewal went is told to renewed: when it was asked for, and why it failed.
+// Keep renews the permit until ctx ends, and then returns nil. It returns ErrLost when somebody else is named
+// in the Lease, and when the permit reaches its End without a renewal. A Lease that was deleted is created
+// again. renewed is called after each renewal with the time it was sent and why it failed; err is nil if it
+// succeeded.
 func (p *Permit) Keep(ctx context.Context, renewed func(start time.Time, err error)) error {
 	const quarter, twelfth = 4, 12
 	wait := p.semaphore.duration / quarter
@@ -44,7 +43,7 @@ func (p *Permit) Keep(ctx context.Context, renewed func(start time.Time, err err
 		if !schedule.Pause(ctx, min(wait, time.Until(p.End()))) {
 			return nil
 		}
-		// What cannot be renewed by then must not seem to be.
+		// A renewal that is not complete by then must not count.
 		renewing, cancel := context.WithDeadline(ctx, p.End())
 		start := time.Now()
 		err := p.Renew(renewing)
@@ -65,7 +64,7 @@ func (p *Permit) Keep(ctx context.Context, renewed func(start time.Time, err err
 	}
 }
 
-// Renew renews the permit once. Errors: ErrLost when somebody else is named in the Lease.
+// Renew renews the permit once. It returns ErrLost when somebody else is named in the Lease.
 func (p *Permit) Renew(ctx context.Context) error {
 	name := p.lease.Name
 	err := p.write(ctx, time.Now())
@@ -87,7 +86,7 @@ func (p *Permit) Renew(ctx context.Context) error {
 	return nil
 }
 
-// write names this process in the Lease, from now on for the permit's duration.
+// write names this holder in the Lease for the permit's duration, beginning at now.
 func (p *Permit) write(ctx context.Context, now time.Time) error {
 	lease := p.lease.DeepCopy()
 	renewed, lasts := metav1.NewMicroTime(now), int32(math.Ceil(p.semaphore.duration.Seconds()))
@@ -101,10 +100,10 @@ func (p *Permit) write(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Release gives the permit back, so that others need not wait until it runs out. One
-// that is lost stays with whoever has it.
+// Release gives the permit back, so that others need not wait until it runs out. A lost permit stays with its
+// new holder.
 func (p *Permit) Release(ctx context.Context) error {
-	const attempts = 2 // the version that is known may be old
+	const attempts = 2 // the known version may be outdated
 	lease := p.lease.DeepCopy()
 	for i := 1; ; i++ {
 		lease.Spec.HolderIdentity = nil

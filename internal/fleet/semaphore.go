@@ -15,18 +15,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ErrTaken says that as many nodes as may hold a permit do.
+// ErrTaken says that other nodes hold all permits.
 var ErrTaken = errors.New("as many nodes as may run at a time do")
 
-// TakenError is ErrTaken, with the nodes that hold the permits.
+// TakenError is ErrTaken with the names of the nodes that hold the permits.
 type TakenError struct{ Holders []string }
 
 func (e *TakenError) Error() string { return ErrTaken.Error() + ": " + strings.Join(e.Holders, ", ") }
 
-// Unwrap makes it an ErrTaken.
+// Unwrap returns ErrTaken.
 func (e *TakenError) Unwrap() error { return ErrTaken }
 
-// Leases are those of one namespace, as an API server keeps them.
+// Leases accesses the Leases of one namespace of an API server.
 type Leases interface {
 	Get(ctx context.Context, name string) (*coordination.Lease, error)
 	Create(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error)
@@ -45,7 +45,7 @@ type Semaphore struct {
 	seen map[string]sighting
 }
 
-// sighting is a version of a Lease and when this process first saw it.
+// sighting is a version of a Lease, and when this process first saw it.
 type sighting struct {
 	version string
 	at      time.Time
@@ -58,13 +58,13 @@ func New(l Leases, o Options) *Semaphore {
 		identity: o.Node, spent: o.Spent,
 	}
 	if !o.OfNode {
-		// A node may come back as another process while the old one is still named.
+		// A node may come back as another process while its old process is still named in a Lease.
 		s.identity += "_" + strconv.FormatUint(rand.Uint64(), 36)
 	}
 	return s
 }
 
-// Names returns the names of the Leases of n permits.
+// Names returns the names of the Leases for n permits.
 func Names(lease string, n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -73,17 +73,17 @@ func Names(lease string, n int) []string {
 	return names
 }
 
-// patience is how long the API server may take for an answer.
+// patience is how long the API server may take to answer.
 func (s *Semaphore) patience() time.Duration { return min(s.duration/6, 5*time.Second) }
 
-// Pause returns how long to wait before Try is called again: about a quarter of the
-// duration of a permit, each time another, so that nodes do not ask together.
+// Pause returns how long to wait before Try is called again: about a quarter of the duration of a permit. It is
+// random, so that nodes do not ask at the same time.
 func (s *Semaphore) Pause() time.Duration {
 	return s.duration/8 + rand.N(s.duration/4)
 }
 
-// Check asks the API server for each Lease and changes none. It returns why one
-// cannot be read; one that is not there yet is none.
+// Check reads each Lease and changes none. It returns why one cannot be read; a Lease that does not exist yet
+// is not an error.
 func (s *Semaphore) Check(ctx context.Context) error {
 	for _, name := range s.names {
 		lease, err := s.get(ctx, name)
@@ -95,8 +95,8 @@ func (s *Semaphore) Check(ctx context.Context) error {
 	return nil
 }
 
-// Try takes a permit when one can be had now. Errors: ErrTaken, with the nodes that
-// have them; and why the API server could not be asked, or refused.
+// Try takes a permit if one is free now. Errors: a *TakenError that names the holders, or why the API server
+// did not answer or refused.
 func (s *Semaphore) Try(ctx context.Context) (*Permit, error) {
 	var holders []string
 	var refused []error
@@ -107,7 +107,7 @@ func (s *Semaphore) Try(ctx context.Context) (*Permit, error) {
 			return permit, nil
 		case err == nil:
 			holders = append(holders, holder)
-		case !answered(err): // the next one would only take as long
+		case !answered(err): // the next one would take as long and fail, too
 			return nil, err
 		default:
 			refused = append(refused, err)
@@ -119,8 +119,8 @@ func (s *Semaphore) Try(ctx context.Context) (*Permit, error) {
 	return nil, &TakenError{holders}
 }
 
-// Resume returns the permit that names this holder already, renewed; nil when none does. With OfNode it is one of
-// an earlier process of the node.
+// Resume renews and returns the permit that already names this holder; nil when there is none. With OfNode, the
+// permit may come from an earlier process of the node.
 func (s *Semaphore) Resume(ctx context.Context) (*Permit, error) {
 	for _, name := range s.names {
 		lease, err := s.get(ctx, name)
@@ -132,24 +132,23 @@ func (s *Semaphore) Resume(ctx context.Context) (*Permit, error) {
 		}
 		p := &Permit{semaphore: s, lease: lease}
 		switch err := p.Renew(ctx); {
-		case errors.Is(err, ErrLost): // just now
+		case errors.Is(err, ErrLost): // it was lost just now
 		case err != nil:
 			return nil, err
 		default:
 			return p, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // none is a valid answer
+	return nil, nil //nolint:nilnil // nil is a valid answer
 }
 
-// answered reports whether an error is what the API server said, rather than that
-// it said nothing.
+// answered reports whether the API server returned the error, rather than failing to answer.
 func answered(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status)
 }
 
-// take takes one Lease, or returns the node that has it.
+// take takes one Lease, or returns the node that holds it.
 func (s *Semaphore) take(ctx context.Context, name string) (p *Permit, holder string, err error) {
 	lease, err := s.get(ctx, name)
 	if err != nil {
@@ -183,7 +182,7 @@ func (s *Semaphore) take(ctx context.Context, name string) (p *Permit, holder st
 	return p, "", nil
 }
 
-// get returns a Lease; one that is not there has no version.
+// get returns a Lease. A Lease that does not exist is returned without a version.
 func (s *Semaphore) get(ctx context.Context, name string) (*coordination.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience())
 	defer cancel()
@@ -197,7 +196,7 @@ func (s *Semaphore) get(ctx context.Context, name string) (*coordination.Lease, 
 	return lease, nil
 }
 
-// put creates or updates a Lease, of the version that it was read in.
+// put creates a Lease without a version, and updates others if their version is unchanged.
 func (s *Semaphore) put(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience())
 	defer cancel()
@@ -207,8 +206,8 @@ func (s *Semaphore) put(ctx context.Context, l *coordination.Lease) (*coordinati
 	return s.leases.Update(ctx, l)
 }
 
-// holder returns the node that holds a Lease, "" when none does: nobody is named in
-// it, or this process, or whoever is has not renewed it in time.
+// holder returns the node that holds a Lease; "" when nobody is named in it, this process is, or the named
+// holder has not renewed it in time.
 func (s *Semaphore) holder(l *coordination.Lease) string {
 	named := named(l)
 	if named == "" || named == s.identity {
@@ -232,7 +231,7 @@ func (s *Semaphore) holder(l *coordination.Lease) string {
 	return nodeOf(named)
 }
 
-// nodeOf is the node of a holder. The names of nodes have no _.
+// nodeOf returns the node of a holder. Names of nodes contain no _.
 func nodeOf(holder string) string {
 	if i := strings.LastIndexByte(holder, '_'); i > 0 {
 		return holder[:i]
@@ -240,7 +239,7 @@ func nodeOf(holder string) string {
 	return holder
 }
 
-// named returns who is named in a Lease, "" for nobody.
+// named returns who is named in a Lease; "" for nobody.
 func named(l *coordination.Lease) string {
 	if l.Spec.HolderIdentity == nil {
 		return ""

@@ -25,7 +25,7 @@ func node(l Leases, name string, permits int) *Semaphore {
 	return New(l, Options{Permits: permits, Lease: "run", Duration: lasts, Node: name})
 }
 
-// try takes a permit that is there to be had.
+// try takes a permit, which must be free.
 func try(t *testing.T, s *Semaphore) *Permit {
 	t.Helper()
 	p, err := s.Try(t.Context())
@@ -71,7 +71,7 @@ func TestPermitOfAKilledNodeRunsOut(t *testing.T) {
 	})
 }
 
-// A node whose clock is wrong writes times that mean nothing to others.
+// A node whose clock is wrong writes times that others must not rely on.
 func TestClocksOfOthersAreNotTrusted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fleettest.NewShelf()
@@ -91,7 +91,7 @@ func TestClocksOfOthersAreNotTrusted(t *testing.T) {
 	})
 }
 
-// What counts is when it was asked for: the answer may have taken long.
+// The time of the request counts, because the answer may take long.
 func TestPermitLastsFromBeforeItWasAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fleettest.NewShelf()
@@ -104,7 +104,7 @@ func TestPermitLastsFromBeforeItWasAskedFor(t *testing.T) {
 	})
 }
 
-// An old process of the same node is another holder.
+// An earlier process of the same node is another holder.
 func TestSameNodeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fleettest.NewShelf()
@@ -114,10 +114,10 @@ func TestSameNodeAgain(t *testing.T) {
 	})
 }
 
-// unheard is told how renewals went, and does not care.
+// unheard ignores the results of renewals.
 func unheard(time.Time, error) {}
 
-// Who holds a permit hears of an outage before the permit is lost, and of its end.
+// The holder of a permit learns of an outage before the permit is lost, and of its end.
 func TestRenewalsAreTold(t *testing.T) {
 	for name, outage := range map[string]struct {
 		begin, end func(*fleettest.Shelf)
@@ -259,8 +259,8 @@ func TestWithoutAnAnswerThereIsNoPermit(t *testing.T) {
 	})
 }
 
-// Hours of many nodes that run, are killed and come back, with an API server that is
-// slow, loses answers and is away at times.
+// Many nodes run, are killed and come back for hours, while the API server is slow, loses answers and is down
+// at times.
 func TestNeverMoreThanMay(t *testing.T) {
 	for seed := range uint64(6) {
 		permits := 1 + int(seed%3)
@@ -270,9 +270,9 @@ func TestNeverMoreThanMay(t *testing.T) {
 	}
 }
 
-// simulate has six nodes live for so long that each runs twenty times on average: who
-// waits and who is drawn differs from run to run, and none may be left out for ever.
-// Twenty make it unlikely by far (1e-4) that chance leaves one out in any seed.
+// simulate runs six nodes for so long that each of them runs twenty times on average. Which nodes wait and
+// which are chosen differs from run to run, but none may starve. With twenty runs, it is very unlikely (1e-4)
+// that chance leaves one out with any seed.
 func simulate(t *testing.T, seed uint64, permits int) {
 	const nodes = 6
 	ctx, cancel := context.WithTimeout(t.Context(), 36*time.Hour/time.Duration(permits))
@@ -299,8 +299,8 @@ func simulate(t *testing.T, seed uint64, permits int) {
 	}
 }
 
-// live is the life of a node: it waits for a permit, runs and gives it back. Now and
-// then it is killed, and begins again as another process.
+// live simulates a node: it waits for a permit, runs and gives the permit back. Now and then it is killed, and
+// starts again as another process.
 func live(ctx context.Context, l Leases, run *tally, i, permits int, luck *rand.Rand) {
 	s := node(l, fmt.Sprintf("node-%d", i), permits)
 	for ctx.Err() == nil {
@@ -311,14 +311,14 @@ func live(ctx context.Context, l Leases, run *tally, i, permits int, luck *rand.
 		}
 		run.begins()
 		running, end := context.WithTimeout(ctx, time.Duration(luck.ExpFloat64()*float64(20*time.Minute)))
-		_ = p.Keep(running, unheard) // lost or over: it ends
+		_ = p.Keep(running, unheard) // lost, or time is up: the run ends either way
 		end()
 		run.ends(i)
 		if luck.IntN(5) == 0 { // killed
 			s = node(l, fmt.Sprintf("node-%d", i), permits)
 			continue
 		}
-		_ = p.Release(ctx) // lost answers are part of it
+		_ = p.Release(ctx) // answers may get lost
 	}
 }
 
@@ -346,7 +346,8 @@ func (r *tally) ends(i int) {
 	r.runs[i]++
 }
 
-// ofNode is node for what outlives a process; the nodes that have not ended theirs are busy.
+// ofNode is like node, for permits that outlive a process. Nodes in busy have not ended what their permit is
+// for.
 func ofNode(l Leases, name string, permits int, busy map[string]bool) *Semaphore {
 	return New(l, Options{Permits: permits, Lease: "run", Duration: lasts, Node: name, OfNode: true, Spent: func(_ context.Context, node string) (bool, error) {
 		if node == "nobody-knows" {
@@ -374,7 +375,7 @@ func TestPermitOfANodeOutlivesItsProcess(t *testing.T) {
 	})
 }
 
-// A permit that ran out is nobody's only when what it was for has ended.
+// A permit that ran out is free only once what it was for has ended.
 func TestPermitThatRanOutMayStillBeUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, busy := fleettest.NewShelf(), map[string]bool{"killed": true}

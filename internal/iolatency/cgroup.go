@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// mostCGroups bounds what is looked at, and what is kept.
+	// mostCGroups bounds how many control groups are read, and thus kept.
 	mostCGroups = 8192
-	// lookAgain is how often the tree is looked through, at most.
+	// lookAgain is the shortest time between two walks of the tree.
 	lookAgain = 10 * time.Second
 )
 
-// cgroups tells the paths of control groups by the numbers that the kernel gives them: those of their directories. Several
-// goroutines may use it.
+// cgroups maps the ids that the kernel gives control groups to their paths. An id is the inode number of the
+// group's directory. cgroups is safe for concurrent use.
 type cgroups struct {
 	root string // where they are mounted
 
@@ -28,17 +28,17 @@ type cgroups struct {
 	looked time.Time
 }
 
-// mounted is where the groups of version 2 are, whose numbers the kernel tells.
+// mounted returns where the version 2 hierarchy is mounted. The eBPF programs report ids of its groups.
 func mounted() string {
 	const dir = "/sys/fs/cgroup"
-	if _, err := os.Stat(dir + "/unified/cgroup.controllers"); err == nil { // beside those of version 1
+	if _, err := os.Stat(dir + "/unified/cgroup.controllers"); err == nil { // mounted beside version 1
 		return dir + "/unified"
 	}
 	return dir
 }
 
-// path is that below the root of all groups, "/system.slice/postgresql.service"; the number where that is not known, as of one that
-// has gone or of another hierarchy.
+// path returns the path of a group below the root of the hierarchy, such as "/system.slice/postgresql.service".
+// It returns the id instead if the path is unknown because the group is gone or belongs to another hierarchy.
 func (c *cgroups) path(id uint64) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +59,7 @@ func (c *cgroups) look() {
 	n := 0
 	_ = filepath.WalkDir(c.root, func(path string, d fs.DirEntry, err error) error { // groups come and go meanwhile
 		if err != nil || !d.IsDir() {
-			return nil //nolint:nilerr // what cannot be read is not known
+			return nil //nolint:nilerr // a group that cannot be read stays unknown
 		}
 		n++
 		if n > mostCGroups {
@@ -67,7 +67,7 @@ func (c *cgroups) look() {
 		}
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil //nolint:nilerr // it has gone
+			return nil //nolint:nilerr // the group is gone
 		}
 		if st, ok := info.Sys().(*syscall.Stat_t); ok {
 			c.paths[st.Ino] = "/" + strings.TrimPrefix(strings.TrimPrefix(path, c.root), "/")

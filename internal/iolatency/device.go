@@ -8,20 +8,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// device is a device that is followed.
+// device is a followed device.
 type device struct {
 	since     time.Time
-	at        int // place in the table
+	at        int // its place in the table
 	watch     uint32
 	threshold threshold
-	slot      int // of its histograms, from 1 on
+	slot      int // number of its histograms, from 1 on
 	paused    bool
 	last      []byte // its slot in all stripes, as last read
 	next      []byte
 	counted   [operations][stages]counts
 }
 
-// counts are those of one histogram since the device is followed.
+// counts is what one histogram has counted since the device was first followed.
 type counts struct {
 	sum     time.Duration
 	buckets [record.IOBuckets]uint64
@@ -32,10 +32,10 @@ func newDevice(slot, allStripes int) *device {
 	return &device{since: time.Now(), slot: slot, last: make([]byte, size), next: make([]byte, size)}
 }
 
-// read adds what was counted since the last time. Counters may wrap in between, once.
+// read adds what was counted since the last call. Each counter may wrap around once in between.
 func (d *device) read(k *kernel) {
 	if _, err := k.counts.ReadAt(d.next, int64((d.slot-1)*len(d.next))); err != nil {
-		return // never: it is memory, and the slot is in it
+		return // cannot happen: it is memory, and the slot is within it
 	}
 	for at := 0; at < len(d.next); at += histogramBytes {
 		index := at % slotBytes / histogramBytes
@@ -56,7 +56,7 @@ func (c *counts) add(before, after []byte) {
 	}
 }
 
-// histograms are those with an I/O.
+// histograms returns the histograms that hold at least one I/O.
 func (d *device) histograms() []record.IOHistogram {
 	var all []record.IOHistogram
 	for i, operation := range kernelOperations() {

@@ -4,11 +4,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// The sizes of bpf/iolatency.bpf.c; TestLayout compares them with those of the compiled programs.
+// The sizes in bpf/iolatency.bpf.c; TestLayout compares them with those of the compiled programs.
 const (
 	slots      = 64 // devices that can be followed at once
 	table      = 256
-	chain      = 8 // places of the table where a device may be
+	chain      = 8 // number of places in the table where a device may be
 	maxStripes = 16
 
 	operations = 4
@@ -22,13 +22,14 @@ const (
 	slowBytes      = 72
 )
 
-// Where the fields are.
+// Offsets of the fields.
 const (
-	atNumber, atPaused, atWatch, atSlow, atLeft = 0, 8, 12, 16, 24 // of a device; that of its histograms is beside the number
-	atBios, atNames, atUntold, atMissed         = 4, 8, 16, 24     // of the control
+	atNumber, atPaused, atWatch, atSlow, atLeft = 0, 8, 12, 16, 24 // in a device's entry; its slot follows its number
+	atBios, atNames, atUntold, atMissed         = 4, 8, 16, 24     // in struct control
 )
 
-// kernelOperations are in the order of the programs, and kernelStages.
+// kernelOperations lists the operations in the order of the programs, as kernelStages and kernelMisses do for
+// theirs.
 func kernelOperations() [operations]record.Operation {
 	return [...]record.Operation{record.OperationRead, record.OperationWrite, record.OperationDiscard, record.OperationFlush}
 }

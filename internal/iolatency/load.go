@@ -11,23 +11,25 @@ import (
 	"github.com/cilium/ebpf/ringbuf"
 )
 
-// kernel is what runs in the kernel. It ends with the process: nothing is pinned.
+// kernel is what runs in the kernel. It ends with the process, because nothing is pinned.
 type kernel struct {
 	programs programsObjects
 	links    []link.Link
-	bios     []link.Link // of the programs for devices without requests; they are attached while there are any
+	bios     []link.Link // links of the programs for devices without a request queue; see watchBios
 	stripes  int
 
-	again bool // whether they can be attached again without rights
+	again bool // whether programs can be attached again without capabilities
 
 	devices, counts, control *ebpf.Memory
 	slows                    *ringbuf.Reader
 }
 
-// attachesWithoutRights is the version of Linux since which who may not load programs may attach them.
+// attachesWithoutRights is the first version of Linux on which a process may attach programs without the right
+// to load them.
 const attachesWithoutRights = 5<<16 | 19<<8
 
-// load loads the programs and has them run at every I/O.
+// load loads the programs and attaches those for requests. It also attaches those for bios if that would not be
+// possible later.
 func load() (_ *kernel, err error) {
 	spec, err := loadPrograms()
 	if err != nil {
@@ -51,7 +53,7 @@ func load() (_ *kernel, err error) {
 	if k.slows, err = ringbuf.NewReader(k.programs.Slows); err != nil {
 		return nil, errors.Join(err, k.programs.Close())
 	}
-	k.slows.SetDeadline(time.Unix(1, 0)) // nobody waits for what is in it
+	k.slows.SetDeadline(time.Unix(1, 0)) // so that a read never waits
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, k.close())
@@ -78,8 +80,8 @@ func load() (_ *kernel, err error) {
 	return k, err
 }
 
-// requestPrograms run at each request, and bioPrograms at each bio: first those that end an I/O, so that each that is seen
-// to begin is seen to end.
+// requestPrograms returns the programs that run at each request, and bioPrograms those that run at each bio.
+// Programs for the end of an I/O come first, so that the end of each I/O is seen whose begin is seen.
 func (k *kernel) requestPrograms() []*ebpf.Program {
 	p := k.programs
 	return []*ebpf.Program{p.RqComplete, p.RqMerge, p.RqRequeue, p.RqIssue, p.RqInsert}
@@ -91,7 +93,7 @@ func (k *kernel) bioPrograms() []*ebpf.Program {
 
 func (k *kernel) all() []*ebpf.Program { return append(k.requestPrograms(), k.bioPrograms()...) }
 
-// attach has programs run. Without rights, that works since Linux 5.19.
+// attach attaches programs. Since Linux 5.19, this needs no capabilities.
 func attach(programs []*ebpf.Program) (links []link.Link, err error) {
 	for _, program := range programs {
 		l, err := link.AttachTracing(link.TracingOptions{Program: program})
@@ -111,7 +113,8 @@ func detach(links []link.Link) error {
 	return errors.Join(errs...)
 }
 
-// watchBios has the programs for bios run, or not: each bio of the machine would pay for them.
+// watchBios attaches or detaches the programs for bios. They are attached only while needed, because each bio
+// of the machine pays for them.
 func (k *kernel) watchBios(on bool) (err error) {
 	switch {
 	case on && k.bios == nil:

@@ -10,19 +10,20 @@ import (
 	"github.com/cilium/ebpf"
 )
 
-// places is the table in which the programs look for a device. They may do so while it is changed.
+// places is the table in which the programs look up devices. They may read it while it is changed.
 type places struct {
 	memory  *ebpf.Memory
-	numbers [table]uint32 // 0 where nothing has ever been
+	numbers [table]uint32 // 0 where no device has ever been
 	used    [table]bool
-	watches uint32 // how many devices have come
+	watches uint32 // how many devices have been added
 }
 
-// hash is where the search for a number begins, as in bpf/iolatency.bpf.c.
+// hash returns the place where the search for a number begins. It is the same as in bpf/iolatency.bpf.c.
 func hash(number uint32) int { return int(number * 0x9E3779B1 >> 24) }
 
-// add puts a device into the table; false when there is no room. slot is that of its histograms, from 1 on. I/O in flight of
-// another watch does not count for this one.
+// add puts a device into the table; ok is false when there is no room. slot is the number of its histograms,
+// from 1 on. watch identifies this period of following the device: I/O that was in flight in an earlier one
+// does not count for this one.
 func (p *places) add(number uint32, slot int) (at int, watch uint32, ok bool, err error) {
 	for i := range chain {
 		at = (hash(number) + i) % table
@@ -48,7 +49,7 @@ func (p *places) set(at, field int, value uint32) error {
 // neverSlow is longer than any I/O.
 const neverSlow = time.Duration(math.MaxInt64)
 
-// tell has the programs tell of the next I/Os that take as long as slow.
+// tell makes the programs report up to most further I/Os that take slow or longer.
 func (p *places) tell(at int, slow time.Duration, most uint32) error {
 	if _, err := p.memory.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(slow)), int64(at*watchedBytes+atSlow)); err != nil {
 		return fmt.Errorf("write the table of devices: %w", err)
@@ -56,7 +57,8 @@ func (p *places) tell(at int, slow time.Duration, most uint32) error {
 	return p.set(at, atLeft, most)
 }
 
-// write writes an entry at once, so that no program sees the number of one device with the slot of another.
+// write writes number and slot together, so that no program sees the number of one device with the slot of
+// another.
 func (p *places) write(at int, number, slot uint32, paused bool) error {
 	var entry [8]byte
 	if err := p.pause(at, paused); err != nil {
@@ -70,7 +72,7 @@ func (p *places) write(at int, number, slot uint32, paused bool) error {
 	return nil
 }
 
-// pause has the programs leave out what happens on a device, or not.
+// pause makes the programs ignore the I/O of a device, or count it again.
 func (p *places) pause(at int, paused bool) error {
 	flag := uint32(0)
 	if paused {
@@ -79,7 +81,8 @@ func (p *places) pause(at int, paused bool) error {
 	return p.set(at, atPaused, flag)
 }
 
-// remove leaves the number there, as another device may be behind it.
+// remove frees an entry but leaves the number in it, because the search for a device behind it stops at a place
+// without a number.
 func (p *places) remove(at int) error {
 	p.used[at] = false
 	return p.write(at, p.numbers[at], 0, false)

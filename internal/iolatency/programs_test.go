@@ -12,7 +12,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// What ships is what the source says, compiled in another folder at another time.
+// The programs that ship must match their source, even when it is compiled in another directory at another
+// time.
 func TestCompiledProgramsAreUpToDate(t *testing.T) {
 	testenv.Installed(t, "clang-14")
 	testenv.Installed(t, "llvm-strip-14")

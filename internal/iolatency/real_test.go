@@ -33,24 +33,24 @@ func start(t *testing.T) *iolatency.Tracer {
 	return tracer
 }
 
-// follow has a tracer time one device.
+// follow makes a tracer time one device.
 func follow(t *testing.T, tracer *iolatency.Tracer, number string, d iolatency.Device) {
 	t.Helper()
 	require.NoError(t, tracer.Follow(map[string]iolatency.Device{number: d}))
 }
 
-// fio reads or writes a device directly, as the arguments say, and returns what it measured.
+// fio runs fio with direct I/O on a device and returns what it measured.
 func fio(t *testing.T, path string, arguments ...string) fioJob {
 	t.Helper()
 	return fioIn(t, "", path, arguments...)
 }
 
-// fioIn does so in a control group, when one is named.
+// fioIn does the same in a control group, unless group is empty.
 func fioIn(t *testing.T, group, path string, arguments ...string) fioJob {
 	t.Helper()
 	arguments = append([]string{"--name=a", "--filename=" + path, "--direct=1", "--output-format=json"}, arguments...)
 	testenv.Installed(t, "fio")
-	c := exec.CommandContext(t.Context(), testenv.Installed(t, "chrt"), append([]string{"--fifo", "1", "fio"}, arguments...)...) // wakes up at once
+	c := exec.CommandContext(t.Context(), testenv.Installed(t, "chrt"), append([]string{"--fifo", "1", "fio"}, arguments...)...) // to wake up at once
 	if group != "" {
 		c = testenv.InCGroup(c, group)
 	}
@@ -72,7 +72,8 @@ type fioSide struct {
 	} `json:"clat_ns"`
 }
 
-// scheduler sets the scheduler of a device until the test ends: the next to get its number would have it, too.
+// scheduler sets the I/O scheduler of a device until the test ends; otherwise the next device with its number
+// would have it, too.
 func scheduler(t *testing.T, device testenv.Loop, name string) {
 	t.Helper()
 	path := filepath.Join("/sys/block", filepath.Base(device.Path), "queue/scheduler")
@@ -90,7 +91,7 @@ func counted(t *testing.T, number string) counters.Disk {
 	return disk
 }
 
-// of returns the histogram of an operation in a stage; one without I/O when there is none.
+// of returns the histogram of an operation in a stage; an empty one when there is none.
 func of(tracer *iolatency.Tracer, number string, operation record.Operation, stage record.IOStage) record.IOHistogram {
 	for _, h := range tracer.Of(number).Histograms {
 		if h.Operation == operation && h.Stage == stage {
@@ -100,7 +101,7 @@ func of(tracer *iolatency.Tracer, number string, operation record.Operation, sta
 	return record.IOHistogram{}
 }
 
-// ios returns how many I/Os there were of each operation in a stage.
+// ios returns the number of I/Os of each operation in a stage.
 func ios(tracer *iolatency.Tracer, number string, stage record.IOStage) map[record.Operation]uint64 {
 	n := map[record.Operation]uint64{}
 	for _, o := range record.Operations() {
@@ -109,7 +110,7 @@ func ios(tracer *iolatency.Tracer, number string, stage record.IOStage) map[reco
 	return n
 }
 
-// A flush that an application asks for counts in /proc/diskstats as a write and as a flush. It is one flush here.
+// A flush by an application counts in /proc/diskstats as a write and as a flush. Here it is one flush.
 func TestEachIOIsCountedAsTheKernelCounts(t *testing.T) {
 	device := testenv.LoopDevice(t, 64<<20, testenv.Options{Dir: testenv.OnDisk(t)})
 	for _, name := range []string{"none", "mq-deadline", "bfq"} {
@@ -117,7 +118,8 @@ func TestEachIOIsCountedAsTheKernelCounts(t *testing.T) {
 			scheduler(t, device, name)
 			tracer := start(t)
 			follow(t, tracer, device.Number, iolatency.Device{Requests: true})
-			// Those whose end was not seen are known when the kernel uses their requests again, as it does while a test goes on.
+			// I/Os whose end was missed are known once the kernel reuses their requests, which happens as the
+			// test goes on.
 			short := uncounted(t, tracer, device)
 			for attempt := 1; short > 0 && attempt < 3; attempt++ {
 				t.Logf("%d I/Os are neither counted nor missed: %v", short, tracer.Missed())
@@ -132,7 +134,7 @@ func TestEachIOIsCountedAsTheKernelCounts(t *testing.T) {
 	}
 }
 
-// sum is how many I/Os were missed for any reason.
+// sum returns how many I/Os were missed for any reason.
 func sum(missed map[record.IOMiss]uint64) (n uint64) {
 	for _, m := range missed {
 		n += m
@@ -140,19 +142,19 @@ func sum(missed map[record.IOMiss]uint64) (n uint64) {
 	return n
 }
 
-// uncounted is how many of the I/Os of all kinds were neither counted nor missed.
+// uncounted returns how many I/Os of all kinds were neither counted nor missed.
 func uncounted(t *testing.T, tracer *iolatency.Tracer, device testenv.Loop) (short uint64) {
 	t.Helper()
 	before, old, missed := counted(t, device.Number), ios(tracer, device.Number, record.StageDevice), sum(tracer.Missed())
 	fio(t, device.Path, "--ioengine=libaio", "--rw=randrw", "--bs=4k", "--iodepth=32", "--size=8m", "--fsync=64")
 	fio(t, device.Path, "--ioengine=psync", "--rw=trim", "--bs=64k", "--size=8m")
-	fio(t, device.Path, "--ioengine=libaio", "--rw=write", "--bs=4k", "--iodepth=32", "--iodepth_batch=16", "--size=8m") // are merged
-	fio(t, device.Path, "--ioengine=psync", "--direct=0", "--rw=write", "--bs=1m", "--size=32m", "--end_fsync=1")        // are split
+	fio(t, device.Path, "--ioengine=libaio", "--rw=write", "--bs=4k", "--iodepth=32", "--iodepth_batch=16", "--size=8m") // merged
+	fio(t, device.Path, "--ioengine=psync", "--direct=0", "--rw=write", "--bs=1m", "--size=32m", "--end_fsync=1")        // split
 	since, ok := counted(t, device.Number).Since(before)
 	require.True(t, ok)
 	assert.Positive(t, since.WriteMerges)
 	got := ios(tracer, device.Number, record.StageDevice)
-	missed = sum(tracer.Missed()) - missed // 0 or a few of a machine's thousands
+	missed = sum(tracer.Missed()) - missed // 0, or a few of thousands
 	for operation, want := range map[record.Operation]uint64{
 		record.OperationRead: since.ReadIOs, record.OperationWrite: since.WriteIOs - since.Flushes.IOs,
 		record.OperationDiscard: since.Discards.IOs, record.OperationFlush: since.Flushes.IOs,
@@ -164,9 +166,9 @@ func uncounted(t *testing.T, tracer *iolatency.Tracer, device testenv.Loop) (sho
 	return short - min(missed, short)
 }
 
-// The disk below the device lets fio have few I/Os a second, so that each waits in the device for tens of
-// milliseconds. What fio needs to wake up is little beside that, unless a virtual machine's own host takes
-// the CPU from it. So it may try three times.
+// The disk below the device allows fio few I/Os a second, so each waits in the device for tens of milliseconds.
+// The time that fio needs to wake up is small in comparison, unless the host of this virtual machine takes the
+// CPU away. So up to three attempts are allowed.
 func TestHistogramIsWhatFioMeasures(t *testing.T) {
 	below := testenv.LoopDevice(t, 64<<20, testenv.Options{Dir: testenv.OnDisk(t)})
 	path := testenv.Losetup(t, "--find", "--show", "--direct-io=on", below.Path)
@@ -174,7 +176,7 @@ func TestHistogramIsWhatFioMeasures(t *testing.T) {
 	number := testenv.DeviceNumber(t, path)
 	tracer := start(t)
 	for _, depth := range []int{1, 8} {
-		limited := testenv.Throttled(t, below.Number, 10*depth) // the kernel hands out tenths of seconds
+		limited := testenv.Throttled(t, below.Number, 10*depth) // the kernel throttles in slices of 0.1 s
 		for _, operation := range []record.Operation{record.OperationRead, record.OperationWrite} {
 			t.Run(fmt.Sprintf("%s at depth %d", operation, depth), func(t *testing.T) {
 				differs := "not compared"
@@ -190,7 +192,7 @@ func TestHistogramIsWhatFioMeasures(t *testing.T) {
 					}
 					since, _ := counted(t, number).Since(before)
 					missed := tracer.Missed()
-					// Those whose end was not seen just before this may not be known yet.
+					// I/Os whose end was missed just before this may not be known yet.
 					require.GreaterOrEqual(t, got.Count()+sum(missed), since.IOs()*9/10, "%d were counted, and missed %v", got.Count(), missed)
 					require.Greater(t, want.Latency.Mean, 2e6)
 					differs = difference(want, got)
@@ -202,7 +204,8 @@ func TestHistogramIsWhatFioMeasures(t *testing.T) {
 	}
 }
 
-// difference is where a histogram is not what fio measured: the mean within 3 %, percentiles within a bucket.
+// difference describes where a histogram differs from what fio measured: the mean by more than 3 %, percentiles
+// by more than a bucket.
 func difference(want fioSide, got record.IOHistogram) string {
 	if off := float64(got.Mean())/want.Latency.Mean - 1; math.Abs(off) > 0.03 {
 		return fmt.Sprintf("the mean is %+.1f %% of fio's", 100*off)
@@ -216,7 +219,8 @@ func difference(want fioSide, got record.IOHistogram) string {
 	return ""
 }
 
-// A device without requests is timed by its bios; those of memory complete where they are submitted.
+// A device without a request queue is timed by its bios. Bios of a memory device complete where they are
+// submitted.
 func TestDevicesWithoutRequests(t *testing.T) {
 	tracer := start(t)
 	path := testenv.Zram(t)
@@ -230,7 +234,7 @@ func TestDevicesWithoutRequests(t *testing.T) {
 	assert.Empty(t, of(tracer, number, record.OperationRead, record.StageQueue).Buckets)
 }
 
-// The disk below the device lets few I/Os pass, so that each is slow. Who submitted it is told only if that is wanted.
+// The disk below the device lets few I/Os pass, so each is slow. The submitter is reported only on request.
 func TestSlowIOs(t *testing.T) {
 	below := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: testenv.OnDisk(t)})
 	path := testenv.Losetup(t, "--find", "--show", "--direct-io=on", below.Path)
@@ -241,7 +245,7 @@ func TestSlowIOs(t *testing.T) {
 	require.NoError(t, tracer.Follow(map[string]iolatency.Device{number: {Requests: true}, testenv.DeviceNumber(t, volume): {}}))
 	group := testenv.Throttled(t, below.Number, 10)
 	wanted := strings.TrimPrefix(group, "/sys/fs/cgroup")
-	if strings.HasPrefix(wanted, "/blkio/") { // of version 1; in those of version 2, fio is where this process is
+	if strings.HasPrefix(wanted, "/blkio/") { // a version 1 group; under version 2, fio is in the group of this process
 		own, err := os.ReadFile("/proc/self/cgroup")
 		require.NoError(t, err)
 		_, wanted, _ = strings.Cut(string(own), "0::")
@@ -250,7 +254,7 @@ func TestSlowIOs(t *testing.T) {
 	for _, in := range []struct {
 		scheduler string
 		names     bool
-	}{{"none", false}, {"none", true}, {"mq-deadline", true}} { // a scheduler has workers of the kernel issue what waited
+	}{{"none", false}, {"none", true}, {"mq-deadline", true}} { // with a scheduler, kernel workers issue requests that waited
 		scheduler(t, testenv.Loop{Path: path, Number: number}, in.scheduler)
 		names := in.names
 		_, err := tracer.Slow(names)
@@ -281,7 +285,7 @@ func TestSlowIOs(t *testing.T) {
 	}
 }
 
-// What this process does is not an application's, nor is anything that happens during a run.
+// I/O of this process is not an application's, and neither is any I/O during a run.
 func TestOurOwnIOIsLeftOut(t *testing.T) {
 	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: testenv.OnDisk(t)})
 	tracer := start(t)
@@ -301,7 +305,7 @@ func TestOurOwnIOIsLeftOut(t *testing.T) {
 	assert.EqualValues(t, 16, of(tracer, device.Number, record.OperationRead, record.StageDevice).Count())
 }
 
-// The numbers of devices are used again, and the places where they are looked up are few.
+// Device numbers are reused, and there are few places where they are looked up.
 func TestAThousandDevicesComeAndGo(t *testing.T) {
 	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: testenv.OnDisk(t)})
 	tracer := start(t)
@@ -340,7 +344,7 @@ func readHere(t *testing.T, path string) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECT, 0)
 	require.NoError(t, err)
 	defer f.Close()
-	block, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE) // where O_DIRECT wants it
+	block, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE) // aligned for O_DIRECT
 	require.NoError(t, err)
 	defer func() { require.NoError(t, unix.Munmap(block)) }()
 	for i := range 10 {

@@ -6,9 +6,9 @@ import (
 	"kernel.org/pub/linux/libs/security/libcap/cap"
 )
 
-// DropRights gives up, for all threads and for good, the capabilities that Start takes: all else goes through
-// memory. Who may do everything (CAP_SYS_ADMIN) keeps that. It waits for each thread, so call it before one may
-// hang in the kernel.
+// DropRights gives up the capabilities that Start needs, in all threads and for good: everything after Start
+// goes through memory. CAP_SYS_ADMIN, which includes them, is kept. DropRights waits for each thread, so call
+// it before one may hang in the kernel.
 func DropRights() error {
 	const what = "give up CAP_BPF and CAP_PERFMON"
 	rights := cap.GetProc()

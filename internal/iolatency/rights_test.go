@@ -23,8 +23,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, tell)) }
 
-// tell is a program that follows the device of a number, and tells how many I/Os it saw of it until it is killed. A second number is
-// that of a device without requests.
+// tell is a program that follows the devices with the given numbers, and prints how many of their I/Os it saw
+// until it is killed. The second device has no request queue.
 func tell(arguments []string, stdout, stderr io.Writer) int {
 	tracer, err := Start()
 	if err != nil {
@@ -66,7 +66,7 @@ func tell(arguments []string, stdout, stderr io.Writer) int {
 	}
 }
 
-// with returns the program as root with these capabilities alone.
+// with returns the program, to be run as root with only these capabilities.
 func with(t *testing.T, capabilities string, numbers ...string) *testenv.Program {
 	t.Helper()
 	testenv.Root(t)
@@ -76,7 +76,8 @@ func with(t *testing.T, capabilities string, numbers ...string) *testenv.Program
 	return testenv.StartCommand(t, c)
 }
 
-// Once the programs are loaded, nothing needs rights in any thread; and nothing stays when the process is killed.
+// Once the programs are loaded, no thread needs capabilities, and nothing stays in the kernel when the process
+// is killed.
 func TestRights(t *testing.T) {
 	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: testenv.OnDisk(t)})
 	bios := testenv.Zram(t)

@@ -17,23 +17,25 @@ import (
 )
 
 const (
-	// firstSlow is from what latency on an I/O is told of at first, and leastSlow is the lowest. What takes longer is told of by a
-	// storm of slow I/Os, too, but by at most mostTold of a device in a second.
+	// firstSlow is the initial latency from which an I/O is reported, and leastSlow the lowest one. During a
+	// storm of slow I/Os, at most mostTold of a device are reported in a second.
 	firstSlow, leastSlow = 10 * time.Millisecond, time.Millisecond
 	mostTold             = 64
-	// manyTold raises the latency, and so many seconds without one lower it.
+	// More than manyTold reports in a second raise the threshold, and calmSeconds seconds without a report
+	// lower it.
 	manyTold, calmSeconds = 16, 10
-	// keptSlow is how many of a second are kept, the slowest.
+	// keptSlow is how many of the I/Os reported in a second are kept: the slowest.
 	keptSlow = 4
 )
 
-// threshold is from what latency on the I/Os of a device are told of. It follows the device, so that there are a few.
+// threshold is the latency from which the I/Os of a device are reported. It adapts to the device, so that a few
+// are reported.
 type threshold struct {
 	slow time.Duration
-	calm int // seconds without one
+	calm int // seconds without a report
 }
 
-// next is told how many I/Os were told of in a second.
+// next adapts the threshold. told is how many I/Os were reported in the last second.
 func (t *threshold) next(told int) {
 	switch {
 	case told > manyTold:
@@ -57,20 +59,21 @@ type slowEvent struct {
 	Watch, Operation     uint32
 }
 
-// told is what was told of a slow I/O.
+// told is a reported slow I/O.
 type told struct {
 	record.SlowIO
-	group uint64 // that submitted it; 0 when it is not told
+	group uint64 // control group that submitted it; 0 when not reported
 }
 
-// Slow returns the slowest I/Os since the last time, by the number of the device, the first to complete first. Call it once a second.
-// names says whether the next ones are to be told with who submitted them.
+// Slow returns the slowest I/Os since the last call, by device number and in the order of their completion.
+// Call it once a second. names says whether the next I/Os are to be reported with the process that submitted
+// them.
 func (t *Tracer) Slow(names bool) (map[string][]record.SlowIO, error) {
 	slowest, err := t.slowest(names)
 	all := make(map[string][]record.SlowIO, len(slowest))
 	for number, slow := range slowest {
 		for _, s := range slow {
-			if s.group != 0 { // looking it up may take long, so nobody waits for that
+			if s.group != 0 { // a lookup may take long, so it is done without holding t.mu
 				s.CGroup = t.cgroups.path(s.group)
 			}
 			all[number] = append(all[number], s.SlowIO)
@@ -118,7 +121,7 @@ func (t *Tracer) slowest(names bool) (map[string][]told, error) {
 	return all, errors.Join(errs...)
 }
 
-// read reads what is told of an I/O; false when its device is not followed any more.
+// read decodes the report of a slow I/O; ok is false when its device is not followed any more.
 func read(r ringbuf.Record, devices map[uint32]string, wall time.Time, steady time.Duration, names bool) (number string, s told, ok bool) {
 	var e slowEvent
 	if n, err := binary.Decode(r.RawSample, binary.NativeEndian, &e); err != nil || n != slowBytes || e.Operation >= operations {
@@ -136,11 +139,11 @@ func read(r ringbuf.Record, devices map[uint32]string, wall time.Time, steady ti
 	return number, s, ok
 }
 
-// steadyNow is the clock of the programs.
+// steadyNow returns the time of the clock that the programs use.
 func steadyNow() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		return 0 // never: every Linux has it
+		return 0 // cannot happen: every Linux has this clock
 	}
 	return time.Duration(now.Nano())
 }

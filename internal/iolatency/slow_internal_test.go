@@ -11,7 +11,7 @@ func TestSlowEventIsThatOfThePrograms(t *testing.T) {
 	assert.Equal(t, slowBytes, binary.Size(slowEvent{}))
 }
 
-// A storm of slow I/Os raises what counts as slow, and calm lowers it, so that there are always a few.
+// A storm of slow I/Os raises the threshold and calm lowers it, so that a few are always reported.
 func TestWhatIsSlowFollowsTheDevice(t *testing.T) {
 	d := threshold{slow: firstSlow}
 	for range 3 {

@@ -15,13 +15,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// The places of the kernel's programs for requests that the tests below do without.
+// Indexes in requestPrograms of the programs that the tests below detach.
 const (
 	whenCompleted = 0
 	whenIssued    = 3
 )
 
-// without does something while a program does not run, as the kernel does when it would have to interrupt the same program.
+// without calls do while a program is detached. The kernel likewise skips a program that would interrupt
+// itself.
 func without(t *testing.T, tracer *Tracer, program int, do func()) {
 	t.Helper()
 	require.NoError(t, tracer.kernel.links[program].Close())
@@ -41,7 +42,7 @@ func startFollowing(t *testing.T, number string) *Tracer {
 	return tracer
 }
 
-// countedIOs are the reads that took the device at least so long.
+// countedIOs returns the number of reads that took the device at least that long.
 func countedIOs(tracer *Tracer, number string, least time.Duration) (n uint64) {
 	for _, h := range tracer.Of(number).Histograms {
 		for bucket, ios := range h.Buckets {
@@ -53,17 +54,17 @@ func countedIOs(tracer *Tracer, number string, least time.Duration) (n uint64) {
 	return n
 }
 
-// sh runs a script on one processor, so that the kernel uses the same requests again.
+// sh runs a script on one CPU, so that the kernel reuses the same requests.
 func sh(t *testing.T, script string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), testenv.Installed(t, "taskset"), "--cpu-list", "0", "sh", "-ec", script).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 
-// The end of some reads is not seen. Commands that are not I/O use their requests again: they count for nothing.
+// The end of some reads is missed. Commands that are not I/O then reuse their requests, and must not count.
 func TestACommandDoesNotEndAnIOBeforeIt(t *testing.T) {
 	testenv.Installed(t, "fio")
-	serials, err := filepath.Glob("/sys/block/vd*/serial") // a virtio disk is asked for it, each time
+	serials, err := filepath.Glob("/sys/block/vd*/serial") // each read of it sends the virtio disk a command
 	require.NoError(t, err)
 	if len(serials) == 0 {
 		t.Skip("no virtio disk")
@@ -88,7 +89,8 @@ func TestACommandDoesNotEndAnIOBeforeIt(t *testing.T) {
 	assert.Zero(t, countedIOs(tracer, device, old))
 }
 
-// The end of some reads is not seen, and then the device is gone, and comes again. The first reads then are not seen to begin.
+// The end of some reads is missed. Then the device leaves and comes back, and the begin of the first reads is
+// missed.
 func TestAnIOOfADeviceThatLeftIsNotThatOfTheNext(t *testing.T) {
 	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: testenv.OnDisk(t)})
 	tracer := startFollowing(t, device.Number)
@@ -101,6 +103,6 @@ func TestAnIOOfADeviceThatLeftIsNotThatOfTheNext(t *testing.T) {
 	assert.Zero(t, countedIOs(tracer, device.Number, 0))
 	missed := tracer.Missed()
 	assert.LessOrEqual(t, missed[record.MissNotBegun], uint64(256))
-	// An end that came while that of another device was handled is not seen.
+	// An end is not seen if it came while the end of another device's I/O was being handled.
 	assert.GreaterOrEqual(t, missed[record.MissNotBegun]+missed[record.MissRecursion], uint64(256))
 }

@@ -10,32 +10,34 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// readInterval is how often counters are read: long before the fastest device makes one of 32 bits wrap.
+// readInterval is how often counters are read. Even the fastest device takes much longer to make a 32-bit
+// counter wrap around.
 const readInterval = 10 * time.Second
 
-// Device says how the I/O of a device is to be timed.
+// Device says how the I/O of a device is timed.
 type Device struct {
-	// Requests says that it has a queue of requests; else it is made of other devices, or of memory.
+	// Requests says that the device has a request queue. A device without one is made of other devices, or of
+	// memory.
 	Requests bool
-	// Run says that a run of ours uses it now.
+	// Run says that a run of ours uses the device now.
 	Run bool
 }
 
-// Tracer times the I/O of devices. Make one with Start. Several goroutines may use it.
+// Tracer times the I/O of devices. Create one with Start. It is safe for concurrent use.
 type Tracer struct {
 	mu      sync.Mutex
 	kernel  *kernel
 	places  places
-	free    []int // slots
+	free    []int // unused slots
 	devices map[string]*device
 	full    map[string]bool
 	cgroups cgroups
 	closed  bool
-	missed  map[record.IOMiss]uint64 // when it was last asked for
-	read    time.Time                // when all devices were
+	missed  map[record.IOMiss]uint64 // as last returned by Missed
+	read    time.Time                // when all devices were last read
 }
 
-// Start loads the programs. The error is an *UnavailableError.
+// Start loads the programs. A non-nil error is an *UnavailableError.
 func Start() (*Tracer, error) {
 	k, err := load()
 	if err != nil {
@@ -48,7 +50,7 @@ func Start() (*Tracer, error) {
 	return t, nil
 }
 
-// Close unloads the programs, as the end of the process does. What was known stays.
+// Close unloads the programs, as the end of the process does. What was counted stays available.
 func (t *Tracer) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,8 +58,9 @@ func (t *Tracer) Close() error {
 	return t.kernel.close()
 }
 
-// Follow makes the devices that are timed match those that are wanted, by number ("259:0"). One that
-// was away begins anew. Call it once a second: it also reads the counters before they wrap.
+// Follow makes the timed devices match wanted, whose keys are device numbers ("259:0"). The histograms of a
+// device that was not wanted in between start again at zero. Call Follow once a second: it also reads the
+// counters before they wrap around.
 func (t *Tracer) Follow(wanted map[string]Device) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,7 +90,7 @@ func (t *Tracer) Follow(wanted map[string]Device) error {
 	return errors.Join(append(errs, err, t.kernel.watchBios(bios > 0))...)
 }
 
-// follow begins with a device, or notes whether it is paused.
+// follow starts timing a device, or updates whether it is paused.
 func (t *Tracer) follow(number string, w Device) error {
 	d, ok := t.devices[number]
 	if !ok {
@@ -103,7 +106,7 @@ func (t *Tracer) follow(number string, w Device) error {
 	return t.places.pause(d.at, w.Run)
 }
 
-// begin returns nil when there is no room.
+// begin starts timing a device. It returns nil when there is no room.
 func (t *Tracer) begin(number string) (*device, error) {
 	var major, minor uint32
 	if _, err := fmt.Sscanf(number, "%d:%d", &major, &minor); err != nil {
@@ -115,7 +118,7 @@ func (t *Tracer) begin(number string) (*device, error) {
 	}
 	slot := t.free[len(t.free)-1]
 	d := newDevice(slot, t.kernel.stripes)
-	d.read(t.kernel) // what was counted there before
+	d.read(t.kernel) // skip what the slot counted for earlier devices
 	d.counted = [operations][stages]counts{}
 	at, watch, ok, err := t.places.add(major<<20|minor, slot)
 	if !ok {
@@ -129,7 +132,7 @@ func (t *Tracer) begin(number string) (*device, error) {
 	return d, err
 }
 
-// Of returns what is known of the device with a number; nil when it is not followed.
+// Of returns what is known of the device with the given number; nil when it is not followed.
 func (t *Tracer) Of(number string) *record.IOLatency {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,9 +147,9 @@ func (t *Tracer) Of(number string) *record.IOLatency {
 	return &record.IOLatency{Histograms: d.histograms()}
 }
 
-// Missed is how many I/Os of the followed devices were not counted, and how many events of the whole machine were not seen,
-// since it was started, by the reason; all reasons are there, and one I/O may have two. Where this process may not ask
-// for MissRecursion (before Linux 5.19, without rights), it is 0.
+// Missed returns how many I/Os of the followed devices were not counted, and how many events of the whole
+// machine were not seen, since Start, by reason. All reasons are present. One I/O may count under two of them.
+// MissRecursion is 0 if this process may not read it (before Linux 5.19, without capabilities).
 func (t *Tracer) Missed() map[record.IOMiss]uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -155,7 +158,7 @@ func (t *Tracer) Missed() map[record.IOMiss]uint64 {
 	}
 	var counted [8 * misses]byte
 	if _, err := t.kernel.control.ReadAt(counted[:], atMissed); err != nil {
-		return nil // never: it is memory
+		return nil // cannot happen: it is memory
 	}
 	all := map[record.IOMiss]uint64{record.MissRecursion: 0}
 	for i, why := range kernelMisses() {
@@ -170,8 +173,8 @@ func (t *Tracer) Missed() map[record.IOMiss]uint64 {
 	return all
 }
 
-// Ran is how long the programs ran for all I/O of the machine, since it was started. The kernel counts that
-// while kernel.bpf_stats_enabled is 1; else it is 0.
+// Ran returns how long the programs have run since Start, for all I/O of the machine. The kernel counts that
+// only while kernel.bpf_stats_enabled is 1; otherwise it is 0.
 func (t *Tracer) Ran() (d time.Duration) {
 	for _, p := range t.kernel.all() {
 		if stats, err := p.Stats(); err == nil {

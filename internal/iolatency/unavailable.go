@@ -25,14 +25,14 @@ func (u *UnavailableError) Error() string {
 
 func (u *UnavailableError) Unwrap() error { return u.Err }
 
-// unavailable tells of an error of loading. The verifier of an old kernel refuses with "permission
-// denied", so it is asked first.
+// unavailable explains an error of loading. The verifier of an old kernel also refuses with "permission
+// denied", so its errors are checked first.
 func unavailable(err error) *UnavailableError {
 	var verifier *ebpf.VerifierError
 	switch {
 	case errors.As(err, &verifier), errors.Is(err, btf.ErrNotFound), errors.Is(err, ebpf.ErrNotSupported):
-	case errors.Is(err, fs.ErrPermission): // of EPERM and EACCES
-		return &UnavailableError{record.IOLatencyRights, "they need the capabilities CAP_BPF and CAP_PERFMON, and the system call bpf", fs.ErrPermission} // cilium/ebpf would have us look at RLIMIT_MEMLOCK
+	case errors.Is(err, fs.ErrPermission): // EPERM or EACCES
+		return &UnavailableError{record.IOLatencyRights, "they need the capabilities CAP_BPF and CAP_PERFMON, and the system call bpf", fs.ErrPermission} // cilium/ebpf would suggest RLIMIT_MEMLOCK
 	}
 	return &UnavailableError{record.IOLatencyKernel, "they need Linux 5.15 or later with BTF (/sys/kernel/btf/vmlinux)", err}
 }

@@ -9,13 +9,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Cleaned is what was removed of a node.
+// Cleaned says what was removed from a node.
 type Cleaned struct {
 	Node             string
 	Condition, Taint bool
 }
 
-// String is "storage-1: removed the condition SlowDrive and the taint ssdprobe/slow-drive".
+// String returns a line such as "storage-1: removed the condition SlowDrive and the taint ssdprobe/slow-drive".
 func (c Cleaned) String() string {
 	var parts []string
 	if c.Condition {
@@ -30,12 +30,13 @@ func (c Cleaned) String() string {
 	return c.Node + ": removed " + strings.Join(parts, " and ")
 }
 
-// Cleaner removes what daemons left on nodes.
+// Cleaner removes what daemons left behind on nodes.
 type Cleaner struct{ client *client }
 
-// NewCleaner asks the cluster of a kubeconfig, or of the pod for "". It sends nothing yet. Errors: those of fleet.Access.
+// NewCleaner returns a Cleaner for the cluster of a kubeconfig, or of the pod for "". It sends no request yet.
+// Errors: those of fleet.Access.
 func NewCleaner(kubeconfig string) (Cleaner, error) {
-	// One request at a time, each when the last one is answered, is no load for the API server.
+	// No rate limit: one request at a time, each sent after the last answer, is no load for the API server.
 	c, err := connect(kubeconfig, -1)
 	return Cleaner{c}, err
 }
@@ -50,8 +51,8 @@ func (c Cleaner) Nodes(ctx context.Context) (names []string, others int, err err
 	return names, len(all) - len(names), nil
 }
 
-// toClean returns the names of the nodes that have something to remove. Those with the taint are first, as it keeps pods
-// away, and the time may not be enough for all.
+// toClean returns the names of the nodes that have something to remove. Nodes with the taint come first,
+// because it keeps pods away and there may not be time for all nodes.
 func toClean(all []node) []string {
 	var tainted, others []string
 	for _, n := range all {
@@ -65,7 +66,7 @@ func toClean(all []node) []string {
 	return append(tainted, others...)
 }
 
-// Clean removes the condition and the taint of a node. A daemon that runs there puts them back.
+// Clean removes the condition and the taint from a node. A daemon that runs on the node sets them again.
 func (c Cleaner) Clean(ctx context.Context, name string) (Cleaned, error) {
 	return clean(ctx, c.client, name)
 }
@@ -99,5 +100,6 @@ func clean(ctx context.Context, c cluster, name string) (Cleaned, error) {
 	return done, errors.Join(taintErr, conditionErr)
 }
 
-// IsGone reports whether an error of Clean says that there is no such node, as when it was deleted meanwhile.
+// IsGone reports whether an error of Clean says that the node does not exist, for example because it was
+// deleted in between.
 func IsGone(err error) bool { return apierrors.IsNotFound(err) }

@@ -36,7 +36,7 @@ func TestClean(t *testing.T) {
 	assert.True(t, IsGone(err))
 }
 
-// Nodes that have nothing are not asked for, and those with a taint do not wait for the others.
+// Nodes without anything to remove are not requested, and nodes with the taint come first.
 func TestCleanBeginsWithTheTaints(t *testing.T) {
 	s := newShelf("storage-1", "storage-2", "storage-3", "storage-4")
 	kill(t, s, fleettest.NewShelf(), "storage-3")
@@ -49,7 +49,8 @@ func TestCleanBeginsWithTheTaints(t *testing.T) {
 		toClean([]node{s.look("storage-1"), s.look("storage-2"), s.look("storage-3"), s.look("storage-4")}))
 }
 
-// client-go sends five requests a second: 250 nodes would take longer than the Job of `helm uninstall` may.
+// By default, client-go sends five requests a second. 250 nodes would then take longer than the Job of `helm
+// uninstall` may run.
 func TestCleanerDoesNotWait(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(file, []byte(`apiVersion: v1
@@ -69,7 +70,7 @@ current-context: x
 	assert.NotNil(t, daemon.rest.GetRateLimiter(), "daemons are many")
 }
 
-// A right that is missing for one of the two does not keep the other.
+// If one of the two rights is missing, the other removal still happens.
 func TestCleanSaysWhatItCouldNotRemove(t *testing.T) {
 	s := newShelf("storage-1")
 	kill(t, s, fleettest.NewShelf(), "storage-1")

@@ -15,35 +15,35 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// cluster is what an API server does here. A change names the version that it was made from, and is refused as a
-// conflict when the node is of another one by now.
+// cluster is the part of an API server that is used here. A change names the version that it was made from. It
+// is refused as a conflict when the node has another version by then.
 type cluster interface {
-	// node returns the Node of this name.
+	// node returns the Node with this name.
 	node(ctx context.Context, name string) (node, error)
-	// setCondition puts the condition of this package in the place of the one there is.
+	// setCondition adds the condition of this package, or replaces the existing one.
 	setCondition(ctx context.Context, n node, c condition) (node, error)
-	// removeCondition removes it; it need not be there.
+	// removeCondition removes the condition; it need not exist.
 	removeCondition(ctx context.Context, n node) (node, error)
 	// setTaints replaces all taints.
 	setTaints(ctx context.Context, n node, taints []json.RawMessage) (node, error)
-	// createEvent creates an event; one of the same name must not exist.
+	// createEvent creates an event; no event with the same name may exist.
 	createEvent(ctx context.Context, e event) error
 }
 
-// client is the cluster behind an API server.
+// client is the cluster that an API server manages.
 type client struct{ rest rest.Interface }
 
-// patience is how long the API server may take for an answer. Several fit into endPatience.
+// patience is how long the API server may take to answer. Several such waits fit into endPatience.
 const patience = 3 * time.Second
 
 func newClient(c *rest.Config) (*client, error) {
 	scheme := runtime.NewScheme()
-	metav1.AddToGroupVersion(scheme, metav1.Unversioned) // errors are of this version
+	metav1.AddToGroupVersion(scheme, metav1.Unversioned) // errors have this version
 	c = rest.CopyConfig(c)
 	c.APIPath, c.GroupVersion = "/api", &schema.GroupVersion{Version: "v1"}
 	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	c.UserAgent = "ssdprobe"
-	c.WarningHandler = rest.NoWarnings{} // the usual one writes to standard error
+	c.WarningHandler = rest.NoWarnings{} // the default handler writes to standard error
 	r, err := rest.RESTClientFor(c)
 	return &client{r}, err
 }
@@ -52,7 +52,7 @@ func (c *client) node(ctx context.Context, name string) (node, error) {
 	return ask[node](ctx, c.rest.Get().AbsPath("/api/v1/nodes", name))
 }
 
-// object is a part of an object in a patch.
+// object is part of an object in a patch.
 type object map[string]any
 
 func (c *client) setCondition(ctx context.Context, n node, to condition) (node, error) {
@@ -63,12 +63,12 @@ func (c *client) removeCondition(ctx context.Context, n node) (node, error) {
 	return c.patchStatus(ctx, n, object{"$patch": "delete", "type": ConditionType})
 }
 
-// patchStatus changes one condition: by a strategic merge the others stay as they are.
+// patchStatus changes one condition. A strategic merge patch leaves the other conditions as they are.
 func (c *client) patchStatus(ctx context.Context, n node, condition any) (node, error) {
 	return c.patch(ctx, types.StrategicMergePatchType, n, "/status", object{"status": object{"conditions": []any{condition}}})
 }
 
-// setTaints merges nothing: Kubernetes has no keys for taints.
+// setTaints replaces the whole list, because Kubernetes defines no merge key for taints.
 func (c *client) setTaints(ctx context.Context, n node, taints []json.RawMessage) (node, error) {
 	return c.patch(ctx, types.MergePatchType, n, "", object{"spec": object{"taints": taints}})
 }
@@ -92,7 +92,7 @@ func (c *client) createEvent(ctx context.Context, e event) error {
 	return err
 }
 
-// page is how many nodes are asked for at a time.
+// page is how many nodes are requested at a time.
 const page = 500
 
 // nodes returns all nodes.
@@ -116,13 +116,13 @@ func (c *client) nodes(ctx context.Context) ([]node, error) {
 	}
 }
 
-// ask sends a request and reads the answer.
+// ask sends a request and decodes the answer.
 func ask[T any](ctx context.Context, r *rest.Request) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var answer T
 	result := r.Do(ctx)
-	if err := result.Error(); err != nil { // that of Raw does not say why
+	if err := result.Error(); err != nil { // the error of Raw does not give the reason
 		return answer, err
 	}
 	text, err := result.Raw()

@@ -22,7 +22,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// real is a real API server with the manifests as they are shipped, and nodes.
+// real is a real API server with nodes and the manifests that are shipped.
 type real struct{ *apiserver.Server }
 
 func TestCluster(t *testing.T) {
@@ -46,7 +46,8 @@ func TestCluster(t *testing.T) {
 	t.Run("is told by a daemon", s.testDaemon)
 }
 
-// manifests are those of docs/install-kubernetes.md for a cluster that is told, with taints of three nodes.
+// manifests returns the manifests of docs/install-kubernetes.md for a cluster with node status, and taints on
+// three nodes.
 func manifests(t *testing.T) string {
 	t.Helper()
 	dir := testenv.OnDisk(t)
@@ -65,7 +66,7 @@ patches:
 	return apiserver.Run(t, strings.TrimSpace(apiserver.Run(t, filepath.Join("..", "..", "scripts", "build-tool.sh"), "kustomize")), "build", dir)
 }
 
-// addNode makes a Node as a kubelet does, which is ready and for storage only.
+// addNode creates a Node as a kubelet does: ready, and for storage only.
 func (s real) addNode(t *testing.T, name string) {
 	t.Helper()
 	s.Apply("apiVersion: v1\nkind: Node\nmetadata: {name: " + name + ", labels: {rack: a}}\n")
@@ -73,7 +74,7 @@ func (s real) addNode(t *testing.T, name string) {
 	s.must(t, http.MethodPatch, "/api/v1/nodes/"+name+"/status", `{"status": {"conditions": [{"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-11-22T12:00:00Z"}]}}`)
 }
 
-// must asks as the administrator.
+// must sends a request as the administrator.
 func (s real) must(t *testing.T, method, path, body string) string {
 	t.Helper()
 	code, answer := s.Ask(apiserver.Admin, method, path, []byte(body))
@@ -81,7 +82,7 @@ func (s real) must(t *testing.T, method, path, body string) string {
 	return answer
 }
 
-// As a pod without the component.
+// testMissingRight runs a daemon as in a pod without the component.
 func (s real) testMissingRight(t *testing.T) {
 	s.Apply("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: without, namespace: ssdprobe}\n")
 	d := s.daemon(t, "without", "storage-0", nil)
@@ -116,7 +117,7 @@ func (s real) testRights(t *testing.T) {
 	})
 	for _, test := range []struct {
 		method, path, body string
-		refusal            string // empty when it is allowed
+		refusal            string // empty if it is allowed
 	}{
 		{http.MethodGet, own, "", ""},
 		{http.MethodGet, other, "", ""},
@@ -165,15 +166,15 @@ func (s real) testRights(t *testing.T) {
 		assert.Contains(t, answer, test.refusal, what)
 	}
 
-	// A token that is bound to no pod has no node of its own.
+	// A token that is not bound to a pod has no node of its own.
 	code, answer := s.Ask(s.Token("ssdprobe"), http.MethodPatch, own+"/status", []byte(condition("SlowDrive")))
 	assert.Contains(t, answer, "only change the node that its pod runs on")
 	assert.Contains(t, []int{http.StatusForbidden, http.StatusUnprocessableEntity}, code)
-	// Others are not concerned.
+	// Other clients are not affected.
 	s.must(t, http.MethodPatch, other+"/status", condition("DiskPressure"))
 }
 
-// clustered is a daemon of a real cluster, which looks when it is told to.
+// clustered is a daemon of a real cluster, which looks only when it is told to.
 type clustered struct {
 	*daemon
 	*Reporter
@@ -184,7 +185,7 @@ func (c clustered) tellNow() {
 	c.Reporter.tellNow(c.t.Context())
 }
 
-// daemon is one that has what a pod of an account on a node has of the cluster.
+// daemon returns a daemon with the access to the cluster that a pod of an account on a node has.
 func (s real) daemon(t *testing.T, account, name string, more func(*Options)) clustered {
 	t.Helper()
 	d := &daemon{t: t, node: name}
@@ -226,7 +227,7 @@ func (s real) testCondition(t *testing.T) {
 	assert.Empty(t, s.look(t, "storage-3").taint(), "it is not asked for")
 	assert.Len(t, s.look(t, "storage-3").Status.Conditions, 2)
 
-	// The API server does not answer, and then does.
+	// The API server stops answering, and then continues.
 	s.Signal(syscall.SIGSTOP)
 	d.says(fine, fine)
 	d.tellNow()
@@ -236,7 +237,7 @@ func (s real) testCondition(t *testing.T) {
 	assert.True(t, d.works(), d.logged())
 	assert.Equal(t, isFalse, s.look(t, "storage-3").condition().Status)
 
-	// The kubelet of the node is faster: a conflict.
+	// The kubelet of the node is faster, which causes a conflict.
 	n := s.look(t, "storage-3")
 	s.must(t, http.MethodPatch, "/api/v1/nodes/storage-3/status", `{"status": {"conditions": [{"type": "Ready", "status": "False"}]}}`)
 	_, err := d.setCondition(t.Context(), n, condition{Type: ConditionType, Status: isTrue, Reason: DriveDegraded, Message: "m"})
@@ -262,7 +263,7 @@ func (s real) testCondition(t *testing.T) {
 	assert.Equal(t, "Unknown DaemonStopped", c.Status+" "+c.Reason)
 }
 
-// Ten nodes want the taint, which three may have.
+// Ten nodes want the taint, but only three may have it.
 func (s real) testTaints(t *testing.T) {
 	const most = 3
 	var all []clustered
@@ -303,7 +304,7 @@ func (s real) testTaints(t *testing.T) {
 		assert.True(t, c.works(), c.logged())
 	}
 
-	// The verdict of one ends, another is killed, and the others go on wanting it.
+	// The verdict on one ends, another is killed, and the others still want the taint.
 	for _, c := range all {
 		if c.node == first[0] {
 			c.says(fine)
@@ -354,7 +355,8 @@ func (s real) testCleanup(t *testing.T) {
 	}
 }
 
-// run starts a real daemon that has what a pod of an account on storage-5 has of the cluster, and returns what runs a command beside it.
+// run starts a real daemon with the access to the cluster that a pod of an account on storage-5 has. command
+// runs a command next to it.
 func (s real) run(t *testing.T, program, account string) (daemon *exec.Cmd, command func(args ...string) (out string, code int)) {
 	t.Helper()
 	dir := testenv.OnDisk(t)
@@ -395,7 +397,7 @@ kubernetes: {enabled: true, kubeconfig: %[2]s}
 	}
 }
 
-// A daemon tells what check says, and what cannot be told changes neither.
+// A daemon reports what check says. Failures to report affect neither of them.
 func (s real) testDaemon(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "ssdprobe")
 	apiserver.Run(t, "go", "build", "-o", program, "../../cmd/ssdprobe")

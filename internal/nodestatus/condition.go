@@ -18,7 +18,7 @@ const (
 	DriveDegraded = "DriveDegraded"
 	DriveSevere   = "DriveSevere"
 	NotJudged     = "NotJudged"     // a drive is not judged, or cannot be read
-	DaemonStopped = "DaemonStopped" // nobody looks
+	DaemonStopped = "DaemonStopped" // nobody watches the drives
 )
 
 // The values of a condition.
@@ -31,7 +31,7 @@ const (
 // stopped is the message of DaemonStopped.
 const stopped = "ssdprobe was stopped on this node"
 
-// conditionOf is the condition that says what `ssdprobe check` does. It has no times yet.
+// conditionOf returns the condition that matches the result of `ssdprobe check`. Its times are not set yet.
 func conditionOf(r check.Result) condition {
 	c := condition{Type: ConditionType, Status: isUnknown, Reason: NotJudged, Message: check.Text.Line(r)}
 	switch r.Verdict {
@@ -46,8 +46,8 @@ func conditionOf(r check.Result) condition {
 	return c
 }
 
-// at puts in the times of a condition that replaces another, which may be nil: it is a transition when the status is
-// another one.
+// at sets the times of a condition that replaces before, which may be nil. The transition time changes only
+// with the status.
 func (c condition) at(now time.Time, before *condition) condition {
 	c.LastHeartbeatTime, c.LastTransitionTime = metav1.NewTime(now), metav1.NewTime(now)
 	if before != nil && before.Status == c.Status {

@@ -1,16 +1,17 @@
-// Package nodestatus tells Kubernetes what is known of the drives of a node: a condition of the Node, Events when a
-// verdict begins and ends, and, only when asked for, a taint while a drive is severe.
+// Package nodestatus reports to Kubernetes what is known about the drives of a node: a condition of the Node,
+// Events when a verdict begins and ends and, only if configured, a taint while a drive is severe.
 //
-// It owns the condition SlowDrive and the taint ssdprobe/slow-drive of one node, and changes nothing else of it. What
-// the API server has is compared with what is wanted each time, so that nothing is queued: after an outage, what is
-// true then is told. The condition has the words of `ssdprobe check`.
+// It owns the condition SlowDrive and the taint ssdprobe/slow-drive of one node, and changes nothing else on
+// it. It compares the state in the API server with the wanted state each time, so nothing is queued: after an
+// outage, it reports what is true then. The condition has the words of `ssdprobe check`.
 //
-// At most so many nodes as are permitted have the taint at a time. Permits are Leases (package fleet) that belong to
-// nodes, not to processes. One that is not renewed any more is free only once the node that it names has the taint no
-// longer, or is gone. So a daemon that is killed while its node has the taint keeps the permit.
+// The number of nodes that have the taint at a time is limited by permits. Permits are Leases (package fleet)
+// that belong to nodes, not to processes. A permit that is no longer renewed becomes free only once the node
+// that it names is gone or no longer has the taint. So a daemon that is killed while its node has the taint
+// keeps the permit.
 //
-// Of two daemons that claim one node, the one that began last is heard. The other notices that somebody else writes
-// the condition, says so, takes its taint off, and writes nothing until that ends.
+// If two daemons claim the same node, the one that started last prevails. The other one notices that somebody
+// else writes the condition, reports that, removes its taint, and writes nothing until the other one stops.
 //
 //	n, err := nodestatus.Connect(nodestatus.Options{Node: "storage-1", Snapshot: daemon.Snapshot, …})
 //	…

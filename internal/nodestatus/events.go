@@ -19,22 +19,23 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// The reasons of events about the end of a verdict. Those of its beginning are those of the condition.
+// The reasons of events about the end of a verdict. Events about its beginning have the reasons of the
+// condition.
 const (
 	DriveRecovered = "DriveRecovered"
 	DriveGone      = "DriveGone"
 )
 
-// host is the key of the host among what was told; drives are told by the id of their target.
+// host is the key of the host in Reporter.told. The key of a drive is the id of its target.
 const host = ""
 
-// subject is a drive, or the host, and what is said of it now.
+// subject is a drive or the host, and the current verdict on it.
 type subject struct {
 	name    string
 	verdict record.Judgement
 }
 
-// subjects are those of a snapshot, by what they are told under.
+// subjects returns the subjects of a snapshot, by their keys in Reporter.told.
 func subjects(s record.Snapshot) map[string]subject {
 	all := map[string]subject{}
 	for _, d := range check.Of(s, nil).Drives {
@@ -46,15 +47,15 @@ func subjects(s record.Snapshot) map[string]subject {
 	return all
 }
 
-// news is an event that is still to be told, and what has been told after it.
+// news is an event to create, and what is recorded as told afterwards.
 type news struct {
 	id    string
 	after *record.ToldVerdict // nil when the verdict has ended
 	event event
 }
 
-// newsOf is what has changed since the last event about each drive. A drive that is not judged is neither slow nor
-// healthy: nothing is said of it.
+// newsOf returns what has changed since the last event about each drive. Nothing is reported about a drive that
+// is not judged, which is neither slow nor healthy.
 func newsOf(told map[string]record.ToldVerdict, s record.Snapshot) []news {
 	var all []news
 	now := subjects(s)
@@ -83,19 +84,19 @@ func newsOf(told map[string]record.ToldVerdict, s record.Snapshot) []news {
 	return all
 }
 
-// was says what a verdict was that has ended.
+// was describes a verdict that has ended.
 func was(t record.ToldVerdict) string {
 	return fmt.Sprintf("; it was %s since %s", t.Verdict, units.Time(t.Since))
 }
 
-// longestNote is how many bytes the API server takes.
+// longestNote is the most bytes that the API server accepts in a note.
 const longestNote = 1024
 
-// tell creates the event. One that is there already is one whose answer was lost.
+// tell creates the event. If it already exists, the answer to an earlier attempt was lost.
 func (r *Reporter) tell(ctx context.Context, on node, n news) error {
 	e := n.event
 	e.APIVersion, e.Kind = "events.k8s.io/v1", "Event"
-	// Events about what is in no namespace are in this one.
+	// Events about objects without a namespace belong to this namespace.
 	e.Metadata.Name, e.Metadata.Namespace = r.eventName(n), "default"
 	e.EventTime, e.ReportingController, e.ReportingInstance, e.Action = metav1.NewMicroTime(time.Now()), "ssdprobe", r.options.Node, "Judge"
 	e.Regarding = reference{APIVersion: "v1", Kind: "Node", Name: on.Metadata.Name, UID: on.Metadata.UID}
@@ -106,19 +107,19 @@ func (r *Reporter) tell(ctx context.Context, on node, n news) error {
 	return nil
 }
 
-// eventName is the same whenever the same is told. A verdict may come back in one episode: it is told again after it
-// has eased.
+// eventName returns the same name whenever the same news is told. A verdict that returns in one episode is told
+// again after it has eased; Eased then makes the name differ.
 func (r *Reporter) eventName(n news) string {
 	of := r.told[n.id]
 	if n.after != nil {
 		of = *n.after
 	}
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%q %s %s %d %d", n.id, n.event.Reason, of.Verdict, of.Since.Unix(), of.Eased) // a hash takes everything
+	_, _ = fmt.Fprintf(h, "%q %s %s %d %d", n.id, n.event.Reason, of.Verdict, of.Since.Unix(), of.Eased) // hashing cannot fail
 	return fmt.Sprintf("%s.%016x", r.options.Node, h.Sum64())
 }
 
-// cut shortens a note to what the API server takes.
+// cut shortens a note to the length that the API server accepts.
 func cut(text string) string {
 	if len(text) <= longestNote {
 		return text
@@ -126,14 +127,14 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:longestNote-len("…")], "") + "…"
 }
 
-// tellNews creates the events that are due. What was told is kept, so that a restart repeats none.
+// tellNews creates the events that are due. It keeps what was told, so that none is repeated after a restart.
 func (r *Reporter) tellNews(ctx context.Context, on node, all []news) error {
 	var problems []error
 	told := maps.Clone(r.told)
 	for _, n := range all {
 		if err := r.tell(ctx, on, n); err != nil {
 			problems = append(problems, err)
-			break // the others would fail alike
+			break // the others would fail, too
 		}
 		if n.after == nil {
 			delete(told, n.id)

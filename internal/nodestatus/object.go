@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// These are the parts of Kubernetes' objects that are needed here. With its own types (k8s.io/api/core/v1) come those of
-// all objects of that group, and their encoders.
+// The parts of Kubernetes objects that are needed here. The original types (k8s.io/api/core/v1) would bring in
+// those of all objects of that group, and their encoders.
 
-// node is a Node, as an API server keeps it.
+// node is a Node as the API server stores it.
 type node struct {
 	Metadata struct {
 		Name            string    `json:"name"`
@@ -19,7 +19,7 @@ type node struct {
 		ResourceVersion string    `json:"resourceVersion"`
 	} `json:"metadata"`
 	Spec struct {
-		// Taints are all of them, with every field: they are given back as they were.
+		// Taints holds all taints with all of their fields, so that they are written back unchanged.
 		Taints []json.RawMessage `json:"taints"`
 	} `json:"spec"`
 	Status struct {
@@ -27,7 +27,7 @@ type node struct {
 	} `json:"status"`
 }
 
-// condition is a condition of a node. Times are of whole seconds.
+// condition is a condition of a node. Its times are whole seconds.
 type condition struct {
 	Type               string      `json:"type"`
 	Status             string      `json:"status"` // True, False or Unknown
@@ -37,12 +37,13 @@ type condition struct {
 	LastTransitionTime metav1.Time `json:"lastTransitionTime"`
 }
 
-// says reports whether both say the same, at whatever time.
+// says reports whether both conditions say the same, regardless of their times.
 func (c condition) says(o condition) bool {
 	return c.Status == o.Status && c.Reason == o.Reason && c.Message == o.Message
 }
 
-// equal compares all that a daemon writes, with times as the API server keeps them.
+// equal reports whether all fields that a daemon writes are equal, with times as precise as the API server
+// stores them.
 func (c condition) equal(o condition) bool {
 	return c.says(o) && c.LastHeartbeatTime.Unix() == o.LastHeartbeatTime.Unix()
 }
@@ -62,7 +63,7 @@ type taint struct {
 	Effect string `json:"effect"`
 }
 
-// taint returns the effect of the taint of this package; "" when there is none.
+// taint returns the effect of this package's taint; "" when the node does not have it.
 func (n node) taint() string {
 	for _, raw := range n.Spec.Taints {
 		if t := taintOf(raw); t.Key == TaintKey {
@@ -72,7 +73,8 @@ func (n node) taint() string {
 	return ""
 }
 
-// withTaint returns the taints of the node with that of this package of an effect, or without it when that is "".
+// withTaint returns the taints of the node with this package's taint set to an effect, or without it when
+// effect is "".
 func (n node) withTaint(effect string) ([]json.RawMessage, error) {
 	taints := slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(raw json.RawMessage) bool { return taintOf(raw).Key == TaintKey })
 	if effect == "" {
@@ -82,7 +84,7 @@ func (n node) withTaint(effect string) ([]json.RawMessage, error) {
 	return append(taints, raw), err
 }
 
-// taintOf is a taint whose form is not known: it has no key.
+// taintOf decodes a taint. A taint that cannot be decoded has no key.
 func taintOf(raw json.RawMessage) taint {
 	var t taint
 	if json.Unmarshal(raw, &t) != nil {
@@ -109,7 +111,7 @@ type event struct {
 	Type                string           `json:"type"`
 }
 
-// reference is what an event is about.
+// reference is the object that an event is about.
 type reference struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`

@@ -18,52 +18,54 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
-// Options say what is told to which cluster, and of what.
+// Options configure a Reporter.
 type Options struct {
 	// Node is the name of the Node.
 	Node string
-	// Namespace of the Leases, and Kubeconfig: as in fleet.Options.
+	// Namespace is that of the Leases. Namespace and Kubeconfig are as in fleet.Options.
 	Namespace, Kubeconfig string
-	// Taint is the effect of the taint of a node with a drive that is severe; empty for no taint.
+	// Taint is the effect of the taint on a node with a severe drive; empty for no taint.
 	Taint string
-	// MaxTaints is how many nodes may have it at a time, 1 or more.
+	// MaxTaints is how many nodes may have the taint at a time, 1 or more.
 	MaxTaints int
-	// LeaseDuration is how long a permit lasts that is not renewed, 1 s or more; empty for 2 min.
+	// LeaseDuration is how long a permit lasts without renewal, 1 s or more; 0 for 2 min.
 	LeaseDuration time.Duration
-	// Snapshot returns what is known now.
+	// Snapshot returns what is currently known.
 	Snapshot func() record.Snapshot
-	// Told are the verdicts that events were made of before, and Keep keeps them.
+	// Told holds the verdicts for which events were created earlier. Keep stores them.
 	Told map[string]record.ToldVerdict
 	Keep func(map[string]record.ToldVerdict)
-	// Asked is told each time how it went to tell the cluster.
+	// Asked is called with the result of each attempt to write to the cluster.
 	Asked func(start time.Time, err error)
 	Log   *slog.Logger
 }
 
 const (
-	// look is how often the verdict is compared with what the cluster was told.
+	// look is how often the verdict is compared with what the cluster was last told.
 	look = 10 * time.Second
-	// heartbeat is the longest time between two writes of the condition: with the look and what an answer may take,
-	// and spread over nodes, they are less than 5 min apart.
+	// heartbeat, plus a random part of heartbeatSpread, is the time between two writes of an unchanged
+	// condition. Including look and the time for an answer, writes are less than 5 min apart.
 	heartbeat, heartbeatSpread = 4 * time.Minute, 30 * time.Second
-	// retry is about how long a failure waits for the next attempt.
+	// retry is about how long to wait after a failure before the next attempt.
 	retry = 30 * time.Second
-	// taintWait is about how long a node waits that may not have the taint yet.
+	// taintWait is about how long a node that has no permit for the taint waits before it asks again.
 	taintWait = 30 * time.Second
-	// rivalSilence is for how long the condition of another daemon has to be unchanged before it counts as gone.
+	// rivalSilence is how long the condition of another daemon must stay unchanged before that daemon counts as
+	// gone.
 	rivalSilence = 10 * time.Minute
-	// leaseDuration of permits to have the taint.
+	// leaseDuration is the default of Options.LeaseDuration.
 	leaseDuration = 2 * time.Minute
-	// endPatience is how long the last words may take: several requests that are answered late. The daemon has 20 s.
+	// endPatience is how long the last words may take: several requests with late answers. The daemon has 20 s
+	// to stop.
 	endPatience = 12 * time.Second
-	// remembered is how many conditions are known again whose answers were lost.
+	// remembered is how many conditions are recognised whose answers were lost.
 	remembered = 8
 )
 
-// ErrRival says that another daemon writes the condition of the node.
+// ErrRival says that another program writes the condition of the node.
 var ErrRival = errors.New("another program sets the condition " + ConditionType + " of this node")
 
-// Reporter tells the cluster what is known of one node. Make one with Connect and run it once.
+// Reporter reports what is known about one node to the cluster. Create one with Connect and run it once.
 type Reporter struct {
 	options Options
 	cluster cluster
@@ -73,23 +75,23 @@ type Reporter struct {
 	told    map[string]record.ToldVerdict
 	permit  *permit
 	waiting bool // for a permit
-	stuck   bool // there is a taint that nobody asked for, and no right to remove it
-	// wrote is the condition that was written last. tried are those since then whose answers may be lost.
+	stuck   bool // the node has a taint that is not configured, and there is no right to remove it
+	// wrote is the last condition that was written. tried holds those written since then without an answer.
 	wrote   *condition
 	tried   []condition
-	next    time.Time // when something is to be written though nothing has changed
+	next    time.Time // when to write although nothing has changed
 	rival   *sighting
-	yielded bool // the taint was taken off because of the rival
+	yielded bool // the taint was removed because of the rival
 	failed  bool
 }
 
-// sighting is a condition of somebody else, and when it was first seen.
+// sighting is a condition written by somebody else, and when it was first seen.
 type sighting struct {
 	condition
 	at time.Time
 }
 
-// Connect returns the reporter of a node. It sends nothing yet. Errors: those of fleet.Access.
+// Connect returns the Reporter of a node. It sends no request yet. Errors: those of fleet.Access.
 func Connect(o Options) (*Reporter, error) {
 	c, err := connect(o.Kubeconfig, 0)
 	if err != nil {
@@ -102,8 +104,8 @@ func Connect(o Options) (*Reporter, error) {
 	return r, err
 }
 
-// connect returns a client that sends at most qps requests a second: client-go's default for 0, and as many as there
-// are below that.
+// connect returns a client that sends at most qps requests a second. 0 means client-go's default, and a
+// negative value no limit.
 func connect(kubeconfig string, qps float32) (*client, error) {
 	access, _, err := fleet.Access(kubeconfig, "default") // nodes are in no namespace
 	if err != nil {
@@ -126,7 +128,7 @@ func newReporter(o Options, c cluster) *Reporter {
 	return r
 }
 
-// permitOptions are those of the permits to have the taint.
+// permitOptions returns the options of the permits for the taint.
 func (r *Reporter) permitOptions() fleet.Options {
 	return fleet.Options{
 		Permits: r.options.MaxTaints, Lease: Lease, Namespace: r.options.Namespace, Kubeconfig: r.options.Kubeconfig,
@@ -134,7 +136,7 @@ func (r *Reporter) permitOptions() fleet.Options {
 	}
 }
 
-// spent reports whether a node has no taint, or is gone.
+// spent reports whether a node does not have the taint, or is gone.
 func (r *Reporter) spent(ctx context.Context, name string) (bool, error) {
 	n, err := r.cluster.node(ctx, name)
 	if apierrors.IsNotFound(err) {
@@ -143,7 +145,7 @@ func (r *Reporter) spent(ctx context.Context, name string) (bool, error) {
 	return err == nil && n.taint() == "", err
 }
 
-// Run tells the cluster what is known until ctx ends, and then that nobody looks any more.
+// Run reports what is known until ctx ends, and then that nobody watches the drives any more.
 func (r *Reporter) Run(ctx context.Context) error {
 	for schedule.Pause(ctx, look) {
 		r.tellNow(ctx)
@@ -152,10 +154,10 @@ func (r *Reporter) Run(ctx context.Context) error {
 	return nil
 }
 
-// tellNow tells the cluster what has changed, or what is due.
+// tellNow reports what has changed or is due.
 func (r *Reporter) tellNow(ctx context.Context) {
 	s := r.options.Snapshot()
-	if s.NotReady != "" { // after a restart: what is not found yet is not gone
+	if s.NotReady != "" { // after a restart, a drive that is not found yet is not gone
 		return
 	}
 	result := check.Of(s, nil)
@@ -172,7 +174,7 @@ func (r *Reporter) tellNow(ctx context.Context) {
 	r.noted(now, err)
 }
 
-// write writes what is wanted. Each part is tried, whatever becomes of the others.
+// write writes the wanted state. It tries each part even if another one fails.
 func (r *Reporter) write(ctx context.Context, wanted condition, all []news, taint bool) error {
 	n, err := r.cluster.node(ctx, r.options.Node)
 	if err != nil {
@@ -190,7 +192,7 @@ func (r *Reporter) write(ctx context.Context, wanted condition, all []news, tain
 	return errors.Join(conditionErr, eventErr, taintErr)
 }
 
-// setCondition writes the condition, unless the same was written lately.
+// setCondition writes the condition, unless the same condition was written recently.
 func (r *Reporter) setCondition(ctx context.Context, n node, wanted condition) (node, error) {
 	return update(ctx, r.cluster, n, "set the condition "+ConditionType, func(n node) (node, error) {
 		if err := r.alone(n); err != nil {
@@ -210,10 +212,10 @@ func (r *Reporter) setCondition(ctx context.Context, n node, wanted condition) (
 	})
 }
 
-// alone returns ErrRival when somebody else has written the condition since this process did, and goes on doing so.
+// alone returns ErrRival if somebody else has written the condition since this process did, and still does so.
 func (r *Reporter) alone(n node) error {
 	c := n.condition()
-	if c != nil && slices.ContainsFunc(r.tried, c.equal) { // it was written, and the answer was lost
+	if c != nil && slices.ContainsFunc(r.tried, c.equal) { // it was written, but the answer was lost
 		r.wrote = c
 	}
 	switch {
@@ -222,8 +224,8 @@ func (r *Reporter) alone(n node) error {
 		return nil
 	case r.rival == nil || !r.rival.equal(*c):
 		r.rival = &sighting{*c, time.Now()}
-		r.permit = nil // who has the condition has the taint and its permit, too
-	case time.Since(r.rival.at) >= rivalSilence: // it is gone, and its condition this process's now
+		r.permit = nil // the daemon that owns the condition also owns the taint and its permit
+	case time.Since(r.rival.at) >= rivalSilence: // the rival is gone, so this process owns its condition now
 		r.rival, r.wrote, r.yielded = nil, c, false
 		return nil
 	}
@@ -231,7 +233,7 @@ func (r *Reporter) alone(n node) error {
 		ErrRival, c.Message, c.LastHeartbeatTime.UTC().Format(time.RFC3339))
 }
 
-// noted says how it went, and decides when the next attempt is.
+// noted reports the result of an attempt, and schedules the next one.
 func (r *Reporter) noted(start time.Time, err error) {
 	r.options.Asked(start, err)
 	switch {
@@ -239,7 +241,7 @@ func (r *Reporter) noted(start time.Time, err error) {
 		r.next = start.Add(retry/2 + rand.N(retry))
 	case r.waiting:
 		r.next = start.Add(taintWait/2 + rand.N(taintWait))
-	default: // from the last heartbeat, as not every attempt writes the condition
+	default: // counted from the last heartbeat, because not every attempt writes the condition
 		r.next = r.wrote.LastHeartbeatTime.Add(heartbeat + rand.N(heartbeatSpread))
 	}
 	switch {
@@ -255,7 +257,7 @@ func (r *Reporter) noted(start time.Time, err error) {
 	r.failed = err != nil
 }
 
-// advice is what to do about an error, if that is known.
+// advice returns what to do about an error; empty when that is not known.
 func advice(err error) string {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -266,7 +268,8 @@ func advice(err error) string {
 	return ""
 }
 
-// end takes the taint off and says that nobody looks any more, unless another daemon does already.
+// end removes the taint and reports that nobody watches the drives any more, unless another daemon has taken
+// over.
 func (r *Reporter) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
 	defer cancel()
@@ -275,8 +278,8 @@ func (r *Reporter) end(ctx context.Context) {
 	}
 }
 
-// lastWords begins with the taint: it keeps pods away, and the condition ages. The taint may be one that the process
-// before left; a condition that this process has not written is not its own.
+// lastWords removes the taint first, because it keeps pods away, whereas the condition ages. It also removes a
+// taint that an earlier process left, but it leaves a condition alone that this process has not written.
 func (r *Reporter) lastWords(ctx context.Context) error {
 	n, err := r.cluster.node(ctx, r.options.Node)
 	if err != nil {

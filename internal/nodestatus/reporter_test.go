@@ -23,22 +23,22 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
-// daemon is one that watches two drives, nvme0n1 and nvme1n1, and has a Reporter.
+// daemon watches two drives, nvme0n1 and nvme1n1, and has a Reporter.
 type daemon struct {
 	t    *testing.T
 	node string
 	end  func()
-	// reporter is the one that runs.
+	// reporter is the one that is running.
 	reporter *Reporter
 
 	mu       sync.Mutex
 	snapshot record.Snapshot
 	told     map[string]record.ToldVerdict
 	log      bytes.Buffer
-	failures []error // how it went each time
+	failures []error // the result of each attempt
 }
 
-// target is a drive with a verdict.
+// target returns a drive with a verdict.
 func target(name string, v record.DriveVerdict, since time.Time) record.TargetStatus {
 	j := record.Judgement{Verdict: v, Scope: record.ScopeDrive}
 	switch {
@@ -51,7 +51,7 @@ func target(name string, v record.DriveVerdict, since time.Time) record.TargetSt
 	return record.TargetStatus{ID: "eui." + name, Path: "/dev/" + name, Device: record.Device{ID: "eui." + name, Name: name}, Verdict: &j}
 }
 
-// says has the drives judged so.
+// says sets the verdicts on the drives.
 func (d *daemon) says(verdicts ...record.DriveVerdict) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,7 +67,7 @@ func (d *daemon) change(f func(*record.Snapshot)) {
 	f(&d.snapshot)
 }
 
-// options are those of a daemon of a node.
+// options returns the options of a daemon of a node.
 func (d *daemon) options(more func(*Options)) Options {
 	o := Options{
 		Node: d.node, MaxTaints: 1, Told: d.told,
@@ -116,7 +116,7 @@ func (d *daemon) run(r *Reporter) {
 	d.t.Cleanup(d.end)
 }
 
-// started is a daemon whose cluster is a shelf.
+// started returns a daemon whose cluster is a shelf.
 func started(t *testing.T, s *shelf, verdicts ...record.DriveVerdict) *daemon {
 	d := &daemon{t: t, node: "storage-1"}
 	d.says(verdicts...)
@@ -182,7 +182,7 @@ func TestConditionFollowsTheVerdict(t *testing.T) {
 	})
 }
 
-// A daemon that has just started does not know all drives yet.
+// A daemon that has just started does not know all of its drives yet.
 func TestNothingIsToldBeforeDrivesAreFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf("storage-1")
@@ -198,7 +198,7 @@ func TestNothingIsToldBeforeDrivesAreFound(t *testing.T) {
 	})
 }
 
-// notes are those of the events.
+// notes returns the notes of the events.
 func notes(s *shelf) (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +222,7 @@ func TestEventsWhenAVerdictBeginsAndEnds(t *testing.T) {
 		assert.Equal(t, want, notes(s), "once")
 		assert.Equal(t, reference{"v1", "Node", "storage-1", "uid-of-storage-1"}, s.events[0].Regarding)
 
-		// A daemon that is started anew knows what it has told.
+		// A daemon that is restarted knows what it has told.
 		d.end()
 		again := &daemon{t: t, node: "storage-1", told: maps.Clone(d.told), snapshot: d.snapshot}
 		again.run(newReporter(again.options(nil), s))
@@ -230,7 +230,7 @@ func TestEventsWhenAVerdictBeginsAndEnds(t *testing.T) {
 		assert.Equal(t, want, notes(s))
 		again.end()
 
-		// One that has lost its state makes the same event, which is there already.
+		// A daemon that has lost its state creates the same event, which already exists.
 		lost := &daemon{t: t, node: "storage-1", snapshot: d.snapshot}
 		lost.run(newReporter(lost.options(nil), s))
 		pass(t, time.Hour)
@@ -258,7 +258,7 @@ func TestEventsWhenAVerdictBeginsAndEnds(t *testing.T) {
 	})
 }
 
-// A verdict that gets worse and eases again and again in one episode is told each time.
+// A verdict that gets worse and eases repeatedly in one episode is reported each time.
 func TestEachChangeOfAnEpisodeIsAnEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf("storage-1")
@@ -276,7 +276,7 @@ func TestEachChangeOfAnEpisodeIsAnEvent(t *testing.T) {
 		for range 2 {
 			judge(severe)
 			pass(t, soon)
-			// A daemon that is started anew knows how often it was told.
+			// A restarted daemon knows how often it was told.
 			d.end()
 			d.run(newReporter(d.options(nil), s))
 			judge(degraded)
@@ -302,7 +302,7 @@ func TestALongNoteIsCut(t *testing.T) {
 	assert.True(t, strings.HasSuffix(long, "ü…"))
 }
 
-// The API server is away for an hour. What is true then is told when it is back.
+// The API server is down for an hour. When it is back, it is told what is true then.
 func TestAnHourWithoutTheCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf("storage-1")
@@ -335,7 +335,7 @@ func TestALostAnswerIsNoRival(t *testing.T) {
 		d.says(severe)
 		pass(t, 2*time.Minute)
 		assert.True(t, d.works())
-		s.set(func(s *shelf) { s.loses = 2 }) // of the condition and of the event
+		s.set(func(s *shelf) { s.loses = 2 }) // the answers for the condition and the event
 		d.says(fine)
 		pass(t, 5*time.Minute)
 		assert.True(t, d.works())
@@ -344,7 +344,8 @@ func TestALostAnswerIsNoRival(t *testing.T) {
 	})
 }
 
-// What was written without an answer is this daemon's own also after the next attempt has failed.
+// A condition that was written without an answer still counts as this daemon's after the next attempt has
+// failed.
 func TestALostAnswerAndAFailureAreNoRival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf("storage-1")
@@ -407,7 +408,7 @@ func TestANodeThatIsNotThere(t *testing.T) {
 	})
 }
 
-// Of two daemons that claim one node, the later one is heard, and the other says so.
+// If two daemons claim one node, the later one prevails and the other one reports it.
 func TestTwoDaemonsClaimOneNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf("storage-1")
@@ -438,7 +439,7 @@ func TestTwoDaemonsClaimOneNode(t *testing.T) {
 	})
 }
 
-// One that is killed says nothing any more.
+// A daemon that was killed writes nothing any more.
 func TestTheConditionOfADaemonThatWasKilledIsTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf("storage-1")

@@ -16,22 +16,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// errDown is what a connection that is refused comes to.
+// errDown is the error of a refused connection.
 var errDown = errors.New("connection refused")
 
-// shelf keeps nodes and events as an API server does, in memory, so that hours fit into a test. testCluster tells that
-// it does so as a real one.
+// shelf stores nodes and events like an API server, but in memory, so that hours fit into a test. testCluster
+// verifies that it behaves like a real one.
 type shelf struct {
 	mu      sync.Mutex
 	nodes   map[string]node
 	events  []event
 	version int
 
-	down   bool  // answers nothing
-	denies error // of changes
-	// deniesTaints is the answer to changes of taints alone.
+	down   bool  // does not answer
+	denies error // the answer to all changes
+	// deniesTaints is the answer to changes of taints only.
 	deniesTaints error
-	loses        int // so many answers to changes, which are made all the same
+	loses        int // how many answers to changes get lost, although the changes are made
 	// meanwhile is called once before a change, as if another client had been faster.
 	meanwhile func(*shelf)
 	// changed is called after each change.
@@ -57,7 +57,7 @@ func (s *shelf) set(change func(*shelf)) {
 	change(s)
 }
 
-// keep stores a node as a new version.
+// keep stores a node with a new version.
 func (s *shelf) keep(n node) node {
 	s.version++
 	n.Metadata.ResourceVersion = strconv.Itoa(s.version)
@@ -68,7 +68,7 @@ func (s *shelf) keep(n node) node {
 	return n
 }
 
-// look returns a node as it is now.
+// look returns the current state of a node.
 func (s *shelf) look(name string) node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *shelf) node(_ context.Context, name string) (node, error) {
 	return s.copy(name), nil
 }
 
-// change changes the node that is there, if it is of the same version still.
+// change changes the stored node, if its version is still that of n.
 func (s *shelf) change(n node, change func(*node)) (node, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,8 +164,8 @@ func (s *shelf) createEvent(_ context.Context, e event) error {
 	return nil
 }
 
-// testCluster tests what a Reporter relies on. The node "storage-1" has the condition Ready and the taint "storage" with
-// a value, and nothing of this package.
+// testCluster tests what a Reporter relies on. The node "storage-1" has the condition Ready and the taint
+// "storage" with a value, and nothing that belongs to this package.
 func testCluster(t *testing.T, c cluster) {
 	ctx := t.Context()
 	_, err := c.node(ctx, "absent")

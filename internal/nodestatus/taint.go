@@ -14,7 +14,7 @@ import (
 // TaintKey is the key of the taint. It has no value.
 const TaintKey = "ssdprobe/slow-drive"
 
-// Lease begins the names of the Leases that permit nodes to have the taint.
+// Lease is the prefix of the names of the Leases that permit nodes to have the taint.
 const Lease = "ssdprobe-slow-drive"
 
 // permit is the right of this node to have the taint.
@@ -23,14 +23,14 @@ type permit struct {
 	renewed time.Time
 }
 
-// due reports whether the permit is to be renewed. What happens without a renewal is no harm: while the node has the
-// taint nobody else takes the permit.
+// due reports whether the permit should be renewed. A missed renewal does no harm: while the node has the
+// taint, nobody else takes the permit.
 func (p *permit) due(now time.Time, duration time.Duration) bool {
 	const quarter = 4
 	return p != nil && now.Sub(p.renewed) >= duration/quarter
 }
 
-// taintTo puts the taint on the node, or takes it off, whichever it is not yet, and returns the node then.
+// taintTo adds the taint to the node, or removes it, if necessary. It returns the resulting node.
 func (r *Reporter) taintTo(ctx context.Context, n node, wanted bool) (node, error) {
 	if r.options.Taint == "" {
 		return r.clear(ctx, n)
@@ -50,7 +50,7 @@ func (r *Reporter) taintTo(ctx context.Context, n node, wanted bool) (node, erro
 	if n.taint() == r.options.Taint {
 		return n, nil
 	}
-	// A permit that ran out may be taken while the node has no taint.
+	// A permit that ran out may be taken by another node while this one has no taint.
 	ctx, cancel := context.WithDeadline(ctx, r.permit.End())
 	defer cancel()
 	n, err := r.change(ctx, n, r.options.Taint)
@@ -60,13 +60,13 @@ func (r *Reporter) taintTo(ctx context.Context, n node, wanted bool) (node, erro
 	return n, err
 }
 
-// hold takes the permit, or renews it when that is due, or before the taint is put on: another daemon of the node may
-// have given the permit back.
+// hold takes the permit, or renews it when that is due. It also renews it before the taint is added (putOn),
+// because another daemon of the node may have given the permit back.
 func (r *Reporter) hold(ctx context.Context, putOn bool) error {
 	now := time.Now()
 	switch {
 	case r.permit == nil:
-		p, err := r.permits.Resume(ctx) // of the process before
+		p, err := r.permits.Resume(ctx) // held by an earlier process
 		if err == nil && p == nil {
 			p, err = r.permits.Try(ctx)
 		}
@@ -86,7 +86,7 @@ func (r *Reporter) hold(ctx context.Context, putOn bool) error {
 	return nil
 }
 
-// untaint takes the taint off the node, and then gives the permit back.
+// untaint removes the taint from the node, and then gives the permit back.
 func (r *Reporter) untaint(ctx context.Context, n node) (node, error) {
 	left := n.taint() != ""
 	n, err := r.takeOff(ctx, n)
@@ -94,7 +94,7 @@ func (r *Reporter) untaint(ctx context.Context, n node) (node, error) {
 		return n, err
 	}
 	if r.permit == nil && left {
-		p, err := r.permits.Resume(ctx) // of the process before
+		p, err := r.permits.Resume(ctx) // held by an earlier process
 		if err != nil {
 			return n, err
 		}
@@ -112,7 +112,7 @@ func (r *Reporter) untaint(ctx context.Context, n node) (node, error) {
 	return n, err
 }
 
-// takeOff takes the taint off the node, if it is there.
+// takeOff removes the taint from the node, if it has it.
 func (r *Reporter) takeOff(ctx context.Context, n node) (node, error) {
 	if n.taint() == "" {
 		return n, nil
@@ -124,7 +124,8 @@ func (r *Reporter) takeOff(ctx context.Context, n node) (node, error) {
 	return n, err
 }
 
-// clear takes off a taint that was left when taints were asked for. The right to do so may have gone with the wish.
+// clear removes a taint that was left from when taints were configured. The right to do so may have been
+// withdrawn at the same time.
 func (r *Reporter) clear(ctx context.Context, n node) (node, error) {
 	cleared, err := r.takeOff(ctx, n)
 	forbidden := apierrors.IsForbidden(err)
@@ -138,8 +139,9 @@ func (r *Reporter) clear(ctx context.Context, n node) (node, error) {
 	return cleared, err
 }
 
-// yield takes the taint off once when a rival appears, which may know nothing of taints. A rival that does puts it back
-// within a minute. So the lease is left alone: it is the rival's, or nobody renews it.
+// yield removes the taint once when a rival appears, because the rival may not know about taints. A rival that
+// does adds the taint again within a minute. The Lease is left alone: either the rival holds it, or nobody
+// renews it.
 func (r *Reporter) yield(ctx context.Context, n node) error {
 	if r.options.Taint == "" || r.yielded {
 		return nil
@@ -152,10 +154,10 @@ func (r *Reporter) yield(ctx context.Context, n node) error {
 	return err
 }
 
-// attempts is how often a change is made of a node that others change at the same time.
+// attempts is how often a change is tried on a node that others change at the same time.
 const attempts = 4
 
-// change puts the taint of an effect on the node, or takes it off for "".
+// change sets this package's taint on the node to an effect, or removes it for "".
 func (r *Reporter) change(ctx context.Context, n node, effect string) (node, error) {
 	return update(ctx, r.cluster, n, "change the taint "+TaintKey, func(n node) (node, error) {
 		if n.taint() == effect {
@@ -169,7 +171,7 @@ func (r *Reporter) change(ctx context.Context, n node, effect string) (node, err
 	})
 }
 
-// update changes a node, anew when it has been changed meanwhile.
+// update changes a node, and tries again if somebody else changed the node in between.
 func update(ctx context.Context, c cluster, n node, what string, change func(node) (node, error)) (node, error) {
 	for i := 1; ; i++ {
 		changed, err := change(n)
@@ -185,7 +187,7 @@ func update(ctx context.Context, c cluster, n node, what string, change func(nod
 	}
 }
 
-// waits logs it when the node has to do without the taint for the sake of others, and when that is over.
+// waits logs when the node must do without the taint, because other nodes have it, and notes when that is over.
 func (r *Reporter) waits(why error) {
 	var taken *fleet.TakenError
 	switch {

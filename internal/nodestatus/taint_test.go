@@ -21,7 +21,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// tainting is a daemon of a node that may have the taint, and so many nodes at a time.
+// tainting returns a daemon of a node that may have the taint, as at most most nodes may at a time.
 func tainting(t *testing.T, s *shelf, l *fleettest.Shelf, name string, most int, v record.DriveVerdict) *daemon {
 	d := &daemon{t: t, node: name}
 	d.says(v)
@@ -31,7 +31,7 @@ func tainting(t *testing.T, s *shelf, l *fleettest.Shelf, name string, most int,
 	return d
 }
 
-// tainted are the nodes that have the taint.
+// tainted returns the names of the nodes that have the taint.
 func (s *shelf) tainted() (names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func TestTaintWhileADriveIsSevere(t *testing.T) {
 		assert.Equal(t, "PreferNoSchedule", s.look("storage-1").taint())
 		assert.Less(t, time.Since(l.Leases["ssdprobe-slow-drive-0"].Spec.RenewTime.Time), leaseDuration/2, "it is renewed")
 
-		s.set(func(s *shelf) { // by hand
+		s.set(func(s *shelf) { // an administrator removes it
 			n := s.copy("storage-1")
 			n.Spec.Taints, _ = n.withTaint("")
 			s.keep(n)
@@ -82,7 +82,7 @@ func TestTaintWhileADriveIsSevere(t *testing.T) {
 	})
 }
 
-// What a daemon that was killed left is the next one's.
+// The next daemon takes over what a killed daemon left.
 func TestTaintOfADaemonThatWasKilled(t *testing.T) {
 	for name, c := range map[string]struct {
 		now    record.DriveVerdict
@@ -111,7 +111,7 @@ func TestTaintOfADaemonThatWasKilled(t *testing.T) {
 	}
 }
 
-// kill leaves what a daemon leaves that is killed while its node has the taint.
+// kill leaves behind what a daemon does that is killed while its node has the taint.
 func kill(t *testing.T, s *shelf, l *fleettest.Shelf, name string) {
 	r := newReporter((&daemon{t: t, node: name}).options(func(o *Options) { o.Taint = "PreferNoSchedule" }), s)
 	r.permits = fleet.New(l, r.permitOptions())
@@ -120,7 +120,7 @@ func kill(t *testing.T, s *shelf, l *fleettest.Shelf, name string) {
 	require.Contains(t, s.tainted(), name)
 }
 
-// A daemon that is stopped before it knows its drives does not leave the taint of the one before.
+// A daemon that is stopped before it knows its drives must not leave behind the taint of an earlier one.
 func TestADaemonThatEndsEarlyLeavesNoTaint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := newShelf("storage-1"), fleettest.NewShelf()
@@ -136,7 +136,7 @@ func TestADaemonThatEndsEarlyLeavesNoTaint(t *testing.T) {
 	})
 }
 
-// The taint goes first: an API server that has no time for the condition has had it for the taint.
+// The taint is removed first: even if the API server answers only one request, the taint is gone.
 func TestTheTaintIsTheFirstToGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := newShelf("storage-1"), fleettest.NewShelf()
@@ -151,7 +151,7 @@ func TestTheTaintIsTheFirstToGo(t *testing.T) {
 	})
 }
 
-// oneChange is a cluster that is gone after the first change.
+// oneChange is a cluster that is down after the first change.
 type oneChange struct{ *shelf }
 
 func (c oneChange) setCondition(ctx context.Context, n node, to condition) (node, error) {
@@ -164,7 +164,7 @@ func (c oneChange) setTaints(ctx context.Context, n node, taints []json.RawMessa
 	return c.shelf.setTaints(ctx, n, taints)
 }
 
-// A taint that is not asked for any more goes.
+// A taint that is no longer configured is removed.
 func TestTaintThatIsNoLongerAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := newShelf("storage-1"), fleettest.NewShelf()
@@ -177,7 +177,7 @@ func TestTaintThatIsNoLongerAskedFor(t *testing.T) {
 	})
 }
 
-// The right to remove it may have gone with the wish.
+// The right to remove the taint may have been withdrawn at the same time.
 func TestTaintThatIsNoLongerAskedForWithoutTheRight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := newShelf("storage-1"), fleettest.NewShelf()
@@ -195,7 +195,7 @@ func TestTaintThatIsNoLongerAskedForWithoutTheRight(t *testing.T) {
 	})
 }
 
-// node-problem-detector sets the condition, and knows of no taint.
+// node-problem-detector sets the condition, but does not know the taint.
 func TestARivalThatKnowsNoTaint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := newShelf("storage-1", "storage-2"), fleettest.NewShelf()
@@ -208,7 +208,7 @@ func TestARivalThatKnowsNoTaint(t *testing.T) {
 			require.NoError(t, err)
 		}
 		rival()
-		d.says(degraded) // something to tell
+		d.says(degraded) // so that there is something to report
 		pass(t, time.Minute)
 		assert.False(t, d.works())
 		assert.Empty(t, s.tainted())
@@ -219,7 +219,7 @@ func TestARivalThatKnowsNoTaint(t *testing.T) {
 		assert.Equal(t, []string{"storage-2"}, s.tainted(), "the permit has run out, of a node that has no taint")
 		other.end()
 
-		// One that begins and ends with the same rival.
+		// A daemon starts and ends while the same rival is there.
 		late := tainting(t, s, l, "storage-1", 1, severe)
 		pass(t, soon)
 		require.Equal(t, []string{"storage-1"}, s.tainted())
@@ -230,7 +230,7 @@ func TestARivalThatKnowsNoTaint(t *testing.T) {
 	})
 }
 
-// Two daemons of a node: the one that is heard has the taint, also after the other has taken it off.
+// Of two daemons of a node, the one that prevails keeps the taint, even after the other one has removed it.
 func TestARivalPutsTheTaintBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := newShelf("storage-1", "storage-2"), fleettest.NewShelf()
@@ -247,7 +247,7 @@ func TestARivalPutsTheTaintBack(t *testing.T) {
 	})
 }
 
-// A node that waits for the taint, and one that renews its permit, write the condition by the heartbeat alone.
+// A node that waits for the taint and a node that renews its permit write the condition only for the heartbeat.
 func TestWaitingAndRenewingWriteNoCondition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := newShelf("storage-1", "storage-2"), fleettest.NewShelf()
@@ -277,7 +277,7 @@ func TestANodeThatIsGoneHasNoTaint(t *testing.T) {
 	})
 }
 
-// A permit that somebody has taken by hand is lost, and the taint with it.
+// If somebody takes a permit by hand, the permit is lost, and the taint with it.
 func TestALostPermitEndsTheTaint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := newShelf("storage-1"), fleettest.NewShelf()
@@ -294,7 +294,7 @@ func TestALostPermitEndsTheTaint(t *testing.T) {
 	})
 }
 
-// While the API server is away, a node keeps the taint that it has, and no other gets one.
+// While the API server is down, a node keeps its taint, and no other node gets one.
 func TestTaintsDuringAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l := newShelf("storage-1", "storage-2"), fleettest.NewShelf()
@@ -356,7 +356,7 @@ func simulate(t *testing.T, seed uint64, most int) {
 		case 3:
 			daemons[name].end()
 			daemons[name] = tainting(t, s, l, name, most, severe)
-		case 4: // killed: it says nothing at its end
+		case 4: // killed, without last words
 			daemons[name].kill()
 			daemons[name] = tainting(t, s, l, name, most, []record.DriveVerdict{fine, severe}[luck.IntN(2)])
 		case 5:
@@ -374,7 +374,7 @@ func (d *daemon) kill() {
 	d.end()
 }
 
-// deaf is a cluster that hears nothing.
+// deaf is a cluster that fails every request.
 type deaf struct{}
 
 func (deaf) node(context.Context, string) (node, error)                       { return node{}, errDown }

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// What the recorder adds to a second of package traffic, and what it takes in memory.
+// BenchmarkTake measures what the recorder adds to a second of package traffic, and how much memory it takes.
 func BenchmarkTake(b *testing.B) {
 	for _, n := range []int{1, 24, 256} {
 		b.Run(fmt.Sprintf("devices=%d", n), func(b *testing.B) {
@@ -27,7 +27,7 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
-// secondOf is a second in which each of some devices has counted something.
+// secondOf returns a second in which each of that many devices has counted something.
 func secondOf(devices int) (s traffic.Second) {
 	for i := range devices {
 		s.Devices = append(s.Devices, traffic.Counted{
@@ -38,16 +38,16 @@ func secondOf(devices int) (s traffic.Second) {
 	return s
 }
 
-// Reading what the host of this machine does.
+// BenchmarkHost measures reading what the host of this machine does.
 func BenchmarkHost(b *testing.B) {
 	h := NewHostReader(sysfs.New("/"))
 	for b.Loop() {
-		h.pressure.due, h.cpu.due = time.Time{}, time.Time{} // else it would rest
+		h.pressure.due, h.cpu.due = time.Time{}, time.Time{} // otherwise it would not read
 		h.Read()
 	}
 }
 
-// Making the file of a recording in which all devices were busy.
+// BenchmarkEncode measures encoding a recording in which all devices were busy.
 func BenchmarkEncode(b *testing.B) {
 	for _, n := range []int{1, 24, 256} {
 		b.Run(fmt.Sprintf("devices=%d", n), func(b *testing.B) {

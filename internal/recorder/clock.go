@@ -2,11 +2,11 @@ package recorder
 
 import "time"
 
-// Clock tells the time of the day, and a time that nobody sets and that stands still while the machine is suspended.
-// Seconds are found by the second and labelled by the first.
+// Clock returns the time of day, and a steady time that nobody sets and that stands still while the machine is
+// suspended. Seconds are found by steady and labelled with wall.
 type Clock func() (wall time.Time, steady time.Duration)
 
-// SystemClock is the clock of this machine.
+// SystemClock returns the clock of this machine.
 func SystemClock() Clock {
 	began := time.Now()
 	return func() (time.Time, time.Duration) {

@@ -8,12 +8,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// columns are the seconds of one device, about 40 KB. A row is that of the ring with its number.
+// columns holds the seconds of one device, about 40 KB. Its rows have the same numbers as those of the ring.
 type columns struct {
 	last counts
-	// fresh says that last is of the second before.
+	// fresh says that last is from the second before.
 	fresh bool
-	// seen is when the device was last there.
+	// seen is when the device was last present.
 	seen time.Duration
 
 	ios      [operations][seconds]uint32
@@ -52,20 +52,20 @@ func (c *columns) take(row int, now time.Duration, d traffic.Counted) {
 	c.flags[row], c.stall[row] = flags, stallNumber(d.Stall)
 }
 
-// miss writes a row in which the device was not there.
+// miss writes a row for a second in which the device was absent.
 func (c *columns) miss(row int) {
 	c.fresh = false
 	c.flags[row] = 0
 }
 
-// forget makes the columns those of a device of which nothing is known.
+// forget resets the columns for a device of which nothing is known.
 func (c *columns) forget() {
 	c.fresh, c.seen = false, 0
 	c.flags = [seconds]uint8{}
 	c.readings, c.slow = readings{}, slowIOs{}
 }
 
-// second is a row.
+// second returns a row; there is false when the device was absent in that second.
 func (c *columns) second(row int, end time.Time) (s record.DeviceSecond, there bool) {
 	flags := c.flags[row]
 	if flags&here == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// The places of the operations, in the order of record.Operations.
+// The indexes of the operations, in the order of record.Operations.
 const (
 	read = iota
 	write
@@ -17,10 +17,10 @@ const (
 	operations
 )
 
-// counts are what a device has counted since it appeared.
+// counts is what a device has counted since it appeared.
 type counts struct {
 	ios     [operations]uint64
-	sectors [operations]uint64 // none of flushes
+	sectors [operations]uint64 // flushes have none
 	spent   [operations]time.Duration
 	busy    time.Duration
 	timing  counters.Timing
@@ -41,8 +41,8 @@ func countsOf(d counters.Disk, timing counters.Timing) counts {
 	return c
 }
 
-// since is what was counted after before; false when the two cannot be compared. It is what counters.Disk has, without
-// an allocation.
+// since returns what was counted after before; false when the two cannot be compared. It does what
+// counters.Disk.Since does, without an allocation.
 func (c counts) since(before counts) (counts, bool) {
 	if c.timing != before.timing || c.discards != before.discards || c.flushes != before.flushes {
 		return counts{}, false
@@ -59,21 +59,21 @@ func (c counts) since(before counts) (counts, bool) {
 	return c, true
 }
 
-// small is a count in 32 bits. What is beyond them is no count of a second.
+// small returns a count in 32 bits. No real count of a second is larger.
 func small(n uint64) uint32 { return uint32(min(n, math.MaxUint32)) }
 
-// millis are a time as the kernel counts it.
+// millis returns a time in milliseconds, as the kernel counts it.
 func millis(d time.Duration) uint32 { return small(uint64(max(0, d.Milliseconds()))) }
 
 // The flags of a second of a device.
 const (
-	here   = 1 << iota // the device was there
-	known              // it can be compared with the second before
+	here   = 1 << iota // the device was present
+	known              // the second can be compared with the one before
 	ours               // a round or a run of ours used it
 	coarse             // times are counted in ticks, or are those of members
 )
 
-// stallCauses are numbered from 1 on in a ring.
+// stallNumber returns the number by which a ring stores a cause, from 1 on; 0 for none.
 func stallNumber(cause record.StallCause) uint8 {
 	switch cause {
 	case record.StallByDevice:

@@ -1,10 +1,10 @@
-// Package recorder is the flight recorder: it keeps the last ten minutes of all watched devices and of the host in
-// memory, a second at a time, and hands out the minute before and the minute after whatever triggers it.
+// Package recorder is the flight recorder: it keeps the last ten minutes of all watched devices and of the host
+// in memory, second by second, and returns the minute before and the minute after each trigger.
 //
-// It owns the ring, what belongs to one incident, which recordings are too many, and the form of a recording as a file
-// (gzip of JSON lines). It reads nothing of a drive: package traffic gives it what the kernel counted, and the daemon
-// what it has read for other purposes. It writes no files either: a recording that is due is handed out, and asked for again
-// when it could not be written.
+// The package decides what belongs to one incident and which recordings are surplus, and defines the file
+// format of a recording (gzip of JSON lines). It reads nothing from a drive: package traffic supplies what the
+// kernel counted, and the daemon what it has read for other purposes. It writes no files either: a recording
+// that is due is returned, and returned again later if it could not be written.
 //
 //	r := recorder.New(recorder.Options{Clock: recorder.SystemClock()})
 //	r.Take(second, host)                        // once a second

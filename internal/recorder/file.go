@@ -16,11 +16,11 @@ import (
 const (
 	format  = "ssdprobe/recording"
 	version = 1
-	// maxFileBytes bounds what is read of a recording; 1000 busy devices for five minutes are less.
+	// maxFileBytes bounds how much of a recording is read; 1000 busy devices for five minutes need less.
 	maxFileBytes = 256 << 20
 )
 
-// What a line is about.
+// The values of about.About.
 const (
 	aboutHost    = "host"    // a record.HostSecond
 	aboutSecond  = "second"  // a record.DeviceSecond
@@ -37,15 +37,16 @@ type head struct {
 	Idle    []string        `json:"idle,omitempty"`
 }
 
-// about begins each further line.
+// about holds the first fields of each further line.
 type about struct {
 	About string `json:"about"`
-	// Device is the kernel's name, and ID the stable identity of the device.
+	// Device is the kernel's name of the device, and ID its stable identity.
 	Device string `json:"device,omitempty"`
 	ID     string `json:"id,omitempty"`
 }
 
-// Encode returns a recording as gzip of JSON lines: a head, and a line for each second of the host and of each device.
+// Encode returns a recording as gzip of JSON lines: a head, then a line for each reading and slow I/O and for
+// each second of the host and of each device.
 func Encode(rec record.Recording) ([]byte, error) {
 	h := head{Format: format, Version: version, RecordingHead: rec.RecordingHead, Devices: []record.Device{}, Idle: rec.Idle}
 	h.Bytes = 0
@@ -69,8 +70,8 @@ func Encode(rec record.Recording) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// lines are those after the head: the readings and slow I/Os, and then second after second. They are in the order of the rows, as
-// the clock may be set back.
+// lines returns the lines after the head: first the readings and slow I/Os, then second after second. Seconds
+// are in the order of the rows, because the clock may be set back.
 func lines(rec record.Recording) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		of := func(what string, d record.Device) about { return about{what, d.Name, d.ID} }
@@ -123,7 +124,7 @@ type slowLine struct {
 	record.SlowIO
 }
 
-// Decode reads what Encode has written.
+// Decode reads a recording that Encode has written.
 func Decode(r io.Reader) (record.Recording, error) {
 	rec, err := decode(r)
 	if err != nil {
@@ -204,5 +205,5 @@ func take(rec *record.Recording, text json.RawMessage) error {
 		d.Slow = append(d.Slow, s)
 		return err
 	}
-	return nil // of a newer ssdprobe
+	return nil // written by a newer ssdprobe
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// world is a recorder with a clock and devices of its own.
+// world is a recorder with simulated clocks and devices.
 type world struct {
 	*Recorder
 	wall    time.Time
@@ -56,7 +56,7 @@ func (w *world) take(s traffic.Second) {
 	w.Take(s, w.host)
 }
 
-// run lets seconds pass, in each of which does is done first.
+// run lets n seconds pass, and calls does at the beginning of each.
 func (w *world) run(n int, does func(i int)) {
 	for i := range n {
 		if does != nil {
@@ -66,7 +66,7 @@ func (w *world) run(n int, does func(i int)) {
 	}
 }
 
-// reads are n reads of 4 KiB with a latency.
+// reads completes n reads of 4 KiB with a latency of each.
 func (w *world) reads(id string, n uint64, each time.Duration) {
 	d := w.devices[id]
 	d.ReadIOs += n
@@ -75,12 +75,12 @@ func (w *world) reads(id string, n uint64, each time.Duration) {
 	d.BusyTime += each
 }
 
-// stall is a trigger of a stall of a device that began a while ago.
+// stall triggers a recording because of a stall that began ago before now.
 func (w *world) stall(id string, ago time.Duration) string {
 	return w.Trigger(record.Trigger{Time: w.wall.Add(-ago), Kind: record.TriggerStall, TargetID: id, DeviceID: id, Device: id, Text: "no I/O"}, ago)
 }
 
-// due is the one recording that is due.
+// due returns the recording that is due, which must be the only one.
 func (w *world) due(t *testing.T) record.Recording {
 	t.Helper()
 	all := w.Due()

@@ -8,28 +8,29 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// costShare is how much of the time reading may take. What takes longer is read less often than once a second.
+// costShare is the largest share of the time that reading a file may take. A file that takes longer is read
+// less often than once a second.
 const costShare = 1e-3
 
-// HostReader reads what a host does. It belongs to one goroutine.
+// HostReader reads what a host does. It must not be used by several goroutines at once.
 type HostReader struct {
 	fs       sysfs.FS
 	pressure source[counters.Pressure]
 	cpu      source[counters.CPUTime]
 }
 
-// NewHostReader returns a reader of the host whose files these are.
+// NewHostReader returns a reader of the host with these files.
 func NewHostReader(fs sysfs.FS) *HostReader { return &HostReader{fs: fs} }
 
 // source is one file.
 type source[T any] struct {
 	last T
-	at   time.Time // when last was read; zero when it could not be
+	at   time.Time // when last was read; zero when that failed
 	due  time.Time
 }
 
-// read reads the source when it is due, and returns what it said the time before, how long ago that was, and what it says
-// now; ok is false when there are not two to compare.
+// read reads the source when it is due. It returns the value read before, the value read now, and the time
+// between the two; ok is false unless both are available.
 func (s *source[T]) read(now time.Time, read func() (T, error)) (before, after T, span time.Duration, ok bool) {
 	if now.Before(s.due) {
 		return before, after, 0, false
@@ -45,7 +46,7 @@ func (s *source[T]) read(now time.Time, read func() (T, error)) (before, after T
 	return before, v, now.Sub(last), !last.IsZero()
 }
 
-// Read returns what the host did since the last time.
+// Read returns what the host has done since the last call.
 func (h *HostReader) Read() Host {
 	host := Host{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	before, after, span, ok := h.pressure.read(time.Now(), func() (counters.Pressure, error) { return counters.ReadIOPressure(h.fs) })
@@ -60,5 +61,6 @@ func (h *HostReader) Read() Host {
 	return host
 }
 
-// share is a part of a span, from 0 to 1: counters of the kernel may run backwards a little.
+// share returns part as a share of span. It is limited to 0 to 1, because counters of the kernel may run
+// backwards a little.
 func share(part, span time.Duration) float64 { return max(0, min(1, part.Seconds()/span.Seconds())) }

@@ -16,7 +16,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// mustBeWritten has the one recording that is due written.
+// mustBeWritten marks the one recording that is due as written, and returns it.
 func (w *world) mustBeWritten(t *testing.T) record.Recording {
 	t.Helper()
 	rec := w.due(t)
@@ -51,7 +51,7 @@ func TestAStallFreezesAMinuteBeforeAndAfter(t *testing.T) {
 	assert.Len(t, got.Host, 120)
 }
 
-// A device that hangs for hours has a recording that ends, and says that the stall had not.
+// The recording of a device that hangs for hours must end, and say that the stall goes on.
 func TestARecordingOfALongStallEnds(t *testing.T) {
 	w := newWorld("a")
 	w.run(100, nil)
@@ -60,7 +60,7 @@ func TestARecordingOfALongStallEnds(t *testing.T) {
 	var all []record.Recording
 	for s := range 2 * 3600 {
 		w.pass()
-		if s%10 == 9 { // that it goes on is told again
+		if s%10 == 9 { // the ongoing stall is reported again
 			w.Trigger(record.Trigger{Time: began, Kind: record.TriggerStall, TargetID: "a", DeviceID: "a", Text: "it goes on"}, w.wall.Sub(began))
 		}
 		for _, rec := range w.Due() {
@@ -91,7 +91,7 @@ func TestTwoTriggersAreOneRecording(t *testing.T) {
 	assert.Len(t, got.Devices, 2, "each that triggered is in it")
 }
 
-// The verdict on a stall may be told before the stall, which began earlier.
+// The verdict on a stall may be reported before the stall itself, which began earlier.
 func TestALaterTriggerThatBeganEarlier(t *testing.T) {
 	w := newWorld("a")
 	w.run(100, nil)
@@ -103,7 +103,7 @@ func TestALaterTriggerThatBeganEarlier(t *testing.T) {
 	assert.Equal(t, start().Add(160*time.Second), got.Until)
 }
 
-// A stall is told when it has lasted for ten seconds, and again when it ends.
+// A stall is reported when it has lasted for ten seconds, and again when it ends.
 func TestAStallThatIsToldTwice(t *testing.T) {
 	w := newWorld("a")
 	w.run(100, nil)
@@ -143,7 +143,7 @@ func TestTriggersLengthenARecordingUpToABound(t *testing.T) {
 	assert.LessOrEqual(t, len(w.incidents), 3)
 }
 
-// A drive that stalls all the time does not push out all other recordings.
+// A drive that stalls all the time must not displace all other recordings.
 func TestADeviceBeginsOneRecordingAnHour(t *testing.T) {
 	w := newWorld("a", "b")
 	written := 0

@@ -7,26 +7,26 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Settings say what is recorded, and how much is kept of it.
+// Settings say what is recorded, and how many recordings are kept.
 type Settings struct {
 	Enabled bool
-	// MaxRecordings and MaxBytes are how many recordings are kept and how many bytes all of them may take. The
-	// oldest go first.
+	// MaxRecordings is how many recordings are kept, and MaxBytes how many bytes they may take in all. The
+	// oldest are removed first.
 	MaxRecordings int
 	MaxBytes      int64
-	// Names says whether slow I/Os are recorded with the process and the control group that submitted them.
+	// Names says whether the process and the control group that submitted a slow I/O are recorded.
 	Names bool
 }
 
-// Default is what holds when nothing is configured.
+// Default returns the settings that apply when nothing is configured.
 func Default() Settings { return Settings{Enabled: true, MaxRecordings: 50, MaxBytes: 32 << 20} }
 
-// Sort puts the oldest first.
+// Sort sorts recordings by id, the oldest first.
 func Sort(heads []record.RecordingHead) {
 	slices.SortStableFunc(heads, func(a, b record.RecordingHead) int { return strings.Compare(a.ID, b.ID) })
 }
 
-// Surplus returns the ids of the recordings that are too many, of those given in the order of Sort.
+// Surplus returns the ids of the recordings to remove. heads must be in the order of Sort.
 func (s Settings) Surplus(heads []record.RecordingHead) (ids []string) {
 	bytes := record.RecorderStatus{Recordings: heads}.Bytes()
 	for _, h := range heads {

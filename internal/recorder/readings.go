@@ -6,34 +6,35 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// mostReadings is how many readings of a device are kept: those of ten minutes at the shortest usual interval.
+// mostReadings is how many readings of a device are kept: ten minutes of them at the shortest usual interval.
 const mostReadings = 40
 
-// Reading is what the daemon has read of a device for other purposes. It is of the device as a whole.
+// Reading is what the daemon has read from a device, as a whole, for other purposes.
 type Reading struct {
-	// Time is when it was read; a reading that is known already is not taken again.
+	// Time is when it was read. A reading that is not newer than the last one is ignored.
 	Time    time.Time
 	Celsius *int
-	// Link is what the PCIe link has trained to; zero when there is none.
+	// Link is the rate that the PCIe link has trained to; zero when there is no link.
 	Link record.LinkRate
-	// Interrupts are those of its queues since boot, as they were at Counted; nil when they are not counted.
+	// Interrupts is the number of interrupts of the device's queues since boot, as of Counted; nil when they
+	// are not counted.
 	Interrupts *uint64
 	Counted    time.Time
 }
 
-// readings are the last ones of a device.
+// readings holds the last readings of a device.
 type readings struct {
 	all  [mostReadings]reading
-	next int // place of the next one
+	next int // index of the next reading
 	n    int
 }
 
 type reading struct {
 	Reading
-	at time.Duration // when it was taken
+	at time.Duration // when it was taken, on the steady clock
 }
 
-// take keeps a reading unless it is known, at the cost of the oldest.
+// take keeps a reading unless it is already known, and drops the oldest one when there are too many.
 func (r *readings) take(now time.Duration, what Reading) {
 	if last := r.all[(r.next+mostReadings-1)%mostReadings]; r.n > 0 && !what.Time.After(last.Time) {
 		return
@@ -43,7 +44,7 @@ func (r *readings) take(now time.Duration, what Reading) {
 	r.n = min(r.n+1, mostReadings)
 }
 
-// between returns the readings of a span, and the last one before it.
+// between returns the readings of a span, preceded by the last one before it.
 func (r *readings) between(from, until time.Duration) (all []record.DeviceReading) {
 	var before *reading
 	for i := range r.n {
@@ -61,7 +62,7 @@ func (r *readings) between(from, until time.Duration) (all []record.DeviceReadin
 	return all
 }
 
-// since is the reading as it is shown after another one.
+// since returns the reading in the form of a recording, with rates since the reading before.
 func (r *reading) since(before *reading) record.DeviceReading {
 	shown := record.DeviceReading{Time: r.Time.UTC().Truncate(time.Millisecond), Celsius: r.Celsius}
 	if r.Link != (record.LinkRate{}) {

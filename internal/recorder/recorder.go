@@ -12,37 +12,39 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/traffic"
 )
 
-// Options say what a Recorder needs.
+// Options configure a Recorder.
 type Options struct {
 	Clock Clock
-	// Describe tells what the device with an id is. It must not wait.
+	// Describe returns the device with the given id. It must not block.
 	Describe func(id string) record.Device
-	// Taken reports whether a recording of this id exists already. It must not wait.
+	// Taken reports whether a recording with this id already exists. It must not block.
 	Taken func(id string) bool
 }
 
-// Recorder is the flight recorder. Make one with New. Several goroutines may use it, and none waits for long.
+// Recorder is the flight recorder. Create one with New. It is safe for concurrent use, and no method blocks for
+// long.
 type Recorder struct {
 	options Options
 
 	mu        sync.Mutex
 	ring      *ring                    // nil while it is off
-	incidents []*incident              // whose recording is not written, the oldest first
-	begun     map[begins]time.Duration // when each began its last one
+	incidents []*incident              // whose recordings are not written yet, the oldest first
+	begun     map[begins]time.Duration // when each last began a recording
 }
 
-// begins is who begins recordings, and by what.
+// begins identifies what begins recordings: a device and a kind of trigger.
 type begins struct {
 	device string
 	kind   record.TriggerKind
 }
 
-// New returns a recorder that is off.
+// New returns a Recorder that is off.
 func New(o Options) *Recorder {
 	return &Recorder{options: o, begun: map[begins]time.Duration{}}
 }
 
-// Switch turns the recorder on or off. Off, it needs no memory, and what is not handed out is lost.
+// Switch turns the recorder on or off. While it is off, it needs no memory; recordings that are not written yet
+// are lost.
 func (r *Recorder) Switch(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,7 +56,7 @@ func (r *Recorder) Switch(on bool) {
 	}
 }
 
-// Take keeps a second.
+// Take stores a second.
 func (r *Recorder) Take(s traffic.Second, host Host) {
 	wall, steady := r.options.Clock()
 	r.mu.Lock()
@@ -64,7 +66,7 @@ func (r *Recorder) Take(s traffic.Second, host Host) {
 	}
 }
 
-// Read keeps what was read of a device that is recorded.
+// Read stores what was read from a device, if the device is recorded.
 func (r *Recorder) Read(id string, reading Reading) {
 	_, steady := r.options.Clock()
 	r.mu.Lock()
@@ -77,9 +79,9 @@ func (r *Recorder) Read(id string, reading Reading) {
 	}
 }
 
-// Trigger has the minute before and the minute after something recorded, which happened a while ago. While a recording goes on, it
-// is named in that, and lengthens it. The same trigger may be told again, with other words, when more is known. It returns the
-// id of the recording; empty when there is none.
+// Trigger requests a recording of the minute before and the minute after an event that happened ago before now.
+// If a recording is in progress, the trigger is added to it and extends it. A stall may be reported again, with
+// a new text, when more is known. Trigger returns the id of the recording; empty when there is none.
 func (r *Recorder) Trigger(t record.Trigger, ago time.Duration) (id string) {
 	_, now := r.options.Clock()
 	r.mu.Lock()
@@ -87,9 +89,9 @@ func (r *Recorder) Trigger(t record.Trigger, ago time.Duration) (id string) {
 	if r.ring == nil {
 		return ""
 	}
-	ago = max(0, ago) // the clock may have been set back since
+	ago = max(0, ago) // the clock may have been set back in between
 	at := now - ago
-	if ago > keep-around { // nothing is known of that
+	if ago > keep-around { // no longer in memory
 		return ""
 	}
 	if i := r.going(at, now, t); i != nil {
@@ -110,7 +112,7 @@ func (r *Recorder) Trigger(t record.Trigger, ago time.Duration) (id string) {
 	return i.id
 }
 
-// going is the incident that a trigger belongs to; nil when there is none.
+// going returns the incident in progress that a trigger belongs to; nil when there is none.
 func (r *Recorder) going(at, now time.Duration, t record.Trigger) *incident {
 	for _, i := range r.incidents {
 		if now <= i.until && (at <= i.until || i.has(t) >= 0) {
@@ -120,13 +122,15 @@ func (r *Recorder) going(at, now time.Duration, t record.Trigger) *incident {
 	return nil
 }
 
-// Due returns the recordings that are complete, which are to be written. Each is returned until Written is told so.
+// Due returns the recordings that are complete and must be written. Each is returned until Written is called
+// for it.
 func (r *Recorder) Due() []record.Recording {
 	_, now := r.options.Clock()
 	return r.recordings("", func(i *incident) bool { return now > i.until && now >= i.retry })
 }
 
-// Rest returns all recordings that are not written, complete or not. why says why no more is to come.
+// Rest returns all recordings that are not written yet, complete or not. why says why incomplete ones end
+// early.
 func (r *Recorder) Rest(why string) []record.Recording {
 	return r.recordings(why, func(*incident) bool { return true })
 }
@@ -159,8 +163,8 @@ func stalls(rec record.Recording, devices []string) bool {
 	})
 }
 
-// Written notes how the writing of a recording went. One that failed is due again, until its seconds are no longer
-// in memory: lost says that this is so.
+// Written notes the result of writing a recording. If err is not nil, the recording is due again later, unless
+// its seconds will no longer be in memory; lost then says that the recording is lost.
 func (r *Recorder) Written(id string, err error) (lost bool) {
 	_, now := r.options.Clock()
 	r.mu.Lock()
@@ -180,7 +184,7 @@ func (r *Recorder) Written(id string, err error) (lost bool) {
 	return err != nil
 }
 
-// compareNames puts nvme2n1 before nvme10n1.
+// compareNames sorts nvme2n1 before nvme10n1.
 func compareNames(a, b record.Device) int {
 	return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 }

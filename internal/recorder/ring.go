@@ -10,38 +10,39 @@ import (
 )
 
 const (
-	// seconds is how many are kept, and keep how long a device that has left is.
+	// seconds is how many seconds are kept, and keep how long a device that has left is kept.
 	seconds = 600
 	keep    = seconds * time.Second
-	// mostGone is how many devices are kept that have left. Those that come and go do not take more and more memory.
+	// mostGone is how many devices that have left are kept, so that devices that come and go do not take ever
+	// more memory.
 	mostGone = 16
-	// leastStep is from where on the two clocks disagree.
+	// leastStep is the smallest difference between the two clocks that counts as a step.
 	leastStep = time.Second
 )
 
-// Host are the shares of HostSecond, from 0 to 1; NaN where nothing was read.
+// Host holds the shares of a HostSecond, from 0 to 1; NaN where nothing was read.
 type Host struct {
 	IOPressureSome, IOPressureFull, CPUBusy, CPUWait, CPUSteal float64
 }
 
-// ring has the last seconds of the host and of all devices.
+// ring holds the last seconds of the host and of all devices.
 type ring struct {
 	wall   [seconds]int64 // ms since 1970
 	steady [seconds]time.Duration
-	length [seconds]time.Duration // since the row before; 0 in the first
-	step   [seconds]time.Duration // of the clock
+	length [seconds]time.Duration // since the row before; 0 in the first row
+	step   [seconds]time.Duration // of the wall clock; 0 when there was none
 	stood  [seconds]bool
 	host   [seconds]struct{ some, full, busy, wait, steal float32 }
 
-	next, n int // row of the next second, and how many there are
+	next, n int // row of the next second, and how many rows are in use
 	devices map[string]*columns
-	spare   []*columns // of devices that have left
+	spare   []*columns // of devices that have left, for reuse
 	gone    int
 }
 
 func newRing() *ring { return &ring{devices: map[string]*columns{}} }
 
-// take keeps a second.
+// take stores a second.
 func (r *ring) take(wall time.Time, steady time.Duration, s traffic.Second, host Host) {
 	row := r.next
 	r.wall[row], r.steady[row], r.stood[row] = wall.UnixMilli(), steady, s.StoodStill
@@ -82,7 +83,7 @@ func (r *ring) take(wall time.Time, steady time.Duration, s traffic.Second, host
 	r.next, r.n = (row+1)%seconds, min(r.n+1, seconds)
 }
 
-// unused returns columns of a device of which nothing is known.
+// unused returns empty columns for a device.
 func (r *ring) unused() *columns {
 	if n := len(r.spare); n > 0 {
 		c := r.spare[n-1]
@@ -93,7 +94,7 @@ func (r *ring) unused() *columns {
 	return &columns{}
 }
 
-// drop forgets a device that has left. The memory of one is kept for the next.
+// drop forgets a device that has left. The columns of one such device are kept for reuse.
 func (r *ring) drop(id string) {
 	if len(r.spare) == 0 {
 		r.spare = append(r.spare, r.devices[id])
@@ -111,7 +112,7 @@ func (r *ring) longestGone() (longest string) {
 	return longest
 }
 
-// rows are those that end in a span, the oldest first.
+// rows returns the rows that end in a span, the oldest first.
 func (r *ring) rows(from, until time.Duration) (rows []int) {
 	for i := range r.n {
 		row := (r.next - r.n + i + seconds) % seconds
@@ -122,15 +123,15 @@ func (r *ring) rows(from, until time.Duration) (rows []int) {
 	return rows
 }
 
-// first is when the oldest second that is kept ended; false when there is none.
+// first returns when the oldest second that is kept ended; false when there is none.
 func (r *ring) first() (time.Duration, bool) {
 	return r.steady[(r.next-r.n+seconds)%seconds], r.n > 0
 }
 
-// end is the time of the day at the end of a row.
+// end returns the time of day at the end of a row.
 func (r *ring) end(row int) time.Time { return time.UnixMilli(r.wall[row]).UTC() }
 
-// hostSecond is what is known of the host in a row.
+// hostSecond returns what is known of the host in a row.
 func (r *ring) hostSecond(row int) record.HostSecond {
 	h := r.host[row]
 	return record.HostSecond{
@@ -140,8 +141,8 @@ func (r *ring) hostSecond(row int) record.HostSecond {
 	}
 }
 
-// recording is what is known of a span. Devices that did nothing are only named, unless they are wanted. describe
-// tells what a device is.
+// recording returns what is known of a span. Devices that did nothing are only named, unless they are in
+// wanted. describe returns a device by its id.
 func (r *ring) recording(from, until time.Duration, wanted []string, describe func(id string) record.Device) (rec record.Recording) {
 	rows := r.rows(from, until)
 	rec.Host = []record.HostSecond{}
@@ -171,7 +172,7 @@ func (r *ring) recording(from, until time.Duration, wanted []string, describe fu
 			continue
 		}
 		d.Readings = c.readings.between(from, until)
-		d.Slow = c.slow.between(from, until+time.Second) // they are told of a second later
+		d.Slow = c.slow.between(from, until+time.Second) // they are reported up to a second later
 		rec.Devices = append(rec.Devices, d)
 	}
 	slices.Sort(rec.Idle)
@@ -179,7 +180,7 @@ func (r *ring) recording(from, until time.Duration, wanted []string, describe fu
 	return rec
 }
 
-// rounded is a figure to four digits behind the point; nil when it is not known.
+// rounded returns v rounded to four decimal places; nil when it is NaN.
 func rounded(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil

@@ -17,7 +17,7 @@ import (
 func TestASecondIsWhatWasCountedInIt(t *testing.T) {
 	w := newWorld("a")
 	w.host = Host{0.25, 0.125, 0.5, math.NaN(), 0}
-	w.reads("a", 1e6, time.Hour/1e6) // before we looked
+	w.reads("a", 1e6, time.Hour/1e6) // before the first reading
 	w.pass()
 	w.reads("a", 100, 2*time.Millisecond)
 	d := w.devices["a"]
@@ -63,7 +63,7 @@ func TestTheRingWrapsAround(t *testing.T) {
 		assert.Zero(t, s.IOs())
 	}
 	w.mustBeWritten(t)
-	// Only what is kept is found, even when more is asked for.
+	// Only seconds that are kept are found, even when more are asked for.
 	assert.Len(t, w.ring.rows(0, w.steady), seconds)
 }
 
@@ -164,12 +164,13 @@ func TestTheProcessStoodStill(t *testing.T) {
 	assert.EqualValues(t, 7, got.Devices[0].Seconds[20].Read.IOs)
 }
 
-// The bound of the issue: 4 MiB with 24 devices, as many as the ring has seconds of.
+// The memory limit from the issue: 4 MiB for 24 devices when all seconds of the ring are in use.
 func TestMemory(t *testing.T) {
 	assert.Less(t, memoryOf(t, 24), uint64(4<<20))
 }
 
-// A recording is written a minute after what it is of: the slow I/Os of a storm are there for all of its time.
+// A recording is written a minute after the event. In a storm, the slow I/Os of its whole time must still be
+// there.
 func TestAStormDoesNotPushOutWhatLedToIt(t *testing.T) {
 	var s slowIOs
 	for second := range 300 {
@@ -180,7 +181,7 @@ func TestAStormDoesNotPushOutWhatLedToIt(t *testing.T) {
 	assert.Len(t, s.between(179*time.Second, 299*time.Second), 4*120)
 }
 
-// memoryOf is what a recorder takes that has seen some devices.
+// memoryOf returns how much memory a recorder takes for that many devices.
 func memoryOf(tb testing.TB, devices int) uint64 {
 	tb.Helper()
 	s := secondOf(devices)
@@ -192,12 +193,12 @@ func memoryOf(tb testing.TB, devices int) uint64 {
 		w.steady += time.Second
 		w.Take(s, w.host)
 	}
-	for id := range w.ring.devices { // a storm of slow I/Os has begun on all of them
+	for id := range w.ring.devices { // a storm of slow I/Os has begun on each of them
 		for range mostSlow {
 			w.Slow(id, []record.SlowIO{{Operation: record.OperationRead}})
 		}
 	}
-	runtime.GC() // of what grew, the last is kept
+	runtime.GC() // only the last of the grown slices remains
 	runtime.ReadMemStats(&after)
 	require.Len(tb, w.ring.devices, devices)
 	return after.HeapAlloc - min(before.HeapAlloc, after.HeapAlloc)

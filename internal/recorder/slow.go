@@ -6,21 +6,22 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// mostSlow is how many slow I/Os of a device are kept, about 100 bytes each: four a second, for the two minutes of a recording.
+// mostSlow is how many slow I/Os of a device are kept, at about 100 bytes each: four a second for the two
+// minutes of a recording.
 const mostSlow = 512
 
-// slowIOs are the last ones of a device.
+// slowIOs holds the last slow I/Os of a device.
 type slowIOs struct {
-	all  []slowIO // of which next is the oldest when there are mostSlow
+	all  []slowIO // a ring, starting at next, once there are mostSlow
 	next int
 }
 
 type slowIO struct {
 	record.SlowIO
-	at time.Duration // when it was told of
+	at time.Duration // when it was reported
 }
 
-// take keeps an I/O, at the cost of the oldest.
+// take stores an I/O, and drops the oldest one when there are too many.
 func (s *slowIOs) take(now time.Duration, io record.SlowIO) {
 	if len(s.all) < mostSlow {
 		s.all = append(s.all, slowIO{io, now})
@@ -30,7 +31,7 @@ func (s *slowIOs) take(now time.Duration, io record.SlowIO) {
 	s.next = (s.next + 1) % mostSlow
 }
 
-// between returns those of a span, the oldest first.
+// between returns the slow I/Os of a span, the oldest first.
 func (s *slowIOs) between(from, until time.Duration) (all []record.SlowIO) {
 	for i := range s.all {
 		if io := s.all[(s.next+i)%len(s.all)]; io.at > from && io.at <= until {
@@ -40,7 +41,7 @@ func (s *slowIOs) between(from, until time.Duration) (all []record.SlowIO) {
 	return all
 }
 
-// Slow keeps the slowest I/Os of the last second of a device that is recorded.
+// Slow stores the slowest I/Os of the last second of a device, if the device is recorded.
 func (r *Recorder) Slow(id string, ios []record.SlowIO) {
 	_, steady := r.options.Clock()
 	r.mu.Lock()

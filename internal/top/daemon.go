@@ -10,27 +10,28 @@ import (
 )
 
 const (
-	// askEvery is how often the daemon is asked. Verdicts change in minutes.
+	// askEvery is how often the daemon is asked. Verdicts change within minutes, not seconds.
 	askEvery = 5 * time.Second
-	// staleAfter is how old an answer may be that is shown.
+	// staleAfter is the greatest age of an answer that is shown.
 	staleAfter = 3 * askEvery
 )
 
-// Ask asks the daemon of this node, and says where. The error is for people: it is shown in one line.
+// Ask asks the daemon of this node for a snapshot, and returns the address that it asked. The error is shown to
+// the user in one line.
 type Ask func(context.Context) (address string, s record.Snapshot, err error)
 
-// daemon keeps what the daemon says.
+// daemon keeps the last answer of the daemon.
 type daemon struct {
 	ask Ask
 
 	mu     sync.Mutex
 	answer Answer
-	err    error // of the last time
+	err    error // of the last request
 	drives map[string]said
-	counts []counted // of the last half minute
+	counts []counted // of the last 30 s
 }
 
-// said is what the daemon says of a drive.
+// said is what the daemon says about a drive.
 type said struct {
 	verdict *record.Judgement
 	ratio   float64
@@ -38,7 +39,7 @@ type said struct {
 	p99     map[record.Operation]time.Duration
 }
 
-// follow asks again and again until ctx ends.
+// follow asks the daemon every askEvery until ctx ends.
 func (d *daemon) follow(ctx context.Context) error {
 	again := time.NewTicker(askEvery)
 	defer again.Stop()
@@ -75,20 +76,20 @@ func (d *daemon) once(ctx context.Context) {
 	d.answer.Time, d.drives = s.Time, drives
 }
 
-// worse adds to what is said of a drive what is said of one of the targets on it.
+// worse returns d with what the daemon says about one of the targets on the drive; the worse value counts.
 func worse(d said, t record.TargetStatus) said {
 	if t.Verdict != nil && (d.verdict == nil || badness(Row{Verdict: t.Verdict}) > badness(Row{Verdict: d.verdict})) {
 		d.verdict = t.Verdict
 	}
 	d.ratio = max(d.ratio, ratio(t))
 	if t.Traffic != nil {
-		d.stalls = blamed(t.Traffic.Stalls) // targets on one drive have the same
+		d.stalls = blamed(t.Traffic.Stalls) // equal for all targets on a drive
 	}
 	return d
 }
 
-// ratio is how many times slower a target is than its baseline: what its verdict says, else the
-// highest of the medians of its probes.
+// ratio returns how many times slower a target is than its baseline: the ratio of its verdict, or else the
+// highest ratio of the median latencies of its probes.
 func ratio(t record.TargetStatus) float64 {
 	if t.Verdict != nil && t.Verdict.Ratio.Ratio > 0 {
 		return t.Verdict.Ratio.Ratio
@@ -104,7 +105,7 @@ func ratio(t record.TargetStatus) float64 {
 	return highest
 }
 
-// blamed adds up the stalls that nothing but the device explains.
+// blamed adds up the stalls whose only explanation is the device.
 func blamed(stalls []record.Stall) (total record.StallTotal) {
 	for _, s := range stalls {
 		if s.Cause == record.StallByDevice {
@@ -115,7 +116,8 @@ func blamed(stalls []record.Stall) (total record.StallTotal) {
 	return total
 }
 
-// now returns how the daemon answered, and what it said of the drives; nothing when that is too old.
+// now returns the daemon's last answer and what it said about the drives. drives is nil when the answer is too
+// old.
 func (d *daemon) now(now time.Time) (Answer, map[string]said) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -17,37 +17,38 @@ import (
 )
 
 const (
-	// look is how often it is asked which devices are here, and scanEvery how often what they are.
+	// look is how often the names of the devices are listed, and scanEvery how often, at least, their
+	// properties are read.
 	look, scanEvery = 2 * time.Second, time.Minute
-	// scanTimeout is how long that may take. Attributes of a queue wait for whoever changes one, as somebody may who is
-	// stopped by a device that hangs.
+	// scanTimeout is how long that may take. Reading a queue attribute waits for whoever is writing one, and a
+	// device that hangs may block that writer.
 	scanTimeout = 5 * time.Second
 )
 
-// partition is a kind that a record.Device never has.
+// partition is a kind that no record.Device has.
 const partition record.Kind = "partition"
 
-// devices are the devices of the machine.
+// devices lists the devices of the machine.
 type devices struct {
 	host   sysfs.FS
 	wanted []string // names of devices; empty for all
 	asking guard.Guard
-	// guarded is deferred in each goroutine.
+	// guarded is deferred in each goroutine; see Source.guarded.
 	guarded func()
 
 	mu    sync.Mutex
-	all   bool // also those that are no whole disks
+	all   bool // also devices that are not whole disks
 	known []listed
-	err   error // why they were not listed of late
+	err   error // why the last listing failed
 }
 
-// listed is a device that is here.
+// listed is a device that is present.
 type listed struct {
 	record.Device
 	whole bool
 }
 
-// follow lists the devices again whenever one comes or goes, until ctx ends.
+// follow lists the devices whenever one comes or goes, and at least every scanEvery, until ctx ends.
 func (d *devices) follow(ctx context.Context) error {
 	again := time.NewTicker(look)
 	defer again.Stop()
@@ -67,10 +68,10 @@ func (d *devices) follow(ctx context.Context) error {
 	}
 }
 
-// names are those of all whole devices, of loop devices without a file, too.
+// names returns the names of all whole devices, including loop devices without a file.
 func (d *devices) names() ([]string, error) { return d.host.List("/sys/block") }
 
-// list finds out which devices are here. When that fails, those that are known stay.
+// list finds out which devices are present. If that fails, the known devices are kept.
 func (d *devices) list(ctx context.Context) {
 	found, err := guard.Do(ctx, &d.asking, scanTimeout, func(context.Context) ([]listed, error) {
 		defer d.guarded()
@@ -84,7 +85,7 @@ func (d *devices) list(ctx context.Context) {
 	d.err = err
 }
 
-// scan lists the devices that are wanted. Its slice is nil only when the machine could not be looked at.
+// scan lists the wanted devices. The slice is nil only if the devices of the machine could not be read.
 func (d *devices) scan() ([]listed, error) {
 	picks, err := device.Choose(d.host, nil, nil)
 	if picks == nil {
@@ -103,7 +104,8 @@ func (d *devices) scan() ([]listed, error) {
 	return d.chosen(all)
 }
 
-// chosen are the devices that are wanted, in their order. The error joins those that are not here.
+// chosen returns the wanted devices, in the order of d.wanted. The error joins those of devices that were not
+// found.
 func (d *devices) chosen(all []listed) ([]listed, error) {
 	var problems []error
 	chosen := []listed{}
@@ -127,12 +129,13 @@ func (d *devices) chosen(all []listed) ([]listed, error) {
 	return chosen, errors.Join(problems...)
 }
 
-// whole reports a drive of its own: neither made of other devices nor memory, a file or a disc.
+// whole reports whether a device is a drive of its own: not made of other devices, of memory or of a file, and
+// not a disc.
 func whole(d record.Device) bool {
 	return (d.Kind == record.KindDisk || d.Kind == record.KindNetwork) && len(d.Members) == 0
 }
 
-// partitions are those of a device. One that is not numbered has just left.
+// partitions returns the partitions of a device. One whose number cannot be read has just left.
 func (d *devices) partitions(of record.Device) (all []listed) {
 	for _, name := range of.Children {
 		number, err := d.host.Text(path.Join("/sys/block", sysfs.DirName(of.Name), sysfs.DirName(name), "dev"))
@@ -143,14 +146,14 @@ func (d *devices) partitions(of record.Device) (all []listed) {
 	return all
 }
 
-// setAll says whether those are shown, too, that are no whole disks.
+// setAll sets whether devices that are not whole disks are shown, too.
 func (d *devices) setAll(all bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.all = all
 }
 
-// current are the devices to be shown, and why they could not be listed.
+// current returns the devices to show, and why the last listing failed.
 func (d *devices) current() ([]listed, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -160,7 +163,7 @@ func (d *devices) current() ([]listed, error) {
 	return slices.DeleteFunc(slices.Clone(d.known), func(l listed) bool { return !l.whole }), d.err
 }
 
-// sampled are the same for the sampler.
+// sampled returns the devices to show, for the sampler.
 func (d *devices) sampled() []traffic.Device {
 	shown, _ := d.current()
 	all := make([]traffic.Device, len(shown))

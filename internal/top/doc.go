@@ -1,11 +1,11 @@
-// Package top shows what all devices of this machine do, live: IOPS, bytes, mean latencies, I/O in
-// flight and stalls from what the kernel counts, beside what the daemon says of each drive.
+// Package top shows live what all devices of this machine do: IOPS, throughput, mean latencies, I/O in flight
+// and stalls from the kernel's counters, next to what the daemon says about each drive.
 //
-// It reads /proc/diskstats once a second, through package traffic, and does no I/O to a device. The
-// daemon is asked every few seconds; without one, only verdicts and ratios are missing.
+// It reads /proc/diskstats once a second, through package traffic, and does no I/O on a device. It asks the
+// daemon every few seconds; without a daemon, only the verdicts, ratios and percentiles are missing.
 //
-// What is counted is all I/O, our own probes' included. A View turns samples and keys into lines and
-// knows no terminal; a Screen is the terminal.
+// All I/O is counted, including that of our own probes. A View turns samples and keys into lines and is
+// independent of a terminal; a Screen is the terminal.
 //
 //	source := top.NewSource(top.Options{Host: host, Node: "stor-07", Interval: time.Second})
 //	err := source.Run(ctx, func(s top.Sample) { lines := top.Table(s, 80); … })

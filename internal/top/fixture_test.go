@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		panicIn(where)
 		return
 	}
-	time.Local = time.FixedZone("", 2*60*60) // golden text does not depend on the zone of the machine
+	time.Local = time.FixedZone("", 2*60*60) // golden files must not depend on the time zone of the machine
 	os.Exit(m.Run())
 }
 
@@ -39,7 +39,7 @@ func golden(t *testing.T, name, got string) {
 
 var noon = time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 
-// row is a disk that did so many reads of 4 KiB and half as many writes of 64 KiB.
+// row returns a disk with that many reads of 4 KiB and half as many writes of 64 KiB.
 func row(name string, reads int64, latency time.Duration) top.Row {
 	writes := reads / 2
 	return top.Row{
@@ -56,7 +56,7 @@ func row(name string, reads int64, latency time.Duration) top.Row {
 	}
 }
 
-// node is a node with a drive of each kind of trouble, in the order of the kernel.
+// node returns a node with a drive for each kind of trouble, in the order of the kernel.
 func node() top.Sample {
 	healthy := row("nvme0n1", 12_345, 87*time.Microsecond)
 	healthy.Verdict, healthy.Ratio = &record.Judgement{Verdict: record.Healthy, Scope: record.ScopeDrive}, 1.01

@@ -34,7 +34,7 @@ func TestKeysOfATerminal(t *testing.T) {
 		assert.Equal(t, want, got, "%q", sent)
 		assert.Empty(t, rest, "%q", sent)
 	}
-	for _, half := range []string{"\x1b", "\x1b[", "\x1b[1;", "\xc3"} { // more may come
+	for _, half := range []string{"\x1b", "\x1b[", "\x1b[1;", "\xc3"} { // incomplete
 		got, rest := keys("s" + half)
 		assert.Equal(t, []Key{"s"}, got)
 		assert.Equal(t, half, rest)
@@ -92,7 +92,7 @@ func TestAnAnswerGetsStale(t *testing.T) {
 	on := record.Device{ID: "eui.1"}
 	answer = record.Snapshot{Time: now, Targets: []record.TargetStatus{
 		{Device: on, Verdict: &record.Judgement{Verdict: record.Healthy}, Probes: probes, Traffic: stalls},
-		{Device: on, Verdict: bad, Traffic: stalls}, // a file on it
+		{Device: on, Verdict: bad, Traffic: stalls}, // a file on the drive
 		{Device: record.Device{ID: "eui.2"}, Probes: probes},
 	}}
 	d.once(t.Context())
@@ -109,14 +109,14 @@ func TestAnAnswerGetsStale(t *testing.T) {
 	assert.Equal(t, Answer{Address: "http://a", Problem: "it burns"}, got)
 	assert.Nil(t, drives)
 
-	failed = nil // it answers, and the answer is of long ago
+	failed = nil // it answers, but the answer is old
 	d.once(t.Context())
 	got, drives = d.now(now.Add(time.Hour))
 	assert.Equal(t, "the last answer of the daemon at http://a is 1h0m0s old", got.Problem)
 	assert.Nil(t, drives)
 }
 
-// The percentile is of the last half minute, and of a daemon that has started again of what it has counted since.
+// The percentile covers the last 30 s. If the daemon has restarted, it covers what was counted since.
 func TestPercentilesAreOfTheLastHalfMinute(t *testing.T) {
 	began := noon.Add(-time.Hour)
 	histogram := func(since time.Time, buckets map[int]uint64) []record.IOHistogram {
@@ -165,7 +165,7 @@ func newHost(t *testing.T) host {
 	return h
 }
 
-// count writes how many reads of 4 KiB each device has done.
+// count writes the number of reads of 4 KiB that each device has done.
 func (h host) count(t *testing.T, disks ...string) {
 	t.Helper()
 	var b strings.Builder
@@ -180,7 +180,7 @@ func (h host) count(t *testing.T, disks ...string) {
 	require.NoError(t, os.WriteFile(filepath.Join(h.root, "proc/diskstats"), []byte(b.String()), 0o600))
 }
 
-// rows are what is shown at once.
+// rows returns the names of the devices that are shown at once.
 func rows(t *testing.T, o Options) (names []string, err error) {
 	t.Helper()
 	o.Interval = time.Second
@@ -227,7 +227,7 @@ func TestWhichDevicesAreShown(t *testing.T) {
 	require.ErrorContains(t, err, "no medium in it")
 }
 
-// A device that leaves has no row, and one that gets its number is not compared with it.
+// A device that leaves has no row, and a device that gets its number is not compared with it.
 func TestDevicesComeAndGo(t *testing.T) { synctest.Test(t, comeAndGo) }
 
 func comeAndGo(t *testing.T) {
@@ -244,7 +244,7 @@ func comeAndGo(t *testing.T) {
 		{"254:0 vda 111"},
 		{"254:0 vda 211", "254:16 vdb 7"},
 		{"254:0 vda 212", "254:16 vdb 10"},
-		{"254:0 vda 5", "254:16 vdb 11"}, // it was away within a second
+		{"254:0 vda 5", "254:16 vdb 11"}, // vda was away within a second
 	}
 	h.count(t, "254:0 vda 100", "254:16 vdb 10")
 	require.NoError(t, s.Run(ctx, func(sample Sample) {

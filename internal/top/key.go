@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Key is a key that was pressed: a character, or one of these.
+// Key is a key that was pressed: a character, or one of the constants below.
 type Key string
 
-// The keys that are no characters.
+// The keys that are not characters.
 const (
 	KeyUp        Key = "up"
 	KeyDown      Key = "down"
@@ -23,8 +23,8 @@ const (
 
 const escape = "\x1b"
 
-// keys takes the keys from what a terminal has sent (ECMA-48, xterm). rest is the beginning of a key of which more
-// may come; when nothing comes, it is the key Escape.
+// keys decodes the keys in what a terminal has sent (ECMA-48, xterm). rest is the incomplete beginning of a
+// key. If nothing follows it, it is the key Escape.
 func keys(sent string) (pressed []Key, rest string) {
 	for sent != "" {
 		k, length := first(sent)
@@ -36,7 +36,7 @@ func keys(sent string) (pressed []Key, rest string) {
 	return pressed, ""
 }
 
-// first is the first key and how many bytes it has; none when more has to come.
+// first returns the first key and its length in bytes, which is 0 if the key is incomplete.
 func first(sent string) (Key, int) {
 	switch sent[0] {
 	case 0x03:
@@ -62,7 +62,7 @@ func first(sent string) (Key, int) {
 	return Key(sent[:length]), length
 }
 
-// sequence is a key that is sent as ESC and more.
+// sequence returns a key that is sent as ESC and further characters.
 func sequence(sent string) (Key, int) {
 	if len(sent) == 1 {
 		return "", 0

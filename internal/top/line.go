@@ -6,7 +6,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/printable"
 )
 
-// Tone is how a text looks where there are colours. It never says what the text does not.
+// Tone is how a text looks on a terminal with colours. A tone never carries information that the text lacks.
 type Tone int
 
 // The tones.
@@ -17,10 +17,10 @@ const (
 	Warn
 	Bad
 	Strong
-	Selected // no colour: it is reversed without colours, too
+	Selected // not a colour: reversed even without colours
 )
 
-// Span is text of one tone, Line what stands in one line.
+// Span is text of one tone, and Line the text of one line.
 type (
 	Span struct {
 		Text string
@@ -31,7 +31,7 @@ type (
 
 func line(tone Tone, text string) Line { return Line{{printable.Text(text), tone}} }
 
-// Text is the line without its tones.
+// Text returns the text of the line without its tones.
 func (l Line) Text() string {
 	var b strings.Builder
 	for _, s := range l {
@@ -40,7 +40,7 @@ func (l Line) Text() string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// clip cuts the line at a width; 0 is any.
+// clip cuts the line to a width in characters; 0 means unlimited.
 func (l Line) clip(width int) Line {
 	if width <= 0 {
 		return l
@@ -61,7 +61,7 @@ func (l Line) clip(width int) Line {
 	return cut
 }
 
-// wrap breaks a text between words into lines of at most a width.
+// wrap breaks a text between words into lines of at most width characters, unless a word is longer.
 func wrap(tone Tone, text string, width int) (lines []Line) {
 	now := ""
 	for _, word := range strings.Fields(text) {
@@ -73,7 +73,7 @@ func wrap(tone Tone, text string, width int) (lines []Line) {
 	return append(lines, line(tone, now))
 }
 
-// pad makes a text as wide as a column: it cuts what is longer.
+// pad pads a text to the width of a column, or cuts it if it is longer.
 func pad(text string, width int, left bool) string {
 	runes := []rune(text)
 	if len(runes) > width {

@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SignalError says that a signal ended it.
+// SignalError says that a signal ended the view.
 type SignalError struct{ Signal syscall.Signal }
 
-// Error names the signal.
+// Error returns the name of the signal.
 func (e *SignalError) Error() string { return e.Signal.String() }
 
-// escapeWait is how long the rest of a key may take that begins as Escape does.
+// escapeWait is how long to wait for more after a lone ESC before it counts as the key Escape.
 const escapeWait = 50 * time.Millisecond
 
-// ShowLive shows samples on a terminal until the user ends it. Errors: *SignalError when a signal does, Ctrl-C included,
-// and those of the source and the terminal, which is as it was before in any case.
+// ShowLive shows samples on a terminal until the user ends the view. It returns a *SignalError if a signal
+// ended it, Ctrl-C included, or an error of the source or the terminal. It always restores the terminal.
 func ShowLive(ctx context.Context, in, out *os.File, source *Source, view *View) (err error) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGTSTP, unix.SIGWINCH)
@@ -31,10 +31,10 @@ func ShowLive(ctx context.Context, in, out *os.File, source *Source, view *View)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, screen.Close()) }() // after a panic, too
-	source.options.onPanic = func() { _ = screen.Close() }    // the panic is what counts
+	defer func() { err = errors.Join(err, screen.Close()) }() // also after a panic
+	source.options.onPanic = func() { _ = screen.Close() }    // the panic matters more than this error
 
-	// Signals end it by name, so the context of the command, which they end as well, does not.
+	// The caller's context ends on the same signals, but SignalError must name the signal.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	l := live{screen: screen, view: view, source: source, samples: make(chan Sample), typed: make(chan string), signals: signals}
@@ -53,10 +53,10 @@ type live struct {
 	samples chan Sample
 	typed   chan string
 	signals <-chan os.Signal
-	rest    string // of what was typed: the beginning of a key
+	rest    string // incomplete beginning of a key
 }
 
-// run makes samples.
+// run produces samples.
 func (l *live) run(ctx context.Context, ended chan<- error) {
 	ended <- l.source.Run(ctx, func(s Sample) {
 		select {
@@ -66,7 +66,8 @@ func (l *live) run(ctx context.Context, ended chan<- error) {
 	})
 }
 
-// read sends what is typed. It ends with the process: nothing else ends a read of a terminal.
+// read sends what is typed. It runs until the process ends, because nothing else interrupts a read from a
+// terminal.
 func (l *live) read(ctx context.Context, in io.Reader) {
 	defer l.source.guarded()
 	defer close(l.typed)
@@ -84,7 +85,7 @@ func (l *live) read(ctx context.Context, in io.Reader) {
 	}
 }
 
-// follow shows the view again after each sample, key and change of the size.
+// follow updates the view after each sample, key press and change of the terminal's size.
 func (l *live) follow(ended <-chan error) error {
 	for {
 		if err := l.screen.Show(l.view.Lines(l.screen.Size())); err != nil {
@@ -117,7 +118,7 @@ func (l *live) follow(ended <-chan error) error {
 	}
 }
 
-// press does what was typed, and reports whether that ends it.
+// press handles typed text, and reports whether that ends the view.
 func (l *live) press(text string) (done bool, err error) {
 	var pressed []Key
 	pressed, l.rest = keys(l.rest + text)
@@ -152,7 +153,7 @@ func (l *live) signalled(s syscall.Signal) error {
 	}
 }
 
-// suspend gives the terminal to others until somebody continues the process.
+// suspend gives back the terminal and stops the process until somebody continues it.
 func (l *live) suspend() error {
 	if err := l.screen.Close(); err != nil {
 		return err

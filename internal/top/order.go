@@ -9,13 +9,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Order is what rows are sorted by. Whole disks always come first.
+// Order is the criterion by which rows are sorted. Whole disks always come first.
 type Order string
 
 // The orders.
 const (
-	// ByTrouble is by the worst verdict, then the longest stall that goes on, then the ratio to the baseline, then
-	// the busiest. A stall that is told of is worse than the verdict watch.
+	// ByTrouble sorts by the worst verdict, then the longest stall in progress, then the ratio to the baseline,
+	// then utilisation, then IOPS. A stall of two seconds or more that only the device explains ranks above the
+	// verdict watch.
 	ByTrouble   Order = "trouble"
 	ByIOPS      Order = "iops"
 	ByBandwidth Order = "bandwidth"
@@ -24,12 +25,13 @@ const (
 	ByName      Order = "name"
 )
 
-// Orders lists all of them.
+// Orders lists all orders.
 func Orders() []Order {
 	return []Order{ByTrouble, ByIOPS, ByBandwidth, ByLatency, ByInFlight, ByName}
 }
 
-// Sort sorts rows: what is highest first, names from the lowest on. Equal rows are in the order of their names.
+// Sort sorts rows in place: the highest value first, but names in ascending order. Equal rows are sorted by
+// name.
 func Sort(rows []Row, by Order, reverse bool) {
 	slices.SortFunc(rows, func(a, b Row) int {
 		order := by.compare(a, b)
@@ -70,7 +72,8 @@ func (o Order) compare(a, b Row) int {
 	return natural.Compare(a.Device, b.Device)
 }
 
-// badness ranks verdicts, and a stall between watch and degraded. That nothing is known is no trouble.
+// badness ranks verdicts, and puts a stall between watch and degraded. An unjudged drive ranks like a healthy
+// one.
 func badness(r Row) int {
 	rank := func(v record.DriveVerdict) int {
 		return 2 * max(0, slices.Index(record.DriveVerdicts(), v)-slices.Index(record.DriveVerdicts(), record.Healthy))

@@ -13,7 +13,7 @@ import (
 
 func TestOrders(t *testing.T) {
 	for by, want := range map[top.Order][]string{
-		// severe, then what stalls, then the ratio, then the busiest; a volume after all disks
+		// severe, then stalls, then the ratio, then the busiest; a volume after all disks
 		top.ByTrouble:   {"nvme1n1", "nvme2n1", "nvme0n1", "nvme10n1", "sda", "dm-0"},
 		top.ByIOPS:      {"nvme10n1", "nvme0n1", "nvme1n1", "sda", "nvme2n1", "dm-0"},
 		top.ByBandwidth: {"nvme10n1", "nvme0n1", "nvme1n1", "nvme2n1", "sda", "dm-0"},
@@ -31,7 +31,7 @@ func TestOrders(t *testing.T) {
 	assert.Equal(t, []string{"sda", "nvme10n1", "nvme2n1", "nvme1n1", "nvme0n1", "dm-0"}, names(rows))
 }
 
-// Equal rows stand in the order of their numbers.
+// Equal rows are sorted by name, with numbers in numeric order.
 func TestNaturalOrder(t *testing.T) {
 	want := []string{"d1", "d2", "d9", "d10", "d10p1", "d10p2", "d10p10", "d100", "nvme1n2", "nvme1n10", "nvme2n1", "sda", "sdaa", "sdb"}
 	var rows []top.Row
@@ -46,7 +46,7 @@ func TestNaturalOrder(t *testing.T) {
 func TestVerdictsByTrouble(t *testing.T) {
 	want := []record.DriveVerdict{record.Severe, record.Degraded, record.Watch, record.Healthy, record.Unjudged}
 	var rows []top.Row
-	for i, v := range want { // what is not known is as good as healthy
+	for i, v := range want { // unjudged ranks like healthy
 		rows = append(rows, top.Row{Device: string(rune('a' + i)), Verdict: &record.Judgement{Verdict: v}})
 	}
 	slices.Reverse(rows)
@@ -56,7 +56,7 @@ func TestVerdictsByTrouble(t *testing.T) {
 	}
 }
 
-// Nothing completes now: that is worse than a drive that may get slower.
+// A stall means that nothing completes now, which is worse than a drive that may be getting slower.
 func TestAStallIsWorseThanWatch(t *testing.T) {
 	of := func(name string, v record.DriveVerdict) top.Row {
 		return top.Row{Device: name, Verdict: &record.Judgement{Verdict: v}}

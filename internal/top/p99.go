@@ -7,13 +7,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// counted are the histograms of all devices in one answer of the daemon, by the ids of the devices.
+// counted holds the histograms in one answer of the daemon, by device id.
 type counted struct {
 	at time.Time
 	of map[string][]record.IOHistogram
 }
 
-// recent keeps the answers of the last half minute, the oldest first.
+// recent returns the answers of the last 30 s, the oldest first.
 func recent(answers []counted, now counted) []counted {
 	answers = append(answers, now)
 	return slices.DeleteFunc(answers, func(c counted) bool {
@@ -22,8 +22,8 @@ func recent(answers []counted, now counted) []counted {
 	})
 }
 
-// p99 is, by operation, the 99th percentile of the time that I/Os took in the device between the oldest and the newest
-// answer, where enough of them stand for it.
+// p99 returns the 99th percentile of the device latency between the oldest and the newest answer, by operation.
+// Operations with too few I/Os are left out.
 func p99(answers []counted, id string) map[record.Operation]time.Duration {
 	if len(answers) < 2 {
 		return nil
@@ -37,7 +37,7 @@ func p99(answers []counted, id string) map[record.Operation]time.Duration {
 		i := slices.IndexFunc(before, func(b record.IOHistogram) bool {
 			return b.Operation == h.Operation && b.Stage == h.Stage && b.Since.Equal(h.Since)
 		})
-		then := record.IOHistogram{} // counting has begun since
+		then := record.IOHistogram{} // empty if counting has begun since
 		if i >= 0 {
 			then = before[i]
 		}
@@ -51,8 +51,8 @@ func p99(answers []counted, id string) map[record.Operation]time.Duration {
 	return found
 }
 
-// percentile is the upper bound of the bucket that a share of the I/Os between two counts is in or below: at most 9 %
-// more than their latency. It is false when too few I/Os stand for it.
+// percentile returns the upper bound of the bucket that holds the given percentile of the I/Os between two
+// counts. The bound exceeds the latency by at most 9 %. It returns false when there are too few I/Os.
 func percentile(before, now record.IOHistogram, share float64) (time.Duration, bool) {
 	all := now.Count() - before.Count()
 	if now.Count() < before.Count() || !record.Supported(share, int64(all)) {

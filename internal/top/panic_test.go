@@ -20,7 +20,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/top"
 )
 
-// panics makes this program a view whose source or whose lines panic.
+// panics is the environment variable that turns this program into a view whose source or lines panic.
 const panics = "SSDPROBE_TEST_TOP_PANICS"
 
 func panicIn(where string) {
@@ -41,7 +41,7 @@ func panicIn(where string) {
 	fmt.Fprintln(os.Stderr, "it ended without a panic:", err)
 }
 
-// A defect of ours leaves no terminal behind that shows nothing of what is typed.
+// A bug of ours must not leave behind a terminal that does not echo.
 func TestAPanicGivesTheTerminalBack(t *testing.T) {
 	for where, says := range map[string]string{"the source": "the source is broken", "the view": "nil pointer"} {
 		t.Run(where, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestAPanicGivesTheTerminalBack(t *testing.T) {
 			require.NoError(t, terminal.Close())
 			shown, err := io.ReadAll(person)
 			if err != nil {
-				require.ErrorIs(t, err, unix.EIO) // nobody has the terminal any more
+				require.ErrorIs(t, err, unix.EIO) // nobody has the terminal open any more
 			}
 			assert.Contains(t, string(shown), "\x1b[?1049h")
 			assert.Regexp(t, `\x1b\[\?25h\x1b\[\?1049l$`, string(shown), "the cursor and what stood there are back")

@@ -10,10 +10,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// remembered is how many samples are remembered of each device.
+// remembered is how many samples are kept for each device.
 const remembered = 300
 
-// past is what a device did in the last samples.
+// past holds what a device did in the last samples.
 type past struct {
 	iops, latency, inFlight []float64
 }
@@ -29,7 +29,7 @@ func remember(values []float64, v float64) []float64 {
 	return values[max(0, len(values)-remembered):]
 }
 
-// detail is one device: what it does by operation, what is said of it, and its last minutes.
+// detail shows one device: what it does by operation, what the daemon says about it, and its recent past.
 func detail(r Row, p *past, now time.Time, every time.Duration, width, height int) []Line {
 	about := fmt.Sprintf("%s  %s %s", r.Device, r.Kind, r.Number)
 	if r.Model != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// WriteText writes a sample as plain text of at most width characters a line; 0 is any number.
+// WriteText writes a sample as plain text, in lines of at most width characters; 0 means unlimited.
 func WriteText(w io.Writer, s Sample, width int) error {
 	lines := []Line{line(Plain, fmt.Sprintf("%s  %s  %s  %s", s.Node, units.Time(s.Time), units.Span(s.Length), Summary(s.Devices)))}
 	lines = append(lines, Notes(s)...)
@@ -26,7 +26,7 @@ func WriteText(w io.Writer, s Sample, width int) error {
 	return err
 }
 
-// WriteJSON writes a sample as one line.
+// WriteJSON writes a sample as one line of JSON.
 func WriteJSON(w io.Writer, s Sample) error {
 	text, err := json.Marshal(s)
 	if err != nil {

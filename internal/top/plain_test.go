@@ -23,7 +23,7 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
-// The keys are part of the contract: docs/traffic.md lists them.
+// The JSON keys are part of the contract: docs/traffic.md lists them.
 func TestJSON(t *testing.T) {
 	s := node()
 	top.Sort(s.Devices, top.ByTrouble, false)
@@ -40,7 +40,7 @@ func TestJSON(t *testing.T) {
 	assert.Equal(t, s.Devices[0].Verdict, back.Devices[0].Verdict)
 }
 
-// Every key is in the document.
+// Every key is documented.
 func TestTheDocumentHasAllKeys(t *testing.T) {
 	document, err := os.ReadFile("../../docs/traffic.md")
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestTheDocumentHasAllKeys(t *testing.T) {
 			for key, value := range v {
 				found++
 				assert.Contains(t, string(document), "`"+key+"`")
-				if key != "verdict" { // that of the API
+				if key != "verdict" { // documented with the API
 					look(value)
 				}
 			}

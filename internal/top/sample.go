@@ -6,24 +6,24 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Sample is what all devices did in an interval. Its JSON is what programs read, one a line.
+// Sample is what all devices did in an interval. Its JSON form, one sample a line, is for programs.
 type Sample struct {
 	Time   time.Time     `json:"time"` // the end of the interval
 	Length time.Duration `json:"length_ns"`
 	Node   string        `json:"node"`
 	Daemon Answer        `json:"daemon"`
-	// Devices that were here at both ends, in the order that was asked for.
+	// Devices lists those that were present at both ends of the interval, in the order that was asked for.
 	Devices []Row `json:"devices"`
 	// Problems say what could not be read.
 	Problems []string `json:"problems,omitempty"`
 }
 
-// Answer is how the daemon answered.
+// Answer is the state of the daemon's last answer.
 type Answer struct {
 	Address string `json:"address"`
-	// Time is when it made the answer that is shown; zero while none is.
+	// Time is when the daemon made the answer that is shown; zero when none is shown.
 	Time time.Time `json:"time,omitzero"`
-	// Problem says why there are no verdicts and ratios; empty when there are.
+	// Problem says why verdicts and ratios are missing; empty when they are not.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -31,42 +31,43 @@ type Answer struct {
 type Row struct {
 	Device string `json:"device"` // the kernel's name, "nvme0n1"
 	ID     string `json:"id"`
-	Number string `json:"number"` // the kernel's, "259:0"
+	Number string `json:"number"` // the kernel's device number, "259:0"
 	// Kind is that of a record.Device, or "partition".
 	Kind  record.Kind `json:"kind"`
 	Model string      `json:"model,omitempty"`
-	// Whole says that it is a disk: neither made of other devices nor part of one, nor memory or a file.
+	// Whole says that the device is a whole disk: not made of other devices, not part of one, not memory and
+	// not a file.
 	Whole bool `json:"whole_disk"`
 
-	// Traffic is all I/O in the interval, that of our own probes included.
+	// Traffic is all I/O in the interval, including that of our own probes.
 	Traffic record.Traffic `json:"traffic"`
 	// InFlight is how many I/Os were in flight at the end of the interval.
 	InFlight uint64 `json:"in_flight"`
-	// Stall is the one that goes on; nil when I/Os complete.
+	// Stall is the stall in progress; nil when there is none.
 	Stall *record.Stall `json:"stall,omitempty"`
-	// Stalls are those of the last hour that the device is to blame for, as far as somebody watched.
+	// Stalls counts the stalls of the last hour that the device is to blame for, as far as it was watched.
 	Stalls record.StallTotal `json:"stalls"`
 
-	// Verdict is what the daemon says; nil when it says nothing.
+	// Verdict is the daemon's verdict on the drive; nil when there is none.
 	Verdict *record.Judgement `json:"verdict,omitempty"`
-	// Ratio is how many times slower than its baseline: that of the verdict, else the highest of
-	// the medians of its probes. 0 when nothing is compared.
+	// Ratio is how many times slower the device is than its baseline: the ratio of the verdict, or else the
+	// highest ratio of the median latencies of its probes. It is 0 when nothing is compared.
 	Ratio float64 `json:"ratio,omitempty"`
-	// P99 is how long 99 % of the I/Os of applications took in the device at most, by operation, in the last half
-	// minute; nil when the daemon has no histograms of them, or too few.
+	// P99 is the 99th percentile of the device latency of applications' I/Os in the last 30 s, by operation. It
+	// is nil when the daemon has no histograms of them, or too few I/Os.
 	P99 map[record.Operation]time.Duration `json:"p99_ns,omitempty"`
 }
 
-// IOPS is how many I/Os of any kind completed in a second.
+// IOPS returns the number of completed I/Os of all kinds per second.
 func (r Row) IOPS() float64 {
 	w := r.Traffic.Work
 	return w.Reads + w.Writes + w.Discards + w.Flushes
 }
 
-// Bytes is how many bytes were read and written in a second.
+// Bytes returns the number of bytes read and written per second.
 func (r Row) Bytes() float64 { return r.Traffic.Work.ReadBytes + r.Traffic.Work.WrittenBytes }
 
-// Latency is the mean of all I/Os; 0 when none completed.
+// Latency returns the mean latency of all I/Os; 0 when none completed.
 func (r Row) Latency() time.Duration {
 	var ios int64
 	var sum time.Duration
@@ -81,7 +82,7 @@ func (r Row) Latency() time.Duration {
 	return sum / time.Duration(ios)
 }
 
-// verdict is what the daemon says in one word; empty when it says nothing.
+// verdict returns the daemon's verdict; empty when there is none.
 func (r Row) verdict() record.DriveVerdict {
 	if r.Verdict == nil {
 		return ""
@@ -89,7 +90,7 @@ func (r Row) verdict() record.DriveVerdict {
 	return r.Verdict.Verdict
 }
 
-// stalled is for how long nothing has completed; 0 when I/Os complete.
+// stalled returns how long nothing has completed; 0 when there is no stall.
 func (r Row) stalled() time.Duration {
 	if r.Stall == nil {
 		return 0

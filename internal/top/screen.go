@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// What a terminal is told (ECMA-48, and xterm for the screen that keeps what stood there before).
+// Control sequences of a terminal (ECMA-48; xterm for the alternate screen).
 const (
-	enter     = "\x1b[?1049h\x1b[?25l\x1b[2J" // another screen, no cursor
+	enter     = "\x1b[?1049h\x1b[?25l\x1b[2J" // alternate screen, no cursor
 	leave     = "\x1b[0m\x1b[?25h\x1b[?1049l"
 	toLine    = "\x1b[%d;1H"
 	clearAll  = "\x1b[2J"
@@ -20,16 +20,16 @@ const (
 	clearDown = "\x1b[J"
 )
 
-// Screen is a terminal that shows lines. Open it with OpenScreen, and give it back with Close in any case.
+// Screen is a terminal that shows lines. Open it with OpenScreen, and always restore it with Close.
 type Screen struct {
 	in, out *os.File
 	colours bool
 
 	mu     sync.Mutex
-	before *term.State // of the terminal; nil while it is as it was
+	before *term.State // of the terminal; nil when it is restored
 }
 
-// Live reports whether a view can be shown: both are a terminal that knows how to move its cursor.
+// Live reports whether a live view is possible: in and out are terminals that can move their cursor.
 func Live(in, out *os.File) bool {
 	kind := os.Getenv("TERM")
 	return kind != "" && kind != "dumb" && term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
@@ -38,7 +38,7 @@ func Live(in, out *os.File) bool {
 // Coloured reports whether the user wants colours (no-color.org).
 func Coloured() bool { return os.Getenv("NO_COLOR") == "" }
 
-// OpenScreen takes a terminal.
+// OpenScreen takes over a terminal.
 func OpenScreen(in, out *os.File, colours bool) (*Screen, error) {
 	s := &Screen{in: in, out: out, colours: colours}
 	if err := s.Resume(); err != nil {
@@ -47,7 +47,7 @@ func OpenScreen(in, out *os.File, colours bool) (*Screen, error) {
 	return s, nil
 }
 
-// Resume takes the terminal again.
+// Resume takes over the terminal again.
 func (s *Screen) Resume() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *Screen) Resume() error {
 	return err
 }
 
-// Close gives the terminal back as it was. It may be called more than once, by any goroutine.
+// Close restores the terminal. It may be called more than once, from any goroutine.
 func (s *Screen) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +75,7 @@ func (s *Screen) Close() error {
 	return err
 }
 
-// Size is how many characters and lines there are; 80 and 24 when the terminal does not say.
+// Size returns the width in characters and the height in lines; 80 and 24 when the terminal does not tell.
 func (s *Screen) Size() (width, height int) {
 	width, height, err := term.GetSize(int(s.out.Fd()))
 	if err != nil || width <= 0 || height <= 0 {
@@ -84,7 +84,7 @@ func (s *Screen) Size() (width, height int) {
 	return width, height
 }
 
-// Show replaces what is shown.
+// Show replaces the lines on the screen.
 func (s *Screen) Show(lines []Line) error {
 	var b strings.Builder
 	for i, l := range lines {
@@ -95,20 +95,20 @@ func (s *Screen) Show(lines []Line) error {
 	b.WriteString(clearDown)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.before == nil { // it was given back
+	if s.before == nil { // Close has restored the terminal
 		return nil
 	}
 	_, err := s.out.WriteString(b.String())
 	return err
 }
 
-// Clear removes what others wrote.
+// Clear clears the screen, on which others may have written.
 func (s *Screen) Clear() error {
 	_, err := s.out.WriteString(clearAll)
 	return err
 }
 
-// ansi is the line with its tones as SGR sequences.
+// ansi returns the line with its tones as SGR sequences.
 func (l Line) ansi(colours bool) string {
 	var b strings.Builder
 	for _, s := range l {
@@ -121,7 +121,7 @@ func (l Line) ansi(colours bool) string {
 	return b.String()
 }
 
-// sgr is how a tone is asked for; without colours only what is none.
+// sgr returns the SGR code of a tone. Without colours, only Strong and Selected have one.
 func (t Tone) sgr(colours bool) string {
 	switch t {
 	case Strong:

@@ -16,11 +16,12 @@ import (
 type Options struct {
 	Host sysfs.FS
 	Node string
-	// Interval is what a sample is of, in whole seconds.
+	// Interval is the length of a sample, in whole seconds.
 	Interval time.Duration
-	// Targets are names of devices, as device.Find takes them; all whole disks when there are none.
+	// Targets are names of devices, in a form that device.Find accepts. If there are none, all whole disks are
+	// shown.
 	Targets []string
-	// All shows also what is made of disks, partitions, memory and files.
+	// All also shows partitions and devices made of disks, memory and files.
 	All bool
 	// Ask asks the daemon.
 	Ask Ask
@@ -28,7 +29,7 @@ type Options struct {
 	onPanic func()
 }
 
-// Source makes samples. Make one with NewSource.
+// Source produces samples. Create one with NewSource.
 type Source struct {
 	options Options
 	devices devices
@@ -38,10 +39,10 @@ type Source struct {
 	emit    func(Sample)
 	seconds int // since the last sample
 	at      time.Time
-	last    map[string]traffic.Counted // then, by number
+	last    map[string]traffic.Counted // at the last sample, by device number
 }
 
-// NewSource returns a source of samples.
+// NewSource returns a Source.
 func NewSource(o Options) *Source {
 	s := &Source{options: o, daemon: daemon{ask: o.Ask}}
 	s.devices = devices{host: o.Host, wanted: o.Targets, all: o.All, guarded: s.guarded}
@@ -52,16 +53,16 @@ func NewSource(o Options) *Source {
 	return s
 }
 
-// List finds the devices. Its error says why some or all cannot be shown, and matches os.ErrNotExist when a
-// target is none of this machine.
+// List lists the devices. Its error says why some or all cannot be shown, and matches os.ErrNotExist when this
+// machine has no such target.
 func (s *Source) List(ctx context.Context) error {
 	s.devices.list(ctx)
 	_, err := s.devices.current()
 	return err
 }
 
-// Run emits a sample at the end of each interval until ctx ends. While emit waits, nothing is sampled, and the interval
-// is longer.
+// Run emits a sample at the end of each interval until ctx ends. While emit blocks, nothing is sampled, and the
+// interval gets longer.
 func (s *Source) Run(ctx context.Context, emit func(Sample)) error {
 	s.emit = emit
 	group, ctx := errgroup.WithContext(ctx)
@@ -74,21 +75,22 @@ func (s *Source) Run(ctx context.Context, emit func(Sample)) error {
 	return group.Wait()
 }
 
-// guarded is deferred in each goroutine.
+// guarded is deferred in each goroutine. It calls onPanic before a panic ends the process.
 func (s *Source) guarded() {
 	if s.options.onPanic == nil {
 		return
 	}
 	if p := recover(); p != nil {
 		s.options.onPanic()
-		panic(p) // with the stack of the first one
+		panic(p) // this keeps the stack of the first panic
 	}
 }
 
-// ShowAll says whether also what is no whole disk is shown. What appears has a row after an interval.
+// ShowAll sets whether devices that are not whole disks are shown, too. A device that appears has a row after
+// one interval.
 func (s *Source) ShowAll(all bool) { s.devices.setAll(all) }
 
-// second takes what all devices had counted at the end of a second.
+// second processes what all devices had counted at the end of a second.
 func (s *Source) second(now traffic.Second) {
 	at, all := now.Time, now.Devices
 	s.seconds++
@@ -105,7 +107,7 @@ func (s *Source) second(now traffic.Second) {
 	}
 }
 
-// sample is what was done since the last one.
+// sample returns what was done since the last sample.
 func (s *Source) sample(at time.Time, span time.Duration, last map[string]traffic.Counted) Sample {
 	sample := Sample{Time: at, Length: span, Node: s.options.Node, Devices: []Row{}}
 	answer, drives := s.daemon.now(at)
@@ -124,7 +126,7 @@ func (s *Source) sample(at time.Time, span time.Duration, last map[string]traffi
 			continue
 		}
 		counted, ok := now.Disk.Since(before.Disk)
-		if !ok { // another one has its number
+		if !ok { // another device has its number
 			continue
 		}
 		row := Row{
@@ -134,7 +136,7 @@ func (s *Source) sample(at time.Time, span time.Duration, last map[string]traffi
 		s.addStalls(&row)
 		if d, ok := drives[l.ID]; ok {
 			row.Verdict, row.Ratio, row.P99 = d.verdict, d.ratio, d.p99
-			if d.stalls.Count > row.Stalls.Count { // it has watched for longer
+			if d.stalls.Count > row.Stalls.Count { // the daemon has watched for longer
 				row.Stalls = d.stalls
 			}
 		}
@@ -143,7 +145,7 @@ func (s *Source) sample(at time.Time, span time.Duration, last map[string]traffi
 	return sample
 }
 
-// addStalls adds what was seen of the device's stalls, and why it is not seen what others do.
+// addStalls adds the stalls that were seen of the device, and why its traffic cannot be seen.
 func (s *Source) addStalls(row *Row) {
 	status := s.sampler.Status(row.Number)
 	if status == nil {

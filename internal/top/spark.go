@@ -18,7 +18,7 @@ func spark(values []float64, width, height int) []string {
 	for i := range lines {
 		var b strings.Builder
 		b.WriteString(strings.Repeat(" ", width-len(values)))
-		floor := (height - 1 - i) * len(blocks) // what lower lines show
+		floor := (height - 1 - i) * len(blocks) // what the lines below show
 		for _, v := range values {
 			level := 0
 			if v > 0 {

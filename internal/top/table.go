@@ -11,20 +11,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// none stands where there is no value.
+// none is shown where there is no value.
 const none = "-"
 
-// column is one of the table.
+// column is a column of the table.
 type column struct {
 	name  string
 	width int
 	left  bool
-	// extra says in which order columns are added where there is room; 0 is always there.
+	// extra is the order in which columns are added when there is room; a column with 0 is always shown.
 	extra int
 	cell  func(Row) (string, Tone)
 }
 
-// columns are all there are, as they stand from left to right. Those that are always there take 80 characters.
+// columns returns all columns from left to right. Those that are always shown take 80 characters.
 func columns() []column {
 	return []column{
 		{name: "device", width: 9, left: true, cell: func(r Row) (string, Tone) { return r.Device, Plain }},
@@ -50,7 +50,8 @@ func columns() []column {
 	}
 }
 
-// fitting are the columns for a width; 0 is any. What is left of it widens the first column, as far as names need it.
+// fitting returns the columns that fit a width; 0 means unlimited. Spare width goes to the first column, as far
+// as names need it.
 func fitting(rows []Row, width int) []column {
 	all := columns()
 	if !slices.ContainsFunc(rows, func(r Row) bool { return r.P99 != nil }) {
@@ -82,7 +83,7 @@ func fitting(rows []Row, width int) []column {
 	return all
 }
 
-// Table is a header and a line for each row. It takes at most width characters; 0 is any number.
+// Table returns a header and a line for each row, of at most width characters; 0 means unlimited.
 func Table(rows []Row, width int) (head Line, lines []Line) {
 	fit := fitting(rows, width)
 	for _, c := range fit {
@@ -109,7 +110,7 @@ func join(l Line, text string, tone Tone) Line {
 	return append(l, Span{text, tone})
 }
 
-// rate writes what is per second in at most width characters.
+// rate formats a number per second in at most width characters.
 func rate(v float64, width int) string {
 	if v > 0 && v < 0.01 {
 		return "<0.01"
@@ -137,7 +138,7 @@ func p99Of(o record.Operation) func(Row) (string, Tone) {
 	return func(r Row) (string, Tone) { return latency(r.P99[o]), Plain }
 }
 
-// latency is short: "24.6µs".
+// latency formats a latency without spaces: "24.6µs".
 func latency(d time.Duration) string {
 	if d == 0 {
 		return none
@@ -145,7 +146,7 @@ func latency(d time.Duration) string {
 	return strings.ReplaceAll(units.Latency(d), " ", "")
 }
 
-// stallCell is for how long nothing has completed, else how many stalls there were.
+// stallCell shows how long nothing has completed, or else how many stalls there were.
 func stallCell(r Row) (string, Tone) {
 	switch {
 	case r.Stall != nil && r.Stall.Cause == record.StallByDevice:

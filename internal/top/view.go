@@ -10,30 +10,30 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// View is what a person looks at: the last sample, the past of each device, and what the keys have chosen.
-// It knows no terminal. Make one with NewView.
+// View is what the user sees: the last sample, the past of each device, and what was selected with keys. It is
+// independent of a terminal. Create one with NewView.
 type View struct {
 	Every time.Duration // the interval
-	// All says that also what is no whole disk is wanted.
+	// All says that devices that are not whole disks are wanted, too.
 	All bool
 
 	sample  Sample
-	pasts   map[string]*past // by the names of devices
+	pasts   map[string]*past // by device name
 	order   Order
 	reverse bool
 	filter  string
-	typing  bool   // the filter
-	chosen  string // device under the cursor; the first when there is none of that name
-	open    bool   // one device is shown
-	top     int    // first row that is shown
+	typing  bool   // whether the filter is being typed
+	chosen  string // device under the cursor; the first row if no row has this name
+	open    bool   // whether one device is shown in detail
+	top     int    // index of the first row shown
 }
 
-// NewView returns a view that has seen no sample.
+// NewView returns a View without a sample.
 func NewView(every time.Duration, by Order, all bool) *View {
 	return &View{Every: every, All: all, order: by, pasts: map[string]*past{}}
 }
 
-// Add takes the next sample.
+// Add adds the next sample.
 func (v *View) Add(s Sample) {
 	v.sample = s
 	for _, r := range s.Devices {
@@ -44,19 +44,19 @@ func (v *View) Add(s Sample) {
 	}
 }
 
-// Effect is what a key asks of those who know more than the view.
+// Effect is what a key asks the caller of Press to do.
 type Effect int
 
 // The effects of keys.
 const (
 	Nothing   Effect = iota
-	Quit             // end as wanted
-	Interrupt        // end as by a signal
-	Suspend          // leave the terminal to others for a while
-	Redraw           // something else wrote to the terminal
+	Quit             // end normally
+	Interrupt        // end as if by a signal
+	Suspend          // give back the terminal for a while
+	Redraw           // redraw, because something else wrote to the terminal
 )
 
-// Press does what a key says.
+// Press handles a key.
 func (v *View) Press(k Key) Effect {
 	switch {
 	case k == KeyInterrupt:
@@ -77,7 +77,7 @@ func (v *View) Press(k Key) Effect {
 	return Nothing
 }
 
-// typed changes the filter.
+// typed edits the filter.
 func (v *View) typed(k Key) {
 	switch {
 	case k == KeyEnter:
@@ -93,7 +93,7 @@ func (v *View) typed(k Key) {
 	}
 }
 
-// leave closes the device that is shown, or goes to the next one.
+// leave closes the device shown in detail, or goes to another one.
 func (v *View) leave(k Key) {
 	switch k {
 	case KeyUp, "k":
@@ -140,12 +140,12 @@ func (v *View) move(by int) {
 	}
 }
 
-// cursor is the row that is chosen.
+// cursor returns the index of the row under the cursor.
 func (v *View) cursor(rows []Row) int {
 	return max(0, slices.IndexFunc(rows, func(r Row) bool { return r.Device == v.chosen }))
 }
 
-// rows are those that the filter lets through, in order.
+// rows returns the rows that match the filter, sorted.
 func (v *View) rows() []Row {
 	wanted := strings.ToLower(v.filter)
 	rows := slices.DeleteFunc(slices.Clone(v.sample.Devices), func(r Row) bool {
@@ -155,7 +155,7 @@ func (v *View) rows() []Row {
 	return rows
 }
 
-// Lines are what stands on a terminal of that size.
+// Lines returns the lines to show on a terminal of that size.
 func (v *View) Lines(width, height int) []Line {
 	if v.sample.Time.IsZero() {
 		return []Line{line(Plain, fmt.Sprintf("Counting for the first %s …", units.Span(v.Every))).clip(width)}
@@ -186,10 +186,11 @@ func (v *View) Lines(width, height int) []Line {
 	return lines
 }
 
-// leastNode is how many columns the name of a machine has at least.
+// leastNode is the smallest width of the machine's name.
 const leastNode = 8
 
-// title says what of which machine is seen. A long name of it is cut, rather than what is wrong there.
+// title returns the first line. If there is little room, it cuts a long machine name rather than what is wrong
+// on the machine.
 func (v *View) title(rows []Row, width int) Line {
 	s := v.sample
 	text := fmt.Sprintf("  %s  every %s  %s", s.Time.Local().Format(time.TimeOnly), units.Span(v.Every), Summary(rows))
@@ -203,7 +204,7 @@ func (v *View) title(rows []Row, width int) Line {
 	return append(line(Plain, s.Node).clip(max(leastNode, width-len([]rune(l.Text())))), l...)
 }
 
-// Summary counts what is wrong: "12 devices, 1 severe, 2 stalled".
+// Summary counts the devices with problems: "12 devices, 1 severe, 2 stalled".
 func Summary(rows []Row) string {
 	text := units.Plural(len(rows), "device")
 	verdicts := record.DriveVerdicts()
@@ -231,7 +232,7 @@ func Summary(rows []Row) string {
 	return text
 }
 
-// Notes say in a line each what is missing.
+// Notes returns a line for each thing that is missing.
 func Notes(s Sample) []Line {
 	var notes []Line
 	if s.Daemon.Problem != "" {
@@ -246,7 +247,7 @@ func Notes(s Sample) []Line {
 	return notes
 }
 
-// table is the table with the cursor, as far as it fits.
+// table returns the part of the table around the cursor that fits.
 func (v *View) table(rows []Row, width, height int) []Line {
 	head, lines := Table(rows, width)
 	room := max(1, height-1)
@@ -258,7 +259,7 @@ func (v *View) table(rows []Row, width, height int) []Line {
 	return append([]Line{head}, lines[v.top:min(len(lines), v.top+room)]...)
 }
 
-// lastOf is the end of a text, where one types.
+// lastOf returns the end of a text, where the user types.
 func lastOf(text string, columns int) string {
 	runes := []rune(text)
 	if columns = max(1, columns); len(runes) <= columns {
@@ -267,7 +268,7 @@ func lastOf(text string, columns int) string {
 	return "…" + string(runes[len(runes)-columns+1:])
 }
 
-// prompt is the last line: what the keys do and what to know of the table, or the filter that is typed.
+// prompt returns the last line: what the keys do and a note about the table, or the filter while it is typed.
 func (v *View) prompt(width int, about string) Line {
 	switch {
 	case v.typing:

@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/top"
 )
 
-// text is what stands on a screen.
+// text returns the text on a screen.
 func text(lines []top.Line) string {
 	var b strings.Builder
 	for _, l := range lines {
@@ -23,7 +23,7 @@ func text(lines []top.Line) string {
 	return b.String()
 }
 
-// seen is a view that has seen a node for five minutes: a wave, and a stall at the end.
+// seen returns a view that has seen a node for five minutes: a wave, and a stall at the end.
 func seen() *top.View {
 	v := top.NewView(time.Second, top.ByTrouble, true)
 	for i := range 300 {
@@ -101,7 +101,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// Nothing is ever wider or longer than the terminal, whatever its size.
+// No line or screen exceeds the terminal, whatever its size.
 func TestScreensKeepToTheTerminal(t *testing.T) {
 	for _, keys := range [][]top.Key{nil, {top.KeyEnter}, {"/", "n"}} {
 		v := press(seen(), keys...)
@@ -144,7 +144,7 @@ func TestKeysOfTheView(t *testing.T) {
 	assert.Contains(t, text(press(v, "s").Lines(80, 24)), "by trouble")
 }
 
-// The cursor stays on its device when rows move, and a device that is open may vanish.
+// The cursor stays on its device when rows move. A device that is shown in detail may vanish.
 func TestTheCursorFollowsItsDevice(t *testing.T) {
 	v := press(seen(), top.KeyDown) // the stalled one
 	under := func() string {

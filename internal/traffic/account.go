@@ -8,62 +8,63 @@ import (
 )
 
 const (
-	// interval is what a record.Traffic is about, and window what the work before a round is about.
+	// interval is the length of the interval that a record.Traffic covers. window is how far back the work
+	// before a round is measured.
 	interval = 30 * time.Second
 	window   = record.TrafficWindow
-	// minSpan is the shortest time over which work means something.
+	// minSpan is the shortest time for which work is reported.
 	minSpan = 500 * time.Millisecond
 )
 
-// reading is what a device had counted at a time.
+// reading is what a device's counters showed at a time.
 type reading struct {
 	at     time.Time
 	disk   counters.Disk
 	timing counters.Timing
 }
 
-// newReading leaves out the name, which sysfs does not tell.
+// newReading drops the disk's name, because readings from sysfs have none.
 func newReading(at time.Time, d counters.Disk, timing counters.Timing) reading {
 	d.Name = ""
 	return reading{at, d, timing}
 }
 
-// since returns what was counted after before; false when the two cannot be compared.
+// since returns what was counted after before. It returns false when the two readings cannot be compared.
 func (r reading) since(before reading) (counters.Disk, bool) {
-	if r.timing != before.timing { // others stand for its times now
+	if r.timing != before.timing { // the times now come from other devices
 		return counters.Disk{}, false
 	}
 	return r.disk.Since(before.disk)
 }
 
-// account keeps what others do to a device apart from what we do. It gets readings in the order of
-// their time, and belongs to the lock of the Sampler.
+// account separates the I/O of others on a device from our own. Readings must be added in the order of their
+// times. Sampler.mu guards an account.
 type account struct {
-	last *reading // of any time
-	// run says whether a run of ours uses the device or has just ended, ran whether it did when
-	// last looked.
+	last *reading // the most recent reading
+	// run says whether a run of ours uses the device or has just ended. ran says whether one used the device at
+	// the end of the last second.
 	run, ran bool
-	// round says that a round of ours has begun or ended in this second, ours that anything of ours
-	// used the device in the last one.
+	// round says that a round of ours began or ended in the current second. ours says that a round or a run of
+	// ours used the device in the last second.
 	round, ours bool
 
-	others  totals             // since the account was opened
-	seconds []moment           // others at the end of each second of the window, and at its beginning
-	worst   [operations]served // of the second with the highest mean in this interval
+	others  totals             // what others did since the account was created
+	seconds []moment           // totals of others at the beginning of the window and at the end of each second in it
+	worst   [operations]served // in the second of this interval with the highest mean latency
 
-	began    moment // when this interval did
+	began    moment // start of this interval
 	first    reading
-	unusable string // why this interval says nothing of others
+	unusable string // why this interval has no result for others; empty when it has one
 	stalls   stalls
 }
 
-// moment is what had been counted for others at a time.
+// moment is the totals of others at a time.
 type moment struct {
 	at     time.Time
 	others totals
 }
 
-// The reasons for an interval to be unusable.
+// The reasons why an interval is unusable.
 const (
 	byRun   = "a run of ssdprobe used the device"
 	byReset = "the device was away, or began to count anew"
@@ -71,8 +72,8 @@ const (
 	byBlind = "the device does not count: its statistics are switched off (queue/iostats)"
 )
 
-// take adds a reading to the account. others says that what was counted since the last one was done
-// for others: that no round of ours was in progress, and the machine was not standing still.
+// take adds a reading to the account. others says that what was counted since the last reading belongs to
+// others: no round of ours was in progress, and the machine did not stand still.
 func (a *account) take(r reading, others bool) {
 	last := a.last
 	a.last = &r
@@ -90,13 +91,13 @@ func (a *account) take(r reading, others bool) {
 	}
 }
 
-// restart begins a new interval that follows on nothing.
+// restart starts a new interval and a new window; earlier seconds are forgotten.
 func (a *account) restart(r reading) {
 	a.begin(r)
 	a.seconds = []moment{a.began}
 }
 
-// begin begins a new interval.
+// begin starts a new interval.
 func (a *account) begin(r reading) {
 	a.first, a.unusable, a.worst = r, "", [operations]served{}
 	a.began = moment{r.at, a.others}
@@ -105,7 +106,8 @@ func (a *account) begin(r reading) {
 	}
 }
 
-// away notes that the device is not there. When it is again, an interval begins.
+// away notes that the device is absent, and returns the stall that this ends, if any. A new interval starts
+// when the device returns.
 func (a *account) away() (told []record.Stall) {
 	a.last = nil
 	return a.stalls.miss()
@@ -125,8 +127,8 @@ func (a *account) tick(at time.Time) {
 	}
 }
 
-// work is what others asked for in the last half minute, or since the device is watched; nil when
-// that is too short.
+// work returns what others asked for per second, over the window or, if shorter, since the account restarted.
+// It is nil when the device is absent or that time is too short.
 func (a *account) work() *record.Work {
 	if a.last == nil {
 		return nil
@@ -138,8 +140,8 @@ func (a *account) work() *record.Work {
 	return new(t.work())
 }
 
-// runs notes whether a run of ours uses the device at the end of a second. What was counted in the
-// second is the run's if it did at its beginning or does at its end.
+// runs notes whether a run of ours uses the device at the end of a second. What was counted in that second
+// belongs to the run if it used the device at the beginning or the end of the second.
 func (a *account) runs(now bool) {
 	a.run, a.ran = now || a.ran, now
 	if a.run {
@@ -147,14 +149,14 @@ func (a *account) runs(now bool) {
 	}
 }
 
-// idle reports whether nothing at all was counted in this interval.
+// idle reports whether nothing was counted in this interval and nothing is in flight.
 func (a *account) idle() bool {
 	counted, ok := a.last.since(a.first)
 	return ok && counted.IOs() == 0 && a.last.disk.InFlight == 0
 }
 
-// close ends the interval at the last reading, and returns what it says of others. blind says that the
-// device does not count.
+// close ends the interval at the last reading and returns its result for others. blind says that the device
+// does not count.
 func (a *account) close(blind bool) record.Traffic {
 	defer a.begin(*a.last)
 	r := *a.last

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// passes lets a second pass in which does is done.
+// passes simulates second i, in which does is called.
 func passes(a *account, d *drive, i int, does func()) {
 	does()
 	a.runs(false)
@@ -33,7 +33,7 @@ func TestOthersAreWhatIsCountedOutsideOfOurRounds(t *testing.T) {
 			}
 			a.take(d.at(float64(i)-0.5), true)
 			d.reads(256, 80*time.Microsecond) // ours
-			d.flushes(3, time.Millisecond)    // and the filesystem's, for our sake
+			d.flushes(3, time.Millisecond)    // the filesystem's, caused by our reads
 			a.take(d.at(float64(i)-0.4), false)
 			d.flushes(1, 2*time.Millisecond)
 		})
@@ -165,7 +165,7 @@ func TestBusyTimeInTicks(t *testing.T) {
 	assert.InDelta(t, 0.02, got.Utilisation, 1e-9)
 	assert.True(t, got.CoarseTimes)
 
-	// Without times of its own, what its members were busy for is all that is known.
+	// Of a device without times of its own, only the busy time of its members is known.
 	d, a = newDrive(), &account{}
 	first := d.at(0)
 	d.disk.ReadIOs, d.disk.BusyTime, d.disk.WeightedTime = 30, 6*time.Second, 90*time.Second

@@ -17,7 +17,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// What a second costs, with two partitions on each device. A file stands for the kernel's.
+// BenchmarkSecond measures the cost of a second for devices with two partitions each. A file stands in for the
+// kernel's /proc/diskstats.
 func BenchmarkSecond(b *testing.B) {
 	for _, n := range []int{1, 24, 256} {
 		b.Run(fmt.Sprintf("devices=%d", n), func(b *testing.B) {
@@ -37,7 +38,8 @@ func BenchmarkSecond(b *testing.B) {
 	}
 }
 
-// The same with the devices of this machine, whose kernel sums up what each CPU has counted.
+// BenchmarkSecondOfThisMachine does the same for the devices of this machine, where the kernel sums the
+// counters of all CPUs.
 func BenchmarkSecondOfThisMachine(b *testing.B) {
 	host := sysfs.New("/")
 	disks, err := counters.ReadDisks(host)
@@ -61,11 +63,11 @@ func benchmark(b *testing.B, host sysfs.FS, devices []Device) {
 	for b.Loop() {
 		s.sample(context.Background(), false)
 	}
-	// The same on a busy machine as on an idle one. In a second, 10 ms are 1 % of a core.
+	// CPU time is the same on a busy machine as on an idle one. 10 ms per second are 1 % of a core.
 	b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
 }
 
-// cpuTime is what this process has had of the CPUs.
+// cpuTime returns the CPU time that this process has used.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage unix.Rusage

@@ -9,8 +9,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// causeOf says what explains that the device of a number, or the disks below it, complete nothing
-// now. controllers are those of NVMe that reach it. What cannot be read explains nothing.
+// causeOf returns what explains that a device, or a disk below it, completes nothing now. numbers are the
+// device numbers of all of them; controllers are the names of the NVMe controllers that reach the device. A
+// file that cannot be read explains nothing.
 func causeOf(host sysfs.FS, numbers, controllers []string, run bool) record.StallCause {
 	switch {
 	case run:
@@ -24,14 +25,14 @@ func causeOf(host sysfs.FS, numbers, controllers []string, run bool) record.Stal
 	return record.StallByDevice
 }
 
-// suspended reports a device of device-mapper that somebody has suspended.
+// suspended reports whether a device is a device-mapper device that somebody has suspended.
 func suspended(host sysfs.FS, number string) bool {
 	text, err := host.Text(path.Join("/sys/dev/block", number, "dm/suspended"))
 	return err == nil && text == "1"
 }
 
-// recovering reports a disk whose controller is not at work now: of NVMe, or of SCSI, where the
-// kernel's error handling stops the whole host adapter.
+// recovering reports whether a disk cannot work now because its NVMe controller, the SCSI disk itself or its
+// SCSI host adapter is not in its normal state. The kernel's SCSI error handling stops the whole host adapter.
 func recovering(host sysfs.FS, number string) bool {
 	dir := path.Join("/sys/dev/block", number, "device")
 	if resetting(host, dir) {
@@ -52,8 +53,8 @@ func recovering(host sysfs.FS, number string) bool {
 	return false
 }
 
-// resetting reports whether the state in a directory is another than that of a controller of NVMe
-// (live) or a disk of SCSI (running) that works.
+// resetting reports whether the state file in a directory says neither live (a working NVMe controller) nor
+// running (a working SCSI disk).
 func resetting(host sysfs.FS, dir string) bool {
 	text, err := host.Text(path.Join(dir, "state"))
 	return err == nil && text != "live" && text != "running"

@@ -11,25 +11,25 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// device is a Device under watch. What rounds and snapshots read is changed with Sampler.mu, and source
-// with both locks.
+// device is a watched Device. Fields that rounds and snapshots read are changed under Sampler.mu; source is
+// changed under both Sampler.reading and Sampler.mu.
 type device struct {
 	Device
 	asking  guard.Guard
 	source  counters.Source
-	above   []string // numbers of the devices under watch that are made of it
-	account account  // its stalls are changed by the goroutine of Run alone
+	above   []string // numbers of the watched devices that are built on it
+	account account  // only the goroutine of Run changes its stalls
 	last    *record.Traffic
 	held    *record.HeldBack
-	idle    time.Time // since when a round of ours waits with nothing in flight, for the goroutine of Run alone
+	idle    time.Time // since when a round of ours has waited with nothing in flight; used only by the goroutine of Run
 }
 
-// cause says what explains that the device completes nothing now.
+// cause returns what explains that the device completes nothing now.
 func (d *device) cause(s *Sampler) record.StallCause {
 	return causeOf(s.options.FS, append([]string{d.Number}, d.source.Below()...), d.Controllers, d.Run)
 }
 
-// newDevice finds out how a device counts. Where that cannot be seen, it counts itself.
+// newDevice finds out how a device counts its I/O. If that is unknown, only the device's own counters are used.
 func newDevice(host sysfs.FS, w Device) *device {
 	d := &device{Device: w, source: counters.Source{Number: w.Number}}
 	if source, err := counters.FindSource(host, w.Number); err == nil {
@@ -38,11 +38,11 @@ func newDevice(host sysfs.FS, w Device) *device {
 	return d
 }
 
-// second takes what was read at the end of a second; here is false when the device was not there.
-// It returns the stalls to be told of, and whether the interval is over.
+// second processes the reading at the end of a second. here is false when the device was absent, and nobodys is
+// true when the second must be discarded. second returns the stalls to report and whether the interval is over.
 func (d *device) second(s *Sampler, r reading, here, nobodys bool) (told []record.Stall, over bool) {
 	var cause record.StallCause
-	if here && !nobodys && d.account.stalls.stands(r) { // nobody else changes its stalls
+	if here && !nobodys && d.account.stalls.stands(r) { // no lock needed: only this goroutine changes stalls
 		cause = d.cause(s)
 	}
 	held := d.heldBack(s, r, here && !nobodys)
@@ -65,8 +65,8 @@ func (d *device) second(s *Sampler, r reading, here, nobodys bool) (told []recor
 	return told, r.at.Sub(d.account.began.at) >= interval-beat
 }
 
-// askTimeout is how long a device may take to say whether it counts. Attributes of its queue wait
-// for whoever changes one, as somebody may who is stopped by a device that hangs.
+// askTimeout is how long a device may take to say whether it counts. Reading a queue attribute waits for
+// whoever is writing one, and a device that hangs may block that writer.
 const askTimeout = 100 * time.Millisecond
 
 // off reports whether the statistics of the device are switched off.

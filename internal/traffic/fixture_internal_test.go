@@ -8,7 +8,7 @@ import (
 
 func start() time.Time { return time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC) }
 
-// at is a time after start.
+// at returns the time that many seconds after start.
 func at(seconds float64) time.Time {
 	return start().Add(time.Duration(seconds * float64(time.Second)))
 }
@@ -20,7 +20,7 @@ func newDrive() *drive {
 	return &drive{counters.Disk{Number: "259:0", Discards: &counters.Discards{}, Flushes: &counters.Flushes{}}}
 }
 
-// reads completes some of 4 KiB.
+// reads completes n reads of 4 KiB.
 func (d *drive) reads(n uint64, latency time.Duration) {
 	d.disk.ReadIOs += n
 	d.disk.ReadSectors += counters.Sectors512(8 * n)
@@ -28,7 +28,7 @@ func (d *drive) reads(n uint64, latency time.Duration) {
 	d.spent(n, latency)
 }
 
-// writes completes some of 8 KiB.
+// writes completes n writes of 8 KiB.
 func (d *drive) writes(n uint64, latency time.Duration) {
 	d.disk.WriteIOs += n
 	d.disk.WriteSectors += counters.Sectors512(16 * n)
@@ -51,7 +51,7 @@ func (d *drive) spent(n uint64, latency time.Duration) {
 	d.disk.WeightedTime += time.Duration(n) * latency
 }
 
-// at is what it has counted by a time.
+// at returns the device's reading that many seconds after start.
 func (d *drive) at(seconds float64) reading {
 	return newReading(at(seconds), d.disk, counters.ExactTimes)
 }

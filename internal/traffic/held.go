@@ -6,14 +6,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// heldAfter is for how long a round of ours has to wait with nothing in flight to say that it is held back.
+// heldAfter is how long a round of ours must wait with nothing in flight before it counts as held back.
 const heldAfter = 5 * time.Second
 
-// heldBack returns what holds a round of ours back from a device that has nothing to do; nil when nothing does. known is false
-// when the second says nothing. A controller that is being reset lets no I/O begin either: that is the device.
+// heldBack returns what holds a round of ours back from a device that has nothing in flight; nil when nothing
+// does. known is false when the second has no usable reading. A controller that is being reset also lets no I/O
+// begin, but that is the device's fault.
 func (d *device) heldBack(s *Sampler, r reading, known bool) *record.HeldBack {
 	s.mu.Lock()
-	blind := d.last != nil && d.last.Unusable == byBlind // it has nothing in flight by its counters, whatever it has
+	blind := d.last != nil && d.last.Unusable == byBlind // its counters always show nothing in flight
 	waits := known && !blind && s.ours(d) && d.account.stalls.idles(r)
 	s.mu.Unlock()
 	switch {
@@ -33,8 +34,8 @@ func (d *device) heldBack(s *Sampler, r reading, known bool) *record.HeldBack {
 	return &record.HeldBack{Since: d.idle, Suspended: cause == record.StallBySuspended}
 }
 
-// idles reports whether a device that has counted I/O had none in flight at the end of the last second, nor has now, and has
-// completed none in between.
+// idles reports whether a device that has counted I/O had none in flight at the end of the last second, has
+// none now, and completed none in between.
 func (s *stalls) idles(r reading) bool {
 	return s.completedNothing(r) && r.disk.ReadIOs+r.disk.WriteIOs > 0 && s.last.disk.InFlight+r.disk.InFlight == 0
 }

@@ -19,19 +19,19 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// told is what a sampler has told.
+// told collects what a Sampler reports.
 type told struct {
 	samples chan record.Traffic
 	stalls  chan record.Stall
 }
 
-// failure is why the last second could not be read.
+// failure returns why the counters could not be read in the last second.
 func failure(s *Sampler) error {
 	_, err := s.Last()
 	return err
 }
 
-// samplerOf returns a sampler of the machine's devices.
+// samplerOf returns a Sampler of devices of this machine, and what it reports.
 func samplerOf(devices ...Device) (*Sampler, told) {
 	t := told{make(chan record.Traffic, 100), make(chan record.Stall, 100)}
 	return New(Options{
@@ -40,7 +40,7 @@ func samplerOf(devices ...Device) (*Sampler, told) {
 	}), t
 }
 
-// dd copies blocks between a device and memory, directly.
+// dd runs dd with the given arguments.
 func dd(t *testing.T, arguments ...string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "dd", append(arguments, "status=none")...).CombinedOutput()
@@ -66,7 +66,7 @@ func TestOthersOnARealDeviceAreDiskstatsWithoutOurRounds(t *testing.T) {
 	dd(t, "if=/dev/zero", "of="+device.Path, "bs=64k", "count=100", "oflag=direct", "conv=notrunc,fsync")
 	ourBefore := counted(t, device.Number)
 	_, end := s.Begin(device.Number)
-	dd(t, "if="+device.Path, "of=/dev/null", "bs=4k", "count=256", "iflag=direct") // in place of a round
+	dd(t, "if="+device.Path, "of=/dev/null", "bs=4k", "count=256", "iflag=direct") // stands in for a round
 	end()
 	ours, ok := counted(t, device.Number).Since(ourBefore)
 	require.True(t, ok)
@@ -88,7 +88,7 @@ func TestOthersOnARealDeviceAreDiskstatsWithoutOurRounds(t *testing.T) {
 	assert.Equal(t, counters.ExactTimes, d.account.last.timing, "a loop device has a queue of requests")
 }
 
-// fio is the witness: it did so many reads, and none took longer than it saw.
+// fio is the reference: the numbers of reads must match, and the mean latency must not exceed fio's.
 func TestLatencyOfOthersIsThatOfFio(t *testing.T) {
 	fio := testenv.Installed(t, "fio")
 	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
@@ -111,7 +111,7 @@ func TestLatencyOfOthersIsThatOfFio(t *testing.T) {
 	require.NoError(t, json.Unmarshal(out, &report))
 	fios, others := report.Jobs[0].Read, s.devices[device.Number].account.others.served[read]
 	assert.Equal(t, fios.TotalIOs, others.ios)
-	rounded := time.Millisecond / time.Duration(others.ios) // the kernel tells the sum in whole milliseconds
+	rounded := time.Millisecond / time.Duration(others.ios) // the kernel reports the sum in whole milliseconds
 	assert.Positive(t, others.mean())
 	assert.LessOrEqual(t, others.mean(), time.Duration(fios.Latency.Mean)+rounded, "fio's includes that it wakes up")
 	t.Logf("the kernel: %v, fio: %v, %d reads", others.mean(), time.Duration(fios.Latency.Mean), others.ios)
@@ -163,8 +163,8 @@ func TestADeviceThatComesAndGoes(t *testing.T) {
 	assert.Empty(t, told.stalls)
 }
 
-// A drive that takes I/O and completes none, as the kernel counts it: a loop device on a file whose filesystem
-// is frozen. It hangs for three seconds between two rounds, and that is told within seconds.
+// The kernel sees a drive that takes I/O and completes none: a loop device on a file of a frozen filesystem. It
+// hangs for three seconds between two rounds, and the stall must be reported within seconds.
 func TestARealStall(t *testing.T) {
 	dir := testenv.Ext4(t, 64<<20)
 	device := testenv.LoopDevice(t, 16<<20, testenv.Options{Dir: dir})
@@ -194,7 +194,7 @@ func TestARealStall(t *testing.T) {
 	require.NoError(t, hang.Wait())
 	for stall := range told.stalls {
 		if stall.Ongoing {
-			continue // on a machine that is very slow
+			continue // only on a very slow machine
 		}
 		assert.Equal(t, record.StallByDevice, stall.Cause)
 		assert.EqualValues(t, 1, stall.InFlight)

@@ -11,27 +11,29 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Device is a device whose traffic is to be known.
+// Device is a device to watch.
 type Device struct {
-	ID     string // stable: another device may get the number
-	Number string // the kernel's, "259:0"
-	// Controllers are those of NVMe that reach it, by name.
+	ID     string // stable, whereas another device may get the number later
+	Number string // the kernel's device number, such as "259:0"
+	// Controllers lists the names of the NVMe controllers that reach the device.
 	Controllers []string
-	// Run says that a run of ours uses it now.
+	// Run says that a run of ours uses the device now.
 	Run bool
 }
 
-// Options say what a Sampler needs.
+// Options configure a Sampler.
 type Options struct {
-	FS sysfs.FS // the host's
-	// Devices returns the devices; it is asked once a second, and must not wait. Of those with one
-	// number the first counts.
+	FS sysfs.FS // the files of the host
+	// Devices returns the devices to watch. It is called once a second and must not block. If several have the
+	// same number, the first one is used, and Run applies if any of them sets it.
 	Devices func() []Device
-	// Sample gets what others did to a device, about every 30 s.
+	// Sample receives what others did to a device, about every 30 s.
 	Sample func(Device, record.Traffic)
-	// Stall gets a stall when it has ended, or has lasted for 10 s; then again when it ends.
+	// Stall receives each stall when it ends. A stall that lasts for 10 s is also reported then, while it is in
+	// progress.
 	Stall func(Device, record.Stall)
-	// Second gets what was read at the end of each second, before Stall is told of it; may be nil. It must not wait.
+	// Second receives what was read at the end of each second, before Stall is called for it. It may be nil. It
+	// must not block.
 	Second func(Second)
 }
 
@@ -40,35 +42,36 @@ type Second struct {
 	Time time.Time
 	// StoodStill says that this process, the machine or a CPU stood still for a while.
 	StoodStill bool
-	Devices    []Counted // those that are there
+	Devices    []Counted // those that are present
 }
 
-// Counted is what a device has counted since it appeared, our own I/O included.
+// Counted is what a device has counted since it appeared, including our own I/O.
 type Counted struct {
 	Device
 	Disk   counters.Disk
 	Timing counters.Timing
-	// Stall is the cause of the stall that goes on; empty when none does.
+	// Stall is the cause of the stall in progress; empty when there is none.
 	Stall record.StallCause
 	// Ours says that a round or a run of ours used the device in this second.
 	Ours bool
 }
 
-// Sampler samples all devices once a second. Make one with New. Begin of a nil Sampler knows no device.
+// Sampler samples all devices once a second. Create one with New. Begin may be called on a nil Sampler; it then
+// does nothing.
 type Sampler struct {
 	options Options
 
-	// reading is held while counters are read, so that readings come in the order of their times.
+	// reading is held while counters are read, so that readings are processed in the order of their times.
 	reading sync.Mutex
-	// mu is never held while anything is read.
+	// mu is never held while a file is read.
 	mu      sync.Mutex
 	devices map[string]*device // by number
-	rounds  map[string]int     // of ours in progress, by number
+	rounds  map[string]int     // rounds of ours in progress, by device number
 	took    time.Duration
 	err     error
 }
 
-// New returns a sampler that has seen nothing yet.
+// New returns a Sampler that has not read any counters yet.
 func New(o Options) *Sampler {
 	return &Sampler{options: o, devices: map[string]*device{}, rounds: map[string]int{}}
 }
@@ -90,15 +93,15 @@ func (s *Sampler) Run(ctx context.Context) error {
 	}
 }
 
-// Last is how long the last second's reading of all counters took, 0 before the first, and why it
-// failed; nil when it did not.
+// Last returns how long reading all counters took in the last second, 0 before the first one, and why it
+// failed, if it did.
 func (s *Sampler) Last() (took time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.took, s.err
 }
 
-// Status returns what is known of the device with a number; nil when nothing is.
+// Status returns what is known of the device with the given number; nil when the device is not watched.
 func (s *Sampler) Status(number string) *record.TrafficStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,9 +114,9 @@ func (s *Sampler) Status(number string) *record.TrafficStatus {
 	return &status
 }
 
-// Begin is called before a round of ours on the device with a number, and end after its last I/O.
-// What is counted on the device and on the disks below it meanwhile is not others'. work is what
-// others asked for before; nil when not known.
+// Begin must be called before a round of ours on the device with the given number, and end after the last I/O
+// of the round. What is counted in between, on the device and on the disks below it, is not attributed to
+// others. work is what others asked for before the round; nil when unknown.
 func (s *Sampler) Begin(number string) (work *record.Work, end func()) {
 	if s == nil || number == "" {
 		return nil, func() {}
@@ -127,8 +130,8 @@ func (s *Sampler) Begin(number string) (work *record.Work, end func()) {
 	return work, func() { s.round(number, -1) }
 }
 
-// round reads the counters of what a round touches, and then notes that it begins or has ended.
-// Counters that cannot be read are those of a device that has left, as the next second tells.
+// round reads the counters of all devices that a round touches, then notes that the round begins or has ended.
+// If the counters of a device cannot be read, the device is gone, which the next second notes.
 func (s *Sampler) round(number string, change int) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -148,7 +151,7 @@ func (s *Sampler) round(number string, change int) {
 	}
 }
 
-// touched are the device with a number and those below it, as far as they are under watch.
+// touched returns the watched devices that a round on number touches: the device itself and the disks below it.
 func (s *Sampler) touched(number string) (all []*device) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +163,8 @@ func (s *Sampler) touched(number string) (all []*device) {
 	return all
 }
 
-// ours reports whether a round of ours is in progress on a device. It needs s.mu.
+// ours reports whether a round of ours is in progress on a device or on one built on it. The caller must hold
+// s.mu.
 func (s *Sampler) ours(d *device) bool {
 	return s.rounds[d.Number] > 0 || slices.ContainsFunc(d.above, func(number string) bool { return s.rounds[number] > 0 })
 }
@@ -173,18 +177,18 @@ func (s *Sampler) sample(ctx context.Context, nobodys bool) {
 	}
 }
 
-// close ends the interval of a device and returns what it says.
+// close ends the interval of a device and returns its result.
 func (s *Sampler) close(ctx context.Context, d *device) record.Traffic {
 	s.mu.Lock()
 	idle := d.account.idle()
 	s.mu.Unlock()
 	blind := idle && d.off(ctx, s.options.FS)
-	source, err := counters.FindSource(s.options.FS, d.Number) // arrays grow
+	source, err := counters.FindSource(s.options.FS, d.Number) // a RAID array may have grown
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err == nil { // else it counts as it did
+	if err == nil { // otherwise the old source stays
 		d.source = source
 	}
 	t := d.account.close(blind)
@@ -192,17 +196,17 @@ func (s *Sampler) close(ctx context.Context, d *device) record.Traffic {
 	return t
 }
 
-// follow makes the devices under watch match those that are wanted.
+// follow makes the watched devices match wanted and returns them.
 func (s *Sampler) follow(wanted []Device) []*device {
 	all := make([]*device, 0, len(wanted))
 	devices := make(map[string]*device, len(wanted))
 	runs := map[string]bool{}
 	for _, w := range wanted {
 		runs[w.Number] = runs[w.Number] || w.Run
-		if devices[w.Number] != nil { // another target on it
+		if devices[w.Number] != nil { // another target on the same device
 			continue
 		}
-		d, ok := s.devices[w.Number] // nobody else writes it
+		d, ok := s.devices[w.Number] // only this goroutine writes s.devices
 		if !ok || d.ID != w.ID {
 			d = newDevice(s.options.FS, w)
 		}
@@ -227,8 +231,7 @@ func (s *Sampler) follow(wanted []Device) []*device {
 	return all
 }
 
-// second reads the counters of all devices, tells of stalls, and returns the devices whose interval
-// is over.
+// second reads the counters of all devices, reports stalls, and returns the devices whose interval is over.
 func (s *Sampler) second(all []*device, nobodys bool) (due []*device) {
 	s.reading.Lock()
 	began := time.Now()

@@ -16,11 +16,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// host is a simulated machine with a drive, 8:0, whose partition a volume, 253:0, is on.
+// host is a simulated machine: a drive, 8:0, with a partition, and a volume, 253:0, on that partition.
 type host struct {
 	root         string
-	drive, above uint64 // reads of each that have completed
-	inFlight     int    // of both
+	drive, above uint64 // completed reads of each
+	inFlight     int    // of each
 }
 
 func newHost(t *testing.T) *host {
@@ -54,7 +54,7 @@ func (h *host) write(t *testing.T, name, text string) {
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
-// count writes what was counted.
+// count writes the counters to the simulated files.
 func (h *host) count(t *testing.T) {
 	t.Helper()
 	line := func(ios uint64) string {
@@ -65,7 +65,7 @@ func (h *host) count(t *testing.T) {
 	h.write(t, "sys/devices/dm-0/stat", line(h.above))
 }
 
-// both completes reads of the volume, which are reads of the drive.
+// both completes reads of the volume, which are also reads of the drive.
 func (h *host) both(t *testing.T, reads uint64) {
 	t.Helper()
 	h.drive += reads
@@ -97,7 +97,7 @@ func TestARoundOnAVolumeIsOursOnTheDriveBelow(t *testing.T) {
 	assert.EqualValues(t, 1010, s.devices["8:0"].account.others.served[read].ios)
 }
 
-// What is counted is told as it is, with our own I/O, of the devices that are here.
+// Every second reports the counters unchanged, including our own I/O, of all devices that are present.
 func TestEachSecondIsTold(t *testing.T) {
 	h := newHost(t)
 	s, _ := samplerOf(append(devices(), Device{ID: "gone", Number: "8:16"})...)
@@ -134,7 +134,7 @@ func TestARunOnAVolumeIsOursOnTheDriveBelow(t *testing.T) {
 	h.both(t, 1000)
 	s.sample(t.Context(), false)
 	all[0].Run = false
-	h.both(t, 1000) // it ended in this second
+	h.both(t, 1000) // the run ended in this second
 	s.sample(t.Context(), false)
 	h.both(t, 1)
 	s.sample(t.Context(), false)
@@ -245,7 +245,7 @@ func TestRoundsWhileItSamples(t *testing.T) {
 	assert.Empty(t, s.rounds)
 }
 
-// A probe file is filled before the first second is over.
+// A probe file may be filled before the first second is over.
 func TestARoundThatBeginsBeforeItsDeviceIsKnown(t *testing.T) {
 	h := newHost(t)
 	s, _ := samplerOf(devices()...)
@@ -262,7 +262,7 @@ func TestARoundThatBeginsBeforeItsDeviceIsKnown(t *testing.T) {
 	}
 }
 
-// A round waits, and the device has nothing in flight: this machine does not give it the I/O.
+// A round waits while the device has nothing in flight: this machine does not pass it the I/O.
 func TestWhatHoldsARoundBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, text string
@@ -289,7 +289,7 @@ func TestWhatHoldsARoundBack(t *testing.T) {
 				h.count(t)
 			}
 			s.sample(t.Context(), false)
-			second := func() *record.HeldBack { // samples are taken at once: the clock of the device is set back instead
+			second := func() *record.HeldBack { // no time passes between samples, so the start of the wait is moved back instead
 				s.sample(t.Context(), false)
 				d := s.devices["253:0"]
 				if !d.idle.IsZero() {

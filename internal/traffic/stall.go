@@ -10,40 +10,41 @@ import (
 )
 
 const (
-	// settled is how long a stall lasts at most before it is counted and told while it goes on. A
-	// shorter one is when it ends, as only then it is known whether discards took the time. A longer
-	// one is told again when it ends, and then by its cause.
+	// settled is how long a stall lasts before it is counted and reported while in progress. A shorter stall is
+	// reported when it ends, because only then is it known whether discards took the time. A longer stall is
+	// reported again when it ends, with the cause known by then.
 	settled = 10 * time.Second
-	// longDiscard is the mean latency of discards that may take the time of all other I/O.
+	// longDiscard is the mean latency from which discards may be what holds up all other I/O.
 	longDiscard = time.Second
-	// recentStalls is how long stalls are listed, and maxRecent how many at most.
+	// recentStalls is how long a stall stays listed after its end. maxRecent is the most ended stalls that are
+	// listed.
 	recentStalls = time.Hour
 	maxRecent    = 32
 )
 
 // stalls finds the stalls of one device.
 type stalls struct {
-	last *reading // of the last second; nil when that cannot be compared with
-	// least is the lowest number of I/Os in flight that was ever seen. Some kernels lose count of
-	// devices without a queue of requests, and then never come down to zero again.
+	last *reading // of the last second; nil when there is none to compare with
+	// least is the lowest number of I/Os in flight ever seen. Some kernels lose count on devices without a
+	// request queue; the number then never returns to zero.
 	least     uint64
 	seen      bool      // whether least is known
 	discarded time.Time // when long discards last completed
 
-	now    *record.Stall // nil while I/Os complete
+	now    *record.Stall // the stall in progress; nil when there is none
 	booked bool          // whether now is in totals
 	recent []record.Stall
 	totals map[record.StallCause]record.StallTotal
 }
 
-// miss notes that nothing is known of a second.
+// miss notes a second without a usable reading. It ends the stall in progress and returns it, if there is one.
 func (s *stalls) miss() (told []record.Stall) {
 	s.last = nil
 	return s.end(0)
 }
 
-// stands reports whether I/O was in flight at the end of the last second and is now, and none has
-// completed in between.
+// stands reports whether I/O was in flight at the end of the last second and still is, and none completed in
+// between.
 func (s *stalls) stands(r reading) bool {
 	if !s.completedNothing(r) {
 		return false
@@ -64,9 +65,9 @@ func (s *stalls) completedNothing(r reading) bool {
 	return ok && counted.IOs() == 0 && counted.ReadSectors+counted.WriteSectors == 0
 }
 
-// tick takes what was read at the end of a second, and returns the stalls to be told of: each that
-// has ended, and one that goes on when it has lasted for long. cause says what explains that
-// nothing completes; empty when the device does not stand.
+// tick processes the reading at the end of a second and returns the stalls to report: each one that has ended,
+// and one in progress that has become long. cause says what explains that nothing completes; it is empty when
+// the device does not stall.
 func (s *stalls) tick(r reading, cause record.StallCause) (told []record.Stall) {
 	last := s.last
 	s.last = &r
@@ -94,7 +95,7 @@ func (s *stalls) tick(r reading, cause record.StallCause) (told []record.Stall) 
 	return s.end(discard)
 }
 
-// stand lengthens the stall that goes on, or begins one.
+// stand lengthens the stall in progress, or begins one.
 func (s *stalls) stand(from time.Time, r reading, cause record.StallCause) (told []record.Stall) {
 	if cause == record.StallByDevice && r.at.Sub(s.discarded) < interval && !s.discarded.IsZero() {
 		cause = record.StallByDiscard
@@ -119,8 +120,8 @@ func (s *stalls) stand(from time.Time, r reading, cause record.StallCause) (told
 	return told
 }
 
-// end ends the stall that goes on, if any. discard is the mean time of those that have just completed: discards that came
-// later than the stall say nothing, however many they are.
+// end ends the stall in progress, if there is one. discard is the mean latency of the discards that have just
+// completed. Discards issued long after the stall began explain nothing, however many they are.
 func (s *stalls) end(discard time.Duration) (told []record.Stall) {
 	if s.now == nil {
 		return nil
@@ -130,7 +131,7 @@ func (s *stalls) end(discard time.Duration) (told []record.Stall) {
 	if stall.Cause == record.StallByDevice && discard >= stall.Length/2 {
 		stall.Cause = record.StallByDiscard
 	}
-	if !s.booked { // else it was counted by the cause of then, and counters never go down
+	if !s.booked { // otherwise it stays counted under its earlier cause, as counters never go down
 		s.now.Cause = stall.Cause
 		s.book(1, stall.Length)
 	}
@@ -139,7 +140,7 @@ func (s *stalls) end(discard time.Duration) (told []record.Stall) {
 	return []record.Stall{stall}
 }
 
-// cause is that of the stall that goes on; empty when none does.
+// cause returns the cause of the stall in progress; empty when there is none.
 func (s *stalls) cause() record.StallCause {
 	if s.now == nil {
 		return ""
@@ -147,7 +148,7 @@ func (s *stalls) cause() record.StallCause {
 	return s.now.Cause
 }
 
-// book adds to the totals of the cause of the stall that goes on.
+// book adds to the totals for the cause of the stall in progress.
 func (s *stalls) book(count uint64, length time.Duration) {
 	if s.totals == nil {
 		s.totals = map[record.StallCause]record.StallTotal{}
@@ -158,7 +159,7 @@ func (s *stalls) book(count uint64, length time.Duration) {
 	s.totals[s.now.Cause] = t
 }
 
-// remember lists a stall, at the cost of the shortest when there are too many.
+// remember lists a stall, and drops the shortest one when there are too many.
 func (s *stalls) remember(stall record.Stall) {
 	s.recent = append(s.recent, stall)
 	if len(s.recent) <= maxRecent {
@@ -177,7 +178,7 @@ func (s *stalls) forget(now time.Time) {
 	s.recent = slices.DeleteFunc(s.recent, func(r record.Stall) bool { return now.Sub(r.End()) > recentStalls })
 }
 
-// list returns copies of the stalls of the last hour and of the totals.
+// list returns copies of the totals and of the stalls of the last hour, including the one in progress.
 func (s *stalls) list() ([]record.Stall, map[record.StallCause]record.StallTotal) {
 	recent := slices.Clone(s.recent)
 	if s.now != nil {

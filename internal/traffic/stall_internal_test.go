@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// looks gives stalls the readings of seconds from to to of a device with so many in flight.
+// looks passes readings for the seconds from to to, of a device with that many I/Os in flight.
 func looks(s *stalls, d *drive, from, to int, inFlight uint64, cause record.StallCause) (told []record.Stall) {
 	for i := from; i <= to; i++ {
 		d.disk.InFlight = inFlight
@@ -130,7 +130,7 @@ func TestCausesOfStalls(t *testing.T) {
 	})
 }
 
-// Some kernels lose count of devices without a queue of requests: more has begun than ended.
+// Some kernels lose count on devices without a request queue: more I/Os have begun than ended.
 func TestIOsThatTheKernelHasLostCountOfAreNoStall(t *testing.T) {
 	coarse := func(d *drive, i int, inFlight uint64) reading {
 		d.disk.InFlight = inFlight

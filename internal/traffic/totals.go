@@ -7,14 +7,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Of says what was done in a span in which a device counted that, whoever asked for it.
+// Of converts what a device counted in a span to a record.Traffic. The counts may include our own I/O.
 func Of(end time.Time, span time.Duration, counted counters.Disk, timing counters.Timing) record.Traffic {
 	t := record.Traffic{Time: end, Length: span}
 	totalsOf(span, counted).say(&t, timing)
 	return t
 }
 
-// totals is what a device did for others in a span of time.
+// totals is what a device did in a span of time.
 type totals struct {
 	span           time.Duration
 	busy, weighted time.Duration
@@ -23,13 +23,13 @@ type totals struct {
 	served         [operations]served
 }
 
-// served is what completed of one operation, and the time that it took.
+// served is the number of completed I/Os of one operation, and the total time that they took.
 type served struct {
 	ios  uint64
 	time time.Duration
 }
 
-// The places of the operations in totals, in the order of record.Operations.
+// The indexes of the operations in totals.served, in the order of record.Operations.
 const (
 	read = iota
 	write
@@ -38,7 +38,7 @@ const (
 	operations
 )
 
-// totalsOf is what was counted in a span.
+// totalsOf converts what a device counted in a span.
 func totalsOf(span time.Duration, d counters.Disk) totals {
 	t := totals{
 		span: span, busy: min(span, d.BusyTime), weighted: d.WeightedTime,
@@ -67,7 +67,7 @@ func (t *totals) add(o totals) {
 	}
 }
 
-// since returns what came after before.
+// since returns what was added to the totals after before.
 func (t totals) since(before totals) totals {
 	t.span -= before.span
 	t.busy -= before.busy
@@ -88,7 +88,7 @@ func (s served) mean() time.Duration {
 	return s.time / time.Duration(s.ios)
 }
 
-// work is what that was per second.
+// work returns the totals per second.
 func (t totals) work() record.Work {
 	rate := func(n uint64) float64 { return float64(n) / t.span.Seconds() }
 	return record.Work{
@@ -98,7 +98,7 @@ func (t totals) work() record.Work {
 	}
 }
 
-// say fills in what that was.
+// say fills in the fields of to.
 func (t totals) say(to *record.Traffic, timing counters.Timing) {
 	of := func(operation int) record.Served {
 		s := t.served[operation]
@@ -115,7 +115,7 @@ func (t totals) say(to *record.Traffic, timing counters.Timing) {
 func (t totals) utilisation(timing counters.Timing) float64 {
 	busy := t.busy
 	if timing != counters.NoTimes {
-		// Before Linux 6.10 each lone I/O counts as a whole tick of the clock, 1 to 10 ms.
+		// Before Linux 6.10, an I/O that is alone in flight counts as a whole clock tick, 1 to 10 ms.
 		var all time.Duration
 		for _, s := range t.served {
 			all += s.time

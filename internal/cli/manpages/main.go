@@ -1,11 +1,10 @@
-// Command manpages writes a man page for ssdprobe and for each of its commands into a
-// directory, from the very texts that --help prints. It is a program of its own, so that
-// what it needs stays out of ssdprobe:
+// Command manpages writes a man page for ssdprobe and for each of its commands into a directory, from the texts
+// that --help prints. It is a separate program, so that its dependencies stay out of ssdprobe:
 //
 //	go run ./internal/cli/manpages v1.2.3 2026-11-21 DIRECTORY
 //
-// The version and the date stand on the pages: those of the commit make the same pages
-// of the same commit.
+// The version and the date are printed on the pages. With those of the commit, the pages of a commit are
+// reproducible.
 package main
 
 import (
@@ -47,7 +46,7 @@ func write(args []string) error {
 func writeTree(c *cobra.Command, source string, date time.Time, dir string) error {
 	c.LocalFlags().VisitAll(describe)
 	var page bytes.Buffer
-	c.DisableAutoGenTag = true // it would tell the day of generating
+	c.DisableAutoGenTag = true // the tag would contain the day of generation
 	header := doc.GenManHeader{Section: "1", Source: source, Manual: "ssdprobe", Date: &date}
 	if err := doc.GenMan(c, &header, &page); err != nil {
 		return err
@@ -67,11 +66,11 @@ func writeTree(c *cobra.Command, source string, date time.Time, dir string) erro
 	return nil
 }
 
-// describe puts the name of a flag's value where the generator prints the default, which
-// goes behind the text as in --help.
+// describe moves a flag's default behind its text, as in --help, and puts the name of the flag's value where
+// the generator prints the default.
 func describe(flag *pflag.Flag) {
 	value, text := pflag.UnquoteUsage(flag)
-	if value == "" { // on or off
+	if value == "" { // a switch without a value
 		return
 	}
 	if flag.DefValue != "" && flag.DefValue != "0" && flag.DefValue != "[]" {
@@ -80,8 +79,7 @@ func describe(flag *pflag.Flag) {
 	flag.DefValue, flag.Usage = value, text
 }
 
-// tidy makes of the page what man readers expect: the date in full, and each flag as a
-// tagged paragraph.
+// tidy changes a page to what man readers expect: the full date, and each flag as a tagged paragraph.
 func tidy(page []byte, date time.Time) []byte {
 	for _, r := range []struct{ pattern, by string }{
 		{`(?m)^(\.TH "\S+" "1") "[^"]*"`, `$1 "` + date.Format(time.DateOnly) + `"`},

@@ -1,4 +1,4 @@
-// Package fleettest keeps Leases in memory, for tests of what takes permits.
+// Package fleettest stores Leases in memory, for tests of code that takes permits.
 package fleettest
 
 import (
@@ -15,32 +15,32 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/schedule"
 )
 
-// ErrDown is what a connection that is refused comes to.
+// ErrDown is the error of a refused connection.
 var ErrDown = errors.New("connection refused")
 
-// Shelf keeps Leases as an API server does, in memory, so that many nodes and days
-// of theirs fit into a test. A test of package fleet tells that it does so as a real one.
+// Shelf stores Leases like an API server, but in memory, so that days of many nodes fit into a test. A test of
+// package fleet verifies that it behaves like a real one.
 type Shelf struct {
 	mu      sync.Mutex
 	Leases  map[string]*coordination.Lease
 	version int
-	Down    bool // answers nothing: connections are refused
-	Hangs   bool // answers nothing: requests wait for their deadline
-	// Luck, when not nil, makes answers slow, and some of them get lost.
+	Down    bool // does not answer: connections are refused
+	Hangs   bool // does not answer: requests wait for their deadline
+	// Luck, if not nil, delays answers at random and loses some of them.
 	Luck *rand.Rand
 }
 
-// NewShelf returns one without Leases.
+// NewShelf returns a Shelf without Leases.
 func NewShelf() *Shelf { return &Shelf{Leases: map[string]*coordination.Lease{}} }
 
-// Set changes it.
+// Set calls change with the Shelf locked.
 func (s *Shelf) Set(change func(*Shelf)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(s)
 }
 
-// answer does what is asked for, with the troubles that there are.
+// answer calls do, subject to the failures that are set.
 func (s *Shelf) answer(ctx context.Context, do func() (*coordination.Lease, error)) (*coordination.Lease, error) {
 	s.mu.Lock()
 	way, back, lost := time.Duration(0), time.Duration(0), false
@@ -61,7 +61,7 @@ func (s *Shelf) answer(ctx context.Context, do func() (*coordination.Lease, erro
 	switch {
 	case down:
 		return nil, ErrDown
-	case hangs || lost: // the deed is done, and nobody hears of it
+	case hangs || lost: // do may have succeeded, but its answer is lost
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -72,7 +72,7 @@ func (s *Shelf) answer(ctx context.Context, do func() (*coordination.Lease, erro
 	return lease, err
 }
 
-// Keep stores a lease as a new version.
+// Keep stores a Lease with a new version.
 func (s *Shelf) Keep(l *coordination.Lease) *coordination.Lease {
 	s.version++
 	l = l.DeepCopy()
@@ -81,7 +81,7 @@ func (s *Shelf) Keep(l *coordination.Lease) *coordination.Lease {
 	return l.DeepCopy()
 }
 
-// Get returns the Lease of this name.
+// Get returns the Lease with this name.
 func (s *Shelf) Get(ctx context.Context, name string) (*coordination.Lease, error) {
 	return s.answer(ctx, func() (*coordination.Lease, error) {
 		l, ok := s.Leases[name]
@@ -92,7 +92,7 @@ func (s *Shelf) Get(ctx context.Context, name string) (*coordination.Lease, erro
 	})
 }
 
-// Create makes a Lease; one of the same name must not exist.
+// Create creates a Lease; no Lease with the same name may exist.
 func (s *Shelf) Create(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error) {
 	return s.answer(ctx, func() (*coordination.Lease, error) {
 		if _, ok := s.Leases[l.Name]; ok {
@@ -102,7 +102,7 @@ func (s *Shelf) Create(ctx context.Context, l *coordination.Lease) (*coordinatio
 	})
 }
 
-// Update replaces a Lease, which must be of the same version still.
+// Update replaces a Lease, whose version must not have changed.
 func (s *Shelf) Update(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error) {
 	return s.answer(ctx, func() (*coordination.Lease, error) {
 		if old, ok := s.Leases[l.Name]; ok && old.ResourceVersion != l.ResourceVersion {
