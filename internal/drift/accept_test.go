@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Slow rounds that were accepted stay accepted, whenever that was.
+// Slow rounds that were accepted stay accepted, no matter how long after the onset that was.
 func TestAcceptedSlowRoundsDoNotComeBack(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Hour, 5 * time.Hour} {
 		for seed := range uint64(3) {
@@ -44,7 +44,7 @@ func TestAcceptedSlowRoundsDoNotComeBack(t *testing.T) {
 	}
 }
 
-// While the level moves, there is none to accept: half of a regression would become normal.
+// While the level moves, there is none to accept: otherwise half of a regression would become normal.
 func TestNoLevelIsAcceptedWhileItMoves(t *testing.T) {
 	h := newHistory(t)
 	h.run(day+12*time.Hour, 1, record.Conditions{})

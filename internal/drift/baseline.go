@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// provisionalBlocks make a baseline provisional: two hours.
+	// provisionalBlocks is how many blocks make a baseline provisional: two hours.
 	provisionalBlocks = 24
-	// finalBlocks make it final: a day. A day with gaps is enough too, when at
-	// least minFinalBlocks of it are there.
+	// finalBlocks is how many blocks make it final: a day. A day with gaps is enough, too, when at least
+	// minFinalBlocks of it are there.
 	finalBlocks    = 288
 	minFinalBlocks = finalBlocks / 2
 
@@ -23,12 +23,11 @@ const (
 	// thousandths.
 	loadMargin = 30
 
-	// slowLeast is how many times slower than the usual slowest round of a block a
-	// round must be to be called slow, and slowQuartiles how many times the usual
-	// spread above it.
+	// slowLeast and slowQuartiles say how far above the usual slowest round of a block a round must be to be slow: by
+	// a ratio, and by a multiple of the usual spread. Both must be exceeded.
 	slowLeast, slowQuartiles = 1.3, 5
-	// slowCommon is the share of blocks with a slow round that the search for slow
-	// rounds expects to find: every tenth of a block's five to ten rounds.
+	// slowCommon is the share of blocks with a slow round that the search for slow rounds expects to find when about
+	// every tenth of a block's five to ten rounds is slow.
 	slowCommon = 0.3
 	// slowPrior is how many slow blocks are assumed beyond those seen, because a
 	// day without one does not prove that they never come.
@@ -39,11 +38,11 @@ const (
 type baseline struct {
 	Maturity record.Maturity `json:"maturity"`
 	Blocks   int             `json:"blocks"`
-	// MinLoad and MaxLoad bound the load, in thousandths, under which the baseline
-	// knows what is normal.
+	// MinLoad and MaxLoad bound the load, in thousandths, that the baseline knows.
 	MinLoad int `json:"min_load"`
 	MaxLoad int `json:"max_load"`
-	// Costs make loads of work, and bound them while the baseline is not final; all 0 where no work was counted.
+	// Costs turn work into load. While the baseline is not final, they only bound the observed load. They are all 0
+	// where no work was counted.
 	Costs costs            `json:"costs,omitzero"`
 	Of    [statistics]norm `json:"statistics"` // in the order of the source's statistics
 }
@@ -52,29 +51,29 @@ type baseline struct {
 type norm struct {
 	Curve curve `json:"curve,omitempty"`
 	noise
-	// Host is how much slower than usual the other devices were meanwhile: that much of the
-	// host is in the level.
+	// Host is how much slower than usual the other devices were while the baseline was learned: the level contains
+	// that much of the host's part.
 	Host Shift `json:"host,omitempty"`
-	// Daily is what is expected at a time of the day.
+	// Daily is what is expected at each time of day.
 	Daily daily `json:"daily,omitempty"`
-	// LeastSize and MostSize bound the size of the I/Os, in bytes; 0 when it is not known.
+	// LeastSize and MostSize bound the sizes of the I/Os that were seen, in bytes; 0 when not known.
 	LeastSize int `json:"least_size,omitempty"`
 	MostSize  int `json:"most_size,omitempty"`
-	// MostRate bounds how many there are a second; 0 when it is not known.
+	// MostRate bounds the rates of I/Os that were seen, a second; 0 when not known.
 	MostRate int `json:"most_rate,omitempty"`
-	// LargeAbove is where a single round counts as far too slow, for the fast path.
+	// LargeAbove is the shift above which a single round is far too slow, for the fast path.
 	LargeAbove Shift `json:"large_above"`
-	// SlowAbove is where the excess of a block is more than any normal one, and
-	// SlowShare the share of the baseline's blocks that have such a round.
+	// SlowAbove is the excess above which a block has a slow round, and SlowShare the share (0 to 1) of blocks that
+	// may have one.
 	SlowAbove Shift   `json:"slow_above"`
 	SlowShare float64 `json:"slow_share"`
-	// SlowAutocorrelation is the factor for slow rounds: above 1 when they come in spells.
+	// SlowAutocorrelation is the autocorrelation factor of slow rounds: above 1 when they come in spells.
 	SlowAutocorrelation float64 `json:"slow_autocorrelation_factor"`
-	// SlowAccepted says that somebody accepted that slow rounds are common: a few in a row are no shift then.
+	// SlowAccepted says that an operator accepted that slow rounds are common: a few in a row are no shift then.
 	SlowAccepted bool `json:"slow_accepted,omitempty"`
 }
 
-// learnEarly makes a baseline of the rounds that made the reference.
+// learnEarly makes a baseline from the rounds that made the reference.
 func learnEarly(points []point) *baseline {
 	blocks, loads := make([]block, len(points)), make([]int, len(points))
 	for i, p := range points {
@@ -98,10 +97,9 @@ func learnEarly(points []point) *baseline {
 	return b
 }
 
-// knowLoads sets the bounds of load from what was seen, without the few highest: a
-// curve is worst at its end. In the first day the upper
-// quarter does not count: while load is on the rise, its upper end is known from a
-// few blocks only, and tomorrow's peak is still to come.
+// knowLoads sets the bounds of load from the loads that were seen, without the highest 2 %: a curve is worst at its
+// end. Before the baseline is final, the upper quarter does not count. While load is on the rise, its upper end is
+// known from a few blocks only, and tomorrow's peak is still to come.
 func (b *baseline) knowLoads(loads []int) {
 	if len(loads) == 0 {
 		return
@@ -113,8 +111,7 @@ func (b *baseline) knowLoads(loads []int) {
 	}
 }
 
-// largeAbove sets the limit for single rounds: well outside of what rounds or blocks
-// hardly ever are.
+// largeAbove returns the limit for single rounds: well above seldom, which rounds or blocks hardly ever reach.
 func (b *baseline) largeAbove(seldom Shift) Shift {
 	if b.Maturity != record.Final {
 		return max(ShiftOf(largeShiftEarly), beyondSeldom(seldom))
@@ -122,19 +119,19 @@ func (b *baseline) largeAbove(seldom Shift) Shift {
 	return max(ShiftOf(largeShift), 2*seldom)
 }
 
-// beyondSeldom is well outside of what is seldom while little is known: twice as far out, and at most largeShiftEarly beyond
-// it. A few slow minutes of the first hours square no limit.
+// beyondSeldom returns a limit well above what is seldom, while little is known: twice as far out, but at most
+// largeShiftEarly beyond it, so that a few slow minutes in the first hours do not square the ratio.
 func beyondSeldom(seldom Shift) Shift { return min(2*seldom, seldom+ShiftOf(largeShiftEarly)) }
 
-// learn makes a baseline of blocks in the order of time; what the host did meanwhile is
-// taken out of its noise. An anchored one keeps its level at the reference and learns load
-// and noise only. Of a statistic that too few blocks have, what the baseline before knew stays.
+// learn makes a baseline from blocks in order of time. What the host did meanwhile is taken out of the noise. An
+// anchored baseline keeps its level at the reference and learns only load and noise. A statistic that too few blocks
+// have keeps what the baseline before knew.
 func learn(blocks []block, maturity record.Maturity, anchored bool, before *baseline, host Host) *baseline {
 	b := &baseline{Maturity: maturity, Blocks: len(blocks), Costs: learnCosts(blocks)}
 	if before != nil {
 		b.Of = before.Of
 	}
-	if maturity == record.Final { // the first hours say too little of what work takes
+	if maturity == record.Final { // the first hours say too little about what work takes
 		blocks = b.Costs.loaded(blocks)
 	}
 	loads := make([]int, len(blocks))
@@ -186,7 +183,7 @@ func learnNorm(blocks []block, statistic int, anchored bool, host Host, expected
 	return n
 }
 
-// hostParts are how much slower the others were in each block, and the median of what is known of it.
+// hostParts returns how much slower the others were in each block, and the median where that is known.
 func hostParts(blocks []block, statistic int, host Host) (parts []Shift, middle Shift) {
 	parts = make([]Shift, len(blocks))
 	var known []Shift
@@ -201,8 +198,8 @@ func hostParts(blocks []block, statistic int, host Host) (parts []Shift, middle 
 	return parts, middle
 }
 
-// withoutHost returns the blocks without what the host did to statistic i, but for the median of that: a host that is slow
-// under load is no load curve.
+// withoutHost returns the blocks without what the host did to statistic i, except for the median of that. Otherwise a
+// host that is slow under load would look like a load curve. It also returns that median.
 func withoutHost(blocks []block, i int, host Host) ([]block, Shift) {
 	parts, middle := hostParts(blocks, i, host)
 	out := slices.Clone(blocks)
@@ -218,8 +215,8 @@ func withoutHost(blocks []block, i int, host Host) ([]block, Shift) {
 // learned reports whether anything is known of the statistic.
 func (n *norm) learned() bool { return n.LargeAbove > 0 }
 
-// excess is how much slower than the others of its block, and than normal, the
-// slowest round of a block is. What made all of them slow is a matter of level.
+// excess returns how much slower the slowest round of a block is than the others of its block, and than normal. What
+// slowed all of them is a matter of level.
 func (n *norm) excess(b block, statistic int) Shift {
 	return b.Worst[statistic] - max(b.Level[statistic], n.Curve.at(b.Load))
 }
@@ -244,8 +241,8 @@ func (n *norm) learnSlow(blocks []block, statistic int) {
 	n.SlowShare, _ = slowShare(marks, n.SlowAutocorrelation)
 }
 
-// slowShare is the share of blocks with a slow round, of which each mark is 1 or 0, erring on the high side by one
-// standard error and by slowPrior. It is false when none had one.
+// slowShare returns the share of blocks with a slow round, given a mark of 1 or 0 for each. It errs on the high side
+// by one standard error and by slowPrior. It is false when no block had one.
 func slowShare(marks []float64, autocorrelation float64) (share float64, seen bool) {
 	count, total := 0.0, float64(len(marks))
 	for _, m := range marks {
@@ -254,7 +251,7 @@ func slowShare(marks []float64, autocorrelation float64) (share float64, seen bo
 	return min(0.95, (count+slowPrior+math.Sqrt(count*autocorrelation))/(total+slowPrior)), count > 0
 }
 
-// level is what the baseline says of a statistic at its usual load.
+// level returns what the baseline says of each statistic at the usual load of the blocks.
 func (b *baseline) level(blocks []block) Shifts {
 	blocks = b.loaded(blocks)
 	var out Shifts
@@ -268,7 +265,7 @@ func (b *baseline) level(blocks []block) Shifts {
 	return out
 }
 
-// levels are between what the baseline says of a statistic at most and at least in blocks that may be under other
+// levels returns the least and the most that the baseline says of each statistic in blocks that may be under other
 // loads than it knows.
 func (b *baseline) levels(blocks []block) (least, most Shifts) {
 	blocks = b.loaded(blocks)
@@ -283,7 +280,7 @@ func (b *baseline) levels(blocks []block) (least, most Shifts) {
 	return least, most
 }
 
-// copied returns a baseline that stays as it is. What is inside is replaced and never written to.
+// copied returns a shallow copy, which stays as it is: maps and slices inside are replaced and never written to.
 func (b *baseline) copied() *baseline {
 	if b == nil {
 		return nil
@@ -292,7 +289,7 @@ func (b *baseline) copied() *baseline {
 	return &out
 }
 
-// moveTo moves the curves so that the baseline says what it is to say at its usual load.
+// moveTo moves the curves so that the baseline says what is wanted at the usual load of the blocks.
 func (b *baseline) moveTo(wanted Shifts, blocks []block) {
 	for i, level := range b.level(blocks) {
 		if wanted[i].Known() {
@@ -306,23 +303,23 @@ func (b *baseline) knows(load int) bool {
 	return load >= b.MinLoad-loadMargin && load <= b.MaxLoad+loadMargin
 }
 
-// allowance is how much slower than at the highest load seen a drive may rightly
-// be at a load beyond it: a queue makes waiting times grow like 1/(1-load).
+// allowance returns how much slower than at the highest load seen a drive may rightly be at a load beyond it: a queue
+// makes waiting times grow like 1/(1-load).
 func (b *baseline) allowance(load int) Shift {
 	free := func(load int) float64 { return 1 - min(0.98, float64(load)/1000) }
 	return ShiftOf(max(1, free(b.MaxLoad)/free(load)))
 }
 
 const (
-	// idleAllowance is how much slower a device may rightly be under less load than was
-	// seen: its host and its controller sleep more deeply.
+	// idleAllowance is how many times slower a device may rightly be under less load than was seen: its host and its
+	// controller sleep more deeply.
 	idleAllowance = 1.15
-	// mostAllowance is the allowance beyond which a block says too little to be judged.
+	// mostAllowance is the doubt, as a ratio, beyond which a block says too little to be judged.
 	mostAllowance = 2
 )
 
-// doubt is how much slower than at the nearest load seen statistic i may rightly be under this
-// load; 0 under one that was seen. A tail grows faster than the median.
+// doubt returns how much slower than at the nearest load seen statistic i may rightly be under this load; 0 under a
+// load that was seen. A tail grows faster than the median.
 func (b *baseline) doubt(load, i int) Shift {
 	var doubt Shift
 	switch {
@@ -340,14 +337,14 @@ func (b *baseline) doubt(load, i int) Shift {
 // judges reports whether a block under this load says enough to be judged.
 func (b *baseline) judges(load int) bool { return b.doubt(load, 0) <= ShiftOf(mostAllowance) }
 
-// shift is how much slower statistic i of a block is than the baseline at its load, as far
-// as that is beyond doubt; missing when it is all in doubt.
+// shift returns how much slower statistic i of a block is than the baseline at its load, as far as that is beyond
+// doubt; missing when all of it is in doubt.
 func (b *baseline) shift(one block, i int) Shift {
 	return b.beyondDoubt(b.against(one, i), one.Load, i)
 }
 
-// against is how much slower statistic i of a block is than the baseline says, whatever it knows of its load; missing
-// when it knows nothing of the statistic.
+// against returns how much slower statistic i of a block is than the baseline says, whether or not it knows the load;
+// missing when it knows nothing of the statistic.
 func (b *baseline) against(one block, i int) Shift {
 	n := &b.Of[i]
 	if !one.Level[i].Known() || !n.learned() {
@@ -356,7 +353,7 @@ func (b *baseline) against(one block, i int) Shift {
 	return one.Level[i] - n.Curve.at(one.Load)
 }
 
-// beyondDoubt is what is sure of a shift under a load; missing when it is all in doubt.
+// beyondDoubt returns the part of a shift that is sure under a load; missing when all of it is in doubt.
 func (b *baseline) beyondDoubt(x Shift, load, i int) Shift {
 	doubt := b.doubt(load, i)
 	switch {
@@ -370,18 +367,18 @@ func (b *baseline) beyondDoubt(x Shift, load, i int) Shift {
 	return 0 // no slower; how much faster it should be is not known
 }
 
-// references are subtracted from a block before it is scored: half of the shift that
-// each CUSUM is quickest to find. The first finds the smallest effect of interest; the
-// others find larger shifts sooner on noisy statistics. None is smaller than twice the
-// error of the baseline's own level, because that error looks like a small shift.
+// references returns what is subtracted from a block before it is scored: half of the shift that each CUSUM is
+// quickest to find. The first finds the smallest effect of interest; the others find larger shifts sooner on noisy
+// statistics. None is smaller than twice the error of the baseline's own level, because that error looks like a small
+// shift.
 func (n norm) references(smallest Shift) [references]Shift {
 	knots := max(1, len(n.Curve))
 	first := max(smallest/2, 2*n.error(max(1, len(n.Residuals)/knots)))
 	return [references]Shift{first, 3 * first, 9 * first}
 }
 
-// slowEvidence is the logarithm of how much likelier a block is when slow rounds
-// have become common (about every tenth round) than when they are as in the baseline.
+// slowEvidence returns the logarithm of how many times likelier a block is when slow rounds have become common (about
+// every tenth round) than when they are as in the baseline.
 func (n norm) slowEvidence(isSlow bool) float64 {
 	common := n.SlowShare + slowCommon*(1-n.SlowShare)
 	if isSlow {

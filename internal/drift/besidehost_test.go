@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// others are the other devices of a host, all as many times slower than usual until a slot.
+// others is a Host whose devices are all slower by the same ratio until a slot.
 type others struct {
 	drift.Alone
 	slower float64
@@ -28,8 +28,8 @@ func (o *others) At(slot int64) drift.Shifts {
 
 func (o *others) Off(_ int, x drift.Shift) drift.Shift { return x }
 
-// A drive that was learned while its host was slow is busier then than it ever is again. What it does under the lesser load
-// is learned, but not that the host is well again.
+// A drive that was learned while its host was slow was busier then than it will ever be again. What it does under the
+// lesser load is learned, without the effect of the host's recovery.
 func TestAHostThatIsWellAgainIsNoLoadCurve(t *testing.T) {
 	host, track, minute := &others{slower: 2, until: drift.Slot(time.Unix(0, 0).Add(2 * day))}, drift.NewTracker(drift.Default()), 0
 	track.JudgeBeside(host)

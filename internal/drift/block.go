@@ -11,11 +11,11 @@ const (
 	// blockLength is the unit of comparison. Single rounds differ too much, and
 	// one slow round must not weigh more than one fast round.
 	blockLength = 5 * time.Minute
-	// minBlockRounds is how many rounds a block needs. A round that is alone in its block
-	// counts with those of the next.
+	// minBlockRounds is how many rounds a block needs. A round that is alone in its block counts with those of the
+	// next.
 	minBlockRounds = 2
-	// maxBlockSlots is after how many slots such a round is given up: it is too far from
-	// the next to say anything together. A block takes no longer.
+	// maxBlockSlots is after how many slots such a round is dropped, because it is too far from the next one. It is
+	// also the longest a block may take.
 	maxBlockSlots = 12
 )
 
@@ -38,7 +38,7 @@ func slot(t time.Time) int64 { return t.Unix() / int64(blockLength/time.Second) 
 
 func slotTime(n int64) time.Time { return time.Unix(n*int64(blockLength/time.Second), 0).UTC() }
 
-// point is a round against its epoch's reference.
+// point is a round relative to its epoch's reference.
 type point struct {
 	Time   int64  `json:"time,omitempty"` // in seconds since 1970
 	Load   int    `json:"load"`           // observed, thousandths
@@ -52,7 +52,7 @@ type openBlock struct {
 	Points []point `json:"points,omitempty"`
 }
 
-// add puts a round of the block that begins at slot n in, and returns the block that ended before it, if one did.
+// add adds a round of the block that begins at slot n. It returns the block that ended before, if one did.
 func (o *openBlock) add(n int64, p point) (block, bool) {
 	var done block
 	var ok bool
@@ -66,14 +66,13 @@ func (o *openBlock) add(n int64, p point) (block, bool) {
 		done, ok = o.close(), true
 		*o = openBlock{Slot: n}
 	default:
-		o.Slot = n // of the drives' blocks, those that end together are compared
+		o.Slot = n // a lone round counts in the later slot: blocks of drives are compared if they end together
 	}
 	o.Points = append(o.Points, p)
 	return done, ok
 }
 
-// close returns the block of the rounds so far; there is at least one. The order
-// of rounds does not matter.
+// close returns the block of the rounds so far; there is at least one. Their order does not matter.
 func (o *openBlock) close() block {
 	b := block{Slot: o.Slot, Rounds: len(o.Points), Work: medianWork(o.Points)}
 	loads := make([]int, len(o.Points))
@@ -96,8 +95,8 @@ func (o *openBlock) close() block {
 	return b
 }
 
-// block is what five minutes of rounds say together: per statistic the median
-// round and the slowest one, as shifts against the epoch's reference.
+// block is what the rounds of five minutes (or more, if they are rare) say together: per statistic the median round
+// and the slowest one, as shifts against the epoch's reference.
 type block struct {
 	Slot         int64
 	Rounds, Load int // Load is the median observed utilisation in thousandths

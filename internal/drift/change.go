@@ -7,11 +7,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// attributable is how far an onset may lie from a change of conditions that is
-// named as its cause.
+// attributable is the longest time between an onset and a change of conditions that is named as its cause.
 const attributable = time.Hour
 
-// change is when conditions changed.
+// change is the changes of conditions at one time.
 type change struct {
 	Time    time.Time       `json:"time"`
 	Changes []record.Change `json:"changes"`
@@ -38,7 +37,7 @@ func (t *Tracker) changesNear(onset time.Time) []record.Change {
 	return near
 }
 
-// minEffectBlocks is how many blocks of a new epoch are compared with the one before.
+// minEffectBlocks is how many blocks are needed to tell what a change did.
 const minEffectBlocks = 3
 
 // effect compares the first blocks of the current epoch with the baseline of the

@@ -12,14 +12,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// start is when the tests' rounds begin; it lies on a block's edge.
+// start is when the tests' rounds begin. It lies on the edge of a block.
 func start() time.Time { return time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC) }
 
 func firmware(version string) record.Conditions {
 	return record.Conditions{Model: "SAMSUNG MZQL23T8HCLS-00A07", Firmware: version}
 }
 
-// measured is a round of 100 I/Os with the given median; p95 is 1.25 times it and p99 twice.
+// measured returns a round of 100 I/Os with the given median; p95 is 1.25 times it and p99 twice.
 func measured(at time.Time, p50 time.Duration, conditions record.Conditions) record.Measurement {
 	latency := record.Histogram{{Latency: p50, Count: 50}, {Latency: p50 * 5 / 4, Count: 45}, {Latency: 2 * p50, Count: 5}}
 	return record.Measurement{
@@ -46,7 +46,7 @@ func (f *feeder) add(p50 time.Duration) []drift.Event {
 	return events
 }
 
-// run adds rounds that differ by a few percent around p50, as those of a drive do.
+// run adds rounds that vary by a few percent around p50, as those of a drive do.
 func (f *feeder) run(rounds int, p50 time.Duration) []drift.Event {
 	var events []drift.Event
 	for i := range rounds {
@@ -57,7 +57,7 @@ func (f *feeder) run(rounds int, p50 time.Duration) []drift.Event {
 
 func (f *feeder) status() drift.Status { return f.tracker.Status(f.now) }
 
-// last is when the last round was.
+// last returns when the last round was.
 func (f *feeder) last() time.Time { return f.now.Add(-time.Minute) }
 
 func small() drift.Settings {
@@ -78,7 +78,7 @@ func all(state record.DriftState) []record.DriftState {
 	return []record.DriftState{state, state, state, state}
 }
 
-// middleOnly are the states when tails are not judged yet.
+// middleOnly returns the states while tails are not judged yet.
 func middleOnly(state record.DriftState) []record.DriftState {
 	return []record.DriftState{state, record.Waiting, record.Waiting, state}
 }
@@ -237,7 +237,7 @@ func TestEpochsAreBounded(t *testing.T) {
 	assert.Equal(t, firmware(string(rune('A'+24))), known[0].Conditions, "the oldest went first")
 }
 
-// reopened returns a tracker that was given the state of f's through JSON.
+// reopened returns a tracker restored from the state of f's tracker, which went through JSON.
 func reopened(t *testing.T, f *feeder, s drift.Settings) *drift.Tracker {
 	t.Helper()
 	data, err := json.Marshal(f.tracker.State())
@@ -284,8 +284,8 @@ func TestClockSetBack(t *testing.T) {
 	assert.Equal(t, middleOnly(record.Regressed), states(f.status()))
 }
 
-// With a monotonic reading, which survives no restart, times compare as if the
-// clock had never been set.
+// Without Round, times would compare by their monotonic readings, as if the clock had never been set. Those readings
+// do not survive a restart.
 func TestTimesAreThoseOfTheClock(t *testing.T) {
 	tracker := drift.NewTracker(small())
 	now := time.Now()
@@ -395,7 +395,7 @@ func TestAPinnedBaselineKeepsItsLevel(t *testing.T) {
 			state = pinned
 		}
 		require.NoError(t, g.tracker.Restore(state))
-		g.run(1500, 104*time.Microsecond) // too little to be a drift; it moves what is learned
+		g.run(1500, 104*time.Microsecond) // too little to be a drift, but it moves what is learned
 		status := g.status()
 		require.Equal(t, record.Final, status.Baseline.Maturity)
 		assert.Equal(t, pin, status.Baseline.Pinned)
@@ -427,7 +427,8 @@ func TestPinnedEpochsOutliveOthers(t *testing.T) {
 	assert.True(t, kept[0].Pinned)
 }
 
-// A few rounds of the first minutes were as fast as the drive is without its limit: what is far out once squares no alarm limit.
+// A few rounds of the first minutes are as fast as the drive is without its limit. Such an outlier must not square
+// the limit of the alarm.
 func TestAMixedStartHidesNoFarSlowerDrive(t *testing.T) {
 	f := newFeeder(drift.Settings{BaselineRounds: 24})
 	f.run(13, 1100*time.Microsecond)

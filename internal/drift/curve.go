@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// curve is how much slower a statistic is at a given load from others, as seen
-// within the baseline. Above its lowest part it never falls: more load does not make a drive
-// faster. Between knots it is straight, beyond them level.
+// curve is how much slower a statistic is at a given load from others, as seen within the baseline. Above its lowest
+// part it never falls: more load does not make a drive faster. It is linear between knots and constant beyond them.
 type curve []knot
 
 type knot struct {
@@ -19,14 +18,13 @@ const (
 	// binLoad is the least width of a bin in thousandths: an idle host's flutter
 	// between 1 % and 5 % is no load to learn a slope from.
 	binLoad = 50
-	// binShare is the least part of all blocks in a bin (one in so many), and binBlocks the least
-	// number: with fewer its median is mostly noise.
+	// A bin has at least one in binShare of all blocks, and at least binBlocks of them: with fewer, its median is
+	// mostly noise.
 	binShare, binBlocks = 10, 6
 )
 
-// learnCurve returns the curve through the medians of bins, made monotone. It is
-// of medians and not a straight line, because latency over load bends upwards
-// and a line would leave a daily wave behind that looks like drift.
+// learnCurve returns the curve through the medians of bins, made monotone. A straight line would not do: latency over
+// load bends upwards, and a line would leave a daily wave behind that looks like drift.
 func learnCurve(blocks []block, statistic int) curve {
 	sorted := slices.Clone(blocks)
 	slices.SortStableFunc(sorted, func(a, b block) int { return cmp.Compare(a.Load, b.Load) })
@@ -52,8 +50,8 @@ func learnCurve(blocks []block, statistic int) curve {
 	return c.rising(weights).stretched(max(0, sorted[0].Load-loadMargin), min(1000, sorted[len(sorted)-1].Load+loadMargin))
 }
 
-// stretched carries the first and the last slope on to the ends of what is judged:
-// the knots lie in the middle of their bins.
+// stretched extends the first and the last slope to the ends of what is judged: the knots lie in the middle of their
+// bins.
 func (c curve) stretched(low, high int) curve {
 	n := len(c)
 	if n < 2 {
@@ -72,8 +70,8 @@ func (c curve) stretched(low, high int) curve {
 	return out
 }
 
-// rising makes the curve monotone, but for its lowest part where that is higher than the next:
-// the CPUs and the controller of an idle host sleep deeply, and take time to wake.
+// rising makes the curve monotone, except that its lowest part may be higher than the next: the CPUs and the
+// controller of an idle host sleep deeply, and take time to wake.
 func (c curve) rising(weights []int) curve {
 	if len(c) < 3 || c[0].Shift <= c[1].Shift {
 		return c.monotone(weights)

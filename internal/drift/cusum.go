@@ -10,8 +10,8 @@ type cusum struct {
 	Since int64 `json:"since,omitempty"`
 }
 
-// add takes the evidence of the block in slot n. The value is capped at most, so that a
-// verdict that waits for something else does not pile up evidence that takes as long to fall.
+// add takes the evidence of the block in slot n. The value does not exceed most: otherwise a verdict that waits for
+// something else piles up evidence that takes as long to fall again.
 func (c *cusum) add(evidence float64, n int64, most float64) {
 	if c.Value <= 0 {
 		c.Since = n
@@ -21,7 +21,7 @@ func (c *cusum) add(evidence float64, n int64, most float64) {
 	}
 }
 
-// time is when the CUSUM left zero; the zero time while it is there.
+// time returns when the CUSUM left zero; the zero time while it is zero.
 func (c cusum) time() time.Time {
 	if c.Value <= 0 {
 		return time.Time{}

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// What recurs at a time of the day is no news: a backup, a scrub, a batch of jobs that nobody
-// reports. What the first day had, and what was found and was over within hours, is
-// expected at that time of the next days. It is forgotten when it does not come.
+// What recurs at a time of day is no news: a backup, a scrub, jobs that nobody reports. A slowdown of the first day,
+// or one that was found and over within hours, is expected at that time of the next days. It is forgotten when it
+// does not recur.
 
 const (
 	daySlots = finalBlocks
-	// dailyLeast is from how many times slower on something is out of the ordinary of a day, and
-	// dailyRun for how many blocks in a row: half an hour. What is shorter is noise.
+	// dailyLeast is the ratio from which on something is out of the ordinary for a day, and dailyRun for how many
+	// blocks in a row it must last: half an hour. What is shorter is noise.
 	dailyLeast = 1.2
 	dailyRun   = 6
-	// dailyMost is how much of it is expected again at most: no job of the night makes a healthy drive slower still.
+	// dailyMost is the largest ratio that is expected again: no nightly job makes a healthy drive slower than that.
 	dailyMost = 4.0
-	// dailyKept is how much of it, in percent, is still expected after a day without it: a backup is not made each night.
+	// dailyKept is how much of an expectation, in percent, is left after a day without it: backups skip some nights.
 	dailyKept = 85
 	// dailySlack is how many blocks earlier or later it may begin and end.
 	dailySlack = 3
-	// dailyForgotten is below what the rest of an expectation is dropped.
+	// dailyForgotten is the ratio below which an expectation is dropped.
 	dailyForgotten = 1.05
 )
 
@@ -61,7 +61,7 @@ func (d daily) expect(slot int64, x Shift) {
 	}
 }
 
-// and adds what was expected before: some blocks of the day may be missing, as a drift is no part of a baseline.
+// and adds what was expected before. Some blocks of the day may be missing, as a drift is no part of a baseline.
 func (d daily) and(before daily) daily {
 	for at, x := range before {
 		d[at] = max(d[at], x)
@@ -69,8 +69,8 @@ func (d daily) and(before daily) daily {
 	return d
 }
 
-// after returns what is expected once a slot has passed in which something was seen: what came is expected again; of
-// what did not come, most is left, and nothing after some weeks. What goes on after the time at which it is expected is news.
+// after returns what is expected once something was seen in a slot. What recurred is expected again. Of what did not
+// recur most is left, and nothing after some weeks. What goes on after the time at which it is expected is news.
 func (d daily) after(slot int64, seen Shift) daily {
 	at := slot % daySlots
 	expected, ok := d[at]
@@ -84,5 +84,5 @@ func (d daily) after(slot int64, seen Shift) daily {
 	return out
 }
 
-// off is what to take off a shift that was seen in a slot; never more than there is.
+// off returns what to take off a shift that was seen in a slot; never more than the shift itself.
 func (d daily) off(slot int64, x Shift) Shift { return max(0, min(x, d[slot%daySlots])) }

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// night runs a day whose last two hours are so many times slower, and counts what is told of them.
+// night runs a day whose last two hours are slower by a ratio, and counts the regressions in them.
 func (h *history) night(slower float64) (told int) {
 	h.t.Helper()
 	h.run(22*time.Hour, 1, record.Conditions{})
@@ -33,7 +33,7 @@ func TestWhatRecursDailyIsToldOnce(t *testing.T) {
 	assert.Positive(t, h.night(3), "but not like this")
 }
 
-// A drive that hardly answers at night is no habit.
+// A drive that is far slower every night is news every night.
 func TestWhatIsFarSlowerIsToldEachNight(t *testing.T) {
 	h := newHistory(t)
 	h.night(1)
@@ -48,13 +48,13 @@ func TestWhatTheFirstNightHadIsExpected(t *testing.T) {
 	for range 3 {
 		assert.Zero(t, h.night(1.6))
 	}
-	// At another time of the day it is news.
+	// At another time of day it is news.
 	h.run(10*time.Hour, 1, record.Conditions{})
 	h.run(2*time.Hour, 1.6, record.Conditions{})
 	assert.Equal(t, record.Regressed, h.p50().State)
 }
 
-// A drive that becomes slower is so by day, too: what comes every night neither ends that nor hides it.
+// A drive that becomes slower is also slower by day. What recurs every night neither ends that nor hides it.
 func TestADriftLastsThroughTheNight(t *testing.T) {
 	for name, begins := range map[string]func(h *history, c record.Conditions){
 		"before the night": func(h *history, c record.Conditions) {
@@ -87,7 +87,7 @@ func TestADriftLastsThroughTheNight(t *testing.T) {
 	}
 }
 
-// A backup is not made each night.
+// A backup may skip a night.
 func TestWhatSkipsANightIsStillExpected(t *testing.T) {
 	h := newHistory(t)
 	h.night(1)
@@ -96,7 +96,7 @@ func TestWhatSkipsANightIsStillExpected(t *testing.T) {
 	assert.Zero(t, h.night(1.6))
 }
 
-// What comes on top of what is expected is expected together with it.
+// What comes on top of an expectation is expected together with it the next time.
 func TestWhatIsWorseThanExpectedIsExpectedWhole(t *testing.T) {
 	h := newHistory(t)
 	long := func(slower float64) (told int) {
@@ -114,7 +114,7 @@ func TestWhatIsWorseThanExpectedIsExpectedWhole(t *testing.T) {
 	assert.Zero(t, long(2))
 }
 
-// Noise may hide for hours that something is over: it was no longer for that.
+// Noise may hide for hours that something is over. It is not expected for that time.
 func TestWhatSeemedToLastIsExpectedForAsLongAsItWas(t *testing.T) {
 	h := newHistory(t)
 	h.night(1)
@@ -141,7 +141,7 @@ func TestWhatIsExpectedIsNoMoreThanWhatCame(t *testing.T) {
 	assert.Positive(t, h.night(2), "it is worse than the night before")
 }
 
-// What was taken out is written to disk while rounds go on.
+// A State is written to disk while rounds go on, so it must not change.
 func TestAStateStaysAsItIs(t *testing.T) {
 	h := newHistory(t)
 	h.night(1)

@@ -21,7 +21,7 @@ type epoch struct {
 
 	// Learned is when the baseline last matured; zero until there is one.
 	Learned time.Time `json:"learned,omitzero"`
-	Rounds  int       `json:"rounds,omitempty"` // behind the baseline
+	Rounds  int       `json:"rounds,omitempty"` // that the baseline was learned from
 	// Values are what the baseline says at its usual load.
 	Values map[record.Statistic]float64 `json:"values,omitempty"`
 	// Reference is what all shifts of the epoch are counted from.
@@ -29,15 +29,14 @@ type epoch struct {
 	Baseline  *baseline `json:"baseline,omitempty"`
 	// Blocks are gathered until the baseline is final.
 	Blocks []block `json:"blocks,omitempty"`
-	// Beyond are blocks under more load than a final baseline knows.
+	// Beyond are blocks under loads that a final baseline does not know.
 	Beyond []block `json:"beyond,omitempty"`
-	// Anchored says that the level was given (imported, accepted): noise and load
-	// are learned, the level is not.
+	// Anchored says that the baseline was imported: noise and load are learned, the level is not.
 	Anchored bool `json:"anchored,omitempty"`
 	// Pinned says that an operator keeps the level of Values: noise and load are
 	// learned, and the epoch is not dropped for newer ones.
 	Pinned bool `json:"pinned,omitempty"`
-	// Unjudged counts the blocks under more load than the baseline has seen.
+	// Unjudged counts the blocks in which nothing could be judged.
 	Unjudged int `json:"unjudged,omitempty"`
 	// Effect is what the change of conditions at the start of the epoch did.
 	Effect *record.Effect `json:"effect,omitempty"`
@@ -45,21 +44,21 @@ type epoch struct {
 	// Inherited says that the baseline is that of the epoch before, until a day has shown the
 	// noise under these conditions.
 	Inherited bool `json:"inherited,omitempty"`
-	// Chained says that the level of Values follows from the epoch before and the effect of the change:
-	// it is not learned anew.
+	// Chained says that the level of Values follows from the epoch before and the effect of the change: it is not
+	// learned anew.
 	Chained bool `json:"chained,omitempty"`
 	// OtherWork counts the blocks in a row in which others did work of a kind that the baseline has not learned.
 	OtherWork int `json:"other_work,omitempty"`
-	// Moved says which statistics the change has moved. An hour says too little about a tail, so
-	// that its level is learned anew.
+	// Moved says which statistics the change has moved. An hour says too little about a tail, so the level of a moved
+	// tail is learned anew.
 	Moved [statistics]bool `json:"moved,omitzero"`
-	// Before is how much slower than the baseline the device was just before the change, and After
-	// its first blocks since, until the effect of the change is known.
+	// Before is how much slower than the baseline the device was just before the change, and After are the first
+	// blocks since. They are kept until the effect of the change is known.
 	Before *Shifts  `json:"before,omitempty"`
 	After  []judged `json:"after,omitempty"`
 	// learnedFrom are the blocks of the baseline, until it is anchored beside its peers.
 	learnedFrom []block
-	// names are those of the statistics; set by the tracker.
+	// names are the names of the statistics; set by the tracker.
 	names []record.Statistic
 }
 
@@ -82,7 +81,7 @@ func (e *epoch) baseline() record.Baseline {
 	return b
 }
 
-// point returns a round as seen in this epoch.
+// point returns a round relative to this epoch's reference.
 func (e *epoch) point(r Round) point {
 	return point{Time: r.Time.Unix(), Load: r.load(), Work: r.Work.rates(), Shifts: r.Values.from(e.Reference)}
 }
@@ -114,10 +113,10 @@ func (e *epoch) sample(r Round, goal int) bool {
 	return true
 }
 
-// unseenReference is what the shifts of a statistic count from that no sample had, in its unit.
+// unseenReference is the reference of a statistic that no sample had, in the unit of the statistic.
 const unseenReference = 100e-6
 
-// values are what the baseline says of each statistic that it knows.
+// values returns what the baseline says of each statistic that it knows.
 func (e *epoch) values(at Shifts) map[record.Statistic]float64 {
 	v := e.Reference.moved(at)
 	for i := range v {
@@ -167,8 +166,8 @@ func (e *epoch) gather(b block, host Host) bool {
 		learned := valuesOf(e.names, e.values(e.Baseline.level(e.Blocks)))
 		wanted := valuesOf(e.names, e.Values)
 		if !e.Pinned {
-			// The load of the day may be another: what the baseline before says of these blocks counts. What their work
-			// takes is known better now, if it is of another kind.
+			// The load of this day may be another, so what the baseline before says of these blocks counts. If their
+			// work is of another kind, what it takes is known better now.
 			same := before.copied()
 			if before.Of[0].otherWork(e.Blocks, 0) || before.Of[1].otherWork(e.Blocks, 1) {
 				same.Costs = e.Baseline.Costs
@@ -185,7 +184,7 @@ func (e *epoch) gather(b block, host Host) bool {
 				wanted[i] = learned[i]
 				continue
 			}
-			// The level is as before, and so is what the host has in it.
+			// The level is as before, and so is the host's part in it.
 			e.Baseline.Of[i].Host = before.Of[i].Host
 		}
 		e.Values = named(e.names, wanted)
@@ -200,8 +199,8 @@ func (e *epoch) gather(b block, host Host) bool {
 	return true
 }
 
-// anew reports whether the level of statistic i is learned anew, though it follows from the epoch before: an hour
-// said too little of what the change did to a tail, and what traffic does to other work has no level yet.
+// anew reports whether the level of statistic i is learned anew, though it follows from the epoch before. An hour
+// said too little about what the change did to a tail, and traffic has no level yet for other work.
 func (e *epoch) anew(i int, before *baseline) bool {
 	if i >= len(e.names) {
 		return false
@@ -219,8 +218,8 @@ func (e *epoch) forget(since int64) {
 // current returns the epoch under way; there must be one.
 func (t *Tracker) current() *epoch { return &t.epochs[len(t.epochs)-1] }
 
-// enter makes the epoch of these conditions the current one: the one known
-// before when the conditions have come back, else a new one.
+// enter makes the epoch of these conditions the current one: an earlier one if the conditions have come back, else a
+// new one.
 func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 	if len(t.epochs) > 0 && t.current().Conditions == conditions {
 		return nil
@@ -244,7 +243,7 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 		}
 		e.Previous = &previous
 		if current.unproven() && known >= 0 && *current.Previous == conditions {
-			// It was for moments only: as if nothing had been.
+			// The change was short: continue as if nothing had been.
 			t.epochs = t.epochs[:len(t.epochs)-1]
 			inherits = true
 		}
@@ -257,7 +256,7 @@ func (t *Tracker) enter(now time.Time, conditions record.Conditions) []Event {
 	t.dropOldest()
 	switch {
 	case inherits:
-		t.open = openBlock{} // half of it was before
+		t.open = openBlock{} // part of it was before the change
 	case e.learned():
 		t.goOn(now)
 	default:

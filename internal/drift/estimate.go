@@ -7,8 +7,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// minIntervalBlocks is how many blocks bound their median with 95 % certainty by
-// themselves: below six, no two of them do.
+// minIntervalBlocks is how many blocks are needed to bound their median with 95 % confidence by order statistics: of
+// fewer than six, no two do.
 const minIntervalBlocks = 6
 
 // estimate is the shift over some blocks: the median block, and the bounds of the
@@ -17,7 +17,7 @@ type estimate struct {
 	middle, lower, upper Shift
 	blocks               int
 	bounded              bool
-	over                 *record.Span // the time that it is of; nil when there is no block
+	over                 *record.Span // the time that it covers; nil when there is no block
 }
 
 // ratios returns the estimate as times slower; the bounds are 0 when there are none.
@@ -31,13 +31,13 @@ func (e estimate) ratios() (ratio, lower, upper float64) {
 	return e.middle.Ratio(), e.lower.Ratio(), e.upper.Ratio()
 }
 
-// level is the median shift of statistic i over the recent blocks from slot since
-// on, at most so many of the last ones, and of how many it is.
+// level returns the median shift of statistic i over the recent blocks from slot since on, and how many blocks those
+// are: the latest ones, no more than most.
 func (t *Tracker) level(i int, since int64, most int) (Shift, int) {
 	return t.levelWithin(i, since, math.MaxInt64, most)
 }
 
-// levelWithin is the level before slot end.
+// levelWithin is like level, but leaves out blocks from slot end on.
 func (t *Tracker) levelWithin(i int, since, end int64, most int) (Shift, int) {
 	values := make([]Shift, 0, recentBlocks)
 	for _, b := range slices.Backward(t.recent) {
@@ -54,9 +54,8 @@ func (t *Tracker) levelWithin(i int, since, end int64, most int) (Shift, int) {
 	return median(values), len(values)
 }
 
-// estimate bounds the median by order statistics where there are enough values,
-// and else by what the baseline's blocks differ, which must be known then.
-// Blocks that resemble their predecessors count for fewer.
+// estimate bounds the median by order statistics if there are enough values. Otherwise it uses the spread of the
+// baseline's blocks, if that is known. Blocks that resemble their predecessors count for fewer.
 func (n noise) estimate(values []Shift) estimate {
 	e := estimate{blocks: len(values)}
 	if len(values) == 0 {
@@ -98,8 +97,8 @@ func medianBounds(n int) (low, high int) {
 	return low, n - 1 - low
 }
 
-// now is the shift to show of statistic i: over the last hour that was compared; for a drift, since
-// its onset, but over the last three hours at most. The block under way counts.
+// now returns the shift of statistic i to show: over the last hour that was compared or, for a drift, since its
+// onset, but over at most the last three hours. The block under way counts.
 func (t *Tracker) now(i int) estimate {
 	v := &t.verdicts[i]
 	drifts := v.found() || v.State == record.Suspect
@@ -107,7 +106,7 @@ func (t *Tracker) now(i int) estimate {
 	if drifts {
 		since, most = slot(v.Since), recentBlocks
 		if v.Since.After(slotTime(since)) {
-			since++ // the block of the onset is half good
+			since++ // part of the block of the onset is from before it
 		}
 	}
 	var values []Shift
@@ -133,7 +132,7 @@ func (t *Tracker) now(i int) estimate {
 			over.To = to
 		}
 		if !drifts && over.To.Sub(from) > t.stale() {
-			break // what was before a gap is not of now
+			break // what was before a gap says nothing about now
 		}
 		values, over.From = append(values, b.Shifts[i]), from
 	}
@@ -147,7 +146,7 @@ func (t *Tracker) now(i int) estimate {
 	return out
 }
 
-// valueAt is statistic i of the baseline, at its usual load, when it is so much slower; 0 when that is not known.
+// valueAt returns statistic i of the baseline at its usual load, made slower by an estimate; 0 when there is none.
 func (e *epoch) valueAt(i int, now estimate) float64 {
 	if now.blocks == 0 {
 		return 0

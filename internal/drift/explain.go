@@ -10,10 +10,10 @@ import (
 type Explanation struct {
 	Conditions record.Conditions `json:"conditions"`
 	Maturity   record.Maturity   `json:"maturity,omitempty"` // empty while there is no baseline
-	// Blocks and Rounds are what the baseline was learned from.
+	// Blocks and Rounds count what the baseline was learned from.
 	Blocks int `json:"blocks"`
 	Rounds int `json:"rounds"`
-	// MinLoad and MaxLoad bound the utilisation (0 to 1) under which blocks are judged.
+	// MinLoad and MaxLoad bound the load, as a utilisation (0 to 1), that the baseline knows.
 	MinLoad        float64 `json:"min_load"`
 	MaxLoad        float64 `json:"max_load"`
 	UnjudgedBlocks int     `json:"unjudged_blocks"`
@@ -32,18 +32,17 @@ type StatisticExplanation struct {
 	// than the baseline at their load.
 	NoiseLower float64 `json:"noise_lower,omitempty"`
 	NoiseUpper float64 `json:"noise_upper,omitempty"`
-	// Autocorrelation is the factor by which evidence has to be longer because blocks
-	// resemble those before them.
+	// Autocorrelation is the factor by which more evidence is needed because blocks resemble the ones before them.
 	Autocorrelation float64 `json:"autocorrelation_factor,omitempty"`
-	// Load is how many times slower the baseline says the statistic is at a
-	// utilisation, against no load from others at all.
+	// Load is the load curve: how many times slower than without load from others the statistic is at some
+	// utilisations.
 	Load []LoadEffect `json:"load,omitempty"`
-	// SlowAbove is from how many times slower on a round is slow, and SlowShare the
-	// share of blocks that may have such a round.
+	// SlowAbove is the ratio above which a round is slow, and SlowShare the share (0 to 1) of blocks that may have
+	// such a round.
 	SlowAbove float64 `json:"slow_above,omitempty"`
 	SlowShare float64 `json:"slow_share,omitempty"`
-	// Others is how many times slower than usual the other drives of the host were in the last block, and
-	// Host how many times of that was taken off this drive; 0 when there are too few others.
+	// Others is how many times slower than usual the other drives of the host were in the last block, and Host is the
+	// ratio that was taken off this drive for it. Both are 0 when there are too few others.
 	Others   float64    `json:"others,omitempty"`
 	Host     float64    `json:"host,omitempty"`
 	Evidence []Evidence `json:"evidence,omitempty"`
@@ -90,7 +89,7 @@ func (t *Tracker) LastBlock() (Block, bool) {
 	return t.recent[len(t.recent)-1].block(), true
 }
 
-// Explain tells why the states are what they are at a time.
+// Explain returns why the states are what they are at a time.
 func (t *Tracker) Explain(now time.Time) Explanation {
 	out := Explanation{}
 	for _, d := range t.DriftAt(now) {

@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// Load may rise for good, or the day of the baseline may have been a calm one.
-// What lies beyond the loads that the baseline knows is learned later, so that the
-// device is not left unwatched; what it knows already stays as it is.
+// Load may rise for good, or the day of the baseline may have been a calm one. Loads beyond those that the baseline
+// knows are learned later, so that the device does not stay unwatched. What the baseline already knows does not
+// change.
 const (
-	// extendBlocks are needed for that, over extendSlots at least: most of a day.
+	// extendBlocks is how many blocks are needed for that, and extendSlots how many slots they must span: most of a
+	// day.
 	extendBlocks = 72
 	extendSlots  = finalBlocks - 12
 )
 
-// beyond gathers a block under more load than is known, and extends the baseline
-// when there are enough. Statistics that are missing, as they have become slower, learn nothing.
+// beyond gathers a block under a load that is not known, and extends the baseline when there are enough. Statistics
+// that have become slower are missing from it, and learn nothing.
 func (e *epoch) beyond(b block) bool {
 	if !slices.ContainsFunc(b.Level[:], Shift.Known) {
 		return false
@@ -32,9 +33,9 @@ func (e *epoch) beyond(b block) bool {
 	return true
 }
 
-// extended returns the baseline with its load curves carried on through blocks
-// under more load. A curve rises no faster than a queue explains: what is slower
-// than that would be a drift, and is left to be found.
+// extended returns the baseline with its load curves extended through blocks under loads that were not known. A curve
+// rises no further than a queue or an idle host explains: what is slower than that would be a drift, and is left to
+// be found.
 func (b *baseline) extended(blocks []block) *baseline {
 	out := *b
 	above := slices.DeleteFunc(slices.Clone(blocks), func(one block) bool { return one.Load <= b.MaxLoad })
@@ -52,7 +53,7 @@ func (b *baseline) extended(blocks []block) *baseline {
 			continue
 		}
 		if out.MaxLoad > b.MaxLoad {
-			more := curve{{out.MaxLoad, math.MaxInt32}} // too little is known: as much as a queue explains
+			more := curve{{out.MaxLoad, math.MaxInt32}} // too little is known, so as much as a queue explains
 			if known := has(above, i); len(known) >= extendBlocks/2 {
 				more = learnCurve(known, i)
 			}
@@ -74,8 +75,7 @@ func sortedLoads(blocks []block) []int {
 	return loads
 }
 
-// loweredCurve carries a curve on below the least load known. It rises no further there
-// than an idle host explains.
+// loweredCurve extends a curve below the least load known. There it rises no further than an idle host explains.
 func (b *baseline) loweredCurve(known, more curve) curve {
 	first := known.at(b.MinLoad)
 	var out curve
@@ -94,7 +94,7 @@ func (b *baseline) loweredCurve(known, more curve) curve {
 }
 
 func (b *baseline) extendedCurve(known, more curve) curve {
-	// The curve ends where it is known; it was carried on by a margin before.
+	// Cut off the margin by which the curve was extended before.
 	known = known.until(b.MaxLoad)
 	last := known[len(known)-1]
 	for _, k := range more {

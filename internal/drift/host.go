@@ -2,21 +2,22 @@ package drift
 
 import "time"
 
-// Host tells what the host did to all devices of a node, so that it is not blamed on one.
+// Host tells what the host did to all devices of a node, so that no single device is blamed for it.
 type Host interface {
-	// At is how much slower than usual the others were in a slot; Missing where that is not known.
+	// At returns how much slower than usual the others were in a slot; Missing where that is not known.
 	At(slot int64) Shifts
-	// Now is the same of their last rounds since a time.
+	// Now returns the same for their last rounds since a time.
 	Now(since time.Time) Shifts
-	// Off is what to take off statistic i of the device when the others are so much slower.
+	// Off returns what to take off statistic i of the device when the others are so much slower.
 	Off(i int, others Shift) Shift
-	// OfDay is how much slower other I/O of the device is expected to be at the time of day of a slot.
+	// OfDay returns how much slower other I/O of the device is expected to be at the time of day of a slot.
 	OfDay(slot int64) Shift
-	// Expected is how much slower the host makes statistic i at the time of day of a slot, by what recurs daily.
+	// Expected returns how much slower the host is expected to make statistic i at the time of day of a slot, by what
+	// recurs daily.
 	Expected(i int, slot int64) Shift
 }
 
-// Alone is the host of a device without peers: nothing is known of it.
+// Alone is the Host of a device without peers. It knows nothing.
 type Alone struct{}
 
 // At implements Host.

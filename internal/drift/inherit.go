@@ -6,15 +6,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// A change of conditions does not hide a regression, and is not taken for one. Under new
-// conditions the device is compared with the same baseline as before. After an hour the effect
-// of the change is known: the level since, against the level just before. By that the
-// baseline is moved, and by nothing else, so that a slow creep cannot hide in many changes.
+// A change of conditions does not hide a regression, and is not taken for one. Under new conditions the device is
+// compared with the same baseline as before. After an hour the effect of the change is known: the level since,
+// against the level just before. The baseline is moved by that and by nothing else, so that a slow creep cannot hide
+// in many changes.
 
 // effectBlocks is how many blocks show the effect of a change: an hour.
 const effectBlocks = 12
 
-// inherited is a new epoch with the baseline of e.
+// inherited returns a new epoch with the baseline of e.
 func (e *epoch) inherited(conditions record.Conditions, now time.Time, before Shifts) epoch {
 	base := *e.Baseline
 	return epoch{
@@ -26,8 +26,8 @@ func (e *epoch) inherited(conditions record.Conditions, now time.Time, before Sh
 // unproven reports whether the effect of the change that began the epoch is not known yet.
 func (e *epoch) unproven() bool { return e.Before != nil }
 
-// justBefore is how much slower than the baseline the device was of late; missing where nothing was judged. What
-// the host did is in it, as a change of conditions may be one of the host.
+// justBefore returns how much slower than the baseline the device was lately; missing where nothing was judged. The
+// host's part is left in, as a change of conditions may be one of the host.
 func (t *Tracker) justBefore() Shifts {
 	out := unmeasured()
 	for i := range t.names {
@@ -44,8 +44,8 @@ func (t *Tracker) justBefore() Shifts {
 	return out
 }
 
-// goOn goes on in an epoch that was known before, with another baseline. What has drifted
-// stays so until it is seen to be over.
+// goOn continues in an epoch that was known before, with its own baseline. What has regressed stays so until it is
+// seen to be over.
 func (t *Tracker) goOn(now time.Time) {
 	t.window.clear()
 	t.open, t.closed, t.recent, t.latest = openBlock{}, nil, nil, nil
@@ -59,8 +59,8 @@ func (t *Tracker) goOn(now time.Time) {
 	t.prepare()
 }
 
-// prove takes a block of an epoch with an inherited baseline. With the last that is needed it
-// returns the effect of the change of conditions.
+// prove takes a block of an epoch with an inherited baseline. After the last block that is needed it returns the
+// effect of the change of conditions.
 func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 	e := t.current()
 	if e.After = append(e.After, j); len(e.After) < effectBlocks {
@@ -86,7 +86,7 @@ func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 		sure = sure || t.isChange(change.middle) && (change.lower > 0 || change.upper < 0)
 	}
 	for i := range t.names {
-		// What is sure of the median is believed of a tail, of which an hour says little.
+		// Once the change is sure, its estimate is believed of a tail, too, of which an hour says little.
 		if sure && changes[i].Known() && (t.isTail(i) || t.isChange(changes[i])) {
 			t.moveBaseline(i, changes[i], now)
 		}
@@ -100,8 +100,8 @@ func (t *Tracker) prove(j judged, now time.Time) *record.Effect {
 	return effect
 }
 
-// moved is by how much a change moves the baseline, by how far the device was from it before and after. What it was
-// off before and is no longer, was over with the change, as a backup or a fault that an update mended: the baseline stays.
+// moved returns by how much a change moves the baseline, given how far the device was from it before and after. A
+// deviation that ended with the change, as a backup or a fault that an update fixed, does not move the baseline.
 func moved(before, after Shift) Shift {
 	switch {
 	case before > 0 && after < before:
@@ -115,8 +115,8 @@ func moved(before, after Shift) Shift {
 // isChange reports whether a shift, to either side, is large enough to matter.
 func (t *Tracker) isChange(s Shift) bool { return max(s, -s) >= t.settings.smallest() }
 
-// moveBaseline moves the baseline of statistic i by what a change of conditions did. A drift that
-// began with the change is over by that; one that was there before is not.
+// moveBaseline moves the baseline of statistic i by the effect of a change of conditions. A drift that began with the
+// change ends by that; one that was there before does not.
 func (t *Tracker) moveBaseline(i int, by Shift, now time.Time) {
 	e := t.current()
 	n := &e.Baseline.Of[i]

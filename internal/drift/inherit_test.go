@@ -11,8 +11,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// history feeds a tracker rounds of a minute: slower is how many times slower than 80 µs the
-// drive is at a time, with a little noise.
+// history feeds a tracker a round a minute. slower is how many times slower than 80 µs the drive is at a time, with a
+// little noise.
 type history struct {
 	t      *testing.T
 	track  *drift.Tracker
@@ -79,7 +79,7 @@ func TestAgeingDoesNotHideInManyKernels(t *testing.T) {
 	h := newHistory(t)
 	h.run(day+12*time.Hour, 1, record.Conditions{Kernel: "6.0"})
 	for month := range 12 {
-		// 1 % in each: none is an effect by itself.
+		// 1 % in each, which is no effect by itself.
 		h.run(day, 1+0.01*float64(month+1), record.Conditions{Kernel: string(rune('a' + month))})
 	}
 	assert.Equal(t, record.Regressed, h.p50().State)
@@ -133,7 +133,7 @@ func TestAcceptRightAfterAChangeHolds(t *testing.T) {
 
 func TestTrafficOfManyKindsIsStored(t *testing.T) {
 	track := drift.NewTrafficTracker(drift.Default())
-	for i := range 130 { // no operation is in half of the samples
+	for i := range 130 { // no kind of I/O is in half of the samples
 		var v drift.Values
 		v[i%3] = 100e-6
 		track.AddRound(drift.Round{Time: time.Unix(int64(i)*60, 0), Values: v}, record.Conditions{})
@@ -141,7 +141,7 @@ func TestTrafficOfManyKindsIsStored(t *testing.T) {
 	require.NoError(t, drift.NewTrafficTracker(drift.Default()).Restore(track.State()))
 }
 
-// A drive that is slower has its spells as before. They are no drift of their own.
+// A slower drive has the same spells as before. They are no drift of their own.
 func TestASpellOfASlowDriveIsNoOtherDrift(t *testing.T) {
 	h, c := newHistory(t), record.Conditions{Kernel: "6.1"}
 	h.run(20*time.Hour, 1, c)

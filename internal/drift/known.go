@@ -8,31 +8,31 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// What was not compared of late is not known: neither stable, nor as fast as ever. The verdicts of the detector
-// are not touched by that. They say what the evidence came to, and go on when there is more of it.
+// What was not compared lately is not known: neither stable, nor as fast as ever. The verdicts of the detector do not
+// change because of that. They say what the evidence has shown so far, and go on when there is more of it.
 
 const (
-	// staleAfter is for how long a comparison says how fast something is, and staleBlocks for how many
-	// blocks where rounds are rare.
+	// staleAfter is how long a comparison says how fast something is. Where blocks are long, it does so for
+	// staleBlocks blocks if that is longer.
 	staleAfter  = time.Hour
 	staleBlocks = 2
 )
 
 // compared is when a statistic was last compared.
 type compared struct {
-	// At is the end of the last block that was.
+	// At is the end of the last block that was compared.
 	At time.Time `json:"at,omitzero"`
-	// Until is when that says nothing more about now. Planned pauses put it off.
+	// Until is when that comparison becomes stale. Planned pauses put it off.
 	Until time.Time `json:"until,omitzero"`
 	// Why says why the last block was not compared; empty when it was.
 	Why record.UnjudgedReason `json:"why,omitempty"`
 }
 
-// Every says how often rounds are planned, where that is rare.
+// Every sets the planned interval between rounds, where they are rare.
 func (t *Tracker) Every(interval time.Duration) { t.interval = interval }
 
-// Slots is how many slots a block takes: as many as have minBlockRounds rounds, an hour at most. All divide an hour, so that
-// the blocks of drives that are probed as often begin together.
+// Slots returns how many slots a block takes: enough for minBlockRounds rounds, an hour at most. All possible numbers
+// divide an hour, so that the blocks of drives that are probed equally often begin together.
 func (t *Tracker) Slots() int64 {
 	for _, slots := range []int64{1, 2, 3, 4, 6} {
 		if time.Duration(slots)*blockLength >= minBlockRounds*t.interval {
@@ -42,15 +42,15 @@ func (t *Tracker) Slots() int64 {
 	return maxBlockSlots
 }
 
-// blockSlot is the slot at which the block of a slot begins.
+// blockSlot returns the slot at which the block that contains a slot begins.
 func (t *Tracker) blockSlot(slot int64) int64 { return slot - slot%t.Slots() }
 
-// stale is after how long a comparison says nothing more.
+// stale returns after how long a comparison says nothing more about now.
 func (t *Tracker) stale() time.Duration {
 	return max(staleAfter, staleBlocks*time.Duration(t.Slots())*blockLength)
 }
 
-// know notes that statistic i was compared in what ended at a time.
+// know notes that statistic i was compared in a block or round that ended at a time.
 func (t *Tracker) know(i int, at time.Time) {
 	c := &t.compared[i]
 	if c.Why = ""; at.After(c.At) {
@@ -61,7 +61,7 @@ func (t *Tracker) know(i int, at time.Time) {
 	}
 }
 
-// knowBlock notes what a block compared, and why it did not compare the rest.
+// knowBlock notes which statistics a block compared, and why not the others.
 func (t *Tracker) knowBlock(b block, j judged) {
 	for i := range t.names {
 		n := &t.current().Baseline.Of[i]
@@ -76,10 +76,10 @@ func (t *Tracker) knowBlock(b block, j judged) {
 	}
 }
 
-// blockEnd is when the rounds of a block are over.
+// blockEnd returns when the block at a slot ends.
 func (t *Tracker) blockEnd(slot int64) time.Time { return slotTime(slot + t.Slots()) }
 
-// Pause says that no rounds were planned for a time: what was known before it stays so.
+// Pause says that no rounds were planned for a time: what was known before stays known.
 func (t *Tracker) Pause(from, to time.Time) {
 	for i := range t.compared {
 		if c := &t.compared[i]; c.Until.After(from) && to.After(from) {
@@ -88,10 +88,10 @@ func (t *Tracker) Pause(from, to time.Time) {
 	}
 }
 
-// fresh reports whether what is known of statistic i is of now.
+// fresh reports whether the last comparison of statistic i still says something about now.
 func (t *Tracker) fresh(i int, now time.Time) bool { return now.Before(t.compared[i].Until) }
 
-// Known reports whether it is known of any statistic how fast it is now.
+// Known reports whether it is known how fast the device is now, by at least one statistic.
 func (t *Tracker) Known(now time.Time) bool {
 	for i := range t.names {
 		if s, _ := t.stateAt(i, now); s.Judged() && t.fresh(i, now) {
@@ -101,7 +101,7 @@ func (t *Tracker) Known(now time.Time) bool {
 	return false
 }
 
-// Unjudged says why nothing is known now; nil when something is.
+// Unjudged returns why nothing is known now; nil when something is.
 func (t *Tracker) Unjudged(now time.Time) *record.WhyUnjudged {
 	if t.Known(now) {
 		return nil
@@ -110,8 +110,8 @@ func (t *Tracker) Unjudged(now time.Time) *record.WhyUnjudged {
 	return why
 }
 
-// stateAt is what is known of statistic i now, and why nothing is. What has regressed stays so until it is seen to
-// be over.
+// stateAt returns the state of statistic i now, and the reason if it is not judged. A regression stays until it is
+// seen to be over.
 func (t *Tracker) stateAt(i int, now time.Time) (record.DriftState, *record.WhyUnjudged) {
 	v := &t.verdicts[i]
 	wait := func(r record.UnjudgedReason) *record.WhyUnjudged {
@@ -134,7 +134,7 @@ func (t *Tracker) stateAt(i int, now time.Time) (record.DriftState, *record.WhyU
 	return v.State, nil
 }
 
-// unknown says why statistic i is not compared any more.
+// unknown returns why statistic i is no longer compared.
 func (t *Tracker) unknown(i int, now time.Time) *record.WhyUnjudged {
 	c := t.compared[i]
 	why := &record.WhyUnjudged{Reason: record.ReasonNoRounds, Since: c.At}
@@ -150,7 +150,8 @@ func (t *Tracker) unknown(i int, now time.Time) *record.WhyUnjudged {
 	return why
 }
 
-// restoreCompared puts back when the statistics were compared. A version before did not keep it: then the blocks say it.
+// restoreCompared puts back when the statistics were compared. In the state of an older version, the recent blocks
+// tell.
 func (t *Tracker) restoreCompared(stored map[record.Statistic]compared) {
 	t.compared = [statistics]compared{}
 	for i, name := range t.names {
@@ -173,7 +174,8 @@ func (c compared) validate() error {
 	return nil
 }
 
-// DriftAt is what is known at a time: what was not compared of late is unknown, and has no ratio.
+// DriftAt returns what is known at a time. A statistic that was not compared lately has no ratio and, unless it has
+// regressed, is unknown.
 func (t *Tracker) DriftAt(now time.Time) []record.Drift {
 	list := t.drift()
 	for i := range list {

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// known is a drive with a final baseline, and rounds up to now.
+// known returns a drive with a final baseline and rounds up to now.
 func known(t *testing.T) *history {
 	t.Helper()
 	h := newHistory(t)
@@ -189,7 +189,7 @@ func TestARestartDoesNotMakeStaleFresh(t *testing.T) {
 	var state, before drift.State
 	require.NoError(t, json.Unmarshal(data, &state))
 	require.NoError(t, json.Unmarshal(data, &before))
-	before.Compared = nil // as a version before wrote it
+	before.Compared = nil // as an older version wrote it
 	for _, s := range []drift.State{state, before} {
 		again := drift.NewTracker(drift.Default())
 		require.NoError(t, again.Restore(s))

@@ -7,21 +7,20 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// noise is what a statistic does while nothing happens: how far the baseline's
-// blocks lie from the load curve. No law of distribution is assumed: what counts
-// is only how a new block ranks among them.
+// noise is what a statistic does while nothing happens: how far the baseline's blocks lie from the load curve. No
+// distribution is assumed: all that counts is how a new block ranks among them.
 type noise struct {
 	// Residuals are the blocks' distances from the curve in rising order.
 	Residuals []Shift `json:"residuals"`
-	// Autocorrelation is the factor by which evidence has to be longer because blocks
-	// resemble the ones before them; 1 when they do not.
+	// Autocorrelation is the factor by which more evidence is needed because blocks resemble the ones before them; 1
+	// when they do not.
 	Autocorrelation float64 `json:"autocorrelation_factor"`
 }
 
-// maxLag is how far back blocks may resemble each other, in slots: two hours.
+// maxLag is the largest lag, in slots, at which blocks may resemble each other: two hours.
 const maxLag = 24
 
-// learnNoise takes the residuals of blocks, in the blocks' order, which is that of time.
+// learnNoise learns the noise from blocks, in order of time, and their residuals.
 func learnNoise(blocks []block, residuals []Shift) noise {
 	n := noise{Residuals: slices.Sorted(slices.Values(residuals)), Autocorrelation: 1}
 	scores := make([]float64, len(residuals))
@@ -32,11 +31,10 @@ func learnNoise(blocks []block, residuals []Shift) noise {
 	return n
 }
 
-// autocorrelation is the factor by which correlation inflates the variance of a mean: the
-// sum of the autocorrelations at lags up to maxLag. As correlations of far lags are hardly
-// more than chance, the sum ends with the first pair of lags that is not positive
-// (Geyer's initial positive sequence). Lags are taken by the clock, so that gaps
-// do not join what was apart.
+// autocorrelation returns the factor by which correlation inflates the variance of a mean: the sum of the
+// autocorrelations at lags up to maxLag. Correlations at far lags are hardly more than chance, so the sum ends with
+// the first pair of lags that is not positive (Geyer's initial positive sequence). Lags are taken by the clock, so
+// that blocks on either side of a gap are not neighbours.
 func autocorrelation(blocks []block, scores []float64) float64 {
 	lags := min(maxLag, len(blocks)/4)
 	products, pairs := make([]float64, lags+1), make([]int, lags+1)
@@ -68,17 +66,17 @@ func autocorrelation(blocks []block, scores []float64) float64 {
 		sum += 2 * both
 		used = lag + 1
 	}
-	// Of a day it is known to within sqrt(2(2m+1)/n) of itself when m lags are
-	// summed (Bartlett). To err on the side of fewer alarms costs little.
+	// From n blocks, the sum over m lags is known to within sqrt(2(2m+1)/n) of itself (Bartlett). To err on the side
+	// of fewer alarms costs little.
 	return sum * (1 + autocorrelationDoubt*math.Sqrt(2*float64(2*used+1)/float64(len(blocks))))
 }
 
 // autocorrelationDoubt is how many standard errors are added to the factor.
 const autocorrelationDoubt = 1.5
 
-// wanderWith raises the autocorrelation to what a part as large and as slow as the noise
-// of the median latency brings. All rounds of a drive wander with their median, but the
-// noise of a tail hides it in the blocks of one day.
+// wanderWith raises the autocorrelation to what a component as large and as slow as the noise of the median latency
+// causes. All rounds of a drive wander with their median, but the noise of a tail hides that in the blocks of one
+// day.
 func (n *noise) wanderWith(median noise) {
 	if spread := n.spread(); spread > 0 {
 		part := min(1, median.spread()/spread)
@@ -86,7 +84,7 @@ func (n *noise) wanderWith(median noise) {
 	}
 }
 
-// spread is half of what holds the middle two thirds of the blocks: the standard deviation of normal noise.
+// spread returns half the width of the middle two thirds of the blocks: the standard deviation of normal noise.
 func (n noise) spread() float64 {
 	return float64(quantile(n.Residuals, 0.84)-quantile(n.Residuals, 0.16)) / 2
 }
@@ -94,14 +92,14 @@ func (n noise) spread() float64 {
 // maxScore bounds what one block can say, however far out it is.
 const maxScore = 3
 
-// error is how far a level that was learned from so many of the blocks may
-// lie from the true one: the standard error of a median of correlated blocks.
+// error returns how far a level that was learned from so many of the blocks may lie from the true one: the standard
+// error of a median of correlated blocks.
 func (n noise) error(blocks int) Shift {
 	return Shift(1.25 * n.spread() * math.Sqrt(n.Autocorrelation/float64(blocks)))
 }
 
-// score is the normal quantile of the rank of s among the residuals: 0 in their
-// middle, about 2.9 beyond the largest of 288.
+// score returns the normal quantile of the rank of s among the residuals: 0 in their middle, about 2.9 beyond the
+// largest of 288.
 func (n noise) score(s Shift) float64 {
 	below, _ := slices.BinarySearch(n.Residuals, s)
 	notAbove := below
@@ -111,7 +109,7 @@ func (n noise) score(s Shift) float64 {
 	return rankScore(below+notAbove, len(n.Residuals))
 }
 
-// rankScore takes twice the rank, so that ties stand in the middle of theirs.
+// rankScore takes twice the rank, so that equal values get the middle of their ranks.
 func rankScore(twiceRank, n int) float64 {
 	p := (float64(twiceRank)/2 + 0.5) / float64(n+1)
 	return max(-maxScore, min(maxScore, distuv.UnitNormal.Quantile(p)))

@@ -16,21 +16,21 @@ type Note struct {
 	Text string    `json:"text"`
 	// Ratios are the levels that were accepted, against the baseline before.
 	Ratios map[record.Statistic]float64 `json:"ratios,omitempty"`
-	// SlowShares are the shares (0 to 1) of five-minute blocks with a slow round that were accepted.
+	// SlowShares are the shares (0 to 1) of blocks with a slow round that were accepted.
 	SlowShares map[record.Statistic]float64 `json:"slow_shares,omitempty"`
 }
 
 var (
 	// ErrNothingToAccept says that no statistic has drifted from its baseline.
 	ErrNothingToAccept = errors.New("no drift was found, so there is nothing to accept")
-	// ErrMoving says that there is no one level to accept yet.
+	// ErrMoving says that there is no steady level to accept yet.
 	ErrMoving = errors.New("the level is moving; wait until it stays for a quarter of an hour")
 )
 
-// steadyBlocks are the last ones that have to be at the level that is accepted.
+// steadyBlocks is how many of the last blocks must be at the level that is accepted.
 const steadyBlocks = 3
 
-// Accepted returns what was accepted at a time; false when nothing was.
+// Accepted returns the note on what was accepted at a time; false when nothing was.
 func (s State) Accepted(at time.Time) (Note, bool) {
 	if len(s.Epochs) == 0 {
 		return Note{}, false
@@ -42,9 +42,9 @@ func (s State) Accepted(at time.Time) (Note, bool) {
 	return notes[len(notes)-1], true
 }
 
-// Accept returns s with the current level as the normal one for every statistic
-// that has regressed or improved, and a note that says which levels and why. What is known of noise and
-// load stays, so the device is watched on at once. Errors: ErrNothingToAccept, ErrPinned, ErrMoving.
+// Accept returns s with the current level as the normal one for every statistic that has regressed or improved, and
+// with a note that says which levels and why. The known noise and load effects stay, so the device is judged again at
+// once. Errors: ErrNothingToAccept, ErrPinned, ErrMoving.
 func (s State) Accept(now time.Time, text string) (State, error) {
 	t := newTracker(Settings{}, s.names())
 	if err := t.Restore(s); err != nil {
@@ -57,7 +57,7 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 		v := &t.verdicts[i]
 		switch {
 		case !v.found():
-		case v.Cause == record.BySlowRounds: // the others are as before
+		case v.Cause == record.BySlowRounds: // the other rounds are as fast as before
 			slowSince = min(slowSince, slot(v.Since))
 		default:
 			level, err := t.steady(i)
@@ -93,8 +93,8 @@ func (s State) Accept(now time.Time, text string) (State, error) {
 	return t.State(), nil
 }
 
-// steady is how much slower statistic i is since its onset. The error is ErrMoving when the last blocks say
-// something else, as during a recovery.
+// steady returns how much slower statistic i is since its onset. The error is ErrMoving when the last blocks are too
+// few, or say something else, as during a recovery.
 func (t *Tracker) steady(i int) (Shift, error) {
 	since := slot(t.verdicts[i].Since)
 	level := t.now(i).middle
@@ -109,8 +109,8 @@ func (t *Tracker) steady(i int) (Shift, error) {
 	return level, nil
 }
 
-// acceptSlow makes slow rounds as normal as they were since a slot, if they have become more common. They come in
-// spells, so that as many more are allowed for as a few hours may have missed.
+// acceptSlow makes slow rounds as common in the baseline as they have been since a slot, if that is more. Slow rounds
+// come in spells, so the share is raised by as many as a few hours may have missed.
 func (t *Tracker) acceptSlow(i int, since int64) bool {
 	n := &t.current().Baseline.Of[i]
 	if len(n.Residuals) == 0 {

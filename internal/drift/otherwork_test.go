@@ -12,7 +12,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// worker is a drive at work: an I/O of others takes 10 µs and its bytes at 3 GB/s, and all wait for each other.
+// worker is a drive at work: an I/O of others takes 10 µs plus the time of its bytes at 3 GB/s, and I/Os wait for
+// each other.
 type worker struct {
 	probe, traffic *drift.Tracker
 	minute         int
@@ -22,7 +23,7 @@ func newWorker() *worker {
 	return &worker{probe: drift.NewTracker(drift.Default()), traffic: drift.NewTrafficTracker(drift.Default())}
 }
 
-// run lets others ask for so many I/Os a second, with a wave of the day, of a size and a share of reads.
+// run lets others ask for a rate of I/Os a second, with a daily wave. size is in bytes, and reads is their share.
 func (w *worker) run(d time.Duration, rate, size, reads, slower float64, c record.Conditions) {
 	for range int(d / time.Minute) {
 		w.minute++
@@ -58,7 +59,7 @@ func TestAnotherMixOfWorkIsNoSlowerDrive(t *testing.T) {
 	}
 }
 
-// What the probes of a drive say under far more load than was known is learned with the work that brings it, as far as
+// The level of the probes under far more load than was known is learned with the work that brings the load, as far as
 // a queue explains it.
 func TestOtherWorkThatBringsMoreLoadIsNoSlowerDrive(t *testing.T) {
 	conditions := record.Conditions{Kernel: "6.1"}
@@ -86,7 +87,8 @@ func TestTrafficHasNoLevelForOtherWork(t *testing.T) {
 	assert.InDelta(t, 1, drift[0].Ratio, 0.05, "the level was learned anew")
 }
 
-// Work that changes while its drive is slow is learned, too. That ends nothing: the drive is about as slow for it.
+// Work that changes while its drive is slow is learned, too. That does not end the regression: the drive is about as
+// slow under the new work.
 func TestOtherWorkOfASlowDriveIsLearned(t *testing.T) {
 	w := newWorker()
 	conditions := record.Conditions{Kernel: "6.1"}
@@ -124,7 +126,7 @@ func TestAFaultThatAChangeMendedIsNoEffectOfIt(t *testing.T) {
 	assert.InDelta(t, 0.98, h.p50().Ratio, 0.03, "the baseline is that of before the fault")
 }
 
-// TestSlowAgeingOfYears: 1 % a month, with a new kernel every month, and days without the daemon between.
+// A drive ages by 1 % a month, with a new kernel every month and days without the daemon between.
 func TestSlowAgeingOfYears(t *testing.T) {
 	h := newHistory(t)
 	kernel := func(month int) record.Conditions { return record.Conditions{Kernel: "6." + string(rune('A'+month))} }
@@ -143,8 +145,8 @@ func TestSlowAgeingOfYears(t *testing.T) {
 	assert.InDelta(t, math.Pow(1.01, 36), h.p50().Ratio, 0.05)
 }
 
-// On the first day, little is known of what the work of others takes. A drive that becomes slow is busy with the same work, and
-// that explains nothing.
+// On the first day, little is known of what the work of others takes. A drive that becomes slow is busier with the
+// same work, and that must not explain the slowdown away.
 func TestABusyFirstDayHidesNoSlowerDrive(t *testing.T) {
 	conditions := record.Conditions{Kernel: "6.1"}
 	for _, since := range []time.Duration{3 * time.Hour, 5 * time.Hour} {

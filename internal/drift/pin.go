@@ -15,10 +15,9 @@ var (
 	ErrNotLearned = errors.New("no baseline has been learned under the current conditions")
 )
 
-// Pin returns s with the current baseline pinned, or no longer so. The level of a
-// pinned baseline stays what it is: what is learned from then on is noise and
-// load alone, no other level is accepted for it, and it is kept however many sets of
-// conditions follow. Under other conditions another baseline is learned all the same.
+// Pin returns s with the current baseline pinned, or no longer so. The level of a pinned baseline stays: from then on
+// only noise and load are learned, and no other level is accepted. It is kept however many sets of conditions follow.
+// Under other conditions another baseline is learned all the same.
 func (s State) Pin(pinned bool) (State, error) {
 	if len(s.Epochs) == 0 || !s.Epochs[len(s.Epochs)-1].learned() {
 		return State{}, fmt.Errorf("pin a baseline: %w", ErrNotLearned)

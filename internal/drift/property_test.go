@@ -17,7 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// event is an Event that can be compared.
+// event is an Event in a form that can be compared.
 type event struct {
 	At, Since time.Duration
 	Statistic record.Statistic
@@ -44,7 +44,7 @@ func follow(rounds []drifttest.Round, t *drift.Tracker) []event {
 	return out
 }
 
-// regressions are the times at which something regressed.
+// regressions returns the times at which something regressed.
 func regressions(events []event) []time.Duration {
 	var out []time.Duration
 	for _, e := range events {
@@ -60,7 +60,7 @@ func stream(kind, noise string, seed uint64, days float64) ([]drifttest.Round, d
 	return slices.Collect(s.Rounds()), s.Label()
 }
 
-// What is promised of each kind: found, and how soon on a drive whose noise is not extreme.
+// For each kind, this is how soon it must be found on a drive whose noise is not extreme.
 func TestWhatHappensIsFoundInTime(t *testing.T) {
 	tests := []struct {
 		kind, noise string
@@ -93,8 +93,8 @@ func TestWhatHappensIsFoundInTime(t *testing.T) {
 	}
 }
 
-// What stays slow is called regressed once per statistic, and until it is over: a tail, in
-// whose noise a step of 20 % nearly drowns, must not come and go.
+// What stays slow is reported once per statistic and stays so until it is over. A tail must not come and go, although
+// a step of 20 % nearly drowns in its noise.
 func TestWhatLastsIsFoundOnce(t *testing.T) {
 	testenv.Simulates(t)
 	for _, kind := range []string{"step10", "step20", "step50", "tail", "intermittent"} {
@@ -116,8 +116,8 @@ func TestWhatLastsIsFoundOnce(t *testing.T) {
 	}
 }
 
-// What drifted together ends together: the noisiest statistic of a shift that is over
-// does not wait for evidence of its own.
+// What drifted together ends together: once the shift is over, the noisiest statistic does not wait for evidence of
+// its own.
 func TestWhatDriftedTogetherEndsTogether(t *testing.T) {
 	rounds, label := stream("transient", "wide", 31, 4)
 	over := map[record.Statistic]time.Duration{}
@@ -132,8 +132,8 @@ func TestWhatDriftedTogetherEndsTogether(t *testing.T) {
 	}
 }
 
-// Levels that stay, or wander over hours, are the hardest noise: 40 streams of 10 days are
-// 1.1 device-years, and two alarms in them the most that there may be.
+// Levels that stay, or wander over hours, are the hardest noise. 40 streams of 10 days are 1.1 device-years, in which
+// two alarms are accepted.
 func TestSlowNoiseHardlyAlarms(t *testing.T) {
 	testenv.Simulates(t)
 	count := 0
@@ -148,8 +148,8 @@ func TestSlowNoiseHardlyAlarms(t *testing.T) {
 	assert.LessOrEqual(t, count, 2)
 }
 
-// Nothing of this is a regression. 12 streams of 10 days are 0.33 device-years, in
-// which the budget of 0.5 a year allows for a sixth of an alarm.
+// None of this is a regression. 12 streams of 10 days are 0.33 device-years, in which the budget of 0.5 a year allows
+// for a sixth of an alarm.
 func TestNoAlarmWithoutACause(t *testing.T) {
 	for _, kind := range []string{"none", "load", "firmware", "improve"} {
 		for _, noise := range []string{"quiet", "diurnal", "bursty"} {
@@ -161,7 +161,7 @@ func TestNoAlarmWithoutACause(t *testing.T) {
 	}
 }
 
-// A statistic that drifts keeps nobody from learning what the others are under more load.
+// A statistic that has drifted does not keep the others from being learned under more load.
 func TestMoreLoadIsLearnedBesideADrift(t *testing.T) {
 	for name, ratio := range map[string]float64{"improved": 0.5, "regressed": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestMoreLoadForGoodIsLearned(t *testing.T) {
 	require.True(t, ok)
 	assert.Greater(t, last.Time.Sub(drifttest.Start()), label.Duration-15*time.Minute, "and the last block was")
 
-	// From then on a slower drive is found under that load.
+	// From then on, a slower drive is found under that load, too.
 	more, _ := stream("load", "quiet", 4, 6)
 	for i := range more {
 		more[i].Time = more[i].Time.Add(label.Duration)
@@ -236,7 +236,7 @@ func TestFirmwareIsNamedWithItsEffect(t *testing.T) {
 }
 
 func TestRegressionNamesTheChangeItCameWith(t *testing.T) {
-	// Firmware A is known, B comes for a while, and with A's return the drive is slow.
+	// Firmware A is known, B is used for a while, and when A returns the drive is slow.
 	rounds, _ := stream("none", "quiet", 8, 3)
 	returned := drifttest.Start().Add(60 * time.Hour)
 	for i, r := range rounds {
@@ -259,7 +259,7 @@ func TestRegressionNamesTheChangeItCameWith(t *testing.T) {
 }
 
 func TestAnHourOldDaemonNoticesADriveTwiceAsSlow(t *testing.T) {
-	// Rounds every 30 s, as the default probe has them: the baseline is there after an hour.
+	// Rounds every 30 s, as the default probe has them: the early baseline is there after an hour.
 	s := drifttest.Stream{Kind: "none", Noise: "quiet", Seed: 5, Days: 0.1, Interval: 30 * time.Second}
 	rounds := slices.Collect(s.Rounds())
 	const slowFrom = 65 * time.Minute
@@ -290,8 +290,7 @@ func TestScaleMakesNoDifference(t *testing.T) {
 
 func TestOrderWithinABlockMakesNoDifference(t *testing.T) {
 	rounds, _ := stream("step20", "bursty", 3, 3)
-	// The first rounds make the reference in whatever order, but the last of them
-	// lie in a block of their own.
+	// The first rounds may make the reference in any order, except that the last of them lie in a block of their own.
 	want := follow(rounds, drift.NewTracker(drift.Default()))
 	rng := rand.New(rand.NewPCG(1, 2))
 	for from := 0; from < len(rounds); from += 5 {
@@ -304,7 +303,7 @@ func TestOrderWithinABlockMakesNoDifference(t *testing.T) {
 	got := follow(rounds, drift.NewTracker(drift.Default()))
 	for _, list := range [][]event{want, got} {
 		for i := range list {
-			list[i].Ratio = "" // tells of the block under way too
+			list[i].Ratio = "" // it includes the block under way
 		}
 	}
 	assert.Equal(t, want, got)
@@ -403,7 +402,8 @@ func TestExplainShowsWhatDecided(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// On the first day some statistics are not judged yet. What is accepted then holds for them, too: they are no news a day later.
+// On the first day some statistics are not judged yet. What is accepted then also holds for them: a day later they
+// are no news.
 func TestWhatIsAcceptedOnTheFirstDayHoldsForWhatIsJudgedLater(t *testing.T) {
 	rounds, _ := stream("none", "quiet", 9, 4)
 	const times = 5

@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// rangeBlocks in a row beyond the range of a baseline are a shift: twenty minutes.
+	// rangeBlocks is how many blocks in a row beyond the range of a baseline are a shift: twenty minutes.
 	rangeBlocks = 4
-	// rangeMargin is the share of its own width by which they have to lie beyond the range,
-	// and rangeLeast the least that counts as beyond.
+	// rangeMargin is how far beyond the range they must lie, as a share of its width, and rangeLeast the least such
+	// distance, as a ratio.
 	rangeMargin = 0.5
 	rangeLeast  = 1.05
 )
 
-// beyondRange reports whether the last blocks were all slower than any block of the baseline,
-// by a margin, and since when. The median of many drives is so calm that this is
-// certain long before the ranks are: those of a CUSUM do not tell far from farther.
+// beyondRange reports whether the last blocks were all slower than any block of the baseline, by a margin, and since
+// when. The median of many drives is so steady that this is certain long before a CUSUM alarms, because ranks do not
+// tell far from farther.
 func (t *Tracker) beyondRange(i int) (time.Time, bool) {
 	n := &t.current().Baseline.Of[i]
 	if !t.ranged || len(t.recent) < rangeBlocks || len(n.Residuals) == 0 {

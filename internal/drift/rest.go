@@ -2,7 +2,7 @@ package drift
 
 import "github.com/ssdprobe/ssdprobe/internal/record"
 
-// drifted is how much slower statistic i is because of a drift that was found.
+// drifted returns how much slower statistic i is because of a regression that was found.
 func (t *Tracker) drifted(i int) Shift {
 	if t.verdicts[i].State != record.Regressed {
 		return 0
@@ -10,7 +10,8 @@ func (t *Tracker) drifted(i int) Shift {
 	return t.Shift(i)
 }
 
-// healthyLoad is what an observed load would be without a drift that was found: a slower device is busy for longer with the same work.
+// healthyLoad returns what an observed load would be without a regression that was found: a slower device is busy for
+// longer with the same work.
 func (t *Tracker) healthyLoad(observed int) int {
 	var by Shift
 	for i := range t.names {
@@ -24,8 +25,9 @@ func (t *Tracker) healthyLoad(observed int) int {
 	return longer(min(mostBusy, observed), 1/by.Ratio())
 }
 
-// withoutDrift is a block without the statistics that have become slower, or seem so: a drift is no part of a baseline. Traffic
-// of other work has none yet that could tell: a drift that was found goes on in it.
+// withoutDrift returns a block without the statistics that have regressed or are suspect: a drift is no part of a
+// baseline. The traffic of other work cannot show yet whether it is slower, so the regression that was found is taken
+// off it.
 func (t *Tracker) withoutDrift(b block) block {
 	for i := range t.names {
 		switch {
@@ -39,8 +41,8 @@ func (t *Tracker) withoutDrift(b block) block {
 	return b
 }
 
-// besideHost is a block without what the host did meanwhile beyond what it did while the baseline was learned: a host that
-// is slower, or no longer so slow, is no load curve.
+// besideHost returns a block without what the host did beyond what it did while the baseline was learned. A host that
+// has become slower, or has recovered, must not look like a load curve.
 func (t *Tracker) besideHost(b block) block {
 	host := t.host.At(b.Slot)
 	for i := range t.names {
@@ -52,8 +54,8 @@ func (t *Tracker) besideHost(b block) block {
 	return b
 }
 
-// judged is the block as it is judged: without load and host. It is false when there is nothing
-// in it that can be.
+// judged returns the block as it is judged: with the effects of load, host and time of day taken out. It is false
+// when nothing in the block can be judged.
 func (t *Tracker) judged(b block) (judged, bool) {
 	base, host := t.current().Baseline, t.host.At(b.Slot)
 	j, ok := judged{Slot: b.Slot}, false
@@ -73,7 +75,8 @@ func (t *Tracker) judged(b block) (judged, bool) {
 		if alone := base.beyondDoubt(x, b.Load, i); alone.Known() {
 			j.Alone[i] = alone - t.ofDay(i, b.Slot, alone) - t.expectedOfHost(i, b.Slot, alone)
 		}
-		// First the host: a drive that was learned while it was slow is now as much faster as the others.
+		// Take off the host's part first: a drive that was learned while the host was slow is now faster by as much
+		// as the others.
 		if x = base.beyondDoubt(x-t.hostPart(i, b.Slot, host[i], x), b.Load, i); x.Known() {
 			j.Shifts[i], j.withDay[i], ok = x-t.ofDay(i, b.Slot, x), x, true
 			j.Slow[i] = len(n.Residuals) > 0 && base.knows(b.Load) && n.excess(b, i) > n.SlowAbove
@@ -82,9 +85,9 @@ func (t *Tracker) judged(b block) (judged, bool) {
 	return j, ok
 }
 
-// hostPart is what to take off statistic i, that was x in a slot, when the others are so much slower. Where that is
-// not known, it is what the host does at this time of every day. What may be taken off beyond what the others are slower
-// by makes no drive faster.
+// hostPart returns what to take off statistic i, which was slower by x in a slot, when the others are so much slower.
+// Where that is not known, it is what the host does at this time of every day. More than the others' own shift may be
+// taken off, but only as far as x reaches: that makes no drive faster.
 func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
 	if !others.Known() {
 		return t.expectedOfHost(i, slot, x)
@@ -94,13 +97,13 @@ func (t *Tracker) hostPart(i int, slot int64, others, x Shift) Shift {
 	return min(most, max(x, min(most, max(0, others-usual))))
 }
 
-// ofDay is what is in x of what makes statistic i slower at this time of every day. What makes the median slower does so to
-// the tail, and what slows other I/O of the device slows this: rounds are often refused just then.
+// ofDay returns the part of x that recurs at this time of every day. What slows the median also slows the tail, and
+// what slows other I/O of the device also slows this one, whose rounds are often refused just then.
 func (t *Tracker) ofDay(i int, slot int64, x Shift) Shift {
 	return max(0, min(x, max(t.daily(i, slot), t.host.OfDay(slot))))
 }
 
-// daily is what this probe expects of the time of the day by its own past.
+// daily returns what this source expects at the time of day of a slot, by its own past.
 func (t *Tracker) daily(i int, slot int64) Shift {
 	of := &t.current().Baseline.Of
 	if t.isTail(i) {
@@ -109,7 +112,7 @@ func (t *Tracker) daily(i int, slot int64) Shift {
 	return of[i].Daily[slot%daySlots]
 }
 
-// expectedOfHost is what is in x of what the host does at this time of every day.
+// expectedOfHost returns the part of x that the host causes at this time of every day.
 func (t *Tracker) expectedOfHost(i int, slot int64, x Shift) Shift {
 	return max(0, min(x, t.host.Expected(i, slot)))
 }

@@ -2,7 +2,7 @@ package drift
 
 import "time"
 
-// Settings of the comparison. Fields left zero mean the default.
+// Settings are the settings of the comparison. Fields left zero mean the default.
 type Settings struct {
 	// Window is how far back the rounds of Status.Window reach.
 	Window time.Duration
@@ -15,8 +15,8 @@ type Settings struct {
 	// SmallestEffect is the smallest shift of interest once the baseline is final:
 	// 0.08 is 8 %. Smaller shifts never alarm; see docs/drift.md for what it costs.
 	SmallestEffect float64
-	// FalseAlarmsPerYear is how many alarms without a cause a year of one source (a probe, or
-	// the traffic) on one target may bring. The thresholds of all CUSUMs follow from it.
+	// FalseAlarmsPerYear is the accepted number of false alarms in a year of one source (a probe, or the traffic) on
+	// one target. The thresholds of all CUSUMs follow from it.
 	FalseAlarmsPerYear float64
 }
 
@@ -28,8 +28,8 @@ func Default() Settings {
 	}
 }
 
-// Shared returns the settings of each of so many trackers that share the budget of false
-// alarms, as the probes and the traffic of a target do.
+// Shared returns the settings for each of several trackers that share the budget of false alarms, as the probes and
+// the traffic of a target do.
 func (s Settings) Shared(trackers int) Settings {
 	s.FalseAlarmsPerYear /= float64(max(1, trackers))
 	return s
@@ -64,9 +64,8 @@ const references = 3
 // blocksPerYear is how many blocks a year has.
 const blocksPerYear = int64(365.25*24*time.Hour) / int64(blockLength)
 
-// rarity is the share of blocks at which one CUSUM may alarm without a cause: the
-// budget divided among the CUSUMs that can call a regression on any statistic, those of
-// slow rounds included.
+// rarity is the share of blocks at which one CUSUM may alarm without a cause: the budget divided among the CUSUMs
+// that can find a regression of any statistic, including those for slow rounds.
 func (s Settings) rarity() float64 {
 	return s.FalseAlarmsPerYear / float64(blocksPerYear) / float64(statistics*(references+1))
 }

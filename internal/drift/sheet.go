@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// sheetBlockBytes is the block that makers state latencies for.
+	// sheetBlockBytes is the block size that makers state latencies for.
 	sheetBlockBytes = 4 << 10
-	// A baseline is far from the data sheet from these ratios on. The host has its
-	// share in each latency; what larger blocks take is reckoned, and not promised.
+	// A baseline is far from the data sheet from these ratios on. The host has its share in each latency. The latency
+	// of larger blocks is computed, and not promised by the maker.
 	farPromised = 1.5
 	farReckoned = 2
 )
@@ -28,16 +28,14 @@ func FlagSlowerThanDataSheet(s *record.Snapshot, sheets []record.DataSheet) {
 	}
 }
 
-// SlowerThanDataSheet finds baselines that are far slower than what the drive's maker
-// promises, by the id of the target: a drive that was slow from the first day never
-// drifts, and may have no peers. The model of a sheet is a pattern (path.Match); the
-// first that matches counts.
+// SlowerThanDataSheet returns warnings, by the id of the target, about baselines that are far slower than the drive's
+// maker promises: a drive that was slow from the first day never drifts, and may have no peers. The model of a sheet
+// is a pattern (path.Match); the first sheet that matches counts.
 //
-// Only what is alike is compared: the median of reads one at a time with the typical
-// latency of random reads, which makers state for 4 KiB; for larger blocks the time that
-// the bytes take at the sequential rate is added. IOPS and bandwidth are promised at
-// depths at which no probe runs, and writes for raw devices, which no probe writes to. Probe files
-// and early baselines are left out.
+// Only like is compared with like: the median of reads one at a time with the typical latency of random reads, which
+// makers state for 4 KiB. For larger blocks, the time that the bytes take at the sequential rate is added. IOPS and
+// bandwidth are not compared, as makers promise them at depths at which no probe runs. Nor are writes, which are
+// promised for raw devices, where no probe writes. Probe files and early baselines are left out.
 func SlowerThanDataSheet(s record.Snapshot, sheets []record.DataSheet) map[string][]record.Warning {
 	found := map[string][]record.Warning{}
 	for _, t := range s.Targets {
@@ -64,8 +62,8 @@ func hasReference(t record.TargetStatus, p record.ProbeStatus) bool {
 	return !t.File && t.Device.Model != "" && p.Baseline != nil && !p.Baseline.Learned.IsZero() && p.Baseline.Maturity != record.Early
 }
 
-// slowerThanPromised says by how much a baseline is far slower; empty when it is not,
-// or when the sheet says nothing of such a probe.
+// slowerThanPromised returns a text that says by how much a baseline is far slower; empty when it is not, or when the
+// sheet says nothing of such a probe.
 func slowerThanPromised(p record.ProbeStatus, sheet record.DataSheet) string {
 	promised, far := promisedLatency(p.Probe, sheet)
 	ratio := record.LatencyP50.Slower(promised.Seconds(), p.Baseline.Values[record.LatencyP50])
@@ -77,8 +75,8 @@ func slowerThanPromised(p record.ProbeStatus, sheet record.DataSheet) string {
 		p.Probe.Name, units.Latency(normal), units.Latency(promised), record.Ratio{Ratio: ratio})
 }
 
-// promisedLatency is what a data sheet comes to for a probe, and from how many times that
-// on it is far slower; 0 when it says nothing of it.
+// promisedLatency returns the latency that a data sheet promises for a probe, and the ratio to that from which on a
+// baseline is far slower; 0 when the sheet says nothing of it.
 func promisedLatency(p record.Probe, sheet record.DataSheet) (promised time.Duration, far float64) {
 	switch {
 	case sheet.RandomReadLatency == nil || p.Direction != record.Read || p.QueueDepth != 1:

@@ -10,8 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// drive is a drive whose read-4k has a final baseline of so many microseconds at the
-// median and so many times that at p99.
+// drive returns a drive whose read-4k has a final baseline: a median in microseconds, and the ratio of p99 to that.
 func drive(id string, p50, tail float64) record.TargetStatus {
 	return record.TargetStatus{
 		ID: id, Device: record.Device{Model: "MZQL2", SizeBytes: 4e12},

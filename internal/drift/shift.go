@@ -10,8 +10,8 @@ import (
 // statistics is how many figures of a round are compared.
 const statistics = 4
 
-// Values are the statistics of one round in their units, in the order of their source's
-// statistics; 0 is one that the round does not have.
+// Values are the statistics of one round in their units, in the order of their source's statistics. A statistic that
+// the round does not have is 0.
 type Values [statistics]float64
 
 // Shift is how much slower something is: the logarithm of the ratio in
@@ -22,20 +22,20 @@ type Shift int32
 
 // ShiftOf returns the shift of a ratio above 0.
 func ShiftOf(slower float64) Shift {
-	const most = 1e6 // e^100: nothing that was measured is beyond
+	const most = 1e6 // e^100 is beyond all that is measured
 	return Shift(math.Round(min(most, max(-most, 1e4*math.Log(slower)))))
 }
 
-// Ratio is how many times slower the shift is.
+// Ratio returns how many times slower the shift is.
 func (s Shift) Ratio() float64 { return math.Exp(float64(s) / 1e4) }
 
-// Shifts are those of all statistics.
+// Shifts are the shifts of all statistics.
 type Shifts [statistics]Shift
 
 // missing is the shift of a statistic that a round or block does not have.
 const missing Shift = math.MinInt32
 
-// Known reports whether there is a shift at all.
+// Known reports whether the shift is not Missing.
 func (s Shift) Known() bool { return s != missing }
 
 // rate is the index of the statistic for which more is better: record.IOPS.
@@ -58,7 +58,7 @@ func (v Values) from(reference Values) Shifts {
 	return out
 }
 
-// moved returns the values that are so much slower than v.
+// moved returns the values made slower by some shifts.
 func (v Values) moved(by Shifts) Values {
 	for i := range v {
 		if i == rate {
@@ -70,7 +70,7 @@ func (v Values) moved(by Shifts) Values {
 	return v
 }
 
-// valid reports whether v has at least one value, and none that cannot be.
+// valid reports whether v has at least one value, and no impossible one.
 func (v Values) valid() bool {
 	for _, x := range v {
 		if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
@@ -80,7 +80,7 @@ func (v Values) valid() bool {
 	return v != Values{}
 }
 
-// valuesOf are the values in the order of their names.
+// valuesOf returns the values in the order of their names.
 func valuesOf(names []record.Statistic, m map[record.Statistic]float64) Values {
 	var v Values
 	for i, name := range names {
@@ -89,7 +89,7 @@ func valuesOf(names []record.Statistic, m map[record.Statistic]float64) Values {
 	return v
 }
 
-// named are the values that there are, by name.
+// named returns the values above 0 by name.
 func named(names []record.Statistic, v Values) map[record.Statistic]float64 {
 	out := map[record.Statistic]float64{}
 	for i, name := range names {
@@ -100,7 +100,7 @@ func named(names []record.Statistic, v Values) map[record.Statistic]float64 {
 	return out
 }
 
-// median of at least one value; it sorts them.
+// median returns the median of at least one value. It sorts the values.
 func median[T Shift | int | int32 | float64](values []T) T {
 	slices.Sort(values)
 	n := len(values)
@@ -110,7 +110,7 @@ func median[T Shift | int | int32 | float64](values []T) T {
 	return (values[n/2-1] + values[n/2]) / 2
 }
 
-// quantile of sorted values, by nearest rank; 0 when there are none.
+// quantile returns a quantile of sorted values, by nearest rank; 0 when there are none.
 func quantile(sorted []Shift, q float64) Shift {
 	if len(sorted) == 0 {
 		return 0

@@ -2,19 +2,19 @@ package drift
 
 import "slices"
 
-// otherSize is how many times larger or smaller than any that was seen I/Os have to be to be of
-// another kind: what takes a drive longer is then the size.
+// otherSize is the factor by which I/Os must be larger or smaller than all that were seen to be of another kind. Then
+// the size may explain a longer latency.
 const otherSize = 1.5
 
-// otherRate is how many times more of them are other work.
+// otherRate is the factor by which the rate of I/Os must exceed what was seen for them to be other work.
 const otherRate = 2
 
-// of is the kind of I/O that statistic i of traffic depends on: reads (0) or writes (1). A flush takes as long as
-// there is written.
+// of returns the kind of I/O that statistic i of traffic depends on: reads (0) or writes (1). The latency of a flush
+// depends on how much was written.
 func (w work) of(i int) int { return min(i, 1) }
 
-// size is the mean size of the reads or writes of others that statistic i depends on, in bytes; 0 when there were
-// none, and when it is not known.
+// size returns the mean size, in bytes, of the reads or writes of others that statistic i depends on; 0 when there
+// were none or their size is not known.
 func (w work) size(i int) int {
 	k := w.of(i)
 	if !w.Known || w.Rates[k] == 0 {
@@ -23,7 +23,7 @@ func (w work) size(i int) int {
 	return int(w.Rates[2+k]) * 1024 / int(w.Rates[k])
 }
 
-// learnSizes learns which sizes of I/Os were seen, and how many, without the rarest.
+// learnSizes learns which sizes and rates of I/Os were seen, without the rarest.
 func (n *norm) learnSizes(blocks []block, i int) {
 	var sizes, rates []int
 	for _, b := range blocks {
@@ -40,8 +40,8 @@ func (n *norm) learnSizes(blocks []block, i int) {
 	n.MostRate = rates[(len(rates)-1)*98/100]
 }
 
-// likeWork reports whether the I/Os of a block are of a size that was seen, and not far more. Fewer are no
-// other work: a slower device gets less.
+// likeWork reports whether the I/Os of a block are of a size that was seen, and not far more. Fewer I/Os are no other
+// work, as a slower device gets less work.
 func (n *norm) likeWork(w work, i int) bool {
 	size := w.size(i)
 	if size == 0 || n.MostSize == 0 {
@@ -64,11 +64,10 @@ func (n *norm) otherWork(blocks []block, i int) bool {
 	return 2*others > len(blocks)
 }
 
-// otherWorkBlocks is for how many blocks in a row others have to do other work for it to be learned: an hour. What comes and
-// goes within a day is not.
+// otherWorkBlocks is for how many blocks in a row others must do other work before it is learned: an hour.
 const otherWorkBlocks = 12
 
-// otherWorkStays counts blocks of other work, and reports whether it has come to stay.
+// otherWorkStays counts blocks of other work in a row, and reports whether there are otherWorkBlocks.
 func (e *epoch) otherWorkStays(b block) bool {
 	if e.Baseline.likeWork(b.Work) {
 		e.OtherWork = 0
@@ -78,8 +77,8 @@ func (e *epoch) otherWorkStays(b block) bool {
 	return e.OtherWork >= otherWorkBlocks
 }
 
-// learnAgain learns within a day what others' work takes now, as after a change of conditions: the level goes on, but for
-// that of traffic, which has none yet for such work.
+// learnAgain makes the epoch learn within a day what others' work takes now, as after a change of conditions. The
+// level stays, except that of traffic, which has none yet for such work.
 func (e *epoch) learnAgain() {
 	e.OtherWork, e.Inherited, e.Chained, e.Blocks, e.Beyond = 0, true, true, nil, nil
 	e.Moved = [statistics]bool{}

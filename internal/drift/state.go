@@ -11,24 +11,23 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// State is all that a tracker knows and that is worth keeping over a restart. A
-// tracker that was given it comes to the same verdicts at the same times as one
-// that was never stopped. Only the rounds behind Status.Window are not in it: they
-// decide nothing, and the window fills again within minutes.
+// State is all that a tracker knows and that is worth keeping over a restart. A tracker that was restored from it
+// comes to the same verdicts at the same times as one that was never stopped. Only the rounds behind Status.Window
+// are missing: they decide nothing, and the window fills again within minutes.
 type State struct {
 	Epochs   []epoch                      `json:"epochs"` // the last one is the current one
 	Verdicts map[record.Statistic]verdict `json:"verdicts"`
 	Changes  []change                     `json:"changes,omitempty"`
-	Last     time.Time                    `json:"last,omitzero"` // when the last round was
+	Last     time.Time                    `json:"last,omitzero"` // time of the last round
 	Open     openBlock                    `json:"open"`
 	// Closed are blocks that wait for those of the peers.
 	Closed []block  `json:"closed,omitempty"`
 	Recent []judged `json:"recent,omitempty"`
 	// Compared is when each statistic was last compared.
 	Compared map[record.Statistic]compared `json:"compared,omitempty"`
-	// Latest are the last rounds: what the others do now is taken from them.
+	// Latest are the last rounds, which LastShift and OtherWork use.
 	Latest []point `json:"latest,omitempty"`
-	// Traffic says that it is of the drive's own traffic, and not of a probe.
+	// Traffic says that the tracker is of the drive's own traffic, and not of a probe.
 	Traffic bool `json:"traffic,omitempty"`
 }
 
@@ -63,8 +62,8 @@ func (t *Tracker) State() State {
 	return s
 }
 
-// Restore puts back what State returned. It refuses what no tracker can have
-// written, and changes nothing then.
+// Restore puts back what State returned. It refuses a state that no tracker can have written, and then changes
+// nothing.
 func (t *Tracker) Restore(s State) error {
 	if err := s.validate(); err != nil {
 		return err
@@ -101,10 +100,9 @@ func (s State) Baselines() []record.Baseline {
 	return list
 }
 
-// WithBaseline returns s with b as the baseline of its conditions, for import
-// from another node. Its values are the anchor from then on; how much the device
-// differs from block to block and under load is learned here. The current epoch
-// stays the current one.
+// WithBaseline returns s with b, from another node, as the baseline of its conditions. The level stays at the values
+// of b; how much the device differs from block to block and under load is learned here. The current epoch stays the
+// current one.
 func (s State) WithBaseline(b record.Baseline) (State, error) {
 	if b.Learned.IsZero() {
 		return State{}, errors.New("import a baseline: it was never learned")
@@ -121,7 +119,7 @@ func (s State) WithBaseline(b record.Baseline) (State, error) {
 	case i < 0:
 		out.Epochs = slices.Insert(out.Epochs, max(0, len(out.Epochs)-1), imported)
 	case i == len(out.Epochs)-1:
-		// What was concluded from the baseline before is void.
+		// Conclusions from the baseline before are void.
 		out = State{Epochs: out.Epochs, Changes: s.Changes, Last: s.Last}
 		fallthrough
 	default:
@@ -156,7 +154,7 @@ func (j *judged) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &row); err != nil {
 		return err
 	}
-	// Before drives were judged together, there was no host in what they did.
+	// Older versions judged each drive alone and did not write the shifts with the host's part.
 	const before, now = 1 + 2*statistics, 1 + 3*statistics
 	if len(row) != before && len(row) != now {
 		return fmt.Errorf("a judged block has %d numbers instead of %d", len(row), now)

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// stretchLength is how long rounds must be far too slow, and stretchRounds how
-	// many, before a large shift is called one without waiting for whole blocks.
+	// stretchLength is how long, and stretchRounds for how many rounds, a device must be far too slow to have
+	// regressed without waiting for whole blocks.
 	stretchLength, stretchRounds = 5 * time.Minute, 5
-	// stretchOthers is how many slow rounds there must be for each that is not.
+	// stretchOthers is how many slow rounds are needed for each round that is not slow.
 	stretchOthers = 5
-	// stretchGap ends a stretch: nobody knows what was between.
+	// stretchGap is a gap between rounds that ends a stretch: nobody knows what happened in it.
 	stretchGap = 30 * time.Minute
-	// stretchOfOthers is how long before a first slow round those of others are of the same time.
+	// stretchOfOthers is how long before a first slow round the rounds of other drives are still of the same time.
 	stretchOfOthers = 2 * time.Minute
 )
 
@@ -25,20 +25,20 @@ type stretch struct {
 	Last   time.Time `json:"last,omitzero"`
 	Others int       `json:"others,omitempty"`
 	Count  int       `json:"count,omitempty"`
-	// Shifts are those of the last slow rounds, at most stretchKept.
+	// Shifts are the shifts of the last slow rounds, at most stretchKept.
 	Shifts []Shift `json:"shifts,omitempty"`
 }
 
 const stretchKept = 32
 
-// quick lists stretches of rounds so slow that fewer of them are enough. They are for medians
-// and means: a tail is that slow now and then.
+// quick lists stretches of rounds so slow that fewer of them are enough. They are for medians and means only: a tail
+// is that slow now and then.
 func quick() [2]quickStretch {
 	return [2]quickStretch{{4, 60 * time.Second, ShiftOf(1.75)}, {3, 40 * time.Second, ShiftOf(3.5)}}
 }
 
-// ConfirmAfter is how long after a round that was far too slow the next one says most: a quick stretch has no more rounds
-// than it takes, and lasts as long as it has to.
+// ConfirmAfter is the best delay from a round that was far too slow to the next one: a quick stretch then reaches its
+// length with the fewest rounds.
 const ConfirmAfter = 20 * time.Second
 
 type quickStretch struct {
@@ -47,8 +47,7 @@ type quickStretch struct {
 	slower Shift
 }
 
-// add takes a round and returns whether the stretch is long enough now. A round is slow
-// beyond a limit.
+// add takes a round, which is slow above a limit, and returns whether the stretch is long enough now.
 func (s *stretch) add(at time.Time, x, limit Shift, mayBeQuick bool) bool {
 	slow := x > limit
 	if gap := at.Sub(s.Last); gap < 0 || gap > stretchGap {
@@ -84,8 +83,8 @@ func (s *stretch) add(at time.Time, x, limit Shift, mayBeQuick bool) bool {
 	return s.Count >= stretchRounds && at.Sub(s.From) >= stretchLength
 }
 
-// since is from when on rounds of others say whether they are slow, too: from its first slow round on, as those before are
-// of a time when it was not slow either.
+// since returns from when on rounds of other drives say whether those are slow, too. That is the first slow round of
+// this device: in earlier rounds it was not slow, either.
 func (s *stretch) since(now time.Time) time.Time {
 	if s.Count == 0 {
 		return now.Add(-stretchOfOthers)
@@ -113,7 +112,7 @@ func (t *Tracker) judgeRound(p point, now time.Time) {
 			continue
 		}
 		x, limit := p.Shifts[i]-n.Curve.at(load), n.LargeAbove+b.doubt(load, i)
-		if x+max(0, n.Host) > limit { // it may have been learned while the host was slow
+		if x+max(0, n.Host) > limit { // the baseline may have been learned while the host was slow
 			at := t.blockSlot(slot(now))
 			x -= t.hostPart(i, at, t.host.Now(v.Fast.since(now))[i], x)
 			x -= t.ofDay(i, at, x)

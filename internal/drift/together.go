@@ -13,20 +13,19 @@ const BlockLength = blockLength
 // Slot numbers the block that t lies in, by the clock.
 func Slot(t time.Time) int64 { return slot(t) }
 
-// SlotTime is when a slot begins.
+// SlotTime returns when a slot begins.
 func SlotTime(n int64) time.Time { return slotTime(n) }
 
-// Statistics is how many statistics Shifts has.
+// Statistics is the number of statistics in Shifts.
 const Statistics = statistics
 
 // Missing is the shift of what was not measured.
 const Missing = missing
 
-// JudgeBeside makes the tracker leave its blocks unjudged until Settle is called, and take off
-// what the host did.
+// JudgeBeside makes the tracker leave its blocks unjudged until Settle is called, and take off what the host did.
 func (t *Tracker) JudgeBeside(h Host) { t.host, t.together = h, true }
 
-// Close ends the block under way if it began before a slot and has enough rounds.
+// Close completes the block under way if all of it lies before a slot and it has enough rounds.
 func (t *Tracker) Close(before int64) {
 	if len(t.epochs) == 0 || !t.current().learned() || len(t.open.Points) < minBlockRounds || t.open.Slot+t.Slots() > before {
 		return
@@ -39,10 +38,10 @@ func (t *Tracker) Close(before int64) {
 // baseline at its load, the host's part included.
 func (t *Tracker) Waiting(visit func(slot int64, s Shifts)) { t.visit(t.closed, visit) }
 
-// Measured is what a block measured, whatever the baseline says of it.
+// Measured is a block as it was measured, whatever the baseline says of it.
 type Measured struct {
 	Slot int64 `json:"slot"`
-	// Levels are against one second (or one a second); Missing where nothing was measured.
+	// Levels are the shifts against one second (or one a second); Missing where nothing was measured.
 	Levels Shifts `json:"levels"`
 	Work   Work   `json:"work,omitzero"`
 	// Utilisation is the share (0 to 1) of time that the device was busy with others' I/O.
@@ -62,7 +61,7 @@ func (t *Tracker) Measured(visit func(Measured)) {
 	}
 }
 
-// reference is what the shifts of statistic i count from, against one second (or one a second).
+// reference returns the reference of statistic i as a shift against one second (or one a second).
 func (t *Tracker) reference(i int) Shift {
 	r := t.current().Reference[i]
 	if i == rate {
@@ -71,16 +70,16 @@ func (t *Tracker) reference(i int) Shift {
 	return ShiftOf(r)
 }
 
-// LearnedFrom is Waiting for the blocks that the baseline has just been learned from. There are
-// none after Anchor.
+// LearnedFrom is like Waiting, for the blocks that the baseline has just been learned from. There are none after
+// Anchor.
 func (t *Tracker) LearnedFrom(visit func(slot int64, s Shifts)) {
 	if len(t.epochs) > 0 {
 		t.visit(t.current().learnedFrom, visit)
 	}
 }
 
-// Anchor measures anew how slow the others were while the baseline was learned: what they are
-// compared with has changed meanwhile, when they have learned, too.
+// Anchor computes again how slow the others were while the baseline was learned. That may have changed, because the
+// others may have learned new baselines, too.
 func (t *Tracker) Anchor() {
 	if len(t.epochs) == 0 || len(t.current().learnedFrom) == 0 {
 		return
@@ -109,7 +108,7 @@ func (t *Tracker) visit(blocks []block, visit func(slot int64, s Shifts)) {
 	}
 }
 
-// unmeasured has no statistic.
+// unmeasured returns shifts that are all missing.
 func unmeasured() Shifts { return Shifts{missing, missing, missing, missing} }
 
 // Settle judges the blocks that are over.
@@ -122,7 +121,7 @@ func (t *Tracker) Settle(now time.Time) []Event {
 	return t.changed(before, now)
 }
 
-// Maturity is that of the current baseline; empty while there is none.
+// Maturity returns the maturity of the current baseline; empty while there is none.
 func (t *Tracker) Maturity() record.Maturity {
 	if len(t.epochs) == 0 || !t.current().learned() {
 		return ""
@@ -130,8 +129,8 @@ func (t *Tracker) Maturity() record.Maturity {
 	return t.current().Baseline.Maturity
 }
 
-// Level is what the baseline says of statistic i at the least load, as a shift against one
-// second (or one a second), so that drives can be compared; Missing when it does not know it.
+// Level returns what the baseline says of statistic i at the least load, as a shift against one second (or one a
+// second), so that drives can be compared; Missing when it does not know it.
 func (t *Tracker) Level(i int) Shift {
 	if t.Maturity() == "" {
 		return missing
@@ -144,7 +143,7 @@ func (t *Tracker) Level(i int) Shift {
 	return t.reference(i) + n.Curve.at(e.Baseline.MinLoad)
 }
 
-// Expected is how much slower statistic i is expected to be at a time of the day, by what recurs daily.
+// Expected returns how much slower statistic i is expected to be at the time of day of a slot, by what recurs daily.
 func (t *Tracker) Expected(i int, slot int64) Shift {
 	if t.Maturity() == "" {
 		return 0
@@ -152,7 +151,7 @@ func (t *Tracker) Expected(i int, slot int64) Shift {
 	return t.current().Baseline.Of[i].Daily[t.blockSlot(slot)%daySlots]
 }
 
-// Conditions are those of the current epoch.
+// Conditions returns the conditions of the current epoch.
 func (t *Tracker) Conditions() record.Conditions {
 	if len(t.epochs) == 0 {
 		return record.Conditions{}
@@ -160,7 +159,7 @@ func (t *Tracker) Conditions() record.Conditions {
 	return t.current().Conditions
 }
 
-// Noise bounds nine of ten blocks of the baseline: how much faster and slower they are than it says.
+// Noise returns how much faster and slower than the baseline nine of ten of its blocks are at most.
 func (t *Tracker) Noise(i int) (faster, slower Shift) {
 	if t.Maturity() == "" {
 		return 0, 0
@@ -169,7 +168,7 @@ func (t *Tracker) Noise(i int) (faster, slower Shift) {
 	return -quantile(n.Residuals, 0.05), quantile(n.Residuals, 0.95)
 }
 
-// LastJudged is when the last block began that was judged, or when the baseline changed after that.
+// LastJudged returns when the last judged block began, or when the baseline changed after that.
 func (t *Tracker) LastJudged() time.Time {
 	if len(t.epochs) == 0 {
 		return time.Time{}
@@ -181,14 +180,14 @@ func (t *Tracker) LastJudged() time.Time {
 	return last
 }
 
-// Configure gives the tracker other settings. What was found stays.
+// Configure changes the settings. What was found stays.
 func (t *Tracker) Configure(s Settings) {
 	t.settings = s.orDefault()
 	t.window.span = t.settings.Window
 	t.prepare()
 }
 
-// Learned is when the baseline last matured; zero until there is one.
+// Learned returns when the baseline last matured; zero until there is one.
 func (t *Tracker) Learned() time.Time {
 	if len(t.epochs) == 0 {
 		return time.Time{}
@@ -196,23 +195,24 @@ func (t *Tracker) Learned() time.Time {
 	return t.current().Learned
 }
 
-// LastRound is when the last round was that the tracker took.
+// LastRound returns the time of the last round that the tracker took.
 func (t *Tracker) LastRound() time.Time { return t.last }
 
-// StateOf is the state of statistic i.
+// StateOf returns the state of statistic i.
 func (t *Tracker) StateOf(i int) record.DriftState { return t.verdicts[i].State }
 
-// Shift is how much slower statistic i is now, since its onset if it has drifted.
+// Shift returns how much slower statistic i is now, since its onset if it has drifted.
 func (t *Tracker) Shift(i int) Shift { return t.now(i).middle }
 
-// Statistics are the names of what is compared.
+// Statistics returns the names of the compared statistics.
 func (t *Tracker) Statistics() []record.Statistic { return t.names }
 
-// Drift is the comparison as it is now.
+// Drift returns the last comparison of each statistic.
 func (t *Tracker) Drift() []record.Drift { return t.drift() }
 
-// NewBlockTracker returns a tracker of blocks that were made of others: it has a final baseline,
-// learned from those given, in the order of time. Each has how much slower it is than usual.
+// NewBlockTracker returns a tracker that is fed with blocks instead of rounds, such as the medians of several drives.
+// It has a final baseline, learned from the given blocks, in order of time. A block is how much slower than usual
+// something was.
 func NewBlockTracker(s Settings, traffic bool, slots []int64, shifts []Shifts) *Tracker {
 	t := NewTracker(s)
 	if traffic {
@@ -232,7 +232,8 @@ func NewBlockTracker(s Settings, traffic bool, slots []int64, shifts []Shifts) *
 	return t
 }
 
-// RestoreBlockTracker returns the tracker of blocks that were made of others whose State it was. Errors: those of Restore.
+// RestoreBlockTracker returns a tracker like that of NewBlockTracker, with the State of an earlier one. Errors: those
+// of Restore.
 func RestoreBlockTracker(settings Settings, s State) (*Tracker, error) {
 	t := NewTracker(settings)
 	t.together, t.ranged = true, true
@@ -244,7 +245,7 @@ func blockOf(slot int64, s Shifts) block {
 	return block{Slot: slot, Rounds: minBlockRounds, Level: s, Worst: s}
 }
 
-// AddBlock takes a block that was made of others, to be judged by Settle.
+// AddBlock takes a block, to be judged by Settle. It is for trackers of NewBlockTracker.
 func (t *Tracker) AddBlock(slot int64, s Shifts) {
 	for i := range t.names {
 		if s[i].Known() {
@@ -254,11 +255,11 @@ func (t *Tracker) AddBlock(slot int64, s Shifts) {
 	t.closed = append(t.closed, blockOf(slot, s))
 }
 
-// Accepted is how much slower than at first a tracker of blocks that were made of others takes statistic i to be
-// normally, because an operator accepted that.
+// Accepted returns how much slower than at first statistic i is taken to be normally, because an operator accepted
+// that. It is for trackers of NewBlockTracker.
 func (t *Tracker) Accepted(i int) Shift { return t.reference(i) }
 
-// Notes are what operators said about the current baseline.
+// Notes returns what operators said about the current baseline.
 func (t *Tracker) Notes() []Note {
 	if len(t.epochs) == 0 {
 		return nil
@@ -269,8 +270,8 @@ func (t *Tracker) Notes() []Note {
 // NoteChanges tells the tracker of changes of conditions that its devices have in common.
 func (t *Tracker) NoteChanges(now time.Time, changes []record.Change) { t.noteChanges(now, changes) }
 
-// LastShift is how much slower than the baseline statistic i was in the last rounds since a time, the host's part
-// included; Missing when there are none.
+// LastShift returns how much slower than the baseline statistic i was in the last rounds since a time, the host's
+// part included; Missing when there are none.
 func (t *Tracker) LastShift(i int, since time.Time) Shift {
 	if t.Maturity() == "" || !t.current().Baseline.Of[i].learned() {
 		return missing
@@ -288,14 +289,15 @@ func (t *Tracker) LastShift(i int, since time.Time) Shift {
 	return median(column)
 }
 
-// ShiftSince is how much slower statistic i has been since an onset, and in how many blocks that was judged. The block of
-// the onset does not count, it is half good.
+// ShiftSince returns how much slower statistic i has been since an onset, and in how many blocks that was judged. The
+// block of the onset does not count, as part of it is from before.
 func (t *Tracker) ShiftSince(i int, onset time.Time) (Shift, int) {
 	return t.level(i, slot(onset)+1, recentBlocks)
 }
 
-// OtherWork is how many times slower others' I/O of a kind that the baseline has not learned may make the device: what a
-// queue explains under the load that was observed. It is 1 when their last I/Os are of a kind that was learned.
+// OtherWork returns how many times slower the device may be because the I/O of others is of a kind that the baseline
+// has not learned: what a queue explains under the observed load. It is 1 when most of the last rounds saw a kind
+// that was learned.
 func (t *Tracker) OtherWork() float64 {
 	if t.Maturity() == "" || len(t.latest) == 0 {
 		return 1
@@ -310,19 +312,20 @@ func (t *Tracker) OtherWork() float64 {
 	if 2*others <= len(t.latest) {
 		return 1
 	}
-	return min(doubted, 1/(1-min(0.98, float64(median(loads))/1000))) // a slow device is busy, too
+	return min(doubted, 1/(1-min(0.98, float64(median(loads))/1000))) // bounded, as a slow device is busy, too
 }
 
-// farBlocks is how many blocks in a row say that a device is far slower than ever, where another witness says so, too, and
-// farMargin how many times slower than ever they have to be.
+// farBlocks is how many blocks in a row must be far slower than ever when another witness says so, too, and farMargin
+// how many times slower than ever they must be.
 const (
 	farBlocks = 2
 	farMargin = 1.2
 )
 
-// Far reports whether statistic i was slower by a limit in the last blocks that are over, and clearly more above its level
-// of the hour before than any block of the baseline above its own: one that has become slower wavers as it did before.
-// Its level at this time of yesterday, if it was higher, counts for that of the hour before. It returns since when, and by how much at least.
+// Far reports whether statistic i was slower by at least limit in the last completed blocks, and clearly further
+// above its level of the hour before than any block of the baseline was above its own. A statistic that has become
+// slower varies as it did before. If its level at this time yesterday was higher than that of the hour before, it
+// counts instead. Far returns since when, and by how much at least.
 func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time) (since time.Time, by Shift, far bool) {
 	if len(t.recent) < farBlocks || !t.judgeable(i) {
 		return since, 0, false
@@ -332,16 +335,16 @@ func (t *Tracker) Far(i int, limit Shift, yesterday func() Shift, now time.Time)
 		return since, 0, false
 	}
 	before, last := t.recent[:len(t.recent)-farBlocks], t.recent[len(t.recent)-farBlocks:]
-	by = min(last[0].Shifts[i], last[1].Shifts[i]) // that of a block without the statistic is the least
+	by = min(last[0].Shifts[i], last[1].Shifts[i]) // a block without the statistic has the least shift
 	fresh := now.Sub(slotTime(last[0].Slot)) <= time.Duration((farBlocks+1)*t.Slots()+1)*blockLength
 	far = fresh && by >= limit && by >= max(yesterday(), usual(before[max(0, len(before)-shownBlocks):], i))+n.beyond()
 	return slotTime(last[0].Slot), by, far
 }
 
-// beyond is clearly further above its level than any block of the baseline was.
+// beyond returns a distance that is clearly further above a level than any block of the baseline was.
 func (n *norm) beyond() Shift { return n.Residuals[len(n.Residuals)-1] + ShiftOf(farMargin) }
 
-// usual is how much slower than the baseline statistic i was in most of the blocks; 0 when it was not.
+// usual returns the median of how much slower than the baseline statistic i was in the blocks; 0 when it was not.
 func usual(blocks []judged, i int) Shift {
 	var values []Shift
 	for _, b := range blocks {
@@ -355,10 +358,11 @@ func usual(blocks []judged, i int) Shift {
 	return max(0, median(values))
 }
 
-// latestRounds are those behind LastShift.
+// latestRounds is how many of the last rounds are kept, for LastShift and OtherWork.
 const latestRounds = 3
 
-// Suspicious is how many rounds in a row were so slow that the next ones decide; 0 when the last round was not.
+// Suspicious returns how many slow rounds a stretch has that the next ones decide; 0 when the last round was not
+// slow.
 func (t *Tracker) Suspicious() (rounds int) {
 	for i := range t.verdicts {
 		v := &t.verdicts[i]

@@ -8,14 +8,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Event is a change that people want to hear of.
+// Event is a change that is worth reporting.
 type Event struct {
 	Time time.Time
 	// Statistic is empty for events about the epoch as a whole.
 	Statistic record.Statistic
 	From, To  record.DriftState
-	// Ratio is how many times slower than the baseline, Lower and Upper the bounds
-	// of its 95 % interval, both 0 when there is none.
+	// Ratio is how many times slower than the baseline the statistic is. Lower and Upper are the bounds of its 95 %
+	// interval, both 0 when there is none.
 	Ratio, Lower, Upper float64
 	// Since is the estimated onset.
 	Since time.Time
@@ -23,11 +23,11 @@ type Event struct {
 	// Attribution are the changes of conditions within an hour of the onset.
 	Attribution []record.Change
 
-	// Changes are the conditions that began a new epoch.
+	// Changes are the changes of conditions that began a new epoch.
 	Changes []record.Change
 	// Learned is true when a first baseline has just become complete.
 	Learned bool
-	// Effect is what a change of conditions did, told once when that is known.
+	// Effect is what a change of conditions did. It is reported once, as soon as it is known.
 	Effect *record.Effect
 }
 
@@ -40,45 +40,45 @@ type Status struct {
 	Drift          []record.Drift
 	// Effect is what the last change of conditions did; nil when not known.
 	Effect *record.Effect
-	// UnjudgedBlocks counts the five-minute blocks under more load from others than
-	// the baseline has seen. Only shifts beyond what a queue explains are noticed in them.
+	// UnjudgedBlocks counts the blocks in which nothing could be judged, as when others load the device in a way that
+	// the baseline has not seen.
 	UnjudgedBlocks int
 }
 
-// Tracker follows one probe on one target. It is not safe for concurrent use.
+// Tracker follows one probe on one target, or the target's own traffic. It is not safe for concurrent use.
 type Tracker struct {
 	settings Settings
-	names    []record.Statistic // of what is compared, at most statistics of them
+	names    []record.Statistic // of the compared statistics
 	host     Host
-	// together says that blocks are judged when Settle is called, with those of the peers.
+	// together says that blocks wait until Settle is called, when those of the peers are known.
 	together bool
-	ranged   bool             // what is beyond the range of the baseline needs no CUSUM (see range.go)
-	closed   []block          // not judged yet
+	ranged   bool             // a block beyond the range of the baseline needs no CUSUM (see range.go)
+	closed   []block          // completed, and not judged yet
 	latest   []point          // the last rounds, at most latestRounds
-	effects  []*record.Effect // of changes of conditions, not told yet
+	effects  []*record.Effect // of changes of conditions, not reported yet
 	window   window
 	epochs   []epoch // the last one is the current one
 	changes  []change
-	last     time.Time // of the round before
+	last     time.Time // time of the last round
 	open     openBlock
 	recent   []judged // at most recentBlocks, the last one last
 	compared [statistics]compared
-	interval time.Duration // of the rounds; 0 when they are frequent
-	verdicts []verdict     // in the order of record.Statistics
+	interval time.Duration // between rounds; 0 when they are frequent
+	verdicts []verdict     // in the order of names
 	plans    [statistics][references]plan
 }
 
-// plan is what a CUSUM of one statistic subtracts from each block, and its threshold in
-// either direction. It follows from the baseline and the settings.
+// plan is what a CUSUM of one statistic subtracts from each block, and its threshold in either direction. Both follow
+// from the baseline and the settings.
 type plan struct {
 	reference      Shift
 	slower, faster float64
 }
 
-// NewTracker returns a tracker of a probe that knows nothing yet.
+// NewTracker returns a tracker of a probe that does not know anything yet.
 func NewTracker(s Settings) *Tracker { return newTracker(s, record.Statistics()) }
 
-// NewTrafficTracker returns a tracker of the drive's own traffic that knows nothing yet.
+// NewTrafficTracker returns a tracker of the drive's own traffic that does not know anything yet.
 func NewTrafficTracker(s Settings) *Tracker { return newTracker(s, record.TrafficStatistics()) }
 
 func newTracker(s Settings, names []record.Statistic) *Tracker {
@@ -88,7 +88,7 @@ func newTracker(s Settings, names []record.Statistic) *Tracker {
 	return t
 }
 
-// restart forgets the recent past, and all that was concluded from it.
+// restart forgets the recent past, and all conclusions from it.
 func (t *Tracker) restart(now time.Time) {
 	t.window.clear()
 	t.open, t.closed, t.recent, t.latest = openBlock{}, nil, nil, nil
@@ -129,15 +129,14 @@ func (t *Tracker) slowThreshold(i int) float64 {
 	return max(1, t.current().Baseline.Of[i].SlowAutocorrelation) * -math.Log(t.settings.rarity())
 }
 
-// Add takes a measurement. Those whose outcome is not ok are ignored; those that
-// carry a warning that they come from too small a part of the device are shown
-// but neither learned from nor compared.
+// Add takes a measurement. It ignores measurements whose outcome is not ok. Those with a warning that they come from
+// too small a part of the device are shown, but neither learned from nor compared.
 func (t *Tracker) Add(m record.Measurement) []Event {
 	if m.Outcome != record.OutcomeOK {
 		return nil
 	}
-	// By the clock that blocks and stored states go by: with the monotonic one,
-	// which time.Now adds, a clock that was set back would never be seen to be.
+	// Blocks and stored states go by the wall clock. By the monotonic clock, which time.Now adds, it would not be
+	// noticed when the wall clock is set back.
 	m.Start = m.Start.Round(0)
 	r := Round{Time: m.Start, Utilisation: m.Load.Utilisation}
 	r.Work = WorkOf(m.Load.Others)
@@ -155,8 +154,7 @@ func (t *Tracker) Add(m record.Measurement) []Event {
 	return append(events, t.take(r)...)
 }
 
-// AddRound takes a round of a recorded history, of which only the figures are known. It
-// does not enter the window.
+// AddRound takes a round of a recorded history, of which only the statistics are known. It does not enter the window.
 func (t *Tracker) AddRound(r Round, conditions record.Conditions) []Event {
 	if !t.usable(r.Values) {
 		return nil
@@ -164,8 +162,8 @@ func (t *Tracker) AddRound(r Round, conditions record.Conditions) []Event {
 	return append(t.enter(r.Time, conditions), t.take(r)...)
 }
 
-// usable reports whether values are those of a round. A probe has all its statistics; a
-// drive may have reads and no writes.
+// usable reports whether v are the values of a round. A probe has all its statistics; traffic may have reads and no
+// writes.
 func (t *Tracker) usable(v Values) bool {
 	return v.valid() && (t.traffic() || !slices.Contains(v[:], 0))
 }
@@ -214,7 +212,7 @@ func (t *Tracker) settle(now time.Time) {
 	t.closed = nil
 }
 
-// clockSetBack forgets all that hangs on times that now lie in the future.
+// clockSetBack forgets everything that depends on times that now lie in the future.
 func (t *Tracker) clockSetBack(now time.Time) {
 	t.open, t.closed, t.recent, t.changes = openBlock{}, nil, nil, nil
 	for i, v := range t.verdicts {
@@ -284,7 +282,7 @@ func (t *Tracker) learn(b block, now time.Time) {
 	}
 	e.Learned = now
 	if !slices.ContainsFunc(t.verdicts, func(v verdict) bool { return v.slower() }) {
-		t.recent = nil // all of it is against the baseline before
+		t.recent = nil // all its shifts are against the baseline before
 	}
 	for i := range t.verdicts {
 		if t.verdicts[i].slower() {
@@ -292,7 +290,7 @@ func (t *Tracker) learn(b block, now time.Time) {
 		}
 		t.verdicts[i].begin(record.Stable, t.verdicts[i].Since)
 		for k := range t.recent {
-			t.recent[k].Shifts[i] = missing // it is against the baseline before
+			t.recent[k].Shifts[i] = missing // that shift is against the baseline before
 		}
 	}
 	t.prepare()
@@ -327,8 +325,7 @@ func (t *Tracker) changed(before [statistics]record.DriftState, now time.Time) [
 	return events
 }
 
-// Status returns what is known at now. A window whose last round has left it
-// says nothing any more.
+// Status returns what is known at now. Its Window is nil when the last round is older than the span of the window.
 func (t *Tracker) Status(now time.Time) Status {
 	s := Status{LearningGoal: t.settings.BaselineRounds, Window: t.window.at(now)}
 	if len(t.epochs) > 0 {
@@ -352,7 +349,7 @@ func (t *Tracker) drift() []record.Drift {
 	return list
 }
 
-// DriftOf is the last comparison of statistic i.
+// DriftOf returns the last comparison of statistic i.
 func (t *Tracker) DriftOf(i int) record.Drift {
 	v := &t.verdicts[i]
 	d := record.Drift{Statistic: t.names[i], State: v.State, Since: v.Since, Cause: v.Cause, Attribution: v.Attribution}

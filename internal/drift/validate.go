@@ -170,7 +170,7 @@ func (v verdict) validate() error {
 	return nil
 }
 
-// valid allows for differences of what was measured.
+// valid reports whether a shift can be: it may be a difference of measured ones.
 func (s Shift) valid() bool { return !s.Known() || s >= -4*maxShift && s <= 4*maxShift }
 
 func (s Shifts) valid() bool {

@@ -18,7 +18,7 @@ type verdict struct {
 	// Size is how large the drift was when it was found.
 	Size Shift `json:"size,omitempty"`
 
-	// Slower and Faster look for a change of level, each CUSUM for another size.
+	// Slower and Faster look for a change of level, each CUSUM for another size of shift.
 	Slower [references]cusum `json:"slower"`
 	Faster [references]cusum `json:"faster"`
 	// Slow looks for slow rounds that have become common.
@@ -31,7 +31,7 @@ type verdict struct {
 	Back          cusum   `json:"back"`
 	BackReference Shift   `json:"back_reference,omitempty"`
 	BackThreshold float64 `json:"back_threshold,omitempty"`
-	// Followed says that a statistic that drifted at the same time is back.
+	// Followed says that another statistic that drifted at the same time is back.
 	Followed bool `json:"followed,omitempty"`
 }
 
@@ -40,46 +40,46 @@ func (v *verdict) found() bool {
 	return v.State == record.Regressed || v.State == record.Improved
 }
 
-// slower reports whether the statistic is worse than the baseline says, or seems so.
+// slower reports whether the statistic has regressed or is suspect.
 func (v *verdict) slower() bool { return v.State == record.Suspect || v.State == record.Regressed }
 
-// begin starts over in a state.
+// begin resets the verdict to a state without evidence.
 func (v *verdict) begin(state record.DriftState, now time.Time) {
 	*v = verdict{State: state, Since: now}
 }
 
-// judged is a block after the load has been taken out.
+// judged is a block with the effects of load, host and time of day taken out.
 type judged struct {
 	Slot   int64
 	Shifts Shifts
 	Slow   [statistics]bool
-	// Alone are the shifts with what the host did in them, but for what it does every day.
+	// Alone are the shifts with the host's part left in, except for what the host does every day.
 	Alone Shifts
-	// withDay are the shifts before what is expected of the day was taken off; not stored.
+	// withDay are the shifts before the expectation of the day was taken off; not stored.
 	withDay Shifts
 }
 
 const (
-	// recentBlocks are kept to estimate a shift and its onset: three hours.
+	// recentBlocks is how many blocks are kept to estimate a shift and its onset: three hours.
 	recentBlocks = 36
 	// shownBlocks is how many blocks the ratio covers while nothing happens: the last hour.
 	shownBlocks = 12
-	// backRarity is the share of blocks at which the end of a drift may be a mistake while
-	// it lasts: once in a year of drift. An alert that flaps cries wolf too.
+	// backRarity is the share of blocks at which a drift may end by mistake while it lasts: once in a year of drift.
+	// An alert that flaps is a false alarm, too.
 	backRarity = 1 / float64(blocksPerYear)
-	// backLikelihood is the probability of such a mistake that is accepted once a statistic
-	// that drifted at the same time is back.
+	// backLikelihood is the accepted probability of such a mistake once a statistic that drifted at the same time is
+	// back.
 	backLikelihood = 1.0 / 30
 	// together bounds the time between the onsets of statistics that drift together.
 	together = time.Hour
-	// minSlowBlocks is how many blocks with a slow round are a pattern.
+	// minSlowBlocks is how many blocks with a slow round make a pattern.
 	minSlowBlocks = 4
-	// enough is the share of the smallest effect that the estimate must reach. An effect
-	// of just that size is underestimated as often as overestimated.
+	// enough is the share of the smallest effect that the estimate must reach. An effect of exactly that size is
+	// underestimated as often as overestimated.
 	enough = 0.9
 )
 
-// judge moves the state of statistic i after the block that was judged last.
+// judge updates the state of statistic i with the block that was judged last.
 func (t *Tracker) judge(i int, now time.Time) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	last := t.recent[len(t.recent)-1]
@@ -99,16 +99,16 @@ func (t *Tracker) judge(i int, now time.Time) {
 	}
 }
 
-// worseBlocks in a row that are far slower than a drift was when it was found are another one, with an onset of its own: the
-// ratio of the first would hide it for hours.
+// worseBlocks is how many blocks in a row must be far slower than a drift was when it was found, to be another drift
+// with an onset of its own. The ratio since the first onset would hide it for hours.
 const worseBlocks = 2
 
-// worse reports whether statistic i, that has regressed, has just become far slower than that. A creep gets slower, too,
-// and has one onset: there must have been a jump.
+// worse reports whether statistic i, which has regressed, has just become far slower than when that was found. A
+// creep also gets slower, but has one onset, so there must have been a jump.
 func (t *Tracker) worse(i int) bool {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	first := len(t.recent) - worseBlocks
-	if t.isTail(i) { // slow I/Os have to last, and another onset would end what they have lasted
+	if t.isTail(i) { // a tail must last for a verdict, and a new onset would restart that time
 		return false
 	}
 	if v.State != record.Regressed || v.Cause == record.BySlowRounds || v.Size == 0 || first < worseBlocks || slot(v.Since) >= t.recent[first].Slot {
@@ -141,7 +141,7 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 			t.find(i, record.Regressed, record.ByLevel, t.onset(i, up.Since), now)
 			return
 		case final && down.Value >= p.faster && t.worth(i, down.Since, -1):
-			// Before, faster blocks are just learned from: the first ones were slow.
+			// Before the baseline is final, faster blocks are only learned from: the first blocks were slow.
 			t.find(i, record.Improved, record.ByLevel, t.onset(i, down.Since), now)
 			return
 		case up.Value >= p.slower/2 && suspect == nil && t.worth(i, up.Since, 1):
@@ -168,21 +168,21 @@ func (t *Tracker) judgeLevel(i int, now time.Time) {
 	}
 }
 
-// judgeable reports whether a statistic is judged with the current baseline. What is
-// normal for tails takes a day to know.
+// judgeable reports whether a statistic is judged with the current baseline. It takes a day to know what is normal
+// for a tail.
 func (t *Tracker) judgeable(i int) bool {
 	e := t.current()
 	if !e.Baseline.Of[i].learned() || t.isTail(i) && (!e.final() || e.Inherited && e.Moved[i]) {
 		return false
 	}
-	return !t.traffic() || e.final() // applications do in a day what they did not in its first hours
+	return !t.traffic() || e.final() // applications do things in a day that they did not do in its first hours
 }
 
-// isTail reports whether a statistic is of the slowest I/Os of a round.
+// isTail reports whether statistic i is about the slowest I/Os of a round.
 func (t *Tracker) isTail(i int) bool { return t.names[i].IsTail() }
 
-// worth reports whether the shift since a slot, to the given side, is large enough for a
-// verdict: beyond the least shift by half of its own error.
+// worth reports whether the shift since a slot, to the given side, is large enough for a verdict: beyond the least
+// shift by half of its own standard error.
 func (t *Tracker) worth(i int, since int64, side Shift) bool {
 	size, blocks := t.level(i, since, recentBlocks)
 	return blocks > 0 && side*size >= t.least(i)+t.current().Baseline.Of[i].error(blocks)/2
@@ -197,7 +197,7 @@ func (t *Tracker) least(i int) Shift {
 	return Shift(enough * 2 * float64(t.plans[i][0].reference))
 }
 
-// find makes a verdict.
+// find records a drift, with its cause and onset.
 func (t *Tracker) find(i int, state record.DriftState, cause record.Cause, onset, now time.Time) {
 	v := &t.verdicts[i]
 	v.State, v.Since, v.Cause, v.Back = state, onset, cause, cusum{}
@@ -218,7 +218,7 @@ func (t *Tracker) prepareBack(i int) {
 		v.BackThreshold = -math.Log(backRarity)
 		return
 	case record.ByLevel:
-		// Noise had a part in what crossed a threshold: the least that the shift may be counts.
+		// Noise helped to cross the threshold, so the least that the shift may be counts.
 		level, blocks := t.level(i, slot(v.Since), recentBlocks)
 		size = max(level, -level) - 2*n.error(max(1, blocks))
 		v.Size = level
@@ -231,8 +231,8 @@ func (t *Tracker) prepareBack(i int) {
 	}
 }
 
-// over ends a drift. What drifted with it is probably over too, and takes less evidence
-// from now on.
+// over ends a drift. Statistics that drifted with it have probably recovered, too, and need less evidence from now
+// on.
 func (t *Tracker) over(i int, now time.Time) {
 	ended := t.verdicts[i]
 	t.expectAgain(i)
@@ -246,8 +246,8 @@ func (t *Tracker) over(i int, now time.Time) {
 	}
 }
 
-// expectAgain expects what has just ended at the same time of the next days, if it lasted for no longer than half a
-// day. It ended where the evidence of its end began: noise may delay the verdict for hours.
+// expectAgain expects the drift that has just ended at the same time of the next days, if it lasted no longer than
+// half a day. It ended where the evidence of its end began: noise may delay the verdict for hours.
 func (t *Tracker) expectAgain(i int) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	from, end := slot(v.Since), v.Back.Since
@@ -278,7 +278,7 @@ func (t *Tracker) judgeBack(i int, now time.Time) {
 	v, n := &t.verdicts[i], &t.current().Baseline.Of[i]
 	last := t.recent[len(t.recent)-1]
 	if v.State == record.Regressed && last.Shifts[i] < v.BackReference && last.withDay[i] >= v.BackReference {
-		return // it may be no faster than it was: more than there is may be expected at this time of the day
+		return // only the expectation of the day brings it below the limit, and that may be too large
 	}
 	side := Shift(1)
 	if v.State == record.Improved {
@@ -310,7 +310,7 @@ func (t *Tracker) judgeBack(i int, now time.Time) {
 }
 
 const (
-	// A early baseline takes four blocks without a shift for the end of it.
+	// An early baseline needs four blocks without a shift to end a drift.
 	earlyEvidence, earlyBackThreshold = 1, 4
 )
 

@@ -8,13 +8,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// mergedShare bounds how coarse the older past of a window is: pieces are merged while
-// together they cover at most this part of their age. Six hours are about 30 pieces.
+// mergedShare bounds how coarse the older past of a window is: pieces are merged while together they cover at most
+// one in so many parts of their age. Six hours make about 30 pieces.
 const mergedShare = 8
 
-// window keeps the recent good measurements, so that percentiles of all their I/Os
-// together can be shown. Nothing is decided by it. Rounds within span are kept whole;
-// older ones in merged pieces, and only as long as a rare percentile needs them.
+// window keeps the recent good measurements, so that percentiles over all their I/Os can be shown. No verdict depends
+// on it. Rounds within span are kept whole; older rounds are kept in merged pieces, and only as long as a rare
+// percentile needs them.
 type window struct {
 	span   time.Duration
 	pieces []piece // oldest first
@@ -33,10 +33,9 @@ func (p piece) ios() int64 { return p.latency.Count() }
 
 func (w *window) clear() { w.pieces, w.all = nil, nil }
 
-// add puts a measurement in, drops what no percentile needs any more, and merges what
-// is old enough.
+// add adds a measurement, drops what no percentile needs any more, and merges what is old enough.
 func (w *window) add(m record.Measurement) {
-	// The clock was set back: times that lie ahead mean nothing now.
+	// Pieces that lie ahead are from before the clock was set back.
 	w.pieces = slices.DeleteFunc(w.pieces, func(p piece) bool { return p.to.After(m.Start) })
 	w.pieces = append(w.pieces, piece{from: m.Start, to: m.Start, rounds: 1, took: m.Duration, latency: m.Latency})
 	recent := slices.IndexFunc(w.pieces, func(p piece) bool { return m.Start.Sub(p.from) < w.span })
@@ -50,7 +49,7 @@ func (w *window) add(m record.Measurement) {
 	w.merge(oldest, recent)
 }
 
-// summary is what the rounds within the span say.
+// summary returns the figures of the rounds within the span.
 func (w *window) summary(pieces []piece) *record.Window {
 	s := record.Window{Span: w.span}
 	histograms := make([]record.Histogram, len(pieces))
@@ -65,8 +64,8 @@ func (w *window) summary(pieces []piece) *record.Window {
 	return &s
 }
 
-// percentile returns that of the rounds within the span, which begin at index recent, or of
-// as many before them as it takes to support it. first is the index of the oldest piece.
+// percentile returns a percentile of the rounds within the span, which begin at index recent. It adds as many earlier
+// rounds as are needed to support it. first is the index of the oldest piece that it uses.
 func (w *window) percentile(percent float64, recent int) (result record.WindowPercentile, first int) {
 	q := percent / 100
 	n, first := w.all.Latency.Count(), recent
@@ -79,7 +78,7 @@ func (w *window) percentile(percent float64, recent int) (result record.WindowPe
 	result = record.WindowPercentile{Percentile: percent, Span: w.span, IOs: n}
 	switch {
 	case !record.Supported(q, n):
-		result.Span = longest // there is no more
+		result.Span = longest // there are no more I/Os to add
 	case first < recent:
 		result.Span = now.Sub(w.pieces[first].from)
 	}
@@ -91,8 +90,8 @@ func (w *window) percentile(percent float64, recent int) (result record.WindowPe
 	return result, first
 }
 
-// highest returns the latency that n I/Os of the pieces lie above. Only few do, so that
-// merging all of the pieces is not worth it.
+// highest returns the latency that n I/Os of the pieces lie above. They are only few, so merging all of the pieces is
+// not worth it.
 func highest(pieces []piece, n int64) time.Duration {
 	var top []record.Bin
 	for _, p := range pieces {
@@ -111,8 +110,7 @@ func highest(pieces []piece, n int64) time.Duration {
 	return 0
 }
 
-// merge drops the pieces before oldest, and merges those from there to recent that are
-// small for their age.
+// merge drops the pieces before oldest. From there to recent it merges pieces that are small for their age.
 func (w *window) merge(oldest, recent int) {
 	now := w.pieces[len(w.pieces)-1].to
 	var kept []piece

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// rounds are given to a window, and kept here to be looked at in full.
+// rounds are given to a window, and also kept here in full for comparison.
 type rounds struct {
 	window   window
 	interval time.Duration
@@ -25,7 +25,7 @@ func newRounds(interval time.Duration, ios int) *rounds {
 	return &rounds{window: window{span: 5 * time.Minute}, interval: interval, ios: ios, random: rand.New(rand.NewPCG(1, 2))}
 }
 
-// run adds rounds whose I/Os hardly ever have the same latency, of which one in 500 is slow.
+// run adds rounds whose I/Os hardly ever have the same latency. One I/O in 500 is slow.
 func (r *rounds) run(n int) {
 	for range n {
 		m := record.Measurement{Start: time.Unix(1_800_000_000, 0).Add(time.Duration(len(r.given)) * r.interval), Duration: time.Second}
@@ -42,7 +42,7 @@ func (r *rounds) run(n int) {
 	}
 }
 
-// last is the distribution of the last n rounds.
+// last returns the distribution of the last n rounds.
 func (r *rounds) last(n int) record.Histogram {
 	var all []record.Histogram
 	for _, m := range r.given[len(r.given)-n:] {
@@ -51,14 +51,14 @@ func (r *rounds) last(n int) record.Histogram {
 	return record.Merge(all...)
 }
 
-// The p99.9 of the 160 writes of five minutes is their maximum. A percentile covers as many
-// rounds as it takes to have ten I/Os above it, and hardly more.
+// The p99.9 of the 160 writes of five minutes is their maximum. A percentile covers as many rounds as are needed to
+// have ten I/Os above it, and hardly more.
 func TestEachPercentileHasTheWindowThatItNeeds(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		interval time.Duration
 		ios      int
-		rounds   [4]int // that p50, p95, p99 and p99.9 need
+		rounds   [4]int // needed for p50, p95, p99 and p99.9
 	}{
 		{"durable writes", time.Minute, 32, [4]int{5, 7, 32, 313}},
 		{"random reads", 30 * time.Second, 240, [4]int{10, 10, 10, 42}},
@@ -89,7 +89,7 @@ func TestEachPercentileHasTheWindowThatItNeeds(t *testing.T) {
 	}
 }
 
-// The figures of a percentile that lacks I/Os say so by the longest span.
+// A percentile that lacks I/Os has the longest span.
 func TestAPercentileWithoutEnoughIOs(t *testing.T) {
 	r := newRounds(time.Minute, 32)
 	r.run(20)
@@ -108,7 +108,7 @@ func TestAPercentileWithoutEnoughIOs(t *testing.T) {
 	assert.Equal(t, r.last(covered).Quantile(0.999), p.Latency)
 }
 
-// A day of rounds takes no more memory than the I/Os that p99.9 needs, in few pieces.
+// However long it runs, a window keeps little more than the I/Os that p99.9 needs, in few pieces.
 func TestTheWindowIsBounded(t *testing.T) {
 	for _, r := range []*rounds{newRounds(30*time.Second, 240), newRounds(time.Minute, 32), newRounds(15*time.Second, 8)} {
 		r.run(int(8 * time.Hour / r.interval))

@@ -9,11 +9,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Work is what others asked of a device, per second. It is the covariate of the load curve:
-// a slower device is busier with the same work, so that its utilisation would explain
-// away the very thing that is looked for.
+// Work is what others asked of a device, per second. It is the covariate of the load curve. Utilisation would not do:
+// a slower device is busier with the same work, so its utilisation would explain the slowdown away.
 type Work struct {
-	// Known is false where nobody counted it.
+	// Known is false where the work was not counted.
 	Known        bool    `json:"known,omitempty"`
 	Reads        float64 `json:"reads,omitempty"`
 	Writes       float64 `json:"writes,omitempty"`
@@ -21,7 +20,7 @@ type Work struct {
 	WrittenBytes float64 `json:"written_bytes,omitempty"`
 }
 
-// WorkOf is the work that was counted; nil is not known.
+// WorkOf returns work that was counted; not known for nil.
 func WorkOf(w *record.Work) Work {
 	if w == nil {
 		return Work{}
@@ -29,7 +28,8 @@ func WorkOf(w *record.Work) Work {
 	return Work{Known: true, Reads: w.Reads, Writes: w.Writes, ReadBytes: w.ReadBytes, WrittenBytes: w.WrittenBytes}
 }
 
-// Size is the mean size of the reads (0) or writes (1) in bytes; 0 when there were none, and when it is not known.
+// Size returns the mean size of the reads (0) or writes (1) in bytes; 0 when there were none or the size is not
+// known.
 func (w Work) Size(i int) float64 {
 	rate, bytes := w.Reads, w.ReadBytes
 	if i == 1 {
@@ -41,7 +41,7 @@ func (w Work) Size(i int) float64 {
 	return bytes / rate
 }
 
-// works is how many rates work has.
+// works is the number of rates of work.
 const works = 4
 
 // work is Work in whole numbers: reads, writes, KiB read and KiB written a second.
@@ -64,7 +64,7 @@ func (w work) work() Work {
 	return Work{Known: w.Known, Reads: float64(r[0]), Writes: float64(r[1]), ReadBytes: 1024 * float64(r[2]), WrittenBytes: 1024 * float64(r[3])}
 }
 
-// medianWork is the median of each rate; not known when it is of some points only.
+// medianWork returns the median of each rate; not known unless it is known of all points.
 func medianWork(points []point) work {
 	w := work{Known: true}
 	column := make([]int32, len(points))
@@ -85,28 +85,30 @@ func medianWork(points []point) work {
 // controller uses (block/blk-iocost.c). All 0: not known.
 type costs [works]float64
 
-// usualCosts are those of a SATA drive. They say what a device takes that hardly worked on its first day, so that
-// the first real work does not look like none, and how the costs of different work relate where that day had only
-// one mix of it: who always reads 4 KiB shows nothing of what a read of 64 KiB takes, or a write.
+// usualCosts returns the costs of a SATA drive. They stand in for those of a device that hardly worked on its first
+// day, so that the first real work does not look like none. They also say how the costs of different work relate if
+// that day had only one mix of it: a device that always reads 4 KiB does not show what a read of 64 KiB takes, or a
+// write.
 func usualCosts() costs { return costs{60e-6, 30e-6, 2e-6, 2e-6} }
 
 const (
-	// usualBlocks is for how many blocks at usualLoad the assumption counts that the costs are the usual ones.
+	// usualBlocks is the weight, in blocks at usualLoad, of the assumption that the costs are the usual ones.
 	usualBlocks = 4
 	usualLoad   = 0.01
-	// usualShare is for what share of the blocks the assumption counts that the costs relate as the usual ones.
+	// usualShare is the weight, as a share of all blocks, of the assumption that the costs relate to each other like
+	// the usual ones.
 	usualShare = 0.02
-	// mostBusy is the load, in thousandths, beyond which nobody knows how much longer work would have taken.
+	// mostBusy is the load, in thousandths, beyond which nobody knows how much longer the work would have taken.
 	mostBusy = 999
 )
 
-// learnCosts fits the costs to the utilisation of blocks: -ln(1-u) is the time that the
-// work of a second takes. They are 0 where no block has both.
+// learnCosts fits the costs to the utilisation u of blocks: -ln(1-u) is the time that the work of a second takes.
+// They are 0 when no block has its work counted.
 func learnCosts(blocks []block) costs {
 	var rows [][works]float64
 	var times []float64
 	usual := usualCosts()
-	// As multiples of the usual costs first: one unknown.
+	// First fit a single unknown: a multiple of the usual costs.
 	atUsual, all := usualBlocks*usualLoad*usualLoad, usualBlocks*usualLoad*usualLoad
 	squares := all
 	for _, b := range blocks {
@@ -139,8 +141,8 @@ func learnCosts(blocks []block) costs {
 	return leastSquares(rows, times)
 }
 
-// leastSquares returns the x >= 0 that brings rows times x nearest to y. It tries every set of
-// unknowns that may be above 0: with four, that is fifteen small systems.
+// leastSquares returns the x >= 0 for which rows times x is nearest to y. It tries every set of unknowns that may be
+// above 0: with four, that is fifteen small systems.
 func leastSquares(rows [][works]float64, y []float64) costs {
 	var ata [works][works]float64
 	var aty [works]float64
@@ -183,8 +185,8 @@ func leastSquares(rows [][works]float64, y []float64) costs {
 	return best
 }
 
-// load is the load of a block or round, in thousandths: the utilisation that its work would
-// cause on the healthy device where that is known, else the one that was observed.
+// load returns the load of a block or round, in thousandths: the utilisation that its work would cause on the healthy
+// device if that is known, else the one that was observed.
 func (c costs) load(w work, observed int) int {
 	if !w.Known || c == (costs{}) {
 		return observed
@@ -196,13 +198,14 @@ func (c costs) load(w work, observed int) int {
 	return int(1000*(1-math.Exp(-time)) + 0.5)
 }
 
-// doubted is how many times more than expected work may take whose costs are not known well: work of a kind that was
-// never seen, and any work on the first day.
+// doubted is how many times longer than expected work may take whose costs are not known well: work of a kind that
+// was never seen, and any work on the first day.
 const doubted = 2
 
-// load is the load of a block or round, in thousandths. A final baseline goes by the work. What work of another kind than was
-// learned takes is not known well: it is what was observed then, as far as that is in doubt. On the first day the load is
-// what was observed, as far as the work explains it: a device that becomes slow is busy with the same work.
+// load returns the load of a block or round, in thousandths. A final baseline goes by the work. Work of a kind that
+// was not learned may take longer than expected: if the observed load is higher, it counts, up to what doubted
+// allows. On the first day the observed load counts, up to the same limit for like work: a device that becomes slow
+// is busier with the same work.
 func (b *baseline) load(w work, observed int) int {
 	expected, final := b.Costs.load(w, observed), b.Maturity == record.Final
 	switch like := b.likeWork(w); {
@@ -214,7 +217,7 @@ func (b *baseline) load(w work, observed int) int {
 	return max(expected, min(observed, longer(expected, doubted)))
 }
 
-// longer is a load, in thousandths, when the same work takes so many times longer.
+// longer returns a load, in thousandths, as it is when the same work takes so many times longer.
 func longer(load int, times float64) int {
 	return int(1000 * (1 - math.Pow(1-min(1, float64(load)/1000), times)))
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// AcceptedLevel is a level beside the peers that an operator took as normal.
+// AcceptedLevel is a level, compared with the peers, that an operator accepted as normal.
 type AcceptedLevel struct {
 	Time  time.Time   `json:"time"`
 	Text  string      `json:"text"`
 	Shift drift.Shift `json:"shift"` // against the median of the peers
 }
 
-// taken is what is taken off a level because it was accepted.
+// taken returns what is taken off the level because it was accepted.
 func (l *level) taken() drift.Shift {
 	if l.accepted == nil {
 		return 0
@@ -26,8 +26,8 @@ func (l *level) taken() drift.Shift {
 	return l.accepted.Shift
 }
 
-// outgrow forgets what was accepted once the drive has been nearer to its peers than to that for as long as it takes to
-// find a level: what comes back then is news.
+// outgrow forgets the accepted level once the drive has been nearer to its peers than to that level for levelBlocks
+// blocks in a row. A slowdown that comes back after that is news.
 func (l *level) outgrow() {
 	if l.accepted == nil || l.now.shift >= l.accepted.Shift/2 {
 		l.below = 0
@@ -39,7 +39,7 @@ func (l *level) outgrow() {
 	}
 }
 
-// accept takes what was found as normal; false when nothing was.
+// accept accepts the found level as normal; false when none was found.
 func (l *LevelState) accept(text string, now time.Time) bool {
 	if !l.Found {
 		return false
@@ -49,9 +49,9 @@ func (l *LevelState) accept(text string, now time.Time) bool {
 	return true
 }
 
-// AcceptLevels takes the levels of a drive that are far from those of its peers as normal: of one source, or of all when
-// source is empty. It returns which levels these are, by source. The error is drift.ErrNothingToAccept. A drive that
-// is not here but remembered will do.
+// AcceptLevels accepts as normal the levels of a drive that are far from those of its peers: of one source, or of all
+// when source is empty. It returns the accepted levels by source. The drive may also be one that was removed and is
+// remembered. The error is drift.ErrNothingToAccept.
 func (n *Node) AcceptLevels(id, source, text string, now time.Time) (map[string]drift.Note, error) {
 	here, known := n.byID[id], n.gone[id]
 	if here != nil {
@@ -93,8 +93,8 @@ func (n *Node) AcceptLevels(id, source, text string, now time.Time) (map[string]
 	return notes, nil
 }
 
-// AcceptHost takes as normal how much slower the drives of the node got together. It returns which levels these
-// are, by source. Errors: drift.ErrNothingToAccept and drift.ErrMoving; nothing is accepted then.
+// AcceptHost accepts as normal how much slower the drives of the node got together. It returns the accepted levels by
+// source. Errors: drift.ErrNothingToAccept and drift.ErrMoving; nothing is accepted then.
 func (n *Node) AcceptHost(text string, now time.Time) (map[string]drift.Note, error) {
 	notes, hosts := map[string]drift.Note{}, map[*group]*drift.Tracker{}
 	for _, g := range n.groups {
@@ -123,7 +123,7 @@ func (n *Node) AcceptHost(text string, now time.Time) (map[string]drift.Note, er
 	return notes, nil
 }
 
-// HostNotes are what operators accepted of the host, in the order of time.
+// HostNotes returns the notes on what operators accepted of the host, in order of time.
 func (n *Node) HostNotes() []drift.Note {
 	var notes []drift.Note
 	for _, g := range n.groups {

@@ -21,7 +21,8 @@ func (m *machine) farFromPeers(id string) bool {
 	return false
 }
 
-// A level beside the peers that was accepted is normal, over a restart too. A slower one is found again.
+// A level that differs from the peers' is normal once it was accepted, even after a restart. A slower one is found
+// again.
 func TestALevelBesideThePeersIsAccepted(t *testing.T) {
 	m := newMachine(t, 5)
 	m.minute = start
@@ -52,7 +53,7 @@ func TestALevelBesideThePeersIsAccepted(t *testing.T) {
 	assert.True(t, m.farFromPeers("d04"))
 }
 
-// What was accepted of a drive that is remembered only holds when it comes back.
+// What was accepted for a drive that is away holds when it comes back.
 func TestTheLevelOfADriveThatIsAwayIsAccepted(t *testing.T) {
 	m := newMachine(t, 5)
 	m.minute = start
@@ -67,7 +68,7 @@ func TestTheLevelOfADriveThatIsAwayIsAccepted(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d04").Verdict)
 }
 
-// A drive that was as fast as its peers for hours has nothing left of what was accepted.
+// Once a drive was as fast as its peers for hours, nothing is left of the accepted level.
 func TestAnAcceptedLevelIsOutgrown(t *testing.T) {
 	m := newMachine(t, 5)
 	m.slower["d04"] = 1.4
@@ -82,13 +83,13 @@ func TestAnAcceptedLevelIsOutgrown(t *testing.T) {
 	assert.True(t, m.farFromPeers("d04"))
 }
 
-// What all drives did together is accepted as the host's normal level. A drive that gets slower than that is found, and so
-// is a host that does; when the host recovers, nobody is blamed, and a drive that does not is found.
+// What all drives did together is accepted as the host's normal level. A drive that gets slower than that is found,
+// and so is a host that gets slower. When the host recovers, nobody is blamed, except a drive that does not recover.
 func TestTheLevelOfAHostIsAccepted(t *testing.T) {
 	for name, then := range map[string]struct {
-		host  float64 // how many times slower than at first it is then
-		drive float64 // and one drive beyond that
-		slow  bool    // the host is
+		host  float64 // how many times slower than at first the host is afterwards
+		drive float64 // how many times slower one drive is beyond that
+		slow  bool    // whether the host is found to be slow
 	}{
 		"stays":                 {1.3, 1, false},
 		"one drive gets slower": {1.3, 1.25, false},
@@ -123,7 +124,7 @@ func TestTheLevelOfAHostIsAccepted(t *testing.T) {
 	}
 }
 
-// While the host is on its way back, there is no one level to accept.
+// While the host is recovering, there is no one level to accept.
 func TestNoLevelOfAHostIsAcceptedWhileItMoves(t *testing.T) {
 	m := newMachine(t, 6)
 	m.run(36*time.Hour, steady)

@@ -7,7 +7,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Beside says where a drive stands among its peers, by each source and statistic that levels are compared by.
+// Beside returns where a drive stands among its peers, by each source and statistic whose levels are compared. It is
+// nil for an unknown drive.
 func (n *Node) Beside(id string) []record.Beside {
 	d := n.byID[id]
 	if d == nil {
@@ -22,12 +23,13 @@ func (n *Node) Beside(id string) []record.Beside {
 	return list
 }
 
-// standing is where the drive stands by statistic i of the source. What was found stands while it cannot be compared.
+// standing returns where the drive stands by statistic i of the source. A found level stays in it while the drive
+// cannot be compared.
 func (s *source) standing(i int) record.Beside {
 	l := &s.levels[i]
 	b := record.Beside{Source: s.name, Statistic: statisticsOf(s.name)[i], Unjudged: l.now.why, Far: l.found}
 	if l.judged == 0 && b.Unjudged == "" {
-		b.Unjudged = s.whyUnmeasured() // not a block is over
+		b.Unjudged = s.whyUnmeasured() // no block is complete yet
 	}
 	if l.accepted != nil {
 		b.Accepted, b.Note = l.accepted.Shift.Ratio(), l.accepted.Text
@@ -42,10 +44,10 @@ func (s *source) standing(i int) record.Beside {
 	return b
 }
 
-// onlyHere lists the conditions that none of the peers has.
+// onlyHere lists the conditions of the drive that none of its peers has.
 func (s *source) onlyHere() []string {
 	mine := s.tracker.Conditions()
-	differ := map[string]int{} // from how many of the peers, by condition
+	differ := map[string]int{} // from how many peers the drive differs, by condition
 	for _, o := range s.peers {
 		for _, change := range o.tracker.Conditions().Changes(mine) {
 			differ[change.Condition]++

@@ -10,14 +10,14 @@ import (
 // Wanted is a round that would confirm or refute a suspicion.
 type Wanted struct {
 	Drive string
-	// In is how long from now it says most.
+	// In is the delay from now at which the round is most informative.
 	In time.Duration
 }
 
-// wanted returns the rounds that would decide something after one that was far too slow: the next of this drive and,
-// after the first such round, one of as many others as can tell whether the host is slow. Their own next rounds may be
-// minutes away, and the first drive to be probed would be blamed for what the host does. took is how long the round took:
-// that of a slow drive may take many seconds.
+// wanted returns the rounds that would decide something after a round that was far too slow. These are the next round
+// of this drive and, after the first such round, one round of each of as many other drives as can tell whether the
+// host is slow. The next rounds of those may be minutes away, and the first drive to be probed would be blamed for
+// what the host does. took is how long the slow round took, which may be many seconds.
 func (s *source) wanted(took time.Duration) []Wanted {
 	slow := s.tracker.Suspicious()
 	if slow == 0 {
@@ -29,7 +29,7 @@ func (s *source) wanted(took time.Duration) []Wanted {
 	}
 	voters := s.group.voters
 	here := max(0, slices.IndexFunc(voters, s.isSame))
-	for i := range voters { // from its own place on, so that not the same ones are always asked
+	for i := range voters { // start at its own place, so that not always the same drives are asked
 		o := voters[(here+i)%len(voters)]
 		if len(rounds) <= minVoters && !s.isSame(o) {
 			rounds = append(rounds, Wanted{Drive: o.drive.ID})

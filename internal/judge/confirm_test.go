@@ -13,12 +13,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// rare is a node whose drives have a round every few minutes, each at another moment of them, a little early or late, and
-// the rounds that the judge asks for. Each eleventh is refused.
+// rare is a node whose drives have a round every few minutes, each at its own time within the interval, and a little
+// early or late. They also have the rounds that the judge asks for. One round in eleven is refused.
 type rare struct {
 	*machine
 	every  time.Duration
-	place  map[string]time.Duration // of each drive within the interval
+	place  map[string]time.Duration // offset of each drive within the interval
 	due    map[string]time.Time
 	rounds int
 }
@@ -34,14 +34,14 @@ func newRare(t *testing.T, drives int, every time.Duration) *rare {
 	return r
 }
 
-// next is the regular round after a time.
+// next returns the regular round of a drive after a time.
 func (r *rare) next(id string, now time.Time) time.Time {
 	r.rounds++
 	late := r.every / 4 * time.Duration(r.rounds*7919%201-100) / 100
 	return now.Truncate(r.every).Add(r.every + r.place[id] + late)
 }
 
-// until has the rounds that are due before a time. slower is how many times slower each drive is.
+// until runs the rounds that are due before a time. slower is how many times slower each drive is.
 func (r *rare) until(end time.Time, slower func(id string) float64) {
 	for {
 		id := slices.MinFunc(r.drives, func(a, b string) int { return r.due[a].Compare(r.due[b]) })
@@ -63,7 +63,7 @@ func (r *rare) until(end time.Time, slower func(id string) float64) {
 	}
 }
 
-// blamed are the drives that were, and when the first was.
+// blamed returns the drives that were blamed, and when the first was.
 func (r *rare) blamed() (first time.Time, drives []string) {
 	for _, e := range r.events {
 		if e.Drive != "" && e.Verdict.Blames() {
@@ -76,7 +76,7 @@ func (r *rare) blamed() (first time.Time, drives []string) {
 	return first, drives
 }
 
-// hostTold reports whether something was said of the host.
+// hostTold reports whether the host was reported as slow.
 func (r *rare) hostTold() bool {
 	return slices.ContainsFunc(r.events, func(e judge.Event) bool {
 		return e.Scope == record.ScopeHost && e.Drive == "" && e.State == record.Regressed
@@ -94,8 +94,8 @@ func one(slow string, x float64) func(string) float64 {
 	}
 }
 
-// Where rounds are rare, a block takes ten minutes, the same ones for all drives: else each would be compared with those few
-// whose blocks happen to begin with its own.
+// Where rounds are rare, a block takes longer and begins at the same time on all drives. Otherwise each drive would
+// be compared only with the few whose blocks happen to begin with its own.
 func TestRareRoundsAreComparedWithThoseOfTheOthers(t *testing.T) {
 	testenv.Simulates(t)
 	begun := time.Unix(0, 0).Add(6 * day) // a final baseline takes 144 blocks
@@ -118,8 +118,8 @@ func TestRareRoundsAreComparedWithThoseOfTheOthers(t *testing.T) {
 	}
 }
 
-// A drive that is far slower asks for rounds of others, too: else a slow host would be blamed on the drive that is probed
-// first, as the next rounds of the others are minutes away.
+// A drive that is far slower also asks for rounds of others. Their next rounds are minutes away, and meanwhile a slow
+// host would be blamed on the drive that is probed first.
 func TestASuspicionAsksForRoundsOfOthers(t *testing.T) {
 	begun := time.Unix(0, 0).Add(3 * day)
 	for _, drives := range []int{4, 12} {
@@ -140,7 +140,7 @@ func TestASuspicionAsksForRoundsOfOthers(t *testing.T) {
 	}
 }
 
-// The next round is wanted so long after the begin of the slow one, however long that took.
+// The next round is wanted at a fixed time after the start of the slow one, however long that took.
 func TestARoundThatTakesLongIsFollowedInTime(t *testing.T) {
 	m := newMachine(t, 1)
 	m.run(2*day, steady)

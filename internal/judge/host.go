@@ -10,30 +10,31 @@ import (
 )
 
 const (
-	// dayBlocks is how many blocks are kept of each source: those of a day.
+	// dayBlocks is how many blocks of each source are kept: one day.
 	dayBlocks = int64(24 * time.Hour / drift.BlockLength)
-	// minHostBlocks make the baseline of a host; where a block takes longer, half of those of a day, and no fewer than fewHostBlocks.
+	// minHostBlocks is how many blocks make the baseline of a host: half a day. Where a block takes longer, half a
+	// day has fewer blocks, but at least fewHostBlocks are needed.
 	minHostBlocks, fewHostBlocks = dayBlocks / 2, 24
-	// minOthers is how many other drives it takes to know the host's part, and minVoters
-	// how many drives to judge the host.
+	// minOthers is how many other drives are needed to know the host's part, and minVoters how many drives to judge
+	// the host.
 	minOthers, minVoters = 2, 3
-	// usualNoise is assumed of a host that has no baseline yet.
+	// usualNoise is the noise, as a ratio, that is assumed of a host without a baseline.
 	usualNoise = 1.05
-	// hostAlarms is how many false alarms a year a host may bring at most.
+	// hostAlarms is how many false alarms a year about a host are accepted at most.
 	hostAlarms = 0.05
-	// unequal is how much more than the others a drive may suffer from what slows the host.
+	// unequal is how many times more than the others a drive may suffer from what slows the host.
 	unequal = 1.5
-	// leastEffect is the smallest on most drives that is looked for. Of a host it is told from toldOfHost on, as
-	// hosts wander by some percents over days.
+	// leastEffect is the smallest effect that is looked for in what the drives do together: 0.1 is 10 %. A host is
+	// reported only from the ratio toldOfHost on, as hosts wander by a few percent over days.
 	leastEffect = 0.1
 	toldOfHost  = 1.13
-	// forgotten is after how long nothing is said any more of a host that too few drives are left to judge.
+	// forgotten is how long after its last block a host is dropped that too few drives are left to judge.
 	forgotten = 7 * 24 * time.Hour
-	// hostShare is the share of drives that have to be slower for the host to be.
+	// hostShare is the share of the drives that must be slower for the host to be blamed.
 	hostShare = 0.9
 )
 
-// hostSettings are those of the tracker of a host: it is blamed less easily than a drive.
+// hostSettings returns the settings for the tracker of a host, which is blamed less easily than a drive.
 func hostSettings(s drift.Settings) drift.Settings {
 	if s.SmallestEffect > 0 {
 		s.SmallestEffect = max(s.SmallestEffect, leastEffect)
@@ -46,40 +47,40 @@ func hostSettings(s drift.Settings) drift.Settings {
 	return s
 }
 
-// trafficSettings are those of the tracker of a drive's traffic: applications change what they do.
+// trafficSettings returns the settings for the tracker of a drive's traffic: applications change what they do.
 func trafficSettings(s drift.Settings) drift.Settings {
 	s.SmallestEffect = max(s.SmallestEffect, 0.2)
 	return s
 }
 
-// group are the sources of one kind of all drives that share what the host does.
+// group has one source, as a probe or the traffic, of all drives that share what the host does.
 type group struct {
 	name       string
 	rotational bool
 	settings   drift.Settings
 	members    []*source
-	voters     []*source      // those of the members that tell what the host does: one of each physical drive
+	voters     []*source      // the members that tell what the host does: one of each physical drive
 	host       *drift.Tracker // nil until the host has a baseline
 	last       int64          // slot of the last block of the host
 	// mature says that enough drives have a final baseline to know the host by them.
 	mature bool
-	// slots is how many slots a block of most of the drives takes.
+	// slots is how many slots a block takes, as the median of the drives.
 	slots int64
-	// faster, slower and anchor are those of the host: see part.
+	// faster and slower bound the host's noise, and anchor is how much slower it is normally: see part.
 	faster, slower, anchor drift.Shifts
-	// wanders is what is told of the host, by statistic.
+	// wanders is what is reported of the host, by statistic.
 	wanders [drift.Statistics]wander
-	// changes are the drives that each change of conditions was seen on within the hour, and when first.
+	// changes has the recent changes of conditions, and the drives that each was seen on.
 	changes map[record.Change]seenOn
 }
 
-// seenOn are the drives that a change of conditions was seen on.
+// seenOn says on which drives a change of conditions was seen, and when first.
 type seenOn struct {
 	first  time.Time
 	drives map[string]bool
 }
 
-// changed tells the host of a change of conditions, once half of the drives have it.
+// changed tells the host of a change of conditions once half of the drives have it.
 func (g *group) changed(drive string, e drift.Event) {
 	for _, c := range e.Changes {
 		seen, ok := g.changes[c]
@@ -100,10 +101,10 @@ func (g *group) changed(drive string, e drift.Event) {
 	}
 }
 
-// meet sets who is compared with whom, which changes with the members only.
+// meet sets who is compared with whom. That changes only with the members.
 func (g *group) meet() {
 	seen := map[string]bool{}
-	var first []*source // target of each physical drive
+	var first []*source // the first target of each physical drive
 	for _, s := range g.members {
 		if !seen[s.drive.physical] {
 			seen[s.drive.physical], first = true, append(first, s)
@@ -119,7 +120,7 @@ func (g *group) meet() {
 	}
 }
 
-// look sets what changes with each block only.
+// look sets what changes only with each block: the voters, their slots, and the noise and the anchor of the host.
 func (g *group) look() {
 	final := map[string]bool{}
 	for _, s := range g.members {
@@ -132,7 +133,7 @@ func (g *group) look() {
 	g.voters = nil
 	for _, s := range g.members {
 		slots = append(slots, s.tracker.Slots())
-		// A new drive tells nothing about the host, unless all are new.
+		// A new drive says nothing about the host, unless all are new.
 		m := s.tracker.Maturity()
 		if (m == record.Final || m == record.Provisional && !g.mature) && !slices.ContainsFunc(g.voters, s.isSame) {
 			g.voters = append(g.voters, s)
@@ -151,21 +152,21 @@ func (g *group) look() {
 		g.faster[i], g.slower[i] = max(g.faster[i]/2, faster), max(g.slower[i]/2, slower)
 		g.anchor[i] = g.host.Accepted(i)
 		switch g.host.StateOf(i) {
-		case record.Regressed: // a host that stays slow is how it is now
+		case record.Regressed: // a host that stays slow is the new normal
 			g.anchor[i] += g.host.Shift(i)
-		case record.Improved: // what was accepted is over
+		case record.Improved: // the slowdown that was accepted is over
 			g.anchor[i] = max(0, g.anchor[i]+g.host.Shift(i))
 		default:
 		}
 	}
 }
 
-// part is what is taken off a drive when the others are so much slower: all of it while that is
-// the host's noise; more beyond, as one cause slows drives unequally; and hardly
-// anything when they are faster, as that makes no other drive slow.
+// part returns what is taken off a drive when the others are slower by a shift. Within the host's noise that is all
+// of it. Beyond, it is more, as one cause slows drives unequally. When the others are faster than the noise, hardly
+// anything is taken off, as that makes no other drive slow.
 func (g *group) part(statistic int, others drift.Shift) drift.Shift {
 	faster, slower, anchor := g.faster[statistic], g.slower[statistic], g.anchor[statistic]
-	if !judgesHost(g.name, statistic) { // a slow host makes tails slower, at most as much as the rest
+	if !judgesHost(g.name, statistic) { // a slow host makes tails slower, too, but at most as much as the median
 		anchor = max(0, min(others, g.anchor[0]))
 	}
 	switch x := others - anchor; {
@@ -177,7 +178,7 @@ func (g *group) part(statistic int, others drift.Shift) drift.Shift {
 	return others
 }
 
-// block is what the drives did together in a slot.
+// block returns what the drives did together in a slot; false when that is known of too few.
 func (g *group) block(slot int64) (drift.Shifts, bool) {
 	var out drift.Shifts
 	known := false
@@ -200,14 +201,14 @@ func (g *group) block(slot int64) (drift.Shifts, bool) {
 	return out, known
 }
 
-// judgesHost reports whether the host is judged by a statistic: tails move with what each drive does, and what a flush
-// takes is what there is to flush.
+// judgesHost reports whether the host is judged by a statistic. Tails depend on what each drive does, and the latency
+// of a flush on how much there is to flush.
 func judgesHost(source string, i int) bool {
 	s := statisticsOf(source)
 	return i < len(s) && !s[i].IsTail() && s[i] != record.OthersFlushLatency
 }
 
-// toldFrom is from how many times slower on something is told of what drives do together.
+// toldFrom returns the ratio from which on a slowdown that drives have in common is reported.
 func (g *group) toldFrom() float64 {
 	if g.name == Traffic {
 		return trafficRatio
@@ -215,14 +216,14 @@ func (g *group) toldFrom() float64 {
 	return toldOfHost
 }
 
-// judge judges the host by what its drives did in a slot.
+// judge judges the host by what its drives did up to a slot.
 func (g *group) judge(slot int64, now time.Time) []drift.Event {
 	slot -= g.slots - 1 // blocks that began then are over
 	if g.host == nil {
 		g.learn(slot)
 		return nil
 	}
-	if slot < g.last-2*recently { // the clock was set back: a block may take an hour
+	if slot < g.last-2*recently { // the clock was set back; a block may take an hour, so a smaller step proves nothing
 		g.host = nil
 		return nil
 	}
@@ -239,7 +240,7 @@ func (g *group) judge(slot int64, now time.Time) []drift.Event {
 	return g.host.Settle(now)
 }
 
-// learn makes the baseline of the host from the last day, once there are enough drives that have one.
+// learn makes the baseline of the host from the last day, once enough drives have a baseline.
 func (g *group) learn(slot int64) {
 	if !g.mature {
 		return
@@ -256,24 +257,25 @@ func (g *group) learn(slot int64) {
 	}
 }
 
-// recently is how many blocks say whether a drive is slower now.
+// recently is how many blocks decide whether a drive is slower now: an hour.
 const recently = 12
 
-// moved returns the drives that were slower than usual by half of a shift over the last hour, and of
-// how many. A drive without a block since the onset is not counted: its rounds may be refused just because of it.
+// moved returns the drives that were slower than usual by at least half of a shift, in their last blocks within the
+// hour, and how many drives were compared. A drive without a block since the onset does not count, as its rounds may
+// be refused because of the slowdown.
 func (g *group) moved(statistic int, by drift.Shift, onset, slot int64) (names []string, of int) {
 	for _, s := range g.voters {
 		var values []drift.Shift
 		for n := max(onset, slot-recently+1); n <= slot; n++ {
 			if x := s.at(n, statistic); x.Known() {
-				values = append(values, x-g.host.Expected(statistic, n)) // what comes every night is not what is asked for
+				values = append(values, x-g.host.Expected(statistic, n)) // what recurs daily does not count
 			}
 		}
 		if len(values) == 0 {
 			continue
 		}
 		of++
-		// The last blocks count: the shift may have come a quarter of an hour ago.
+		// Only the last blocks count, as the shift may have come a quarter of an hour ago.
 		if lowerMedian(values[max(0, len(values)-3):]) >= by/2 {
 			names = append(names, s.drive.ID)
 		}

@@ -17,20 +17,21 @@ import (
 
 const day = 24 * time.Hour
 
-// machine feeds a node rounds of a minute, and traffic, of some drives.
+// machine feeds a node a round a minute, and traffic, of some drives.
 type machine struct {
 	t      *testing.T
 	node   *judge.Node
 	drives []string
 	minute int
-	// slower is how many times slower than 80 µs each drive is, and conditions are theirs.
+	// slower is how many times slower than 80 µs each drive is; all drives have the same conditions.
 	slower     map[string]float64
 	conditions record.Conditions
 	// silent drives have no rounds, as if all were refused.
 	silent map[string]bool
-	// felt is how many times slower the traffic alone of a drive is, and probed its probes alone.
+	// felt is how many times slower only the traffic of a drive is, and probed how many times slower only its probes
+	// are.
 	felt, probed map[string]float64
-	// work is what others do to each drive, and busy how busy it is by that.
+	// work is what others do to each drive, and busy the utilisation that results.
 	work   drift.Work
 	busy   float64
 	events []judge.Event
@@ -50,7 +51,7 @@ func newMachine(t *testing.T, drives int) *machine {
 
 func (m *machine) now() time.Time { return time.Unix(int64(m.minute)*60, 0) }
 
-// run lets time pass. host is how many times slower the host makes all drives, at a minute.
+// run lets time pass. host is how many times slower the host makes all drives in a minute.
 func (m *machine) run(d time.Duration, host func(minute int) float64) {
 	for range int(d / time.Minute) {
 		m.minute++
@@ -77,7 +78,7 @@ func (m *machine) verdict(id string) record.Judgement {
 
 func TestADriveIsJudgedBesideItsPeers(t *testing.T) {
 	m := newMachine(t, 6)
-	// The host's speed goes up and down by 10 % within hours: more than the drive will.
+	// The host's speed goes up and down by 10 % within hours, which is more than the drive will change.
 	host := func(minute int) float64 { return 1 + 0.1*float64(minute/90%2) }
 	m.run(2*day, host)
 	for _, id := range m.drives {
@@ -107,7 +108,7 @@ func TestAHostIsBlamedForWhatItDoes(t *testing.T) {
 	for _, id := range m.drives {
 		assert.Equal(t, record.Healthy, m.verdict(id).Verdict, "no drive is blamed")
 	}
-	// What it is now is what it is: a drive that gets slower than that is found.
+	// The host's present level is the new normal: a drive that gets slower than that is found.
 	m.run(day, func(int) float64 { return 1.2 })
 	m.slower["d01"] = 1.25
 	m.run(time.Hour, func(int) float64 { return 1.2 })
@@ -115,7 +116,8 @@ func TestAHostIsBlamedForWhatItDoes(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d02").Verdict)
 }
 
-// Why a host is unknown: too few drives are known, it is being learned, or nothing was compared for an hour.
+// A host is unknown because too few drives are known, because it is being learned, or because nothing was compared
+// for an hour.
 func TestWhyAHostIsUnknown(t *testing.T) {
 	m := newMachine(t, 3)
 	why := func() record.UnjudgedReason {
@@ -208,7 +210,7 @@ func TestNothingIsKnownOfASilentDrive(t *testing.T) {
 	assert.Nil(t, m.verdict("d00").Unjudged)
 }
 
-// Rounds that cannot be compared say as little as none.
+// Rounds that cannot be compared say no more than no rounds.
 func TestADriveUnderALoadThatWasNeverSeenIsNotHealthy(t *testing.T) {
 	n := judge.NewNode(drift.Default())
 	n.AddDrive(judge.Drive{ID: "d00"})
@@ -265,7 +267,7 @@ func TestARemovedDriveIsForgotten(t *testing.T) {
 	m.run(time.Hour, steady)
 }
 
-// A watch that is replaced brings the tracker that was restored from the state of the one before.
+// A watch that replaces another brings a tracker that was restored from the other's state.
 func TestAnAttachedTrackerGoesOn(t *testing.T) {
 	m := newMachine(t, 4)
 	m.run(36*time.Hour, steady)
@@ -282,7 +284,7 @@ func TestAnAttachedTrackerGoesOn(t *testing.T) {
 	assert.Empty(t, m.events[told:], "nothing is told again")
 }
 
-// A host that makes everything slower, tails included, makes no drive faster than before.
+// A host that makes everything slower, tails included, does not make a drive look faster than before.
 func TestASlowHostMakesNoTailFaster(t *testing.T) {
 	m := newMachine(t, 5)
 	m.minute = start

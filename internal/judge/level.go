@@ -8,22 +8,23 @@ import (
 )
 
 const (
-	// minPeers is how many drives of the same model and size it takes to know their level for a verdict. A probe is
-	// compared with fewer, and that is a finding only.
+	// minPeers is how many other drives of the same model and size a verdict by level needs. A probe is also compared
+	// with fewer, but the result is then only a finding.
 	minPeers = 3
-	// farSpread is how many times the median absolute deviation of the peers is far from them, if that is
-	// more than the ratios of far.
+	// farSpread is the multiple of the peers' median absolute deviation that a drive must exceed to be far slower, in
+	// addition to the ratio that far returns.
 	farSpread = 6
-	// levelBlocks are the blocks that say whether a drive is far slower, those of two hours, and
-	// farBlocks how many of them have to.
+	// levelBlocks is how many blocks (two hours) decide whether a drive is far slower, and farBlocks how many of them
+	// must show it.
 	levelBlocks, farBlocks = 24, 18
-	// reach is within how many slots of each other drives are compared, if their blocks do not take longer.
+	// reach is the age, in slots, from which on the last block of a drive is too old to be compared. Where two blocks
+	// take longer, that time counts.
 	reach = 6
 )
 
-// far is from how many times slower on statistic i of a source is far slower than that of the peers. Drives of a
-// model differ by a few percent in the median; tails depend more on what else a drive does. Traffic says
-// less, and still less where nobody knows the size of its I/Os; so do one or two peers.
+// far returns the ratio from which on statistic i of a source is far slower than that of the peers. The medians of
+// drives of one model differ by a few percent; tails depend more on what else a drive does. Traffic is less
+// conclusive, even more so where the size of its I/Os is unknown. So is a comparison with only one or two peers.
 func (s *source) far(i, peers int, sized bool) float64 {
 	switch {
 	case s.name != Traffic && statisticsOf(s.name)[i].IsTail():
@@ -38,8 +39,8 @@ func (s *source) far(i, peers int, sized bool) float64 {
 	return 1.5
 }
 
-// levelsBy is by how many of its first statistics the levels of a source are compared: the latencies of a probe; reads
-// and writes of traffic, as what a flush takes is what there is to flush.
+// levelsBy returns how many of the first statistics of a source are compared with the peers: the latencies of a
+// probe, or the reads and writes of traffic. The latency of a flush depends on how much there is to flush.
 func levelsBy(source string) int {
 	if source == Traffic {
 		return 2
@@ -47,7 +48,7 @@ func levelsBy(source string) int {
 	return 3
 }
 
-// leastPeers is with how many peers a source is compared.
+// leastPeers returns how many peers a source needs to be compared.
 func leastPeers(source string) int {
 	if source == Traffic {
 		return minPeers
@@ -57,18 +58,19 @@ func leastPeers(source string) int {
 
 // level compares how fast a drive is with its peers by one statistic, whatever its past.
 type level struct {
-	// recent has a bit for each of the last blocks that were compared, the last one lowest: whether it was far slower.
+	// recent has a bit for each of the last blocks that were compared, the latest in the lowest bit: set when the
+	// drive was far slower.
 	recent uint32
-	since  int64 // slot of the first far one
-	judged int64 // the last slot that was compared
+	since  int64 // slot of the first block that was far slower
+	judged int64 // slot of the last block that was compared
 	found  bool
-	shift  drift.Shift // in the last far one
-	peers  int         // with how many it was compared
+	shift  drift.Shift // in the last block that was far slower
+	peers  int         // with how many it was compared; while found, the most so far
 	now    standing
-	// past says that the drive was slower than its own past, too, while it was found.
+	// past says that the drive was also slower than its own past at some time since the level was found.
 	past bool
-	// accepted is what somebody took as normal; nil when nobody did. below is for how many blocks in a row the drive
-	// has been nearer to its peers than to that.
+	// accepted is the level that an operator accepted as normal; nil when there is none. below counts the blocks in a
+	// row in which the drive was nearer to its peers than to that level.
 	accepted *AcceptedLevel
 	below    int
 }
@@ -76,20 +78,20 @@ type level struct {
 // standing is where a drive was among its peers in a block.
 type standing struct {
 	shift drift.Shift // against the median of the peers
-	far   drift.Shift // from where on it is far slower
+	far   drift.Shift // beyond this it is far slower
 	peers []string    // with whom it was compared
 	place int         // how many of them were faster
-	why   string      // it was not compared; empty when it was
+	why   string      // why it was not compared; empty when it was
 }
 
-// Why a level is not judged.
+// Reasons why a level is not judged.
 const (
 	notMeasured = "too little was measured lately"
 	fewPeers    = "too few other drives of its model and size on the node are measured"
 	noLikeWork  = "no peer with like work"
 )
 
-// beside says where the drive stands among its peers by statistic i, in their last blocks before a slot.
+// beside returns where the drive stands among its peers by statistic i, in their last blocks up to a slot.
 func (s *source) beside(i int, slot int64) standing {
 	if !s.measuredBy(i, slot) {
 		return standing{why: s.whyUnmeasured()}
@@ -118,7 +120,7 @@ func (s *source) beside(i int, slot int64) standing {
 	case len(values) < leastPeers(s.name):
 		return standing{why: noLikeWork}
 	}
-	st.shift = lowerMedian(values) // of two in the middle, the slower peer counts
+	st.shift = lowerMedian(values) // of the two values in the middle, that against the slower peer counts
 	for k := range values {
 		if values[k] -= st.shift; values[k] < 0 {
 			values[k] = -values[k]
@@ -128,12 +130,12 @@ func (s *source) beside(i int, slot int64) standing {
 	return st
 }
 
-// measuredBy reports whether statistic i of the drive is known of a block that is not older than reach.
+// measuredBy reports whether the last block of the drive has statistic i and is not older than reach.
 func (s *source) measuredBy(i int, slot int64) bool {
 	return slot-s.block.Slot < max(reach, 2*s.tracker.Slots()) && slot >= s.block.Slot && s.absolute[i].Known()
 }
 
-// measured takes the last block that is over.
+// measured takes the last completed block.
 func (s *source) measured(m drift.Measured) {
 	s.block = m
 	for i := range levelsBy(s.name) {
@@ -141,8 +143,8 @@ func (s *source) measured(m drift.Measured) {
 	}
 }
 
-// absoluteOf is the level of the last block by statistic i: that of traffic as it was, that of a probe
-// without its load.
+// absoluteOf returns the level of the last block by statistic i, against one second. Traffic counts as it was
+// measured; the effect of the load is taken out of a probe.
 func (s *source) absoluteOf(i int) drift.Shift {
 	if s.name == Traffic {
 		return s.block.Levels[i]
@@ -151,11 +153,11 @@ func (s *source) absoluteOf(i int) drift.Shift {
 	if !base.Known() || !x.Known() {
 		return drift.Missing
 	}
-	return min(base+x, s.block.Levels[i]) // a curve that was learned under much else may say that load makes a drive faster
+	return min(base+x, s.block.Levels[i]) // a curve learned while much else happened may say that load makes a drive faster
 }
 
-// slowerThan is how much slower than another drive this one was, beyond what its work explains; false where their
-// work is not alike.
+// slowerThan returns how much slower this drive was than another, beyond what its work explains. It is false when
+// their work is not alike.
 func (s *source) slowerThan(o *source, i int) (drift.Shift, bool) {
 	x := s.absolute[i] - o.absolute[i]
 	if s.name != Traffic {
@@ -168,11 +170,11 @@ func (s *source) slowerThan(o *source, i int) (drift.Shift, bool) {
 	return x, ok
 }
 
-// hasPeers reports whether there are enough drives to be compared with, whether they are measured now or not.
+// hasPeers reports whether there are enough peers to compare with, whether they are measured now or not.
 func (s *source) hasPeers() bool { return len(s.peers) >= leastPeers(s.name) }
 
-// whyUnmeasured says why the level of a drive that has not been measured lately is not judged: without peers, more
-// measuring would change nothing.
+// whyUnmeasured returns why the level of a drive that was not measured lately is not judged. Without enough peers
+// that is the reason, since more measurements would change nothing.
 func (s *source) whyUnmeasured() string {
 	if !s.hasPeers() {
 		return fewPeers
@@ -180,7 +182,7 @@ func (s *source) whyUnmeasured() string {
 	return notMeasured
 }
 
-// judgeLevels judges the levels beside the peers in the blocks that are over before the end of a slot.
+// judgeLevels compares the drive with its peers by the last blocks up to a slot.
 func (s *source) judgeLevels(slot int64) {
 	for i := range levelsBy(s.name) {
 		l := &s.levels[i]
@@ -190,30 +192,30 @@ func (s *source) judgeLevels(slot int64) {
 		if l.now.why != "" || s.block.Slot == l.judged {
 			slots := s.tracker.Slots()
 			if slot-l.judged >= max(levelBlocks, 3*slots) && (!l.found || !s.hasPeers()) {
-				*l = level{now: l.now, accepted: l.accepted} // it is too long ago, or there is nobody to be slower than
+				*l = level{now: l.now, accepted: l.accepted} // too old, and not found, or no peers are left
 			}
 			if l.now.why != "" && l.past && (state == record.Stable || state == record.Improved) {
-				*l = level{now: l.now, accepted: l.accepted} // it ended as it began
+				*l = level{now: l.now, accepted: l.accepted} // the own past showed the slowdown, and now shows its end
 			}
 			if gap := slot - l.judged; l.found && l.recent&1 == 0 && gap >= 2*slots && gap%slots == 0 {
-				l.count(false, l.judged) // what was no longer so when it was last compared is not so
+				l.count(false, l.judged) // the last comparison refuted the level, so the gap since then counts against it
 			}
 			continue
 		}
 		l.judged = s.block.Slot
-		if !l.found || len(l.now.peers) > l.peers { // what was found with many stands beside few
+		if !l.found || len(l.now.peers) > l.peers { // a level that was found with many peers stands when few are left
 			l.peers = len(l.now.peers)
 		}
 		l.add(s.block.Slot)
 	}
 }
 
-// add takes a block that was compared.
+// add takes a block that was compared with the peers.
 func (l *level) add(slot int64) {
 	l.outgrow()
 	limit := l.now.far
 	if l.found {
-		limit /= 2 // a level that comes and goes at the limit is told once
+		limit /= 2 // a level that comes and goes at the limit is reported once
 	}
 	far := l.now.shift-l.taken() > limit
 	if far {
@@ -222,7 +224,7 @@ func (l *level) add(slot int64) {
 	l.count(far, slot)
 }
 
-// count finds a level, or ends it, by one more block.
+// count adds a block to the evidence, and finds or ends the level.
 func (l *level) count(far bool, slot int64) {
 	l.recent = l.recent << 1 & (1<<levelBlocks - 1)
 	if far {
@@ -239,8 +241,9 @@ func (l *level) count(far bool, slot int64) {
 	}
 }
 
-// weighLevels adds what the levels of a source say. Users whose I/O takes longer do something else when the
-// probes are as fast as those of the peers. Tails, and what one or two peers say, are findings and no verdicts.
+// weighLevels adds the levels of a source to the verdict. While the probes are as fast as those of the peers, the
+// level of traffic is no more than watch: the users do something else. Tails, and comparisons with one or two peers,
+// are findings and no verdicts.
 func (d *drive) weighLevels(v *record.Judgement, s *source) {
 	state := record.Degraded
 	if s.name == Traffic && d.probesAreLevel() {
@@ -254,7 +257,8 @@ func (d *drive) weighLevels(v *record.Judgement, s *source) {
 	}
 }
 
-// probesAreLevel reports whether a probe says that the drive is about as fast as its peers.
+// probesAreLevel reports whether the drive is about as fast as its peers by the median latency of its probes. At
+// least one probe must have been compared with minPeers drives, and none of those may be slower.
 func (d *drive) probesAreLevel() bool {
 	level := false
 	for _, s := range d.sources {

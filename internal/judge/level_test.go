@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// follow judges the traffic of a site for so long, and its rounds where it has them.
+// follow runs a site through the judge: its traffic, and those of its rounds that were not refused.
 func follow(t *testing.T, s drifttest.Site) *judge.Node {
 	t.Helper()
 	n := judge.NewNode(drift.Default())
@@ -40,7 +40,7 @@ func verdictOf(t *testing.T, n *judge.Node, id string) record.Judgement {
 	return v
 }
 
-// A drive whose rounds are all refused is found by what its users feel, if it was slow from the first day on.
+// A drive whose rounds are all refused is found by its traffic if it was slow from the first day on.
 func TestTrafficHasALevelBesideThatOfPeers(t *testing.T) {
 	for _, slower := range []float64{1.4, 2} {
 		n := follow(t, drifttest.Site{Noise: "trace", Seed: 11, Drives: 6, Days: 0.3, Load: 0.2, Unprobed: true, Slower: slower, Born: true})
@@ -55,7 +55,7 @@ func TestTrafficHasALevelBesideThatOfPeers(t *testing.T) {
 	}
 }
 
-// notSlow are the verdicts that blame nobody; after some hours there may be none yet.
+// notSlow returns the verdicts that blame nobody. In the first hours there may be no verdict yet.
 func notSlow() []record.DriveVerdict {
 	return []record.DriveVerdict{record.Unjudged, record.Healthy, record.Watch}
 }
@@ -65,7 +65,7 @@ func TestTrafficOfAnotherRoleHasNoCommonLevel(t *testing.T) {
 	assert.Contains(t, notSlow(), verdictOf(t, n, "d00").Verdict, "its requests are larger")
 }
 
-// Traffic that is slow while the probes are as fast as those of the peers is a suspicion.
+// Traffic that is slow while the probes are as fast as those of the peers is only a suspicion.
 func TestProbesContradictTheLevelOfTraffic(t *testing.T) {
 	m := newMachine(t, 5)
 	m.felt = map[string]float64{"d04": 2}
@@ -78,7 +78,7 @@ func TestProbesContradictTheLevelOfTraffic(t *testing.T) {
 	assert.Equal(t, record.Degraded, m.verdict("d04").Verdict, "nothing contradicts any more")
 }
 
-// Under a nightly backup nobody reports, a curve of load may be learned that is far too steep at its end.
+// A nightly backup that is not reported as load may teach a load curve that is far too steep at its end.
 func TestACurveOfLoadMakesNoDriveSlow(t *testing.T) {
 	n := follow(t, drifttest.Site{Noise: "backup", Seed: 12, Drives: 4, Days: 1.25, Load: 0.3, Role: true})
 	for _, id := range []string{"d00", "d01", "d02", "d03"} {
@@ -86,7 +86,7 @@ func TestACurveOfLoadMakesNoDriveSlow(t *testing.T) {
 	}
 }
 
-// The blocks of a slow probe span several slots, and not the same ones on all drives.
+// The blocks of a slow probe span several slots, and begin at different times on different drives.
 func TestLevelsOfSlowProbes(t *testing.T) {
 	n := judge.NewNode(drift.Default())
 	slower := map[string]float64{"a": 1, "b": 1.01, "c": 0.99, "d": 1.5}
@@ -107,7 +107,7 @@ func TestLevelsOfSlowProbes(t *testing.T) {
 	assert.Equal(t, record.Healthy, verdictOf(t, n, "a").Verdict)
 }
 
-// Of two drives nobody can say which is right: the slower one is a finding, and no verdict.
+// Of two drives nobody can say which is right, so the slower one is a finding and no verdict.
 func TestTheSlowerOfTwoDrivesIsNamed(t *testing.T) {
 	m := newMachine(t, 2)
 	m.slower["d01"] = 1.5
@@ -124,7 +124,7 @@ func TestTheSlowerOfTwoDrivesIsNamed(t *testing.T) {
 	assert.False(t, m.node.Beside("d00")[0].Far)
 
 	alone := newMachine(t, 1)
-	for _, hours := range []time.Duration{0, 6} { // little was measured at first, but more would not do
+	for _, hours := range []time.Duration{0, 6} { // little is measured at first, but more measurements change nothing
 		alone.run(time.Minute+hours*time.Hour, steady)
 		for _, b := range alone.node.Beside("d00") {
 			assert.Equal(t, "too few other drives of its model and size on the node are measured", b.Unjudged, b.Statistic)
@@ -133,7 +133,7 @@ func TestTheSlowerOfTwoDrivesIsNamed(t *testing.T) {
 	assert.Empty(t, alone.node.Beside("no such drive"))
 }
 
-// A tail twice as long as that of the peers is a finding, as tails depend on what else a drive does.
+// A tail twice as long as that of the peers is only a finding, as tails depend on what else a drive does.
 func TestTheTailBesideThePeers(t *testing.T) {
 	n := judge.NewNode(drift.Default())
 	for _, id := range []string{"a", "b", "c", "d"} {
@@ -157,7 +157,7 @@ func TestTheTailBesideThePeers(t *testing.T) {
 	assert.Equal(t, record.Healthy, verdictOf(t, n, "d").Verdict)
 }
 
-// farMachine has a drive, d04, that is slower than its four peers, and was found to be.
+// farMachine returns a machine with a drive, d04, that is slower than its four peers and was found to be.
 func farMachine(t *testing.T, slower float64) *machine {
 	t.Helper()
 	m := newMachine(t, 5)
@@ -175,7 +175,7 @@ func TestALevelThatIsAsThatOfThePeersAgainIsOver(t *testing.T) {
 	assert.Empty(t, record.SlowerThanPeers(m.node.Beside("d04")))
 }
 
-// Work is seldom alike: what the last comparison said goes on counting until there is another.
+// Work is seldom alike, so the last comparison counts until there is another.
 func TestALevelIsOverThoughPeersAreIdleSince(t *testing.T) {
 	m := farMachine(t, 1.6)
 	m.slower["d04"] = 0.9
@@ -188,7 +188,7 @@ func TestALevelIsOverThoughPeersAreIdleSince(t *testing.T) {
 	assert.NotEqual(t, record.Degraded, m.verdict("d04").Verdict)
 }
 
-// What was also seen by the drive's own past, and is over by it, is over, though there is nobody to compare it with.
+// A level that the drive's own past also showed is over when that past says so, even without peers to compare with.
 func TestALevelIsOverWithWhatTheDriveItselfSaw(t *testing.T) {
 	m := newMachine(t, 5)
 	m.run(26*time.Hour, steady)
@@ -202,7 +202,7 @@ func TestALevelIsOverWithWhatTheDriveItselfSaw(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d04").Verdict)
 }
 
-// A level that was found stands while peers are not measured: nobody has seen that it is over.
+// A found level stands while the peers are not measured: nobody has seen that it is over.
 func TestALevelStandsWhilePeersAreIdle(t *testing.T) {
 	m := newMachine(t, 4)
 	m.slower["d03"] = 1.6

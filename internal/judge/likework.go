@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	// likeWork is how many times larger or smaller, and how many times more, the I/Os of two drives may be for
-	// their latencies to be compared.
+	// likeWork is how many times larger or smaller the I/Os of a drive may be, and how many times more, for its
+	// latencies to be compared with those of another.
 	likeWork = 2.0
-	// hardlyAny is the share of a drive's work below which one kind of it does not count.
+	// hardlyAny is the share of a drive's I/Os or bytes up to which one kind of them does not count.
 	hardlyAny = 0.05
-	// mostBusy bounds the utilisation that a queue is reckoned from.
+	// mostBusy bounds the utilisation that queueing is computed from.
 	mostBusy = 0.98
 )
 
-// moreWork is how many times larger than those of another drive the reads (0) or writes (1) of a drive are, and how many
-// times more it does, at least 1. It is false where their work is not alike: the drive does more of
-// either kind than twice as much, or its I/Os are of another size. What it does less says nothing:
-// a slower drive gets less. How many are in flight is no work, it is what the slowness comes to (Little's law).
-// What nobody knows, the size or the rate, decides nothing.
+// moreWork returns how many times larger the reads (0) or writes (1) of a drive are than those of another, and how
+// many times more work it does, both at least 1. It is false when their work is not alike: the drive does more than
+// twice as much of either kind, or its I/Os are of another size. Doing less proves nothing, as a slower drive gets
+// less work. The I/Os in flight are not compared, because a slower drive has more of them in flight (Little's law). A
+// size or rate that is unknown decides nothing.
 func moreWork(mine, theirs drift.Work, i int) (larger, more float64, ok bool) {
 	larger, more = 1, 1
 	if !mine.Known || !theirs.Known {
@@ -48,14 +48,14 @@ func moreWork(mine, theirs drift.Work, i int) (larger, more float64, ok bool) {
 	return max(1, larger), more, true
 }
 
-// explains is how much slower than another drive of some utilisation a drive may be at most because of its
-// work: larger I/Os take as many times longer.
+// explains returns how much slower than another drive of some utilisation a drive may be at most because of its work.
+// Larger I/Os take longer in proportion to their size.
 func explains(larger, more, utilisation float64) drift.Shift {
 	return drift.ShiftOf(larger) + queue(utilisation, more)
 }
 
-// queue is how much slower a drive of some utilisation is at most that does so many times more: waiting times
-// grow like 1/(1-u), and -ln(1-u) is the work.
+// queue returns how much slower a drive is at most because it does more times the work of a drive of some utilisation
+// u: waiting times grow like 1/(1-u), and the work is -ln(1-u).
 func queue(utilisation, more float64) drift.Shift {
 	if utilisation <= 0 || more <= 1 {
 		return 0

@@ -9,22 +9,22 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Drive is what is judged.
+// Drive is a target that is judged.
 type Drive struct {
 	ID        string
 	Model     string
 	SizeBytes int64
-	// Rotational drives have a host's part of their own.
+	// Rotational drives are judged in groups of their own, so they have a host's part of their own.
 	Rotational bool
-	// Group is of drives that are alike, where the model says too little: virtual and networked
-	// volumes share a model without being alike.
+	// Group names drives that are alike, where the model says too little: virtual and networked volumes share a model
+	// without being alike.
 	Group string
-	// Device is the physical drive, if there may be several targets on it; the target itself when empty.
+	// Device is the id of the physical drive, if there may be several targets on it; ID stands for it when empty.
 	Device string
 }
 
-// DriveOf is a target as it is judged. Files have levels of their own, as their filesystems differ, and so has what has
-// no model.
+// DriveOf returns the Drive of a target. A file is in a group of its own, as filesystems differ, and so is a target
+// without a model.
 func DriveOf(id string, device record.Device, file bool) Drive {
 	d := Drive{ID: id, Model: device.Model, SizeBytes: device.SizeBytes, Rotational: device.Rotational}
 	if file || d.Model == "" {
@@ -33,24 +33,25 @@ func DriveOf(id string, device record.Device, file bool) Drive {
 	return d
 }
 
-// alike reports whether levels of two drives may be compared.
+// alike reports whether the levels of two drives may be compared.
 func (d Drive) alike(other Drive) bool {
 	return d.Model == other.Model && d.SizeBytes == other.SizeBytes && d.Rotational == other.Rotational && d.Group == other.Group
 }
 
-// Traffic is the name of the source that is the drive's own traffic; other sources are probes.
+// Traffic is the name of the source that is the drive's own traffic. All other sources are probes.
 const Traffic = "traffic"
 
-// FewIOs is how many I/Os of a kind it takes; fewer say too little about what an I/O takes: their latency is not in a Sample.
+// FewIOs is how many I/Os of a kind a Sample needs to have their latency. Fewer say too little about what an I/O
+// takes.
 const FewIOs = 30
 
-// Sample is what the drive's own traffic felt over some seconds.
+// Sample is what the drive's own traffic experienced over some seconds.
 type Sample struct {
 	Time time.Time
 	Work drift.Work
 	// Utilisation is the share (0 to 1) of time that the drive was busy; negative when not known.
 	Utilisation float64
-	// Read, Write and Flush are mean latencies in seconds; 0 where there was none.
+	// Read, Write and Flush are mean latencies in seconds; 0 where there were too few I/Os.
 	Read, Write, Flush float64
 }
 
@@ -60,11 +61,11 @@ type Node struct {
 	drives   []*drive // in the order in which they were added
 	byID     map[string]*drive
 	groups   []*group
-	settled  int64 // the last slot that was settled
-	attached bool  // a tracker has come since verdicts were made
+	settled  int64 // blocks that began before this slot are judged
+	attached bool  // a tracker was attached since the last verdicts
 	events   []Event
-	now      time.Time             // of the last Advance
-	gone     map[string]DriveState // drives that are not here, by id: see saved.go
+	now      time.Time             // time of the last Advance
+	gone     map[string]DriveState // removed drives that are remembered, by id: see saved.go
 }
 
 // drive is a drive with all that is known of it.
@@ -74,15 +75,15 @@ type drive struct {
 	sources  []*source
 	trouble  trouble
 	told     record.Judgement
-	known    map[string]SourceState // of sources that have not come yet
-	// degraded and severe are the past of such verdicts.
+	known    map[string]SourceState // of sources that are not attached yet
+	// degraded and severe are the history of verdicts of at least that severity.
 	degraded, severe recurrence
 }
 
 // NewNode returns a node without drives.
 func NewNode(s drift.Settings) *Node { return &Node{settings: s, byID: map[string]*drive{}} }
 
-// Configure gives the node other settings. The trackers that were attached have their own.
+// Configure changes the settings of the node and its hosts. Existing trackers of drives keep theirs.
 func (n *Node) Configure(s drift.Settings) {
 	n.settings = s
 	for _, g := range n.groups {
@@ -93,7 +94,7 @@ func (n *Node) Configure(s drift.Settings) {
 	}
 }
 
-// AddDrive adds a drive, or changes what is known of it.
+// AddDrive adds a drive, or updates one that was added before.
 func (n *Node) AddDrive(d Drive) {
 	physical := cmp.Or(d.Device, d.ID)
 	if known := n.byID[d.ID]; known != nil {
@@ -109,7 +110,7 @@ func (n *Node) AddDrive(d Drive) {
 	n.byID[d.ID] = added
 }
 
-// RemoveDrive takes a drive out. If it comes back within a day, it goes on where it was.
+// RemoveDrive removes a drive. If it comes back within a day, it continues where it was.
 func (n *Node) RemoveDrive(id string) {
 	d := n.byID[id]
 	if d == nil {
@@ -125,8 +126,8 @@ func (n *Node) RemoveDrive(id string) {
 	}
 }
 
-// Tracker returns the tracker of a source of a drive, which it makes when there is none. It is nil when
-// there is no such drive.
+// Tracker returns the tracker of a source of a drive, and makes one when there is none. It is nil when there is no
+// such drive.
 func (n *Node) Tracker(id, source string) *drift.Tracker {
 	if s := n.source(id, source); s != nil {
 		return s.tracker
@@ -151,7 +152,7 @@ func (n *Node) source(id, name string) *source {
 	return n.attach(d, name, t)
 }
 
-// Attach makes t the tracker of a source of a drive, which was added before.
+// Attach makes t the tracker of a source of a drive. It does nothing when the drive was not added before.
 func (n *Node) Attach(id, name string, t *drift.Tracker) {
 	d := n.byID[id]
 	if d == nil {
@@ -165,11 +166,11 @@ func (n *Node) Attach(id, name string, t *drift.Tracker) {
 	}
 	s := d.sources[i]
 	if !t.Learned().Equal(s.tracker.Learned()) {
-		s.slots = [dayBlocks]int64{} // they are beside another baseline
+		s.slots = [dayBlocks]int64{} // the day refers to another baseline
 	}
 	s.tracker = t
 	t.JudgeBeside(s)
-	d.degraded, d.severe = recurrence{}, recurrence{} // somebody accepted a level, or wants another baseline
+	d.degraded, d.severe = recurrence{}, recurrence{} // an operator accepted a level, or wants another baseline
 }
 
 func (n *Node) attach(d *drive, name string, t *drift.Tracker) *source {
@@ -183,8 +184,8 @@ func (n *Node) attach(d *drive, name string, t *drift.Tracker) *source {
 	return s
 }
 
-// NewTrafficTracker returns a tracker of a drive's own traffic: applications change what they do, so
-// that it takes more for a verdict.
+// NewTrafficTracker returns a tracker of a drive's own traffic. Its smallest effect is at least 20 %, as applications
+// change what they do.
 func NewTrafficTracker(s drift.Settings) *drift.Tracker {
 	return drift.NewTrafficTracker(trafficSettings(s))
 }
@@ -206,7 +207,7 @@ func (n *Node) newGroup(name string, rotational bool) *group {
 	return g
 }
 
-// Round takes a good round of a probe. It returns the rounds that would confirm or refute what it says, if it is suspicious.
+// Round takes a good round of a probe. If it is suspicious, Round returns the rounds that would confirm or refute it.
 func (n *Node) Round(id, probe string, r drift.Round, c record.Conditions) []Wanted {
 	s := n.source(id, probe)
 	if s == nil {
@@ -216,14 +217,14 @@ func (n *Node) Round(id, probe string, r drift.Round, c record.Conditions) []Wan
 	return s.wanted(0)
 }
 
-// Add is Round for a round of any outcome.
+// Add is like Round, for a round of any outcome.
 func (n *Node) Add(id string, m record.Measurement) []Wanted {
 	s := n.source(id, m.Probe)
 	if s != nil {
 		s.drive.trouble.took(m)
 	}
 	if s == nil || m.Outcome != record.OutcomeOK || m.Loaded {
-		return nil // a round that a busy drive got all the same has no like to be compared with
+		return nil // a round that ran although the drive was busy is comparable with nothing
 	}
 	n.take(s, m.Start.Round(0), s.tracker.Add(m))
 	return s.wanted(m.Duration)
@@ -239,7 +240,7 @@ func (n *Node) Traffic(id string, t Sample, c record.Conditions) {
 	n.take(s, t.Time, s.tracker.AddRound(r, c))
 }
 
-// take notes the last round of a source, and what its tracker said of it.
+// take notes the last round of a source, and the events of its tracker.
 func (n *Node) take(s *source, now time.Time, events []drift.Event) {
 	s.last = s.tracker.LastRound()
 	n.tell(s, events)
@@ -248,17 +249,17 @@ func (n *Node) take(s *source, now time.Time, events []drift.Event) {
 	}
 }
 
-// settleAfter is how long after the end of a block the rounds of all drives are in.
+// settleAfter is how long after the end of a block all drives have delivered their rounds.
 const settleAfter = time.Minute
 
-// Advance judges what is over at now, and returns what has changed since it was last called.
+// Advance judges the blocks that are over at now, and returns what has changed since the last call.
 func (n *Node) Advance(now time.Time) []Event {
 	n.now = now
 	switch over := drift.Slot(now.Add(-settleAfter)); {
 	case over != n.settled:
 		n.settled = over
 		n.settle(over, now)
-	case n.attached: // what it knows may be another than that of the tracker before it
+	case n.attached: // the attached tracker may know something else than the one before
 		n.standAgain(over - 1)
 		n.concludeAll(now)
 	default:
@@ -275,7 +276,7 @@ func (n *Node) Advance(now time.Time) []Event {
 
 // settle judges the blocks that began before a slot.
 func (n *Node) settle(before int64, now time.Time) {
-	for _, g := range n.groups { // all first: where few drives were probed, the traffic of the others tells what the host did
+	for _, g := range n.groups { // all groups first: where few drives were probed, the traffic of the others tells what the host did
 		g.look()
 		for _, s := range g.members {
 			s.tracker.Close(before)

@@ -6,21 +6,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// A verdict that comes and goes is one finding. A drive that is slow every afternoon, or whose slowness lies just
-// at a limit, is told once or twice and then held: an alert that fires every day is switched off.
+// A verdict that comes and goes is one finding. A drive that is slow every afternoon, or whose slowness is just at a
+// limit, is reported once or twice and then held: an alert that fires every day is switched off.
 
 // longestHold bounds how long a verdict is held without new evidence, and how long its end is remembered.
 const longestHold = 7 * 24 * time.Hour
 
-// recurrence is the past of the verdicts of some severity about a drive.
+// recurrence is the history of the verdicts of one severity about a drive.
 type recurrence struct {
-	seen  time.Time     // when there was evidence last
-	ended time.Time     // when the verdict ended last
-	hold  time.Duration // for how long it goes on without evidence
+	seen  time.Time     // when there was last evidence
+	ended time.Time     // when the verdict last ended
+	hold  time.Duration // how long the verdict stands without evidence
 }
 
-// goesOn reports whether the verdict stands now: because there is evidence, or because it is held. One that
-// comes back within a week is held for twice as long as it was away.
+// goesOn reports whether the verdict stands now, because there is evidence or because it is held. told says whether
+// it stood before. A verdict that comes back within a week is held for twice as long as it was away.
 func (r *recurrence) goesOn(told, evidence bool, now time.Time) bool {
 	if r.seen.After(now) { // the clock was set back
 		r.seen = now
@@ -43,8 +43,8 @@ func (r *recurrence) goesOn(told, evidence bool, now time.Time) bool {
 	return false
 }
 
-// held is the verdict v, or the one told before where that goes on, even while nothing is known: nobody has seen that it
-// is over.
+// held returns v, or the earlier verdict where that one still stands. It stands even while nothing is known, because
+// nobody has seen that it is over.
 func (d *drive) held(v record.Judgement, now time.Time) record.Judgement {
 	before := d.told
 	before.Held = true

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// timesBlamed counts how often a drive was blamed that had not been just before.
+// timesBlamed counts how often the verdict on a drive changed from one that does not blame it to one that does.
 func (m *machine) timesBlamed(id string) int {
 	times, before := 0, false
 	for _, e := range m.events {
@@ -29,7 +29,8 @@ func (m *machine) timesBlamed(id string) int {
 
 func alone(int) float64 { return 1 }
 
-// spells makes d00 slower for two hours, so many times and so far apart, at another hour of each day.
+// spells makes d00 slower for two hours, several times, each time after the given period. With 31 hours that is at
+// another hour of each day.
 func (m *machine) spells(times int, apart time.Duration) {
 	for range times {
 		m.slower["d00"] = 1.6
@@ -96,7 +97,7 @@ func TestAHostIsToldFromSomePercentsOn(t *testing.T) {
 	}
 }
 
-// Applications change what they do, on all drives of a host as on one.
+// Applications change what they do, on all drives of a host as well as on one.
 func TestAHostIsToldByTrafficFromMoreOn(t *testing.T) {
 	for slower, told := range map[float64]bool{1.18: false, 1.4: true} {
 		m := newMachine(t, 5)
@@ -124,7 +125,7 @@ func TestAVerdictThatIsHeldSurvivesARestart(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }
 
-// What the host does a little, too little to be told, is nobody's any more when its drives have gone.
+// A slowdown of the host that is too small to be reported is also not reported as over when the drives have gone.
 func TestAHostWithoutDrives(t *testing.T) {
 	m := newMachine(t, 5)
 	m.run(2*day, alone)

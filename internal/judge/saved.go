@@ -15,32 +15,33 @@ import (
 )
 
 const (
-	// keptFor is how long something is kept of a drive that has gone: one that is seated again, or
-	// that answers late after a restart, goes on where it was.
+	// keptFor is how long the state of a removed drive is kept. A drive that is seated again, or that answers late
+	// after a restart, continues from it.
 	keptFor = 24 * time.Hour
-	// maxKept bounds how many such drives there are.
+	// maxKept bounds the number of such drives.
 	maxKept = 64
 )
 
-// State is what a node knows beyond the trackers of its sources, which are kept apart, and is worth
-// keeping over a restart. A node that was given it, and then the drives and their trackers, goes
-// on as if it had never stopped.
+// State is what a node knows and that is worth keeping over a restart, without the trackers of its sources, which are
+// stored separately. A node that is given the State, then the drives and their trackers, continues as if it had never
+// stopped.
 type State struct {
-	Settled int64        `json:"settled,omitempty"` // the last slot that was judged
+	Settled int64        `json:"settled,omitempty"` // blocks that began before this slot are judged
 	Hosts   []HostState  `json:"hosts,omitempty"`
-	Drives  []DriveState `json:"drives,omitempty"` // in the order of their ids
+	Drives  []DriveState `json:"drives,omitempty"` // sorted by id
 }
 
-// HostState is what is known of the host by one source of its drives.
+// HostState is what is known of the host by one source (a probe, or the traffic) of its drives.
 type HostState struct {
 	Source     string `json:"source"`
 	Rotational bool   `json:"rotational,omitempty"`
-	// Host has the baseline of the host and what was found; nil while that is learned.
+	// Host has the baseline of the host and what was found; nil while the baseline is learned.
 	Host *drift.State `json:"host,omitempty"`
 	Last int64        `json:"last,omitempty"` // slot of the last block of the host
-	// Wanders is what is told of each statistic of the host, and what was before; nil in the state of a version before.
+	// Wanders is what is reported of each statistic of the host, and its earlier waves; nil in the state of an older
+	// version.
 	Wanders map[record.Statistic]wander `json:"wanders,omitempty"`
-	// Changes are those of conditions that drives were seen to have within the hour.
+	// Changes are the recent changes of conditions that were seen on drives.
 	Changes []SeenChange `json:"changes,omitempty"`
 }
 
@@ -51,23 +52,23 @@ type SeenChange struct {
 	Drives []string  `json:"drives"`
 }
 
-// DriveState is what is known of one drive beside the others.
+// DriveState is what is known of one drive, without its trackers.
 type DriveState struct {
 	ID string `json:"id"`
-	// Model and SizeBytes say whether it is still the same drive.
+	// Model and SizeBytes tell whether the id still belongs to the same drive.
 	Model     string `json:"model,omitempty"`
 	SizeBytes int64  `json:"size_bytes,omitempty"`
-	// Last is when its last round was.
+	// Last is the time of its last round.
 	Last    time.Time        `json:"last,omitzero"`
 	Verdict record.Judgement `json:"verdict"`
-	// Degraded and Severe are the past of verdicts of at least that severity.
+	// Degraded and Severe are the history of verdicts of at least that severity.
 	Degraded RecurrenceState        `json:"degraded,omitzero"`
 	Severe   RecurrenceState        `json:"severe,omitzero"`
 	Trouble  TroubleState           `json:"trouble,omitzero"`
 	Sources  map[string]SourceState `json:"sources,omitempty"`
 }
 
-// RecurrenceState is the past of verdicts of some severity: see recurrence.
+// RecurrenceState is the history of verdicts of one severity: see recurrence.
 type RecurrenceState struct {
 	Seen  time.Time     `json:"seen,omitzero"`
 	Ended time.Time     `json:"ended,omitzero"`
@@ -76,19 +77,19 @@ type RecurrenceState struct {
 
 func (r recurrence) state() RecurrenceState { return RecurrenceState{r.seen, r.ended, r.hold} }
 
-// TroubleState is what a drive did lately that is no matter of speed.
+// TroubleState is the recent trouble of a drive other than slowness: stalls, hangs and errors.
 type TroubleState struct {
 	Stalls []record.Stall `json:"stalls,omitempty"` // the last maxTrouble
 	Hang   record.Stall   `json:"hang,omitzero"`
 	Errors []time.Time    `json:"errors,omitempty"` // the last maxTrouble
 }
 
-// maxTrouble bounds what is kept of trouble: more adds nothing to a verdict.
+// maxTrouble bounds the stalls and errors that are kept: more would not change a verdict.
 const maxTrouble = 64
 
 func (t *trouble) state(now time.Time) TroubleState {
 	s := TroubleState{Stalls: slices.Clone(last(t.stalls)), Hang: t.hang, Errors: slices.Clone(last(t.errors))}
-	// Whoever counts seconds begins anew: what still stands then is another stall.
+	// Counting starts anew after a restart: a stall that still goes on then is reported as another one.
 	for i := range s.Stalls {
 		s.Stalls[i] = ended(s.Stalls[i], now)
 	}
@@ -96,54 +97,55 @@ func (t *trouble) state(now time.Time) TroubleState {
 	return s
 }
 
-// trouble is a copy.
+// trouble returns a copy, which shares nothing with s.
 func (s TroubleState) trouble() trouble {
 	return trouble{stalls: slices.Clone(s.Stalls), hang: s.Hang, errors: slices.Clone(s.Errors)}
 }
 
 func last[T any](all []T) []T { return all[max(0, len(all)-maxTrouble):] }
 
-// SourceState is what is known of one source of a drive.
+// SourceState is what is known of one source of a drive, without its tracker.
 type SourceState struct {
-	// Learned is when the baseline was learned that the day is beside.
+	// Learned is when the baseline was learned that Day refers to.
 	Learned time.Time `json:"learned,omitzero"`
 	Day     Day       `json:"day,omitzero"`
-	// Block is the last that is over, as it was measured.
+	// Block is the last completed block, as it was measured.
 	Block  drift.Measured                  `json:"block,omitzero"`
 	Levels map[record.Statistic]LevelState `json:"levels,omitempty"`
 }
 
-// LevelState is what is known of a level beside the peers.
+// LevelState is what is known of a level compared with the peers.
 type LevelState struct {
-	// Absolute is the level of Block against one second; nil when it is not known.
+	// Absolute is the level of Block against one second; nil when it is unknown.
 	Absolute *drift.Shift `json:"absolute,omitempty"`
-	Recent   uint32       `json:"recent,omitempty"` // a bit for each of the last blocks: far slower
+	Recent   uint32       `json:"recent,omitempty"` // a bit for each of the last blocks: set when far slower
 	Since    int64        `json:"since,omitempty"`
 	Judged   int64        `json:"judged,omitempty"`
 	Found    bool         `json:"found,omitempty"`
-	Past     bool         `json:"past,omitempty"` // it was slower than its own past, too
+	Past     bool         `json:"past,omitempty"` // it was also slower than its own past
 	Shift    drift.Shift  `json:"shift,omitempty"`
 	Peers    int          `json:"peers,omitempty"`
-	// Accepted is what an operator took as normal, and Below for how many blocks the drive has been faster since.
+	// Accepted is what an operator accepted as normal, and Below for how many blocks in a row the drive has been
+	// nearer to its peers than to that.
 	Accepted *AcceptedLevel `json:"accepted,omitempty"`
 	Below    int            `json:"below,omitempty"`
 }
 
-// Day has how much slower than the baseline each block of a day was, in ten-thousandths of a
-// logarithm: one number for each slot from First on, and a dot where there was no block.
+// Day has how much slower than the baseline each block of a day was, in ten-thousandths of the logarithm of the
+// ratio: one number for each slot from First on, separated by spaces, and a dot where there was no block.
 type Day struct {
 	First  int64                       `json:"first"`
 	Shifts map[record.Statistic]string `json:"shifts"`
 }
 
-// noBlock stands for a block that there was not.
+// noBlock stands for a missing block.
 const noBlock = "."
 
 func nothing() drift.Shifts {
 	return drift.Shifts{drift.Missing, drift.Missing, drift.Missing, drift.Missing}
 }
 
-// State returns what Restore takes. What has gone for more than a day is not in it.
+// State returns what Restore takes. It leaves out removed drives, and hosts without drives, after keptFor.
 func (n *Node) State(now time.Time) State {
 	out := State{Settled: n.settled}
 	for _, g := range n.groups {
@@ -163,8 +165,8 @@ func (n *Node) State(now time.Time) State {
 	return out
 }
 
-// WithoutProbes returns what holds when probes measure otherwise than before: what they say of the host
-// is learned anew.
+// WithoutProbes returns what still holds when probes measure differently than before: what they say of the host is
+// learned anew.
 func (s State) WithoutProbes() State {
 	s.Hosts = slices.DeleteFunc(slices.Clone(s.Hosts), func(h HostState) bool { return h.Source != Traffic })
 	s.Drives = slices.Clone(s.Drives)
@@ -201,7 +203,7 @@ func (g *group) state() HostState {
 func (d *drive) state(now time.Time) DriveState {
 	s := DriveState{
 		ID: d.ID, Model: d.Model, SizeBytes: d.SizeBytes, Verdict: d.told, Degraded: d.degraded.state(), Severe: d.severe.state(),
-		Trouble: d.trouble.state(now), Sources: maps.Clone(d.known), // of sources that have not come yet
+		Trouble: d.trouble.state(now), Sources: maps.Clone(d.known), // of sources that are not attached yet
 	}
 	if s.Sources == nil {
 		s.Sources = map[string]SourceState{}
@@ -232,7 +234,7 @@ func (s *source) savedLevels() map[record.Statistic]LevelState {
 	return out
 }
 
-// restoreLevels puts back what savedLevels returned, and the block that it is of.
+// restoreLevels puts back what savedLevels returned, and the block that it belongs to.
 func (s *source) restoreLevels(known SourceState) {
 	s.block = known.Block
 	for i := range levelsBy(s.name) {
@@ -246,7 +248,8 @@ func (s *source) restoreLevels(known SourceState) {
 	}
 }
 
-// standAgain says anew where drives stand among their peers: sources that have come had no peers before.
+// standAgain computes anew where drives stand among their peers, after sources were attached: those attached first
+// had no peers then.
 func (n *Node) standAgain(slot int64) {
 	for _, g := range n.groups {
 		g.look()
@@ -285,8 +288,8 @@ func (s *source) savedDay() Day {
 	return out
 }
 
-// Restore puts back what State returned, before any drive is added. It refuses what no node can have
-// written, and changes nothing then.
+// Restore puts back what State returned, before any drive is added. It refuses a state that no node can have written,
+// and then changes nothing.
 func (n *Node) Restore(s State) error {
 	var groups []*group
 	for _, h := range s.Hosts {
@@ -361,7 +364,7 @@ func (d DriveState) validate() error {
 	return nil
 }
 
-// blocks are those of a day, from First on.
+// blocks returns the blocks of a day, from First on.
 func (d Day) blocks(source string) ([]drift.Shifts, error) {
 	var out []drift.Shifts
 	for i, statistic := range statisticsOf(source) {
@@ -386,7 +389,7 @@ func (d Day) blocks(source string) ([]drift.Shifts, error) {
 	return out, nil
 }
 
-// remember keeps what is known of a drive that leaves.
+// remember keeps the state of a drive that is removed.
 func (n *Node) remember(d *drive) {
 	if n.gone == nil {
 		n.gone = map[string]DriveState{}
@@ -403,19 +406,19 @@ func (n *Node) remember(d *drive) {
 	}
 }
 
-// recall gives a drive that comes what was known of it, unless another drive has its id now.
+// recall gives an added drive the state that was kept of it, unless another drive has its id now.
 func (n *Node) recall(d *drive) {
 	known, ok := n.gone[d.ID]
 	delete(n.gone, d.ID)
 	if ok && known.Model == d.Model && known.SizeBytes == d.SizeBytes {
-		// What State returned is read by others: nothing of it may change.
+		// Others may still read what State returned: change nothing in it.
 		d.degraded, d.severe = recurrence{known.Degraded.Seen, known.Degraded.Ended, known.Degraded.Hold}, recurrence{known.Severe.Seen, known.Severe.Ended, known.Severe.Hold}
 		d.told, d.known, d.trouble = known.Verdict, maps.Clone(known.Sources), known.Trouble.trouble()
 	}
 }
 
-// recall gives a source what was known of it. Its day is void when the baseline has changed meanwhile: it
-// was accepted, imported or forgotten.
+// recall gives an attached source the state that was kept of it. Its day is void when the baseline was accepted,
+// imported or forgotten meanwhile.
 func (s *source) recall() {
 	s.last = s.tracker.LastRound()
 	known, ok := s.drive.known[s.name]
@@ -425,11 +428,11 @@ func (s *source) recall() {
 	}
 	s.restoreLevels(known)
 	if !known.Learned.Equal(s.tracker.Learned()) {
-		s.drive.degraded, s.drive.severe = recurrence{}, recurrence{} // somebody accepted a level, or wants another baseline
+		s.drive.degraded, s.drive.severe = recurrence{}, recurrence{} // an operator accepted a level, or wants another baseline
 		return
 	}
 	blocks, err := known.Day.blocks(s.name)
-	if err != nil { // it was validated
+	if err != nil { // cannot happen: Restore has validated it
 		return
 	}
 	for i, b := range blocks {

@@ -16,10 +16,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// start is some minute of 2026.
+// start is a minute in 2026, counted from 1970.
 const start = 29_600_000
 
-// again is what a value is after it was stored and loaded.
+// again returns a value after it was stored and loaded.
 func again[T any](t *testing.T, v T) (out T) {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -28,10 +28,10 @@ func again[T any](t *testing.T, v T) (out T) {
 	return out
 }
 
-// sources are those of the drives of a machine.
+// sources returns the sources of each drive of a machine.
 func sources() []string { return []string{"read-4k", judge.Traffic} }
 
-// restart puts another node in the place of the one of m, with what a daemon stores of it.
+// restart replaces the node of m by one restored from what a daemon stores.
 func (m *machine) restart() {
 	m.t.Helper()
 	m.restartFrom(m.node.State(m.now()))
@@ -55,7 +55,7 @@ func (m *machine) restartFrom(s judge.State) {
 	m.node = node
 }
 
-// told are the events of a machine, without what cannot be compared.
+// told returns the events of a machine as strings that can be compared.
 func (m *machine) told() (list []string) {
 	for _, e := range m.events {
 		list = append(list, fmt.Sprint(e.Time.Unix(), e.Drive, e.Scope, e.Drives, e.Verdict, e.Witnesses, e.Ratio, e.Since.Unix(), e.Source, e.Statistic, e.State, e.Cause))
@@ -63,7 +63,8 @@ func (m *machine) told() (list []string) {
 	return list
 }
 
-// Restarts in the middle of all that is judged change nothing: not what is told, nor when, nor what is said.
+// Restarts in the middle of everything that is judged change nothing: neither the events and their times, nor the
+// verdicts.
 func TestARestartChangesNothing(t *testing.T) {
 	testenv.Simulates(t)
 	wave := func(minute int) float64 { return 1 + 0.1*float64(minute/90%2) }
@@ -121,7 +122,7 @@ func TestARestartChangesNothing(t *testing.T) {
 	}
 }
 
-// slowHost is a machine in the middle of a slow host, with one drive that is slower than that.
+// slowHost returns a machine in the middle of a slow host, with one drive that is slower still.
 func slowHost(t *testing.T) *machine {
 	t.Helper()
 	m := newMachine(t, 5)
@@ -135,15 +136,15 @@ func slowHost(t *testing.T) *machine {
 	return m
 }
 
-// Right after a restart, before any round, all is said as before. Then a host that is as slow as it was
-// makes no drive slow.
+// Right after a restart, before any round, the verdicts are as before. Then a host that is as slow as before the
+// restart makes no drive slow.
 func TestWhatIsSaidRightAfterARestart(t *testing.T) {
 	m := slowHost(t)
 	verdict, together, told := m.verdict("d01"), m.node.Together(), len(m.events)
 	m.restart()
 	assert.Equal(t, again(t, verdict), again(t, m.verdict("d01")))
 	assert.Equal(t, again(t, together), again(t, m.node.Together()))
-	m.minute += 20 // the daemon was away, and the fast path has only what was before
+	m.minute += 20 // the daemon was away, so the fast path has only earlier rounds
 	m.run(30*time.Minute, func(int) float64 { return 1.3 })
 	for _, e := range m.events[told:] {
 		assert.Empty(t, e.Verdict, "no verdict is told again: %v", e)
@@ -165,7 +166,7 @@ func TestAGapOfDaysEndsNoVerdict(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d02").Verdict)
 }
 
-// A drive that is taken out and put in again goes on where it was; for a day it is remembered.
+// A drive that is taken out and put in again continues where it was. It is remembered for a day.
 func TestADriveThatIsSeatedAgain(t *testing.T) {
 	m := slowHost(t)
 	verdict, tracker := m.verdict("d01"), m.node.Tracker("d01", "read-4k")
@@ -184,7 +185,7 @@ func TestADriveThatIsSeatedAgain(t *testing.T) {
 	assert.Equal(t, record.Unjudged, m.verdict("d01").Verdict, "another drive has its place")
 }
 
-// What was accepted while no daemon ran is no longer said once the node judges.
+// A slowdown that was accepted while no daemon ran is no longer reported once the node judges.
 func TestABaselineThatChangedMeanwhile(t *testing.T) {
 	m := slowHost(t)
 	state := m.node.State(m.now())
@@ -240,7 +241,7 @@ func spoilDay(s *judge.State, text string) {
 	s.Drives[0].Sources["read-4k"].Day.Shifts[record.LatencyP50] = text
 }
 
-// What the node keeps and what a tracker does are below 24 KiB a source together.
+// What the node and the tracker keep of a source is below 24 KiB together.
 func TestWhatTheNodeKeepsIsSmall(t *testing.T) {
 	m := slowHost(t)
 	whole, err := json.Marshal(m.node.State(m.now()))
@@ -263,7 +264,8 @@ func TestWhatTheNodeKeepsIsSmall(t *testing.T) {
 	assert.Len(t, m.node.State(m.now()).Drives, 5+64)
 }
 
-// A drive that stood still is held to it after a restart, for as long as before. A stall that goes on is not for ever.
+// A stall counts against the drive after a restart for as long as before. A stall that goes on does not count for
+// ever.
 func TestTroubleSurvivesARestart(t *testing.T) {
 	m := newMachine(t, 3)
 	m.minute = start

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// severe reports whether a drive was ever told as severe.
+// severe reports whether a drive was ever reported as severe.
 func (m *machine) severe(id string) bool {
 	for _, e := range m.events {
 		if e.Drive == id && e.Verdict == record.Severe {
@@ -69,8 +69,8 @@ func TestADriftThatGetsFarWorseHasAnOnsetOfItsOwn(t *testing.T) {
 	assert.InDelta(t, 5, v.Ratio.Ratio, 0.3)
 }
 
-// TestWitnessesThatAgreeNeedLess: a drive that collects garbage for a quarter of each hour takes half an hour to be sure
-// of by either witness.
+// A drive that collects garbage for a quarter of each hour is noisy: either witness alone would take half an hour to
+// be sure.
 func TestWitnessesThatAgreeNeedLess(t *testing.T) {
 	m := newMachine(t, 1)
 	collecting := func(minute int) float64 {
@@ -88,8 +88,7 @@ func TestWitnessesThatAgreeNeedLess(t *testing.T) {
 	assert.Greater(t, v.Ratio.Ratio, 1.85)
 }
 
-// TestASlowDriveIsNotSevereWhenItWavers: a drive that is 1.3 times slower, and collects garbage as it always did, is at
-// twice its latency then.
+// A drive that is 1.3 times slower, and collects garbage as it always did, has twice its latency at those times.
 func TestASlowDriveIsNotSevereWhenItWavers(t *testing.T) {
 	m := newMachine(t, 1)
 	collecting := func(minute int) float64 {
@@ -181,8 +180,8 @@ func TestABatchDuringABackupIsNoHost(t *testing.T) {
 	}
 }
 
-// A drive that gets slow in the hours in which its users make it slow every day is found by its probes, which run then:
-// what its users do every day is not taken off them.
+// A drive becomes slow in the hours in which its users slow its traffic every day. Its probes run then and find it:
+// what the users do every day is not taken off the probes.
 func TestADriveThatGetsSlowWhileItsUsersDo(t *testing.T) {
 	m := newMachine(t, 4)
 	m.minute = start

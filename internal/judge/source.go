@@ -7,27 +7,27 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 )
 
-// source is one source of what is known of a drive, with its last day.
+// source is one source of what is known of a drive, a probe or its traffic, with its last day.
 type source struct {
 	name    string
 	drive   *drive
 	group   *group
 	tracker *drift.Tracker
 
-	// day has how much slower each block of the last day was than the baseline, the host's part
-	// included, by the slot.
+	// day has how much slower than the baseline each block of the last day was, the host's part included. slots has
+	// the slot of each block.
 	day   [dayBlocks]drift.Shifts
 	slots [dayBlocks]int64
-	last  time.Time // of the last round
-	peers []*source // of the other drives of its model and size
-	// block is the last that is over, absolute how slow it was by the first statistics, against one second,
-	// and levels what that says beside the peers, by levelsBy.
+	last  time.Time // time of the last round
+	peers []*source // the same source of the other drives of its model and size
+	// block is the last completed block. absolute is how slow it was by the first statistics (see levelsBy), against
+	// one second, and levels compares that with the peers.
 	block    drift.Measured
 	absolute [3]drift.Shift
 	levels   [3]level
 }
 
-// note keeps a block of the last day.
+// note stores a block of the last day.
 func (s *source) note(slot int64, x drift.Shifts) {
 	s.day[slot%dayBlocks], s.slots[slot%dayBlocks] = x, slot
 }
@@ -44,7 +44,7 @@ func (s *source) at(slot int64, statistic int) drift.Shift {
 func (s *source) At(slot int64) drift.Shifts {
 	return s.orTraffic(s.others(func(o *source, i int) drift.Shift { return o.at(slot, i) }), func(t *source) drift.Shifts {
 		var reads []drift.Shift
-		for k := range s.tracker.Slots() { // its blocks are short
+		for k := range s.tracker.Slots() { // blocks of traffic are short
 			if x := t.At(slot + k)[0]; x.Known() {
 				reads = append(reads, x)
 			}
@@ -61,8 +61,8 @@ func (s *source) Now(since time.Time) drift.Shifts {
 	return s.orTraffic(s.others(func(o *source, i int) drift.Shift { return o.tracker.LastShift(i, since) }), func(t *source) drift.Shifts { return t.Now(since) })
 }
 
-// orTraffic is what the others did or, where too few of them were probed, as when the host makes them too busy for rounds,
-// what their reads did.
+// orTraffic returns what the others did by this source. Where too few of them were probed, as when the host makes
+// them too busy for rounds, it returns what their reads did.
 func (s *source) orTraffic(did drift.Shifts, of func(*source) drift.Shifts) drift.Shifts {
 	if t := s.drive.traffic(); t != nil && t != s && !did[0].Known() {
 		reads := of(t)[0]
@@ -71,7 +71,7 @@ func (s *source) orTraffic(did drift.Shifts, of func(*source) drift.Shifts) drif
 	return did
 }
 
-// traffic is the source of that name; nil when there is none.
+// traffic returns the source of the drive's own traffic; nil when there is none.
 func (d *drive) traffic() *source {
 	for _, s := range d.sources {
 		if s.name == Traffic {
@@ -81,7 +81,7 @@ func (d *drive) traffic() *source {
 	return nil
 }
 
-// others is the median of what the other drives did, by statistic; Missing where too few did.
+// others returns the median of what the other drives did, by statistic; Missing where it is known of too few.
 func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
 	var out drift.Shifts
 	values := make([]drift.Shift, 0, 32)
@@ -99,13 +99,14 @@ func (s *source) others(did func(o *source, i int) drift.Shift) drift.Shifts {
 	return out
 }
 
-// isSame reports whether the other is of the same physical drive.
+// isSame reports whether o belongs to the same physical drive.
 func (s *source) isSame(o *source) bool { return s.drive.physical == o.drive.physical }
 
 // Off implements drift.Host.
 func (s *source) Off(i int, others drift.Shift) drift.Shift { return s.group.part(i, others) }
 
-// measuredYesterday reports whether there was each block of the hour after this time of yesterday, which are still kept.
+// measuredYesterday reports whether each block of the hour that followed this time yesterday was measured. Those are
+// the oldest blocks that are still kept.
 func (s *source) measuredYesterday(slot int64) bool {
 	slots := s.tracker.Slots()
 	for k := range max(recently, slots) {
@@ -116,7 +117,8 @@ func (s *source) measuredYesterday(slot int64) bool {
 	return true
 }
 
-// yesterday is how much slower statistic i was in the hour after this time of yesterday; Missing when that is not known.
+// yesterday returns how much slower statistic i was in the hour that followed this time yesterday; Missing when that
+// is unknown.
 func (s *source) yesterday(i int, slot int64) drift.Shift {
 	var values []drift.Shift
 	for k := range int64(recently) {
@@ -134,7 +136,7 @@ func (s *source) yesterday(i int, slot int64) drift.Shift {
 func (s *source) OfDay(slot int64) drift.Shift {
 	most := drift.Shift(0)
 	if s.measuredYesterday(slot) {
-		return most // it has an expectation of its own
+		return most // the source has an expectation of its own
 	}
 	for _, o := range s.drive.sources {
 		if o != s {
@@ -144,8 +146,8 @@ func (s *source) OfDay(slot int64) drift.Shift {
 	return most
 }
 
-// Expected implements drift.Host. What the host does to tails is not known by itself, and what it does to rounds not where
-// they are refused.
+// Expected implements drift.Host. The effect of the host on tails is not known separately; that on the median counts.
+// Its effect on rounds is not known where they are refused; that on traffic counts, too.
 func (s *source) Expected(i int, slot int64) drift.Shift {
 	if !judgesHost(s.name, i) {
 		i = 0
@@ -160,8 +162,8 @@ func (s *source) Expected(i int, slot int64) drift.Shift {
 	return most
 }
 
-// lowerMedian is the median, of an even number the lower of the two in the middle: of two
-// others, one that is sick says nothing about the host.
+// lowerMedian returns the median; of an even number of values, the lower of the two in the middle. Then one sick
+// drive of two others says nothing about the host. It sorts values.
 func lowerMedian(values []drift.Shift) drift.Shift {
 	slices.Sort(values)
 	return values[(len(values)-1)/2]

@@ -7,8 +7,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Host is what is said of the host now, by how much slower it makes nearly all drives. It is unknown until enough
-// drives have been compared for a day, and when too few of them were for an hour.
+// Host returns the verdict on the host now, with how much slower it makes nearly all drives. It is unknown until the
+// host has a baseline, and when too few drives were compared for an hour.
 func (n *Node) Host() record.Judgement {
 	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeHost}
 	unknown := &record.WhyUnjudged{Reason: record.ReasonFewDrives}
@@ -17,7 +17,7 @@ func (n *Node) Host() record.Judgement {
 		case len(g.members) == 0:
 		case g.host != nil && g.host.Known(n.now):
 			v.Verdict = record.Healthy
-		case !g.mature: // or no more: other work has its drives learn again
+		case !g.mature: // or no longer: under other work the drives learn again
 		case g.host != nil:
 			unknown = g.host.Unjudged(n.now)
 		case unknown.Reason == record.ReasonFewDrives:
@@ -48,7 +48,7 @@ func (n *Node) Host() record.Judgement {
 	return v
 }
 
-// Together returns what drives of the host did together, as it is now.
+// Together returns the slowdowns that drives of the node have in common now, of the whole host or of a batch.
 func (n *Node) Together() []record.Together {
 	var list []record.Together
 	for _, g := range n.groups {
@@ -57,10 +57,10 @@ func (n *Node) Together() []record.Together {
 		}
 		for i, x := range g.host.Drift() {
 			w := &g.wanders[i]
-			if w.Says == "" || x.State != record.Regressed { // it is over, and not settled yet
+			if w.Says == "" || x.State != record.Regressed { // not reported, or over and not settled yet
 				continue
 			}
-			if w.Of == 0 { // the version before did not keep it
+			if w.Of == 0 { // the state of an older version does not have it
 				g.who(w, i, x)
 			}
 			list = append(list, record.Together{
@@ -73,7 +73,7 @@ func (n *Node) Together() []record.Together {
 	return list
 }
 
-// scope says whether a drive got slower alone, or together with others of its model.
+// scope returns whether a drive got slower alone, or in a batch with others of its model.
 func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
 	others := 0
 	with := func(model string, told record.Judgement) {
@@ -86,7 +86,7 @@ func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
 			with(o.Model, o.told)
 		}
 	}
-	for _, o := range n.gone { // after a restart, those that have not come yet
+	for _, o := range n.gone { // after a restart, drives that have not been added yet
 		with(o.Model, o.Verdict)
 	}
 	if others+1 >= minBatch {
@@ -95,11 +95,11 @@ func (n *Node) scope(d *drive, v record.Judgement) record.Scope {
 	return record.ScopeDrive
 }
 
-// tellHost tells what the drives of a group did together.
+// tellHost reports what the drives of a group did together.
 func (n *Node) tellHost(g *group, events []drift.Event) {
 	for _, e := range events {
 		i := slices.Index(statisticsOf(g.name), e.Statistic)
-		unsaid := i >= 0 && e.From == record.Regressed && g.wanders[i].Told == "" // so its end is not told, either
+		unsaid := i >= 0 && e.From == record.Regressed && g.wanders[i].Told == "" // so its end is not reported, either
 		if i < 0 || e.To != record.Regressed && !unsaid {
 			n.events = append(n.events, g.event(e))
 		}
@@ -107,7 +107,7 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 	if g.host == nil { // the clock was set back, or its drives are gone
 		g.wanders = [drift.Statistics]wander{}
 	}
-	if g.host == nil || len(g.members) == 0 { // after a restart, they have not come yet
+	if g.host == nil || len(g.members) == 0 { // after a restart, its drives have not been added yet
 		return
 	}
 	for i, x := range g.host.Drift() {
@@ -134,7 +134,7 @@ func (n *Node) tellHost(g *group, events []drift.Event) {
 	}
 }
 
-// event is what the host's tracker said.
+// event returns the event about the host for one of its tracker.
 func (g *group) event(e drift.Event) Event {
 	return Event{
 		Time: e.Time, Scope: record.ScopeHost, Source: g.name, Statistic: e.Statistic, State: e.To, Cause: e.Cause,
@@ -143,8 +143,8 @@ func (g *group) event(e drift.Event) Event {
 	}
 }
 
-// who notes which drives got slower with statistic i of the host. At a time of day at which they are expected to be so slow,
-// it is as it was.
+// who notes which drives got slower by statistic i of the host. At a time of day at which that is expected, no drive
+// stands out, and the drives noted before stay.
 func (g *group) who(w *wander, i int, x record.Drift) {
 	last := drift.Slot(g.host.LastJudged()) // there may have been a pause since
 	names, of := g.moved(i, drift.ShiftOf(x.Ratio), drift.Slot(x.Since), last)

@@ -8,32 +8,34 @@ import (
 )
 
 const (
-	// remembered is how long a drive is held to what it did.
+	// remembered is how long past trouble counts against a drive.
 	remembered = time.Hour
-	// manyErrors within errorsWithin are no accident. A drive that was pulled out is gone before.
+	// manyErrors rounds with errors within errorsWithin are no accident. A drive that was pulled out is removed
+	// before.
 	manyErrors   = 3
 	errorsWithin = 10 * time.Minute
-	// seenLate is how much longer than its whole seconds a stall may have lasted.
+	// seenLate is how much longer a stall may have lasted than the whole seconds that were counted.
 	seenLate = 2 * time.Second
 )
 
-// The witnesses of what is no matter of speed.
+// The witnesses of trouble other than slowness.
 const (
 	byStalls = "stalls"
 	byErrors = "errors"
 )
 
-// trouble is what a drive did lately that is no matter of speed.
+// trouble is the recent trouble of a drive other than slowness.
 type trouble struct {
 	stalls []record.Stall // of all causes, oldest first
-	hang   record.Stall   // a round that does not return, or the last that did not
-	errors []time.Time    // rounds in which I/Os failed, oldest first
-	// before are the pasts of degraded and severe before a stall that goes on.
+	hang   record.Stall   // the round that hangs, or the last one that hung
+	errors []time.Time    // when rounds began in which I/Os failed, oldest first
+	// before has the recurrences of degraded and severe from before the last stall began.
 	before [2]recurrence
 }
 
-// Stall takes a stall of a drive. One that goes on is taken again, with the same start, when it is over. If it was a discard
-// after all, what was said meanwhile is no verdict that comes back.
+// Stall takes a stall of a drive. A stall that was taken while it went on is taken again, with the same start, when
+// it is over. If it turns out to be explained, as by a discard, the verdicts meanwhile do not count as ones that came
+// back.
 func (n *Node) Stall(id string, s record.Stall) {
 	d := n.byID[id]
 	if d == nil {
@@ -50,7 +52,7 @@ func (n *Node) Stall(id string, s record.Stall) {
 	t.stalls = append(slices.DeleteFunc(t.stalls, same), s)
 }
 
-// Returned takes when a round that had hung returned after all.
+// Returned says when a round that had hung returned after all.
 func (n *Node) Returned(id string, at time.Time) {
 	if d := n.byID[id]; d != nil {
 		d.trouble.hang = ended(d.trouble.hang, at)
@@ -60,18 +62,18 @@ func (n *Node) Returned(id string, at time.Time) {
 // took takes a round of any outcome.
 func (t *trouble) took(m record.Measurement) {
 	if m.Outcome != record.OutcomeTimeout {
-		t.hang = ended(t.hang, m.Start) // no round begins while one hangs
+		t.hang = ended(t.hang, m.Start) // no round begins while another hangs
 		if m.Outcome == record.OutcomeError && len(m.Errors) > 0 {
 			t.errors = append(t.errors, m.Start)
 		}
 		return
 	}
-	if !t.hang.Ongoing && m.Latency.Count() == 0 { // one that has done some I/Os is slow, and does not stand still
+	if !t.hang.Ongoing && m.Latency.Count() == 0 { // a round that has done some I/Os is slow, but does not hang
 		t.hang = record.Stall{Start: m.Start, Cause: record.StallByDevice, Ongoing: true}
 	}
 }
 
-// ended is a stall that was over at a time.
+// ended returns the stall, over at a time if it went on until now.
 func ended(s record.Stall, at time.Time) record.Stall {
 	if s.Ongoing {
 		s.Length, s.Ongoing = max(s.Length, at.Sub(s.Start)), false
@@ -79,10 +81,10 @@ func ended(s record.Stall, at time.Time) record.Stall {
 	return s
 }
 
-// any reports whether there was trouble lately. What goes on gets worse with time alone.
+// any reports whether there was trouble lately. Trouble that goes on gets worse without any new event.
 func (t *trouble) any() bool { return len(t.stalls) > 0 || len(t.errors) > 0 || !t.hang.Start.IsZero() }
 
-// weigh makes a drive severe that stands still or fails, beyond doubt.
+// weigh makes the verdict severe when the drive stalls or fails I/Os beyond doubt.
 func (t *trouble) weigh(v *record.Judgement, now time.Time) {
 	t.forget(now)
 	if held := t.held(now); record.BeyondDoubt(held) {
@@ -104,7 +106,7 @@ func (t *trouble) blame(v *record.Judgement, witness string, since time.Time) {
 	}
 }
 
-// forget drops what is long over. What is yet to come was said by a clock that was set back.
+// forget drops trouble that is long over. Trouble from the future dates from before the clock was set back.
 func (t *trouble) forget(now time.Time) {
 	t.explain()
 	gone := func(at time.Time) bool { return now.Sub(at) > remembered || at.Sub(now) > remembered }
@@ -115,7 +117,8 @@ func (t *trouble) forget(now time.Time) {
 	}
 }
 
-// explain takes off a hang what is known of it by the I/O of others: a round hangs for the same reason as theirs.
+// explain takes off a hang the time of a known stall of others' I/O: the round hung for the same reason. The rest of
+// the hang begins when that stall was over.
 func (t *trouble) explain() {
 	for _, s := range t.stalls {
 		over := s.End().Add(seenLate)
@@ -129,8 +132,8 @@ func (t *trouble) explain() {
 	}
 }
 
-// held are the stalls that the drive is held to, the oldest first. A hang is one of them, unless something that
-// stands still explains it.
+// held returns the stalls that count against the drive, oldest first. A hang is one of them, unless a stall that goes
+// on explains it.
 func (t *trouble) held(now time.Time) []record.Stall {
 	var held []record.Stall
 	explained := false

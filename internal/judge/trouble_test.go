@@ -10,13 +10,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// stalled gives d00 a stall that ends now.
+// stalled adds a stall of d00 that ends now.
 func (m *machine) stalled(length time.Duration, cause record.StallCause) {
 	m.node.Stall("d00", record.Stall{Start: m.now().Add(-length), Length: length, Cause: cause, InFlight: 3})
 	m.node.Advance(m.now())
 }
 
-// round gives d00 a round of an outcome that began now.
+// round adds a round of d00 with an outcome that began now.
 func (m *machine) round(outcome record.Outcome, errors map[string]int64) {
 	m.node.Add("d00", record.Measurement{Probe: "read-4k", Start: m.now(), Outcome: outcome, Errors: errors})
 	m.node.Advance(m.now())
@@ -54,13 +54,13 @@ func TestStallsThatGoOnGetWorse(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 	m.node.Advance(m.now().Add(2 * time.Second))
 	assert.Equal(t, record.Severe, m.verdict("d00").Verdict)
-	// It was a discard after all.
+	// It turns out to be a discard.
 	m.node.Stall("d00", record.Stall{Start: start, Length: 12 * time.Second, Cause: record.StallByDiscard})
 	m.node.Advance(m.now().Add(3 * time.Second))
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }
 
-// The first discard of each night takes long. None of them makes the next one held against the drive for longer.
+// The first discard of each night takes long. No such stall makes the next one count against the drive for longer.
 func TestDiscardsOfEachNightAreNotHeld(t *testing.T) {
 	m := learned(t)
 	for night := range 4 {
@@ -160,7 +160,7 @@ func TestAHangEndsWithTheNextRoundWhateverItSays(t *testing.T) {
 	assert.Equal(t, record.Healthy, m.verdict("d00").Verdict)
 }
 
-// What explained a hang explains it when that is long ago, too.
+// What explained a hang still explains it after the explanation is forgotten.
 func TestAHangThatWasExplainedStaysSo(t *testing.T) {
 	m := learned(t)
 	m.round(record.OutcomeTimeout, nil)

@@ -11,25 +11,27 @@ import (
 )
 
 const (
-	// degradedRatio is from how many times slower on a drive is degraded. Its own traffic says so
-	// from trafficRatio on, as applications change what they do, and slow I/Os from p95Ratio and p99Ratio on.
+	// degradedRatio is the ratio from which on a drive is degraded. For its own traffic it is trafficRatio, as
+	// applications change what they do; for tails it is p95Ratio and p99Ratio.
 	degradedRatio = 1.2
 	trafficRatio  = 1.25
 	p95Ratio      = 1.3
 	p99Ratio      = 1.5
-	// severeRatio is the same for severe; a drive of half its speed is measured as a little less.
+	// severeRatio is the ratio from which on a drive is severe. A drive at half its speed is measured as a little
+	// less than 2 times slower.
 	severeRatio = 1.85
-	// held is the share of a limit above which a verdict is held that was told, so that one at the
-	// limit does not come and go.
+	// held is the share of its limit down to which a verdict that stands is held, so that a drive at the limit does
+	// not come and go.
 	held = 0.9
-	// severeAlone is how long one witness alone has to say so, and beyondDoubt what the drive is slower than in all of
-	// its interval then. Another witness that says less has a say, too.
+	// severeAlone is how long one witness alone must see a drive at severeRatio for severe. The whole interval must
+	// then be at least beyondDoubt, and no other witness may dispute it.
 	severeAlone = 10 * time.Minute
 	beyondDoubt = 1.5
-	// tailLasts is how long slow I/Os have to be common. In all of their interval they are degradedRatio slower then.
+	// tailLasts is how long a tail must be slower, or slow rounds common, for degraded. The whole interval of a tail
+	// must then be at least degradedRatio.
 	tailLasts = time.Hour
-	// together bounds the time between the onsets of drives that got slower together, and
-	// minBatch is how many they have to be.
+	// together bounds the time between the onsets of drives that got slower together, and minBatch is how many drives
+	// make a batch.
 	together = time.Hour
 	minBatch = 3
 )
@@ -37,27 +39,28 @@ const (
 // Event is a change of a verdict, or of the state of one statistic.
 type Event struct {
 	Time time.Time
-	// Drive is empty when the host is meant.
+	// Drive is empty when the event is about the host.
 	Drive string
 	Scope record.Scope
-	// Drives are those of a batch or a host.
+	// Drives are the drives of a batch or a host.
 	Drives []string
-	// Verdict is empty where a single statistic is meant.
+	// Verdict is empty when only the state of a statistic has changed.
 	Verdict   record.DriveVerdict
 	Witnesses []string
 	Ratio     record.Ratio
 	Since     time.Time
 
-	// Source, Statistic, State and Cause are those of a single statistic.
+	// Source, Statistic, State and Cause describe a single statistic. In the verdict on a drive only Source is set,
+	// to the source of Ratio.
 	Source    string
 	Statistic record.Statistic
 	State     record.DriftState
 	Cause     record.Cause
-	// Drift is what the tracker said.
+	// Drift is the event of the tracker; nil in the verdict on a drive.
 	Drift *drift.Event
 }
 
-// witness is the kind of I/O that a source looks at: what is seen by the same I/O is one witness.
+// witness returns the kind of I/O that a source looks at. Sources that look at the same I/O are one witness.
 func (s *source) witness() string { return witnessOf(s.name) }
 
 func witnessOf(source string) string {
@@ -67,7 +70,7 @@ func witnessOf(source string) string {
 	return "probes"
 }
 
-// tell keeps events of a source for Advance.
+// tell queues events of a source for Advance.
 func (n *Node) tell(s *source, events []drift.Event) {
 	for _, e := range events {
 		s.group.changed(s.drive.ID, e)
@@ -78,7 +81,7 @@ func (n *Node) tell(s *source, events []drift.Event) {
 	}
 }
 
-// conclude makes one verdict of all that is known of a drive, and tells it when it has changed.
+// conclude makes one verdict from all that is known of a drive, and queues an event when it has changed.
 func (n *Node) conclude(d *drive, now time.Time) {
 	v := d.held(d.verdict(now), now)
 	if v.Verdict.Blames() {
@@ -94,7 +97,7 @@ func (n *Node) conclude(d *drive, now time.Time) {
 	})
 }
 
-// verdict is what is said of a drive now.
+// verdict returns the verdict on a drive as of now.
 func (d *drive) verdict(now time.Time) record.Judgement {
 	v := record.Judgement{Verdict: record.Unjudged, Scope: record.ScopeDrive}
 	for _, s := range d.sources {
@@ -102,7 +105,7 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 			v.Verdict = record.Healthy
 		}
 	}
-	far := map[string]bool{} // witnesses of at least severeRatio
+	far := map[string]bool{} // witnesses that see at least severeRatio
 	for _, s := range d.sources {
 		for x := range s.drifted() {
 			if x.State == record.Suspect && !s.tracker.Known(now) {
@@ -120,7 +123,8 @@ func (d *drive) verdict(now time.Time) record.Judgement {
 	return v
 }
 
-// unjudged says why nothing is known of a drive: by a probe that has a baseline, else by one that learns, else by its traffic.
+// unjudged returns why nothing is known of a drive. The reason of the first source counts, or that of a later probe
+// while the reason is that it is learning.
 func (d *drive) unjudged(now time.Time) (why *record.WhyUnjudged) {
 	for _, s := range d.sources {
 		x := s.tracker.Unjudged(now)
@@ -131,7 +135,7 @@ func (d *drive) unjudged(now time.Time) (why *record.WhyUnjudged) {
 	return why
 }
 
-// drifted yields the statistics of the source that are slower, or seem so.
+// drifted yields the statistics of the source that have regressed or are suspect.
 func (s *source) drifted() iter.Seq[record.Drift] {
 	return func(yield func(record.Drift) bool) {
 		for i := range s.tracker.Statistics() {
@@ -142,14 +146,14 @@ func (s *source) drifted() iter.Seq[record.Drift] {
 	}
 }
 
-// lately is within how long a probe must have had a good round to say anything about now.
+// lately is the maximum age of the last round of a source that says something about now.
 const lately = 15 * time.Minute
 
-// agrees is from how many times slower on a probe agrees that the traffic is slower because of the drive.
+// agrees is the ratio from which on a probe agrees that the traffic is slower because of the drive.
 const agrees = 1.15
 
 // probesAreFine reports whether a probe says that the drive has been about as fast as ever since the onset of what
-// its users feel. They then do something else when their I/O takes longer.
+// its users feel. Their I/O then takes longer because they do something else.
 func (d *drive) probesAreFine(onset, now time.Time) bool {
 	fine := false
 	for _, s := range d.sources {
@@ -166,7 +170,8 @@ func (d *drive) probesAreFine(onset, now time.Time) bool {
 	return fine
 }
 
-// weigh adds what one statistic of a source says.
+// weigh adds one statistic of a source to the verdict. told is the verdict so far, and contradicted says that the
+// probes are fine. Witnesses that see at least severeRatio are added to far.
 func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told record.Judgement, far map[string]bool, contradicted bool) {
 	ratio := record.Ratio{Ratio: x.Ratio, Lower: x.Lower, Upper: x.Upper}
 	degraded, severe, sure := degradedFrom(x, s.name), severeRatio, degradedRatio
@@ -180,14 +185,14 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	state := record.Watch
 	switch {
 	case x.State == record.Suspect:
-	case contradicted, x.Statistic == record.OthersFlushLatency: // what a flush takes is what there is to flush
+	case contradicted, x.Statistic == record.OthersFlushLatency: // a flush takes as long as there is data to flush
 	case tail:
 		if now.Sub(x.Since) >= tailLasts && (x.Cause == record.BySlowRounds || x.Ratio >= degraded && x.Lower >= sure) {
 			state = record.Degraded
 		}
 	case x.Ratio >= severe:
 		state = record.Degraded
-		if told.Verdict != record.Severe && x.Ratio < severe*s.otherWork() { // whoever takes a sick drive out of use reads it all
+		if told.Verdict != record.Severe && x.Ratio < severe*s.otherWork() { // but severe stands: whoever takes a sick drive out of use reads all of it
 			break
 		}
 		far[s.witness()] = true
@@ -203,8 +208,8 @@ func weigh(v *record.Judgement, s *source, x record.Drift, now time.Time, told r
 	add(v, s, state, ratio, x.Since)
 }
 
-// doubtless reports whether a statistic is far slower in all of its interval. While there is none, as all rounds were
-// refused since, it takes a larger ratio.
+// doubtless reports whether the whole interval of a statistic is far slower. Where there is no interval, as all
+// rounds since were refused, a larger ratio is needed.
 func doubtless(x record.Drift) bool {
 	if x.Lower == 0 {
 		return x.Ratio >= severeRatio*beyondDoubt
@@ -212,7 +217,8 @@ func doubtless(x record.Drift) bool {
 	return x.Lower >= beyondDoubt
 }
 
-// otherWork is how many times slower work may make the drive that the source or the traffic has not learned.
+// otherWork returns how many times slower the drive may be because of work that the source or the traffic has not
+// learned.
 func (s *source) otherWork() float64 {
 	most := s.tracker.OtherWork()
 	for _, o := range s.drive.sources {
@@ -223,8 +229,8 @@ func (s *source) otherWork() float64 {
 	return most
 }
 
-// agree adds what two witnesses say together: each has found that the drive has half of its speed, or has felt so for
-// ten minutes, more than ever before. Each alone would need more evidence.
+// agree makes the verdict severe when two witnesses agree: each has found that the drive is at half its speed, or has
+// seen so for ten minutes, more clearly than ever before. Each alone would need more evidence.
 func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	felt, severe := record.Judgement{}, severeRatio
 	if d.told.Verdict == record.Severe {
@@ -255,7 +261,7 @@ func (d *drive) agree(v *record.Judgement, far map[string]bool, now time.Time) {
 	}
 }
 
-// disputed reports whether another witness has looked since an onset, and lately, and was not nearly twice as slow.
+// disputed reports whether another witness has looked since an onset, and lately, and has seen less than beyondDoubt.
 func (d *drive) disputed(witness string, onset, now time.Time) bool {
 	for _, s := range d.sources {
 		if s.witness() == witness || s.tracker.Maturity() != record.Final || now.Sub(s.last) > lately {
@@ -277,7 +283,7 @@ func (d *drive) disputed(witness string, onset, now time.Time) bool {
 	return false
 }
 
-// degradedFrom is from how many times slower on a statistic makes a drive degraded.
+// degradedFrom returns the ratio from which on a statistic makes a drive degraded.
 func degradedFrom(x record.Drift, source string) float64 {
 	switch {
 	case source == Traffic:
@@ -290,7 +296,7 @@ func degradedFrom(x record.Drift, source string) float64 {
 	return degradedRatio
 }
 
-// add takes a state that a source gives evidence of.
+// add adds the evidence of a source for a state: the worst state, the earliest onset and all witnesses count.
 func add(v *record.Judgement, s *source, state record.DriveVerdict, ratio record.Ratio, since time.Time) {
 	if !slices.Contains(v.Witnesses, s.witness()) && state != record.Watch {
 		v.Witnesses = append(v.Witnesses, s.witness())
@@ -311,7 +317,7 @@ func statisticsOf(source string) []record.Statistic {
 	return record.Statistics()
 }
 
-// Verdict returns what is said of a drive; false when there is no such drive.
+// Verdict returns the current verdict on a drive; false when there is no such drive.
 func (n *Node) Verdict(id string) (record.Judgement, bool) {
 	d := n.byID[id]
 	if d == nil {

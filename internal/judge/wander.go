@@ -8,38 +8,40 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Hosts wander: something makes all drives slower for hours or days, and ends by itself. It is told once. The next such wave is
-// only watched while it is no worse than one before, and lasts no longer.
+// Hosts wander: something makes all drives slower for hours or days, and ends by itself. The first such wave is
+// reported. The next one is only watched while it is neither slower nor longer than an earlier one.
 const (
-	// worseThanEver and longerThanEver are how many times slower than a wave before, or for how many times as long.
+	// worseThanEver and longerThanEver are the ratios by which a wave must be slower or longer than an earlier one to
+	// be news.
 	worseThanEver, longerThanEver = 1.05, 1.5
-	// longestWave is how long a wave lasts at most: what lasts longer did not end by itself.
+	// longestWave is the maximum length of a wave: a longer slowdown did not end by itself.
 	longestWave = 7 * 24 * time.Hour
-	// wandered is for how long a wave is remembered, and maxWaves how many are.
+	// wandered is how long a wave is remembered, and maxWaves how many waves are.
 	wandered, maxWaves = 30 * 24 * time.Hour, 8
 )
 
 // wave is a time in which the host was slower.
 type wave struct {
-	Slower float64       `json:"slower"` // how many times, at most
+	Slower float64       `json:"slower"` // how many times slower it was at most
 	Lasted time.Duration `json:"lasted_ns"`
 	Ended  time.Time     `json:"ended"`
 }
 
-// wander is what is said of a statistic of the host, and what was before.
+// wander is what is reported of one statistic of the host, and its earlier waves.
 type wander struct {
-	// Says is the verdict that stands, and Told the worst that was news since it became slower; empty while there is none.
+	// Says is the verdict that stands, and Told the worst verdict that was reported since the host became slower;
+	// empty while there is none.
 	Says record.DriveVerdict `json:"says,omitempty"`
 	Told record.DriveVerdict `json:"told,omitempty"`
-	// Most and Since are of what is said: how many times slower at most, and from when on.
+	// Most is how many times slower the host has been at most, and Since when that began.
 	Most  float64   `json:"most,omitempty"`
 	Since time.Time `json:"since,omitzero"`
-	// Caused says that conditions changed with it.
+	// Caused says that conditions changed when the host became slower.
 	Caused bool `json:"caused,omitempty"`
-	// Drives are those that got slower, of Of that were compared.
+	// Drives are the drives that got slower, out of the Of that were compared.
 	Drives []string `json:"drives,omitempty"`
 	Of     int      `json:"of,omitempty"`
-	// Waves are those that were told and ended by themselves, the last one last.
+	// Waves are the waves that were reported and ended by themselves, the last one last.
 	Waves []wave `json:"waves,omitempty"`
 }
 
@@ -51,8 +53,8 @@ func (w *wander) scope() record.Scope {
 	return record.ScopeHost
 }
 
-// take takes what a statistic of the host is now, of which something is said from a ratio on. It reports whether that is
-// news.
+// take takes the current state of a statistic of the host, which is reported from a ratio on. It returns whether that
+// is news.
 func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	if x.State != record.Regressed {
 		w.end(now)
@@ -64,7 +66,7 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	if w.Says != "" {
 		from = 1 + held*(from-1)
 	}
-	if x.Ratio < from { // or nothing is known of it now; what was told goes on
+	if x.Ratio < from { // or the ratio is not known (0) now; Told stays as it is
 		w.Says = ""
 		return false
 	}
@@ -81,7 +83,8 @@ func (w *wander) take(x record.Drift, from float64, now time.Time) bool {
 	return true
 }
 
-// end notes that the host is as fast as usual. What something changed on the host did, and what took long, is no wave.
+// end notes that the host is as fast as usual. A slowdown that came with a change of conditions, or that lasted
+// longer than longestWave, is no wave.
 func (w *wander) end(now time.Time) {
 	if lasted := now.Sub(w.Since); w.Told != "" && !w.Caused && lasted <= longestWave {
 		w.Waves = append(w.Waves, wave{w.Most, lasted, now})
@@ -90,8 +93,8 @@ func (w *wander) end(now time.Time) {
 	*w = wander{Waves: w.Waves}
 }
 
-// knows reports whether a wave before was as slow and as long. What came with a change of conditions is something else, and
-// what is severe is always news.
+// knows reports whether an earlier wave was as slow and as long. A slowdown that came with a change of conditions is
+// something else, and severe is always news.
 func (w *wander) knows(now time.Time) bool {
 	if w.Says == record.Severe || w.Caused {
 		return false
@@ -102,7 +105,8 @@ func (w *wander) knows(now time.Time) bool {
 	})
 }
 
-// ratedBy is the verdict by a ratio. One that stands is held below its limit, so that it does not come and go.
+// ratedBy returns the verdict for a ratio. A verdict that stands is held below its limit, so that it does not come
+// and go.
 func ratedBy(ratio float64, stands record.DriveVerdict) record.DriveVerdict {
 	severe, degraded := severeRatio, degradedRatio
 	if stands == record.Severe {

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// toldOfHost is how often something was told of the host, and the worst verdict of it.
+// toldOfHost returns how often the host was reported, and the worst verdict.
 func (m *machine) toldOfHost() (times int, worst record.DriveVerdict) {
 	for _, e := range m.events {
 		if e.Drive == "" && e.Statistic == record.LatencyP50 && e.State == record.Regressed {
@@ -29,8 +29,8 @@ func (m *machine) toldOfHost() (times int, worst record.DriveVerdict) {
 
 func slower(x float64) func(int) float64 { return func(int) float64 { return x } }
 
-// A host that is slower for some hours, and is fast again by itself, is told once. It is news again when it is slower than
-// ever, or for longer.
+// A host that is slower for some hours and recovers by itself is reported once. It is news again when it is slower or
+// stays slow for longer than ever.
 func TestAHostThatWandersIsToldOnce(t *testing.T) {
 	testenv.Simulates(t)
 	m := newMachine(t, 6)
@@ -49,7 +49,7 @@ func TestAHostThatWandersIsToldOnce(t *testing.T) {
 	restored := judge.NewNode(drift.Default())
 	require.NoError(t, restored.Restore(m.node.State(m.now())))
 	m.minute += 6
-	restored.Advance(m.now()) // before its drives have come
+	restored.Advance(m.now()) // before its drives are added
 	for _, id := range m.drives {
 		restored.AddDrive(judge.Drive{ID: id, Model: "X", SizeBytes: 1 << 40})
 		for _, source := range []string{"read-4k", judge.Traffic} {

@@ -12,17 +12,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Fleet makes nodes as a fleet has them: with one to 24 drives, of one model or two, idle
-// ones and busy ones, with roles, with noise of their own and of their host; whose kernels and
-// firmwares change, whose daemons restart, and whose drives are added, replaced and, now and
-// then, slow.
+// Fleet makes nodes as a fleet has them. A node has one to 24 drives of one model or two, and is idle or busy. Drives
+// may have roles, and noise of their own besides that of the host. Kernels and firmwares change, and daemons restart.
+// Drives are added, replaced and, now and then, slow.
 type Fleet struct {
 	Seed uint64
 	// Days is the length of each node's history.
 	Days float64
-	// Interval between rounds; a minute when zero.
+	// Interval is the time between rounds; a minute when zero.
 	Interval time.Duration
-	// Calm fleets have no fault: all they can show is false.
+	// Calm fleets have no fault: every finding about them is false.
 	Calm bool
 }
 
@@ -30,7 +29,7 @@ type Fleet struct {
 // of the fleet's drives.
 const smallNodes = 0.75
 
-// Node makes the node of a number.
+// Node makes the node with a number.
 func (f Fleet) Node(number int) Scenario {
 	if f.Interval == 0 {
 		f.Interval = time.Minute
@@ -56,26 +55,26 @@ func (f Fleet) Node(number int) Scenario {
 	return b.s
 }
 
-// builder makes up a node.
+// builder makes a node.
 type builder struct {
 	rng      random
 	s        Scenario
 	noises   []string // of the host
-	unequal  float64  // how differently drives obey their host
-	apart    bool     // the drives are never probed all at once
+	unequal  float64  // how differently the host affects its drives
+	apart    bool     // the drives are not probed at the same moment
 	machines []machine
 	models   []model
 	events   []event
 }
 
-// model is what drives of a model have in common.
+// model is what the drives of a model have in common.
 type model struct {
 	name          string
 	latency, tail float64
 	queue         float64
 }
 
-// event is a change of the conditions or the work of a drive, or of all (-1).
+// event is a change of the conditions or the work of one drive, or of all drives (-1).
 type event struct {
 	Change
 	conditions func(*record.Conditions)
@@ -109,7 +108,7 @@ func (b *builder) drives(count int) {
 		wave: b.rng.between(0, 0.7), phase: b.rng.Float64(), jitter: b.rng.between(0.02, 0.25),
 		reads: b.rng.between(0.2, 1), bytes: pick(b.rng, []float64{4096, 8192, 16384, 65536}),
 	}
-	// From idle nodes to those that are too busy for rounds at times.
+	// From idle nodes to nodes that are at times too busy for rounds.
 	load := pick(b.rng, []float64{0, 0.02, 0.1, 0.3, 0.6, 0.85}) * b.rng.between(0.7, 1.1)
 	for i := range count {
 		b.drive(i, b.models[i%models], shape, load)
@@ -134,7 +133,7 @@ func (b *builder) drive(slot int, of model, shape work, load float64) {
 	b.s.Drives = append(b.s.Drives, Drive{ID: fmt.Sprintf("d%02d", slot), Model: of.name, SizeBytes: 1 << 40, Noise: m.noise, To: b.s.Duration})
 }
 
-// every calls what happens, at moments that are so far apart on average.
+// every calls a function at random moments, which are a mean time apart on average.
 func (b *builder) every(mean time.Duration, happens func(at time.Duration)) {
 	for at := b.wait(mean); at < b.s.Duration; at += b.wait(mean) {
 		happens(at.Truncate(b.s.Interval))
@@ -147,7 +146,7 @@ func (b *builder) wait(mean time.Duration) time.Duration {
 
 const day = 24 * time.Hour
 
-// changes are those that are nobody's fault.
+// changes adds the changes that make no drive slow.
 func (b *builder) changes() {
 	b.replacements()
 	kernel := 1
@@ -192,8 +191,7 @@ func (b *builder) event(at time.Duration, drive int, what string) *event {
 	return &b.events[len(b.events)-1]
 }
 
-// replacements: a drive is replaced by another of its model, of which nothing is known; or one
-// is added.
+// replacements replaces drives by others of their model, of which nothing is known, or adds drives.
 func (b *builder) replacements() {
 	for i := range len(b.machines) {
 		at := b.wait(300 * day).Truncate(b.s.Interval)
@@ -214,7 +212,7 @@ func (b *builder) replacements() {
 	}
 }
 
-// faults make drives and hosts slow.
+// faults makes drives and hosts slow.
 func (b *builder) faults() {
 	if len(b.machines) >= 3 && b.rng.chance(0.1) {
 		at := b.moment()
@@ -255,7 +253,7 @@ func (b *builder) faults() {
 	}
 }
 
-// fault puts an episode into the time that a drive is there.
+// fault adds an episode to a drive, within the time that the drive is there.
 func (b *builder) fault(i int, e Episode) {
 	d := &b.s.Drives[i]
 	e.End = min(e.End, d.To)
@@ -265,7 +263,7 @@ func (b *builder) fault(i int, e Episode) {
 	d.Episodes = append(d.Episodes, e)
 }
 
-// moment is a time after the first two days.
+// moment returns a time after the first two days.
 func (b *builder) moment() time.Duration {
 	return (2*day + time.Duration(b.rng.Float64()*float64(b.s.Duration-3*day))).Truncate(b.s.Interval)
 }
@@ -323,7 +321,7 @@ func (e event) carryOut(machines []machine, conditions []record.Conditions) {
 	}
 }
 
-// happening is how many times slower a drive, and its tail, is at a time.
+// happening returns how many times slower a drive is at a time, and how many times slower its tail is beyond that.
 func (b *builder) happening(episodes []Episode, at time.Duration, rng random) (k, tail float64) {
 	k, tail = 1, 1
 	for _, e := range episodes {

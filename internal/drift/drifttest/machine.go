@@ -7,35 +7,35 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 )
 
-// machine is a drive at work, in a closed loop: others demand work, the work takes time, the
-// drive gets busier and slower by it, and rounds are refused while it is too busy.
+// machine is a drive at work, in a closed loop: others demand work, the work takes time, and the drive gets busier
+// and slower by it. Rounds are refused while it is too busy.
 type machine struct {
 	rng   random
 	noise string
 
-	latency      float64 // of a small read of an idle drive, in seconds
-	spread, tail float64 // of the noise of the median, and p99 over p50
-	queue        float64 // how much slower a fully busy drive is
-	obeys        float64 // exponent of what the host does to it
+	latency      float64 // of a small read on the idle drive, in seconds
+	spread, tail float64 // noise of the median, and p99 over p50
+	queue        float64 // how much slower a fully busy drive is: 0.4 is 40 %
+	obeys        float64 // exponent of the host's effect on it
 
 	work work
 
 	slowly, tails, long float64 // autoregressive parts of the noise
-	collecting          int     // rounds left
+	collecting          int     // rounds for which the drive still collects garbage
 	probed              time.Duration
 }
 
-// work is what others want of a drive.
+// work is what others demand of a drive.
 type work struct {
 	demand      float64 // mean I/Os a second
-	wave, phase float64 // of the day
+	wave, phase float64 // of the daily wave
 	jitter      float64
-	reads       float64 // share of I/Os
-	bytes       float64 // of an I/O
+	reads       float64 // share of the I/Os, 0 to 1
+	bytes       float64 // size of an I/O
 	burst       float64 // autoregressive part
 }
 
-// MachineNoises lists what drives do by themselves all the time.
+// machineNoises lists what drives do by themselves all the time.
 func machineNoises() []string {
 	return []string{"quiet", "quiet", "quiet", "correlated", "heavy", "collecting", "bursty", "wide", "coarse"}
 }
@@ -43,15 +43,15 @@ func machineNoises() []string {
 const (
 	// refusedAbove is the utilisation by others above which a round is refused.
 	refusedAbove = 0.8
-	// loadedEvery is how often a small round goes in all the same.
+	// loadedEvery is how often a small round runs although the drive is too busy.
 	loadedEvery = 15 * time.Minute
 	// parallel is how many small I/Os a drive carries out at the same time.
 	parallel = 8
-	// bandwidth of a drive in bytes a second.
+	// bandwidth is that of a drive, in bytes a second.
 	bandwidth = 3e9
 )
 
-// want is the demand at a time.
+// want returns the demand at a time, in I/Os a second.
 func (w *work) want(rng random, at time.Duration) float64 {
 	w.burst = 0.9*w.burst + w.jitter*0.44*rng.NormFloat64()
 	day := at.Hours()/24 + w.phase
@@ -62,12 +62,13 @@ func (w *work) want(rng random, at time.Duration) float64 {
 	return w.demand * weekly * (1 + w.wave*math.Sin(2*math.Pi*day)) * math.Exp(w.burst)
 }
 
-// takes is the time an I/O of others keeps an idle drive from others.
+// takes returns how many seconds an I/O of others keeps an idle drive busy.
 func (m *machine) takes() float64 {
 	return m.latency/parallel + m.work.bytes/bandwidth
 }
 
-// next makes a sample: k is how many times slower the drive itself is, host what the host does.
+// next makes a sample. k is how many times slower the drive itself is, tailK its tail beyond that, and host how many
+// times slower the host makes its drives.
 func (m *machine) next(at time.Duration, k, tailK, host float64) Sample {
 	rng := m.rng
 	k *= math.Pow(host, m.obeys)
@@ -89,7 +90,7 @@ func (m *machine) next(at time.Duration, k, tailK, host float64) Sample {
 	case "heavy":
 		t := func() float64 { return max(-8, min(8, rng.NormFloat64()/math.Sqrt(rng.ExpFloat64()))) }
 		level, middle, tail = level+0.02*t(), 0.05*t(), 0.15*t()
-	case "collecting": // more often the more is written
+	case "collecting": // more often when more is written
 		if m.collecting == 0 && rng.chance(1.0/200+served*(1-m.work.reads)*m.work.bytes/20e9) {
 			m.collecting = 3 + rng.IntN(11)
 		}
@@ -129,14 +130,14 @@ func (m *machine) next(at time.Duration, k, tailK, host float64) Sample {
 	return out
 }
 
-// others is the traffic that was served.
+// others returns the traffic that was served.
 func (m *machine) others(served, k, tailK float64) Others {
 	rng, w := m.rng, m.work
 	o := Others{
 		Known: true, Reads: served * w.reads, Writes: served * (1 - w.reads),
 		ReadBytes: served * w.reads * w.bytes, WriteBytes: served * (1 - w.reads) * w.bytes,
 	}
-	// A mean of many I/Os differs less than one of few.
+	// A mean of many I/Os varies less than a mean of few.
 	few := 0.25 / math.Sqrt(max(1, served*60))
 	sigma := math.Sqrt(0.02*0.02 + few*few)
 	one := (m.latency + w.bytes/bandwidth*2) * k * (1 + 0.01*m.tail*(tailK-1))

@@ -10,16 +10,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Node makes the history of a node of drives of one model that share what their host does
-// to them. Each drive is quiet by itself; see Stream.
+// Node makes the history of a node whose drives are of one model and share what the host does to them. The drives by
+// themselves are quiet streams; see Stream.
 type Node struct {
-	// Kind is one of NodeKinds, Noise one of SharedNoises.
+	// Kind is one of NodeKinds, and Noise one of SharedNoises.
 	Kind, Noise string
 	Seed        uint64
-	// Drives is how many; 12 when zero.
+	// Drives is the number of drives; 12 when zero.
 	Drives int
 	Days   float64
-	// Interval between rounds; a minute when zero.
+	// Interval is the time between rounds; a minute when zero.
 	Interval time.Duration
 }
 
@@ -28,8 +28,8 @@ type Node struct {
 //	none      nothing
 //	one       single drives get slower, each in another way: +10 %, +20 %, 2 ×, p99 × 2, each tenth round 5 ×
 //	host      all drives get 20 % slower at one moment
-//	batch     a third of the drives gets 30 % slower at one moment
-//	most      7 of 12 drives get 30 % slower at one moment: a batch still
+//	batch     a third of the drives get 30 % slower at one moment
+//	most      7 of 12 drives get 30 % slower at one moment, which is still a batch
 //	born      one drive is 1.4 times slower from its first round on
 //	hostthen  the host gets 20 % slower, and a day later one drive 20 % slower than that
 func NodeKinds() []string {
@@ -111,7 +111,7 @@ func (n Node) samples(s *Scenario, streams []Stream) iter.Seq2[int, Sample] {
 					scale[i] = base * (0.97 + 0.06*rng.Float64()) / r.Values[0]
 				}
 				k := scale[i] * factor
-				if streams[i].Kind == "none" { // the stream itself makes what happens otherwise
+				if streams[i].Kind == "none" { // other kinds of streams get slower by themselves
 					k *= slower(d.Episodes, at)
 				}
 				if !yield(i, Sample{Time: r.Time, Conditions: r.Conditions, Values: times(r.Values, k), Utilisation: r.Utilisation}) {
@@ -122,7 +122,7 @@ func (n Node) samples(s *Scenario, streams []Stream) iter.Seq2[int, Sample] {
 	}
 }
 
-// pull returns what gives the next round of each stream.
+// pull returns functions that return the next round of each stream.
 func pull(streams []Stream) (next []func() (Round, bool), stop func()) {
 	stops := make([]func(), len(streams))
 	next = make([]func() (Round, bool), len(streams))
@@ -136,7 +136,7 @@ func pull(streams []Stream) (next []func() (Round, bool), stop func()) {
 	}
 }
 
-// slower is how many times slower episodes make a drive at a time.
+// slower returns how many times slower episodes make a drive at a time.
 func slower(episodes []Episode, at time.Duration) float64 {
 	k := 1.0
 	for _, e := range episodes {
@@ -147,7 +147,7 @@ func slower(episodes []Episode, at time.Duration) float64 {
 	return k
 }
 
-// times returns values that are so many times slower.
+// times returns values k times slower.
 func times(v drift.Values, k float64) drift.Values {
 	for i, s := range record.Statistics() {
 		if s == record.IOPS {

@@ -11,10 +11,10 @@ type noise struct {
 	name     string
 	rng      *rand.Rand
 	interval time.Duration
-	step     float64 // of the clock in seconds
+	step     float64 // of the clock, in seconds
 
 	base, spread, tail, phase float64
-	slowly, tails, long       float64 // autoregressive parts
+	slowly, tails, long       float64 // autoregressive components
 	collecting, gap           int     // rounds left
 }
 
@@ -32,7 +32,7 @@ func newNoise(name string, rng *rand.Rand, interval time.Duration) *noise {
 
 func (n *noise) gauss(sigma float64) float64 { return sigma * n.rng.NormFloat64() }
 
-// load is the utilisation by others, 0 to 1.
+// load returns the utilisation by others, 0 to 1.
 func (n *noise) load(at time.Duration) float64 {
 	if n.name != "diurnal" && n.name != "queueing" {
 		return 0.03 + 0.02*n.rng.Float64()
@@ -60,7 +60,7 @@ func (n *noise) next(at time.Duration, moreLoad bool) figures {
 		n.long = 0.97*n.long + n.gauss(0.08*math.Sqrt(1-0.97*0.97))
 		level += n.long
 		tail += 4 * n.long
-	case "wandering": // temperature and what nobody knows of: percents over hours
+	case "wandering": // temperature and unknown causes: a few percent over hours
 		part := n.interval.Hours() / 12
 		n.long = n.long*math.Exp(-part) + n.gauss(0.018*math.Sqrt(2*part))
 		level += n.long + 0.02*math.Sin(2*math.Pi*(at.Hours()/24+n.phase))
@@ -97,7 +97,7 @@ func (n *noise) next(at time.Duration, moreLoad bool) figures {
 	return f
 }
 
-// missing reports whether the round is lost.
+// missing reports whether the next round is lost.
 func (n *noise) missing() bool {
 	var often, lost float64
 	switch n.name {

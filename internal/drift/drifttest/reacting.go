@@ -9,19 +9,18 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/drift"
 )
 
-// Reacting makes the history of a drive that is busier when it is slower, as real drives
-// are: others' demand is given, and utilisation is what it takes. Rounds at more than
-// 80 % utilisation are refused.
+// Reacting makes the history of a drive that is busier when it is slower, as real drives are: the demand of others is
+// given, and the utilisation follows from it. Rounds are refused above 80 % utilisation.
 type Reacting struct {
-	// Utilisation by others before anything happens, 0 to 1.
+	// Utilisation is that by others before anything happens, 0 to 1.
 	Utilisation float64
-	// Wave is how far the demand goes up and down in a day, 0 to 1.
+	// Wave is the amplitude of the daily wave of the demand, as a share of it.
 	Wave float64
-	// Slower is how many times slower the drive becomes; 1: it does not.
+	// Slower is how many times slower the drive becomes; it stays as it is at 1 or less.
 	Slower float64
 	Seed   uint64
 	Days   float64
-	// Interval between rounds; 30 s when zero.
+	// Interval is the time between rounds; 30 s when zero.
 	Interval time.Duration
 	// Unprobed drives have no rounds at all: only their traffic is known.
 	Unprobed bool

@@ -12,20 +12,20 @@ import (
 
 // Scenario is the history of a node, in which it is known what happens.
 type Scenario struct {
-	// Kind and Noise are what is told of it in a table; Noises are all that the host has.
+	// Kind and Noise name the scenario in a table. Noises are all noises of the host.
 	Kind, Noise string
 	Noises      []string
 	Drives      []Drive
 	// Host is what happens to all drives of the node at once.
 	Host []Episode
-	// Changes are those that are nobody's fault.
+	// Changes are the changes that make nothing slow.
 	Changes []Change
-	// Restarts are when the daemon is restarted: it goes on with the state it has stored.
+	// Restarts are the times at which the daemon restarts and continues from its stored state.
 	Restarts []time.Duration
 	Duration time.Duration
 	// Interval is the time between rounds of a drive.
 	Interval time.Duration
-	// Samples yields the samples of all drives, by their places in Drives, in the order of time.
+	// Samples yields the samples of all drives in the order of time, with the index in Drives.
 	Samples iter.Seq2[int, Sample]
 }
 
@@ -33,7 +33,7 @@ type Scenario struct {
 type Drive struct {
 	ID, Model string
 	SizeBytes int64
-	// Noise is what the drive does by itself all the time, where that differs from drive to drive.
+	// Noise is what the drive does by itself all the time, if drives differ in that.
 	Noise string
 	// From and To bound the time that the drive is in the node.
 	From, To time.Duration
@@ -50,16 +50,14 @@ type Episode struct {
 	Slower float64
 }
 
-// Change is something that happens to a drive, by its place, or to the node (-1), and that makes
-// nothing slow.
+// Change is something that makes nothing slow. It happens to one drive, or to the whole node.
 type Change struct {
 	At    time.Duration
 	Drive int
 	What  string
 }
 
-// Before says what changed on a drive, or on its node, within so long before a time; empty when
-// nothing did.
+// Before returns what changed on a drive, or on its node, within some time before a moment; empty when nothing did.
 func (s Scenario) Before(drive int, at, within time.Duration) string {
 	var what []string
 	for _, c := range s.Changes {
@@ -80,19 +78,19 @@ const (
 	OfHost  Scope = "host"
 )
 
-// Lasting reports whether an episode is a drive that became twice as slow or worse, and stays so.
+// Lasting reports whether in the episode a drive is at least twice as slow for an hour or longer.
 func (e Episode) Lasting(duration time.Duration) bool {
 	return e.Scope != OfHost && e.Slower >= 2 && e.Kind != "tail" && e.Kind != "intermittent" && min(e.End, duration)-e.Onset >= time.Hour
 }
 
-// Sample is what is known of a drive at a moment: a round of its probe, and what others did
-// to it since the sample before.
+// Sample is what is known of a drive at a moment: a round of its probe, and what others asked of it since the sample
+// before.
 type Sample struct {
 	Time       time.Time
 	Conditions record.Conditions
-	// Values are those of the round; all 0 when it was refused.
+	// Values are the statistics of the round; all 0 when it was refused.
 	Values drift.Values
-	// Loaded marks a small round that a busy drive got all the same.
+	// Loaded marks a small round that ran although the drive was busy.
 	Loaded bool
 	// Utilisation is the share of time (0 to 1) that others used the drive; -1 when not known.
 	Utilisation float64
@@ -106,14 +104,14 @@ func (s Sample) Refused() bool { return s.Values == drift.Values{} }
 type Others struct {
 	// Known is false when nothing was recorded.
 	Known bool
-	// Reads and Writes a second; bytes a second.
+	// Reads and Writes are I/Os a second, ReadBytes and WriteBytes bytes a second.
 	Reads, Writes, ReadBytes, WriteBytes float64
-	// Mean latencies in seconds; 0 when there was no such I/O.
+	// ReadLatency, WriteLatency and FlushLatency are means in seconds; 0 when there was no such I/O.
 	ReadLatency, WriteLatency, FlushLatency float64
 	InFlight                                float64
 }
 
-// Together is how many drives the node has at the same time, at most.
+// Together returns the largest number of drives that the node has at the same time.
 func (s Scenario) Together() int {
 	most := 0
 	for _, d := range s.Drives {

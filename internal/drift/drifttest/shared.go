@@ -58,7 +58,7 @@ func newShared(name string, rng *rand.Rand, interval time.Duration) *shared {
 	return s
 }
 
-// next is how many times slower the host makes its drives.
+// next returns how many times slower the host makes its drives.
 func (s *shared) next(at time.Duration) float64 {
 	step := s.interval.Seconds()
 	switch s.name {
@@ -72,7 +72,7 @@ func (s *shared) next(at time.Duration) float64 {
 		if s.slow {
 			return 1.06
 		}
-	case "backup": // two hours a night, reported as nothing
+	case "backup": // two hours a night, in no reported load
 		if at%(24*time.Hour) < 2*time.Hour {
 			return 1.5 * math.Exp(0.03*s.rng.NormFloat64())
 		}

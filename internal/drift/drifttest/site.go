@@ -5,24 +5,23 @@ import (
 	"time"
 )
 
-// Site makes the history of a node whose drives are at work, in a closed loop, with traffic that is
-// known.
+// Site makes the history of a node whose drives are at work in a closed loop, with known traffic.
 type Site struct {
 	Noise  string // one of SharedNoises
 	Seed   uint64
 	Drives int
 	Days   float64
-	// Interval between rounds; a minute when zero.
+	// Interval is the time between rounds; a minute when zero.
 	Interval time.Duration
 	// Load is the utilisation by others, 0 to 1.
 	Load float64
-	// Role gives the first drive larger requests: its traffic has three times the latency of its
-	// equals', and its probes have the same.
+	// Role gives the first drive larger requests. Its traffic has three times the latency of its equals' traffic,
+	// while its probes have the same latency as theirs.
 	Role bool
-	// Unprobed drives are known by their traffic alone.
+	// Unprobed drives have no rounds: only their traffic is known.
 	Unprobed bool
-	// Slower is how many times slower the last drive is, from its first round on or from
-	// the middle of the history.
+	// Slower is how many times slower the last drive becomes; it stays as it is at 1 or less. That is from its first
+	// round on if Born, else from the middle of the history.
 	Slower float64
 	Born   bool
 }

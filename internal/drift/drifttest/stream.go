@@ -10,13 +10,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Stream is a history to be made.
+// Stream describes a history to make.
 type Stream struct {
 	Kind  string
 	Noise string
 	Seed  uint64
 	Days  float64
-	// Interval between rounds; a minute when zero.
+	// Interval is the time between rounds; a minute when zero.
 	Interval time.Duration
 }
 
@@ -26,14 +26,13 @@ type Round struct {
 	Conditions record.Conditions
 }
 
-// Label tells what happens in a stream.
+// Label says what happens in a stream.
 type Label struct {
 	Kind  string
 	Noise string
-	// Onset and End bound what happens, since the start of the stream; Onset is
-	// negative when nothing does.
+	// Onset and End bound what happens, since the start of the stream. Onset is negative when nothing happens.
 	Onset, End time.Duration
-	// Duration is that of the stream.
+	// Duration is the length of the stream.
 	Duration time.Duration
 }
 
@@ -66,7 +65,7 @@ func Noises() []string {
 	}
 }
 
-// ratio is how many times slower a kind makes all rounds it affects.
+// ratio returns how many times slower a kind makes all rounds that it affects.
 func ratio(kind string) float64 {
 	switch kind {
 	case "step10":
@@ -161,10 +160,10 @@ func (s Stream) Rounds() iter.Seq[Round] {
 	}
 }
 
-// figures of a round, in seconds.
+// figures are the figures of a round, in seconds.
 type figures struct{ p50, p95, p99, mean, load float64 }
 
-// values are the statistics, by a clock that counts in steps when it has some.
+// values returns the statistics. If step is above 0, they are measured by a clock that counts in such steps.
 func (f figures) values(slower, step float64) drift.Values {
 	p50, p95, p99, mean := f.p50*slower, f.p95*slower, f.p99*slower, f.mean*slower
 	if step > 0 {

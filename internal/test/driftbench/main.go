@@ -98,12 +98,12 @@ func run(ctx context.Context, w io.Writer, o options, folders []string) error {
 	return writeRows(w, table)
 }
 
-// wants reports whether a part is asked for.
+// wants reports whether a part is to run.
 func (o options) wants(part string) bool {
 	return slices.Contains(strings.Split(o.only, ","), part)
 }
 
-// known refuses the name of a part that is none.
+// known returns an error when a part that is asked for does not exist.
 func (o options) known() error {
 	names := []string{"alone"}
 	for _, p := range parts() {
@@ -196,13 +196,13 @@ type source interface {
 	Next(ctx context.Context) (replay.Sample, error)
 }
 
-// firstAfter notes the first round after what happens has ended: before it, nobody can know that it has.
+// firstAfter notes the first round after the end of what happens. Before that round nobody can know that it is over.
 type firstAfter struct {
 	source
 	end, round time.Time
 }
 
-// Next returns what the source has next.
+// Next returns the next sample of the source.
 func (f *firstAfter) Next(ctx context.Context) (replay.Sample, error) {
 	r, err := f.source.Next(ctx)
 	if err == nil && f.round.IsZero() && !r.Time.Before(f.end) {

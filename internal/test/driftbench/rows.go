@@ -58,7 +58,7 @@ func judgeAll(scenarios map[string]drifttest.Scenario, settings drift.Settings) 
 	return all, failed
 }
 
-// reacting: never less likely when worse.
+// reacting checks that a drive is never less likely to be found when it is worse.
 func reacting(o options) ([]row, error) {
 	scenarios := map[string]drifttest.Scenario{}
 	for _, u := range []float64{0, 0.01, 0.05, 0.10, 0.30, 0.60, 0.90} {
@@ -77,7 +77,7 @@ func reacting(o options) ([]row, error) {
 	}, err
 }
 
-// within wants all episodes of some kinds found so soon.
+// within wants all episodes of some kinds to be found within a limit.
 func within(what string, s judged, limit time.Duration, kinds ...string) row {
 	f := s.Of(kinds...)
 	seen := f.String()
@@ -98,7 +98,7 @@ func within(what string, s judged, limit time.Duration, kinds ...string) row {
 	return row{what, "all within " + verdicts.Minutes(limit), seen, len(f.Missed) == 0 && len(late) == 0}
 }
 
-// median wants the median delay of every kind of noise below a limit.
+// median wants the median delay to be below a limit for every kind of noise.
 func median(what string, s judged, kind string, limit time.Duration) row {
 	worst, seen := time.Duration(0), ""
 	for k, f := range s.Found {
@@ -129,7 +129,7 @@ func rate(what string, r verdicts.Rate, most float64) row {
 	return row{what, fmt.Sprintf("at most %g a year", most), r.String(), r.PerYear() <= most}
 }
 
-// nodes: drives that share what their host does.
+// nodes checks drives that share what their host does.
 func nodes(o options) ([]row, error) {
 	scenarios := map[string]drifttest.Scenario{}
 	for n := range o.streams {
@@ -162,7 +162,7 @@ func nodes(o options) ([]row, error) {
 	return append(rows, o.listed("nodes", s.Wrong)...), err
 }
 
-// listed are rows of single false verdicts, when they are asked for.
+// listed returns a row for each false verdict, if that is asked for.
 func (o options) listed(part string, wrong []verdicts.Wrong) []row {
 	var rows []row
 	if !o.wrong {

@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/verdicts"
 )
 
-// A small part of `make drift-bench`, so that no change of the judge loses what has to hold.
+// This is a small part of `make drift-bench`, so that no change of the judge breaks what has to hold.
 func TestWhatHasToHold(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes half a minute of a CPU")

@@ -15,9 +15,9 @@ import (
 
 const (
 	year = 365.25 * 24 * time.Hour
-	// sameAlarm: alarms of several statistics within this time are one.
+	// sameAlarm is the time within which alarms of several statistics are one alarm.
 	sameAlarm = 6 * time.Hour
-	// after what has ended, an alarm that names it is still none too many.
+	// afterEnd is how long after the end an alarm is still no false one.
 	afterEnd = time.Hour
 
 	regressed = replay.State(record.Regressed)
@@ -34,15 +34,14 @@ type score struct {
 type found struct {
 	streams int
 	delays  []time.Duration
-	onsets  []time.Duration // how far the estimate is off
-	ends    []time.Duration // of transients: from the first round after the end until resolved
-	flaps   int             // statistics called regressed no more while it lasted
-	missed  []string        // noises
+	onsets  []time.Duration // how far the estimates are off
+	ends    []time.Duration // of transients: time from the first round after the end until they are resolved
+	flaps   int             // how often a statistic was no longer regressed while the drift lasted
+	missed  []string        // noises of the streams that were missed
 }
 
-// add judges the changes of state of one stream. A regression outside of what
-// happens, or where nothing gets slower by itself, is a false alarm. after is when
-// the first round came after the end.
+// add judges the changes of state of one stream. A regression outside of what happens, or where nothing gets slower
+// by itself, is a false alarm. after is the time of the first round after the end.
 func (s *score) add(label drifttest.Label, after time.Duration, lines []replay.Line) {
 	if s.found == nil {
 		s.falseAlarms, s.found = map[string]int{}, map[string]*found{}
@@ -89,12 +88,12 @@ func (s *score) add(label drifttest.Label, after time.Duration, lines []replay.L
 	}
 }
 
-// flaps counts how often a statistic was no longer regressed while what happens lasted.
+// flaps counts how often a statistic stopped being regressed while what happens lasted.
 func flaps(lines []replay.Line, label drifttest.Label) int {
 	count, states := 0, map[record.Statistic]replay.State{}
 	for _, l := range lines {
 		if l.Statistic == "" {
-			continue // the verdict about the drive
+			continue // this is a verdict about the drive
 		}
 		at := time.Time(l.Time).Sub(drifttest.Start())
 		if at >= label.Onset && at < label.End && states[l.Statistic] == regressed {
@@ -105,7 +104,7 @@ func flaps(lines []replay.Line, label drifttest.Label) int {
 	return count
 }
 
-// resolved is how long after the first round past the end the last statistic was no longer regressed.
+// resolved returns how long after the first round past the end nothing was regressed any more.
 func resolved(lines []replay.Line, label drifttest.Label, after time.Duration) []time.Duration {
 	states := map[record.Statistic]replay.State{}
 	for _, l := range lines {
@@ -146,7 +145,7 @@ func (s *score) write(w io.Writer) error {
 	return err
 }
 
-// summary returns the median and the largest of values, 0 when there are none.
+// summary returns the median and the largest of some values, 0 when there are none.
 func summary(values []time.Duration) (middle, worst time.Duration) {
 	if len(values) == 0 {
 		return 0, 0

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/verdicts"
 )
 
-// roles: drives that do different work are not slow.
+// roles checks that drives that do different work are not blamed.
 func roles(o options) ([]row, error) {
 	scenarios := map[string]drifttest.Scenario{}
 	for _, noise := range drifttest.SharedNoises() {
@@ -28,13 +28,13 @@ func roles(o options) ([]row, error) {
 	return append([]row{none("roles: blamed", s.Wrong)}, o.listed("roles", s.Wrong)...), err
 }
 
-// fast: what is large is found soon, at the default interval and while the drive can be probed.
+// fast checks that large slowdowns are found soon, at the default interval and while the drive can be probed.
 func fast(o options) ([]row, error) {
 	double, five := map[string]drifttest.Scenario{}, map[string]drifttest.Scenario{}
 	for _, u := range []float64{0, 0.01, 0.05, 0.10, 0.20} {
 		r := drifttest.Reacting{Utilisation: u, Wave: 0.1, Slower: 2, Seed: o.seed, Days: 4}
 		double[fmt.Sprintf("%g", u)] = r.Scenario()
-		if u < 0.2 { // else it cannot be probed any more
+		if u < 0.2 { // else the slow drive cannot be probed any more
 			r.Slower = 5
 			five[fmt.Sprintf("%g", u)] = r.Scenario()
 		}
@@ -51,7 +51,7 @@ func fast(o options) ([]row, error) {
 	}, err
 }
 
-// unprobed: drives of which only the traffic is known.
+// unprobed checks drives of which only the traffic is known.
 func unprobed(o options) ([]row, error) {
 	alone, beside := map[string]drifttest.Scenario{}, map[string]drifttest.Scenario{}
 	for _, u := range []float64{0.05, 0.3, 0.6, 0.9} {
@@ -83,11 +83,11 @@ const (
 	mostState = 24 << 10
 )
 
-// cost of judging 24 drives with a round and a sample of traffic each 30 s.
+// cost measures the cost of judging 24 drives with a round and a sample of traffic every 30 s.
 func cost(o options) ([]row, error) {
 	s := drifttest.Site{Noise: "calm", Seed: o.seed, Drives: 24, Days: 2, Interval: 30 * time.Second, Load: 0.2}.Scenario()
 	started := cpuTime()
-	for range s.Samples { // what making them takes
+	for range s.Samples { // to know what making the samples takes
 	}
 	making := cpuTime() - started
 	started = cpuTime()
@@ -110,7 +110,7 @@ func cost(o options) ([]row, error) {
 	}, nil
 }
 
-// cpuTime is what this process has used.
+// cpuTime returns the CPU time that this process has used.
 func cpuTime() time.Duration {
 	var used unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
@@ -119,7 +119,7 @@ func cpuTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// parts are the parts of the table, by their names for -only.
+// parts returns the parts of the table, with their names for -only.
 func parts() []part {
 	return []part{{"reacting", reacting}, {"nodes", nodes}, {"roles", roles}, {"fast", fast}, {"traffic", unprobed}, {"cost", cost}}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/verdicts"
 )
 
-// A small part of the fleet: nothing that happens there is a page by mistake, and what is twice as slow is found.
+// In a small part of the fleet nothing is paged by mistake, and what is twice as slow is found.
 func TestASmallFleet(t *testing.T) {
 	o := options{years: 2, node: wholeFleet, fleet: drifttest.Fleet{Seed: 5, Days: 20, Interval: 2 * time.Minute}, settings: drift.Default()}
 	if testing.Short() {

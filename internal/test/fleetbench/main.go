@@ -34,7 +34,7 @@ func main() {
 	flag.IntVar(&o.node, "node", wholeFleet, "simulate this node of the fleet alone")
 	flag.BoolVar(&o.wrong, "wrong", false, "list the false verdicts, and what was found late")
 	flag.Float64Var(&o.settings.FalseAlarmsPerYear, "false-alarms", drift.Default().FalseAlarmsPerYear, "wanted at most in a device-year")
-	debug.SetGCPercent(400) // what is simulated is small, and its garbage is not
+	debug.SetGCPercent(400) // the live data is small, but the garbage is not
 	profile := flag.String("cpuprofile", "", "write a profile of the CPU to this file")
 	flag.Parse()
 	if err := verdicts.Profiled(*profile, func() error { return interruptible(os.Stdout, o) }); err != nil {
@@ -51,10 +51,10 @@ type options struct {
 	node     int // or wholeFleet
 }
 
-// wholeFleet is for the option node.
+// wholeFleet is the value of the option node that stands for all nodes.
 const wholeFleet = -1
 
-// simulated is what became of a node.
+// simulated is what was simulated, and its score.
 type simulated struct {
 	score  verdicts.Score
 	years  float64
@@ -62,14 +62,14 @@ type simulated struct {
 	err    error
 }
 
-// interruptible is run until an interrupt, which ends it early with what there is.
+// interruptible runs until it is done or interrupted. After an interrupt it writes what it has so far.
 func interruptible(w io.Writer, o options) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	return run(ctx, w, o)
 }
 
-// run writes what became of a fleet.
+// run simulates a fleet and writes its figures.
 func run(ctx context.Context, w io.Writer, o options) error {
 	started := time.Now()
 	total, err := fleet(ctx, o)
@@ -123,7 +123,7 @@ func fleet(ctx context.Context, o options) (simulated, error) {
 	return total, total.err
 }
 
-// cpuTime is what this process has used.
+// cpuTime returns the CPU time that this process has used.
 func cpuTime() time.Duration {
 	var used unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {

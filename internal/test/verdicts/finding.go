@@ -8,24 +8,24 @@ import (
 
 // Finding is a verdict that somebody or something is slow.
 type Finding struct {
-	// At is when it was made, since the start of the scenario.
+	// At is when the verdict was made, since the start of the scenario.
 	At time.Duration
-	// Drive is who is meant; empty for the host.
+	// Drive is the drive that is blamed; empty for the host.
 	Drive string
 	Scope drifttest.Scope
-	// Severity is that of the verdict.
+	// Severity is the severity of the verdict.
 	Severity Severity
 	Ratio    float64
-	// Source and Statistic are what was slowest.
+	// Source and Statistic say what was slowest.
 	Source, Statistic string
-	// Stood is for how long a verdict about a drive stood, to the end of the scenario at most.
+	// Stood is how long a verdict about a drive stood, up to the end of the scenario.
 	Stood time.Duration
 }
 
-// Severity is how much a finding says.
+// Severity is how serious a finding is.
 type Severity string
 
-// The severities. A statistic that has regressed is no verdict about the drive yet.
+// The severities. A statistic that has regressed is not yet a verdict about the drive.
 const (
 	Regressed Severity = "regressed"
 	Degraded  Severity = "degraded"

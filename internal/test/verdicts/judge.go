@@ -10,20 +10,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Probe is the name of the probe whose rounds scenarios have.
+// Probe is the name of the probe that made the rounds of scenarios.
 const Probe = "read-4k"
 
-// sources share the budget of false alarms of a drive, as in the daemon: the probe and the traffic.
+// sources is how many sources share the budget of false alarms of a drive, as in the daemon: the probe and the
+// traffic.
 const sources = 2
 
-// Judge runs a scenario through the judge of the daemon, and returns the verdicts that somebody
-// is slow, in the order of time.
+// Judge runs a scenario through the judge of the daemon. It returns the verdicts that something is slow, in the order
+// of time.
 func Judge(s drifttest.Scenario, settings drift.Settings) ([]Finding, error) {
 	b, err := follow(s, settings)
 	return b.findings, err
 }
 
-// Follow is Judge for those who want to look at what is known at the end.
+// Follow is like Judge, but returns the node as it is at the end.
 func Follow(s drifttest.Scenario, settings drift.Settings) (*judge.Node, error) {
 	b, err := follow(s, settings)
 	return b.node, err
@@ -73,7 +74,7 @@ type bench struct {
 	standing map[string][]int // findings about a drive whose verdict stands
 }
 
-// ends notes that the verdict about a drive is another one from now on.
+// ends notes that the standing verdict about a drive is replaced.
 func (b *bench) ends(drive string, at time.Duration) {
 	for _, i := range b.standing[drive] {
 		b.findings[i].Stood = at - b.findings[i].At
@@ -89,7 +90,7 @@ func (b *bench) keep(f Finding) {
 	b.findings = append(b.findings, f)
 }
 
-// told is what was said of a drive last.
+// told is the last verdict that was reported about a drive.
 type told struct {
 	verdict record.DriveVerdict
 	scope   record.Scope
@@ -98,7 +99,7 @@ type told struct {
 func (b *bench) take(id string, s drifttest.Sample) {
 	o := s.Others
 	work := drift.Work{Known: o.Known, Reads: o.Reads, Writes: o.Writes, ReadBytes: o.ReadBytes, WrittenBytes: o.WriteBytes}
-	if !s.Refused() && !s.Loaded { // as judge.Node.Add: a loaded round has no like
+	if !s.Refused() && !s.Loaded { // like judge.Node.Add: a loaded round is not compared
 		b.node.Round(id, Probe, drift.Round{Time: s.Time, Values: s.Values, Utilisation: s.Utilisation, Work: work}, s.Conditions)
 	}
 	if o.ReadLatency > 0 || o.WriteLatency > 0 || o.FlushLatency > 0 {
@@ -108,7 +109,7 @@ func (b *bench) take(id string, s drifttest.Sample) {
 	}
 }
 
-// remove takes the drives out that have left.
+// remove removes the drives that have left.
 func (b *bench) remove(at time.Duration, known []bool) {
 	for i, d := range b.scenario.Drives {
 		if known[i] && d.To < b.scenario.Duration && at >= d.To {
@@ -118,7 +119,7 @@ func (b *bench) remove(at time.Duration, known []bool) {
 	}
 }
 
-// restart goes on with what a daemon stores.
+// restart continues with what a daemon stores.
 func (b *bench) restart(now time.Time) error {
 	fresh := judge.NewNode(b.settings)
 	if err := fresh.Restore(b.node.State(now)); err != nil {
@@ -145,7 +146,7 @@ func (b *bench) restart(now time.Time) error {
 	return nil
 }
 
-// advance keeps the verdicts that have been made.
+// advance keeps the verdicts that the node has made up to now.
 func (b *bench) advance(now time.Time) {
 	for _, e := range b.node.Advance(now) {
 		if e.Drive != "" && e.Verdict != "" && e.Statistic == "" {

@@ -6,7 +6,7 @@ import (
 	"runtime/pprof"
 )
 
-// Profiled runs something, and writes a profile of the CPU to a file unless its name is empty.
+// Profiled runs a function, and writes a profile of the CPU to the file at path unless that is empty.
 func Profiled(path string, run func() error) error {
 	if path == "" {
 		return run()

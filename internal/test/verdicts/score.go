@@ -12,24 +12,24 @@ import (
 const (
 	// Year is a device-year or a node-year.
 	Year = time.Duration(365.25 * 24 * float64(time.Hour))
-	// sameBlame: what is said again within this time is the same.
+	// sameBlame is the time within which a repeated finding is the same one.
 	sameBlame = 6 * time.Hour
-	// afterEnd: a verdict is still right for so long after what it names is over.
+	// afterEnd is how long a verdict is still right after what it names is over.
 	afterEnd = time.Hour
-	// noteworthy is the smallest slow-down of a host that may be a finding.
+	// noteworthy is the smallest slowdown of a host, as a ratio, that may be a finding.
 	noteworthy = 1.08
-	// pagedWithin is how soon a lasting 2 × has to be a page.
+	// pagedWithin is how soon a lasting slowdown of 2 × must be a page.
 	pagedWithin = 15 * time.Minute
-	// recently: what changed so long before may have to do with a verdict.
+	// recently is how long before a verdict a change may have to do with it.
 	recently = 24 * time.Hour
-	// judgedTogether is how many drives tell the host from a drive.
+	// judgedTogether is how many drives are needed to tell the host from a drive.
 	judgedTogether = 3
 )
 
 // Score counts what is right and what is wrong.
 type Score struct {
-	// Drives and Nodes are the years (a Duration ends at 292) in which nothing happened to them that makes them slow.
-	// SmallNodes is the part of Drives on nodes of one or two.
+	// Drives and Nodes are the years (as numbers, because a Duration ends at 292) in which nothing made drives or
+	// nodes slow. SmallNodes is the part of Drives on nodes of one or two.
 	Drives, SmallNodes, Nodes float64
 	// Quiet is Drives by the noise of the host.
 	Quiet map[string]float64
@@ -37,12 +37,12 @@ type Score struct {
 	Wrong []Wrong
 	// Found is what became of each kind of episode, by kind and noise.
 	Found map[Kind]*Found
-	// Lasting drives, 2 × slower or worse for an hour or longer: how many, how many were blamed within a
-	// quarter of an hour, and how many as severe.
+	// Lasting counts drives that were 2 × slower or worse for an hour or longer. LastingBlamed counts those of them
+	// that were blamed within a quarter of an hour, and LastingSevere those that were severe by then.
 	Lasting, LastingBlamed, LastingSevere int
-	// Stood are how long those of them that were severe in time were so without a break.
+	// Stood is how long the verdict stood for each lasting drive that was severe in time.
 	Stood []time.Duration
-	// Late are those of them that were not severe within a quarter of an hour.
+	// Late are the lasting drives that were not severe within a quarter of an hour.
 	Late []Late
 }
 
@@ -50,7 +50,7 @@ type Score struct {
 type Late struct {
 	Scenario, Drive string
 	drifttest.Episode
-	// Blamed and Severe are how long that took; negative for never.
+	// Blamed and Severe are how long it took until the drive was blamed and was severe; negative for never.
 	Blamed, Severe time.Duration
 }
 
@@ -63,7 +63,7 @@ type Wrong struct {
 	Scenario string
 	// Why says what is wrong with it.
 	Why Reason
-	// Noise is the drive's own, HostNoise that of its host.
+	// Noise is the noise of the drive, and HostNoise that of its host.
 	Noise, HostNoise string
 	// After is what changed on the drive or node in the day before; empty when nothing did.
 	After string
@@ -85,9 +85,9 @@ const (
 // Found is what became of the episodes of a kind.
 type Found struct {
 	Episodes int
-	// Delays of those that were found.
+	// Delays are the delays of the episodes that were found.
 	Delays []time.Duration
-	// Batches is how many were told as a batch.
+	// Batches is how many were reported as a batch.
 	Batches int
 	Missed  []string // scenarios
 }
@@ -111,7 +111,7 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 	excused := slices.Clone(d.Episodes)
 	for _, e := range of.Host {
 		if small && e.Slower >= noteworthy {
-			excused = append(excused, e) // nobody could tell the host from the drive
+			excused = append(excused, e) // with so few drives, nobody can tell the host from the drive
 		}
 	}
 	quiet := quietTime(d.From, min(d.To, of.Duration), excused)
@@ -140,7 +140,7 @@ func (s *Score) drive(name string, of drifttest.Scenario, i int, findings []Find
 	}
 }
 
-// lasting notes how soon a drive was blamed that became twice as slow for good.
+// lasting notes how soon a drive was blamed that became at least twice as slow for an hour or longer.
 func (s *Score) lasting(name, drive string, e drifttest.Episode, findings []Finding) {
 	var stood time.Duration
 	after := func(severe bool) time.Duration {
@@ -166,7 +166,7 @@ func (s *Score) lasting(name, drive string, e drifttest.Episode, findings []Find
 	s.Late = append(s.Late, Late{name, drive, e, blamed, severe})
 }
 
-// blames are the findings about a drive.
+// blames returns the findings about a drive.
 func blames(findings []Finding, drive string) []Finding {
 	var mine []Finding
 	for _, f := range findings {
@@ -177,7 +177,7 @@ func blames(findings []Finding, drive string) []Finding {
 	return mine
 }
 
-// reason is what is wrong with a finding about a drive; empty when it is right.
+// reason returns what is wrong with a finding about a drive; empty when it is right.
 func reason(of drifttest.Scenario, excused []drifttest.Episode, f Finding) Reason {
 	wrong := Nothing
 	for _, e := range of.Host {
@@ -185,7 +185,7 @@ func reason(of drifttest.Scenario, excused []drifttest.Episode, f Finding) Reaso
 			wrong = HostDidIt
 		}
 	}
-	slower, happening := 1.0, false // what happens at the same time multiplies
+	slower, happening := 1.0, false // slowdowns at the same time multiply
 	for _, e := range excused {
 		switch {
 		case during(e, f.At):
@@ -207,7 +207,7 @@ func during(e drifttest.Episode, at time.Duration) bool {
 	return at >= e.Onset && at <= e.End+afterEnd
 }
 
-// quietTime is how much of a time lies in no episode.
+// quietTime returns how much of a period lies in no episode.
 func quietTime(from, to time.Duration, episodes []drifttest.Episode) time.Duration {
 	sorted := slices.SortedFunc(slices.Values(episodes), func(a, b drifttest.Episode) int { return cmp.Compare(a.Onset, b.Onset) })
 	var quiet time.Duration
@@ -262,7 +262,7 @@ func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
 		}
 		if f.At-last >= sameBlame {
 			why := NoHost
-			if slices.Contains(of.Noises, "backup") { // what recurs may be told once
+			if slices.Contains(of.Noises, "backup") { // what recurs may be reported once
 				if why = Again; backups == 0 {
 					why = ""
 				}
@@ -279,7 +279,7 @@ func (s *Score) host(name string, of drifttest.Scenario, findings []Finding) {
 	}
 }
 
-// Merge adds what another score has.
+// Merge adds the counts of another score.
 func (s *Score) Merge(o Score) {
 	s.Drives += o.Drives
 	s.SmallNodes += o.SmallNodes
@@ -305,8 +305,7 @@ func (s *Score) Merge(o Score) {
 	}
 }
 
-// blamed counts false verdicts about drives: the same drive twice within six hours counts once,
-// whatever the severity.
+// blamed counts false verdicts about drives with some severities. The same drive twice within six hours counts once.
 func (s *Score) blamed(severities ...Severity) int {
 	last := map[string]time.Duration{}
 	n := 0
@@ -323,7 +322,7 @@ func (s *Score) blamed(severities ...Severity) int {
 	return n
 }
 
-// Count is how many false verdicts there are of those that match.
+// Count returns how many false verdicts match.
 func (s *Score) Count(match func(Wrong) bool) int {
 	n := 0
 	for _, w := range s.Wrong {
@@ -334,7 +333,7 @@ func (s *Score) Count(match func(Wrong) bool) int {
 	return n
 }
 
-// Of are the episodes of some kinds together, whatever the noise.
+// Of returns what became of the episodes of some kinds together, whatever the noise.
 func (s *Score) Of(kinds ...string) Found {
 	var all Found
 	for k, f := range s.Found {
@@ -350,8 +349,8 @@ func (s *Score) Of(kinds ...string) Found {
 	return all
 }
 
-// Quantile of the delays of all episodes, those that were never found being later than all
-// others; negative when that many were not found.
+// Quantile returns a quantile of the delays of all episodes. Episodes that were never found count as later than all
+// others, so it is negative when too few were found.
 func (f Found) Quantile(q float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(f.Delays))
 	at := int(q * float64(f.Episodes))
@@ -361,12 +360,12 @@ func (f Found) Quantile(q float64) time.Duration {
 	return sorted[at]
 }
 
-// String is how many were found, the median delay and the longest.
+// String says how many were found, the median delay and the longest.
 func (f Found) String() string {
 	return fmt.Sprintf("%d of %d, median %s, worst %s", len(f.Delays), f.Episodes, Minutes(f.Quantile(0.5)), Minutes(f.Quantile(1-1/max(1, float64(f.Episodes)))))
 }
 
-// Minutes writes a delay; a negative one is never.
+// Minutes formats a delay; a negative one means never.
 func Minutes(d time.Duration) string {
 	switch {
 	case d < 0:

@@ -14,7 +14,7 @@ import (
 )
 
 func TestUpperBound(t *testing.T) {
-	// Garwood's table, 90 % two-sided: the same as 95 % one-sided.
+	// Garwood's table of two-sided 90 % limits, which are one-sided 95 % limits.
 	assert.InDelta(t, 2.996, verdicts.UpperBound(0), 0.001)
 	assert.InDelta(t, 4.744, verdicts.UpperBound(1), 0.001)
 	assert.InDelta(t, 16.962, verdicts.UpperBound(10), 0.001)
@@ -22,8 +22,8 @@ func TestUpperBound(t *testing.T) {
 
 const hour = time.Hour
 
-// node has three drives: one is 20 % slower from the tenth hour to the twentieth, and from the fifteenth
-// another 30 %; and one is twice as slow from the fiftieth on.
+// node returns a node of three drives. One is 20 % slower from the tenth hour to the twentieth, and another 30 %
+// slower from the fifteenth on. The second is twice as slow from the fiftieth hour on.
 func node(host ...drifttest.Episode) drifttest.Scenario {
 	drive := func(id string, e ...drifttest.Episode) drifttest.Drive {
 		return drifttest.Drive{ID: id, To: 100 * hour, Episodes: e}
@@ -47,7 +47,7 @@ func TestScore(t *testing.T) {
 		node  drifttest.Scenario
 		found []verdicts.Finding
 		wrong map[verdicts.Reason]int
-		said  string // of step20
+		said  string // what Found says of step20
 	}{
 		"silence":           {node(), nil, nil, "0 of 1, median never, worst never"},
 		"right":             {node(), []verdicts.Finding{blame(10*hour+hour/2, "a", verdicts.Degraded), blame(21*hour, "a", verdicts.Degraded)}, nil, "1 of 1, median 30.0 min, worst 30.0 min"},
@@ -98,7 +98,7 @@ func TestHowLongASevereVerdictStands(t *testing.T) {
 	assert.Regexp(t, `severe drive +0\.00 +25\.0 min`, table.String())
 }
 
-// A verdict stands until another one is told of the drive, or to the end.
+// A verdict stands until another one is made about the drive, or to the end.
 func TestAVerdictEnds(t *testing.T) {
 	s := drifttest.Fleet{Seed: 45, Days: 30, Interval: 2 * time.Minute}.Node(92)
 	found, err := verdicts.Judge(s, drift.Settings{})

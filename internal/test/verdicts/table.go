@@ -18,18 +18,18 @@ type Rate struct {
 	Years  float64
 }
 
-// PerYear is the rate as it was seen.
+// PerYear returns the observed rate.
 func (r Rate) PerYear() float64 { return float64(r.Events) / r.Years }
 
-// Upper is the 95 % upper bound of the rate.
+// Upper returns the 95 % upper bound of the rate.
 func (r Rate) Upper() float64 { return UpperBound(r.Events) / r.Years }
 
-// String is like "3 in 200.1 years: 0.015 a year, at most 0.039".
+// String returns text like "3 in 200.1 years: 0.0150 a year, at most 0.0387 (95 %)".
 func (r Rate) String() string {
 	return fmt.Sprintf("%d in %.1f years: %.4f a year, at most %.4f (95 %%)", r.Events, r.Years, r.PerYear(), r.Upper())
 }
 
-// FalseDrives is how often a drive was blamed falsely with one of some severities; with any when none is named.
+// FalseDrives returns how often a drive was blamed falsely with one of some severities; with any when none is named.
 func (s *Score) FalseDrives(severities ...Severity) Rate {
 	if len(severities) == 0 {
 		severities = []Severity{Regressed, Degraded, Severe}
@@ -37,15 +37,15 @@ func (s *Score) FalseDrives(severities ...Severity) Rate {
 	return Rate{s.blamed(severities...), s.Drives}
 }
 
-// FalseHosts is how often a host was blamed falsely with one of some severities; with any when none is named.
+// FalseHosts returns how often a host was blamed falsely with one of some severities; with any when none is named.
 func (s *Score) FalseHosts(severities ...Severity) Rate {
 	return Rate{s.Count(func(w Wrong) bool {
 		return w.Scope == drifttest.OfHost && (len(severities) == 0 || slices.Contains(severities, w.Severity))
 	}), s.Nodes}
 }
 
-// WriteFleet writes the figures of a fleet: false verdicts by kind, delays by kind, and what
-// would have paged a person.
+// WriteFleet writes the figures of a fleet: false verdicts by kind, delays by kind, and what would have paged a
+// person.
 func (s *Score) WriteFleet(out io.Writer, list bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "false verdicts about drives\t%s\n", s.FalseDrives(Degraded, Severe))
@@ -125,7 +125,7 @@ func (s *Score) causes() []cause {
 	return list
 }
 
-// by is the source and the statistic of a finding.
+// by returns the source and the statistic of a finding.
 func (f Finding) by() string {
 	if f.Statistic == "" {
 		return f.Source
