@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// host answers with what the test says.
+// host returns the values that the test sets.
 type host struct {
 	usage       admit.Usage
 	usageErr    error
@@ -28,7 +28,7 @@ func (h *host) Usage() (admit.Usage, error)  { return h.usage, h.usageErr }
 func (h *host) IOPressure() (float64, error) { return h.pressure, h.pressureErr }
 func (h *host) Asleep() (bool, error)        { return h.asleep, h.asleepErr }
 
-// did adds what others do to the device in ten seconds.
+// did adds the I/Os that others do to the device in ten seconds.
 func (h *host) did(utilisation, inFlight float64, ios, bytes uint64) {
 	h.usage.Busy += time.Duration(utilisation * 10e9)
 	h.usage.Served += time.Duration(max(utilisation, inFlight) * 10e9)
@@ -42,7 +42,7 @@ var (
 	start  = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 )
 
-// What users have set holds whatever the device is.
+// Limits that the user has set hold for every device.
 func TestLimitsOfUsers(t *testing.T) {
 	broken := errors.New("broken")
 	tests := map[string]struct {
@@ -83,11 +83,11 @@ func TestLimitsOfUsers(t *testing.T) {
 			now:  host{usage: admit.Usage{Busy: time.Second, Queued: time.Second, IOs: 3}},
 			want: record.Load{Utilisation: -1, MeanInFlight: -1, OthersIOs: -1},
 		},
-		"times that start again at zero": { // 32 bits of milliseconds
+		"times that start again at zero": { // 32 bits of milliseconds wrap around
 			now:  host{usage: admit.Usage{Busy: 100*time.Second - math.MaxUint32*time.Millisecond, Queued: 204 * time.Second, IOs: 9}},
 			want: record.Load{Utilisation: 0.0001, MeanInFlight: 0.4, OthersIOs: -1},
 		},
-		"many lone I/Os": { // a tick of the clock each in the one, their true time in the other
+		"many lone I/Os": { // busy time counts a whole tick for each, served time its true latency
 			now:  host{usage: admit.Usage{Busy: 108 * time.Second, Served: 201 * time.Second, Queued: 201 * time.Second, IOs: 9}},
 			want: record.Load{Utilisation: 0.1, MeanInFlight: 0.1, OthersIOs: -1},
 		},
@@ -128,7 +128,7 @@ func TestLimitsOfUsers(t *testing.T) {
 	}
 }
 
-// Without limits of a user, a device is left alone for what others get from it.
+// Without the user's limits, a device is left alone depending on the work it does for others.
 func TestLimitsLeftToUs(t *testing.T) {
 	const deep = "others keep 40 I/Os in flight, above the limit of 32, and the device does 100 % of the most that it was seen to do"
 	for name, c := range map[string]struct {
@@ -189,7 +189,8 @@ func TestLimitsLeftToUs(t *testing.T) {
 	}
 }
 
-// What a device did long ago is no measure for ever: one that stays slow is busy again in weeks.
+// What a device did long ago does not count for ever: one that stays slow counts as busy again after
+// weeks.
 func TestTheMostWorkIsForgotten(t *testing.T) {
 	h, now := &host{usage: admit.Usage{IOs: 1}}, start
 	gate := admit.NewGate(h, admit.Limits{})
@@ -208,7 +209,7 @@ func TestTheMostWorkIsForgotten(t *testing.T) {
 	require.Error(t, round(1e6))
 }
 
-// Before a full run the limits hold that hold for hard disks.
+// Before a full run, the limits for hard disks apply to every device.
 func TestLimitsBeforeARun(t *testing.T) {
 	assert.Equal(t, admit.Limits{MaxUtilisation: new(0.8), MaxInFlight: new(int64(32)), MaxIOPressure: new(0.6)}, admit.Limits{}.ForRun())
 	assert.Equal(t, limits, limits.ForRun())
@@ -297,7 +298,7 @@ func TestBudgetOverAMonth(t *testing.T) {
 	for name, interval := range map[string]time.Duration{"twice as much as may be": 42 * time.Second, "as much": 85 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			var b admit.Budget
-			var written []time.Time // of the last 24 hours
+			var written []time.Time // in the last 24 hours
 			var longest time.Duration
 			last := start
 			for now := start; now.Before(start.AddDate(0, 0, 30)); now = now.Add(interval) {
@@ -337,8 +338,8 @@ func TestWhyIsWithoutTheWord(t *testing.T) {
 	assert.Equal(t, "/dev/x: busy: no", admit.Why(errors.New("/dev/x: busy: no")))
 }
 
-// What a device was seen to do before a restart is remembered: 40 I/Os in flight are none of a busy device
-// when it does half of that.
+// The most work seen before a restart is remembered: with 40 I/Os in flight, a device is not busy if it
+// does only half of that work.
 func TestTheMostWorkIsRemembered(t *testing.T) {
 	for most, busy := range map[float64]bool{0: true, 2e5: false} {
 		h := &host{usage: admit.Usage{IOs: 1}}

@@ -6,13 +6,14 @@ import (
 	"path"
 )
 
-// Asleep reports whether the kernel has suspended the device, or one that it is made of, for
-// want of work (Documentation/ABI/testing/sysfs-devices-power, runtime_status). To be asked
-// wakes none.
+// Asleep reports whether the kernel has suspended the device, or one that it is built on,
+// because it was idle (Documentation/ABI/testing/sysfs-devices-power, runtime_status).
+// Reading this state does not wake a device.
 func (d Disk) Asleep() (bool, error) {
 	for _, number := range append([]string{d.source.Number}, d.source.Below()...) {
 		at := path.Join("/sys/dev/block", number)
-		// The disk of a SCSI device, and the PCI device of an NVMe controller.
+		// The first is that of the SCSI device or the NVMe controller, the second that of
+		// the PCI device of an NVMe controller.
 		for _, file := range []string{"device/power/runtime_status", "device/device/power/runtime_status"} {
 			status, err := d.fs.Text(path.Join(at, file))
 			switch {

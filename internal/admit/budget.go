@@ -6,19 +6,19 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Budget bounds the bytes that are written in a day, so that wear stays bounded whatever
-// the configuration asks for. What is written is paid off without pause, at the limit a
-// day: who asks for more than that is let through again and again, at the pace that can
-// be paid for, rather than at the same hours of each day. In no 24 hours it is more than
-// twice the limit. Its JSON form survives restarts.
+// Budget limits the bytes written per day, so that wear stays bounded whatever the
+// configuration asks for. Written bytes are paid off continuously at the daily limit. A
+// caller that wants to write more is therefore admitted at intervals throughout the day,
+// not only at the same hours of each day. The total of any 24 hours is at most twice the
+// limit. The JSON form survives restarts.
 type Budget struct {
-	// PaidOff is when all that was written will be, never more than a day from now.
+	// PaidOff is when everything written will be paid off, at most a day from now.
 	PaidOff time.Time `json:"paid_off"`
 }
 
 const day = 24 * time.Hour
 
-// Allow returns ErrBusy when writing bytes now would be more than a day pays for.
+// Allow returns ErrBusy if writing bytes now would take more than a day to pay off.
 func (b *Budget) Allow(now time.Time, bytes, limit int64) error {
 	if bytes > limit {
 		return busy("a round writes %s, more than its budget of %s a day: raise admission.write_budget_per_day, or lower ios or block_size",
@@ -38,8 +38,8 @@ func (b *Budget) Charge(now time.Time, bytes, limit int64) {
 	}
 }
 
-// after is when all will be paid off with bytes more. A clock that was set back must not
-// stop the writes for longer than a day.
+// after returns when everything will be paid off if bytes more are written. A clock that
+// was set back must not stop writes for longer than a day.
 func (b *Budget) after(now time.Time, bytes, limit int64) time.Time {
 	from := b.PaidOff
 	if from.Before(now) {
@@ -47,6 +47,6 @@ func (b *Budget) after(now time.Time, bytes, limit int64) time.Time {
 	} else if latest := now.Add(day); from.After(latest) {
 		from = latest
 	}
-	const tooMuch = 2 // days: more could be no time.Duration
+	const tooMuch = 2 // days; a larger value could overflow time.Duration
 	return from.Add(time.Duration(float64(day) * min(float64(bytes)/float64(limit), tooMuch)))
 }

@@ -5,20 +5,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Disk reads from the kernel's files what others do to one device.
+// Disk reads from the kernel's files how busy one device is.
 type Disk struct {
 	fs     sysfs.FS
 	source counters.Source
 }
 
-// NewDisk returns the device with the kernel's number, "259:0", on the host whose
-// files fs has.
+// NewDisk returns the device with the given kernel number, such as "259:0", of the host
+// whose files host reads.
 func NewDisk(host sysfs.FS, number string) (Disk, error) {
 	source, err := counters.FindSource(host, number)
 	return Disk{fs: host, source: source}, err
 }
 
-// Usage reads what the kernel counts of the device.
+// Usage reads the kernel's I/O counters of the device.
 func (d Disk) Usage() (Usage, error) {
 	disk, timing, err := d.source.Read(d.fs)
 	if err != nil {

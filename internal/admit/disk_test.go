@@ -13,8 +13,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// diskstats are of a drive, of an array that counts I/Os only, as before Linux 5.14, and of its two members; of a drive
-// on a kernel that does not count flushes.
+// diskstats has lines of a drive, of an array that counts only I/Os, as before Linux 5.14, of the array's two members,
+// and of a drive on a kernel that does not count flushes.
 const diskstats = `
  259 0 nvme0n1 10 0 80 100 20 0 160 200 1 4000 300 2 0 16 30 3 5
    9 0 md0 50 0 400 0 0 0 0 0 0 0 0 0 0 0 0 0 0
@@ -33,7 +33,7 @@ func TestDiskUsage(t *testing.T) {
 		"sys/dev/block/9:0/slaves/sda/dev": "8:0\n",
 		"sys/dev/block/9:0/slaves/sdb/dev": "8:16\n",
 		"sys/dev/block/9:1/slaves/sdb/dev": "8:16\n",
-		// What a device counts itself is enough; diskstats has these by other counts.
+		// The counters of the device's own directory suffice; its line in diskstats has other values.
 		"sys/dev/block/8:32/stat": "10 0 80 100 20 0 160 200 1 4000 300 2 0 16 30\n",
 		"sys/dev/block/8:48/stat": "10 0 80 100 20 0 160 200 0 5000 300 2 0 16 30 3 5\n",
 		"sys/dev/block/8:64/stat": "10 0 80 100 20 0 160 200 3 0 300 2 0 16 30 3 5\n",
@@ -47,8 +47,8 @@ func TestDiskUsage(t *testing.T) {
 	for number, want := range map[string]admit.Usage{
 		"259:0": {Busy: 4 * time.Second, Served: 335 * time.Millisecond, InFlight: 1, IOs: 35, Queued: 300 * time.Millisecond, Bytes: 240 * 512},
 		"9:0":   {Busy: 2 * time.Second, InFlight: 3, IOs: 50, Queued: 600 * time.Millisecond, Bytes: 400 * 512},
-		"9:1":   {},                                                                                                                              // nothing was done yet
-		"8:16":  {Busy: 3 * time.Second, Served: 335 * time.Millisecond, InFlight: 2, IOs: 35, Queued: 300 * time.Millisecond, Bytes: 240 * 512}, // its driver has no queue of requests
+		"9:1":   {},                                                                                                                              // no I/O yet
+		"8:16":  {Busy: 3 * time.Second, Served: 335 * time.Millisecond, InFlight: 2, IOs: 35, Queued: 300 * time.Millisecond, Bytes: 240 * 512}, // its driver has no request queue
 		"8:32":  {Busy: 4 * time.Second, Served: 330 * time.Millisecond, InFlight: 1, IOs: 32, Queued: 300 * time.Millisecond, Bytes: 240 * 512},
 		"8:48":  {Busy: 5 * time.Second, Served: 335 * time.Millisecond, IOs: 35, Queued: 300 * time.Millisecond, Bytes: 240 * 512},
 		"8:64":  {Served: 335 * time.Millisecond, InFlight: 3, IOs: 35, Queued: 300 * time.Millisecond, Bytes: 240 * 512},

@@ -1,13 +1,13 @@
-// Package admit decides whether a device may be touched now, and says why not.
+// Package admit decides whether a round may touch a device now, and explains a refusal.
 //
-// A Gate looks at what others do to the device: how many I/Os they keep in flight, how
-// much of what the device was seen to do that is, and whether it has part in what the host
-// waits for. A drive that is slow, or that shares a host with a slow one, goes on being
-// measured. Limits that a user sets hold whatever the device is. A Budget bounds what is
-// written in a day. Nothing here reads or writes a device.
+// A Gate looks at the load that others put on the device: how many I/Os they keep in
+// flight, how close that is to the most work the device was seen to do, and whether the
+// device contributes to the host's I/O pressure. A drive that is slow, or that shares a
+// host with a slow one, is still measured. Limits set by the user hold for every device. A
+// Budget limits the bytes written per day. Nothing here reads from or writes to a device.
 //
 //	load, err := gate.Admit(time.Now())
 //	if errors.Is(err, admit.ErrBusy) && !(overdue && gate.MayForce(err)) { … }
 //	… the round …
-//	err = gate.Done(time.Now(), &load)
+//	err = gate.Done(time.Now(), ours, &load)
 package admit

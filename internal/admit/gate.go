@@ -10,29 +10,29 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Usage is what the kernel has counted for a device so far.
+// Usage holds the kernel's I/O counters of a device.
 type Usage struct {
-	// Busy is the time with at least one I/O in flight.
+	// Busy is the time during which at least one I/O was in flight.
 	Busy time.Duration
-	// Served is the sum over all I/Os of the time each took; 0 where it is not known.
+	// Served is the sum of the latencies of all I/Os; 0 if not known.
 	Served time.Duration
-	// Queued is the sum over time of the I/Os in flight.
+	// Queued is the number of I/Os in flight, integrated over time.
 	Queued time.Duration
 	// InFlight is the number of I/Os in flight now.
 	InFlight int64
-	// IOs is the number of completed I/Os, ours included.
+	// IOs is the number of completed I/Os, including ours.
 	IOs uint64
-	// Bytes is what they moved.
+	// Bytes is how many bytes these I/Os moved.
 	Bytes uint64
 }
 
-// Host reads what admission looks at.
+// Host reads the load of a device and of its host.
 type Host interface {
 	Usage() (Usage, error)
-	// IOPressure returns the share (0 to 1) of the last 10 s in which some task
-	// waited for I/O; fs.ErrNotExist where the kernel does not count it.
+	// IOPressure returns the share (0 to 1) of the last 10 s in which some task waited for I/O. It returns
+	// fs.ErrNotExist if the kernel does not count this.
 	IOPressure() (float64, error)
-	// Asleep reports whether the device is suspended for want of work.
+	// Asleep reports whether the device is suspended because it was idle.
 	Asleep() (bool, error)
 }
 
@@ -40,43 +40,44 @@ type Host interface {
 type Gate struct {
 	// Spins says that the device is a hard disk.
 	Spins bool
-	// Most is the most work of others that the device was seen to do. It may be given what was kept of it.
+	// Most is the most work of others that the device was seen to do. A caller may set it to a stored
+	// value.
 	Most Capacity
 
 	host   Host
 	limits Limits
 	last   *sample
-	seen   load // as last seen over a span worth it
+	seen   load // at the last look over at least minSpan
 	blind  bool
 }
 
-// load is what others did over a span.
+// load is the load of others over a span of time.
 type load struct {
 	utilisation, inFlight float64 // negative when not known
-	work                  float64 // share of the most that was seen
+	work                  float64 // share (0 to 1) of the most work seen
 }
 
-// unseen is the load of a device that was not looked at for long enough. As nobody knows how
-// much it can do, it may be all of it.
+// unseen returns the load of a device that has not been observed for long enough. Its capacity is unknown,
+// so its work may be all that it can do.
 func unseen() load { return load{utilisation: -1, inFlight: -1, work: 1} }
 
-// minSpan is the shortest time over which utilisation means something: over a
-// millisecond, a single I/O of others is all of it.
+// minSpan is the shortest time over which utilisation is meaningful: within a millisecond, a single I/O of
+// others would count as full utilisation.
 const minSpan = 500 * time.Millisecond
 
-// sample is what was counted when our last I/O had ended.
+// sample holds the counters as of the end of our last I/O.
 type sample struct {
 	at    time.Time
 	usage Usage
 }
 
-// NewGate returns a gate that has seen nothing yet. A nil host admits everything
-// and knows no load: for files on what is no block device of this host.
+// NewGate returns a gate that has not observed anything yet. With a nil host, it admits everything and
+// reports an unknown load; this is for files that are not on a block device of this host.
 func NewGate(host Host, limits Limits) *Gate {
 	return &Gate{host: host, limits: limits, seen: unseen()}
 }
 
-// Start takes the first sample, so that the load before the first round is known.
+// Start takes the first sample, so that Admit knows the load before the first round.
 func (g *Gate) Start(now time.Time) error {
 	if g.host == nil {
 		return nil
@@ -89,8 +90,7 @@ func (g *Gate) Start(now time.Time) error {
 	return nil
 }
 
-// Admit returns what others do to the device, and an error that is ErrBusy when
-// that is more than the limits allow.
+// Admit returns the load of others on the device, and an error that is ErrBusy if it exceeds the limits.
 func (g *Gate) Admit(now time.Time) (record.Load, error) {
 	load := record.UnknownLoad()
 	if g.host == nil {
@@ -122,19 +122,18 @@ func (g *Gate) Admit(now time.Time) (record.Load, error) {
 	return load, err
 }
 
-// look takes what the device did since our last I/O: it served others alone.
+// look computes the load since our last I/O. In that time, the device served only others.
 func (g *Gate) look(now time.Time, usage Usage) {
 	before := g.last.usage
-	if usage.IOs < before.IOs { // it was away, and counts anew
+	if usage.IOs < before.IOs { // the device was removed, and its counters started again
 		g.seen = unseen()
 		return
 	}
 	span := now.Sub(g.last.at).Seconds()
 	busy := since(usage.Busy, before.Busy)
 	if usage.Served > 0 {
-		// From Linux 5.0 to 6.9 each lone I/O counts as a whole tick of the clock in the
-		// busy time, so that 200 short ones a second look like 80 %
-		// ("block: support to account io_ticks precisely", 6.10).
+		// From Linux 5.0 to 6.9, every lone I/O adds a whole clock tick to the busy time, so that 200
+		// short ones a second look like 80 % ("block: support to account io_ticks precisely", 6.10).
 		busy = min(busy, since(usage.Served, before.Served))
 	}
 	g.seen = load{
@@ -144,8 +143,8 @@ func (g *Gate) look(now time.Time, usage Usage) {
 	}
 }
 
-// since subtracts times that the kernel keeps as 32-bit milliseconds: a smaller one later
-// started again at zero.
+// since subtracts times that the kernel keeps as 32-bit milliseconds. If the later one is smaller, the
+// counter has wrapped around.
 func since(after, before time.Duration) time.Duration {
 	if after < before {
 		after += (math.MaxUint32 + 1) * time.Millisecond
@@ -153,8 +152,8 @@ func since(after, before time.Duration) time.Duration {
 	return after - before
 }
 
-// MayForce reports whether a small round may go in although Admit has returned err: by a
-// limit of this package, on a device that neither is a hard disk nor sleeps.
+// MayForce reports whether a small round may run although Admit returned err. It may if the exceeded limit
+// is one of this package, and the device is neither a hard disk nor asleep.
 func (g *Gate) MayForce(err error) bool {
 	var busy *busyError
 	if !errors.As(err, &busy) || !busy.ours || g.Spins {
@@ -164,8 +163,8 @@ func (g *Gate) MayForce(err error) bool {
 	return err == nil && !asleep
 }
 
-// Done is told that our I/Os have ended: ours is how many there were. It
-// completes load with what others did meanwhile.
+// Done records that our I/Os have ended; ours is their number. It completes load with the I/Os that others
+// did meanwhile.
 func (g *Gate) Done(now time.Time, ours int64, load *record.Load) error {
 	if g.host == nil {
 		return nil
@@ -185,7 +184,7 @@ func (g *Gate) Done(now time.Time, ours int64, load *record.Load) error {
 	return nil
 }
 
-// Blind reports whether most of our last I/Os were not counted, so that those of
-// others are not either: the device's statistics are switched off (queue/iostats in
-// sysfs), or a cache answered in its place.
+// Blind reports whether the kernel did not count most of our last I/Os. Those of others are then not
+// counted either: the device's statistics are switched off (queue/iostats in sysfs), or a cache answered
+// in its place.
 func (g *Gate) Blind() bool { return g.blind }

@@ -8,40 +8,44 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Limits above which a device is left alone. One that is nil is left to this package, which
-// looks at what the device does rather than at how busy it is. One that is given is a
-// user's: it holds whatever the device is.
+// Limits holds the thresholds above which a device is left alone. For a nil limit, this
+// package applies its own rules, which look at the work that the device does rather than at
+// how busy it is. A limit that is set comes from the user and holds for every device.
 type Limits struct {
-	// MaxUtilisation is the share (0 to 1) of time others may keep the device busy.
+	// MaxUtilisation is the share (0 to 1) of time for which others may keep the device busy.
 	MaxUtilisation *float64
-	// MaxInFlight is how many I/Os of others may be in flight, now and on average.
+	// MaxInFlight is how many I/Os of others may be in flight, both now and on average.
 	MaxInFlight *int64
-	// MaxIOPressure is the share (0 to 1) of time some task of the host may wait for I/O.
+	// MaxIOPressure is the share (0 to 1) of time in which some task of the host may wait for
+	// I/O.
 	MaxIOPressure *float64
 }
 
-// The limits of this package.
+// The limits that this package applies by itself.
 const (
-	// maxUtilisation holds for hard disks, which do one thing at a time, and before full runs.
-	// Of a drive with parallel queues busy time says nothing: one I/O at a time keeps it busy.
+	// maxUtilisation applies to hard disks, which do one thing at a time, and before full
+	// runs. For a drive with parallel queues, busy time says nothing: one I/O at a time keeps
+	// it busy.
 	maxUtilisation = 0.8
-	// maxInFlight is a mean. It holds while the device does most of what it was seen to do:
-	// where it does less, I/Os are in flight because it is slow, which is to be measured.
+	// maxInFlight limits the mean. It applies only while the device does at least mostWork (a
+	// share of the most work it was seen to do). Below that, I/Os are in flight because the
+	// device is slow, which is what the rounds must measure.
 	maxInFlight = 32
 	mostWork    = 0.75
-	// maxIOPressure holds where the device has part in it: where more I/Os than these are in
-	// flight on it on average. A single reader alone makes a pressure of nearly 100 %.
+	// maxIOPressure applies only if the device contributes to the pressure: if more I/Os than
+	// inFlightUnderStress are in flight on it on average. A single reader alone causes a
+	// pressure of nearly 100 %.
 	maxIOPressure       = 0.6
 	inFlightUnderStress = 4
 )
 
-// Unlimited admits everything.
+// Unlimited returns limits that admit everything.
 func Unlimited() Limits {
 	return Limits{MaxUtilisation: new(1.0), MaxInFlight: new(int64(math.MaxInt64)), MaxIOPressure: new(1.0)}
 }
 
-// ForRun returns the limits before a full run, which takes all of a device: those that are
-// left to this package are fixed then.
+// ForRun returns the limits before a full run, which uses a device to its full capacity. The
+// package's own limits then hold unconditionally.
 func (l Limits) ForRun() Limits {
 	if l.MaxUtilisation == nil {
 		l.MaxUtilisation = new(maxUtilisation)
@@ -55,13 +59,13 @@ func (l Limits) ForRun() Limits {
 	return l
 }
 
-// ErrBusy says that a device is not to be touched now. The text tells why.
+// ErrBusy says that a device must not be touched now. The error's text gives the reason.
 var ErrBusy = errors.New("busy")
 
 // busyError is an ErrBusy with its reason.
 type busyError struct {
 	reason string
-	// ours says that it is by a limit of this package rather than a user's.
+	// ours is true if the exceeded limit is one of this package and not the user's.
 	ours bool
 }
 
@@ -75,7 +79,8 @@ func busyByUs(format string, args ...any) error {
 	return &busyError{reason: fmt.Sprintf(format, args...), ours: true}
 }
 
-// Why returns what an ErrBusy says beyond being one, for places that say so already.
+// Why returns the reason of an ErrBusy without the prefix "busy", and the text of any other
+// error.
 func Why(err error) string {
 	var busy *busyError
 	if errors.As(err, &busy) {
@@ -84,7 +89,7 @@ func Why(err error) string {
 	return err.Error()
 }
 
-// given checks the limits that users have set.
+// given checks the limits that the user has set.
 func (l Limits) given(load record.Load) error {
 	switch {
 	case l.MaxUtilisation != nil && load.Utilisation > *l.MaxUtilisation:
@@ -104,8 +109,8 @@ const (
 	textPressure    = "tasks of this host waited for I/O for %.0f %% of the last 10 s, above the limit of %.0f %%"
 )
 
-// left checks those that are left to this package. work is the share (0 to 1) of the most
-// work that the device was seen to do.
+// left checks the limits that the user has left to this package. work is the share (0 to 1) of
+// the most work that the device was seen to do.
 func (l Limits) left(load record.Load, work float64, spins bool) error {
 	inFlight := load.MeanInFlight
 	if inFlight < 0 {

@@ -5,20 +5,21 @@ import (
 	"time"
 )
 
-// forgetWork is the time in which the most that was seen counts half: what a device did long
-// ago, with other data on it, is no measure for ever.
+// forgetWork is the half-life of the most work seen: what a device did long ago, with other
+// data on it, should not count for ever.
 const forgetWork = 7 * 24 * time.Hour
 
-// Capacity is the most work of others that a device was seen to do. The zero value has seen
-// nothing.
+// Capacity is the most work of others that a device was seen to do. The zero value means that
+// the device has not been seen at work.
 type Capacity struct {
 	Seen  time.Time `json:"seen,omitzero"` // when it was last looked at
-	IOs   float64   `json:"ios,omitempty"` // per second
+	IOs   float64   `json:"ios,omitempty"` // per second, as Bytes
 	Bytes float64   `json:"bytes,omitempty"`
 }
 
-// share returns how much of the most that was seen a rate of work is, 0 to 1, and learns from
-// it. A device that has not been seen at work before does all it can.
+// share returns the given rate of work as a share (0 to 1) of the most work seen, and updates
+// the latter. For a device that has not been seen at work before, any work counts as all it
+// can do.
 func (c *Capacity) share(now time.Time, ios, bytes float64) float64 {
 	if age := now.Sub(c.Seen); !c.Seen.IsZero() && age > 0 {
 		factor := math.Exp2(-age.Seconds() / forgetWork.Seconds())

@@ -16,18 +16,18 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// Is reports whether a text is or contains the JSON of fio. A report of ssdprobe is
-// not: there, quotes within texts are escaped.
+// Is reports whether a text is or contains the JSON of fio. A report of ssdprobe does not count: there, quotes
+// within texts are escaped.
 func Is(text []byte) bool {
 	return regexp.MustCompile(`[{,]\s*"fio version"\s*:`).Match(text)
 }
 
-// IsForPeople reports whether a text is fio's output for people, which is not read.
+// IsForPeople reports whether a text is fio's human-readable output, which is not supported.
 func IsForPeople(text []byte) bool {
 	return regexp.MustCompile(`(?m)^\S.*: \((g=\d+\): rw=|groupid=\d+, jobs=\d+\): err=)`).Match(text)
 }
 
-// Parse makes a report of an output of fio. Errors name the field and the value.
+// Parse converts an output of fio to a report. Errors name the field and the value.
 func Parse(text []byte) (record.RunReport, error) {
 	out, err := fio.ParseOutput(bytes.NewReader(text))
 	if err != nil {
@@ -65,7 +65,7 @@ func Parse(text []byte) (record.RunReport, error) {
 	return r, nil
 }
 
-// step is that of a group of jobs, of an output on several targets or on one.
+// step returns the step for a group of jobs. several says that the output is on several targets.
 func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step {
 	s := fiorun.Reported(jobs)
 	s.Plan, s.Workload = fiorun.Describe(jobs, options, several)
@@ -98,17 +98,17 @@ func step(jobs []fio.JobResult, options []fio.Options, several bool) record.Step
 	return s
 }
 
-// unmerged reports whether nothing is known of a distribution, as of jobs of which each has percentiles alone.
+// unmerged reports whether a distribution is unknown, as for several jobs that each have only percentiles.
 func unmerged(r *record.Result) bool {
 	return r != nil && r.IOs > 0 && r.Latency.Count() == 0 && len(r.Percentiles) == 0
 }
 
-// percentiles reports whether a job has any of its own: fio can be told not to take them.
+// percentiles reports whether a job has percentiles: fio can be told not to compute them.
 func percentiles(d *fio.Direction) bool {
 	return d != nil && len(d.Completion.Percentiles)+len(d.Total.Percentiles) > 0
 }
 
-// distinct numbers steps of the same name, which fio allows.
+// distinct numbers steps with the same name, which fio allows.
 func distinct(steps []record.Step) {
 	seen := map[string]int{}
 	for i := range steps {
@@ -120,7 +120,7 @@ func distinct(steps []record.Step) {
 	}
 }
 
-// unknown says what nobody knows, and which latency fio measured.
+// unknown says what is unknown, and which latency fio measured.
 func unknown(out fio.Output) string {
 	text := "The conditions are unknown: fio's output does not say which drive and firmware it was, how the host was set up, or what else ran."
 	var without []string
@@ -148,7 +148,7 @@ func elapsed(out fio.Output) time.Duration {
 	return most
 }
 
-// engine is as in the conditions of ssdprobe's own runs: "fio-3.33 libaio".
+// engine returns the engine in the form of the conditions of ssdprobe's own runs: "fio-3.33 libaio".
 func engine(out fio.Output) string {
 	text := out.Version.String()
 	job := out.Job()
@@ -161,7 +161,7 @@ func engine(out fio.Output) string {
 	return strings.Join(append([]string{text}, engines...), " ")
 }
 
-// targets are what the jobs say that they used, each once.
+// targets returns the distinct targets that the jobs name.
 func targets(job fio.Job) []string {
 	var all []string
 	for i, s := range job.Sections {

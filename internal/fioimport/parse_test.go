@@ -21,7 +21,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// output is what a real fio prints for options, on a file of random data.
+// output returns what a real fio prints for options, on a file of random data.
 func output(t *testing.T, options ...string) []byte {
 	t.Helper()
 	testenv.Installed(t, "fio")
@@ -59,7 +59,7 @@ func captured(t testing.TB, name string) []byte {
 	return text
 }
 
-// Percentiles are those that fio printed, and what it did not print is not known.
+// Percentiles are those that fio printed; others are unknown.
 func TestParseWithoutBins(t *testing.T) {
 	text := output(t, "--rw=randread", "--bs=4k", "--iodepth=8", "--ioengine=libaio", "--direct=1", "--number_ios=500",
 		"--output-format=json", "--percentile_list=50:99")
@@ -86,7 +86,8 @@ func TestParseWithoutBins(t *testing.T) {
 	assert.Contains(t, r.Warnings[0].Text, "(clat)")
 }
 
-// Percentiles of several jobs do not add up; fio adds up those of a group itself, and bins always do.
+// Percentiles of several jobs cannot be merged. fio merges those of a group itself, and bins can
+// always be merged.
 func TestParseOfSeveralJobs(t *testing.T) {
 	load := []string{"--rw=randread", "--bs=4k", "--direct=1", "--number_ios=300", "--numjobs=3"}
 	single := parse(t, output(t, append(load, "--output-format=json")...)).Steps
@@ -106,7 +107,7 @@ func TestParseOfSeveralJobs(t *testing.T) {
 	}
 }
 
-// What a group's options cannot tell is not made up from its first section.
+// What a group's options do not say is not inferred from its first section.
 func TestParseOfALoadThatIsNotKnown(t *testing.T) {
 	for name, options := range map[string][]string{
 		"sizes":       {"--rw=randread", "--bssplit=4k/50:8k/50"},
@@ -130,7 +131,7 @@ func TestParseOfALoadThatIsNotKnown(t *testing.T) {
 	assert.Equal(t, "64 KiB sequential read, depth 1, page cache", buffered.Plan)
 }
 
-// Older versions leave out fields that later ones have.
+// Older versions lack fields that later ones have.
 func TestParseOfOlderVersions(t *testing.T) {
 	text := captured(t, "fio-3.33-plain.json")
 	now := parse(t, text)
@@ -171,7 +172,7 @@ func TestParseRefuses(t *testing.T) {
 	assert.False(t, fioimport.IsForPeople([]byte(plain)))
 }
 
-// An old result is compared with a run of ssdprobe by what was run, as the names differ.
+// An old result is compared with a run of ssdprobe by workload, because the names differ.
 func TestImportedRunsAreCompared(t *testing.T) {
 	old := parse(t, output(t, "--rw=randread", "--bs=4k", "--ioengine=libaio", "--direct=1", "--number_ios=500", "--output-format=json"))
 	now := old
@@ -193,7 +194,7 @@ func TestImportedRunsAreCompared(t *testing.T) {
 	assert.Empty(t, compare.Pair(old, now, 0.2).Loads, "which of two is meant is not guessed")
 }
 
-// Whatever a file holds, it is refused or shown.
+// Whatever a file contains, it is refused or can be shown.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"fio-3.33-plain.json", "fio-3.33-stonewall-sync.json", "fio-3.33-continue-on-error.json", "fio-3.33-unified-both.json"} {
 		f.Add(captured(f, name))

@@ -9,7 +9,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// With group_reporting fio prints the options of the first section beside the sum of all.
+// With group_reporting, fio prints the sum of all sections but only the options of the
+// first.
 func TestSectionsThatFioAddedUp(t *testing.T) {
 	other := dataFile(t)
 	load := []string{"--rw=randread", "--bs=4k", "--direct=1", "--time_based", "--runtime=200ms", "--output-format=json"}
@@ -51,7 +52,7 @@ func TestLoadsOfSeveralTargets(t *testing.T) {
 	assert.Equal(t, "4 KiB random read, depth 2, on "+other, r.Steps[1].Plan)
 }
 
-// Writes that are made durable are another load than those that are not.
+// Durable writes are a different load from plain ones.
 func TestDurableWrites(t *testing.T) {
 	for option, plan := range map[string]string{
 		"--fdatasync=1": "4 KiB sequential write, depth 1, fdatasync after each",
@@ -69,14 +70,14 @@ func TestDurableWrites(t *testing.T) {
 	}
 }
 
-// Each load whose latencies lack the time of submission is named.
+// The warning names each load whose latencies do not count the submission.
 func TestLatenciesOfSomeJobs(t *testing.T) {
 	r := parse(t, output(t, "--output-format=json", "--rw=read", "--bs=4k", "--number_ios=20", "--lat_percentiles=1",
 		"--name=without", "--stonewall", "--filename="+dataFile(t), "--size=4m", "--rw=read", "--bs=4k", "--number_ios=20", "--lat_percentiles=0"))
 	assert.Contains(t, r.Warnings[0].Text, "Latencies of without do not count the time of submission (clat)")
 }
 
-// Percentiles of several jobs are not put together; why they are not there is said.
+// Percentiles of several jobs are not merged, and a warning says why they are missing.
 func TestPercentilesOfSeveralJobs(t *testing.T) {
 	args := []string{"--rw=randread", "--bs=4k", "--number_ios=50", "--numjobs=2", "--thread"}
 	s := parse(t, output(t, append(args, "--output-format=json")...)).Steps[0]

@@ -15,25 +15,25 @@ import (
 )
 
 var (
-	// ErrNotInstalled says that there is no fio to run.
+	// ErrNotInstalled says that fio is not installed.
 	ErrNotInstalled = errors.New(
 		"fio is not installed: install version 3.28 or later (apt install fio, dnf install fio, zypper install fio, apk add fio)")
-	// ErrTooOld says that fio is there and too old to be understood.
+	// ErrTooOld says that the installed fio is too old to be supported.
 	ErrTooOld = errors.New("version 3.28 or later is needed: install a newer one from your distribution or https://github.com/axboe/fio")
 	// ErrEngine says that an I/O engine cannot be used here.
 	ErrEngine = errors.New("this I/O engine cannot be used here")
 )
 
-// Binary is an installed fio of a version that is understood.
+// Binary is an installed fio of a supported version.
 type Binary struct {
 	Path    string
 	Version fio.Version
 }
 
-// Find looks for fio in PATH and asks for its version. Errors: ErrNotInstalled, ErrTooOld.
+// Find looks for fio in PATH and determines its version. Errors: ErrNotInstalled, ErrTooOld.
 func Find(ctx context.Context) (Binary, error) { return At(ctx, "fio") }
 
-// At takes the fio at path, or one of that name in PATH.
+// At is like Find for the fio at path, or for one of that name in PATH.
 func At(ctx context.Context, path string) (Binary, error) {
 	found, err := exec.LookPath(path)
 	switch {
@@ -42,7 +42,7 @@ func At(ctx context.Context, path string) (Binary, error) {
 	case err != nil:
 		return Binary{}, fmt.Errorf("find fio: %w", err)
 	}
-	if found, err = filepath.Abs(found); err != nil { // it is started in another directory
+	if found, err = filepath.Abs(found); err != nil { // fio is started in another directory
 		return Binary{}, fmt.Errorf("find fio: %w", err)
 	}
 	answer, err := ask(ctx, found, "--version")
@@ -60,7 +60,8 @@ func At(ctx context.Context, path string) (Binary, error) {
 	return Binary{Path: found, Version: version}, nil
 }
 
-// ask runs fio for an answer that it gives at once, or once a busy host has read the program.
+// ask runs fio with a question that it answers at once, or as soon as a busy host has loaded
+// the program.
 func ask(ctx context.Context, path, question string) ([]byte, error) {
 	const patience = 30 * time.Second
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))

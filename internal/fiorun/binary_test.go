@@ -61,7 +61,7 @@ func TestAtIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	go func() {
-		// Opening waits for the script to be there.
+		// Opening the FIFO blocks until the script opens it.
 		f, err := os.OpenFile(fifo, os.O_WRONLY, 0)
 		cancel(errors.Join(enough, err))
 		if err == nil {
@@ -79,7 +79,7 @@ func TestCheckEngine(t *testing.T) {
 	require.NoError(t, b.CheckEngine(t.Context(), "psync"))
 	require.ErrorIs(t, b.CheckEngine(t.Context(), "nosuch"), fiorun.ErrEngine)
 
-	// Whether io_uring may be used, fio itself knows best.
+	// Only fio itself shows whether io_uring can really be used.
 	o := reads(dataFile(t))
 	o.IOEngine, o.Extra = "io_uring", []fio.Option{{Key: "number_ios", Value: "1"}}
 	_, tried := b.Run(t.Context(), fiorun.Request{Job: job("ring", o)})
@@ -87,7 +87,7 @@ func TestCheckEngine(t *testing.T) {
 	assert.Equal(t, tried == nil, checked == nil, "tried: %v; checked: %v", tried, checked)
 }
 
-// fio is asked and started in another directory than the one that its path was given in.
+// fio runs in a different directory than the one to which its path was relative.
 func TestAtOfARelativePath(t *testing.T) {
 	stub := script(t, "echo fio-3.33").Path
 	t.Chdir(filepath.Dir(stub))

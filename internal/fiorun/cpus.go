@@ -8,7 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// cpus is how many CPUs the jobs may use together.
+// cpus returns how many CPUs the jobs may use together.
 func (r Run) cpus() int {
 	used := map[int]bool{}
 	for i, s := range r.Job.Sections {
@@ -29,7 +29,7 @@ func (r Run) cpus() int {
 	return min(len(used), runtime.NumCPU())
 }
 
-// parseCPUs reads fio's cpus_allowed, "0-3,8". It is not ok when it names none.
+// parseCPUs parses fio's cpus_allowed, "0-3,8". ok is false if it names no CPU.
 func parseCPUs(text string) (cpus []int, ok bool) {
 	for part := range strings.SplitSeq(text, ",") {
 		low, high, isRange := strings.Cut(strings.TrimSpace(part), "-")

@@ -13,48 +13,49 @@ import (
 )
 
 const (
-	// depthReached is the share of the depth asked for that passes as it: the rest is the
-	// time between a completion and the next submission.
+	// depthReached is the share of the requested depth from which on it counts as reached.
+	// The rest is the time between a completion and the next submission.
 	depthReached = 0.8
-	// depthUnexplained is the share below which it is said even if nothing explains it.
+	// depthUnexplained is the share below which the depth is reported even if nothing
+	// explains it.
 	depthUnexplained = 0.5
 	// depthForeign is the share by which the device may have done more than fio.
 	depthForeign = 0.2
-	// othersRequests is how many requests of others pass in any case, as othersBytes do.
+	// othersRequests is how many requests of others are always tolerated, like othersBytes.
 	othersRequests = othersBytes / 4096
 	// submitting is the share of their CPUs from which on jobs do little else than submit.
 	submitting = 0.7
-	// splitFrom is how many requests an I/O has when most are split, and mergedTo how many
-	// when many are merged.
+	// splitFrom is the number of requests per I/O from which on most I/Os were split, and
+	// mergedTo the number up to which many were merged.
 	splitFrom, mergedTo = 1.5, 0.8
 )
 
-// DefaultEngine is what fio takes on Linux where a job does not say it.
+// DefaultEngine is the engine that fio uses on Linux if a job does not name one.
 const DefaultEngine = "psync"
 
-// Synchronous reports whether an engine, fio's default where it is empty, does one I/O at a
+// Synchronous reports whether an engine (fio's default if it is empty) does one I/O at a
 // time in each job, whatever iodepth says.
 func Synchronous(engine string) bool {
 	return slices.Contains([]string{"", "sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"}, engine)
 }
 
-// depthLook is one group of jobs with what is to be known of its depth.
+// depthLook is what is known about the depth of one group of jobs.
 type depthLook struct {
 	options   fio.Options
 	perJob    int
 	jobs      int
-	fioMost   float64 // the highest mean depth by fio's own levels
+	fioMost   float64 // highest mean depth according to fio's own levels
 	used      float64 // share of their CPUs that the jobs used
-	waited    float64 // share of the time for which they waited for one
-	ios       float64 // with those of the ramp time
+	waited    float64 // share of the time for which they waited for a CPU
+	ios       float64 // including those of the ramp time
 	disk      counters.Disk
 	queue     counters.Queue
-	mean      float64 // 0 when not known
+	mean      float64 // 0 if unknown
 	blockSize int64
 }
 
-// depth is the depth of a group, of which there are so many; nil when the job does not say
-// what was asked of it alone.
+// depth returns the depth of the group with this number, out of groups in all; nil if the
+// job does not say what was requested of each group.
 func (r Run) depth(s record.Step, jobs []fio.JobResult, group, groups int) *record.Depth {
 	var sections []int
 	for i, section := range r.Job.Sections {
@@ -90,7 +91,7 @@ func (r Run) depth(s record.Step, jobs []fio.JobResult, group, groups int) *reco
 	return &d
 }
 
-// depthLevels are those of all jobs of a group, by their I/Os.
+// depthLevels returns the levels of all jobs of a group, weighted by their I/Os.
 func depthLevels(jobs []fio.JobResult) []fio.DepthLevel {
 	var all []fio.DepthLevel
 	var sum float64
@@ -123,8 +124,9 @@ func iosOf(job fio.JobResult) int64 {
 	return n
 }
 
-// see looks at what the device did. It is not used where the page cache was between, the
-// device does not count, or others used it too: then its depth is not that of the group.
+// see derives the group's depth from the device's counters. It ignores them if the page
+// cache was involved, the device does not count, or others used it too: its depth is then
+// not that of the group.
 func (l *depthLook) see(s record.Step, jobs []fio.JobResult, seen SeenGroup) {
 	span := s.Duration + rampOf(l.options)
 	if seen.Disk == nil || s.Duration <= 0 || l.options.Direct == nil || !*l.options.Direct {
@@ -137,13 +139,13 @@ func (l *depthLook) see(s record.Step, jobs []fio.JobResult, seen SeenGroup) {
 			bytes += int64(bytesOf(d))
 		}
 	}
-	// What was done in the ramp time is not counted, at about the same rate.
+	// fio does not count the I/Os of the ramp time, which ran at about the same rate.
 	whole := float64(span) / float64(s.Duration)
 	own, all := whole*float64(bytes), float64(sectorsOf(*seen.Disk).Bytes())
 	if all < own/2 || all > own*(1+depthForeign)+othersBytes {
 		return
 	}
-	// Small requests of others weigh little in bytes and as much as any in the depth.
+	// Small requests of others hardly matter in bytes, but as much as any in the depth.
 	if most := seen.Queue.MaxRequestBytes; most > 0 {
 		requests := whole * max(float64(ios), float64(bytes)/float64(most))
 		if float64(seen.Disk.ReadIOs+seen.Disk.WriteIOs) > requests*(1+depthForeign)+othersRequests {
@@ -161,7 +163,7 @@ func rampOf(o fio.Options) time.Duration {
 	return *o.RampTime
 }
 
-// limit is the most likely reason why the depth is not the one asked for.
+// limit returns the most likely reason why the depth differs from the requested one.
 func (l *depthLook) limit(asked float64) (reason record.DepthLimit, evidence string) {
 	requests := float64(l.disk.ReadIOs + l.disk.WriteIOs)
 	direct := l.options.Direct != nil && *l.options.Direct
@@ -199,7 +201,7 @@ func (l *depthLook) limit(asked float64) (reason record.DepthLimit, evidence str
 	return "", ""
 }
 
-// submission says why the jobs cannot submit more; empty when they can.
+// submission returns why the jobs cannot submit more; empty if they can.
 func (l *depthLook) submission() string {
 	switch {
 	case l.used >= submitting:
@@ -210,8 +212,8 @@ func (l *depthLook) submission() string {
 	return ""
 }
 
-// requestsText says how many requests the kernel lets in, given the sum of its queues, and
-// what else it was where they were hardly ever full.
+// requestsText says how many requests the kernel accepts, where most is the sum over its
+// queues. If these were hardly ever full, it adds a further reason.
 func (l *depthLook) requestsText(most float64) string {
 	text := fmt.Sprintf("nr_requests is %d", l.queue.Requests)
 	if most > float64(l.queue.Requests) {
@@ -223,7 +225,7 @@ func (l *depthLook) requestsText(most float64) string {
 	return text
 }
 
-// syncs reports whether writes are followed by syncs.
+// syncs reports whether syncs follow writes.
 func (l *depthLook) syncs() bool {
 	for _, every := range []*int{l.options.Fsync, l.options.Fdatasync} {
 		if every != nil && *every > 0 {
@@ -233,7 +235,7 @@ func (l *depthLook) syncs() bool {
 	return false
 }
 
-// sectorsOf is all that a device read, wrote and discarded.
+// sectorsOf returns how many sectors a device read, wrote and discarded.
 func sectorsOf(d counters.Disk) counters.Sectors512 {
 	n := d.ReadSectors + d.WriteSectors
 	if d.Discards != nil {

@@ -23,7 +23,7 @@ func queueOf(t *testing.T, loop testenv.Loop, name, value string) {
 	require.NoError(t, os.WriteFile(filepath.Join("/sys/block", filepath.Base(loop.Path), "queue", name), []byte(value), 0o600))
 }
 
-// depthOn runs fio on a loop device and returns what it says of the depth.
+// depthOn runs fio on a loop device and returns the step and its depth.
 func depthOn(t *testing.T, loop testenv.Loop, change func(*fio.Options)) (record.Step, record.Depth) {
 	t.Helper()
 	o := reads(loop.Path)
@@ -39,7 +39,7 @@ func depthOn(t *testing.T, loop testenv.Loop, change func(*fio.Options)) (record
 	return steps[0], *steps[0].Depth
 }
 
-// What the kernel makes of the depth that is asked for, on a real queue.
+// What the kernel makes of the requested depth, on a real queue.
 func TestDepthOnADevice(t *testing.T) {
 	loop := testenv.LoopDevice(t, 64<<20, testenv.Options{Random: true})
 	t.Run("the queue has no more requests", func(t *testing.T) {
@@ -106,7 +106,7 @@ func codesOf(s record.Step) []string {
 	return codes
 }
 
-// Ten thousand reads of 4 KiB in a second at depth 32, as a device may have counted them.
+// The device counts ten thousand reads of 4 KiB in a second at depth 32.
 func TestLimitOfTheDepth(t *testing.T) {
 	const ios, span = 10_000, time.Second
 	type group struct {
@@ -176,7 +176,8 @@ func TestLimitOfTheDepth(t *testing.T) {
 	}
 }
 
-// Two devices at once have a depth each; that of groups one after the other on one device is not known.
+// Two devices at the same time each have a depth; that of groups one after the other on one device is
+// unknown.
 func TestDepthOfGroups(t *testing.T) {
 	result := fio.JobResult{Runtime: time.Second, Read: &fio.Direction{IOs: 100, Bytes: 100 * 4096, Runtime: time.Second}}
 	second := result
@@ -198,7 +199,7 @@ func TestDepthOfGroups(t *testing.T) {
 	}
 }
 
-// A host that is interrupted too often is told so.
+// A step with too many interrupts has a warning.
 func TestTooManyInterrupts(t *testing.T) {
 	run := captured(t, "fio-3.33-randread-group.json")
 	for _, c := range []struct {

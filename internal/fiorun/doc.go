@@ -1,15 +1,15 @@
-// Package fiorun runs fio and makes a record of what it measured.
+// Package fiorun runs fio and converts what it measured to records.
 //
-// It owns the process: fio runs in a process group of its own, gets its job by
-// standard input and can make no file where it works, and is gone when Run returns,
-// whatever ended it: its own end, cancellation, a hang, its death. It does not
-// outlive this process either, however that ends. Package fiorun owns the
-// reading of a result too: which of fio's figures become a record.Step, and what
-// makes them less than trustworthy.
+// It owns the process. fio runs in its own process group, gets its job on standard
+// input, and cannot create files in its working directory. When Run returns, fio has
+// ended, whatever the reason: normally, by cancellation, or because it hung or died.
+// Nor does it outlive this process, however that ends. The package also owns the
+// interpretation of the results: which of fio's figures become a record.Step, and what
+// makes them doubtful.
 //
-// It refuses a fio older than 3.28, jobs that would be processes of their own, and a
-// report that cannot be read; it never
-// changes the job that it was given, and never falls back to another I/O engine.
+// It refuses a fio older than 3.28, jobs that would be separate processes, and a report
+// that cannot be parsed. It never changes the job that it was given, and never falls
+// back to another I/O engine.
 //
 //	binary, err := fiorun.Find(ctx)
 //	if err != nil { … }

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CheckEngine tells whether an I/O engine can be used: fio has it, and the kernel
-// lets this process. The error matches ErrEngine when not. It looks closer at
-// io_uring alone, which containers and hardened kernels commonly forbid.
+// CheckEngine checks that an I/O engine can be used: fio has it, and the kernel allows
+// this process to use it. If not, the error matches ErrEngine. The kernel's permission
+// is only checked for io_uring, which containers and hardened kernels commonly forbid.
 func (b Binary) CheckEngine(ctx context.Context, name string) error {
 	list, err := ask(ctx, b.Path, "--enghelp")
 	if err != nil {
@@ -31,8 +31,8 @@ func (b Binary) CheckEngine(ctx context.Context, name string) error {
 	return nil
 }
 
-// checkUring asks for a ring without saying where its parameters are. A kernel
-// that allows rings complains about that (EFAULT), any other one about the wish.
+// checkUring requests a ring with an invalid pointer to the parameters. A kernel that
+// allows rings fails because of the pointer (EFAULT), any other because of the request.
 func checkUring() error {
 	_, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 1, 0, 0)
 	if errors.Is(errno, unix.EFAULT) {

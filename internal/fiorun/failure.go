@@ -11,20 +11,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// ErrHung says that fio did not end, not even when it was killed: it waits for
-// the device in the kernel. It is left to the kernel.
+// ErrHung says that fio did not end even when it was killed, because it waits for the
+// device in the kernel. The process is abandoned.
 var ErrHung = errors.New("fio does not end, not even killed: the device hangs")
 
-// ErrTimeout is why a run was stopped that took longer than its limit.
+// ErrTimeout says that a run was stopped because it took longer than its limit.
 var ErrTimeout = errors.New("fio took longer than it was given")
 
-// ErrOthers is why a run was stopped beside which others used the device too much.
+// ErrOthers says that a run was stopped because others used the device too much.
 var ErrOthers = errors.New("others use the device")
 
-// FailedError is an fio that ended without having measured anything. It matches
-// the errors of its jobs: errors.Is(err, os.ErrPermission).
+// FailedError says that fio ended without having measured anything. It matches the
+// errors of its jobs: errors.Is(err, os.ErrPermission).
 type FailedError struct {
-	// Ended says how: "exit status 1", "signal: killed".
+	// Ended is how it ended: "exit status 1", "signal: killed".
 	Ended string
 	Jobs  []JobError
 	// Messages are the first lines that fio wrote to its standard error, joined by "; ".
@@ -37,13 +37,13 @@ type JobError struct {
 	Errno syscall.Errno
 }
 
-// Error says "job a: EACCES".
+// Error returns "job a: EACCES".
 func (e JobError) Error() string { return fmt.Sprintf("job %s: %s", e.Job, record.ErrorName(e.Errno)) }
 
 // Unwrap returns the errno.
 func (e JobError) Unwrap() error { return e.Errno }
 
-// Error says "run fio: exit status 1: job a: EACCES: fio: pid=1, err=13…".
+// Error returns "run fio: exit status 1: job a: EACCES: fio: pid=1, err=13…".
 func (e *FailedError) Error() string {
 	text := "run fio"
 	if e.Ended != "" {
@@ -74,7 +74,7 @@ func jobErrors(out fio.Output) []JobError {
 	return errs
 }
 
-// ending says how a process ended; empty when it ended well.
+// ending returns how a process ended; empty if it ended well.
 func ending(err error) string {
 	var exit *exec.ExitError
 	switch {

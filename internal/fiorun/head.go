@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// head keeps the first bytes of what is written to it and counts the rest: the
-// first message of a program names the cause, the later ones are its consequences.
+// head keeps the first bytes written to it and counts the rest: the first message of a
+// program names the cause, later ones are its consequences.
 type head struct {
 	limit   int
 	data    []byte
@@ -21,7 +21,7 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// note is the text as the end of an error message: ": first line; second line".
+// note returns the text as the end of an error message: ": first line; second line".
 func (h *head) note() string {
 	const enough = 600
 	var lines []string

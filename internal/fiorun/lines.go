@@ -2,14 +2,14 @@ package fiorun
 
 import "bytes"
 
-// lines calls line for each line written to it. fio ends its status lines by a
-// carriage return, to write the next one over it.
+// lines calls line for each line written to it. fio ends its status lines with a
+// carriage return, so that the next one overwrites it.
 type lines struct {
 	line    func(string)
 	partial []byte
 }
 
-// maxLine is more than any line of fio's; longer ones are cut.
+// maxLine is longer than any line of fio; longer ones are truncated.
 const maxLine = 8 << 10
 
 // Write never fails.

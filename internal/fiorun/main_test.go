@@ -18,7 +18,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// helperFile makes the test binary run fio on that file for ever instead of its tests.
+// helperFile makes the test binary run fio on the given file for ever instead of its
+// tests.
 const helperFile = "FIORUN_HELPER_FILE"
 
 func TestMain(m *testing.M) {
@@ -48,7 +49,7 @@ func real(t *testing.T) fiorun.Binary {
 	return b
 }
 
-// dataFile is a file of random data.
+// dataFile returns a file of random data.
 func dataFile(t *testing.T) string {
 	t.Helper()
 	data := make([]byte, 4<<20)
@@ -70,8 +71,8 @@ func job(name string, o fio.Options) fio.Job {
 	return fio.Job{Sections: []fio.Section{{Name: name, Options: o}}}
 }
 
-// endless is a job of two readers that nobody waits for, slow enough to leave
-// the machine to others.
+// endless returns a job of two readers that does not end by itself, slow enough to
+// leave the machine to others.
 func endless(file string) fio.Job {
 	o := reads(file)
 	o.NumJobs, o.TimeBased, o.Runtime = new(2), new(true), new(time.Hour)
@@ -79,7 +80,7 @@ func endless(file string) fio.Job {
 	return job("endless", o)
 }
 
-// script stands in for fio.
+// script returns a shell script that replaces fio.
 func script(t *testing.T, text string) fiorun.Binary {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "fio")
@@ -87,8 +88,8 @@ func script(t *testing.T, text string) fiorun.Binary {
 	return fiorun.Binary{Path: name, Version: fio.Version{Major: 3, Minor: 33}}
 }
 
-// marked sees to it that all processes started from now on are known by their
-// environment, and returns a function that lists those that are left.
+// marked marks the environment of all processes started from now on, and returns a
+// function that lists those that still run.
 func marked(t *testing.T) (left func() []int) {
 	t.Helper()
 	value := rand.Text()
@@ -100,7 +101,7 @@ func marked(t *testing.T) (left func() []int) {
 		for _, name := range files {
 			environment, err := os.ReadFile(name)
 			if err != nil || !bytes.Contains(environment, []byte("FIORUN_TEST="+value)) {
-				continue // gone, or not ours
+				continue // ended, or not ours
 			}
 			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
 			require.NoError(t, err)
@@ -110,7 +111,7 @@ func marked(t *testing.T) (left func() []int) {
 	}
 }
 
-// parent reads the parent's number from /proc/PID/stat.
+// parent reads the parent's process id from /proc/PID/stat.
 func parent(t *testing.T, pid int) int {
 	t.Helper()
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))

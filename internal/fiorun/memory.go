@@ -13,13 +13,13 @@ import (
 // ErrMemoryNode says that fio cannot bind its memory to a NUMA node here.
 var ErrMemoryNode = errors.New("fio cannot bind its memory here")
 
-// CheckMemoryNode tells whether fio can bind the memory of a job to a NUMA node: it was
-// built with libnuma, there is such a node, and the kernel, the cpuset and the seccomp
-// profile of the container let it. The error matches ErrMemoryNode when not.
+// CheckMemoryNode checks that fio can bind the memory of a job to a NUMA node: fio was
+// built with libnuma, the node exists, and the kernel, the cpuset and the container's
+// seccomp profile allow it. If not, the error matches ErrMemoryNode.
 //
-// A job that does no I/O shows all of that. libnuma only complains when the kernel
-// refuses (set_mempolicy), and fio goes on with memory that is not bound: so any
-// complaint counts.
+// It runs a job that does no I/O, which shows all of that. If the kernel refuses
+// (set_mempolicy), libnuma merely complains and fio continues with unbound memory. Any
+// complaint therefore counts as a failure.
 func (b Binary) CheckMemoryNode(ctx context.Context, node int) error {
 	answer, err := tool.Ask(ctx, b.Path, []string{
 		"--name=memory", "--ioengine=null", "--rw=read", "--size=4k", "--thread", fmt.Sprintf("--numa_mem_policy=bind:%d", node),

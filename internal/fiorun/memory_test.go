@@ -8,7 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 )
 
-// The real fio binds to the node that every machine has, and to no node that there is not.
+// The real fio binds to node 0, which every machine has, and not to a node that does not exist.
 func TestCheckMemoryNode(t *testing.T) {
 	b := real(t)
 	require.NoError(t, b.CheckMemoryNode(t.Context(), 0))
@@ -17,7 +17,8 @@ func TestCheckMemoryNode(t *testing.T) {
 	require.ErrorContains(t, err, "NUMA node 900")
 }
 
-// A fio without libnuma refuses the option. Where the kernel refuses, libnuma says so and fio goes on.
+// A fio without libnuma refuses the option. If the kernel refuses, libnuma complains and fio
+// continues.
 func TestCheckMemoryNodeOfOthers(t *testing.T) {
 	for said, text := range map[string]string{
 		"Build fio with libnuma-dev(el) to enable this option": `echo "Build fio with libnuma-dev(el) to enable this option" >&2; exit 1`,

@@ -8,14 +8,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// ErrNoData says that I/Os came back without their data. That is how the kernel
-// answers for what lies behind the end of a device that was removed or of a file that
-// became shorter: at once, and with no error. Of asynchronous engines fio counts such
-// I/Os, and how fast they were, as good ones.
+// ErrNoData says that I/Os completed without their data. The kernel does that, at once
+// and without an error, for I/Os beyond the end of a device that was removed or of a
+// file that became shorter. With asynchronous engines, fio counts such I/Os and their
+// latencies as good ones.
 var ErrNoData = errors.New("I/Os came back without data: the target went away or became smaller")
 
-// withoutData returns how many I/Os were counted that moved less than a block, and how
-// many were in all. Both are 0 when it cannot be told.
+// withoutData returns how many I/Os were counted although they moved less than a block,
+// and how many there were in all. Both are 0 if that cannot be determined.
 func (r Run) withoutData() (missed, all int64) {
 	block := r.smallestBlock()
 	if block <= 0 {
@@ -26,7 +26,7 @@ func (r Run) withoutData() (missed, all int64) {
 			if d == nil {
 				continue
 			}
-			// Unlike IOs, latencies are of just the I/Os whose bytes are counted.
+			// Unlike IOs, latencies cover exactly the I/Os whose bytes are counted.
 			completed := max(d.Completion.Samples, d.Total.Samples)
 			missed += max(0, completed-d.Bytes/block)
 			all += completed
@@ -35,7 +35,8 @@ func (r Run) withoutData() (missed, all int64) {
 	return missed, all
 }
 
-// smallestBlock is the size of the smallest blocks of a job, 0 when it is not plain.
+// smallestBlock returns the smallest block size of a job in bytes; 0 if it is not
+// clear.
 func (r Run) smallestBlock() int64 {
 	var smallest int64
 	for i, s := range r.Job.Sections {

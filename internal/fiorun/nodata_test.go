@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// A file that is cut to nothing answers as a drive does that was unplugged.
+// A file that is truncated to nothing answers like a drive that was unplugged.
 func TestTargetThatGoesAway(t *testing.T) {
 	for _, depth := range []int{1, 8} {
 		file := dataFile(t)
@@ -23,7 +23,7 @@ func TestTargetThatGoesAway(t *testing.T) {
 		_, err := real(t).Run(t.Context(), fiorun.Request{Job: job("reads", o), ReadOnly: true, Progress: func(fio.Status) {
 			select {
 			case cut <- os.Truncate(file, 0):
-			default: // it is cut already
+			default: // truncated already
 			}
 		}})
 		require.ErrorIs(t, err, fiorun.ErrNoData, "depth %d", depth)

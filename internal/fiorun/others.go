@@ -8,30 +8,30 @@ import (
 )
 
 const (
-	// othersSpan is the time over which others and fio are compared while it runs.
+	// othersSpan is the period over which others are compared with fio while it runs.
 	othersSpan = 5 * time.Second
-	// othersRate is what others may always do, in bytes per second: a filesystem's
-	// housekeeping beside a fio that hardly does anything.
+	// othersRate is how many bytes per second others may always move: a filesystem's
+	// housekeeping, when fio hardly does anything.
 	othersRate = 1 << 20
 )
 
-// others compares what the device does with what fio does, while it runs.
+// others compares what the device does with what fio does, while fio runs.
 type others struct {
 	watch Watch
-	// own is the last that is known of each process of fio.
+	// own holds the last known counters of each process of fio.
 	own   map[int]counters.ProcessIO
-	looks []othersLook // of the last othersSpan and a little more
+	looks []othersLook // over the last othersSpan and a little more
 }
 
-// othersLook is the state of all counters at one time, in bytes.
+// othersLook holds all counters at one time, in bytes.
 type othersLook struct {
 	at  time.Time
 	all *counters.Disk
 	own counters.ProcessIO
 }
 
-// look returns an error that matches ErrOthers when others have done more than their
-// share for a while. Where the kernel does not count, nothing is ever too much.
+// look returns an error that matches ErrOthers if others have moved more than their
+// share for some seconds. If the kernel does not count fio's I/O, it returns nil.
 func (o *others) look(fio int, now time.Time) error {
 	if o.watch.MaxOthers <= 0 || o.watch.Device == "" {
 		return nil
@@ -69,8 +69,8 @@ func (o *others) look(fio int, now time.Time) error {
 	return o.judge()
 }
 
-// judge compares the newest look with the oldest. Writes count when fio itself wrote
-// nothing: those of a file bring the writes of its filesystem along.
+// judge compares the newest look with the oldest. Writes count only if fio itself wrote
+// nothing, because writes to a file cause further writes by its filesystem.
 func (o *others) judge() error {
 	first, last := o.looks[0], o.looks[len(o.looks)-1]
 	during := last.at.Sub(first.at)
@@ -90,5 +90,5 @@ func (o *others) judge() error {
 	return nil
 }
 
-// beyond is how much more all is than own.
+// beyond returns how much all exceeds own.
 func beyond(all, own uint64) uint64 { return max(all, own) - own }

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// moved are bytes, in MiB.
+// moved holds numbers of bytes, in MiB.
 type moved struct{ read, written, ownRead, ownWritten, childRead int }
 
 func (m moved) files() map[string]string {
@@ -64,7 +64,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// What was a while ago is forgotten, and what an ended process has done is not.
+// Old I/O no longer counts, but what a process did before it ended does.
 func TestOthersLooksBackSomeSeconds(t *testing.T) {
 	root := t.TempDir()
 	o := others{watch: Watch{FS: sysfs.New(root), Device: "259:0", MaxOthers: 0.5}}

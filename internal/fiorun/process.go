@@ -16,49 +16,50 @@ import (
 )
 
 const (
-	// reportLimit is the most bytes that a report of fio may have. One job and
-	// direction takes 50 KiB at most.
+	// reportLimit is the largest accepted report of fio, in bytes. One job and direction
+	// takes at most 50 KiB.
 	reportLimit = 64 << 20
-	// drain is how long the pipes of an ended fio are read on: whoever holds them
-	// open then is not fio.
+	// drain is how long the pipes of an ended fio are still read: whoever keeps them open
+	// longer is not fio.
 	drain = 2 * time.Second
 )
 
 // process is one running fio.
 type process struct {
 	cmd    *exec.Cmd
-	marker string // in the environment of fio and of all that it starts
+	marker string // in the environment of fio and of everything that it starts
 	kill   context.CancelFunc
-	// ended gets how fio ended, once.
+	// ended receives how fio ended, once.
 	ended chan error
 
-	messages head // what fio said on its standard error
+	messages head // what fio wrote to its standard error
 	results  *os.File
 	report   chan []byte
-	tooLong  chan struct{} // closed when the report is longer than reportLimit
+	tooLong  chan struct{} // closed if the report is longer than reportLimit
 }
 
-// nowhere is the working directory of every fio. Nobody can make a file there, root
-// included, so nothing that fio names without a directory can replace or follow a file
-// of the user's. It needs no room, is never left behind, and is there wherever fio's
-// results can be read.
+// nowhere is the working directory of every fio. Nobody, not even root, can create a file
+// in it. A name without a directory in a job therefore cannot replace or follow a file of
+// the user. It needs no space, is never left behind, and exists wherever fio's results
+// can be read.
 const nowhere = "/proc"
 
-// start runs fio with a job on its standard input. status gets the lines of its
-// standard output, and held are descriptors that it inherits.
+// start runs fio with a job on its standard input. status is called with the lines of
+// fio's standard output, and fio inherits the descriptors in held.
 //
-// fio reports its status on the standard output only when the results go
-// somewhere else, so they go to a pipe of their own.
+// fio only prints its status to standard output if the results go elsewhere, so they go
+// to a separate pipe.
 //
-// fio ends with this process, however that ends. The kernel kills it (Pdeathsig);
-// where that is lost, since what is started changes its credentials or is a script that
-// starts fio, the next status line does, within a second: nobody reads the pipe any more.
+// fio ends with this process, however that ends. Normally the kernel kills it
+// (Pdeathsig). That setting is lost if the started program changes its credentials or is
+// a script that starts fio. fio then fails at its next status line, within a second,
+// because nobody reads the pipe any more.
 func start(ctx context.Context, path string, args []string, job string, held []*os.File, status func(string)) (*process, error) {
 	results, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start fio: %w", err)
 	}
-	// Cancelling ctx is a wish that Run passes on politely; this one kills.
+	// When the caller's ctx ends, Run first asks fio to stop. This context kills it.
 	ctx, kill := context.WithCancel(context.WithoutCancel(ctx))
 	p := &process{
 		marker: "SSDPROBE_FIO=" + rand.Text(), kill: kill, ended: make(chan error, 1), messages: head{limit: 64 << 10},
@@ -87,8 +88,8 @@ func start(ctx context.Context, path string, args []string, job string, held []*
 	return p, nil
 }
 
-// run starts fio and waits for it. It keeps its thread: the kernel sends the
-// signal of Pdeathsig when the thread that started fio ends, not the process.
+// run starts fio and waits for it. It keeps its thread because the kernel sends the
+// signal of Pdeathsig when the thread that started fio ends, not when the process ends.
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -99,8 +100,9 @@ func (p *process) run(started chan<- error) {
 	}
 }
 
-// read collects the report. It ends with the pipe, or when collect cuts it:
-// then something other than fio kept the pipe open, and what is there is all.
+// read collects the report. It ends at the end of the pipe, or when collect cuts it off.
+// In the latter case, something other than fio kept the pipe open, and the report is
+// complete.
 func (p *process) read() {
 	var b bytes.Buffer
 	if n, _ := io.CopyN(&b, p.results, reportLimit+1); n > reportLimit {
@@ -122,7 +124,7 @@ func (p *process) collect() ([]byte, error) {
 	return report, nil
 }
 
-// abandon gives back what can be given back of an fio whose report nobody reads.
+// abandon releases what can be released of an fio whose report is not needed.
 func (p *process) abandon() error {
 	p.kill()
 	return p.results.Close()
@@ -137,7 +139,7 @@ func (p *process) signal(s syscall.Signal) error {
 	return err
 }
 
-// wait returns true and how fio ended when it does within d.
+// wait waits at most d for fio to end, and returns whether and how it ended.
 func (p *process) wait(d time.Duration) (ended bool, err error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -16,11 +16,11 @@ import (
 )
 
 // killRemains kills every process that fio left behind. The jobs of fio itself are
-// threads; but where fio is a script that starts it, what it started may be in a session
-// of its own, which no signal to the group reaches. They are known by what stands in
-// their environment.
+// threads. But if fio is a script that starts the real one, that may be in a session of
+// its own, which no signal to the group reaches. Such processes are recognised by a
+// marker in their environment.
 //
-// Reading another process's environment can block with that process, so this
+// Reading another process's environment can block together with that process, so this
 // goes through a guard.
 func killRemains(ctx context.Context, marker string, patience time.Duration) error {
 	var g guard.Guard
@@ -42,8 +42,8 @@ func killRemains(ctx context.Context, marker string, patience time.Duration) err
 	return err
 }
 
-// killMarked kills all processes with marker in their environment, and returns
-// which they were.
+// killMarked kills all processes with marker in their environment, and returns their
+// ids.
 func killMarked(marker string) ([]int, error) {
 	found, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -55,8 +55,8 @@ func killMarked(marker string) ([]int, error) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		// Found first and looked at then: the kernel keeps a found process apart
-		// from any later one of the same number.
+		// Find the process first and check it then: the kernel distinguishes a found
+		// process from a later one with the same id.
 		process, err := os.FindProcess(pid)
 		if err != nil {
 			continue
@@ -78,8 +78,8 @@ func killMarked(marker string) ([]int, error) {
 	return killed, nil
 }
 
-// isMarked reads a process's environment. What has ended has none, and what
-// belongs to other users was not started by fio.
+// isMarked checks a process's environment for marker. A process that has ended has none,
+// and one of another user was not started by fio.
 func isMarked(dir, marker string) (bool, error) {
 	environment, err := os.ReadFile(filepath.Join(dir, "environ"))
 	switch {

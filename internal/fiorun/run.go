@@ -14,57 +14,55 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// defaultGrace is how long fio may take to end after it was asked to.
+// defaultGrace is how long fio may take to end after it was asked to stop.
 const defaultGrace = 5 * time.Second
 
 // Request is one run of fio.
 type Request struct {
 	Job fio.Job
-	// ReadOnly makes fio itself refuse to write. The job is refused beforehand when
-	// anything in it modifies data.
+	// ReadOnly makes fio itself refuse to write. A job in which anything modifies data is refused
+	// before it is run.
 	ReadOnly bool
-	// Limit is the longest that the run may take; 0 is without limit. A run that
-	// reaches it is stopped with ErrTimeout.
+	// Limit is the longest that the run may take; 0 means no limit. A run that reaches it is stopped
+	// with ErrTimeout.
 	Limit time.Duration
-	// Grace is how long fio may take to end when it is stopped, before it is killed;
-	// 0 is 5 s.
+	// Grace is how long fio may take to end after it was asked to stop, before it is killed; 0 means 5
+	// s.
 	Grace time.Duration
-	// Progress gets fio's status about once a second; may be nil. It is called from
-	// another goroutine, and never after Run has returned, unless with ErrHung.
+	// Progress is called with fio's status about once a second; may be nil. It is called on another
+	// goroutine, and not after Run has returned, except with ErrHung.
 	Progress func(fio.Status)
-	// Watch is what is looked at beside fio.
+	// Watch says what to watch while fio runs.
 	Watch Watch
-	// Held are descriptors that fio inherits, such as one that holds its device
-	// exclusively: what they hold stays held for as long as fio lives, whatever happens
-	// to this process.
+	// Held are descriptors that fio inherits, such as one that holds its device exclusively: what they
+	// hold remains held while fio lives, whatever happens to this process.
 	Held []*os.File
 }
 
-// Run is what fio measured.
+// Run is the result of a run of fio.
 type Run struct {
 	Job     fio.Job
-	JobFile string // the exact text that fio got
+	JobFile string // the exact text passed to fio
 	Output  fio.Output
-	// Report is what fio printed, which Output was made of.
+	// Report is what fio printed, from which Output was parsed.
 	Report []byte
 	// Duration is the time from the start of fio to its end.
 	Duration time.Duration
-	// Stopped is why the run was ended early: the cause of its context, ErrTimeout or
-	// ErrOthers. It is nil for a complete run.
+	// Stopped is why the run was ended early: the cause of its context, ErrTimeout or ErrOthers. It is
+	// nil for a complete run.
 	Stopped error
-	// Ended is how fio ended when that was not well, Messages what it complained of
-	// (": first line; second line"). Both are empty mostly.
+	// Ended is how fio ended if it did not end well, and Messages are its complaints (": first line;
+	// second line"). Both are usually empty.
 	Ended, Messages string
 	Seen            Seen
 }
 
-// Run runs fio and returns what it measured. When ctx ends, the limit is reached or
-// others use the device too much, fio is asked to stop, and its report so far is returned with Stopped
-// set; when it does not stop, it and all that it started are killed.
+// Run runs fio and returns what it measured. If ctx ends, the limit is reached or others use the
+// device too much, Run asks fio to stop. It then returns the report so far, with Stopped set. If fio
+// does not stop, it and everything that it started are killed.
 //
-// The error is a *FailedError when fio measured nothing, and matches ErrNoData when
-// what it measured is fiction, and ErrHung, or the cause of ctx, when there is no
-// report for that reason.
+// The error is a *FailedError if fio measured nothing. It matches ErrNoData if the measured figures
+// are fiction. It matches ErrHung, or the cause of ctx, if there is no report for that reason.
 func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
 	text, err := check(r)
 	if err != nil {
@@ -104,7 +102,7 @@ func (b Binary) Run(ctx context.Context, r Request) (Run, error) {
 	return run, nil
 }
 
-// check renders the job and refuses what would not be understood or not be safe.
+// check renders the job and refuses what would be unsafe or could not be interpreted.
 func check(r Request) (string, error) {
 	if reasons := r.Job.Modifies(); r.ReadOnly && len(reasons) > 0 {
 		return "", fmt.Errorf("run fio read-only: the job modifies data: %s", reasons[0])
@@ -124,7 +122,7 @@ func check(r Request) (string, error) {
 	return r.Job.Render()
 }
 
-// finish waits until fio has ended, and sees to it that it does when it has to.
+// finish waits until fio has ended, and makes it end if necessary.
 func (p *process) finish(ctx context.Context, r Request, seeing *seeing, run *Run) (ended error, err error) {
 	limit := make(<-chan time.Time)
 	if r.Limit > 0 {
@@ -149,7 +147,7 @@ func (p *process) finish(ctx context.Context, r Request, seeing *seeing, run *Ru
 			run.Stopped = context.Cause(ctx)
 		case <-limit:
 			run.Stopped = fmt.Errorf("%w: %s", ErrTimeout, units.Span(r.Limit))
-		case <-p.tooLong: // read says so
+		case <-p.tooLong: // r.read returns an error for this
 		}
 		return p.stop(ctx, p.grace(r))
 	}
@@ -162,10 +160,10 @@ func (p *process) grace(r Request) time.Duration {
 	return defaultGrace
 }
 
-// stop asks fio to end as Ctrl-C does, upon which it still reports, and kills it
-// when it does not.
+// stop asks fio to end like Ctrl-C does, after which it still reports, and kills it if it does not
+// end.
 func (p *process) stop(ctx context.Context, grace time.Duration) (ended error, err error) {
-	// A group that is gone has ended by itself; how, is seen next.
+	// If the group is gone, fio has ended by itself; how is seen below.
 	_ = p.signal(syscall.SIGINT)
 	done, ended := p.wait(grace)
 	if !done {
@@ -177,7 +175,7 @@ func (p *process) stop(ctx context.Context, grace time.Duration) (ended error, e
 	return ended, killRemains(ctx, p.marker, grace)
 }
 
-// read makes sense of the report and of how fio ended.
+// read interprets the report and the way fio ended.
 func (r *Run) read(report []byte, ended error, p *process) error {
 	r.Ended, r.Messages = ending(ended), p.messages.note()
 	if len(report) > reportLimit {
@@ -202,7 +200,7 @@ func (r *Run) read(report []byte, ended error, p *process) error {
 	return nil
 }
 
-// describe makes fio's messages an error of their own; nil when there are none.
+// describe returns fio's messages as an error; nil if there are none.
 func describe(messages string) error {
 	if messages == "" {
 		return nil
@@ -210,8 +208,8 @@ func describe(messages string) error {
 	return errors.New("fio said" + messages)
 }
 
-// measured reports whether any I/O completed. fio counts I/Os that failed, too,
-// but not their latency.
+// measured reports whether any I/O completed. It looks at bytes because fio also counts failed I/Os,
+// though not their latency.
 func measured(out fio.Output) bool {
 	for _, job := range out.Jobs {
 		for _, d := range []*fio.Direction{job.Read, job.Write, job.Trim, job.Mixed} {

@@ -50,7 +50,7 @@ func TestRun(t *testing.T) {
 	assert.Empty(t, entries, "a run leaves no files behind")
 }
 
-// What fio understood is what the job says, option by option.
+// fio understands every option as it is meant.
 func TestFioReadsJobsAsTheyAreMeant(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a:b c")
@@ -89,7 +89,7 @@ func TestRunRefusesToWriteReadOnly(t *testing.T) {
 	_, err = real(t).Run(t.Context(), fiorun.Request{Job: job("w", o), ReadOnly: true})
 	require.EqualError(t, err, `run fio read-only: the job modifies data: section "w": rw=write`)
 
-	// fio is told, too, for what only fio can know.
+	// fio is also told, for what only fio can know.
 	seen := filepath.Join(t.TempDir(), "args")
 	_, err = script(t, `echo "$@" >`+seen).Run(t.Context(), fiorun.Request{Job: job("r", reads(file)), ReadOnly: true})
 	require.Error(t, err)
@@ -109,7 +109,7 @@ func TestRunRefusesUnifiedReporting(t *testing.T) {
 	assert.ErrorContains(t, err, "reads cannot be told from writes")
 }
 
-// A job that is a process can outlive fio, so none is started.
+// A job that is a process could outlive fio, so none is started.
 func TestRunRefusesJobsThatAreProcesses(t *testing.T) {
 	for name, thread := range map[string]*bool{"thread=0": new(false), "left out": nil} {
 		o := reads("x")
@@ -119,7 +119,8 @@ func TestRunRefusesJobsThatAreProcesses(t *testing.T) {
 	}
 }
 
-// fio can make no file where it works, and does not try to keep what it verified: a link of that name is not followed.
+// fio cannot create a file in its working directory and does not try to store its verify state: a link of that name is
+// not followed.
 func TestRunMakesNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -154,7 +155,7 @@ func TestRunReportsProgress(t *testing.T) {
 	assert.True(t, done, "%+v", seen)
 }
 
-// A job that fio cannot do at all is an error that names the errno and what fio said.
+// If fio cannot run a job at all, the error names the errno and fio's message.
 func TestRunOfAJobThatFails(t *testing.T) {
 	o := reads(dataFile(t))
 	o.BlockBytes = new(int64(1000))
@@ -182,7 +183,7 @@ func TestRunOfABadOption(t *testing.T) {
 	assert.EqualError(t, err, "run fio: exit status 1: Bad option <bogus=1>; Did you mean bs?; fio: job r dropped")
 }
 
-// Some jobs fail and some do not: the figures are those of the ones that did not.
+// Some jobs fail and some do not: the figures are those of the jobs that did not fail.
 func TestRunOfJobsThatPartlyFail(t *testing.T) {
 	good := reads(dataFile(t))
 	good.Extra = []fio.Option{{Key: "number_ios", Value: "50"}}

@@ -11,21 +11,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// Steps makes a record of the run: one step for each group of jobs that fio
-// reports on (sections are a group until one of them has stonewall or new_group).
-// It is named after its jobs, and its plan is what Describe says of them; the caller may
-// know a better one.
+// Steps converts the run to records: one step for each group of jobs that fio reports on
+// (sections form a group until one of them has stonewall or new_group). A step is named after
+// its jobs, and its plan is what Describe says about them; the caller may replace it by a
+// better one.
 //
-// Latencies are from before the submission of an I/O to its completion (fio's
-// lat), when the job has lat_percentiles=1; else they are from after the
-// submission (clat), which is what fio keeps distributions of by itself. Min,
-// mean and max belong to the same. IOPS and bandwidth of jobs are added up.
+// If the job has lat_percentiles=1, latencies count from before the submission of an I/O to
+// its completion (fio's lat). Otherwise they count from after the submission (clat), of which
+// fio keeps distributions by default. Min, mean and max are of the same latency. IOPS and
+// bandwidth of jobs are summed.
 func (r Run) Steps() []record.Step {
 	var steps []record.Step
 	groups, options, asked := Groups(r.Output), Options(r.Output), r.Job.Groups()
 	for i, jobs := range groups {
 		s := r.step(jobs, i, len(groups))
-		if i < len(asked) && len(asked[i]) > len(jobs) { // added up, and fio prints the options of the first alone
+		if i < len(asked) && len(asked[i]) > len(jobs) { // fio summed sections, and prints only the options of the first
 			s.Plan = planOfSections(asked[i])
 		} else {
 			s.Plan, s.Workload = Describe(jobs, options[i], false)
@@ -35,7 +35,7 @@ func (r Run) Steps() []record.Step {
 	return steps
 }
 
-// Options returns the options of the jobs of each group, as fio says that they were.
+// Options returns the options of the jobs of each group, as reported by fio.
 func Options(out fio.Output) [][]fio.Options {
 	job, i := out.Job(), 1 // the first section is the global one
 	var all [][]fio.Options
@@ -63,7 +63,7 @@ func Groups(out fio.Output) [][]fio.JobResult {
 	return groups
 }
 
-// step is that of one group, of so many.
+// step returns the step for the group with this number, out of groups in all.
 func (r Run) step(jobs []fio.JobResult, group, groups int) record.Step {
 	s := Reported(jobs)
 	s.JobFile, s.InterruptsPerIO, s.InterruptsPerSecond = r.JobFile, r.interruptsPerIO(), r.interruptsPerSecond(s, groups)
@@ -78,8 +78,8 @@ func (r Run) step(jobs []fio.JobResult, group, groups int) record.Step {
 	return s
 }
 
-// Reported makes a step of what fio itself says of jobs that ran together, without
-// what was looked at beside it and without warnings.
+// Reported returns a step with what fio itself reports about jobs that ran together, without
+// what was watched besides fio and without warnings.
 func Reported(jobs []fio.JobResult) record.Step {
 	s := record.Step{InterruptsPerIO: -1}
 	var names []string
@@ -112,7 +112,7 @@ func Reported(jobs []fio.JobResult) record.Step {
 	return s
 }
 
-// withIO adds d to list when something was done in that direction.
+// withIO appends d to list if any I/O was done in that direction.
 func withIO(list []fio.Direction, d *fio.Direction) []fio.Direction {
 	if d == nil || d.Bytes == 0 {
 		return list
@@ -120,7 +120,8 @@ func withIO(list []fio.Direction, d *fio.Direction) []fio.Direction {
 	return append(list, *d)
 }
 
-// failures is how many I/Os of a job failed. One ends the job, unless it goes on after errors.
+// failures returns how many I/Os of a job failed. One failure ends the job, unless it
+// continues after errors.
 func failures(job fio.JobResult) int64 {
 	switch {
 	case job.Errno == 0:
@@ -131,7 +132,7 @@ func failures(job fio.JobResult) int64 {
 	return 1
 }
 
-// direction puts the jobs' I/O in one direction together; nil when there is none.
+// direction merges the jobs' I/O in one direction; nil if there is none.
 func direction(parts []fio.Direction) *record.Result {
 	total := countsSubmission(parts)
 	results := make([]*record.Result, len(parts))
@@ -147,8 +148,8 @@ func direction(parts []fio.Direction) *record.Result {
 	return record.Sum(results)
 }
 
-// CountsSubmission reports whether the latencies of a group are from before the submission
-// of an I/O on (lat) in both directions.
+// CountsSubmission reports whether the latencies of a group count from before the submission
+// of an I/O (lat) in both directions.
 func CountsSubmission(jobs []fio.JobResult) bool {
 	var read, write []fio.Direction
 	for _, job := range jobs {
@@ -161,7 +162,7 @@ func countsSubmission(parts []fio.Direction) bool {
 	return !slices.ContainsFunc(parts, func(d fio.Direction) bool { return !tracked(d.Total) && tracked(d.Completion) })
 }
 
-// syncResult puts the jobs' sync calls together; nil when there are none.
+// syncResult merges the jobs' sync calls; nil if there are none.
 func syncResult(parts []fio.Latency, duration time.Duration) *record.Result {
 	results := make([]*record.Result, len(parts))
 	for i, l := range parts {
@@ -174,7 +175,7 @@ func syncResult(parts []fio.Latency, duration time.Duration) *record.Result {
 	return sum
 }
 
-// result holds a latency, and as many I/Os as it was measured of.
+// result returns a latency as a result with as many I/Os as it has samples.
 func result(l fio.Latency) *record.Result {
 	bins := make([]record.Bin, len(l.Histogram))
 	for i, bin := range l.Histogram {
@@ -189,24 +190,24 @@ func result(l fio.Latency) *record.Result {
 	return r
 }
 
-// tracked reports whether more is known of a latency than its mean and extremes.
+// tracked reports whether more than the mean and extremes of a latency are known.
 func tracked(l fio.Latency) bool { return l.Histogram != nil || len(l.Percentiles) > 0 }
 
-// cpu is how many CPUs the jobs used together over the duration.
+// cpu returns how many CPUs the jobs used together over the duration.
 func cpu(jobs []fio.JobResult, duration time.Duration) (user, system float64) {
 	if duration <= 0 {
 		return 0, 0
 	}
 	for _, job := range jobs {
-		share := job.Runtime.Seconds() / duration.Seconds() // of a group: the number of its jobs
+		share := job.Runtime.Seconds() / duration.Seconds() // for a group: the number of its jobs
 		user += job.UserCPU * share
 		system += job.SystemCPU * share
 	}
 	return user, system
 }
 
-// interruptsPerIO divides by the I/Os of the device when they are known, since
-// the interrupts are all of its I/Os too; negative when it cannot be known.
+// interruptsPerIO divides the interrupts by the I/Os of the device, since the interrupts also
+// belong to I/Os of others. It is negative if either is unknown.
 func (r Run) interruptsPerIO() float64 {
 	if r.Seen.Interrupts == nil || r.Seen.Disk == nil || r.Seen.Disk.IOs() == 0 {
 		return -1
@@ -214,9 +215,9 @@ func (r Run) interruptsPerIO() float64 {
 	return float64(*r.Seen.Interrupts) / float64(r.Seen.Disk.IOs())
 }
 
-// interruptsPerSecond is over the time in which fio did I/O: its start and its end would
-// make a short step look calm. Of several groups, which may run one after the other, it is
-// over the whole time of fio; 0 when not known.
+// interruptsPerSecond divides by the time in which fio did I/O: including its start and end
+// would make a short step look calm. For several groups, which may run one after the other, it
+// divides by the whole run time of fio. It is 0 if unknown.
 func (r Run) interruptsPerSecond(s record.Step, groups int) float64 {
 	span := r.Duration
 	if groups == 1 && s.Duration > 0 {
@@ -228,8 +229,8 @@ func (r Run) interruptsPerSecond(s record.Step, groups int) float64 {
 	return float64(*r.Seen.Interrupts) / span.Seconds()
 }
 
-// ownBytes is what fio read and wrote; not ok when it did more than it counts:
-// in a ramp time, or through the page cache.
+// ownBytes returns what fio read and wrote. ok is false if fio did more than it counts: in a
+// ramp time, or through the page cache.
 func (r Run) ownBytes() (read, written uint64, ok bool) {
 	if !r.Job.Direct() || r.ramp() > 0 {
 		return 0, 0, false
@@ -241,7 +242,7 @@ func (r Run) ownBytes() (read, written uint64, ok bool) {
 	return read, written, cmp.Or(read, written) > 0
 }
 
-// ramp is the longest time for which fio did I/O that it does not count.
+// ramp returns the longest time for which fio did I/O without counting it.
 func (r Run) ramp() time.Duration {
 	var longest time.Duration
 	for i, s := range r.Job.Sections {

@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// captured is a run whose report is one of those that pkg/fio keeps.
+// captured returns a run with one of the reports stored in pkg/fio.
 func captured(t *testing.T, name string) fiorun.Run {
 	t.Helper()
 	f, err := os.Open(filepath.Join("../../pkg/fio/testdata", name))
@@ -33,7 +33,7 @@ func TestStepsOfAGroup(t *testing.T) {
 	steps := captured(t, "fio-3.33-randread-group.json").Steps()
 	require.Len(t, steps, 1)
 	assert.Equal(t, int64(450), steps[0].Read.Latency.Count())
-	// fio's own p50 and p99 of lat_ns, and not those of clat_ns.
+	// These are fio's own p50 and p99 of lat_ns, not those of clat_ns.
 	assert.Equal(t, 288768*time.Nanosecond, steps[0].Read.Latency.Quantile(0.5))
 	assert.Equal(t, 12779520*time.Nanosecond, steps[0].Read.Latency.Quantile(0.99))
 	steps[0].Read.Latency = nil
@@ -44,9 +44,9 @@ func TestStepsOfAGroup(t *testing.T) {
 		Name: "qd8", Duration: 30 * time.Millisecond, JobFile: "[any]\n", InterruptsPerIO: -1, Plan: "4 KiB random read, depth 8, 3 jobs",
 		Workload: &record.Workload{Direction: record.Read, Pattern: record.Random, BlockBytes: 4096, QueueDepth: 8, Jobs: 3, Engine: "libaio"},
 		Read:     &record.Result{IOs: 450, Bytes: 1843200, IOPS: 15000, BytesPerSecond: 61440000, Min: 59559, Mean: 510519, Max: 14563170},
-		// 14.7 % of one CPU in each of the jobs, that together ran for 75 ms.
+		// 14.7 % of one CPU in each of the jobs, which together ran for 75 ms.
 		SystemCPU: 0.14666667 * 75 / 30,
-		Depth: &record.Depth{Asked: 1, Levels: []record.DepthLevel{ // nobody looked at the device
+		Depth: &record.Depth{Asked: 1, Levels: []record.DepthLevel{ // the device was not watched
 			{Least: 1, Share: 0.0067}, {Least: 2, Share: 0.0133}, {Least: 4, Share: 0.0267}, {Least: 8, Share: 0.9533},
 		}},
 	}, steps[0])
@@ -65,7 +65,7 @@ func TestStepsOfTwoGroups(t *testing.T) {
 	assert.InEpsilon(t, 59/steps[1].Duration.Seconds(), steps[1].Sync.IOPS, 1e-9)
 }
 
-// Jobs that fio reports on one by one come to the same as those that it puts together.
+// Jobs that fio reports one by one give the same result as those that it merges.
 func TestStepsAddJobsUp(t *testing.T) {
 	run := captured(t, "fio-3.33-stonewall-sync.json")
 	one := run.Steps()[0].Read
@@ -175,7 +175,8 @@ func TestInterruptsPerIO(t *testing.T) {
 	assert.Less(t, run.Steps()[0].InterruptsPerIO, 0.0)
 }
 
-// With group_reporting fio prints the options of the first section beside the sum of all, however short the others were.
+// With group_reporting, fio prints the sum of all sections but only the options of the first, however short the others
+// were.
 func TestSectionsThatFioAddedUp(t *testing.T) {
 	binary, err := fiorun.Find(t.Context())
 	require.NoError(t, err)

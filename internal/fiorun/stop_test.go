@@ -22,7 +22,7 @@ import (
 
 var errEnough = errors.New("enough")
 
-// An interrupted run yields what was measured until then, and leaves no process,
+// An interrupted run returns what was measured until then and leaves no process,
 // whether fio is started directly or by a script.
 func TestRunIsCancelled(t *testing.T) {
 	b := real(t)
@@ -54,7 +54,7 @@ func TestRunIsNotStartedWhenCancelledBefore(t *testing.T) {
 	assert.ErrorIs(t, err, errEnough)
 }
 
-// What does not listen to a signal is killed, with all that it started.
+// A program that ignores signals is killed, with everything that it started.
 func TestRunKillsWhatDoesNotStop(t *testing.T) {
 	left := marked(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -72,7 +72,7 @@ func TestRunEndsAtItsLimit(t *testing.T) {
 	assert.Empty(t, left())
 }
 
-// Without the script that started it, fio would go on for its hour.
+// If only the script that started it were killed, fio would continue for its hour.
 func TestRunOfAnFioThatIsKilled(t *testing.T) {
 	left := marked(t)
 	kill := sync.OnceFunc(func() {

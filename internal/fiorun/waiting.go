@@ -9,25 +9,26 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// waitingLook is how often fio's threads are looked at. What one does after the last
-// look is not known: its counters end with it.
+// waitingLook is how often fio's threads are checked. What a thread does after the last
+// check is unknown, because its counters disappear with it.
 const waitingLook = 500 * time.Millisecond
 
-// waiting follows how long the threads of fio that do I/O wait for a CPU.
+// waiting tracks how long the threads of fio that do I/O wait for a CPU.
 type waiting struct {
 	fs      sysfs.FS
-	present map[int]*span // by number
+	present map[int]*span // keyed by thread id
 	all     []*span
 }
 
-// span is what is known of one thread, between the first look at it and the last.
+// span is what is known about one thread, between the first check of it and the last.
 type span struct {
 	first, last counters.Thread
 	from, to    time.Time
 }
 
-// look reads the counters of all threads that there are now. The first thread of
-// fio only waits for the others; where jobs are processes, it has started them.
+// look reads the counters of all present threads. It leaves out the first thread of
+// fio, which only waits for the others. If jobs are processes, they are children of
+// fio.
 func (w *waiting) look(fio int, now time.Time) error {
 	tasks, err := counters.ReadTasks(w.fs, fio)
 	if err != nil {
@@ -59,7 +60,7 @@ func unlessGone(err error) error {
 func (w *waiting) add(tasks map[int]counters.Thread, now time.Time) {
 	for tid, t := range tasks {
 		s, known := w.present[tid]
-		if !known || t.Ran < s.last.Ran || t.Wait < s.last.Wait { // another thread has got the number
+		if !known || t.Ran < s.last.Ran || t.Wait < s.last.Wait { // another thread has reused the id
 			s = &span{first: t, from: now}
 			w.all = append(w.all, s)
 			if w.present == nil {
@@ -71,9 +72,10 @@ func (w *waiting) add(tasks map[int]counters.Thread, now time.Time) {
 	}
 }
 
-// ratio is the share (0 to 1) of the time for which threads waited, averaged over
-// them by how long they ran or wanted to: fio has a thread, too, that only wakes to
-// print the status. It is nil when no thread was seen twice.
+// ratio returns the share (0 to 1) of the time for which threads waited, averaged over
+// the threads. They are weighted by how long they ran or wanted to, because fio also
+// has a thread that only wakes up to print the status. It is nil if no thread was seen
+// twice.
 func (w *waiting) ratio() *float64 {
 	var sum, weights float64
 	for _, s := range w.all {

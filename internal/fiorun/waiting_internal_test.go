@@ -29,7 +29,7 @@ func TestWaiting(t *testing.T) {
 		require.NoError(t, w.look(7, now))
 	}
 	const second = time.Second
-	look(0, nil) // fio is not there yet
+	look(0, nil) // fio does not exist yet
 	look(second, map[string]string{
 		"proc/7/task/7/schedstat": schedstat(0, 5*second), "proc/7/task/7/children": "20 30",
 		"proc/7/task/8/schedstat":   schedstat(second, second),
@@ -44,8 +44,8 @@ func TestWaiting(t *testing.T) {
 	// One waited half of the second and wanted 0.8 s of it, the other had all that it wanted.
 	assert.InDelta(t, 0.5*0.8/1.6, *w.ratio(), 1e-9)
 
-	// Threads that end take nothing of what they did along, and a number that comes
-	// again is another thread.
+	// Threads that end take nothing of what they did with them, and a reused id is another
+	// thread.
 	require.NoError(t, os.RemoveAll(filepath.Join(root, "proc/7/task/8")))
 	look(10*second, map[string]string{"proc/20/task/20/schedstat": schedstat(100*time.Millisecond, 0)})
 	assert.InDelta(t, 0.5*0.8/1.6, *w.ratio(), 1e-9)

@@ -23,12 +23,12 @@ func hog(t *testing.T, cpu string) {
 		require.NoError(t, c.Start())
 		t.Cleanup(func() {
 			_ = c.Process.Kill()
-			_ = c.Wait() // killed: never without an error
+			_ = c.Wait() // always an error, because it was killed
 		})
 	}
 }
 
-// timed is a reader of four seconds on the first CPU.
+// timed returns a job that reads for four seconds on CPU 0.
 func timed(t *testing.T) fio.Job {
 	t.Helper()
 	o := reads(dataFile(t))
@@ -43,7 +43,7 @@ func waited(step record.Step) bool {
 	})
 }
 
-// Beside hogs on its CPU, fio waits for it, and the step says so.
+// Beside hogs on its CPU, fio waits for the CPU, and the step says so.
 func TestRunBesideHogs(t *testing.T) {
 	b := real(t)
 	for name, b := range map[string]fiorun.Binary{"fio": b, "a script that starts it": script(t, b.Path+` "$@"; exit $?`)} {
@@ -60,9 +60,9 @@ func TestRunBesideHogs(t *testing.T) {
 	}
 }
 
-// What nobody takes the CPU from does not wait, however many others do: a slow reader
-// of real-time priority, without hogs and beside them. A virtual machine's own host may take
-// a CPU from all, so that it may try again.
+// A process from which nobody takes the CPU does not wait, however many others do: a slow
+// reader with real-time priority, with and without hogs. The host of a virtual machine may
+// take a CPU from everyone, so the test may try again.
 func TestRunThatDoesNotWait(t *testing.T) {
 	testenv.Root(t)
 	b := real(t)

@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// cpuBound is the share of a CPU from which on the CPU is taken for the limit.
+	// cpuBound is the share of a CPU from which on the CPU is considered the limit.
 	cpuBound = 0.9
-	// throttledShare is the share of the time that a CPU quota may take.
+	// throttledShare is the share of the time for which a CPU quota may stop threads.
 	throttledShare = 0.01
 	// waitedShare is the share of the time for which fio's threads may wait for a CPU.
 	waitedShare = 0.05
-	// pressedShare is the share of the time in which some task waits for a CPU from
-	// which on figures are in doubt.
+	// pressedShare is the share of the time with some task waiting for a CPU from which
+	// on figures are doubtful.
 	pressedShare = 0.3
-	// othersShare of fio's own bytes, and no less than othersBytes, is what others
-	// may read and write: the journal of a filesystem does that much.
+	// othersShare of fio's own bytes, but at least othersBytes, is what others may read
+	// and write: the journal of a filesystem does that much.
 	othersShare = 0.02
 	othersBytes = 256 << 10
 )
 
-// warnings says what makes the figures of a step doubtful.
+// warnings returns what makes the figures of a step doubtful.
 func (r Run) warnings(s record.Step, jobs []fio.JobResult) []record.Warning {
 	var all []record.Warning
 	add := func(code, text string) {
@@ -71,9 +71,9 @@ func (r Run) warnings(s record.Step, jobs []fio.JobResult) []record.Warning {
 	return all
 }
 
-// waitingText says that a CPU was waited for: by fio's own threads or, where nobody
-// knows that, by any task of the host. When fio itself used most of what it was
-// allowed, its jobs waited for each other.
+// waitingText says that a CPU was waited for: by fio's own threads or, if that is
+// unknown, by any task of the host. If fio itself used most of the CPUs it was allowed,
+// its jobs waited for each other.
 func (r Run) waitingText(s record.Step, cpus int) (code, text string) {
 	who, share, limit := "The threads of fio", 0.0, waitedShare
 	switch {
@@ -110,8 +110,8 @@ func (r Run) errorsText(s record.Step) string {
 	return ""
 }
 
-// cpuText says that the CPUs were the limit: one job used up its own, or all jobs
-// together all that they were allowed.
+// cpuText says that the CPUs were the limit: one job used up its CPU, or all jobs
+// together used up all that they were allowed.
 func cpuText(s record.Step, jobs []fio.JobResult, cpus int) string {
 	if text := OneCPUText(jobs); text != "" {
 		return text
@@ -122,7 +122,7 @@ func cpuText(s record.Step, jobs []fio.JobResult, cpus int) string {
 	return ""
 }
 
-// OneCPUText says that one of the jobs used up its CPU; empty when none did.
+// OneCPUText says that one of the jobs used up its CPU; empty if none did.
 func OneCPUText(jobs []fio.JobResult) string {
 	most := 0.0
 	for _, job := range jobs {
@@ -134,7 +134,7 @@ func OneCPUText(jobs []fio.JobResult) string {
 	return fmt.Sprintf("The load generator used %.0f %% of one CPU: the CPU was the limit, not the drive; use more jobs.", 100*most)
 }
 
-// blindText says that the device did not count what fio did.
+// blindText says that the device did not count most of fio's I/O.
 func (r Run) blindText() string {
 	read, written, ok := r.ownBytes()
 	if r.Seen.Disk == nil || !ok {
@@ -147,12 +147,12 @@ func (r Run) blindText() string {
 		"Whether others used it is not known."
 }
 
-// foreignIO is what other programs read and wrote beside the own bytes of fio.
+// foreignIO is what other programs read and wrote, and fio's own bytes.
 type foreignIO struct{ read, written, own uint64 }
 
-// foreign compares what the device did with what fio did; not ok when nobody knows.
-// Writes count when fio itself wrote nothing: the writes of a file bring those of its
-// filesystem along.
+// foreign compares what the device did with what fio did; ok is false if that is
+// unknown. Writes count only if fio itself wrote nothing, because writes to a file
+// cause further writes by its filesystem.
 func (r Run) foreign() (o foreignIO, ok bool) {
 	read, written, ok := r.ownBytes()
 	if r.Seen.Disk == nil || !ok {
@@ -165,8 +165,8 @@ func (r Run) foreign() (o foreignIO, ok bool) {
 	return o, true
 }
 
-// othersRatio is what others did as a share of what fio did, by bytes or by I/Os,
-// whichever is more; 0 when nobody knows.
+// othersRatio returns what others did as a share of what fio did, by bytes or by I/Os,
+// whichever is larger; 0 if unknown.
 func (r Run) othersRatio(s record.Step) float64 {
 	o, ok := r.foreign()
 	if !ok {

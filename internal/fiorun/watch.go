@@ -11,75 +11,75 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// standstill is the time between two looks from which on this process did not run.
+// standstill is the time between two checks from which on this process counts as having stood
+// still.
 const standstill = waitingLook + 2*time.Second
 
-// Watch says what to look at beside fio: whether it was throttled always, and
-// what its device did when that is known.
+// Watch says what to watch besides fio. Whether fio was throttled is always watched; what its
+// device did is watched if the device is known.
 type Watch struct {
-	// FS is this process's own view of /proc and /sys; the zero value is the machine.
+	// FS gives this process's own view of /proc and /sys; the zero value is the machine's.
 	FS sysfs.FS
-	// Device is the kernel's number of the device that the I/O goes to ("259:0");
-	// empty when it is not known, or when there are several.
+	// Device is the kernel's number of the device to which the I/O goes ("259:0"); empty if it is
+	// unknown or there are several.
 	Device string
-	// Groups are the numbers of the devices that the groups of jobs do their I/O on, in the
-	// order of the groups; empty when one is not known.
+	// Groups are the numbers of the devices of the groups of jobs, in the order of the groups;
+	// empty if one is unknown.
 	Groups []string
-	// MaxOthers is the share (0 to 1) of the bytes moved by the device that may be
-	// others' for some seconds, before the run is stopped with ErrOthers; 0 lets others
-	// do what they like.
+	// MaxOthers is the share (0 to 1) of the bytes moved by the device that others may move. If
+	// they exceed it for some seconds, the run is stopped with ErrOthers. 0 means no limit.
 	MaxOthers float64
-	// Controllers are the names under which the device's interrupts stand in
-	// /proc/interrupts ("nvme0"); empty when they are not known.
+	// Controllers are the names of the device's interrupts in /proc/interrupts ("nvme0"); empty if
+	// unknown.
 	Controllers []string
 }
 
-// Seen is what happened beside fio from its start to its end.
+// Seen is what happened besides fio from its start to its end.
 type Seen struct {
-	// Throttled is how long the CPU quota of the control group stopped threads, fio's
-	// among them, summed over CPUs.
+	// Throttled is how long the CPU quota of the control group stopped threads, including those of
+	// fio, summed over CPUs.
 	Throttled time.Duration
-	// Disk is what the device did, fio's I/O included; nil when not known.
+	// Disk is what the device did, including fio's I/O; nil if unknown.
 	Disk *counters.Disk
-	// Groups is what was seen of the device of each group; empty when not known.
+	// Groups is what the device of each group did; empty if unknown.
 	Groups []SeenGroup
-	// Interrupts are those of the controllers; nil when not known.
+	// Interrupts is the number of interrupts of the controllers; nil if unknown.
 	Interrupts *uint64
-	// CPUWait is the share (0 to 1) of the time for which fio's own threads waited for
-	// a CPU; nil when not known: where the kernel does not tell, and for less than a
-	// second or so.
+	// CPUWait is the share (0 to 1) of the time for which fio's own threads waited for a CPU. It
+	// is nil if unknown: if the kernel does not count it, or the run took less than about a
+	// second.
 	CPUWait *float64
-	// CPUPressure is how long some task of the host waited for a CPU; nil where the
-	// kernel does not tell.
+	// CPUPressure is how long some task of the host waited for a CPU; nil if the kernel does not
+	// count it.
 	CPUPressure *time.Duration
-	// StoodStill is the longest time for which this process did not run, and so most
-	// likely fio did not either: a frozen container, a suspended machine. It is 0 for
-	// less than standstill.
+	// StoodStill is the longest time for which this process did not run, and so most likely
+	// neither did fio: a frozen container, a suspended machine. It is 0 if it is shorter than
+	// standstill.
 	StoodStill time.Duration
-	// Problems say what could not be looked at, and why.
+	// Problems says what could not be watched, and why.
 	Problems []string
 }
 
 // SeenGroup is what the device of a group of jobs did.
 type SeenGroup struct {
-	// Disk is all that it did meanwhile; nil when not known.
+	// Disk is everything that it did during the run; nil if unknown.
 	Disk  *counters.Disk
-	Queue counters.Queue // as it was at the beginning
+	Queue counters.Queue // as of the beginning
 }
 
-// seeing is the state of all counters at one time.
+// seeing holds the counters at the beginning of a run, and what was seen since.
 type seeing struct {
 	watch      Watch
 	cgroup     *counters.CGroup
 	throttled  time.Duration
 	disk       *counters.Disk
-	groups     []SeenGroup // with the counters at the beginning
+	groups     []SeenGroup // with the counters as of the beginning
 	interrupts []counters.Interrupt
 	pressure   *time.Duration
 	threads    waiting
 	others     others
 	problems   []string
-	looked     time.Time // last
+	looked     time.Time // time of the last check
 	stood      time.Duration
 }
 
@@ -92,7 +92,7 @@ func (w Watch) begin() *seeing {
 	switch {
 	case err == nil:
 		s.cgroup = &cgroup
-	case !errors.Is(err, os.ErrNotExist): // without a control group there is no quota
+	case !errors.Is(err, os.ErrNotExist): // without a control group, there is no quota
 		s.note("throttling", err)
 	}
 	if w.Device != "" {
@@ -145,7 +145,7 @@ func (s *seeing) end() Seen {
 	return seen
 }
 
-// during looks at fio and its device while it runs. The error matches ErrOthers.
+// during checks fio and its device while fio runs. The error matches ErrOthers.
 func (s *seeing) during(fio int) error {
 	now := time.Now()
 	s.lookAtClock(now)
@@ -158,7 +158,7 @@ func (s *seeing) during(fio int) error {
 	return nil
 }
 
-// lookAtClock notices when much more time has passed since the last look than between two of them.
+// lookAtClock detects that much more time has passed since the last check than normal.
 func (s *seeing) lookAtClock(now time.Time) {
 	if gap := now.Sub(s.looked); gap > standstill {
 		s.stood = max(s.stood, gap)
@@ -166,7 +166,7 @@ func (s *seeing) lookAtClock(now time.Time) {
 	s.looked = now
 }
 
-// note keeps a problem, if there is one and it is a new one.
+// note records a problem, unless err is nil or the problem was recorded before.
 func (s *seeing) note(what string, err error) {
 	if err == nil {
 		return
@@ -209,7 +209,7 @@ func (w Watch) readGroups() ([]SeenGroup, error) {
 	return groups, nil
 }
 
-// sinceGroups is what the devices did between two looks.
+// sinceGroups returns what the devices did between two readings.
 func sinceGroups(before, after []SeenGroup) []SeenGroup {
 	if len(before) != len(after) {
 		return nil
@@ -227,7 +227,7 @@ func sinceGroups(before, after []SeenGroup) []SeenGroup {
 	return all
 }
 
-// readPressure is nil where the kernel counts no pressure: nothing is amiss then.
+// readPressure returns nil if the kernel does not count pressure, which is not a problem.
 func (w Watch) readPressure() *time.Duration {
 	p, err := counters.ReadCPUPressure(w.FS)
 	if err != nil {
@@ -248,8 +248,8 @@ func (w Watch) readInterrupts() ([]counters.Interrupt, error) {
 	return all, nil
 }
 
-// taken counts the interrupts between two readings. A CPU that came or went in
-// between is left out.
+// taken returns the number of interrupts between two readings. A CPU that came or went in between
+// is left out.
 func taken(before, after []counters.Interrupt) uint64 {
 	type place struct {
 		name string

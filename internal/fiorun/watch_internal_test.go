@@ -47,7 +47,7 @@ func TestWatchSaysWhatItCannotSee(t *testing.T) {
 	assert.Nil(t, seen.Interrupts)
 	assert.Len(t, seen.Problems, 3)
 
-	// A machine without control groups has no quotas to look at.
+	// A machine without control groups has no quotas to check.
 	require.NoError(t, os.RemoveAll(root))
 	seen = Watch{FS: sysfs.New(root)}.begin().end()
 	assert.Empty(t, seen.Problems)

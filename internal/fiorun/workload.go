@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// What fio takes where a job does not say it.
+	// The values that fio uses if a job does not set them.
 	defaultBlockBytes = 4096
 	defaultMixRead    = 50
 )
 
-// Describe says what jobs that ran together did, by the options that fio says they had: in
-// words, and in figures. These are nil when the jobs differ or their options do not say all
-// of it, and for writes that are made durable: they are no points of a sweep of plain ones.
-// With on, the words name the files, and the figures have them as their targets.
+// Describe says what jobs that ran together did, according to the options that fio reports: in
+// words, and as a workload. The workload is nil if the jobs differ, or if their options do not
+// describe it completely. It is also nil for durable writes, which must not become points of a
+// sweep of plain writes. If on is true, the words name the files, and the workload has them as
+// its targets.
 func Describe(jobs []fio.JobResult, options []fio.Options, on bool) (plan string, w *record.Workload) {
 	w = workload(jobs, options)
 	if w == nil {
@@ -38,7 +39,8 @@ func Describe(jobs []fio.JobResult, options []fio.Options, on bool) (plan string
 	return plan, w
 }
 
-// planOfEach is of jobs that are not one load: each plan once, with its files where these differ.
+// planOfEach describes jobs that are not one load: each distinct plan, with its files if these
+// differ.
 func planOfEach(jobs []fio.JobResult, options []fio.Options) string {
 	differ := slices.ContainsFunc(options, func(o fio.Options) bool { return !slices.Equal(Files(o), Files(options[0])) })
 	var plans []string
@@ -54,13 +56,13 @@ func planOfEach(jobs []fio.JobResult, options []fio.Options) string {
 	return strings.Join(plans, " + ")
 }
 
-// planOfSections is of sections that fio added up (group_reporting), by what they asked for.
+// planOfSections describes sections that fio summed (group_reporting), by the options in the job.
 func planOfSections(options []fio.Options) string {
 	plan, _ := Describe(make([]fio.JobResult, len(options)), options, false)
 	return plan
 }
 
-// workload is what jobs of a group did in figures.
+// workload returns what the jobs of a group did as a workload; nil if they are not one load.
 func workload(jobs []fio.JobResult, options []fio.Options) *record.Workload {
 	var all record.Workload
 	for i, job := range jobs {
@@ -73,7 +75,7 @@ func workload(jobs []fio.JobResult, options []fio.Options) *record.Workload {
 		case !alike(all, w), !slices.Equal(Files(options[i]), Files(options[0])), synced(options[i]) != synced(options[0]):
 			return nil
 		case options[i].GroupReporting == nil || !*options[i].GroupReporting:
-			all.Jobs = max(len(jobs), w.Jobs) // each stands for itself
+			all.Jobs = max(len(jobs), w.Jobs) // each job is reported by itself
 		default:
 			all.Jobs += w.Jobs
 		}
@@ -125,15 +127,15 @@ func one(job fio.JobResult, o fio.Options) (record.Workload, bool) {
 	return w, agrees(w, job)
 }
 
-// shapes reports whether an option changes a load in a way that Workload does not carry.
+// shapes reports whether an option changes a load in a way that Workload cannot express.
 func shapes(key string) bool {
 	return slices.ContainsFunc([]string{
 		"bs", "block", "rw", "readwrite", "rate", "think", "zone", "random_distribution", "latency_target", "flow", "iodepth", "numjobs", "direct", "rwmix", "percentage_random", "sync",
 	}, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) && !strings.HasPrefix(key, "iodepth_batch")
 }
 
-// SeveralSections reports whether fio added up more jobs than the options say: with
-// group_reporting it prints those of the first section of a group alone. The run time of a
+// SeveralSections reports whether fio summed more jobs than the options say: with
+// group_reporting, it prints the options of only the first section of a group. The run time of a
 // group is the sum over its jobs, while that of a direction is the longest of them.
 func SeveralSections(job fio.JobResult, o fio.Options) bool {
 	const tolerance = 1.1
@@ -146,7 +148,7 @@ func SeveralSections(job fio.JobResult, o fio.Options) bool {
 	return job.Runtime.Seconds() > tolerance*longest.Seconds()*float64(max(1, valueOf(o.NumJobs, 1)))
 }
 
-// synced says when writes are made durable; empty when they are not.
+// synced says how writes are made durable; empty if they are not.
 func synced(o fio.Options) string {
 	for _, call := range []struct {
 		name  string
@@ -154,7 +156,7 @@ func synced(o fio.Options) string {
 	}{{"fdatasync", valueOf(o.Fdatasync, 0)}, {"fsync", valueOf(o.Fsync, 0)}} {
 		switch {
 		case call.every == 1:
-			return call.name + " after each" // as in ssdprobe's own plans
+			return call.name + " after each" // the wording of ssdprobe's own plans
 		case call.every > 1:
 			return fmt.Sprintf("%s after every %d", call.name, call.every)
 		}
@@ -169,8 +171,8 @@ func synced(o fio.Options) string {
 	return ""
 }
 
-// agrees reports whether the figures can be of that load: group_reporting gives the
-// options of one section beside the figures of several.
+// agrees reports whether the figures can belong to this load: with group_reporting, fio prints
+// the options of one section beside the figures of several.
 func agrees(w record.Workload, job fio.JobResult) bool {
 	for _, d := range []struct {
 		got  *fio.Direction
@@ -186,8 +188,8 @@ func agrees(w record.Workload, job fio.JobResult) bool {
 	return true
 }
 
-// planOf is as in ssdprobe's own suites where the load is known, and else the options that
-// say most of it.
+// planOf returns a plan in the form of ssdprobe's own suites if the load is known, and otherwise
+// lists the most informative options.
 func planOf(w *record.Workload, o fio.Options) string {
 	if w != nil {
 		text := w.String()
@@ -232,7 +234,7 @@ func planOf(w *record.Workload, o fio.Options) string {
 	return strings.Join(texts, " ")
 }
 
-// Files are the paths that a job says it used; empty when fio named them itself.
+// Files returns the paths that a job names; empty if fio chose the names itself.
 func Files(o fio.Options) []string {
 	names, directory := o.Filenames, ""
 	for _, x := range o.Extra {

@@ -13,7 +13,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// openBusy opens a loop device on which others keep so many reads in flight, without limits of a user.
+// openBusy opens a loop device on which others keep atOnce reads in flight, without limits of the
+// user.
 func openBusy(t *testing.T, atOnce int) *measure.Session {
 	t.Helper()
 	o := options(t)
@@ -24,11 +25,11 @@ func openBusy(t *testing.T, atOnce int) *measure.Session {
 	return s
 }
 
-// others executes rounds until what others do is as wanted, and returns the last.
+// others executes rounds until the load of others is as wanted, and returns the last measurement.
 func others(t *testing.T, s *measure.Session, r measure.Round, wanted func(record.Load) bool) record.Measurement {
 	t.Helper()
 	var m record.Measurement
-	const span = time.Second // in which the load of others shows
+	const span = time.Second // long enough for the load of others to show
 	testenv.EventuallyWithin(t, testenv.Patience, span, "others are at work", func() bool {
 		var err error
 		m, err = s.Round(t.Context(), r)
@@ -38,7 +39,8 @@ func others(t *testing.T, s *measure.Session, r measure.Round, wanted func(recor
 	return m
 }
 
-// One that reads four blocks at a time keeps a drive busy all the time, and leaves most of it free.
+// A process that reads four blocks at a time keeps a drive busy all the time, but leaves most of its
+// capacity free.
 func TestBusyTimeDoesNotKeepADriveFromBeingMeasured(t *testing.T) {
 	s := openBusy(t, 4)
 	m := others(t, s, measure.Round{Probe: read4k()}, func(l record.Load) bool { return l.Utilisation > 0.8 })
@@ -47,7 +49,8 @@ func TestBusyTimeDoesNotKeepADriveFromBeingMeasured(t *testing.T) {
 	assert.False(t, m.Loaded)
 }
 
-// However busy, a small round goes in when it is due, unless a user's limit forbids it.
+// However busy the device, a small round runs when it is overdue, unless a limit of the user forbids
+// it.
 func TestASmallRoundGoesInHoweverBusyTheDriveIs(t *testing.T) {
 	s := openBusy(t, 128)
 	probe := read4k()
@@ -60,12 +63,12 @@ func TestASmallRoundGoesInHoweverBusyTheDriveIs(t *testing.T) {
 	m = others(t, s, measure.Round{Probe: probe, Overdue: true}, func(l record.Load) bool { return l.MeanInFlight > 32 })
 	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
 	assert.True(t, m.Loaded)
-	assert.Positive(t, m.Latency.Count()) // of a new pool, some blocks are known
+	assert.Positive(t, m.Latency.Count()) // some blocks are known even to a new pool
 	assert.LessOrEqual(t, m.Latency.Count(), int64(32))
 	assert.LessOrEqual(t, m.Warmup.Count(), int64(8))
 }
 
-// A probe that is overdue runs as ever on a device that is not busy.
+// An overdue probe runs at its full size on a device that is not busy.
 func TestAnOverdueProbeOnAnIdleDevice(t *testing.T) {
 	s := openFile(t, testenv.OnDisk(t), options(t))
 	m, err := s.Round(t.Context(), measure.Round{Probe: read4k(), Overdue: true})

@@ -12,12 +12,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
-// tryTimeout is how long a device may take to be opened just to see whether it may be.
+// tryTimeout is how long an open may take that only checks permission.
 const tryTimeout = 5 * time.Second
 
 // Denied opens a device once, through its guard, and returns why this process may not read it,
-// empty when it may. Any other trouble is left to the one who opens it to measure it, but that
-// the device does not answer: *guard.HungError.
+// or "" if it may. The only error is a *guard.HungError, if the device does not answer. All
+// other trouble is ignored; whoever opens the device to measure it will meet it.
 func Denied(ctx context.Context, g *guard.Guard, path, number string) (string, error) {
 	_, err := guard.Do(ctx, g, tryTimeout, func(context.Context) (struct{}, error) {
 		opened, err := target.OpenDevice(path, number)

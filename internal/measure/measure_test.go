@@ -25,7 +25,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// options admit everything and disturb nothing, however busy the test machine is.
+// options admits everything and reports no disturbance, however busy the test machine is.
 func options(t *testing.T) measure.Options {
 	t.Helper()
 	meter, _, err := counters.NewMeter()
@@ -36,7 +36,7 @@ func options(t *testing.T) measure.Options {
 	}
 }
 
-// read4k is a small read-4k, and write4k a small durable-write-4k.
+// read4k returns a small read-4k, and write4k a small durable-write-4k.
 func read4k() record.Probe {
 	p := record.DefaultProbes()[0]
 	p.IOs, p.WarmupIOs = 32, 2
@@ -71,7 +71,7 @@ func openLoop(t *testing.T, path string, o measure.Options) *measure.Session {
 	return s
 }
 
-// openHere lists what this process has open below path.
+// openHere lists the descriptors that this process has open below path.
 func openHere(t *testing.T, path string) []string {
 	t.Helper()
 	fds, err := filepath.Glob("/proc/self/fd/*")
@@ -155,7 +155,7 @@ func TestBusyDeviceIsNotTouched(t *testing.T) {
 	assert.Zero(t, m.ReadBytes)
 }
 
-// The lock of the device is held for the round alone.
+// The device is locked only during the round.
 func TestRoundTakesTheLock(t *testing.T) {
 	o, locks := options(t), t.TempDir()
 	o.Lock = func() (func(), error) {
@@ -189,14 +189,14 @@ func TestRoundTakesTheLock(t *testing.T) {
 	assert.NotContains(t, m.Reason, "another run")
 }
 
-// On a drive of 16 KiB logical blocks no I/O is smaller, neither of the probe file nor of the probes. The budget is
-// charged for what was written.
+// On a drive with 16 KiB logical blocks, no I/O is smaller than that, whether for the probe file or for the probes.
+// The budget is charged with what was actually written.
 func TestFilesOnLargeLogicalBlocks(t *testing.T) {
 	if !testenv.LargeBlocks(t) {
 		return
 	}
 	dir := testenv.XFS(t, 16<<10)
-	for range 2 { // made, and used again
+	for range 2 { // first made, then reused
 		s := openFile(t, dir, options(t))
 		require.False(t, s.ReadOnly)
 		require.EqualValues(t, 16<<10, s.Area.BlockBytes)
@@ -229,7 +229,7 @@ func TestFilesOnLargeLogicalBlocks(t *testing.T) {
 	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
 }
 
-// While an earlier call hangs, a round counts as timed out, and nothing is started.
+// While an earlier call hangs, a round counts as timed out, and no I/O is started.
 func TestRoundOnATargetThatHangs(t *testing.T) {
 	o := options(t)
 	s := openFile(t, testenv.OnDisk(t), o)
@@ -255,15 +255,15 @@ func TestRoundOnATargetThatHangs(t *testing.T) {
 	assert.Equal(t, record.OutcomeOK, m.Outcome, m.Reason)
 }
 
-// When the I/O of a round that was given up returns after all, whichever I/O it was, the round is told once, with the
-// age of that I/O among its latencies.
+// When the I/O of a round that was given up returns after all, the round is reported once, with the time that I/O
+// took among its latencies. It may be an I/O of the search, of the warm-up or of the round itself.
 func TestAHungRoundThatReturns(t *testing.T) {
 	for name, held := range map[string]int{"in the search": 0, "in the warm-up": 3, "in the counted I/Os": 20} {
 		t.Run(name, func(t *testing.T) { testHungRound(t, held) })
 	}
 }
 
-// testHungRound lets so many reads of a round through before the loop device hangs.
+// testHungRound lets held reads of a round pass before the loop device hangs.
 func testHungRound(t *testing.T, held int) {
 	t.Helper()
 	remote := testenv.RemoteFile(t)
@@ -336,7 +336,7 @@ func TestRoundOnADevice(t *testing.T) {
 	assert.InDelta(t, 1, written, 0)
 }
 
-// A device whose statistics are switched off looks idle, whatever others do to it.
+// A device whose statistics are switched off looks idle, whatever others do on it.
 func TestDeviceThatCountsNothing(t *testing.T) {
 	loop := testenv.LoopDevice(t, 32<<20, testenv.Options{Random: true})
 	s := openLoop(t, loop.Path, options(t))

@@ -21,70 +21,67 @@ import (
 const (
 	// openTimeout is how long a device may take to be opened.
 	openTimeout = 20 * time.Second
-	// fillSlack is what making a probe file may take beyond the time that its size
-	// and rate ask for.
+	// fillSlack is how much longer the making of a probe file may take than its size and rate require.
 	fillSlack = 5 * time.Minute
-	// slowestFill is the rate that is waited for when the rate has no limit.
+	// slowestFill is the rate in bytes per second that fillSlack is added to if the fill rate is unlimited.
 	slowestFill = 4 << 20
 )
 
-// Target is what is to be opened.
+// Target describes what to open.
 type Target struct {
-	// ID is the stable identity.
+	// ID is the stable identity of the target.
 	ID   string
-	Path string // of the device node, or of the file or its directory
+	Path string // of the device node, the file, or the file's directory
 	File bool
-	// Number is the kernel's number of the device, or of the one below the file;
-	// empty when it is none of this host's.
+	// Number is the kernel's number of the device, or of the device below the file; empty if that is not a device of
+	// this host.
 	Number string
-	// Spins says that it is a hard disk, or on one.
+	// Spins is true if the target is a hard disk, or a file on one.
 	Spins bool
-	// SizeBytes is the size of a device, as sysfs says.
+	// SizeBytes is the size of a device according to sysfs.
 	SizeBytes int64
-	// FileBytes and FillBytesPerSecond are for making a probe file: see target.FileOptions.
+	// FileBytes and FillBytesPerSecond say how to make a probe file: see target.FileOptions.
 	FileBytes          int64
 	FillBytesPerSecond int64
 }
 
-// Options are what a session works with.
+// Options holds what a session needs besides its target.
 type Options struct {
-	FS     sysfs.FS // the host's
+	FS     sysfs.FS // of the host
 	Engine *probe.Engine
 	Meter  *counters.Meter
 	Limits admit.Limits
-	// Most is the most work that others were seen to do on the target before.
+	// Most is the most work that others were seen to do on the target so far.
 	Most admit.Capacity
-	// Guard stands between the caller and calls that may hang; it outlives the
-	// session, so that a target that hangs is not opened a second time.
+	// Guard protects the caller from calls that may hang. It outlives the session, so that a target that hangs is not
+	// opened a second time.
 	Guard *guard.Guard
-	// Lock takes the lock of the device for one round, and returns what releases it; nil when the caller holds it all
-	// the time. Errors: store.ErrLocked when another run has it.
+	// Lock locks the device for one round and returns the function that unlocks it. It returns store.ErrLocked if
+	// another run holds the lock. It is nil if the caller holds the lock all the time.
 	Lock func() (release func(), err error)
-	// Pool is what is known of the written blocks of a raw device; nil for nothing.
+	// Pool holds the known written blocks of a raw device; nil if none are known.
 	Pool *probe.Pool
-	// Late is told of a round that was given up as hung and returned after all: its measurement says how long its
-	// I/O took. It was counted when it was given up. Called from another goroutine; may be nil.
+	// Late is called when a round that was given up as hung returns after all: its measurement says how long its I/O
+	// took. The round was counted when it was given up. Late runs in another goroutine; it may be nil.
 	Late func(record.Measurement)
-	// Filling is told the bytes written and wanted of a probe file; may be nil.
+	// Filling is called with the bytes written and wanted while a probe file is filled; it may be nil.
 	Filling func(done, total int64)
 }
 
 // Session is an open target. It is not safe for concurrent use.
 type Session struct {
-	// ReadOnly says that the file is somebody else's, so that it is only read.
+	// ReadOnly is true if ssdprobe did not make the file, so that it is only read.
 	ReadOnly bool
-	// Pool is that of a raw device; nil on files.
+	// Pool is the pool of a raw device; nil for files.
 	Pool *probe.Pool
-	// Path is that of the device node or of the file, and Area the part of it that
-	// is measured.
+	// Path is the path of the device node or of the file, and Area the part of it that is measured.
 	Path string
 	Area probe.Area
-	// Filled is how many bytes were written to make a probe file now.
+	// Filled is how many bytes Open wrote to make a probe file; 0 if it made none.
 	Filled int64
-	// Small warns that the probe file is smaller than was asked for; zero when it is not.
+	// Small is a warning that the probe file is smaller than requested; zero if it is not.
 	Small record.Warning
-	// SetAside is where a probe file was moved that did not hold what was written
-	// to it; empty mostly.
+	// SetAside is the new path of an earlier probe file that no longer held what was written to it; usually empty.
 	SetAside string
 
 	target  Target
@@ -94,15 +91,15 @@ type Session struct {
 	handle  handle
 }
 
-// handle is an open target that is given back between rounds.
+// handle is an open target whose descriptor can be released between rounds.
 type handle interface {
 	io.Closer
 	Acquire() error
 	Release() error
 }
 
-// Open opens a target. The order in which its blocks are read is another one each
-// time: the first ones of a fixed order would soon be in some cache. Errors: those of package target, and *guard.HungError.
+// Open opens a target. The order in which its blocks are read differs each time, because the first blocks of a fixed
+// order would soon be in a cache. Errors: those of package target, and *guard.HungError.
 func Open(ctx context.Context, t Target, o Options) (*Session, error) {
 	s := &Session{target: t, options: o}
 	var err error
@@ -132,7 +129,7 @@ func Open(ctx context.Context, t Target, o Options) (*Session, error) {
 	return s, nil
 }
 
-// Most is the most work that others were seen to do on the target.
+// Most returns the most work that others were seen to do on the target.
 func (s *Session) Most() admit.Capacity { return s.gate.Most }
 
 func (s *Session) openDevice(ctx context.Context) error {
@@ -185,7 +182,7 @@ func (s *Session) openFile(ctx context.Context) error {
 	return nil
 }
 
-// openExisting opens somebody else's file, which is only read.
+// openExisting opens a file that ssdprobe did not make, which is only read.
 func (s *Session) openExisting(ctx context.Context) error {
 	f, err := openGuarded(ctx, s, openTimeout, func(context.Context) (*target.Existing, error) {
 		return target.OpenExisting(s.target.Path)
@@ -198,8 +195,8 @@ func (s *Session) openExisting(ctx context.Context) error {
 	return nil
 }
 
-// openGuarded opens through the guard and keeps what was opened for closing. What
-// an open that was given up returns later is closed by itself.
+// openGuarded opens a target through the guard and keeps the handle for Close. If an open that was given up returns
+// later, its handle is closed here.
 func openGuarded[T handle](ctx context.Context, s *Session, timeout time.Duration, open func(context.Context) (T, error)) (T, error) {
 	opened, err := guard.Do(ctx, s.options.Guard, timeout, func(ctx context.Context) (T, error) {
 		opened, err := open(ctx)
@@ -214,9 +211,8 @@ func openGuarded[T handle](ctx context.Context, s *Session, timeout time.Duratio
 	return opened, err
 }
 
-// Close gives the descriptor back. While the target hangs that is put off until
-// the kernel has given back the thread that uses it; how it goes is then not told,
-// as nothing that was written depends on it.
+// Close closes the descriptor. While the target hangs, that is put off until the kernel has returned the thread that
+// uses it. Close then returns nil before the outcome is known; nothing that was written depends on it.
 func (s *Session) Close() error {
 	var err error
 	if !s.options.Guard.Finally(func() { err = s.handle.Close() }) {

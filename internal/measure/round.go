@@ -13,40 +13,39 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Round is a round to be executed, with what is known of the target at that moment.
+// Round is a round to execute, with what is known about the target at that moment.
 type Round struct {
 	Probe      record.Probe
 	Conditions record.Conditions
-	// Link is the PCIe link of the device; nil where there is none.
+	// Link is the PCIe link of the device; nil if it has none.
 	Link *record.PCIeLink
-	// Budget is what the round is charged to when it writes, of BytesPerDay; nil is without limit.
+	// Budget is charged with what the round writes, at BytesPerDay; nil if writes are unlimited.
 	Budget      *admit.Budget
 	BytesPerDay int64
-	// Overdue says that the probe had no round for so long that a small one goes in however busy
-	// the device is, unless a limit of a user forbids it.
+	// Overdue says that the probe has had no round for too long. A small round may then run however busy the device is,
+	// unless a limit of the user forbids it.
 	Overdue bool
 }
 
 const (
-	// smallIOs and smallWarmup are the most I/Os of a round on a busy device.
+	// smallIOs and smallWarmup limit the I/Os of a round on a busy device.
 	smallIOs    = 32
 	smallWarmup = 8
 )
 
-// small is the probe with no more I/Os than a busy device is asked for.
+// small returns p with its I/Os reduced to what a busy device may be asked for.
 func small(p record.Probe) record.Probe {
 	p.IOs, p.WarmupIOs = min(p.IOs, smallIOs), min(p.WarmupIOs, smallWarmup)
 	p.QueueDepth = min(p.QueueDepth, p.IOs)
 	return p
 }
 
-// ErrGone says that the target is not there any more, or is another one. The
-// session is of no further use.
+// ErrGone says that the target no longer exists or has been replaced. The session cannot be used any further.
 var ErrGone = errors.New("the target is gone")
 
-// Round executes a round if the device may be touched now. The measurement is finished: its outcome says
-// what it is worth, and its reason why. The error is for what ends more than the round: ctx
-// ended, and nothing is known of the round; ErrGone; or the load cannot be read any more.
+// Round executes a round if the device may be touched now. The measurement is final: its outcome says what it is worth,
+// and its reason says why. An error means trouble beyond this round: ctx has ended, and the outcome of the round is
+// unknown; the target is gone (ErrGone); or the load can no longer be read.
 func (s *Session) Round(ctx context.Context, r Round) (record.Measurement, error) {
 	m := record.Measurement{
 		Device: s.target.ID, Probe: r.Probe.Name, Start: time.Now(), Conditions: r.Conditions,
@@ -86,8 +85,8 @@ func (s *Session) Round(ctx context.Context, r Round) (record.Measurement, error
 	return m, err
 }
 
-// begin sets the outcome of a round that cannot be executed now, or returns what ends it. Errors: those of reading
-// the load.
+// begin sets the outcome of a round that cannot run now, or returns the function that ends a round that can. Errors:
+// those of reading the load.
 func (s *Session) begin(m *record.Measurement, r Round) (done func(), err error) {
 	if since := s.options.Guard.Since(); !since.IsZero() {
 		m.Outcome, m.Reason = record.OutcomeTimeout, (&guard.HungError{Since: since, Earlier: true}).Error()
@@ -119,8 +118,8 @@ func (s *Session) begin(m *record.Measurement, r Round) (done func(), err error)
 	return nil, err
 }
 
-// lock takes the lock of the device, if the caller does not hold it, and returns what gives it back. A round that
-// hangs keeps its lock until the kernel returns the thread.
+// lock locks the device, unless the caller holds the lock, and returns the function that unlocks it. A round that hangs
+// keeps its lock until the kernel returns the thread.
 func (s *Session) lock() (done func(), err error) {
 	if s.options.Lock == nil {
 		return func() {}, nil
@@ -134,8 +133,8 @@ func (s *Session) lock() (done func(), err error) {
 	return func() { s.options.Guard.Finally(release) }, nil
 }
 
-// execute executes the I/O of a round through the guard. The error has ErrGone when the target is gone; m is set in
-// any case.
+// execute executes the I/O of a round through the guard. It returns ErrGone if the target is gone. It sets m in any
+// case.
 func (s *Session) execute(ctx context.Context, m *record.Measurement, p record.Probe) error {
 	given := *m
 	done, err := guard.DoLate(ctx, s.options.Guard, p.Timeout, func(ctx context.Context) (record.Measurement, error) {
@@ -158,7 +157,7 @@ func (s *Session) execute(ctx context.Context, m *record.Measurement, p record.P
 	return err
 }
 
-// returned passes on a round that was given up and has returned after all, unless it was this process that stood still.
+// returned passes on a round that was given up and has returned after all, unless this process itself stood still.
 func (s *Session) returned(late, given record.Measurement, err error) {
 	if err != nil || s.options.Late == nil || s.options.Guard.StoodStill() > 0 {
 		return
@@ -167,14 +166,14 @@ func (s *Session) returned(late, given record.Measurement, err error) {
 	s.options.Late(late)
 }
 
-// disturb says that a good round measured something other than the device.
+// disturb marks a good round as one that measured something other than the device.
 func disturb(m *record.Measurement, w record.Warning) {
 	m.Outcome, m.Reason = record.OutcomeDisturbed, w.Text
 	m.Warnings = append(m.Warnings, w)
 }
 
-// checkStandstill calls a round disturbed when this process did not run for a part of
-// it: its latencies, and that it took too long, say nothing of the device.
+// checkStandstill marks a round as disturbed if this process did not run for a part of it: its latencies, or its
+// timeout, then say nothing about the device.
 func (s *Session) checkStandstill(m *record.Measurement) {
 	stood := s.options.Guard.StoodStill()
 	if stood == 0 || m.Outcome != record.OutcomeOK && m.Outcome != record.OutcomeTimeout {
@@ -184,8 +183,7 @@ func (s *Session) checkStandstill(m *record.Measurement) {
 	m.Reason = fmt.Sprintf("this process stood still for %s: it was stopped by a signal, its container was frozen, or the machine was suspended", units.Span(stood))
 }
 
-// checkLimits calls a round disturbed when the cgroup limits I/O on the device:
-// it measured the limit.
+// checkLimits marks a round as disturbed if the cgroup limits I/O on the device: the round then measured that limit.
 func (s *Session) checkLimits(m *record.Measurement) {
 	if m.Outcome != record.OutcomeOK || s.target.Number == "" {
 		return
@@ -195,9 +193,8 @@ func (s *Session) checkLimits(m *record.Measurement) {
 	}
 }
 
-// checkLink calls a good round disturbed when its figures are beyond what the device's
-// link can carry: something else than the drive was measured, so that the round must
-// not become part of a baseline. A device without a link passes.
+// checkLink marks a good round as disturbed if its figures exceed what the device's link can carry. It then measured
+// something other than the drive and must not become part of a baseline. A device without a link passes.
 func checkLink(m *record.Measurement, r Round) {
 	if r.Link == nil || m.Outcome != record.OutcomeOK {
 		return

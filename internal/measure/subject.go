@@ -9,19 +9,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Subject is a target with what is known of it before it is opened.
+// Subject is a target with what is known about it before it is opened.
 type Subject struct {
 	Target
-	// LockID names the lock of the device that is touched: for files, of the one below.
+	// LockID names the lock of the device that is used: for a file, of the device below
+	// it.
 	LockID string
-	// Device is the device itself, or the one below the file.
+	// Device is the device itself, or the device below the file.
 	Device     record.Device
 	Conditions record.Conditions
 	Warnings   []record.Warning
 }
 
-// OfDevice returns the subject that a raw device is. The error joins what could
-// not be read of it; the subject is of use all the same.
+// OfDevice returns the subject for a raw device. The error joins what could not be read
+// about the device; the subject is usable all the same.
 func OfDevice(fs sysfs.FS, path string, dev record.Device) (Subject, error) {
 	conditions, warnings, err := device.Conditions(fs, dev)
 	conditions.Engine = probe.Name
@@ -31,10 +32,10 @@ func OfDevice(fs sysfs.FS, path string, dev record.Device) (Subject, error) {
 	}, err
 }
 
-// OfFile returns the subject that a file, or a directory for one, is. Its identity
-// is its path: what is measured is what lies there, on whatever drive. The error
-// joins what could not be read of the device below; the subject is of use all the
-// same.
+// OfFile returns the subject for a file, or for a directory that is to hold one. Its
+// identity is its path, because whatever lies there is measured, on whatever drive. The
+// error joins what could not be read about the device below; the subject is usable all
+// the same.
 func OfFile(mounted *device.Filesystems, path string, fileBytes, fillBytesPerSecond int64) (Subject, error) {
 	s := UnknownFile(path, fileBytes, fillBytesPerSecond)
 	below, err := mounted.BelowFile(s.Path)
@@ -47,7 +48,7 @@ func OfFile(mounted *device.Filesystems, path string, fileBytes, fillBytesPerSec
 	return s, err
 }
 
-// UnknownFile is OfFile without a look at what the file rests on.
+// UnknownFile is like OfFile but does not look at the device below the file.
 func UnknownFile(path string, fileBytes, fillBytesPerSecond int64) Subject {
 	path = filepath.Clean(path)
 	id := "file:" + path

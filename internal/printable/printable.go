@@ -1,15 +1,15 @@
-// Package printable writes text from outside so that it shows as what it is: what
-// drives say of themselves, paths, names of processes and of control groups. Whatever is
-// not printable is escaped: control characters, which move a terminal's cursor; marks
-// that turn the direction of writing or take no room; line separators; bytes that are
-// not UTF-8; what Unicode has not assigned.
+// Package printable escapes text from outside so that it is displayed as what it is:
+// what drives report about themselves, paths, and names of processes and control groups.
+// Everything that is not printable is escaped: control characters, which move a
+// terminal's cursor; characters that change the writing direction or have no width; line
+// separators; bytes that are not UTF-8; and code points that Unicode has not assigned.
 //
-//	printable.Name("S3\u202e1") // `S3\u202e1`: where text of a drive is read
-//	printable.Text("a\x1b[2J")  // `a\x1b[2J`: where text is shown
+//	printable.Name("S3\u202e1") // `S3\u202e1`: where a drive's text is read
+//	printable.Text("a\x1b[2J")  // `a\x1b[2J`: where text is displayed
 //
-// What a drive says is escaped once, where it is read, so that all that shows it, and
-// the name that a user types for `--destroy`, have one spelling. Paths have to lead to
-// their files, so they are escaped where they are shown.
+// A drive's text is escaped once, where it is read, so that everything that displays it,
+// and the name that a user types for `--destroy`, has the same spelling. Paths must lead
+// to their files, so they are escaped where they are displayed.
 package printable
 
 import (
@@ -22,23 +22,23 @@ import (
 	"unicode/utf8"
 )
 
-// Name escapes all but printable characters and the blank, and backslashes, so that two
-// texts that differ stay different.
+// Name escapes backslashes and everything but printable characters and the space, so
+// that different texts remain different.
 func Name(s string) string {
 	return escape(strings.ReplaceAll(s, `\`, `\\`), unicode.IsPrint)
 }
 
-// Text escapes what must not reach a terminal, a page or a label. Printable text,
-// that of Name above all, stays as it is.
+// Text escapes what must not reach a terminal, a page or a label. It does not change
+// printable text, in particular the result of Name.
 func Text(s string) string { return escape(s, shows) }
 
-// Lines is Text for text of several lines, whose ends and tabs stay.
+// Lines is Text for text of several lines; it keeps line feeds and tabs.
 func Lines(s string) string {
 	return escape(s, func(r rune) bool { return r == '\n' || r == '\t' || shows(r) })
 }
 
-// JSON escapes the same in a JSON document, whose strings mean what they did before.
-// Outside of strings, a valid document has nothing to be escaped.
+// JSON escapes the same characters in a JSON document without changing the meaning of
+// its strings. Outside of strings, a valid document has nothing to escape.
 func JSON(document []byte) []byte {
 	keep := func(r rune) bool { return r == '\n' || r == '\t' || r == '\r' || shows(r) }
 	if !bytes.ContainsFunc(document, func(r rune) bool { return !keep(r) }) {
@@ -57,7 +57,7 @@ func JSON(document []byte) []byte {
 	return b.Bytes()
 }
 
-// shows reports whether a character shows as itself; blanks of any width do.
+// shows reports whether a character is displayed as itself; spaces of any width are.
 func shows(r rune) bool { return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) }
 
 func escape(s string, keep func(rune) bool) string {

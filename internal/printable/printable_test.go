@@ -20,15 +20,15 @@ func TestText(t *testing.T) {
 		"500 µs – é 中 \u00a0":        "500 µs – é 中 \u00a0",
 		"S3\u202e1":                  `S3\u202e1`,                 // right-to-left override
 		"a\u2066b\u2069":             `a\u2066b\u2069`,            // isolates
-		"S3\u200b1\ufeff":            `S3\u200b1\ufeff`,           // of no width
+		"S3\u200b1\ufeff":            `S3\u200b1\ufeff`,           // zero width
 		"a\x1b[2J\r\n\t\x00":         `a\x1b[2J\r\n\t\x00`,        // C0
-		"a\u0085\u009b2J\x7f":        `a\u0085\u009b2J\x7f`,       // C1: a CSI of one character
+		"a\u0085\u009b2J\x7f":        `a\u0085\u009b2J\x7f`,       // C1: a CSI as a single character
 		"a\u2028b\u2029":             `a\u2028b\u2029`,            // line and paragraph separators
 		"\ue000\U000f0000\u0378":     `\ue000\U000f0000\u0378`,    // private use, unassigned
 		"\U000e0041":                 `\U000e0041`,                // tags
 		"a\xff\xc0b\xe2\x80":         `a\xff\xc0b\xe2\x80`,        // not UTF-8
-		"it's \ufffd":                "it's \ufffd",               // which somebody else has replaced
-		`system-ssd\x2dprobe.slice`:  `system-ssd\x2dprobe.slice`, // as systemd writes it
+		"it's \ufffd":                "it's \ufffd",               // replaced earlier by somebody else
+		`system-ssd\x2dprobe.slice`:  `system-ssd\x2dprobe.slice`, // as systemd escapes it
 	} {
 		assert.Equal(t, want, printable.Text(in))
 	}
@@ -44,7 +44,8 @@ func TestName(t *testing.T) {
 	}
 }
 
-// hidden tells what may never be shown, in other words than the package.
+// hidden reports whether a character must never be displayed, by a definition that
+// differs from the package's.
 func hidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp) ||
 		!unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z)

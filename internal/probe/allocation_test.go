@@ -10,8 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
-// No garbage in the loop: a collection in the middle of a round would be taken
-// for latency.
+// The loop must not create garbage: a garbage collection in the middle of a round would
+// count as latency.
 func TestIOsAllocateNothing(t *testing.T) {
 	f, err := target.PrepareFile(t.Context(), t.TempDir(), target.FileOptions{SizeBytes: target.MinFileBytes})
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// unsynced takes all writes, and cannot make every second one durable.
+// unsynced accepts all writes but fails every second Datasync.
 type unsynced struct{ syncs int }
 
 func (*unsynced) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
@@ -23,7 +23,7 @@ func (u *unsynced) Datasync() error {
 	return nil
 }
 
-// A write that succeeds and cannot be made durable is a failed write: it is counted, and its time is no latency.
+// A write whose datasync fails is a failed write: it is counted as an error and has no latency.
 func TestFailedSyncsAreErrors(t *testing.T) {
 	p := record.Probe{Name: "durable", Direction: record.Write, BlockBytes: 4096, QueueDepth: 1, IOs: 10, Datasync: true}
 	got, err := calm().Round(t.Context(), probe.Round{Probe: p, Source: &source{}, Sink: &unsynced{}, Offsets: offsets(10, 0, 4096)})

@@ -16,16 +16,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Name is what conditions and the label engine call this engine. It changes when a
-// change of the engine changes what it measures, so that drives which are measured by
-// different engines are not compared with each other.
+// Name is the name of this engine in conditions and in the label engine. It changes whenever a change of the
+// engine changes what it measures, so that drives measured by different engines are not compared with each
+// other.
 const Name = "ssdprobe-2"
 
-// Inherit returns the conditions under which an earlier engine measured as this one
-// calls them, if a drive is as fast for the one as for the other: its own baseline then
-// holds, and an upgrade begins no epoch. Other conditions stay as they are.
+// Inherit translates the conditions of an earlier engine into those of this one, if a drive measures equally
+// fast under both: its own baseline then remains valid, and an upgrade does not begin an epoch. Other
+// conditions are returned unchanged.
 //
-// ssdprobe-2 reads a full pool of a raw device in changing places. The new places are
+// Compared with ssdprobe-1, ssdprobe-2 reads a full pool of a raw device in changing places. The new places are
 // as good a sample of the drive as the old ones.
 func Inherit(c record.Conditions) record.Conditions {
 	if c.Engine == "ssdprobe-1" {
@@ -34,37 +34,36 @@ func Inherit(c record.Conditions) record.Conditions {
 	return c
 }
 
-// ErrReadOnly says that a write probe met a target that cannot be written.
+// ErrReadOnly is returned when a write probe meets a target that cannot be written.
 var ErrReadOnly = errors.New("the target is read-only")
 
-// Sink is what a write round writes to. Raw devices do not have this method set.
+// Sink is the destination of a write round. Raw devices do not implement it.
 type Sink interface {
 	io.WriterAt
-	// Datasync returns when all that was written is on the device (fdatasync).
+	// Datasync returns when everything written is on the device (fdatasync).
 	Datasync() error
-	// Content fills p with what belongs at off, so that a rewritten block holds
-	// what it held before.
+	// Content fills p with the content that belongs at off, so that rewriting a block does not change it.
 	Content(p []byte, off int64)
 }
 
-// Meter reads what the kernel says of the calling thread and its cgroup.
+// Meter reads the kernel's counters for the calling thread and its cgroup.
 type Meter interface {
-	// Thread returns the time the calling thread has waited for a CPU so far, and
-	// how often it was switched out against its will.
+	// Thread returns how long the calling thread has waited for a CPU so far, and how often it was switched out
+	// involuntarily.
 	Thread() (wait time.Duration, involuntary int64, err error)
-	// Throttled returns the time the CPU quota has stopped the process so far.
+	// Throttled returns how long the CPU quota has stopped the process so far.
 	Throttled() (time.Duration, error)
 }
 
-// Engine executes rounds. It may be used by several goroutines.
+// Engine executes rounds. It is safe for concurrent use.
 type Engine struct {
 	meter      Meter
 	maxCPUWait float64
 	histograms sync.Pool
 }
 
-// NewEngine returns an engine that calls a round disturbed when its threads
-// waited for a CPU for more than maxCPUWait (0 to 1) of it.
+// NewEngine returns an engine that reports a round as disturbed if its threads waited too long for a CPU: for
+// more than the share maxCPUWait (0 to 1) of its duration.
 func NewEngine(meter Meter, maxCPUWait float64) *Engine {
 	return &Engine{
 		meter: meter, maxCPUWait: maxCPUWait,
@@ -76,22 +75,22 @@ func NewEngine(meter Meter, maxCPUWait float64) *Engine {
 type Round struct {
 	Probe   record.Probe
 	Source  io.ReaderAt
-	Sink    Sink // nil where nothing may be written
+	Sink    Sink // nil when nothing may be written
 	Warmup  []int64
 	Offsets []int64
 }
 
-// Result is a measurement and what is only of use to the one who chose the offsets.
+// Result is the measurement of a round, and details for the caller that chose the offsets.
 type Result struct {
 	record.Measurement
-	// Unwritten tells, for each of Round.Offsets, that it was read and that more
-	// than half of it was never written.
+	// Unwritten is true, for each of Round.Offsets, if the block was read and more than half of it was never
+	// written.
 	Unwritten []bool
 }
 
-// Round executes r and blocks until its last I/O returned; on a hung device that
-// may be never, so callers go through package guard. The error is about the
-// round as such (wrong arguments, cancelled, no clock); I/O errors are in the result.
+// Round executes r and blocks until its last I/O has returned. On a hung device that may be never, so callers
+// go through package guard. An error means that there is no measurement: invalid arguments, cancellation, or a
+// Meter that failed. I/O errors are in the result.
 func (e *Engine) Round(ctx context.Context, r Round) (Result, error) {
 	if r.Probe.Direction == record.Write && r.Sink == nil {
 		return Result{}, fmt.Errorf("probe %s: %w", r.Probe.Name, ErrReadOnly)
@@ -127,7 +126,7 @@ func (e *Engine) Round(ctx context.Context, r Round) (Result, error) {
 	return Result{Measurement: m, Unwritten: round.unwritten}, nil
 }
 
-// fill adds up what the threads of the round saw.
+// fill sums up what the threads of the round recorded.
 func (e *Engine) fill(m *record.Measurement, round *execution) error {
 	h := e.histograms.Get().(*histogram)
 	defer e.histograms.Put(h)
@@ -168,12 +167,12 @@ func (e *Engine) fill(m *record.Measurement, round *execution) error {
 	return err
 }
 
-// isStall reports whether an I/O took as long as a whole round may take. It then counts as an I/O of the round,
-// whatever it was for: how long a device hung must not depend on which I/O met it.
+// isStall reports whether an I/O took at least as long as a whole round may take. A stall counts as an I/O of
+// the round even in the warm-up or the search: the time a device hung must not depend on which I/O met it.
 func isStall(latency, timeout time.Duration) bool { return timeout > 0 && latency >= timeout }
 
-// judge decides what the round is worth. What stops a round comes first, then
-// what makes its figures fiction, then what blurs them.
+// judge decides the outcome of the round. A reason that stopped the round comes first, then one that makes its
+// figures fiction, then one that blurs them.
 func (e *Engine) judge(m record.Measurement, late bool) (record.Outcome, string) {
 	d := m.Disturbance
 	switch {
@@ -194,7 +193,7 @@ func (e *Engine) judge(m record.Measurement, late bool) (record.Outcome, string)
 	return record.OutcomeOK, ""
 }
 
-// execution is a round under way.
+// execution is a round in progress.
 type execution struct {
 	Round
 	meter     Meter
@@ -207,15 +206,14 @@ type execution struct {
 	gone      atomic.Bool  // the device went away
 }
 
-// prepare allocates all that the threads need, so that nothing is allocated
-// while I/Os are timed.
+// prepare allocates everything that the threads need, so that nothing is allocated while I/Os are timed.
 func (x *execution) prepare() error {
 	depth := max(1, min(x.Probe.QueueDepth, len(x.Offsets)))
 	x.threads = make([]thread, depth)
 	x.unwritten = make([]bool, len(x.Offsets))
 	for i := range x.threads {
 		t := &x.threads[i]
-		// Anonymous memory is aligned to the page, as O_DIRECT asks for.
+		// Anonymous memory is page-aligned, as O_DIRECT requires.
 		buffer, err := unix.Mmap(-1, 0, int(x.Probe.BlockBytes), unix.PROT_READ|unix.PROT_WRITE,
 			unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_POPULATE)
 		if err != nil {
@@ -231,13 +229,13 @@ func (x *execution) prepare() error {
 func (x *execution) release() {
 	for i := range x.threads {
 		if b := x.threads[i].buffer; b != nil {
-			// The mapping is ours and whole, so unmapping it cannot fail.
+			// The mapping is complete and belongs to this process, so unmapping it cannot fail.
 			_ = unix.Munmap(b)
 		}
 	}
 }
 
-// run lets every thread warm up, starts them together and waits for all.
+// run lets every thread warm up, starts the counted I/Os of all threads together, and waits for all of them.
 func (x *execution) run() error {
 	var warm sync.WaitGroup
 	warm.Add(len(x.threads))
@@ -264,7 +262,7 @@ func (x *execution) run() error {
 	return group.Wait()
 }
 
-// over reports that the round has to end before its last I/O.
+// over reports whether the round has to end before its last I/O.
 func (x *execution) over() bool {
 	return x.stop() != nil || x.gone.Load() || x.failed.Load() >= maxFailed
 }

@@ -31,7 +31,7 @@ func TestRoundCountsWhatItDid(t *testing.T) {
 		{4096, 1, 256, 8},
 		{4096, 1, 1, 0},
 		{4096, 8, 256, 8},
-		{4096, 64, 3, 1}, // deeper than it is long
+		{4096, 64, 3, 1}, // the queue depth exceeds the number of I/Os
 		{512, 2, 100, 3},
 		{128 << 10, 1, 32, 2},
 		{1 << 20, 4, 7, 1},
@@ -48,7 +48,8 @@ func TestRoundCountsWhatItDid(t *testing.T) {
 			assert.EqualValues(t, test.ios, got.Latency.Count())
 			assert.EqualValues(t, test.warmups, got.Warmup.Count())
 			assert.Positive(t, got.Latency.Min())
-			// The I/Os of a thread follow each other, and the histogram keeps three digits.
+			// The I/Os of a thread run one after the other, and the histogram keeps three
+			// digits.
 			assert.LessOrEqual(t, float64(got.Latency.Sum()), 1.001*float64(got.Duration)*float64(test.depth))
 			assert.GreaterOrEqual(t, got.Duration, got.Latency.Max()*999/1000)
 			granules := max(1, test.blockBytes/4096)
@@ -61,12 +62,12 @@ func TestRoundCountsWhatItDid(t *testing.T) {
 	}
 }
 
-// What the kernel counts for the device is what the round says, so nothing came
-// from the page cache.
+// The round reports as much as the kernel counts for the device, so nothing came from the
+// page cache.
 func TestReadsReachTheDevice(t *testing.T) {
 	loop := testenv.LoopDevice(t, 16<<20, testenv.Options{Random: true})
 	d := openDevice(t, loop.Path)
-	for range 2 { // the second time the blocks could be in a cache
+	for range 2 { // the second time, the blocks could be cached
 		before := blockStat(t, loop.Number)
 		got, err := calm().Round(t.Context(), probe.Round{
 			Probe: read4k(200), Source: d, Warmup: offsets(10, 0, 4096), Offsets: offsets(200, 1<<20, 4096),
@@ -139,7 +140,7 @@ func TestDepthIsThreads(t *testing.T) {
 		mu.Lock()
 		threads[unix.Gettid()]++
 		mu.Unlock()
-		if nth <= depth { // returns only when all are in flight at once
+		if nth <= depth { // block until all are in flight at once
 			arrived.Done()
 			arrived.Wait()
 		}
@@ -212,8 +213,8 @@ func TestDeadlineEndsTheWarmUp(t *testing.T) {
 	assert.Len(t, s.places, 1)
 }
 
-// A device that hangs keeps a thread in the kernel. Everything else goes on: the
-// garbage collector, other rounds, and the guard says that nothing new may start.
+// A hung device keeps one thread in the kernel. Everything else continues: the garbage
+// collector and other rounds. The guard reports that nothing new may start.
 func TestHungDevice(t *testing.T) {
 	var pipe [2]int
 	require.NoError(t, unix.Pipe(pipe[:]))
@@ -266,7 +267,7 @@ func TestGarbageCollectionDuringARound(t *testing.T) {
 	assert.Zero(t, got.UnwrittenBlocks)
 }
 
-// The kernel's own figures, whatever this machine is doing: they fit the round.
+// The kernel's real counters agree with the round, however busy this machine is.
 func TestRealMeter(t *testing.T) {
 	m, _, err := counters.NewMeter()
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
-// meter answers what the test says: each reading adds the same again.
+// meter returns the values that the test sets: every reading adds the same amount.
 type meter struct {
 	wait, throttled time.Duration
 	involuntary     int64
@@ -34,15 +34,15 @@ func (m *meter) Throttled() (time.Duration, error) {
 	return time.Duration(m.quotas.Add(1)) * m.throttled, nil
 }
 
-// calm is an engine on a machine where nothing is ever in the way.
+// calm returns an engine on a machine where nothing disturbs a round.
 func calm() *probe.Engine { return probe.NewEngine(&meter{}, 0.05) }
 
-// read4k is a probe of n I/Os of 4 KiB.
+// read4k returns a probe of n I/Os of 4 KiB.
 func read4k(n int) record.Probe {
 	return record.Probe{Name: "read-4k", Direction: record.Read, Pattern: record.Random, BlockBytes: 4096, QueueDepth: 1, IOs: n}
 }
 
-// probeFile is a probe file of 16 MiB on a real filesystem.
+// probeFile returns a probe file of 16 MiB on a real filesystem.
 func probeFile(t *testing.T, dir string) *target.File {
 	t.Helper()
 	f, err := target.PrepareFile(t.Context(), dir, target.FileOptions{SizeBytes: 16 << 20})
@@ -51,13 +51,13 @@ func probeFile(t *testing.T, dir string) *target.File {
 	return f
 }
 
-// fileProber is a prober of the whole of a probe file.
+// fileProber returns a prober for a whole probe file.
 func fileProber(f *target.File, seed uint64) *probe.Prober {
 	start, length := f.Data()
 	return probe.NewFileProber(calm(), f, f, probe.Area{Start: start, Size: length}, seed)
 }
 
-// openDevice opens a block device for the time of the test.
+// openDevice opens a block device for the duration of the test.
 func openDevice(t *testing.T, path string) *target.Device {
 	t.Helper()
 	d, err := target.OpenDevice(path, "")
@@ -66,7 +66,7 @@ func openDevice(t *testing.T, path string) *target.Device {
 	return d
 }
 
-// offsets are n blocks of size one after the other, from start on.
+// offsets returns the offsets of n consecutive blocks of size, beginning at start.
 func offsets(n int, start, size int64) []int64 {
 	list := make([]int64, n)
 	for i := range list {
@@ -75,11 +75,11 @@ func offsets(n int, start, size int64) []int64 {
 	return list
 }
 
-// source answers reads with what a function says, and remembers where they were.
+// source answers reads by calling a function, and records their offsets.
 type source struct {
 	mu     sync.Mutex
 	places []int64
-	read   func(nth int, p []byte, off int64) (int, error) // nil: all of p, not zero
+	read   func(nth int, p []byte, off int64) (int, error) // nil: fills p with nonzero bytes
 }
 
 func (s *source) ReadAt(p []byte, off int64) (int, error) {

@@ -10,17 +10,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// The range of latencies. An I/O that hung counts with its age, up to a day. The unit is the nanosecond, so that
-// three significant digits hold from the lowest latency on: with a lowest
-// discernible value of 1 µs the library would round 24 µs to a half microsecond.
+// The range of latencies. An I/O that hung counts with its age, up to a day. The lowest latency is 1 ns so that
+// three significant digits hold everywhere: with a lowest discernible value of 1 µs, the library would round 24
+// µs to a half microsecond.
 const (
 	lowestLatency  = time.Nanosecond
 	highestLatency = 24 * time.Hour
 	digits         = 3
 )
 
-// histogram turns latencies into the classes of an HDR histogram. It is kept and
-// reused: one takes 300 KB.
+// histogram sorts latencies into the classes of an HDR histogram. It is reused because one takes 300 KB.
 type histogram struct{ hdr *hdrhistogram.Histogram }
 
 func newHistogram() *histogram {
@@ -39,9 +38,8 @@ func (h *histogram) of(latencies []time.Duration) (record.Histogram, error) {
 			return nil, fmt.Errorf("record a latency of %s: %w", l, err)
 		}
 	}
-	// The value at every rank, in one walk over the counts: the latencies again,
-	// sorted and rounded to their classes. Distribution() would list each of ten
-	// thousand empty classes.
+	// One walk over the counts returns the value at every rank: the latencies in ascending order, rounded to
+	// their classes. Distribution() would also list ten thousand empty classes.
 	n := len(latencies)
 	ranks := make([]float64, n)
 	for i := range ranks {

@@ -17,8 +17,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// slow makes a round of ten I/Os take a known time at least, so that a wait for
-// a CPU is a known share of it at most.
+// slow makes a round of ten I/Os take at least a known time, so that a CPU wait is at
+// most a known share of it.
 func slow(_ int, p []byte, _ int64) (int, error) {
 	for start := time.Now(); time.Since(start) < time.Millisecond; {
 		p[0]++
@@ -69,8 +69,8 @@ func TestDisturbanceOfOneThread(t *testing.T) {
 	assert.Equal(t, record.Disturbance{CPUWait: time.Millisecond, CPUWaitRatio: got.Disturbance.CPUWaitRatio, InvoluntarySwitches: 3}, got.Disturbance)
 }
 
-// A device whose backing file was cut off fails beyond the cut, as a drive with
-// bad blocks does.
+// A device whose backing file was truncated fails beyond its new end, like a drive with
+// bad blocks.
 func TestIOErrorsAreCountedByErrno(t *testing.T) {
 	const size, good = 16 << 20, 8 << 20
 	loop := testenv.LoopDevice(t, size, testenv.Options{Random: true})
@@ -120,7 +120,8 @@ func TestADeviceThatGoesAwayEndsTheRound(t *testing.T) {
 	assert.Len(t, s.places, 5)
 }
 
-// A round that took too long because it did not get a CPU says nothing of the device.
+// A round that took too long because it did not get a CPU says nothing about the
+// device.
 func TestATimeoutForWantOfACPU(t *testing.T) {
 	t.Parallel()
 	for want, wait := range map[record.Outcome]time.Duration{record.OutcomeTimeout: time.Microsecond, record.OutcomeDisturbed: time.Hour} {
@@ -167,7 +168,7 @@ func TestUnmappedIsMoreThanHalf(t *testing.T) {
 			assert.Equal(t, i >= test.written, unwritten)
 		}
 	}
-	// Larger blocks are judged by the 4 KiB in them.
+	// Larger blocks are judged by the 4 KiB granules in them.
 	p := record.Probe{Name: "read-64k", Direction: record.Read, BlockBytes: 64 << 10, QueueDepth: 1, IOs: 2}
 	loop.Write(t, 8<<20+4096, 4096)
 	got, err := calm().Round(t.Context(), probe.Round{Probe: p, Source: d, Offsets: []int64{0, 8 << 20}})

@@ -2,10 +2,10 @@ package probe
 
 import "math/bits"
 
-// Permutation visits every number below N once, in an order that looks random
-// and depends on the seed, before it visits any twice. It takes no memory: it is
-// a four-round Feistel network over the smallest even number of bits that holds
-// N, walked until the result falls below N.
+// Permutation visits every number below n once before it visits any number twice, in an
+// order that looks random and depends on the seed. It needs no memory: it is a
+// four-round Feistel network over the smallest even number of bits that holds n, applied
+// repeatedly until the result is below n.
 type Permutation struct {
 	n        uint64
 	half     uint // bits in each half
@@ -13,7 +13,8 @@ type Permutation struct {
 	position uint64
 }
 
-// NewPermutation returns the order of seed over the numbers below n. n must be positive.
+// NewPermutation returns the order that seed gives to the numbers below n. n must be
+// positive.
 func NewPermutation(n, seed uint64) *Permutation {
 	width := bits.Len64(n - 1)
 	p := &Permutation{n: n, half: uint(max(1, (width+1)/2))}

@@ -8,39 +8,42 @@ import (
 )
 
 const (
-	// PoolEnough is how many written blocks a raw device must offer before its
-	// rounds are worth a baseline: fewer come from too small a part of it.
+	// PoolEnough is how many written blocks of a raw device must be known before its rounds
+	// may form a baseline: fewer cover too small a part of the device.
 	PoolEnough = 4096
-	// poolCapacity is how many are kept; beyond it a block gives way for each that is found.
+	// poolCapacity is the most blocks that a pool keeps. In a full pool, every new block
+	// replaces another.
 	poolCapacity = 2 * PoolEnough
-	// poolRegions is into how many parts the device is divided to keep the pool spread.
+	// poolRegions is the number of regions into which the device is divided to keep the pool
+	// spread.
 	poolRegions = 256
-	// sampleMemory is how many blind samples the written ratio looks back on, roughly.
+	// sampleMemory is roughly how many of the latest blind samples the written ratio is
+	// based on.
 	sampleMemory = 16384
-	// neighbourhood is how far from a known block a search looks for more: file
-	// systems and drives keep what was written together, together.
+	// neighbourhood is how far from a known block, in blocks, a search looks for more: file
+	// systems and drives store data that was written together close together.
 	neighbourhood = 8 << 20 / granule
 )
 
-// Pool keeps blocks of a raw device that are known to have been written. Most
-// blocks of a lightly used drive never were; reading one measures the drive's
-// mapping table and not its flash.
+// Pool keeps blocks of a raw device that are known to have been written. Most blocks of a
+// lightly used drive never were; reading one of them measures the drive's mapping table
+// instead of its flash.
 //
-// Blocks are dealt like a deck of cards: none comes a second time before all
-// others came once. A full pool turns over: each block that the search of a round
-// finds takes the place of another, so that a drive which is written in full is not
-// read in the same places for ever. At the default probes that takes hours. On a
-// nearly empty drive the search finds little, and the pool keeps what it has.
+// Blocks are dealt like a deck of cards: no block is dealt a second time before every other
+// one has been dealt. In a full pool, each block that a search finds replaces another one. A
+// fully written drive is therefore not read in the same places for ever. With the default
+// probes, replacing all of them takes hours. On a nearly empty drive the search finds few
+// blocks, and the pool keeps those it has.
 //
-// The zero value is not ready; see NewPool. It is safe for
-// concurrent use: a round that hangs may still have it when its state is saved.
+// The zero value is not usable; see NewPool. A Pool is safe for concurrent use, because a
+// round that hangs may still be using it when its state is saved.
 type Pool struct {
 	mu      sync.Mutex
 	device  int64         // blocks on the device
 	blocks  []int64       // block numbers (of granule bytes); the deck
 	at      map[int64]int // block number → index in blocks
 	crowd   [poolRegions]int
-	next    int // of blocks, to be dealt
+	next    int // index in blocks of the next block to deal
 	sampled int64
 	written int64
 	random  *rand.Rand
@@ -50,18 +53,18 @@ type Pool struct {
 // PoolState is the stored form of a pool.
 type PoolState struct {
 	SizeBytes int64 `json:"size_bytes"`
-	// Sampled and Written count blind samples and those that were written.
+	// Sampled counts the blind samples, and Written those of them that were written.
 	Sampled int64 `json:"sampled"`
 	Written int64 `json:"written"`
-	// Blocks are numbers of 4 KiB blocks.
+	// Blocks are the numbers of 4 KiB blocks.
 	Blocks []int64 `json:"blocks"`
 }
 
-// Candidate is an offset to look at in search of written blocks.
+// Candidate is an offset to check for a written block.
 type Candidate struct {
 	Offset int64 // bytes
-	// Blind is true when it was drawn from the whole device, so that it counts
-	// for the share of it that is written.
+	// Blind is true if the offset was drawn from the whole device, so that it counts towards
+	// the written ratio.
 	Blind bool
 }
 
@@ -77,10 +80,10 @@ func NewPool(sizeBytes int64, seed uint64) (*Pool, error) {
 	}, nil
 }
 
-// ErrPoolMismatch says that a stored pool belongs to a device of another size.
+// ErrPoolMismatch is returned when a stored pool belongs to a device of another size.
 var ErrPoolMismatch = errors.New("the stored pool is of a device of another size")
 
-// Restore puts back what State returned.
+// Restore restores a state that State returned.
 func (p *Pool) Restore(s PoolState) error {
 	if s.SizeBytes/granule != p.device {
 		return fmt.Errorf("%w: %d bytes, and now %d", ErrPoolMismatch, s.SizeBytes, p.device*granule)
@@ -96,14 +99,15 @@ func (p *Pool) Restore(s PoolState) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sampled, p.written = s.Sampled, s.Written
-	// Shuffled, so that what comes first is not what was read before the restart.
+	// Shuffled, so that the first blocks dealt are not those that were read just before the
+	// restart.
 	for _, i := range p.random.Perm(len(s.Blocks)) {
 		p.add(s.Blocks[i])
 	}
 	return nil
 }
 
-// State returns what Restore takes.
+// State returns the state that Restore restores.
 func (p *Pool) State() PoolState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,8 +124,8 @@ func (p *Pool) Len() int {
 	return len(p.blocks)
 }
 
-// Enough reports whether rounds from this pool are worth a baseline. A device
-// that has fewer blocks than that in all needs a quarter of them.
+// Enough reports whether the pool has enough blocks for a baseline: PoolEnough, or a quarter
+// of the blocks of a device if that is less.
 func (p *Pool) Enough() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,8 +137,8 @@ func (p *Pool) enough() bool { return int64(len(p.blocks)) >= p.wanted() }
 // wanted is how many blocks are enough.
 func (p *Pool) wanted() int64 { return min(PoolEnough, max(1, p.device/4)) }
 
-// WrittenRatio returns the share (0 to 1) of the device that reads as written,
-// and false before anything was sampled.
+// WrittenRatio returns the share (0 to 1) of the device that reads as written, and false if
+// nothing has been sampled yet.
 func (p *Pool) WrittenRatio() (float64, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,9 +148,9 @@ func (p *Pool) WrittenRatio() (float64, bool) {
 	return float64(p.written) / float64(p.sampled), true
 }
 
-// Candidates returns n places to look at: half of them anywhere, so that the
-// pool spreads and the written ratio is known, half of them near known blocks,
-// since what is written lies together.
+// Candidates returns n offsets to check. While few blocks are known, every second one is
+// near a known block, because written data lies together. All others are drawn from the
+// whole device, which spreads the pool and measures the written ratio.
 func (p *Pool) Candidates(n int) []Candidate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,7 +166,7 @@ func (p *Pool) Candidates(n int) []Candidate {
 	return list
 }
 
-// Saw tells the pool what a candidate turned out to be.
+// Saw records whether a candidate turned out to be written.
 func (p *Pool) Saw(c Candidate, written bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -183,8 +187,7 @@ func (p *Pool) Saw(c Candidate, written bool) {
 	p.drop(c.Offset / granule)
 }
 
-// Deal returns the offset of the next known block, in bytes, and false when
-// none is known.
+// Deal returns the offset of the next known block, in bytes, and false if no block is known.
 func (p *Pool) Deal() (int64, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,14 +195,14 @@ func (p *Pool) Deal() (int64, bool) {
 		return 0, false
 	}
 	if p.next >= len(p.blocks) {
-		p.next = 0 // the same order again: shuffled, the last could be the first
+		p.next = 0 // in the same order again: after a shuffle, the last block dealt could be the next
 	}
 	b := p.blocks[p.next]
 	p.next++
 	return b * granule, true
 }
 
-// Drop forgets the block at off: it reads as never written now.
+// Drop removes the block at off, which now reads as never written.
 func (p *Pool) Drop(off int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,7 +216,7 @@ func (p *Pool) drop(block int64) {
 	}
 	p.crowd[p.region(block)]--
 	delete(p.at, block)
-	if i < p.next { // the gap moves to the end of the dealt part, so that no other block changes sides
+	if i < p.next { // move the gap to the end of the dealt part, so that no block passes from one part to the other
 		p.next--
 		p.move(p.next, i)
 		i = p.next
@@ -242,8 +245,9 @@ func (p *Pool) add(block int64) {
 	p.crowd[p.region(block)]++
 }
 
-// makeRoom drops a block for one of the given region: of the most crowded region, so
-// that the pool stays spread, and of that region itself when none is more crowded.
+// makeRoom drops a block to make room for one of the given region. It takes it from the most
+// crowded region, so that the pool stays spread, or from the given region if none is more
+// crowded.
 func (p *Pool) makeRoom(region int) {
 	from := region
 	for r, n := range &p.crowd {

@@ -13,7 +13,8 @@ import (
 
 const mib = 1 << 20
 
-// pool is a pool for a device of that many blocks, of which the first known are written.
+// pool returns a pool for a device with the given number of blocks, of which the first known are
+// written.
 func pool(t *testing.T, device, known int64) *probe.Pool {
 	t.Helper()
 	p, err := probe.NewPool(device*4096, 1)
@@ -40,7 +41,7 @@ func TestPoolDealsEveryBlockBeforeAnyTwice(t *testing.T) {
 	assert.Len(t, last, known)
 }
 
-// Blocks go while the deck is dealt: still every other one comes once in a pass.
+// If blocks are dropped during a pass, every other block is still dealt exactly once in it.
 func TestPoolDealsWhileBlocksGo(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
@@ -66,7 +67,7 @@ func TestPoolDealsWhileBlocksGo(t *testing.T) {
 
 func TestPoolForgets(t *testing.T) {
 	p := pool(t, 100, 2)
-	p.Drop(8192) // not known
+	p.Drop(8192) // unknown
 	assert.Equal(t, 2, p.Len())
 	p.Drop(0)
 	off, ok := p.Deal()
@@ -87,7 +88,7 @@ func TestPoolIsEnough(t *testing.T) {
 
 func TestPoolStaysSpreadWhenItIsFull(t *testing.T) {
 	const device = 1 << 20
-	p := pool(t, device, 2*probe.PoolEnough) // full, and all of it in the first blocks
+	p := pool(t, device, 2*probe.PoolEnough) // full, all within the first blocks
 	for b := int64(device / 2); b < device; b += 512 {
 		p.Saw(probe.Candidate{Offset: b * 4096}, true)
 	}
@@ -101,8 +102,8 @@ func TestPoolStaysSpreadWhenItIsFull(t *testing.T) {
 	assert.Equal(t, 2*probe.PoolEnough, p.Len())
 }
 
-// Every place of a full pool is given up at some time, and what takes it is dealt in its turn. The pool
-// stays as spread as it is.
+// Every block of a full pool is replaced sooner or later, and its replacement is dealt in turn. The
+// pool stays as spread as it was.
 func TestAFullPoolTurnsOverCompletely(t *testing.T) {
 	const device = 1 << 20
 	p := pool(t, device, 0)
@@ -116,7 +117,7 @@ func TestAFullPoolTurnsOverCompletely(t *testing.T) {
 	}
 	order := probe.NewPermutation(device, 7)
 	for range 20 * p.Len() {
-		p.Saw(probe.Candidate{Offset: int64(order.Next()|1) * 4096, Blind: true}, true) // odd, and the old ones are even
+		p.Saw(probe.Candidate{Offset: int64(order.Next()|1) * 4096, Blind: true}, true) // odd; the old blocks are even
 	}
 	var regions [256]int
 	for _, b := range p.State().Blocks {
@@ -135,7 +136,7 @@ func TestAFullPoolTurnsOverCompletely(t *testing.T) {
 	}
 }
 
-// A nearly empty drive has few places, and keeps them.
+// A pool that is not full keeps its blocks, as on a nearly empty drive.
 func TestAPoolThatIsNotFullKeepsWhatItHas(t *testing.T) {
 	p := pool(t, 1<<20, 5000)
 	before := p.State().Blocks
@@ -159,7 +160,7 @@ func TestWrittenRatioIsOfBlindSamples(t *testing.T) {
 	ratio, ok := p.WrittenRatio()
 	assert.True(t, ok)
 	assert.InDelta(t, 0.3, ratio, 1e-9)
-	// A device that fills up: old samples fade.
+	// As a device fills up, old samples fade.
 	for i := range int64(40_000) {
 		p.Saw(probe.Candidate{Offset: i * 4096, Blind: true}, true)
 	}

@@ -11,26 +11,26 @@ import (
 // Area is the part of a target that probes use, in bytes.
 type Area struct {
 	Start, Size int64
-	// BlockBytes is the size of a logical block: I/O is in multiples of it. 0 when that is not known.
+	// BlockBytes is the size of a logical block, of which every I/O must be a multiple; 0 if unknown.
 	BlockBytes int64
 }
 
-// Prober executes the probes of one target and remembers where they were: it
-// chooses offsets, searches a raw device for written blocks, and feeds back what
-// was read. It is not safe for concurrent use.
+// Prober executes the probes of one target and remembers their positions. It chooses offsets,
+// searches a raw device for written blocks, and updates the pool with what was read. It is not safe
+// for concurrent use.
 type Prober struct {
 	engine *Engine
 	source io.ReaderAt
 	sink   Sink
 	area   Area
-	pool   *Pool // nil on files, which were written in full
+	pool   *Pool // nil for files, which are fully written
 	seed   uint64
 	orders map[string]*Permutation // random offsets, per probe
 	heads  map[string]int64        // sequential offsets, per probe
 }
 
-// NewFileProber returns a prober for an area of a file that is known to be
-// written in full. A nil sink makes it read-only.
+// NewFileProber returns a prober for an area of a file that is known to be fully written. If sink is
+// nil, the prober only reads.
 func NewFileProber(e *Engine, source io.ReaderAt, sink Sink, area Area, seed uint64) *Prober {
 	return &Prober{
 		engine: e, source: source, sink: sink, area: area, seed: seed,
@@ -38,14 +38,13 @@ func NewFileProber(e *Engine, source io.ReaderAt, sink Sink, area Area, seed uin
 	}
 }
 
-// NewDeviceProber returns a prober for a raw device of logical blocks of this size,
-// which is only ever read, at the blocks that pool knows to be written.
+// NewDeviceProber returns a prober for a raw device with logical blocks of blockBytes. It only reads,
+// and only blocks that pool knows to be written.
 func NewDeviceProber(e *Engine, source io.ReaderAt, pool *Pool, blockBytes int64) *Prober {
 	return &Prober{engine: e, source: source, pool: pool, area: Area{Size: pool.device * granule, BlockBytes: blockBytes}}
 }
 
-// Fit returns p with the block size that it has on this target: the next multiple of
-// the target's logical block.
+// Fit returns p with its block size rounded up to a multiple of the target's logical block.
 func (b *Prober) Fit(p record.Probe) record.Probe {
 	if logical := b.area.BlockBytes; logical > 0 {
 		p.BlockBytes = (p.BlockBytes + logical - 1) / logical * logical
@@ -53,9 +52,9 @@ func (b *Prober) Fit(p record.Probe) record.Probe {
 	return p
 }
 
-// Round executes one round of a probe, fitted to the target: if its blocks are then
-// larger than asked for, a warning says so. The measurement carries neither device,
-// conditions nor load: those are the caller's.
+// Round executes one round of a probe, fitted to the target. If that enlarges its blocks, the
+// measurement has a warning. The caller adds the device, the conditions and the load to the
+// measurement.
 func (b *Prober) Round(ctx context.Context, asked record.Probe) (record.Measurement, error) {
 	p := b.Fit(asked)
 	if p.Direction == record.Write && b.sink == nil {
@@ -93,8 +92,8 @@ func (b *Prober) fileRound(ctx context.Context, p record.Probe) (record.Measurem
 		return record.Measurement{}, err
 	}
 	m := result.Measurement
-	// Ten rounds are about a window; a target they wrap around in is read from
-	// the drive's own cache.
+	// A window has about ten rounds. If these read the whole target more than once, the drive may
+	// answer from its own cache.
 	if p.Pattern == record.Random && b.area.Size/p.BlockBytes < int64(10*p.IOs) {
 		m.Warnings = append(m.Warnings, record.Warning{
 			Code: record.WarnRepeatedBlocks,

@@ -10,7 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// walk returns where the rounds of a prober with that seed read, warm-up included.
+// walk returns the offsets that the rounds of a prober with the given seed read,
+// including the warm-up.
 func walk(t *testing.T, p record.Probe, area probe.Area, seed uint64, rounds int) []int64 {
 	t.Helper()
 	s := &source{}
@@ -25,7 +26,7 @@ func walk(t *testing.T, p record.Probe, area probe.Area, seed uint64, rounds int
 }
 
 func TestRandomOffsets(t *testing.T) {
-	area := probe.Area{Start: 1 << 20, Size: 1000*4096 + 100} // the end is no whole block
+	area := probe.Area{Start: 1 << 20, Size: 1000*4096 + 100} // the end is not a whole block
 	p := read4k(240)
 	p.WarmupIOs = 10
 	places := walk(t, p, area, 7, 4)

@@ -10,13 +10,15 @@ import (
 )
 
 const (
-	// firstSearch is how many blocks are looked at, once, when nothing is known of a device.
+	// firstSearch is how many blocks are searched, once, while no block of the device is
+	// known.
 	firstSearch = 2048
-	// runTries is how many places are tried for a sequential run of written blocks.
+	// runTries is how many places are tried to find a sequential run of written blocks.
 	runTries = 16
 )
 
-// deviceRound searches a little, draws offsets from the pool and executes the round.
+// deviceRound searches for a few written blocks, draws offsets from the pool and executes
+// the round.
 func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measurement, error) {
 	m := record.Measurement{Probe: p.Name, Start: time.Now()}
 	s, err := newSearch(b.source, b.area.BlockBytes, p.Timeout)
@@ -65,12 +67,12 @@ func (b *Prober) deviceRound(ctx context.Context, p record.Probe) (record.Measur
 	return m, nil
 }
 
-// lookAround searches for written blocks and returns how many counted I/Os are
-// left to the round. The search of a random probe lives inside its I/Os: half of
-// them while too few blocks are known, for a baseline or for a whole round, and one
-// in sixteen afterwards. That of a sequential probe adds a thirty-second to its
-// bytes while too few are known, and a five-hundredth afterwards. Only a device of
-// which nothing is known is searched beyond that.
+// lookAround searches for written blocks and returns how many counted I/Os are left for the
+// round. The search of a random probe replaces part of its I/Os: half of them while too few
+// blocks are known, for a baseline or for a whole round, and one in sixteen afterwards. The
+// search of a sequential probe adds a thirty-second to its bytes while too few are known,
+// and a five-hundredth afterwards. Only while no block of a device is known does the search
+// read more than that.
 func (b *Prober) lookAround(ctx context.Context, s *search, p record.Probe) int {
 	var look int
 	counted := p.IOs
@@ -100,9 +102,9 @@ func (b *Prober) lookAround(ctx context.Context, s *search, p record.Probe) int 
 	return counted
 }
 
-// deal draws the known blocks of a round, or none when the pool has too few:
-// for a sequential probe the blocks of one run, else as many as the round has
-// I/Os, no two of them in one block of the probe.
+// deal draws the known blocks of a round, or returns none if the pool has too few. For a
+// sequential probe it returns the blocks of one run. Otherwise it returns as many blocks as
+// the round has I/Os, no two of them in the same block of the probe.
 func (b *Prober) deal(ctx context.Context, s *search, p record.Probe, counted int) []int64 {
 	if p.Pattern == record.Sequential {
 		return b.dealRun(ctx, s, p)
@@ -126,9 +128,9 @@ func (b *Prober) deal(ctx context.Context, s *search, p record.Probe, counted in
 	return nil
 }
 
-// dealRun looks for a known block from which a whole run is written: its middle
-// and its end are read to see. The last place tried is used in any case; if it
-// was never written, the round says so.
+// dealRun looks for a known block at the start of a fully written run. To check a run, it
+// reads its middle and its end. If no try succeeds, the last one is used all the same: the
+// round will then report that it was never written.
 func (b *Prober) dealRun(ctx context.Context, s *search, p record.Probe) []int64 {
 	room := b.area.Size / p.BlockBytes * p.BlockBytes
 	length := min(int64(p.WarmupIOs+p.IOs)*p.BlockBytes, room)
@@ -155,7 +157,8 @@ func (b *Prober) dealRun(ctx context.Context, s *search, p record.Probe) []int64
 	return run
 }
 
-// align moves an offset down to the probe's block size, inside the device.
+// align rounds an offset down to the probe's block size, and keeps the block inside the
+// device.
 func (b *Prober) align(p record.Probe, off int64) int64 {
 	last := (b.area.Size/p.BlockBytes - 1) * p.BlockBytes
 	return min(off-off%p.BlockBytes, last)

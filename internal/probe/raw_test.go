@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// deviceProber is a prober of a raw device and its pool.
+// deviceProber returns a prober for a raw device, and its pool.
 func deviceProber(t *testing.T, path string) (*probe.Prober, *probe.Pool) {
 	t.Helper()
 	d := openDevice(t, path)
@@ -119,7 +119,7 @@ func TestBlocksThatWereDiscardedAgeOut(t *testing.T) {
 	assert.Equal(t, m.ReadBytes, 4096*m.CheckedBlocks)
 }
 
-// A drive may answer for a deallocated block with FFh, and formatting fills with other bytes.
+// A drive may return FFh for a deallocated block, and formatting may fill blocks with another byte.
 func TestBlocksOfAnyUniformByteAreUnwritten(t *testing.T) {
 	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{})
 	for i, fill := range []byte{0x00, 0xff, 0x5a} {
@@ -140,7 +140,7 @@ func TestBlocksOfAnyUniformByteAreUnwritten(t *testing.T) {
 	assert.InDelta(t, 0.25, ratio, 0.05)
 }
 
-// What an earlier version took for written, because it only knew zeros, leaves the pool as it is read.
+// An earlier version recognised only zeros as unwritten. Blocks that it wrongly kept leave the pool when they are read.
 func TestAPoolWithUnwrittenBlocksHeals(t *testing.T) {
 	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true})
 	overwrite(t, loop, 0, bytes.Repeat([]byte{0xff}, 8*mib))
@@ -158,7 +158,7 @@ func TestAPoolWithUnwrittenBlocksHeals(t *testing.T) {
 	assert.Greater(t, known.Len(), 1000)
 }
 
-// A drive that is written in full is not read in the same places for ever, at no further cost.
+// A fully written drive is not read in the same places for ever, at no extra cost.
 func TestAFullPoolTurnsOver(t *testing.T) {
 	loop := testenv.LoopDevice(t, 64*mib, testenv.Options{Random: true})
 	full := probe.PoolState{SizeBytes: 64 * mib, Sampled: 100, Written: 100}
@@ -196,7 +196,7 @@ func TestAFullPoolTurnsOver(t *testing.T) {
 	}
 }
 
-// overwrite puts data at an offset of a loop device.
+// overwrite writes data at an offset of a loop device.
 func overwrite(t *testing.T, l testenv.Loop, off int64, data []byte) {
 	t.Helper()
 	f, err := os.OpenFile(l.Backing, os.O_WRONLY, 0)
@@ -207,7 +207,7 @@ func overwrite(t *testing.T, l testenv.Loop, off int64, data []byte) {
 	require.NoError(t, f.Close())
 }
 
-// picky is a drive of 16 KiB logical blocks that is written in its second half: other I/O fails, as the kernel refuses it.
+// picky is a drive with 16 KiB logical blocks whose second half is written. Like the kernel, it refuses unaligned I/O.
 func picky(nth int, p []byte, off int64) (int, error) {
 	if len(p)%(16<<10) != 0 || off%(16<<10) != 0 {
 		return 0, unix.EINVAL
@@ -221,7 +221,7 @@ func picky(nth int, p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// A probe of blocks that are too small for the drive reads larger ones, and says so.
+// A probe whose blocks are too small for the drive reads larger ones, and warns.
 func TestLogicalBlocksLargerThanThoseOfTheProbe(t *testing.T) {
 	testLargeBlocks(t, &source{read: picky}, 64*mib, func() int64 { return -1 })
 	if testenv.LargeBlocks(t) {
@@ -284,7 +284,7 @@ func TestSequentialProbeOnADevice(t *testing.T) {
 	loop.Write(t, 10*mib, 16*mib)
 	b, known := deviceProber(t, loop.Path)
 	p := defaultProbe("read-128k")
-	for rounds := 0; !known.Enough(); rounds++ { // it searches by itself too
+	for rounds := 0; !known.Enough(); rounds++ { // sequential rounds also search
 		require.Less(t, rounds, 500, "%d known", known.Len())
 		m, err := b.Round(t.Context(), p)
 		require.NoError(t, err)
@@ -299,7 +299,7 @@ func TestSequentialProbeOnADevice(t *testing.T) {
 	}
 }
 
-// A source in memory shows where a sequential round reads.
+// A source in memory records where a sequential round reads.
 func TestSequentialRunIsOneRun(t *testing.T) {
 	known := pool(t, 16384, 4096)
 	s := &source{}
@@ -312,7 +312,7 @@ func TestSequentialRunIsOneRun(t *testing.T) {
 }
 
 func TestLargeRandomBlocksAreReadOnceInARound(t *testing.T) {
-	known := pool(t, 1<<20, 4096) // sixteen known in each 64 KiB
+	known := pool(t, 1<<20, 4096) // each 64 KiB has sixteen known blocks
 	s := &source{}
 	p := record.Probe{Name: "read-64k", Direction: record.Read, Pattern: record.Random, BlockBytes: 64 << 10, QueueDepth: 1, IOs: 100}
 	m, err := probe.NewDeviceProber(calm(), s, known, 512).Round(t.Context(), p)

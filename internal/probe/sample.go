@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Sample reads n blocks anywhere on the target and returns the share (0 to 1) of
-// them that was ever written.
+// Sample reads n blocks anywhere on the target and returns the share (0 to 1) of them
+// that has ever been written.
 func (b *Prober) Sample(ctx context.Context, n int) (float64, error) {
 	s, err := newSearch(b.source, b.area.BlockBytes, 0)
 	if err != nil {

@@ -11,11 +11,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// searchTime bounds the search of one round, for the sake of slow devices.
+// searchTime limits the search of one round on slow devices.
 const searchTime = 2 * time.Second
 
-// search reads single blocks to see whether they were ever written. It lives
-// for one round.
+// search reads single blocks to find out whether they have ever been written. It is used for one round.
 type search struct {
 	source           io.ReaderAt
 	deadline         time.Time
@@ -24,12 +23,12 @@ type search struct {
 	checked, uniform int64
 	failed           int64
 	errors           map[string]int64
-	// stalls are the latencies that are as long as a round may take, as of the I/O of a hung device.
+	// stalls are the latencies of at least timeout, the longest that a round may take, as on a hung device.
 	timeout time.Duration
 	stalls  []time.Duration
 }
 
-// newSearch returns a search on a source of logical blocks of this size; 0 for unknown.
+// newSearch returns a search on a source with logical blocks of blockBytes; 0 if unknown.
 func newSearch(source io.ReaderAt, blockBytes int64, timeout time.Duration) (*search, error) {
 	size := max(granule, int(blockBytes))
 	buffer, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
@@ -39,13 +38,13 @@ func newSearch(source io.ReaderAt, blockBytes int64, timeout time.Duration) (*se
 	return &search{source: source, deadline: time.Now().Add(searchTime), buffer: buffer, timeout: timeout}, nil
 }
 
-// over reports that the search has to end: it is out of time, cancelled, or has
-// met too many I/O errors.
+// over reports whether the search has to end: it is out of time, cancelled, or has met too many I/O errors.
 func (s *search) over(ctx context.Context) bool {
 	return s.failed >= maxFailed || ctx.Err() != nil || time.Now().After(s.deadline)
 }
 
-// written reads the block that off is in: of 4 KiB, or a larger logical one. It returns false for ok when it cannot be read.
+// written reads the block that contains off: 4 KiB, or one logical block if that is larger. ok is false if the block
+// cannot be read.
 func (s *search) written(off int64) (written, ok bool) {
 	off -= off % int64(len(s.buffer))
 	start := time.Now()
@@ -69,7 +68,7 @@ func (s *search) written(off int64) (written, ok bool) {
 	return 2*uniform <= checked, true
 }
 
-// addTo adds what the search read, the stalls and the errors it met to the round it was for.
+// addTo adds the bytes, stalls and errors of the search to the measurement of its round.
 func (s *search) addTo(m *record.Measurement) {
 	m.ReadBytes += s.bytes
 	for _, l := range s.stalls {
@@ -89,5 +88,5 @@ func (s *search) addTo(m *record.Measurement) {
 	}
 }
 
-// release gives the buffer back. The mapping is ours and whole, so it cannot fail.
+// release unmaps the buffer. The mapping is complete and belongs to this process, so that cannot fail.
 func (s *search) release() { _ = unix.Munmap(s.buffer) }

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// maxFailed is how many failed I/Os end a round: a drive in trouble is not to
-	// be asked a hundred times more.
+	// maxFailed is how many failed I/Os end a round: a drive in trouble should not get
+	// a hundred more.
 	maxFailed = 8
 )
 
-// thread is what one unit of queue depth works with and what it saw.
+// thread is the working memory and the results of one unit of queue depth.
 type thread struct {
 	buffer                  []byte
 	warmup, counted         []time.Duration
@@ -30,8 +30,8 @@ type thread struct {
 	errors                  map[string]int64
 }
 
-// do executes one I/O and returns its latency and whether it succeeded. When
-// unwritten is not nil it tells whether most of what was read was never written.
+// do executes one I/O and returns its latency and whether it succeeded. If unwritten is
+// not nil, do sets it to whether most of the block was never written.
 func (x *execution) do(t *thread, off int64, unwritten *bool) (time.Duration, bool) {
 	if x.Probe.Direction == record.Write {
 		return x.write(t, off)

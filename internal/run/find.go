@@ -17,8 +17,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Find returns the subject that path names: a block device (by any of its names),
-// a file, or a directory to make a file of fileBytes in.
+// Find returns the subject that path names: a block device (by any of its names), a file, or a directory in which
+// to make a file of fileBytes.
 func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 	typed := path
 	if typed == "" {
@@ -28,7 +28,7 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 	if err != nil {
 		return measure.Subject{}, fmt.Errorf("find %s: %w", typed, err)
 	}
-	// Links are followed once: fio opens the path by itself, after all checks, and a link may lead elsewhere then.
+	// Links are resolved once: fio opens the path itself, after all checks, when the link may lead elsewhere.
 	if path, err = filepath.EvalSymlinks(path); os.IsNotExist(err) {
 		return measure.Subject{}, notThere(fs, typed)
 	} else if err != nil {
@@ -50,10 +50,10 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 	}
 	asked := fileBytes
 	if size, ok := madeBefore(path); ok {
-		fileBytes = size // the daemon's, or of a run that was killed: used as it is
+		fileBytes = size // of the daemon or of a killed run: used in its present size
 	}
 	s, err := known(measure.OfFile(device.NewFilesystems(fs), path, fileBytes, 0))
-	if fileBytes < asked && isDirectory(path) { // of a file that is named, no size is asked for
+	if fileBytes < asked && isDirectory(path) { // the user requests no size for a file that is named itself
 		s.Warnings = append(s.Warnings, record.Warning{Code: record.WarnSmallFile, Text: fmt.Sprintf(
 			"the probe file that is there has %s, not the %s that were asked for", units.Size(fileBytes), units.Size(asked),
 		)})
@@ -61,9 +61,8 @@ func Find(fs sysfs.FS, path string, fileBytes int64) (measure.Subject, error) {
 	return s, err
 }
 
-// checkFile refuses what has no drive below it: devices that are no block devices,
-// filesystems in memory and those that the kernel makes up, and files too small to
-// reach the drive.
+// checkFile refuses files without a drive below them: device nodes that are not block devices, filesystems in
+// memory and virtual filesystems of the kernel, and files too small to reach the drive.
 func checkFile(path string) error {
 	const name = "name a block device, a file, or a directory to make a file in"
 	info, err := os.Stat(path)
@@ -87,10 +86,10 @@ func checkFile(path string) error {
 	return nil
 }
 
-// smallestFile is what the probes' largest block needs a few times over.
+// smallestFile is a few times the largest block of the probes, in bytes.
 const smallestFile = 1 << 20
 
-// madeUp are the filesystems without blocks that one may stray into.
+// madeUp lists virtual filesystems without blocks that a user may name by mistake.
 func madeUp() []int64 {
 	return []int64{
 		unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEVPTS_SUPER_MAGIC, unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC,
@@ -112,8 +111,8 @@ func kindOf(mode os.FileMode) string {
 	}
 }
 
-// notThere says that nothing is at a path. A file is never made under a name that
-// was typed: a mistyped mount point or device would measure another drive.
+// notThere returns the error for a path where nothing exists. A file is never made under a name that was typed:
+// with a mistyped mount point or device, that would measure another drive.
 func notThere(fs sysfs.FS, typed string) error {
 	if d, err := device.Find(fs, typed); err == nil {
 		return fmt.Errorf("find %s: nothing is there; the device of that name is /dev/%s", typed, d.Name)
@@ -121,8 +120,8 @@ func notThere(fs sysfs.FS, typed string) error {
 	return fmt.Errorf("find %s: nothing is there; name a block device, a file, or a directory to make a file in", typed)
 }
 
-// madeBefore returns the size of the probe file that path, or the directory there,
-// has already. Another one would be made in place of a file of another size.
+// madeBefore returns the size of an existing probe file at path or in the directory there. Requesting a different
+// size would replace that file.
 func madeBefore(path string) (sizeBytes int64, ok bool) {
 	file, err := target.Locate(path)
 	if err != nil {
@@ -140,8 +139,8 @@ func isDirectory(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// known turns what could not be read of a device into a warning: it can be
-// measured all the same.
+// known turns what could not be read about a device into a warning, because the device can be measured all the
+// same.
 func known(s measure.Subject, err error) (measure.Subject, error) {
 	if err != nil {
 		s.Warnings = append(s.Warnings, record.Warning{

@@ -16,8 +16,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// A probe file that is there is measured as it is, whether it or its directory is named: made anew in another size, it
-// would be removed after the run.
+// An existing probe file is measured in its present size, whether it or its directory is named. If it were made anew in
+// another size, it would be removed after the run.
 func TestFindTakesAProbeFileAsItIs(t *testing.T) {
 	const here, wanted = 20 << 20, 1 << 30
 	dir := t.TempDir()
@@ -29,7 +29,8 @@ func TestFindTakesAProbeFileAsItIs(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, int64(here), s.FileBytes, path)
 	}
-	// Of a file that is named no size is asked for: it may be the user's, and must not be called a probe file to remove.
+	// No size is requested of a file that is named: it may be the user's, and must not be called a probe file to
+	// remove.
 	own := filepath.Join(t.TempDir(), "data.db")
 	require.NoError(t, os.WriteFile(own, nil, 0o600))
 	require.NoError(t, os.Truncate(own, here))
@@ -44,8 +45,8 @@ func TestFindTakesAProbeFileAsItIs(t *testing.T) {
 	assert.Equal(t, int64(wanted), s.FileBytes, "nothing is there")
 }
 
-// A link is followed once, when the target is found: what fio opens later is what was checked, wherever the link leads
-// then.
+// A link is resolved once, when the target is found: what fio opens later is what was checked, wherever the link then
+// leads.
 func TestFindFollowsLinksOnce(t *testing.T) {
 	loop, dir := testenv.LoopDevice(t, 1<<20, testenv.Options{}), t.TempDir()
 	file := filepath.Join(dir, "file")

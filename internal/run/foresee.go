@@ -14,21 +14,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Foreseen is what a run would meet now.
+// Foreseen is what a run would encounter now.
 type Foreseen struct {
-	// Steps are those of the run.
+	// Steps are the steps of the run.
 	Steps []suite.DryStep
-	// Refusals would each end the run before it begins; the first one is that which a run would end with.
+	// Refusals would each prevent the run. A run would fail with the first one.
 	Refusals []error
-	// Notes say which files would be made, used again or replaced.
+	// Notes say which files would be made, reused or replaced.
 	Notes []string
 }
 
-// Foresee looks at everything that a run of a suite looks at before it begins, and
-// changes nothing: files are not made, and a raw device that is to be overwritten is
-// opened for reading, exclusively and for a moment. Whether another ssdprobe
-// measures just now is not asked. The error is that there is no plan; what was found to
-// refuse the run before is there with it.
+// Foresee makes all checks that a run of a suite makes before it begins, and changes nothing: no files
+// are made, and a raw device to be overwritten is only opened for reading, exclusively and briefly. It
+// does not check whether another ssdprobe is measuring right now. An error means that there is no plan;
+// Foreseen then has the refusals found before.
 func Foresee(ctx context.Context, fs sysfs.FS, subjects []measure.Subject, chosen Suite, limits admit.Limits) (Foreseen, error) {
 	var f Foreseen
 	busy := make([]error, len(subjects))
@@ -89,7 +88,7 @@ func (f *Foreseen) note(format string, args ...any) {
 	f.Notes = append(f.Notes, fmt.Sprintf(format, args...))
 }
 
-// file says what would become of a target that is a file, and takes over its size.
+// file says what would become of a target that is a file, and sets its planned size.
 func (f *Foreseen) file(t *suite.Target, s measure.Subject, writes bool) error {
 	path := t.Path
 	if writes {
@@ -100,13 +99,13 @@ func (f *Foreseen) file(t *suite.Target, s measure.Subject, writes bool) error {
 		if leftover {
 			f.note("would replace %s, which a run that was killed has left", place)
 			t.Path = place
-			return nil // what it takes is there
+			return nil // its space is allocated already
 		}
 		path = place
 	}
 	planned, err := planFile(t, s.Path, path, s.FileBytes)
 	switch {
-	case err != nil || planned.Path == "": // somebody's own file is used as it is
+	case err != nil || planned.Path == "": // a file that ssdprobe did not make is used as it is
 		return err
 	case planned.Reused:
 		f.note("would use %s of %d MiB, which is there", planned.Path, planned.SizeBytes>>20)

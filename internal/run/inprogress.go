@@ -17,25 +17,25 @@ import (
 )
 
 var (
-	// ErrElsewhere says that a run is in another container, where its process has another number.
+	// ErrElsewhere says that a run is in another container, where its process has a different id.
 	ErrElsewhere = errors.New("it runs in another container or namespace of processes: stop it there")
-	// ErrDoesNotEnd says that a run that was asked to end has not.
+	// ErrDoesNotEnd says that a run did not end although it was asked to.
 	ErrDoesNotEnd = errors.New("it does not end; kill -9 ends it and leaves its files behind")
 )
 
-// Holder is the process of a run in progress, as the run noted it in the lock of its device.
+// Holder is the process of a run in progress, as noted in the lock of its device.
 type Holder struct {
 	PID int `json:"pid"`
-	// Start is when the process started, in clock ticks since the machine did: field 22 of
-	// /proc/PID/stat. Numbers of processes are used again.
+	// Start is when the process started, in clock ticks since the machine booted: field 22 of
+	// /proc/PID/stat. It is needed because process ids are reused.
 	Start uint64 `json:"start"`
-	// Namespace is that of the process's number: "pid:[4026531836]".
+	// Namespace is the PID namespace of the process id: "pid:[4026531836]".
 	Namespace string `json:"pid_namespace"`
-	// Targets are the paths that it runs on.
+	// Targets are the paths on which it runs.
 	Targets []string `json:"targets"`
 }
 
-// self is this process, running on a target.
+// self returns this process as the holder for a target.
 func self(path string) (Holder, error) {
 	h := Holder{PID: os.Getpid(), Targets: []string{path}}
 	var err error
@@ -46,23 +46,23 @@ func self(path string) (Holder, error) {
 	return h, err
 }
 
-// startOf reads when a process started.
+// startOf returns when a process started, in clock ticks since the machine booted.
 func startOf(pid int) (uint64, error) {
 	path := fmt.Sprintf("/proc/%d/stat", pid)
 	stat, err := os.ReadFile(path)
 	if err != nil {
 		return 0, err
 	}
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // from field 3 on: the name before may hold anything
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // from field 3 on: the name before it may contain anything
 	if len(fields) < 20 {
 		return 0, fmt.Errorf("read %s: too few fields", path)
 	}
 	return strconv.ParseUint(string(fields[19]), 10, 64)
 }
 
-// InProgress lists the runs by hand that hold the lock of a device, each process once. Who
-// can write into a lock directory can have no process stopped but his own: a note counts
-// when the process belongs to the owner of its file.
+// InProgress lists the manually started runs that hold the lock of a device, each process once. A
+// note counts only if the process belongs to the owner of its file: a user who can write to the
+// lock directory can thus only have his own processes stopped.
 func InProgress(lockDir string) ([]Holder, error) {
 	notes, err := store.Notes[Holder](lockDir)
 	if err != nil {
@@ -80,7 +80,7 @@ func InProgress(lockDir string) ([]Holder, error) {
 		}
 		if note.Namespace == here {
 			if start, err := startOf(note.PID); err != nil || start != note.Start {
-				continue // it was killed
+				continue // the run was killed
 			}
 			var process unix.Stat_t
 			if err := unix.Stat(fmt.Sprintf("/proc/%d", note.PID), &process); err != nil || process.Uid != noted.UID {
@@ -98,19 +98,19 @@ func InProgress(lockDir string) ([]Holder, error) {
 	return all, nil
 }
 
-// String says "the run on /mnt/data (process 4711)".
+// String returns "the run on /mnt/data (process 4711)".
 func (h Holder) String() string {
 	return fmt.Sprintf("the run on %s (process %d)", strings.Join(h.Targets, ", "), h.PID)
 }
 
-// Stop asks the run to end, as Ctrl-C does, and returns when it has. Errors: ErrElsewhere;
-// ErrDoesNotEnd after that patience; os.ErrPermission.
+// Stop asks the run to end, like Ctrl-C, and returns when it has ended. Errors: ErrElsewhere;
+// ErrDoesNotEnd if it has not ended within patience; os.ErrPermission.
 func (h Holder) Stop(ctx context.Context, patience time.Duration) error {
 	fail := func(err error) error { return fmt.Errorf("stop %s: %w", h, err) }
 	if here, err := os.Readlink("/proc/self/ns/pid"); err != nil || here != h.Namespace {
 		return fail(errors.Join(err, ErrElsewhere))
 	}
-	// Opened first and looked at then: what is open cannot become another process.
+	// Open the process first and check it then: an open process cannot become another one.
 	fd, err := unix.PidfdOpen(h.PID, 0)
 	if errors.Is(err, unix.ESRCH) {
 		return nil // it has just ended

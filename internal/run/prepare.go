@@ -17,12 +17,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
-// writeFileName is what a file is called that a suite writes to: one of its own, as
-// the daemon's has to keep what was written to it.
+// writeFileName is the name of the file that a suite writes to. The suite has its own file because the daemon's
+// file must keep the content that was written to it.
 const writeFileName = "ssdprobe-write.dat"
 
-// prepare makes targets of the sessions' subjects, and says what is to be warned of: what is to be written to is
-// permitted before anything is opened or filled.
+// prepare turns the sessions' subjects into targets, and returns warnings about them. Permission to write is
+// obtained before anything is opened or filled.
 func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Target, []record.Warning, error) {
 	subjects := make([]measure.Subject, len(sessions))
 	for i, s := range sessions {
@@ -55,7 +55,7 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 			return nil, nil, err
 		}
 	}
-	if _, err := chosen.WritesTo(chosen.Values, targets...); err != nil { // with the sizes that files will have
+	if _, err := chosen.WritesTo(chosen.Values, targets...); err != nil { // with the sizes that the files will have
 		return nil, nil, &PlanError{chosen.Name, err}
 	}
 	warnings := make([][]record.Warning, len(sessions))
@@ -69,7 +69,7 @@ func prepare(ctx context.Context, sessions []*Session, chosen Suite) ([]suite.Ta
 	return ByRoot(targets), joined(targets, warnings), nil
 }
 
-// joined are the warnings of all targets, each once: with its target, unless it holds for all of them.
+// joined returns the distinct warnings of all targets. A warning names its target unless all of them have it.
 func joined(targets []suite.Target, of [][]record.Warning) []record.Warning {
 	var all []record.Warning
 	for i, t := range targets {
@@ -85,7 +85,7 @@ func joined(targets []suite.Target, of [][]record.Warning) []record.Warning {
 	return all
 }
 
-// allowWrites gets the permission for a raw device, and a file of its own for others.
+// allowWrites obtains the permission for a raw device, or chooses a separate file to write to.
 func (s *Session) allowWrites(ctx context.Context, t *suite.Target, chosen Suite) error {
 	if t.Raw {
 		permission, err := chosen.permit(ctx, s.options.FS, *t)
@@ -105,7 +105,7 @@ func (s *Session) allowWrites(ctx context.Context, t *suite.Target, chosen Suite
 		}
 	}
 	s.subject.Path = path
-	s.options.KeepFile = false // what is in it is no longer what ssdprobe expects
+	s.options.KeepFile = false // its content will no longer be what ssdprobe expects
 	return nil
 }
 
@@ -121,7 +121,7 @@ func (s Suite) permit(ctx context.Context, fs sysfs.FS, t suite.Target) (safety.
 	return safety.Permit(ctx, fs, t.Path, t.Device, typedFor(t.Device, s.Destroy), more...)
 }
 
-// typedFor is what the user typed for a device: its own name, or else anything.
+// typedFor returns what the user typed for a device: its own name, or else the first name typed.
 func typedFor(d record.Device, destroy []string) string {
 	switch name := safety.Name(d); {
 	case slices.Contains(destroy, name):
@@ -132,8 +132,8 @@ func typedFor(d record.Device, destroy []string) string {
 	return ""
 }
 
-// writePlace returns the file that is made to be written to: in the directory at path,
-// or there when nothing is. leftover says that one is there, which a run that was killed has left.
+// writePlace returns the file to make for writing: in the directory at path, or path itself if nothing exists
+// there. leftover says that the file exists already, left by a run that was killed.
 func writePlace(path string) (place string, leftover bool, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -157,9 +157,8 @@ func writePlace(path string) (place string, leftover bool, err error) {
 	return place, true, nil
 }
 
-// planFile takes over what a target that is a file would be when it is opened: one that is
-// there, or one that is made. A file of somebody else's is used in its size if it was named
-// itself.
+// planFile sets the path and size that a target will have when it is opened, for an existing file or one that
+// will be made. A file that ssdprobe did not make is used in its present size if it was named itself.
 func planFile(t *suite.Target, named, path string, bytes int64) (target.Plan, error) {
 	planned, err := target.PlanFile(path, bytes)
 	switch {
@@ -176,7 +175,7 @@ func planFile(t *suite.Target, named, path string, bytes int64) (target.Plan, er
 	return planned, err
 }
 
-// fill opens the target, which fills a file, and looks whether what is to be read was
+// fill opens the target, which makes and fills a file if necessary, and checks whether the data to be read was
 // ever written.
 func (s *Session) fill(ctx context.Context, t *suite.Target, writes bool) ([]record.Warning, error) {
 	s.options.Guard = &guard.Guard{}
@@ -191,7 +190,7 @@ func (s *Session) fill(ctx context.Context, t *suite.Target, writes bool) ([]rec
 	if opened.Small.Code != "" {
 		warnings = append(warnings, opened.Small)
 	}
-	if err := errors.Join(err, opened.Close()); err != nil { // fio opens it by itself
+	if err := errors.Join(err, opened.Close()); err != nil { // fio opens the target itself
 		return nil, err
 	}
 	t.Path, t.OffsetBytes, t.SizeBytes = opened.Path, opened.Area.Start, opened.Area.Size

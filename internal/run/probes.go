@@ -15,18 +15,18 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// ProbeSuite is what a run of probes is called.
+// ProbeSuite is the suite name of a run of probes.
 const ProbeSuite = "probe"
 
-// attempts is how often a round is tried for each good one that is wanted.
+// attempts is how many rounds are tried at most for each good one that is wanted.
 const attempts = 3
 
-// ErrNothingMeasured says that no round of a probe was good.
+// ErrNothingMeasured says that a probe had no good round.
 var ErrNothingMeasured = errors.New("nothing could be measured")
 
-// Probes runs each probe until it has as many good rounds as are asked for, back
-// to back, and all of that as often as repeats says. A run that ctx ends early returns what it has, with a warning, and the
-// cause. ErrNothingMeasured comes with a report that says why.
+// Probes runs each probe back to back until it has the wanted number of good rounds, and does all of that repeats
+// times. If ctx ends, it returns what it has so far, with a warning, and the cause. With ErrNothingMeasured, the report
+// says why.
 func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds, repeats int) (record.RunReport, error) {
 	r := s.report(ProbeSuite, probe.Name)
 	s.options.Guard = &guard.Guard{}
@@ -69,7 +69,7 @@ func (s *Session) Probes(ctx context.Context, probes []record.Probe, rounds, rep
 	return r, errors.Join(append(problems, opened.Close(), r.CheckPhysics())...)
 }
 
-// step is one probe of a run.
+// step runs one probe of a run.
 func (s *Session) step(ctx context.Context, opened *measure.Session, p record.Probe, rounds int) (record.Step, error) {
 	sum := summing{probe: p}
 	interrupts, counted := s.interrupts()
@@ -84,7 +84,7 @@ func (s *Session) step(ctx context.Context, opened *measure.Session, p record.Pr
 			Text: fmt.Sprintf("round %d of %d: %s", sum.good, rounds, roundText(m)),
 		})
 		if m.Outcome == record.OutcomeTimeout || m.Outcome == record.OutcomeUnmapped && opened.Pool == nil {
-			break // no use in trying again
+			break // another try would not help
 		}
 	}
 	perIO := -1.0
@@ -98,10 +98,10 @@ func (s *Session) step(ctx context.Context, opened *measure.Session, p record.Pr
 	return step, nil
 }
 
-// interrupts returns the device's interrupts so far, false when it has none to count.
+// interrupts returns the device's interrupts so far; false if they are not counted.
 func (s *Session) interrupts() (uint64, bool) {
 	n, ok, err := counters.DeviceInterrupts(s.options.FS, s.subject.Device)
-	return n, ok && err == nil // a figure less is no reason to fail a run
+	return n, ok && err == nil // one figure less is no reason to fail a run
 }
 
 func roundText(m record.Measurement) string {

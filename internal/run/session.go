@@ -17,43 +17,43 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
-// Options are what a run works with.
+// Options holds what a run needs.
 type Options struct {
-	measure.Options // its Limits and Guard are not used: a run has its own
+	measure.Options // Limits and Guard in it are not used: a run has its own
 
-	// Limits above which the device is left alone.
+	// Limits are the thresholds above which the device is left alone.
 	Limits admit.Limits
-	// EvenIfBusy measures a busy device all the same, with a warning.
+	// EvenIfBusy measures a busy device nevertheless, with a warning.
 	EvenIfBusy bool
-	// MaxOthers is the share (0 to 1) of the device's bytes that may be others' while a
-	// suite runs on it, before the run ends with fiorun.ErrOthers; 0 is without limit.
+	// MaxOthers is the share (0 to 1) of the device's bytes that others may move while a suite
+	// runs on it, before the run ends with fiorun.ErrOthers; 0 means no limit.
 	MaxOthers float64
-	// LockDir holds one lock file per device.
+	// LockDir is the directory with one lock file per device.
 	LockDir string
-	// Store is the state directory, where settings that a suite changes are noted;
-	// nil refuses such suites.
+	// Store is the state directory, which records settings that a suite changes. If it is nil,
+	// such suites are refused.
 	Store *store.Store
 	// Restorer is the command that restores those settings if this process is killed:
-	// settings.Self in ssdprobe; nil refuses such suites as well.
+	// settings.Self in ssdprobe. If it is nil, such suites are also refused.
 	Restorer []string
-	// Node and Generator are what the report says of where and by what it was made.
+	// Node and Generator say in the report where and by what it was made.
 	Node, Generator string
-	// Stoppable makes the run one that InProgress finds: the process does nothing else.
+	// Stoppable lets InProgress find the run; the process must do nothing else.
 	Stoppable bool
-	// KeepFile leaves a probe file that was made for the run in its place.
+	// KeepFile keeps a probe file that was made for the run.
 	KeepFile bool
-	// Progress is told what is done; never nil.
+	// Progress is called with the progress of the run; never nil.
 	Progress func(Progress)
-	// Note is told what the user should know of a run that begins all the same; may be nil.
+	// Note is called with remarks about a run that begins nevertheless; may be nil.
 	Note func(string)
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
-	// Left is how long the rest will take; 0 when that is not known.
+	// Left is how long the rest will take; 0 if unknown.
 	Left time.Duration
 	Step string // what is being done
-	// Done is the share (0 to 1) of the step that is over.
+	// Done is the share (0 to 1) of the step that is done.
 	Done float64
 	// Text is what is known so far; may be empty.
 	Text string
@@ -63,27 +63,27 @@ type Progress struct {
 var ErrInUse = errors.New("another ssdprobe uses the device")
 
 const (
-	// loadSpan is how long the load of others is looked at before a run.
+	// loadSpan is how long the load of others is observed before a run.
 	loadSpan = 600 * time.Millisecond
-	// lockPatience is how long a round of the daemon is waited for.
+	// lockPatience is how long to wait for a round of the daemon to end.
 	lockPatience = 5 * time.Second
 	lockRetry    = 50 * time.Millisecond
-	// removePatience is how long removing a file may take.
+	// removePatience is how long the removal of a file may take.
 	removePatience = 10 * time.Second
 )
 
-// Session is a run under way: it holds the device's lock.
+// Session is a run in progress. It holds the device's lock.
 type Session struct {
 	subject  measure.Subject
 	options  Options
-	lock     *store.Lock // nil when another session of the same run has it
+	lock     *store.Lock // nil if another session of the same run holds it
 	warnings []record.Warning
 	made     string // a file to be removed
-	formats  bool   // the drive may still be formatting: nobody else is to wait for it
+	formats  bool   // the drive may still be formatting, so nobody else should wait for it
 }
 
-// Begin takes the device for a run. Errors: ErrInUse; admit.ErrBusy when others
-// keep the device busier than the limits allow.
+// Begin takes the device for a run. Errors: ErrInUse; admit.ErrBusy if others keep the device
+// busier than the limits allow.
 func Begin(ctx context.Context, subject measure.Subject, o Options) (*Session, error) {
 	sessions, err := BeginAll(ctx, []measure.Subject{subject}, func(measure.Subject) Options { return o })
 	if err != nil {
@@ -92,7 +92,8 @@ func Begin(ctx context.Context, subject measure.Subject, o Options) (*Session, e
 	return sessions[0], nil
 }
 
-// takeLock takes the lock of a device and notes in it which process runs on what.
+// takeLock takes the lock of a device and, for a stoppable run, notes in it which process runs on
+// what.
 func takeLock(ctx context.Context, subject measure.Subject, o Options) (*store.Lock, error) {
 	lock, err := awaitLock(ctx, o.LockDir, subject.LockID)
 	if err != nil || !o.Stoppable {
@@ -108,7 +109,7 @@ func takeLock(ctx context.Context, subject measure.Subject, o Options) (*store.L
 	return lock, nil
 }
 
-// awaitLock waits a little for a round of the daemon to end.
+// awaitLock waits up to lockPatience for a round of the daemon to end.
 func awaitLock(ctx context.Context, dir, id string) (*store.Lock, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lockPatience, ErrInUse)
 	defer cancel()
@@ -127,7 +128,7 @@ func awaitLock(ctx context.Context, dir, id string) (*store.Lock, error) {
 	}
 }
 
-// checkLoad looks at the device for a moment before anything is done to it.
+// checkLoad observes the device for a moment before anything is done with it.
 func (s *Session) checkLoad(ctx context.Context) error {
 	err := checkLoad(ctx, s.options.FS, s.subject.Number, s.options.Limits)
 	if errors.Is(err, admit.ErrBusy) && s.options.EvenIfBusy {
@@ -140,7 +141,7 @@ func (s *Session) checkLoad(ctx context.Context) error {
 	return err
 }
 
-// checkLoad looks at the load of others on the device of a number.
+// checkLoad checks the load of others on the device with this number.
 func checkLoad(ctx context.Context, fs sysfs.FS, number string, limits admit.Limits) error {
 	if number == "" {
 		return nil
@@ -164,8 +165,8 @@ func checkLoad(ctx context.Context, fs sysfs.FS, number string, limits admit.Lim
 	return err
 }
 
-// End gives the device back and removes what was made for the run. It returns
-// what it removed. A drive that may still be formatting is given back when the process has ended.
+// End releases the device and removes files that were made for the run. It returns what it
+// removed. A drive that may still be formatting is released when the process has ended.
 func (s *Session) End() (removed string, err error) {
 	if s.made != "" && !s.options.KeepFile {
 		if err = remove(s.made); err == nil {
@@ -173,7 +174,7 @@ func (s *Session) End() (removed string, err error) {
 		}
 	}
 	switch {
-	case s.lock == nil: // another session of the same run has it
+	case s.lock == nil: // another session of the same run holds it
 	case s.formats:
 		err = errors.Join(err, s.lock.Keep())
 	default:
@@ -182,7 +183,7 @@ func (s *Session) End() (removed string, err error) {
 	return removed, err
 }
 
-// remove removes a file, on a filesystem that may hang.
+// remove removes a file from a filesystem that may hang.
 func remove(path string) error {
 	_, err := guard.Do(context.Background(), &guard.Guard{}, removePatience, func(context.Context) (struct{}, error) {
 		return struct{}{}, os.Remove(path)
@@ -193,10 +194,10 @@ func remove(path string) error {
 	return err
 }
 
-// open opens the target for rounds and notes a file that was made for them.
+// open opens the target for rounds and records a file that was made for them.
 func (s *Session) open(ctx context.Context) (*measure.Session, error) {
 	o := s.options.Options
-	o.Limits = admit.Unlimited() // Begin has looked
+	o.Limits = admit.Unlimited() // Begin has checked
 	o.Filling = func(done, total int64) {
 		s.options.Progress(Progress{
 			Step: "fill", Done: float64(done) / float64(total),

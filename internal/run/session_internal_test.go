@@ -9,7 +9,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// While a drive formats, neither the daemon nor another run waits for it: its lock ends with the process.
+// While a drive formats, neither the daemon nor another run waits for it: its lock is held until the
+// process ends.
 func TestADriveThatStillFormatsIsNotGivenBack(t *testing.T) {
 	for _, formats := range []bool{false, true} {
 		dir := t.TempDir()

@@ -10,11 +10,12 @@ import (
 )
 
 // BeginAll takes several devices for one run, or none of them. Targets on the same
-// device share its lock. options are those of a subject. Errors are those of Begin.
+// device share its lock. options returns the options for a subject. Errors are those of
+// Begin.
 func BeginAll(ctx context.Context, subjects []measure.Subject, options func(measure.Subject) Options) ([]*Session, error) {
 	var sessions []*Session
 	fail := func(err error) ([]*Session, error) {
-		_, ended := EndAll(sessions) // nothing is made yet
+		_, ended := EndAll(sessions) // no file has been made yet
 		return nil, errors.Join(err, ended)
 	}
 	locked := map[string]bool{}
@@ -39,7 +40,7 @@ func BeginAll(ctx context.Context, subjects []measure.Subject, options func(meas
 	return sessions, nil
 }
 
-// EndAll ends all sessions and returns what it removed.
+// EndAll ends all sessions and returns what they removed.
 func EndAll(sessions []*Session) (removed []string, err error) {
 	for _, s := range sessions {
 		name, ended := s.End()

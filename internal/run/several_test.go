@@ -29,7 +29,7 @@ import (
 const mib = 1 << 20
 
 func TestMain(m *testing.M) {
-	testenv.Be(cli.Main) // which restores settings of a run that is killed
+	testenv.Be(cli.Main) // restores the settings of a killed run
 	os.Exit(m.Run())
 }
 
@@ -147,8 +147,8 @@ func TestRunSuiteOverwritesWhatWasNamed(t *testing.T) {
 	assert.NotEqual(t, before, sum(t, loop))
 }
 
-// Files that are written to are the run's own: the daemon's keeps what it holds, and
-// nobody else's is touched.
+// A suite writes to a file of its own: the daemon's file keeps its content, and other
+// files are not touched.
 func TestRunSuiteWritesToAFileOfItsOwn(t *testing.T) {
 	dir := testenv.Ext4(t, 512*mib)
 	daemons, foreign := filepath.Join(dir, "ssdprobe.dat"), filepath.Join(dir, "database")
@@ -174,7 +174,7 @@ func TestRunSuiteWritesToAFileOfItsOwn(t *testing.T) {
 	}
 }
 
-// Settings are changed through the state directory of the run.
+// Settings are changed via the state directory of the run.
 func TestRunSuiteChangesSettings(t *testing.T) {
 	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true})
 	cache := "/sys/block/" + filepath.Base(loop.Path) + "/queue/write_cache"

@@ -20,27 +20,27 @@ import (
 )
 
 const (
-	// sampled is how many blocks of a target are looked at before fio reads it.
+	// sampled is how many blocks of a target are checked before fio reads it.
 	sampled = 512
-	// writtenEnough is the share of them that must have been written for reads all
-	// over the target to mean something.
+	// writtenEnough is the share of them that must have been written so that reads all over the target are
+	// meaningful.
 	writtenEnough = 0.95
 )
 
-// Suite is a suite of fio jobs with what it is run with.
+// Suite is a suite of fio jobs and what is needed to run it.
 type Suite struct {
 	suite.Suite
 	Values suite.Values
 	Fio    fiorun.Binary
 	// Destroy are the serial numbers of the raw devices that the user allows to be overwritten.
 	Destroy []string
-	// DestroyUnknownData allows it on them even where there is data of no known format.
+	// DestroyUnknownData extends this to devices with data of no known format.
 	DestroyUnknownData bool
-	// Format allows to format them.
+	// Format also allows them to be formatted.
 	Format bool
-	// DataSheet is what the results are compared with; nil for nothing.
+	// DataSheet is compared with the results; nil for no comparison.
 	DataSheet *record.DataSheet
-	// KeepFio gets the job of each step as fio got it, and what fio reported; may be nil.
+	// KeepFio receives the job of each step as passed to fio, and fio's report; may be nil.
 	KeepFio func(step, job string, report []byte)
 }
 
@@ -50,13 +50,13 @@ type PlanError struct {
 	Err   error
 }
 
-// Error says "plan mixed: …".
+// Error returns "plan mixed: …".
 func (e *PlanError) Error() string { return fmt.Sprintf("plan %s: %v", e.Suite, e.Err) }
 
 func (e *PlanError) Unwrap() error { return e.Err }
 
-// targets are the targets of a run before anything of them is opened, and whether it writes
-// to them. Errors: *PlanError for what cannot be run at all.
+// targets returns the targets of a run before any of them is opened, and whether the run writes to them. Errors:
+// *PlanError if the suite cannot be run at all.
 func (s Suite) targets(fs sysfs.FS, subjects []measure.Subject) (targets []suite.Target, writes bool, err error) {
 	for _, subject := range subjects {
 		t, err := Target(fs, subject)
@@ -78,8 +78,9 @@ func (s Suite) targets(fs sysfs.FS, subjects []measure.Subject) (targets []suite
 	return targets, writes, nil
 }
 
-// possible says why the suite cannot be carried out on its targets, whatever they hold. Errors: *PlanError
-// for a setting that the device does not have; others may be of this process, as that it may not ask the device.
+// possible returns why the suite cannot be carried out on its targets, whatever they contain. Errors: *PlanError
+// if the device lacks a setting; others may concern only this process, which may not be allowed to ask the
+// device.
 func (s Suite) possible(ctx context.Context, fs sysfs.FS, targets []suite.Target) error {
 	err := s.Possible(ctx, s.Values, s.Fio, settings.Options{FS: fs, OpenNVMe: nvme.Open}, targets...)
 	if errors.Is(err, settings.ErrNone) {
@@ -88,8 +89,8 @@ func (s Suite) possible(ctx context.Context, fs sysfs.FS, targets []suite.Target
 	return err
 }
 
-// checkDestroy refuses a device that was named to be overwritten, and would not be. One that
-// was not named is refused with everything else that speaks against writing to it.
+// checkDestroy refuses a run if a device was named to be overwritten but would not be. A device that was not
+// named is refused later, together with everything else that speaks against writing to it.
 func (s Suite) checkDestroy(targets []suite.Target, writes bool) error {
 	if len(s.Destroy) > 0 && !writes {
 		return fmt.Errorf("--destroy %s: it only reads, so nothing would be overwritten; leave --destroy out", s.Destroy[0])
@@ -111,9 +112,9 @@ func (s Suite) checkDestroy(targets []suite.Target, writes bool) error {
 	return nil
 }
 
-// RunSuite runs a suite on the targets of sessions, in the order of their PCIe roots.
-// A run that ctx ends early returns what it has, with a warning, and the cause. What
-// is not safe to be written to matches safety.ErrRefused.
+// RunSuite runs a suite on the targets of sessions, in the order of their PCIe roots. If ctx ends, it returns
+// what it has so far, with a warning, and the cause. A target that must not be written to yields
+// safety.ErrRefused.
 func RunSuite(ctx context.Context, sessions []*Session, chosen Suite) (record.RunReport, error) {
 	first := sessions[0]
 	r := first.report(chosen.Name, chosen.Fio.Version.String())
@@ -140,11 +141,11 @@ func RunSuite(ctx context.Context, sessions []*Session, chosen Suite) (record.Ru
 	return done, errors.Join(err, done.CheckPhysics())
 }
 
-// checkWritten warns when much of the target was never written: fio reads all
-// over it, and a drive answers for such blocks without reading anything.
+// checkWritten warns if much of the target was never written: fio reads all over it, and a drive answers for
+// such blocks without reading anything.
 func (s *Session) checkWritten(ctx context.Context, opened *measure.Session) ([]record.Warning, error) {
 	if s.subject.File && !opened.ReadOnly {
-		return nil, nil // written in full
+		return nil, nil // a file of ssdprobe is fully written
 	}
 	ratio, err := opened.Sample(ctx, sampled)
 	if err != nil || ratio >= writtenEnough {

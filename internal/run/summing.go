@@ -8,17 +8,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// summing adds up the rounds of one probe. The good ones are the result; those
-// that were disturbed stand in, with a warning, when there is no other.
+// summing sums up the rounds of one probe. The good rounds are the result. If there are
+// none, the disturbed rounds replace them, with a warning.
 type summing struct {
 	probe           record.Probe
 	rounds, good    int
-	issued          int64 // I/Os, warm-up and search included
+	issued          int64 // I/Os including those of the warm-up and search
 	ok, disturbed   totals
 	errors          map[string]int64
 	disturbance     record.Disturbance
 	warnings        []record.Warning
-	last            string // reason of the last round that was not good
+	last            string // reason why the last bad round was not good
 	disturbedRounds int
 }
 
@@ -43,7 +43,7 @@ func (s *summing) add(m record.Measurement) {
 	}
 	for _, w := range m.Warnings {
 		if i := slices.IndexFunc(s.warnings, func(have record.Warning) bool { return have.Code == w.Code }); i >= 0 {
-			s.warnings[i] = w // the latest of a kind
+			s.warnings[i] = w // keep the latest of each kind
 		} else {
 			s.warnings = append(s.warnings, w)
 		}
@@ -59,12 +59,12 @@ func (s *summing) add(m record.Measurement) {
 	case record.OutcomeDisturbed:
 		s.disturbedRounds++
 		s.disturbed.add(m)
-	default: // measured nothing of use
+	default: // measured nothing useful
 	}
 	s.last = fmt.Sprintf("%s: %s", m.Outcome, m.Reason)
 }
 
-// step returns what the rounds come to.
+// step returns the result of the rounds.
 func (s *summing) step(interruptsPerIO float64) record.Step {
 	step := record.Step{
 		Name: s.probe.Name, Plan: s.probe.String(), Errors: s.errors, Disturbance: s.disturbance,
@@ -73,7 +73,7 @@ func (s *summing) step(interruptsPerIO float64) record.Step {
 	use := s.ok
 	if s.good == 0 {
 		use = s.disturbed
-	} else { // no good round is impossible; of the others it stays told as the reason why they do not count
+	} else { // no good round is impossible; for the others, the few-samples warning has the reason
 		step.Warnings = slices.DeleteFunc(slices.Clone(s.warnings), func(w record.Warning) bool { return w.Code == record.WarnImpossible })
 	}
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// round is one of read-4k with two I/Os of a latency.
+// round returns a round of read-4k with two I/Os of the given latency.
 func round(outcome record.Outcome, latency time.Duration) record.Measurement {
 	return record.Measurement{
 		Outcome: outcome, Reason: "because", Duration: 2 * latency, ReadBytes: 3 * 4096,
@@ -58,7 +58,7 @@ func TestDisturbedRoundsDoNotCountBesideGoodOnes(t *testing.T) {
 	assert.Contains(t, step.Warnings[0].Text, "1 of 2 rounds did not count; the last because: disturbed: because")
 }
 
-// One round that cannot be true does not take away those that can.
+// An impossible round does not invalidate the possible ones.
 func TestAnImpossibleRoundDoesNotCountBesideGoodOnes(t *testing.T) {
 	impossible := round(record.OutcomeDisturbed, time.Microsecond)
 	impossible.Reason = "impossible: too fast"

@@ -20,9 +20,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/target"
 )
 
-// Target returns a subject as a target of suites, before anything of it is opened:
-// a file is taken to be of the size that is wanted. What the machine does not say
-// about where the device is attached is left out.
+// Target converts a subject to a target of suites before any of it is opened: a file is
+// assumed to have the wanted size. What the machine does not say about the device's
+// attachment is left out.
 func Target(fs sysfs.FS, s measure.Subject) (suite.Target, error) {
 	var allowed unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
@@ -31,7 +31,7 @@ func Target(fs sysfs.FS, s measure.Subject) (suite.Target, error) {
 	return targetOn(fs, s, allowed.IsSet)
 }
 
-// targetOn is Target for a process that may use some CPUs.
+// targetOn is Target for a process that may only use some CPUs.
 func targetOn(fs sysfs.FS, s measure.Subject, may func(cpu int) bool) (suite.Target, error) {
 	t := suite.Target{
 		Path: s.Path, ID: s.ID, Raw: !s.File, SizeBytes: s.SizeBytes, Device: s.Device, Conditions: s.Conditions,
@@ -44,18 +44,18 @@ func targetOn(fs sysfs.FS, s measure.Subject, may func(cpu int) bool) (suite.Tar
 		}
 		t.Path = path
 		t.OffsetBytes, t.SizeBytes = target.DataOf(s.FileBytes)
-		if info, err := os.Stat(s.Path); err == nil && info.Mode().IsRegular() { // named itself, and used as it is
+		if info, err := os.Stat(s.Path); err == nil && info.Mode().IsRegular() { // a file that is named itself is used as it is
 			t.OffsetBytes, t.SizeBytes = 0, info.Size()
 		}
 	}
 	names, err := counters.InterruptNames(fs, s.Device)
-	if err == nil { // a figure less is no reason to fail a run
+	if err == nil { // one figure less is no reason to fail a run
 		t.Controllers = names
 	}
 	if depth, err := fs.Int(path.Join(sysBlock(s.Device), "device/queue_depth")); err == nil { // SCSI
 		t.QueueDepth = int(depth)
 	}
-	if queue, err := device.QueueOf(fs, s.Device); err == nil { // else it is not known
+	if queue, err := device.QueueOf(fs, s.Device); err == nil { // otherwise it remains unknown
 		t.Queue = queue
 	}
 	node := s.Device.NUMANode
@@ -72,8 +72,8 @@ func sysBlock(d record.Device) string {
 	return path.Join("/sys/block", sysfs.DirName(d.Name))
 }
 
-// bindTo sets the CPUs of a NUMA node that this process may use. A machine that
-// does not list its CPUs leaves jobs free.
+// bindTo sets the CPUs of a NUMA node that this process may use. On a machine that does
+// not list its CPUs, jobs are not bound.
 func bindTo(fs sysfs.FS, t *suite.Target, node int, may func(cpu int) bool) error {
 	set, err := device.CPUs(fs, node)
 	if errors.Is(err, os.ErrNotExist) {
@@ -89,21 +89,21 @@ func bindTo(fs sysfs.FS, t *suite.Target, node int, may func(cpu int) bool) erro
 	if node >= 0 && len(nodes) > 1 {
 		t.MemoryNode = &node
 	}
-	for _, own := range []bool{true, false} { // the device's own first
+	for _, own := range []bool{true, false} { // the device's own node first
 		for _, n := range nodes {
 			if n.CPUSet = usable(n.CPUSet, may); len(n.CPUs) > 0 && (n.Node == node) == own {
 				t.Nodes = append(t.Nodes, n)
 			}
 		}
 	}
-	if len(t.CPUs.CPUs) == 0 { // none of the node's: rather any than none
+	if len(t.CPUs.CPUs) == 0 { // none of the node: use any CPU
 		return nil
 	}
 	t.Core, err = oneCore(fs, t.CPUs)
 	return err
 }
 
-// usable leaves the CPUs that may be used.
+// usable returns the CPUs of set that may be used.
 func usable(set device.CPUSet, may func(int) bool) device.CPUSet {
 	var left device.CPUSet
 	for i, cpu := range set.CPUs {
@@ -115,14 +115,14 @@ func usable(set device.CPUSet, may func(int) bool) device.CPUSet {
 			left.Cores++
 		}
 	}
-	if left.Cores == 0 { // second threads of cores alone, each a core to us
+	if left.Cores == 0 { // only second threads of cores: count each as a core
 		left.Cores = len(left.CPUs)
 	}
 	return left
 }
 
-// oneCore returns the hardware threads of one physical core: not the one of CPU 0
-// when there is another, since interrupts and housekeeping gather there.
+// oneCore returns the hardware threads of one physical core. It avoids the core of CPU
+// 0 if there is another, because interrupts and housekeeping tend to run there.
 func oneCore(fs sysfs.FS, set device.CPUSet) ([]int, error) {
 	first := set.CPUs[0]
 	if first == 0 && set.Cores > 1 {
@@ -141,8 +141,8 @@ func oneCore(fs sysfs.FS, set device.CPUSet) ([]int, error) {
 	return core, nil
 }
 
-// pcieRoot returns the name of the root that a device is below, "pci0000:40"; empty
-// when it is not on PCIe.
+// pcieRoot returns the name of the PCIe root above a device, "pci0000:40"; empty if the
+// device is not on PCIe.
 func pcieRoot(fs sysfs.FS, d record.Device) string {
 	if d.Name == "" {
 		return ""
@@ -154,8 +154,8 @@ func pcieRoot(fs sysfs.FS, d record.Device) string {
 	return regexp.MustCompile(`pci[0-9a-f]{4,}:[0-9a-f]{2}`).FindString(dir)
 }
 
-// ByRoot puts targets in the order in which a suite adds them: by NUMA node and PCIe
-// root, so that one group is whole before the next begins, then by address and name.
+// ByRoot sorts targets in the order in which a suite adds them: by NUMA node and PCIe
+// root, so that one root is complete before the next begins, then by address and name.
 func ByRoot(targets []suite.Target) []suite.Target {
 	return slices.SortedStableFunc(slices.Values(targets), func(a, b suite.Target) int {
 		return cmp.Or(

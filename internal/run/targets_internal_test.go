@@ -18,8 +18,8 @@ import (
 
 func anyCPU(int) bool { return true }
 
-// server is one of two sockets with sixteen cores and twelve drives each: targets in
-// the order in which the shell gives their names.
+// server returns the drives of a server with two sockets, each with sixteen cores and twelve drives, as
+// targets in the order in which the shell lists their names.
 func server(t *testing.T, may func(int) bool) []suite.Target {
 	t.Helper()
 	fs := devicetest.Server{Sockets: 2, Cores: 16, Threads: 2, Drives: 12}.Make(t)
@@ -65,7 +65,7 @@ func TestTargetsByRoot(t *testing.T) {
 	assert.Equal(t, []int{16, 48}, ordered[12].Core)
 }
 
-// A container that may use some of the CPUs gets jobs on those alone.
+// A container that may only use some CPUs gets jobs on those alone.
 func TestTargetsOfARestrictedProcess(t *testing.T) {
 	may := func(cpu int) bool { return cpu >= 2 && cpu <= 5 || cpu == 34 }
 	ordered := ByRoot(server(t, may))
@@ -75,7 +75,7 @@ func TestTargetsOfARestrictedProcess(t *testing.T) {
 	assert.Nil(t, ordered[12].Core)
 }
 
-// options are the lines of a job file that set an option.
+// options returns the values that a job file sets for an option.
 func options(text, key string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -86,8 +86,8 @@ func options(text, key string) []string {
 	return all
 }
 
-// On 24 drives every job has a physical core of the drive's node, and no two the
-// same as long as there are enough.
+// With 24 drives, every job has a physical core of the drive's node, and all cores differ as long as there
+// are enough.
 func TestScaleOnAServer(t *testing.T) {
 	ordered := ByRoot(server(t, anyCPU))
 	s, err := suite.Find("scale")
@@ -107,7 +107,7 @@ func TestScaleOnAServer(t *testing.T) {
 	assert.Equal(t, want, options(last.JobFile, "cpus_allowed"))
 	assert.Equal(t, paths(ordered)[:3], options(steps[2].JobFile, "filename"), "one group first")
 
-	// Four jobs on each of twelve drives are more than the node's 32 threads.
+	// Four jobs on each of twelve drives exceed the node's 32 threads.
 	steps, err = s.DryRun(suite.Values{}, ordered...)
 	require.NoError(t, err)
 	require.Len(t, steps, 48)
@@ -132,7 +132,8 @@ func TestSaturateOnAServer(t *testing.T) {
 	require.EqualError(t, err, "24 targets: it takes one")
 }
 
-// All CPUs of the machine are taken in an order: cores near the drive, cores far from it, then the siblings.
+// All CPUs of the machine are used in this order: cores near the drive, cores far from it, then the
+// siblings.
 func TestCPUsOnAServer(t *testing.T) {
 	s, err := suite.Find("cpus")
 	require.NoError(t, err)
@@ -162,7 +163,7 @@ func TestCPUsOnAServer(t *testing.T) {
 	}, plan(func(cpu int) bool { return cpu >= 2 && cpu <= 5 || cpu == 34 }, 12), "a container that may use some CPUs, all far from the drive")
 }
 
-// The load on each drive has its memory at the node of the drive.
+// The memory of the load on each drive is on the drive's node.
 func TestMemoryOnAServer(t *testing.T) {
 	s, err := suite.Find("scale")
 	require.NoError(t, err)
@@ -173,7 +174,7 @@ func TestMemoryOnAServer(t *testing.T) {
 	assert.Equal(t, []int{12, 12}, []int{strings.Count(steps[0].JobFile, "numa_mem_policy=bind:0\n"), strings.Count(steps[0].JobFile, "numa_mem_policy=bind:1\n")})
 }
 
-// A warning of a run names its target, unless it holds for all of them.
+// A warning of a run names its target unless all targets have it.
 func TestWarningsOfSeveralTargets(t *testing.T) {
 	governor, identity, others := record.Warning{Code: "governor", Text: "saves power"}, record.Warning{Code: "identity", Text: "no serial"}, record.Warning{Code: "busy", Text: "busy"}
 	targets := []suite.Target{{Path: "/dev/a"}, {Path: "/dev/b"}, {Path: "/dev/c"}}

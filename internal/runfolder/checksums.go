@@ -15,13 +15,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// ErrNotOne says that a directory is no folder of a run.
+// ErrNotOne says that a directory is not a folder of a run.
 var ErrNotOne = errors.New("a directory without " + RunFile + ": not a folder of ssdprobe run --folder")
 
-// ErrChanged says that a file is not as it was written.
+// ErrChanged says that a file has been changed since it was written.
 var ErrChanged = errors.New("changed or damaged since it was written")
 
-// checksums lists all files below dir as sha256sum does, in the order of their names.
+// checksums lists all files below dir in the format of sha256sum, in the order of their
+// names.
 func checksums(dir string) ([]byte, error) {
 	var b bytes.Buffer
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -47,8 +48,8 @@ func checksums(dir string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Read returns the report of a folder, of limit bytes at most. Errors: ErrNotOne, ErrChanged
-// when it does not have its checksum, and those of the filesystem.
+// Read returns the report of a folder, of at most limit bytes. Errors: ErrNotOne, ErrChanged
+// if its checksum does not match, and those of the filesystem.
 func Read(dir string, limit int64) ([]byte, error) {
 	file, err := os.Open(filepath.Join(dir, RunFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -30,11 +30,11 @@ const (
 	fioDir         = "fio"
 )
 
-// ErrInUse says that something is where a folder would be made.
+// ErrInUse says that something already exists where a folder would be made.
 var ErrInUse = errors.New("there is something already: name a folder that does not exist yet, or an empty one")
 
-// Check tells whether files can be kept there: in a directory that does not exist yet, or
-// an empty one. Errors: ErrInUse, and those of the filesystem.
+// Check checks that files can be stored at path: in a directory that does not exist yet, or in an
+// empty one. Errors: ErrInUse, and those of the filesystem.
 func Check(path string) error {
 	entries, err := os.ReadDir(path)
 	switch {
@@ -55,8 +55,8 @@ func Check(path string) error {
 	return nil
 }
 
-// CheckFolder is Check for a Folder, which takes the place of an empty directory when it is
-// whole: the kernel does not replace a link, a mount point or the current directory.
+// CheckFolder is Check for a Folder, which replaces an empty directory when it is complete: the
+// kernel does not replace a link, a mount point or the current directory.
 func CheckFolder(path string) error {
 	if err := Check(path); err != nil {
 		return err
@@ -85,22 +85,22 @@ func CheckFolder(path string) error {
 	return fmt.Errorf("%s is %s: name a new folder in it", path, is)
 }
 
-// Folder is one that is being filled.
+// Folder is a folder that is being filled.
 type Folder struct {
 	path, partial string
 	steps         int
-	problem       error // the first of Keep
-	kept          bool  // what there is stays: Finish was called
+	problem       error // the first one that Keep met
+	kept          bool  // Finish was called, so what is there stays
 }
 
-// Begin makes the place that a folder is filled in. Errors: those of CheckFolder, and those
-// of the filesystem.
+// Begin creates the directory in which a folder is filled. Errors: those of CheckFolder, and
+// those of the filesystem.
 func Begin(path string) (*Folder, error) {
 	if err := CheckFolder(path); err != nil {
 		return nil, err
 	}
 	path = filepath.Clean(path)
-	mode := fs.FileMode(0o755) // it is for others to read, unless the user made it otherwise
+	mode := fs.FileMode(0o755) // others shall read it, unless the user created it with another mode
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
@@ -112,8 +112,8 @@ func Begin(path string) (*Folder, error) {
 	return f, os.Chmod(partial, mode)
 }
 
-// Keep adds the job of a step as fio got it, and what fio reported. What goes wrong is
-// told by Finish: a measurement does not end for it.
+// Keep adds the job of a step as passed to fio, and fio's report. Finish returns what goes wrong
+// here, so that the measurement is not interrupted.
 func (f *Folder) Keep(step, job string, output []byte) {
 	f.steps++
 	name := stepFile(f.steps, step)
@@ -123,13 +123,14 @@ func (f *Folder) Keep(step, job string, output []byte) {
 	}
 }
 
-// stepFile is the name, without its ending, of a file of the step of that number, from 1.
+// stepFile returns the name, without suffix, of a file of the step with this number, from 1.
 func stepFile(number int, step string) string {
 	return fmt.Sprintf("%03d-%.80s", number, regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(step, "-"))
 }
 
-// Finish writes the report and all else, and puts the folder in its place. command is
-// how the run was begun. Whatever fails, what there is of the run stays: the error says where.
+// Finish writes the report and all other files, and moves the folder to its final path. command
+// is the command line of the run. If anything fails, what exists of the run stays, and the error
+// says where.
 func (f *Folder) Finish(d report.Document, command string) error {
 	f.kept = true
 	fail := func(err error) error {
@@ -160,14 +161,15 @@ func (f *Folder) Finish(d report.Document, command string) error {
 	if err := f.write(ChecksumsFile, sums); err != nil {
 		return fail(err)
 	}
-	// Onto an empty directory, too, which os.Rename refuses; a full one is refused by the kernel.
+	// unix.Rename can replace an empty directory, which os.Rename refuses. The kernel refuses to
+	// replace a full one.
 	if err := unix.Rename(f.partial, f.path); err != nil {
 		return fail(err)
 	}
 	return syncDir(filepath.Dir(f.path))
 }
 
-// Discard removes what was begun, when Finish was never called: nothing was measured.
+// Discard removes what Begin created, unless Finish was called: nothing was measured then.
 func (f *Folder) Discard() error {
 	if f == nil || f.kept {
 		return nil
@@ -186,7 +188,7 @@ func (f *Folder) writeBy(name string, write func(io.Writer) error) error {
 	return writeNew(filepath.Join(f.partial, name), write)
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a file that must not exist yet.
 func writeNew(path string, write func(io.Writer) error) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -210,7 +212,7 @@ func syncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// conditions are what was measured and how things stood, without the figures.
+// conditions says what was measured and under which conditions, without the figures.
 type conditions struct {
 	Target     string             `json:"target"`
 	TargetID   string             `json:"target_id"`
@@ -222,7 +224,7 @@ type conditions struct {
 	Targets    []record.RunTarget `json:"targets,omitempty"`
 	Settings   map[string]string  `json:"settings,omitempty"`
 	Warnings   []record.Warning   `json:"warnings,omitempty"`
-	// Steps are those with something against their figures.
+	// Steps are the steps with reservations about their figures.
 	Steps []stepConditions `json:"steps,omitempty"`
 }
 
@@ -245,8 +247,8 @@ func conditionsOf(r record.RunReport) conditions {
 	return c
 }
 
-// Leftovers are what other runs into a folder have not finished: they were killed, or are
-// going on.
+// Leftovers returns the unfinished folders of other runs into path: these were killed, or are
+// still running.
 func Leftovers(path string) ([]string, error) {
 	path = filepath.Clean(path)
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -257,7 +259,7 @@ func Leftovers(path string) ([]string, error) {
 	for _, e := range entries {
 		random, mine := strings.CutPrefix(e.Name(), filepath.Base(path)+".")
 		random, partial := strings.CutSuffix(random, ".partial")
-		if mine && partial && random != "" && strings.Trim(random, "0123456789") == "" { // run.2 is another folder than run
+		if mine && partial && random != "" && strings.Trim(random, "0123456789") == "" { // run.2 is a different folder from run
 			left = append(left, filepath.Join(filepath.Dir(path), e.Name()))
 		}
 	}

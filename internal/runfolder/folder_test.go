@@ -87,7 +87,7 @@ func TestBeginRefuses(t *testing.T) {
 	require.ErrorIs(t, err, runfolder.ErrNotOne)
 }
 
-// What another run put there meanwhile is not overwritten, and nothing of this one is lost.
+// What another run created there meanwhile is not overwritten, and nothing of this run is lost.
 func TestFinishOverwritesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
 	f, err := runfolder.Begin(path)
@@ -103,7 +103,7 @@ func TestFinishOverwritesNothing(t *testing.T) {
 	assert.Equal(t, []string{"others"}, testenv.Names(t, path))
 }
 
-// An empty directory that the user made is filled, and stays for those whom it was made for.
+// An empty directory that the user made is filled and keeps its mode.
 func TestFinishOntoAnEmptyDirectory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
 	require.NoError(t, os.Mkdir(path, 0o700))
@@ -116,7 +116,7 @@ func TestFinishOntoAnEmptyDirectory(t *testing.T) {
 	assert.Equal(t, fs.FileMode(0o700), info.Mode().Perm())
 }
 
-// What the kernel would not replace in the end is refused before anything is measured.
+// What the kernel would refuse to replace in the end is refused before anything is measured.
 func TestBeginRefusesWhatCannotBeReplaced(t *testing.T) {
 	dir := t.TempDir()
 	link, empty := filepath.Join(dir, "link"), filepath.Join(dir, "empty")
@@ -169,7 +169,8 @@ func TestOutputs(t *testing.T) {
 	assert.DirExists(t, dir, "what fio reported stays")
 }
 
-// Whether anything can be written is known before the run, and nothing is left of one that measured nothing.
+// A directory that is not writable is found before the run, and a run that measured nothing leaves nothing
+// behind.
 func TestOutputsAreMadeAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "fio")
 	o, err := runfolder.NewOutputs(dir)
@@ -182,7 +183,7 @@ func TestOutputsAreMadeAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "/proc/fio")
 }
 
-// What a run that was killed has left beside a folder is found.
+// Leftovers finds what a killed run has left beside a folder.
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "run[1]")

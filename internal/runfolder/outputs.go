@@ -9,16 +9,17 @@ import (
 	"path/filepath"
 )
 
-// Outputs keeps what fio itself reported, a file for each step, in a directory.
+// Outputs stores fio's own reports in a directory, one file for each step.
 type Outputs struct {
 	dir     string
-	made    bool // the directory was not there before
+	made    bool // the directory did not exist before
 	steps   int
 	problem error
 }
 
-// NewOutputs keeps them in a new or empty directory, which is there from now on. Errors:
-// those of Check, and those of the filesystem, which is tried out.
+// NewOutputs stores reports in a new or empty directory, which exists from then on.
+// Errors: those of Check, and those of the filesystem; it tests that the directory is
+// writable.
 func NewOutputs(dir string) (*Outputs, error) {
 	if err := Check(dir); err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func NewOutputs(dir string) (*Outputs, error) {
 	return o, errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// Discard removes the directory when it was made and nothing was kept.
+// Discard removes the directory if it was made here and nothing was stored.
 func (o *Outputs) Discard() error {
 	if o == nil || !o.made || o.steps > 0 {
 		return nil
@@ -43,7 +44,7 @@ func (o *Outputs) Discard() error {
 	return os.Remove(o.dir)
 }
 
-// Keep adds what fio reported of a step. What goes wrong is told by Err.
+// Keep adds fio's report on a step. Err returns what goes wrong here.
 func (o *Outputs) Keep(step, _ string, output []byte) {
 	o.steps++
 	err := writeNew(filepath.Join(o.dir, stepFile(o.steps, step)+".json"), func(w io.Writer) error {
@@ -55,5 +56,5 @@ func (o *Outputs) Keep(step, _ string, output []byte) {
 	}
 }
 
-// Err is the first thing that went wrong.
+// Err returns the first error of Keep.
 func (o *Outputs) Err() error { return o.problem }

@@ -9,7 +9,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// writeReadme says what the files are, how the run was made, and how to check it.
+// writeReadme describes the files, how the run was made, and how to check it.
 func writeReadme(w io.Writer, r record.RunReport, command string, fio bool) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# A run of ssdprobe\n\n%s on %s, begun %s", r.Suite, printable.Text(r.Target), r.Started.UTC().Format("2006-01-02 15:04:05 UTC"))

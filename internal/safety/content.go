@@ -12,9 +12,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// What is looked at of a device: all of its two ends, and a block in each of many equal
-// parts of it, anywhere in the part. Data on a hundredth of the device is missed once
-// in thirty thousand looks.
+// Which blocks of a device are sampled: all blocks of its two ends, and one block at a random
+// position in each of many equal parts between them. Data on a hundredth of the device is
+// missed once in thirty thousand checks.
 const (
 	endBytes    = 1 << 20
 	blockBytes  = 4 << 10
@@ -22,29 +22,29 @@ const (
 	sectorBytes = 512
 )
 
-// contentPatience bounds the look at a device's content: a hard disk takes ten seconds.
+// contentPatience limits the time to sample a device's content: a hard disk takes ten seconds.
 const contentPatience = time.Minute
 
-// content is what a sector holds.
+// content is the kind of data in a sector.
 type content string
 
 const (
-	blank      content = ""                    // zeros, or ones as of erased flash
-	random     content = "random data"         // or encrypted, or compressed
+	blank      content = ""                    // zeros, or ones as on erased flash
+	random     content = "random data"         // or encrypted or compressed data
 	text       content = "text"                // readable characters
-	pattern    content = "a repeated pattern"  // bytes that come again and again
+	pattern    content = "a repeated pattern"  // a few bytes repeated throughout
 	structured content = "data with structure" // anything else
 )
 
-// unknown is what was found on a device that is neither blank nor random.
+// unknown summarises the sampled data that is neither blank nor random.
 type unknown struct {
-	sampled, blocks int   // how many blocks were looked at, and how many of them hold such data
-	first           int64 // offset of the first sector of it
+	sampled, blocks int   // how many blocks were sampled, and how many of them hold such data
+	first           int64 // offset of the first sector with such data
 	kind            content
 }
 
-// sample looks for data that is neither blank nor random. Random data is what suites
-// leave; whether it is somebody's encrypted volume cannot be told.
+// sample looks for data that is neither blank nor random. Suites leave random data behind; it
+// cannot be distinguished from somebody's encrypted volume.
 func sample(ctx context.Context, r io.ReaderAt, sizeBytes int64) (unknown, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, contentPatience, fmt.Errorf("it took more than %v", contentPatience))
 	defer cancel()
@@ -63,7 +63,7 @@ func sample(ctx context.Context, r io.ReaderAt, sizeBytes int64) (unknown, error
 	return u, nil
 }
 
-// samples are the offsets of the blocks that are looked at, in ascending order.
+// samples returns the offsets of the blocks to sample, in ascending order.
 func samples(sizeBytes int64) []int64 {
 	var all []int64
 	blocks := (sizeBytes + blockBytes - 1) / blockBytes
@@ -103,7 +103,7 @@ func (u *unknown) add(at int64, block []byte) {
 	}
 }
 
-// contentOf tells what the sector at an offset holds.
+// contentOf returns the kind of data in the sector at offset.
 func contentOf(sector []byte, offset int64) content {
 	switch {
 	case isBlank(sector):
@@ -118,9 +118,10 @@ func contentOf(sector []byte, offset int64) content {
 	return structured
 }
 
-// isRandom is the chi-square test of the frequencies of bytes. Of random data the
-// statistic is 255 ± 23: a sector of it above the limit is rarer than 10⁻¹⁵. It is 600 to 2000
-// of sound and of tables of numbers, 1500 of base 64, and thousands of text and machine code.
+// isRandom applies the chi-square test to the frequencies of bytes. For random data the
+// statistic is 255 ± 23: a random sector above the limit is rarer than 10⁻¹⁵. The statistic is
+// 600 to 2000 for sound and for tables of numbers, 1500 for base 64, and thousands for text
+// and machine code.
 func isRandom(sector []byte) bool {
 	const limit = 500
 	var counts [256]float64
@@ -139,14 +140,14 @@ func isBlank(data []byte) bool {
 	return bytes.Count(data, []byte{0}) == len(data) || bytes.Count(data, []byte{0xff}) == len(data)
 }
 
-// lineBytes is the part of a sector that fio stamps at once.
+// lineBytes is the size of the part of a sector that fio stamps at once.
 const lineBytes = 64
 
-// isFromFio recognises what fio writes unless it is told otherwise. It fills its buffers
-// once, by a generator of its own, and stamps each sector of each write (scramble_buffers,
-// small_content_scramble in its io_u.c): the sector's offset at the beginning of one of
-// the lines of 64 bytes, after some writes of all; the time at the end of the first. Where
-// it reads as well, a buffer holds what was read last.
+// isFromFio recognises what fio writes by default. fio fills its buffers once, with a
+// generator of its own, and stamps each sector of each write (scramble_buffers,
+// small_content_scramble in its io_u.c). It writes the sector's offset to the beginning of one
+// of the lines of 64 bytes (after several writes, of all of them), and the time to the end of
+// the first line. If fio also reads, a buffer holds what it last read.
 func isFromFio(sector []byte, offset int64) bool {
 	if len(sector) != sectorBytes {
 		return false
@@ -154,9 +155,9 @@ func isFromFio(sector []byte, offset int64) bool {
 	return isGenerated(sector) || isStamped(sector, offset)
 }
 
-// isGenerated recognises fio's generator: of four words the second, third and fourth are
-// twice, three and five times the first (__fill_random_buf in its lib/rand.c). Such data
-// has too much of some bytes for isRandom.
+// isGenerated recognises fio's generator: of four words, the second, third and fourth are two,
+// three and five times the first (__fill_random_buf in its lib/rand.c). In such data, some
+// bytes are too frequent for isRandom.
 func isGenerated(sector []byte) bool {
 	for line := range sectorBytes / lineBytes {
 		var w [8]uint64
@@ -175,9 +176,9 @@ func isGenerated(sector []byte) bool {
 }
 
 // isStamped recognises a blank or random sector that fio has read and written back, by the
-// stamp of its own offset.
+// stamp of the sector's own offset.
 func isStamped(sector []byte, offset int64) bool {
-	const stamp = 8 // bytes of an offset, and half of those of a time
+	const stamp = 8 // bytes of an offset; a time takes twice as many
 	own := false
 	var between []byte
 	for line := range sectorBytes / lineBytes {
@@ -192,7 +193,7 @@ func isStamped(sector []byte, offset int64) bool {
 	return own && (isBlank(between) || isRandom(between))
 }
 
-// repeats reports a sector that is the same few bytes all over.
+// repeats reports whether the whole sector repeats the same few bytes.
 func repeats(sector []byte) bool {
 	for period := 1; period <= min(16, len(sector)-1); period++ {
 		if bytes.Equal(sector[period:], sector[:len(sector)-period]) {
@@ -202,7 +203,7 @@ func repeats(sector []byte) bool {
 	return false
 }
 
-// isText reports a sector of readable ASCII characters, the rest of which may be blank.
+// isText reports whether the sector consists of readable ASCII characters and otherwise zeros.
 func isText(sector []byte) bool {
 	written := bytes.Trim(sector, "\x00")
 	readable := 0
@@ -214,7 +215,7 @@ func isText(sector []byte) bool {
 	return readable*10 >= len(written)*9
 }
 
-// finding says what was found, and not what it reads: that may be a secret.
+// finding describes what was found without quoting it, because it may be a secret.
 func (u unknown) finding() []Finding {
 	if u.blocks == 0 {
 		return nil

@@ -29,7 +29,7 @@ func randomBytes(t *testing.T, n int) []byte {
 func TestContentOf(t *testing.T) {
 	noise := randomBytes(t, 64<<10)
 	table := make([]byte, sectorBytes)
-	for i := 0; i < sectorBytes; i += 8 { // keys that are random, in 64 bits
+	for i := 0; i < sectorBytes; i += 8 { // random keys of 64 bits
 		binary.LittleEndian.PutUint64(table[i:], binary.LittleEndian.Uint64(noise[i:])>>24)
 	}
 	english := strings.Repeat("It was the best of times, it was the worst of times.\n", 10)
@@ -53,7 +53,7 @@ func TestContentOf(t *testing.T) {
 	}
 }
 
-// Random data is never taken for data: not once in a hundred thousand sectors.
+// Random data is never mistaken for other data, not even once in a hundred thousand sectors.
 func TestRandomDataIsRandom(t *testing.T) {
 	noise := randomBytes(t, 50<<20)
 	for i := 0; i < len(noise); i += sectorBytes {
@@ -61,7 +61,7 @@ func TestRandomDataIsRandom(t *testing.T) {
 	}
 }
 
-// What is on this machine is no random data, though parts of programs are.
+// A program is not random data, though parts of it may be.
 func TestProgramsAreData(t *testing.T) {
 	program, err := os.ReadFile("/proc/self/exe")
 	require.NoError(t, err)
@@ -72,9 +72,9 @@ func TestProgramsAreData(t *testing.T) {
 	assert.Greater(t, kinds[structured]+kinds[text]+kinds[pattern], len(program)/sectorBytes/2, kinds)
 }
 
-// Every sector that fio writes is recognised, in small and large blocks, from the first
-// write of a buffer to the one that stamps its last line. A buffer that was read into is
-// written with what was read: of a blank device, of a random one, and of what fio wrote.
+// Every sector that fio writes is recognised, in small and large blocks, from the first write of
+// a buffer to the one that stamps its last line. If fio also reads, it writes buffers with what
+// it read: from a blank device, from a random one, and from its own writes.
 func TestContentOfFio(t *testing.T) {
 	for name, args := range map[string][]string{
 		"what it has read":       {"--rw=randrw", "--bs=4k", "--iodepth=16", "--ioengine=libaio", "--loops=8"},
@@ -113,7 +113,8 @@ func testContentOfFio(t *testing.T, name string, device []byte, args []string) {
 	})
 }
 
-// What has fio's stamps and data between them is data; so is what has no stamp of its own place.
+// A sector with fio's stamps and other data between them is data, and so is one without the
+// stamp of its own offset.
 func TestStampsAreNotEnough(t *testing.T) {
 	const offset = 143872
 	stamped := func(line int, at uint64) []byte {
@@ -128,7 +129,7 @@ func TestStampsAreNotEnough(t *testing.T) {
 	assert.Equal(t, structured, contentOf(sector, offset))
 }
 
-// Both ends in full, and one block in each part of what is between them.
+// Both ends are sampled completely, and one block in each part between them.
 func TestSamples(t *testing.T) {
 	for _, size := range []int64{0, 1, blockBytes, 3 << 20, 6 << 20, 6<<20 + blockBytes, 7<<20 + 512, 1 << 40} {
 		got := samples(size)

@@ -6,23 +6,23 @@ import (
 	"io"
 )
 
-// windowBytes is read at once: marks stand near each other.
+// windowBytes is read at once, because marks lie near each other.
 const windowBytes = 64 << 10
 
-// disk reads a device where marks may be, and nothing in between.
+// disk reads only those parts of a device where marks may be.
 type disk struct {
 	r       io.ReaderAt
 	size    int64
-	windows map[int64][]byte // by number
-	err     error            // the first that reading met
+	windows map[int64][]byte // keyed by number
+	err     error            // the first read error
 }
 
 func newDisk(r io.ReaderAt, sizeBytes int64) *disk {
 	return &disk{r: r, size: sizeBytes, windows: map[int64][]byte{}}
 }
 
-// at returns n bytes at an offset; nil when they are not all on the device, or cannot be
-// read, which err tells then.
+// at returns n bytes at offset. It returns nil if they are not all on the device, or if
+// they cannot be read; err then holds the reason.
 func (d *disk) at(offset int64, n int) []byte {
 	if offset < 0 || offset > d.size-int64(n) {
 		return nil
@@ -55,7 +55,7 @@ func (d *disk) window(number int64) []byte {
 	return w
 }
 
-// has reports whether one of the marks is at an offset.
+// has reports whether one of the marks is at offset.
 func (d *disk) has(offset int64, marks ...string) bool {
 	for _, mark := range marks {
 		if p := d.at(offset, len(mark)); p != nil && string(p) == mark {

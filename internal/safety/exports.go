@@ -15,14 +15,15 @@ import (
 
 const configfs = "/sys/kernel/config"
 
-// exporter is a part of the kernel that serves block devices to other machines. It opens them without holding them
-// exclusively, and no process has a descriptor.
+// exporter is a part of the kernel that serves block devices to other machines. It does not open them exclusively,
+// and no process has a descriptor of them.
 type exporter struct {
 	name   string
 	module string
 	dir    string // below configfs
-	items  string // a pattern below dir
-	// read returns what an item exports: a number, else a path; neither when it exports nothing now.
+	items  string // pattern below dir
+	// read returns what an item exports: the number of a device, or else a path. Both are empty if it exports nothing
+	// now.
 	read func(fs sysfs.FS, item string) (number, name string, err error)
 }
 
@@ -39,7 +40,7 @@ func exporters() []exporter {
 	}
 }
 
-// enabledPath reads a namespace of nvmet, or the controller that it passes through.
+// enabledPath reads a namespace of nvmet, or the controller that nvmet passes through.
 func enabledPath(fs sysfs.FS, item string) (number, name string, err error) {
 	enabled, err := fs.Text(path.Join(item, "enable"))
 	if err != nil || enabled == "0" {
@@ -49,7 +50,7 @@ func enabledPath(fs sysfs.FS, item string) (number, name string, err error) {
 	return "", name, err
 }
 
-// backstore reads one of LIO: iblock says which device it has, fileio which file.
+// backstore reads a backstore of LIO: iblock states its device, fileio its file.
 func backstore(fs sysfs.FS, item string) (number, name string, err error) {
 	enabled, err := fs.Text(path.Join(item, "enable"))
 	if err != nil || enabled == "0" {
@@ -65,7 +66,7 @@ func backstore(fs sysfs.FS, item string) (number, name string, err error) {
 	if m := regexp.MustCompile(`File: (.+?)\s+Size: \d`).FindStringSubmatch(info); m != nil {
 		return "", m[1], nil
 	}
-	// What others are made of stands here when whoever made them wrote it, as targetcli does.
+	// For other backstores, this is what their creator wrote, as targetcli does.
 	name, err = fs.Text(path.Join(item, "udev_path"))
 	if !path.IsAbs(name) {
 		return "", "", err
@@ -73,14 +74,14 @@ func backstore(fs sysfs.FS, item string) (number, name string, err error) {
 	return "", name, err
 }
 
-// lunFile reads a LUN of a mass storage gadget, which has its file open from the moment it is named.
+// lunFile reads a LUN of a mass storage gadget, which keeps its file open from the moment it is set.
 func lunFile(fs sysfs.FS, item string) (number, name string, err error) {
 	name, err = fs.Text(path.Join(item, "file"))
 	return "", name, err
 }
 
-// exports finds what the kernel's targets export of the device. Where one is at work and cannot be looked at, that is
-// the finding.
+// exports finds the exports of the device by the kernel's targets. A target that is in use but cannot be inspected is
+// itself a finding.
 func (s subject) exports(ctx context.Context, l *look) error {
 	for _, e := range exporters() {
 		if _, err := s.fs.List(path.Join(configfs, e.dir)); errors.Is(err, os.ErrNotExist) {
@@ -105,8 +106,8 @@ func (s subject) exports(ctx context.Context, l *look) error {
 	return nil
 }
 
-// works reports whether a module is in use beyond the modules that are built on it, as one is that has anything in
-// configfs. One that is part of the kernel tells no number of users.
+// works reports whether a module has users besides the modules that depend on it, which is the case if it has any
+// item in configfs. If it is built into the kernel, it has no count of users; it then works if it is there at all.
 func (s subject) works(module string) bool {
 	dir := path.Join("/sys/module", module)
 	users, err := s.fs.Int(path.Join(dir, "refcnt"))
@@ -114,14 +115,14 @@ func (s subject) works(module string) bool {
 		_, err = s.fs.List(dir)
 		return err == nil
 	}
-	builtOn, _ := s.fs.List(path.Join(dir, "holders")) // without it, all users count
+	builtOn, _ := s.fs.List(path.Join(dir, "holders")) // if this fails, all users count
 	return users > int64(len(builtOn))
 }
 
 func (s subject) exported(ctx context.Context, l *look, e exporter, item string) error {
 	number, name, err := e.read(s.fs, item)
 	switch {
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ENOTDIR): // removed meanwhile, or no item: LIO has hba_info beside them
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ENOTDIR): // removed meanwhile, or not an item: LIO has hba_info beside them
 		return nil
 	case err != nil:
 		return fmt.Errorf("look what %s exports: %w", e.name, err)

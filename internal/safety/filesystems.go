@@ -2,9 +2,9 @@ package safety
 
 import "encoding/binary"
 
-// ext finds ext2, ext3 and ext4, in whatever state, and external journals
-// of theirs. The mark is two bytes, so the fields around it have to make sense (the
-// kernel's Documentation/filesystems/ext4/super.rst).
+// ext finds ext2, ext3 and ext4, in whatever state, and their external journals. The mark
+// is only two bytes, so the fields around it must be plausible too (the kernel's
+// Documentation/filesystems/ext4/super.rst).
 func ext(d *disk) (string, int64) {
 	const superblock, magic = 1024, 56
 	s := d.at(superblock, 256)
@@ -18,7 +18,7 @@ func ext(d *disk) (string, int64) {
 	return "ext2, ext3 or ext4", superblock + magic
 }
 
-// xfsLog finds the log of an XFS on a device of its own: records begin anywhere in it
+// xfsLog finds the log of an XFS on a separate device: records may begin anywhere in it
 // (fs/xfs/libxfs/xfs_log_format.h).
 func xfsLog(d *disk) (string, int64) {
 	const looked = 256 << 10
@@ -30,8 +30,9 @@ func xfsLog(d *disk) (string, int64) {
 	return "", 0
 }
 
-// minix finds the three versions of the Minix filesystem, of either byte order. The mark
-// is two bytes; zones are of one block in all that was ever made (linux/minix_fs.h).
+// minix finds the three versions of the Minix filesystem, in either byte order. The mark
+// is only two bytes, but in all versions ever made a zone is one block
+// (linux/minix_fs.h).
 func minix(d *disk) (string, int64) {
 	const superblock = 1024
 	s := d.at(superblock, 32)
@@ -41,7 +42,7 @@ func minix(d *disk) (string, int64) {
 	for _, v := range []struct {
 		magic, logZoneSize int
 		marks              []string
-		maps               [2]int // how many blocks the maps of inodes and zones take
+		maps               [2]int // offsets of the numbers of blocks of the inode and zone maps
 	}{
 		{16, 10, []string{"\x7f\x13", "\x8f\x13", "\x68\x24", "\x78\x24"}, [2]int{4, 6}},
 		{24, 12, []string{"\x5a\x4d"}, [2]int{6, 8}},
@@ -57,8 +58,8 @@ func minix(d *disk) (string, int64) {
 	return "", 0
 }
 
-// hfs finds HFS, whose mark is two bytes, by the size of its blocks, too: a multiple of a
-// sector (Inside Macintosh: Files, 2-60).
+// hfs finds HFS. Its mark is only two bytes, so its block size must be a multiple of a
+// sector too (Inside Macintosh: Files, 2-60).
 func hfs(d *disk) (string, int64) {
 	const superblock = 1024
 	s := d.at(superblock, 64)
@@ -72,8 +73,8 @@ func hfs(d *disk) (string, int64) {
 	return "HFS", superblock
 }
 
-// swap finds swap space, whose mark is at the end of the first page of whatever
-// size the machine has that made it.
+// swap finds swap space. Its mark is at the end of the first page, and the page size is
+// that of the machine that made it.
 func swap(d *disk) (string, int64) {
 	for page := int64(4 << 10); page <= 64<<10; page *= 2 {
 		switch {

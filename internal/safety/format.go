@@ -13,25 +13,24 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// Format is to NVMe Format: a command to the controller of the device, which erases the
-// namespace, and that may reach further than what is held.
+// Format is the consent to NVMe Format. The controller of the device then erases the namespace, and
+// the command may reach beyond the device that is held.
 const Format Consent = "format"
 
-// ErrFormatting says that nobody waits any longer for a drive that may still format.
+// ErrFormatting says that the wait for a drive has ended although it may still be formatting.
 var ErrFormatting = errors.New("the drive may go on with it for hours, and nothing stops it")
 
-// formatPatience is how long formatting may take. Drives that overwrite everything take
-// hours. When it has passed, the driver resets the controller.
+// formatPatience is how long formatting may take: drives that overwrite everything take hours. After
+// that, the driver resets the controller.
 const formatPatience = 24 * time.Hour
 
-// Formats reports whether the permission is for formatting, too.
+// Formats reports whether the permission includes formatting.
 func (p Permission) Formats() bool { return p.format }
 
-// Format checks everything again and has the controller format the device: all that is on
-// it is erased, and its blocks and protection stay as they are. The command goes through
-// the descriptor that holds the device, so that it can reach no other. Errors are those of
-// Permit and pkg/nvme. When ctx ends, the error is its cause, and ErrFormatting as well if
-// the drive has not answered.
+// Format checks everything again and has the controller format the device. That erases everything on
+// it and leaves its block size and protection unchanged. The command goes through the descriptor that
+// holds the device, so that it cannot reach another one. Errors are those of Permit and pkg/nvme. If
+// ctx ends, the error is its cause, and also ErrFormatting if the drive has not answered.
 func (c *Claim) Format(ctx context.Context) error {
 	path := c.permission.path
 	if !c.permission.format {
@@ -50,7 +49,7 @@ func (c *Claim) Format(ctx context.Context) error {
 		if err != nil {
 			return struct{}{}, err
 		}
-		id, _ := d.NamespaceID() // a block device has one
+		id, _ := d.NamespaceID() // a block device always has one
 		return struct{}{}, nvme.NewFormatter(d).Format(id, formatPatience)
 	})
 	if err != nil {
@@ -59,7 +58,8 @@ func (c *Claim) Format(ctx context.Context) error {
 	return nil
 }
 
-// unanswered tells a command that the drive may still carry out from one that it refused or never got.
+// unanswered adds ErrFormatting to the error of a command that the drive may still be executing, as
+// opposed to one that it refused or never received.
 func unanswered(ctx context.Context, err error) error {
 	hung := new(guard.HungError)
 	switch {
@@ -73,19 +73,19 @@ func unanswered(ctx context.Context, err error) error {
 	return err
 }
 
-// reach looks whether formatting reaches beyond the device.
+// reach checks whether formatting would reach beyond the device.
 func (c *Claim) reach(ctx context.Context, l *look) error {
 	return l.ask(ctx, "the controller", func() ([]Finding, error) {
 		d, err := nvme.OnFile(c.file)
 		if err != nil {
 			return nil, err
 		}
-		id, _ := d.NamespaceID() // a block device has one
+		id, _ := d.NamespaceID() // a block device always has one
 		return beyond(d, id)
 	})
 }
 
-// aboutFormat says of a device that is no NVMe drive that it cannot be formatted.
+// aboutFormat returns a finding for a device that is not an NVMe drive and cannot be formatted.
 func aboutFormat(d record.Device) []Finding {
 	if len(d.Controllers) > 0 {
 		return nil
@@ -99,9 +99,9 @@ func cannotFormat(format string, args ...any) []Finding {
 	}}
 }
 
-// beyond says what else Format NVM of a namespace would reach. A controller says
-// in FNA whether it formats and erases one namespace alone; if not, there must be no other
-// namespace, and no other controller by which somebody might use it.
+// beyond returns what else Format NVM of a namespace would reach. The FNA field says whether the
+// controller formats and erases a single namespace. If it does not, there must be no other namespace,
+// and no other controller through which somebody might use the drive.
 func beyond(d *nvme.Device, id uint32) ([]Finding, error) {
 	c, err := d.Controller()
 	switch {
@@ -143,7 +143,7 @@ func beyond(d *nvme.Device, id uint32) ([]Finding, error) {
 	return nil, nil
 }
 
-// list is "1, 2 and 5", or "none".
+// list formats ids as "1, 2 and 5", or as "none".
 func list[T uint16 | uint32](ids []T) string {
 	if len(ids) == 0 {
 		return "none"

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme/nvmetest"
 )
 
-// Formatting namespace 1 must reach nothing else.
+// Formatting namespace 1 must not reach anything else.
 func TestFormatReachesNothingElse(t *testing.T) {
 	const (
 		cmic, oacs, nn, fna, ioccsz = 76, 256, 516, 524, 1792
@@ -28,9 +28,9 @@ func TestFormatReachesNothingElse(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		identify    map[int]byte
-		namespaces  []byte // those allocated; nil when they are not to be asked for
+		namespaces  []byte // the allocated ones; nil if they must not be queried
 		controllers []byte
-		says        string // empty when it may be
+		says        string // empty if formatting is allowed
 	}{
 		"of the namespace alone":       {identify: map[int]byte{oacs: formats, nn: 32, cmic: 2}},
 		"the only one there can be":    {identify: map[int]byte{oacs: formats, nn: 1, fna: 3}},
@@ -76,7 +76,7 @@ func TestFormatReachesNothingElse(t *testing.T) {
 	}
 }
 
-// Only a drive that has not answered may be formatting still.
+// Only a drive that has not answered may still be formatting.
 func TestWhetherTheDriveStillFormats(t *testing.T) {
 	interrupted := errors.New("interrupted")
 	over, cancel := context.WithCancelCause(t.Context())

@@ -12,8 +12,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// beside says which other namespaces of the device's controllers are in use. Format leaves
-// what is on them; the kernel holds back their I/O until it ends, which may take hours.
+// beside returns a finding for each other namespace of the device's controllers that is in
+// use. Format does not change their data, but the kernel holds back their I/O until it
+// ends, which may take hours.
 func beside(fs sysfs.FS, d record.Device, inUse func(path string) (bool, error)) ([]Finding, error) {
 	all, err := device.Scan(fs)
 	if all == nil {
@@ -39,8 +40,9 @@ func beside(fs sysfs.FS, d record.Device, inUse func(path string) (bool, error))
 	return found, nil
 }
 
-// heldByOthers reports whether somebody holds a device exclusively, as the kernel does for
-// what is mounted, swapped to or part of a volume. A device that has gone is not.
+// heldByOthers reports whether somebody holds a device exclusively. The kernel does that
+// for a device that is mounted, used as swap or part of a volume. A device that no longer
+// exists is not held.
 func heldByOthers(path string) (bool, error) {
 	file, found, err := open(path)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENXIO) {

@@ -12,7 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// A namespace beside the one that is formatted stands still meanwhile, which no host survives that runs on it.
+// Other namespaces stall while one is formatted. A host that runs on one of them would not survive that.
 func TestFormatHoldsUpNobody(t *testing.T) {
 	files, links := map[string]string{}, map[string]string{}
 	for name, number := range map[string]string{"nvme0/nvme0n1": "259:0", "nvme0/nvme0n2": "259:1", "nvme1/nvme1n1": "259:2"} {

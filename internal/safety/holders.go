@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holders finds devices that the kernel says are made of this one.
+// holders finds devices that the kernel lists as built on this one.
 func (s subject) holders() []Finding {
 	var found []Finding
 	for _, holder := range s.device.Holders {
@@ -19,8 +19,8 @@ func (s subject) holders() []Finding {
 	return found
 }
 
-// loops finds loop devices that are made of the device, or of the file that it is made of itself: the kernel names no
-// holder for them, and they hold nothing exclusively.
+// loops finds loop devices that are backed by the device, or by the same file as the device. The kernel lists no holder
+// for these, and they do not open their backing file exclusively.
 func (s subject) loops(ctx context.Context, l *look) error {
 	dirs, err := glob(s.fs, "/sys/block/loop*")
 	if err != nil {
@@ -52,8 +52,9 @@ func (s subject) loops(ctx context.Context, l *look) error {
 	return nil
 }
 
-// madeOf returns which part of the subject a loop device is made of; empty when it is something else. The kernel is asked
-// for the file itself. The path in sysfs is as whoever made it saw it, and goes where that device has no node here.
+// madeOf returns which part of the subject backs a loop device; "" if none does. It asks the kernel for the backing
+// file itself. The path in sysfs is from the view of whoever created the loop device, so it is used only if the loop
+// device has no node here.
 func (s subject) madeOf(loop, backing string) (string, error) {
 	f, err := s.fs.Open("/dev/" + loop)
 	if errors.Is(err, os.ErrNotExist) {

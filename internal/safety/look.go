@@ -8,25 +8,25 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/guard"
 )
 
-// patience is for each thing that is looked at; what takes longer hangs.
+// patience is how long each single check may take; one that takes longer counts as hung.
 const patience = 10 * time.Second
 
-// errHung ends a check whose findings say what does not answer.
+// errHung ends a check if its findings already say what does not answer.
 var errHung = errors.New("it hangs")
 
-// look gathers what speaks against writing to a device.
+// look collects the findings of a check.
 type look struct {
 	guard *guard.Guard
 	found []Finding
 }
 
-// ask looks at something that may hang, such as a path on a filesystem whose server is gone. When it does, that is a
-// finding and the end of the check, so that one thread hangs and not many. It ends with ctx, with the cause of that.
+// ask runs a check that may hang, such as one of a path on a filesystem whose server is gone. If it hangs, that is a
+// finding and ends the check, so that only one thread hangs. If ctx ends, ask returns its cause.
 func (l *look) ask(ctx context.Context, what string, f func() ([]Finding, error)) error {
 	return l.askFor(ctx, patience, what, f)
 }
 
-// askFor is ask for what may take that long.
+// askFor is like ask, with its own patience.
 func (l *look) askFor(ctx context.Context, patience time.Duration, what string, f func() ([]Finding, error)) error {
 	found, err := guard.Do(ctx, l.guard, patience, func(context.Context) ([]Finding, error) { return f() })
 	var hung *guard.HungError

@@ -2,18 +2,19 @@ package safety
 
 import "slices"
 
-// magic is a mark at a fixed place: from the end when offset is negative. Marks of
-// two bytes are too common by chance and come with a second one.
+// magic is a mark at a fixed offset, which counts from the end if it is negative. A mark of two
+// bytes occurs too often by chance, so it requires a second one.
 type magic struct {
 	name   string
 	offset int64
 	bytes  string
-	alsoAt int64 // from offset
+	alsoAt int64 // relative to offset
 	also   string
 }
 
-// magics lists the marks, after the formats' own definitions and libblkid's probers
-// (util-linux, libblkid/src). What takes more than a look at fixed bytes is in probers.
+// magics lists the marks. Their sources are the formats' own definitions and libblkid's probers
+// (util-linux, libblkid/src). Formats that need more than a comparison of fixed bytes are in
+// probers.
 func magics() []magic {
 	all := []magic{
 		// Partition tables.
@@ -59,7 +60,8 @@ func magics() []magic {
 		// Filesystems.
 		{name: "XFS", offset: 0, bytes: "XFSB"},
 		{name: "EXFS", offset: 0, bytes: "EXFS"},
-		// The mirrors stay when the beginning is overwritten, and it can be restored from them.
+		// The mirrors remain if the beginning is overwritten, and the filesystem can be
+		// restored from them.
 		{name: "Btrfs", offset: 64<<10 + 64, bytes: "_BHRfS_M"},
 		{name: "Btrfs", offset: 64<<20 + 64, bytes: "_BHRfS_M"},
 		{name: "Btrfs", offset: 256<<30 + 64, bytes: "_BHRfS_M"},
@@ -114,7 +116,7 @@ func magics() []magic {
 	for block := int64(1 << 10); block <= 8<<10; block *= 2 {
 		all = append(all, magic{name: "OCFS2", offset: block, bytes: "OCFSV2"})
 	}
-	// The second header is at one of these places, after the area of the first.
+	// The second header is at one of these offsets, after the area of the first one.
 	for second := int64(16 << 10); second <= 4<<20; second *= 2 {
 		all = append(all, magic{name: "a LUKS volume", offset: second, bytes: "SKUL\xba\xbe"})
 	}
@@ -126,8 +128,8 @@ func magics() []magic {
 	return append(all, ufs()...)
 }
 
-// ufs is what the UFS of BSD and Solaris may have, of either byte order, in each of the
-// places where its superblock may be (sys/ufs/ffs/fs.h).
+// ufs returns the marks of the UFS variants of BSD and Solaris, in either byte order, at each
+// possible offset of the superblock (sys/ufs/ffs/fs.h).
 func ufs() []magic {
 	var all []magic
 	for _, superblock := range []int64{0, 8 << 10, 64 << 10, 256 << 10} {

@@ -12,8 +12,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// marks finds what formats have left on the device: partitions that the kernel knows,
-// and marks that this package or util-linux knows.
+// marks finds what formats have left on the device: the partitions known to the kernel, and the marks that this
+// package or util-linux recognises.
 func (c *Claim) marks(ctx context.Context, l *look, d record.Device, size int64) error {
 	var ours []Signature
 	if err := l.ask(ctx, itself, func() (found []Finding, err error) {
@@ -35,7 +35,7 @@ func (c *Claim) marks(ctx context.Context, l *look, d record.Device, size int64)
 	l.add(theirs.blind...)
 	if all := merge(ours, theirs.signatures); len(all) > 0 {
 		f := Finding{Kind: KindSignature, Text: "there is " + placed(all)}
-		if len(d.Children) == 0 { // else the way to be rid of it has been said
+		if len(d.Children) == 0 { // otherwise the finding about partitions has the advice
 			f.Cure = "if nobody needs it, " + advice(c.permission.path, theirs.signatures)
 		}
 		l.add(f)
@@ -43,7 +43,8 @@ func (c *Claim) marks(ctx context.Context, l *look, d record.Device, size int64)
 	return nil
 }
 
-// advice says how to be rid of what is on a device. wipefs removes what it knows itself; the other zeroes all of it.
+// advice says how to remove what is on a device. wipefs removes only marks that it knows itself; zeroing everything
+// removes any.
 func advice(path string, known []Signature) string {
 	everything := fmt.Sprintf("zero everything with blkdiscard -f -z %s", path)
 	if len(known) == 0 {
@@ -52,8 +53,8 @@ func advice(path string, known []Signature) string {
 	return fmt.Sprintf("remove the marks with wipefs -a %s, or %s", path, everything)
 }
 
-// merge adds what util-linux found to what this package did, in words that are better
-// known here. Each name is listed once.
+// merge adds the marks that util-linux found to those that this package found, and prefers this package's names.
+// Each name is listed once.
 func merge(ours, theirs []Signature) []Signature {
 	var all []Signature
 	add := func(s Signature) {
@@ -72,7 +73,7 @@ func merge(ours, theirs []Signature) []Signature {
 	return all
 }
 
-// placed says "XFS on it (at byte 0), swap space (at byte 4086)".
+// placed formats marks as "XFS on it (at byte 0), swap space (at byte 4086)".
 func placed(all []Signature) string {
 	var texts []string
 	for i, s := range all {
@@ -88,13 +89,13 @@ func placed(all []Signature) string {
 	return strings.Join(texts, ", ")
 }
 
-// partitions finds those that the kernel knows, with what is on them. It knows them, and
-// mounts them, until it is told to read the table again, even where that was overwritten.
+// partitions finds the partitions known to the kernel, with the marks in them. Even if the table has been
+// overwritten, the kernel keeps them, and can mount them, until it is told to read the table again.
 func partitions(fs sysfs.FS, d record.Device, device io.ReaderAt) ([]Finding, error) {
 	var texts []string
 	for _, name := range d.Children {
 		dir := path.Join("/sys/class/block", sysfs.DirName(name))
-		start, err := fs.Int(path.Join(dir, "start")) // sectors of 512 bytes, as the size
+		start, err := fs.Int(path.Join(dir, "start")) // in sectors of 512 bytes, like the size
 		if err != nil {
 			return nil, fmt.Errorf("find the partition %s: %w", name, err)
 		}
@@ -104,7 +105,7 @@ func partitions(fs sysfs.FS, d record.Device, device io.ReaderAt) ([]Finding, er
 		}
 		text := "/dev/" + name
 		switch known, err := Signatures(io.NewSectionReader(device, start*512, size*512), size*512); {
-		case err != nil: // that it is there is reason enough
+		case err != nil: // its existence is reason enough
 			text += fmt.Sprintf(" (%v)", err)
 		case len(known) > 0:
 			text += " with " + placed(known)

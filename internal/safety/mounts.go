@@ -14,8 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// mounts finds mounts of the device and its partitions, in the view of this process
-// and of the host's first one, which may see more.
+// mounts finds mounts of the device and its partitions, as this process sees them and as the host's first
+// process sees them, which may be more.
 func (s subject) mounts() ([]Finding, error) {
 	var found []Finding
 	for _, view := range []struct {
@@ -25,16 +25,16 @@ func (s subject) mounts() ([]Finding, error) {
 	}{{sysfs.FS{}, "/proc/self/mountinfo", true}, {s.fs, "/proc/1/mountinfo", false}} {
 		list, err := readMounts(view.fs, view.file)
 		if err != nil && !view.own && (errors.Is(err, os.ErrPermission) || errors.Is(err, os.ErrNotExist)) {
-			continue // the exclusive open finds out all the same
+			continue // the exclusive open fails all the same
 		} else if err != nil {
 			return nil, err
 		}
 		for _, m := range list {
 			node := s.blocks[fmt.Sprintf("%d:%d", m.Major, m.Minor)]
-			// btrfs gives a number of its own. Names of devices are looked at alone: what others call their
-			// source may be on a filesystem that is dead.
+			// btrfs uses device numbers of its own, so the source is checked instead. Only names of devices
+			// are: another source may be on a filesystem that hangs.
 			if node == "" && m.Major == 0 && strings.HasPrefix(m.Source, "/dev/") {
-				node, _ = s.at(m.Source) // a source that is no path
+				node, _ = s.at(m.Source) // fails if the source is not a path
 			}
 			f := Finding{Kind: KindMount, Text: fmt.Sprintf("%s is mounted at %s (%s)", node, m.Mountpoint, m.FSType)}
 			if node != "" && !slices.Contains(found, f) {
@@ -57,7 +57,7 @@ func readMounts(fs sysfs.FS, file string) ([]*mountinfo.Info, error) {
 	return list, nil
 }
 
-// swaps finds swap space in use. Without the file, the kernel has no swap.
+// swaps finds swap space in use. Without /proc/swaps, the kernel does not support swap.
 func (s subject) swaps() ([]Finding, error) {
 	f, err := s.fs.Open("/proc/swaps")
 	if errors.Is(err, os.ErrNotExist) {
@@ -75,13 +75,13 @@ func (s subject) swaps() ([]Finding, error) {
 		if name = unescape(name); !path.IsAbs(name) {
 			continue // the heading
 		}
-		if node, _ := s.at(name); node != "" { // it may be called something else here
+		if node, _ := s.at(name); node != "" { // it may have another name here
 			found = append(found, Finding{Kind: KindSwap, Text: fmt.Sprintf("%s is swap space in use", node)})
 		}
 	}
 }
 
-// unescape undoes what the kernel does to blanks in paths.
+// unescape reverses the kernel's escaping of blanks in paths.
 func unescape(text string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(text)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// Permission allows to overwrite one raw device. Only Permit gives one; the zero
-// value allows nothing.
+// Permission allows its holder to overwrite one raw device. Only Permit returns one; the
+// zero value allows nothing.
 type Permission struct {
 	fs          sysfs.FS
 	path        string
@@ -27,15 +27,15 @@ type Permission struct {
 	note        string
 }
 
-// Consent is to what the Name of a device does not cover. The user gives it besides.
+// Consent is a user's consent to something that typing the Name of a device does not cover.
 type Consent string
 
-// UnknownData is data of no format that is known: neither blank nor random. It covers no
-// signature, partition or use of the device.
+// UnknownData is the consent to overwrite data of no known format, that is, neither blank
+// nor random. It does not cover any signature, partition or use of the device.
 const UnknownData Consent = "unknown data"
 
-// Name is what the user has to type to allow overwriting a device: its serial
-// number, or its identity when it has none.
+// Name returns what the user has to type to allow a device to be overwritten: its serial
+// number, or its identity if it has none.
 func Name(d record.Device) string {
 	if d.Serial != "" {
 		return d.Serial
@@ -43,9 +43,10 @@ func Name(d record.Device) string {
 	return d.ID
 }
 
-// Permit allows to overwrite the device at path when the user typed its Name and
-// nothing speaks against it. The error is a *RefusedError with all that does, or says
-// what could not be looked at; the cause of ctx's end when that came first, whatever hangs.
+// Permit allows the device at path to be overwritten if the user typed its Name and no
+// check finds anything against it. The error is a *RefusedError with all findings, or says
+// what could not be checked. If ctx ends first, the error is its cause, even while a check
+// hangs.
 func Permit(ctx context.Context, fs sysfs.FS, path string, d record.Device, typed string, more ...Consent) (Permission, error) {
 	p := Permission{fs: fs, path: path, number: d.Number, typed: typed, unknownData: slices.Contains(more, UnknownData), format: slices.Contains(more, Format)}
 	claim, err := p.Claim(ctx)
@@ -56,25 +57,25 @@ func Permit(ctx context.Context, fs sysfs.FS, path string, d record.Device, type
 	return p, claim.Close()
 }
 
-// Note says what could not be looked at for want of a program; empty when all was.
+// Note says what could not be checked because a program is missing; empty if nothing was.
 func (p Permission) Note() string { return p.note }
 
-// Covers reports whether the permission is for the device of that path and number.
+// Covers reports whether the permission is for the device with this path and number.
 func (p Permission) Covers(path, number string) bool {
 	return p.path != "" && p.path == path && p.number != "" && p.number == number
 }
 
-// Claim is a device that is held exclusively: while it is, the kernel lets nobody
-// mount it or a partition of it, or make a volume of it.
+// Claim holds a device exclusively. While it does, the kernel lets nobody mount the device
+// or a partition of it, or make it part of a volume.
 type Claim struct {
 	permission Permission
 	file       *os.File
-	guard      *guard.Guard // of what may hang
-	utilLinux  guard.Guard  // of programs that look at the device
+	guard      *guard.Guard // for calls that may hang
+	utilLinux  guard.Guard  // for programs that look at the device
 	note       string
 }
 
-// Claim checks everything again and holds the device until it is closed. Errors are
+// Claim checks everything again and holds the device until the claim is closed. Errors are
 // those of Permit.
 func (p Permission) Claim(ctx context.Context) (*Claim, error) {
 	if p.path == "" {
@@ -95,11 +96,11 @@ func (p Permission) Claim(ctx context.Context) (*Claim, error) {
 	return c, nil
 }
 
-// itself is the device in what is said of things that hang.
+// itself names the device in findings about what does not answer.
 const itself = "the device itself"
 
-// open opens a device for reading: exclusively, or not when somebody else holds it,
-// which is a finding.
+// open opens a device for reading, exclusively if possible. If somebody else holds it, that
+// is a finding, and open does so without exclusive access.
 func open(path string) (*os.File, []Finding, error) {
 	const flags = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK
 	file, err := os.OpenFile(path, flags|unix.O_EXCL, 0)
@@ -110,18 +111,18 @@ func open(path string) (*os.File, []Finding, error) {
 	return file, []Finding{{Kind: KindExclusive, Text: "the kernel or another process holds it exclusively: lsblk and fuser -v show who"}}, err
 }
 
-// Check checks everything again while the device is held, except what fills it: that is
-// what the run has written. Errors are those of Permit.
+// Check checks everything again while the device is held, except for data of no known
+// format, which the run itself may have written. Errors are those of Permit.
 func (c *Claim) Check(ctx context.Context) error {
 	l := &look{guard: c.guard}
 	return c.verdict(l, c.look(ctx, l, false))
 }
 
-// File is the descriptor that holds the device, read-only. A process that inherits it
-// goes on holding the device when this one has let go of it or was killed.
+// File returns the descriptor that holds the device, read-only. A process that inherits it
+// keeps holding the device after this one has closed it or was killed.
 func (c *Claim) File() *os.File { return c.file }
 
-// Close lets go of the device, at the latest when what hangs on it returns.
+// Close releases the device, at the latest when calls that hang on it return.
 func (c *Claim) Close() error {
 	var err error
 	closed := c.guard.Finally(func() {
@@ -135,7 +136,7 @@ func (c *Claim) Close() error {
 	return err
 }
 
-// verdict is what a look comes to that ended with err.
+// verdict returns the result of a look that ended with err.
 func (c *Claim) verdict(l *look, err error) error {
 	switch {
 	case err != nil && !errors.Is(err, errHung):
@@ -146,8 +147,8 @@ func (c *Claim) verdict(l *look, err error) error {
 	return nil
 }
 
-// look looks for everything that speaks against writing; what fills the device is looked
-// at when that is asked for.
+// look checks everything that speaks against writing. It samples the device's content only
+// if content is true.
 func (c *Claim) look(ctx context.Context, l *look, content bool) error {
 	p := c.permission
 	var s subject
@@ -198,7 +199,7 @@ func (c *Claim) look(ctx context.Context, l *look, content bool) error {
 			return err
 		}
 	}
-	// A filesystem that is known by its name needs no word on what it is filled with.
+	// A format that was recognised is reason enough; its data need not be sampled.
 	named := slices.ContainsFunc(l.found, func(f Finding) bool { return f.Kind == KindSignature || f.Kind == KindPartition })
 	if !content || named || p.unknownData {
 		return nil
@@ -209,8 +210,8 @@ func (c *Claim) look(ctx context.Context, l *look, content bool) error {
 	})
 }
 
-// identify makes sure that what is open, and what the path leads to now, is the
-// device that was meant; other says what it is instead.
+// identify checks that both the open device and the one that the path now leads to are the
+// device that was meant. If not, other describes the difference.
 func (c *Claim) identify() (size int64, other string, err error) {
 	var opened, named unix.Stat_t
 	if err := unix.Fstat(int(c.file.Fd()), &opened); err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// drive is a loop device of random data, which nothing speaks against.
+// drive returns a loop device with random data, against which no check finds anything.
 func drive(t *testing.T) (testenv.Loop, record.Device) {
 	t.Helper()
 	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{Random: true})
@@ -44,7 +44,7 @@ func run(t *testing.T, name string, args ...string) {
 	require.NoError(t, err, "%s %v: %s", name, args, out)
 }
 
-// content is the checksum of what is on a device.
+// content returns the checksum of a device's content.
 func content(t *testing.T, loop testenv.Loop) [sha256.Size]byte {
 	t.Helper()
 	f, err := os.Open(loop.Backing)
@@ -56,7 +56,7 @@ func content(t *testing.T, loop testenv.Loop) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// refused checks that the device is refused for a reason and stays as it is.
+// refused checks that the device is refused for the given reason and remains unchanged.
 func refused(t *testing.T, loop testenv.Loop, d record.Device, typed string, kind safety.Kind, text string) {
 	t.Helper()
 	before := content(t, loop)
@@ -135,7 +135,7 @@ func TestRefusesSignatures(t *testing.T) {
 	}
 }
 
-// Whatever is neither blank nor random may be somebody's, in whatever format.
+// Data that is neither blank nor random may belong to somebody, whatever its format.
 func TestRefusesUnknownData(t *testing.T) {
 	for name, command := range map[string]string{
 		"text":     `yes "a line of somebody's notes" | head -c 100000 | dd of=%s bs=1000 seek=5000 conv=notrunc`,
@@ -177,7 +177,7 @@ func TestWhatIsWrittenUnderAClaimIsNoUnknownData(t *testing.T) {
 	require.ErrorContains(t, err, "data of no known format", "the next run asks again")
 }
 
-// blkid and wipefs know more: here a FAT that does not say its name.
+// blkid and wipefs know more formats: here, a FAT without its usual label.
 func TestAsksUtilLinux(t *testing.T) {
 	loop := testenv.LoopDevice(t, 16*mib, testenv.Options{})
 	d := known(t, loop)
@@ -192,7 +192,7 @@ func TestAsksUtilLinux(t *testing.T) {
 	refused(t, loop, d, safety.Name(d), safety.KindSignature, "there is vfat as wipefs says on it (at byte 0)")
 }
 
-// What is installed and cannot look is a reason to refuse.
+// An installed program that fails is a reason to refuse.
 func TestRefusesWhenUtilLinuxCannotLook(t *testing.T) {
 	loop, d := drive(t)
 	for name, script := range map[string]string{
@@ -213,8 +213,7 @@ func TestRefusesWhenUtilLinuxCannotLook(t *testing.T) {
 	refused(t, loop, d, safety.Name(d), safety.KindSignature, "there is more than one format as blkid says on it")
 }
 
-// Without util-linux the list of this package is the floor, which the permission and the
-// refusal say.
+// Without util-linux, only this package's marks are checked; the permission and the refusal say so.
 func TestWithoutUtilLinux(t *testing.T) {
 	const given = "SSDPROBE_TEST_WITHOUT"
 	const note = "wipefs and blkid of util-linux not found: only what ssdprobe knows by itself was looked for; install util-linux"
@@ -241,7 +240,7 @@ func TestWithoutUtilLinux(t *testing.T) {
 	assert.Contains(t, string(out), "--- PASS: "+t.Name())
 }
 
-// mount mounts and sees to it that it ends with the test.
+// mount mounts source until the end of the test.
 func mount(t *testing.T, source string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -270,8 +269,8 @@ func TestRefusesMountedUnderAnotherName(t *testing.T) {
 	refused(t, loop, d, safety.Name(d), safety.KindMount, loop.Path+" is mounted at "+dir)
 }
 
-// The kernel of a test machine may know no partition tables, but all can be told of
-// a partition.
+// The kernel of a test machine may not support partition tables, but every kernel can be told about a
+// partition.
 func TestRefusesAMountedPartition(t *testing.T) {
 	loop := testenv.LoopDevice(t, 32*mib, testenv.Options{Random: true})
 	run(t, "addpart", loop.Path, "1", "2048", "40960")
@@ -288,8 +287,7 @@ func TestRefusesAMountedPartition(t *testing.T) {
 	refused(t, loop, d, safety.Name(d), safety.KindMount, partition+" is mounted at "+dir)
 }
 
-// The kernel keeps a partition that it knows, and mounts it, after its table was
-// overwritten.
+// The kernel keeps a partition, and can mount it, after its table was overwritten.
 func TestRefusesAPartitionWhoseTableIsGone(t *testing.T) {
 	for name, clear := range map[string]string{"to zeros": "/dev/zero", "to random data": "/dev/urandom"} {
 		t.Run(name, func(t *testing.T) {
@@ -303,7 +301,7 @@ func TestRefusesAPartitionWhoseTableIsGone(t *testing.T) {
 	}
 }
 
-// partitioned is a blank device with an ext4 in the first of two partitions.
+// partitioned returns a blank device with an ext4 in the first of two partitions.
 func partitioned(t *testing.T) (testenv.Loop, record.Device) {
 	t.Helper()
 	loop := testenv.LoopDevice(t, 32*mib, testenv.Options{})
@@ -327,7 +325,7 @@ func partitioned(t *testing.T) (testenv.Loop, record.Device) {
 	return loop, known(t, loop)
 }
 
-// node makes the device node of a partition where nobody else does.
+// node creates the device node of a partition if nobody else does.
 func node(t *testing.T, path string) {
 	t.Helper()
 	number, err := sysfs.FS{}.Text("/sys/class/block/" + filepath.Base(path) + "/dev")
@@ -358,7 +356,7 @@ func TestRefusesWhatALoopDeviceIsMadeOf(t *testing.T) {
 	refused(t, loop, d, safety.Name(d), safety.KindHolder, "the loop device "+above+" is made of "+loop.Path)
 }
 
-// Holders stand in sysfs, whether md, LVM or dm-crypt made them.
+// Holders are listed in sysfs, whether md, LVM or dm-crypt made them.
 func TestRefusesHolders(t *testing.T) {
 	loop, d := drive(t)
 	major, minor, _ := strings.Cut(loop.Number, ":")
@@ -397,12 +395,12 @@ func TestRefusesWhatOthersMayWrite(t *testing.T) {
 	require.NoError(t, err)
 	refused(t, loop, d, safety.Name(d), safety.KindProcess, "(sh) has "+loop.Path+" open for writing")
 	require.NoError(t, stdin.Close())
-	_ = cmd.Wait() // read fails at the end of its input
+	_ = cmd.Wait() // the shell's read fails at the end of its input
 	_, err = safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
 	require.NoError(t, err)
 }
 
-// In a container without the host's PID namespace, who else writes to a device cannot be known.
+// In a container without the host's PID namespace, it is unknown who else writes to a device.
 func TestRefusesWhereProcessesAreOutOfSight(t *testing.T) {
 	const given = "SSDPROBE_TEST_CONTAINER"
 	type subject struct {
@@ -426,7 +424,7 @@ func TestRefusesWhereProcessesAreOutOfSight(t *testing.T) {
 	assert.Contains(t, string(out), "--- PASS: "+t.Name())
 }
 
-// What was permitted is checked again when it is claimed, and while it is held.
+// Everything is checked again when the device is claimed, and while it is held.
 func TestEverythingIsCheckedAgain(t *testing.T) {
 	loop, d := drive(t)
 	p, err := safety.Permit(t.Context(), sysfs.FS{}, loop.Path, d, safety.Name(d))
@@ -434,7 +432,7 @@ func TestEverythingIsCheckedAgain(t *testing.T) {
 	claim, err := p.Claim(t.Context())
 	require.NoError(t, err)
 	require.Error(t, exec.Command("mkfs.ext4", "-q", "-F", "-F", loop.Path).Run(), "others are kept away")
-	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0) // which asks nobody
+	f, err := os.OpenFile(loop.Path, os.O_WRONLY|unix.O_SYNC, 0) // bypasses all checks
 	require.NoError(t, err)
 	_, err = f.WriteAt([]byte("XFSB"), 0)
 	require.NoError(t, err)
@@ -447,7 +445,7 @@ func TestEverythingIsCheckedAgain(t *testing.T) {
 	require.ErrorContains(t, err, "is mounted at")
 }
 
-// A name may change hands between the permission and the run.
+// A name may come to mean another device between the permission and the run.
 func TestRefusesAnotherDeviceOfTheSameName(t *testing.T) {
 	loop, d := drive(t)
 	second, _ := drive(t)
@@ -465,14 +463,14 @@ func TestRefusesAnotherDeviceOfTheSameName(t *testing.T) {
 	require.ErrorContains(t, err, "it is no block device")
 }
 
-// It may change hands in the very moment of a claim, too: what is held then is the device that was permitted.
+// This may also happen during a claim: what is then held is the device that was permitted.
 func TestClaimWhileTheNameChangesHands(t *testing.T) {
 	const often = 20
 	loop, d := drive(t)
 	second, _ := drive(t)
 	link := filepath.Join(t.TempDir(), "disk")
 	require.NoError(t, os.Symlink(loop.Path, link))
-	p, err := safety.Permit(t.Context(), sysfs.FS{}, link, d, safety.Name(d), safety.UnknownData) // which is quicker to claim
+	p, err := safety.Permit(t.Context(), sysfs.FS{}, link, d, safety.Name(d), safety.UnknownData) // claiming is faster with this
 	require.NoError(t, err)
 	over := make(chan struct{})
 	var swapping errgroup.Group
@@ -517,7 +515,7 @@ func TestCheckSpace(t *testing.T) {
 	require.ErrorIs(t, err, safety.ErrRefused)
 	require.ErrorContains(t, err, "have to stay free: make it smaller")
 
-	// What a file has it may write again; what is sparse is still to be taken.
+	// A file may overwrite its own blocks, but a sparse one still needs space.
 	full, sparse := filepath.Join(dir, "full"), filepath.Join(dir, "sparse")
 	require.NoError(t, os.WriteFile(full, make([]byte, free-mib), 0o600))
 	require.NoError(t, safety.CheckSpace(full, free-mib))

@@ -15,13 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// firstNamespace is the PID namespace that has all processes of the host:
-// PROC_PID_INIT_INO of <linux/proc_ns.h>.
+// firstNamespace is the PID namespace that contains all processes of the host: PROC_PID_INIT_INO of <linux/proc_ns.h>.
 const firstNamespace = "pid:[4026531836]"
 
-// processes finds other processes that may write to the device: by a descriptor, by a shared mapping, by a file that is
-// registered with io_uring. A database may write to a raw device without holding it exclusively, so where processes
-// of the host are out of sight, that is what is found.
+// processes finds other processes that may write to the device: by a descriptor, by a shared mapping, or by a file that
+// is registered with io_uring. A database may write to a raw device without holding it exclusively. If some of the
+// host's processes cannot be seen, that is therefore a finding.
 func (s subject) processes(ctx context.Context, l *look) error {
 	switch namespace, err := os.Readlink("/proc/self/ns/pid"); {
 	case err != nil:
@@ -52,8 +51,8 @@ func (s subject) processes(ctx context.Context, l *look) error {
 	return nil
 }
 
-// seesProcesses reports whether this process may see what others have open: hidepid hides the processes of others, and
-// without CAP_SYS_PTRACE their descriptors can be listed by root and not followed.
+// seesProcesses reports whether this process can see what others have open. hidepid hides the processes of other users,
+// and without CAP_SYS_PTRACE root can list descriptors but not follow them.
 func seesProcesses() (bool, error) {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData
@@ -64,7 +63,7 @@ func seesProcesses() (bool, error) {
 	return err == nil && sets[0].Effective&(1<<unix.CAP_SYS_PTRACE) != 0, nil
 }
 
-// process looks at one process, which may end meanwhile: then what cannot be read is nothing.
+// process checks one process. If it ends meanwhile, what can no longer be read does not count.
 func (s subject) process(pid int) ([]Finding, error) {
 	var found []Finding
 	add := func(format, node string) {
@@ -76,7 +75,7 @@ func (s subject) process(pid int) ([]Finding, error) {
 	for _, task := range tables(pid) {
 		fds, err := os.ReadDir(filepath.Join(task, "fd"))
 		if err != nil {
-			continue // of another user, or over
+			continue // of another user, or ended
 		}
 		for _, fd := range fds {
 			link := filepath.Join(task, "fd", fd.Name())
@@ -101,22 +100,22 @@ func (s subject) process(pid int) ([]Finding, error) {
 
 // processText names a process: "process 123 (fio)".
 func processText(pid int) string {
-	command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)) // ended meanwhile
+	command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)) // fails if it ended meanwhile
 	return fmt.Sprintf("process %d (%s)", pid, bytes.TrimSpace(command))
 }
 
-// unclear reports an error that leaves open what something is. What is gone or another user's is not meant.
+// unclear reports whether an error leaves open what a file is. Errors for what is gone or another user's do not count.
 func unclear(err error) bool {
 	return err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, os.ErrPermission) && !errors.Is(err, unix.ESRCH)
 }
 
-// tables returns the directories of a process's threads that have descriptors of their own: the first thread, and those
-// that were made without sharing them or whose first thread has ended.
+// tables returns the directories of those threads of a process that have their own descriptor table: the first thread,
+// and threads that were created without sharing it or whose first thread has ended.
 func tables(pid int) []string {
 	const files = 2 // KCMP_FILES of <linux/kcmp.h>
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
-		return nil // over
+		return nil // ended
 	}
 	var dirs []string
 	var owners []int
@@ -145,20 +144,20 @@ func writes(task, fd string) bool {
 	}
 	var position, flags int
 	if _, err := fmt.Sscanf(string(info), "pos:\t%d\nflags:\t%o", &position, &flags); err != nil {
-		return true // rather once too often
+		return true // assume the worst
 	}
 	return flags&unix.O_ACCMODE != unix.O_RDONLY
 }
 
-// mapped finds shared mappings of what was opened for writing: they write after the descriptor is closed.
+// mapped finds shared mappings of files opened for writing: they can write even after the descriptor is closed.
 func (s subject) mapped(task string, add func(format, node string)) {
 	maps, err := os.ReadFile(filepath.Join(task, "maps"))
 	if err != nil {
-		return // of another user, or over
+		return // of another user, or ended
 	}
 	files := filepath.Join(filepath.Dir(filepath.Dir(task)), "map_files")
 	for line := range strings.Lines(string(maps)) {
-		// address perms offset device inode path, by proc_pid_maps(5)
+		// address perms offset device inode path, see proc_pid_maps(5)
 		fields := strings.Fields(line)
 		if len(fields) < 6 || !strings.HasSuffix(fields[1], "s") || !filepath.IsAbs(fields[5]) {
 			continue
@@ -166,14 +165,14 @@ func (s subject) mapped(task string, add func(format, node string)) {
 		link := filepath.Join(files, fields[0])
 		var st unix.Stat_t
 		if err := unix.Lstat(link, &st); err == nil && st.Mode&0o200 == 0 {
-			continue // the link's mode is how the file was opened
+			continue // the mode of the link shows how the file was opened
 		}
 		switch node, err := s.at(link); {
 		case unclear(err):
 			add("has mapped %s, which cannot be looked at: end it", fields[5])
 		case err != nil:
-			// There are no links for a process whose first thread has ended, nor may they be followed without
-			// CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE.
+			// A process whose first thread has ended has no links, and following them takes CAP_SYS_ADMIN or
+			// CAP_CHECKPOINT_RESTORE.
 			name := strings.TrimSuffix(strings.Join(fields[5:], " "), " (deleted)")
 			if node, err = s.at(name); err != nil {
 				node = s.named(name)
@@ -185,8 +184,8 @@ func (s subject) mapped(task string, add func(format, node string)) {
 	}
 }
 
-// registered finds files that are registered with an io_uring: they need no descriptor. The kernel gives their names
-// alone, in Linux 6.1 without the directories, and not how they were opened.
+// registered finds files that are registered with an io_uring, which needs no descriptor for them. The kernel lists
+// only their names, in Linux 6.1 without the directories, and does not say how they were opened.
 func (s subject) registered(task, fd string, add func(format, node string)) {
 	const often = 1000
 	for range often {
@@ -196,17 +195,18 @@ func (s subject) registered(task, fd string, add func(format, node string)) {
 		}
 		names, complete := registeredFiles(info)
 		if !complete {
-			continue // while it is used, its files may not be told
+			continue // while the ring is in use, its files may be missing
 		}
 		for _, name := range names {
 			add("may write to %s by io_uring, with which it is registered", s.named(name))
 		}
 		return
 	}
-	// There is a table and nothing in it.
+	// There is a table, but it is empty.
 }
 
-// registeredFiles reads the names from the fdinfo of an io_uring, and whether they are all.
+// registeredFiles reads the names of registered files from the fdinfo of an io_uring. complete is false if names may be
+// missing.
 func registeredFiles(info []byte) (names []string, complete bool) {
 	wanted := -1
 	for lines := bufio.NewScanner(bytes.NewReader(info)); lines.Scan(); {
@@ -224,10 +224,11 @@ func registeredFiles(info []byte) (names []string, complete bool) {
 	return names, false
 }
 
-// named returns what of the subject has a name, with or without its directory. What is below /dev is looked up.
+// named returns the part of the subject that has the given name, with or without its directory; "" if none does. A name
+// below /dev is looked up.
 func (s subject) named(name string) string {
 	if strings.HasPrefix(name, "/dev/") {
-		node, _ := s.at(name) // the name may be old
+		node, _ := s.at(name) // fails if the name is outdated
 		return node
 	}
 	for _, nodes := range []map[string]string{s.blocks, s.chars} {

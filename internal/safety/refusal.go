@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// ErrRefused is matched by every refusal.
+// ErrRefused matches every refusal.
 var ErrRefused = errors.New("refused")
 
-// Kind is what speaks against writing to a device.
+// Kind is the kind of a finding.
 type Kind string
 
 // The kinds of findings.
 const (
-	KindSerial    Kind = "serial"    // the serial typed is not the device's
-	KindOther     Kind = "other"     // the path leads to another device now
-	KindReadOnly  Kind = "read_only" // the device takes no writes
-	KindZoned     Kind = "zoned"     // the device takes writes at its write pointers only
+	KindSerial    Kind = "serial"    // the typed serial is not the device's
+	KindOther     Kind = "other"     // the path now leads to another device
+	KindReadOnly  Kind = "read_only" // the device does not accept writes
+	KindZoned     Kind = "zoned"     // the device accepts writes only at its write pointers
 	KindMount     Kind = "mount"
 	KindSwap      Kind = "swap"
 	KindHolder    Kind = "holder" // md, LVM, dm-crypt, a loop device
@@ -28,46 +28,47 @@ const (
 	KindExport    Kind = "export"    // the kernel serves it to other machines
 	KindExclusive Kind = "exclusive" // somebody holds it exclusively
 	KindSignature Kind = "signature"
-	// KindUnknownData is data of no format that is known here.
+	// KindUnknownData is data of no known format.
 	KindUnknownData Kind = "unknown_data"
-	KindPartition   Kind = "partition" // that the kernel knows
-	KindBlind       Kind = "blind"     // what is on it, or may use it, cannot be looked at
-	KindFormat      Kind = "format"    // to format it would reach further, or it cannot be
-	KindSpace       Kind = "space"     // of a file: the filesystem would be full
+	KindPartition   Kind = "partition" // one known to the kernel
+	KindBlind       Kind = "blind"     // something that may be on the device, or may use it, cannot be checked
+	KindFormat      Kind = "format"    // formatting would reach further, or is impossible
+	KindSpace       Kind = "space"     // for a file: the filesystem would be full
 )
 
-// Finding is one thing that speaks against writing.
+// Finding is one reason not to write.
 type Finding struct {
 	Kind Kind
-	// Text names it: "/dev/sdb1 is mounted at /srv".
+	// Text describes it: "/dev/sdb1 is mounted at /srv".
 	Text string
-	// Cure says how to be rid of it, if the device is not in use; may be empty.
+	// Cure says how to remove the cause, if the device is not in use; may be empty.
 	Cure string
 }
 
-// RefusedError names everything that was found. It matches ErrRefused.
+// RefusedError lists all findings. It matches ErrRefused.
 type RefusedError struct {
 	Path  string
 	Found []Finding
-	// Note says what could not be looked at for want of a program; may be empty.
+	// Note says what could not be checked because a program is missing; may be empty.
 	Note string
 }
 
-// mostOfAKind is how many findings of a kind are named; of the others there is the number.
+// mostOfAKind is how many findings of a kind are listed; further ones are only counted.
 const mostOfAKind = 5
 
-// Error says "refused to write to /dev/sdb: /dev/sdb1 is mounted at /srv; …".
+// Error returns "refused to write to /dev/sdb: /dev/sdb1 is mounted at /srv; …".
 func (e *RefusedError) Error() string { return "refused to write to " + e.Path + ": " + e.Reasons() }
 
-// Reasons says what was found: "/dev/sdb1 is mounted at /srv; …".
+// Reasons returns the findings: "/dev/sdb1 is mounted at /srv; …".
 func (e *RefusedError) Reasons() string { return strings.Join(e.List(), "; ") }
 
-// weighty are the kinds that say that the device is in use, the most telling first.
+// weighty returns the kinds of findings that show that the device is in use, the most telling first.
 func weighty() []Kind {
 	return []Kind{KindMount, KindSwap, KindHolder, KindProcess, KindExport, KindExclusive}
 }
 
-// List is what was found, its users first. How to be rid of what is on a device is not said while that is in use.
+// List returns the texts of the findings, users of the device first. While the device is in use, it leaves out
+// the cures.
 func (e *RefusedError) List() []string {
 	rank := func(f Finding) int {
 		if i := slices.Index(weighty(), f.Kind); i >= 0 {
@@ -84,7 +85,7 @@ func (e *RefusedError) List() []string {
 	for _, f := range found {
 		of[f.Kind]++
 		switch {
-		case named && f.Kind == KindExclusive: // who holds it is said
+		case named && f.Kind == KindExclusive: // another finding says who holds it
 		case of[f.Kind] > mostOfAKind:
 		case f.Cure != "" && !used:
 			texts = append(texts, f.Text+": "+f.Cure)
@@ -103,5 +104,5 @@ func (e *RefusedError) List() []string {
 	return texts
 }
 
-// Is makes it match ErrRefused.
+// Is reports whether target is ErrRefused.
 func (*RefusedError) Is(target error) bool { return target == ErrRefused }

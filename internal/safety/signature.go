@@ -2,22 +2,22 @@ package safety
 
 import "io"
 
-// Signature is a mark that a filesystem, a volume manager or a partition table left.
+// Signature is a mark left by a filesystem, a volume manager or a partition table.
 type Signature struct {
 	Name        string // "ext2, ext3 or ext4"
 	OffsetBytes int64
 }
 
-// prober finds one kind of mark that takes more than a look at fixed bytes: an empty name
-// when it is not there.
+// prober finds one kind of mark that needs more than a comparison of fixed bytes. It
+// returns an empty name if the mark is absent.
 type prober func(*disk) (name string, offset int64)
 
-// probers are in the files named after what they find.
+// probers returns all probers. Each is in the file named after what it finds.
 func probers() []prober {
 	return []prober{ext, xfsLog, minix, hfs, swap, mbr, sun, md, ddf, firmwareRAID, zfs, dmMetadata}
 }
 
-// Signatures looks for known marks on a device of a size. It is empty for a blank
+// Signatures looks for known marks on a device of sizeBytes. It returns none for a blank
 // device and for one full of random data.
 func Signatures(r io.ReaderAt, sizeBytes int64) ([]Signature, error) {
 	all, err := signatures(newDisk(r, sizeBytes))
@@ -27,7 +27,7 @@ func Signatures(r io.ReaderAt, sizeBytes int64) ([]Signature, error) {
 	var found []Signature
 	seen := map[string]bool{}
 	for _, s := range all {
-		if !seen[s.Name] { // once is enough of each
+		if !seen[s.Name] { // list each name once
 			seen[s.Name] = true
 			found = append(found, s)
 		}
@@ -35,7 +35,7 @@ func Signatures(r io.ReaderAt, sizeBytes int64) ([]Signature, error) {
 	return found, nil
 }
 
-// signatures are all marks, several of one name included.
+// signatures returns all marks, including several with the same name.
 func signatures(d *disk) ([]Signature, error) {
 	var found []Signature
 	for _, m := range magics() {

@@ -27,7 +27,8 @@ var update = flag.Bool("update", false, "capture what the tools on this machine 
 
 const mib = 1 << 20
 
-// tools make images of what may be on a device; %s is the image.
+// tools returns the commands that make images of what may be on a device; %s is the
+// image.
 func tools() map[string]struct {
 	sizeBytes int64
 	command   string
@@ -42,7 +43,7 @@ func tools() map[string]struct {
 	return map[string]tool{
 		"ext2":           fs(16*mib, "mkfs.ext2 -q -F %s", "ext2, ext3 or ext4"),
 		"ext4":           fs(16*mib, "mkfs.ext4 -q -F %s", "ext2, ext3 or ext4"),
-		"ext2-any-state": fs(4*mib, "genext2fs -b 4096 %s", "ext2, ext3 or ext4"), // no state, no errors
+		"ext2-any-state": fs(4*mib, "genext2fs -b 4096 %s", "ext2, ext3 or ext4"), // neither a state nor errors are set
 		"minix-1":        fs(16*mib, "mkfs.minix -1 %s", "Minix"),
 		"minix-1-short":  fs(16*mib, "mkfs.minix -1 -n 14 %s", "Minix"),
 		"minix-2":        fs(16*mib, "mkfs.minix -2 %s", "Minix"),
@@ -79,8 +80,8 @@ func tools() map[string]struct {
 	}
 }
 
-// The prober finds what real tools write. Where a tool is not installed, what it
-// wrote elsewhere is looked at.
+// The probers find what real tools write. If a tool is not installed, a captured image
+// replaces its output.
 func TestSignaturesOfRealTools(t *testing.T) {
 	for name, tool := range tools() {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +110,7 @@ func TestSignaturesOfRealTools(t *testing.T) {
 	}
 }
 
-// makeImage makes an image with a tool; false when it is not installed.
+// makeImage makes an image with a tool; false if the tool is not installed.
 func makeImage(t *testing.T, size int64, command string) (*os.File, bool) {
 	t.Helper()
 	words := strings.Fields(command)
@@ -123,7 +124,7 @@ func makeImage(t *testing.T, size int64, command string) (*os.File, bool) {
 	}
 	path := filepath.Join(t.TempDir(), "image")
 	device := path
-	if tool == "pvcreate" || tool == "make-bcache" { // which take no files
+	if tool == "pvcreate" || tool == "make-bcache" { // which do not accept files
 		if os.Geteuid() != 0 {
 			return nil, false
 		}
@@ -144,18 +145,18 @@ func makeImage(t *testing.T, size int64, command string) (*os.File, bool) {
 
 const sector = 512
 
-// stored are the sectors of an image that are not empty, of its first and last parts.
+// stored holds the nonzero sectors from the beginning and the end of an image.
 type stored struct {
 	SizeBytes int64
 	Sectors   map[int64][]byte
 }
 
-// capture keeps the beginning and the end of an image.
+// capture stores the beginning and the end of an image.
 func capture(t *testing.T, fixture string, image io.ReaderAt, size int64) {
 	t.Helper()
 	s := stored{size, map[int64][]byte{}}
 	head := int64(80 << 10)
-	if strings.Contains(fixture, "luks") { // what follows are keys, which look random
+	if strings.Contains(fixture, "luks") { // keys follow, which look random
 		head = 18 << 10
 	}
 	for at := int64(0); at < size; at += sector {
@@ -188,7 +189,7 @@ func load(t *testing.T, fixture string) io.ReaderAt {
 	return s
 }
 
-// ReadAt makes the stored sectors an image again.
+// ReadAt reads the image that the stored sectors represent.
 func (s stored) ReadAt(p []byte, off int64) (int, error) {
 	for i := 0; i < len(p); i += sector {
 		n := copy(p[i:min(i+sector, len(p))], make([]byte, sector))
@@ -197,7 +198,7 @@ func (s stored) ReadAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// Marks at the places where the kernel's and other projects' headers put them.
+// Marks at the offsets that headers of the kernel and of other projects define.
 func TestSignaturesByHand(t *testing.T) {
 	const size = 64*mib + 12345*sector
 	md := string(binary.LittleEndian.AppendUint32(nil, 0xa92b4efc))
@@ -266,7 +267,7 @@ func TestSignaturesByHand(t *testing.T) {
 	}
 }
 
-// The second mirror of a Btrfs is read where it is, without all that comes before it.
+// The second mirror of a Btrfs is read directly, without everything before it.
 func TestSignaturesFarInside(t *testing.T) {
 	const size = 1 << 40
 	device := &counted{marked: marked{256<<30 + 64, "_BHRfS_M"}}
@@ -276,7 +277,7 @@ func TestSignaturesFarInside(t *testing.T) {
 	assert.Less(t, device.bytes, 8*mib)
 }
 
-// counted tells how much was read.
+// counted counts the bytes that were read.
 type counted struct {
 	marked
 	bytes int
@@ -287,7 +288,7 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return c.marked.ReadAt(p, off)
 }
 
-// Two bytes that happen to be there are no filesystem.
+// Two bytes that occur by chance are not a filesystem.
 func TestMarksOfTwoBytesAlone(t *testing.T) {
 	for name, m := range map[string]marked{
 		"ext": {1080, "\x53\xef"}, "Minix": {1040, "\x7f\x13"}, "Minix 3": {1048, "\x5a\x4d"}, "HFS": {1024, "BD"},

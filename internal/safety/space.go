@@ -11,12 +11,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// freeShare is the part of a filesystem that stays free whatever is written.
+// freeShare is the share of a filesystem that must remain free.
 const freeShare = 0.05
 
-// CheckSpace refuses to write sizeBytes to a file, which may not exist yet, when
-// that would leave less than a twentieth of its filesystem free. What is allocated to
-// the file already is not counted, unless the filesystem writes every block anew.
+// CheckSpace refuses a write of sizeBytes to a file, which may not exist yet, if that
+// would leave less than a twentieth of its filesystem free. Space that the file has
+// already allocated does not count, unless the filesystem never writes in place.
 func CheckSpace(path string, sizeBytes int64) error {
 	var filesystem unix.Statfs_t
 	if err := unix.Statfs(filepath.Dir(path), &filesystem); err != nil {
@@ -43,7 +43,7 @@ func CheckSpace(path string, sizeBytes int64) error {
 		units.Size(needed), units.Size(free), units.Size(least))}}}
 }
 
-// copies tells filesystems that never write in place.
+// copies reports whether a filesystem never writes in place.
 func copies(filesystem unix.Statfs_t) bool {
 	const bcachefs, zfs = 0xca451a4e, 0x2fc12fc1
 	switch filesystem.Type {

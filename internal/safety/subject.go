@@ -14,25 +14,25 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// subject is a device by all that others may reach it by. What they have is compared with it by the kernel's numbers: a
-// node may have any name.
+// subject is a device with everything through which others may reach it. Others' files are compared with it by the
+// kernel's numbers, because a node may have any name.
 type subject struct {
 	fs     sysfs.FS
 	device record.Device
-	blocks map[string]string // nodes of the device, its partitions and what it is made of, by number
-	chars  map[string]string // nodes of character devices that pass commands on to it, by number
-	// backing is the file that it is made of, when it is a loop device; nil else.
+	blocks map[string]string // nodes of the device, its partitions and the devices below it, by number
+	chars  map[string]string // nodes of character devices that pass commands to it, by number
+	// backing is the file below a loop device; nil for other devices.
 	backing *file
 }
 
-// file is a file by what it is, whatever it is called.
+// file identifies a file regardless of its name.
 type file struct {
 	device string // number of the filesystem's device
 	inode  uint64
 	path   string
 }
 
-// subjectOf collects the numbers of a device that is open.
+// subjectOf collects the numbers of an open device.
 func subjectOf(fs sysfs.FS, d record.Device, opened *os.File) (subject, error) {
 	s := subject{fs: fs, device: d, blocks: map[string]string{d.Number: "/dev/" + d.Name}, chars: map[string]string{}}
 	for _, child := range d.Children {
@@ -74,7 +74,7 @@ func subjectOf(fs sysfs.FS, d record.Device, opened *os.File) (subject, error) {
 	return s, err
 }
 
-// addMembers adds the devices that a stacked one is made of, down to the drives: who writes to those writes to it.
+// addMembers adds the devices below a stacked one, down to the drives: a write to one of them is a write to the device.
 func (s *subject) addMembers(name string) error {
 	dir := path.Join("/sys/class/block", sysfs.DirName(name), "slaves")
 	members, err := s.fs.List(dir)
@@ -99,8 +99,8 @@ func (s *subject) addMembers(name string) error {
 	return nil
 }
 
-// addCharacterDevices finds the nodes that take commands for the device past its block device: /dev/ng0n1 of an NVMe
-// namespace and the /dev/nvme0 of its controllers, /dev/sg0 and /dev/bsg/0:0:0:0 of a SCSI disk.
+// addCharacterDevices finds the nodes that accept commands for the device besides its block device: /dev/ng0n1 of an
+// NVMe namespace and the /dev/nvme0 of its controllers, /dev/sg0 and /dev/bsg/0:0:0:0 of a SCSI disk.
 func (s *subject) addCharacterDevices() error {
 	d := s.device
 	var dirs []string
@@ -120,7 +120,7 @@ func (s *subject) addCharacterDevices() error {
 	for _, dir := range dirs {
 		number, err := s.fs.Text(path.Join(dir, "dev"))
 		switch {
-		case errors.Is(err, os.ErrNotExist): // an older kernel, a controller without a node
+		case errors.Is(err, os.ErrNotExist): // an older kernel, or a controller without a node
 		case err != nil:
 			return fmt.Errorf("read the number of %s: %w", path.Base(dir), err)
 		case path.Base(path.Dir(dir)) == "bsg":
@@ -132,9 +132,9 @@ func (s *subject) addCharacterDevices() error {
 	return nil
 }
 
-// at returns which of the device's nodes, or that its backing file, is at a path; empty when something else is.
+// at returns the node or the backing file of the device that is at a path; "" if something else is.
 //
-// No server is asked: what is open for somebody is known to the kernel already, and that of NFS or FUSE may never answer.
+// It asks no server: the kernel already knows what somebody has open, and a server of NFS or FUSE may never answer.
 func (s subject) at(name string) (string, error) {
 	var st unix.Statx_t
 	for {
@@ -165,7 +165,7 @@ func (s subject) backingText() string {
 
 func numberText(rdev uint64) string { return fmt.Sprintf("%d:%d", unix.Major(rdev), unix.Minor(rdev)) }
 
-// glob returns the paths that match a pattern, as path.Match does; none where a directory is missing.
+// glob returns the paths that match a pattern, as path.Match does; none if a directory is missing.
 func glob(fs sysfs.FS, pattern string) ([]string, error) {
 	found := []string{"/"}
 	for part := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// mbr finds a partition table of the PC's BIOS. Its mark is two bytes that boot
-// sectors of filesystems have too, so its entries have to make sense.
+// mbr finds a partition table of the PC's BIOS. Its mark is two bytes that boot sectors
+// of filesystems have too, so its entries must be plausible.
 func mbr(d *disk) (string, int64) {
 	const table, entry = 446, 16
 	if !d.has(510, "\x55\xaa") {
@@ -23,7 +23,7 @@ func mbr(d *disk) (string, int64) {
 			used++
 		}
 	}
-	// A table without partitions has the number of its disk, at byte 440.
+	// A table without partitions has a disk identifier, at byte 440.
 	empty := bytes.Equal(d.at(table, 4*entry), make([]byte, 4*entry)) && binary.LittleEndian.Uint32(d.at(440, 4)) != 0
 	if used > 0 || empty {
 		return "an MBR partition table", 510
@@ -31,7 +31,7 @@ func mbr(d *disk) (string, int64) {
 	return "", 0
 }
 
-// sun finds a Sun label, whose words add up to nothing by exclusive or.
+// sun finds a Sun label, in which the exclusive or of all words is zero.
 func sun(d *disk) (string, int64) {
 	if !d.has(508, "\xda\xbe") {
 		return "", 0

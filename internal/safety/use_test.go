@@ -22,8 +22,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// holder compiles testdata/holder.c. It is in C as Go would need unsafe for it, and a C compiler is where the race
-// detector is.
+// holder compiles testdata/holder.c. It is written in C because Go would need unsafe, and a C compiler is installed
+// wherever the race detector runs.
 func holder(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "holder")
@@ -31,7 +31,8 @@ func holder(t *testing.T) string {
 	return program
 }
 
-// while runs a program that says that it is ready, does something and lets it end with its standard input.
+// while runs a program until it prints that it is ready, calls does, and ends the program by closing its standard
+// input.
 func while(t *testing.T, cmd *exec.Cmd, does func()) {
 	t.Helper()
 	stdin, errIn := cmd.StdinPipe()
@@ -53,7 +54,7 @@ func permitted(t *testing.T, path string) {
 	require.NoError(t, err)
 }
 
-// A process needs no descriptor to write to a device.
+// A process can write to a device without a descriptor.
 func TestRefusesWhatIsHeldWithoutADescriptor(t *testing.T) {
 	loop, d := drive(t)
 	program := holder(t)
@@ -61,7 +62,7 @@ func TestRefusesWhatIsHeldWithoutADescriptor(t *testing.T) {
 		"map":    "(holder) has mapped " + loop.Path + " for writing",
 		"uring":  "(holder) may write to " + loop.Path + " by io_uring",
 		"thread": "(holder) has " + loop.Path + " open for writing",
-		// Its first thread has ended, and with it the kernel's list of what is mapped by which file.
+		// Its first thread has ended, and with it the kernel's list of mapped files.
 		"orphan": "(holder) may write to " + loop.Path + " by a shared mapping",
 	} {
 		t.Run(how, func(t *testing.T) {
@@ -73,13 +74,13 @@ func TestRefusesWhatIsHeldWithoutADescriptor(t *testing.T) {
 	}
 }
 
-// A ring with room for files and no file of anybody's is no use.
+// A ring with room for files but without any file is harmless.
 func TestPermitsBesideARingWithoutFiles(t *testing.T) {
 	loop, _ := drive(t)
 	while(t, exec.CommandContext(t.Context(), holder(t), "sparse", loop.Path), func() { permitted(t, loop.Path) })
 }
 
-// Who writes to a member writes to what is made of it.
+// A process that writes to a member of a device writes to the device.
 func TestRefusesWhileAMemberIsWrittenTo(t *testing.T) {
 	member, _ := drive(t)
 	above := testenv.Losetup(t, "--find", "--show", member.Path)
@@ -92,7 +93,7 @@ func TestRefusesWhileAMemberIsWrittenTo(t *testing.T) {
 	permitted(t, above)
 }
 
-// What a loop device is made of can be written to past it.
+// The file below a loop device can be written to directly.
 func TestRefusesWhatElseWritesToTheFileBelow(t *testing.T) {
 	loop, d := drive(t)
 	below := loop.Backing + ", of which " + loop.Path + " is made,"
@@ -120,7 +121,7 @@ func TestRefusesWhatElseWritesToTheFileBelow(t *testing.T) {
 	})
 }
 
-// A loop device is asked what it is made of: a name that is gone hides nothing.
+// A loop device is asked for its backing file: a removed name hides nothing.
 func TestRefusesWhatALoopDeviceWasMadeOfByAnotherName(t *testing.T) {
 	loop, d := drive(t)
 	other := filepath.Join(t.TempDir(), "node")
@@ -133,7 +134,7 @@ func TestRefusesWhatALoopDeviceWasMadeOfByAnotherName(t *testing.T) {
 	refused(t, loop, d, safety.Name(d), safety.KindHolder, "the loop device "+above+" is made of "+loop.Path)
 }
 
-// machine is one that has the device of a loop device alone, and more files.
+// machine returns the files of a machine with only one loop device, and more files.
 func machine(t *testing.T, loop testenv.Loop, more map[string]string) sysfs.FS {
 	t.Helper()
 	name := filepath.Base(loop.Path)
@@ -151,7 +152,7 @@ func machine(t *testing.T, loop testenv.Loop, more map[string]string) sysfs.FS {
 	})
 }
 
-// verdict is what is said of a loop device on a machine that has these files.
+// verdict returns the result for a loop device on a machine with these files.
 func verdict(t *testing.T, loop testenv.Loop, files map[string]string) error {
 	t.Helper()
 	fs := machine(t, loop, files)
@@ -161,7 +162,7 @@ func verdict(t *testing.T, loop testenv.Loop, files map[string]string) error {
 	return err
 }
 
-// The files are as Linux 6.1 writes them; the laboratory has the real ones of nvmet and LIO.
+// The files are as Linux 6.1 writes them; the laboratory tests real ones of nvmet and LIO.
 func TestExports(t *testing.T) {
 	loop, _ := drive(t)
 	link := filepath.Join(t.TempDir(), "by id")
@@ -171,7 +172,7 @@ func TestExports(t *testing.T) {
 	const none = "/dev/null"
 	for name, c := range map[string]struct {
 		files map[string]string
-		says  string // empty: it may be overwritten
+		says  string // empty if it may be overwritten
 	}{
 		"nvmet":               {map[string]string{nvmet + "namespaces/1/device_path": link + "\n", nvmet + "namespaces/1/enable": "1\n"}, "nvmet) exports " + loop.Path + " (/sys/kernel/config/nvmet/subsystems/nqn.x/namespaces/1)"},
 		"nvmet, its file":     {map[string]string{nvmet + "namespaces/1/device_path": loop.Backing + "\n", nvmet + "namespaces/1/enable": "1\n"}, "nvmet) exports " + loop.Backing},
@@ -206,7 +207,8 @@ func TestExports(t *testing.T) {
 	}
 }
 
-// What does not answer is a reason not to write, and says so; who does not want to wait for that may cancel.
+// Something that does not answer is a reason not to write, and is reported. A caller that does not want to wait can
+// cancel.
 func TestWhatDoesNotAnswer(t *testing.T) {
 	loop, _ := drive(t)
 	remote := testenv.RemoteFile(t)
@@ -249,7 +251,8 @@ func TestPermitEndsWithItsContext(t *testing.T) {
 	require.NotErrorIs(t, err, safety.ErrRefused, fmt.Sprint(err))
 }
 
-// Commands reach a SCSI disk by other nodes too. Devices of the kernel that nobody has open for writing stand for those.
+// Commands can also reach a SCSI disk by other nodes. Kernel devices that nobody has open for writing stand in for
+// those.
 func TestRefusesWhoHasTheNodesOfASCSIDisk(t *testing.T) {
 	loop, _ := drive(t)
 	dir := "sys/devices/virtual/block/" + filepath.Base(loop.Path) + "/device/"
@@ -266,7 +269,7 @@ func TestRefusesWhoHasTheNodesOfASCSIDisk(t *testing.T) {
 	}
 }
 
-// The users of a device come first in what is said, and nobody is told to wipe what is mounted.
+// Users of a device come first in the list, and no cure is suggested while something is mounted.
 func TestUsersComeFirst(t *testing.T) {
 	e := &safety.RefusedError{Path: "/dev/sdb", Found: []safety.Finding{
 		{Kind: safety.KindExclusive, Text: "held"}, {Kind: safety.KindSerial, Text: "no serial"},

@@ -18,17 +18,19 @@ import (
 // utilLinuxPatience is how long blkid and wipefs together may take.
 const utilLinuxPatience = 30 * time.Second
 
-// heldDevice is how the two find the device that is held, whatever its name leads to.
+// heldDevice is the path under which both programs open the held device, whatever its
+// name leads to.
 const heldDevice = "/proc/self/fd/3"
 
-// utilLinux is what blkid and wipefs, which know more formats with every version, say.
+// utilLinux is the result of blkid and wipefs, which know more formats with every
+// version.
 type utilLinux struct {
-	signatures []Signature // an offset of -1 is not known
-	blind      []Finding   // what could not look although it is installed
-	missing    []string    // what is not installed
+	signatures []Signature // an offset of -1 means unknown
+	blind      []Finding   // installed programs that failed
+	missing    []string    // programs that are not installed
 }
 
-// note says what is not installed.
+// note says which programs are not installed.
 func (u utilLinux) note() string {
 	if len(u.missing) == 0 {
 		return ""
@@ -36,7 +38,7 @@ func (u utilLinux) note() string {
 	return fmt.Sprintf("%s of util-linux not found: only what ssdprobe knows by itself was looked for; install util-linux", strings.Join(u.missing, " and "))
 }
 
-// askUtilLinux asks both about an open device. They only read.
+// askUtilLinux runs both programs on an open device. They only read.
 func askUtilLinux(ctx context.Context, g *guard.Guard, device *os.File) utilLinux {
 	u, err := guard.Do(ctx, g, utilLinuxPatience, func(ctx context.Context) (utilLinux, error) {
 		var u utilLinux
@@ -52,7 +54,7 @@ func askUtilLinux(ctx context.Context, g *guard.Guard, device *os.File) utilLinu
 
 func (u *utilLinux) ask(ctx context.Context, name string, args []string, device *os.File, read func(tool.Answer) error) {
 	program, err := tool.Find(name)
-	if err == nil { // busybox has applets of these names that know less and take other options
+	if err == nil { // busybox has applets with these names that know less and take other options
 		program, err = filepath.EvalSymlinks(program)
 	}
 	if err != nil || filepath.Base(program) == "busybox" {
@@ -68,8 +70,8 @@ func (u *utilLinux) ask(ctx context.Context, name string, args []string, device 
 	}
 }
 
-// wipefs reads a line "OFFSET,UUID,LABEL,TYPE" per mark (wipefs(8)); a label may have
-// commas.
+// wipefs parses one line "OFFSET,UUID,LABEL,TYPE" per mark (wipefs(8)); a label may
+// contain commas.
 func (u *utilLinux) wipefs(a tool.Answer) error {
 	if a.ExitCode != 0 {
 		return failed(a)
@@ -90,8 +92,8 @@ func (u *utilLinux) wipefs(a tool.Answer) error {
 	return nil
 }
 
-// blkid reads lines "NAME=VALUE" and the exit code (blkid(8)). It refuses to choose
-// between several formats; what wipefs has named already is not said again.
+// blkid parses lines "NAME=VALUE" and the exit code (blkid(8)). blkid refuses to choose
+// between several formats. What wipefs has already named is not repeated.
 func (u *utilLinux) blkid(a tool.Answer) error {
 	const nothing, ambivalent = 2, 8
 	add := func(name string) {

@@ -50,7 +50,7 @@ func TestAnswersOfUtilLinux(t *testing.T) {
 	}
 }
 
-// What both know is said once, in the words of this package.
+// A mark that both recognise is listed once, under this package's name.
 func TestMerge(t *testing.T) {
 	got := merge([]Signature{{"a GPT partition table", 512}, {"a GPT partition table", 9728}, {"an MBR partition table", 510}},
 		[]Signature{{"gpt as wipefs says", 512}, {"gpt as wipefs says", 9728}, {"PMBR as wipefs says", 510}, {"vfat as wipefs says", 0}, {"atari as blkid says", -1}})

@@ -2,8 +2,8 @@ package safety
 
 import "encoding/binary"
 
-// md finds superblocks of md (include/uapi/linux/raid/md_p.h), which are at places that
-// follow from the size.
+// md finds the superblocks of md (include/uapi/linux/raid/md_p.h), whose offsets depend
+// on the size of the device.
 func md(d *disk) (string, int64) {
 	const magic = 0xa92b4efc
 	little := string(binary.LittleEndian.AppendUint32(nil, magic))
@@ -20,7 +20,7 @@ func md(d *disk) (string, int64) {
 	return "", 0
 }
 
-// ddf finds the anchor of a DDF RAID, of either byte order (SNIA DDF 2.0, section 5.2).
+// ddf finds the anchor of a DDF RAID, in either byte order (SNIA DDF 2.0, section 5.2).
 func ddf(d *disk) (string, int64) {
 	for _, sectors := range []int64{1, 257} {
 		if offset := fromEnd(d, sectors); d.has(offset, "\xde\x11\xde\x11", "\x11\xde\x11\xde") {
@@ -30,10 +30,12 @@ func ddf(d *disk) (string, int64) {
 	return "", 0
 }
 
-// fromEnd is the offset of a sector counted from the end: the last is 1.
+// fromEnd returns the offset of a sector counted from the end, where the last sector is
+// 1.
 func fromEnd(d *disk, sector int64) int64 { return (d.size/512 - sector) * 512 }
 
-// firmwareRAID finds what the RAID of mainboards and adapters leaves near the end.
+// firmwareRAID finds what the RAID firmware of mainboards and adapters leaves near the
+// end.
 func firmwareRAID(d *disk) (string, int64) {
 	type place struct {
 		maker  string
@@ -83,7 +85,7 @@ func sum16(p []byte) (sum uint16) {
 	return sum
 }
 
-// zfs finds uberblocks in one of the four labels, of either byte order.
+// zfs finds uberblocks in one of the four labels, in either byte order.
 func zfs(d *disk) (string, int64) {
 	const label, first, step = 256 << 10, 128 << 10, 1 << 10
 	const little = "\x0c\xb1\xba\x00\x00\x00\x00\x00"
@@ -98,9 +100,9 @@ func zfs(d *disk) (string, int64) {
 	return "", 0
 }
 
-// dmMetadata finds the devices where dm-thin, dm-cache and dm-era keep their records:
-// their magic numbers follow a checksum, flags, the block's number and a UUID
-// (drivers/md/dm-thin-metadata.c and its siblings).
+// dmMetadata finds the devices on which dm-thin, dm-cache and dm-era keep their
+// metadata: their magic numbers follow a checksum, flags, the block's number and a UUID
+// (drivers/md/dm-thin-metadata.c and similar files).
 func dmMetadata(d *disk) (string, int64) {
 	const offset = 32
 	for number, name := range map[uint64]string{27022010: "dm-thin", 6142003: "dm-cache", 2126579579: "dm-era"} {

@@ -1,11 +1,11 @@
 // Command sbom writes the software bill of materials of a binary to standard output, in
-// CycloneDX JSON: the Go toolchain and each module that the binary itself says it was
-// built from. It is a program of its own, so that what it needs stays out of ssdprobe:
+// CycloneDX JSON: the Go toolchain and each module that the binary itself lists. It is a
+// separate program so that its dependencies stay out of ssdprobe:
 //
 //	go run ./internal/sbom v1.2.3 1795262400 BINARY
 //
-// The version, and the time in seconds since 1970, are those of the commit: the same
-// binary gives the same bytes.
+// The version, and the time in seconds since 1970, are those of the commit, so that the
+// same binary gives the same bytes.
 package main
 
 import (
@@ -50,11 +50,11 @@ func run(args []string, out io.Writer) error {
 	}
 	bom := billOf(info, args[0], sha256.Sum256(binary))
 	bom.Metadata.Timestamp = time.Unix(seconds, 0).UTC().Format(time.RFC3339)
-	// Not the newest version of the format, which many scanners do not read yet.
+	// Many scanners do not read the newest version of the format yet.
 	return cyclonedx.NewBOMEncoder(out, cyclonedx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom, cyclonedx.SpecVersion1_6)
 }
 
-// billOf is the bill of a binary that has this checksum.
+// billOf returns the bill of materials of a binary with this checksum.
 func billOf(info *debug.BuildInfo, version string, sum [sha256.Size]byte) *cyclonedx.BOM {
 	whole := component(cyclonedx.ComponentTypeApplication, info.Main.Path, version)
 	whole.Hashes = &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: hex.EncodeToString(sum[:])}}
@@ -68,7 +68,7 @@ func billOf(info *debug.BuildInfo, version string, sum [sha256.Size]byte) *cyclo
 	}
 	whole.Properties = &properties
 
-	// The standard library has faults of its own, which scanners look up under this name.
+	// Scanners look up vulnerabilities of the standard library under this name.
 	parts := []cyclonedx.Component{component(cyclonedx.ComponentTypeLibrary, "std", strings.TrimPrefix(info.GoVersion, "go"))}
 	for _, m := range info.Deps {
 		for m.Replace != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The binary is that of the test itself: Go writes into each one what it was built from.
+// The binary is the test's own: Go records in every binary what it was built from.
 func TestTheBillNamesWhatABinaryIsMadeOf(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)

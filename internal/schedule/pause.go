@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pause waits for d, and reports whether ctx is still alive then. It returns early when ctx ends.
+// Pause waits for d or until ctx ends, and reports whether ctx is still alive.
 func Pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

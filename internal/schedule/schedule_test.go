@@ -14,7 +14,7 @@ import (
 
 const interval = 30 * time.Second
 
-// starts returns the next n starts after a time.
+// starts returns the next n starts after the given time.
 func starts(r schedule.Rhythm, now time.Time, n int) []time.Time {
 	all := make([]time.Time, n)
 	for i := range all {
@@ -48,13 +48,14 @@ func TestARhythmFollowsFromTheNamesAndTheClock(t *testing.T) {
 	assert.NotEqual(t, other, schedule.NewRhythm("ab", "c", "p", interval))
 }
 
-// What recurs every 30 s is met now and then, however the phase of the probe lies to it.
+// A probe sometimes coincides with an event that recurs every 30 s, whatever the probe's
+// phase.
 func TestStartsAreMovedWithinBounds(t *testing.T) {
 	const rounds = 2880 // a day
 	r := schedule.NewRhythm("node", "eui.1", "read-4k", interval)
 	begin := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	all := starts(r, begin, rounds)
-	var places [30]int // seconds of the interval
+	var places [30]int // index: second within the interval
 	for i, start := range all {
 		places[start.Unix()%30]++
 		if i > 0 {
@@ -70,7 +71,7 @@ func TestStartsAreMovedWithinBounds(t *testing.T) {
 }
 
 func TestRhythmsAreSpread(t *testing.T) {
-	// 24 drives on each of 40 nodes: no part of the interval is crowded, at any time.
+	// 24 drives on each of 40 nodes: at no time is a part of the interval crowded.
 	for _, now := range []time.Time{time.Unix(1_000_000, 0), time.Date(2026, 11, 22, 9, 0, 7, 0, time.UTC)} {
 		var quarters [4]int
 		for node := range 40 {

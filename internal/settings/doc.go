@@ -1,14 +1,14 @@
-// Package settings changes how a device works for the time of a run, and restores
-// what it found.
+// Package settings changes settings of a device for the duration of a run, and restores
+// the values that it found.
 //
-// It owns the volatile write cache and interrupt coalescing: where each device has
-// them, how their values are written, and the journal in the state directory that
-// says what they were. The journal is on the drive before anything is changed, so
-// that a process that is killed leaves behind what is needed to restore. A small process
-// beside it does so at once (Guard); where both are killed, as with a whole
-// container, the next start does. The package refuses what it cannot read back.
+// It owns the volatile write cache and interrupt coalescing: where each device has them,
+// how their values are written, and the journal of the original values in the state
+// directory. The journal is on the drive before anything is changed, so that a killed
+// process leaves behind what is needed to restore. A small companion process then
+// restores at once (Guard). If both are killed, as with a whole container, the next
+// start restores. The package does not change a setting that it cannot read back.
 //
-//	session, err := settings.Take(settings.Options{Store: s, Device: d})
+//	session, err := settings.Take(options, device)
 //	defer session.Restore()
 //	err = session.Set(settings.WriteCache, "off")
 //

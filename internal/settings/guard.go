@@ -14,52 +14,54 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// kindRestored is where the state directory keeps what Guard has restored, until a
-// start of ssdprobe has told of it.
+// kindRestored is the kind of the values in which Guard notes what it has restored, until
+// the next start of ssdprobe reports it.
 const kindRestored = "settings-restored"
 
 const (
-	// lockPatience is how long the lock of a process that is gone may be held on. The
-	// kernel lets go of it some milliseconds after the pipe, with threads that wait for a
-	// drive later. Whoever has it for longer is another process, which restores first.
+	// lockPatience is how long the lock of a dead process may remain held. The kernel
+	// releases it some milliseconds after it closes the pipe, or later if threads still wait
+	// for a drive. A longer hold means that another process has the lock and restores first.
 	lockPatience = time.Minute
 	lockLook     = 10 * time.Millisecond
-	// restorePatience is how long a device may take until its settings can be restored: a
-	// controller that resets is away for seconds, and for a minute where its firmware hangs
-	// first. It is tried again every restoreLook.
+	// restorePatience is how long a device may take until its settings can be restored. A
+	// controller that resets is unavailable for seconds, or for a minute if its firmware
+	// hangs first. Guard retries at intervals of restoreLook.
 	restorePatience = 2 * time.Minute
 	restoreLook     = time.Second
 )
 
-// Guard restores the settings of a device when the process that changes them is gone:
-// when alive, a pipe that nobody writes to, ends. It is what the process of
-// Options.Restorer does. It says on ready that it is, ignores SIGINT, SIGTERM and SIGHUP
-// from then on, and returns what it restored, a sentence each. That is nothing when the
-// process has restored by itself. A device that refuses, as while its controller resets, is
-// asked again for two minutes, of which tell gets a line, and one when it is done.
+// Guard restores the settings of a device when the process that changes them has ended: that
+// ends alive, a pipe to which nobody writes. It is the body of the process that
+// Options.Restorer starts. It writes to ready when it is ready, and from then on ignores
+// SIGINT, SIGTERM and SIGHUP. It returns what it restored, one sentence per setting, or
+// nothing if the process has restored the settings itself. If a device refuses, for example
+// while its controller resets, Guard retries for two minutes; it writes one line about that
+// to tell, and one on success.
 func Guard(o Options, id string, alive io.Reader, ready, tell io.Writer) ([]string, error) {
-	// SIGPIPE as well: its standard error may be gone with the process.
+	// SIGPIPE too: its standard error may have ended with the process.
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
-	// Who kills all processes called ssdprobe does not mean this one.
+	// A different name protects it from a command that kills all processes called ssdprobe.
 	if err := os.WriteFile("/proc/self/comm", []byte("restore-settings"), 0); err != nil {
 		return nil, err
 	}
 	if _, err := io.WriteString(ready, readyLine); err != nil {
 		return nil, fmt.Errorf("guard the settings of %s: %w", id, err)
 	}
-	_, err := io.Copy(io.Discard, alive) // an error is the end of it, too
+	_, err := io.Copy(io.Discard, alive) // an error also means the end
 	restored, restoreErr := o.restoreLeft(id, tell)
 	return restored, errors.Join(err, restoreErr)
 }
 
-// restoreLeft restores what a process has left that is gone, or about to be. What cannot be
-// restored yet is tried again, and tell gets a line about it, and one when it is done.
+// restoreLeft restores the settings left by a process that has ended or is about to. It
+// retries what cannot be restored yet, and writes one line about that to tell, and one on
+// success.
 func (o Options) restoreLeft(id string, tell io.Writer) (all []string, err error) {
 	var notes error
-	say := func(format string, args ...any) { _, _ = fmt.Fprintf(tell, format+"\n", args...) } // who listened may be gone
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(tell, format+"\n", args...) } // the reader may be gone
 	for t := (tries{begun: time.Now()}); ; {
 		found, err := o.Store.Load(kindJournal, id, new(journal))
-		if err != nil { // a damaged one is set aside, so nobody else would tell of it
+		if err != nil { // a damaged one is set aside, so nobody else would report it
 			return all, errors.Join(fmt.Errorf("restore settings of %s: %w", id, err), notes)
 		}
 		if found {
@@ -94,15 +96,15 @@ func (o Options) restoreLeft(id string, tell io.Writer) (all []string, err error
 	}
 }
 
-// tries are those of restoreLeft.
+// tries is the progress of restoreLeft.
 type tries struct {
 	begun  time.Time
-	locked time.Time // since when another process has the lock; zero while none has
-	told   bool      // that it is tried again
+	locked time.Time // since when another process holds the lock; zero if none does
+	told   bool      // that it retries was reported
 }
 
-// over reports whether an error now is the last one: after restorePatience, or when another
-// process has had the lock for lockPatience, unless it was said that it is tried for longer.
+// over reports whether to give up after err: after restorePatience, or after another process
+// has held the lock for lockPatience, unless a longer time was announced.
 func (t *tries) over(err error, now time.Time) bool {
 	spent := now.Sub(t.begun) > restorePatience
 	if !errors.Is(err, store.ErrLocked) {
@@ -115,7 +117,8 @@ func (t *tries) over(err error, now time.Time) bool {
 	return now.Sub(t.locked) > lockPatience && (spent || !t.told)
 }
 
-// noteRestored keeps for the next start what was restored. The caller holds the lock.
+// noteRestored stores what was restored, for the next start to report. The caller holds the
+// lock.
 func (o Options) noteRestored(id string, restored []string) error {
 	if len(restored) == 0 {
 		return nil
@@ -128,7 +131,7 @@ func (o Options) noteRestored(id string, restored []string) error {
 	return errors.Join(err, o.Store.Save(kindRestored, id, all))
 }
 
-// takeNotes returns what was restored of a device since it was last asked. The caller holds
+// takeNotes returns and removes the notes on what was restored of a device. The caller holds
 // the lock.
 func (o Options) takeNotes(id string) ([]string, error) {
 	var texts []string

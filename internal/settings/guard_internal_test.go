@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs/sysfstest"
 )
 
-// A damaged journal is told of by the process that finds it: set aside, nobody sees it again.
+// The process that finds a damaged journal reports it: once it is set aside, nobody else will.
 func TestADamagedJournalIsTold(t *testing.T) {
 	dir, err := state.Open(t.TempDir())
 	require.NoError(t, err)
@@ -33,7 +33,7 @@ func TestADamagedJournalIsTold(t *testing.T) {
 	require.ErrorAs(t, err, &damaged)
 }
 
-// onLine does something at the first line that it is told.
+// onLine calls do at the first line written to it.
 type onLine struct {
 	do    func()
 	lines []string
@@ -46,7 +46,7 @@ func (o *onLine) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// killed is what a run leaves that was killed with the write cache of a disk, of this id and with this attribute, off.
+// killed returns what a killed run leaves: a disk with the given id and attribute, whose write cache is off.
 func killed(t *testing.T) (o Options, dir state.Dir, id, cache string) {
 	t.Helper()
 	root := t.TempDir()
@@ -62,7 +62,7 @@ func killed(t *testing.T) (o Options, dir state.Dir, id, cache string) {
 	return o, dir, d.ID, filepath.Join(root, "sys/block/vda/queue/write_cache")
 }
 
-// A controller that resets answers nothing for some seconds.
+// A controller that resets does not answer for some seconds.
 func TestADeviceThatRefusesAtFirst(t *testing.T) {
 	o, _, id, cache := killed(t)
 	require.NoError(t, os.Rename(cache, cache+".away"))
@@ -83,7 +83,7 @@ func TestADeviceThatRefusesAtFirst(t *testing.T) {
 	assert.Contains(t, noted[0], restored[0]+", since ")
 }
 
-// What is restored is not restored twice because it cannot be noted for the next start.
+// If the note for the next start cannot be stored, the settings are not restored a second time.
 func TestANoteThatCannotBeKept(t *testing.T) {
 	o, dir, id, _ := killed(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir.Dir(), kindRestored), nil, 0o600), "no directory")
@@ -95,7 +95,7 @@ func TestANoteThatCannotBeKept(t *testing.T) {
 	assert.Empty(t, told.lines, "nothing is tried again")
 }
 
-// A lock is waited for as long as it was said, and from the moment at which another process took it.
+// The wait for a lock lasts as long as announced, and counts from the moment at which another process took it.
 func TestWhenTryingIsOver(t *testing.T) {
 	begun := time.Now()
 	refused := errors.New("refused")
@@ -106,7 +106,7 @@ func TestWhenTryingIsOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		told bool
 		of   []try
-		over bool // at the last one
+		over bool // after the last try
 	}{
 		"a lock for long":                     {of: []try{{0, store.ErrLocked}, {61 * time.Second, store.ErrLocked}}, over: true},
 		"a lock for a while":                  {of: []try{{0, store.ErrLocked}, {59 * time.Second, store.ErrLocked}}},

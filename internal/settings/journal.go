@@ -10,12 +10,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// kindJournal is where the state directory keeps what has to be restored.
+// kindJournal is the kind of the journals in the state directory.
 const kindJournal = "settings"
 
 const journalVersion = 1
 
-// journal says what the settings of a device were.
+// journal holds the original values of a device's settings.
 type journal struct {
 	Version  int     `json:"version"`
 	DeviceID string  `json:"device_id"`
@@ -27,7 +27,7 @@ type entry struct {
 	Was     string `json:"was"`
 }
 
-// note keeps the first value of a setting, and reports whether it is new.
+// note records the original value of a setting, and reports whether there was none yet.
 func (j *journal) note(name Name, was string) bool {
 	if slices.ContainsFunc(j.Entries, func(e entry) bool { return e.Setting == name }) {
 		return false
@@ -36,11 +36,12 @@ func (j *journal) note(name Name, was string) bool {
 	return true
 }
 
-// RestorePending restores the settings of all devices that a process changed and
-// that nobody restored, since it was killed with the one that guards it. Those of
-// processes that live are left alone. It returns what was restored, also what Guard has
-// since the last call, a sentence each; the error joins what could not be, which is
-// tried again the next time. The daemon and every run call it when they start.
+// RestorePending restores the settings of all devices that a killed process left
+// changed because its companion was killed too. It does not touch settings changed by
+// processes that still run. It returns one sentence for each restored setting,
+// including those that Guard has restored since the last call. The error joins what
+// could not be restored, which the next call tries again. The daemon and every run call
+// it when they start.
 func RestorePending(o Options) ([]string, error) {
 	noted, errNotes := o.Store.Names(kindRestored)
 	left, errLeft := o.Store.Names(kindJournal)
@@ -62,8 +63,8 @@ func RestorePending(o Options) ([]string, error) {
 	return all, errors.Join(problems...)
 }
 
-// locked does something about the settings of one device while nobody else may. Errors:
-// store.ErrLocked.
+// locked calls do while it holds the lock of one device's settings. Errors:
+// store.ErrLocked, and those of do.
 func (o Options) locked(id string, do func() ([]string, error)) ([]string, error) {
 	lock, err := o.lock(id)
 	if err != nil {
@@ -73,7 +74,7 @@ func (o Options) locked(id string, do func() ([]string, error)) ([]string, error
 	return restored, errors.Join(err, lock.Release())
 }
 
-// restore puts back what the journal of a device says, the last change first. The
+// restore restores the values in the journal of a device, the last change first. The
 // caller holds the lock.
 func (o Options) restore(id string) ([]string, error) {
 	var j journal
@@ -109,7 +110,7 @@ func (o Options) restore(id string) ([]string, error) {
 	return restored, errors.Join(append(problems, o.Store.Save(kindJournal, id, j))...)
 }
 
-// putBack restores one setting, and reports whether it had to.
+// putBack restores one setting, and reports whether it had to be changed.
 func (o Options) putBack(d record.Device, e entry) (bool, error) {
 	p, err := o.find(d, e.Setting)
 	if err != nil {

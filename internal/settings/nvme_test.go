@@ -14,11 +14,11 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// controller answers Identify and keeps features; it refuses anything else.
+// controller answers Identify and stores features; it refuses everything else.
 type controller struct {
 	features map[nvme.Feature]uint32
-	cache    bool // it has a volatile one
-	stuck    bool // it takes values and does not keep them
+	cache    bool // has a volatile write cache
+	stuck    bool // accepts values but does not store them
 }
 
 func (c *controller) Admin(cmd nvme.Command, data []byte) (nvme.Completion, error) {

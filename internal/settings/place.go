@@ -14,13 +14,13 @@ import (
 // ErrNone says that a device does not have a setting.
 var ErrNone = errors.New("the device has no such setting")
 
-// place is where a device has a setting.
+// place gives access to one setting of a device.
 type place interface {
 	read() (string, error)
 	write(value string) error
 }
 
-// find returns where a device has a setting. Errors: ErrNone.
+// find returns the place of a device's setting. Errors: ErrNone.
 func (o Options) find(d record.Device, name Name) (place, error) {
 	isNVMe := len(d.Controllers) > 0
 	block := path.Join("/sys/block", sysfs.DirName(d.Name))
@@ -46,7 +46,7 @@ func (o Options) find(d record.Device, name Name) (place, error) {
 	return nil, fmt.Errorf("%s of %s: %w: it is not NVMe", name, d.Name, ErrNone)
 }
 
-// file is the write cache as an attribute of sysfs has it.
+// file is the write cache as a sysfs attribute.
 type file struct {
 	fs   sysfs.FS
 	path string
@@ -76,7 +76,7 @@ func (f file) write(value string) error {
 	if text == "" {
 		return fmt.Errorf("set the write cache: %q is neither on nor off", value)
 	}
-	opened, err := f.fs.Open(f.path) // for its name below the root
+	opened, err := f.fs.Open(f.path) // only for its name below the root
 	if err != nil {
 		return err
 	}

@@ -15,28 +15,28 @@ import (
 )
 
 const (
-	// readyLine is what the restorer says when nothing but SIGKILL ends it any more.
+	// readyLine is what the restorer prints once only SIGKILL can end it.
 	readyLine = "ready\n"
-	// startPatience is how long a busy machine may take to start it, and endPatience
-	// how long it may take to end.
+	// startPatience is how long the restorer may take to start on a busy machine, and
+	// endPatience how long it may take to end.
 	startPatience = 30 * time.Second
 	endPatience   = 10 * time.Second
 )
 
-// restorer is the process that restores the settings of a device when this one is
-// killed. It reads from a pipe whose other end this process alone holds, and nothing
-// that it starts: the kernel closes that end, whatever ends the process.
+// restorer is the process that restores the settings of a device if this process is
+// killed. It reads from a pipe whose other end only this process holds; none of its
+// children inherit it. The kernel closes that end however this process ends.
 //
-// It is in a session of its own, so that neither Ctrl-C nor a signal to the group of
-// this process reaches it.
+// It has its own session, so that neither Ctrl-C nor a signal to this process's group
+// reaches it.
 type restorer struct {
-	alive io.Closer // the other end
+	alive io.Closer // the other end of the pipe
 	pid   int
-	done  chan struct{} // closed when it has ended
-	how   string        // "signal: killed"; to be read after that
+	done  chan struct{} // closed when the process has ended
+	how   string        // "signal: killed"; valid after done is closed
 }
 
-// startRestorer starts it for a device, and returns when it is ready.
+// startRestorer starts the restorer for a device, and returns when it is ready.
 func (o Options) startRestorer(id string) (*restorer, error) {
 	fail := func(err error) (*restorer, error) {
 		return nil, fmt.Errorf("start the process that restores settings if this one is killed: %w", err)
@@ -50,7 +50,7 @@ func (o Options) startRestorer(id string) (*restorer, error) {
 	}
 	args := slices.Concat(o.Restorer[1:], []string{"--state-dir", dir, "--host-root", o.FS.Root(), id})
 	cmd := exec.CommandContext(context.Background(), o.Restorer[0], args...)
-	cmd.Args[0] = "ssdprobe" // for ps, whatever the path is
+	cmd.Args[0] = "ssdprobe" // the name that ps shows, whatever the path
 	cmd.Dir = "/"
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -62,12 +62,12 @@ func (o Options) startRestorer(id string) (*restorer, error) {
 	if err := cmd.Start(); err != nil {
 		return fail(err)
 	}
-	late := time.AfterFunc(startPatience, func() { _ = cmd.Process.Kill() }) // it may have ended
+	late := time.AfterFunc(startPatience, func() { _ = cmd.Process.Kill() }) // it may have ended already
 	line, err := bufio.NewReader(said).ReadString('\n')
 	late.Stop()
 	r := &restorer{alive: alive, pid: cmd.Process.Pid, done: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // the state has it
+		_ = cmd.Wait() // ProcessState holds the result
 		r.how = cmd.ProcessState.String()
 		close(r.done)
 	}()
@@ -77,7 +77,8 @@ func (o Options) startRestorer(id string) (*restorer, error) {
 	return r, nil
 }
 
-// check is an error when the process has ended: nobody would restore what is changed now.
+// check returns an error if the restorer has ended: nobody would then restore further
+// changes.
 func (r *restorer) check() error {
 	if r.ended() {
 		return fmt.Errorf("process %d, which restores settings if this one is killed, has ended (%s): start the run again", r.pid, r.how)
@@ -94,15 +95,17 @@ func (r *restorer) ended() bool {
 	}
 }
 
-// leave hands what is left over to the process, which goes on after this one.
+// leave hands the remaining work over to the restorer, which continues after this
+// process.
 func (r *restorer) leave() error {
-	if err := r.alive.Close(); !errors.Is(err, os.ErrClosed) { // it has ended, and was told of
+	if err := r.alive.Close(); !errors.Is(err, os.ErrClosed) { // closed already: the restorer has ended, which was reported
 		return err
 	}
 	return nil
 }
 
-// end tells the process that this one has restored by itself, and waits for it.
+// end tells the restorer that this process has restored the settings itself, and waits
+// for its end.
 func (r *restorer) end() error {
 	err := r.leave()
 	select {

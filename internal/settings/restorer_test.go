@@ -17,7 +17,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// No ssdprobe is started after the kill: the attribute of the device alone is looked at.
+// No ssdprobe is started after the kill: only the attribute of the device is checked.
 func TestSettingsComeBackAfterAKill(t *testing.T) {
 	for name, kill := range map[string]func(pid, restorer int) error{
 		"of the process": func(pid, _ int) error { return unix.Kill(pid, unix.SIGKILL) },
@@ -78,7 +78,7 @@ func TestTheRestorerEndsWithTheSession(t *testing.T) {
 	assert.Empty(t, testenv.Children(t, os.Getpid()), "it is reaped")
 }
 
-// Nothing is changed that nobody would restore.
+// Without a restorer, nothing is changed.
 func TestNoChangeWithoutARestorer(t *testing.T) {
 	for name, c := range map[string]struct {
 		restorer []string
@@ -118,7 +118,7 @@ func TestARestorerThatWasKilled(t *testing.T) {
 	require.NoError(t, unix.Kill(restorers[0], unix.SIGKILL))
 	testenv.Eventually(t, "it is reaped", func() bool { return len(testenv.Children(t, os.Getpid())) == 0 })
 	testenv.Eventually(t, "no further change", func() bool {
-		// What is so already is no change, so each turn asks for the other value.
+		// Setting the current value is no change, so each try sets the other value.
 		err := session.Set(settings.WriteCache, map[string]string{"write back": "off", "write through": "on"}[cache()])
 		return err != nil && assert.ErrorContains(t, err, "has ended (signal: killed): start the run again")
 	})
@@ -127,7 +127,7 @@ func TestARestorerThatWasKilled(t *testing.T) {
 	assert.Empty(t, journals(t, o))
 }
 
-// Nobody is promised a process that has ended.
+// The error does not promise that a process which has ended tries again.
 func TestARestorerThatWasKilledIsNotPromised(t *testing.T) {
 	root := t.TempDir()
 	sysfstest.Add(t, root, map[string]string{

@@ -12,19 +12,20 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// Options are what settings are changed with.
+// Options holds what is needed to change settings.
 type Options struct {
-	FS    sysfs.FS // the host's
+	FS    sysfs.FS // of the host
 	Store *store.Store
-	// OpenNVMe opens a controller; nvme.Open.
+	// OpenNVMe opens a controller, usually nvme.Open.
 	OpenNVMe func(path string) (*nvme.Device, error)
 	// Restorer is the command of a process that calls Guard. It is started before
-	// anything is changed, with --state-dir, --host-root and the identity of the device.
+	// anything is changed, with the arguments --state-dir, --host-root and the device's
+	// identity.
 	Restorer []string
 }
 
-// Self is the Restorer of ssdprobe: the program that runs, also when its file was
-// replaced since.
+// Self returns the Restorer of ssdprobe: the running program, even if its file has been
+// replaced.
 func Self() []string { return []string{"/proc/self/exe", "restore-settings"} }
 
 // Session changes the settings of one device. It is not safe for concurrent use.
@@ -36,8 +37,8 @@ type Session struct {
 	restorer *restorer // nil until something is changed
 }
 
-// Take begins to change settings of a device; what a process that was killed left
-// changed is restored first. Nobody else may meanwhile: store.ErrLocked.
+// Take begins to change settings of a device. It first restores what a killed process
+// left changed. Only one process at a time can do this: store.ErrLocked.
 func Take(o Options, d record.Device) (*Session, error) {
 	if d.ID == "" {
 		return nil, errors.New("change settings: the device is not known")
@@ -53,12 +54,12 @@ func Take(o Options, d record.Device) (*Session, error) {
 	return s, nil
 }
 
-// lock keeps the journal of a device to this process for as long as it lives.
+// lock reserves the journal of a device for this process for as long as it runs.
 func (o Options) lock(id string) (*store.Lock, error) {
 	return store.TakeLock(filepath.Join(o.Store.Dir(), kindJournal+"-locks"), id)
 }
 
-// Read returns the value of a setting of a device, and changes nothing. Errors: ErrNone.
+// Read returns the value of a device's setting, and changes nothing. Errors: ErrNone.
 func (o Options) Read(d record.Device, name Name) (string, error) {
 	if d.ID == "" {
 		return "", errors.New("change settings: the device is not known")
@@ -73,9 +74,9 @@ func (o Options) Read(d record.Device, name Name) (string, error) {
 // Read returns the value of a setting. Errors: ErrNone.
 func (s *Session) Read(name Name) (string, error) { return s.options.Read(s.device, name) }
 
-// Set changes a setting, and makes sure that it is changed. From the first change on, a
-// process is there that restores everything if this one is killed; nothing is changed
-// without it. Errors: ErrNone.
+// Set changes a setting and verifies the change. Before the first change, it starts a
+// process that restores everything if this one is killed; without that process it
+// changes nothing. Errors: ErrNone.
 func (s *Session) Set(name Name, value string) error {
 	fail := func(err error) error { return fmt.Errorf("set %s of %s to %s: %w", name, s.device.Name, value, err) }
 	p, err := s.options.find(s.device, name)
@@ -110,7 +111,7 @@ func (s *Session) Set(name Name, value string) error {
 	return nil
 }
 
-// guard makes sure that the process is there.
+// guard makes sure that the restorer runs.
 func (s *Session) guard() (err error) {
 	if s.restorer == nil {
 		s.restorer, err = s.options.startRestorer(s.device.ID)
@@ -119,8 +120,8 @@ func (s *Session) guard() (err error) {
 	return s.restorer.check()
 }
 
-// Restore puts everything back as it was and ends the session. What could not be
-// put back stays in the journal, and the process that guards it goes on trying.
+// Restore restores all original values and ends the session. What could not be restored
+// stays in the journal, and the restorer continues to try.
 func (s *Session) Restore() error {
 	_, err := s.options.restore(s.device.ID)
 	released := s.lock.Release()

@@ -27,9 +27,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// helperDevice makes the test binary change the write cache of that device and wait
-// for a signal; helperState is its state directory, and helperRestorer the command of the
-// process that restores when it is killed.
+// helperDevice makes the test binary change the write cache of the given device and wait for a
+// signal; helperState is its state directory, and helperRestorer the command of the process
+// that restores if it is killed.
 const (
 	helperDevice   = "SETTINGS_HELPER_DEVICE"
 	helperState    = "SETTINGS_HELPER_STATE"
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// change does what a run does: SIGINT and SIGTERM end it, and it restores.
+// change behaves like a run: SIGINT and SIGTERM end it, and it restores.
 func change(path, dir string, restorer []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
 	defer stop()
@@ -80,7 +80,7 @@ func options(t *testing.T) settings.Options {
 	return settings.Options{Store: dir.Store, OpenNVMe: nvme.Open, Restorer: testenv.CommandLine(t, "restore-settings")}
 }
 
-// cached is a loop device whose write cache is on.
+// cached returns a loop device whose write cache is on.
 func cached(t *testing.T) (record.Device, func() string) {
 	t.Helper()
 	loop := testenv.LoopDevice(t, 1<<20, testenv.Options{})
@@ -111,7 +111,7 @@ func TestSetAndRestore(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "off", value)
 
-	// A process that starts meanwhile leaves a run that lives alone.
+	// A process that starts meanwhile does not touch the settings of a live run.
 	restored, err := settings.RestorePending(o)
 	require.NoError(t, err)
 	assert.Empty(t, restored)
@@ -130,7 +130,7 @@ func journals(t *testing.T, o settings.Options) []string {
 	return names
 }
 
-// child starts a process that has changed the write cache when this returns.
+// child starts a process and returns when it has changed the write cache.
 func child(t *testing.T, o settings.Options, d record.Device) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -160,7 +160,7 @@ func TestSignalsRestore(t *testing.T) {
 	}
 }
 
-// killBoth kills a process and the one that restores after it, as the end of a container does.
+// killBoth kills a process and its restorer, like the end of a container.
 func killBoth(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	for _, restorer := range testenv.Children(t, cmd.Process.Pid) {
@@ -189,8 +189,8 @@ func TestTheNextStartRestoresAfterAKill(t *testing.T) {
 	assert.Empty(t, restored)
 }
 
-// A run that comes first restores as well, so that it does not take the changed
-// value for the device's own.
+// A run that starts next also restores first, so that it does not take the changed value for
+// the device's own.
 func TestTheNextRunRestoresAfterAKill(t *testing.T) {
 	o := options(t)
 	d, cache := cached(t)
@@ -202,7 +202,7 @@ func TestTheNextRunRestoresAfterAKill(t *testing.T) {
 	require.NoError(t, session.Restore())
 }
 
-// scsi is a disk whose cache is set through its caching mode page.
+// scsi returns a disk whose cache is set through its caching mode page.
 func scsi(t *testing.T) (sysfs.FS, string) {
 	t.Helper()
 	root := t.TempDir()
@@ -233,7 +233,7 @@ func TestSCSIIsSetOnTheDrive(t *testing.T) {
 	require.NoError(t, session.Restore())
 }
 
-// A device that is gone keeps its journal until it is back.
+// The journal of a device that is gone is kept until it is back.
 func TestADeviceThatIsGone(t *testing.T) {
 	o := options(t)
 	d, cache := cached(t)

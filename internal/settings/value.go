@@ -9,17 +9,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// Name is a setting of a device.
+// Name is the name of a setting.
 type Name string
 
 // The settings.
 const (
-	// WriteCache is "on" or "off": on NVMe feature 06h, on SCSI and SATA the caching
-	// mode page; on other devices what the kernel believes, which decides whether it
-	// sends flushes.
+	// WriteCache is "on" or "off". On NVMe it is feature 06h, on SCSI and SATA the
+	// caching mode page. On other devices it is the kernel's assumption, by which the
+	// kernel decides whether to send flushes.
 	WriteCache Name = "write cache"
-	// InterruptCoalescing is "off" or of the form "10/100µs", a number of completions
-	// and the time to wait for so many: NVMe feature 08h.
+	// InterruptCoalescing is "off" or has the form "10/100µs", a number of completions
+	// and the time to wait for them: NVMe feature 08h.
 	InterruptCoalescing Name = "interrupt coalescing"
 )
 
@@ -28,8 +28,8 @@ const (
 	off = "off"
 )
 
-// ParseCoalescing reads "off", or "10/100µs" with "us" as well, and returns it as
-// it is always written.
+// ParseCoalescing parses "off" or a value such as "10/100µs" or "10/100us", and returns
+// its canonical form.
 func ParseCoalescing(text string) (string, error) {
 	c, err := coalescing(text)
 	if err != nil {
@@ -53,7 +53,8 @@ func coalescing(text string) (nvme.InterruptCoalescing, error) {
 	return nvme.InterruptCoalescing{Threshold: threshold, Time: wait}, nil
 }
 
-// coalescingText is "off" for what makes no difference to an interrupt each.
+// coalescingText returns "off" for values that have the same effect as one interrupt
+// per completion.
 func coalescingText(c nvme.InterruptCoalescing) string {
 	if c.Threshold == 1 && c.Time == 0 {
 		return off

@@ -8,32 +8,34 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// Answer is what the daemon says to a request that was left.
+// Answer is the daemon's answer to a request that was left for it.
 type Answer struct {
 	Time time.Time `json:"time"`
-	// Refused says why nothing was changed; empty when the request was carried out.
+	// Refused says why nothing was changed; empty if the request was carried out.
 	Refused string `json:"refused,omitempty"`
-	// Accepted are the levels that were accepted, by probe or "traffic".
+	// Accepted holds the levels that were accepted, keyed by probe or "traffic".
 	Accepted map[string]drift.Note `json:"accepted,omitempty"`
 }
 
 var (
-	// ErrNoAnswer says that the daemon took a request and left no answer.
+	// ErrNoAnswer says that the daemon took a request but left no answer.
 	ErrNoAnswer = errors.New("the daemon took the request and could not leave its answer; its log says how that went")
-	// ErrWithdrawn says that a request was taken back that only a daemon can carry out.
+	// ErrWithdrawn says that a request that only a daemon can carry out was withdrawn.
 	ErrWithdrawn = errors.New("withdrawn: the daemon ended before it took the request")
 )
 
-// answerKept is how long an answer waits for who asked; after that nobody does.
+// answerKept is how long an answer is kept for whoever asked.
 const answerKept = 10 * time.Minute
 
-// AnswerRequest leaves the answer to a request, and removes the request.
+// AnswerRequest stores the answer to a request and removes the request.
 func (d Dir) AnswerRequest(name string, a Answer) error {
-	// In this order: a daemon that ends in between carries the request out once more, and none is left without an answer.
+	// In this order: a daemon that ends between the two carries out the request once more, but no request remains
+	// unanswered.
 	return errors.Join(d.Save(kindAnswers, name, a), d.Remove(kindRequests, name))
 }
 
-// TidyRequests removes the answers that nobody has taken. Damaged requests and answers are set aside; the error says so.
+// TidyRequests removes answers that nobody has taken within answerKept. Damaged requests and answers are set aside; the
+// error says so.
 func (d Dir) TidyRequests(now time.Time) error {
 	problems := []error{d.SetDamagedAside(kindRequests), d.SetDamagedAside(kindAnswers)}
 	names, err := d.Names(kindAnswers)
@@ -49,8 +51,8 @@ func (d Dir) TidyRequests(now time.Time) error {
 	return errors.Join(problems...)
 }
 
-// TakeAnswer returns the answer to a request that was left, and removes it; false when there is none yet. A request that
-// the daemon has not carried out when it ends is carried out here, so that no later daemon does. Errors: ErrNoAnswer,
+// TakeAnswer returns the answer to a request and removes it; found is false while there is none. If the daemon has
+// ended without carrying out the request, TakeAnswer carries it out, so that no later daemon does. Errors: ErrNoAnswer,
 // ErrWithdrawn, and those of carrying it out.
 func (d Dir) TakeAnswer(name string) (a Answer, found bool, err error) {
 	lock, err := store.TakeLock(d.Dir(), lockName)
@@ -72,7 +74,7 @@ func (d Dir) TakeAnswer(name string) (a Answer, found bool, err error) {
 
 // leftAnswer is TakeAnswer while the daemon runs.
 func (d Dir) leftAnswer(name string) (a Answer, found bool, err error) {
-	// In this order: the daemon leaves the answer before it removes the request.
+	// In this order: the daemon stores the answer before it removes the request.
 	waits, err := d.Load(kindRequests, name, new(Request))
 	if err != nil {
 		return a, false, err
@@ -89,7 +91,7 @@ func (d Dir) leftAnswer(name string) (a Answer, found bool, err error) {
 	return a, false, nil
 }
 
-// takeBack carries out a request that was left to a daemon which has ended.
+// takeBack carries out a request that was left for a daemon which has ended.
 func (d Dir) takeBack(name string) (a Answer, err error) {
 	r, err := d.Request(name)
 	if err == nil {

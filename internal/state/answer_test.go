@@ -13,7 +13,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// A daemon that ends after it has left the answer, and before it has removed the request, has carried it out.
+// A daemon that ends after it stored the answer, but before it removed the request, has carried the request
+// out.
 func TestARequestIsNotCarriedOutAfterItsAnswer(t *testing.T) {
 	dir, lock, err := state.Hold(t.TempDir())
 	require.NoError(t, err)

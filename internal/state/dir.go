@@ -22,7 +22,7 @@ const (
 	kindHistories    = "histories"
 )
 
-// Dir is a state directory. It may be used by several goroutines, for different values.
+// Dir is a state directory. Several goroutines may use it concurrently, for different values.
 type Dir struct{ *store.Store }
 
 // Open opens the state directory at path, and creates it if it does not exist. Errors: store.ErrUntrusted,
@@ -32,7 +32,7 @@ func Open(path string) (Dir, error) {
 	return Dir{s}, err
 }
 
-// Unwrap returns the value in the text of a file of a state directory: see store.Schema.
+// Unwrap returns the value in the text of a state file: see store.Schema.
 func Unwrap(text []byte) (data json.RawMessage, found bool, err error) { return schema().Unwrap(text) }
 
 // lockName is the lock that a running daemon holds on its state directory.
@@ -41,8 +41,8 @@ const lockName = "daemon"
 // ErrRunning says that another daemon uses the state directory.
 var ErrRunning = errors.New("another ssdprobe daemon uses the state directory")
 
-// Hold opens the state directory for a daemon, which releases the lock when it ends. Errors: those of Open, and
-// ErrRunning.
+// Hold opens the state directory for a daemon, which must release the lock when it ends. Errors: those of Open,
+// and ErrRunning.
 func Hold(path string) (Dir, *store.Lock, error) {
 	d, err := Open(path)
 	if err != nil {
@@ -60,23 +60,23 @@ func Hold(path string) (Dir, *store.Lock, error) {
 	return d, lock, nil
 }
 
-// all loads every value of a kind. What could not be read is joined in the error; damaged files are set aside.
+// all loads every value of a kind. The error joins what could not be read; damaged files are set aside.
 func all[T any](d Dir, kind string) (values []T, err error) {
 	err = d.LoadEach(kind, func() any { return new(T) }, func(v any) { values = append(values, *v.(*T)) }) //nolint:forcetypeassert // as newly made
 	return values, err
 }
 
-// Announce notes where the daemon of the directory answers, so that commands find it.
+// Announce stores the URLs of the directory's daemon, so that commands find it.
 func (d Dir) Announce(urls []string) error { return d.Save(kindDaemon, "address", urls) }
 
-// Announced returns where the daemon of the directory answers, or last answered; empty when that is not known.
+// Announced returns the URLs of the daemon that uses the directory or used it last; empty if unknown.
 func (d Dir) Announced() ([]string, error) {
 	var urls []string
 	_, err := d.Load(kindDaemon, "address", &urls)
 	return urls, err
 }
 
-// Told returns which verdicts the cluster was told of by events, by target, "" for the host.
+// Told returns the verdicts that events have reported to the cluster, keyed by target; the key "" is the host.
 func (d Dir) Told() (map[string]record.ToldVerdict, error) {
 	var told map[string]record.ToldVerdict
 	_, err := d.Load(kindDaemon, "told", &told)

@@ -7,8 +7,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/judge"
 )
 
-// Judged returns the node as it was last judged, for when no daemon runs. What could not be read is
-// joined in the error, and is not in the node.
+// Judged returns the node as it was last judged, for use while no daemon runs. The error joins what
+// could not be read and is therefore missing from the node.
 func (d Dir) Judged(c config.Config) (*judge.Node, error) {
 	n := judge.NewNode(c.Drift.Settings)
 	kept, found, err := d.Node()

@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// A drive that is far slower than its peers is said to be while no daemon runs, too.
+// A drive that is far slower than its peers has a warning even while no daemon runs.
 func TestASnapshotOfTheStoreKnowsThePeers(t *testing.T) {
 	s := open(t)
 	c := config.Default()

@@ -8,18 +8,18 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// A change of the form of a stored value takes a new version: write the step, add it to steps, and keep
-// a state directory of the version before as testdata/version-N.txtar.
+// To change the form of a stored value, take a new version: write the step, add it to steps, and keep a state
+// directory of the previous version as testdata/version-N.txtar.
 
-// steps returns what brings values of version 1 to 2, of 2 to 3, and so on. A step changes the decoded JSON of a
-// value of some kind; numbers are json.Number, so that none loses a digit.
+// steps returns the functions that migrate values from version 1 to 2, from 2 to 3, and so on. A step changes the
+// decoded JSON of a value of any kind; numbers are json.Number, so that no digit is lost.
 func steps() []func(kind string, value any) any {
 	return []func(string, any) any{fromVersion1}
 }
 
 func schema() store.Schema { return store.Schema{Version: len(steps()) + 1, Migrate: migrate} }
 
-// migrate brings data of a kind from an earlier version to the current one.
+// migrate converts data of a kind from an earlier version to the current one.
 func migrate(kind string, version int, data json.RawMessage) (json.RawMessage, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -33,8 +33,9 @@ func migrate(kind string, version int, data json.RawMessage) (json.RawMessage, e
 	return json.Marshal(value)
 }
 
-// fromVersion1 is for what was written before the schema had a version: names that the detector had then. The
-// conditions of that version are texts, which record.Conditions reads itself: reports that users keep have them too.
+// fromVersion1 migrates values written before the schema had a version: it renames what the detector has renamed
+// since. It leaves the conditions, which were texts then: record.Conditions still reads those, because reports that
+// users keep contain them too.
 func fromVersion1(_ string, value any) any {
 	visit(value, func(object map[string]any) {
 		for was, is := range map[string]string{
@@ -53,7 +54,7 @@ func fromVersion1(_ string, value any) any {
 	return value
 }
 
-// visit calls change with each object in a value, inner ones last.
+// visit calls change for each object in a value, outer objects first.
 func visit(value any, change func(object map[string]any)) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -46,7 +46,7 @@ func archived(t *testing.T, name string) (dir state.Dir, files []string) {
 	return dir, files
 }
 
-// summary is what an operator would miss of a target.
+// summary returns what an operator would miss about a target.
 func summary(t *testing.T, target state.Target) map[string][]string {
 	t.Helper()
 	s := map[string][]string{}
@@ -79,7 +79,7 @@ func summary(t *testing.T, target state.Target) map[string][]string {
 	return s
 }
 
-// Baselines, epochs, notes, pins and verdicts of the version before are there.
+// The baselines, epochs, notes, pins and verdicts of version 1 are preserved.
 func TestTargetsOfVersion1(t *testing.T) {
 	dir, _ := archived(t, "version-1.txtar")
 	targets, err := dir.Targets()
@@ -124,7 +124,7 @@ func TestTargetsOfVersion1(t *testing.T) {
 	}, got)
 }
 
-// All that the detector knew is there under the names that it has now.
+// Everything that the detector knew is preserved under its current names.
 func TestNamesOfVersion1(t *testing.T) {
 	dir, files := archived(t, "version-1.txtar")
 	renamed := strings.NewReplacer(`"sureness":`, `"maturity":`, `"young"`, `"early"`, `"inertia":`, `"autocorrelation_factor":`,
@@ -153,7 +153,7 @@ func TestNamesOfVersion1(t *testing.T) {
 	assert.GreaterOrEqual(t, compared, 5, "the archive has these names")
 }
 
-// A round under the conditions that were last seen belongs to the last epoch, before and after it is saved anew.
+// A round under the conditions last seen belongs to the last epoch, both before and after the target is saved again.
 func TestMigrationBeginsNoEpoch(t *testing.T) {
 	dir, _ := archived(t, "version-1.txtar")
 	targets, err := dir.Targets()
@@ -213,7 +213,7 @@ func TestRunsAndRequestsOfVersion1(t *testing.T) {
 	assert.True(t, target.Probes["read-4k"].Pinned(&target.Conditions))
 }
 
-// No value of a migration is set aside, and what is written has the current version, which an older ssdprobe refuses.
+// The migration sets no value aside. What it writes has the current version, which an older ssdprobe refuses.
 func TestMigrationKeepsEveryFile(t *testing.T) {
 	dir, files := archived(t, "version-1.txtar")
 	kinds := map[string]bool{}
@@ -243,7 +243,8 @@ func TestMigrationKeepsEveryFile(t *testing.T) {
 	}
 }
 
-// The engine of version 1 measured alike: under this one, the epochs of all probes go on, and no condition has changed.
+// The engine of version 1 measured equally: under this engine, the epochs of all probes continue, and no condition has
+// changed.
 func TestAnotherEngineBeginsNoEpoch(t *testing.T) {
 	dir, _ := archived(t, "version-1.txtar")
 	targets, err := dir.Targets()

@@ -7,17 +7,17 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Node is what is kept of the node over a restart: what its drives did together.
+// Node is what is kept of the node across restarts: how its drives behaved in common.
 type Node struct {
-	// Engine made the rounds that were judged.
+	// Engine is the probe engine whose rounds were judged.
 	Engine string      `json:"engine"`
 	Judge  judge.State `json:"judge"`
 }
 
-// nodeName is the one value of its kind.
+// nodeName is the name of the only value of its kind.
 const nodeName = "judge"
 
-// Node returns what is stored of the node; false when nothing is, as in a directory of an earlier version.
+// Node returns what is stored about the node; false if nothing is, as in a directory of an earlier version.
 func (d Dir) Node() (n Node, found bool, err error) {
 	found, err = d.Load(kindNode, nodeName, &n)
 	if engine := probe.Inherit(record.Conditions{Engine: n.Engine}).Engine; found && engine != probe.Name {
@@ -26,7 +26,7 @@ func (d Dir) Node() (n Node, found bool, err error) {
 	return n, found, err
 }
 
-// RememberedNode is the node without its drives: they are remembered only, so that what was found can be accepted.
+// RememberedNode returns the stored node without adding drives, which suffices to accept what was found.
 func (d Dir) RememberedNode() (*judge.Node, error) {
 	n := judge.NewNode(drift.Default())
 	kept, _, err := d.Node()
@@ -36,11 +36,10 @@ func (d Dir) RememberedNode() (*judge.Node, error) {
 	return n, err
 }
 
-// SaveNode replaces what is stored of the node.
+// SaveNode replaces what is stored about the node.
 func (d Dir) SaveNode(s judge.State) error {
 	return d.Save(kindNode, nodeName, Node{Engine: probe.Name, Judge: s})
 }
 
-// SetNodeAside renames the file of a node whose state makes no sense, and returns the *store.DamagedError
-// that says so.
+// SetNodeAside renames the file of a node whose state is invalid, and returns a *store.DamagedError that says so.
 func (d Dir) SetNodeAside(cause error) error { return d.SetAside(kindNode, nodeName, cause) }

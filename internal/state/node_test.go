@@ -18,7 +18,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// nodeOfADay is what a node of three drives knows after a day.
+// nodeOfADay returns the state of a node with three drives after a day.
 func nodeOfADay(t *testing.T) judge.State {
 	t.Helper()
 	n := judge.NewNode(drift.Default())
@@ -58,7 +58,7 @@ func TestTheNodeIsKept(t *testing.T) {
 	assert.Equal(t, kept, same)
 }
 
-// What rounds of another engine say of the host is not what those of this one say.
+// What another engine's rounds say about the host does not apply to this engine.
 func TestANodeOfAnotherEngine(t *testing.T) {
 	s := open(t)
 	known := nodeOfADay(t)

@@ -7,10 +7,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Recording is a recording of the flight recorder as it is stored.
+// Recording is the stored form of a recording of the flight recorder.
 type Recording struct {
 	record.RecordingHead
-	// Lines is the recording as recorder.Encode makes it, and as it is exported.
+	// Lines is the recording as recorder.Encode returns it and as it is exported.
 	Lines []byte `json:"lines_gzip"`
 }
 
@@ -20,10 +20,10 @@ var ErrNoRecording = errors.New("no such recording")
 // SaveRecording stores a recording.
 func (d Dir) SaveRecording(r Recording) error { return d.Save(kindRecordings, r.ID, r) }
 
-// RemoveRecording removes a recording; it need not be there.
+// RemoveRecording removes a recording; it is no error if there is none.
 func (d Dir) RemoveRecording(id string) error { return d.Remove(kindRecordings, id) }
 
-// Recordings returns all recordings, the oldest first. What could not be read is joined in the error; damaged files are set
+// Recordings returns all recordings, the oldest first. The error joins what could not be read; damaged files are set
 // aside.
 func (d Dir) Recordings() ([]Recording, error) {
 	return all[Recording](d, kindRecordings)

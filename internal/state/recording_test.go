@@ -37,7 +37,7 @@ func TestRecordings(t *testing.T) {
 	_, err = dir.Recording("another")
 	require.ErrorIs(t, err, state.ErrNoRecording)
 
-	// One that is damaged hides no other, and is told once.
+	// A damaged recording hides no other, and is reported once.
 	file := filepath.Join(at, "recordings", older.ID+".json")
 	require.NoError(t, os.WriteFile(file, []byte("{"), 0o600))
 	all, err = dir.Recordings()

@@ -15,35 +15,35 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// Request asks for a change of what is stored about a target. While a daemon
-// runs, it has the state in memory, so requests are left in the state directory
-// for it; otherwise they are applied at once. Without any of Import, Accept and Pin
-// it asks to forget all baselines and learn anew.
+// Request asks for a change of what is stored about a target. A running daemon has the state in memory, so requests are
+// left in the state directory for it; otherwise they are applied at once. A request without Import, Accept, Pin and
+// Record asks to forget all baselines and to learn them anew.
 type Request struct {
 	Target string `json:"target,omitempty"` // id
-	// Host asks for what the drives of the node did together to be accepted, instead of a target's level.
+	// Host asks to accept the common level of the node's drives, instead of a target's level.
 	Host bool `json:"host,omitempty"`
-	// Probe is the probe meant; empty for all of the target's.
+	// Probe is the probe to change; empty means all probes of the target.
 	Probe string `json:"probe,omitempty"`
 	// Import is a baseline to use.
 	Import *record.Baseline `json:"import,omitempty"`
-	// Accept takes the current level as the normal one; it is the note that says why.
+	// Accept asks to accept the current level as normal; it is the note that says why.
 	Accept string `json:"accept,omitempty"`
-	// Pin keeps the current baselines as they are (true), or no longer (false).
+	// Pin pins the current baselines (true) or unpins them (false).
 	Pin *bool `json:"pin,omitempty"`
-	// Record asks for a recording of the target, or of the node when there is none; nothing else is then asked for.
+	// Record asks for a recording of the target, or of the node if Target is empty. The request then asks for nothing
+	// else.
 	Record *RecordRequest `json:"record,omitempty"`
-	// Asked is when the request was left; zero in those of earlier versions.
+	// Asked is when the request was left; zero in requests of earlier versions.
 	Asked time.Time `json:"asked,omitzero"`
 }
 
-// requestKept is how long a daemon may take to carry out a request: nobody expects it to happen later.
+// requestKept is how long after a request a daemon may carry it out: later, nobody expects it to happen.
 const requestKept = 10 * time.Minute
 
 // ErrTooLate says that a request is too old to be carried out.
 var ErrTooLate = fmt.Errorf("it was asked for more than %.0f minutes ago; ask again", requestKept.Minutes())
 
-// InTime returns ErrTooLate for a request that was left long ago.
+// InTime returns ErrTooLate for a request that was left more than requestKept ago.
 func (r Request) InTime(now time.Time) error {
 	if !r.Asked.IsZero() && now.Sub(r.Asked) > requestKept {
 		return ErrTooLate
@@ -51,10 +51,10 @@ func (r Request) InTime(now time.Time) error {
 	return nil
 }
 
-// ErrUnknownTarget says that nothing is stored about a target, or its probe.
+// ErrUnknownTarget says that nothing is stored about a target or its probe.
 var ErrUnknownTarget = errors.New("nothing is known about this target")
 
-// String says what is asked for, for the log.
+// String describes the request, for the log.
 func (r Request) String() string {
 	switch {
 	case r.Record != nil:
@@ -73,8 +73,9 @@ func (r Request) String() string {
 	return "forget baselines"
 }
 
-// Submit carries out a request, or leaves it to the daemon that runs on the directory. It returns the name under which
-// it was left, for TakeAnswer; empty when it was carried out. Then accepted are the levels that were, by probe or "traffic".
+// Submit carries out a request, or leaves it for the daemon that runs on the directory. If it was left, name is its
+// name for TakeAnswer. If it was carried out, name is empty and accepted holds the accepted levels, keyed by probe or
+// "traffic".
 func (d Dir) Submit(r Request) (name string, accepted map[string]drift.Note, err error) {
 	lock, err := store.TakeLock(d.Dir(), lockName)
 	if errors.Is(err, store.ErrLocked) {
@@ -87,14 +88,14 @@ func (d Dir) Submit(r Request) (name string, accepted map[string]drift.Note, err
 	return "", accepted, errors.Join(err, lock.Release())
 }
 
-// Leave leaves a request to the daemon, and returns its name.
+// Leave leaves a request for the daemon, and returns its name.
 func (d Dir) Leave(r Request) (name string, err error) {
 	r.Asked = time.Now().UTC()
 	name = fmt.Sprintf("%d", r.Asked.UnixNano())
 	return name, d.Save(kindRequests, name, r)
 }
 
-// applyAll is Apply and what the request changes in what is stored of the node.
+// applyAll is Apply, plus the changes that the request makes to the stored node.
 func (d Dir) applyAll(r Request) (accepted map[string]drift.Note, err error) {
 	accepted, err = d.Apply(r)
 	return r.WithNode(accepted, err, func() (map[string]drift.Note, error) {
@@ -118,8 +119,8 @@ type RecordRequest struct {
 // ErrNotRunning says that no daemon runs on the state directory.
 var ErrNotRunning = errors.New("no ssdprobe daemon runs on this state directory")
 
-// AskToRecord leaves a request for a recording of a target, or of the node when that is empty, to the daemon that runs
-// on the directory. It returns the name of the request, for TakeAnswer. Errors: ErrNotRunning, and those of the filesystem.
+// AskToRecord leaves a request to record a target, or the node if target is empty, for the daemon that runs on the
+// directory. It returns the name of the request, for TakeAnswer. Errors: ErrNotRunning, and those of the filesystem.
 func (d Dir) AskToRecord(target string, now time.Time) (name string, err error) {
 	lock, err := store.TakeLock(d.Dir(), lockName)
 	switch {
@@ -131,8 +132,7 @@ func (d Dir) AskToRecord(target string, now time.Time) (name string, err error) 
 	return "", errors.Join(ErrNotRunning, lock.Release())
 }
 
-// Requests returns the names of the requests that were left, oldest first. What could not be read is joined in the
-// error.
+// Requests returns the names of the requests that were left, oldest first. The error joins what could not be read.
 func (d Dir) Requests() ([]string, error) { return d.Names(kindRequests) }
 
 // Request returns a request that was left.
@@ -141,9 +141,10 @@ func (d Dir) Request(name string) (r Request, err error) {
 	return r, err
 }
 
-// Apply carries out a request on what is stored of its target. It returns the levels that were accepted, by probe or "traffic".
+// Apply carries out a request on the stored state of its target. It returns the accepted levels, keyed by probe or
+// "traffic".
 func (d Dir) Apply(r Request) (accepted map[string]drift.Note, err error) {
-	if r.Host { // it is about no target
+	if r.Host { // it concerns no target
 		return nil, nil
 	}
 	t, found, err := d.Target(r.Target)
@@ -165,10 +166,11 @@ func (d Dir) Apply(r Request) (accepted map[string]drift.Note, err error) {
 	return t.Accepted(now), d.SaveTarget(t)
 }
 
-// WithNode carries out what a request changes in the node, given what came of it on its target: what is accepted may be
-// a level of either. It is refused when nothing is, and nothing changes in the node when the target refused for another reason.
-// It returns the levels that were accepted, by probe or "traffic". Where a source has both, that against its own past is told,
-// rather than that beside its peers.
+// WithNode carries out the part of an accept request that concerns the node, by calling change. onTarget and refused
+// are the result of the same request for its target. The request succeeds if the target or the node has a level to
+// accept. If the target refused it for another reason, change is not called. WithNode returns the accepted levels,
+// keyed by probe or "traffic". If a source has two, it returns the one relative to the source's own past and not the
+// one relative to its peers.
 func (r Request) WithNode(
 	onTarget map[string]drift.Note, refused error, change func() (map[string]drift.Note, error),
 ) (accepted map[string]drift.Note, err error) {
@@ -186,8 +188,8 @@ func (r Request) WithNode(
 	return accepted, nil
 }
 
-// ChangeNode accepts what the node knows of the request's target beside its peers, or of the host. It returns what was
-// accepted, by probe or "traffic". Errors: drift.ErrNothingToAccept and drift.ErrMoving.
+// ChangeNode accepts the level of the request's target relative to its peers, or that of the host. It returns what was
+// accepted, keyed by probe or "traffic". Errors: drift.ErrNothingToAccept and drift.ErrMoving.
 func (r Request) ChangeNode(n *judge.Node, now time.Time) (map[string]drift.Note, error) {
 	if r.Host {
 		return n.AcceptHost(r.Accept, now)
@@ -195,7 +197,7 @@ func (r Request) ChangeNode(n *judge.Node, now time.Time) (map[string]drift.Note
 	return n.AcceptLevels(r.Target, r.Probe, r.Accept, now)
 }
 
-// Change carries out a request on a state. A state that is refused is left as it was.
+// Change carries out a request on t. If the request is refused, t is unchanged.
 func (r Request) Change(t *Target, now time.Time) error {
 	changed := map[string]drift.State{}
 	for name, state := range t.Probes {
@@ -239,7 +241,7 @@ func (r Request) Change(t *Target, now time.Time) error {
 			refused.add(judge.Traffic, err)
 		}
 	}
-	// Of all probes, those that have nothing to accept or to pin do not matter.
+	// In a request for all probes, those with nothing to accept or to pin do not matter.
 	minor := func(err error) bool {
 		return errors.Is(err, drift.ErrNothingToAccept) || errors.Is(err, drift.ErrNotLearned)
 	}
@@ -247,13 +249,13 @@ func (r Request) Change(t *Target, now time.Time) error {
 		return fmt.Errorf("%s of %s: %w", r, r.Target, refused.join())
 	}
 	t.Probes, t.Traffic = changed, traffic
-	if len(changed) == 0 { // all is forgotten, and so is where it was
+	if len(changed) == 0 { // everything is forgotten, including the mount point
 		t.MountPoint = ""
 	}
 	return nil
 }
 
-// changed returns the state of one probe after the request, and whether any is left.
+// changed returns the state of one probe after the request, and whether to keep it.
 func (r Request) changed(state drift.State, now time.Time) (after drift.State, keep bool, err error) {
 	if r.Import != nil {
 		b := *r.Import
@@ -277,7 +279,7 @@ func (r Request) changed(state drift.State, now time.Time) (after drift.State, k
 	return after, true, err
 }
 
-// refusals are the causes why something was refused, each with what it was refused for.
+// refusals are the reasons for which parts of a request were refused, each with the names of those parts.
 type refusals []refusal
 
 type refusal struct {
@@ -293,7 +295,7 @@ func (all *refusals) add(name string, cause error) {
 	*all = append(*all, refusal{cause, []string{name}})
 }
 
-// join names each cause once.
+// join returns one error that names each cause once.
 func (all refusals) join() error {
 	var problems []error
 	for _, r := range all {

@@ -14,7 +14,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/state"
 )
 
-// followed is the state after a stream.
+// followed returns the state of a tracker after a stream.
 func followed(kind string, days float64) drift.State {
 	t := drift.NewTracker(drift.Default())
 	for r := range (drifttest.Stream{Kind: kind, Noise: "quiet", Seed: 3, Days: days}).Rounds() {
@@ -80,7 +80,7 @@ func TestAcceptAndPin(t *testing.T) {
 	assert.Empty(t, changed.ProbeNames())
 }
 
-// What a target is told applies to its traffic, too.
+// A request for a target applies to its traffic, too.
 func TestTrafficIsAcceptedAndForgottenWithItsTarget(t *testing.T) {
 	tracker := drift.NewTrafficTracker(drift.Default())
 	minute := 0

@@ -10,8 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// runPrefix begins the names of all reports of a suite on a target; what
-// follows is a time, so that names sort by age.
+// runPrefix is the prefix of the names of all reports of a suite on a target. The start
+// time follows, so that names sort by age.
 func runPrefix(suite, target string) string { return suite + " " + target + " " }
 
 // KeepRun stores a report and drops the oldest ones beyond keep.
@@ -37,8 +37,8 @@ func (d Dir) runNames(prefix string) ([]string, error) {
 	return names, err
 }
 
-// Runs returns the last report of each suite on a target, compared with those
-// before it. What could not be read is joined in the error.
+// Runs returns the last report of each suite on a target, compared with earlier ones.
+// The error joins what could not be read.
 func (d Dir) Runs(id string) ([]record.RunStatus, error) {
 	names, err := d.Names(kindRuns)
 	problems := []error{err}
@@ -76,7 +76,7 @@ func (d Dir) Runs(id string) ([]record.RunStatus, error) {
 	return runs, errors.Join(problems...)
 }
 
-// Compared compares a run with the stored ones before it.
+// Compared compares a run with the stored runs of the same suite and target.
 func (d Dir) Compared(r record.RunReport) (*record.Comparison, error) {
 	names, err := d.runNames(runPrefix(r.Suite, r.TargetID))
 	problems := []error{err}

@@ -48,6 +48,6 @@ func TestWhatCannotBeSavedIsKnownBefore(t *testing.T) {
 	require.NoError(t, d.CanSaveRunBaseline("quick", "b"))
 
 	require.NoError(t, os.RemoveAll(filepath.Join(path, "run-baselines")))
-	require.NoError(t, os.WriteFile(filepath.Join(path, "run-baselines"), nil, 0o600)) // root may write anywhere else
+	require.NoError(t, os.WriteFile(filepath.Join(path, "run-baselines"), nil, 0o600)) // root can write everywhere else
 	require.ErrorContains(t, d.CanSaveRunBaseline("quick", "a"), "run-baselines")
 }

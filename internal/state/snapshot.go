@@ -10,8 +10,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Snapshot returns what is stored in the form of a daemon's snapshot, for when none
-// runs. What could not be read is joined in the error.
+// Snapshot returns the stored state in the form of a daemon's snapshot, for use while
+// no daemon runs. The error joins what could not be read.
 func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
 	snapshot := record.Snapshot{Time: now, Node: c.Node}
 	targets, err := d.Targets()
@@ -40,7 +40,7 @@ func (d Dir) Snapshot(c config.Config, now time.Time) (record.Snapshot, error) {
 	}
 	judged, err := d.Judged(c)
 	problems = append(problems, err)
-	judged.Advance(now) // what was last compared long ago is not known any more
+	judged.Advance(now) // comparisons that are too old no longer count
 	for i := range snapshot.Targets {
 		t := &snapshot.Targets[i]
 		if v, ok := judged.Verdict(t.ID); ok {

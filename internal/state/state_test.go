@@ -49,7 +49,7 @@ func TestImportAndReset(t *testing.T) {
 	known := targets[0].Probes["read-4k"].Baselines()
 	require.Len(t, known, 1)
 	assert.Equal(t, b.Values, known[0].Values)
-	b.Conditions.Engine = "ssdprobe-2" // of another node, whose engine was earlier and measured alike
+	b.Conditions.Engine = "ssdprobe-2" // from another node with an earlier engine that measured equally
 	assert.Equal(t, b.Conditions, known[0].Conditions)
 
 	snapshot, err := s.Snapshot(config.Default(), b.Learned.Add(time.Hour))

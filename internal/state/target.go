@@ -14,41 +14,41 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// Target is what is kept of one target over a restart.
+// Target is what is kept of one target across restarts.
 type Target struct {
 	ID     string                 `json:"id"`
 	Path   string                 `json:"path"`
 	File   bool                   `json:"file,omitempty"`
 	Device record.Device          `json:"device"` // as last seen
 	Probes map[string]drift.State `json:"probes"`
-	// Traffic is what is known of the device's own traffic; nil when nothing is.
+	// Traffic is the state of the device's own traffic; nil if nothing is known.
 	Traffic *drift.State     `json:"traffic,omitempty"`
 	Pool    *probe.PoolState `json:"pool,omitempty"`
-	// Budgets are those of the write probes.
+	// Budgets holds the budgets of the write probes.
 	Budgets map[string]admit.Budget `json:"budgets,omitempty"`
 	// Most is the most work that others were seen to do on the device.
 	Most admit.Capacity `json:"most_work,omitzero"`
 	// MountPoint is where the filesystem of a file was mounted when it was last opened.
 	MountPoint string `json:"mount_point,omitempty"`
-	// Planned is since when the calendar has each suite at its current times.
+	// Planned holds, for each suite, since when the calendar has it at its current times.
 	Planned map[string]Planned `json:"planned,omitempty"`
-	// Conditions are those last seen, and Changed when each was seen to change.
+	// Conditions are those last seen, and Changed holds when each of them last changed.
 	Conditions record.Conditions    `json:"conditions"`
 	Changed    map[string]time.Time `json:"changed,omitempty"`
 }
 
-// Planned is since when the calendar has had a suite at its current times. It
-// is stored, so that neither a restart nor a change of the calendar makes a run owed
-// that was never planned, and no restart forgives one that was.
+// Planned records since when the calendar has had a suite at its current times. It is stored so that a restart or
+// a change of the calendar does not make a run due that was never planned, and a restart does not cancel one that
+// was.
 type Planned struct {
 	Times string    `json:"times"`
 	Since time.Time `json:"since"`
-	// Complete is when the last complete run was over: its report may be gone.
+	// Complete is when the last complete run ended, because its report may have been removed.
 	Complete time.Time `json:"complete,omitzero"`
 }
 
-// Targets returns what is stored of every target. What could not be read is
-// joined in the error; the others are returned all the same.
+// Targets returns what is stored about every target. The error joins what could not be read; the others are
+// returned all the same.
 func (d Dir) Targets() ([]Target, error) {
 	targets, err := all[Target](d, kindTargets)
 	for i := range targets {
@@ -57,7 +57,7 @@ func (d Dir) Targets() ([]Target, error) {
 	return targets, err
 }
 
-// Accepted are the levels that were accepted at a time, by probe or "traffic".
+// Accepted returns the levels that were accepted at the given time, keyed by probe or "traffic".
 func (t Target) Accepted(at time.Time) map[string]drift.Note {
 	notes := map[string]drift.Note{}
 	sources := maps.Clone(t.Probes)
@@ -72,7 +72,7 @@ func (t Target) Accepted(at time.Time) map[string]drift.Note {
 	return notes
 }
 
-// inherit makes the baselines of an earlier engine those of this one, where they hold for it.
+// inherit adopts the baselines of an earlier engine, if they remain valid for this one.
 func (t *Target) inherit() {
 	t.Conditions = probe.Inherit(t.Conditions)
 	for _, s := range t.Probes {
@@ -93,31 +93,31 @@ func inherit(s drift.State) {
 	}
 }
 
-// Target returns what is stored of the target with this id; false when nothing is.
+// Target returns what is stored about the target with this id; false if nothing is.
 func (d Dir) Target(id string) (t Target, found bool, err error) {
 	found, err = d.Load(kindTargets, id, &t)
 	t.inherit()
 	return t, found, err
 }
 
-// SaveTarget replaces what is stored of a target.
+// SaveTarget replaces what is stored about a target.
 func (d Dir) SaveTarget(t Target) error { return d.Save(kindTargets, t.ID, t) }
 
-// SetTargetAside renames the file of a target whose state makes no sense, and returns the *store.DamagedError
-// that says so.
+// SetTargetAside renames the file of a target whose state is invalid, and returns a *store.DamagedError that says
+// so.
 func (d Dir) SetTargetAside(id string, cause error) error { return d.SetAside(kindTargets, id, cause) }
 
-// ProbeNames returns the names of the probes that something is stored of, in order.
+// ProbeNames returns the sorted names of the probes about which something is stored.
 func (t Target) ProbeNames() []string { return slices.Sorted(maps.Keys(t.Probes)) }
 
-// Tracker is what is stored of a probe, at work.
+// Tracker is the restored tracker of a probe.
 type Tracker struct {
 	Probe string
 	*drift.Tracker
 }
 
-// Trackers restores the trackers of all probes, in the order of their names. What makes no sense is joined in the
-// error; the others are returned all the same.
+// Trackers restores the trackers of all probes, in the order of their names. The error joins the invalid states;
+// the others are returned all the same.
 func (t Target) Trackers(settings drift.Settings) ([]Tracker, error) {
 	var trackers []Tracker
 	var problems []error

@@ -14,10 +14,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/store"
 )
 
-// crashEnv names the state directory of a process that saves once.
+// crashEnv holds the state directory of a process that saves once.
 const crashEnv = "SSDPROBE_TEST_CRASH"
 
-// saveOnce is what the processes do that are killed. The signal tells their tracer that the save begins, in this thread.
+// saveOnce runs in the processes that are killed. The signal tells the tracer that this thread begins to save.
 func saveOnce(t *testing.T, dir string) {
 	runtime.LockOSThread()
 	s := at(t, dir)
@@ -26,15 +26,15 @@ func saveOnce(t *testing.T, dir string) {
 	os.Exit(0)
 }
 
-// A process that saves is killed at every byte of what it writes. The old value is there then, and the next save goes
-// well.
+// A saving process is killed at every byte that it writes. The old value is then still there, and the next save
+// succeeds.
 func TestKilledAtEveryByteOfASave(t *testing.T) {
 	if dir := os.Getenv(crashEnv); dir != "" {
 		saveOnce(t, dir)
 	}
 	t.Parallel()
 	s := open(t)
-	_, text := one(t, s, "x", some(2)) // as long as what is cut short
+	_, text := one(t, s, "x", some(2)) // as long as the interrupted save
 	require.NoError(t, s.Save(kind, "x", some(1)))
 	bytes := 0
 	for ; killedWhileSaving(t, "TestKilledAtEveryByteOfASave", s.Dir(), afterBytes(bytes)); bytes++ {
@@ -52,8 +52,8 @@ func TestKilledAtEveryByteOfASave(t *testing.T) {
 	assert.Equal(t, 2, loaded(t, s))
 }
 
-// A process that saves is killed before and after every call into the kernel that changes files or syncs them. The old
-// value is there then, or the new one.
+// A saving process is killed before and after every system call that changes or syncs files. Either the old or the new
+// value is then there.
 func TestKilledAtEveryCallOfASave(t *testing.T) {
 	if dir := os.Getenv(crashEnv); dir != "" {
 		saveOnce(t, dir)
@@ -71,7 +71,7 @@ func TestKilledAtEveryCallOfASave(t *testing.T) {
 	assert.Equal(t, 2, loaded(t, s), "nobody killed the last one")
 }
 
-// loaded returns which value is found by whoever comes next.
+// loaded returns the value that the next process finds.
 func loaded(t *testing.T, s *store.Store) int {
 	t.Helper()
 	var v value
@@ -82,7 +82,7 @@ func loaded(t *testing.T, s *store.Store) int {
 	return v.N
 }
 
-// goesOn saves the old value again and checks that nothing is left of a save that was cut short.
+// goesOn saves the old value again and checks that nothing of an interrupted save is left.
 func goesOn(t *testing.T, s *store.Store) {
 	t.Helper()
 	require.NoError(t, s.Save(kind, "x", some(1)))

@@ -1,11 +1,11 @@
-// Package store keeps values over restarts: one directory, one JSON file per
-// value, which a person can read.
+// Package store keeps values across restarts: one directory, with one human-readable
+// JSON file per value.
 //
-// A file is written beside its place, synced, renamed and its directory synced,
-// so that after a crash at any moment the old or the new value is there whole. It
-// carries its format, a version and a checksum of its data. A damaged file is set
-// aside under another name and reported; a file of a newer version is left as it
-// is and never overwritten.
+// A new file is written beside the old one and synced. It then replaces the old one by
+// a rename, and the directory is synced. After a crash at any moment, either the old or
+// the new value is complete. A file carries its format, its version and a checksum of
+// its data. A damaged file is renamed and reported; a file of a newer version is left
+// unchanged and never overwritten.
 //
 // A value of an earlier version is migrated by the caller's Schema when it is read.
 //
@@ -15,5 +15,5 @@
 //
 // A directory or a file that another user could have changed is refused, see MakeDir.
 //
-// What the values mean is not known here.
+// This package does not know what the values mean.
 package store

@@ -16,18 +16,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxFileBytes bounds what is read into memory; a value is far smaller.
+// maxFileBytes limits how much is read into memory; a value is far smaller.
 const maxFileBytes = 32 << 20
 
-// DamagedError says that a file could not be understood.
+// DamagedError says that a file could not be interpreted.
 type DamagedError struct {
 	Path string
-	// SetAside is what the file is called now; empty when it was left where it is.
+	// SetAside is the new path of the file; empty if the file was left where it is.
 	SetAside string
 	Err      error
 }
 
-// Error names the file, its new name and the reason.
+// Error returns the file, its new name and the reason.
 func (e *DamagedError) Error() string {
 	if e.SetAside == "" {
 		return fmt.Sprintf("%s is damaged (%v)", e.Path, e.Err)
@@ -38,18 +38,18 @@ func (e *DamagedError) Error() string {
 // Unwrap returns the reason.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// envelope is the form of a file.
+// envelope is the content of a file.
 type envelope struct {
 	Format   string          `json:"format"` // "ssdprobe/" and the kind
 	Version  int             `json:"version"`
 	Name     string          `json:"name"`
 	Saved    time.Time       `json:"saved"`
-	Checksum string          `json:"checksum"` // "sha256:" of data without white space
+	Checksum string          `json:"checksum"` // "sha256:" and the hash of data without white space
 	Data     json.RawMessage `json:"data"`
 }
 
-// readEnvelope reads and checks a file. Errors: fs.ErrNotExist, ErrNewer,
-// *DamagedError for what makes no sense, and those of reading it.
+// readEnvelope reads and checks a file. Errors: fs.ErrNotExist, ErrNewer, *DamagedError
+// for a file that cannot be interpreted, and those of reading it.
 func (s *Store) readEnvelope(path, kind string) (envelope, error) {
 	text, err := read(path)
 	if err != nil {
@@ -95,8 +95,8 @@ func checksum(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// read returns what is in a file. Links are not followed, what is no file is not
-// waited for, and what another user could have written is not believed.
+// read returns the content of a file. It does not follow links, does not block on a
+// FIFO or device, and refuses a file that another user could have written.
 func read(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ELOOP) {
@@ -116,7 +116,7 @@ func readFile(f *os.File) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &DamagedError{Path: f.Name(), Err: errors.New("it is not a file")}
 	}
-	stateDir := filepath.Dir(filepath.Dir(f.Name())) // of a directory for each kind
+	stateDir := filepath.Dir(filepath.Dir(f.Name())) // which has one directory for each kind
 	if err := trustFile(f.Name(), stateDir, info); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,8 @@ func readFile(f *os.File) ([]byte, error) {
 	return text, err
 }
 
-// replace puts text in path's place so that a crash leaves the old or the new.
+// replace replaces the content of path so that a crash leaves either the old or the new
+// content.
 func replace(path string, text []byte) (err error) {
 	pending, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600), renameio.WithTempDir(filepath.Dir(path)))
 	if err != nil {
@@ -141,7 +142,7 @@ func replace(path string, text []byte) (err error) {
 		return err
 	}
 	dir := filepath.Dir(path)
-	return errors.Join(syncDir(dir), syncDir(filepath.Dir(dir))) // dir may be new itself
+	return errors.Join(syncDir(dir), syncDir(filepath.Dir(dir))) // dir may itself be new
 }
 
 func syncDir(dir string) error {

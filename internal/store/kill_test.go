@@ -24,12 +24,12 @@ const (
 	fromEnv  = "SSDPROBE_TEST_FROM"
 )
 
-// large is a value of which every part tells the number.
+// large returns a value of which every part contains n.
 func large(n int) value { return value{N: n, Text: strings.Repeat(strconv.Itoa(n)+",", 20_000)} }
 
-// A process that saves without end is killed at moments drawn at random from
-// what happens in the directory. What can be loaded then is one of the values
-// that were saved, whole, and never older than the last time.
+// A process that saves in an endless loop is killed after a random number of events in
+// the directory. The value that can then be loaded is complete, is one that was saved,
+// and is never older than the one before.
 func TestKilledWhileSaving(t *testing.T) {
 	if dir := os.Getenv(saverEnv); dir != "" {
 		saveForEver(t, dir)
@@ -76,7 +76,7 @@ func saveForEver(t *testing.T, dir string) {
 	}
 }
 
-// dirEvents counts what happens in a directory (inotify).
+// dirEvents counts the events in a directory (inotify).
 type dirEvents struct{ file *os.File }
 
 func watch(t *testing.T, dir string) dirEvents {
@@ -104,7 +104,7 @@ func (e dirEvents) await(t *testing.T, n int) {
 	}
 }
 
-// drain forgets the events that have happened.
+// drain discards the events so far.
 func (e dirEvents) drain(t *testing.T) {
 	t.Helper()
 	require.NoError(t, e.file.SetReadDeadline(time.Now().Add(time.Millisecond)))

@@ -16,26 +16,25 @@ import (
 // ErrLocked says that another process holds a lock.
 var ErrLocked = errors.New("locked by another process")
 
-// Lock is a lock file that this process holds. The kernel lets go of it when
-// the process ends, however it ends.
+// Lock is a lock file that this process holds. The kernel releases the lock when the process ends, however
+// it ends.
 type Lock struct {
 	file  *os.File
 	noted bool
 }
 
-// lockSuffix ends the names of lock files.
+// lockSuffix is the suffix of lock files.
 const lockSuffix = ".lock"
 
-// TakeLock takes the lock of that name in dir, which is made when it is not
-// there, or returns ErrLocked at once. ErrUntrusted says that another user could
-// remove the file: two processes could then hold two locks of one name. For the same
-// reason the file itself stays.
+// TakeLock takes the named lock in dir, which it creates if necessary, or returns ErrLocked at once.
+// ErrUntrusted says that another user could remove the file: two processes could then hold the same lock.
+// For the same reason, the file remains after Release.
 func TakeLock(dir, name string) (*Lock, error) {
 	if err := MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("take the lock %s: %w", name, err)
 	}
 	path := filepath.Join(dir, fileName(name)+lockSuffix)
-	// O_NOFOLLOW: in a shared directory the name may be somebody else's link.
+	// O_NOFOLLOW: in a shared directory, the name may be a link made by another user.
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("take the lock %s: %w", path, err)
@@ -47,14 +46,14 @@ func TakeLock(dir, name string) (*Lock, error) {
 		}
 		return nil, errors.Join(fmt.Errorf("take the lock %s: %w", path, err), file.Close())
 	}
-	// What a process that was killed has noted is not this one's.
+	// Remove the note of an earlier holder that was killed.
 	if err := empty(file); err != nil {
 		return nil, errors.Join(fmt.Errorf("take the lock %s: %w", path, err), file.Close())
 	}
 	return &Lock{file: file}, nil
 }
 
-// empty empties a file. One that is empty is not written to: that fails where a quota is used up.
+// empty truncates a file unless it is empty already: truncating fails where a quota is used up.
 func empty(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {
@@ -63,9 +62,8 @@ func empty(file *os.File) error {
 	return file.Truncate(0)
 }
 
-// Note writes into the file of the lock who holds it, for who finds it taken. It is
-// there until the lock is released; what a process that was killed has noted stays until
-// the lock is taken again.
+// Note writes a description of the holder into the lock file, for others who want the lock. It remains there
+// until the lock is released, or, if the holder is killed, until the lock is taken again.
 func (l *Lock) Note(holder any) error {
 	text, err := json.Marshal(holder)
 	if err != nil {
@@ -79,7 +77,7 @@ func (l *Lock) Note(holder any) error {
 	return err
 }
 
-// Release lets go of the lock.
+// Release releases the lock.
 func (l *Lock) Release() error {
 	var err error
 	if l.noted {
@@ -88,17 +86,17 @@ func (l *Lock) Release() error {
 	return errors.Join(err, l.file.Close())
 }
 
-// Keep leaves the lock to the kernel, which lets go of it when the process has ended, with
-// every thread that still waits for a drive. It is instead of Release.
+// Keep hands the lock over to the kernel, which releases it when the process has ended, including every
+// thread that still waits for a drive. Call it instead of Release.
 func (l *Lock) Keep() error {
-	if _, err := unix.FcntlInt(l.file.Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil { // which the garbage collector does not close
+	if _, err := unix.FcntlInt(l.file.Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil { // the garbage collector does not close the duplicate
 		return fmt.Errorf("keep the lock %s: %w", l.file.Name(), err)
 	}
 	return nil
 }
 
-// IsNoted reports whether the lock of that name in dir is held by somebody who has noted that. It may be
-// asked often: a lock in which nothing is noted is not touched.
+// IsNoted reports whether the named lock in dir is held and has a note. It is cheap enough to be called
+// often: a lock file without a note is not opened.
 func IsNoted(dir, name string) bool {
 	path := filepath.Join(dir, fileName(name)+lockSuffix)
 	if info, err := os.Lstat(path); err != nil || info.Size() == 0 {
@@ -108,13 +106,13 @@ func IsNoted(dir, name string) bool {
 	return err == nil && len(text) > 0
 }
 
-// Noted is what is noted in a lock, and by which user: nobody else could write to the file.
+// Noted is the note of a lock and the user who wrote it: nobody else could write to the file.
 type Noted[T any] struct {
 	Holder T
 	UID    uint32
 }
 
-// Notes are what is noted in the locks of dir that are held, by the name of the file of each.
+// Notes returns the notes of all held locks in dir, keyed by the name of the lock file.
 func Notes[T any](dir string) (map[string]Noted[T], error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,14 +130,15 @@ func Notes[T any](dir string) (map[string]Noted[T], error) {
 			return nil, fmt.Errorf("look for locks: %w", err)
 		}
 		note := Noted[T]{UID: uid}
-		if json.Unmarshal(text, &note.Holder) == nil { // what was never noted, or is just being written, says nothing
+		if json.Unmarshal(text, &note.Holder) == nil { // a lock without a note, or whose note is just being written, is left out
 			notes[entry.Name()] = note
 		}
 	}
 	return notes, nil
 }
 
-// readNote reads a lock file that is nobody's link, and whose it is. It is empty when nobody holds the lock.
+// readNote returns the content and the owner of a lock file. It does not follow links. text is empty if
+// nobody holds the lock.
 func readNote(path string) (text []byte, uid uint32, err error) {
 	const noteLimit = 64 << 10
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
@@ -152,9 +151,10 @@ func readNote(path string) (text []byte, uid uint32, err error) {
 		return nil, 0, err
 	}
 	if st.Mode&0o022 != 0 {
-		return nil, 0, nil // anybody's words
+		return nil, 0, nil // anybody could have written it
 	}
-	// Shared and for a moment: whoever wants the lock just then tries again.
+	// A shared lock, held only for a moment: another process that wants the lock at the same time has to try
+	// again.
 	if err = unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, 0, err
 	}

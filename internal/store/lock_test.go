@@ -77,7 +77,8 @@ func TestAKilledProcessHoldsNoLock(t *testing.T) {
 	require.NoError(t, lock.Release())
 }
 
-// What a holder notes is there until it lets go; what is no note of a holder says nothing.
+// A note remains until its holder releases the lock; anything else in the directory does
+// not count as a note.
 func TestLockNotes(t *testing.T) {
 	type holder struct{ Name string }
 	dir := filepath.Join(t.TempDir(), "[locks]")

@@ -5,16 +5,17 @@ import (
 	"fmt"
 )
 
-// Schema is the form of the values in a state directory.
+// Schema describes the form of the values in a state directory.
 type Schema struct {
-	// Version is the version that is written; 1 or more. Values of a later one are refused: ErrNewer.
+	// Version is the version in which values are written, at least 1. Values of a later version are
+	// refused with ErrNewer.
 	Version int
-	// Migrate returns data of a kind, written in an earlier version, in the form of Version. It is
-	// called with no other data, and may be nil when Version is 1.
+	// Migrate converts data of the given kind from an earlier version to Version. It is not called
+	// for data of other versions, and may be nil if Version is 1.
 	Migrate func(kind string, version int, data json.RawMessage) (json.RawMessage, error)
 }
 
-// upgraded returns the data of an envelope in the form of the schema.
+// upgraded returns the data of an envelope in the current version of the schema.
 func (s Schema) upgraded(kind string, e envelope) (json.RawMessage, error) {
 	if e.Version == s.Version {
 		return e.Data, nil

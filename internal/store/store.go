@@ -21,18 +21,17 @@ const (
 	maxNameBytes = 180
 )
 
-// ErrNewer says that a file was written by a newer ssdprobe. It is left alone.
+// ErrNewer says that a file was written by a newer ssdprobe. The file is left unchanged.
 var ErrNewer = errors.New("written by a newer ssdprobe")
 
-// Store is a state directory. It may be used by several goroutines, for
-// different values.
+// Store is a state directory. Several goroutines may use it concurrently, for different values.
 type Store struct {
 	dir    string
 	schema Schema
 }
 
-// Open opens the state directory dir, whose values follow the schema, and creates it if it does not
-// exist. Errors: ErrUntrusted, and those of the filesystem.
+// Open opens the state directory dir, whose values follow schema, and creates it if it does not exist. Errors:
+// ErrUntrusted, and those of the filesystem.
 func Open(dir string, schema Schema) (*Store, error) {
 	if err := MakeDir(dir); err != nil {
 		return nil, fmt.Errorf("open the state directory: %w", err)
@@ -40,8 +39,8 @@ func Open(dir string, schema Schema) (*Store, error) {
 	return &Store{dir, schema}, nil
 }
 
-// RemoveLeftovers removes what saves that were cut short left behind. It must not
-// be called while another process may be saving.
+// RemoveLeftovers removes what interrupted saves left behind. It must not be called while another process may be
+// saving.
 func (s *Store) RemoveLeftovers() error {
 	leftovers, err := s.files("", func(name string) bool { return strings.HasPrefix(name, ".") && strings.Contains(name, suffix) })
 	if err != nil {
@@ -55,8 +54,8 @@ func (s *Store) RemoveLeftovers() error {
 	return nil
 }
 
-// files returns the paths of the files of a kind, or of all (""), whose names
-// are wanted, sorted. A kind of which nothing was saved has none.
+// files returns the sorted paths of the files of a kind, or of all kinds if kind is empty, whose names are wanted. For
+// a kind of which nothing was saved it returns none.
 func (s *Store) files(kind string, wanted func(name string) bool) ([]string, error) {
 	kinds, all := []string{kind}, kind == ""
 	if all {
@@ -97,7 +96,7 @@ func (s *Store) pathOf(kind, name string) string {
 	return filepath.Join(s.dir, kind, fileName(name)+suffix)
 }
 
-// fileName is what a name of any length and content is called in a directory.
+// fileName returns the file name for a value's name of any length and content.
 func fileName(name string) string {
 	file := url.PathEscape(name)
 	if len(file) > maxNameBytes {
@@ -106,16 +105,16 @@ func fileName(name string) string {
 	}
 	switch {
 	case file == "":
-		return "%" // which no other name becomes
-	case file[0] == '.': // not to be taken for a leftover
+		return "%" // no other name maps to it
+	case file[0] == '.': // a leading dot would mark a leftover
 		return "%2E" + file[1:]
 	}
 	return file
 }
 
-// Save stores v as the value of that kind and name. It replaces only what it
-// understands: not a file that is newer (ErrNewer), is another user's (ErrUntrusted) or
-// cannot be read. A damaged one is set aside and reported as a *DamagedError; v is saved all the same.
+// Save stores v as the value of the given kind and name. It does not replace a file that is newer (ErrNewer), that
+// another user could have written (ErrUntrusted), or that cannot be read. A damaged file is set aside and reported as a
+// *DamagedError; v is saved all the same.
 func (s *Store) Save(kind, name string, v any) error {
 	path := s.pathOf(kind, name)
 	data, err := json.Marshal(v)
@@ -145,7 +144,7 @@ func (s *Store) Save(kind, name string, v any) error {
 	return report
 }
 
-// Writable returns why a value of that kind could not be saved.
+// Writable returns an error if a value of the given kind could not be saved.
 func (s *Store) Writable(kind string) error {
 	dir := filepath.Join(s.dir, kind)
 	err := makeDir(dir, s.dir)
@@ -158,7 +157,7 @@ func (s *Store) Writable(kind string) error {
 	return nil
 }
 
-// writable makes a file in a directory and removes it.
+// writable creates a file in a directory and removes it.
 func writable(dir string) error {
 	f, err := os.CreateTemp(dir, ".check"+suffix)
 	if err != nil {
@@ -167,8 +166,8 @@ func writable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// makeWay sets a damaged file aside, which is reported, and returns an error
-// when what is there must stay.
+// makeWay sets a damaged file aside and returns that as report. It returns err if the existing file must not be
+// replaced.
 func (s *Store) makeWay(kind, name string) (report, err error) {
 	_, err = s.inspect(kind, name)
 	var damaged *DamagedError
@@ -185,17 +184,16 @@ func (s *Store) makeWay(kind, name string) (report, err error) {
 	return report, nil
 }
 
-// Load reads the value of that kind and name into v. It returns false when there
-// is none. A damaged file is set aside and reported as a *DamagedError; v may
-// then be changed in part and must not be used.
+// Load reads the value of the given kind and name into v. It returns false if there is none. A damaged file is set
+// aside and reported as a *DamagedError; v may then be partly overwritten and must not be used.
 func (s *Store) Load(kind, name string, v any) (bool, error) {
 	e, err := s.inspect(kind, name)
 	return s.unpack(s.pathOf(kind, name), kind, e, err, v)
 }
 
-// LoadEach reads all values of a kind in the order of their files, each file once: newValue returns where the next one is read
-// to, and take is called when it is there. Damaged files are set aside; their *DamagedErrors and what else could not be read
-// are joined in the error.
+// LoadEach reads all values of a kind in the order of their files. For each file, it reads into what newValue returns
+// and then passes that to take. Damaged files are set aside. The error joins their *DamagedErrors and all other read
+// errors.
 func (s *Store) LoadEach(kind string, newValue func() any, take func(v any)) error {
 	paths, err := s.files(kind, isValue)
 	if err != nil {
@@ -214,7 +212,7 @@ func (s *Store) LoadEach(kind string, newValue func() any, take func(v any)) err
 	return errors.Join(problems...)
 }
 
-// unpack reads into v what an envelope has, or says why that cannot be: err is of reading the envelope.
+// unpack reads the data of an envelope into v. err is the error of reading the envelope, which unpack handles.
 func (s *Store) unpack(path, kind string, e envelope, err error, v any) (bool, error) {
 	var damaged *DamagedError
 	switch {
@@ -237,8 +235,7 @@ func (s *Store) unpack(path, kind string, e envelope, err error, v any) (bool, e
 	return true, nil
 }
 
-// inspect reads and checks the file of a value and changes nothing. Errors: those
-// of readEnvelope.
+// inspect reads and checks the file of a value without changing anything. Errors: those of readEnvelope.
 func (s *Store) inspect(kind, name string) (envelope, error) {
 	path := s.pathOf(kind, name)
 	e, err := s.readEnvelope(path, kind)
@@ -248,8 +245,7 @@ func (s *Store) inspect(kind, name string) (envelope, error) {
 	return e, err
 }
 
-// SetAside renames the file of a value that turned out to make no sense, and
-// returns the *DamagedError that says so.
+// SetAside renames the file of a value whose data turned out to be invalid, and returns a *DamagedError that says so.
 func (s *Store) SetAside(kind, name string, cause error) error {
 	return setAside(s.pathOf(kind, name), cause)
 }
@@ -262,8 +258,8 @@ func setAside(path string, cause error) error {
 	return &DamagedError{Path: path, SetAside: aside, Err: cause}
 }
 
-// SetDamagedAside renames the files of a kind that make no sense, whose names nobody may ever ask for, and returns the
-// *DamagedErrors that say so, joined.
+// SetDamagedAside renames the damaged files of a kind, including those that no caller would ever load by name. It
+// returns their *DamagedErrors, joined.
 func (s *Store) SetDamagedAside(kind string) error {
 	paths, err := s.files(kind, isValue)
 	problems := []error{err}
@@ -276,14 +272,13 @@ func (s *Store) SetDamagedAside(kind string) error {
 	return errors.Join(problems...)
 }
 
-// isValue tells files of values from what saves left behind and from what was set aside.
+// isValue distinguishes files of values from the leftovers of saves and from files that were set aside.
 func isValue(name string) bool {
 	return !strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix)
 }
 
-// Names returns the names of all values of a kind, sorted by file. The error
-// joins what was wrong with files that could not be understood; the names of the
-// others are returned all the same.
+// Names returns the names of all values of a kind, sorted by file. The error joins the problems of files that could not
+// be interpreted; the other names are returned all the same.
 func (s *Store) Names(kind string) ([]string, error) {
 	paths, err := s.files(kind, isValue)
 	if err != nil {
@@ -303,7 +298,7 @@ func (s *Store) Names(kind string) ([]string, error) {
 	return names, errors.Join(problems...)
 }
 
-// Remove removes the value of that kind and name; it need not be there.
+// Remove removes the value of the given kind and name; it is no error if there is none.
 func (s *Store) Remove(kind, name string) error {
 	path := s.pathOf(kind, name)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ import (
 
 const kind = "targets"
 
-// value is something to keep.
+// value is a value to save.
 type value struct {
 	N    int                `json:"n"`
 	Text string             `json:"text"`
@@ -30,7 +30,7 @@ func some(n int) value {
 	return value{N: n, Text: "<p99> & \"µs\" \u2028 " + strings.Repeat("x", n%50), Map: map[string]float64{"a": 0.1, "b": 1e-300}}
 }
 
-// open opens a state directory that is new.
+// open opens a new state directory.
 func open(t *testing.T) *store.Store {
 	t.Helper()
 	return at(t, filepath.Join(t.TempDir(), "state"))
@@ -78,8 +78,8 @@ func tree(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// loadsDamaged loads a value that must turn out to be damaged, and returns where
-// its file is now.
+// loadsDamaged loads a value that must turn out to be damaged, and returns the new path
+// of its file.
 func loadsDamaged(t *testing.T, s *store.Store, name string) *store.DamagedError {
 	t.Helper()
 	var v value
@@ -162,7 +162,7 @@ func TestNobodyElseMayReadOrWrite(t *testing.T) {
 }
 
 func TestNamesOfAnyKind(t *testing.T) {
-	// Brackets in the directory's name are no pattern.
+	// Brackets in the directory's name are not a pattern.
 	s := at(t, filepath.Join(t.TempDir(), "[a-z]*"))
 	names := []string{
 		"plain", "file:/srv/data", "../../etc/passwd", "..", ".hidden", "", "a b\nc", "µ", "%2F", "/", "x.json", "*", "[x]", "CON",
@@ -208,7 +208,7 @@ func TestNamesSaysWhatItCannotRead(t *testing.T) {
 func TestEveryCutIsNoticed(t *testing.T) {
 	s := open(t)
 	path, text := one(t, s, "x", some(5))
-	end := strings.LastIndex(text, "}") // without the last line break the file is whole
+	end := strings.LastIndex(text, "}") // without its last line break, the file is still complete
 	for cut := range end {
 		require.NoError(t, os.WriteFile(path, []byte(text[:cut]), 0o600))
 		damaged := loadsDamaged(t, s, "x")
@@ -250,7 +250,7 @@ func TestWhatMakesNoSenseIsSetAside(t *testing.T) {
 	const sum = "sha256:74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b" // of null
 	for name, text := range map[string]string{
 		"empty":              "",
-		"zeros":              strings.Repeat("\x00", 4096), // what a crash leaves on some filesystems
+		"zeros":              strings.Repeat("\x00", 4096), // a crash leaves this on some filesystems
 		"another format":     `{"format":"ssdprobe/reports","version":1,"name":"x","checksum":"` + sum + `","data":null}`,
 		"another name":       `{"format":"ssdprobe/targets","version":1,"name":"y","checksum":"` + sum + `","data":null}`,
 		"version 0":          `{"format":"ssdprobe/targets","version":0,"name":"x","checksum":"` + sum + `","data":null}`,
@@ -322,7 +322,7 @@ func TestLinksAndPipesAreNotFollowed(t *testing.T) {
 	for name, put := range map[string]func(path string) error{
 		"a link":            func(path string) error { return os.Symlink(elsewhere, path) },
 		"a link to nothing": func(path string) error { return os.Symlink(elsewhere+"x", path) },
-		"a pipe":            func(path string) error { return unix.Mkfifo(path, 0o600) }, // reading it would wait for ever
+		"a pipe":            func(path string) error { return unix.Mkfifo(path, 0o600) }, // reading it would block for ever
 		"a directory":       func(path string) error { return os.Mkdir(path, 0o700) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -342,7 +342,7 @@ func TestLinksAndPipesAreNotFollowed(t *testing.T) {
 				require.NoError(t, err)
 				assert.True(t, os.SameFile(before, after), "set aside as it was")
 				if _, err := os.Lstat(path); err != nil {
-					require.NoError(t, os.WriteFile(path, nil, 0o600)) // for the next turn
+					require.NoError(t, os.WriteFile(path, nil, 0o600)) // for the next iteration
 				}
 			}
 			text, err := os.ReadFile(elsewhere)

@@ -18,25 +18,25 @@ import (
 // begins is the signal that a traced process sends to itself before it saves.
 const begins = unix.SIGUSR1
 
-// tracer follows a process by ptrace(2) until it kills it at a moment of its choice, or the process ends.
+// tracer follows a process by ptrace(2) until it kills it at a chosen moment or the process ends.
 type tracer struct {
 	pid int
-	// bytes is how many bytes are written when the process is killed; negative when it is killed at a call.
+	// bytes is how many bytes the process writes before it is killed; negative if it is killed at a system call.
 	bytes int
-	// calls is how many beginnings and ends of calls are left until then.
+	// calls is how many entries to and exits from system calls remain until the process is killed.
 	calls int
-	// saving is the thread that saves; 0 before it does.
+	// saving is the id of the thread that saves; 0 before it begins.
 	saving int
 }
 
 func afterBytes(n int) tracer { return tracer{bytes: n} }
 func atCall(n int) tracer     { return tracer{bytes: -1, calls: n} }
 
-// killedWhileSaving runs a test of this binary, which saves in dir, in a process of its own. It returns false when that
-// came to its end before the moment to kill it.
+// killedWhileSaving runs a test of this binary, which saves in dir, in a separate process. It returns false if the
+// process ended before it could be killed.
 func killedWhileSaving(t *testing.T, test, dir string, tr tracer) bool {
 	t.Helper()
-	runtime.LockOSThread() // the kernel knows tracers by their thread
+	runtime.LockOSThread() // the kernel identifies a tracer by its thread
 	defer runtime.UnlockOSThread()
 	c := exec.Command(os.Args[0], "-test.run=^"+test+"$")
 	c.Env = append(os.Environ(), crashEnv+"="+dir)
@@ -54,7 +54,7 @@ func killedWhileSaving(t *testing.T, test, dir string, tr tracer) bool {
 	return false
 }
 
-// follow lets all threads of the process go on from stop to stop, and returns how it ended.
+// follow continues all threads of the process from stop to stop, and returns how the process ended.
 func (tr *tracer) follow(t *testing.T) unix.WaitStatus {
 	t.Helper()
 	for first := true; ; first = false {
@@ -85,7 +85,7 @@ func (tr *tracer) follow(t *testing.T) unix.WaitStatus {
 	}
 }
 
-// stopped looks at a thread that has stopped. It returns the signal that it is to get, and whether it is killed here.
+// stopped handles the stop of a thread. It returns the signal to deliver, and whether to kill the process now.
 func (tr *tracer) stopped(t *testing.T, thread int, status unix.WaitStatus) (deliver unix.Signal, now bool) {
 	t.Helper()
 	const inCall = unix.SIGTRAP | 0x80 // PTRACE_O_TRACESYSGOOD
@@ -93,7 +93,7 @@ func (tr *tracer) stopped(t *testing.T, thread int, status unix.WaitStatus) (del
 	case begins:
 		tr.saving = thread
 		if tr.bytes >= 0 {
-			// A write(2) that reaches the limit is cut short there. The next one brings SIGXFSZ.
+			// A write(2) that reaches the limit is cut short. The next one raises SIGXFSZ.
 			limit := unix.Rlimit{Cur: uint64(tr.bytes), Max: unix.RLIM_INFINITY}
 			require.NoError(t, unix.Prlimit(tr.pid, unix.RLIMIT_FSIZE, &limit, nil))
 		}
@@ -112,7 +112,7 @@ func (tr *tracer) stopped(t *testing.T, thread int, status unix.WaitStatus) (del
 	}
 }
 
-// changesFiles reports whether the call that a thread begins or ends is one by which a save does its work.
+// changesFiles reports whether the system call that a thread enters or leaves is one with which a save does its work.
 func changesFiles(t *testing.T, pid, thread int) bool {
 	t.Helper()
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/syscall", pid, thread))

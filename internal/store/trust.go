@@ -14,22 +14,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrUntrusted says that another user could change what is in a directory.
+// ErrUntrusted says that another user could change the content of a directory.
 var ErrUntrusted = errors.New("another user could change what is kept there")
 
-// MakeDir makes a directory, and those above it, for this user alone when it is not
-// there. One that is there must be trusted; ErrUntrusted says why it is not, and what
-// mends it.
+// MakeDir creates a directory and its missing parents, accessible to this user alone. A
+// directory that exists must be trusted; otherwise the ErrUntrusted explains why it is
+// not, and how to correct that.
 //
-// A directory is trusted when it belongs to root or to the user of this process, and
-// only they may write to it. Its group may write when this process is in the group: the
-// root of a Kubernetes volume belongs to root and to the pod's fsGroup. All directories
-// above it are held to the same rule, except that those with the sticky bit, as /tmp,
-// may be writable by anyone. Symbolic links are followed, and the directories that hold
-// them are checked as well.
+// A directory is trusted if it belongs to root or to the user of this process, and only
+// they may write to it. Its group may write if this process is in the group: the root of
+// a Kubernetes volume belongs to root and to the pod's fsGroup. The same rule applies to
+// all directories above it, except that those with the sticky bit, such as /tmp, may be
+// writable by anyone. Symbolic links are followed, and the directories that contain them
+// are checked as well.
 func MakeDir(dir string) error { return makeDir(dir, dir) }
 
-// makeDir is MakeDir for a directory in whole, which a command to mend it is given.
+// makeDir is MakeDir for a directory within whole, to which the suggested command
+// applies.
 func makeDir(dir, whole string) error {
 	err := trust(dir, whole)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -38,17 +39,18 @@ func makeDir(dir, whole string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return trust(dir, whole) // in /tmp somebody may have been faster
+	return trust(dir, whole) // in /tmp, another user may have been faster
 }
 
-// trust walks to a directory as the kernel does. What was checked on the way cannot be
-// exchanged by those whom the check keeps out, so that the result holds later.
+// trust resolves the path of a directory as the kernel does and checks each step. Users
+// whom the check excludes cannot replace what it has passed, so that the result remains
+// valid.
 func trust(dir, whole string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	const maxLinks = 40 // as many as the kernel follows: path_resolution(7)
+	const maxLinks = 40 // as in the kernel: path_resolution(7)
 	links, at := 0, "/"
 	for names := strings.Split(dir, "/"); len(names) > 0; {
 		next := filepath.Join(at, names[0])
@@ -71,7 +73,7 @@ func trust(dir, whole string) error {
 		case last && sticky && !wrong.owner:
 			return fmt.Errorf("%w: %s is shared, and %s: name a directory of its own below it, such as %s",
 				ErrUntrusted, next, wrong.why, shellWord(filepath.Join(next, "ssdprobe")))
-		default: // a command could take away what others need
+		default: // a command could take away rights that others need
 			what := next
 			if isLink {
 				what = "the link " + next
@@ -104,7 +106,8 @@ func trust(dir, whole string) error {
 	return nil
 }
 
-// trustFile refuses a file that another user could have written, in the directory whole.
+// trustFile refuses a file that another user could have written. whole is the state
+// directory.
 func trustFile(path, whole string, info fs.FileInfo) error {
 	wrong := wrongOwner(info)
 	if wrong == nil {
@@ -116,14 +119,15 @@ func trustFile(path, whole string, info fs.FileInfo) error {
 	return wrong.mend(path, whole)
 }
 
-// wrong is why something is not trusted, and the command that mends it.
+// wrong is the reason why something is not trusted, and the command that corrects it.
 type wrong struct {
 	why, command string
 	owner        bool
 }
 
-// mend is the error for path, which whole holds or is. The command is for the whole:
-// what was made by another user, or with other rights, is rarely one file.
+// mend returns the error for path, which is whole or lies in it. The suggested command
+// applies to whole, because rarely just one file was made by another user or with other
+// rights.
 func (w *wrong) mend(path, whole string) error {
 	whole, err := filepath.Abs(whole)
 	if err != nil {
@@ -137,7 +141,7 @@ func (w *wrong) mend(path, whole string) error {
 		ErrUntrusted, path, w.why, whole, w.command, whole)
 }
 
-// wrongOwner finds what belongs to another user.
+// wrongOwner returns why info has the wrong owner: neither root nor this user.
 func wrongOwner(info fs.FileInfo) *wrong {
 	owner, self := info.Sys().(*syscall.Stat_t).Uid, uint32(os.Geteuid())
 	if owner == 0 || owner == self {
@@ -148,7 +152,7 @@ func wrongOwner(info fs.FileInfo) *wrong {
 	}
 }
 
-// wrongWriters finds what others than its owner may write to.
+// wrongWriters returns why users other than the owner may write to path.
 func wrongWriters(path string, info fs.FileInfo) (*wrong, error) {
 	const group, others = 0o020, 0o002
 	mode := info.Mode().Perm()
@@ -166,7 +170,8 @@ func wrongWriters(path string, info fs.FileInfo) (*wrong, error) {
 	if gid != os.Getegid() && !slices.Contains(groups, gid) {
 		return &wrong{why: fmt.Sprintf("is writable by group %d, which this process is not in", gid), command: "chmod -R g-w"}, nil
 	}
-	// With an access control list, those are the rights of all whom it names: acl(5).
+	// With an access control list, the group bits are the rights of all whom it names:
+	// acl(5).
 	switch _, err := unix.Lgetxattr(path, "system.posix_acl_access", nil); {
 	case err == nil:
 		return &wrong{why: "is writable by whom its access control list names", command: "setfacl -R -b"}, nil
@@ -179,7 +184,7 @@ func wrongWriters(path string, info fs.FileInfo) (*wrong, error) {
 
 var plainWord = regexp.MustCompile(`^[\w./@%+,:-]+$`)
 
-// shellWord quotes a path for a shell where that is needed.
+// shellWord quotes a path for a shell if necessary.
 func shellWord(path string) string {
 	if plainWord.MatchString(path) {
 		return path

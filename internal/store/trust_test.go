@@ -26,10 +26,10 @@ const (
 	fsGroup = 65533
 )
 
-// entry is a directory, or a link, that is made before the state directory is opened.
+// entry is a directory or a link to create before the state directory is opened.
 type entry struct {
 	path       string
-	mode       os.FileMode // as chmod takes it: 0o2770
+	mode       os.FileMode // as for chmod: 0o2770
 	owner, gid int
 	link       string
 }
@@ -39,8 +39,8 @@ func TestWhoMayChangeTheStateDirectory(t *testing.T) {
 	for name, test := range map[string]struct {
 		uid     int
 		entries []entry
-		dir     string // opened; relative to the directory of the test, which is root's
-		refused string // empty when it is accepted; DIR is the directory of the test
+		dir     string // to open, relative to the directory of the test, which root owns
+		refused string // empty if it is accepted; DIR is the directory of the test
 	}{
 		"not there":                      {uid: 0, dir: "a/b"},
 		"one's own":                      {uid: user, entries: []entry{{"a", 0o700, user, user, ""}}, dir: "a"},
@@ -100,15 +100,15 @@ func TestWhoMayChangeTheStateDirectory(t *testing.T) {
 			if example, ok := cutOut(got, "such as ", ""); ok {
 				got = asUser(t, test.uid, example)
 			} else if !strings.Contains(got, "run `") {
-				return // others need it as it is, so no command changes it
+				return // others need it as it is, so no command is suggested
 			}
 			mended(t, test.uid, dir, got)
 		})
 	}
 }
 
-// mended runs the commands that errors give, until none is left: one for the owner, and
-// one each for what its group and others may do.
+// mended runs the commands that the errors suggest until none is left: one for the owner,
+// and one each for the rights of the group and of others.
 func mended(t *testing.T, uid int, dir, got string) {
 	t.Helper()
 	for range 3 {
@@ -120,7 +120,8 @@ func mended(t *testing.T, uid int, dir, got string) {
 	assert.NotContains(t, got, store.ErrUntrusted.Error(), "the commands mend it")
 }
 
-// cutOut returns what stands between two texts; an empty second one is the end.
+// cutOut returns the text between two others; if the second is empty, all that follows
+// the first.
 func cutOut(text, before, after string) (string, bool) {
 	_, text, ok := strings.Cut(text, before)
 	if after != "" {
@@ -129,8 +130,8 @@ func cutOut(text, before, after string) (string, bool) {
 	return text, ok
 }
 
-// After a change of the user, one command mends the directory and all that is in it: what
-// was learned is read again.
+// After a change of the user, one command makes the directory and everything in it
+// usable: what was learned can be loaded again.
 func TestCommandMendsAllFilesOfAnotherUser(t *testing.T) {
 	testenv.Root(t)
 	for name, before := range map[string]string{"as it was left": "true", "with its root changed alone": "chown 0 "} {
@@ -156,7 +157,7 @@ func TestCommandMendsAllFilesOfAnotherUser(t *testing.T) {
 	}
 }
 
-// reachable returns a directory of root's that other users may look into.
+// reachable returns a directory that root owns and other users may enter.
 func reachable(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "trust")
@@ -166,7 +167,7 @@ func reachable(t *testing.T) string {
 	return dir
 }
 
-// names lists all that is below a directory.
+// names lists everything below a directory.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	var names []string
@@ -198,15 +199,15 @@ func run(t *testing.T, command string) {
 
 const trustEnv = "SSDPROBE_TEST_TRUST"
 
-// asUser saves and loads a value and takes a lock as that user, who is in the groups of
-// his own and fsGroup; root is in its own. It returns the first error.
+// asUser saves and loads a value and takes a lock as the given user, whose groups are its
+// own and fsGroup; root is only in its own. It returns the first error.
 func asUser(t *testing.T, uid int, dir string) string {
 	t.Helper()
 	credential := &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
 	if uid != 0 {
 		credential.Groups = []uint32{fsGroup}
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.run=^TestAsUser$") // its directory is root's alone
+	cmd := exec.Command("/proc/self/exe", "-test.run=^TestAsUser$") // only root may enter its directory
 	cmd.Env = append(os.Environ(), trustEnv+"="+dir)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential}
@@ -219,7 +220,7 @@ func asUser(t *testing.T, uid int, dir string) string {
 	return text
 }
 
-// TestAsUser is what asUser starts.
+// TestAsUser is the process that asUser starts.
 func TestAsUser(t *testing.T) {
 	dir, ok := os.LookupEnv(trustEnv)
 	if !ok {
@@ -253,8 +254,8 @@ func use(dir string) string {
 	return ""
 }
 
-// A group that may write can plant what it likes; what another user wrote is neither
-// believed nor overwritten nor moved.
+// A group with write access can plant anything. A file that another user wrote is not
+// trusted, overwritten or moved.
 func TestPlantedFiles(t *testing.T) {
 	testenv.Root(t)
 	for name, test := range map[string]struct {
@@ -282,7 +283,7 @@ func TestPlantedFiles(t *testing.T) {
 			dir := filepath.Join(reachable(t), "state")
 			entry{"state", 0o2770, 0, fsGroup, ""}.make(t, filepath.Dir(dir))
 			require.Empty(t, asUser(t, user, dir))
-			// What an fsGroup makes of what is there already.
+			// An fsGroup changes existing files in this way.
 			require.NoError(t, unix.Chmod(filepath.Join(dir, kind), 0o2770))
 			require.NoError(t, os.Chmod(filepath.Join(dir, kind, "x.json"), 0o660))
 			require.Empty(t, asUser(t, user, dir))
@@ -294,7 +295,7 @@ func TestPlantedFiles(t *testing.T) {
 	}
 }
 
-// The bits of the group are then the rights of all whom the list names.
+// With an access control list, the group bits are the rights of all whom the list names.
 func TestAccessControlListIsNotOverlooked(t *testing.T) {
 	dir := testenv.Ext4(t, 16<<20)
 	require.NoError(t, unix.Setxattr(dir, "system.posix_acl_access", accessList(other), 0))
@@ -306,8 +307,9 @@ func TestAccessControlListIsNotOverlooked(t *testing.T) {
 	require.ErrorContains(t, err, "run `setfacl -R -b "+dir+"`")
 }
 
-// accessList is u::rwx,u:uid:rwx,g::---,m::rwx,o::--- as the kernel takes it
-// (include/uapi/linux/posix_acl_xattr.h): a version, then tag, rights and id of each.
+// accessList returns u::rwx,u:uid:rwx,g::---,m::rwx,o::--- in the kernel's format
+// (include/uapi/linux/posix_acl_xattr.h): a version, then the tag, rights and id of each
+// entry.
 func accessList(uid uint32) []byte {
 	const none = 0xffffffff
 	list := []byte{2, 0, 0, 0}

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Unwrap returns the value in the text of a file of a state directory, wherever the
-// file is now, and false when the text is none. It errs with ErrNewer, and when the
-// checksum is wrong.
+// Unwrap returns the value in the text of a state file, wherever that file is now, and
+// false if the text is not a state file. It returns an error if the version is newer
+// (ErrNewer) or the file is damaged.
 func (s Schema) Unwrap(text []byte) (data json.RawMessage, found bool, err error) {
 	var outer struct {
 		Format string `json:"format"`
 	}
-	_ = json.Unmarshal(text, &outer) // what is no JSON is no file of ours
+	_ = json.Unmarshal(text, &outer) // text that is not JSON is not a state file
 	kind, found := strings.CutPrefix(outer.Format, "ssdprobe/")
 	if !found {
 		return nil, false, nil

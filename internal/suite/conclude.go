@@ -8,7 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 )
 
-// conclude says what the steps come to; nil when that is nothing.
+// conclude returns the analysis of the steps; nil if there is nothing to say.
 func conclude(s Suite, o Options, steps []record.Step) *record.Analysis {
 	a := record.Analysis{
 		Spreads:    analysis.Spreads(steps),
@@ -39,8 +39,8 @@ func conclude(s Suite, o Options, steps []record.Step) *record.Analysis {
 	return &a
 }
 
-// machine is what limits are judged by. The link counts when there is one target:
-// several need not share one, nor do the controllers of one.
+// machine returns the limits against which results are judged. The link only counts for
+// a single target with a single controller: several need not share one link.
 func (o Options) machine() analysis.Machine {
 	m := analysis.Machine{CPUs: o.Target.cpus()}
 	if link := o.Target.Device.Link; link != nil && len(o.More) == 0 && len(o.Target.Device.Controllers) < 2 {

@@ -8,8 +8,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// concurrency compares targets under many threads: the raw device, and filesystems
-// on it. Repeats go round the targets, so that each meets the same conditions.
+// concurrency compares targets under many threads: the raw device and filesystems on
+// it. Each repeat covers all targets, so that they meet the same conditions.
 func concurrency() Suite {
 	s := Suite{
 		Name: "concurrency", Question: "What does it do under many threads?", Many: true,
@@ -51,7 +51,8 @@ func concurrency() Suite {
 	return s
 }
 
-// describe names a target and what it is: "/dev/nvme0n1 (raw)", "/mnt/a (xfs)".
+// describe returns the path of a target and its kind: "/dev/nvme0n1 (raw)", "/mnt/a
+// (xfs)".
 func describe(t Target) string {
 	switch {
 	case t.Raw:

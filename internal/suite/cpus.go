@@ -12,8 +12,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// cpuSweep gives the same load more and more CPUs: while it gets faster with them, they are
-// the limit and not the drive.
+// cpuSweep runs the same load on more and more CPUs. As long as it gets faster, the CPUs
+// are the limit and not the drive.
 func cpuSweep() Suite {
 	s := Suite{
 		Name: "cpus", Question: "How many CPUs does it take?",
@@ -68,7 +68,7 @@ func cpuSweep() Suite {
 	return s
 }
 
-// place binds a load to CPUs, and says in its plan which they are.
+// place binds a load to CPUs, and names them in its plan.
 func (l *load) place(cpus []cpu) {
 	var nodes []string
 	for _, c := range cpus {
@@ -97,11 +97,11 @@ func (l *load) place(cpus []cpu) {
 // cpu is a hardware thread.
 type cpu struct {
 	number, node int
-	sibling      bool // of a core that another one stands for
+	sibling      bool // another thread of a core that is already represented
 }
 
-// cpuOrder is in which order CPUs are taken: one thread of each core, node by node, and
-// then the others, so that a sibling never comes before a core that is idle.
+// cpuOrder returns the order in which CPUs are used: one thread of each core, node by node,
+// then the others, so that a sibling never comes before an idle core.
 func cpuOrder(nodes []device.NodeCPUs) []cpu {
 	var cores, siblings []cpu
 	for _, n := range nodes {

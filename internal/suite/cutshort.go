@@ -8,12 +8,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/fiorun"
 )
 
-// errIOFailed is why a step is cut short whose drive failed an I/O, or is gone. fio reports what it measured until then,
-// which is no reason to take that for the whole.
+// errIOFailed says that a step was cut short because an I/O failed or the drive is gone. fio reports what it measured
+// up to that point, but that must not be taken for a complete result.
 var errIOFailed = errors.New("an I/O failed")
 
-// cutShort is why fio ended before the end of the step; nil when it did not. A job that goes on after errors
-// (continue_on_error) comes to its end.
+// cutShort returns why fio ended before the end of the step; nil if it did not. A job that continues after errors
+// (continue_on_error) is not cut short.
 func cutShort(run fiorun.Run) error {
 	if run.Stopped != nil || run.Ended == "" {
 		return run.Stopped

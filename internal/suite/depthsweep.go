@@ -6,7 +6,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// depthSweep finds the knee: the depth after which only waiting grows.
+// depthSweep finds the knee: the depth beyond which only the latency grows.
 func depthSweep() Suite {
 	s := Suite{
 		Name: "depth-sweep", Question: "Where is the knee?",
@@ -36,7 +36,7 @@ func depthSweep() Suite {
 	return s
 }
 
-// usualDepths are the depths that a kind of device is swept over.
+// usualDepths returns the depths to sweep for this kind of device.
 func usualDepths(t Target) []int {
 	const most, fallback = 1024, 32
 	var depths []int

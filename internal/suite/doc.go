@@ -1,13 +1,12 @@
-// Package suite holds the named suites: each a question about a drive, the plan
-// of fio jobs that answers it, and the parameters of the plan; and runs them, or a
-// user's own job file.
+// Package suite holds the named suites. Each is a question about a drive, the plan of fio jobs that
+// answers it, and the parameters of the plan. The package runs a suite or a user's own job file.
 //
-// It owns what is run in which order, on which CPUs and under which settings, and how
-// the results become a run report with its analysis. It prepares nothing: a file
-// target is given to it filled, and whether a device is busy has been asked before.
-// It refuses to write to a raw device without its safety.Permission, to a file that is
-// somebody's, and to run a step that writes when its plan does not say so. What
-// speaks against writing is looked at again before each step.
+// It owns the order of the jobs, their CPUs and settings, and how the results become a run report
+// with its analysis. It prepares nothing: the caller passes file targets that are already filled,
+// and has already checked whether the device is busy. The package refuses to write to a raw device
+// without its safety.Permission, and to a file that ssdprobe did not make. It also refuses to run a
+// step that writes although its plan does not say so. Before each step, it checks again what speaks
+// against writing.
 //
 //	s, err := suite.Find("quick")
 //	if err != nil { … }

@@ -7,8 +7,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// durableWrite does what a database's log or etcd does: it appends a little and
-// waits until it is on the drive.
+// durableWrite imitates etcd or the log of a database: it appends a little and waits
+// until it is on the drive.
 func durableWrite() Suite {
 	s := Suite{
 		Name: "durable-write", Question: "Can a log or etcd live here?", Writes: "small blocks all the time, to a file",

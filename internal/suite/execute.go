@@ -14,58 +14,58 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// Options are what a run needs beside the suite.
+// Options holds what a run needs besides the suite.
 type Options struct {
 	Fio    fiorun.Binary
 	Target Target
 	// More are further targets, for suites that take several.
 	More   []Target
 	Values Values
-	// FS is this process's own view of /proc and /sys; the zero value is the machine.
+	// FS gives this process's own view of /proc and /sys; the zero value is the machine's.
 	FS sysfs.FS
-	// MaxOthers is the share (0 to 1) of a single device's bytes that may be others' for
-	// some seconds, before the run ends with fiorun.ErrOthers; 0 lets others do what they like.
+	// MaxOthers is the share (0 to 1) of a single device's bytes that others may move. If they
+	// exceed it for some seconds, the run ends with fiorun.ErrOthers. 0 means no limit.
 	MaxOthers float64
-	// Settings are what settings of the device are changed with, for suites that do.
+	// Settings is used by suites that change settings of the device.
 	Settings settings.Options
-	// DataSheet is what the results are compared with; nil for nothing.
+	// DataSheet is compared with the results; nil for no comparison.
 	DataSheet *record.DataSheet
-	// Conditions are the current ones; their Engine is filled in.
+	// Conditions are the current conditions; Execute fills in their Engine.
 	Conditions record.Conditions
-	// Node and Generator go into the report: "storage-07", "ssdprobe 1.2.3".
+	// Node and Generator are copied to the report: "storage-07", "ssdprobe 1.2.3".
 	Node, Generator string
-	// Warnings are what the caller knows against the result; they come first in the report.
+	// Warnings are the caller's reservations about the result; they come first in the report.
 	Warnings []record.Warning
-	// KeepFio gets the job of each step as fio got it, and what fio reported; may be nil.
+	// KeepFio receives the job of each step as passed to fio, and fio's report; may be nil.
 	KeepFio func(step, job string, report []byte)
-	// Progress is told about once a second how far the run is; may be nil. It is
-	// called from more than one goroutine, never from two at once, and does not block.
+	// Progress is called about once a second with the progress of the run; may be nil. It is
+	// called from more than one goroutine, but never concurrently, and must not block.
 	Progress func(Progress)
 }
 
-// Progress is how far a run is.
+// Progress is the progress of a run.
 type Progress struct {
-	Step string // its name
+	Step string // name of the step
 	Plan string
-	// Number is that of the step, from 1 to Steps.
+	// Number is the number of the step, from 1 to Steps.
 	Number, Steps int
-	// Done is the share (0 to 1) of the whole run that is done, and Remaining what
-	// the rest takes, by the plan.
+	// Done is the share (0 to 1) of the whole run that is done, and Remaining the planned time
+	// for the rest.
 	Done      float64
 	Remaining time.Duration
-	// Rates are the current ones; nil when not known.
+	// Rates are the current rates; nil if unknown.
 	Rates *fio.Rates
 }
 
 func (o Options) targets() []Target { return append([]Target{o.Target}, o.More...) }
 
-// Execute runs a suite and returns its report. When ctx ends, the report has what
-// was measured until then, with the warning record.WarnShort on itself and on the
-// step that was cut short, and the error is nil. With any other error, the report
-// has the steps before it and the same warning; it is zero when nothing was planned.
+// Execute runs a suite and returns its report. If ctx ends, the report has what was measured
+// until then, with the warning record.WarnShort on itself and on the interrupted step, and the
+// error is nil. With any other error, the report has the preceding steps and the same warning;
+// it is zero if nothing was planned.
 //
-// Before each step that writes, everything that speaks against it is looked at
-// again. Settings that were changed are restored before it returns.
+// Before each step that writes, everything that speaks against writing is checked again.
+// Changed settings are restored before Execute returns.
 func Execute(ctx context.Context, s Suite, o Options) (report record.RunReport, err error) {
 	fail := func(err error) error { return fmt.Errorf("run %s: %w", s.Name, err) }
 	if err := o.freeMemory(ctx, s); err != nil {
@@ -132,13 +132,13 @@ func (o Options) newReport(s Suite, steps []Step) record.RunReport {
 	return report
 }
 
-// run executes the steps into the report.
+// run executes the steps and adds their results to the report.
 func (o Options) run(ctx context.Context, s Suite, steps []Step, held holding, changing changing, report *record.RunReport) error {
 	for i := range steps {
 		if steps[i].Optional && s.steady(o.Values, analysis.RoundsOf(report.Steps, steps[i].Workload.SparePercent)) {
 			continue
 		}
-		// What was measured so far may be all that is ever seen of the run.
+		// What was measured so far may be all that anyone ever sees of the run.
 		short := func(why error) {
 			report.Warnings = append(report.Warnings, record.Warning{Code: record.WarnShort, Text: fmt.Sprintf(
 				"Stopped in step %d of %d: %v.", i+1, len(steps), why)})
@@ -173,7 +173,7 @@ func (o Options) run(ctx context.Context, s Suite, steps []Step, held holding, c
 	return nil
 }
 
-// steady reports whether the rounds so far are, so that no more are needed.
+// steady reports whether the rounds so far are steady, so that no more are needed.
 func (s Suite) steady(v Values, done []record.Step) bool {
 	if s.rule == nil {
 		return false
@@ -182,7 +182,8 @@ func (s Suite) steady(v Values, done []record.Step) bool {
 	return found != nil && found.Reached
 }
 
-// execute runs one step on what is held. stopped is why it was cut short; nil when it was not.
+// execute runs one step on the held devices. stopped is why it was cut short; nil if it was
+// not.
 func (o Options) execute(ctx context.Context, steps []Step, i int, held holding) (result []record.Step, stopped, err error) {
 	planned := steps[i]
 	started := time.Now()
@@ -217,8 +218,8 @@ func (o Options) execute(ctx context.Context, steps []Step, i int, held holding)
 	return result, cutShort(run), err
 }
 
-// watch says what to look at beside fio: the counters of one device, since those
-// of several do not tell which step disturbed which.
+// watch returns what to watch while fio runs. It includes the counters of a single device only:
+// those of several do not tell which step disturbed which device.
 func (o Options) watch(planned Step) fiorun.Watch {
 	w := fiorun.Watch{FS: o.FS, MaxOthers: o.MaxOthers}
 	if len(planned.Targets) == 1 {
@@ -234,18 +235,18 @@ func (o Options) watch(planned Step) fiorun.Watch {
 	return w
 }
 
-// limit is when a step is taken for hung.
+// limit returns the time after which a step counts as hung; 0 means never.
 func limit(planned Step) time.Duration {
 	if planned.Limit > 0 {
 		return planned.Limit
 	}
 	if planned.own && planned.Expected == 0 {
-		return 0 // nobody knows how long it takes
+		return 0 // its duration is unknown
 	}
 	return 2*planned.Expected + time.Minute
 }
 
-// unmeasured is a step that was stopped before anything of it was known.
+// unmeasured returns a step that was stopped before fio reported anything about it.
 func unmeasured(planned Step, cause error) record.Step {
 	return record.Step{
 		Name: planned.Name, Plan: planned.Plan, Series: planned.Series, Workload: planned.Workload, InterruptsPerIO: -1,
@@ -255,8 +256,8 @@ func unmeasured(planned Step, cause error) record.Step {
 	}
 }
 
-// progress goes by the planned times: fio's own share knows of one step, and not
-// of its first seconds.
+// progress is based on the planned times: fio's own share covers only one step, and not its
+// first seconds.
 func progress(steps []Step, i int, elapsed time.Duration) Progress {
 	all := Expected(steps)
 	done := Expected(steps[:i]) + min(elapsed, steps[i].Expected)
@@ -267,7 +268,7 @@ func progress(steps []Step, i int, elapsed time.Duration) Progress {
 	return p
 }
 
-// enginesOf lists the I/O engines of the steps, each once.
+// enginesOf returns the distinct I/O engines of the steps.
 func enginesOf(steps []Step) []string {
 	var engines []string
 	seen := map[string]bool{}

@@ -92,7 +92,7 @@ func TestQuickOnAFile(t *testing.T) {
 	assert.Contains(t, text.String(), "engine       "+b.Version.String())
 }
 
-// Reading a raw device leaves it as it was.
+// Reading a raw device does not change it.
 func TestQuickOnADevice(t *testing.T) {
 	s := find(t, "quick")
 	target, behind := loopDevice(t)
@@ -129,7 +129,7 @@ func TestExecuteIsInterrupted(t *testing.T) {
 	assert.Equal(t, []record.Warning{{Code: record.WarnShort, Text: "Stopped in step 1 of 2: interrupted by Ctrl-C."}}, got.Warnings)
 }
 
-// An fio that is interrupted before it has anything to say still makes a report.
+// If fio is interrupted before it reports anything, there is still a report.
 func TestExecuteIsInterruptedAtOnce(t *testing.T) {
 	s := find(t, "quick")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -144,7 +144,7 @@ func TestExecuteIsInterruptedAtOnce(t *testing.T) {
 	}}, got.Steps)
 }
 
-// What was measured before a failure does not look like all of it.
+// A run that fails does not look complete.
 func TestExecuteFailsOnTheWay(t *testing.T) {
 	s := find(t, "quick")
 	real := binary(t).Path
@@ -163,7 +163,7 @@ func TestExecuteFailsOnTheWay(t *testing.T) {
 	assert.Contains(t, last.Text, "broken")
 }
 
-// script stands in for fio.
+// script returns a shell script that replaces fio.
 func script(t *testing.T, text string) fiorun.Binary {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "fio")
@@ -191,7 +191,7 @@ func TestExecuteRefuses(t *testing.T) {
 	require.ErrorIs(t, err, fiorun.ErrEngine)
 }
 
-// What was measured before a failure is not lost.
+// What was measured before a failure is kept.
 func TestExecuteKeepsTheStepsBeforeAFailure(t *testing.T) {
 	s, b := find(t, "quick"), binary(t)
 	once := filepath.Join(t.TempDir(), "once")
@@ -205,7 +205,8 @@ exec `+b.Path+` "$@"`)
 	assert.Positive(t, got.Steps[0].Read.IOs)
 }
 
-// A drive may fail in the middle of a step, when much of it was measured: that is not the whole either.
+// A drive may fail in the middle of a step, after much of it was measured: the result is then
+// incomplete, too.
 func TestExecuteFailsWithAnIO(t *testing.T) {
 	s, err := suite.OwnJob("x", strings.NewReader("[global]\nrw=randread\ndirect=1\n[good]\nnumber_ios=50\nbs=4k\n[bad]\nbs=1000\n"))
 	require.NoError(t, err)

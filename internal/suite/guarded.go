@@ -11,9 +11,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 )
 
-// holding is the raw devices that a run may overwrite, kept from everybody else.
+// holding is the set of raw devices that a run may overwrite and holds exclusively.
 type holding struct {
-	claims map[string]*safety.Claim // by path
+	claims map[string]*safety.Claim // keyed by path
 }
 
 // hold claims every raw device that one of the steps writes to.
@@ -34,7 +34,7 @@ func hold(ctx context.Context, steps []Step) (holding, error) {
 	return h, nil
 }
 
-// check looks again at everything that speaks against a step's writes.
+// check checks again everything that speaks against a step's writes.
 func (h holding) check(ctx context.Context, step Step) error {
 	if step.Writes == "" {
 		return nil
@@ -67,7 +67,7 @@ func (h holding) format(ctx context.Context, step Step) error {
 	return claim.Format(ctx)
 }
 
-// files are the descriptors by which a step's devices are held.
+// files returns the descriptors that hold a step's devices.
 func (h holding) files(step Step) []*os.File {
 	var files []*os.File
 	for _, t := range step.Targets {
@@ -86,16 +86,16 @@ func (h holding) close() error {
 	return errors.Join(errs...)
 }
 
-// changing is the settings of the device that a run changes; its session is nil when
-// it changes none.
+// changing tracks the settings of the device that a run changes; its session is nil if
+// the run changes none.
 type changing struct {
 	session *settings.Session
-	// found are the values from before the run, of all settings that a step changes.
+	// found holds the values from before the run, for all settings that a step changes.
 	found []Setting
 }
 
-// takeSettings makes sure that all settings that the steps name can be changed, before
-// anything is run.
+// takeSettings makes sure, before anything is run, that all settings that the steps
+// name can be changed.
 func (o Options) takeSettings(steps []Step) (changing, error) {
 	var c changing
 	names := settingsOf(steps)
@@ -117,8 +117,8 @@ func (o Options) takeSettings(steps []Step) (changing, error) {
 		}
 		c.found = append(c.found, Setting{name, value})
 	}
-	// A controller may refuse a value that it was not asked for before: each is tried
-	// once, so that no run ends half-way for that reason.
+	// A controller may refuse a value that it was never given before. Each value is
+	// tried once, so that no run fails half-way for that reason.
 	tried := map[Setting]bool{}
 	for _, step := range steps {
 		for _, s := range step.Settings {
@@ -134,7 +134,7 @@ func (o Options) takeSettings(steps []Step) (changing, error) {
 	return c, nil
 }
 
-// apply makes the settings those of a step: what it does not name is as it was found.
+// apply sets the settings of a step, and restores those that it does not name.
 func (c changing) apply(step Step) error {
 	for _, found := range c.found {
 		value := found.Value

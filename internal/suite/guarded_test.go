@@ -29,7 +29,7 @@ func content(t *testing.T, path string) [sha256.Size]byte {
 	return sha256.Sum256(data)
 }
 
-// A permission that was good when it was given is looked at again before fio starts.
+// A permission is checked again before fio starts.
 func TestWritesAreCheckedAgainJustBefore(t *testing.T) {
 	target, loop := raw(t)
 	s := find(t, "mixed")
@@ -54,7 +54,7 @@ func TestWritesAreCheckedAgainJustBefore(t *testing.T) {
 	assert.Equal(t, before, content(t, loop.Backing))
 }
 
-// Between two steps, too; what was measured until then is kept.
+// The same holds between two steps; what was measured until then is kept.
 func TestWritesAreCheckedBetweenSteps(t *testing.T) {
 	target, loop := raw(t)
 	s := find(t, "write-cache")
@@ -69,7 +69,7 @@ func TestWritesAreCheckedBetweenSteps(t *testing.T) {
 			other = exec.CommandContext(t.Context(), "sh", "-c", "exec 3<>"+loop.Path+"; echo ready; read line")
 			out, errOut := other.StdoutPipe()
 			_, errIn := other.StdinPipe()
-			require.NoError(t, errors.Join(errOut, errIn, other.Start())) // the first call is made by this goroutine
+			require.NoError(t, errors.Join(errOut, errIn, other.Start())) // the first call is made on this goroutine
 			_, err := out.Read(make([]byte, 6))
 			require.NoError(t, err, "it has opened the drive")
 			_, err = os.OpenFile(loop.Path, os.O_RDONLY|unix.O_EXCL, 0)
@@ -123,7 +123,8 @@ func cacheOf(t *testing.T, target suite.Target) string {
 	return text
 }
 
-// Settings are those of the step while it runs and restored afterwards, however it ends.
+// Each step runs under its settings, and they are restored afterwards, however the run
+// ends.
 func TestSettingsAreRestored(t *testing.T) {
 	s, b := find(t, "write-cache"), binary(t)
 	fails := script(t, `case $1 in --enghelp) exec `+b.Path+` "$@";; esac; echo broken >&2; exit 1`)
@@ -161,7 +162,7 @@ func TestSettingsAreRestored(t *testing.T) {
 	}
 }
 
-// What cannot be set is found out before anything is run.
+// A setting that cannot be changed is found before anything is run.
 func TestSettingsThatAreNotThere(t *testing.T) {
 	target, _ := raw(t)
 	s := find(t, "interrupts")
@@ -212,7 +213,7 @@ func TestOwnJob(t *testing.T) {
 	assert.Contains(t, r.Engine, "fio-3.")
 }
 
-// Each group of a user's job is a load of its own, with its repeats.
+// Each group of a user's job is a separate load with its own repeats.
 func TestOwnJobRepeats(t *testing.T) {
 	s, err := suite.OwnJob("my job.fio", strings.NewReader(ownJob))
 	require.NoError(t, err)
@@ -271,7 +272,7 @@ func TestOwnJobRefuses(t *testing.T) {
 	assert.Equal(t, record.Device{}, foreign.Device)
 }
 
-// Who may overwrite a drive may not format it for that reason.
+// Permission to overwrite a drive does not include formatting.
 func TestFormatNeedsAPermissionOfItsOwn(t *testing.T) {
 	target, loop := raw(t)
 	before := content(t, loop.Backing)

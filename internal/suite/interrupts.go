@@ -8,7 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// interrupts weighs fewer interrupts against later ones.
+// interrupts compares fewer interrupts with the latency that they add.
 func interrupts() Suite {
 	s := Suite{
 		Name: "interrupts", Question: "What do coalescing and polling buy?",
@@ -37,7 +37,7 @@ func interrupts() Suite {
 		}
 		poll := polled.of(v) != no && hasQueues
 		base := load{kind: fio.RandRead, blockBytes: block.of(v), engine: engine.of(v), runtime: runtime.of(v)}
-		if poll { // which takes io_uring, so that nothing but polling may differ
+		if poll { // polling requires io_uring; use it for all steps, so that only polling differs
 			base.engine = "io_uring"
 		}
 		var loads []load

@@ -8,13 +8,13 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 )
 
-// The parameters that give the values of a setting of the device.
+// The parameters whose values are those of a device setting.
 const (
 	cacheParameter      = "cache"
 	coalescingParameter = "coalescing"
 )
 
-// The parameters that suites share, each with the suite's own default.
+// The parameters that several suites have, each with the suite's own default.
 
 func timeKnob(s *Suite, fallback time.Duration) knob[time.Duration] {
 	return declare(s, "time", "how long each step measures", fallback, duration(100*time.Millisecond))
@@ -44,10 +44,10 @@ func jobsKnob(s *Suite, name, doc string, fallback int) knob[int] {
 	return declare(s, name, doc, fallback, count(1, maxJobs))
 }
 
-// maxJobs is more than any machine has CPUs.
+// maxJobs is larger than the number of CPUs of any machine.
 const maxJobs = 4096
 
-// writesKnob lets a suite that writes only read.
+// writesKnob declares the parameter with which a suite that writes can be restricted to reads.
 func writesKnob(s *Suite) knob[string] {
 	return declare(s, "writes", "whether to write as well; on a raw device that destroys what is on it", yes, choice(yes, no))
 }
@@ -55,12 +55,12 @@ func writesKnob(s *Suite) knob[string] {
 const (
 	yes = "yes"
 	no  = "no"
-	// asFound leaves a setting as it is.
+	// asFound leaves a setting unchanged.
 	asFound = "as-found"
 )
 
-// with returns loads under each value of a setting, all loads under one value first;
-// asFound is no value.
+// with returns the loads under each value of a setting, all loads under one value first. Under
+// asFound, the loads are unchanged.
 func with(loads []load, name settings.Name, values []string) []load {
 	var all []load
 	for _, value := range values {
@@ -75,17 +75,17 @@ func with(loads []load, name settings.Name, values []string) []load {
 	return all
 }
 
-// prefixOf is the part of a step's name that tells the value of a setting.
+// prefixOf returns the part of a step's name that gives the value of a setting.
 func prefixOf(name settings.Name, value string) string {
 	return fmt.Sprintf("%s-%s-", parameterOf(name), strings.NewReplacer("/", "x", "µ", "u").Replace(value))
 }
 
-// parameterOf is the parameter that gives the values of a setting, in the suites that change it.
+// parameterOf returns the name of the parameter for a setting, in the suites that change it.
 func parameterOf(name settings.Name) string {
 	return map[settings.Name]string{settings.WriteCache: cacheParameter, settings.InterruptCoalescing: coalescingParameter}[name]
 }
 
-// blockName is a block size as a part of a step's name: "4k", "512b".
+// blockName formats a block size as a part of a step's name: "4k", "512b".
 func blockName(size int64) string {
 	if size%1024 != 0 {
 		return fmt.Sprintf("%db", size)

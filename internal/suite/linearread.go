@@ -8,12 +8,12 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// mostLinearSteps bounds a run on several targets, and so what its report holds.
+// mostLinearSteps limits the steps of a run on several targets, and thereby the size of its report.
 const mostLinearSteps = 10_000
 
-// linearRead reads pieces at evenly spaced offsets: an old drive's inner tracks, an
-// SSD's worn or remapped regions, a file's fragments show up. Of several targets, each is
-// read alone, and then beside others: that shows a shared bus over the whole device.
+// linearRead reads pieces at evenly spaced offsets. This shows the inner tracks of a hard disk, worn or
+// remapped regions of an SSD, and the fragments of a file. With several targets, it reads each one alone
+// and then beside others, which shows a shared bus over the whole device.
 func linearRead() Suite {
 	s := Suite{
 		Name: "linear-read", Question: "Is the speed the same all over the device?", Many: true,
@@ -33,7 +33,7 @@ func linearRead() Suite {
 
 	s.plan = func(v Values, targets []Target) ([]Step, error) {
 		n, blockBytes, others := int64(points.of(v)), block.of(v), beside.of(v)
-		numbers := []int{0} // of devices beside
+		numbers := []int{0} // numbers of devices beside
 		if others > 0 {
 			numbers = append(numbers, others)
 		}
@@ -59,7 +59,7 @@ func linearRead() Suite {
 				}
 				for _, number := range numbers {
 					for point := range n {
-						// Offsets in floating point: n times the size of a large drive may not fit 64 bits.
+						// In floating point: n times the size of a large drive may not fit into 64 bits.
 						at := int64(float64(t.SizeBytes-each)*float64(point)/float64(n-1)) / blockBytes * blockBytes
 						l := load{
 							name: fmt.Sprintf("offset-%0*d", len(fmt.Sprint(n)), point+1), kind: fio.Read, blockBytes: blockBytes, depth: depth.of(v),
@@ -87,7 +87,7 @@ func linearRead() Suite {
 	return s
 }
 
-// following are so many targets after the i-th, beginning again at the first.
+// following returns the n targets after the i-th, wrapping around to the first.
 func following(targets []Target, i, n int) []Target {
 	var all []Target
 	for k := range n {
@@ -96,7 +96,7 @@ func following(targets []Target, i, n int) []Target {
 	return all
 }
 
-// stepBeside is the load on a target while others are read, for as long as it takes.
+// stepBeside returns the step for the load on t while others are read for as long as it takes.
 func (l load) stepBeside(kind fio.RW, t Target, others []Target) (Step, error) {
 	if len(others) == 0 {
 		return l.step(t)
@@ -107,7 +107,7 @@ func (l load) stepBeside(kind fio.RW, t Target, others []Target) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
-	// The end of the first job ends the others, which are given more time than it may take.
+	// When the first job ends, fio ends the others. Their runtime is longer than the first can take.
 	first := &s.Job.Sections[0].Options
 	first.Extra = append(first.Extra, fio.Option{Key: "new_group", Bare: true}, fio.Option{Key: "exitall", Bare: true}, fio.Option{Key: "exit_what", Value: "all"})
 	cpus := assign(append([]Target{t}, others...), 1)

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// Each device is read alone over all its length, and then beside others; the devices take turns in that.
+// Each device in turn is read alone over its whole length, and then beside others.
 func TestPlanOfLinearReadOnSeveralDevices(t *testing.T) {
 	var targets []suite.Target
 	for i := range 3 {
@@ -51,7 +51,7 @@ func TestPlanOfLinearReadOnSeveralDevices(t *testing.T) {
 	}
 }
 
-// The end of the first job ends the others.
+// When the first job ends, fio ends the others.
 const besideTwo = `[drive-3-offset-2-beside-2]
 filename=/dev/nvme2n1
 rw=read
@@ -113,10 +113,11 @@ randrepeat=0
 new_group
 `
 
-// What is read of a device beside others is what fio says of that device alone, and the others are loaded all the time.
+// The figures of a device beside others are those that fio reports for that device, and the others are loaded all the
+// time.
 func TestLinearReadOfSeveralDevicesReally(t *testing.T) {
 	t.Parallel()
-	const piece = 64 << 20 // so long that the others come to read, also on a busy host
+	const piece = 64 << 20 // long enough for the others to start, even on a busy host
 	var targets []suite.Target
 	for range 3 {
 		loop := testenv.LoopDevice(t, 2*piece, testenv.Options{Random: true})
@@ -158,7 +159,7 @@ func TestLinearReadOfSeveralDevicesReally(t *testing.T) {
 		assert.Equal(t, []any{targets[i/2].Path, 2 * (i % 2)}, []any{line.Target, line.Beside})
 		require.Len(t, line.Points, 2)
 		assert.Equal(t, []int64{0, piece}, []int64{line.Points[0].OffsetBytes, line.Points[1].OffsetBytes})
-		if alone := r.Analysis.Offsets[i-i%2]; alone.Disregarded+line.Disregarded == 0 { // this host was not busy
+		if alone := r.Analysis.Offsets[i-i%2]; alone.Disregarded+line.Disregarded == 0 { // unless this host was busy
 			assert.Equal(t, line.Beside > 0, line.AgainstAlone != nil)
 		}
 		assert.Equal(t, line.Beside > 0, line.OthersBytesPerSecond > 0)

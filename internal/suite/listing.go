@@ -6,20 +6,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/device"
 )
 
-// Description is a suite as it is listed.
+// Description describes a suite in a list.
 type Description struct {
 	Name       string      `json:"name"`
 	Question   string      `json:"question"`
 	Does       string      `json:"does"`
-	Replaces   string      `json:"replaces"` // the command that people type for one of its steps
+	Replaces   string      `json:"replaces"` // the command that people use instead of one of its steps
 	Writes     string      `json:"writes,omitempty"`
 	Parameters []Parameter `json:"parameters"`
-	Many       bool        `json:"many,omitempty"` // takes several targets
-	// Expected is about how long it takes by default on a file of 20 GB and a machine of 8 cores.
+	Many       bool        `json:"many,omitempty"` // accepts several targets
+	// Expected is about how long it takes with its defaults, on a file of 20 GB and a machine of
+	// 8 cores.
 	Expected time.Duration `json:"expected_ns"`
 }
 
-// Describe lists the suites in the order in which they are shown.
+// Describe returns all suites in the order in which they are shown.
 func Describe() ([]Description, error) {
 	cores := []device.NodeCPUs{{CPUSet: device.CPUSet{CPUs: []int{0, 1, 2, 3, 4, 5, 6, 7}, Cores: 8}}}
 	nominal := Target{Path: "/", SizeBytes: 20e9, Nodes: cores}
@@ -48,21 +49,21 @@ func (s Suite) WritesTo(v Values, targets ...Target) (bool, error) {
 	return false, err
 }
 
-// DryStep is a step of a plan that is not going to be run.
+// DryStep is a step of a plan that will not be run.
 type DryStep struct {
 	Name     string            `json:"name"`
-	Series   string            `json:"series,omitempty"` // the name that repeats share
+	Series   string            `json:"series,omitempty"` // the name that all repeats share
 	Plan     string            `json:"plan"`
 	Writes   string            `json:"writes,omitempty"`
 	Expected time.Duration     `json:"expected_ns"`
 	Settings map[string]string `json:"settings,omitempty"`
-	// Optional steps are left out once the rounds before are steady.
+	// Optional steps are skipped once the preceding rounds are steady.
 	Optional bool   `json:"optional,omitempty"`
 	JobFile  string `json:"job_file"`
 }
 
-// DryRun returns what the suite would run, as text: nothing of it can be executed,
-// so it needs no permission.
+// DryRun returns what the suite would run, as text. Nothing in it can be executed, so it needs no
+// permission.
 func (s Suite) DryRun(v Values, targets ...Target) ([]DryStep, error) {
 	steps, err := s.sketch(v, targets)
 	if err != nil {

@@ -17,49 +17,49 @@ import (
 const (
 	// maxDepth is more than any device keeps in flight per queue.
 	maxDepth = 65535
-	// guessedRate is what loads of a number of bytes are expected to take, and
-	// slowestRate what they are given before they are taken for hung.
+	// guessedRate is the expected rate of a load of a number of bytes, in bytes per second. Below
+	// slowestRate, such a load counts as hung.
 	guessedRate = 1e9
 	slowestRate = 20e6
-	// fioStarts is what fio takes to start and to end: most of the time of a small load.
+	// fioStarts is how long fio takes to start and to end: most of the time of a small load.
 	fioStarts = 500 * time.Millisecond
 )
 
-// polling is the name under which it stands among the settings of a workload.
+// polling is the name of polling among the settings of a workload.
 const polling = "polling"
 
-// load is one kind of I/O: for a time, or for a number of bytes.
+// load is one kind of I/O, either for a time or for a number of bytes.
 type load struct {
 	kind        fio.RW
 	blockBytes  int64
 	depth       int
 	jobs        int // on each target; 0 is 1
-	readPercent int // of a mixed load
+	readPercent int // for a mixed load
 	engine      string
-	ramp        time.Duration // before it is measured
+	ramp        time.Duration // before the measurement
 	runtime     time.Duration
 	bytes       int64 // instead of runtime
-	offset      int64 // where it begins on the target
+	offset      int64 // where the load begins on the target
 
-	span      int   // percent of the target that is used, from its beginning; 0 is all of it
-	spare     *int  // percent of the device that was discarded and is left alone; nil where that is not the matter
+	span      int   // percent of the target that is used, from its beginning; 0 means all of it
+	spare     *int  // percent of the device that was discarded and is left alone; nil if the suite does not vary this
 	cpus      []int // instead of those of the target's node
-	cores     int   // physical ones that cpus are of, and their NUMA nodes, where that is the matter
+	cores     int   // number of physical cores of cpus, and their NUMA nodes below, if the suite varies these
 	nodes     []int
-	memory    string // bindMemory: that of the target's NUMA node
-	lfsr      bool   // offsets from a shift register, which costs less CPU
+	memory    string // bindMemory: memory of the target's NUMA node
+	lfsr      bool   // offsets from a shift register, which costs less CPU time
 	datasync  bool   // fdatasync after each write
 	buffered  bool   // through the page cache
-	polling   string // on: completions are polled for; off: expressly not
+	polling   string // on: poll for completions; off: explicitly do not
 	repeat    int
 	round     int
-	name      string // instead of the usual one
-	prefix    string // before the name, where the kind and depth do not tell loads apart
+	name      string // instead of the default one
+	prefix    string // before the name, if the kind and depth do not distinguish the loads
 	settings  map[settings.Name]string
-	condition string // what holds beside the settings, for the plan: "one core, one thread"
+	condition string // conditions besides the settings, for the plan: "one core, one thread"
 	optional  bool
 
-	// comparesMemory notes where the memory is among the settings of the workload.
+	// comparesMemory adds the memory placement to the settings of the workload.
 	comparesMemory bool
 }
 
@@ -70,7 +70,7 @@ func (l load) random() bool {
 	return l.kind == fio.RandRead || l.kind == fio.RandWrite || l.kind == fio.RandRW
 }
 
-// workload is the load in figures.
+// workload returns the load as a record.
 func (l load) workload() record.Workload {
 	w := record.Workload{
 		Direction: record.Write, Pattern: record.Sequential, BlockBytes: l.blockBytes, QueueDepth: l.depth, Jobs: l.jobsOf(),
@@ -103,7 +103,7 @@ func (l load) workload() record.Workload {
 	return w
 }
 
-// baseName is "random-read-qd32-jobs4": what repeats share.
+// baseName returns the name that repeats share: "random-read-qd32-jobs4".
 func (l load) baseName() string {
 	if l.name != "" {
 		return l.name
@@ -119,13 +119,13 @@ func (l load) baseName() string {
 	return name
 }
 
-// room is how much of a target the load uses.
+// room returns how much of a target the load uses, in bytes.
 func (l load) room(t Target) (int64, error) {
 	if l.span == 0 {
 		return t.room(l.blockBytes, l.depth)
 	}
 	part := t
-	part.SizeBytes = int64(float64(t.SizeBytes) * float64(l.span) / 100) // in floating point, as 100 times a large drive may not fit 64 bits
+	part.SizeBytes = int64(float64(t.SizeBytes) * float64(l.span) / 100) // in floating point, as 100 times the size of a large drive may not fit into 64 bits
 	size, err := part.room(l.blockBytes, l.depth)
 	if err != nil {
 		return 0, fmt.Errorf("%d %% of %s: %w", l.span, units.Size(t.SizeBytes), err)
@@ -133,7 +133,7 @@ func (l load) room(t Target) (int64, error) {
 	return size, nil
 }
 
-// step is the load on targets at once as a step of a plan.
+// step returns the step of a plan that runs the load on all targets at once.
 func (l load) step(targets ...Target) (Step, error) {
 	name := l.baseName()
 	s := Step{Name: name, Expected: l.ramp + l.runtime, Targets: targets, Optional: l.optional}
@@ -161,7 +161,7 @@ func (l load) step(targets ...Target) (Step, error) {
 	if len(targets) == 1 {
 		w.CPUs = cpus[0]
 		if l.span > 0 {
-			w.SpanBytes, _ = l.room(targets[0]) // section has looked at the error
+			w.SpanBytes, _ = l.room(targets[0]) // section has returned this error already
 		}
 	}
 	if l.bytes > 0 {
@@ -181,7 +181,7 @@ func (l load) step(targets ...Target) (Step, error) {
 	return s, nil
 }
 
-// plan is "4 KiB random read, depth 32, 4 jobs, write cache off".
+// plan describes the load: "4 KiB random read, depth 32, 4 jobs, write cache off".
 func (l load) plan(w record.Workload) string {
 	text := w.String()
 	if l.datasync {
@@ -201,7 +201,7 @@ func (l load) plan(w record.Workload) string {
 	return text
 }
 
-// writes says what is written: "4 KiB random writes for 1m".
+// writes describes what is written: "4 KiB random writes for 1m".
 func (l load) writes(w record.Workload) string {
 	text := fmt.Sprintf("%s %s writes", units.Size(w.BlockBytes), w.Pattern)
 	if l.kind == fio.Trim {
@@ -213,13 +213,12 @@ func (l load) writes(w record.Workload) string {
 	return fmt.Sprintf("%s for %s", text, units.Span(l.ramp+l.runtime))
 }
 
-// section is the load on one target, past the page cache.
+// section returns fio's section for the load on one target, bypassing the page cache.
 //
-// Jobs are threads: then fio is one process, and no job outlives it. Random
-// offsets differ from run to run, so that no cache knows them yet, and are drawn
-// without a map of the blocks done, which for a large drive takes long to make.
-// What the page cache holds is left there: direct I/O does not look at it, and
-// for a raw device invalidating means to flush it for everyone.
+// Jobs are threads, so that fio is one process and no job outlives it. Random offsets differ from run to
+// run, so that no cache has them yet. They are drawn without a map of visited blocks, which takes long to
+// make for a large drive. The content of the page cache is left alone: direct I/O does not use it, and
+// invalidating it for a raw device would mean flushing it for everyone.
 func (l load) section(t Target, cpus []int) (fio.Section, error) {
 	size, err := l.room(t)
 	if err != nil {
@@ -247,7 +246,7 @@ func (l load) section(t Target, cpus []int) (fio.Section, error) {
 	if l.jobsOf() > 1 {
 		o.NumJobs = new(l.jobs)
 		o.GroupReporting = new(true)
-		if !l.random() { // each in a part of its own, or all would do the same
+		if !l.random() { // give each its own part, otherwise all would do the same
 			part := size / int64(l.jobs) / l.blockBytes * l.blockBytes
 			if part < l.blockBytes*int64(l.depth) {
 				return fio.Section{}, fmt.Errorf("target %s: %s is too small for %d jobs at depth %d with blocks of %s; %s", t.Path,
@@ -281,8 +280,8 @@ func (l load) section(t Target, cpus []int) (fio.Section, error) {
 	return fio.Section{Options: o}, nil
 }
 
-// enough says what helps where so many bytes of a target are needed. A file that ssdprobe makes has a header
-// before its data, which its size includes.
+// enough returns advice for a target that must have need bytes. A file that ssdprobe makes has a header
+// before its data, and its size includes that header.
 func enough(t Target, need int64) string {
 	if t.OffsetBytes == 0 {
 		return fmt.Sprintf("want %s or more, or fewer jobs", units.Size(need))
@@ -291,7 +290,7 @@ func enough(t Target, need int64) string {
 	return fmt.Sprintf("give --size %dMiB or more, or fewer jobs", (t.OffsetBytes+need+mib-1)/mib)
 }
 
-// cpuText is "0-3,8", with the numbers in order.
+// cpuText formats CPU numbers as sorted ranges: "0-3,8".
 func cpuText(cpus []int) string {
 	sorted := slices.Sorted(slices.Values(cpus))
 	var parts []string
@@ -310,7 +309,7 @@ func cpuText(cpus []int) string {
 	return strings.Join(parts, ",")
 }
 
-// steps makes steps of loads on one target, repeated.
+// steps returns the steps for the loads on the targets, repeated.
 func steps(loads []load, repeats int, targets ...Target) ([]Step, error) {
 	return repeated(repeats, func(repeat int) ([]Step, error) {
 		var all []Step

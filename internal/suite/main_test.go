@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testenv.Be(cli.Main) // which restores settings of a suite that is killed
+	testenv.Be(cli.Main) // restores the settings of a killed suite
 	goleak.VerifyTestMain(m)
 }
 
@@ -48,7 +48,7 @@ func set(t *testing.T, s suite.Suite, settings ...string) suite.Values {
 
 const dataBytes = 16 << 20
 
-// dataFile is a file of random data, as a target.
+// dataFile returns a file of random data as a target.
 func dataFile(t *testing.T) suite.Target {
 	t.Helper()
 	data := make([]byte, dataBytes)
@@ -63,13 +63,13 @@ func dataFile(t *testing.T) suite.Target {
 	number := fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev))
 	disks, err := counters.ReadDisks(sysfs.FS{})
 	require.NoError(t, err)
-	if _, ok := disks.ByNumber(number); ok { // not so on btrfs and overlay
+	if _, ok := disks.ByNumber(number); ok { // false on btrfs and overlay
 		target.Device.Number = number
 	}
 	return target
 }
 
-// loopDevice is a block device of random data, and the file that it is made of.
+// loopDevice returns a block device of random data, and the file behind it.
 func loopDevice(t *testing.T) (target suite.Target, behind string) {
 	t.Helper()
 	behind = dataFile(t).Path

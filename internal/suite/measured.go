@@ -7,8 +7,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// measured makes what fio measured, a step for each of its groups, the steps of the
-// plan: one, whatever the number of targets; of a user's own job all, which fio itself describes.
+// measured converts what fio measured, one step for each of its groups, to the steps of the plan. That is
+// one step, whatever the number of targets. For a user's own job it is one for each group, which fio itself
+// describes.
 func (s Step) measured(groups []record.Step) ([]record.Step, error) {
 	if s.own {
 		for i := range groups {
@@ -28,7 +29,8 @@ func (s Step) measured(groups []record.Step) ([]record.Step, error) {
 	one := groups[0]
 	switch {
 	case s.beside:
-		// The figures are those of the first target. So is all that explains them: its job has its own CPU.
+		// The figures are those of the first target, and so are the values that explain them: its job has
+		// its own CPU.
 		first := groups[0]
 		one = together(groups, s.Targets)
 		one.Duration, one.Read, one.Write, one.Sync = first.Duration, first.Read, first.Write, first.Sync
@@ -40,8 +42,8 @@ func (s Step) measured(groups []record.Step) ([]record.Step, error) {
 	return []record.Step{one}, nil
 }
 
-// direct reports whether nothing of the step's result of that number, of so many, went
-// through the page cache. Where results are not those of the groups, that is asked of all.
+// direct reports whether the I/O behind a result, given by its index and the number of results, bypassed
+// the page cache. If the results do not correspond to fio's groups, the whole job must bypass it.
 func (s Step) direct(result, of int) bool {
 	if groups := s.Job.DirectGroups(); len(groups) == of {
 		return groups[result]
@@ -49,7 +51,7 @@ func (s Step) direct(result, of int) bool {
 	return s.Job.Direct()
 }
 
-// together adds up what was measured on several targets at once.
+// together sums up what was measured on several targets at once.
 func together(groups []record.Step, targets []Target) record.Step {
 	one := groups[0]
 	one.UserCPU, one.SystemCPU, one.Errors, one.Warnings = 0, 0, nil, nil
@@ -73,7 +75,7 @@ func together(groups []record.Step, targets []Target) record.Step {
 			if w.Code == record.WarnDepth {
 				w.Text = t.Path + ": " + w.Text
 			}
-			if !slices.Contains(one.Warnings, w) { // what holds for all of them is said once
+			if !slices.Contains(one.Warnings, w) { // list a warning that all of them have only once
 				one.Warnings = append(one.Warnings, w)
 			}
 		}

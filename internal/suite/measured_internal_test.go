@@ -10,8 +10,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/record"
 )
 
-// A load beside others has its own figures, and what explains them is its own, too: the CPU
-// and the depth of the others would make it look bound by the one CPU of its job.
+// The figures of a load beside others are its own, and so are the values that explain them:
+// the CPU time and depth of the others would make it look limited by the one CPU of its
+// job.
 func TestMeasuredBesideOthers(t *testing.T) {
 	var groups []record.Step
 	var targets []Target

@@ -10,22 +10,23 @@ import (
 )
 
 const (
-	// memoryParameter is the name of the parameter that memoryKnob declares, and of what it sets among the settings of a workload.
+	// memoryParameter is the name of the parameter that memoryKnob declares, and of its value among the settings of a
+	// workload.
 	memoryParameter = "memory"
-	// bindMemory and anyMemory are its values.
+	// bindMemory and anyMemory are the values of that parameter.
 	bindMemory = "bind"
 	anyMemory  = "any"
 )
 
-// memoryKnob lets a suite keep the buffers of the load where the drive is: what a drive
+// memoryKnob declares the parameter with which a suite places the load's buffers in the drive's NUMA node. What a drive
 // reads into the memory of another node crosses the link between the processors.
 func memoryKnob(s *Suite) knob[[]string] {
 	return declare(s, memoryParameter, "where the memory of the load is: bind is the NUMA node of each drive, any leaves it to the kernel, "+
 		"bind,any compares them; on a machine with one node there is nothing to bind", []string{bindMemory}, list(choice(bindMemory, anyMemory)))
 }
 
-// withMemory returns loads under each way to place memory. Where it cannot be bound, both
-// would be the same, and are run once.
+// withMemory returns the loads under each memory placement. If memory cannot be bound, the placements do not differ,
+// and each load is returned once.
 func withMemory(loads []load, values []string, targets []Target) []load {
 	i := slices.IndexFunc(targets, func(t Target) bool { return t.MemoryNode != nil })
 	var all []load
@@ -64,7 +65,7 @@ func withMemory(loads []load, values []string, targets []Target) []load {
 	return all
 }
 
-// also adds to what holds for a load.
+// also adds to the conditions of a load.
 func (l *load) also(condition string) {
 	if l.condition != "" {
 		l.condition += ", "
@@ -72,7 +73,7 @@ func (l *load) also(condition string) {
 	l.condition += condition
 }
 
-// unbound says why memory cannot be bound.
+// unbound returns why memory cannot be bound.
 func (t Target) unbound() string {
 	if t.NotBound != "" {
 		return t.NotBound
@@ -80,8 +81,8 @@ func (t Target) unbound() string {
 	return "this machine has one NUMA node, or does not say which is the drive's"
 }
 
-// freeMemory asks fio whether it can bind memory to the nodes of the targets. Where it
-// cannot, the load runs without; that is an error only where the user asked for it.
+// freeMemory asks fio whether it can bind memory to the nodes of the targets. If it cannot, the load runs without; that
+// is an error only if the user asked for it.
 func (o *Options) freeMemory(ctx context.Context, s Suite) error {
 	if !slices.ContainsFunc(s.Parameters, func(p Parameter) bool { return p.Name == memoryParameter }) {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 )
 
-// Memory is bound to the node of each drive, compared where asked for, and left alone where there is nothing to bind.
+// Memory is bound to the node of each drive. On request, both placements are compared. Without several nodes, it is
+// not bound.
 func TestMemoryOfTheDrivesNode(t *testing.T) {
 	near, far, only := serverDrive(), serverDrive(), serverDrive()
 	far.Path, far.MemoryNode = "/dev/nvme1n1", new(0)
@@ -48,7 +49,7 @@ func TestMemoryOfTheDrivesNode(t *testing.T) {
 	assert.Contains(t, once[0].Plan, ", memory not bound: this machine has one NUMA node, or does not say which is the drive's")
 }
 
-// The real fio binds, and what that changes is weighed.
+// The real fio binds memory, and the effect is analysed.
 func TestMemoryReally(t *testing.T) {
 	target := dataFile(t)
 	target.MemoryNode = new(0)
@@ -65,7 +66,8 @@ func TestMemoryReally(t *testing.T) {
 	assert.NotNil(t, e.IOPS.Lower)
 }
 
-// Where memory cannot be bound the load runs without, and its plan says why; who asked for it is told.
+// If memory cannot be bound, the load runs without, and its plan says why; if the user asked for it, that is an
+// error.
 func TestMemoryThatCannotBeBound(t *testing.T) {
 	target := dataFile(t)
 	target.MemoryNode = new(900)

@@ -6,7 +6,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// mixed is a database's day: mostly reads, some writes, all random.
+// mixed imitates a database: mostly reads, some writes, all random.
 func mixed() Suite {
 	s := Suite{
 		Name: "mixed", Question: "How does it serve a database?", Writes: "4 KiB blocks, three of ten I/Os",

@@ -11,9 +11,10 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// model measures the six coefficients of the kernel's linear cost model by the method of its
-// tools/cgroup/iocost_coef_gen.py: bandwidth by one I/O of 128 MiB at a time, I/Os per second by 64 of 4 KiB, two minutes
-// each, the reads before the writes. The tool measures once; repeats show how far it can be trusted.
+// model measures the six coefficients of the kernel's linear cost model with the method of the kernel's
+// tools/cgroup/iocost_coef_gen.py. It measures bandwidth with one I/O of 128 MiB in flight, and I/Os per second with 64
+// of 4 KiB, for two minutes each, and reads before it writes. The tool measures once; repeats show how reliable that
+// is.
 func model() Suite {
 	s := Suite{
 		Name: "model", Question: "What does an I/O cost?", Writes: "a file for half of its time; a raw device only with --destroy",
@@ -66,10 +67,10 @@ func model() Suite {
 	return s
 }
 
-// automaticWrites writes wherever that needs no more than was asked for.
+// automaticWrites writes wherever no further consent is needed.
 const automaticWrites = "auto"
 
-// writesTo reports whether a choice of auto, yes or no means that a target is written to.
+// writesTo reports whether the choice (auto, yes or no) means that the target is written to.
 func writesTo(choice string, t Target) bool {
 	return choice == yes || choice == automaticWrites && (!t.Raw || t.Destroy)
 }
@@ -77,8 +78,8 @@ func writesTo(choice string, t Target) bool {
 // toolFileBytes is the size of the file that the kernel's tool measures on.
 const toolFileBytes = 16 << 30
 
-// otherMethod warns of what differs from the kernel's tool, which switches the scheduler and the search for merges off
-// and measures on a large file. Without a scheduler, nothing is merged that fio submits one by one.
+// otherMethod returns warnings about differences from the kernel's tool, which disables the scheduler and merging and
+// measures on a large file. Without a scheduler, I/Os that fio submits one by one are not merged.
 func otherMethod(t Target) []record.Warning {
 	var all []record.Warning
 	warn := func(format string, args ...any) {

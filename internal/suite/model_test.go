@@ -17,8 +17,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 )
 
-// kernelTool is how tools/cgroup/iocost_coef_gen.py of Linux 6.12 runs fio by its defaults, in its order: --seqio-block-mb=128
-// --seq-depth=64 --rand-depth=64 --numjobs=1 --duration=120.
+// kernelTool returns the options with which tools/cgroup/iocost_coef_gen.py of Linux 6.12 runs fio by default, in
+// order: --seqio-block-mb=128 --seq-depth=64 --rand-depth=64 --numjobs=1 --duration=120.
 func kernelTool() []struct{ step, options string } {
 	common := "--name=coef --direct=1 --ioengine=libaio --time_based --runtime=120 "
 	return []struct{ step, options string }{
@@ -51,7 +51,7 @@ func TestModelIsTheMethodOfTheKernel(t *testing.T) {
 	assert.Equal(t, []string{"rbps-repeat1", "rbps-repeat2"}, []string{repeated[0].Name, repeated[6].Name}, "all come once before any comes again")
 }
 
-// Without being asked for by --destroy, a raw device is only read.
+// Without --destroy, a raw device is only read.
 func TestModelWritesWhereItMay(t *testing.T) {
 	s := find(t, "model")
 	names := func(t *testing.T, target suite.Target, settings ...string) []string {
@@ -83,7 +83,7 @@ func TestModelOnWhatQueuesNothing(t *testing.T) {
 	require.EqualError(t, err, "plan model: io.cost does not work on this device: dm-0 hands I/Os on to other devices and queues none itself; name a drive that it is made of")
 }
 
-// What differs from the method of the kernel's tool stands in the report.
+// The report lists the differences from the method of the kernel's tool.
 func TestModelSaysWhatDiffers(t *testing.T) {
 	target := dataFile(t)
 	target.Device.Name, target.Device.Number = "sda", "8:0"
@@ -130,7 +130,7 @@ func modelled(t *testing.T, r record.RunReport) {
 	}
 	assert.ElementsMatch(t, []string{"rbps", "rseqiops", "rrandiops", "wbps", "wseqiops", "wrandiops"}, slices.Collect(maps.Keys(rates)))
 	for _, c := range m.Coefficients {
-		if c.Repeats == 1 { // others are told to be left out, on a busy machine
+		if c.Repeats == 1 { // on a busy machine, disturbed repeats are left out
 			assert.Equal(t, rates[c.Name], fmt.Sprintf("%.0f", c.Of.Mean.Value), c.Name)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// OwnJob makes a suite of a user's own fio job file, called name in reports. Its
-// jobs run on the target: a file name need not be given, and no other one may be. What
-// would reach beyond the target is refused.
+// OwnJob returns a suite for a user's own fio job file, called name in reports. Its
+// jobs run on the target: the file need not name it, and must not name another one.
+// Options that would reach beyond the target are refused.
 func OwnJob(name string, r io.Reader) (Suite, error) {
 	job, err := fio.ParseJob(r)
 	if err != nil {
@@ -76,7 +76,7 @@ func bind(job fio.Job, t Target) (fio.Job, error) {
 	return bound, errors.Join(problems...)
 }
 
-// confine keeps the I/O of a section within what may be used of the target.
+// confine restricts the I/O of a section to the usable part of the target.
 func confine(o *fio.Options, effective fio.Options, t Target) error {
 	for _, x := range effective.Extra {
 		switch x.Key {
@@ -87,7 +87,7 @@ func confine(o *fio.Options, effective fio.Options, t Target) error {
 		}
 	}
 	o.Filenames, o.AllowFileCreate = []string{t.Path}, new(false)
-	o.Thread = new(true) // a job that is a process can outlive fio
+	o.Thread = new(true) // a job that is a process could outlive fio
 	offset := int64(0)
 	if effective.OffsetBytes != nil {
 		offset = *effective.OffsetBytes
@@ -107,8 +107,8 @@ func confine(o *fio.Options, effective fio.Options, t Target) error {
 	return nil
 }
 
-// ownExpected is how long the jobs take that say so, one after the other where they
-// wait for each other; 0 when not all do.
+// ownExpected returns how long the jobs take, one after the other if they wait for each
+// other; 0 if not all of them have a runtime.
 func ownExpected(job fio.Job) time.Duration {
 	var all, group time.Duration
 	for i, section := range job.Sections {

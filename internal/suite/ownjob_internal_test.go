@@ -12,8 +12,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// Every option that is let through has a reason, stands once, and is one that fio itself knows: a name that is not one of
-// its own protects nobody.
+// Every allowed option has a reason, is listed once, and exists in fio: a misspelt name would have no effect.
 func TestOptionsWithinAreThoseOfFio(t *testing.T) {
 	fio := testenv.Installed(t, "fio")
 	help := func(arg string) string {
@@ -22,7 +21,7 @@ func TestOptionsWithinAreThoseOfFio(t *testing.T) {
 		return string(out)
 	}
 	var engines strings.Builder
-	for _, engine := range []string{"io_uring", "libaio", "mmap", "pvsync2"} { // the others have no options
+	for _, engine := range []string{"io_uring", "libaio", "mmap", "pvsync2"} { // other engines have no options
 		engines.WriteString(help("--enghelp=" + engine))
 	}
 	seen := map[string]bool{}
@@ -36,7 +35,8 @@ func TestOptionsWithinAreThoseOfFio(t *testing.T) {
 	}
 }
 
-// fio takes an option by its whole name alone, in its own letters: what is not on the list cannot be said otherwise.
+// fio accepts an option only by its full name and with the right case, so an option that is not listed cannot be spelt
+// differently.
 func TestFioTakesNoAbbreviations(t *testing.T) {
 	fio := testenv.Installed(t, "fio")
 	for _, line := range []string{"exec_pre=true", "ioeng=psync", "lockme=1m", "Lockmem=1m", "verify-state-save=1"} {
@@ -48,7 +48,7 @@ func TestFioTakesNoAbbreviations(t *testing.T) {
 	}
 }
 
-// What the suites themselves use is no more than what a user may.
+// The suites themselves use only options that a user may use.
 func TestOptionsOfSuitesAreWithin(t *testing.T) {
 	oneCPU := []device.NodeCPUs{{CPUSet: device.CPUSet{CPUs: []int{0}, Cores: 1}}}
 	for _, s := range All() {

@@ -14,14 +14,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/suite"
 )
 
-// Job files that read the target, as far as their rw says, and do something else besides. VICTIM is a file of somebody
-// else's. None of them gets as far as fio, on a file or a device.
+// These job files only read according to their rw, but do something else besides. VICTIM is another file. None of them
+// reaches fio, neither on a file nor on a device.
 func TestOwnJobMayNotReachBeyondTheTarget(t *testing.T) {
 	dir := t.TempDir()
 	victim := filepath.Join(dir, "victim")
 	require.NoError(t, os.WriteFile(victim, make([]byte, 64<<10), 0o600))
 	before := content(t, victim)
-	device, loop := raw(t) // which may be written to, as far as that goes
+	device, loop := raw(t) // with permission to write
 	file := dataFile(t)
 	onDevice := content(t, loop.Backing)
 	for _, line := range []string{
@@ -57,8 +57,8 @@ func TestOwnJobMayNotReachBeyondTheTarget(t *testing.T) {
 	assert.Equal(t, onDevice, content(t, loop.Backing))
 }
 
-// The page cache is faster than any link, and nobody says that it is the drive. What goes past it is held against the
-// link, whatever else is in the file.
+// The page cache is faster than any link, and its figures are not the drive's. I/O that bypasses it is compared with
+// the link, whatever else is in the file.
 func TestThePageCacheIsNotBehindTheLink(t *testing.T) {
 	const section = "rw=read\nbs=1m\nruntime=200ms\ntime_based\n"
 	for job, impossible := range map[string][]bool{
@@ -70,7 +70,7 @@ func TestThePageCacheIsNotBehindTheLink(t *testing.T) {
 		s, err := suite.OwnJob("x", strings.NewReader(job))
 		require.NoError(t, err)
 		target := dataFile(t)
-		// 8 KB/s: what any disk exceeds.
+		// 8 KB/s, which any disk exceeds.
 		target.Device.Link = &record.PCIeLink{CurrentGTs: 8e-5, MaxGTs: 8, CurrentLanes: 1, MaxLanes: 4}
 		got, err := suite.Execute(t.Context(), s, suite.Options{Fio: binary(t), Target: target})
 		require.NoError(t, err)

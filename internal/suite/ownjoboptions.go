@@ -8,16 +8,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// allowed is a group of fio's options that a job file may use.
+// allowed is a group of fio options that a job file may use.
 type allowed struct {
-	// why a job needs them, and why their effect stays within the target and fio's own process.
+	// why a job needs them, and why they affect only the target and fio's own process.
 	why     string
-	options string // by name, each name of fio's counting for itself: it takes no abbreviations
+	options string // full names, separated by spaces; each alias is listed, and fio accepts no abbreviations
 }
 
-// within are the options that a user's job file may use. Of all others, some run commands, open, write or remove other
-// files, pin memory or change the host, and new versions of fio bring more: what is not named here is refused. An option
-// comes onto the list with its reason, and through docs/security.md.
+// within returns the options that a user's job file may use. Others run commands, open, write or remove other files,
+// pin memory or change the host, and new versions of fio add more. An option that is not listed here is therefore
+// refused. A new option needs a reason here and a review of docs/security.md.
 func within() []allowed {
 	return []allowed{
 		{"labels of a job, for the report", "name description"},
@@ -55,17 +55,17 @@ func within() []allowed {
 	}
 }
 
-// isWithin reports whether a job file may use the option of that name.
+// isWithin reports whether a job file may use the option with this name.
 func isWithin(key string) bool {
 	return slices.ContainsFunc(within(), func(a allowed) bool { return slices.Contains(strings.Fields(a.options), key) })
 }
 
-// localEngines do I/O on the files that they are given, and nothing else.
+// localEngines returns the I/O engines that only access the given files.
 func localEngines() []string {
 	return []string{"sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap"}
 }
 
-// leadsBeyond says why a section may reach beyond its target, in one phrase for each option.
+// leadsBeyond returns why a section may reach beyond its target, one phrase for each option.
 func leadsBeyond(o fio.Options) []string {
 	var reasons []string
 	if o.IOEngine != "" && !slices.Contains(localEngines(), o.IOEngine) {
@@ -74,10 +74,10 @@ func leadsBeyond(o fio.Options) []string {
 	texts := []fio.Option{{Key: "rw", Value: string(o.RW)}, {Key: "cpus_allowed", Value: o.CPUsAllowed}}
 	for _, x := range append(texts, o.Extra...) {
 		switch {
-		case x.Key == "filename": // the caller has a better word for it
+		case x.Key == "filename": // the caller reports this one better
 		case !isWithin(x.Key):
 			reasons = append(reasons, x.Key+": not known to stay within the target")
-		case strings.Contains(x.Value, "$"): // fio takes them from the environment, and calculates by a shell
+		case strings.Contains(x.Value, "$"): // fio replaces variables from the environment, and evaluates expressions with a shell
 			reasons = append(reasons, fmt.Sprintf("%s=%s: variables are not replaced; write the value itself", x.Key, x.Value))
 		case namesFile(x):
 			reasons = append(reasons, fmt.Sprintf("%s=%s: it leads beyond the target", x.Key, x.Value))
@@ -86,7 +86,7 @@ func leadsBeyond(o fio.Options) []string {
 	return reasons
 }
 
-// namesFile tells patterns that are read from a file.
+// namesFile reports whether x is a pattern that is read from a file.
 func namesFile(x fio.Option) bool {
 	return (x.Key == "buffer_pattern" || x.Key == "verify_pattern") && strings.Contains(x.Value, "'")
 }

@@ -11,29 +11,29 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/config"
 )
 
-// Parameter is something that can be set about a suite.
+// Parameter is a parameter of a suite.
 type Parameter struct {
 	Name string `json:"name"`
-	// Doc is what it sets, in one line.
+	// Doc describes it in one line.
 	Doc string `json:"doc"`
-	// Default is its value unless set, as people write it.
+	// Default is the value if it is not set, as people write it.
 	Default string `json:"default"`
-	// Choices are the words that it takes; empty when it takes something else.
+	// Choices are the words that it accepts; empty if it accepts other values.
 	Choices []string `json:"choices,omitempty"`
 
 	parse func(string) (any, error)
 }
 
-// Values are the values of a suite's parameters. The zero value has the defaults.
+// Values holds the values of a suite's parameters. The zero value holds the defaults.
 type Values struct {
 	set   map[string]any
 	texts map[string]string // as they were written
 }
 
-// Text is what a parameter was set to; empty when it was left at its default.
+// Text returns what a parameter was set to; empty if it was left at its default.
 func (v Values) Text(name string) string { return v.texts[name] }
 
-// Set reads settings of the form name=value. The error names all that is wrong
+// Set parses settings of the form name=value. The error lists everything that is wrong
 // with them, and what would be right.
 func (s Suite) Set(settings []string) (Values, error) {
 	v := Values{set: map[string]any{}}
@@ -77,7 +77,7 @@ func (s Suite) parameterNames() string {
 	return strings.Join(names, ", ")
 }
 
-// knob is a parameter seen from the plan: its value has a type.
+// knob gives a plan typed access to a parameter.
 type knob[T any] struct {
 	name     string
 	fallback T
@@ -90,11 +90,11 @@ func (k knob[T]) of(v Values) T {
 	return k.fallback
 }
 
-// form is how values of a type are written.
+// form parses and formats the values of a type.
 type form[T any] struct {
 	parse func(string) (T, error)
 	write func(T) string
-	words []string // that there are; empty for all but choices
+	words []string // accepted words; empty for all but choices
 }
 
 // declare adds a parameter to a suite.
@@ -106,7 +106,7 @@ func declare[T any](s *Suite, name, doc string, fallback T, f form[T]) knob[T] {
 	return knob[T]{name, fallback}
 }
 
-// duration is a time of at least least: "30s", "2m".
+// duration is the form of a time of at least least: "30s", "2m".
 func duration(least time.Duration) form[time.Duration] {
 	return form[time.Duration]{write: config.FormatDuration, parse: func(text string) (time.Duration, error) {
 		d, err := config.ParseDuration(text)
@@ -117,7 +117,8 @@ func duration(least time.Duration) form[time.Duration] {
 	}}
 }
 
-// blockSize is a size that direct I/O can use: a multiple of 512 bytes up to 16 MiB.
+// blockSize is the form of a size that direct I/O can use: a multiple of 512 bytes up
+// to 16 MiB.
 func blockSize() form[int64] {
 	const sector, most = 512, 16 << 20
 	return form[int64]{write: config.FormatSize, parse: func(text string) (int64, error) {
@@ -129,7 +130,7 @@ func blockSize() form[int64] {
 	}}
 }
 
-// count is a whole number in a range.
+// count is the form of a whole number from least to most.
 func count(least, most int) form[int] {
 	return form[int]{write: strconv.Itoa, parse: func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -140,7 +141,7 @@ func count(least, most int) form[int] {
 	}}
 }
 
-// list is values with commas between them, at least one and none twice.
+// list is the form of comma-separated values, at least one and without duplicates.
 func list[T comparable](one form[T]) form[[]T] {
 	return form[[]T]{
 		words: one.words,
@@ -168,7 +169,7 @@ func list[T comparable](one form[T]) form[[]T] {
 	}
 }
 
-// choice is one of some words.
+// choice is the form of one of the given words.
 func choice(words ...string) form[string] {
 	return form[string]{words: words, write: func(s string) string { return s }, parse: func(text string) (string, error) {
 		if !slices.Contains(words, text) {
@@ -178,12 +179,13 @@ func choice(words ...string) form[string] {
 	}}
 }
 
-// word is text that parse puts into its usual form.
+// word is the form of text that parse converts to its canonical form.
 func word(parse func(string) (string, error)) form[string] {
 	return form[string]{write: func(s string) string { return s }, parse: parse}
 }
 
-// automatic is values that are worked out when none is given: nil, written "auto".
+// automatic is the form of values that are computed if none is given: nil, written
+// "auto".
 func automatic[T any](one form[[]T]) form[[]T] {
 	const auto = "auto"
 	return form[[]T]{
@@ -203,7 +205,7 @@ func automatic[T any](one form[[]T]) form[[]T] {
 	}
 }
 
-// orNone is values that may also be none at all: "no".
+// orNone is the form of values that may also be empty, written "no".
 func orNone[T any](some form[[]T]) form[[]T] {
 	return form[[]T]{
 		words: some.words,
@@ -222,7 +224,7 @@ func orNone[T any](some form[[]T]) form[[]T] {
 	}
 }
 
-// bytes is a size of at least least.
+// bytes is the form of a size of at least least.
 func bytes(least int64) form[int64] {
 	return form[int64]{write: config.FormatSize, parse: func(text string) (int64, error) {
 		n, err := config.ParseSize(text)
@@ -233,7 +235,7 @@ func bytes(least int64) form[int64] {
 	}}
 }
 
-// share is a part of something: "20%" or "0.2".
+// share is the form of a share: "20%" or "0.2".
 func share() form[float64] {
 	return form[float64]{write: config.FormatNumber, parse: func(text string) (float64, error) {
 		x, err := config.ParseRatio(text)

@@ -19,7 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected plans")
 
-// serverDrive is a drive of a server that polls, at a node of four cores.
+// serverDrive returns a drive of a server with polled queues, on a NUMA node of four
+// cores.
 func serverDrive() suite.Target {
 	return suite.Target{
 		Path: "/dev/nvme0n1", ID: "eui.1", Raw: true, SizeBytes: 4000787030016,
@@ -34,8 +35,8 @@ func serverDrive() suite.Target {
 	}
 }
 
-// The plans of all suites by their defaults, as --dry-run shows them, are written
-// down: a change of what is run shows.
+// The default plans of all suites, as --dry-run shows them, are stored, so that a
+// change of what is run shows.
 func TestPlans(t *testing.T) {
 	var text strings.Builder
 	for _, s := range suite.All() {
@@ -75,7 +76,7 @@ func TestPlans(t *testing.T) {
 	assert.Equal(t, string(want), text.String())
 }
 
-// Every name of a plan is its own: reports are compared by them.
+// Every step of a plan has a unique name, by which reports are compared.
 func TestStepsHaveNamesOfTheirOwn(t *testing.T) {
 	for _, s := range suite.All() {
 		target := serverDrive()
@@ -108,7 +109,7 @@ func TestDescribe(t *testing.T) {
 	assert.NotEmpty(t, byName["steady-state"].Writes)
 }
 
-// What writes to a raw device needs a permission, whatever the suite.
+// Writing to a raw device needs a permission, whatever the suite.
 func TestWritesNeedAPermission(t *testing.T) {
 	for _, s := range suite.All() {
 		target := serverDrive()

@@ -9,9 +9,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/settings"
 )
 
-// Possible says why a plan cannot be carried out here, whatever its targets hold: an engine that fio does not have, or
-// a setting that the device does not have, which matches settings.ErrNone. Nothing is changed, so that it is known
-// before a file is filled. Without a path of fio, its engines are not asked for.
+// Possible returns why a plan cannot be carried out here, whatever its targets contain: fio lacks an engine, or the
+// device lacks a setting, which matches settings.ErrNone. It changes nothing, so it can be called before a file is
+// filled. If with.Path is empty, engines are not checked.
 func (s Suite) Possible(ctx context.Context, v Values, with fiorun.Binary, o settings.Options, targets ...Target) error {
 	steps, err := s.sketch(v, targets)
 	if err != nil {
@@ -41,7 +41,7 @@ func checkEngines(ctx context.Context, with fiorun.Binary, steps []Step) error {
 	return nil
 }
 
-// settingsOf are those that the steps change, each once.
+// settingsOf returns the distinct settings that the steps change.
 func settingsOf(steps []Step) []settings.Name {
 	var names []settings.Name
 	seen := map[settings.Name]bool{}

@@ -6,9 +6,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// quick is the suite for the first look at a drive: random reads one at a time,
-// which is the drive's latency; random reads at depth, which is what it can do at
-// once; sequential reads, which is its bandwidth.
+// quick is the suite for a first look at a drive. Random reads one at a time show its
+// latency, random reads at depth show its parallelism, and sequential reads show its
+// bandwidth.
 func quick() Suite {
 	s := Suite{
 		Name: "quick", Question: "Is this drive roughly what it should be?",

@@ -27,7 +27,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// witness is the real fio, which leaves its own JSON and its arguments in a directory.
+// witness returns a wrapper of the real fio that stores fio's JSON and arguments in a directory.
 func witness(t *testing.T) (fiorun.Binary, string) {
 	t.Helper()
 	b, dir := binary(t), t.TempDir()
@@ -43,14 +43,14 @@ exit $rc`)
 	return wrapped, dir
 }
 
-// fioSums are the figures of one direction that fio itself printed, added up over jobs.
+// fioSums are the figures that fio printed for one direction, summed over jobs.
 type fioSums struct {
 	ios, bytes int64
 	iops       float64
 	errors     int
 }
 
-// saidByFio reads all reports in order with nothing but a JSON decoder.
+// saidByFio reads all reports in order, using only a JSON decoder.
 func saidByFio(t *testing.T, dir string) (reads, writes []fioSums) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
@@ -110,7 +110,7 @@ func sameAsFio(t *testing.T, r record.RunReport, dir string) {
 	}
 }
 
-// raw is a loop device of random data that may be overwritten.
+// raw returns a loop device of random data that may be overwritten.
 func raw(t *testing.T) (suite.Target, testenv.Loop) {
 	t.Helper()
 	loop := testenv.LoopDevice(t, dataBytes, testenv.Options{Random: true})
@@ -121,7 +121,7 @@ func raw(t *testing.T) (suite.Target, testenv.Loop) {
 	return suite.Target{Path: loop.Path, ID: d.ID, Raw: true, SizeBytes: d.SizeBytes, Device: d, Permission: p}, loop
 }
 
-// changer is what settings are changed with.
+// changer returns the options for changing settings.
 func changer(t *testing.T) settings.Options {
 	t.Helper()
 	dir, err := state.Open(t.TempDir())
@@ -129,8 +129,7 @@ func changer(t *testing.T) settings.Options {
 	return settings.Options{Store: dir.Store, OpenNVMe: nvme.Open, Restorer: testenv.CommandLine(t, "restore-settings")}
 }
 
-// Every suite, shortened, on a file or a loop device. The numbers in the report are
-// fio's own.
+// Every suite runs, shortened, on a file or a loop device. The figures in the report are fio's own.
 func TestSuitesReally(t *testing.T) {
 	const short = "time=100ms"
 	for _, c := range []struct {
@@ -151,7 +150,7 @@ func TestSuitesReally(t *testing.T) {
 			require.Len(t, r.Analysis.Knees, 1)
 			if knee := r.Analysis.Knees[0]; knee.Disregarded == 0 {
 				assert.Equal(t, 16, knee.Deepest)
-			} else { // this host was busy
+			} else { // if this host was busy
 				assert.NotEmpty(t, knee.Codes)
 			}
 		}},
@@ -174,7 +173,8 @@ func TestSuitesReally(t *testing.T) {
 		}},
 		{"mixed", false, []string{short, "engines=libaio"}, func(t *testing.T, r record.RunReport) {
 			n := float64(r.Steps[0].Read.IOs + r.Steps[0].Write.IOs)
-			// fio draws each direction: five standard deviations of that. A busy machine does few I/Os in the time.
+			// fio draws the direction of each I/O: allow five standard deviations. A busy machine does few I/Os in
+			// the time.
 			assert.InDelta(t, 0.7, float64(r.Steps[0].Read.IOs)/n, 5*math.Sqrt(0.7*0.3/n))
 		}},
 		{"interrupts", false, []string{short, "depths=1", "coalescing=as-found", "repeats=1"}, nil},
@@ -212,7 +212,7 @@ func TestSuitesReally(t *testing.T) {
 			}
 			require.Len(t, r.Analysis.Spares, 2)
 			some := r.Analysis.Spares[1]
-			// Of 16 MiB, 60 % in blocks of 128 KiB are written twice before the rounds.
+			// 60 % of 16 MiB, in blocks of 128 KiB, is written twice before the rounds.
 			assert.Equal(t, int64(2*76*128<<10), stepOf(t, r, "spare40-fill").Write.Bytes)
 			assert.Equal(t, []any{40, int64(dataBytes*60/100) / 8192 * 8192}, []any{some.SparePercent, some.FilledBytes})
 			assert.Len(t, some.Steady.Path, 5)
@@ -259,7 +259,7 @@ func stepOf(t *testing.T, r record.RunReport, name string) record.Step {
 	return r.Steps[i]
 }
 
-// Spans begin where the target does, and none reads or writes beyond its own. What is spare stays discarded.
+// Spans begin at the beginning of the target, and no I/O goes beyond its span. The spare part remains discarded.
 func TestSpanStaysWithinItsPart(t *testing.T) {
 	target, loop := raw(t)
 	s := find(t, "span")
@@ -272,7 +272,7 @@ func TestSpanStaysWithinItsPart(t *testing.T) {
 	assert.Equal(t, make([]byte, dataBytes/2), data[dataBytes/2:], "the spare half was discarded, and nobody wrote there")
 }
 
-// Eight devices at once.
+// Eight devices are loaded at once.
 func TestScaleReally(t *testing.T) {
 	var targets []suite.Target
 	for i := range 8 {
@@ -316,7 +316,7 @@ func TestScaleReally(t *testing.T) {
 	assert.Equal(t, all.Read.IOs, all.Read.Latency.Count())
 }
 
-// Eight devices, each under as much load as it takes and all at the same time, as on a server that is burnt in.
+// Eight devices are each loaded as much as possible, all at the same time, as in the burn-in of a server.
 func TestSaturateReally(t *testing.T) {
 	var reports [8]record.RunReport
 	var loops [8]testenv.Loop
@@ -350,7 +350,7 @@ func TestSaturateReally(t *testing.T) {
 	}
 }
 
-// Several targets one after the other, in one report.
+// Several targets are measured one after the other, in one report.
 func TestConcurrencyOfSeveralTargets(t *testing.T) {
 	file := dataFile(t)
 	device, _ := raw(t)

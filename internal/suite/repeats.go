@@ -17,9 +17,8 @@ func (s Suite) Repeatable() bool {
 	return slices.ContainsFunc(s.Parameters, func(p Parameter) bool { return p.Name == repeatsParameter })
 }
 
-// repeated puts the steps of a plan one after the other so often that all come once before
-// any comes again: what drifts meanwhile then meets them all alike. Repeats count from 1; the
-// only one is 0.
+// repeated repeats the steps of a plan. All steps are run once before any is repeated, so
+// that drift affects them alike. Repeats count from 1; if there is only one, it is 0.
 func repeated(repeats int, plan func(repeat int) ([]Step, error)) ([]Step, error) {
 	if repeats == 1 {
 		return plan(0)
@@ -35,5 +34,5 @@ func repeated(repeats int, plan func(repeat int) ([]Step, error)) ([]Step, error
 	return all, nil
 }
 
-// repeatName is the name of a step that repeats what series names.
+// repeatName returns the name of a repeat of the step series.
 func repeatName(series string, repeat int) string { return series + "-repeat" + strconv.Itoa(repeat) }

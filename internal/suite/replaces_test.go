@@ -21,7 +21,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/nvme"
 )
 
-// ours are options that plans have whatever the command says, and why. They change no figure but in the way that is named.
+// ours lists the options that plans always have, and why. They change the figures only in the way stated.
 var ours = map[string]string{
 	"filename":            "the target",
 	"size":                "the part of the target that may be used",
@@ -38,11 +38,11 @@ var ours = map[string]string{
 	"randrepeat":          "no cache knows the offsets from the last run",
 }
 
-// byDefault are values of fio's that commands do not name.
+// byDefault lists defaults of fio that commands do not name.
 var byDefault = []string{"direct=0", "iodepth=1"}
 
-// Every suite says which command it replaces, and its plan has a step with just the options of that command: people
-// can compare with what they measured by hand.
+// Every suite names the command that it replaces, and its plan has a step with exactly the options of that command, so
+// that people can compare the results with what they measured by hand.
 func TestSuitesReplaceWhatGuidesRun(t *testing.T) {
 	for _, s := range suite.All() {
 		t.Run(s.Name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestSuitesReplaceWhatGuidesRun(t *testing.T) {
 	}
 }
 
-// plansFor are the steps of a suite by its defaults on two drives of a machine with a core of its own.
+// plansFor returns the default steps of a suite, on a drive of a machine with a core of its own; for scale, on two.
 func plansFor(t *testing.T, s suite.Suite) []suite.DryStep {
 	t.Helper()
 	target := serverDrive()
@@ -85,7 +85,7 @@ func plansFor(t *testing.T, s suite.Suite) []suite.DryStep {
 	return steps
 }
 
-// sameAsAStep looks for a step whose jobs have the options of a command of fio, and no others but ours.
+// sameAsAStep looks for a step whose jobs have the options of a fio command, and no others except ours.
 func sameAsAStep(t *testing.T, arguments []string, steps []suite.DryStep) {
 	t.Helper()
 	want := jobOptions(t, jobFile(t, arguments))
@@ -102,13 +102,13 @@ func sameAsAStep(t *testing.T, arguments []string, steps []suite.DryStep) {
 	assert.Fail(t, "no step does what the command does", "fio %s\nthe closest differs in: %s", strings.Join(arguments, " "), strings.Join(closest, "; "))
 }
 
-// jobFile is a command line of fio as a job file.
+// jobFile converts a command line of fio to a job file.
 func jobFile(t *testing.T, arguments []string) string {
 	t.Helper()
 	var b strings.Builder
 	for _, argument := range arguments {
 		option := strings.TrimPrefix(argument, "--")
-		if percent, ok := strings.CutSuffix(option, "%"); ok { // of the drive, in whole blocks
+		if percent, ok := strings.CutSuffix(option, "%"); ok { // percent of the drive, rounded down to whole blocks
 			share, block := 0, int64(8<<10)
 			if slices.Contains(arguments, "--bs=128k") {
 				block = 128 << 10
@@ -125,7 +125,7 @@ func jobFile(t *testing.T, arguments []string) string {
 	return b.String()
 }
 
-// jobOptions are the options that hold for each job of a file, written alike however they were spelt.
+// jobOptions returns the effective options of each job in a file, in fio's canonical spelling.
 func jobOptions(t *testing.T, file string) []map[string]string {
 	t.Helper()
 	job, err := fio.ParseJob(strings.NewReader(file))
@@ -171,7 +171,7 @@ func differences(want, got []map[string]string) []string {
 	return found
 }
 
-// setsAsAStep looks for a step that sets what "nvme set-feature" sets.
+// setsAsAStep looks for a step that changes the same setting as "nvme set-feature".
 func setsAsAStep(t *testing.T, words []string, steps []suite.DryStep) {
 	t.Helper()
 	require.Equal(t, "set-feature", words[0])
@@ -190,7 +190,7 @@ func setsAsAStep(t *testing.T, words []string, steps []suite.DryStep) {
 	var name settings.Name
 	var text string
 	switch feature := nvme.Feature(number("feature-id")); feature {
-	case nvme.FeatureInterruptCoalescing: // NVMe base specification: threshold from 0 in the low byte, time in 100 µs above it
+	case nvme.FeatureInterruptCoalescing: // NVMe base specification: threshold minus one in the low byte, time in units of 100 µs above it
 		name = settings.InterruptCoalescing
 		text = fmt.Sprintf("%d/%v", value&0xff+1, time.Duration(value>>8)*100*time.Microsecond)
 	case nvme.FeatureVolatileWriteCache:
@@ -202,7 +202,7 @@ func setsAsAStep(t *testing.T, words []string, steps []suite.DryStep) {
 		"no step has %s %s, which nvme %s sets", name, text, strings.Join(words, " "))
 }
 
-// fio itself takes the commands as they stand there.
+// fio accepts the commands as written.
 func TestFioKnowsTheCommands(t *testing.T) {
 	testenv.Installed(t, "fio")
 	for _, s := range suite.All() {

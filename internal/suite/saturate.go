@@ -6,8 +6,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// saturate drives a device as its maker does for the data sheet: deep queues, as
-// many jobs as it takes, cheap random numbers.
+// saturate drives a device like its manufacturer does for the data sheet: deep queues,
+// as many jobs as necessary, cheap random numbers.
 func saturate() Suite {
 	s := Suite{
 		Name: "saturate", Question: "Does it reach its data sheet?", Writes: "4 KiB and 128 KiB blocks for half of its time",

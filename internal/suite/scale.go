@@ -8,8 +8,9 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// scale puts the same load on one device, then on two, until all work at once.
-// The caller orders the targets; by PCIe root, a group is full before the next begins.
+// scale runs the same load on one device, then on two, until all work at once. The
+// caller orders the targets. If they are ordered by PCIe root, one root is complete
+// before the next begins.
 func scale() Suite {
 	s := Suite{
 		Name: "scale", Question: "Do drives slow each other down?", Many: true,

@@ -7,8 +7,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// sequentialVsRandom compares the two orders of access at depth 1, where read-ahead
-// and the write cache decide, and at depth.
+// sequentialVsRandom compares both access orders at depth 1, where read-ahead and the
+// write cache matter, and at depth.
 func sequentialVsRandom() Suite {
 	s := Suite{
 		Name: "sequential-vs-random", Question: "Does access order still matter?", Writes: "8 KiB blocks for half of its time",

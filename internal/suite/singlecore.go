@@ -6,7 +6,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// singleCore binds the load to one physical core: one thread of it, then all.
+// singleCore binds the load to one physical core: first to one of its threads, then to
+// all.
 func singleCore() Suite {
 	s := Suite{
 		Name: "single-core", Question: "How much can one core drive?",

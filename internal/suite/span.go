@@ -11,13 +11,14 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// spanSweep measures how much of a drive can be used before it gets slower. A drive looks
-// each block up in a table of about a thousandth of its size. One without memory of its own
-// for it holds a part, and reads flash twice for what is beyond.
+// spanSweep measures how much of a drive can be used before it gets slower. A drive looks up each
+// block in a table of about a thousandth of its size. A drive without enough memory for the table
+// holds a part of it, and reads flash twice for blocks beyond that part.
 //
-// A raw device that may be overwritten is filled first, as a drive answers for blocks that
-// were never written without reading. Then it is also brought to the steady state with a part of it
-// discarded and left alone, which the drive has in reserve: over-provisioning by the user.
+// A raw device that may be overwritten is first filled, because a drive answers for blocks that
+// were never written without reading. Afterwards it is also brought to the steady state with a part
+// of it discarded and left alone. The drive has that part in reserve: over-provisioning by the
+// user.
 func spanSweep() Suite {
 	s := Suite{
 		Name: "span", Question: "How much of it can be used at full speed?", Writes: "8 KiB blocks for half of its time; all of a raw device",
@@ -103,12 +104,12 @@ func spanSweep() Suite {
 }
 
 const (
-	// fillBlock and fillDepth are how all of a device is written fast.
+	// fillBlock and fillDepth are a block size and depth with which a device is filled quickly.
 	fillBlock = 128 << 10
 	fillDepth = 32
 )
 
-// filling writes the first percent of a target sequentially, several times.
+// filling returns a load that writes the first percent of a target sequentially, passes times.
 func filling(t Target, engine string, percent, passes int) (load, error) {
 	l := load{
 		name: "fill", kind: fio.Write, blockBytes: fillBlock, depth: fillDepth, engine: engine, span: percent,
@@ -119,9 +120,9 @@ func filling(t Target, engine string, percent, passes int) (load, error) {
 	return l, err
 }
 
-// withSpare discards a device, fills what is not to be spare twice, as the SNIA
-// Performance Test Specification does before it looks for the steady state, and writes
-// rounds there.
+// withSpare returns the loads for a given spare part: they discard the whole device, fill the rest
+// twice, as the SNIA Performance Test Specification does before it looks for the steady state, and
+// write rounds there.
 func withSpare(t Target, spare int, base load, rounds int) ([]load, error) {
 	const passes = 2
 	whole, err := t.room(fillBlock, 1)

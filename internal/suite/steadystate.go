@@ -9,20 +9,19 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// steadyState writes until the figures stay the same: what is left of a drive when
-// it has no erased blocks in reserve.
+// steadyState writes until the figures no longer change: this is what a drive can do without erased
+// blocks in reserve.
 //
-// The usual purge is a discard of every block: it goes through the device that is held
-// exclusively and reaches nothing else, and is the same for every kind of drive. What it
-// lacks is a promise: a drive may postpone or ignore it, and reads of discarded blocks
-// need not be zeros (Identify Namespace, DLFEAT), so nobody can read back whether it
-// was heeded. How much faster the first round was than the steady ones is the evidence,
-// and the report says so.
+// The usual purge is a discard of every block. It goes through the device that is held exclusively,
+// reaches nothing else, and is the same for every kind of drive. But a drive may postpone or ignore it,
+// and reads of discarded blocks need not return zeros (Identify Namespace, DLFEAT), so reading back does
+// not show whether it was done. The evidence is how much faster the first round was than the steady
+// ones, and the report says so.
 //
-// NVMe Format with an erase of user data promises more: SNIA's PTS names it as a purge. It
-// is a command to the controller, which may format all of its namespaces (Identify
-// Controller, FNA), beyond what was looked at and permitted. So it has to be asked for by
-// itself, and package safety sends it only where it reaches nothing else.
+// NVMe Format with an erase of user data promises more: SNIA's PTS names it as a purge. It is a command
+// to the controller, which may format all of its namespaces (Identify Controller, FNA), beyond what was
+// checked and permitted. It therefore needs its own consent, and package safety sends it only if it
+// reaches nothing else.
 func steadyState() Suite {
 	s := Suite{
 		Name: "steady-state", Question: "What is left after days of writing?", Writes: "all of the target, several times",
@@ -87,13 +86,13 @@ func steadyState() Suite {
 	return s
 }
 
-// Format is the value of the parameter purge by which the drive is formatted, and the name of that step.
+// Format is the value of the parameter purge that has the drive formatted, and the name of that step.
 const Format = "format"
 
-// formatStep formats a drive. fio has no part in it.
+// formatStep returns the step that formats a drive. It does not run fio.
 func formatStep(t Target) Step {
 	return Step{
 		Name: Format, Plan: "NVMe Format, which erases all user data", Writes: "erases all of the drive", Targets: []Target{t}, Format: true,
-		Expected: time.Minute, // nobody knows: most drives take seconds, some hours
+		Expected: time.Minute, // a guess: most drives take seconds, some hours
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// A plan cannot write by accident, nor to a raw device at all.
+// A plan cannot write by accident, and never to a raw device without a permission.
 func TestStepCheck(t *testing.T) {
 	job := func(rw fio.RW) fio.Job {
 		return fio.Job{Sections: []fio.Section{{Name: "a", Options: fio.Options{RW: rw}}}}

@@ -12,33 +12,33 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// ErrUnknown says that there is no suite of a name.
+// ErrUnknown says that no suite has the given name.
 var ErrUnknown = errors.New("no such suite")
 
 // Suite is a named plan that answers one question.
 type Suite struct {
 	Name string
-	// Question is what people want to know when they run it, in one line.
+	// Question is the user's question that it answers, in one line.
 	Question string
-	// Does says what is run, in a line or two.
+	// Does describes what is run, in a line or two.
 	Does string
-	// Replaces is what people type for one of its steps when they do it by hand: command lines of fio, and of
-	// tools that prepare the drive for it, joined with "&&". What of it is to differ, such as the depth, is written
-	// as one of the values. TestSuitesReplaceWhatGuidesRun holds it against the plan.
+	// Replaces is what people type when they run one of its steps by hand: command lines of fio, and of tools that
+	// prepare the drive for it, joined with "&&". For a parameter with several values, such as the depth, it has one of
+	// them. TestSuitesReplaceWhatGuidesRun compares it with the plan.
 	Replaces string
-	// Writes says what it writes, in a phrase; empty when it only reads.
+	// Writes describes what it writes, in a phrase; empty if it only reads.
 	Writes string
-	// Parameters are all that can be set, in the order in which they are shown.
+	// Parameters are all its parameters, in the order in which they are shown.
 	Parameters []Parameter
-	// Many says that it takes several targets in one run.
+	// Many is true if it accepts several targets in one run.
 	Many bool
 
 	plan func(Values, []Target) ([]Step, error)
-	// rule says when rounds are steady; nil for suites without rounds.
+	// rule returns when rounds count as steady; nil for suites without rounds.
 	rule func(Values) analysis.Rule
-	// costs says what a cost model is made of; nil for suites without one.
+	// costs returns the inputs of a cost model; nil for suites without one.
 	costs func(Values, Target) analysis.CostOptions
-	// doubts are what on the target speaks against the method before anything is measured; may be nil.
+	// doubts returns what is known to speak against the method on a target before anything is measured; may be nil.
 	doubts func(Target) []record.Warning
 }
 
@@ -50,7 +50,7 @@ func All() []Suite {
 	}
 }
 
-// Names returns the names of all suites, in that order.
+// Names returns the names of all suites, in the same order.
 func Names() []string {
 	var names []string
 	for _, s := range All() {
@@ -59,7 +59,7 @@ func Names() []string {
 	return names
 }
 
-// Find returns the suite of a name. The error matches ErrUnknown and lists what there is.
+// Find returns the suite with the given name. The error matches ErrUnknown and lists all names.
 func Find(name string) (Suite, error) {
 	for _, s := range All() {
 		if s.Name == name {
@@ -69,35 +69,36 @@ func Find(name string) (Suite, error) {
 	return Suite{}, fmt.Errorf("%w %q: there is %s", ErrUnknown, name, strings.Join(Names(), ", "))
 }
 
-// Step is one fio job of a plan.
+// Step is one step of a plan: a fio job, or a format of the drive.
 type Step struct {
 	Name string
 	Plan string // "4 KiB random read, depth 1"
-	// Series is the name that repeats share; empty when there are none.
+	// Series is the name that all repeats share; empty if there are none.
 	Series string
 	// Workload is nil for a user's own job: fio itself describes what it did.
 	Workload *record.Workload
 	Job      fio.Job
-	// Expected is how long it takes when nothing goes wrong.
+	// Expected is how long the step takes if nothing goes wrong; 0 if unknown.
 	Expected time.Duration
-	// Limit is when it is taken for hung; 0 leaves that to Expected.
+	// Limit is the time after which the step counts as hung; 0 means that it depends on Expected.
 	Limit time.Duration
-	// Writes says what it writes to the targets, in a phrase; empty when it only reads.
+	// Writes describes what the step writes to the targets, in a phrase; empty if it only reads.
 	Writes string
-	// Targets are those that the I/O goes to, all at once.
+	// Targets are the targets of the I/O, all at once.
 	Targets []Target
-	// Settings of the device that it runs under; what is not named is as before the run.
+	// Settings are the device settings for this step. Settings not named here have the value from before the run.
 	Settings []Setting
 	// Format has the drive formatted instead of running a job.
 	Format bool
-	// Optional steps are left out once the rounds before are steady.
+	// Optional steps are skipped once the preceding rounds are steady.
 	Optional bool
 
-	// parts asks for the share of each target, even of a single one.
+	// parts requests the results of each target, even of a single one.
 	parts bool
-	// beside asks for the figures of the first target alone: the others are only loaded.
+	// beside requests the figures of the first target only: the others are merely loaded.
 	beside bool
-	// own marks a user's own job, which may be several groups; repeat counts its repeats from 1, 0 when there are none.
+	// own marks a user's own job, which may have several groups; repeat counts its repeats from 1, and is 0 if there
+	// are none.
 	own    bool
 	repeat int
 }
@@ -108,9 +109,8 @@ type Setting struct {
 	Value string
 }
 
-// Plan returns the steps of the suite on its targets, in order. Nothing is run or
-// opened. A plan that writes is refused unless every target allows it: a raw device
-// by its Permission.
+// Plan returns the steps of the suite on its targets, in order. It does not run or open anything. A plan that writes is
+// refused unless every target allows it: a raw device by its Permission.
 func (s Suite) Plan(v Values, targets ...Target) ([]Step, error) {
 	all, err := s.sketch(v, targets)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s Suite) Plan(v Values, targets ...Target) ([]Step, error) {
 	return all, nil
 }
 
-// sketch is a plan that is not yet known to be allowed.
+// sketch returns a plan without checking that it is allowed.
 func (s Suite) sketch(v Values, targets []Target) ([]Step, error) {
 	switch {
 	case len(targets) == 0:
@@ -140,7 +140,7 @@ func (s Suite) sketch(v Values, targets []Target) ([]Step, error) {
 	return s.plan(v, targets)
 }
 
-// Expected is how long the steps take together.
+// Expected returns how long the steps take together.
 func Expected(steps []Step) time.Duration {
 	var sum time.Duration
 	for _, s := range steps {
@@ -149,7 +149,7 @@ func Expected(steps []Step) time.Duration {
 	return sum
 }
 
-// check keeps a plan from writing where it must not.
+// check returns an error if the step would write where it must not.
 func (s Step) check() error {
 	if s.Format && !s.Targets[0].Permission.Formats() {
 		return errors.New("it would format the drive, but --format and its serial number were not given to permit that")

@@ -24,7 +24,7 @@ func TestFind(t *testing.T) {
 	require.ErrorContains(t, err, `no such suite "quik": there is quick, concurrency, sequential-vs-random, depth-sweep, `)
 }
 
-// What a parameter shows as its default can be given back to it, and is described.
+// Every default can be set explicitly, and every parameter is described.
 func TestDefaultsCanBeSet(t *testing.T) {
 	target := suite.Target{Path: "/srv/data", SizeBytes: 1 << 40, Nodes: serverDrive().Nodes}
 	for _, s := range suite.All() {
@@ -41,7 +41,8 @@ func TestDefaultsCanBeSet(t *testing.T) {
 	}
 }
 
-// Repeats come after all else, and share what a load is called without them.
+// All loads run once before any is repeated, and repeats share the name of the load
+// without repeats.
 func TestRepeatsOfSuites(t *testing.T) {
 	targets := []suite.Target{{Path: "/srv/a", ID: "a", SizeBytes: 1 << 40}, {Path: "/srv/b", ID: "b", SizeBytes: 1 << 40}}
 	for _, s := range suite.All() {
@@ -139,7 +140,7 @@ func TestQuickPlan(t *testing.T) {
 	assert.Equal(t, quickRandom, text)
 }
 
-// The header of a probe file is outside of what is read.
+// The header of a probe file is not read.
 func TestQuickPlanOnAFile(t *testing.T) {
 	s := find(t, "quick")
 	v := set(t, s, "time=1m", "random-depths=4", "random-block=8KiB", "sequential-block=1MiB", "engine=io_uring")

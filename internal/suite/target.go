@@ -12,50 +12,49 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// Target is where the I/O of a run goes.
+// Target is a target of a run's I/O.
 type Target struct {
-	// Path is that of a block device or of a file that is full of random data.
+	// Path is the path of a block device, or of a file that is full of random data.
 	Path string
 	// ID is the target's stable identity, "eui.…" or "file:…".
 	ID string
 	// Raw is true for a block device.
 	Raw bool
-	// OffsetBytes is where the data begins that may be used, and SizeBytes how much
-	// of it there is. What lies before, such as the header of a probe file, is left alone.
+	// OffsetBytes is where the usable data begins, and SizeBytes how much of it there is. Data before it, such as the
+	// header of a probe file, is left alone.
 	OffsetBytes, SizeBytes int64
-	// ReadOnly says that the content is somebody's, so that nothing writes to it.
+	// ReadOnly is true if ssdprobe did not make the file, so that nothing may write to it.
 	ReadOnly bool
-	// Reused says that a file was there before the run.
+	// Reused is true if the file existed before the run.
 	Reused bool
-	// Permission allows to overwrite a raw device; the zero value does not.
+	// Permission allows a raw device to be overwritten; the zero value does not.
 	Permission safety.Permission
-	// Destroy says that the user asked for a raw device to be overwritten. It permits nothing: Permission does.
+	// Destroy says that the user asked for a raw device to be overwritten. Only Permission permits it.
 	Destroy bool
 
-	// Device is the device, or the one below the file; zero when it is not known.
+	// Device is the device, or the one below the file; zero if unknown.
 	Device record.Device
-	// Conditions are the current ones.
+	// Conditions are the current conditions.
 	Conditions record.Conditions
-	// Controllers are the names under which its interrupts stand in
-	// /proc/interrupts ("nvme0"); without them interrupts are not counted.
+	// Controllers are the names of its interrupts in /proc/interrupts ("nvme0"); if there are none, interrupts are not
+	// counted.
 	Controllers []string
-	// Group is the PCIe root that the device is below ("pci0000:40"); empty when it
-	// is not known.
+	// Group is the PCIe root above the device ("pci0000:40"); empty if unknown.
 	Group string
-	// QueueDepth is the most I/Os that the device takes at once; 0 when not known.
+	// QueueDepth is the most I/Os that the device accepts at once; 0 if unknown.
 	QueueDepth int
-	// Queue is how the kernel queues for the device.
+	// Queue describes the kernel's request queue for the device.
 	Queue device.Queue
-	// CPUs are those of the device's NUMA node that this process may run on; without
-	// them jobs are not bound to CPUs.
+	// CPUs are the CPUs of the device's NUMA node on which this process may run. If there are none, jobs are not bound
+	// to CPUs.
 	CPUs device.CPUSet
-	// Core are the hardware threads of one physical core among them.
+	// Core holds the hardware threads of one physical core among CPUs.
 	Core []int
-	// MemoryNode is the NUMA node of the device on a machine that has several; nil where memory cannot be bound to it,
-	// for which NotBound may give a reason.
+	// MemoryNode is the NUMA node of the device on a machine with several nodes. It is nil if memory cannot be bound
+	// to it; NotBound may then give the reason.
 	MemoryNode *int
 	NotBound   string
-	// Nodes are the CPUs of the machine that this process may run on, by NUMA node, the device's own first.
+	// Nodes are the CPUs on which this process may run, by NUMA node, beginning with the device's node.
 	Nodes []device.NodeCPUs
 }
 
@@ -69,7 +68,7 @@ func (t Target) check() error {
 	return nil
 }
 
-// checkWrite says why the target must not be written to; nil when it may.
+// checkWrite returns why the target must not be written to; nil if it may.
 func (t Target) checkWrite() error {
 	switch {
 	case t.Raw && !t.Permission.Covers(t.Path, t.Device.Number):
@@ -80,7 +79,7 @@ func (t Target) checkWrite() error {
 	return nil
 }
 
-// checkKind makes sure that the path is what the target says it is.
+// checkKind checks that the path is of the kind that the target claims.
 func (t Target) checkKind() error {
 	info, err := os.Stat(t.Path)
 	if err != nil {
@@ -98,7 +97,7 @@ func (t Target) checkKind() error {
 	return nil
 }
 
-// room is the part of the target that blocks of a size fill without a rest.
+// room returns the size in bytes of the part of the target that consists of whole blocks.
 func (t Target) room(blockBytes int64, depth int) (int64, error) {
 	size := t.SizeBytes / blockBytes * blockBytes
 	if size < blockBytes*int64(depth) {
@@ -113,7 +112,7 @@ func (t Target) isNVMe() bool { return len(t.Device.Controllers) > 0 }
 // polled reports whether the driver has queues without interrupts.
 func (t Target) polled() bool { return t.Conditions.Polling.Queues.Value > 0 }
 
-// cpus is how many CPUs jobs may use.
+// cpus returns how many CPUs jobs may use.
 func (t Target) cpus() int {
 	if n := len(t.CPUs.CPUs); n > 0 {
 		return n
@@ -121,7 +120,7 @@ func (t Target) cpus() int {
 	return runtime.NumCPU()
 }
 
-// file tells of the file in a report; nil for a raw device.
+// file describes the file in a report; nil for a raw device.
 func (t Target) file() *record.RunFile {
 	if t.Raw {
 		return nil
@@ -133,12 +132,11 @@ func (t Target) record() record.RunTarget {
 	return record.RunTarget{Path: t.Path, ID: t.ID, Group: t.Group, Device: t.Device, Conditions: t.Conditions}
 }
 
-// assign gives the jobs on each target CPUs of its node: as long as there are
-// enough, one each, physical cores first, and none twice. A single job on a single
-// target may move among the physical cores of the node.
+// assign assigns the jobs on each target to CPUs of its node. As long as there are enough, each job gets a CPU of its
+// own, physical cores first. A single job on a single target may move among the physical cores of the node.
 func assign(targets []Target, jobs int) [][]int {
 	assigned := make([][]int, len(targets))
-	used := map[string]int{} // CPUs given away, by the list they are from
+	used := map[string]int{} // CPUs assigned so far, keyed by the list that they are from
 	for i, t := range targets {
 		all := t.CPUs.CPUs
 		switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/pkg/fio"
 )
 
-// writeCache measures writes with the volatile cache and without it.
+// writeCache measures writes with and without the volatile write cache.
 func writeCache() Suite {
 	s := Suite{
 		Name: "write-cache", Question: "What does the volatile cache hide?", Writes: "8 KiB and 4 KiB blocks all the time",

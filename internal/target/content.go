@@ -5,15 +5,17 @@ import (
 	"math/rand/v2"
 )
 
-// contentBlock is the unit in which the content of a probe file is made.
+// contentBlock is the size, in bytes, of the blocks in which the content of a probe
+// file is generated.
 const contentBlock = 4096
 
-// content makes the data of a probe file: random, so that no drive can compress
-// or deduplicate it, and a function of seed and place, so that a block that is
-// written again holds what it held before and any block can be verified.
+// content generates the data of a probe file. The data is random, so that no drive can
+// compress or deduplicate it. It depends only on the seed and the offset, so that
+// rewriting a block restores what it held before, and any block can be verified.
 type content struct{ seed uint64 }
 
-// Content fills p with what belongs at off. Both are multiples of 512 bytes.
+// Content fills p with the content that belongs at off. Both len(p) and off are
+// multiples of 512 bytes.
 func (c content) Content(p []byte, off int64) {
 	var block [contentBlock]byte
 	for len(p) > 0 {
@@ -30,8 +32,8 @@ func (c content) Content(p []byte, off int64) {
 	}
 }
 
-// block takes a PCG and not a ChaCha8, which would be allocated for every block
-// that a write probe writes.
+// block uses a PCG because a ChaCha8 would be allocated for every block that a write
+// probe writes.
 func (c content) block(p []byte, number int64) {
 	var stream rand.PCG
 	stream.Seed(c.seed, uint64(number))

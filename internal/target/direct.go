@@ -11,18 +11,18 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// ErrNoDirectIO says that a file or device does not take O_DIRECT. Reading
-// through the page cache would measure memory, so there is no falling back.
+// ErrNoDirectIO says that a file or device does not support O_DIRECT. There is no fallback, because reading
+// through the page cache would measure memory.
 var ErrNoDirectIO = errors.New("direct I/O (O_DIRECT) is not possible here")
 
-// direct is a descriptor opened with O_DIRECT. Its calls go through the Go
-// scheduler (package unix, never a raw system call): a raw one that blocks in the
-// kernel would block the garbage collector, and with it the whole process.
+// direct is a descriptor opened with O_DIRECT. Its system calls go through package unix and thus through the Go
+// scheduler. A raw system call that blocks in the kernel would block the garbage collector, and with it the whole
+// process.
 type direct struct {
 	fd    int
 	path  string
 	flags int
-	// released says what was given back by Release; nil while open.
+	// released identifies what Release closed; nil while open.
 	released *identity
 }
 
@@ -43,7 +43,7 @@ func openDirect(path string, flags int, mode uint32) (direct, error) {
 	}
 }
 
-// whyInvalid tells what takes no O_DIRECT from what no I/O is meant for.
+// whyInvalid distinguishes a target without O_DIRECT from a path that is no target at all.
 func whyInvalid(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && (info.Mode().IsRegular() || info.Mode().Type() == fs.ModeDevice) {
@@ -54,8 +54,8 @@ func whyInvalid(path string) error {
 
 var errNoTarget = errors.New("neither a regular file nor a block device")
 
-// ReadAt reads len(p) bytes at off with one system call. Unlike io.ReaderAt asks,
-// it may return fewer bytes without an error, at the end of the target.
+// ReadAt reads len(p) bytes at off with one system call. Unlike what io.ReaderAt requires, it may return fewer
+// bytes without an error at the end of the target.
 func (d *direct) ReadAt(p []byte, off int64) (int, error) {
 	for {
 		n, err := unix.Pread(d.fd, p, off)
@@ -66,13 +66,12 @@ func (d *direct) ReadAt(p []byte, off int64) (int, error) {
 	}
 }
 
-// datasync returns when all that was written is on the drive.
+// datasync returns when everything written is on the drive.
 func (d *direct) datasync() error {
 	return uninterrupted(func() error { return unix.Fdatasync(d.fd) })
 }
 
-// uninterrupted calls until no signal came in between: the Go runtime sends them
-// to its own threads.
+// uninterrupted repeats call while a signal interrupts it: the Go runtime sends signals to its own threads.
 func uninterrupted(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
@@ -81,10 +80,10 @@ func uninterrupted(call func() error) error {
 	}
 }
 
-// Path returns the path that was opened.
+// Path returns the path of the target.
 func (d *direct) Path() string { return d.path }
 
-// Close gives the descriptor back.
+// Close closes the descriptor.
 func (d *direct) Close() error {
 	if d.released != nil {
 		return nil
@@ -112,8 +111,8 @@ func (d *direct) statfs() (unix.Statfs_t, error) {
 	return st, nil
 }
 
-// fileBlockBytes returns what the offsets and lengths of direct I/O on a file have to be multiples of; 0 when the
-// kernel does not say (before Linux 6.1, and on some filesystems).
+// fileBlockBytes returns the size of which offsets and lengths of direct I/O on a file must be multiples. It
+// returns 0 if the kernel does not say (before Linux 6.1, and on some filesystems).
 func (d *direct) fileBlockBytes() (int64, error) {
 	var st unix.Statx_t
 	err := uninterrupted(func() error {
@@ -125,16 +124,15 @@ func (d *direct) fileBlockBytes() (int64, error) {
 	return int64(st.Dio_offset_align), nil
 }
 
-// Device is a raw block device, opened for reading only.
+// Device is a raw block device, opened read-only.
 type Device struct {
 	direct
 	sizeBytes, blockBytes int64
 }
 
-// OpenDevice opens the block device at path read-only. number is the kernel's
-// number of the device that is meant ("259:0"); it is compared after opening, so
-// that a name that has changed hands in between is noticed. An empty number is
-// not compared.
+// OpenDevice opens the block device at path read-only. number is the kernel's number of the device that is meant
+// ("259:0"). It is compared after opening, so that a name which meanwhile belongs to another device is noticed.
+// An empty number is not compared.
 func OpenDevice(path, number string) (*Device, error) {
 	d, err := openDirect(path, unix.O_RDONLY, 0)
 	if err != nil {
@@ -168,7 +166,7 @@ func checkDevice(d direct, number string) (*Device, error) {
 	}
 	block, err := unix.IoctlGetUint32(d.fd, unix.BLKSSZGET)
 	switch {
-	case errors.Is(err, unix.EPERM): // a container may forbid it; nearly all drives take this
+	case errors.Is(err, unix.EPERM): // a container may forbid it; nearly all drives accept this size
 		block = usualBlockBytes
 	case err != nil:
 		return nil, &fs.PathError{Op: "ask for the logical block size of", Path: d.path, Err: err}
@@ -176,16 +174,16 @@ func checkDevice(d direct, number string) (*Device, error) {
 	return &Device{direct: d, sizeBytes: size, blockBytes: int64(block)}, nil
 }
 
-// usualBlockBytes is assumed for a logical block where it may not be asked for.
+// usualBlockBytes is the assumed size of a logical block if the process may not ask for it.
 const usualBlockBytes = 4 << 10
 
-// BlockBytes returns the size of a logical block: I/O is in multiples of it.
+// BlockBytes returns the size of a logical block, of which every I/O must be a multiple.
 func (d *Device) BlockBytes() int64 { return d.blockBytes }
 
 // SizeBytes returns the size of the device.
 func (d *Device) SizeBytes() int64 { return d.sizeBytes }
 
-// Existing is a file that somebody else made; it is only read.
+// Existing is a file that ssdprobe did not make. It is only read.
 type Existing struct {
 	direct
 	sizeBytes, blockBytes int64
@@ -209,7 +207,7 @@ func OpenExisting(path string) (*Existing, error) {
 	return &Existing{direct: d, sizeBytes: size, blockBytes: block}, nil
 }
 
-// BlockBytes returns what offsets and lengths of I/O are multiples of; 0 when that is not known.
+// BlockBytes returns the size of which offsets and lengths of I/O must be multiples; 0 if unknown.
 func (e *Existing) BlockBytes() int64 { return e.blockBytes }
 
 func checkExisting(d direct) (sizeBytes int64, err error) {

@@ -16,20 +16,21 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// FileName is what a probe file is called in a directory.
+// FileName is the name of a probe file in a directory.
 const FileName = "ssdprobe.dat"
 
 const (
-	// MinFileBytes is the smallest probe file: below it, a drive's cache answers.
+	// MinFileBytes is the smallest size of a probe file: with a smaller one, a drive's cache
+	// answers.
 	MinFileBytes = 16 << 20
-	// freeShare is the part of the free space that a probe file may take.
+	// freeShare is the divisor of the free space: a probe file takes at most one tenth of it.
 	freeShare = 10
-	// verifiedBlocks is how many blocks are compared when a probe file is reused.
+	// verifiedBlocks is how many blocks are compared before a probe file is reused.
 	verifiedBlocks = 64
 )
 
 var (
-	// ErrNoSpace says that a probe file does not fit.
+	// ErrNoSpace says that there is too little space for a probe file.
 	ErrNoSpace = errors.New("too little space for a probe file")
 	// ErrMemory says that a path is on a filesystem in memory.
 	ErrMemory = errors.New("the filesystem is in memory, so there is no drive to measure")
@@ -41,14 +42,14 @@ var (
 	ErrDamaged = errors.New("the probe file does not hold what was written to it")
 )
 
-// FileOptions say how to make a probe file.
+// FileOptions says how to make a probe file.
 type FileOptions struct {
-	// SizeBytes is wanted; the file is smaller when that is more than a tenth of
-	// the free space.
+	// SizeBytes is the wanted size. The file is smaller if that exceeds a tenth of the free
+	// space.
 	SizeBytes int64
-	// BytesPerSecond limits the rate of filling; 0 is without limit.
+	// BytesPerSecond limits the rate of filling; 0 means no limit.
 	BytesPerSecond int64
-	// Progress is told the bytes written and wanted; may be nil.
+	// Progress is called with the bytes written and wanted; it may be nil.
 	Progress func(done, total int64)
 }
 
@@ -57,15 +58,14 @@ type File struct {
 	direct
 	content
 	sizeBytes, blockBytes int64
-	// Filled is how many bytes were written to make the file now; 0 when it was
-	// there already.
+	// Filled is how many bytes were written to make the file now; 0 if it existed already.
 	Filled int64
-	// SetAside is where a damaged earlier file was moved; empty mostly.
+	// SetAside is the new path of a damaged earlier file; usually empty.
 	SetAside string
 }
 
-// Locate returns the path of the probe file that path stands for: a directory
-// stands for the file of the usual name in it.
+// Locate returns the path of the probe file for path. If path is a directory, that is FileName
+// in the directory, otherwise path itself.
 func Locate(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -81,10 +81,10 @@ func Locate(path string) (string, error) {
 	return path, nil
 }
 
-// PrepareFile opens the probe file at path, or makes and fills it: a file that
-// exists, is full and verified is used again. One that does not hold what was
-// written to it is set aside, and a new one is made. Errors: ErrForeign,
-// ErrNoSpace, ErrMemory, ErrNoDirectIO, ErrFilling, and those of the filesystem.
+// PrepareFile opens the probe file at path, or makes and fills it. An existing file is reused if
+// it is full, of a suitable size and verified. A file that does not hold what was written to it
+// is set aside, and a new one is made. Errors: ErrForeign, ErrNoSpace, ErrMemory, ErrNoDirectIO,
+// ErrFilling, ErrDamaged if an earlier file is still set aside, and those of the filesystem.
 func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error) {
 	if o.SizeBytes < MinFileBytes {
 		return nil, fmt.Errorf("make a probe file of %s: too small, at least %s are needed",
@@ -132,8 +132,9 @@ func PrepareFile(ctx context.Context, path string, o FileOptions) (*File, error)
 	return f, nil
 }
 
-// fits reports whether the file is of the size that would be made now. Where the
-// free space decides, which is another at every start, half of that will do.
+// fits reports whether the file is at most as large as wanted and at least as large as one that
+// would be made now. If the free space limits the latter, half of it suffices, because the free
+// space differs at every start.
 func (f *File) fits(wanted, free int64) bool {
 	least := plannedBytes(wanted, free)
 	if least < wanted {
@@ -142,7 +143,7 @@ func (f *File) fits(wanted, free int64) bool {
 	return f.sizeBytes >= least && f.sizeBytes <= wanted
 }
 
-// plannedBytes is the size of a new file when free bytes could be had for it.
+// plannedBytes returns the size of a new file if free bytes are available for it.
 func plannedBytes(wanted, free int64) int64 {
 	const unit = 1 << 20
 	return min(wanted, free/freeShare) / unit * unit
@@ -159,7 +160,7 @@ func freeBytes(dir string) (int64, error) {
 	return int64(st.Bavail) * st.Bsize, nil
 }
 
-// openFile opens a probe file that is there, and verifies it.
+// openFile opens and verifies an existing probe file.
 func openFile(path string) (*File, error) {
 	d, err := openDirect(path, unix.O_RDWR|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -172,7 +173,8 @@ func openFile(path string) (*File, error) {
 	return f, nil
 }
 
-// verify checks that the file is ours, full, and holds what was written to it.
+// verify checks that ssdprobe made the file, and that it is full and holds what was written to
+// it.
 func (f *File) verify() error {
 	st, err := f.stat()
 	if err != nil {
@@ -233,8 +235,8 @@ func readError(path string, off int64, err error) error {
 	return fmt.Errorf("read %s at %d: %w", path, off, err)
 }
 
-// moveAside gives a damaged probe file another name. One is kept, for people to
-// look at: more could fill the filesystem, and replacing it would lose it.
+// moveAside renames a damaged probe file. Only one damaged file is kept for inspection. Keeping
+// more could fill the filesystem, and replacing it would lose the first evidence.
 func moveAside(path string) (string, error) {
 	aside := path + ".damaged"
 	if _, err := os.Lstat(aside); err == nil {
@@ -262,19 +264,21 @@ func (f *File) WriteAt(p []byte, off int64) (int, error) {
 	}
 }
 
-// Datasync returns when all that was written is on the drive.
+// Datasync returns when everything written is on the drive.
 func (f *File) Datasync() error { return f.datasync() }
 
 // SizeBytes returns the size of the file.
 func (f *File) SizeBytes() int64 { return f.sizeBytes }
 
-// BlockBytes returns what offsets and lengths of I/O are multiples of; 0 when that is not known.
+// BlockBytes returns the size of which offsets and lengths of I/O must be multiples; 0 if
+// unknown.
 func (f *File) BlockBytes() int64 { return f.blockBytes }
 
-// Data returns where the random data is: its first byte and its length.
+// Data returns the offset and the length of the random data, in bytes.
 func (f *File) Data() (start, length int64) { return DataOf(f.sizeBytes) }
 
-// DataOf is the part of a probe file of a size that holds data: what lies before is its header.
+// DataOf returns the offset and the length of the data in a probe file of sizeBytes. The header
+// precedes it.
 func DataOf(sizeBytes int64) (start, length int64) { return dataStart, sizeBytes - dataStart }
 
 // Seed returns the seed of the file's content.

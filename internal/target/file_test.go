@@ -38,7 +38,7 @@ func prepare(t *testing.T, path string, o target.FileOptions) *target.File {
 	return f
 }
 
-// refused asks for a probe file that cannot be had.
+// refused asks for a probe file that cannot be made.
 func refused(t *testing.T, path string) error {
 	t.Helper()
 	f, err := target.PrepareFile(t.Context(), path, options())
@@ -72,7 +72,7 @@ func TestPrepareFileMakesFillsAndUsesAgain(t *testing.T) {
 	assert.GreaterOrEqual(t, info.Sys().(*syscall.Stat_t).Blocks*512, int64(size), "all of it is on the drive")
 
 	seen = nil
-	again := prepare(t, path, o) // by its own name this time
+	again := prepare(t, path, o) // by its own path this time
 	assert.Zero(t, again.Filled)
 	assert.Empty(t, seen)
 	assert.Equal(t, f.Seed(), again.Seed())
@@ -95,7 +95,7 @@ func TestContentIsAsPromised(t *testing.T) {
 	f.Content(want, start)
 	require.True(t, bytes.Equal(want, data), "what is there is what Content says")
 	part := make([]byte, 1536)
-	f.Content(part, start+4096+2560) // not at the start of a block, and over its end
+	f.Content(part, start+4096+2560) // starts in the middle of a block and crosses its end
 	assert.Equal(t, data[4096+2560:4096+2560+1536], part)
 
 	var packed bytes.Buffer
@@ -196,7 +196,7 @@ func TestDamagedFilesAreSetAside(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, bytes.Equal(damaged, kept))
 
-			// A second time the first evidence is not replaced.
+			// A second damaged file does not replace the first.
 			require.NoError(t, os.Truncate(path, size-4096))
 			require.ErrorIs(t, refused(t, dir), target.ErrDamaged)
 			assert.ElementsMatch(t, []string{target.FileName, target.FileName + ".damaged"}, testenv.Names(t, dir))
@@ -261,7 +261,7 @@ func TestMemoryIsNoDrive(t *testing.T) {
 	path := filepath.Join(dir, "data")
 	require.NoError(t, os.WriteFile(path, make([]byte, 8192), 0o600))
 	_, err = target.OpenExisting(path)
-	assert.True(t, errors.Is(err, target.ErrMemory) || errors.Is(err, target.ErrNoDirectIO), "%v", err) // by kernel
+	assert.True(t, errors.Is(err, target.ErrMemory) || errors.Is(err, target.ErrNoDirectIO), "%v", err) // depends on the kernel
 }
 
 func TestAFillThatIsInterruptedLeavesNothing(t *testing.T) {
@@ -310,8 +310,8 @@ func TestOneProcessFillsAtATime(t *testing.T) {
 	assert.Zero(t, prepare(t, dir, options()).Filled)
 }
 
-// A child is killed in the middle of filling; what it leaves is no probe file,
-// and the next start makes one.
+// A child is killed in the middle of filling. What it leaves is not a probe file, and
+// the next start makes one.
 func TestKilledWhileFilling(t *testing.T) {
 	const env = "SSDPROBE_TEST_FILL"
 	if dir := os.Getenv(env); dir != "" {
@@ -363,7 +363,7 @@ func TestAtMostATenthOfTheFreeSpace(t *testing.T) {
 	assert.LessOrEqual(t, f.SizeBytes(), free/10)
 	assert.Greater(t, f.SizeBytes(), free/10-mib)
 
-	// There is more free space now, and then less: neither is worth a new file.
+	// The free space first grows, then shrinks: neither justifies a new file.
 	require.NoError(t, os.Remove(ballast))
 	assert.Zero(t, prepare(t, dir, o).Filled)
 	require.NoError(t, os.WriteFile(ballast, make([]byte, 200*mib), 0o600))
@@ -378,8 +378,8 @@ func TestTooLittleSpace(t *testing.T) {
 	assert.Equal(t, []string{"lost+found"}, testenv.Names(t, dir))
 }
 
-// Where a filesystem cannot set space aside, somebody else may take it while the
-// file is filled.
+// On a filesystem that cannot reserve space, others may take it while the file is
+// filled.
 func TestDiskFullWhileFillingLeavesNothing(t *testing.T) {
 	dir := testenv.Ext4(t, 300*mib, "-O", "^extent,^64bit")
 	o := options()

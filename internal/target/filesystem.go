@@ -12,15 +12,15 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/sysfs"
 )
 
-// zfsMagic is what statfs says of OpenZFS (ZFS_SUPER_MAGIC in its include/sys/fs/zfs.h);
-// package unix does not have it.
+// zfsMagic is the type that statfs returns for OpenZFS (ZFS_SUPER_MAGIC in its
+// include/sys/fs/zfs.h); package unix does not define it.
 const zfsMagic = 0x2fc12fc1
 
-// refuseMemory returns why reads of a filesystem are answered from memory though they
-// are direct, nil when they are not. What OpenZFS does is read from the machine's /sys.
+// refuseMemory returns an error if the filesystem answers direct reads from memory, and
+// nil if it does not. It reads the state of OpenZFS from the machine's /sys.
 func refuseMemory(machine sysfs.FS, filesystem unix.Statfs_t) error {
 	switch filesystem.Type {
-	case unix.TMPFS_MAGIC, unix.RAMFS_MAGIC: // newer kernels take O_DIRECT there and ignore it
+	case unix.TMPFS_MAGIC, unix.RAMFS_MAGIC: // newer kernels accept O_DIRECT there and ignore it
 		return ErrMemory
 	case zfsMagic:
 		version, err := machine.Text("/sys/module/zfs/version")
@@ -36,9 +36,10 @@ func refuseMemory(machine sysfs.FS, filesystem unix.Statfs_t) error {
 	return nil
 }
 
-// refuseZFS judges an OpenZFS by its version and by its parameter zfs_dio_enabled, empty
-// when it has none. Releases before 2.3 take O_DIRECT and answer from their cache, the
-// ARC, all the same; later ones do so when the parameter is 0 (zfs(4), zfsprops(7)).
+// refuseZFS judges OpenZFS by its version and its parameter zfs_dio_enabled, which is
+// empty if the version does not have it. Releases before 2.3 accept O_DIRECT but answer
+// from their cache, the ARC; later ones do so if the parameter is 0 (zfs(4),
+// zfsprops(7)).
 func refuseZFS(version, enabled string) error {
 	parts := strings.SplitN(version, ".", 3)
 	major, err := strconv.Atoi(parts[0])
@@ -56,9 +57,9 @@ func refuseZFS(version, enabled string) error {
 	return nil
 }
 
-// whole reports whether a file has the size that it was made with, and all of it is on
-// the drive. What OpenZFS says of the latter is right only when it has written out the
-// transaction group, seconds after fsync; so it is not asked.
+// whole reports whether a file has its original size and is fully allocated on the
+// drive. On OpenZFS, the allocation is not checked: it is correct only once the
+// transaction group has been written, seconds after fsync.
 func whole(st unix.Stat_t, filesystem unix.Statfs_t, size int64) bool {
 	return st.Size == size && (filesystem.Type == zfsMagic || st.Blocks*512 >= size)
 }

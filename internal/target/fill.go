@@ -16,15 +16,16 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/units"
 )
 
-// chunk is what is written at once when a probe file is filled.
+// chunk is how many bytes are written at a time when a probe file is filled.
 const chunk = 1 << 20
 
-// FillingSuffix marks a file that is being filled. Nobody else's has it.
+// FillingSuffix marks a probe file that is being filled. Only ssdprobe uses this
+// suffix.
 const FillingSuffix = ".ssdprobe-filling"
 
-// makeFile fills a new file beside path and puts it in place when it is whole,
-// so that no half-filled file ever has the name. What a broken fill leaves
-// behind is removed, at once or by the next one.
+// makeFile fills a new file beside path and renames it when it is complete, so that
+// path never names a half-filled file. The remains of an interrupted fill are removed,
+// at once or by the next fill.
 func makeFile(ctx context.Context, path string, size int64, o FileOptions) error {
 	filling := path + FillingSuffix
 	d, err := openFilling(filling)
@@ -37,15 +38,16 @@ func makeFile(ctx context.Context, path string, size int64, o FileOptions) error
 	if err != nil {
 		err = errors.Join(err, os.Remove(filling))
 	}
-	// The lock goes with the descriptor: not before the file is in place or gone.
+	// Closing the descriptor releases the lock, so close it only when the file is in
+	// place or removed.
 	if err := errors.Join(err, d.Close()); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
 }
 
-// openFilling opens the empty file that is to be filled, for this process alone.
-// What an earlier fill left is used again.
+// openFilling opens the empty file that is to be filled, for this process alone. It
+// reuses what an earlier fill left behind.
 func openFilling(path string) (direct, error) {
 	d, err := openDirect(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW, 0o600)
 	switch {
@@ -72,7 +74,7 @@ func claim(d direct) error {
 	if err != nil {
 		return err
 	}
-	// Who had the lock before may have put the file in place, or removed it.
+	// The previous holder of the lock may have put the file in place, or removed it.
 	var named unix.Stat_t
 	if err := unix.Lstat(d.path, &named); errors.Is(err, unix.ENOENT) || err == nil && (named.Dev != opened.Dev || named.Ino != opened.Ino) {
 		return fmt.Errorf("open %s: %w", d.path, ErrFilling)
@@ -89,8 +91,8 @@ func claim(d direct) error {
 }
 
 func fill(ctx context.Context, d *direct, size int64, o FileOptions) error {
-	// Asking for the space first finds out at once that there is not enough, and
-	// keeps the file in one piece. Not every filesystem can do it.
+	// Allocating the space first shows at once if there is not enough, and keeps the
+	// file in one piece. Not every filesystem supports it.
 	err := uninterrupted(func() error { return unix.Fallocate(d.fd, 0, 0, size) })
 	if err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
 		return fillError(d.path, size, err)
@@ -170,7 +172,7 @@ func syncDir(dir string) error {
 	return f.Close()
 }
 
-// aligned is memory aligned to the page, as O_DIRECT asks for.
+// aligned is page-aligned memory, as O_DIRECT requires.
 type aligned struct{ p []byte }
 
 func alignedBuffer(size int) (aligned, error) {
@@ -181,5 +183,6 @@ func alignedBuffer(size int) (aligned, error) {
 	return aligned{p}, nil
 }
 
-// release gives the memory back. The mapping is ours and whole, so it cannot fail.
+// release unmaps the memory. The mapping is complete and belongs to this process, so
+// that cannot fail.
 func (a aligned) release() { _ = unix.Munmap(a.p) }

@@ -10,13 +10,13 @@ import (
 const (
 	headerVersion = 1
 	headerBytes   = 4096
-	// dataStart is where the data of a probe file begins: far enough from the
-	// header to be aligned to whatever lies below.
+	// dataStart is the offset, in bytes, of the data in a probe file. It is large
+	// enough to be aligned to whatever the file lies on.
 	dataStart = 1 << 20
 )
 
-// header is the first block of a probe file, as text that a person can read. It
-// is written when all the data is on the drive, so a file that has it is full.
+// header is the first block of a probe file, as human-readable text. It is written
+// after all the data is on the drive, so a file that has a header is full.
 type header struct {
 	Made    string `json:"made_by"`
 	Note    string `json:"note"`
@@ -45,8 +45,8 @@ func (h header) encode() ([]byte, error) {
 	return block, nil
 }
 
-// parseHeader returns errNoHeader for what no ssdprobe wrote, and ErrDamaged for
-// what one wrote and cannot have meant.
+// parseHeader returns errNoHeader for a block that ssdprobe did not write, and
+// ErrDamaged for a header of ssdprobe with an impossible size.
 func parseHeader(block []byte) (header, error) {
 	var h header
 	if err := json.Unmarshal(bytes.TrimRight(block, "\n"), &h); err != nil || h.Made != headerMade {

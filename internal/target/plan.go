@@ -13,12 +13,13 @@ import (
 type Plan struct {
 	Path      string
 	SizeBytes int64
-	// Reused says that a file that is there would be used again, else one would be made.
+	// Reused says that an existing file would be reused; otherwise a new one would be
+	// made.
 	Reused bool
 }
 
-// PlanFile tells what PrepareFile would do with the same path and size, and changes
-// nothing. Errors are those of PrepareFile.
+// PlanFile reports what PrepareFile would do with the same path and size, and changes
+// nothing. Its errors are those of PrepareFile.
 func PlanFile(path string, sizeBytes int64) (Plan, error) {
 	path, err := Locate(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// Neither the type nor the descriptor lets anybody write.
+// Neither the type nor the descriptor allows writing.
 func TestReadOnlyTargetsCannotBeWritten(t *testing.T) {
 	loop := testenv.LoopDevice(t, 1<<20, testenv.Options{Random: true})
 	before, err := os.ReadFile(loop.Backing)
@@ -60,7 +60,7 @@ func FuzzParseHeader(f *testing.F) {
 		require.Greater(t, h.Size, int64(dataStart))
 		again, err := h.encode()
 		if err != nil {
-			return // a longer note than one of ours
+			return // encoded again, the note may be too long
 		}
 		back, err := parseHeader(again)
 		require.NoError(t, err)

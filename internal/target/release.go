@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrReplaced says that the path leads to something else than before.
+// ErrReplaced says that the path now leads to a different file or device.
 var ErrReplaced = errors.New("it is another one than before")
 
-// identity tells a file or device from others.
+// identity distinguishes a file or device from all others.
 type identity struct{ dev, ino, rdev uint64 }
 
 func (d *direct) identity() (identity, error) {
@@ -18,8 +18,8 @@ func (d *direct) identity() (identity, error) {
 	return identity{st.Dev, st.Ino, st.Rdev}, err
 }
 
-// Release gives the descriptor back for a while, so that between rounds nobody
-// who wants to unmount, detach or remove what is below finds it in use.
+// Release closes the descriptor until Acquire. Between rounds, the target is then not
+// in use for anybody who wants to unmount, detach or remove what is below it.
 func (d *direct) Release() error {
 	if d.released != nil {
 		return nil
@@ -35,7 +35,7 @@ func (d *direct) Release() error {
 	return nil
 }
 
-// Acquire opens again what was released. Errors: ErrReplaced, and those of open.
+// Acquire opens the target again after Release. Errors: ErrReplaced, and those of open.
 func (d *direct) Acquire() error {
 	if d.released == nil {
 		return nil

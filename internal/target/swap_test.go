@@ -14,8 +14,8 @@ import (
 	"github.com/ssdprobe/ssdprobe/internal/test/testenv"
 )
 
-// A name changes hands all the time, also between a look at it and the open: what is opened is the device that was meant,
-// or nothing.
+// A name changes hands all the time, also between checking and opening it. Only the device that was meant is ever
+// opened.
 func TestOpenDeviceWhileItsNameChangesHands(t *testing.T) {
 	const often = 100
 	meant, other := testenv.LoopDevice(t, mib, testenv.Options{Random: true}), testenv.LoopDevice(t, mib, testenv.Options{Random: true})
@@ -38,7 +38,7 @@ func TestOpenDeviceWhileItsNameChangesHands(t *testing.T) {
 		n, err := d.ReadAt(memory, 0)
 		require.NoError(t, err)
 		require.Equal(t, want[:4096], memory[:n])
-		// Given back and taken again, as between rounds.
+		// Released and acquired again, as between rounds.
 		require.NoError(t, d.Release())
 		if err := d.Acquire(); err != nil {
 			require.ErrorIs(t, err, target.ErrReplaced)
@@ -52,7 +52,7 @@ func TestOpenDeviceWhileItsNameChangesHands(t *testing.T) {
 	assert.NoError(t, stop())
 }
 
-// changeHands makes a link lead to one path after the other until it is stopped, and at no time to none.
+// changeHands points a link to one path after the other until it is stopped. The link always exists.
 func changeHands(t *testing.T, link string, paths ...string) (stop func() error) {
 	t.Helper()
 	over := make(chan struct{})

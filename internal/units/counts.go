@@ -17,12 +17,12 @@ func Plural[N Whole](n N, noun string) string {
 	}
 }
 
-// Whole is any type that counts.
+// Whole is any integer type that is used for counts.
 type Whole interface{ ~int | ~int64 | ~uint64 }
 
-// Count writes a whole number with its thousands grouped: "1 143 600". The
-// group mark is an ordinary space: a thin or a no-break one looks the same but
-// makes a pasted number unfit for searching and for most programs.
+// Count writes a whole number with its thousands grouped: "1 143 600". The separator is
+// an ordinary space: a thin or a no-break space looks the same, but searches and most
+// programs do not recognise a pasted number with one.
 func Count[N Whole](n N) string {
 	digits, sign := fmt.Sprintf("%d", n), ""
 	if n < 0 {

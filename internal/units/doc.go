@@ -1,9 +1,8 @@
-// Package units writes figures for people, everywhere alike: numbers with three
-// significant digits and grouped thousands, rates in decimal megabytes, drives in
-// decimal and blocks and files in binary units, latencies in µs, ms or s.
+// Package units formats figures for people, in the same way everywhere: numbers with
+// three significant digits and grouped thousands, rates in decimal megabytes, drives in
+// decimal units, blocks and files in binary units, latencies in µs, ms or s.
 //
-// It owns the text of a figure and nothing of what the figure means. What is not a
-// number is "-".
+// It owns the text of a figure, but not its meaning. NaN and infinity are written "-".
 //
 //	units.IOPS(38119.7)                  // "38 120"
 //	units.Latency(79784)                 // "79.8 µs"

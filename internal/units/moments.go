@@ -13,8 +13,8 @@ func Time(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04:05 -07:00")
 }
 
-// Minute writes a moment as Time does, but for the seconds and the zone, for tables and lines of a page that names the
-// zone or is read on the machine itself: "2026-05-04 13:02".
+// Minute writes a moment like Time, but without seconds and zone: "2026-05-04 13:02". It is for tables, and for pages
+// that name the zone or are read on the machine itself.
 func Minute(t time.Time) string {
 	if t.IsZero() {
 		return "never"
@@ -22,8 +22,8 @@ func Minute(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// Ago says how long before now t was, in its largest unit: "3 min ago". A
-// moment to come is "in 3 min", the zero time "never".
+// Ago writes how long before now t was, in its largest unit: "3 min ago". A moment in the future is "in 3 min", and
+// the zero time is "never".
 func Ago(t, now time.Time) string {
 	if t.IsZero() {
 		return "never"

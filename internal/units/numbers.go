@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// none stands where there is no value.
+// none is written in place of a missing value.
 const none = "-"
 
-// Number writes v with three significant digits, or with all digits before the
-// point when there are more: "0.246", "24.6", "38 120". What is not a number is "-".
+// Number writes v with three significant digits, or with all digits before the decimal
+// point if there are more: "0.246", "24.6", "38 120". NaN and infinity are "-".
 func Number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return none
 	}
-	// The decimals are chosen by the rounded value: 99.96 is "100", not "100.0".
+	// The rounded value determines the decimals: 99.96 is "100", not "100.0".
 	for decimals := 6; decimals > 0; decimals-- {
 		scale := math.Pow10(decimals)
 		if math.Round(math.Abs(v)*scale)/scale < math.Pow10(3-decimals) {
@@ -76,7 +76,7 @@ func Size[N Whole](bytes N) string {
 	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0") + " " + unit
 }
 
-// scaled returns v in the largest unit of which it is one or more once it is rounded.
+// scaled returns v in the largest unit in which its rounded value is at least one.
 func scaled(v, base float64, units ...string) (float64, string) {
 	unit := 0
 	for unit < len(units)-1 && math.Abs(v) >= base-0.5 {

@@ -14,7 +14,7 @@ func Latency(d time.Duration) string {
 	return unit.Format(d) + " " + unit.Name
 }
 
-// LatencyUnit is a unit that a whole column of latencies is written in.
+// LatencyUnit is a unit for a whole column of latencies.
 type LatencyUnit struct {
 	Name string
 	Size time.Duration
@@ -23,7 +23,7 @@ type LatencyUnit struct {
 // LatencyUnitFor returns the unit that suits d.
 func LatencyUnitFor(d time.Duration) LatencyUnit {
 	switch {
-	case d < 999500*time.Nanosecond: // what rounds to 1000 µs is 1.00 ms
+	case d < 999500*time.Nanosecond: // 999.5 µs would round to 1000 µs and is written 1.00 ms
 		return LatencyUnit{"µs", time.Microsecond}
 	case d < 999500*time.Microsecond:
 		return LatencyUnit{"ms", time.Millisecond}
@@ -32,7 +32,7 @@ func LatencyUnitFor(d time.Duration) LatencyUnit {
 	}
 }
 
-// In is d in the unit.
+// In returns d in the unit.
 func (u LatencyUnit) In(d time.Duration) float64 { return float64(d) / float64(u.Size) }
 
 // Format writes d in the unit, without its name.
@@ -40,8 +40,8 @@ func (u LatencyUnit) Format(d time.Duration) string {
 	return Number(u.In(d))
 }
 
-// Largest writes d, at least a second, in the largest unit that fits, rounded down:
-// "3 min".
+// Largest writes d, which is at least a second, in the largest unit that fits, rounded
+// down: "3 min".
 func Largest(d time.Duration) string {
 	for _, unit := range spanUnits() {
 		if d >= unit.size {
@@ -66,7 +66,7 @@ func Span(d time.Duration) string {
 		if n := d / unit.size; n > 0 && len(parts) < 2 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, unit.name))
 		} else if len(parts) > 0 {
-			break // "1 d 5 s" would be precise about the wrong thing
+			break // "1 d 5 s" would be falsely precise
 		}
 		d %= unit.size
 	}
